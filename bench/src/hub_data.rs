@@ -2,12 +2,12 @@
 
 use crate::hub::bundles;
 use crate::{Result, sealed};
-use capsid_hub::ops::assets::publication;
-use capsid_hub::ops::assets::publication::Payload;
+use capsid_hub::ops::assets::bundle;
+use capsid_hub::ops::assets::bundle::PublishRequest;
 use capsid_model::time::Time;
 use capsid_model::{Problem, gate};
-use capsid_store::registry::bundles::{NewBundle, publish};
-use capsid_store::{Options, Store, nodes, search};
+use capsid_store::registry::publish::{NewBundle, publish};
+use capsid_store::{Store, StoreOptions, nodes, search};
 use std::path::PathBuf;
 
 const NOW: Time = Time(1_794_700_000_000);
@@ -22,7 +22,7 @@ pub fn wanted() -> u64 {
 /// The folder of a hub with so many assets, all of them promoted and found by search.
 pub fn filled(assets: u64) -> Result<PathBuf> {
     let folder = sealed::data()?.join(format!("hub-{assets}"));
-    let options = Options { readers: 1, ..Options::new(&folder, None) };
+    let options = StoreOptions { readers: 1, ..StoreOptions::new(&folder, None) };
     if folder.join("whole").exists() && Store::open(&options, NOW).is_ok() {
         return Ok(folder);
     }
@@ -54,7 +54,7 @@ pub fn filled(assets: u64) -> Result<PathBuf> {
 
 fn bundle(n: u64) -> Result<NewBundle> {
     let text = bundles::payload(n).to_string();
-    let payload: Payload<'_> = serde_json::from_str(&text)?;
-    let read = publication::read(&payload, &gate::Policy::default(), format!("rcpt_{n}"));
+    let payload: PublishRequest<'_> = serde_json::from_str(&text)?;
+    let read = bundle::read(&payload, &gate::CommandPolicy::default(), format!("rcpt_{n}"));
     Ok(read.map_err(|error| error.problem)?.bundle)
 }

@@ -3,7 +3,7 @@
 use crate::hub::{Server, bundles, load};
 use crate::report::Row;
 use crate::{Result, sealed};
-use capsid_testkit::postgres::Postgres;
+use capsid_testkit::postgres::TestPostgres;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
@@ -39,7 +39,7 @@ fn on_sqlite(things: usize) -> Result<Vec<Row>> {
 }
 
 fn on_postgres(things: usize) -> Result<Vec<Row>> {
-    let server = Postgres::durable();
+    let server = TestPostgres::durable();
     let database = server.make_database();
     let folder = tempfile::tempdir_in(sealed::data()?)?;
     let hub = Server::hub(folder.path(), Some(&database.url))?;

@@ -4,7 +4,7 @@ use crate::hub::{Server, bundles, load};
 use crate::measure::{ROUNDS, interleaved, seconds};
 use crate::report::Row;
 use crate::{Result, sealed};
-use capsid_testkit::postgres::Postgres;
+use capsid_testkit::postgres::TestPostgres;
 use sqlx::{ConnectOptions, Connection, Executor};
 use std::path::Path;
 
@@ -45,7 +45,7 @@ fn sqlite() -> Result<Vec<Row>> {
 }
 
 fn postgres() -> Result<Vec<Row>> {
-    let server = Postgres::durable();
+    let server = TestPostgres::durable();
     let (database, floor) = (server.make_database(), server.make_database());
     let folder = tempfile::tempdir_in(sealed::data()?)?;
     let hub = Server::hub(folder.path(), Some(&database.url))?;

@@ -3,7 +3,7 @@
 use crate::measure::{Side, interleaved, seconds};
 use crate::report::Row;
 use crate::{Result, child, peer, sealed};
-use capsid_seal::Stored;
+use capsid_seal::StoredRecord;
 use capsid_seal::chain::ChainWriter;
 use rusqlite::{Connection, params};
 use std::path::Path;
@@ -121,7 +121,7 @@ fn ours(name: &'static str) -> Side<'static> {
     })
 }
 
-fn floor(rows: &[Stored], group: usize) -> Side<'_> {
+fn floor(rows: &[StoredRecord], group: usize) -> Side<'_> {
     Box::new(move || {
         let folder = tempfile::tempdir_in(sealed::data()?)?;
         let mut database = Connection::open(folder.path().join("floor.db"))?;
@@ -132,9 +132,9 @@ fn floor(rows: &[Stored], group: usize) -> Side<'_> {
     })
 }
 
-fn insert(database: &mut Connection, group: &[Stored]) -> Result<()> {
+fn insert(database: &mut Connection, group: &[StoredRecord]) -> Result<()> {
     let transaction = database.transaction()?;
-    for Stored { canonical, seal, columns } in group {
+    for StoredRecord { canonical, seal, columns } in group {
         let columns = columns.as_ref().ok_or("a record without columns")?;
         transaction.prepare_cached(FLOOR_ROW)?.execute(params![
             columns.sequence,
@@ -152,7 +152,7 @@ fn insert(database: &mut Connection, group: &[Stored]) -> Result<()> {
 }
 
 /// The rows of the floor are those that we store.
-fn rows() -> Result<Vec<Stored>> {
+fn rows() -> Result<Vec<StoredRecord>> {
     let folder = tempfile::tempdir_in(sealed::data()?)?;
     append_in_groups(folder.path())?;
     sealed::load(&folder.path().join(CHAIN))

@@ -5,8 +5,8 @@ use crate::report::Row;
 use crate::{Result, child, peer, sealed};
 use capsid_seal::chain::ChainReader;
 use capsid_seal::keys::KeySet;
-use capsid_seal::verify::{Options, verify};
-use capsid_seal::{PublicKey, Stored};
+use capsid_seal::verify::{VerifyOptions, verify};
+use capsid_seal::{PublicKey, StoredRecord};
 use ed25519_dalek::{Signature, VerifyingKey, verify_batch};
 use sha3::{Digest, Sha3_256};
 use std::path::{Path, PathBuf};
@@ -116,9 +116,9 @@ pub fn verify_in_batches(path: &Path) -> Result<(u64, f64)> {
 }
 
 fn verify_file(path: &Path, batch: bool) -> Result<()> {
-    let options = Options { signatures: true, batch, ..Options::default() };
+    let options = VerifyOptions { signatures: true, batch, ..VerifyOptions::default() };
     let reader = ChainReader::open(path)?;
-    let verdict = verify(reader.records(None), &options, &KeySet::given(sealed::sealer().public()))?;
+    let verdict = verify(reader.records(None), &options, &KeySet::from_key(sealed::sealer().public()))?;
     match verdict.failure {
         None if verdict.verified == RECORDS => Ok(()),
         None => Err(format!("only {} of {RECORDS} records verified", verdict.verified).into()),
@@ -153,7 +153,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(stored: Stored) -> Result<Self> {
+    fn of(stored: StoredRecord) -> Result<Self> {
         let hash: [u8; 32] = capsid_seal::hash::unhex(&stored.seal.hash).ok_or("the hash is no hex")?;
         let signature: [u8; 64] =
             capsid_seal::hash::unhex(&stored.seal.signature).ok_or("the signature is no hex")?;

@@ -1,11 +1,11 @@
 //! Sealed records like those of a coding agent, about 1.5 KB of text each, and chains of them.
 
 use crate::Result;
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
-use capsid_seal::chain::{ChainReader, ChainWriter, Pending, Turn};
+use capsid_seal::chain::{ChainReader, ChainWriter, PendingRecord, RecordReason};
 use capsid_seal::record::uuid;
-use capsid_seal::{Link, Record, Sealer, SigningKey, Stored};
+use capsid_seal::{ActionRecord, ChainLink, Sealer, SigningKey, StoredRecord};
 use std::path::{Path, PathBuf};
 
 const NOW: &str = "2026-02-07T15:20:54.236000+00:00";
@@ -34,28 +34,28 @@ pub fn chain(count: u64) -> Result<PathBuf> {
 }
 
 /// Items for the records of these numbers.
-pub fn pending(at: u64) -> Pending<Record> {
-    Pending { key: format!("call_{at:08}"), open: false, weight: 1500, item: record(at) }
+pub fn pending(at: u64) -> PendingRecord<ActionRecord> {
+    PendingRecord { key: format!("call_{at:08}"), open: false, weight: 1500, item: record(at) }
 }
 
 /// Seals and stores all of them; says how many.
 pub fn append(
     writer: &mut ChainWriter,
     sealer: &Sealer,
-    items: impl IntoIterator<Item = Pending<Record>>,
+    items: impl IntoIterator<Item = PendingRecord<ActionRecord>>,
 ) -> Result<u64> {
-    let seal = |record: &Record, _: Turn, link: &Link| sealer.prepare(record, link, NOW);
+    let seal = |record: &ActionRecord, _: RecordReason, link: &ChainLink| sealer.prepare(record, link, NOW);
     Ok(writer.append(None, items, seal)?.appended)
 }
 
 /// All records of a chain, in memory.
-pub fn load(path: &Path) -> Result<Vec<Stored>> {
+pub fn load(path: &Path) -> Result<Vec<StoredRecord>> {
     Ok(ChainReader::open(path)?.records(None).collect::<capsid_model::Result<_>>()?)
 }
 
 /// A tool call with all six sections. The peer's script makes the same.
-fn record(at: u64) -> Record {
-    Record {
+fn record(at: u64) -> ActionRecord {
+    ActionRecord {
         id: uuid(u128::from(at).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)),
         kind: "tool".to_owned(),
         domain: "agents".to_owned(),
@@ -65,8 +65,8 @@ fn record(at: u64) -> Record {
             "source": "user:bench",
             "timestamp": NOW,
             "request": format!("Make test case {at} pass. The reader must not lose the last line of a file without a line feed."),
-            "correlation_id": Json::Null,
-            "user_id": Json::Null,
+            "correlation_id": ExactJson::Null,
+            "user_id": ExactJson::Null,
         },
         context: fields! {
             "agent_id": "agent:bench",
@@ -75,38 +75,38 @@ fn record(at: u64) -> Record {
         },
         reasoning: fields! {
             "analysis": "The loop ends at the last line feed, so what stands behind it is dropped.",
-            "options": Json::Array(Vec::new()),
-            "options_considered": Json::Array(Vec::new()),
+            "options": ExactJson::Array(Vec::new()),
+            "options_considered": ExactJson::Array(Vec::new()),
             "selected_option": "opt_1",
             "reasoning": "It is the smallest change, and a test shows it.",
             "confidence": 0.85,
-            "model": Json::Null,
-            "prompt_hash": Json::Null,
+            "model": ExactJson::Null,
+            "prompt_hash": ExactJson::Null,
         },
         authority: fields! {
             "type": "policy",
-            "approver": Json::Null,
+            "approver": ExactJson::Null,
             "policy_reference": "allow:cargo",
-            "chain": Json::Array(Vec::new()),
-            "escalation_reason": Json::Null,
+            "chain": ExactJson::Array(Vec::new()),
+            "escalation_reason": ExactJson::Null,
         },
         execution: fields! {
-            "tool_calls": Json::Array(vec![Json::Object(tool_call(at))]),
+            "tool_calls": ExactJson::Array(vec![ExactJson::Object(tool_call(at))]),
             "duration_ms": 1840_u64,
-            "resources_used": Fields::new(),
+            "resources_used": ExactFields::new(),
         },
         outcome: fields! {
             "status": "success",
             "result": "ok",
             "summary": format!("Case {at} passes"),
-            "error": Json::Null,
-            "side_effects": Json::Array(vec![Json::from("target/debug was written")]),
-            "metrics": Fields::new(),
+            "error": ExactJson::Null,
+            "side_effects": ExactJson::Array(vec![ExactJson::from("target/debug was written")]),
+            "metrics": ExactFields::new(),
         },
     }
 }
 
-fn tool_call(at: u64) -> Fields {
+fn tool_call(at: u64) -> ExactFields {
     let command = format!("cargo test --package parser --test round_trip case_{at}");
     let printed =
         format!("running 1 test\ntest case_{at} ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n");
@@ -116,6 +116,6 @@ fn tool_call(at: u64) -> Fields {
         "result": printed,
         "success": true,
         "duration_ms": 1840_u64,
-        "error": Json::Null,
+        "error": ExactJson::Null,
     }
 }

@@ -4,8 +4,8 @@ use crate::measure::{interleaved, seconds};
 use crate::report::Row;
 use crate::{Result, peer};
 use capsid_engine::memory::advice::Advice;
-use capsid_engine::rules::select::{GeneIndex, Pool, SelectInput, Selection, select};
-use capsid_engine::store::Store;
+use capsid_engine::rules::select::{GeneIndex, GenePoolRef, SelectInput, Selection, select};
+use capsid_engine::store::AssetStore;
 use capsid_model::{Value, json};
 use std::hint::black_box;
 
@@ -27,11 +27,11 @@ pub fn run() -> Result<Vec<Row>> {
     std::fs::create_dir_all(&folder)?;
     std::fs::write(folder.join("genes.json"), json!({"version": 1, "genes": genes()}).to_string())?;
 
-    let store = Store::at(&folder);
+    let store = AssetStore::at(&folder);
     let cards = store.gene_cards()?;
     let index = GeneIndex::build(cards.clone());
-    let plain = choose(Pool::Plain(&cards));
-    let indexed = choose(Pool::Indexed(&index));
+    let plain = choose(GenePoolRef::Plain(&cards));
+    let indexed = choose(GenePoolRef::Indexed(&index));
     if (&plain.selected, &plain.alternatives) != (&indexed.selected, &indexed.alternatives) {
         return Err("the index and the plain algorithm disagree".into());
     }
@@ -48,7 +48,7 @@ pub fn run() -> Result<Vec<Row>> {
     let [warm, cold, js_warm, js_cold, evolver_warm, evolver_cold] = interleaved([
         Box::new(|| {
             let time = seconds(|| {
-                (0..REPEATS).for_each(|_| drop(black_box(choose(Pool::Indexed(&index)))));
+                (0..REPEATS).for_each(|_| drop(black_box(choose(GenePoolRef::Indexed(&index)))));
                 Ok(())
             })?;
             Ok(time / REPEATS as f64)
@@ -56,7 +56,7 @@ pub fn run() -> Result<Vec<Row>> {
         Box::new(|| {
             seconds(|| {
                 let index = GeneIndex::build(store.gene_cards()?);
-                black_box(choose(Pool::Indexed(&index)));
+                black_box(choose(GenePoolRef::Indexed(&index)));
                 Ok(())
             })
         }),
@@ -104,7 +104,7 @@ pub fn run() -> Result<Vec<Row>> {
     ])
 }
 
-fn choose(genes: Pool<'_>) -> Selection {
+fn choose(genes: GenePoolRef<'_>) -> Selection {
     select(SelectInput {
         signals: &SIGNALS.map(str::to_owned),
         genes,

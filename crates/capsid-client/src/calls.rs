@@ -2,14 +2,14 @@
 
 use crate::asset;
 use crate::identity::is_name;
-use crate::node::{Node, bundle_signature};
+use crate::node::{NodeClient, bundle_signature};
 use capsid_model::text::cut;
 use capsid_model::{Object, Problem, Result, Value, json};
 use std::collections::BTreeMap;
 
 /// What a search tells of an asset: free, and not counted as use.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct SearchRow {
     /// Its id.
     pub asset_id: String,
     /// `Gene`, `Capsule` or `EvolutionEvent`.
@@ -32,7 +32,7 @@ pub struct Row {
 
 /// Assets that were fetched, and what became of those that were not.
 #[derive(Debug, Default)]
-pub struct Fetched {
+pub struct FetchedAssets {
     /// Each with an id that holds.
     pub assets: Vec<Object>,
     /// Those that came and were refused.
@@ -50,28 +50,28 @@ const LONGEST_SUMMARY: usize = 2000;
 /// The longest run of successes that is believed.
 const MOST_STREAK: f64 = 1e6;
 
-impl Node {
+impl NodeClient {
     /// Looks for promoted assets that answer signals.
-    pub fn search(&self, signals: &[String], kind: Option<&str>, limit: usize) -> Result<Vec<Row>> {
+    pub fn search(&self, signals: &[String], kind: Option<&str>, limit: usize) -> Result<Vec<SearchRow>> {
         let payload = json!({"signals": signals, "asset_type": kind, "search_only": true, "limit": limit});
         let answer = self.message("fetch", payload)?;
         Ok(rows(list(&answer), limit))
     }
 
     /// Fetches assets by id; each is checked before it is handed on, and what was not asked for is refused.
-    pub fn fetch(&self, ids: &[&str]) -> Result<Fetched> {
+    pub fn fetch(&self, ids: &[&str]) -> Result<FetchedAssets> {
         self.fetched(json!({"asset_ids": ids}), Some(ids))
     }
 
     /// The same for any payload of a fetch.
-    pub fn fetch_as(&self, payload: Value) -> Result<Fetched> {
+    pub fn fetch_as(&self, payload: Value) -> Result<FetchedAssets> {
         self.fetched(payload, None)
     }
 
-    fn fetched(&self, payload: Value, asked: Option<&[&str]>) -> Result<Fetched> {
+    fn fetched(&self, payload: Value, asked: Option<&[&str]>) -> Result<FetchedAssets> {
         let mut answer = self.message("fetch", payload)?;
-        let mut fetched = Fetched::default();
-        take_assets(&mut fetched, list(&answer), asked);
+        let mut fetched = FetchedAssets::default();
+        parse_assets(&mut fetched, list(&answer), asked);
         fetched.sources = sources(&fetched.assets, &answer);
         answer.retain(|name, _| name != "results" && name != "assets");
         fetched.payload = answer;
@@ -119,9 +119,9 @@ fn list(answer: &Object) -> &[Value] {
 }
 
 /// The assets of an answer, each once, those that hold apart from those that do not.
-fn take_assets(fetched: &mut Fetched, received: &[Value], asked: Option<&[&str]>) {
+fn parse_assets(fetched: &mut FetchedAssets, received: &[Value], asked: Option<&[&str]>) {
     for received in received.iter().take(MOST_ROWS) {
-        match asset::checked(received, None).and_then(|found| asked_for(found, asked)) {
+        match asset::checked(received, None).and_then(|found| requested_ids(found, asked)) {
             Ok(found) if fetched.assets.iter().any(|known| known["asset_id"] == found["asset_id"]) => {}
             Ok(found) => fetched.assets.push(found),
             Err(problem) => fetched.refused.push(problem),
@@ -153,7 +153,7 @@ fn sources(assets: &[Object], answer: &Object) -> BTreeMap<String, String> {
     assets.iter().filter_map(source).collect()
 }
 
-fn asked_for(found: Object, asked: Option<&[&str]>) -> Result<Object> {
+fn requested_ids(found: Object, asked: Option<&[&str]>) -> Result<Object> {
     let id = found.get("asset_id").and_then(Value::as_str).unwrap_or_default();
     match asked {
         Some(ids) if !ids.contains(&id) => Err(asset::refused(&format!("`{id}`, which nobody asked for"))),
@@ -162,8 +162,8 @@ fn asked_for(found: Object, asked: Option<&[&str]>) -> Result<Object> {
 }
 
 /// The rows of a search that can be used, each asset once.
-fn rows(received: &[Value], limit: usize) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+fn rows(received: &[Value], limit: usize) -> Vec<SearchRow> {
+    let mut rows: Vec<SearchRow> = Vec::new();
     for found in received.iter().take(MOST_ROWS).filter_map(row) {
         let is_offered = found.status.as_deref().is_none_or(|status| status == "promoted");
         if is_offered && rows.len() < limit && rows.iter().all(|known| known.asset_id != found.asset_id) {
@@ -174,11 +174,11 @@ fn rows(received: &[Value], limit: usize) -> Vec<Row> {
 }
 
 /// A row of a list of assets, its numbers brought to what they can be; none where it names no asset.
-pub fn row(value: &Value) -> Option<Row> {
+pub fn row(value: &Value) -> Option<SearchRow> {
     let row = value.as_object()?;
     let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
     let number = |name: &str| row.get(name).and_then(Value::as_f64).filter(|number| number.is_finite());
-    Some(Row {
+    Some(SearchRow {
         asset_id: text("asset_id").filter(|id| asset::is_id(id))?,
         kind: text("type").or_else(|| text("asset_type")).filter(|kind| is_name(kind)).unwrap_or_default(),
         source_node_id: text("source_node_id").filter(|id| is_name(id)),
@@ -253,14 +253,14 @@ mod tests {
         let wanted_id = wanted["asset_id"].as_str().unwrap().to_owned();
         let mut received: Vec<Value> =
             [&wanted, &wanted, &other, &lying].into_iter().cloned().map(Value::from).collect();
-        let mut fetched = Fetched::default();
-        take_assets(&mut fetched, &received, Some(&[&wanted_id]));
+        let mut fetched = FetchedAssets::default();
+        parse_assets(&mut fetched, &received, Some(&[&wanted_id]));
         assert_eq!(fetched.assets, [wanted]);
         let codes: Vec<_> = fetched.refused.iter().map(|problem| problem.code.as_str()).collect();
         assert_eq!(codes, ["hub_answer_invalid", "asset_id_mismatch"]);
         received.resize(MOST_ROWS * 2, Value::Null);
-        let mut many = Fetched::default();
-        take_assets(&mut many, &received, None);
+        let mut many = FetchedAssets::default();
+        parse_assets(&mut many, &received, None);
         assert!(many.refused.len() <= MOST_ROWS + 1);
     }
 }

@@ -12,15 +12,15 @@ pub(crate) fn is_valid(id: &str) -> bool {
 }
 
 /// The id that this machine has, where its system has one.
-pub(crate) fn of_this_machine() -> Option<String> {
+pub(crate) fn detect_device_id() -> Option<String> {
     MACHINE_IDS.iter().find_map(|path| {
         let text = capsid_disk::files::read_optional(Path::new(path)).ok()??;
-        of_machine_id(&text)
+        hash_machine_id(&text)
     })
 }
 
 /// The id is a hash: the system's own should not leave the machine.
-fn of_machine_id(text: &str) -> Option<String> {
+fn hash_machine_id(text: &str) -> Option<String> {
     let id = text.trim();
     // Images come with a placeholder in it.
     if id.is_empty() || id == "uninitialized" {
@@ -54,11 +54,11 @@ mod tests {
     #[test]
     fn a_device_is_named_by_a_hash_of_its_machines_id() {
         // printf 'evomap:0123456789abcdef0123456789abcdef' | sha256sum
-        let id = of_machine_id("0123456789abcdef0123456789abcdef\n").unwrap();
+        let id = hash_machine_id("0123456789abcdef0123456789abcdef\n").unwrap();
         assert!(is_valid(&id) && id.len() == 32);
         assert_eq!(id, sha256_hex(b"evomap:0123456789abcdef0123456789abcdef")[..32]);
-        assert_eq!(of_machine_id(" \n"), None);
-        assert_eq!(of_machine_id("uninitialized\n"), None);
+        assert_eq!(hash_machine_id(" \n"), None);
+        assert_eq!(hash_machine_id("uninitialized\n"), None);
         for bad in ["", "0123456789abcde", "0123456789ABCDEF", "0123456789abcdeg", &"a".repeat(65)] {
             assert!(!is_valid(bad), "{bad}");
         }

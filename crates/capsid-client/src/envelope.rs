@@ -50,7 +50,7 @@ pub fn sender(answer: &Value) -> Option<&str> {
 
 /// What an answer has to be to be one to our message.
 #[derive(Debug, Clone, Copy)]
-pub struct Expected<'a> {
+pub struct ExpectedResponse<'a> {
     /// The type of the message that was sent.
     pub kind: &'a str,
     /// Our own name, under which nobody else answers.
@@ -60,7 +60,7 @@ pub struct Expected<'a> {
 }
 
 /// The payload of an answer that is one to our message, or what speaks against it.
-pub fn answered(answer: &Value, expected: Expected<'_>) -> Result<Object, String> {
+pub fn answered(answer: &Value, expected: ExpectedResponse<'_>) -> Result<Object, String> {
     let Some(object) = answer.as_object() else { return Err("its answer is no object".to_owned()) };
     if object.contains_key("protocol") {
         check_envelope(object, expected)?;
@@ -74,7 +74,7 @@ pub fn answered(answer: &Value, expected: Expected<'_>) -> Result<Object, String
     }
 }
 
-fn check_envelope(object: &Object, expected: Expected<'_>) -> Result<(), String> {
+fn check_envelope(object: &Object, expected: ExpectedResponse<'_>) -> Result<(), String> {
     let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
     let shown = |text: &str| inert_line(cut(text, 80));
     if text("protocol") != PROTOCOL || !text("protocol_version").starts_with("1.") {
@@ -141,8 +141,8 @@ mod tests {
         message(kind, "msg_1", sender, Time(0), json!({"status": "ok"}))
     }
 
-    fn expected<'a>(kind: &'a str, hub: Option<&'a str>) -> Expected<'a> {
-        Expected { kind, node_id: "node_me", hub_node_id: hub }
+    fn expected<'a>(kind: &'a str, hub: Option<&'a str>) -> ExpectedResponse<'a> {
+        ExpectedResponse { kind, node_id: "node_me", hub_node_id: hub }
     }
 
     #[test]

@@ -40,20 +40,20 @@ pub struct FileTransport {
 /// Messages that were read and are not yet marked as consumed. While this value lives, nobody else reads the inbox.
 #[derive(Debug)]
 #[must_use = "messages come again until `done` is called"]
-pub struct Batch {
+pub struct InboxBatch {
     /// The messages, in the order of their files' names and lines.
     pub messages: Vec<Object>,
     /// What was in the inbox and is no message. It is told once.
     pub problems: Vec<Problem>,
     /// Whether more wait.
     pub more: bool,
-    state: State,
+    state: InboxState,
     changed: bool,
     path: PathBuf,
     _lock: Option<Lock>,
 }
 
-impl Batch {
+impl InboxBatch {
     /// Marks the messages as consumed: none of them comes again. A process that is killed before gets them again.
     pub fn done(self) -> Result<Vec<Object>> {
         if self.changed {
@@ -66,7 +66,7 @@ impl Batch {
 
 /// What was received, consumed by having been received.
 #[derive(Debug, Default)]
-pub struct Received {
+pub struct InboxMessages {
     /// The messages.
     pub messages: Vec<Object>,
     /// What was in the inbox and is no message.
@@ -77,9 +77,9 @@ pub struct Received {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct State {
+struct InboxState {
     /// How far each file was read.
-    files: BTreeMap<String, Place>,
+    files: BTreeMap<String, InboxPosition>,
     /// What lies in the inbox, is no plain file, and was told.
     refused: BTreeSet<String>,
     /// The messages that were taken, the oldest first.
@@ -87,7 +87,7 @@ struct State {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-struct Place {
+struct InboxPosition {
     offset: u64,
     /// A hash of what stands before it.
     #[serde(default)]
@@ -134,20 +134,20 @@ impl FileTransport {
 
     /// Reads what is new in the inbox and marks it as consumed at once: no message is given twice, and one is lost when
     /// the process is killed before it has acted on it. Where that matters, use [`FileTransport::take`].
-    pub fn receive(&self) -> Result<Received> {
-        let mut batch = self.take()?;
+    pub fn receive(&self) -> Result<InboxMessages> {
+        let mut batch = self.read_batch()?;
         let (problems, more) = (std::mem::take(&mut batch.problems), batch.more);
-        Ok(Received { messages: batch.done()?, problems, more })
+        Ok(InboxMessages { messages: batch.done()?, problems, more })
     }
 
     /// Reads what is new in the inbox. It is consumed once [`Batch::done`] has returned.
-    pub fn take(&self) -> Result<Batch> {
+    pub fn read_batch(&self) -> Result<InboxBatch> {
         let (inbox, path) = (self.folder.join("inbox"), self.folder.join("inbox-state.json"));
-        let mut batch = Batch {
+        let mut batch = InboxBatch {
             messages: Vec::new(),
             problems: Vec::new(),
             more: false,
-            state: State::default(),
+            state: InboxState::default(),
             changed: false,
             path,
             _lock: None,
@@ -158,7 +158,7 @@ impl FileTransport {
         batch._lock = Some(self.lock(".inbox.lock")?);
         let before = load(&batch.path)?;
         let names = jsonl_names(&inbox)?;
-        let mut reader = Reader::new(before.clone());
+        let mut reader = InboxReader::new(before.clone());
         for name in &names {
             reader.file(&inbox, name)?;
         }
@@ -184,8 +184,8 @@ impl FileTransport {
 }
 
 /// What is read from an inbox at one time.
-struct Reader {
-    state: State,
+struct InboxReader {
+    state: InboxState,
     known: HashSet<String>,
     messages: Vec<Object>,
     problems: Vec<Problem>,
@@ -195,7 +195,7 @@ struct Reader {
 }
 
 /// One line of a file.
-enum Line {
+enum InboxLine {
     /// It is whole.
     Whole(Vec<u8>),
     /// It is longer than lines are read.
@@ -206,8 +206,8 @@ enum Line {
     None,
 }
 
-impl Reader {
-    fn new(state: State) -> Self {
+impl InboxReader {
+    fn new(state: InboxState) -> Self {
         let known = state.consumed.iter().cloned().collect();
         Self { state, known, messages: Vec::new(), problems: Vec::new(), untold: 0, bytes: 0, full: false }
     }
@@ -219,7 +219,7 @@ impl Reader {
         let path = inbox.join(name);
         if !is_file(&path) {
             if self.state.refused.insert(name.to_owned()) {
-                self.tell(name, "is not a plain file, and was not read");
+                self.record_skipped(name, "is not a plain file, and was not read");
             }
             return Ok(());
         }
@@ -236,24 +236,24 @@ impl Reader {
             }
             let (line, length) = next_line(&mut lines).map_err(fail)?;
             match line {
-                Line::Whole(bytes) => self.line(name, offset, &bytes),
+                InboxLine::Whole(bytes) => self.line(name, offset, &bytes),
                 // A message that only lacks its line break is whole; anything else may still be written.
-                Line::Torn(bytes) if serde_json::from_slice::<Object>(&bytes).is_ok() => {
+                InboxLine::Torn(bytes) if serde_json::from_slice::<Object>(&bytes).is_ok() => {
                     self.line(name, offset, &bytes);
                 }
-                Line::TooLong => {
-                    self.tell(
+                InboxLine::TooLong => {
+                    self.record_skipped(
                         name,
                         &format!("has a line at byte {offset} that is longer than {MOST_LINE} bytes"),
                     );
                 }
-                Line::Torn(_) | Line::None => break,
+                InboxLine::Torn(_) | InboxLine::None => break,
             }
             offset += length;
             self.bytes += length;
         }
         let anchor = anchor(lines.get_mut(), offset).map_err(fail)?;
-        self.state.files.insert(name.to_owned(), Place { offset, anchor });
+        self.state.files.insert(name.to_owned(), InboxPosition { offset, anchor });
         Ok(())
     }
 
@@ -271,10 +271,12 @@ impl Reader {
         let wrong = |what: &str| format!("has a line at byte {offset} that is no message: {what}");
         let message: Value = match serde_json::from_slice(bytes) {
             Ok(message) => message,
-            Err(error) => return self.tell(name, &wrong(&format!("it cannot be read as JSON ({error})"))),
+            Err(error) => {
+                return self.record_skipped(name, &wrong(&format!("it cannot be read as JSON ({error})")));
+            }
         };
         if let Err(what) = envelope::check(&message) {
-            return self.tell(name, &wrong(&what));
+            return self.record_skipped(name, &wrong(&what));
         }
         let key = key_of(&message);
         if let Value::Object(message) = message
@@ -287,7 +289,7 @@ impl Reader {
         }
     }
 
-    fn tell(&mut self, name: &str, what: &str) {
+    fn record_skipped(&mut self, name: &str, what: &str) {
         if self.problems.len() >= MOST_PROBLEMS {
             self.untold += 1;
             return;
@@ -301,14 +303,14 @@ impl Reader {
 }
 
 /// The next line and how many bytes it takes up, its break included.
-fn next_line(lines: &mut BufReader<File>) -> std::io::Result<(Line, u64)> {
+fn next_line(lines: &mut BufReader<File>) -> std::io::Result<(InboxLine, u64)> {
     let mut bytes = Vec::new();
     let mut length = lines.by_ref().take(MOST_LINE + 1).read_until(b'\n', &mut bytes)? as u64;
     if bytes.last() == Some(&b'\n') {
-        return Ok((Line::Whole(bytes), length));
+        return Ok((InboxLine::Whole(bytes), length));
     }
     if length <= MOST_LINE {
-        return Ok((if length == 0 { Line::None } else { Line::Torn(bytes) }, length));
+        return Ok((if length == 0 { InboxLine::None } else { InboxLine::Torn(bytes) }, length));
     }
     loop {
         let part = lines.fill_buf()?;
@@ -318,12 +320,12 @@ fn next_line(lines: &mut BufReader<File>) -> std::io::Result<(Line, u64)> {
         };
         // Without its end it may still be written.
         if used == 0 {
-            return Ok((Line::None, 0));
+            return Ok((InboxLine::None, 0));
         }
         lines.consume(used);
         length += used as u64;
         if is_end {
-            return Ok((Line::TooLong, length));
+            return Ok((InboxLine::TooLong, length));
         }
     }
 }
@@ -348,9 +350,9 @@ fn anchor(file: &mut File, offset: u64) -> std::io::Result<String> {
     Ok(hash)
 }
 
-fn load(path: &Path) -> Result<State> {
+fn load(path: &Path) -> Result<InboxState> {
     is_plain_file(path)?;
-    let Some(text) = files::read_optional(path)? else { return Ok(State::default()) };
+    let Some(text) = files::read_optional(path)? else { return Ok(InboxState::default()) };
     serde_json::from_str(&text).map_err(|_| {
         Problem::new(
             Code::StoreDamaged,

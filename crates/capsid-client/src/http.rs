@@ -1,8 +1,8 @@
 //! One HTTP call: bounded in size and time, JSON in and JSON out, no redirects.
 
+use crate::config::ClientConfig;
 use crate::refusal::TIMEOUT;
-use crate::settings::Settings;
-use crate::wait;
+use crate::retry;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, Value};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub const MAX_ANSWER: u64 = 8 * 1024 * 1024;
 
 /// What is called.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
+pub struct HttpCall<'a> {
     /// `GET`, `POST`, `PUT` or `DELETE`.
     pub method: &'a str,
     /// The path, with its query.
@@ -30,7 +30,7 @@ pub struct Call<'a> {
 
 /// What came back.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct HttpAnswer {
     /// The status.
     pub status: u16,
     /// The JSON in the body.
@@ -39,7 +39,7 @@ pub struct Answer {
     pub retry_after: Option<Duration>,
 }
 
-impl Answer {
+impl HttpAnswer {
     /// Whether the hub did what was asked.
     pub fn ok(&self) -> bool {
         (200..300).contains(&self.status)
@@ -48,7 +48,7 @@ impl Answer {
 
 /// A call that got no answer that could be used.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct HttpFailure {
     pub(crate) problem: Problem,
     /// Whether the hub may have got the request, and done what it asks for.
     pub(crate) sent: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Failure {
     pub(crate) again: bool,
 }
 
-impl Failure {
+impl HttpFailure {
     fn for_good(problem: Problem) -> Self {
         Self { problem, sent: true, again: false }
     }
@@ -64,14 +64,14 @@ impl Failure {
 
 /// A connection to one hub.
 #[derive(Debug, Clone)]
-pub struct Http {
+pub struct HttpClient {
     agent: ureq::Agent,
-    settings: Settings,
+    settings: ClientConfig,
 }
 
-impl Http {
+impl HttpClient {
     /// Prepares the connection; nothing is sent yet.
-    pub fn new(settings: &Settings) -> Result<Self> {
+    pub fn new(settings: &ClientConfig) -> Result<Self> {
         let mut config = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .max_redirects(0)
@@ -93,18 +93,18 @@ impl Http {
     }
 
     /// The settings it was made with.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &ClientConfig {
         &self.settings
     }
 
     /// Makes one call, once. Every answer that is JSON is given, whatever its status.
-    pub fn call(&self, call: Call<'_>) -> Result<Answer> {
+    pub fn call(&self, call: HttpCall<'_>) -> Result<HttpAnswer> {
         self.attempt(call).map_err(|failure| failure.problem)
     }
 
     /// The same, and tells of a failure whether the hub may have got the request.
-    pub(crate) fn attempt(&self, call: Call<'_>) -> Result<Answer, Failure> {
-        let request = self.request(call).map_err(Failure::for_good)?;
+    pub(crate) fn attempt(&self, call: HttpCall<'_>) -> Result<HttpAnswer, HttpFailure> {
+        let request = self.request(call).map_err(HttpFailure::for_good)?;
         let mut response = self.agent.run(request).map_err(|error| self.failed(&error, false))?;
         let status = response.status().as_u16();
         let header = |name: &str| {
@@ -112,30 +112,30 @@ impl Http {
         };
         if (300..400).contains(&status) {
             let to = inert_line(cut(&header("location").unwrap_or_default(), 200));
-            return Err(Failure::for_good(
+            return Err(HttpFailure::for_good(
                 self.odd(&format!("it answered {status} and points to `{to}`, where nothing was sent")),
             ));
         }
-        let named = wait::of_header(header("retry-after").as_deref(), header("date").as_deref());
+        let named = retry::retry_after_header(header("retry-after").as_deref(), header("date").as_deref());
         let kind = header("content-type").unwrap_or_default();
         if !is_json(&kind) {
             // What stands in front of a hub that is away speaks for itself, in HTML.
             if matches!(status, 429 | 502 | 503 | 504) {
-                return Ok(Answer { status, body: Value::Null, retry_after: named });
+                return Ok(HttpAnswer { status, body: Value::Null, retry_after: named });
             }
             let said = if kind.is_empty() { "no type".to_owned() } else { inert_line(cut(&kind, 60)) };
-            return Err(Failure::for_good(
+            return Err(HttpFailure::for_good(
                 self.odd(&format!("it answered {status} with {said} instead of JSON")),
             ));
         }
         let read = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec();
         let bytes = read.map_err(|error| self.failed(&error, true))?;
-        let body = self.json(&bytes).map_err(Failure::for_good)?;
-        let retry_after = wait::of_body(&body).or(named);
-        Ok(Answer { status, body, retry_after })
+        let body = self.json(&bytes).map_err(HttpFailure::for_good)?;
+        let retry_after = retry::retry_after_body(&body).or(named);
+        Ok(HttpAnswer { status, body, retry_after })
     }
 
-    fn request(&self, call: Call<'_>) -> Result<http::Request<Vec<u8>>> {
+    fn request(&self, call: HttpCall<'_>) -> Result<http::Request<Vec<u8>>> {
         let url = format!("{}{}", self.settings.url, call.path);
         let mut request =
             http::Request::builder().method(call.method).uri(&url).header("accept", "application/json");
@@ -179,24 +179,26 @@ impl Http {
         .fix("Check the address; a proxy or another service may stand in front of the hub.")
     }
 
-    fn failed(&self, error: &ureq::Error, begun: bool) -> Failure {
+    fn failed(&self, error: &ureq::Error, begun: bool) -> HttpFailure {
         use std::io::ErrorKind as Kind;
-        let again = |problem: Problem, sent: bool| Failure { problem, sent, again: true };
+        let again = |problem: Problem, sent: bool| HttpFailure { problem, sent, again: true };
         match error {
-            ureq::Error::BodyExceedsLimit(_) => {
-                Failure::for_good(self.odd(&format!("its answer is larger than {} MiB", MAX_ANSWER >> 20)))
-            }
+            ureq::Error::BodyExceedsLimit(_) => HttpFailure::for_good(
+                self.odd(&format!("its answer is larger than {} MiB", MAX_ANSWER >> 20)),
+            ),
             ureq::Error::LargeResponseHeader(..) | ureq::Error::Protocol(_) | ureq::Error::Http(_) => {
-                Failure::for_good(self.odd(&format!("its answer is no HTTP ({})", shown(error))))
+                HttpFailure::for_good(self.odd(&format!("its answer is no HTTP ({})", format_error(error))))
             }
             // A hub that took all the time there was would take it again.
-            ureq::Error::Timeout(_) => Failure::for_good(self.too_slow()),
-            ureq::Error::Io(error) if error.kind() == Kind::TimedOut => Failure::for_good(self.too_slow()),
+            ureq::Error::Timeout(_) => HttpFailure::for_good(self.too_slow()),
+            ureq::Error::Io(error) if error.kind() == Kind::TimedOut => {
+                HttpFailure::for_good(self.too_slow())
+            }
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) | ureq::Error::Pem(_) => {
-                Failure { problem: self.untrusted(error), sent: false, again: false }
+                HttpFailure { problem: self.untrusted(error), sent: false, again: false }
             }
             ureq::Error::Io(error) if error.kind() == Kind::InvalidData && !begun => {
-                Failure { problem: self.untrusted(error), sent: false, again: false }
+                HttpFailure { problem: self.untrusted(error), sent: false, again: false }
             }
             ureq::Error::Io(_) if begun => again(self.odd("its answer ends before it is complete"), true),
             ureq::Error::HostNotFound
@@ -209,7 +211,7 @@ impl Http {
                 );
                 again(self.away(error), !never)
             }
-            _ => Failure { problem: self.away(error), sent: true, again: false },
+            _ => HttpFailure { problem: self.away(error), sent: true, again: false },
         }
     }
 
@@ -223,7 +225,7 @@ impl Http {
     fn away(&self, error: &ureq::Error) -> Problem {
         Problem::new(
             Code::HubUnreachable,
-            format!("`{}` cannot be reached: {}.", self.settings.url, shown(error)),
+            format!("`{}` cannot be reached: {}.", self.settings.url, format_error(error)),
         )
         .fix("Check the address and the network; work on this machine goes on without the hub.")
     }
@@ -231,14 +233,14 @@ impl Http {
     fn untrusted(&self, error: &dyn std::fmt::Display) -> Problem {
         Problem::new(
             Code::HubUnreachable,
-            format!("No safe connection to `{}` can be made: {}.", self.settings.url, shown(error)),
+            format!("No safe connection to `{}` can be made: {}.", self.settings.url, format_error(error)),
         )
         .fix("If the hub has a certificate of your own authority, name that authority's PEM file in CAPSID_CA_FILE or as `ca_file` under `[hub]`.")
     }
 }
 
 /// An error's words may be those of whoever answered.
-fn shown(error: &dyn std::fmt::Display) -> String {
+fn format_error(error: &dyn std::fmt::Display) -> String {
     inert_line(cut(&error.to_string(), 200))
 }
 
@@ -248,7 +250,7 @@ fn is_json(kind: &str) -> bool {
 }
 
 /// TLS with the system's authorities and the one that was named.
-fn tls(settings: &Settings) -> Result<TlsConfig> {
+fn tls(settings: &ClientConfig) -> Result<TlsConfig> {
     let mut roots: Vec<Certificate<'static>> = rustls_native_certs::load_native_certs()
         .certs
         .iter()

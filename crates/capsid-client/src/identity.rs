@@ -5,7 +5,7 @@
 //! to the hub that A2A_HUB_URL or EVOMAP_HUB_URL names, and goes to no other.
 
 use crate::device;
-use crate::private_file::{Kept, invalid, make_folder, read};
+use crate::private_file::{FilePrivacy, invalid, make_folder, read};
 use capsid_disk::{Lock, files};
 use capsid_model::{Code, Object, Problem, Result, Time, Value, json};
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ impl Identity {
 
     /// Remembers what a hub said at hello. What is not said stays as it is, and an older secret does not replace a newer
     /// one that another process got meanwhile.
-    pub fn remember(&self, url: &str, known: &KnownHub) -> Result<()> {
+    pub fn save_hub(&self, url: &str, known: &KnownHub) -> Result<()> {
         // What the environment gives is not for the files.
         let told = known.secret.as_ref().filter(|secret| self.given_secret.as_ref() != Some(secret));
         self.update(url, |kept| {
@@ -166,7 +166,7 @@ impl Identity {
             return Ok(());
         }
         let shared = self.shares_secret(&hubs, url)?;
-        self.put(&mut hubs, url, &known);
+        self.insert_hub(&mut hubs, url, &known);
         self.write(&hubs)?;
         match known.secret.filter(|_| shared) {
             Some(secret) => files::replace_secret(&self.folder.join("node_secret"), secret.as_bytes()),
@@ -217,7 +217,7 @@ impl Identity {
         }
         let path = self.folder.join("device_id");
         let stored = || -> Result<Option<String>> {
-            let Some(text) = read(&path, Kept::Readable, SMALL)? else { return Ok(None) };
+            let Some(text) = read(&path, FilePrivacy::Readable, SMALL)? else { return Ok(None) };
             match text.trim() {
                 id if device::is_valid(id) => Ok(Some(id.to_owned())),
                 _ => Err(invalid(&path, "holds no id of a device")),
@@ -227,7 +227,7 @@ impl Identity {
             return Ok(id);
         }
         make_folder(&self.folder)?;
-        let fresh = device::of_this_machine().map_or_else(random_hex::<16>, Ok)?;
+        let fresh = device::detect_device_id().map_or_else(random_hex::<16>, Ok)?;
         files::create_secret(&path, fresh.as_bytes())?;
         Ok(stored()?.unwrap_or(fresh))
     }
@@ -246,7 +246,7 @@ impl Identity {
 
     fn file_secret(&self) -> Result<Option<String>> {
         let path = self.folder.join("node_secret");
-        let Some(text) = read(&path, Kept::Secret, SMALL)? else { return Ok(None) };
+        let Some(text) = read(&path, FilePrivacy::Secret, SMALL)? else { return Ok(None) };
         match text.trim() {
             secret if is_secret(secret) => Ok(Some(secret.to_owned())),
             _ => Err(invalid(&path, "holds no secret of a node")),
@@ -267,7 +267,7 @@ impl Identity {
 
     fn hubs(&self) -> Result<Object> {
         let path = self.folder.join("hubs.json");
-        match read(&path, Kept::Secret, LARGE)?.as_deref().map(serde_json::from_str) {
+        match read(&path, FilePrivacy::Secret, LARGE)?.as_deref().map(serde_json::from_str) {
             None => Ok(Object::new()),
             Some(Ok(Value::Object(hubs))) => Ok(hubs),
             Some(_) => Err(invalid(&path, "is not JSON")),
@@ -295,7 +295,7 @@ impl Identity {
         }
     }
 
-    fn put(&self, hubs: &mut Object, url: &str, known: &KnownHub) {
+    fn insert_hub(&self, hubs: &mut Object, url: &str, known: &KnownHub) {
         let mut nodes = match hubs.get(url).and_then(|hub| hub.get("nodes")) {
             Some(Value::Object(nodes)) => nodes.clone(),
             _ => Object::new(),
@@ -333,7 +333,7 @@ pub fn is_secret(text: &str) -> bool {
 
 fn stored_id(folder: &Path) -> Result<Option<String>> {
     let path = folder.join("node_id");
-    let Some(text) = read(&path, Kept::Readable, SMALL)? else { return Ok(None) };
+    let Some(text) = read(&path, FilePrivacy::Readable, SMALL)? else { return Ok(None) };
     let id = text.trim();
     check_id(id, &path.display().to_string())?;
     Ok(Some(id.to_owned()))

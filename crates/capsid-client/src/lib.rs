@@ -2,10 +2,11 @@
 
 pub mod asset;
 pub mod calls;
+pub mod config;
 mod device;
 pub mod envelope;
 pub mod files;
-mod greeting;
+mod hello;
 pub mod http;
 pub mod identity;
 pub mod node;
@@ -13,12 +14,11 @@ mod private_file;
 mod proxy;
 pub mod refusal;
 mod renewal;
-pub mod settings;
-mod wait;
+mod retry;
 mod work;
 
+pub use config::ClientConfig;
 pub use files::FileTransport;
 pub use identity::Identity;
-pub use node::Node;
+pub use node::NodeClient;
 pub use proxy::ProxyUrl;
-pub use settings::Settings;

@@ -1,17 +1,17 @@
 //! A node that talks to one hub: messages in their envelope, and plain REST calls with the node's secret.
 
-use crate::envelope::{self, Expected};
-use crate::http::{Answer, Call, Http};
+use crate::config::ClientConfig;
+use crate::envelope::{self, ExpectedResponse};
+use crate::http::{HttpAnswer, HttpCall, HttpClient};
 use crate::identity::{Identity, KnownHub, is_secret};
-use crate::settings::Settings;
-use crate::{refusal, wait};
+use crate::{refusal, retry};
 use capsid_model::{Clock, Code, Object, Problem, Result, Time, Value};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use crate::greeting::Greeting;
+pub use crate::hello::HelloResult;
 
 /// The longest that is waited for a hub that is busy, over all tries of one call.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
@@ -21,13 +21,13 @@ pub(crate) const RENAMED: &str = "If the hub was set up anew, `capsid node hello
 
 /// A node and its hub.
 #[derive(Clone)]
-pub struct Node {
-    pub(crate) http: Http,
+pub struct NodeClient {
+    pub(crate) http: HttpClient,
     pub(crate) identity: Identity,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-impl std::fmt::Debug for Node {
+impl std::fmt::Debug for NodeClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Node").field("id", &self.id()).field("hub", &self.hub_url()).finish_non_exhaustive()
     }
@@ -35,27 +35,27 @@ impl std::fmt::Debug for Node {
 
 /// When a call may be made again that got no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Repeat {
+pub(crate) enum RetryPolicy {
     /// Doing it twice is doing it once: a GET, a message with its id, or what the hub knows again.
     Harmless,
     /// The hub may have done it, so only where it said that it has not, or was never reached.
     Never,
 }
 
-impl Node {
+impl NodeClient {
     /// Prepares to talk; nothing is sent yet.
-    pub fn new(settings: &Settings, identity: Identity, clock: Arc<dyn Clock>) -> Result<Self> {
+    pub fn new(settings: &ClientConfig, identity: Identity, clock: Arc<dyn Clock>) -> Result<Self> {
         let identity = if settings.from_repository { identity } else { identity.for_hub(&settings.url) };
-        Ok(Self { http: Http::new(settings)?, identity, clock })
+        Ok(Self { http: HttpClient::new(settings)?, identity, clock })
     }
 
     /// The same node with other settings, such as a shorter time-out for a search.
-    pub fn with_settings(&self, settings: &Settings) -> Result<Self> {
+    pub fn with_settings(&self, settings: &ClientConfig) -> Result<Self> {
         Self::new(settings, self.identity.clone(), self.clock.clone())
     }
 
     /// How the hub is reached.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &ClientConfig {
         self.http.settings()
     }
 
@@ -75,7 +75,7 @@ impl Node {
     }
 
     /// Takes a secret that the node's owner got from the hub.
-    pub fn take_secret(&self, secret: &str) -> Result<()> {
+    pub fn accept_secret(&self, secret: &str) -> Result<()> {
         if !is_secret(secret) {
             return Err(Problem::new(Code::InputInvalid, "This is no secret of a node.")
                 .fix("Give the 64 hexadecimal digits that the hub showed when the secret was reset."));
@@ -122,8 +122,8 @@ impl Node {
     /// The same by a person: with a session token or an API key instead of the node's secret.
     pub fn get_as(&self, path: &str, query: &[(&str, &str)], token: Option<&str>) -> Result<Value> {
         let path = with_query(path, query);
-        let call = Call { method: "GET", path: &path, body: None, bearer: token, secret_version: None };
-        self.plain(call, Repeat::Harmless)
+        let call = HttpCall { method: "GET", path: &path, body: None, bearer: token, secret_version: None };
+        self.plain(call, RetryPolicy::Harmless)
     }
 
     /// A POST of plain JSON. It is not repeated where the hub may have done what it asks for.
@@ -133,17 +133,17 @@ impl Node {
 
     /// The same by a person: with a session token or an API key instead of the node's secret.
     pub fn post_as(&self, path: &str, body: &Value, token: Option<&str>) -> Result<Value> {
-        let call = Call { method: "POST", path, body: Some(body), bearer: token, secret_version: None };
-        self.plain(call, Repeat::Never)
+        let call = HttpCall { method: "POST", path, body: Some(body), bearer: token, secret_version: None };
+        self.plain(call, RetryPolicy::Never)
     }
 
     /// A POST that may be repeated: the hub does the same thing once.
     pub fn post_again(&self, path: &str, body: &Value) -> Result<Value> {
-        let call = Call { method: "POST", path, body: Some(body), bearer: None, secret_version: None };
-        self.plain(call, Repeat::Harmless)
+        let call = HttpCall { method: "POST", path, body: Some(body), bearer: None, secret_version: None };
+        self.plain(call, RetryPolicy::Harmless)
     }
 
-    fn plain(&self, call: Call<'_>, repeat: Repeat) -> Result<Value> {
+    fn plain(&self, call: HttpCall<'_>, repeat: RetryPolicy) -> Result<Value> {
         // Whoever only looks is not registered by that.
         let only_looks = call.method == "GET" && self.known()?.secret.is_none();
         if call.bearer.is_some() || only_looks {
@@ -151,7 +151,7 @@ impl Node {
         }
         self.with_secret(&|known| {
             let (bearer, secret_version) = (known.secret.as_deref(), known.secret_version);
-            self.whole(self.call(Call { bearer, secret_version, ..call }, repeat)?.body)
+            self.whole(self.call(HttpCall { bearer, secret_version, ..call }, repeat)?.body)
         })
     }
 
@@ -164,7 +164,7 @@ impl Node {
     pub(crate) fn with_secret<T>(&self, act: &dyn Fn(&KnownHub) -> Result<T>) -> Result<T> {
         let known = self.known()?;
         match act(&known) {
-            Err(problem) if wants_hello(&problem) => act(&self.renew(&known, problem)?),
+            Err(problem) if should_hello(&problem) => act(&self.renew(&known, problem)?),
             result => result,
         }
     }
@@ -172,9 +172,10 @@ impl Node {
     pub(crate) fn send(&self, kind: &str, body: &Value, known: &KnownHub) -> Result<Object> {
         let path = format!("/a2a/{kind}");
         let (bearer, secret_version) = (known.secret.as_deref(), known.secret_version);
-        let call = Call { method: "POST", path: &path, body: Some(body), bearer, secret_version };
-        let answer = self.call(call, Repeat::Harmless)?;
-        let expected = Expected { kind, node_id: self.id(), hub_node_id: known.hub_node_id.as_deref() };
+        let call = HttpCall { method: "POST", path: &path, body: Some(body), bearer, secret_version };
+        let answer = self.call(call, RetryPolicy::Harmless)?;
+        let expected =
+            ExpectedResponse { kind, node_id: self.id(), hub_node_id: known.hub_node_id.as_deref() };
         envelope::answered(&answer.body, expected).map_err(|what| {
             let (named, pinned) = (envelope::sender(&answer.body), expected.hub_node_id);
             match pinned.is_some() && named.is_some() && named != pinned {
@@ -185,15 +186,15 @@ impl Node {
     }
 
     /// Makes a call, again where the hub asks to wait or cannot be reached, and turns a refusal into a problem.
-    pub(crate) fn call(&self, call: Call<'_>, repeat: Repeat) -> Result<Answer> {
+    pub(crate) fn call(&self, call: HttpCall<'_>, repeat: RetryPolicy) -> Result<HttpAnswer> {
         let (mut tries, mut waited) = (0, Duration::ZERO);
         loop {
             let (problem, next) = match self.http.attempt(call) {
                 Ok(answer) if answer.ok() => return Ok(answer),
-                Ok(answer) => (refusal::of_answer(&answer), wait_for(&answer, repeat, tries)),
+                Ok(answer) => (refusal::from_answer(&answer), wait_for(&answer, repeat, tries)),
                 Err(failure) => {
-                    let may = failure.again && (!failure.sent || repeat == Repeat::Harmless);
-                    (failure.problem, may.then(|| wait::before_try(tries)))
+                    let may = failure.again && (!failure.sent || repeat == RetryPolicy::Harmless);
+                    (failure.problem, may.then(|| retry::before_try(tries)))
                 }
             };
             match next.filter(|next| tries < self.settings().retries && waited + *next <= LONGEST_WAIT) {
@@ -209,19 +210,19 @@ impl Node {
 }
 
 /// How long to wait before a call that was answered so is made again; none where that would not help.
-fn wait_for(answer: &Answer, repeat: Repeat, tries: u32) -> Option<Duration> {
-    let usual = wait::before_try(tries);
+fn wait_for(answer: &HttpAnswer, repeat: RetryPolicy, tries: u32) -> Option<Duration> {
+    let usual = retry::before_try(tries);
     match answer.status {
         // The hub itself says that it did nothing. What it asks for is waited for, and never less.
         429 | 503 => Some(answer.retry_after.unwrap_or(usual)),
         // Somebody in front of it does not know.
-        502 | 504 if repeat == Repeat::Harmless => Some(answer.retry_after.unwrap_or(usual)),
+        502 | 504 if repeat == RetryPolicy::Harmless => Some(answer.retry_after.unwrap_or(usual)),
         _ => None,
     }
 }
 
 /// Whether the hub wants another secret than the one that was shown, or one at all.
-fn wants_hello(problem: &Problem) -> bool {
+fn should_hello(problem: &Problem) -> bool {
     let codes = [
         "node_secret_required",
         "node_secret_not_set",

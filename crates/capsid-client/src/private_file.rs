@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// How closely a file has to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum FilePrivacy {
     /// Others may read it.
     Readable,
     /// Its owner alone may read it.
@@ -15,7 +15,7 @@ pub(crate) enum Kept {
 }
 
 /// The text of a file; nothing where there is none.
-pub(crate) fn read(path: &Path, kept: Kept, most: u64) -> Result<Option<String>> {
+pub(crate) fn read(path: &Path, kept: FilePrivacy, most: u64) -> Result<Option<String>> {
     let unreadable = |error: &std::io::Error| invalid(path, &format!("cannot be read: {error}"));
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -39,7 +39,7 @@ pub(crate) fn read(path: &Path, kept: Kept, most: u64) -> Result<Option<String>>
 /// The folder, made where it is missing: its owner alone may enter.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     match std::fs::metadata(folder) {
-        Ok(meta) if meta.is_dir() => return check_mode(folder, &meta, Kept::Readable),
+        Ok(meta) if meta.is_dir() => return check_mode(folder, &meta, FilePrivacy::Readable),
         Ok(_) => return Err(invalid(folder, "is not a folder")),
         Err(_) => {}
     }
@@ -54,12 +54,12 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
 }
 
 #[cfg(unix)]
-fn check_mode(path: &Path, meta: &std::fs::Metadata, kept: Kept) -> Result<()> {
+fn check_mode(path: &Path, meta: &std::fs::Metadata, kept: FilePrivacy) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let mode = meta.permissions().mode();
     let (forbidden, what) = match kept {
-        Kept::Readable => (0o022, "can be changed by others"),
-        Kept::Secret => (0o077, "can be read by others"),
+        FilePrivacy::Readable => (0o022, "can be changed by others"),
+        FilePrivacy::Secret => (0o077, "can be read by others"),
     };
     if mode & forbidden == 0 {
         return Ok(());
@@ -70,7 +70,7 @@ fn check_mode(path: &Path, meta: &std::fs::Metadata, kept: Kept) -> Result<()> {
 }
 
 #[cfg(not(unix))]
-fn check_mode(_: &Path, _: &std::fs::Metadata, _: Kept) -> Result<()> {
+fn check_mode(_: &Path, _: &std::fs::Metadata, _: FilePrivacy) -> Result<()> {
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! What a hub that does not do as asked says, as a problem: in its own words as far as they can be trusted to be words.
 
-use crate::http::Answer;
+use crate::http::HttpAnswer;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Value};
 
@@ -44,7 +44,7 @@ fn is_about_node(code: &str) -> bool {
 }
 
 /// The problem that an answer outside 200..300 is.
-pub(crate) fn of_answer(answer: &Answer) -> Problem {
+pub(crate) fn from_answer(answer: &HttpAnswer) -> Problem {
     let body = &answer.body;
     let code = code_in(body).unwrap_or_else(|| format!("http_{}", answer.status));
     match answer.status {
@@ -74,7 +74,7 @@ pub(crate) fn of_answer(answer: &Answer) -> Problem {
 }
 
 /// The problem that a payload with the status `rejected` is.
-pub(crate) fn of_rejection(payload: &Object) -> Problem {
+pub(crate) fn from_rejection(payload: &Object) -> Problem {
     let reason = payload.get("reason").and_then(Value::as_str).unwrap_or_default();
     let code = code_of(reason).unwrap_or_else(|| "rejected".to_owned());
     let message = match inert_line(cut(reason, 400)) {
@@ -98,7 +98,7 @@ fn is_about_secret(reason: &str) -> bool {
         .any(|known| reason.contains(known))
 }
 
-fn busy(code: &str, answer: &Answer) -> Problem {
+fn busy(code: &str, answer: &HttpAnswer) -> Problem {
     let wait = match answer.retry_after {
         Some(wait) => format!(" It asks to wait {} s.", wait.as_millis().div_ceil(1000)),
         None => String::new(),
@@ -136,39 +136,39 @@ mod tests {
     use capsid_model::json;
     use std::time::Duration;
 
-    fn answer(status: u16, body: Value) -> Answer {
-        Answer { status, body, retry_after: Some(Duration::from_millis(1500)) }
+    fn answer(status: u16, body: Value) -> HttpAnswer {
+        HttpAnswer { status, body, retry_after: Some(Duration::from_millis(1500)) }
     }
 
     #[test]
     fn the_hubs_code_and_words_are_kept_and_made_harmless() {
         let body =
             json!({"error": "not_found", "correction": {"problem": "No\u{1b}[31m asset.", "fix": "Look."}});
-        let problem = of_answer(&answer(404, body));
+        let problem = from_answer(&answer(404, body));
         assert_eq!((problem.code, problem.hub_code.as_deref()), (Code::HubRefused, Some("not_found")));
         assert!(problem.message.contains("No\\u{1b}[31m asset."), "{}", problem.message);
         assert_eq!(problem.fix.as_deref(), Some("The hub says: Look."), "and whose words they are");
-        let shouting = of_answer(&answer(400, json!({"error": "<script>", "reason": "hello_blocked: no"})));
+        let shouting = from_answer(&answer(400, json!({"error": "<script>", "reason": "hello_blocked: no"})));
         assert_eq!(shouting.hub_code.as_deref(), Some("hello_blocked"));
-        assert_eq!(of_answer(&answer(500, json!([]))).hub_code.as_deref(), Some("http_500"));
+        assert_eq!(from_answer(&answer(500, json!([]))).hub_code.as_deref(), Some("http_500"));
     }
 
     #[test]
     fn a_busy_hub_says_how_long_and_a_refused_secret_who_can_help() {
-        let busy = of_answer(&answer(429, json!({"error": "rate_limited"})));
+        let busy = from_answer(&answer(429, json!({"error": "rate_limited"})));
         assert_eq!((busy.code, busy.retry_after), (Code::HubBusy, Some(Duration::from_millis(1500))));
         assert!(busy.message.contains("2 s"), "{}", busy.message);
         let body = json!({"error": "node_secret_required", "reason": "rotation_requires_current_secret"});
-        let refused = of_answer(&answer(401, body));
+        let refused = from_answer(&answer(401, body));
         assert_eq!(refused.code, Code::NodeSecretRefused);
         assert_eq!(refused.fix.as_deref(), Some(OWNER_CAN_RESET));
         let rejected = json!({"status": "rejected", "reason": "node_id_already_claimed: by somebody"});
-        assert_eq!(of_rejection(rejected.as_object().unwrap()).code, Code::NodeSecretRefused);
+        assert_eq!(from_rejection(rejected.as_object().unwrap()).code, Code::NodeSecretRefused);
     }
 
     #[test]
     fn only_what_a_hub_will_never_take_is_given_up() {
-        let passes = |status, code: &str| may_pass(&of_answer(&answer(status, json!({"error": code}))));
+        let passes = |status, code: &str| may_pass(&from_answer(&answer(status, json!({"error": code}))));
         for (status, code) in [
             (400, "bundle_required"),
             (403, "not_asset_owner"),
@@ -195,7 +195,7 @@ mod tests {
             assert!(passes(status, code), "{status} {code}");
         }
         let rejected = json!({"status": "rejected", "reason": "hello_blocked"});
-        assert!(!may_pass(&of_rejection(rejected.as_object().unwrap())));
+        assert!(!may_pass(&from_rejection(rejected.as_object().unwrap())));
         assert!(may_pass(&Problem::new(Code::HubUnreachable, "away")));
         assert!(!may_pass(&Problem::new(Code::NotEligible, "not yet")));
     }
@@ -204,6 +204,6 @@ mod tests {
     fn a_hub_that_says_timeout_was_not_too_slow() {
         assert!(is_timeout(&Problem::new(Code::HubUnreachable, "slow").hub_code(TIMEOUT)));
         assert!(!is_timeout(&Problem::new(Code::HubUnreachable, "away")));
-        assert!(!is_timeout(&of_answer(&answer(504, json!({"error": "timeout"})))));
+        assert!(!is_timeout(&from_answer(&answer(504, json!({"error": "timeout"})))));
     }
 }

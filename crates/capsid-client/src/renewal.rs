@@ -8,7 +8,7 @@ const FIRST_MS: i64 = 2 * 60 * 1000;
 const LONGEST_MS: i64 = 4 * 60 * 60 * 1000;
 
 /// When a hub may be asked again that has refused so many times in a row.
-pub(crate) fn rest_until(now: Time, refusals: u32) -> Time {
+pub(crate) fn next_attempt_at(now: Time, refusals: u32) -> Time {
     let doublings = refusals.saturating_sub(1).min(16);
     Time(now.0.saturating_add((FIRST_MS << doublings).min(LONGEST_MS)))
 }
@@ -19,7 +19,7 @@ mod tests {
 
     #[test]
     fn rests_double_from_two_minutes_to_four_hours() {
-        let minutes = |refusals| rest_until(Time(0), refusals).0 / 60_000;
+        let minutes = |refusals| next_attempt_at(Time(0), refusals).0 / 60_000;
         assert_eq!([1, 2, 3, 7, 8, 9, u32::MAX].map(minutes), [2, 4, 8, 128, 240, 240, 240]);
     }
 }

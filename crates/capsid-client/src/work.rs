@@ -1,13 +1,13 @@
 //! The calls beside the messages: heartbeat, events, tasks, stake. Plain JSON in and out; the node's name is filled in.
 
-use crate::node::{Node, encoded};
+use crate::node::{NodeClient, encoded};
 use capsid_model::{Object, Result, Value, json};
 use std::time::Duration;
 
 /// The longest that a hub holds a poll.
 const LONGEST_POLL: Duration = Duration::from_secs(25);
 
-impl Node {
+impl NodeClient {
     /// Says that this node is there, and hears what is new. A hub that does not know the node is greeted first.
     pub fn heartbeat(&self, body: Object) -> Result<Object> {
         let body = self.named(body);

@@ -77,16 +77,16 @@ fn messages_that_were_not_done_come_again_and_done_ones_do_not() {
     let transport = FileTransport::new(folder.path());
     append(&inbox(folder.path(), "a.jsonl"), (line("msg_1") + &line("msg_2")).as_bytes());
     // As if the process had been killed before it had acted on them.
-    drop(transport.take().unwrap());
-    let batch = transport.take().unwrap();
+    drop(transport.read_batch().unwrap());
+    let batch = transport.read_batch().unwrap();
     assert_eq!(ids(&batch.messages), ["msg_1", "msg_2"]);
     assert_eq!(
-        FileTransport::new(folder.path()).take().map(|_| ()).unwrap_err().code,
+        FileTransport::new(folder.path()).read_batch().map(|_| ()).unwrap_err().code,
         Code::StoreLocked,
         "one takes at a time"
     );
     batch.done().unwrap();
-    assert!(transport.take().unwrap().messages.is_empty());
+    assert!(transport.read_batch().unwrap().messages.is_empty());
 }
 
 #[test]
@@ -281,7 +281,7 @@ proptest! {
         let mut consumed: Vec<String> = Vec::new();
         let (mut written, mut taken_since) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
         let mut take = |written: &std::collections::BTreeSet<String>| {
-            let batch = transport.take().unwrap();
+            let batch = transport.read_batch().unwrap();
             consumed.extend(ids(&batch.done().unwrap()));
             let mut sorted = consumed.clone();
             sorted.sort();
@@ -306,7 +306,7 @@ proptest! {
                     bytes.push(b'\n');
                     append(&name(file), &bytes);
                 }
-                Step::Killed => drop(transport.take().unwrap()),
+                Step::Killed => drop(transport.read_batch().unwrap()),
                 Step::Taken => {
                     take(&written);
                     taken_since.clone_from(&written);

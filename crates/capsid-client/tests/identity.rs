@@ -46,7 +46,7 @@ fn an_identity_is_made_once_and_is_its_owners_alone() {
     assert!(node.node_id.starts_with("node_") && node.node_id.len() == 21, "{}", node.node_id);
     let device = node.device_id().unwrap();
     assert!((16..=64).contains(&device.len()) && device.bytes().all(|b| b.is_ascii_hexdigit()));
-    node.remember(ONE, &with_secret('a', 1)).unwrap();
+    node.save_hub(ONE, &with_secret('a', 1)).unwrap();
     let again = open(home.path(), &[]).unwrap();
     assert_eq!((&again.node_id, again.device_id().unwrap()), (&node.node_id, device));
     assert_eq!(again.hub(ONE).unwrap(), with_secret('a', 1));
@@ -64,7 +64,7 @@ fn an_identity_is_made_once_and_is_its_owners_alone() {
 fn the_environment_wins_and_is_checked() {
     let home = tempfile::tempdir().unwrap();
     let own = open(home.path(), &[]).unwrap();
-    own.remember(ONE, &with_secret('a', 3)).unwrap();
+    own.save_hub(ONE, &with_secret('a', 3)).unwrap();
     let device = "0123456789abcdef";
     let env = [
         ("A2A_NODE_ID", "my-agent-001"),
@@ -98,8 +98,8 @@ fn two_nodes_of_one_user_keep_their_secrets_apart() {
     let home = tempfile::tempdir().unwrap();
     let first = open(home.path(), &[]).unwrap();
     let second = open(home.path(), &[("A2A_NODE_ID", "node_second")]).unwrap();
-    first.remember(ONE, &with_secret('a', 1)).unwrap();
-    second.remember(ONE, &with_secret('b', 1)).unwrap();
+    first.save_hub(ONE, &with_secret('a', 1)).unwrap();
+    second.save_hub(ONE, &with_secret('b', 1)).unwrap();
     assert_eq!(first.hub(ONE).unwrap().secret, Some(secret('a')));
     assert_eq!(second.hub(ONE).unwrap().secret, Some(secret('b')));
     let shared = std::fs::read_to_string(home.path().join(".evomap/node_secret")).unwrap();
@@ -122,13 +122,13 @@ fn a_secret_of_another_tool_goes_to_the_hub_it_is_for_and_is_not_lost() {
     assert_eq!(other.hub(ONE).unwrap().secret, None, "it is another node's");
     // A hub beside it does not overwrite what that tool needs.
     for node in [&named, &nowhere, &other] {
-        node.remember(TWO, &with_secret('2', 1)).unwrap();
+        node.save_hub(TWO, &with_secret('2', 1)).unwrap();
     }
     let path = home.path().join(".evomap/node_secret");
     assert_eq!(std::fs::read_to_string(&path).unwrap().trim(), secret('f'));
     assert_eq!(named.hub(ONE).unwrap().secret, Some(secret('f')));
     // Its own hub gives a new one, which that tool then finds.
-    named.remember(ONE, &with_secret('1', 2)).unwrap();
+    named.save_hub(ONE, &with_secret('1', 2)).unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), secret('1'));
     assert_eq!(named.hub(TWO).unwrap().secret, Some(secret('2')));
 }
@@ -136,7 +136,7 @@ fn a_secret_of_another_tool_goes_to_the_hub_it_is_for_and_is_not_lost() {
 #[test]
 fn what_one_hub_gave_is_never_another_hubs() {
     let home = tempfile::tempdir().unwrap();
-    open(home.path(), &[]).unwrap().remember(ONE, &with_secret('a', 1)).unwrap();
+    open(home.path(), &[]).unwrap().save_hub(ONE, &with_secret('a', 1)).unwrap();
     // The file holds the secret of the first hub, and the environment names the second.
     let named = open(home.path(), &[("EVOMAP_HUB_URL", TWO)]).unwrap();
     assert_eq!(named.hub(TWO).unwrap().secret, None);
@@ -149,10 +149,10 @@ fn what_one_hub_gave_is_never_another_hubs() {
 fn an_older_secret_does_not_replace_a_newer_one() {
     let home = tempfile::tempdir().unwrap();
     let node = open(home.path(), &[]).unwrap();
-    node.remember(ONE, &with_secret('b', 2)).unwrap();
-    node.remember(ONE, &with_secret('a', 1)).unwrap();
+    node.save_hub(ONE, &with_secret('b', 2)).unwrap();
+    node.save_hub(ONE, &with_secret('a', 1)).unwrap();
     assert_eq!(node.hub(ONE).unwrap(), with_secret('b', 2));
-    node.remember(ONE, &KnownHub { hub_node_id: Some("hub_1".to_owned()), ..KnownHub::default() }).unwrap();
+    node.save_hub(ONE, &KnownHub { hub_node_id: Some("hub_1".to_owned()), ..KnownHub::default() }).unwrap();
     assert_eq!(node.hub(ONE).unwrap().secret, Some(secret('b')), "what is not said stays");
 }
 
@@ -165,7 +165,7 @@ fn processes_do_not_lose_each_others_writes() {
             scope.spawn(move || {
                 let node = open(home, &[]).unwrap();
                 for hub in 0..5 {
-                    node.remember(&format!("https://{n}-{hub}.example"), &with_secret('c', 1)).unwrap();
+                    node.save_hub(&format!("https://{n}-{hub}.example"), &with_secret('c', 1)).unwrap();
                 }
                 node.node_id
             })
@@ -187,7 +187,7 @@ fn use_all(home: &Path) -> Result<(), Problem> {
     let node = open(home, &[("A2A_HUB_URL", ONE)])?;
     node.device_id()?;
     node.hub(ONE)?;
-    node.remember(ONE, &with_secret('a', 1))
+    node.save_hub(ONE, &with_secret('a', 1))
 }
 
 #[track_caller]

@@ -1,13 +1,13 @@
 //! The way through a proxy: taken for the world outside, and never for this machine.
 
 use crate::common::{Hands, Server, said};
-use capsid_client::{Identity, Node, Settings};
+use capsid_client::{ClientConfig, Identity, NodeClient};
 use capsid_model::{Code, json};
 use std::io::{BufRead, BufReader, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-fn node(home: &std::path::Path, url: &str, proxy: &Server, exceptions: &str) -> Node {
+fn node(home: &std::path::Path, url: &str, proxy: &Server, exceptions: &str) -> NodeClient {
     let proxy = format!("http://me:hunter2@{}", proxy.address);
     let env = |name: &str| match name {
         "HTTP_PROXY" => Some(proxy.clone()),
@@ -15,10 +15,10 @@ fn node(home: &std::path::Path, url: &str, proxy: &Server, exceptions: &str) -> 
         "CAPSID_HUB_ALLOW_INSECURE" => Some("1".to_owned()),
         _ => None,
     };
-    let mut settings = Settings::resolve(Some(url), &env).unwrap();
+    let mut settings = ClientConfig::resolve(Some(url), &env).unwrap();
     assert!(!format!("{settings:?}").contains("hunter2"));
     (settings.timeout, settings.retries) = (Duration::from_secs(2), 0);
-    Node::new(&settings, Identity::open(home, &|_| None).unwrap(), Arc::new(Hands::new())).unwrap()
+    NodeClient::new(&settings, Identity::open(home, &|_| None).unwrap(), Arc::new(Hands::new())).unwrap()
 }
 
 /// A proxy that lets through whatever is asked for, and is the other end itself.

@@ -101,7 +101,7 @@ impl Hub {
         self.server.seen().iter().map(name).collect()
     }
 
-    fn node(&self, home: &Path, clock: &Hands) -> capsid_client::Node {
+    fn node(&self, home: &Path, clock: &Hands) -> capsid_client::NodeClient {
         node_with(home, &self.server.url(), 0, &[], clock)
     }
 
@@ -115,7 +115,7 @@ fn lose_secret(home: &Path) {
     std::fs::remove_file(home.join(".evomap/node_secret")).unwrap();
 }
 
-fn report(node: &capsid_client::Node) -> capsid_model::Result<Object> {
+fn report(node: &capsid_client::NodeClient) -> capsid_model::Result<Object> {
     node.report("sha256:x", &json!({"overall_ok": true}))
 }
 
@@ -222,7 +222,7 @@ fn a_refused_renewal_is_not_repeated_for_a_while_and_says_who_can_help() {
     }
     // The owner has reset the secret and gives it to the node.
     let reset = hub.mind.lock().unwrap().fresh();
-    hub.node(home.path(), &clock).take_secret(&reset).unwrap();
+    hub.node(home.path(), &clock).accept_secret(&reset).unwrap();
     report(&hub.node(home.path(), &clock)).unwrap();
     assert_eq!(hub.node(home.path(), &clock).known().unwrap().rests_until, None);
 }
@@ -318,7 +318,7 @@ fn an_answer_that_comes_late_does_not_undo_what_another_process_got() {
     // While the hub still writes its answer, another process stores what it got after this one asked.
     let slow = Server::start(move |number, request, stream| {
         let host = request.head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-        other.remember(&format!("http://{host}"), &newer).unwrap();
+        other.save_hub(&format!("http://{host}"), &newer).unwrap();
         let late = json!({"status": "acknowledged", "node_secret": "e".repeat(64), "node_secret_version": 3});
         let known = json!({"status": "acknowledged", "node_secret_version": 9});
         let answer = if number == 0 { late } else { known };

@@ -39,7 +39,7 @@ pub fn create_secret(path: &Path, content: &[u8]) -> Result<bool> {
 
 fn replace_with_mode(path: &Path, content: &[u8], new_mode: u32) -> Result<()> {
     let temporary = prepare(path, content)?;
-    keep_mode(path, temporary.as_file(), new_mode);
+    copy_mode(path, temporary.as_file(), new_mode);
     persist(path, temporary)
 }
 
@@ -50,7 +50,7 @@ pub fn replace_with(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<()
     write(&mut out)?;
     out.flush().map_err(|error| Problem::io("write", path, &error))?;
     drop(out);
-    keep_mode(path, temporary.as_file(), 0o644);
+    copy_mode(path, temporary.as_file(), 0o644);
     persist(path, temporary)
 }
 
@@ -85,7 +85,7 @@ pub fn append(path: &Path, lines: &str) -> Result<()> {
     refuse_link(path)?;
     let is_new = !path.exists();
     let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(fail)?;
-    let glue = settle_tail(path, &mut file)?;
+    let glue = repair_torn_tail(path, &mut file)?;
     let before = file.metadata().map_err(fail)?.len();
     let bytes = if glue { format!("\n{lines}") } else { lines.to_owned() };
     if let Err(error) = file.write_all(bytes.as_bytes()) {
@@ -101,7 +101,7 @@ pub fn append(path: &Path, lines: &str) -> Result<()> {
 pub fn repair(path: &Path) -> Result<()> {
     refuse_link(path)?;
     match OpenOptions::new().read(true).write(true).open(path) {
-        Ok(mut file) => settle_tail(path, &mut file).map(|_| ()),
+        Ok(mut file) => repair_torn_tail(path, &mut file).map(|_| ()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Problem::io("open", path, &error)),
     }
@@ -110,7 +110,7 @@ pub fn repair(path: &Path) -> Result<()> {
 /// Makes the file end at a line's end. Says whether the last line is whole and only lacks its line break.
 ///
 /// A fragment is copied to `<name>.torn-<offset>` before it is cut off; earlier bytes are never touched.
-fn settle_tail(path: &Path, file: &mut File) -> Result<bool> {
+fn repair_torn_tail(path: &Path, file: &mut File) -> Result<bool> {
     let fail = |error: std::io::Error| Problem::io("repair the end of", path, &error);
     let length = file.metadata().map_err(fail)?.len();
     let start = last_line_start(file, length).map_err(fail)?;
@@ -207,12 +207,12 @@ pub fn remove(path: &Path) -> Result<()> {
 }
 
 /// Removes temporary files that a killed process left. The caller keeps every other writer of the folder out.
-pub fn sweep(folder: &Path) -> Result<()> {
-    keep_newest(folder, TEMPORARY, 0)
+pub fn remove_temp_files(folder: &Path) -> Result<()> {
+    truncate_to_newest(folder, TEMPORARY, 0)
 }
 
 /// Removes all but the newest files whose names begin with `prefix`; names sort by age.
-pub fn keep_newest(folder: &Path, prefix: &str, count: usize) -> Result<()> {
+pub fn truncate_to_newest(folder: &Path, prefix: &str, count: usize) -> Result<()> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Ok(());
     };
@@ -237,7 +237,7 @@ fn parent(path: &Path) -> &Path {
 }
 
 /// A replaced file keeps the permissions it had; a new one gets `new_mode`.
-fn keep_mode(path: &Path, temporary: &File, new_mode: u32) {
+fn copy_mode(path: &Path, temporary: &File, new_mode: u32) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,6 @@
 //! `capsid.toml`: what the owner of the repository allows. An asset can never widen it.
 
-use capsid_client::{Settings, settings};
+use capsid_client::{ClientConfig, config};
 use capsid_model::{Code, Problem, Result, hash};
 use serde::Deserialize;
 use std::fs::File;
@@ -14,17 +14,17 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// The owner's policy, with good defaults for everything.
 #[derive(Debug, Clone, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
-pub struct Config {
+pub struct EngineConfig {
     /// How validation commands run.
-    pub validation: Validation,
+    pub validation: ValidationConfig,
     /// What a cycle may change.
-    pub constraints: Constraints,
+    pub constraints: ConstraintsConfig,
     /// How cycles are made.
-    pub cycle: Cycle,
+    pub cycle: CycleConfig,
     /// How the record of cycles is sealed.
-    pub trail: Trail,
+    pub trail: TrailConfig,
     /// The hub, if there is one, and what may pass between it and this repository.
-    pub hub: Hub,
+    pub hub: HubConnectionConfig,
     /// The hash of the file it came from; empty without a file.
     #[serde(skip)]
     pub digest: String,
@@ -33,7 +33,7 @@ pub struct Config {
 /// How validation commands run.
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
-pub struct Validation {
+pub struct ValidationConfig {
     /// Programs allowed beyond node, npm and npx.
     pub programs: Vec<String>,
     /// Whether commands may carry code, as in `node -e`.
@@ -52,7 +52,7 @@ pub struct Validation {
     pub load_check: Option<String>,
 }
 
-impl Default for Validation {
+impl Default for ValidationConfig {
     fn default() -> Self {
         Self {
             programs: Vec::new(),
@@ -70,12 +70,12 @@ impl Default for Validation {
 /// How the record of cycles is sealed.
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
-pub struct Trail {
+pub struct TrailConfig {
     /// Whether each line of the event log is sealed into the repository's chain.
     pub seal_events: bool,
 }
 
-impl Default for Trail {
+impl Default for TrailConfig {
     fn default() -> Self {
         Self { seal_events: true }
     }
@@ -84,7 +84,7 @@ impl Default for Trail {
 /// The hub, and what may pass between it and this repository.
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
-pub struct Hub {
+pub struct HubConnectionConfig {
     /// Its address. Without one nothing leaves this machine.
     pub url: Option<String>,
     /// Whether `http://` is allowed for a host that is not this machine.
@@ -92,7 +92,7 @@ pub struct Hub {
     /// A certificate authority beside those of the system, as a PEM file.
     pub ca_file: Option<PathBuf>,
     /// Whether a cycle first looks for a proven solution, and what may be made of it.
-    pub reuse: Reuse,
+    pub reuse: ReuseConfig,
     /// Whether the hub is told how a reused solution did.
     pub report: bool,
     /// Whether the loop publishes what became eligible.
@@ -112,7 +112,7 @@ pub struct Hub {
 /// What may be made of a solution that was found on the hub.
 #[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "lowercase")]
-pub enum Reuse {
+pub enum ReuseConfig {
     /// The hub is not searched.
     Off,
     /// It is shown in the prompt, however good it is.
@@ -121,13 +121,13 @@ pub enum Reuse {
     Direct,
 }
 
-impl Default for Hub {
+impl Default for HubConnectionConfig {
     fn default() -> Self {
         Self {
             url: None,
             allow_insecure: false,
             ca_file: None,
-            reuse: Reuse::Direct,
+            reuse: ReuseConfig::Direct,
             report: true,
             publish: false,
             tasks: false,
@@ -139,9 +139,9 @@ impl Default for Hub {
     }
 }
 
-impl Hub {
+impl HubConnectionConfig {
     /// How the hub is reached; none where no hub is named, here or in the environment, which wins.
-    pub fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<Settings>> {
+    pub fn settings(&self, env: &dyn Fn(&str) -> Option<String>) -> Result<Option<ClientConfig>> {
         self.settings_for(None, env)
     }
 
@@ -150,8 +150,8 @@ impl Hub {
         &self,
         named: Option<&str>,
         env: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Option<Settings>> {
-        let by_user = named.map(str::to_owned).or_else(|| settings::named_in(env));
+    ) -> Result<Option<ClientConfig>> {
+        let by_user = named.map(str::to_owned).or_else(|| config::named_in(env));
         let Some(url) = by_user.as_ref().or(self.url.as_ref()) else {
             return Ok(None);
         };
@@ -159,7 +159,7 @@ impl Hub {
             None if self.allow_insecure && name == "CAPSID_HUB_ALLOW_INSECURE" => Some("1".to_owned()),
             value => value,
         };
-        let mut settings = Settings::resolve(Some(url), &insecure)?;
+        let mut settings = ClientConfig::resolve(Some(url), &insecure)?;
         settings.from_repository = by_user.is_none();
         settings.ca_file = settings.ca_file.or_else(|| self.ca_file.clone());
         Ok(Some(settings))
@@ -179,7 +179,7 @@ pub enum SandboxPolicy {
 /// What a cycle may change.
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
-pub struct Constraints {
+pub struct ConstraintsConfig {
     /// More files fail a cycle whatever the gene allows.
     pub hard_cap_files: u64,
     /// More lines fail a cycle whatever the gene allows.
@@ -188,7 +188,7 @@ pub struct Constraints {
     pub protected: Vec<String>,
 }
 
-impl Default for Constraints {
+impl Default for ConstraintsConfig {
     fn default() -> Self {
         Self { hard_cap_files: 60, hard_cap_lines: 20_000, protected: vec![".env".to_owned()] }
     }
@@ -197,7 +197,7 @@ impl Default for Constraints {
 /// How cycles are made.
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
-pub struct Cycle {
+pub struct CycleConfig {
     /// The strategy preset.
     pub strategy: Option<String>,
     /// The agent's command, used when the command line names none.
@@ -208,13 +208,13 @@ pub struct Cycle {
     pub sessions: bool,
 }
 
-impl Default for Cycle {
+impl Default for CycleConfig {
     fn default() -> Self {
         Self { strategy: None, agent: Vec::new(), agent_timeout_seconds: 1800, sessions: true }
     }
 }
 
-impl Config {
+impl EngineConfig {
     /// Reads a file; without one, the defaults. Variables of existing tools win over the file.
     pub fn load(path: &Path, env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let text = read(path)?;
@@ -226,11 +226,11 @@ impl Config {
             *entry = inside(entry).ok_or_else(|| outside(path, entry))?;
         }
         config.digest = text.map(|text| hash::sha256_hex(text.as_bytes())).unwrap_or_default();
-        config.take_from(env)?;
+        config.read_table(env)?;
         Ok(config)
     }
 
-    fn take_from(&mut self, env: &dyn Fn(&str) -> Option<String>) -> Result<()> {
+    fn read_table(&mut self, env: &dyn Fn(&str) -> Option<String>) -> Result<()> {
         let number = |name: &str| match env(name).filter(|value| !value.trim().is_empty()) {
             Some(value) => value.trim().parse::<u64>().map(Some).map_err(|_| {
                 Problem::new(Code::ConfigInvalid, format!("`{name}` should be a whole number, is `{value}`."))
@@ -254,8 +254,8 @@ impl Config {
     }
 
     /// The policy of the command gate.
-    pub fn gate(&self) -> capsid_model::gate::Policy {
-        capsid_model::gate::Policy {
+    pub fn gate(&self) -> capsid_model::gate::CommandPolicy {
+        capsid_model::gate::CommandPolicy {
             programs: self.validation.programs.clone(),
             inline_code: self.validation.inline_code,
         }
@@ -386,25 +386,25 @@ mod tests {
         let text = template(&[], &[]);
         assert!(text.contains("[trail]") && text.contains("seal_events = true"), "{text}");
         std::fs::write(&path, text).unwrap();
-        let mut config = Config::load(&path, &|_| None).unwrap();
+        let mut config = EngineConfig::load(&path, &|_| None).unwrap();
         config.digest.clear();
-        assert_eq!(config, Config::default());
+        assert_eq!(config, EngineConfig::default());
     }
 
     #[test]
     fn the_template_holds_what_was_detected() {
         let commands = ["pytest -q".to_owned(), "go test -run 'a\"b\\c' ./...".to_owned()];
         let text = template(&["pytest".to_owned(), "go".to_owned()], &commands);
-        let config: Config = toml::from_str(&text).unwrap();
+        let config: EngineConfig = toml::from_str(&text).unwrap();
         assert_eq!(config.validation.programs, ["pytest", "go"]);
         assert_eq!(config.validation.commands, commands);
     }
 
-    fn loaded(text: &str) -> Result<Config> {
+    fn loaded(text: &str) -> Result<EngineConfig> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("capsid.toml");
         std::fs::write(&path, text).unwrap();
-        Config::load(&path, &|_| None)
+        EngineConfig::load(&path, &|_| None)
     }
 
     #[test]
@@ -438,12 +438,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("capsid.toml");
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
-        let code = || Config::load(&path, &|_| None).unwrap_err().code;
+        let code = || EngineConfig::load(&path, &|_| None).unwrap_err().code;
         assert_eq!(code(), Code::ConfigInvalid);
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, "#".repeat(MAX_BYTES as usize + 1)).unwrap();
         assert_eq!(code(), Code::ConfigInvalid);
         std::fs::write(&path, "#".repeat(MAX_BYTES as usize)).unwrap();
-        assert!(Config::load(&path, &|_| None).is_ok());
+        assert!(EngineConfig::load(&path, &|_| None).is_ok());
     }
 }

@@ -1,14 +1,14 @@
 //! A repository with its policy, its store and its state: what every command of the engine opens first.
 
-use crate::config::Config;
+use crate::config::EngineConfig;
 use crate::cycle::run::RunState;
-use crate::files::paths::Paths;
-use crate::network::who;
+use crate::files::paths::RepositoryPaths;
+use crate::network::node_setup;
 use crate::snapshot::Repository;
 use crate::solidify::journal;
 use crate::store::graph::GraphFile;
-use crate::store::{self, Store};
-use capsid_client::{Node, Settings};
+use crate::store::{self, AssetStore};
+use capsid_client::{ClientConfig, NodeClient};
 use capsid_disk::Lock;
 use capsid_disk::files;
 use capsid_model::env::EnvFingerprint;
@@ -27,11 +27,11 @@ pub struct Workspace {
     /// The git repository.
     pub repository: Repository,
     /// Where everything lies.
-    pub paths: Paths,
+    pub paths: RepositoryPaths,
     /// The owner's policy.
-    pub config: Config,
+    pub config: EngineConfig,
     /// The assets.
-    pub store: Store,
+    pub store: AssetStore,
     /// The variables that were given.
     pub env: EnvLookup,
     /// The user's home, where coding agents keep their sessions.
@@ -43,15 +43,15 @@ impl Workspace {
     /// Opens the repository that holds `folder`. The store need not exist yet.
     pub fn open(folder: &Path, clock: Arc<dyn Clock>, env: EnvLookup) -> Result<Self> {
         let repository = Repository::open(folder)?;
-        let paths = Paths::resolve(&repository.root, &*env);
-        let config = Config::load(&paths.config(), &*env)?;
+        let paths = RepositoryPaths::resolve(&repository.root, &*env);
+        let config = EngineConfig::load(&paths.config(), &*env)?;
         let home = env("HOME").or_else(|| env("USERPROFILE")).map(PathBuf::from);
-        Ok(Self { store: Store::at(&paths.assets), repository, paths, config, env, home, clock })
+        Ok(Self { store: AssetStore::at(&paths.assets), repository, paths, config, env, home, clock })
     }
 
     /// This user's node, with the repository's clock.
-    pub fn node(&self, settings: &Settings) -> Result<Node> {
-        who::node(settings, &*self.env, Arc::clone(&self.clock))
+    pub fn node(&self, settings: &ClientConfig) -> Result<NodeClient> {
+        node_setup::node(settings, &*self.env, Arc::clone(&self.clock))
     }
 
     /// The present moment.
@@ -134,9 +134,9 @@ impl Workspace {
         self.require_store()?;
         self.refuse_linked_folders()?;
         let lock = self.store.lock()?;
-        files::sweep(&self.paths.assets)?;
+        files::remove_temp_files(&self.paths.assets)?;
         for part in ["", "runs", "patches"] {
-            files::sweep(&self.paths.evolution.join(part))?;
+            files::remove_temp_files(&self.paths.evolution.join(part))?;
         }
         files::repair(self.store.events.path())?;
         journal::finish(self)?;

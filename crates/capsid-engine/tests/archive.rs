@@ -1,7 +1,7 @@
 //! Moving a store in an archive, and archives that no store should take.
 
-use capsid_engine::archive::{Existing, ImportOptions, ManifestInput, export, import};
-use capsid_engine::store::Store;
+use capsid_engine::archive::{ExistingFile, ImportOptions, ManifestInput, export, import};
+use capsid_engine::store::AssetStore;
 use capsid_model::hash::sha256_hex;
 use capsid_model::{Code, Object, Time, asset, json};
 use flate2::{Compression, write::GzEncoder};
@@ -12,13 +12,13 @@ use tempfile::TempDir;
 
 struct Desk {
     folder: TempDir,
-    store: Store,
+    store: AssetStore,
 }
 
 impl Desk {
     fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(folder.path().join("assets"));
+        let store = AssetStore::at(folder.path().join("assets"));
         Self { folder, store }
     }
 
@@ -45,7 +45,7 @@ impl Desk {
         self.folder.path().join("store.gepx")
     }
 
-    fn export(&self, existing: Existing) -> capsid_model::Result<Vec<String>> {
+    fn export(&self, existing: ExistingFile) -> capsid_model::Result<Vec<String>> {
         let manifest = ManifestInput { now: Time(1_770_000_000_000), ..ManifestInput::default() };
         let folder = self.folder.path();
         export(&self.store, folder, folder, &self.archive(), &manifest, existing).map(|report| report.files)
@@ -128,7 +128,7 @@ fn assert_refused(desks: &[Desk], bytes: &[u8], why: &str) {
 #[test]
 fn a_store_comes_out_of_its_archive_as_it_went_in() {
     let from = Desk::filled();
-    let files = from.export(Existing::Keep).unwrap();
+    let files = from.export(ExistingFile::Keep).unwrap();
     assert_eq!(
         files,
         [
@@ -166,11 +166,11 @@ fn a_store_comes_out_of_its_archive_as_it_went_in() {
 fn an_archive_is_only_replaced_by_force() {
     let desk = Desk::filled();
     std::fs::write(desk.archive(), "mine").unwrap();
-    assert_eq!(desk.export(Existing::Keep).unwrap_err().code, Code::InputInvalid);
+    assert_eq!(desk.export(ExistingFile::Keep).unwrap_err().code, Code::InputInvalid);
     assert_eq!(std::fs::read(desk.archive()).unwrap(), b"mine");
-    desk.export(Existing::Replace).unwrap();
+    desk.export(ExistingFile::Replace).unwrap();
     assert!(Desk::empty().import(&desk.archive()).is_ok());
-    assert_eq!(Desk::empty().export(Existing::Keep).unwrap_err().code, Code::NotInitialised);
+    assert_eq!(Desk::empty().export(ExistingFile::Keep).unwrap_err().code, Code::NotInitialised);
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn what_does_not_match_its_checksum_or_has_none_is_refused() {
 fn an_archive_cut_or_changed_anywhere_is_refused() {
     let desks = desks();
     let desk = Desk::filled();
-    desk.export(Existing::Keep).unwrap();
+    desk.export(ExistingFile::Keep).unwrap();
     let whole = std::fs::read(desk.archive()).unwrap();
     for end in (0..whole.len()).step_by(whole.len() / 40).chain([whole.len() - 1]) {
         assert_refused(&desks, &whole[..end], &format!("cut at {end} of {}", whole.len()));

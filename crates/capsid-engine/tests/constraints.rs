@@ -1,6 +1,6 @@
 //! The constraint check, from the changes of a cycle to its verdict.
 
-use capsid_engine::rules::constraints::{ConstraintInput, ConstraintReport, HardCaps, Severity, check};
+use capsid_engine::rules::constraints::{ChangeSeverity, ConstraintInput, ConstraintReport, HardCaps, check};
 use capsid_engine::snapshot::{ChangeKind, Changes, FileChange};
 use capsid_model::gene::Gene;
 
@@ -52,30 +52,30 @@ fn check_one(change: FileChange, gene: Option<&Gene>) -> ConstraintReport {
 #[test]
 fn each_severity_has_its_limit_and_its_text() {
     for (files, max, severity, violation) in [
-        (8, Some(10), Severity::WithinLimit, None),
-        (9, Some(10), Severity::ApproachingLimit, None),
-        (10, Some(10), Severity::ApproachingLimit, None),
-        (11, Some(10), Severity::Exceeded, Some("max_files exceeded: 11 > 10")),
-        (20, Some(10), Severity::Exceeded, Some("max_files exceeded: 20 > 10")),
-        (21, None, Severity::Exceeded, Some("max_files exceeded: 21 > 20")),
+        (8, Some(10), ChangeSeverity::WithinLimit, None),
+        (9, Some(10), ChangeSeverity::ApproachingLimit, None),
+        (10, Some(10), ChangeSeverity::ApproachingLimit, None),
+        (11, Some(10), ChangeSeverity::Exceeded, Some("max_files exceeded: 11 > 10")),
+        (20, Some(10), ChangeSeverity::Exceeded, Some("max_files exceeded: 20 > 10")),
+        (21, None, ChangeSeverity::Exceeded, Some("max_files exceeded: 21 > 20")),
         (
             21,
             Some(10),
-            Severity::CriticalOverrun,
+            ChangeSeverity::CriticalOverrun,
             Some("CRITICAL OVERRUN: 21 files is more than twice the limit of 10"),
         ),
-        (60, Some(100), Severity::WithinLimit, None),
+        (60, Some(100), ChangeSeverity::WithinLimit, None),
         (
             61,
             Some(100),
-            Severity::HardCapBreach,
+            ChangeSeverity::HardCapBreach,
             Some("HARD CAP BREACH: 61 files / 61 lines exceeds system limit (60 files / 20000 lines)"),
         ),
     ] {
         let report = check(&input(&many(files), Some(&gene(max, &[]))));
         assert_eq!(report.severity, severity, "{files} of {max:?}");
         assert_eq!(report.violations.first().map(String::as_str), violation);
-        let warned = usize::from(severity == Severity::ApproachingLimit);
+        let warned = usize::from(severity == ChangeSeverity::ApproachingLimit);
         assert_eq!(report.warnings.len(), warned);
     }
     let lines = check_one(file("a", ChangeKind::Added, 20_001), Some(&gene(None, &[])));

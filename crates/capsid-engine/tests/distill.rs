@@ -1,7 +1,9 @@
 //! Distillation from the capsules of a store to a gene in it.
 
-use capsid_engine::distill::{Acceptance, Request, Requested, Skip, accept, request};
-use capsid_engine::store::Store;
+use capsid_engine::distill::{
+    DistillAcceptance, DistillOutcome, DistillRequest, DistillSkip, accept, request,
+};
+use capsid_engine::store::AssetStore;
 use capsid_model::{Code, Object, Time, asset, json};
 use tempfile::TempDir;
 
@@ -11,13 +13,13 @@ const ANSWER: &str = r#"Here: {"type":"Gene","id":"retry_flaky_calls","category"
 
 struct Desk {
     folder: TempDir,
-    store: Store,
+    store: AssetStore,
 }
 
 impl Desk {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(folder.path().join("assets"));
+        let store = AssetStore::at(folder.path().join("assets"));
         store.create().unwrap();
         Self { folder, store }
     }
@@ -33,8 +35,8 @@ impl Desk {
         self
     }
 
-    fn ask(&self, force: bool, now: Time) -> Requested {
-        request(&Request {
+    fn ask(&self, force: bool, now: Time) -> DistillOutcome {
+        request(&DistillRequest {
             store: &self.store,
             memory: self.folder.path(),
             enabled: true,
@@ -48,7 +50,7 @@ impl Desk {
     fn answer(&self, text: &str) -> capsid_model::Result<Object> {
         accept(
             text,
-            &Acceptance {
+            &DistillAcceptance {
                 store: &self.store,
                 memory: self.folder.path(),
                 now: NOW,
@@ -61,7 +63,7 @@ impl Desk {
 #[test]
 fn a_request_is_written_once_and_its_answer_taken_once() {
     let desk = Desk::new().capsules(1..11, "success");
-    let Requested::Written { prompt, document } = desk.ask(false, NOW) else {
+    let DistillOutcome::Written { prompt, document } = desk.ask(false, NOW) else {
         panic!("nothing was written");
     };
     let text = std::fs::read_to_string(prompt).unwrap();
@@ -71,9 +73,9 @@ fn a_request_is_written_once_and_its_answer_taken_once() {
     assert_eq!(document["data_hash"].as_str().unwrap().len(), 16);
 
     let later = Time(NOW.0 + 86_400_000);
-    assert_eq!(desk.ask(false, Time(NOW.0 + 1)), Requested::Skipped(Skip::TooSoon));
-    assert_eq!(desk.ask(true, NOW), Requested::Skipped(Skip::IdempotentSkip));
-    assert_eq!(desk.ask(false, later), Requested::Skipped(Skip::IdempotentSkip));
+    assert_eq!(desk.ask(false, Time(NOW.0 + 1)), DistillOutcome::Skipped(DistillSkip::TooSoon));
+    assert_eq!(desk.ask(true, NOW), DistillOutcome::Skipped(DistillSkip::IdempotentSkip));
+    assert_eq!(desk.ask(false, later), DistillOutcome::Skipped(DistillSkip::IdempotentSkip));
 
     let gene = desk.answer(ANSWER).unwrap();
     assert_eq!(gene["id"], "gene_distilled_retry_flaky_calls");
@@ -88,11 +90,11 @@ fn a_request_is_written_once_and_its_answer_taken_once() {
 #[test]
 fn too_few_or_too_many_failures_are_no_ground_for_a_gene() {
     let few = Desk::new().capsules(1..10, "success");
-    assert_eq!(few.ask(true, NOW), Requested::Skipped(Skip::InsufficientData));
+    assert_eq!(few.ask(true, NOW), DistillOutcome::Skipped(DistillSkip::InsufficientData));
     let shaky = Desk::new().capsules(1..20, "success").capsules(20..24, "failed");
-    assert_eq!(shaky.ask(true, NOW), Requested::Skipped(Skip::InsufficientData));
+    assert_eq!(shaky.ask(true, NOW), DistillOutcome::Skipped(DistillSkip::InsufficientData));
     let steady = Desk::new().capsules(1..20, "success").capsules(20..23, "failed");
-    assert!(matches!(steady.ask(true, NOW), Requested::Written { .. }));
+    assert!(matches!(steady.ask(true, NOW), DistillOutcome::Written { .. }));
 }
 
 #[test]

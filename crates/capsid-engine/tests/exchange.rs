@@ -1,19 +1,19 @@
 //! What leaves a store and what comes into it, on real repositories.
 #![cfg(unix)]
 
-use capsid_client::{Identity, Node, Settings};
-use capsid_engine::exchange::outgoing::{note_published, offers, outgoing};
+use capsid_client::{ClientConfig, Identity, NodeClient};
+use capsid_engine::exchange::outgoing::{offers, outgoing, record_published};
 use capsid_engine::exchange::promote::{PromoteRequest, promote};
 use capsid_engine::exchange::publish::publish;
 use capsid_engine::exchange::stage::{stage, staged};
-use capsid_engine::exchange::{export, published};
+use capsid_engine::exchange::{export, publication_log};
 use capsid_engine::network::publishing;
 use capsid_engine::workspace::Workspace;
 use capsid_model::asset::{stamp, verify};
 use capsid_model::{Code, Object, Time, Value, json};
-use capsid_testkit::repo::Repo;
 use capsid_testkit::secrets;
 use capsid_testkit::store::{self, append_events, gene, stamped, write_list, write_store};
+use capsid_testkit::test_repo::TestRepo;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const NOW: Time = Time(1_790_000_000_000);
 const HUB: &str = "http://127.0.0.1:4000";
 
-fn workspace(repo: &Repo) -> Workspace {
+fn workspace(repo: &TestRepo) -> Workspace {
     Workspace::open(repo.path(), Arc::new(NOW), Arc::new(|_| None)).unwrap()
 }
 
@@ -55,8 +55,8 @@ fn success(id: &str, capsule: &str) -> Object {
 }
 
 /// A repository with one capsule that worked twice, and one that worked once.
-fn proven() -> Repo {
-    let repo = Repo::new();
+fn proven() -> TestRepo {
+    let repo = TestRepo::new();
     repo.write("check.js", "process.exit(require('fs').existsSync('bad') ? 1 : 0)\n");
     repo.commit("Begin");
     let commands = ["node check.js", "cargo test", "node ../x.js", "node /srv/x.js"];
@@ -159,11 +159,11 @@ fn what_was_published_is_known_until_its_content_changes() {
     );
     assert_eq!(listed[0].published_as, None);
     let sent = outgoing(&workspace, "capsule_1", false).unwrap();
-    note_published(&workspace, &sent, HUB, &Object::new()).unwrap();
+    record_published(&workspace, &sent, HUB, &Object::new()).unwrap();
     let id = sent.assets[1]["asset_id"].as_str().unwrap();
     let offer = offers(&workspace).unwrap().remove(0);
     assert_eq!((offer.published_as.as_deref(), offer.published_to), (Some(id), vec![HUB.to_owned()]));
-    assert_eq!(published::read(&workspace).unwrap().len(), 1);
+    assert_eq!(publication_log::read(&workspace).unwrap().len(), 1);
     append_events(&repo, &[success("evt_4", "capsule_1")]);
     write_list(&repo, "capsules", &[capsule("capsule_1", json!({"success_streak": 3, "confidence": 0.9}))]);
     assert!(offers(&workspace).unwrap()[0].published_as.is_some(), "only its numbers grew");
@@ -172,7 +172,7 @@ fn what_was_published_is_known_until_its_content_changes() {
 }
 
 /// A hub that says the same to everything; gives its node, and how often it was asked.
-fn hub_that_says(body: &'static str) -> (Node, Arc<AtomicUsize>, tempfile::TempDir) {
+fn hub_that_says(body: &'static str) -> (NodeClient, Arc<AtomicUsize>, tempfile::TempDir) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let asked = Arc::new(AtomicUsize::new(0));
@@ -195,7 +195,7 @@ fn hub_that_says(body: &'static str) -> (Node, Arc<AtomicUsize>, tempfile::TempD
     });
     let home = tempfile::tempdir().unwrap();
     let identity = Identity::open(home.path(), &|_| None).unwrap();
-    let node = Node::new(&Settings::new(&url, false).unwrap(), identity, Arc::new(NOW)).unwrap();
+    let node = NodeClient::new(&ClientConfig::new(&url, false).unwrap(), identity, Arc::new(NOW)).unwrap();
     (node, asked, home)
 }
 
@@ -244,7 +244,7 @@ fn a_note_of_before_that_says_rejected_counts_as_a_rejection() {
     let workspace = workspace(&repo);
     let sent = outgoing(&workspace, "capsule_1", false).unwrap();
     let answer = json!({"status": "rejected", "decision": "reject"});
-    note_published(&workspace, &sent, HUB, answer.as_object().unwrap()).unwrap();
+    record_published(&workspace, &sent, HUB, answer.as_object().unwrap()).unwrap();
     let offer = offers(&workspace).unwrap().remove(0);
     assert!(offer.published_as.is_none() && !offer.is_new_for(HUB));
 }
@@ -265,7 +265,7 @@ fn an_export_holds_every_asset_once_and_nothing_foreign() {
     assert_eq!(assets[3]["capsule_id"], "capsule_2", "it stays here, and so does nothing but its name");
 }
 
-fn received(from: &Repo) -> String {
+fn received(from: &TestRepo) -> String {
     Value::from(outgoing(&workspace(from), "capsule_1", false).unwrap().assets).to_string()
 }
 
@@ -280,8 +280,8 @@ fn bundle_with(diff: &str) -> String {
 }
 
 /// A store that staged a bundle; its check passes where there is a `fix.js` and nothing `bad`, and leaves something.
-fn receiving_with(diff: &str) -> (Repo, Vec<Object>) {
-    let repo = Repo::new();
+fn receiving_with(diff: &str) -> (TestRepo, Vec<Object>) {
+    let repo = TestRepo::new();
     repo.write(
         "check.js",
         "const fs = require('fs'); fs.writeFileSync('left.txt', 'x')\n\
@@ -294,7 +294,7 @@ fn receiving_with(diff: &str) -> (Repo, Vec<Object>) {
     (repo, taken.accepted)
 }
 
-fn receiving() -> (Repo, Vec<Object>) {
+fn receiving() -> (TestRepo, Vec<Object>) {
     receiving_with(FIX)
 }
 
@@ -321,7 +321,7 @@ fn a_bundle_is_staged_once_and_changes_nothing_else() {
 #[test]
 fn a_tampered_asset_is_refused_and_the_rest_is_staged() {
     let text = received(&proven()).replace("Intent: repair", "Intent: destroy");
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     write_store(&repo, &[]);
     let taken = stage(&workspace(&repo), &text, None).unwrap();
     assert_eq!(kinds(&taken.accepted), ["Gene", "EvolutionEvent"]);
@@ -422,7 +422,7 @@ fn a_change_that_cannot_be_made_here_is_left_to_a_person() {
 
 #[test]
 fn a_gene_without_commands_or_with_refused_ones_stays_outside() {
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     write_store(&repo, &[]);
     let workspace = workspace(&repo);
     let empty = gene("gene_empty", "repair", &["log_error"], &[]);
@@ -439,7 +439,7 @@ fn a_gene_without_commands_or_with_refused_ones_stays_outside() {
 
 #[test]
 fn a_local_gene_is_never_replaced() {
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     let own = gene("gene_a", "optimize", &["perf_bottleneck"], &["node own.js"]);
     write_store(&repo, std::slice::from_ref(&own));
     let workspace = workspace(&repo);
@@ -471,7 +471,7 @@ fn a_local_gene_is_never_replaced() {
 #[test]
 fn a_capsule_never_points_to_a_gene_that_is_nowhere() {
     let assets = outgoing(&workspace(&proven()), "capsule_1", false).unwrap().assets;
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     write_store(&repo, &[]);
     let there = workspace(&repo);
     stage(&there, &Value::from(assets[1].clone()).to_string(), None).unwrap();
@@ -492,7 +492,7 @@ fn a_capsule_never_points_to_a_gene_that_is_nowhere() {
 #[test]
 fn a_capsule_whose_gene_is_here_with_the_same_content_points_to_it() {
     let assets = outgoing(&workspace(&proven()), "capsule_1", false).unwrap().assets;
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     write_store(&repo, &assets[..1]);
     let there = workspace(&repo);
     let taken = stage(&there, &Value::from(assets.clone()).to_string(), None).unwrap();
@@ -531,7 +531,7 @@ fn a_strangers_event_is_logged_and_counts_for_no_capsule_of_ours() {
 
 #[test]
 fn two_staged_assets_of_one_name_are_told_apart_by_their_ids() {
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     write_store(&repo, &[]);
     let workspace = workspace(&repo);
     let first = gene("gene_a", "repair", &["log_error"], &["node a.js"]);

@@ -1,13 +1,13 @@
 //! Setting up a repository, once and again.
 
-use capsid_engine::config::Config;
+use capsid_engine::config::EngineConfig;
 use capsid_engine::init::{InitReport, init};
-use capsid_engine::store::Store;
+use capsid_engine::store::AssetStore;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 fn set_up(root: &Path) -> InitReport {
-    let store = Store::at(root.join("assets/gep"));
+    let store = AssetStore::at(root.join("assets/gep"));
     let (config, evolution) = (root.join("capsid.toml"), root.join("memory/evolution"));
     init(root, &store, &config, &evolution, &|_| None).unwrap()
 }
@@ -32,10 +32,10 @@ fn a_new_repository_gets_everything_and_a_second_time_changes_nothing() {
     let first = set_up(folder.path());
     assert_eq!((first.created.len(), first.kept.len(), first.genes.len()), (9, 0, 3));
     assert_eq!(first.validation, ["cargo test"]);
-    let config = Config::load(&folder.path().join("capsid.toml"), &|_| None).unwrap();
+    let config = EngineConfig::load(&folder.path().join("capsid.toml"), &|_| None).unwrap();
     assert_eq!(config.validation.programs, ["cargo"]);
     assert_eq!(config.validation.commands, ["cargo test"], "genes made later are validated too");
-    let gene = Store::at(folder.path().join("assets/gep")).genes.documents().unwrap().remove(0);
+    let gene = AssetStore::at(folder.path().join("assets/gep")).genes.documents().unwrap().remove(0);
     assert_eq!(gene["validation"], capsid_model::json!(["cargo test"]));
 
     let before = contents(folder.path());

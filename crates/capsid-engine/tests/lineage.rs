@@ -4,20 +4,20 @@ use capsid_engine::store::events::EventLog;
 use capsid_engine::view::lineage::lineage;
 use capsid_model::hash::sha256_hex;
 use capsid_model::json;
-use capsid_testkit::repo::Repo;
+use capsid_testkit::test_repo::TestRepo;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Cycles in a repository, with their log and patches beside it.
 struct Cycles {
-    repo: Repo,
+    repo: TestRepo,
     beside: tempfile::TempDir,
     last: Option<String>,
 }
 
 impl Cycles {
     fn new() -> Self {
-        let repo = Repo::new();
+        let repo = TestRepo::new();
         repo.write("poem.txt", "one\ntwo\nthree\n");
         repo.commit("A poem");
         Self { repo, beside: tempfile::tempdir().unwrap(), last: None }
@@ -60,7 +60,7 @@ impl Cycles {
         assert!(!traced.unrecorded_edits());
         let clone = tempfile::tempdir().unwrap();
         self.repo.git(&["clone", "-q", ".", clone.path().to_str().unwrap()]);
-        for command in traced.way_back(&|hash| self.patch_file(hash)) {
+        for command in traced.path_to_root(&|hash| self.patch_file(hash)) {
             run(&command, clone.path());
         }
         std::fs::read_to_string(clone.path().join("poem.txt")).unwrap()

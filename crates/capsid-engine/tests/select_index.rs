@@ -2,9 +2,9 @@
 
 use capsid_engine::memory::advice::{Advice, GeneAdvice};
 use capsid_engine::rules::select::{
-    FailedCapsule, GeneCard, GeneIndex, Pool, SelectInput, Selection, select,
+    FailedCapsule, GeneCard, GeneIndex, GenePoolRef, SelectInput, Selection, select,
 };
-use capsid_model::gene::Mark;
+use capsid_model::gene::EpigeneticMark;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -90,7 +90,7 @@ fn gene() -> impl Strategy<Value = GeneCard> {
     (id, vec(pattern(), 0..5), mark).prop_map(|(id, patterns, mark)| GeneCard {
         id,
         patterns,
-        marks: mark.map(|boost| Mark { context: "here".to_owned(), boost }).into_iter().collect(),
+        marks: mark.map(|boost| EpigeneticMark { context: "here".to_owned(), boost }).into_iter().collect(),
     })
 }
 
@@ -108,7 +108,7 @@ fn advice() -> impl Strategy<Value = Advice> {
     })
 }
 
-fn choose(genes: Pool<'_>, signals: &[String], advice: &Advice, drift: Option<u64>) -> Selection {
+fn choose(genes: GenePoolRef<'_>, signals: &[String], advice: &Advice, drift: Option<u64>) -> Selection {
     let failed = FailedCapsule { gene: "gene_2".to_owned(), trigger: signals.to_vec(), failure_class: None };
     select(SelectInput {
         signals,
@@ -133,8 +133,8 @@ proptest! {
         drift in proptest::option::of(0..9_u64),
     ) {
         let index = GeneIndex::build(cards.clone());
-        let plain = choose(Pool::Plain(&cards), &signals, &advice, drift);
-        prop_assert_eq!(&choose(Pool::Indexed(&index), &signals, &advice, drift), &plain);
+        let plain = choose(GenePoolRef::Plain(&cards), &signals, &advice, drift);
+        prop_assert_eq!(&choose(GenePoolRef::Indexed(&index), &signals, &advice, drift), &plain);
         prop_assert_eq!(&plain.replay(), &plain);
     }
 }
@@ -152,9 +152,9 @@ fn a_pool_with_more_matches_than_are_kept_selects_the_same() {
     let best: Vec<String> = (0..400).map(|n| format!("gene_{}", n * 7 / 3)).collect();
     for banned in [Vec::new(), best] {
         let advice = Advice { banned, ..Advice::default() };
-        let plain = choose(Pool::Plain(&cards), &signals, &advice, None);
+        let plain = choose(GenePoolRef::Plain(&cards), &signals, &advice, None);
         assert_eq!(plain.scores.len(), 200);
         assert!(plain.selected.is_some());
-        assert_eq!(choose(Pool::Indexed(&index), &signals, &advice, None), plain);
+        assert_eq!(choose(GenePoolRef::Indexed(&index), &signals, &advice, None), plain);
     }
 }

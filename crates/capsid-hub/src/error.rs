@@ -124,7 +124,7 @@ const PART: usize = 100;
 const SENTENCE: usize = 1000;
 
 /// What may come from a client, short and harmless to show.
-pub fn shown(text: &str) -> String {
+pub fn truncate_for_client(text: &str) -> String {
     shown_up_to(text, PART)
 }
 
@@ -137,7 +137,7 @@ fn shown_up_to(text: &str, most: usize) -> String {
 
 /// One field that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Detail {
+pub struct FieldError {
     /// Where it is, as `payload.assets[0].summary`.
     pub path: String,
     /// What should be there.
@@ -158,13 +158,13 @@ pub struct ApiError {
     /// What to do about it.
     pub fix: String,
     /// The fields that are wrong, for `validation_error`.
-    pub details: Vec<Detail>,
+    pub details: Vec<FieldError>,
     /// More members of the body, such as `retry_after_ms`.
     pub extra: Map<String, Value>,
 }
 
 /// What handlers return.
-pub type Result<T, E = ApiError> = std::result::Result<T, E>;
+pub type ApiResult<T, E = ApiError> = std::result::Result<T, E>;
 
 impl ApiError {
     /// A refusal with its fix.
@@ -175,12 +175,12 @@ impl ApiError {
 
     /// One field that is wrong.
     pub fn field(path: impl Into<String>, expected: impl Into<String>, received: impl Into<String>) -> Self {
-        let (path, received) = (shown(&path.into()), shown(&received.into()));
+        let (path, received) = (truncate_for_client(&path.into()), truncate_for_client(&received.into()));
         let expected = shown_up_to(&expected.into(), SENTENCE / 4);
         let message = format!("`{path}` should be {expected}, and is {received}.");
         let mut error =
             Self::new(HubCode::ValidationError, message.clone(), format!("Send {expected} in `{path}`."));
-        error.details.push(Detail { path, expected, received, message });
+        error.details.push(FieldError { path, expected, received, message });
         error
     }
 

@@ -2,25 +2,25 @@
 //! do, then does a little in each transaction, so that no request waits long for it. Of several hubs on one database
 //! one does a job, once.
 
-use crate::state::{Hub, Shared};
+use crate::state::{Hub, SharedHub};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::lifecycle::Status;
-use capsid_store::accounts::claims;
-use capsid_store::accounts::{attempts, sessions};
+use capsid_rules::lifecycle::AssetStatus;
+use capsid_store::accounts::claim_codes;
+use capsid_store::accounts::{login_attempts, sessions};
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::assignments;
-use capsid_store::evaluation::assignments::Terms;
+use capsid_store::evaluation::assignments::AssignmentTerms;
 use capsid_store::evaluation::promotion;
-use capsid_store::evaluation::promotion::Step;
+use capsid_store::evaluation::promotion::AssetWalkStep;
 use capsid_store::evaluation::rewards;
-use capsid_store::evaluation::{scoring, strikes};
+use capsid_store::evaluation::{penalties, scoring};
 use capsid_store::notifications::{deliveries, events, mailbox};
-use capsid_store::system::{jobs, limits, messages};
+use capsid_store::system::{jobs, rate_limits, responses};
 use capsid_store::work::announcements;
-use capsid_store::work::bounties::settling;
-use capsid_store::work::tasks::{expiring, forgetting};
+use capsid_store::work::bounties::settle;
+use capsid_store::work::tasks::{cleanup, expire};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -115,7 +115,7 @@ impl Job {
 
 /// Does what is due, until the hub closes. Embeddings are made beside everything else, for that takes as long as the
 /// endpoint takes; a hub that closes does not wait for it.
-pub async fn run(hub: Shared) {
+pub async fn run(hub: SharedHub) {
     let (embedding, others): (Vec<Job>, Vec<Job>) =
         Job::ALL.into_iter().partition(|job| *job == Job::Embedding);
     let mut closing = hub.closing.clone();
@@ -128,7 +128,7 @@ pub async fn run(hub: Shared) {
     tokio::join!(run_of(&hub, &others), embedding);
 }
 
-async fn run_of(hub: &Shared, jobs: &[Job]) {
+async fn run_of(hub: &SharedHub, jobs: &[Job]) {
     let mut closing = hub.closing.clone();
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -138,7 +138,7 @@ async fn run_of(hub: &Shared, jobs: &[Job]) {
             _ = closing.wait_for(|closing| *closing) => return,
         }
         // Without its file nothing can be done that stays; the store has said so in the log.
-        if hub.store.check_place() {
+        if hub.store.check_database_file() {
             run_due_of(hub, jobs).await;
         }
         if jobs.contains(&Job::Embedding) {
@@ -148,11 +148,11 @@ async fn run_of(hub: &Shared, jobs: &[Job]) {
 }
 
 /// Does what is due. What fails is logged, and tried again when it is due again.
-pub async fn run_due(hub: &Shared) -> Vec<Job> {
+pub async fn run_due(hub: &SharedHub) -> Vec<Job> {
     run_due_of(hub, &Job::ALL).await
 }
 
-async fn run_due_of(hub: &Shared, jobs: &[Job]) -> Vec<Job> {
+async fn run_due_of(hub: &SharedHub, jobs: &[Job]) -> Vec<Job> {
     let mut ran = Vec::new();
     for job in jobs.iter().copied() {
         if hub.is_closing() {
@@ -176,7 +176,7 @@ async fn run_due_of(hub: &Shared, jobs: &[Job]) -> Vec<Job> {
 }
 
 /// Does everything at once, due or not; tells how much was done by each job.
-pub async fn run_now(hub: &Shared) -> Result<Map<String, Value>> {
+pub async fn run_now(hub: &SharedHub) -> Result<Map<String, Value>> {
     let mut done = Map::new();
     for job in Job::ALL {
         done.insert(job.name().to_owned(), perform(hub, job).await?.into());
@@ -184,7 +184,7 @@ pub async fn run_now(hub: &Shared) -> Result<Map<String, Value>> {
     Ok(done)
 }
 
-async fn claim(hub: &Shared, job: Job) -> Result<bool> {
+async fn claim(hub: &SharedHub, job: Job) -> Result<bool> {
     let (name, interval, now) = (job.name(), job.interval_ms(hub), hub.now());
     // Most of the time nothing is due, and looking costs less than writing.
     if !hub.store.read(move |tx| jobs::is_due(tx, name, now, interval)).await? || !is_needed(hub, job).await?
@@ -195,16 +195,16 @@ async fn claim(hub: &Shared, job: Job) -> Result<bool> {
 }
 
 /// Whether a job that is looked at every second has anything to do, so that a hub at rest writes nothing.
-async fn is_needed(hub: &Shared, job: Job) -> Result<bool> {
+async fn is_needed(hub: &SharedHub, job: Job) -> Result<bool> {
     match job {
         Job::Deadlines => {
             let (now, claim_ms) = (hub.now(), hub.config.work.claim_ms);
             hub.store
                 .read(move |tx| {
-                    Ok(!expiring::find_expired(tx, 1, now)?.is_empty()
-                        || !expiring::find_overdue(tx, claim_ms, 1, now)?.is_empty()
-                        || !expiring::find_approaching(tx, 1, now)?.is_empty()
-                        || !settling::find_undecided(tx, 1, now)?.is_empty())
+                    Ok(!expire::find_expired(tx, 1, now)?.is_empty()
+                        || !expire::find_overdue(tx, claim_ms, 1, now)?.is_empty()
+                        || !expire::find_approaching(tx, 1, now)?.is_empty()
+                        || !settle::find_undecided(tx, 1, now)?.is_empty())
                 })
                 .await
         }
@@ -214,7 +214,7 @@ async fn is_needed(hub: &Shared, job: Job) -> Result<bool> {
     }
 }
 
-async fn perform(hub: &Shared, job: Job) -> Result<u64> {
+async fn perform(hub: &SharedHub, job: Job) -> Result<u64> {
     let now = hub.now();
     match job {
         Job::Assignments => assign(hub, now).await,
@@ -234,7 +234,7 @@ async fn perform(hub: &Shared, job: Job) -> Result<u64> {
                 hub,
                 job.name(),
                 |tx, after| promotion::find_disputed(tx, after, STEP),
-                move |tx, id| promotion::settle(tx, id, now),
+                move |tx, id| promotion::close_outliers(tx, id, now),
             )
             .await
         }
@@ -251,7 +251,9 @@ async fn perform(hub: &Shared, job: Job) -> Result<u64> {
         Job::Ageing => {
             // What is archived was stale before this run, so that nothing ages two steps at once.
             let mut done = 0;
-            for (name, status) in [("ageing.stale", Status::Stale), ("ageing.promoted", Status::Promoted)] {
+            for (name, status) in
+                [("ageing.stale", AssetStatus::Stale), ("ageing.promoted", AssetStatus::Promoted)]
+            {
                 done += walk(
                     hub,
                     name,
@@ -272,17 +274,17 @@ async fn perform(hub: &Shared, job: Job) -> Result<u64> {
             .await
         }
         Job::Reputation => reassess(hub, now).await,
-        Job::Deadlines => meet_deadlines(hub, now).await,
+        Job::Deadlines => run_deadlines(hub, now).await,
         Job::Announcements => announce(hub, now).await,
-        Job::Tidying => tidy(hub, now).await,
+        Job::Tidying => run_cleanup(hub, now).await,
         Job::Embedding => hub.embedder.run(hub).await,
     }
 }
 
 /// Walks through a table from where the last run stopped: finds what there is to do, and does it a few at a time.
-async fn walk<F, A>(hub: &Shared, name: &'static str, find: F, act: A) -> Result<u64>
+async fn walk<F, A>(hub: &SharedHub, name: &'static str, find: F, act: A) -> Result<u64>
 where
-    F: Fn(&mut dyn Tx, i64) -> Result<Step> + Clone + Send + 'static,
+    F: Fn(&mut dyn Tx, i64) -> Result<AssetWalkStep> + Clone + Send + 'static,
     A: Fn(&mut dyn Tx, &AssetId) -> Result<u64> + Clone + Send + 'static,
 {
     let place = hub.store.read(move |tx| jobs::place(tx, name)).await?;
@@ -308,7 +310,7 @@ fn all(tx: &mut dyn Tx, ids: &[AssetId], act: &impl Fn(&mut dyn Tx, &AssetId) ->
     Ok(done)
 }
 
-async fn finish(hub: &Shared, name: &'static str, place: Option<String>, done: u64) -> Result<u64> {
+async fn finish(hub: &SharedHub, name: &'static str, place: Option<String>, done: u64) -> Result<u64> {
     let (place, now) = (place.unwrap_or_default(), hub.now());
     hub.store.write(move |tx| jobs::finish(tx, name, &place, done, now)).await?;
     Ok(done)
@@ -321,15 +323,15 @@ impl Hub {
     }
 
     /// How assignments are made by this hub, with fresh chance.
-    pub fn assignment_terms(&self) -> Terms {
+    pub fn assignment_terms(&self) -> AssignmentTerms {
         let mut chance = [0; 32];
         self.random.fill(&mut chance);
         let promotion = &self.config.promotion;
-        Terms { validators: promotion.validators, valid_ms: promotion.assignment_ms, chance }
+        AssignmentTerms { validators: promotion.validators, valid_ms: promotion.assignment_ms, chance }
     }
 }
 
-async fn assign(hub: &Shared, now: Time) -> Result<u64> {
+async fn assign(hub: &SharedHub, now: Time) -> Result<u64> {
     const NAME: &str = "assignments";
     let mut done = hub.store.write(move |tx| assignments::expire(tx, now)).await?;
     let place = hub.store.read(|tx| jobs::place(tx, NAME)).await?;
@@ -343,38 +345,38 @@ async fn assign(hub: &Shared, now: Time) -> Result<u64> {
     finish(hub, NAME, place.map(|place| place.to_string()), done).await
 }
 
-async fn reassess(hub: &Shared, now: Time) -> Result<u64> {
+async fn reassess(hub: &SharedHub, now: Time) -> Result<u64> {
     const NAME: &str = "reputation";
     let mut place = Some(hub.store.read(|tx| jobs::place(tx, NAME)).await?);
     for _ in 0..MOST_STEPS {
         let Some(after) = place else { break };
-        place = hub.store.write(move |tx| strikes::reassess_next(tx, &after, TOGETHER as i64, now)).await?;
+        place = hub.store.write(move |tx| penalties::reassess_next(tx, &after, TOGETHER as i64, now)).await?;
     }
     finish(hub, NAME, place, 0).await
 }
 
 /// Ends tasks and bounties whose time is over, each in a transaction of its own.
-async fn meet_deadlines(hub: &Shared, now: Time) -> Result<u64> {
+async fn run_deadlines(hub: &SharedHub, now: Time) -> Result<u64> {
     let (claim_ms, terms) = (hub.config.work.claim_ms, hub.config.settlement_terms());
     let mut done = 0;
-    for id in hub.store.read(move |tx| expiring::find_expired(tx, STEP, now)).await? {
-        done += meet(hub, id, move |tx, id| expiring::expire(tx, id, now)).await;
+    for id in hub.store.read(move |tx| expire::find_expired(tx, STEP, now)).await? {
+        done += run_deadline(hub, id, move |tx, id| expire::expire(tx, id, now)).await;
     }
-    for id in hub.store.read(move |tx| expiring::find_overdue(tx, claim_ms, STEP, now)).await? {
-        done += meet(hub, id, move |tx, id| expiring::reopen_overdue(tx, id, claim_ms, now)).await;
+    for id in hub.store.read(move |tx| expire::find_overdue(tx, claim_ms, STEP, now)).await? {
+        done += run_deadline(hub, id, move |tx, id| expire::reopen_overdue(tx, id, claim_ms, now)).await;
     }
-    for id in hub.store.read(move |tx| expiring::find_approaching(tx, STEP, now)).await? {
-        done += meet(hub, id, move |tx, id| expiring::remind(tx, id, now)).await;
+    for id in hub.store.read(move |tx| expire::find_approaching(tx, STEP, now)).await? {
+        done += run_deadline(hub, id, move |tx, id| expire::send_reminders(tx, id, now)).await;
     }
-    for id in hub.store.read(move |tx| settling::find_undecided(tx, STEP, now)).await? {
-        done += meet(hub, id, move |tx, id| settling::decide(tx, id, &terms, now)).await;
+    for id in hub.store.read(move |tx| settle::find_undecided(tx, STEP, now)).await? {
+        done += run_deadline(hub, id, move |tx, id| settle::decide(tx, id, &terms, now)).await;
     }
-    hub.events.ring();
+    hub.events.notify();
     finish(hub, "deadlines", None, done).await
 }
 
 /// Meets one deadline. One that fails keeps no other one waiting.
-async fn meet<A>(hub: &Shared, id: String, act: A) -> u64
+async fn run_deadline<A>(hub: &SharedHub, id: String, act: A) -> u64
 where
     A: Fn(&mut dyn Tx, &str) -> Result<bool> + Send + 'static,
 {
@@ -388,38 +390,42 @@ where
     }
 }
 
-async fn announce(hub: &Shared, now: Time) -> Result<u64> {
+async fn announce(hub: &SharedHub, now: Time) -> Result<u64> {
     let mut done = 0;
     for _ in 0..ANNOUNCED_STEPS {
         let tiers = hub.config.work.model_tiers.clone();
-        match hub.store.write(move |tx| announcements::spread(tx, &tiers, TOLD_TOGETHER, now)).await? {
+        match hub
+            .store
+            .write(move |tx| announcements::deliver_announcement(tx, &tiers, TOLD_TOGETHER, now))
+            .await?
+        {
             Some(told) => done += told,
             None => break,
         }
     }
-    hub.events.ring();
+    hub.events.notify();
     finish(hub, "announcements", None, done).await
 }
 
 /// Forgets some of what is no longer needed, and tells how much.
-type Forget = fn(&mut dyn Tx, Time) -> Result<u64>;
+type CleanupFn = fn(&mut dyn Tx, Time) -> Result<u64>;
 
-async fn tidy(hub: &Shared, now: Time) -> Result<u64> {
+async fn run_cleanup(hub: &SharedHub, now: Time) -> Result<u64> {
     let give_up_ms = hub.config.webhooks.give_up_ms;
     let mut done = hub.store.write(move |tx| deliveries::calls::bury(tx, give_up_ms, now)).await?;
-    let all: [Forget; 12] = [
+    let all: [CleanupFn; 12] = [
         rewards::forget_old,
-        announcements::forget_old,
-        deliveries::forget_old,
-        messages::forget_old,
-        limits::forget_old,
+        announcements::delete_expired,
+        deliveries::delete_expired,
+        responses::forget_old,
+        rate_limits::forget_old,
         events::forget_old,
         mailbox::forget_old,
-        sessions::forget_old,
-        attempts::forget_old,
-        claims::forget_old,
-        forgetting::forget_released,
-        forgetting::forget_unpaid,
+        sessions::delete_expired,
+        login_attempts::delete_expired,
+        claim_codes::delete_expired,
+        cleanup::delete_released,
+        cleanup::delete_unpaid,
     ];
     for forget in all {
         for _ in 0..MOST_STEPS {

@@ -2,32 +2,32 @@
 
 use crate::error::{ApiError, HubCode};
 use crate::http::negotiation::prefers_html;
-use crate::ops::accounts::{account, admin_users, auth, claim};
+use crate::ops::accounts::{admin, claim, profile, register as account_register};
 use crate::ops::assets::{evolution_events, fetch, publish, revoke};
 use crate::ops::compat::{signal, solidify};
-use crate::ops::credits::{billing, credit, statement};
-use crate::ops::evaluation::{admin, decision, report, reports, reviews, stake, votes};
-use crate::ops::events::events;
-use crate::ops::graph::graph_advice;
-use crate::ops::hub::openapi::Described;
-use crate::ops::hub::{discover, health, live, openapi, stats};
-use crate::ops::mailbox::mailbox;
-use crate::ops::memory::memory;
-use crate::ops::nodes::{heartbeat, hello, nodes, reputation};
-use crate::ops::services::{orders, service};
-use crate::ops::skills::skill_store;
+use crate::ops::credits::{earnings, price, statement};
+use crate::ops::evaluation::{decide, list_reports, moderate, report, reviews, stake, vote};
+use crate::ops::events::stream;
+use crate::ops::graph::advice;
+use crate::ops::hub::openapi::OpenApiDocument;
+use crate::ops::hub::{guide, health, live_stats, openapi, stats};
+use crate::ops::mailbox::send;
+use crate::ops::memory::record;
+use crate::ops::nodes::{heartbeat, hello, list, reputation};
+use crate::ops::services::{order, publish as service_publish};
+use crate::ops::skills::publish as skill_publish;
 use crate::ops::tasks::ask;
-use crate::ops::webhooks::webhooks;
-use crate::ops::workers::work;
-use crate::ops::{admin_audit, assets, bounties, graph, tasks};
-use crate::serve::middleware;
-use crate::state::Shared;
+use crate::ops::webhooks::manage;
+use crate::ops::workers::register as worker_register;
+use crate::ops::{assets, audit, bounties, graph, tasks};
+use crate::server::middleware;
+use crate::state::SharedHub;
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Router};
-use capsid_web::{Place, answer, pages};
+use capsid_web::{PageHost, pages, response};
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 use utoipa::OpenApi;
@@ -39,18 +39,19 @@ use utoipa_axum::routes;
     title = "Capsid hub",
     description = "A registry of what agents learned, speaking GEP-A2A 1.0.0."
 ))]
-struct Head;
+struct ApiInfo;
 
 /// The router and its description.
-pub fn router(hub: &Shared) -> (Router, Arc<Value>) {
+pub fn router(hub: &SharedHub) -> (Router, Arc<Value>) {
     let (router, description) = described_routes();
-    let router = router.layer(Extension(Described(Arc::clone(&description)))).with_state(Arc::clone(hub));
+    let router =
+        router.layer(Extension(OpenApiDocument(Arc::clone(&description)))).with_state(Arc::clone(hub));
     (finish(router, hub), description)
 }
 
 /// The paths and their description, built once: that takes longer than many a test.
-fn described_routes() -> (Router<Shared>, Arc<Value>) {
-    static BUILT: OnceLock<(Router<Shared>, Arc<Value>)> = OnceLock::new();
+fn described_routes() -> (Router<SharedHub>, Arc<Value>) {
+    static BUILT: OnceLock<(Router<SharedHub>, Arc<Value>)> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
         let (router, mut document) = routes().split_for_parts();
         crate::http::openapi::complete(&mut document);
@@ -60,8 +61,8 @@ fn described_routes() -> (Router<Shared>, Arc<Value>) {
 }
 
 /// Every path. Only `routes` is used to add one, for it puts the path into the description too.
-fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::with_openapi(Head::openapi())
+fn routes() -> OpenApiRouter<SharedHub> {
+    OpenApiRouter::with_openapi(ApiInfo::openapi())
         .routes(routes!(hello::hello))
         .routes(routes!(publish::publish))
         .routes(routes!(fetch::fetch))
@@ -77,128 +78,128 @@ fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(assets::audit_trail))
         .routes(routes!(assets::lineage))
         .routes(routes!(assets::usage))
-        .routes(routes!(votes::vote))
+        .routes(routes!(vote::vote))
         .routes(routes!(reviews::list, reviews::add))
         .routes(routes!(reviews::change, reviews::remove))
-        .routes(routes!(nodes::list))
-        .routes(routes!(nodes::detail))
-        .routes(routes!(nodes::activity))
+        .routes(routes!(list::list))
+        .routes(routes!(list::detail))
+        .routes(routes!(list::activity))
         .routes(routes!(reputation::reputation))
         .routes(routes!(stats::stats))
-        .routes(routes!(live::live))
+        .routes(routes!(live_stats::live))
         .routes(routes!(stats::trending))
-        .routes(routes!(reports::list))
+        .routes(routes!(list_reports::list))
         .routes(routes!(evolution_events::list))
         .routes(routes!(publish::validate))
         .routes(routes!(revoke::revoke))
         .routes(routes!(revoke::self_revoke))
         .routes(routes!(report::report))
-        .routes(routes!(decision::decision))
-        .routes(routes!(admin::promote_now))
-        .routes(routes!(admin::promote))
-        .routes(routes!(admin::reject))
-        .routes(routes!(admin::quarantine))
-        .routes(routes!(admin::release))
-        .routes(routes!(discover::root))
+        .routes(routes!(decide::decision))
+        .routes(routes!(moderate::promote_now))
+        .routes(routes!(moderate::promote))
+        .routes(routes!(moderate::reject))
+        .routes(routes!(moderate::quarantine))
+        .routes(routes!(moderate::release))
+        .routes(routes!(guide::root))
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))
         .routes(routes!(openapi::openapi))
-        .routes(routes!(discover::skill_page))
-        .routes(routes!(discover::topic))
-        .routes(routes!(discover::help))
-        .routes(routes!(discover::policy))
-        .routes(routes!(discover::model_tiers))
-        .routes(routes!(auth::register))
-        .routes(routes!(auth::login))
-        .routes(routes!(auth::logout))
-        .routes(routes!(account::me))
-        .routes(routes!(account::password))
-        .routes(routes!(account::add_key, account::list_keys))
-        .routes(routes!(account::revoke_key))
-        .routes(routes!(account::agents))
-        .routes(routes!(account::reset_secret))
+        .routes(routes!(guide::skill_page))
+        .routes(routes!(guide::topic))
+        .routes(routes!(guide::help))
+        .routes(routes!(guide::policy))
+        .routes(routes!(guide::model_tiers))
+        .routes(routes!(account_register::register))
+        .routes(routes!(account_register::login))
+        .routes(routes!(account_register::logout))
+        .routes(routes!(profile::me))
+        .routes(routes!(profile::password))
+        .routes(routes!(profile::add_key, profile::list_keys))
+        .routes(routes!(profile::revoke_key))
+        .routes(routes!(profile::agents))
+        .routes(routes!(profile::reset_secret))
         .routes(routes!(claim::show, claim::claim))
-        .routes(routes!(admin_users::list))
-        .routes(routes!(admin_users::ban))
-        .routes(routes!(admin_users::unban))
-        .routes(routes!(admin_audit::list))
+        .routes(routes!(admin::list))
+        .routes(routes!(admin::ban))
+        .routes(routes!(admin::unban))
+        .routes(routes!(audit::list))
         .routes(routes!(heartbeat::heartbeat))
-        .routes(routes!(events::stream))
-        .routes(routes!(events::poll))
+        .routes(routes!(stream::stream))
+        .routes(routes!(stream::poll))
         .routes(routes!(solidify::verify_solidify))
         .routes(routes!(stake::stake))
         .routes(routes!(stake::unstake))
         .routes(routes!(stake::status))
-        .routes(routes!(memory::record))
-        .routes(routes!(memory::event))
-        .routes(routes!(memory::recall))
-        .routes(routes!(memory::status))
-        .routes(routes!(service::publish))
-        .routes(routes!(service::list))
-        .routes(routes!(orders::order))
-        .routes(routes!(orders::list))
-        .routes(routes!(mailbox::outbound))
-        .routes(routes!(mailbox::inbound))
-        .routes(routes!(mailbox::ack))
-        .routes(routes!(mailbox::status))
-        .routes(routes!(skill_store::publish))
-        .routes(routes!(skill_store::update))
-        .routes(routes!(skill_store::list))
-        .routes(routes!(skill_store::download, skill_store::download_counted))
-        .routes(routes!(skill_store::withdraw))
-        .routes(routes!(skill_store::delete))
+        .routes(routes!(record::record))
+        .routes(routes!(record::event))
+        .routes(routes!(record::recall))
+        .routes(routes!(record::status))
+        .routes(routes!(service_publish::publish))
+        .routes(routes!(service_publish::list))
+        .routes(routes!(order::order))
+        .routes(routes!(order::list))
+        .routes(routes!(send::outbound))
+        .routes(routes!(send::inbound))
+        .routes(routes!(send::ack))
+        .routes(routes!(send::status))
+        .routes(routes!(skill_publish::publish))
+        .routes(routes!(skill_publish::update))
+        .routes(routes!(skill_publish::list))
+        .routes(routes!(skill_publish::download, skill_publish::download_counted))
+        .routes(routes!(skill_publish::withdraw))
+        .routes(routes!(skill_publish::delete))
         .routes(routes!(signal::analyze))
-        .merge(twice(tasks::paths))
-        .routes(routes!(work::register))
-        .routes(routes!(work::available))
-        .routes(routes!(work::claim))
-        .routes(routes!(work::accept))
-        .routes(routes!(work::complete))
-        .routes(routes!(work::my))
-        .merge(twice(bounties::paths))
-        .routes(routes!(ask::ask))
-        .merge(twice(billing::paths))
-        .routes(routes!(credit::price))
-        .routes(routes!(credit::estimate))
-        .routes(routes!(credit::economics))
-        .routes(routes!(statement::of_node))
-        .routes(routes!(statement::of_account))
+        .merge(with_a2a_alias(tasks::paths))
+        .routes(routes!(worker_register::register))
+        .routes(routes!(worker_register::available))
+        .routes(routes!(worker_register::claim))
+        .routes(routes!(worker_register::accept))
+        .routes(routes!(worker_register::complete))
+        .routes(routes!(worker_register::my))
+        .merge(with_a2a_alias(bounties::paths))
+        .routes(routes!(ask::ask_question))
+        .merge(with_a2a_alias(earnings::paths))
+        .routes(routes!(price::price))
+        .routes(routes!(price::estimate))
+        .routes(routes!(price::economics))
+        .routes(routes!(statement::node_statement))
+        .routes(routes!(statement::account_statement))
         .routes(routes!(statement::transfer))
-        .routes(routes!(webhooks::show))
-        .routes(routes!(webhooks::list))
-        .routes(routes!(webhooks::replay))
-        .routes(routes!(webhooks::rotate))
-        .routes(routes!(webhooks::enable))
-        .routes(routes!(webhooks::show_node))
-        .routes(routes!(webhooks::list_node))
-        .routes(routes!(webhooks::replay_node))
-        .routes(routes!(webhooks::test))
+        .routes(routes!(manage::show))
+        .routes(routes!(manage::list))
+        .routes(routes!(manage::replay))
+        .routes(routes!(manage::rotate))
+        .routes(routes!(manage::enable))
+        .routes(routes!(manage::show_node))
+        .routes(routes!(manage::list_node))
+        .routes(routes!(manage::replay_node))
+        .routes(routes!(manage::test))
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
         .routes(routes!(graph::forget))
         .routes(routes!(graph::status))
         .routes(routes!(graph::my_graph))
-        .routes(routes!(graph::draw))
-        .routes(routes!(graph::way))
-        .routes(routes!(graph_advice::advice))
+        .routes(routes!(graph::draw_graph))
+        .routes(routes!(graph::find_path))
+        .routes(routes!(advice::advice))
 }
 
 /// Paths as they are, and the same ones under `/a2a`, where some clients look for them.
-fn twice(paths: fn() -> OpenApiRouter<Shared>) -> OpenApiRouter<Shared> {
+fn with_a2a_alias(paths: fn() -> OpenApiRouter<SharedHub>) -> OpenApiRouter<SharedHub> {
     paths().merge(OpenApiRouter::new().nest("/a2a", paths()))
 }
 
 /// Puts around a router what every request goes through.
-pub fn finish(router: Router, hub: &Shared) -> Router {
+pub fn finish(router: Router, hub: &SharedHub) -> Router {
     let router = router.fallback(no_call).method_not_allowed_fallback(no_route);
-    middleware::around(router.layer(from_fn(pages_for_browsers)), hub)
+    middleware::apply_middleware(router.layer(from_fn(pages_for_browsers)), hub)
 }
 
 /// A browser gets a page, also at an address where programs have a call.
 async fn pages_for_browsers(request: Request, next: Next) -> Response {
-    let is_page = pages::is_page(Place::Hub, request.uri().path());
+    let is_page = pages::is_page(PageHost::Hub, request.uri().path());
     if is_page && only_looks(request.method()) && prefers_html(request.headers()) {
-        return answer::shell(Place::Hub, StatusCode::OK);
+        return response::shell(PageHost::Hub, StatusCode::OK);
     }
     next.run(request).await
 }
@@ -208,10 +209,10 @@ async fn no_call(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if !only_looks(&method) {
         return no_route().await.into_response();
     }
-    match answer::file(uri.path(), &headers) {
+    match response::file(uri.path(), &headers) {
         Some(file) => file,
         None if prefers_html(&headers) && !pages::is_for_files(uri.path()) => {
-            answer::shell(Place::Hub, StatusCode::NOT_FOUND)
+            response::shell(PageHost::Hub, StatusCode::NOT_FOUND)
         }
         None => no_route().await.into_response(),
     }

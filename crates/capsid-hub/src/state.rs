@@ -1,21 +1,21 @@
 //! The hub: what every request works with.
 
-use crate::config::Config;
+use crate::config::HubConfig;
 use crate::embedding::Embedder;
-use crate::http::envelope::Answer;
-use crate::ops::graph::Counted;
-use crate::ops::hub::health::Health;
-use crate::ops::hub::live::Live;
-use crate::ops::hub::stats::Stats;
-use crate::outbound::resolve::{Resolve, SystemResolver};
+use crate::http::envelope::ResponseEnvelope;
+use crate::ops::graph::GraphCountCache;
+use crate::ops::hub::health::HealthCache;
+use crate::ops::hub::live_stats::LiveStatsCache;
+use crate::ops::hub::stats::StatsCache;
+use crate::outbound::resolve::{Resolver, SystemResolver};
 use crate::random::Random;
-use crate::runtime::bell::Bell;
-use crate::runtime::indexer::Indexer;
-use crate::runtime::limiter::Limiter;
-use crate::runtime::passwords::Passwords;
+use crate::runtime::event_notifier::EventNotifier;
+use crate::runtime::keyed_semaphore::KeyedSemaphore;
+use crate::runtime::password_hasher::PasswordHasher;
+use crate::runtime::rate_limiter::RateLimiter;
+use crate::runtime::search_indexer::SearchIndexer;
 use crate::runtime::telemetry::Telemetry;
-use crate::runtime::usage::Usage;
-use crate::runtime::waiting::WaitingRoom;
+use crate::runtime::usage_counter::UsageCounter;
 use capsid_model::problem::Result;
 use capsid_model::time::{Clock, Time};
 use capsid_store::Store;
@@ -28,41 +28,41 @@ pub struct Hub {
     /// Its database.
     pub store: Store,
     /// Its settings.
-    pub config: Config,
+    pub config: HubConfig,
     /// Its time.
     pub clock: Arc<dyn Clock>,
     /// Its chance.
     pub random: Arc<dyn Random>,
     /// How much it takes of whom.
-    pub limiter: Limiter,
+    pub limiter: RateLimiter,
     /// How much it lets whom read.
-    pub reads: Limiter,
+    pub reads: RateLimiter,
     /// How it checks passwords.
-    pub passwords: Passwords,
+    pub passwords: PasswordHasher,
     /// Wakes requests that wait for events.
-    pub events: Bell,
+    pub events: EventNotifier,
     /// Who waits for them.
-    pub waiting: WaitingRoom,
+    pub waiting: KeyedSemaphore,
     /// What was fetched and looked at, before it is written.
-    pub usage: Usage,
+    pub usage: UsageCounter,
     /// Brings new assets into the search.
-    pub indexer: Indexer,
+    pub indexer: SearchIndexer,
     /// Finds what says the same in other words, where there is an endpoint for it.
     pub embedder: Embedder,
     /// Whether its database could be written when that was last tried.
-    pub health: Health,
+    pub health: HealthCache,
     /// What it last told of itself.
-    pub stats: Stats,
+    pub stats: StatsCache,
     /// How much it last counted in its knowledge graph.
-    pub graph: Counted,
+    pub graph: GraphCountCache,
     /// What it last told whoever watches its numbers.
-    pub live: Live,
+    pub live: LiveStatsCache,
     /// Its own node id.
     pub hub_id: String,
     /// When this process began.
     pub started: Time,
     /// How it finds the addresses of names.
-    pub resolver: Arc<dyn Resolve>,
+    pub resolver: Arc<dyn Resolver>,
     /// What it counts of itself.
     pub telemetry: Arc<Telemetry>,
     /// Becomes true when the hub stops. What goes on by itself ends then.
@@ -71,43 +71,43 @@ pub struct Hub {
 }
 
 /// The hub as handlers share it.
-pub type Shared = Arc<Hub>;
+pub type SharedHub = Arc<Hub>;
 
 impl Hub {
     /// Makes a hub of an open database.
     pub fn new(
         store: Store,
-        config: Config,
+        config: HubConfig,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-    ) -> Result<Shared> {
+    ) -> Result<SharedHub> {
         Self::with_resolver(store, config, clock, random, Arc::new(SystemResolver))
     }
 
     /// The same with its own way to find the addresses of names.
     pub fn with_resolver(
         store: Store,
-        config: Config,
+        config: HubConfig,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
-        resolver: Arc<dyn Resolve>,
-    ) -> Result<Shared> {
+        resolver: Arc<dyn Resolver>,
+    ) -> Result<SharedHub> {
         let proposed = format!("hub_{}", random.hex(8));
-        let hub_id = store.write_now(move |tx| meta::settle(tx, "hub_id", &proposed))?;
+        let hub_id = store.write_now(move |tx| meta::get_or_set(tx, "hub_id", &proposed))?;
         let (close, closing) = watch::channel(false);
         Ok(Arc::new(Self {
-            limiter: Limiter::new(store.dialect()),
-            reads: Limiter::local(),
-            passwords: Passwords::default(),
-            events: Bell::default(),
-            waiting: WaitingRoom::default(),
-            usage: Usage::default(),
-            indexer: Indexer::default(),
+            limiter: RateLimiter::new(store.dialect()),
+            reads: RateLimiter::local(),
+            passwords: PasswordHasher::default(),
+            events: EventNotifier::default(),
+            waiting: KeyedSemaphore::default(),
+            usage: UsageCounter::default(),
+            indexer: SearchIndexer::default(),
             embedder: Embedder::new(&config.search, Arc::clone(&resolver)),
-            health: Health::default(),
-            stats: Stats::default(),
-            graph: Counted::default(),
-            live: Live::default(),
+            health: HealthCache::default(),
+            stats: StatsCache::default(),
+            graph: GraphCountCache::default(),
+            live: LiveStatsCache::default(),
             started: clock.now(),
             resolver,
             telemetry: Arc::default(),
@@ -138,9 +138,9 @@ impl Hub {
     }
 
     /// The head of an answer.
-    pub fn answer(&self, message_type: &'static str) -> Answer {
+    pub fn answer(&self, message_type: &'static str) -> ResponseEnvelope {
         let now = self.now();
-        Answer {
+        ResponseEnvelope {
             message_type,
             message_id: format!("msg_{}_{}", now.0, self.random.hex(4)),
             hub_id: self.hub_id.clone(),

@@ -2,8 +2,8 @@
 
 use crate::common::economy::{admin, quiet, user};
 use crate::common::{Bundle, TestHub, both, on_sqlite, on_sqlite_with};
-use capsid_hub::config::{Config, GraphAccess};
-use capsid_rules::limits::Limit;
+use capsid_hub::config::{GraphAccess, HubConfig};
+use capsid_rules::rate_limit::RateLimit;
 use serde_json::{Value, json};
 
 /// A node whose secret was shown, so that nobody else can speak for it.
@@ -172,7 +172,7 @@ fn what_others_found_is_told_and_bans_nothing() {
 
 #[test]
 fn the_operator_says_who_is_advised_and_may_tell() {
-    let closed = |access: GraphAccess| move |config: &mut Config| config.graph.access = access;
+    let closed = |access: GraphAccess| move |config: &mut HubConfig| config.graph.access = access;
     let event = json!({"kind": "outcome", "event": outcome("e", "g", "failed")});
     on_sqlite_with(closed(GraphAccess::Admins), |hub| {
         let ((ann, _), root, secret) = (user(hub, "ann"), admin(hub), bound(hub, "node_a"));
@@ -197,9 +197,9 @@ fn the_operator_says_who_is_advised_and_may_tell() {
 
 #[test]
 fn advice_and_events_count_as_questions_and_tellings_and_cost_nothing() {
-    let few = |config: &mut Config| {
-        config.limits.graph_query = Limit { count: 2, window_ms: 60_000 };
-        config.limits.graph_ingest = Limit { count: 1, window_ms: 60_000 };
+    let few = |config: &mut HubConfig| {
+        config.limits.graph_query = RateLimit { count: 2, window_ms: 60_000 };
+        config.limits.graph_ingest = RateLimit { count: 1, window_ms: 60_000 };
         (config.graph.query_price, config.graph.ingest_price) = (1_000_000_000, 1_000_000_000);
     };
     on_sqlite_with(few, |hub| {

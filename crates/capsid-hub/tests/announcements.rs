@@ -38,7 +38,7 @@ fn nobody_hears_of_a_task_that_was_taken_or_taken_back_before() {
 
 #[test]
 fn a_task_is_announced_to_models_that_may_do_it() {
-    let ranked = |config: &mut capsid_hub::config::Config| {
+    let ranked = |config: &mut capsid_hub::config::HubConfig| {
         quiet(config);
         config.work.model_tiers = vec![("large".to_owned(), 4)];
     };

@@ -4,15 +4,15 @@
 use crate::common::{Bundle, On, START, TestHub, both};
 use capsid_model::time::Time;
 use capsid_store::backup::dump;
-use capsid_store::{Options, Store, backup, fsck};
-use capsid_testkit::postgres::Postgres;
+use capsid_store::{Store, StoreOptions, backup, fsck};
+use capsid_testkit::postgres::TestPostgres;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const LATER: Time = Time(START.0 + 1000);
 
-fn options(hub: &TestHub) -> Options {
-    Options::new(&hub.hub.config.data, hub.hub.config.database.clone())
+fn options(hub: &TestHub) -> StoreOptions {
+    StoreOptions::new(&hub.hub.config.data, hub.hub.config.database.clone())
 }
 
 fn take(hub: &TestHub, out: &Path) {
@@ -20,7 +20,7 @@ fn take(hub: &TestHub, out: &Path) {
 }
 
 /// What a store holds, once it was looked over.
-fn dump_of(options: &Options) -> String {
+fn dump_of(options: &StoreOptions) -> String {
     let store = Store::open(options, LATER).unwrap();
     let report = store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap();
     assert!(report.is_clean(), "{:#?}", report.findings);
@@ -35,10 +35,10 @@ fn a_backup_of_either_database_restores_into_either() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("hub.backup");
         take(hub, &out);
-        let database = Postgres::empty_database();
+        let database = TestPostgres::empty_database();
         let targets = [
-            Options::new(folder.path().join("restored"), None),
-            Options::new(folder.path(), Some(database.url.clone())),
+            StoreOptions::new(folder.path().join("restored"), None),
+            StoreOptions::new(folder.path(), Some(database.url.clone())),
         ];
         for target in targets {
             backup::restore(&out, &target, LATER, Box::new(|_, _| {})).unwrap();
@@ -69,10 +69,10 @@ fn numbers_go_on_after_those_that_were_given_out() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("hub.backup");
         take(hub, &out);
-        let database = Postgres::empty_database();
+        let database = TestPostgres::empty_database();
         let targets = [
-            Options::new(folder.path().join("restored"), None),
-            Options::new(folder.path(), Some(database.url.clone())),
+            StoreOptions::new(folder.path().join("restored"), None),
+            StoreOptions::new(folder.path(), Some(database.url.clone())),
         ];
         for target in targets {
             backup::restore(&out, &target, LATER, Box::new(|_, _| {})).unwrap();
@@ -115,7 +115,7 @@ fn a_backup_under_load_holds_every_bundle_that_was_acknowledged_before() {
             publisher.join().unwrap();
             (before, out)
         });
-        let target = Options::new(folder.path().join("restored"), None);
+        let target = StoreOptions::new(folder.path().join("restored"), None);
         backup::restore(&out, &target, LATER, Box::new(|_, _| {})).unwrap();
         let dump = dump_of(&target);
         for n in 0..before {
@@ -151,7 +151,7 @@ fn a_backup_never_writes_over_anything_and_only_its_owner_can_read_it() {
 #[test]
 fn what_is_no_backup_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let target = Options::new(folder.path().join("restored"), None);
+    let target = StoreOptions::new(folder.path().join("restored"), None);
     let (missing, text) = (folder.path().join("none"), folder.path().join("text"));
     std::fs::write(&text, "This is not a database, however long it is. ".repeat(100)).unwrap();
     let other = folder.path().join("other.db");
@@ -162,7 +162,7 @@ fn what_is_no_backup_is_refused() {
         assert!(!target.file().exists());
     }
     let empty = TestHub::start(On::Sqlite, |_| {});
-    let nowhere = Options::new(folder.path().join("nowhere"), None);
+    let nowhere = StoreOptions::new(folder.path().join("nowhere"), None);
     let refused =
         backup::backup(&nowhere, &folder.path().join("out"), LATER, Box::new(|_, _| {})).unwrap_err();
     assert_eq!(refused.code.as_str(), "file_not_found");

@@ -5,11 +5,11 @@ use crate::common::economy::{
     stands, text, told, trusting, try_claim, user,
 };
 use crate::common::{Bundle, TestHub, both_with, on_sqlite_with};
-use capsid_hub::config::Config;
-use capsid_rules::work::bounties::Undecided;
-use capsid_rules::work::tasks::Gate;
+use capsid_hub::config::HubConfig;
+use capsid_rules::work::bounties::UndecidedOutcome;
+use capsid_rules::work::tasks::RewardRequirement;
 use capsid_store::assets::id::AssetId;
-use capsid_store::work::tasks::claiming::Claimed;
+use capsid_store::work::tasks::claim::ClaimOutcome;
 use serde_json::{Value, json};
 
 #[test]
@@ -213,7 +213,7 @@ fn what_is_sent_back_is_done_again_by_others() {
             assert_eq!((&gone["status"], &gone["refunded"]), (&json!("cancelled"), &json!(10)));
             assert_eq!(gone["task_status"], "cancelled");
         }
-        assert!(matches!(try_claim(hub, "node_b", &task), Claimed::NotOpen(_)));
+        assert!(matches!(try_claim(hub, "node_b", &task), ClaimOutcome::NotOpen(_)));
         assert_eq!(balance(hub, &account), 190_000);
 
         // When the time is over meanwhile, sending it back ends it.
@@ -281,9 +281,9 @@ fn late_work_leaves_the_creator_three_days() {
 
 #[test]
 fn where_the_operator_wants_that_silence_pays() {
-    let pays = |config: &mut capsid_hub::config::Config| {
+    let pays = |config: &mut capsid_hub::config::HubConfig| {
         quiet(config);
-        config.work.undecided = Undecided::Pay;
+        config.work.undecided = UndecidedOutcome::Pay;
         config.credits.commission_milli = 15_000;
     };
     on_sqlite_with(pays, |hub| {
@@ -303,7 +303,7 @@ fn where_the_operator_wants_that_silence_pays() {
 
 #[test]
 fn commission_and_reduced_payouts_add_up() {
-    let terms = |config: &mut capsid_hub::config::Config| {
+    let terms = |config: &mut capsid_hub::config::HubConfig| {
         quiet(config);
         config.credits.commission_milli = 15_000;
         config.work.reduced_payouts = true;
@@ -327,10 +327,12 @@ fn commission_and_reduced_payouts_add_up() {
 
 #[test]
 fn amounts_ask_for_reputation_where_the_operator_wants_that() {
-    let gates = |config: &mut capsid_hub::config::Config| {
+    let gates = |config: &mut capsid_hub::config::HubConfig| {
         quiet(config);
-        config.work.gates =
-            vec![Gate { amount: 10_000, reputation: 65.0 }, Gate { amount: 5_000, reputation: 40.0 }];
+        config.work.gates = vec![
+            RewardRequirement { amount: 10_000, reputation: 65.0 },
+            RewardRequirement { amount: 5_000, reputation: 40.0 },
+        ];
     };
     on_sqlite_with(gates, |hub| {
         hub.register("node_a");
@@ -339,7 +341,7 @@ fn amounts_ask_for_reputation_where_the_operator_wants_that() {
         let (small, _) = offer(hub, &ann, 9.999);
         assert_eq!(detail(hub, &rich)["min_reputation"], 65.0);
         assert_eq!(detail(hub, &small)["min_reputation"], 40.0);
-        assert!(matches!(try_claim(hub, "node_a", &task), Claimed::Reputation { .. }));
+        assert!(matches!(try_claim(hub, "node_a", &task), ClaimOutcome::Reputation { .. }));
         let asked = json!({"title": "Fix the timeout", "amount": 5, "min_reputation": 70});
         assert_eq!(hub.post_as(&ann, "/bounty/create", &asked).expect(201)["min_reputation"], 70.0);
     });
@@ -398,9 +400,9 @@ fn asset_stands(hub: &TestHub, asset: &str, status: &'static str) {
 
 #[test]
 fn what_was_withdrawn_after_it_was_handed_in_is_not_paid() {
-    let pays = |config: &mut Config| {
+    let pays = |config: &mut HubConfig| {
         quiet(config);
-        config.work.undecided = Undecided::Pay;
+        config.work.undecided = UndecidedOutcome::Pay;
     };
     on_sqlite_with(pays, |hub| {
         hub.register("node_a");

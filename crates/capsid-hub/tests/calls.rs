@@ -1,7 +1,7 @@
 //! The calls beside the messages: heartbeat, stakes, memories, services, mailbox, skills and tasks, on both databases.
 
 use crate::common::{Answered, Bundle, On, TestHub, both, on_sqlite, on_sqlite_with};
-use capsid_rules::limits::Limit;
+use capsid_rules::rate_limit::RateLimit;
 use serde_json::{Map, Value, json};
 
 /// A node whose secret was shown, so that nobody else can speak for it.
@@ -53,8 +53,8 @@ const WRONG: &str = "fffffffffffffffffffffffffffffffffffffffffffffffffffffffffff
 
 #[test]
 fn a_bound_node_cannot_be_spoofed_by_any_call() {
-    let patient = |config: &mut capsid_hub::config::Config| {
-        config.limits.wrong_credentials = Limit { count: 1000, window_ms: 60_000 };
+    let patient = |config: &mut capsid_hub::config::HubConfig| {
+        config.limits.wrong_credentials = RateLimit { count: 1000, window_ms: 60_000 };
     };
     on_sqlite_with(patient, |hub| {
         let secret = bound(hub, "node_a");
@@ -145,8 +145,8 @@ fn a_heartbeat_tells_how_the_node_stands() {
 
 #[test]
 fn heartbeats_are_limited_and_hellos_are_not_counted() {
-    let few = |config: &mut capsid_hub::config::Config| {
-        config.limits.heartbeat = Limit { count: 1, window_ms: 300_000 };
+    let few = |config: &mut capsid_hub::config::HubConfig| {
+        config.limits.heartbeat = RateLimit { count: 1, window_ms: 300_000 };
     };
     on_sqlite_with(few, |hub| {
         let secret = hub.register("node_a");

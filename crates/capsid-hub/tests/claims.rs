@@ -2,7 +2,7 @@
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it ten times as long.
 
 use crate::common::{On, TestHub, request, send};
-use capsid_rules::limits::Limit;
+use capsid_rules::rate_limit::RateLimit;
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ fn one_of_many_gets_a_task_on_postgresql() {
 }
 
 fn claim_at_once(on: On) {
-    let endless = Limit { count: 1_000_000_000, window_ms: 60_000 };
+    let endless = RateLimit { count: 1_000_000_000, window_ms: 60_000 };
     let hub = TestHub::start(on, |config| {
         config.limits.hello = endless;
         config.limits.other = endless;

@@ -1,17 +1,17 @@
 //! Credits: what is earned, paid and put aside, to the milli-credit, on both databases.
 
 use crate::common::{Bundle, TestHub, both, both_with};
-use capsid_hub::config::Config;
+use capsid_hub::config::HubConfig;
 use capsid_model::time::Clock;
 use capsid_rules::credits::{report_reward, reuse_reward};
-use capsid_rules::identity::access::RequireSecret;
-use capsid_store::accounts::{self, NewUser, Role, sessions};
+use capsid_rules::identity::secrets::RequireSecret;
+use capsid_store::accounts::{self, AccountRole, NewUser, sessions};
 use capsid_store::assets::id::AssetId;
 use capsid_store::evaluation::assignments;
 use capsid_store::work::bounties;
-use capsid_store::work::bounties::{NewBounty, Offered, settling};
-use capsid_store::work::tasks::completing::{Completed, HandedIn, complete};
-use capsid_store::work::tasks::{NewTask, claiming};
+use capsid_store::work::bounties::{NewBounty, OfferOutcome, settle};
+use capsid_store::work::tasks::complete::{CompleteOutcome, SubmittedResult, complete};
+use capsid_store::work::tasks::{NewTask, claim};
 use capsid_store::{assets, fsck, ledger, nodes, params};
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ fn run_jobs(hub: &TestHub) -> Value {
 }
 
 /// An account with 200 credits, and a session of it.
-fn account(hub: &TestHub, name: &str, role: Role) -> String {
+fn account(hub: &TestHub, name: &str, role: AccountRole) -> String {
     let (now, token) = (hub.clock.now(), format!("sess_{name}"));
     let new = NewUser {
         user_id: format!("user_{name}"),
@@ -90,7 +90,7 @@ fn earnings(hub: &TestHub, node: &str) -> Value {
 #[test]
 fn a_promotion_is_rewarded_once_and_a_copy_not_at_all() {
     both(|hub| {
-        let admin = account(hub, "root", Role::Admin);
+        let admin = account(hub, "root", AccountRole::Admin);
         let bundle = promoted(hub, &admin, "node_a", 1);
         assert_eq!(node_balance(hub, "node_a"), 520_000);
         promote(hub, &admin, &bundle);
@@ -115,9 +115,9 @@ fn id(text: &str) -> AssetId {
 #[test]
 fn reuse_is_rewarded_once_for_each_other_owner_by_the_score() {
     both(|hub| {
-        let admin = account(hub, "root", Role::Admin);
-        account(hub, "ann", Role::User);
-        account(hub, "bob", Role::User);
+        let admin = account(hub, "root", AccountRole::Admin);
+        account(hub, "ann", AccountRole::User);
+        account(hub, "bob", AccountRole::User);
         let bundle = promoted(hub, &admin, "node_a", 1);
         for node in ["node_a2", "node_b", "node_b2", "node_c"] {
             hub.register(node);
@@ -153,10 +153,10 @@ fn reuse_is_rewarded_once_for_each_other_owner_by_the_score() {
 
 #[test]
 fn an_owner_is_rewarded_with_so_much_a_day() {
-    let cap = |config: &mut Config| config.credits.daily_reward_cap = 25_000;
+    let cap = |config: &mut HubConfig| config.credits.daily_reward_cap = 25_000;
     both_with(cap, |hub| {
-        let admin = account(hub, "root", Role::Admin);
-        account(hub, "ann", Role::User);
+        let admin = account(hub, "root", AccountRole::Admin);
+        account(hub, "ann", AccountRole::User);
         for node in ["node_a", "node_b", "node_c"] {
             hub.register(node);
         }
@@ -241,7 +241,7 @@ fn one_report_alone_is_no_outcome() {
 
 #[test]
 fn a_stake_is_what_the_hub_asks_for() {
-    let stake = |config: &mut Config| config.credits.validator_stake = 2_500;
+    let stake = |config: &mut HubConfig| config.credits.validator_stake = 2_500;
     both_with(stake, |hub| {
         hub.register("node_v");
         let less = json!({"sender_id": "node_v", "stake_amount": 2.4});
@@ -256,7 +256,7 @@ fn a_stake_is_what_the_hub_asks_for() {
         assert_eq!((node_balance(hub, "node_v"), balance(hub, "hold:stake:node_v")), (500_000, 0));
         assert_sound(hub);
     });
-    let free = |config: &mut Config| config.credits.validator_stake = 0;
+    let free = |config: &mut HubConfig| config.credits.validator_stake = 0;
     both_with(free, |hub| {
         hub.register("node_v");
         let told = hub.post("/a2a/validator/stake", &json!({"sender_id": "node_v"})).expect(200);
@@ -274,7 +274,7 @@ fn brought(hub: &TestHub, node: &str, referrer: &str, device: &str) {
 
 #[test]
 fn who_brings_in_others_is_rewarded_within_bounds() {
-    let rewards = |config: &mut Config| {
+    let rewards = |config: &mut HubConfig| {
         config.credits.referrer_reward = 50_000;
         config.credits.referred_reward = 100_000;
         config.credits.daily_reward_cap = 0;
@@ -319,7 +319,7 @@ fn who_brings_in_others_is_rewarded_within_bounds() {
 
 #[test]
 fn an_asset_with_a_price_is_paid_for_once() {
-    let priced = |config: &mut Config| {
+    let priced = |config: &mut HubConfig| {
         config.require_secret = RequireSecret::Never;
         config.credits.fetch_price = 100_001;
         config.credits.commission_milli = 10_000;
@@ -327,8 +327,8 @@ fn an_asset_with_a_price_is_paid_for_once() {
         config.credits.promotion_reward = 0;
     };
     both_with(priced, |hub| {
-        let admin = account(hub, "root", Role::Admin);
-        account(hub, "ann", Role::User);
+        let admin = account(hub, "root", AccountRole::Admin);
+        account(hub, "ann", AccountRole::User);
         let bundle = promoted(hub, &admin, "node_a", 1);
         let ids = [bundle.gene_id(), bundle.capsule_id(), bundle.event_id()];
         for node in ["node_a2", "node_b", "node_v"] {
@@ -373,14 +373,14 @@ fn an_asset_with_a_price_is_paid_for_once() {
 
 #[test]
 fn what_is_to_be_validated_costs_nothing_and_all_may_go_to_the_hub() {
-    let priced = |config: &mut Config| {
+    let priced = |config: &mut HubConfig| {
         config.require_secret = RequireSecret::Never;
         config.credits.fetch_price = 1_000;
         config.credits.commission_milli = 100_000;
         config.credits.reuse_reward = 0;
     };
     both_with(priced, |hub| {
-        let admin = account(hub, "root", Role::Admin);
+        let admin = account(hub, "root", AccountRole::Admin);
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         hub.register("node_v");
@@ -399,12 +399,12 @@ fn what_is_to_be_validated_costs_nothing_and_all_may_go_to_the_hub() {
 
 #[test]
 fn many_fetches_at_once_pay_once() {
-    let priced = |config: &mut Config| {
+    let priced = |config: &mut HubConfig| {
         config.require_secret = RequireSecret::Never;
         config.credits.fetch_price = 1_000;
     };
     both_with(priced, |hub| {
-        let admin = account(hub, "root", Role::Admin);
+        let admin = account(hub, "root", AccountRole::Admin);
         let bundle = promoted(hub, &admin, "node_a", 1);
         hub.register("node_b");
         let bodies: Vec<Value> = (0..12)
@@ -449,17 +449,17 @@ fn offer(hub: &TestHub, creator: &str, amount: i64) {
         high_value: 1,
     };
     let offered = hub.hub.store.write_now(move |tx| bounties::offer(tx, &new, now)).unwrap();
-    assert!(matches!(offered, Offered::Done(_)), "{offered:?}");
+    assert!(matches!(offered, OfferOutcome::Done(_)), "{offered:?}");
 }
 
 #[test]
 fn earnings_tell_what_waits_and_what_was_paid() {
-    let config = |config: &mut Config| {
+    let config = |config: &mut HubConfig| {
         config.credits.commission_milli = 10_000;
         config.work.reduced_payouts = true;
     };
     both_with(config, |hub| {
-        account(hub, "ann", Role::User);
+        account(hub, "ann", AccountRole::User);
         hub.publish("node_w", &Bundle::new(1)).expect(200);
         offer(hub, "user:user_ann", 50_000);
         let (now, capsule) = (hub.clock.now(), id(Bundle::new(1).capsule_id()));
@@ -468,11 +468,11 @@ fn earnings_tell_what_waits_and_what_was_paid() {
             .store
             .write_now(move |tx| {
                 let node = nodes::lock(tx, "node_w")?.unwrap();
-                claiming::claim(tx, &node, "task_1", None, "sub_1", &[], now)?;
-                complete(tx, &node, "task_1", HandedIn::Asset(&capsule), DAY, now)
+                claim::claim(tx, &node, "task_1", None, "sub_1", &[], now)?;
+                complete(tx, &node, "task_1", SubmittedResult::Asset(&capsule), DAY, now)
             })
             .unwrap();
-        assert!(matches!(done, Completed::Done(_)), "{done:?}");
+        assert!(matches!(done, CompleteOutcome::Done(_)), "{done:?}");
         let waiting = earnings(hub, "node_w");
         assert_eq!((&waiting["pending"], &waiting["total_earned"]), (&json!(45), &json!(0)));
         assert_eq!(waiting["multiplier"], 1);
@@ -480,7 +480,7 @@ fn earnings_tell_what_waits_and_what_was_paid() {
         let terms = hub.hub.config.settlement_terms();
         hub.hub
             .store
-            .write_now(move |tx| settling::accept(tx, "bounty_1", "user:user_ann", "Accepted.", &terms, now))
+            .write_now(move |tx| settle::accept(tx, "bounty_1", "user:user_ann", "Accepted.", &terms, now))
             .unwrap();
         let paid = hub.get("/a2a/billing/earnings/node_w").expect(200);
         assert_eq!((&paid["pending"], &paid["total_earned"]), (&json!(0), &json!(45)));
@@ -500,7 +500,7 @@ fn the_hub_tells_what_things_cost_and_what_there_is() {
     both(|hub| {
         hub.register("node_v");
         hub.post("/a2a/validator/stake", &json!({"sender_id": "node_v"})).expect(200);
-        account(hub, "ann", Role::User);
+        account(hub, "ann", AccountRole::User);
         offer(hub, "user:user_ann", 50_500);
         let told = hub.get("/a2a/credit/economics").expect(200);
         assert_eq!(
@@ -520,7 +520,7 @@ fn the_hub_tells_what_things_cost_and_what_there_is() {
 #[test]
 fn credits_move_between_an_account_and_its_own_nodes_once() {
     both(|hub| {
-        let (ann, bob) = (account(hub, "ann", Role::User), account(hub, "bob", Role::User));
+        let (ann, bob) = (account(hub, "ann", AccountRole::User), account(hub, "bob", AccountRole::User));
         for node in ["node_a", "node_a2", "node_b"] {
             hub.register(node);
         }
@@ -570,7 +570,7 @@ fn credits_move_between_an_account_and_its_own_nodes_once() {
 #[test]
 fn a_statement_tells_every_movement_and_opens_in_a_spreadsheet() {
     both(|hub| {
-        let (ann, bob) = (account(hub, "ann", Role::User), account(hub, "bob", Role::User));
+        let (ann, bob) = (account(hub, "ann", AccountRole::User), account(hub, "bob", AccountRole::User));
         let secret = hub.register("node_a");
         own(hub, "ann", "node_a");
         for n in 1..=5 {

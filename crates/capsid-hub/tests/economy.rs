@@ -4,11 +4,13 @@
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it longer.
 
 use crate::common::{Bundle, On, START, TestHub};
-use capsid_hub::config::Config;
+use capsid_hub::config::HubConfig;
 use capsid_store::accounts::admin;
-use capsid_store::accounts::admin::By;
+use capsid_store::accounts::admin::AdminAction;
 use capsid_store::{accounts, fsck, ledger};
-use capsid_testkit::economy::{Cast, Command, Model, NODES, USERS, Who, means_done_before, owner};
+use capsid_testkit::economy::{
+    EconomyModel, NODES, StoryActor, StoryActors, StoryCommand, USERS, means_done_before, owner,
+};
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use serde_json::json;
 
@@ -27,7 +29,8 @@ fn balances_are_the_models_on_postgresql() {
 fn run(on: On) {
     let (rounds, mut chance) = (rounds(600, 20_000), seeded_rng());
     let hub = TestHub::start(on, without_limits);
-    let mut trial = Trial { cast: cast(&hub), hub: Some(hub), model: Model::default(), number: 0, done: 0 };
+    let mut trial =
+        Trial { cast: cast(&hub), hub: Some(hub), model: EconomyModel::default(), number: 0, done: 0 };
     trial.assert_equal("at the beginning");
     for _ in 0..rounds {
         let command = trial.model.think(&mut chance);
@@ -49,8 +52,8 @@ fn run(on: On) {
     assert!(trial.done > rounds / 10, "nearly nothing was done");
 }
 
-fn without_limits(config: &mut Config) {
-    let most = capsid_rules::limits::Limit { count: 1_000_000, window_ms: 1_000 };
+fn without_limits(config: &mut HubConfig) {
+    let most = capsid_rules::rate_limit::RateLimit { count: 1_000_000, window_ms: 1_000 };
     config.limits.other = most;
     config.limits.messages = most;
     // Promotions would pay, and the model knows nothing of them.
@@ -58,16 +61,15 @@ fn without_limits(config: &mut Config) {
 }
 
 /// Accounts and nodes with what they need: tokens, secrets, a capsule each.
-fn cast(hub: &TestHub) -> Cast {
-    let mut cast = Cast::default();
+fn cast(hub: &TestHub) -> StoryActors {
+    let mut cast = StoryActors::default();
     for n in 0..USERS {
-        let body =
-            json!({"email": format!("{}@example.org", Who::User(n).name()), "password": "a long password"});
+        let body = json!({"email": format!("{}@example.org", StoryActor::User(n).name()), "password": "a long password"});
         let made = hub.post("/auth/register", &body).expect(201);
         cast.tokens.push(made["token"].as_str().unwrap().to_owned());
     }
     for n in 0..NODES {
-        let node = Who::Node(n).name();
+        let node = StoryActor::Node(n).name();
         let hello = hub.message(&node, "hello", json!({})).expect(200);
         let bundle = Bundle::new(n as u64);
         let secret = hello["node_secret"].as_str().unwrap().to_owned();
@@ -79,14 +81,14 @@ fn cast(hub: &TestHub) -> Cast {
         cast.secrets.push(secret);
         cast.capsules.push(bundle.capsule_id().to_owned());
     }
-    let best = Who::Node(NODES - 1).name();
-    let by = By { actor: "operator", reason: Some("it merges"), now: START };
+    let best = StoryActor::Node(NODES - 1).name();
+    let by = AdminAction { actor: "operator", reason: Some("it merges"), now: START };
     hub.hub.store.write_now(move |tx| admin::set_reputation(tx, &best, Some(80.0), by)).unwrap();
     cast
 }
 
 fn account(n: usize) -> serde_json::Value {
-    json!({"email": format!("{}@example.org", Who::User(n).name()), "password": "a long password"})
+    json!({"email": format!("{}@example.org", StoryActor::User(n).name()), "password": "a long password"})
 }
 
 fn log_in(hub: &TestHub, n: usize) -> String {
@@ -95,8 +97,8 @@ fn log_in(hub: &TestHub, n: usize) -> String {
 
 struct Trial {
     hub: Option<TestHub>,
-    model: Model,
-    cast: Cast,
+    model: EconomyModel,
+    cast: StoryActors,
     number: usize,
     done: usize,
 }
@@ -106,7 +108,7 @@ impl Trial {
         self.hub.as_ref().unwrap()
     }
 
-    fn act(&mut self, command: &Command, twice: bool) {
+    fn act(&mut self, command: &StoryCommand, twice: bool) {
         let asked = self.cast.request(&self.model, command, self.number);
         self.number += 1;
         self.hub().clock.advance(1000);
@@ -142,14 +144,14 @@ impl Trial {
             .read_now(|tx| {
                 let mut balances = std::collections::BTreeMap::new();
                 for n in 0..USERS {
-                    let email = format!("{}@example.org", Who::User(n).name());
+                    let email = format!("{}@example.org", StoryActor::User(n).name());
                     let (user, _) = accounts::by_email(tx, &email)?.unwrap();
                     let account = ledger::user_account(&user.user_id);
-                    balances.insert(Who::User(n), ledger::balance(tx, &account)?);
+                    balances.insert(StoryActor::User(n), ledger::balance(tx, &account)?);
                 }
                 for n in 0..NODES {
-                    let account = ledger::node_account(&Who::Node(n).name());
-                    balances.insert(Who::Node(n), ledger::balance(tx, &account)?);
+                    let account = ledger::node_account(&StoryActor::Node(n).name());
+                    balances.insert(StoryActor::Node(n), ledger::balance(tx, &account)?);
                 }
                 let held = tx.number(
                     "SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM accounts WHERE account LIKE 'hold:%'",
@@ -176,7 +178,7 @@ impl Trial {
 
     fn come_to_an_end(&mut self) {
         for n in 0..NODES {
-            self.act(&Command::Unstake(n), false);
+            self.act(&StoryCommand::Unstake(n), false);
         }
         self.wait_long();
         assert_eq!(self.model.held(), 0);

@@ -14,8 +14,8 @@ use tower::ServiceExt;
 fn tell(hub: &TestHub, node: &str, n: u64) {
     let (node, now) = (node.to_owned(), hub.hub.now());
     let payload = json!({"n": n}).to_string();
-    hub.hub.store.write_now(move |tx| events::tell(tx, &node, "hub_note", &payload, now)).unwrap();
-    hub.hub.events.ring();
+    hub.hub.store.write_now(move |tx| events::insert_event(tx, &node, "hub_note", &payload, now)).unwrap();
+    hub.hub.events.notify();
 }
 
 fn poll(hub: &TestHub, body: Value) -> Value {
@@ -113,7 +113,10 @@ fn an_event_that_nobody_rings_for_is_found_too() {
             hub.runtime.spawn(post(hub.router(), json!({"node_id": "node_a", "timeout_ms": 20_000})));
         std::thread::sleep(Duration::from_millis(200));
         let now = hub.hub.now();
-        hub.hub.store.write_now(move |tx| events::tell(tx, "node_a", "hub_note", r#"{"n":8}"#, now)).unwrap();
+        hub.hub
+            .store
+            .write_now(move |tx| events::insert_event(tx, "node_a", "hub_note", r#"{"n":8}"#, now))
+            .unwrap();
         let began = Instant::now();
         let answer = hub.runtime.block_on(waiting).unwrap();
         assert_eq!(numbers(&answer.expect(200)["events"]), [8]);

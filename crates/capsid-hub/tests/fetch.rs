@@ -1,7 +1,7 @@
 //! Fetching: by id, by signals, the best; byte for byte, and counted.
 
 use crate::common::{Bundle, START, TestHub, both, on_sqlite};
-use capsid_rules::lifecycle::Change;
+use capsid_rules::lifecycle::AssetEvent;
 use capsid_store::assets::id::AssetId;
 use capsid_store::evaluation::lifecycle;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn promote(hub: &TestHub, id: &str) {
     let id = AssetId::parse(id).unwrap();
     hub.hub
         .store
-        .write_now(move |tx| lifecycle::change(tx, &id, Change::Promote, "operator", None, START))
+        .write_now(move |tx| lifecycle::change(tx, &id, AssetEvent::Promote, "operator", None, START))
         .unwrap();
 }
 

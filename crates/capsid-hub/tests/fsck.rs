@@ -3,18 +3,18 @@
 use crate::common::{Bundle, TestHub, both};
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_store::db::tx::{Dialect, Tx};
-use capsid_store::evaluation::rewards::Rewards;
-use capsid_store::fsck::{self, Report};
+use capsid_store::evaluation::rewards::RewardRates;
+use capsid_store::fsck::{self, FsckReport};
 use capsid_store::registry::usage;
-use capsid_store::registry::usage::Fetches;
+use capsid_store::registry::usage::FetchCount;
 use capsid_store::work::bounties;
-use capsid_store::work::bounties::{NewBounty, settling};
-use capsid_store::work::tasks::completing::{HandedIn, complete};
-use capsid_store::work::tasks::{NewTask, claiming};
-use capsid_store::{Options, Store, nodes, search};
+use capsid_store::work::bounties::{NewBounty, settle};
+use capsid_store::work::tasks::complete::{SubmittedResult, complete};
+use capsid_store::work::tasks::{NewTask, claim};
+use capsid_store::{Store, StoreOptions, nodes, search};
 use serde_json::json;
 
-fn check(hub: &TestHub) -> Report {
+fn check(hub: &TestHub) -> FsckReport {
     hub.hub.store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap()
 }
 
@@ -27,14 +27,18 @@ fn assert_clean(hub: &TestHub) {
 /// A hub with bundles that were used, withdrawn and rejected.
 fn fill(hub: &TestHub) -> Vec<Bundle> {
     let bundles = hub.fill(6);
-    let fetched: Vec<Fetches> = bundles
+    let fetched: Vec<FetchCount> = bundles
         .iter()
         .take(3)
-        .map(|bundle| Fetches { node_id: "node_2".to_owned(), asset_id: id(bundle.capsule_id()), calls: 2 })
+        .map(|bundle| FetchCount {
+            node_id: "node_2".to_owned(),
+            asset_id: id(bundle.capsule_id()),
+            calls: 2,
+        })
         .collect();
     hub.clock.advance(3 * 86_400_000);
     let now = capsid_model::time::Clock::now(&*hub.clock);
-    hub.hub.store.write_now(move |tx| usage::count(tx, &fetched, &Rewards::NONE, now)).unwrap();
+    hub.hub.store.write_now(move |tx| usage::count(tx, &fetched, &RewardRates::NONE, now)).unwrap();
     hub.message("node_1", "revoke", json!({"target_asset_id": bundles[1].capsule_id(), "reason": "wrong"}))
         .expect(200);
     let poor = Bundle::new(77).with(|bundle| bundle.capsule["outcome"]["score"] = json!(0.1));
@@ -72,7 +76,7 @@ fn guards_off(hub: &TestHub) {
 }
 
 #[track_caller]
-fn assert_finds(hub: &TestHub, code: &str) -> Report {
+fn assert_finds(hub: &TestHub, code: &str) -> FsckReport {
     let report = check(hub);
     assert!(report.counts.contains_key(code), "no {code} in {:#?}", report.findings);
     for finding in &report.findings {
@@ -162,15 +166,15 @@ fn fill_with_work(hub: &TestHub) {
                 };
                 bounties::offer(tx, &new, now)?;
                 if name == "cancelled" {
-                    settling::cancel(tx, &bounty_id, "node:node_0", "Cancelled.", now)?;
+                    settle::cancel(tx, &bounty_id, "node:node_0", "Cancelled.", now)?;
                 } else if name != "open" {
-                    claiming::claim(tx, &node, &task_id, None, &submission, &[], now)?;
+                    claim::claim(tx, &node, &task_id, None, &submission, &[], now)?;
                 }
                 if matches!(name, "matched" | "accepted") {
-                    complete(tx, &node, &task_id, HandedIn::Asset(&asset), 1000, now)?;
+                    complete(tx, &node, &task_id, SubmittedResult::Asset(&asset), 1000, now)?;
                 }
                 if name == "accepted" {
-                    settling::accept(tx, &bounty_id, "node:node_0", "Accepted.", &terms, now)?;
+                    settle::accept(tx, &bounty_id, "node:node_0", "Accepted.", &terms, now)?;
                 }
             }
             Ok(())
@@ -267,9 +271,9 @@ fn what_follows_from_something_else_is_mended_and_nothing_else_is_touched() {
             let before = kept(hub);
             tamper(hub, sql);
             let report = assert_finds(hub, code);
-            assert!(report.mendable() > 0);
+            assert!(report.repairable() > 0);
             let now = capsid_model::time::Clock::now(&*hub.clock);
-            let mended = fsck::mend(&hub.hub.store, &report, now).unwrap();
+            let mended = fsck::repair(&hub.hub.store, &report, now).unwrap();
             assert!(mended.assets + mended.nodes > 0);
             assert_clean(hub);
             assert_eq!(kept(hub), before, "{sql}");
@@ -326,7 +330,7 @@ fn a_mended_category_is_found_by_it() {
         index(hub);
         assert_eq!(repairs_found(hub), 0);
         let report = assert_finds(hub, "trait_wrong");
-        fsck::mend(&hub.hub.store, &report, crate::common::START).unwrap();
+        fsck::repair(&hub.hub.store, &report, crate::common::START).unwrap();
         assert_eq!(repairs_found(hub), 3);
         assert_clean(hub);
     });
@@ -377,7 +381,7 @@ fn an_asset_that_no_search_finds_is_indexed_again() {
     for (sql, code) in changes {
         tamper(&hub, sql);
         let report = assert_finds(&hub, code);
-        fsck::mend(&hub.hub.store, &report, crate::common::START).unwrap();
+        fsck::repair(&hub.hub.store, &report, crate::common::START).unwrap();
         assert!(!check(&hub).counts.contains_key(code), "{sql}");
     }
 }
@@ -395,7 +399,7 @@ fn an_index_that_lacks_rows_is_found() {
              PRAGMA writable_schema = RESET;",
         )
         .unwrap();
-    let options = Options::new(&hub.hub.config.data, None).beside();
+    let options = StoreOptions::new(&hub.hub.config.data, None).shared();
     let store = Store::open(&options, crate::common::START).unwrap();
     let report = store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap();
     assert!(report.counts.contains_key("file_damaged"), "{:#?}", report.findings);

@@ -3,14 +3,14 @@
 
 use crate::common::{Bundle, TestHub, both};
 use capsid_model::time::Clock;
-use capsid_rules::graph::told;
-use capsid_rules::lifecycle::Change;
-use capsid_rules::meaning::Question;
+use capsid_rules::graph::ingest;
+use capsid_rules::lifecycle::AssetEvent;
+use capsid_rules::meaning::SemanticQuestion;
 use capsid_store::assets::id::AssetId;
 use capsid_store::backup::dump;
 use capsid_store::evaluation::lifecycle;
-use capsid_store::graph::Which;
-use capsid_store::work::bounties::{matching, settling};
+use capsid_store::graph::ForgetSelection;
+use capsid_store::work::bounties::{assign, settle};
 use capsid_store::{fsck, graph};
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use fastrand::Rng;
@@ -76,7 +76,7 @@ fn assets_are_found_by_what_hangs_together_with_them() {
             hub.publish(node, bundle).expect(200);
         }
         let find = || {
-            let question = Question::of("upload failed", &[]);
+            let question = SemanticQuestion::parse("upload failed", &[]);
             hub.hub.store.read_now(move |tx| graph::related(tx, &question, 10)).unwrap()
         };
         let found = find();
@@ -124,12 +124,12 @@ fn what_strangers_tell_never_hides_what_the_hub_says() {
         let id = |kind: &str, key: &str| capsid_rules::graph::names::entity_id(kind, key);
         let (signal, capsule) = (id("signal", "upload_failed"), id("capsule", own.capsule_id()));
         for bounds in [(20, 500), (300, 30)] {
-            let bounds = graph::Bounds { depth: 1, fan_out: bounds.0, most: bounds.1 };
-            let steps = hub.hub.store.read_now(move |tx| graph::around(tx, &[signal], bounds)).unwrap();
+            let bounds = graph::WalkBounds { depth: 1, fan_out: bounds.0, most: bounds.1 };
+            let steps = hub.hub.store.read_now(move |tx| graph::walk(tx, &[signal], bounds)).unwrap();
             assert!(steps.iter().any(|step| step.relation.is_told), "{bounds:?}");
             assert!(steps.iter().any(|step| step.relation.target == capsule), "{bounds:?}");
         }
-        let question = Question::of("upload failed", &[]);
+        let question = SemanticQuestion::parse("upload failed", &[]);
         let found = hub.hub.store.read_now(move |tx| graph::related(tx, &question, 10)).unwrap();
         let ids: Vec<String> = found.iter().map(|related| related.asset_id.to_string()).collect();
         assert_eq!(ids[0], own.capsule_id(), "{ids:?}");
@@ -149,7 +149,7 @@ fn a_thing_that_was_withdrawn_is_on_no_way() {
         hub.publish("node_b", &two).expect(200);
         let id = |asset: &str| capsid_rules::graph::names::entity_id("capsule", asset);
         let (from, to) = (id(one.capsule_id()), id(two.capsule_id()));
-        let bounds = graph::Bounds { depth: 4, fan_out: 20, most: 1000 };
+        let bounds = graph::WalkBounds { depth: 4, fan_out: 20, most: 1000 };
         let way = || hub.hub.store.read_now(move |tx| graph::path(tx, from, to, bounds)).unwrap();
         assert_eq!(way().unwrap().len(), 2);
         hub.message("node_b", "revoke", json!({"target_asset_id": two.capsule_id()})).expect(200);
@@ -255,14 +255,14 @@ const SIGNALS: [&str; 7] = [
     "slow",
     "user_missing",
 ];
-const CHANGES: [Change; 7] = [
-    Change::Promote,
-    Change::Reject,
-    Change::Quarantine,
-    Change::Release,
-    Change::GrowStale,
-    Change::Archive,
-    Change::Revive,
+const CHANGES: [AssetEvent; 7] = [
+    AssetEvent::Promote,
+    AssetEvent::Reject,
+    AssetEvent::Quarantine,
+    AssetEvent::Release,
+    AssetEvent::GrowStale,
+    AssetEvent::Archive,
+    AssetEvent::Revive,
 ];
 
 /// One step of a random story.
@@ -284,7 +284,7 @@ enum Step {
     },
     Change {
         asset: String,
-        change: Change,
+        change: AssetEvent,
     },
     Offer {
         task: String,
@@ -434,27 +434,24 @@ fn take(hub: &TestHub, step: &Step) {
             hub.hub
                 .store
                 .write_now(move |tx| {
-                    matching::match_asset(tx, &bounty, &id, &submission, "user:admin", 1000, now)
+                    assign::match_asset(tx, &bounty, &id, &submission, "user:admin", 1000, now)
                 })
                 .unwrap();
         }
         Step::Reject { task } => {
             let bounty = format!("b_{task}");
-            hub.hub
-                .store
-                .write_now(move |tx| settling::reject(tx, &bounty, "user:admin", None, now))
-                .unwrap();
+            hub.hub.store.write_now(move |tx| settle::reject(tx, &bounty, "user:admin", None, now)).unwrap();
         }
         Step::Tell { who, body } => {
-            let told = told::read(body.as_object().unwrap()).unwrap();
+            let told = ingest::read(body.as_object().unwrap()).unwrap();
             hub.hub.store.write_now(move |tx| graph::ingest(tx, &who, &told, graph::MOST_TOLD, now)).unwrap();
         }
         Step::Forget { who, body } => {
             let which = match body {
-                Some(body) => Which::Some(told::read(body.as_object().unwrap()).unwrap()),
-                None => Which::Everything,
+                Some(body) => ForgetSelection::Some(ingest::read(body.as_object().unwrap()).unwrap()),
+                None => ForgetSelection::Everything,
             };
-            hub.hub.store.write_now(move |tx| graph::forget(tx, &who, &which)).unwrap();
+            hub.hub.store.write_now(move |tx| graph::forget_statements(tx, &who, &which)).unwrap();
         }
         Step::Wait => hub.run_jobs(),
     }

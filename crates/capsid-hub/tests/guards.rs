@@ -3,7 +3,7 @@
 use crate::common::{Answered, Bundle, TestHub, on_sqlite, on_sqlite_with, send};
 use axum::body::Body;
 use axum::http::Request;
-use capsid_hub::config::Config;
+use capsid_hub::config::HubConfig;
 use capsid_store::params;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -64,7 +64,7 @@ fn heads_that_are_too_large_are_refused_in_json() {
 }
 
 /// Calls as many as it takes.
-fn unhurried(config: &mut Config) {
+fn unhurried(config: &mut HubConfig) {
     config.limits.other.count = 1_000_000;
 }
 
@@ -229,7 +229,7 @@ fn a_detail_shows_the_newest_of_a_long_audit() {
         let write = move |tx: &mut dyn capsid_store::db::tx::Tx| {
             for n in 0..60 {
                 let reason = n.to_string();
-                let change = capsid_store::audit::Change {
+                let change = capsid_store::audit::AuditChange {
                     kind: "asset",
                     subject: &subject,
                     action: "noted",
@@ -274,20 +274,20 @@ fn a_database_that_takes_no_write_is_not_well() {
 fn nothing_is_written_to_a_file_that_left_its_place() {
     let hub = TestHub::sqlite();
     hub.register("node_a");
-    assert!(hub.hub.store.check_place());
+    assert!(hub.hub.store.check_database_file());
     let file = hub.hub.config.data.join("hub.db");
     let elsewhere = hub.hub.config.data.join("moved.db");
     std::fs::rename(&file, &elsewhere).unwrap();
     for _ in 0..2 {
-        assert!(!hub.hub.store.check_place());
+        assert!(!hub.hub.store.check_database_file());
         hub.publish("node_a", &Bundle::new(1)).refused(503, "storage_unavailable");
     }
     hub.get("/health").expect(503);
     hub.get("/a2a/assets").expect(200);
     // Another file at the same path is not the same file.
     std::fs::File::create(&file).unwrap();
-    assert!(!hub.hub.store.check_place());
+    assert!(!hub.hub.store.check_database_file());
     std::fs::rename(&elsewhere, &file).unwrap();
-    assert!(hub.hub.store.check_place());
+    assert!(hub.hub.store.check_database_file());
     hub.publish("node_a", &Bundle::new(1)).expect(200);
 }

@@ -1,13 +1,13 @@
 //! What `/skill.md` and `/openapi.json` print can be used as it is.
 
 use crate::common::{TestHub, on_sqlite};
-use capsid_hub::skill;
+use capsid_hub::guide;
 use serde_json::{Value, json};
 
 #[test]
 fn every_printed_sample_is_taken_as_it_is() {
     on_sqlite(|hub| {
-        for call in skill::calls(&hub.description) {
+        for call in guide::calls(&hub.description) {
             if call.path == "/a2a/events/stream" {
                 continue; // It has no body, and lasts.
             }
@@ -32,7 +32,7 @@ fn every_printed_sample_is_taken_as_it_is() {
 #[test]
 fn a_hub_is_filled_by_the_samples_alone() {
     on_sqlite(|hub| {
-        let calls = skill::calls(&hub.description);
+        let calls = guide::calls(&hub.description);
         for path in [
             "/a2a/hello",
             "/a2a/publish",

@@ -1,13 +1,13 @@
 //! Searching by meaning, on both databases alike.
 
 use crate::common::{Bundle, On, START, TestHub, both};
-use capsid_rules::lifecycle::Change;
-use capsid_rules::meaning::Question;
+use capsid_rules::lifecycle::AssetEvent;
+use capsid_rules::meaning::SemanticQuestion;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::{Dialect, Tx};
 use capsid_store::evaluation::lifecycle;
-use capsid_store::search::meaning;
-use capsid_store::search::meaning::{MOST_READ, Wanted};
+use capsid_store::search::semantic;
+use capsid_store::search::semantic::{MOST_READ, SemanticQuery};
 use capsid_store::{graph, params};
 use serde_json::{Value, json};
 
@@ -15,12 +15,12 @@ fn promote(hub: &TestHub, id: &str) {
     let id = AssetId::parse(id).unwrap();
     hub.hub
         .store
-        .write_now(move |tx| lifecycle::change(tx, &id, Change::Promote, "operator", None, START))
+        .write_now(move |tx| lifecycle::change(tx, &id, AssetEvent::Promote, "operator", None, START))
         .unwrap();
 }
 
 fn index(hub: &TestHub) {
-    hub.runtime.block_on(capsid_hub::runtime::indexer::index_all(&hub.hub)).unwrap();
+    hub.runtime.block_on(capsid_hub::runtime::search_indexer::index_all(&hub.hub)).unwrap();
 }
 
 /// A bundle about one trouble.
@@ -208,7 +208,7 @@ fn the_graph_leads_to_nothing_that_merely_lies_near_the_question() {
             hub.publish("node_a", bundle).expect(200);
         }
         index(hub);
-        let question = Question::of("heartbeat", &[]);
+        let question = SemanticQuestion::parse("heartbeat", &[]);
         assert!(question.terms.iter().any(|asked| asked.is_near && asked.term == "c_keepalive"));
         let related = hub.hub.store.read_now(move |tx| graph::related(tx, &question, 50)).unwrap();
         let led_to: Vec<String> = related.iter().map(|related| related.asset_id.to_string()).collect();
@@ -393,13 +393,13 @@ fn a_common_term_is_answered_by_looking_at_some() {
         for (words, until) in
             [("upload timeout", None), ("timeout", Some(1)), ("timeout of the upload in case 17", None)]
         {
-            let wanted = Wanted {
-                status: capsid_rules::lifecycle::Status::Candidate,
+            let wanted = SemanticQuery {
+                status: capsid_rules::lifecycle::AssetStatus::Candidate,
                 until,
-                ..Wanted::new(Question::of(words, &[]), 20)
+                ..SemanticQuery::new(SemanticQuestion::parse(words, &[]), 20)
             };
             let (found, read) =
-                hub.hub.store.read_now(move |tx| meaning::find_counting(tx, &wanted)).unwrap();
+                hub.hub.store.read_now(move |tx| semantic::find_counting(tx, &wanted)).unwrap();
             assert_eq!(found.len(), 20, "{words}");
             assert!(read > 20 && read <= MOST_READ && read < 1000, "{words}: {read}");
         }

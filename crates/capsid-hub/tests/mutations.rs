@@ -4,8 +4,8 @@
 use crate::common::mutate::{TEXTS, mutate};
 use crate::common::samples::{OTHERS, fits, samples};
 use crate::common::{On, TestHub};
-use capsid_hub::config::Limits;
-use capsid_rules::limits::Limit;
+use capsid_hub::config::RateLimitsConfig;
+use capsid_rules::rate_limit::RateLimit;
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use fastrand::Rng;
 use serde_json::Value;
@@ -46,9 +46,9 @@ fn every_sample_is_taken_as_it_is_and_every_route_has_one() {
 }
 
 fn start(on: On) -> TestHub {
-    let endless = Limit { count: 1_000_000_000, window_ms: 60_000 };
+    let endless = RateLimit { count: 1_000_000_000, window_ms: 60_000 };
     TestHub::start(on, |config| {
-        config.limits = Limits {
+        config.limits = RateLimitsConfig {
             hello: endless,
             register: endless,
             publish: endless,

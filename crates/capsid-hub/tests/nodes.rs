@@ -1,7 +1,7 @@
 //! Nodes, numbers, demand, reports and events as everybody may see them.
 
 use crate::common::{START, TestHub, both};
-use capsid_rules::lifecycle::Change;
+use capsid_rules::lifecycle::AssetEvent;
 use capsid_store::assets::id::AssetId;
 use capsid_store::evaluation::lifecycle;
 use serde_json::json;
@@ -10,7 +10,7 @@ fn promote(hub: &TestHub, id: &str) {
     let id = AssetId::parse(id).unwrap();
     hub.hub
         .store
-        .write_now(move |tx| lifecycle::change(tx, &id, Change::Promote, "operator", None, START))
+        .write_now(move |tx| lifecycle::change(tx, &id, AssetEvent::Promote, "operator", None, START))
         .unwrap();
 }
 

@@ -1,7 +1,7 @@
 //! Searching by signals and words, on both databases alike.
 
 use crate::common::{Bundle, START, TestHub, both};
-use capsid_rules::lifecycle::Change;
+use capsid_rules::lifecycle::AssetEvent;
 use capsid_store::assets::id::AssetId;
 use capsid_store::evaluation::lifecycle;
 use serde_json::{Value, json};
@@ -10,12 +10,12 @@ fn promote(hub: &TestHub, id: &str) {
     let id = AssetId::parse(id).unwrap();
     hub.hub
         .store
-        .write_now(move |tx| lifecycle::change(tx, &id, Change::Promote, "operator", None, START))
+        .write_now(move |tx| lifecycle::change(tx, &id, AssetEvent::Promote, "operator", None, START))
         .unwrap();
 }
 
 fn index(hub: &TestHub) {
-    hub.runtime.block_on(capsid_hub::runtime::indexer::index_all(&hub.hub)).unwrap();
+    hub.runtime.block_on(capsid_hub::runtime::search_indexer::index_all(&hub.hub)).unwrap();
 }
 
 /// A bundle with these signals.

@@ -166,7 +166,7 @@ fn a_secret_that_was_reset_is_shown_once() {
 
 #[test]
 fn a_vote_through_a_node_needs_its_secret() {
-    use capsid_rules::identity::access::RequireSecret;
+    use capsid_rules::identity::secrets::RequireSecret;
     for policy in [RequireSecret::Tofu, RequireSecret::Never] {
         on_sqlite_with(
             |config| config.require_secret = policy,
@@ -251,11 +251,11 @@ fn a_message_out_of_time_is_refused_before_its_payload_is_read() {
 
 #[test]
 fn a_stranger_cannot_use_up_what_a_bound_node_may_send() {
-    use capsid_rules::limits::Limit;
+    use capsid_rules::rate_limit::RateLimit;
     on_sqlite_with(
         |config| {
-            config.limits.publish = Limit::per_minute(3);
-            config.limits.messages = Limit::per_minute(3);
+            config.limits.publish = RateLimit::per_minute(3);
+            config.limits.messages = RateLimit::per_minute(3);
         },
         |hub| {
             let secret = bound(hub, NODE);
@@ -273,9 +273,9 @@ fn a_stranger_cannot_use_up_what_a_bound_node_may_send() {
 
 #[test]
 fn made_up_names_are_counted_for_the_address() {
-    use capsid_rules::limits::Limit;
+    use capsid_rules::rate_limit::RateLimit;
     on_sqlite_with(
-        |config| config.limits.hello = Limit::per_hour(3),
+        |config| config.limits.hello = RateLimit::per_hour(3),
         |hub| {
             for n in 0..3 {
                 hub.publish(&format!("node_{n}"), &Bundle::new(n)).expect(200);
@@ -354,9 +354,9 @@ fn a_credential_of_no_known_form_is_a_wrong_one_but_may_look() {
 
 #[test]
 fn an_address_makes_so_many_accounts_and_no_more() {
-    use capsid_rules::limits::Limit;
+    use capsid_rules::rate_limit::RateLimit;
     on_sqlite_with(
-        |config| config.limits.register = Limit::per_hour(2),
+        |config| config.limits.register = RateLimit::per_hour(2),
         |hub| {
             account(hub, "ann@example.org");
             account(hub, "ben@example.org");

@@ -2,13 +2,13 @@
 
 use axum::Router;
 use axum::routing::get;
-use capsid_hub::config::{Config, Timeouts, Tls};
+use capsid_hub::config::{HubConfig, TimeoutsConfig, TlsConfig};
 use capsid_hub::random::SeededRandom;
 use capsid_hub::router;
-use capsid_hub::serve::{serve, serve_router};
-use capsid_hub::state::{Hub, Shared};
+use capsid_hub::server::{serve, serve_router};
+use capsid_hub::state::{Hub, SharedHub};
 use capsid_model::time::{Clock, SystemClock};
-use capsid_store::{Options, Store};
+use capsid_store::{Store, StoreOptions};
 use capsid_testkit::wait;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 struct Running {
     base: String,
     address: std::net::SocketAddr,
-    hub: Shared,
+    hub: SharedHub,
     stop: Option<oneshot::Sender<()>>,
     ends: JoinHandle<capsid_model::problem::Result<()>>,
     client: reqwest::Client,
@@ -31,12 +31,12 @@ struct Running {
 }
 
 impl Running {
-    async fn start(config: Config) -> Self {
+    async fn start(config: HubConfig) -> Self {
         Self::start_with(config, None).await
     }
 
     /// Starts a hub, or its server around other routes.
-    async fn start_with(mut config: Config, routes: Option<Router>) -> Self {
+    async fn start_with(mut config: HubConfig, routes: Option<Router>) -> Self {
         let data = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -45,7 +45,7 @@ impl Running {
         let folder = data.path().to_owned();
         let hub = tokio::task::spawn_blocking(move || {
             capsid_testkit::sqlite::place_database(&folder);
-            let store = Store::open(&Options::new(folder, None), SystemClock.now()).unwrap();
+            let store = Store::open(&StoreOptions::new(folder, None), SystemClock.now()).unwrap();
             Hub::new(store, config, Arc::new(SystemClock), Arc::new(SeededRandom::new(7))).unwrap()
         });
         let hub = hub.await.unwrap();
@@ -100,15 +100,15 @@ fn hello() -> String {
     .to_string()
 }
 
-fn hurried() -> Config {
-    let timeouts = Timeouts {
+fn hurried() -> HubConfig {
+    let timeouts = TimeoutsConfig {
         head: Duration::from_millis(300),
         body: Duration::from_millis(300),
         idle: Duration::from_millis(1500),
         request: Duration::from_millis(800),
-        ..Timeouts::default()
+        ..TimeoutsConfig::default()
     };
-    Config { timeouts, ..Config::default() }
+    HubConfig { timeouts, ..HubConfig::default() }
 }
 
 /// Everything until the other side closes, and how long that took.
@@ -122,7 +122,7 @@ async fn rest(stream: &mut TcpStream) -> (String, Duration) {
 
 #[tokio::test]
 async fn a_node_says_hello_over_http() {
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     let (status, body) = hub.post("/a2a/hello", hello()).await;
     assert_eq!(status, 200, "{body}");
     assert_eq!(body["payload"]["status"], "acknowledged");
@@ -132,7 +132,7 @@ async fn a_node_says_hello_over_http() {
 
 #[tokio::test]
 async fn what_is_not_there_is_told_in_json() {
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     for path in ["/nothing", "/a2a/hello", "/a2a/a2a/hello", "/a2a/%ff", "/a2a/hello/"] {
         let (status, body) = hub.get(path).await;
         assert_eq!((status, &body["error"]), (404, &json!("route_not_found")), "{path}");
@@ -149,7 +149,7 @@ async fn what_is_not_there_is_told_in_json() {
 
 #[tokio::test]
 async fn answers_carry_a_request_id_and_headers_that_keep_browsers_out() {
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     let send = |id: &'static str| hub.client.get(hub.url("/health")).header("x-request-id", id).send();
     let response = send("trace-1:a.b_c").await.unwrap();
     let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
@@ -167,7 +167,7 @@ async fn answers_carry_a_request_id_and_headers_that_keep_browsers_out() {
 
 #[tokio::test]
 async fn bodies_that_are_too_large_or_packed_are_refused() {
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     let (status, body) = hub.post("/a2a/hello", vec![b' '; 1024 * 1024 + 1]).await;
     assert_eq!((status, &body["error"]), (413, &json!("payload_too_large")));
     // One that still sends when it is refused hears why.
@@ -234,7 +234,7 @@ async fn a_body_that_drips_is_refused() {
 
 #[tokio::test]
 async fn more_connections_than_there_is_room_for_are_told_so() {
-    let hub = Running::start(Config { max_connections: 2, ..Config::default() }).await;
+    let hub = Running::start(HubConfig { max_connections: 2, ..HubConfig::default() }).await;
     let (one, two) = (hub.connect().await, hub.connect().await);
     let mut third = hub.connect().await;
     let (answer, took) = rest(&mut third).await;
@@ -286,7 +286,8 @@ async fn what_is_under_way_is_finished_before_the_end() {
         tokio::time::sleep(Duration::from_millis(400)).await;
         axum::Json(json!({ "done": true }))
     }
-    let hub = Running::start_with(Config::default(), Some(Router::new().route("/while", get(a_while)))).await;
+    let hub =
+        Running::start_with(HubConfig::default(), Some(Router::new().route("/while", get(a_while)))).await;
     let under_way = tokio::spawn(hub.client.get(hub.url("/while")).send());
     tokio::time::sleep(Duration::from_millis(150)).await;
     let (address, began) = (hub.address, Instant::now());
@@ -308,7 +309,7 @@ async fn what_a_client_began_is_done_even_when_it_hangs_up() {
         done.send(()).await.unwrap();
     };
     let routes = Router::new().route("/work", axum::routing::post(handler));
-    let hub = Running::start_with(Config::default(), Some(routes)).await;
+    let hub = Running::start_with(HubConfig::default(), Some(routes)).await;
     let mut stream = hub.connect().await;
     stream.write_all(b"POST /work HTTP/1.1\r\nhost: hub\r\ncontent-length: 0\r\n\r\n").await.unwrap();
     begins.recv().await.unwrap();
@@ -319,7 +320,7 @@ async fn what_a_client_began_is_done_even_when_it_hangs_up() {
 
 #[tokio::test]
 async fn an_event_stream_does_not_hold_up_the_end() {
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     let stream = hub.client.get(hub.url("/a2a/events/stream?node_id=node_a")).send().await.unwrap();
     assert_eq!(stream.status().as_u16(), 200);
     let began = Instant::now();
@@ -336,8 +337,8 @@ async fn the_hub_speaks_tls() {
     let certificate = folder.join("localhost.crt");
     let mut roots = rustls::RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(&certificate).unwrap()).unwrap();
-    let tls = Some(Tls { certificate, key: folder.join("localhost.key") });
-    let hub = Running::start(Config { tls, ..Config::default() }).await;
+    let tls = Some(TlsConfig { certificate, key: folder.join("localhost.key") });
+    let hub = Running::start(HubConfig { tls, ..HubConfig::default() }).await;
     assert!(hub.base.starts_with("https://"));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let client = rustls::ClientConfig::builder_with_provider(provider)
@@ -364,8 +365,8 @@ fn a_certificate_that_cannot_be_used_is_named() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let (certificate, key) = (folder.join("localhost.crt"), folder.join("localhost.key"));
     let problem = |certificate: &Path, key: &Path| {
-        let tls = Tls { certificate: certificate.to_owned(), key: key.to_owned() };
-        capsid_hub::serve::tls::acceptor(&tls).err().map(|problem| problem.code.as_str())
+        let tls = TlsConfig { certificate: certificate.to_owned(), key: key.to_owned() };
+        capsid_hub::server::tls::acceptor(&tls).err().map(|problem| problem.code.as_str())
     };
     assert_eq!(problem(&certificate, &key), None);
     assert_eq!(problem(&key, &key), Some("config_invalid"));
@@ -375,7 +376,7 @@ fn a_certificate_that_cannot_be_used_is_named() {
 
 #[tokio::test]
 async fn health_and_metrics_tell_the_truth() {
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     let (status, body) = hub.get("/health").await;
     assert_eq!((status, &body["status"]), (200, &json!("ok")), "{body}");
     assert_eq!(
@@ -412,7 +413,7 @@ async fn health_and_metrics_tell_the_truth() {
 async fn every_path_is_described_and_every_description_has_its_path() {
     let source = include_str!("../src/router.rs");
     assert!(!source.contains(".route("), "a path that is added without `routes!` is not in the description");
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     let (_, document) = hub.get("/openapi.json").await;
     assert_eq!(document["servers"][0]["url"], hub.base);
     let mut seen = 0;
@@ -443,7 +444,7 @@ async fn every_path_is_described_and_every_description_has_its_path() {
 
 #[tokio::test]
 async fn an_agent_can_begin_with_the_page_alone() {
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     let response = hub.client.get(hub.url("/skill.md")).send().await.unwrap();
     assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/markdown"));
     let page = response.text().await.unwrap();
@@ -464,7 +465,7 @@ async fn an_agent_can_begin_with_the_page_alone() {
 
 #[tokio::test]
 async fn topics_help_and_policy_answer_in_json() {
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     let (_, list) = hub.get("/a2a/skill").await;
     for name in list["topics"].as_array().unwrap() {
         let (status, topic) = hub.get(&format!("/a2a/skill?topic={}", name.as_str().unwrap())).await;
@@ -491,7 +492,7 @@ async fn topics_help_and_policy_answer_in_json() {
 
 #[tokio::test]
 async fn a_head_that_cannot_be_read_is_answered_in_json() {
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     let many: String = (0..200).map(|n| format!("x-{n}: 1\r\n")).collect();
     for (head, status, code) in [
         ("no http at all\r\n\r\n".to_owned(), 400, "invalid_protocol_message"),
@@ -515,7 +516,7 @@ async fn a_head_that_cannot_be_read_is_answered_in_json() {
 
 #[tokio::test]
 async fn a_body_that_says_it_is_too_large_is_not_waited_for() {
-    let hub = Running::start(Config::default()).await;
+    let hub = Running::start(HubConfig::default()).await;
     let mut stream = hub.connect().await;
     let head = "POST /a2a/hello HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
@@ -527,7 +528,7 @@ async fn a_body_that_says_it_is_too_large_is_not_waited_for() {
 
 #[tokio::test]
 async fn one_address_holds_a_quarter_of_the_connections_at_most() {
-    let hub = Running::start(Config { max_connections: 80, ..Config::default() }).await;
+    let hub = Running::start(HubConfig { max_connections: 80, ..HubConfig::default() }).await;
     let mut held = Vec::new();
     for _ in 0..20 {
         let mut stream = hub.connect().await;

@@ -5,7 +5,7 @@ use crate::common::economy::{
     try_claim, user,
 };
 use crate::common::{TestHub, both_with, on_sqlite_with};
-use capsid_store::work::tasks::claiming::Claimed;
+use capsid_store::work::tasks::claim::ClaimOutcome;
 use serde_json::{Value, json};
 
 fn publish(hub: &TestHub, node: &str, price: f64, most: i64) -> String {
@@ -20,7 +20,7 @@ fn order(node: &str, listing: &str) -> Value {
 
 #[test]
 fn an_order_is_done_by_its_provider_and_paid() {
-    let commission = |config: &mut capsid_hub::config::Config| {
+    let commission = |config: &mut capsid_hub::config::HubConfig| {
         trusting(config);
         config.credits.service_commission_milli = 30_000;
         config.credits.commission_milli = 1_000;
@@ -44,7 +44,7 @@ fn an_order_is_done_by_its_provider_and_paid() {
         let shown = detail(hub, &bounty);
         assert_eq!((&shown["source"], &shown["reserved_for"]), (&json!("service"), &json!("node_p")));
         assert_eq!(shown["claimable"], false);
-        assert!(matches!(try_claim(hub, "node_x", &task), Claimed::Reserved));
+        assert!(matches!(try_claim(hub, "node_x", &task), ClaimOutcome::Reserved));
         claim(hub, "node_p", &task);
         complete(hub, "node_p", &task, 1);
         let decision = json!({"sender_id": "node_o"});

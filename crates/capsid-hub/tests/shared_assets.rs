@@ -14,13 +14,16 @@ fn promote(hub: &TestHub, bundle: &Bundle) {
         capsid_store::evaluation::lifecycle::change(
             tx,
             &id,
-            capsid_rules::lifecycle::Change::Promote,
+            capsid_rules::lifecycle::AssetEvent::Promote,
             "operator",
             None,
             crate::common::START,
         )
     });
-    assert!(matches!(changed.unwrap(), capsid_store::evaluation::lifecycle::Changed::Done { .. }));
+    assert!(matches!(
+        changed.unwrap(),
+        capsid_store::evaluation::lifecycle::StatusChangeOutcome::Done { .. }
+    ));
 }
 
 /// The bundle with another gene, and a capsule that names none.

@@ -5,12 +5,12 @@ use crate::common::economy::{
     stands, text, told, try_claim, user,
 };
 use crate::common::{TestHub, both_with, on_sqlite_with};
-use capsid_hub::config::Config;
+use capsid_hub::config::HubConfig;
 use capsid_store::accounts::admin as operator;
-use capsid_store::accounts::admin::{By, NodeStatus};
+use capsid_store::accounts::admin::{AdminAction, NodeStatus};
 use capsid_store::nodes;
-use capsid_store::work::tasks::claiming;
-use capsid_store::work::tasks::claiming::{Changed, Claimed};
+use capsid_store::work::tasks::claim;
+use capsid_store::work::tasks::claim::{ClaimOutcome, TaskChangeOutcome};
 use serde_json::{Value, json};
 
 const PATH: &str = "/task/propose-decomposition";
@@ -81,7 +81,7 @@ fn three_solvers_and_an_aggregator_share_a_bounty() {
         assert_eq!(shown["child_progress"], json!({"completed": 3, "total": 3}));
         let merge = text(&shown["aggregation_task"]["task_id"]);
         assert_eq!(shown["aggregation_task"]["min_reputation"], 60.0);
-        assert!(matches!(try_claim(hub, "node_a", &merge), Claimed::Reputation { .. }));
+        assert!(matches!(try_claim(hub, "node_a", &merge), ClaimOutcome::Reputation { .. }));
         pass(hub, 1000);
         assert!(told(hub, "node_m").contains(&"swarm_aggregation_available".to_owned()));
         assert!(!told(hub, "node_a").contains(&"swarm_aggregation_available".to_owned()));
@@ -123,7 +123,7 @@ fn fetched(hub: &TestHub, node: &str, bearer: Option<&str>, assets: &[String]) -
 
 #[test]
 fn whoever_merges_and_whoever_pays_reads_what_was_handed_in() {
-    let priced = |config: &mut Config| {
+    let priced = |config: &mut HubConfig| {
         quiet(config);
         config.credits.fetch_price = 1000;
     };
@@ -259,10 +259,10 @@ fn a_proposal_is_refused_with_its_reason() {
             let (part, now) = (part, hub.hub.now());
             hub.hub.store.write_now(move |tx| {
                 let node = nodes::lock(tx, "node_p")?.unwrap();
-                claiming::release(tx, &node, &part, now)
+                claim::release(tx, &node, &part, now)
             })
         };
-        assert!(matches!(released.unwrap(), Changed::Refused(..)));
+        assert!(matches!(released.unwrap(), TaskChangeOutcome::Refused(..)));
         pass(hub, 2 * DAY);
         assert_eq!(swarm(hub, &task)["subtasks"][0]["status"], "claimed");
         for path in ["/task/swarm/t1", "/a2a/task/swarm/t1"] {
@@ -348,7 +348,7 @@ fn a_swarm_that_is_not_done_in_time_ends_with_all_its_parts() {
 
 #[test]
 fn commission_and_reduced_payouts_of_a_swarm_add_up() {
-    let terms = |config: &mut capsid_hub::config::Config| {
+    let terms = |config: &mut capsid_hub::config::HubConfig| {
         quiet(config);
         config.credits.commission_milli = 15_000;
         config.work.reduced_payouts = true;
@@ -384,7 +384,7 @@ fn commission_and_reduced_payouts_of_a_swarm_add_up() {
         let pending =
             |node: &str| hub.get(&format!("/billing/earnings/{node}")).expect(200)["pending"].clone();
         for (node, earned) in earned {
-            assert_eq!(pending(node), json!(capsid_rules::credits::shown(earned)), "{node}");
+            assert_eq!(pending(node), json!(capsid_rules::credits::to_decimal(earned)), "{node}");
         }
         hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200);
         assert_eq!(expected(), before);
@@ -421,7 +421,7 @@ fn a_part_of_a_node_that_was_banned_is_done_by_another() {
         assert_eq!(hub.get("/task/list").expect(200)["tasks"][0].get("parent_instruction"), None);
         claim(hub, "node_b", &parts[1]);
         let ban = |node: &'static str| {
-            let by = By { actor: "operator", reason: Some("it lies"), now: hub.hub.now() };
+            let by = AdminAction { actor: "operator", reason: Some("it lies"), now: hub.hub.now() };
             hub.hub
                 .store
                 .write_now(move |tx| operator::set_node_status(tx, node, NodeStatus::Banned, "ban", by))

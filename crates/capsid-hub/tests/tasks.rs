@@ -4,7 +4,7 @@
 use crate::common::work::WEEK_MS;
 use crate::common::{Answered, Bundle, TestHub, both, on_sqlite, on_sqlite_with};
 use capsid_store::work::swarm;
-use capsid_store::work::swarm::{Part, Proposed};
+use capsid_store::work::swarm::{ProposeOutcome, SubtaskProposal};
 use serde_json::{Value, json};
 
 const MINUTE: i64 = 60_000;
@@ -508,7 +508,7 @@ fn claim_as(hub: &TestHub, task: &str, node: &str, secret: &str) -> Answered {
 /// Cuts a claimed task into two parts of a node.
 fn cut(hub: &TestHub, task: &str, node: &'static str) {
     let (task, now) = (task.to_owned(), hub.hub.now());
-    let part = |title: &str| Part {
+    let part = |title: &str| SubtaskProposal {
         title: title.to_owned(),
         body: String::new(),
         signals: String::new(),
@@ -519,7 +519,7 @@ fn cut(hub: &TestHub, task: &str, node: &'static str) {
         let node = capsid_store::nodes::lock(tx, node)?.unwrap();
         swarm::propose(tx, &node, &task, &parts, now)
     });
-    assert!(matches!(proposed, Ok(Proposed::Done(_))), "{proposed:?}");
+    assert!(matches!(proposed, Ok(ProposeOutcome::Done(_))), "{proposed:?}");
 }
 
 #[test]

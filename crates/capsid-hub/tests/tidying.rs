@@ -3,7 +3,7 @@
 use crate::common::economy::{DAY, all_is_well, claim, offer, quiet, user};
 use crate::common::{TestHub, both_with};
 use capsid_store::params;
-use capsid_store::work::tasks::{claiming, forgetting};
+use capsid_store::work::tasks::{claim, cleanup};
 use serde_json::json;
 
 fn count(hub: &TestHub, sql: &'static str) -> i64 {
@@ -24,7 +24,7 @@ fn release(hub: &TestHub, node: &str, task: &str) {
         .store
         .write_now(move |tx| {
             let node = capsid_store::nodes::lock(tx, &node)?.unwrap();
-            claiming::release(tx, &node, &task, now)
+            claim::release(tx, &node, &task, now)
         })
         .unwrap();
 }
@@ -63,7 +63,9 @@ fn claim_codes_that_nobody_used_are_forgotten() {
         let now = hub.hub.now();
         hub.hub
             .store
-            .write_now(move |tx| capsid_store::accounts::claims::current(tx, "node_w", "CODE-1", now))
+            .write_now(move |tx| {
+                capsid_store::accounts::claim_codes::current_or_new(tx, "node_w", "CODE-1", now)
+            })
             .unwrap();
         let made = count(hub, codes);
         assert!(made > 0);
@@ -79,7 +81,7 @@ fn an_asker_has_only_so_many_tasks_open() {
     both_with(quiet, |hub| {
         let (ann, account) = user(hub, "ann");
         let fill = move |tx: &mut dyn capsid_store::db::tx::Tx| {
-            for n in 1..forgetting::MOST_OPEN {
+            for n in 1..cleanup::MOST_OPEN {
                 tx.run(
                     "INSERT INTO tasks (task_id, asker, title, body, signals, status, amount, min_reputation,
                         created_at, expires_at) VALUES ($1, $2, 'T', '', '', 'open', 0, 0.0, 0, $3)",

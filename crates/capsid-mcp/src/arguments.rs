@@ -14,9 +14,9 @@ const ITEM: usize = 4000;
 
 /// The arguments of one call.
 #[derive(Debug, Clone, Default)]
-pub struct Arguments(pub Object);
+pub struct ToolArguments(pub Object);
 
-impl Arguments {
+impl ToolArguments {
     /// Takes the arguments of a call; `known` are those that the tool has.
     pub fn read(given: Object, known: &[&str]) -> Result<Self> {
         let bytes = serde_json::to_vec(&given).map_or(usize::MAX, |text| text.len());
@@ -106,7 +106,7 @@ impl Arguments {
             None => Ok(None),
             Some(value) => match value.as_f64().filter(|number| (0.0..=1.0).contains(number)) {
                 Some(number) => Ok(Some(number)),
-                None => Err(wrong(name, "a number from 0 to 1", &shown(value))),
+                None => Err(wrong(name, "a number from 0 to 1", &format_value(value))),
             },
         }
     }
@@ -117,7 +117,7 @@ impl Arguments {
             None => Ok(usual),
             Some(value) => match value.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0) {
                 Some(number) => Ok((number as usize).min(most)),
-                None => Err(wrong(name, "a whole number", &shown(value))),
+                None => Err(wrong(name, "a whole number", &format_value(value))),
             },
         }
     }
@@ -160,7 +160,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     match value {
         Value::Number(number) => format!("{number}"),
         other => kind(other).to_owned(),
@@ -172,8 +172,8 @@ mod tests {
     use super::*;
     use capsid_model::json;
 
-    fn given(value: &Value) -> Arguments {
-        Arguments(value.as_object().cloned().unwrap())
+    fn given(value: &Value) -> ToolArguments {
+        ToolArguments(value.as_object().cloned().unwrap())
     }
 
     #[test]
@@ -196,12 +196,12 @@ mod tests {
     #[test]
     fn unknown_and_huge_arguments_are_refused_and_null_is_absent() {
         let object = |value: Value| value.as_object().cloned().unwrap();
-        let unknown = Arguments::read(object(json!({"teh": 1})), &["the"]).unwrap_err();
+        let unknown = ToolArguments::read(object(json!({"teh": 1})), &["the"]).unwrap_err();
         assert!(unknown.message.contains("`teh`") && unknown.fix.unwrap().contains("the"));
-        let huge = Arguments::read(object(json!({"the": "x".repeat(MAX_BYTES)})), &["the"]).unwrap_err();
+        let huge = ToolArguments::read(object(json!({"the": "x".repeat(MAX_BYTES)})), &["the"]).unwrap_err();
         assert!(huge.message.contains("bytes"), "{huge}");
         assert_eq!(
-            Arguments::read(object(json!({"the": null})), &["the"]).unwrap().text("the").unwrap(),
+            ToolArguments::read(object(json!({"the": null})), &["the"]).unwrap().text("the").unwrap(),
             None
         );
         assert_eq!(given(&json!({"n": 3.0})).count("n", 1, 2).unwrap(), 2);

@@ -2,10 +2,10 @@
 //!
 //! Every byte here is paid for by every conversation of every agent, so a tool has few words and `help` has the rest.
 
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::compat;
-use crate::job::Job;
-use crate::place::Place;
+use crate::context::ServerContext;
+use crate::tool_context::ToolContext;
 use crate::tools::{evolve, help, outcome, publish, recall, search, status, verify};
 use capsid_model::{Object, Result, Value, json};
 use rmcp::model::{Tool, ToolAnnotations};
@@ -15,11 +15,11 @@ use std::sync::Arc;
 pub const BUDGET: usize = 9_000;
 
 /// What a tool does.
-pub(crate) type Work = fn(&Place, &Job, &Arguments) -> Result<Value>;
+pub(crate) type ToolFn = fn(&ServerContext, &ToolContext, &ToolArguments) -> Result<Value>;
 
 /// What a tool may do to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
+pub(crate) enum ToolEffect {
     /// It only reads, on this machine.
     Reads,
     /// It only reads, and may ask the hub.
@@ -33,17 +33,17 @@ pub(crate) enum Effect {
 }
 
 /// One tool.
-pub(crate) struct Entry {
+pub(crate) struct ToolEntry {
     pub name: &'static str,
     pub description: &'static str,
-    pub effect: Effect,
+    pub effect: ToolEffect,
     /// The members of its schema.
     pub properties: Value,
     pub required: &'static [&'static str],
-    pub work: Work,
+    pub work: ToolFn,
 }
 
-impl Entry {
+impl ToolEntry {
     /// The names of its arguments.
     pub fn arguments(&self) -> Vec<&str> {
         let names = self.properties.as_object().map(|object| object.keys().map(String::as_str).collect());
@@ -62,17 +62,17 @@ impl Entry {
 
     fn annotations(&self) -> ToolAnnotations {
         let mut hints = ToolAnnotations::new();
-        hints.read_only_hint = Some(matches!(self.effect, Effect::Reads | Effect::Asks));
+        hints.read_only_hint = Some(matches!(self.effect, ToolEffect::Reads | ToolEffect::Asks));
         if hints.read_only_hint == Some(false) {
-            hints.destructive_hint = Some(matches!(self.effect, Effect::Changes | Effect::Sends));
+            hints.destructive_hint = Some(matches!(self.effect, ToolEffect::Changes | ToolEffect::Sends));
         }
-        hints.open_world_hint = Some(matches!(self.effect, Effect::Asks | Effect::Sends));
+        hints.open_world_hint = Some(matches!(self.effect, ToolEffect::Asks | ToolEffect::Sends));
         hints
     }
 }
 
 /// Every tool of a server.
-pub(crate) fn entries(compat: bool) -> Vec<Entry> {
+pub(crate) fn entries(compat: bool) -> Vec<ToolEntry> {
     let mut entries = own();
     if compat {
         entries.extend(compat::entries());
@@ -82,7 +82,7 @@ pub(crate) fn entries(compat: bool) -> Vec<Entry> {
 
 /// The tools as they are listed.
 pub fn tools(compat: bool) -> Vec<Tool> {
-    entries(compat).iter().map(Entry::tool).collect()
+    entries(compat).iter().map(ToolEntry::tool).collect()
 }
 
 fn texts(description: &str) -> Value {
@@ -101,12 +101,12 @@ fn words(allowed: &[&str], description: &str) -> Value {
     json!({"type": "string", "enum": allowed, "description": description})
 }
 
-fn own() -> Vec<Entry> {
+fn own() -> Vec<ToolEntry> {
     vec![
-        Entry {
+        ToolEntry {
             name: "evolve",
             description: "Work on a problem in this repository in a cycle that is validated and recorded. First `prepare` with the error text: it gives a prompt and a run id. Make the change, then `solidify`: validation runs in a sandbox, the change is kept and recorded or taken back exactly.",
-            effect: Effect::Changes,
+            effect: ToolEffect::Changes,
             properties: json!({
                 "action": words(&evolve::ACTIONS, "Default prepare. review shows the waiting run and its diff; reject takes it back; distill asks for one gene from many successes, and takes it in from `text`."),
                 "text": text("Error output, log or request that the signals are read from."),
@@ -121,10 +121,10 @@ fn own() -> Vec<Entry> {
             required: &[],
             work: evolve::run,
         },
-        Entry {
+        ToolEntry {
             name: "recall",
             description: "Proven solutions for a problem: what worked in this repository before, with its provenance. Ask before fixing.",
-            effect: Effect::Asks,
+            effect: ToolEffect::Asks,
             properties: json!({
                 "query": text("The error message or the problem in words."),
                 "signals": texts("Signals such as log_error, if they are known."),
@@ -134,10 +134,10 @@ fn own() -> Vec<Entry> {
             required: &[],
             work: recall::run,
         },
-        Entry {
+        ToolEntry {
             name: "record_outcome",
             description: "Record how an attempt ended, so that later choices learn from it.",
-            effect: Effect::Adds,
+            effect: ToolEffect::Adds,
             properties: json!({
                 "signals": texts("What was seen."),
                 "status": words(&outcome::STATUS, "How it ended."),
@@ -150,10 +150,10 @@ fn own() -> Vec<Entry> {
             required: &["signals", "status"],
             work: outcome::run,
         },
-        Entry {
+        ToolEntry {
             name: "search",
             description: "Look something up on the hub. Nothing is bought and nothing is changed.",
-            effect: Effect::Asks,
+            effect: ToolEffect::Asks,
             properties: json!({
                 "what": words(&search::WHAT, "Default assets."),
                 "query": text("In your own words: assets are found by what they mean, each with why."),
@@ -169,10 +169,10 @@ fn own() -> Vec<Entry> {
             required: &[],
             work: search::run,
         },
-        Entry {
+        ToolEntry {
             name: "publish",
             description: "Send something to the hub, or take something in. Without `confirm` it only shows exactly what would be sent. Secrets and personal data are taken out first.",
-            effect: Effect::Sends,
+            effect: ToolEffect::Sends,
             properties: json!({
                 "action": words(&publish::ACTIONS, "Default bundle: a capsule with its gene and event. fetch stages an asset, promote takes a staged one in after it validated here. help topic `publish` lists what each takes."),
                 "id": text("The capsule, asset, task or bounty. Without one, bundle lists what could be published."),
@@ -183,10 +183,10 @@ fn own() -> Vec<Entry> {
             required: &[],
             work: publish::run,
         },
-        Entry {
+        ToolEntry {
             name: "verify",
             description: "Check that records are what they say: the event log against its sealed chain, all assets in the store, one asset's id, or the sealed trail of agent sessions.",
-            effect: Effect::Reads,
+            effect: ToolEffect::Reads,
             properties: json!({
                 "what": words(&verify::WHAT, "Default events."),
                 "asset": {"type": "object", "description": "With asset: the asset itself."},
@@ -196,10 +196,10 @@ fn own() -> Vec<Entry> {
             required: &[],
             work: verify::run,
         },
-        Entry {
+        ToolEntry {
             name: "status",
             description: "What there is here: counts, the run that waits, genes, capsules, events, signals, why a gene was chosen, this node.",
-            effect: Effect::Reads,
+            effect: ToolEffect::Reads,
             properties: json!({
                 "what": words(&status::WHAT, "Default summary."),
                 "id": text("One record in full; with explain, a run."),
@@ -210,10 +210,10 @@ fn own() -> Vec<Entry> {
             required: &[],
             work: status::run,
         },
-        Entry {
+        ToolEntry {
             name: "help",
             description: "Explain a topic without any network: a tool, a command of the program such as `node publish`, an error code, protocol, signals, commands, codes.",
-            effect: Effect::Reads,
+            effect: ToolEffect::Reads,
             properties: json!({"topic": text("Default: an overview.")}),
             required: &[],
             work: help::run,

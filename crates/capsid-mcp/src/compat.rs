@@ -1,18 +1,18 @@
 //! The names that existing set-ups call, with their arguments, over the same functions.
 
-use crate::arguments::{Arguments, required, wrong};
-use crate::catalog::{Effect, Entry};
-use crate::job::Job;
-use crate::place::Place;
-use crate::tools::publish::{Draft, preview};
-use crate::tools::status::{self, Page};
+use crate::arguments::{ToolArguments, required, wrong};
+use crate::catalog::{ToolEffect, ToolEntry};
+use crate::context::ServerContext;
+use crate::tool_context::ToolContext;
+use crate::tools::publish::{PublishDraft, preview};
+use crate::tools::status::{self, ListPage};
 use crate::tools::{evolve, field, outcome, recall, search};
 use capsid_client::envelope;
 use capsid_client::node::encoded;
-use capsid_engine::archive::{self, Existing, ManifestInput};
+use capsid_engine::archive::{self, ExistingFile, ManifestInput};
 use capsid_engine::exchange;
 use capsid_model::asset::stamp;
-use capsid_model::redact::{Profile, redact_value};
+use capsid_model::redact::{RedactProfile, redact_value};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Object, Problem, Result, SCHEMA_VERSION, Value, gate, json, schema};
 
@@ -33,22 +33,22 @@ fn texts() -> Value {
 fn entry(
     name: &'static str,
     description: &'static str,
-    effect: Effect,
+    effect: ToolEffect,
     properties: Value,
-    work: crate::catalog::Work,
-) -> Entry {
-    Entry { name, description, effect, properties, required: &[], work }
+    work: crate::catalog::ToolFn,
+) -> ToolEntry {
+    ToolEntry { name, description, effect, properties, required: &[], work }
 }
 
 /// All of them.
-pub(crate) fn entries() -> Vec<Entry> {
+pub(crate) fn entries() -> Vec<ToolEntry> {
     let number = json!({"type": "number"});
     let dry_run = json!({"type": "boolean", "description": "Show what would be sent and send nothing."});
     let mut entries = vec![
         entry(
             "gep_evolve",
             "Begin a cycle from a context: same as evolve.",
-            Effect::Changes,
+            ToolEffect::Changes,
             json!({
                 "context": text("Errors, logs or a request."), "intent": {"type": "string", "enum": INTENTS},
             }),
@@ -57,7 +57,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_recall",
             "What worked before: same as recall.",
-            Effect::Asks,
+            ToolEffect::Asks,
             json!({
                 "query": text("What to look for."), "signals": texts(), "limit": number,
                 "max_cost_tokens": number, "max_cost_usd": number,
@@ -67,7 +67,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_record_outcome",
             "Record how an attempt ended: same as record_outcome.",
-            Effect::Adds,
+            ToolEffect::Adds,
             json!({
                 "geneId": text("The gene, or ad_hoc."), "signals": texts(),
                 "status": {"type": "string", "enum": outcome::STATUS}, "score": number, "summary": text("What was done."),
@@ -77,7 +77,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_list_genes",
             "Genes of this repository.",
-            Effect::Reads,
+            ToolEffect::Reads,
             json!({
                 "category": {"type": "string", "enum": INTENTS},
             }),
@@ -86,7 +86,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_install_gene",
             "Put a gene into this repository's store.",
-            Effect::Adds,
+            ToolEffect::Adds,
             json!({
                 "gene": object("The gene."),
             }),
@@ -95,7 +95,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_export",
             "Write everything learned here into one archive.",
-            Effect::Adds,
+            ToolEffect::Adds,
             json!({
                 "outputPath": text("Where; a file that exists is kept."), "agentName": text("Noted in the archive."),
             }),
@@ -104,21 +104,21 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_status",
             "Counts and the newest event: same as status.",
-            Effect::Reads,
+            ToolEffect::Reads,
             json!({}),
             gep_status,
         ),
         entry(
             "gep_protocol_info",
             "Versions of protocol and schema.",
-            Effect::Reads,
+            ToolEffect::Reads,
             json!({}),
             gep_protocol_info,
         ),
         entry(
             "gep_search_community",
             "Assets on the hub by words: same as search.",
-            Effect::Asks,
+            ToolEffect::Asks,
             json!({
                 "query": text("In words."), "type": {"type": "string", "enum": ["Gene", "Capsule"]},
                 "outcome": {"type": "string", "enum": outcome::STATUS}, "limit": number,
@@ -128,7 +128,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_publish_bundle",
             "Publish a gene and a capsule; redacted and stamped here.",
-            Effect::Sends,
+            ToolEffect::Sends,
             json!({
                 "gene": object("The gene."), "capsule": object("The capsule."), "event": object("The event."),
                 "chainId": text("Groups publications."), "modelName": text("Noted on each asset."), "dry_run": dry_run,
@@ -138,7 +138,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_publish_skill",
             "Publish a gene as a skill.",
-            Effect::Sends,
+            ToolEffect::Sends,
             json!({
                 "gene": object("The gene."), "category": text("Of the skill."), "tags": texts(),
                 "changelog": text("With an update."), "dry_run": dry_run,
@@ -148,7 +148,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_submit_validation_report",
             "Tell the hub how a validation went here.",
-            Effect::Sends,
+            ToolEffect::Sends,
             json!({
                 "report": object("A finished report, or:"), "commands": texts(),
                 "results": {"type": "array", "items": {"type": "object"}}, "geneId": text("The local gene."),
@@ -159,7 +159,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_revoke",
             "Withdraw an own asset or skill.",
-            Effect::Sends,
+            ToolEffect::Sends,
             json!({
                 "assetId": text("sha256:..."), "localId": text("Of a skill."), "reason": text("Why."), "dry_run": dry_run,
             }),
@@ -168,7 +168,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_identity",
             "What the hub knows of a node.",
-            Effect::Asks,
+            ToolEffect::Asks,
             json!({
                 "nodeId": text("Default: this one."), "includeAttestation": {"type": "boolean"},
             }),
@@ -177,7 +177,7 @@ pub(crate) fn entries() -> Vec<Entry> {
         entry(
             "gep_audit",
             "What a node did, as the hub recorded it.",
-            Effect::Asks,
+            ToolEffect::Asks,
             json!({
                 "nodeId": text("Default: this one."), "limit": number, "offset": number, "action": text("Only these."),
                 "since": text("ISO time."), "until": text("ISO time."),
@@ -203,15 +203,15 @@ pub(crate) fn entries() -> Vec<Entry> {
 }
 
 /// The arguments of one of our own tools.
-fn arguments(value: Value) -> Arguments {
+fn arguments(value: Value) -> ToolArguments {
     let members = match value {
         Value::Object(members) => members,
         _ => Object::new(),
     };
-    Arguments(members.into_iter().filter(|(_, value)| !value.is_null()).collect())
+    ToolArguments(members.into_iter().filter(|(_, value)| !value.is_null()).collect())
 }
 
-fn gep_evolve(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_evolve(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let context = required(given.text("context")?, "context")?;
     let strategy = match given.name("intent")? {
         None => None,
@@ -224,7 +224,7 @@ fn gep_evolve(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     evolve::run(place, job, &arguments(json!({"text": context, "strategy": strategy})))
 }
 
-fn gep_recall(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_recall(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     required(given.text("query")?, "query")?;
     let mut given = given.clone();
     // What a solution cost is not recorded here, and what is not known does not rule it out.
@@ -233,7 +233,7 @@ fn gep_recall(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     recall::run(place, job, &given)
 }
 
-fn gep_record_outcome(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_record_outcome(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     required(given.name("geneId")?, "geneId")?;
     let mut given = given.clone();
     if let Some(gene) = given.0.shift_remove("geneId") {
@@ -242,17 +242,17 @@ fn gep_record_outcome(place: &Place, job: &Job, given: &Arguments) -> Result<Val
     outcome::run(place, job, &given)
 }
 
-fn gep_list_genes(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_list_genes(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let category = match given.name("category")? {
         Some(_) => Some(given.word("category", &INTENTS)?),
         None => None,
     };
     job.step("reading the store")?;
-    status::genes(&place.store()?, category, Page { limit: 200, offset: 0 })
+    status::genes(&place.store()?, category, ListPage { limit: 200, offset: 0 })
 }
 
 /// A gene of the agent's own choice. It is checked as one that comes from elsewhere: its commands must pass the gate.
-fn gep_install_gene(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_install_gene(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let mut gene = required(given.object("gene")?, "gene")?.clone();
     gene.entry("type").or_insert_with(|| "Gene".into());
     gene.entry("schema_version").or_insert_with(|| SCHEMA_VERSION.into());
@@ -263,7 +263,7 @@ fn gep_install_gene(place: &Place, job: &Job, given: &Arguments) -> Result<Value
     }
     stamp(&mut gene);
     let findings = schema::check(&gene.clone().into());
-    if let Some(error) = findings.iter().find(|finding| finding.severity == schema::Severity::Error) {
+    if let Some(error) = findings.iter().find(|finding| finding.severity == schema::SchemaSeverity::Error) {
         return Err(Problem::new(
             Code::SchemaViolation,
             format!("The gene breaks the schema: {}.", inert_line(&error.to_string())),
@@ -294,7 +294,7 @@ fn gep_install_gene(place: &Place, job: &Job, given: &Arguments) -> Result<Value
     Ok(json!({"ok": true, "id": id, "asset_id": gene.get("asset_id")}))
 }
 
-fn gep_export(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_export(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let workspace = place.store()?;
     let path = place.path(&workspace, required(given.name("outputPath")?, "outputPath")?)?;
     let manifest = ManifestInput {
@@ -307,25 +307,31 @@ fn gep_export(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     job.step("writing the archive")?;
     drop(workspace.lock()?);
     let paths = &workspace.paths;
-    let report =
-        archive::export(&workspace.store, &paths.evolution, &paths.memory, &path, &manifest, Existing::Keep)?;
+    let report = archive::export(
+        &workspace.store,
+        &paths.evolution,
+        &paths.memory,
+        &path,
+        &manifest,
+        ExistingFile::Keep,
+    )?;
     Ok(
         json!({"ok": true, "path": report.path.display().to_string(), "files": report.files, "manifest": report.manifest}),
     )
 }
 
-fn gep_status(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_status(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     status::run(place, job, given)
 }
 
-fn gep_protocol_info(_place: &Place, _job: &Job, _given: &Arguments) -> Result<Value> {
+fn gep_protocol_info(_place: &ServerContext, _job: &ToolContext, _given: &ToolArguments) -> Result<Value> {
     Ok(json!({
         "protocol": envelope::PROTOCOL, "protocol_version": envelope::VERSION, "schema_version": SCHEMA_VERSION,
         "message_types": envelope::KINDS, "server": {"name": "capsid", "version": env!("CARGO_PKG_VERSION")},
     }))
 }
 
-fn gep_search_community(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_search_community(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let query = required(given.text("query")?, "query")?.trim();
     if query.chars().count() < 2 {
         return Err(wrong("query", "at least two characters", "less"));
@@ -339,9 +345,9 @@ fn gep_search_community(place: &Place, job: &Job, given: &Arguments) -> Result<V
 }
 
 /// An asset as it may leave: redacted, complete, stamped over what is left.
-fn ready(asset: &Object, kind: &str, given: &Arguments) -> Result<Object> {
+fn ready(asset: &Object, kind: &str, given: &ToolArguments) -> Result<Object> {
     let mut value = Value::Object(asset.clone());
-    redact_value(&mut value, Profile::Publish);
+    redact_value(&mut value, RedactProfile::Publish);
     let Value::Object(mut asset) = value else { return Ok(Object::new()) };
     asset.entry("type").or_insert_with(|| kind.into());
     asset.entry("schema_version").or_insert_with(|| SCHEMA_VERSION.into());
@@ -357,7 +363,7 @@ fn ready(asset: &Object, kind: &str, given: &Arguments) -> Result<Object> {
     Ok(asset)
 }
 
-fn gep_publish_bundle(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_publish_bundle(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let mut assets = vec![
         ready(required(given.object("gene")?, "gene")?, "Gene", given)?,
         ready(required(given.object("capsule")?, "capsule")?, "Capsule", given)?,
@@ -375,13 +381,18 @@ fn gep_publish_bundle(place: &Place, job: &Job, given: &Arguments) -> Result<Val
 }
 
 /// Publishing is the owner's choice: where `[hub] publish` does not allow it, it has to be asked for.
-fn is_preview(place: &Place, given: &Arguments) -> Result<bool> {
+fn is_preview(place: &ServerContext, given: &ToolArguments) -> Result<bool> {
     let allowed = place.workspace().is_ok_and(|workspace| workspace.config.hub.publish);
     Ok(given.choice("dry_run")?.unwrap_or(!allowed))
 }
 
 /// Sends a draft, or shows it.
-fn sent(place: &Place, job: &Job, given: &Arguments, draft: Draft) -> Result<Value> {
+fn sent(
+    place: &ServerContext,
+    job: &ToolContext,
+    given: &ToolArguments,
+    draft: PublishDraft,
+) -> Result<Value> {
     let node = place.node()?;
     if given.flag("dry_run")? {
         return Ok(preview(&node, &draft));
@@ -390,7 +401,7 @@ fn sent(place: &Place, job: &Job, given: &Arguments, draft: Draft) -> Result<Val
     Ok(json!({"ok": true, "answer": draft.send(&node)?}))
 }
 
-fn gep_publish_skill(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_publish_skill(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let gene = required(given.object("gene")?, "gene")?;
     let tags = match given.list("tags")? {
         tags if tags.is_empty() => gene.get("signals_match").cloned().unwrap_or_else(|| json!([])),
@@ -402,7 +413,7 @@ fn gep_publish_skill(place: &Place, job: &Job, given: &Arguments) -> Result<Valu
         "category": given.name("category")?.unwrap_or(field(gene, "category")), "tags": tags,
         "changelog": given.text("changelog")?,
     });
-    let draft = Draft::call("/a2a/skill/store/publish", body);
+    let draft = PublishDraft::call("/a2a/skill/store/publish", body);
     if is_preview(place, given)? {
         return Ok(preview(&place.node()?, &draft));
     }
@@ -438,7 +449,11 @@ fn skill_text(gene: &Object) -> String {
     text
 }
 
-fn gep_submit_validation_report(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_submit_validation_report(
+    place: &ServerContext,
+    job: &ToolContext,
+    given: &ToolArguments,
+) -> Result<Value> {
     let report = match given.object("report")? {
         Some(report) => report.clone().into(),
         None => report_of(given)?,
@@ -449,10 +464,10 @@ fn gep_submit_validation_report(place: &Place, job: &Job, given: &Arguments) -> 
         required::<()>(None, "targetAssetId")?;
     }
     let body = json!({"target_asset_id": target, "target_local_id": local, "validation_report": report});
-    sent(place, job, given, Draft::message("report", body))
+    sent(place, job, given, PublishDraft::message("report", body))
 }
 
-fn report_of(given: &Arguments) -> Result<Value> {
+fn report_of(given: &ToolArguments) -> Result<Value> {
     let commands = given.list("commands")?;
     let results = given.0.get("results").and_then(Value::as_array).cloned().unwrap_or_default();
     if commands.is_empty() || results.len() != commands.len() {
@@ -478,24 +493,28 @@ fn report_of(given: &Arguments) -> Result<Value> {
     }))
 }
 
-fn gep_revoke(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_revoke(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let (asset, local, reason) = (given.name("assetId")?, given.name("localId")?, given.text("reason")?);
     let draft = match (asset, local) {
-        (Some(asset), _) => Draft::message("revoke", json!({"target_asset_id": asset, "reason": reason})),
+        (Some(asset), _) => {
+            PublishDraft::message("revoke", json!({"target_asset_id": asset, "reason": reason}))
+        }
         (None, Some(skill)) if skill.starts_with("skill_") => {
             let node_id = place.node()?.id().to_owned();
-            Draft::call(
+            PublishDraft::call(
                 "/a2a/skill/store/delete",
                 json!({"node_id": node_id, "skill_id": skill, "reason": reason}),
             )
         }
-        (None, Some(local)) => Draft::message("revoke", json!({"target_local_id": local, "reason": reason})),
+        (None, Some(local)) => {
+            PublishDraft::message("revoke", json!({"target_local_id": local, "reason": reason}))
+        }
         (None, None) => return required(None, "assetId"),
     };
     sent(place, job, given, draft)
 }
 
-fn gep_identity(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_identity(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     given.flag("includeAttestation")?;
     let node = place.node()?;
     let id = given.name("nodeId")?.unwrap_or(node.id());
@@ -503,7 +522,7 @@ fn gep_identity(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     node.get(&format!("/a2a/nodes/{}", encoded(id)), &[])
 }
 
-fn gep_audit(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn gep_audit(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let node = place.node()?;
     let id = given.name("nodeId")?.unwrap_or(node.id());
     let numbers = [("limit", given.count("limit", 50, 100)?), ("offset", given.count("offset", 0, 100_000)?)];

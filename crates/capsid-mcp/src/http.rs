@@ -1,6 +1,6 @@
 //! Streamable HTTP: stateless, so that there is no session that could be left behind.
 
-use crate::server::Server;
+use crate::server::McpServer;
 use axum::extract::{Request, State};
 use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
@@ -20,12 +20,12 @@ const MAX_BODY: usize = 1024 * 1024;
 
 /// Who may come in.
 #[derive(Clone)]
-pub struct Door {
+pub struct HttpGuard {
     /// The hash of the token that has to be shown; none where everybody on this machine may come in.
     token: Option<String>,
 }
 
-impl Door {
+impl HttpGuard {
     /// A door with a token, or one that only this machine can reach.
     pub fn new(address: SocketAddr, token: Option<&str>) -> Result<Self> {
         match token {
@@ -43,7 +43,7 @@ impl Door {
     }
 
     /// Hashes are compared, so how long it takes says nothing about the token.
-    fn lets_in(&self, request: &Request) -> bool {
+    fn is_allowed(&self, request: &Request) -> bool {
         let Some(expected) = &self.token else { return true };
         let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let given = given.and_then(|value| {
@@ -56,9 +56,9 @@ impl Door {
 
 /// Serves on a listener until `stop` says so. Calls that run then have a moment to end.
 pub async fn serve(
-    server: Server,
+    server: McpServer,
     listener: TcpListener,
-    door: Door,
+    door: HttpGuard,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
     let failed =
@@ -91,8 +91,8 @@ fn config(address: SocketAddr, has_token: bool) -> StreamableHttpServerConfig {
     if has_token { config.disable_allowed_hosts() } else { config }
 }
 
-async fn guard(State(door): State<Door>, request: Request, next: Next) -> Response {
-    if door.lets_in(&request) {
+async fn guard(State(door): State<HttpGuard>, request: Request, next: Next) -> Response {
+    if door.is_allowed(&request) {
         return next.run(request).await;
     }
     let told = json!({"code": "permission_denied", "message": "This server asks for a token.", "fix": "Send `Authorization: Bearer TOKEN`."});

@@ -3,10 +3,10 @@
 pub mod arguments;
 pub mod catalog;
 pub mod compat;
+pub mod context;
 pub mod http;
-pub mod job;
-pub mod place;
 pub mod resources;
 pub mod server;
 pub mod stdio;
+pub mod tool_context;
 mod tools;

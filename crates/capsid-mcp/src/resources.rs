@@ -1,6 +1,6 @@
 //! What can be read under `gep://`: the records of the store, and a text about the protocol.
 
-use crate::place::Place;
+use crate::context::ServerContext;
 use crate::tools::status::{capsule_row, event_row, gene_row, one};
 use capsid_client::node::encoded;
 use capsid_engine::workspace::Workspace;
@@ -24,7 +24,7 @@ const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
 
 /// A page of resources, and where the next one begins.
-pub fn list(place: &Place, cursor: Option<&str>) -> Result<(Vec<Resource>, Option<String>)> {
+pub fn list(place: &ServerContext, cursor: Option<&str>) -> Result<(Vec<Resource>, Option<String>)> {
     let offset = match cursor {
         None => 0,
         Some(cursor) => cursor.parse::<usize>().ok().filter(|at| *at <= FURTHEST).ok_or_else(bad_cursor)?,
@@ -95,7 +95,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// What is under an address. None where it is no address of ours.
-pub fn read(place: &Place, uri: &str) -> Result<Option<ResourceContents>> {
+pub fn read(place: &ServerContext, uri: &str) -> Result<Option<ResourceContents>> {
     let Some(path) = uri.strip_prefix("gep://") else { return Ok(None) };
     if path.trim_end_matches('/') == "spec" {
         return Ok(Some(ResourceContents::text(format!("{SPEC}\n{WIRE}"), uri).with_mime_type(MARKDOWN)));

@@ -1,6 +1,6 @@
 //! stdio: one JSON-RPC message a line, in and out. Nothing else is ever written to stdout.
 
-use crate::server::Server;
+use crate::server::McpServer;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, Value};
 use rmcp::model::{ErrorCode, ErrorData, RequestId};
@@ -21,11 +21,11 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The most messages in a batch.
 const MAX_BATCH: usize = 100;
 
-type Incoming = RxJsonRpcMessage<RoleServer>;
-type Outgoing = TxJsonRpcMessage<RoleServer>;
+type IncomingMessage = RxJsonRpcMessage<RoleServer>;
+type OutgoingMessage = TxJsonRpcMessage<RoleServer>;
 
 /// Lines in and lines out. What cannot be read is answered with an error instead of being dropped.
-struct Lines<R, W> {
+struct LineTransport<R, W> {
     read: BufReader<R>,
     write: Arc<Mutex<Option<W>>>,
     line: Vec<u8>,
@@ -33,12 +33,12 @@ struct Lines<R, W> {
     overlong: bool,
     ended: bool,
     /// What is left of a batch.
-    waiting: VecDeque<Incoming>,
+    waiting: VecDeque<IncomingMessage>,
     /// Errors on their way out.
     replies: JoinSet<()>,
 }
 
-impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineTransport<R, W> {
     fn new(read: R, write: W) -> Self {
         Self {
             read: BufReader::new(read),
@@ -52,7 +52,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
     }
 
     /// Reads up to the end of a line; none at the end of the stream. May be dropped at any point and called again.
-    async fn next_line(&mut self) -> Option<Line> {
+    async fn next_line(&mut self) -> Option<TransportLine> {
         while !self.ended {
             let Ok(bytes) = self.read.fill_buf().await else { return None };
             self.ended = bytes.is_empty();
@@ -69,23 +69,23 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
                 continue;
             }
             if std::mem::take(&mut self.overlong) {
-                return Some(Line::TooLong);
+                return Some(TransportLine::TooLong);
             }
             let line = std::mem::take(&mut self.line);
             if !line.trim_ascii().is_empty() {
-                return Some(Line::Text(line));
+                return Some(TransportLine::Text(line));
             }
         }
         None
     }
 
     /// The messages on a line, with the answers to those that are none.
-    fn take(&mut self, line: Line) -> Vec<Outgoing> {
+    fn process_line(&mut self, line: TransportLine) -> Vec<OutgoingMessage> {
         let text = match line {
-            Line::TooLong => {
+            TransportLine::TooLong => {
                 return vec![invalid(ErrorCode::INVALID_REQUEST, "The message is longer than 1 MiB.", None)];
             }
-            Line::Text(text) => text,
+            TransportLine::Text(text) => text,
         };
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
         match serde_json::from_slice(text) {
@@ -101,10 +101,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
     }
 
     /// Puts a message in line, or gives the answer to one that is none. A notification is never answered.
-    fn queue(&mut self, message: Value) -> Option<Outgoing> {
+    fn queue(&mut self, message: Value) -> Option<OutgoingMessage> {
         let method = message.get("method").and_then(Value::as_str).map(|method| inert_line(cut(method, 80)));
         let id = message.get("id").cloned();
-        match (serde_json::from_value::<Incoming>(message), method, id) {
+        match (serde_json::from_value::<IncomingMessage>(message), method, id) {
             (Ok(message), ..) => {
                 self.waiting.push_back(message);
                 None
@@ -118,7 +118,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Lines<R, W> {
 }
 
 /// The answer to what looks like a request and cannot be read as one.
-fn unreadable(method: Option<String>, id: Option<RequestId>) -> Outgoing {
+fn unreadable(method: Option<String>, id: Option<RequestId>) -> OutgoingMessage {
     match (method, id) {
         (Some(method), Some(id)) => {
             let message = format!(
@@ -130,18 +130,18 @@ fn unreadable(method: Option<String>, id: Option<RequestId>) -> Outgoing {
     }
 }
 
-enum Line {
+enum TransportLine {
     Text(Vec<u8>),
     TooLong,
 }
 
-fn invalid(code: ErrorCode, message: &str, id: Option<RequestId>) -> Outgoing {
-    Outgoing::error(ErrorData::new(code, message.to_owned(), None), id)
+fn invalid(code: ErrorCode, message: &str, id: Option<RequestId>) -> OutgoingMessage {
+    OutgoingMessage::error(ErrorData::new(code, message.to_owned(), None), id)
 }
 
 async fn write_line<W: AsyncWrite + Unpin>(
     write: &Mutex<Option<W>>,
-    message: &Outgoing,
+    message: &OutgoingMessage,
 ) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
@@ -154,19 +154,19 @@ async fn write_line<W: AsyncWrite + Unpin>(
     }
 }
 
-impl<R, W> Transport<RoleServer> for Lines<R, W>
+impl<R, W> Transport<RoleServer> for LineTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     type Error = std::io::Error;
 
-    fn send(&mut self, item: Outgoing) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
+    fn send(&mut self, item: OutgoingMessage) -> impl Future<Output = std::io::Result<()>> + Send + 'static {
         let write = Arc::clone(&self.write);
         async move { write_line(&write, &item).await }
     }
 
-    async fn receive(&mut self) -> Option<Incoming> {
+    async fn receive(&mut self) -> Option<IncomingMessage> {
         loop {
             if let Some(message) = self.waiting.pop_front() {
                 return Some(message);
@@ -175,7 +175,7 @@ where
                 while self.replies.join_next().await.is_some() {}
                 return None;
             };
-            let answers = self.take(line);
+            let answers = self.process_line(line);
             let write = Arc::clone(&self.write);
             // Not awaited here: this future may be dropped, and half a line would spoil the stream.
             while self.replies.try_join_next().is_some() {}
@@ -194,20 +194,25 @@ where
 }
 
 /// Serves on stdin and stdout until the client goes or `stop` says so.
-pub async fn serve(server: Server, stop: impl Future<Output = ()>) -> Result<()> {
+pub async fn serve(server: McpServer, stop: impl Future<Output = ()>) -> Result<()> {
     let (read, write) = rmcp::transport::stdio();
     serve_on(server, read, write, stop).await
 }
 
 /// The same on any two streams.
-pub async fn serve_on<R, W>(server: Server, read: R, write: W, stop: impl Future<Output = ()>) -> Result<()>
+pub async fn serve_on<R, W>(
+    server: McpServer,
+    read: R,
+    write: W,
+    stop: impl Future<Output = ()>,
+) -> Result<()>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
     tokio::pin!(stop);
     let begun = tokio::select! {
-        begun = server.serve(Lines::new(read, write)) => begun,
+        begun = server.serve(LineTransport::new(read, write)) => begun,
         () = &mut stop => return Ok(()),
     };
     let running = match begun {

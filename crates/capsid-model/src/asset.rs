@@ -1,7 +1,7 @@
 //! Content addressing: the `asset_id` of an object, and whether a stored one holds.
 
 use crate::borrowed::{self, Borrowed};
-use crate::canonical::{Form, write_members};
+use crate::canonical::{ParsedDocument, write_members};
 use crate::hash::sha256_hex;
 use crate::problem::Result;
 use crate::tolerant::Tolerant;
@@ -13,7 +13,7 @@ pub const ASSET_ID: &str = "asset_id";
 
 /// What checking a stored id found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum IdVerdict {
     /// The stored id is the hash of the content.
     Verified,
     /// It is, once the member that another engine hashed but never wrote is put back.
@@ -34,7 +34,7 @@ pub enum Verdict {
     NotAnObject,
 }
 
-impl Verdict {
+impl IdVerdict {
     /// Whether the stored id holds.
     pub fn holds(&self) -> bool {
         matches!(self, Self::Verified | Self::VerifiedLegacy)
@@ -68,30 +68,30 @@ pub fn stamp(object: &mut Object) {
 }
 
 /// Checks the stored id of an object.
-pub fn verify(object: &Object) -> Verdict {
+pub fn verify(object: &Object) -> IdVerdict {
     let computed = asset_id(object);
     let stored = object.get(ASSET_ID).and_then(Value::as_str).unwrap_or_default();
     if stored == computed {
-        return Verdict::Verified;
+        return IdVerdict::Verified;
     }
     if stored.is_empty() {
-        return Verdict::Missing { computed };
+        return IdVerdict::Missing { computed };
     }
     if legacy_form(object).is_some_and(|legacy| asset_id(&legacy) == stored) {
-        return Verdict::VerifiedLegacy;
+        return IdVerdict::VerifiedLegacy;
     }
-    Verdict::Mismatch { stored: stored.to_owned(), computed }
+    IdVerdict::Mismatch { stored: stored.to_owned(), computed }
 }
 
 /// Checks the stored id inside a JSON text, exactly as the text stands.
-pub fn verify_text(text: &str) -> Result<Verdict> {
+pub fn verify_text(text: &str) -> Result<IdVerdict> {
     if verifies(text) {
-        return Ok(Verdict::Verified);
+        return Ok(IdVerdict::Verified);
     }
-    Ok(match Form::read(text)? {
-        Form::Plain(Value::Object(object)) => verify(&object),
-        Form::Odd(Tolerant::Object(members)) => verify_odd(members),
-        _ => Verdict::NotAnObject,
+    Ok(match ParsedDocument::read(text)? {
+        ParsedDocument::Plain(Value::Object(object)) => verify(&object),
+        ParsedDocument::Odd(Tolerant::Object(members)) => verify_odd(members),
+        _ => IdVerdict::NotAnObject,
     })
 }
 
@@ -101,9 +101,9 @@ pub fn restored(text: &str) -> Option<String> {
     if verifies(text) {
         return None;
     }
-    let Ok(Form::Plain(Value::Object(object))) = Form::read(text) else { return None };
+    let Ok(ParsedDocument::Plain(Value::Object(object))) = ParsedDocument::read(text) else { return None };
     let hashed = match verify(&object) {
-        Verdict::VerifiedLegacy => legacy_form(&object)?,
+        IdVerdict::VerifiedLegacy => legacy_form(&object)?,
         _ => return None,
     };
     serde_json::to_string(&hashed).ok()
@@ -123,16 +123,16 @@ fn borrowed_id(members: &[(Cow<'_, str>, Borrowed<'_>)], size: usize) -> String 
     prefixed(&canonical)
 }
 
-fn verify_odd(members: Vec<(Vec<u16>, Tolerant)>) -> Verdict {
+fn verify_odd(members: Vec<(Vec<u16>, Tolerant)>) -> IdVerdict {
     let stored = members.iter().find(|(key, _)| is_id_key(key)).and_then(|(_, value)| match value {
         Tolerant::Text(units) => String::from_utf16(units).ok(),
         _ => None,
     });
     let computed = odd_asset_id(members);
     match stored.filter(|id| !id.is_empty()) {
-        Some(stored) if stored == computed => Verdict::Verified,
-        Some(stored) => Verdict::Mismatch { stored, computed },
-        None => Verdict::Missing { computed },
+        Some(stored) if stored == computed => IdVerdict::Verified,
+        Some(stored) => IdVerdict::Mismatch { stored, computed },
+        None => IdVerdict::Missing { computed },
     }
 }
 
@@ -211,19 +211,19 @@ mod tests {
         stamp(&mut object);
         assert_eq!(object.keys().next_back().unwrap(), ASSET_ID);
         let text = serde_json::to_string(&object).unwrap();
-        assert_eq!(verify_text(&text).unwrap(), Verdict::Verified);
+        assert_eq!(verify_text(&text).unwrap(), IdVerdict::Verified);
         object.insert("n".into(), Value::from(2));
-        assert!(matches!(verify(&object), Verdict::Mismatch { .. }));
+        assert!(matches!(verify(&object), IdVerdict::Mismatch { .. }));
         object.shift_remove(ASSET_ID);
-        assert!(matches!(verify(&object), Verdict::Missing { .. }));
-        assert_eq!(verify_text("[1]").unwrap(), Verdict::NotAnObject);
+        assert!(matches!(verify(&object), IdVerdict::Missing { .. }));
+        assert_eq!(verify_text("[1]").unwrap(), IdVerdict::NotAnObject);
     }
 
     #[test]
     fn odd_documents_verify_from_their_text() {
         let text = r#"{"s":"\ud83d","n":1e400}"#;
         let stamped = format!(r#"{{"s":"\ud83d","asset_id":"{}","n":1e400}}"#, id(text));
-        assert_eq!(verify_text(&stamped).unwrap(), Verdict::Verified);
+        assert_eq!(verify_text(&stamped).unwrap(), IdVerdict::Verified);
         assert!(!verify_text(&stamped.replace("1e400", "1")).unwrap().holds());
     }
 
@@ -239,9 +239,9 @@ mod tests {
             if let Some(Value::Object(print)) = hashed.get_mut("env_fingerprint") {
                 print.shift_remove("region");
             }
-            assert_eq!(verify(&hashed), Verdict::VerifiedLegacy);
+            assert_eq!(verify(&hashed), IdVerdict::VerifiedLegacy);
             let restored = restored(&serde_json::to_string(&hashed).unwrap()).unwrap();
-            assert_eq!(verify_text(&restored).unwrap(), Verdict::Verified);
+            assert_eq!(verify_text(&restored).unwrap(), IdVerdict::Verified);
         }
         assert_eq!(restored(r#"{"asset_id":"sha256:0"}"#), None);
     }

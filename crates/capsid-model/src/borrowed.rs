@@ -155,7 +155,7 @@ mod tests {
         ] {
             let mut quick = Vec::new();
             Borrowed::read(text).unwrap().write(&mut quick);
-            assert_eq!(String::from_utf8(quick).unwrap(), canonical::of_text(text).unwrap(), "{text}");
+            assert_eq!(String::from_utf8(quick).unwrap(), canonical::canonical_text(text).unwrap(), "{text}");
         }
         assert!(Borrowed::read("1e400").is_none() && Borrowed::read(r#""\ud800""#).is_none());
     }

@@ -17,7 +17,7 @@ pub fn read(text: &str) -> Result<Value> {
 }
 
 /// The canonical text of a value.
-pub fn of_value(value: &Value) -> String {
+pub fn canonical_value(value: &Value) -> String {
     let mut out = Vec::new();
     write_value(value, &mut out);
     // Everything written is UTF-8.
@@ -89,17 +89,17 @@ pub(crate) fn write_plain(leaf: &impl serde::Serialize, out: &mut Vec<u8>) {
 }
 
 /// The canonical text of a JSON text.
-pub fn of_text(text: &str) -> Result<String> {
-    Ok(Form::read(text)?.canonical())
+pub fn canonical_text(text: &str) -> Result<String> {
+    Ok(ParsedDocument::read(text)?.canonical())
 }
 
 /// A document in whichever form holds it exactly.
-pub(crate) enum Form {
+pub(crate) enum ParsedDocument {
     Plain(Value),
     Odd(Tolerant),
 }
 
-impl Form {
+impl ParsedDocument {
     pub(crate) fn read(text: &str) -> Result<Self> {
         match serde_json::from_str(text) {
             Ok(value) => Ok(Self::Plain(value)),
@@ -109,7 +109,7 @@ impl Form {
 
     pub(crate) fn canonical(&self) -> String {
         match self {
-            Self::Plain(value) => of_value(value),
+            Self::Plain(value) => canonical_value(value),
             Self::Odd(odd) => {
                 let mut out = String::new();
                 odd.write_canonical(&mut out);
@@ -140,7 +140,7 @@ mod tests {
             ("1e400", "null"),
             ("-1e400", "null"),
         ] {
-            assert_eq!(of_text(input).unwrap(), expected, "{input}");
+            assert_eq!(canonical_text(input).unwrap(), expected, "{input}");
         }
     }
 
@@ -149,7 +149,7 @@ mod tests {
         let text =
             "{\"\\ufb33\":1,\"\\ud83d\\ude00\":2,\"\\u20ac\":3,\"a\":4,\"B\":5,\"10\":7,\"2\":8,\"\":10}";
         assert_eq!(
-            of_text(text).unwrap(),
+            canonical_text(text).unwrap(),
             "{\"\":10,\"10\":7,\"2\":8,\"B\":5,\"a\":4,\"€\":3,\"😀\":2,\"\u{fb33}\":1}"
         );
     }
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn lone_surrogates_are_kept_as_escapes_and_sort_by_their_unit() {
         assert_eq!(
-            of_text(r#"{"b":"\ud83d","\udc00":1,"\ud800\udc00":2}"#).unwrap(),
+            canonical_text(r#"{"b":"\ud83d","\udc00":1,"\ud800\udc00":2}"#).unwrap(),
             "{\"b\":\"\\ud83d\",\"\u{10000}\":2,\"\\udc00\":1}"
         );
         assert_eq!(read(r#""\ud83dx""#).unwrap(), Value::from("\u{fffd}x"));
@@ -166,16 +166,16 @@ mod tests {
     #[test]
     fn broken_text_is_refused_with_its_place() {
         for text in ["", "{", "[1,]", "{\"a\" 1}", "01", "\"\u{1}\"", "nul", "1 2", "\"\\ud83\"", "-"] {
-            let problem = of_text(text).unwrap_err();
+            let problem = canonical_text(text).unwrap_err();
             assert_eq!(problem.code, crate::Code::JsonInvalid, "{text:?}");
         }
         let deep = "[".repeat(100_000);
-        assert_eq!(of_text(&deep).unwrap_err().code, crate::Code::JsonTooDeep);
+        assert_eq!(canonical_text(&deep).unwrap_err().code, crate::Code::JsonTooDeep);
     }
 
     #[test]
     fn nesting_beyond_the_fast_reader_is_read_all_the_same() {
         let deep = format!("{}1{}", "[".repeat(300), "]".repeat(300));
-        assert_eq!(of_text(&deep).unwrap(), deep);
+        assert_eq!(canonical_text(&deep).unwrap(), deep);
     }
 }

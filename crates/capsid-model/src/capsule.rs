@@ -1,6 +1,6 @@
 //! A Capsule: a solution that worked, with its outcome and its streak of successes.
 
-use crate::event::{BlastRadius, Outcome};
+use crate::event::{BlastRadius, EventOutcome};
 use crate::gene::{text, texts};
 use crate::{Object, Value};
 
@@ -20,7 +20,7 @@ pub struct Capsule {
     /// How much it changed.
     pub blast_radius: BlastRadius,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: EventOutcome,
     /// Successes in a row.
     pub success_streak: u64,
     /// Where it was proven.
@@ -47,7 +47,7 @@ impl Capsule {
                 .unwrap_or_default()
                 .clamp(0.0, 1.0),
             blast_radius: BlastRadius::read(document.get("blast_radius")),
-            outcome: Outcome::read(document.get("outcome")),
+            outcome: EventOutcome::read(document.get("outcome")),
             success_streak: document.get("success_streak").and_then(Value::as_u64).unwrap_or_default(),
             env_fingerprint: document.get("env_fingerprint").cloned().unwrap_or_default(),
             eligible_to_broadcast: document

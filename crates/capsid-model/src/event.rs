@@ -77,14 +77,14 @@ impl BlastRadius {
 
 /// How something ended.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outcome {
+pub struct EventOutcome {
     /// `success` or `failed`; empty when the record does not say.
     pub status: String,
     /// From 0 to 1.
     pub score: f64,
 }
 
-impl Outcome {
+impl EventOutcome {
     /// A success with the usual score.
     pub fn success() -> Self {
         Self { status: "success".to_owned(), score: 0.85 }
@@ -126,7 +126,7 @@ impl Outcome {
 
 /// What the engine needs of an EvolutionEvent. The line itself stays in the log.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Event {
+pub struct EvolutionEvent {
     /// Its name, such as `evt_1770477654236`.
     pub id: String,
     /// The event before it in the tree.
@@ -142,7 +142,7 @@ pub struct Event {
     /// How much changed.
     pub blast_radius: BlastRadius,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: EventOutcome,
     /// The capsule it made or reused.
     pub capsule_id: Option<String>,
     /// The capsule it applied again, whether that went well or not.
@@ -159,7 +159,7 @@ pub struct Event {
     pub is_empty: bool,
 }
 
-impl Event {
+impl EvolutionEvent {
     /// Reads a line's document; nothing when it is another kind of record.
     pub fn read(document: &Object) -> Option<Self> {
         if document.get("type").and_then(Value::as_str) != Some("EvolutionEvent") {
@@ -177,7 +177,7 @@ impl Event {
             signals: texts(document.get("signals")),
             genes_used: texts(document.get("genes_used")),
             mutation_id: optional(document.get("mutation_id")),
-            outcome: Outcome::read(document.get("outcome")),
+            outcome: EventOutcome::read(document.get("outcome")),
             capsule_id: optional(document.get("capsule_id")),
             reused_capsule_id: optional(of_meta("reused_capsule_id")),
             validation_report_id: optional(document.get("validation_report_id")),
@@ -203,7 +203,7 @@ impl Event {
     }
 }
 
-impl Event {
+impl EvolutionEvent {
     /// Whether it made or applied a capsule. Only a success carries `capsule_id`; a failed reuse names its capsule in
     /// `meta`, and breaks the streak all the same. A failure that was not the capsule's own says nothing about it.
     pub fn concerns_capsule(&self, capsule_id: &str) -> bool {
@@ -215,7 +215,7 @@ impl Event {
 }
 
 /// Successes in a row of one capsule, counted back from the newest event.
-pub fn success_streak<'a>(capsule_id: &str, newest_first: impl Iterator<Item = &'a Event>) -> u64 {
+pub fn success_streak<'a>(capsule_id: &str, newest_first: impl Iterator<Item = &'a EvolutionEvent>) -> u64 {
     newest_first
         .filter(|event| event.concerns_capsule(capsule_id))
         .take_while(|event| event.outcome.is_success())
@@ -240,17 +240,17 @@ mod tests {
 
     #[test]
     fn a_streak_ends_at_the_first_failure() {
-        let event = |capsule: &str, outcome: Outcome| Event {
+        let event = |capsule: &str, outcome: EventOutcome| EvolutionEvent {
             capsule_id: Some(capsule.to_owned()),
             outcome,
-            ..Event::default()
+            ..EvolutionEvent::default()
         };
         let events = [
-            event("a", Outcome::success()),
-            event("a", Outcome::failed()),
-            event("a", Outcome::success()),
-            event("b", Outcome::failed()),
-            event("a", Outcome::success()),
+            event("a", EventOutcome::success()),
+            event("a", EventOutcome::failed()),
+            event("a", EventOutcome::success()),
+            event("b", EventOutcome::failed()),
+            event("a", EventOutcome::success()),
         ];
         assert_eq!(success_streak("a", events.iter().rev()), 2);
         assert_eq!(success_streak("c", events.iter().rev()), 0);
@@ -258,6 +258,8 @@ mod tests {
 
     #[test]
     fn failure_is_another_word_for_failed() {
-        assert!(Outcome::read(Some(&serde_json::json!({"status": "failure", "score": 0.1}))).is_failure());
+        assert!(
+            EventOutcome::read(Some(&serde_json::json!({"status": "failure", "score": 0.1}))).is_failure()
+        );
     }
 }

@@ -24,14 +24,14 @@ pub struct Gene {
     /// One line about it.
     pub summary: String,
     /// How it did in which environment.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<EpigeneticMark>,
     /// The id of its content as stored.
     pub asset_id: Option<String>,
 }
 
 /// An epigenetic mark: success or failure in one environment, as a small boost.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Mark {
+pub struct EpigeneticMark {
     /// The environment, as `linux/x64/rust-1.95`.
     pub context: String,
     /// From -0.5 to 0.5.
@@ -64,11 +64,11 @@ impl Gene {
     }
 }
 
-fn marks(value: Option<&Value>) -> Vec<Mark> {
+fn marks(value: Option<&Value>) -> Vec<EpigeneticMark> {
     let list = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     list.iter()
         .filter_map(Value::as_object)
-        .map(|mark| Mark {
+        .map(|mark| EpigeneticMark {
             context: text(mark.get("context")),
             boost: mark.get("boost").and_then(Value::as_f64).unwrap_or_default(),
         })

@@ -143,7 +143,7 @@ impl Reader<'_> {
         self.bytes.get(self.at).copied()
     }
 
-    fn take(&mut self, byte: u8) -> bool {
+    fn consume(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
@@ -183,15 +183,15 @@ impl Reader<'_> {
     fn list(&mut self) -> Result<Tolerant> {
         self.at += 1;
         let mut items = Vec::new();
-        if self.take(b']') {
+        if self.consume(b']') {
             return Ok(Tolerant::List(items));
         }
         loop {
             items.push(self.value()?);
-            if self.take(b']') {
+            if self.consume(b']') {
                 return Ok(Tolerant::List(items));
             }
-            if !self.take(b',') {
+            if !self.consume(b',') {
                 return Err(self.fault("expected `,` or `]`"));
             }
         }
@@ -201,7 +201,7 @@ impl Reader<'_> {
         self.at += 1;
         let mut members: Vec<(Vec<u16>, Tolerant)> = Vec::new();
         let mut places = std::collections::HashMap::new();
-        if self.take(b'}') {
+        if self.consume(b'}') {
             return Ok(Tolerant::Object(members));
         }
         loop {
@@ -209,7 +209,7 @@ impl Reader<'_> {
                 return Err(self.fault("expected a key"));
             }
             let key = self.text()?;
-            if !self.take(b':') {
+            if !self.consume(b':') {
                 return Err(self.fault("expected `:`"));
             }
             let value = self.value()?;
@@ -221,10 +221,10 @@ impl Reader<'_> {
                     members.push((key, value));
                 }
             }
-            if self.take(b'}') {
+            if self.consume(b'}') {
                 return Ok(Tolerant::Object(members));
             }
-            if !self.take(b',') {
+            if !self.consume(b',') {
                 return Err(self.fault("expected `,` or `}`"));
             }
         }

@@ -1,6 +1,6 @@
 //! What holds for every document: the canonical form is one form, and an id survives the way through text.
 
-use capsid_model::asset::{self, Verdict, asset_id, asset_id_of_text};
+use capsid_model::asset::{self, IdVerdict, asset_id, asset_id_of_text};
 use capsid_model::{Object, Value, canonical};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
@@ -52,13 +52,13 @@ proptest! {
     #[test]
     fn our_writer_and_the_library_write_the_same(object in object()) {
         let value = Value::Object(object);
-        prop_assert_eq!(canonical::of_value(&value), serde_json_canonicalizer::to_string(&value).unwrap());
+        prop_assert_eq!(canonical::canonical_value(&value), serde_json_canonicalizer::to_string(&value).unwrap());
     }
 
     #[test]
     fn the_canonical_form_is_its_own_canonical_form(object in object()) {
-        let once = canonical::of_value(&Value::Object(object));
-        prop_assert_eq!(canonical::of_text(&once).unwrap(), once);
+        let once = canonical::canonical_value(&Value::Object(object));
+        prop_assert_eq!(canonical::canonical_text(&once).unwrap(), once);
     }
 
     #[test]
@@ -82,9 +82,9 @@ proptest! {
     fn what_is_stamped_verifies_after_the_way_through_text(mut object in object()) {
         asset::stamp(&mut object);
         let text = serde_json::to_string_pretty(&object).unwrap();
-        prop_assert_eq!(asset::verify_text(&text).unwrap(), Verdict::Verified);
+        prop_assert_eq!(asset::verify_text(&text).unwrap(), IdVerdict::Verified);
         let read = as_object(&canonical::read(&text).unwrap());
-        prop_assert_eq!(asset::verify(&read), Verdict::Verified);
+        prop_assert_eq!(asset::verify(&read), IdVerdict::Verified);
     }
 
     #[test]

@@ -1,37 +1,37 @@
 //! What must hold of every exact value, whatever is in it. How Python writes it is tested where sealing is.
 
 use capsid_model::exact::{
-    Fields, Int, Json, canonical, canonical_ascii, indented, parse, parse_lossy, spaced,
+    ExactFields, ExactInt, ExactJson, canonical, canonical_ascii, indented, parse, parse_lossy, spaced,
 };
 use proptest::prelude::*;
 
-fn value() -> impl Strategy<Value = Json> {
+fn value() -> impl Strategy<Value = ExactJson> {
     let leaf = prop_oneof![
-        Just(Json::Null),
-        any::<bool>().prop_map(Json::from),
-        any::<i64>().prop_map(Json::from),
-        "-?[1-9][0-9]{19,60}".prop_map(|digits| Json::Int(Int::Big(digits.into()))),
+        Just(ExactJson::Null),
+        any::<bool>().prop_map(ExactJson::from),
+        any::<i64>().prop_map(ExactJson::from),
+        "-?[1-9][0-9]{19,60}".prop_map(|digits| ExactJson::Int(ExactInt::Big(digits.into()))),
         any::<f64>()
             .prop_filter("a value that equals itself", |number| !number.is_nan())
-            .prop_map(Json::from),
-        ".*".prop_map(Json::from),
-        any::<Vec<char>>().prop_map(|chars| Json::from(chars.into_iter().collect::<String>())),
+            .prop_map(ExactJson::from),
+        ".*".prop_map(ExactJson::from),
+        any::<Vec<char>>().prop_map(|chars| ExactJson::from(chars.into_iter().collect::<String>())),
     ];
     leaf.prop_recursive(5, 60, 8, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..8).prop_map(Json::Array),
+            prop::collection::vec(inner.clone(), 0..8).prop_map(ExactJson::Array),
             prop::collection::vec((any::<String>(), inner), 0..8)
-                .prop_map(|members| Json::Object(members.into_iter().collect())),
+                .prop_map(|members| ExactJson::Object(members.into_iter().collect())),
         ]
     })
 }
 
-fn reversed(value: &Json) -> Json {
+fn reversed(value: &ExactJson) -> ExactJson {
     match value {
-        Json::Array(items) => Json::Array(items.iter().map(reversed).collect()),
-        Json::Object(fields) => {
+        ExactJson::Array(items) => ExactJson::Array(items.iter().map(reversed).collect()),
+        ExactJson::Object(fields) => {
             let members = fields.iter().rev().map(|(name, value)| (name.clone(), reversed(value)));
-            Json::Object(members.collect::<Fields>())
+            ExactJson::Object(members.collect::<ExactFields>())
         }
         other => other.clone(),
     }

@@ -40,7 +40,7 @@ pub fn report_reward(agreed: f64, least: i64, most: i64) -> i64 {
 }
 
 /// An amount as JSON shows it: `500`, not `500.0`, and `0.5`.
-pub fn shown(milli: i64) -> Number {
+pub fn to_decimal(milli: i64) -> Number {
     if milli % CREDIT == 0 {
         return Number::from(milli / CREDIT);
     }
@@ -80,7 +80,7 @@ mod tests {
     fn whole_amounts_have_no_point() {
         for (milli, json) in [(500_000, "500"), (500, "0.5"), (0, "0"), (-1_250, "-1.25"), (12_345, "12.345")]
         {
-            assert_eq!(shown(milli).to_string(), json);
+            assert_eq!(to_decimal(milli).to_string(), json);
             assert_eq!(text(milli), json);
         }
         assert_eq!(text(i64::MIN), "-9223372036854775.808");
@@ -123,8 +123,8 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_shown_is_read_back(milli in -4_000_000_000_000_i64..4_000_000_000_000) {
-            prop_assert_eq!(from_shown(shown(milli).as_f64().unwrap()), Some(milli));
-            prop_assert_eq!(text(milli), shown(milli).to_string());
+            prop_assert_eq!(from_shown(to_decimal(milli).as_f64().unwrap()), Some(milli));
+            prop_assert_eq!(text(milli), to_decimal(milli).to_string());
         }
     }
 }

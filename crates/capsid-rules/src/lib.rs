@@ -9,9 +9,9 @@ pub mod evaluation;
 pub mod graph;
 pub mod identity;
 pub mod lifecycle;
-pub mod limits;
 pub mod meaning;
 pub mod memory;
+pub mod rate_limit;
 pub mod retries;
 pub mod work;
 

@@ -6,7 +6,7 @@ use std::fmt;
 /// Where an asset stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum AssetStatus {
     /// Published and waiting to be verified.
     Candidate,
     /// Verified and given to everyone.
@@ -23,7 +23,7 @@ pub enum Status {
     Archived,
 }
 
-impl Status {
+impl AssetStatus {
     /// Every status.
     pub const ALL: [Self; 7] = [
         Self::Candidate,
@@ -69,7 +69,7 @@ impl Status {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for AssetStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -78,7 +78,7 @@ impl fmt::Display for Status {
 /// What can happen to an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum AssetEvent {
     /// It was verified.
     Promote,
     /// It was refused.
@@ -97,7 +97,7 @@ pub enum Change {
     Revive,
 }
 
-impl Change {
+impl AssetEvent {
     /// Every change.
     pub const ALL: [Self; 8] = [
         Self::Promote,
@@ -132,58 +132,58 @@ impl Change {
 
 /// Why a change does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Refusal {
+pub struct AssetChangeRefusal {
     /// Where the asset stands.
-    pub from: Status,
+    pub from: AssetStatus,
     /// What was asked.
-    pub change: Change,
+    pub change: AssetEvent,
     /// One sentence about it.
     pub why: &'static str,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for AssetChangeRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "A {} asset cannot take `{}`: {}", self.from, self.change.as_str(), self.why)
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for AssetChangeRefusal {}
 
 /// The status that follows a change, or why there is none.
 ///
 /// Unsafe content can turn up late, so what is given out already can still be quarantined. An archived asset can be
 /// revoked too, because use would bring it back.
-pub fn step(from: Status, change: Change) -> Result<Status, Refusal> {
-    use Status::{Archived, Candidate, Promoted, Quarantined, Rejected, Revoked, Stale};
+pub fn step(from: AssetStatus, change: AssetEvent) -> Result<AssetStatus, AssetChangeRefusal> {
+    use AssetStatus::{Archived, Candidate, Promoted, Quarantined, Rejected, Revoked, Stale};
     let to = match (change, from) {
-        (Change::Promote, Candidate) => Promoted,
-        (Change::Reject, Candidate | Quarantined) => Rejected,
-        (Change::Quarantine, Candidate | Promoted | Stale) => Quarantined,
-        (Change::Release, Quarantined) => Candidate,
-        (Change::Revoke, Candidate | Promoted | Stale | Archived) => Revoked,
-        (Change::GrowStale, Promoted) => Stale,
-        (Change::Archive, Stale) => Archived,
-        (Change::Revive, Stale) => Promoted,
-        (Change::Revive, Archived) => Stale,
-        _ => return Err(Refusal { from, change, why: why_not(from, change) }),
+        (AssetEvent::Promote, Candidate) => Promoted,
+        (AssetEvent::Reject, Candidate | Quarantined) => Rejected,
+        (AssetEvent::Quarantine, Candidate | Promoted | Stale) => Quarantined,
+        (AssetEvent::Release, Quarantined) => Candidate,
+        (AssetEvent::Revoke, Candidate | Promoted | Stale | Archived) => Revoked,
+        (AssetEvent::GrowStale, Promoted) => Stale,
+        (AssetEvent::Archive, Stale) => Archived,
+        (AssetEvent::Revive, Stale) => Promoted,
+        (AssetEvent::Revive, Archived) => Stale,
+        _ => return Err(AssetChangeRefusal { from, change, why: refusal_reason(from, change) }),
     };
     Ok(to)
 }
 
-fn why_not(from: Status, change: Change) -> &'static str {
+fn refusal_reason(from: AssetStatus, change: AssetEvent) -> &'static str {
     match (from, change) {
-        (Status::Rejected, _) => "It was rejected, and that is final.",
-        (Status::Revoked, _) => "Its publisher revoked it, and that is final.",
-        (Status::Quarantined, Change::Quarantine) => "It is quarantined already.",
-        (Status::Quarantined, _) => "An administrator must release or reject it first.",
-        (_, Change::Promote) => "Only a candidate can be promoted.",
-        (_, Change::Reject) => "Only a candidate or a quarantined asset can be rejected.",
-        (_, Change::Quarantine) => "It is not given out, so there is nothing to hold back.",
-        (_, Change::Release) => "Only a quarantined asset can be released.",
-        (_, Change::Revoke) => "It cannot be revoked.",
-        (_, Change::GrowStale) => "Only a promoted asset can grow stale.",
-        (_, Change::Archive) => "Only a stale asset can be archived.",
-        (_, Change::Revive) => "Only a stale or an archived asset can be revived.",
+        (AssetStatus::Rejected, _) => "It was rejected, and that is final.",
+        (AssetStatus::Revoked, _) => "Its publisher revoked it, and that is final.",
+        (AssetStatus::Quarantined, AssetEvent::Quarantine) => "It is quarantined already.",
+        (AssetStatus::Quarantined, _) => "An administrator must release or reject it first.",
+        (_, AssetEvent::Promote) => "Only a candidate can be promoted.",
+        (_, AssetEvent::Reject) => "Only a candidate or a quarantined asset can be rejected.",
+        (_, AssetEvent::Quarantine) => "It is not given out, so there is nothing to hold back.",
+        (_, AssetEvent::Release) => "Only a quarantined asset can be released.",
+        (_, AssetEvent::Revoke) => "It cannot be revoked.",
+        (_, AssetEvent::GrowStale) => "Only a promoted asset can grow stale.",
+        (_, AssetEvent::Archive) => "Only a stale asset can be archived.",
+        (_, AssetEvent::Revive) => "Only a stale or an archived asset can be revived.",
     }
 }
 
@@ -268,12 +268,12 @@ mod tests {
 
     #[test]
     fn every_word_is_read_back() {
-        for status in Status::ALL {
-            assert_eq!(Status::parse(status.as_str()), Some(status));
+        for status in AssetStatus::ALL {
+            assert_eq!(AssetStatus::parse(status.as_str()), Some(status));
             assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());
         }
-        for change in Change::ALL {
-            assert_eq!(Change::parse(change.as_str()), Some(change));
+        for change in AssetEvent::ALL {
+            assert_eq!(AssetEvent::parse(change.as_str()), Some(change));
         }
         for kind in AssetType::ALL {
             assert_eq!(AssetType::parse(kind.as_str()), Some(kind));
@@ -281,7 +281,7 @@ mod tests {
         for tier in TrustTier::ALL {
             assert_eq!(TrustTier::parse(tier.as_str()), Some(tier));
         }
-        assert_eq!(Status::parse("Promoted "), None);
+        assert_eq!(AssetStatus::parse("Promoted "), None);
         assert_eq!(AssetType::parse("capsule"), Some(AssetType::Capsule));
     }
 
@@ -305,8 +305,8 @@ mod tests {
             ("archived", "revoke", "revoked"),
         ];
         let mut allowed = Vec::new();
-        for from in Status::ALL {
-            for change in Change::ALL {
+        for from in AssetStatus::ALL {
+            for change in AssetEvent::ALL {
                 if let Ok(to) = step(from, change) {
                     allowed.push((from.as_str(), change.as_str(), to.as_str()));
                 }
@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_refusal_says_why() {
-        let refusal = step(Status::Revoked, Change::Promote).unwrap_err();
+        let refusal = step(AssetStatus::Revoked, AssetEvent::Promote).unwrap_err();
         assert_eq!(
             refusal.to_string(),
             "A revoked asset cannot take `promote`: Its publisher revoked it, and that is final."
@@ -329,10 +329,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_terminal_state_is_never_left(changes in prop::collection::vec(0..Change::ALL.len(), 1..30)) {
-            let mut status = Status::Candidate;
+        fn a_terminal_state_is_never_left(changes in prop::collection::vec(0..AssetEvent::ALL.len(), 1..30)) {
+            let mut status = AssetStatus::Candidate;
             for change in changes {
-                let next = step(status, Change::ALL[change]);
+                let next = step(status, AssetEvent::ALL[change]);
                 if status.is_terminal() {
                     prop_assert!(next.is_err());
                 }

@@ -2,7 +2,7 @@
 
 /// How calls are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rule {
+pub struct BackoffPolicy {
     /// The shortest pause.
     pub first_ms: i64,
     /// The longest pause.
@@ -13,7 +13,7 @@ pub struct Rule {
 
 /// What comes after a call that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum RetryDecision {
     /// Another try, then.
     Again(i64),
     /// Nothing: it is given up.
@@ -23,7 +23,7 @@ pub enum Next {
 /// How many calls in a row are given up before the receiver is no longer called at all.
 pub const MOST_DEATHS: i64 = 20;
 
-impl Rule {
+impl BackoffPolicy {
     /// The pause after so many failures, by chance: each time twice as long, and never shorter than the first nor longer
     /// than the longest. Chance keeps calls that failed together from coming back together.
     pub fn pause(&self, failures: i64, chance: u64) -> i64 {
@@ -38,14 +38,14 @@ impl Rule {
     }
 
     /// What comes after a failure. The last try is made when the time is over, so none is given up early.
-    pub fn next(&self, since: i64, failures: i64, chance: u64, now: i64) -> Next {
+    pub fn next(&self, since: i64, failures: i64, chance: u64, now: i64) -> RetryDecision {
         let end = since.saturating_add(self.give_up_ms);
         if now >= end {
-            return Next::GiveUp;
+            return RetryDecision::GiveUp;
         }
         let soonest = now.saturating_add(self.first_ms.max(1));
         let at = now.saturating_add(self.pause(failures, chance));
-        Next::Again(at.min(end).max(soonest))
+        RetryDecision::Again(at.min(end).max(soonest))
     }
 }
 
@@ -55,7 +55,8 @@ mod tests {
     use proptest::prelude::*;
 
     const HOUR: i64 = 3_600_000;
-    const USUAL: Rule = Rule { first_ms: 10_000, longest_ms: 6 * HOUR, give_up_ms: 72 * HOUR };
+    const USUAL: BackoffPolicy =
+        BackoffPolicy { first_ms: 10_000, longest_ms: 6 * HOUR, give_up_ms: 72 * HOUR };
 
     #[test]
     fn pauses_double_up_to_the_longest() {
@@ -71,7 +72,7 @@ mod tests {
     #[test]
     fn what_fails_for_three_days_is_given_up() {
         let (mut now, mut failures) = (0, 0);
-        while let Next::Again(at) = {
+        while let RetryDecision::Again(at) = {
             failures += 1;
             USUAL.next(0, failures, now as u64, now)
         } {
@@ -87,14 +88,14 @@ mod tests {
         fn a_pause_is_never_shorter_than_the_first_nor_longer_than_the_longest(
             first in 1..10_000_000_i64, more in 0..1_000_000_000_i64, failures in 0..i64::MAX, chance: u64
         ) {
-            let rule = Rule { first_ms: first, longest_ms: first + more, give_up_ms: 0 };
+            let rule = BackoffPolicy { first_ms: first, longest_ms: first + more, give_up_ms: 0 };
             let pause = rule.pause(failures, chance);
             prop_assert!((first..=first + more).contains(&pause), "{pause}");
         }
 
         #[test]
         fn settings_that_make_no_sense_do_no_harm(first: i64, longest: i64, failures: i64, chance: u64, now: i64) {
-            let rule = Rule { first_ms: first, longest_ms: longest, give_up_ms: longest };
+            let rule = BackoffPolicy { first_ms: first, longest_ms: longest, give_up_ms: longest };
             prop_assert!(rule.pause(failures.max(1), chance) >= 1);
             let _any = rule.next(now, failures.max(1), chance, now);
         }

@@ -3,9 +3,9 @@
 //! The agent is the user's program with the user's rights and environment; it is not confined. Only its time is: when it
 //! ends, every process that it started ends too. Agents of one process take turns, see `Watch`.
 
-use crate::leftovers::Watch;
+use crate::leftovers::OrphanReaper;
 use crate::output::next;
-use crate::process::{GRACE, Running, deadline, signal_or_status};
+use crate::process::{GRACE, RunningProcess, deadline, signal_or_status};
 use capsid_model::{Code, Problem, Result};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -63,9 +63,9 @@ pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let watch = Watch::begin();
+    let watch = OrphanReaper::begin();
     let deadline = deadline(request.timeout);
-    let mut running = Running::start(&mut command).map_err(|error| not_started(name, &error))?;
+    let mut running = RunningProcess::start(&mut command).map_err(|error| not_started(name, &error))?;
     let output = connect(&mut running, request.prompt);
     let cut_short = follow(&running, &output, on_output, |now| {
         if request.stop.load(Ordering::Relaxed) {
@@ -89,7 +89,7 @@ fn program(name: &str, cwd: &Path) -> PathBuf {
 }
 
 /// Threads feed the prompt and read both outputs, so that no pipe can fill up and stop the agent.
-fn connect(running: &mut Running, prompt: &[u8]) -> Receiver<Vec<u8>> {
+fn connect(running: &mut RunningProcess, prompt: &[u8]) -> Receiver<Vec<u8>> {
     let child = running.child();
     if let Some(mut stdin) = child.stdin.take() {
         let prompt = prompt.to_vec();
@@ -119,7 +119,7 @@ fn pass_on(mut pipe: impl Read + Send + 'static, to: SyncSender<Vec<u8>>) {
 
 /// Passes output on until the agent has ended; gives the reason if it must be cut short.
 fn follow(
-    running: &Running,
+    running: &RunningProcess,
     output: &Receiver<Vec<u8>>,
     on_output: &mut dyn FnMut(&[u8]),
     cut_short: impl Fn(Instant) -> Option<AgentEnd>,

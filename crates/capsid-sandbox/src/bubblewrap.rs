@@ -1,8 +1,8 @@
 //! bubblewrap: a root of its own with the system's programs, the repository, and nothing else.
 
-use crate::isolation::{Confinement, Isolation, Probe, unavailable};
-use crate::program::{Program, SYSTEM, not_found, search};
-use crate::{End, Finished, environment};
+use crate::isolation::{Confinement, Isolation, SandboxProbe, unavailable};
+use crate::program::{ResolvedProgram, SYSTEM, not_found, search};
+use crate::{FinishedProcess, ProcessEnd, environment};
 use capsid_model::Result;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub fn settings(network: bool) -> impl Iterator<Item = &'static str> {
 }
 
 /// The command that runs `args` of a program inside.
-pub fn command(program: &Program, args: &[String], place: &Confinement) -> Result<Command> {
+pub fn command(program: &ResolvedProgram, args: &[String], place: &Confinement) -> Result<Command> {
     let bwrap = search("bwrap", &place.root)
         .ok_or_else(|| unavailable(Isolation::Bubblewrap, "`bwrap` is not on the PATH"))?;
     let mut command = Command::new(bwrap);
@@ -90,17 +90,17 @@ fn bind(command: &mut Command, how: &str, path: impl AsRef<OsStr>) {
 }
 
 /// bubblewrap reports a signal as a shell does, by a status above 128.
-pub fn true_end(end: End) -> End {
+pub fn true_end(end: ProcessEnd) -> ProcessEnd {
     match end {
-        End::Exited(status @ 129..=192) => End::Signalled(status - 128),
+        ProcessEnd::Exited(status @ 129..=192) => ProcessEnd::Signalled(status - 128),
         end => end,
     }
 }
 
 /// A sandbox that could not be set up looks like a program that failed, but for what it says.
-pub fn check_started(name: &str, finished: &Finished) -> Result<()> {
+pub fn check_started(name: &str, finished: &FinishedProcess) -> Result<()> {
     match finished.stderr.strip_prefix("bwrap: ").map(str::trim) {
-        Some(why) if finished.end == End::Exited(1) && finished.stdout.is_empty() => {
+        Some(why) if finished.end == ProcessEnd::Exited(1) && finished.stdout.is_empty() => {
             Err(if why.starts_with("execvp") {
                 not_found(name, why)
             } else {
@@ -112,6 +112,6 @@ pub fn check_started(name: &str, finished: &Finished) -> Result<()> {
 }
 
 /// Starts a program in a sandbox to see whether it can be done here.
-pub fn probe() -> Probe {
-    Probe::by_trying(Isolation::Bubblewrap, "files, processes and network are separate")
+pub fn probe() -> SandboxProbe {
+    SandboxProbe::by_trying(Isolation::Bubblewrap, "files, processes and network are separate")
 }

@@ -1,13 +1,13 @@
 //! The variables a validation command sees: few, the same everywhere, and none of the user's.
 
-use crate::program::Program;
+use crate::program::ResolvedProgram;
 use std::ffi::OsString;
 use std::path::Path;
 
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
 /// The environment of a run whose private folder is `home`.
-pub fn variables(program: &Program, home: &Path, network: bool) -> Vec<(&'static str, OsString)> {
+pub fn variables(program: &ResolvedProgram, home: &Path, network: bool) -> Vec<(&'static str, OsString)> {
     let mut path = OsString::new();
     if let Some(folder) = program.path.parent() {
         path.push(folder);

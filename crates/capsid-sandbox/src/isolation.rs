@@ -1,6 +1,6 @@
 //! What a run is confined to, and which means this machine has to do it.
 
-use crate::{Limits, bubblewrap, landlock, run_validation_at};
+use crate::{ProcessLimits, bubblewrap, landlock, run_validation_at};
 use capsid_model::{Code, Problem, Result};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -90,7 +90,7 @@ impl Confinement {
 
 /// What came of trying one kind of sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Probe {
+pub struct SandboxProbe {
     /// The kind.
     pub isolation: Isolation,
     /// Whether a program really ran in it.
@@ -99,7 +99,7 @@ pub struct Probe {
     pub detail: String,
 }
 
-impl Probe {
+impl SandboxProbe {
     /// Runs a program that does nothing; `strength` says what it means that it ran.
     pub(crate) fn by_trying(isolation: Isolation, strength: &str) -> Self {
         let outcome = try_out(isolation);
@@ -115,7 +115,7 @@ fn try_out(isolation: Isolation) -> std::result::Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let place = Confinement::to(folder.path());
     let argv = ["true".to_owned()];
-    match run_validation_at(isolation, &argv, &place, &Limits::default()) {
+    match run_validation_at(isolation, &argv, &place, &ProcessLimits::default()) {
         Ok(finished) if finished.end.ok() => Ok(()),
         Ok(finished) => {
             Err(format!("a program in it ended with {:?}: {}", finished.end, finished.stderr.trim()))
@@ -125,12 +125,12 @@ fn try_out(isolation: Isolation) -> std::result::Result<(), String> {
 }
 
 /// Tries every kind of sandbox by starting a program in it.
-pub fn probe() -> Vec<Probe> {
+pub fn probe() -> Vec<SandboxProbe> {
     vec![bubblewrap::probe(), landlock::probe()]
 }
 
 /// The best kind among those that work, or a problem that says why none does.
-pub fn best_of(probes: &[Probe]) -> Result<Isolation> {
+pub fn best_of(probes: &[SandboxProbe]) -> Result<Isolation> {
     if let Some(probe) = probes.iter().find(|probe| probe.works) {
         return Ok(probe.isolation);
     }
@@ -148,7 +148,7 @@ pub(crate) fn unavailable(isolation: Isolation, why: impl std::fmt::Display) -> 
 
 /// The best kind on this machine; found out once, and Landlock is not tried where bubblewrap works.
 pub(crate) fn best() -> Result<Isolation> {
-    static TRIED: OnceLock<Vec<Probe>> = OnceLock::new();
+    static TRIED: OnceLock<Vec<SandboxProbe>> = OnceLock::new();
     best_of(TRIED.get_or_init(|| {
         let first = bubblewrap::probe();
         if first.works { vec![first] } else { vec![first, landlock::probe()] }

@@ -3,8 +3,8 @@
 //! Weaker than bubblewrap: other processes can be seen, UDP is not refused, and because rules only ever allow, a
 //! repository with read-only paths gets no new entries in the folders that hold them.
 
-use crate::isolation::{Confinement, Isolation, Probe, unavailable};
-use crate::program::{Program, SYSTEM};
+use crate::isolation::{Confinement, Isolation, SandboxProbe, unavailable};
+use crate::program::{ResolvedProgram, SYSTEM};
 use crate::{bubblewrap, environment};
 use capsid_model::Result;
 use landlock::{
@@ -35,7 +35,12 @@ const MACHINE: &[&str] = &[
 const DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
 
 /// The command that runs `args` of a program under the rules, with `home` as its private folder.
-pub fn command(program: &Program, args: &[String], place: &Confinement, home: &Path) -> Result<Command> {
+pub fn command(
+    program: &ResolvedProgram,
+    args: &[String],
+    place: &Confinement,
+    home: &Path,
+) -> Result<Command> {
     let rules = rules(program, place, home).map_err(|error| unavailable(Isolation::Landlock, error))?;
     let mut command = Command::new(&program.path);
     command.args(args).current_dir(&place.root).env_clear().envs(environment::variables(
@@ -62,7 +67,7 @@ fn enforce(rules: Option<RulesetCreated>) -> io::Result<()> {
 }
 
 fn rules(
-    program: &Program,
+    program: &ResolvedProgram,
     place: &Confinement,
     home: &Path,
 ) -> std::result::Result<RulesetCreated, RulesetError> {
@@ -110,6 +115,6 @@ fn writable(place: &Confinement) -> Vec<PathBuf> {
 }
 
 /// Starts a program under rules to see whether it can be done here.
-pub fn probe() -> Probe {
-    Probe::by_trying(Isolation::Landlock, "files and TCP are refused; UDP is not")
+pub fn probe() -> SandboxProbe {
+    SandboxProbe::by_trying(Isolation::Landlock, "files and TCP are refused; UDP is not")
 }

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 static TURN: Mutex<()> = Mutex::new(());
 
 /// While it lives, orphans come to this process. Watches take turns, so that one does not end another's processes.
-pub struct Watch {
+pub struct OrphanReaper {
     _turn: MutexGuard<'static, ()>,
 }
 
-impl Watch {
+impl OrphanReaper {
     /// Starts to collect orphans.
     pub fn begin() -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,7 +31,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for OrphanReaper {
     fn drop(&mut self) {
         system::collect(false);
     }

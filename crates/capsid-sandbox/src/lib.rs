@@ -21,6 +21,6 @@ mod program;
 mod validation;
 
 pub use agent::{AgentEnd, AgentRequest, run_agent};
-pub use isolation::{Confinement, Isolation, IsolationPolicy, Probe, probe};
-pub use limits::Limits;
-pub use validation::{End, Finished, run_validation, run_validation_at};
+pub use isolation::{Confinement, Isolation, IsolationPolicy, SandboxProbe, probe};
+pub use limits::ProcessLimits;
+pub use validation::{FinishedProcess, ProcessEnd, run_validation, run_validation_at};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// How long a program may run and how much it may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProcessLimits {
     /// Wall clock; everything the program started is killed when it is over.
     pub timeout: Duration,
     /// How much is kept of each of its two outputs; the rest is read and dropped.
@@ -21,7 +21,7 @@ pub struct Limits {
     pub processes: u64,
 }
 
-impl Default for Limits {
+impl Default for ProcessLimits {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(180),
@@ -34,7 +34,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ProcessLimits {
     /// The limits as the kernel knows them, worked out before the fork so that the child only has to set them.
     pub(crate) fn for_kernel(&self) -> [(Resource, u64); 6] {
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);

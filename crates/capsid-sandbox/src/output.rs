@@ -6,14 +6,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// An output that a thread is reading.
-pub struct Captured {
+pub struct CapturedOutput {
     kept: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
 
-impl Captured {
+impl CapturedOutput {
     /// Starts to read.
-    pub fn of(mut pipe: impl Read + Send + 'static, limit: usize) -> Self {
+    pub fn spawn_reader(mut pipe: impl Read + Send + 'static, limit: usize) -> Self {
         let kept = Arc::new(Mutex::new(Vec::new()));
         let shared = Arc::clone(&kept);
         let reader = std::thread::spawn(move || {
@@ -28,7 +28,7 @@ impl Captured {
     }
 
     /// What was kept; waits for the end of the output, but not for a process that holds it open for ever.
-    pub fn take(self, until: Instant) -> String {
+    pub fn wait(self, until: Instant) -> String {
         while !self.reader.is_finished() && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }

@@ -20,11 +20,11 @@ pub fn running() -> MutexGuard<'static, BTreeSet<i32>> {
 }
 
 /// A program that runs; dropping it kills it.
-pub struct Running {
+pub struct RunningProcess {
     child: Child,
 }
 
-impl Running {
+impl RunningProcess {
     /// Starts a program that dies with this one and has no terminal to talk to.
     pub fn start(command: &mut Command) -> io::Result<Self> {
         // SAFETY: the closure only makes system calls, which is all that is allowed between fork and exec.
@@ -80,7 +80,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProcess {
     fn drop(&mut self) {
         // Kept from an early return only: after `finish` the program is no longer ours to kill.
         if running().contains(&self.child.id().cast_signed()) {

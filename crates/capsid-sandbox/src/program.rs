@@ -10,7 +10,7 @@ pub const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64
 
 /// A program that was found.
 #[derive(Debug)]
-pub struct Program {
+pub struct ResolvedProgram {
     /// Its path, as the search found it.
     pub path: PathBuf,
     /// What it needs to read outside the system's folders.
@@ -19,7 +19,7 @@ pub struct Program {
     pub env: Vec<(&'static str, OsString)>,
 }
 
-impl Program {
+impl ResolvedProgram {
     /// Finds a program by name on the PATH, or by path from `root`.
     pub fn find(name: &str, root: &Path) -> Result<Self> {
         let path = if name.contains('/') {

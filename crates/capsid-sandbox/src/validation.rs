@@ -1,12 +1,12 @@
 //! Running one validation command: argv without a shell, confined, limited, with nothing left behind.
 
 use crate::isolation::{Confinement, Isolation, IsolationPolicy, best, unavailable};
-use crate::leftovers::Watch;
+use crate::leftovers::OrphanReaper;
 use crate::limits::lower;
-use crate::output::Captured;
-use crate::process::{GRACE, Running, deadline, signal_or_status};
-use crate::program::{Program, not_found};
-use crate::{Limits, bubblewrap, environment, landlock};
+use crate::output::CapturedOutput;
+use crate::process::{GRACE, RunningProcess, deadline, signal_or_status};
+use crate::program::{ResolvedProgram, not_found};
+use crate::{ProcessLimits, bubblewrap, environment, landlock};
 use capsid_model::{Code, Problem, Result, gate};
 use std::io::ErrorKind;
 use std::os::unix::process::CommandExt;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum ProcessEnd {
     /// By itself, with this status.
     Exited(i32),
     /// By this signal.
@@ -25,7 +25,7 @@ pub enum End {
     TimedOut,
 }
 
-impl End {
+impl ProcessEnd {
     /// Whether it succeeded.
     pub fn ok(self) -> bool {
         self == Self::Exited(0)
@@ -34,9 +34,9 @@ impl End {
 
 /// A program that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedProcess {
     /// How.
-    pub end: End,
+    pub end: ProcessEnd,
     /// The head of its standard output.
     pub stdout: String,
     /// The head of its standard error.
@@ -52,8 +52,8 @@ pub fn run_validation(
     argv: &[String],
     confinement: &Confinement,
     policy: IsolationPolicy,
-    limits: &Limits,
-) -> Result<Finished> {
+    limits: &ProcessLimits,
+) -> Result<FinishedProcess> {
     let isolation = match policy {
         IsolationPolicy::Require => best()?,
         IsolationPolicy::Off => Isolation::None,
@@ -66,14 +66,14 @@ pub fn run_validation_at(
     isolation: Isolation,
     argv: &[String],
     confinement: &Confinement,
-    limits: &Limits,
-) -> Result<Finished> {
+    limits: &ProcessLimits,
+) -> Result<FinishedProcess> {
     let place = confinement.resolved()?;
     let argv = gate::argv_to_run(argv);
     let Some((name, args)) = argv.split_first() else {
         return Err(Problem::new(Code::InputInvalid, "There is no command to run."));
     };
-    let program = Program::find(name, &place.root)?;
+    let program = ResolvedProgram::find(name, &place.root)?;
     let home = tempfile::tempdir()
         .map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), &error))?;
     let mut command = match isolation {
@@ -81,7 +81,7 @@ pub fn run_validation_at(
         Isolation::Landlock => landlock::command(&program, args, &place, home.path())?,
         Isolation::None => unconfined(&program, args, &place, home.path()),
     };
-    let watch = (isolation != Isolation::Bubblewrap).then(Watch::begin);
+    let watch = (isolation != Isolation::Bubblewrap).then(OrphanReaper::begin);
     let mut finished =
         run(&mut command, isolation, limits, watch.as_ref()).map_err(|error| match error.kind() {
             ErrorKind::Unsupported => unavailable(isolation, error),
@@ -94,7 +94,7 @@ pub fn run_validation_at(
     Ok(finished)
 }
 
-fn unconfined(program: &Program, args: &[String], place: &Confinement, home: &Path) -> Command {
+fn unconfined(program: &ResolvedProgram, args: &[String], place: &Confinement, home: &Path) -> Command {
     let mut command = Command::new(&program.path);
     command.args(args).current_dir(&place.root).env_clear().envs(environment::variables(
         program,
@@ -107,9 +107,9 @@ fn unconfined(program: &Program, args: &[String], place: &Confinement, home: &Pa
 fn run(
     command: &mut Command,
     isolation: Isolation,
-    limits: &Limits,
-    watch: Option<&Watch>,
-) -> std::io::Result<Finished> {
+    limits: &ProcessLimits,
+    watch: Option<&OrphanReaper>,
+) -> std::io::Result<FinishedProcess> {
     let kernel_limits = limits.for_kernel();
     // SAFETY: the closure only makes system calls, which is all that is allowed between fork and exec.
     unsafe {
@@ -118,11 +118,11 @@ fn run(
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
     let deadline = deadline(limits.timeout);
-    let mut running = Running::start(command)?;
+    let mut running = RunningProcess::start(command)?;
     let stdout = running.child().stdout.take();
     let stderr = running.child().stderr.take();
-    let stdout = stdout.map(|pipe| Captured::of(pipe, limits.output_bytes));
-    let stderr = stderr.map(|pipe| Captured::of(pipe, limits.output_bytes));
+    let stdout = stdout.map(|pipe| CapturedOutput::spawn_reader(pipe, limits.output_bytes));
+    let stderr = stderr.map(|pipe| CapturedOutput::spawn_reader(pipe, limits.output_bytes));
     let in_time = running.wait_until(deadline);
     let duration = started.elapsed();
     let status = running.finish()?;
@@ -131,10 +131,10 @@ fn run(
         watch.clear(until);
     }
     let end = match (in_time, signal_or_status(status)) {
-        (false, _) => End::TimedOut,
-        (true, Ok(status)) => End::Exited(status),
-        (true, Err(signal)) => End::Signalled(signal),
+        (false, _) => ProcessEnd::TimedOut,
+        (true, Ok(status)) => ProcessEnd::Exited(status),
+        (true, Err(signal)) => ProcessEnd::Signalled(signal),
     };
-    let text = |output: Option<Captured>| output.map_or_else(String::new, |o| o.take(until));
-    Ok(Finished { end, stdout: text(stdout), stderr: text(stderr), duration, isolation })
+    let text = |output: Option<CapturedOutput>| output.map_or_else(String::new, |o| o.wait(until));
+    Ok(FinishedProcess { end, stdout: text(stdout), stderr: text(stderr), duration, isolation })
 }

@@ -2,12 +2,12 @@
 
 use capsid_model::Code;
 use capsid_sandbox::{AgentEnd, AgentRequest, run_agent};
-use capsid_testkit::repo::Repo;
+use capsid_testkit::test_repo::TestRepo;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 struct Case {
-    repo: Repo,
+    repo: TestRepo,
     timeout: Duration,
     prompt: Vec<u8>,
     stop: AtomicBool,
@@ -15,7 +15,7 @@ struct Case {
 
 impl Case {
     fn new(script: &str) -> Self {
-        let repo = Repo::new();
+        let repo = TestRepo::new();
         repo.script("fix.sh", &format!("#!/bin/sh\n{script}\n"));
         Self {
             repo,

@@ -2,10 +2,10 @@
 
 use capsid_sandbox::isolation::best_of;
 use capsid_sandbox::{
-    Confinement, End, Finished, Isolation, IsolationPolicy, Limits, Probe, probe, run_validation,
-    run_validation_at,
+    Confinement, FinishedProcess, Isolation, IsolationPolicy, ProcessEnd, ProcessLimits, SandboxProbe, probe,
+    run_validation, run_validation_at,
 };
-use capsid_testkit::repo::Repo;
+use capsid_testkit::test_repo::TestRepo;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -23,8 +23,8 @@ fn sandboxes() -> &'static [Isolation] {
     })
 }
 
-fn short() -> Limits {
-    Limits { timeout: Duration::from_secs(60), ..Limits::default() }
+fn short() -> ProcessLimits {
+    ProcessLimits { timeout: Duration::from_secs(60), ..ProcessLimits::default() }
 }
 
 fn words(argv: &[&str]) -> Vec<String> {
@@ -32,7 +32,7 @@ fn words(argv: &[&str]) -> Vec<String> {
 }
 
 /// Runs a shell script of the repository.
-fn run(level: Isolation, repo: &Repo, script: &str, limits: &Limits) -> Finished {
+fn run(level: Isolation, repo: &TestRepo, script: &str, limits: &ProcessLimits) -> FinishedProcess {
     repo.write("tests/try.sh", script);
     let place = Confinement {
         read_only: vec![".git".into(), repo.file("assets/gep"), "missing".into()],
@@ -44,8 +44,8 @@ fn run(level: Isolation, repo: &Repo, script: &str, limits: &Limits) -> Finished
     finished
 }
 
-fn scratch() -> Repo {
-    let repo = Repo::new();
+fn scratch() -> TestRepo {
+    let repo = TestRepo::new();
     repo.write("assets/gep/events.jsonl", "{\"id\":\"first\"}\n");
     repo.write("src/a.txt", "a");
     repo
@@ -240,11 +240,11 @@ fn a_run_ends_with_its_time_and_takes_its_daemons_along() {
     for (at, level) in sandboxes().iter().copied().chain([Isolation::None]).enumerate() {
         let repo = scratch();
         let mark = format!("32{at}.{}", std::process::id());
-        let limits = Limits { timeout: Duration::from_millis(300), ..short() };
+        let limits = ProcessLimits { timeout: Duration::from_millis(300), ..short() };
         let script = format!("trap '' TERM; echo before; setsid sleep {mark} & sleep {mark}");
         let started = Instant::now();
         let finished = run(level, &repo, &script, &limits);
-        assert_eq!(finished.end, End::TimedOut);
+        assert_eq!(finished.end, ProcessEnd::TimedOut);
         assert_eq!(finished.stdout, "before\n");
         assert!(started.elapsed() < Duration::from_millis(1300), "{level:?}");
         assert_eq!(alive(&mark), 0, "{level:?}");
@@ -257,15 +257,15 @@ fn a_flood_of_output_is_read_to_the_end_and_kept_in_part() {
         let repo = scratch();
         let script = "head -c 50000000 /dev/zero | tr '\\0' x; printf '\\377ende' >&2; exit 3";
         let finished = run(level, &repo, script, &short());
-        assert_eq!(finished.end, End::Exited(3));
-        assert_eq!(finished.stdout.len(), Limits::default().output_bytes);
+        assert_eq!(finished.end, ProcessEnd::Exited(3));
+        assert_eq!(finished.stdout.len(), ProcessLimits::default().output_bytes);
         assert_eq!(finished.stderr, "\u{fffd}ende");
     }
 }
 
 #[test]
 fn files_memory_and_open_files_are_limited() {
-    let limits = Limits { file_bytes: 1 << 20, memory_bytes: 1 << 30, open_files: 64, ..short() };
+    let limits = ProcessLimits { file_bytes: 1 << 20, memory_bytes: 1 << 30, open_files: 64, ..short() };
     for level in sandboxes().iter().copied().chain([Isolation::None]) {
         let repo = scratch();
         let script = "head -c 3000000 /dev/zero > src/big; wc -c < src/big; ulimit -n; ulimit -c";
@@ -282,9 +282,9 @@ fn the_end_of_a_program_is_told_as_it_was() {
     for level in sandboxes().iter().copied().chain([Isolation::None]) {
         let repo = scratch();
         let end = |script| run(level, &repo, script, &short()).end;
-        assert_eq!(end("exit 7"), End::Exited(7));
-        assert_eq!(end("kill -SEGV $$"), End::Signalled(11));
-        assert_eq!(end("read line || exit 4"), End::Exited(4));
+        assert_eq!(end("exit 7"), ProcessEnd::Exited(7));
+        assert_eq!(end("kill -SEGV $$"), ProcessEnd::Signalled(11));
+        assert_eq!(end("read line || exit 4"), ProcessEnd::Exited(4));
         let place = Confinement::to(repo.path());
         let argv = words(&["no-such-program-at-all"]);
         let problem = run_validation_at(level, &argv, &place, &short()).unwrap_err();
@@ -348,7 +348,8 @@ fn cargo_works_where_rustup_installed_it() {
 
 #[test]
 fn a_required_sandbox_that_is_not_there_is_a_refusal_with_reason_and_fix() {
-    let absent = |isolation, detail: &str| Probe { isolation, works: false, detail: detail.to_owned() };
+    let absent =
+        |isolation, detail: &str| SandboxProbe { isolation, works: false, detail: detail.to_owned() };
     let probes = [
         absent(Isolation::Bubblewrap, "it is not on the PATH"),
         absent(Isolation::Landlock, "the kernel is too old"),

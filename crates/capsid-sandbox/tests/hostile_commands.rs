@@ -3,28 +3,28 @@
 //! The canary lies in the repository, where a sandboxed program may write: it is the gate and the missing shell that
 //! must keep it from being made, not the sandbox.
 
-use capsid_model::gate::{Policy, check};
+use capsid_model::gate::{CommandPolicy, check};
 use capsid_sandbox::isolation::best_of;
-use capsid_sandbox::{Confinement, Finished, Isolation, Limits, probe, run_validation_at};
-use capsid_testkit::repo::Repo;
+use capsid_sandbox::{Confinement, FinishedProcess, Isolation, ProcessLimits, probe, run_validation_at};
+use capsid_testkit::test_repo::TestRepo;
 use std::collections::{BTreeMap, BTreeSet};
 
 const TABLE: &str = include_str!("../../capsid-model/tests/hostile_commands.txt");
 
 struct Hostile {
     family: String,
-    policy: Policy,
+    policy: CommandPolicy,
     command: String,
 }
 
 fn table(canary: &str) -> Vec<Hostile> {
     let mut family = String::new();
-    let mut policy = Policy::default();
+    let mut policy = CommandPolicy::default();
     let mut commands = Vec::new();
     for line in TABLE.lines() {
         if let Some(name) = line.strip_prefix("# family: ") {
             family = name.to_owned();
-            policy = Policy::default();
+            policy = CommandPolicy::default();
         } else if let Some(programs) = line.strip_prefix("# owner: ") {
             policy.programs = programs.split(' ').map(str::to_owned).collect();
         } else if line == "# inline code" {
@@ -65,8 +65,8 @@ fn decode(line: &str) -> String {
 }
 
 /// A repository in which every attack would work: what it would run is there.
-fn scratch(canary: &str) -> Repo {
-    let repo = Repo::new();
+fn scratch(canary: &str) -> TestRepo {
+    let repo = TestRepo::new();
     let write = format!("require('fs').writeFileSync('{canary}', '')");
     repo.write("a.js", "console.log(process.argv.slice(2))");
     repo.write("evil.js", &write);
@@ -79,9 +79,9 @@ fn scratch(canary: &str) -> Repo {
     repo
 }
 
-fn run(level: Isolation, repo: &Repo, argv: &[String]) -> Finished {
+fn run(level: Isolation, repo: &TestRepo, argv: &[String]) -> FinishedProcess {
     let place = Confinement::to(repo.path());
-    run_validation_at(level, argv, &place, &Limits::default()).unwrap()
+    run_validation_at(level, argv, &place, &ProcessLimits::default()).unwrap()
 }
 
 #[test]

@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 /// The folder of the trail: key, chains, meta-chain, log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Home {
+pub struct TrailHome {
     root: PathBuf,
     shared: Option<PathBuf>,
 }
 
 /// The environment that decides where the home is.
-pub type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type HomeEnv<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-impl Home {
+impl TrailHome {
     /// A home at a path.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), shared: None }
@@ -21,7 +21,7 @@ impl Home {
 
     /// The user's home: the one named, else `$AGENT_CAPSULE_HOME`, else `~/.agent-capsule` where that exists, else
     /// `trail` in the data folder. `$AGENT_CAPSULE_DB` names one database for all sessions, unless a home was named.
-    pub fn find(named: Option<&Path>, env: Env<'_>) -> Result<Self> {
+    pub fn find(named: Option<&Path>, env: HomeEnv<'_>) -> Result<Self> {
         if let Some(path) = named {
             return Ok(Self::at(path));
         }
@@ -92,7 +92,7 @@ impl Home {
 
 /// Where `qp-capsule` keeps its keys: `$QUANTUMPIPES_DATA_DIR`, else `~/.quantumpipes`. Only what exists, and no path
 /// that the tool itself would refuse.
-pub fn qp_capsule(env: Env<'_>) -> Option<PathBuf> {
+pub fn qp_capsule(env: HomeEnv<'_>) -> Option<PathBuf> {
     let user = user_home(env);
     let folder = match env("QUANTUMPIPES_DATA_DIR").filter(|value| !value.trim().is_empty()) {
         Some(path) => expand(&path, user.as_deref()),
@@ -103,7 +103,7 @@ pub fn qp_capsule(env: Env<'_>) -> Option<PathBuf> {
 }
 
 /// The folder for everything that belongs to no repository: `$CAPSID_HOME`, else the platform's.
-pub fn data_folder(env: Env<'_>) -> Result<PathBuf> {
+pub fn data_folder(env: HomeEnv<'_>) -> Result<PathBuf> {
     let user = user_home(env);
     if let Some(path) = env("CAPSID_HOME").filter(|value| !value.trim().is_empty()) {
         return Ok(expand(&path, user.as_deref()));
@@ -121,7 +121,7 @@ pub fn data_folder(env: Env<'_>) -> Result<PathBuf> {
     })
 }
 
-fn user_home(env: Env<'_>) -> Option<PathBuf> {
+fn user_home(env: HomeEnv<'_>) -> Option<PathBuf> {
     let set = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("HOME").or_else(|| set("USERPROFILE"))
 }
@@ -150,8 +150,8 @@ mod tests {
                 _ => pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()),
             }
         };
-        let found = |env: Env<'_>| Home::find(None, env).unwrap().root().to_owned();
-        assert_eq!(Home::find(Some(Path::new("/x")), &env(&[])).unwrap().root(), Path::new("/x"));
+        let found = |env: HomeEnv<'_>| TrailHome::find(None, env).unwrap().root().to_owned();
+        assert_eq!(TrailHome::find(Some(Path::new("/x")), &env(&[])).unwrap().root(), Path::new("/x"));
         assert_eq!(found(&env(&[("CAPSID_HOME", "~/data")])), user.path().join("data/trail"));
         std::fs::create_dir(user.path().join(".agent-capsule")).unwrap();
         assert_eq!(found(&env(&[("CAPSID_HOME", "~/data")])), user.path().join(".agent-capsule"));
@@ -164,9 +164,9 @@ mod tests {
             "AGENT_CAPSULE_DB" => Some("/s/all.db".to_owned()),
             _ => Some("/h".to_owned()),
         };
-        let home = Home::find(None, &env).unwrap();
+        let home = TrailHome::find(None, &env).unwrap();
         assert_eq!(home.chain("codex", "s1"), (PathBuf::from("/s/all.db"), Some("s1".to_owned())));
-        let plain = Home::at("/h").chain("codex", "s1");
+        let plain = TrailHome::at("/h").chain("codex", "s1");
         assert_eq!(plain, (PathBuf::from("/h/chains/codex/s1.db"), None));
     }
 }

@@ -18,8 +18,8 @@ pub mod uri;
 pub mod validate;
 pub mod verify;
 
-pub use home::Home;
-pub use record::{Link, Record};
+pub use home::TrailHome;
+pub use record::{ActionRecord, ChainLink};
 pub use sealer::{Sealer, python_iso};
 pub use sign::{PublicKey, SigningKey};
-pub use stored::{Columns, Seal, Stored};
+pub use stored::{RecordColumns, RecordSeal, StoredRecord};

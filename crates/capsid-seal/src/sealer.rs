@@ -1,10 +1,10 @@
 //! Sealing: canonical text, hash, signature.
 
 use crate::hash::sha3_hex;
-use crate::record::{Link, Record};
+use crate::record::{ActionRecord, ChainLink};
 use crate::sign::{PublicKey, SigningKey};
-use crate::stored::{Columns, Seal, Stored};
-use capsid_model::exact::{Fields, Json};
+use crate::stored::{RecordColumns, RecordSeal, StoredRecord};
+use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::{Code, Problem, Result};
 
 /// Seals records with one key.
@@ -45,30 +45,30 @@ impl Sealer {
     }
 
     /// Seals a record at its place in a chain. `signed_at` is text such as [`python_iso`] gives.
-    pub fn seal(&self, record: &Record, link: &Link, signed_at: &str) -> Result<Stored> {
+    pub fn seal(&self, record: &ActionRecord, link: &ChainLink, signed_at: &str) -> Result<StoredRecord> {
         let mut stored = self.prepare(record, link, signed_at)?;
         self.sign(&mut stored.seal)?;
         Ok(stored)
     }
 
     /// All of the seal but the signatures, which take the most time and do not depend on each other.
-    pub fn prepare(&self, record: &Record, link: &Link, signed_at: &str) -> Result<Stored> {
+    pub fn prepare(&self, record: &ActionRecord, link: &ChainLink, signed_at: &str) -> Result<StoredRecord> {
         refuse_non_finite(record)?;
         let canonical = match float_typed(&record.reasoning) {
             None => record.canonical(link),
-            Some(reasoning) => Record { reasoning, ..record.clone() }.canonical(link),
+            Some(reasoning) => ActionRecord { reasoning, ..record.clone() }.canonical(link),
         };
-        let seal = Seal {
+        let seal = RecordSeal {
             hash: sha3_hex(canonical.as_bytes()),
             signed_at: Some(signed_at.to_owned()),
             signed_by: self.fingerprint.clone(),
-            ..Seal::default()
+            ..RecordSeal::default()
         };
-        Ok(Stored { canonical, seal, columns: Some(columns(record, link)?) })
+        Ok(StoredRecord { canonical, seal, columns: Some(columns(record, link)?) })
     }
 
     /// Adds the signatures.
-    pub fn sign(&self, seal: &mut Seal) -> Result<()> {
+    pub fn sign(&self, seal: &mut RecordSeal) -> Result<()> {
         seal.signature = self.key.sign(&seal.hash);
         seal.signature_pq = self.sign_pq(&seal.hash)?;
         Ok(())
@@ -86,15 +86,15 @@ impl Sealer {
     }
 }
 
-fn columns(record: &Record, link: &Link) -> Result<Columns> {
+fn columns(record: &ActionRecord, link: &ChainLink) -> Result<RecordColumns> {
     let sequence = i64::try_from(link.sequence)
         .map_err(|_| refused(&record.id, "would have a position beyond what a database can count"))?;
-    Ok(Columns { id: record.id.clone(), sequence, previous_hash: link.previous_hash.clone() })
+    Ok(RecordColumns { id: record.id.clone(), sequence, previous_hash: link.previous_hash.clone() })
 }
 
 /// The two fields that the format declares as floats print with a point even when integral; nothing where they are
 /// not there, which is nearly always.
-fn float_typed(reasoning: &Fields) -> Option<Fields> {
+fn float_typed(reasoning: &ExactFields) -> Option<ExactFields> {
     if !reasoning.contains_key("confidence") && !reasoning.contains_key("options") {
         return None;
     }
@@ -102,9 +102,9 @@ fn float_typed(reasoning: &Fields) -> Option<Fields> {
     if let Some(confidence) = reasoning.get_mut("confidence") {
         to_float(confidence);
     }
-    if let Some(Json::Array(options)) = reasoning.get_mut("options") {
+    if let Some(ExactJson::Array(options)) = reasoning.get_mut("options") {
         for option in options {
-            if let Json::Object(option) = option
+            if let ExactJson::Object(option) = option
                 && let Some(feasibility) = option.get_mut("feasibility")
             {
                 to_float(feasibility);
@@ -114,14 +114,14 @@ fn float_typed(reasoning: &Fields) -> Option<Fields> {
     Some(reasoning)
 }
 
-fn to_float(value: &mut Json) {
-    if let (Json::Int(_), Some(number)) = (&*value, value.as_f64()) {
-        *value = Json::Float(number);
+fn to_float(value: &mut ExactJson) {
+    if let (ExactJson::Int(_), Some(number)) = (&*value, value.as_f64()) {
+        *value = ExactJson::Float(number);
     }
 }
 
 /// JSON has no text for them, and the tools that print one anyway disagree.
-fn refuse_non_finite(record: &Record) -> Result<()> {
+fn refuse_non_finite(record: &ActionRecord) -> Result<()> {
     let found = record.sections().into_iter().find_map(|(name, fields)| {
         let (member, value) = fields.iter().find(|(_, value)| !value.is_sealable())?;
         let below = value.unsealable().filter(|place| !place.is_empty());
@@ -178,8 +178,8 @@ mod tests {
 
     #[test]
     fn the_seal_covers_the_text_and_the_columns_repeat_it() {
-        let record = Record { id: "a".into(), kind: "tool".into(), ..Record::default() };
-        let link = Link { sequence: 1, previous_hash: Some("0".repeat(64)) };
+        let record = ActionRecord { id: "a".into(), kind: "tool".into(), ..ActionRecord::default() };
+        let link = ChainLink { sequence: 1, previous_hash: Some("0".repeat(64)) };
         let stored = sealer().seal(&record, &link, "2026-02-07T15:20:54+00:00").unwrap();
         assert_eq!(stored.seal.hash, sha3_hex(stored.canonical.as_bytes()));
         assert_eq!(stored.seal.signature, sealer().key.sign(&stored.seal.hash));
@@ -188,16 +188,16 @@ mod tests {
         let columns = stored.columns.unwrap();
         assert_eq!((columns.id.as_str(), columns.sequence), ("a", 1));
         assert_eq!(columns.previous_hash, link.previous_hash);
-        let beyond = Link { sequence: u64::MAX, previous_hash: None };
+        let beyond = ChainLink { sequence: u64::MAX, previous_hash: None };
         assert_eq!(sealer().seal(&record, &beyond, "").unwrap_err().code, Code::SealRefused);
     }
 
     #[test]
     fn the_two_float_fields_print_with_a_point_and_no_other_does() {
-        let option = Json::Object(fields! { "feasibility": 1_i64, "rank": 1_i64 });
+        let option = ExactJson::Object(fields! { "feasibility": 1_i64, "rank": 1_i64 });
         let reasoning = fields! { "confidence": 0_i64, "options": vec![option], "depth": 2_i64 };
-        let record = Record { reasoning, ..Record::default() };
-        let text = sealer().seal(&record, &Link::default(), "").unwrap().canonical;
+        let record = ActionRecord { reasoning, ..ActionRecord::default() };
+        let text = sealer().seal(&record, &ChainLink::default(), "").unwrap().canonical;
         let expected = r#""reasoning":{"confidence":0.0,"depth":2,"options":[{"feasibility":1.0,"rank":1}]}"#;
         assert!(text.contains(expected), "{text}");
     }
@@ -205,9 +205,9 @@ mod tests {
     #[test]
     fn numbers_that_json_has_no_text_for_are_refused() {
         for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let outcome = fields! { "metrics": vec![Json::Object(fields! { "x": number })] };
-            let record = Record { id: "odd".into(), outcome, ..Record::default() };
-            let problem = sealer().seal(&record, &Link::default(), "").unwrap_err();
+            let outcome = fields! { "metrics": vec![ExactJson::Object(fields! { "x": number })] };
+            let record = ActionRecord { id: "odd".into(), outcome, ..ActionRecord::default() };
+            let problem = sealer().seal(&record, &ChainLink::default(), "").unwrap_err();
             assert_eq!(problem.code, Code::SealRefused);
             assert!(problem.message.contains("`odd`"), "{}", problem.message);
             assert!(problem.message.contains("`outcome/metrics/0/x`"), "{}", problem.message);

@@ -2,18 +2,18 @@
 
 /// One stored record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredRecord {
     /// The text that was hashed, to the byte.
     pub canonical: String,
     /// The seal.
-    pub seal: Seal,
+    pub seal: RecordSeal,
     /// What the store keeps beside the text; none in a bundle or a JSON file.
-    pub columns: Option<Columns>,
+    pub columns: Option<RecordColumns>,
 }
 
 /// The five fields that are no part of what is hashed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seal {
+pub struct RecordSeal {
     /// SHA3-256 of the canonical text, lowercase hex.
     pub hash: String,
     /// Ed25519 over the hex text of the hash, lowercase hex.
@@ -28,7 +28,7 @@ pub struct Seal {
 
 /// Copies of sealed fields that a database keeps in columns of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Columns {
+pub struct RecordColumns {
     /// The record's id.
     pub id: String,
     /// Its position; [`Columns::NO_NUMBER`] where something else stands there.
@@ -37,7 +37,7 @@ pub struct Columns {
     pub previous_hash: Option<String>,
 }
 
-impl Columns {
+impl RecordColumns {
     /// Stands for a position that is no number.
     pub const NO_NUMBER: i64 = i64::MIN;
 }

@@ -15,14 +15,14 @@ pub struct CapsuleUri {
     /// The chain, where the address names one.
     pub chain: Option<String>,
     /// Which record.
-    pub reference: Reference,
+    pub reference: RecordReference,
     /// Which part of it: a section, and names or places in it, with `/` between.
     pub fragment: Option<String>,
 }
 
 /// What tells a record from the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reference {
+pub enum RecordReference {
     /// Its SHA3-256 hash: 64 lowercase hex digits.
     Hash(String),
     /// Its position in the chain.
@@ -31,7 +31,7 @@ pub enum Reference {
     Id(String),
 }
 
-impl Reference {
+impl RecordReference {
     /// `hash`, `sequence` or `id`.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl CapsuleUri {
         let (place, fragment) =
             rest.split_once('#').map_or((rest, None), |(place, fragment)| (place, Some(fragment)));
         let (chain, reference) = match place.split_once('/') {
-            None => (None, alone(place)?),
+            None => (None, parse_bare(place)?),
             Some((chain, record)) => (Some(chain_name(chain)?), in_chain(record)?),
         };
         let fragment = fragment.map(part).transpose()?;
@@ -68,7 +68,7 @@ impl CapsuleUri {
     }
 }
 
-fn alone(text: &str) -> std::result::Result<Reference, &'static str> {
+fn parse_bare(text: &str) -> std::result::Result<RecordReference, &'static str> {
     if text.is_empty() {
         return Err("it names no record");
     }
@@ -78,10 +78,10 @@ fn alone(text: &str) -> std::result::Result<Reference, &'static str> {
     if !is_uuid(text) {
         return Err("what it names is neither a hash nor a UUID");
     }
-    Ok(Reference::Id(text.to_ascii_lowercase()))
+    Ok(RecordReference::Id(text.to_ascii_lowercase()))
 }
 
-fn in_chain(text: &str) -> std::result::Result<Reference, &'static str> {
+fn in_chain(text: &str) -> std::result::Result<RecordReference, &'static str> {
     if text.starts_with(HASH_PREFIX) {
         return hash(text);
     }
@@ -89,16 +89,16 @@ fn in_chain(text: &str) -> std::result::Result<Reference, &'static str> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("what it names in the chain is neither a position nor a hash");
     }
-    text.parse().map(Reference::Sequence).map_err(|_| "the position is too large")
+    text.parse().map(RecordReference::Sequence).map_err(|_| "the position is too large")
 }
 
-fn hash(text: &str) -> std::result::Result<Reference, &'static str> {
+fn hash(text: &str) -> std::result::Result<RecordReference, &'static str> {
     let digits = text.strip_prefix(HASH_PREFIX).unwrap_or_default();
     let lowercase_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     if digits.len() != 64 || !digits.bytes().all(lowercase_hex) {
         return Err("a hash is `sha3_` and 64 lowercase hex digits");
     }
-    Ok(Reference::Hash(digits.to_owned()))
+    Ok(RecordReference::Hash(digits.to_owned()))
 }
 
 fn is_uuid(text: &str) -> bool {
@@ -136,9 +136,9 @@ impl fmt::Display for CapsuleUri {
             write!(f, "{chain}/")?;
         }
         match &self.reference {
-            Reference::Hash(hash) => write!(f, "{HASH_PREFIX}{hash}")?,
-            Reference::Sequence(number) => write!(f, "{number}")?,
-            Reference::Id(id) => f.write_str(id)?,
+            RecordReference::Hash(hash) => write!(f, "{HASH_PREFIX}{hash}")?,
+            RecordReference::Sequence(number) => write!(f, "{number}")?,
+            RecordReference::Id(id) => f.write_str(id)?,
         }
         self.fragment.as_ref().map_or(Ok(()), |fragment| write!(f, "#{fragment}"))
     }
@@ -158,13 +158,13 @@ mod tests {
     fn every_form_is_read_and_printed_back() {
         let hash = hash();
         for (text, chain, reference, fragment) in [
-            (format!("capsule://sha3_{hash}"), None, Reference::Hash(hash.clone()), None),
-            (format!("capsule://{ID}#outcome"), None, Reference::Id(ID.into()), Some("outcome")),
-            ("capsule://Quay-7.north_b/0".into(), Some("Quay-7.north_b"), Reference::Sequence(0), None),
+            (format!("capsule://sha3_{hash}"), None, RecordReference::Hash(hash.clone()), None),
+            (format!("capsule://{ID}#outcome"), None, RecordReference::Id(ID.into()), Some("outcome")),
+            ("capsule://Quay-7.north_b/0".into(), Some("Quay-7.north_b"), RecordReference::Sequence(0), None),
             (
                 format!("capsule://quay/sha3_{hash}#execution/tool_calls/0"),
                 Some("quay"),
-                Reference::Hash(hash),
+                RecordReference::Hash(hash),
                 Some("execution/tool_calls/0"),
             ),
         ] {
@@ -175,7 +175,7 @@ mod tests {
             assert_eq!(uri, expected);
         }
         let upper = format!("capsule://{}", ID.to_uppercase());
-        assert_eq!(CapsuleUri::parse(&upper).unwrap().reference, Reference::Id(ID.into()));
+        assert_eq!(CapsuleUri::parse(&upper).unwrap().reference, RecordReference::Id(ID.into()));
     }
 
     #[test]

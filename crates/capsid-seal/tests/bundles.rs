@@ -1,21 +1,24 @@
 //! The export bundle: what is written, to the byte, and what is believed of one that comes from elsewhere.
 
 use crate::store::*;
-use capsid_model::exact::{Json, indented, parse, spaced};
-use capsid_seal::bundle::{Claim, Export, Facts, write};
+use capsid_model::exact::{ExactJson, indented, parse, spaced};
+use capsid_seal::bundle::{BundleExport, ChainClaim, ChainFacts, write};
 use capsid_seal::chain::ChainWriter;
-use capsid_seal::sources::{Kind, open_any};
+use capsid_seal::sources::{SourceKind, open_any};
 use capsid_seal::{PublicKey, SigningKey};
 use std::path::Path;
 
-fn export(home: &Path, out: &Path, known: &[PublicKey]) -> capsid_seal::bundle::Written {
+fn export(home: &Path, out: &Path, known: &[PublicKey]) -> capsid_seal::bundle::WrittenBundle {
     let sources = open_any(home).unwrap();
     let own = Some(sealer().public());
-    write(out, &Export { chains: &sources.chains, own, known, generated_at: "2026-02-07T16:20:54+01:00" })
-        .unwrap()
+    write(
+        out,
+        &BundleExport { chains: &sources.chains, own, known, generated_at: "2026-02-07T16:20:54+01:00" },
+    )
+    .unwrap()
 }
 
-fn json(path: &Path) -> Json {
+fn json(path: &Path) -> ExactJson {
     parse(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
@@ -83,14 +86,14 @@ fn a_bundle_of_a_home_is_written_and_verifies() {
     assert_eq!(names, ["hash", "signature", "signature_pq", "signed_at", "signed_by", "canonical"]);
 
     let sources = open_any(&out).unwrap();
-    assert_eq!((sources.kind, sources.chains.len(), sources.keys.len()), (Kind::Bundle, 3, 2));
+    assert_eq!((sources.kind, sources.chains.len(), sources.keys.len()), (SourceKind::Bundle, 3, 2));
     assert!(sources.contradictions.is_empty() && sources.refused_keys.is_empty());
     for chain in &sources.chains {
         let verdict = verify(chain);
         assert!(verdict.valid, "{verdict:?}");
         let claim = chain.claim.as_ref().unwrap();
-        let mut facts = Facts::default();
-        chain.records().unwrap().for_each(|stored| facts.see(&stored.unwrap().seal));
+        let mut facts = ChainFacts::default();
+        chain.records().unwrap().for_each(|stored| facts.record(&stored.unwrap().seal));
         assert_eq!((facts.length, &facts.head_hash), (verdict.length, &verdict.head));
         assert_eq!(claim.contradicted_by(&facts), None);
         for wrong in wrong_claims(claim) {
@@ -109,12 +112,13 @@ fn the_sample_home_gives_the_sample_bundle_where_present() {
     let sources = open_any(&sample.join("home-sample")).unwrap();
     let own = Some(sealer().public());
     let at = "2026-06-06T00:00:00+00:00";
-    write(folder.path(), &Export { chains: &sources.chains, own, known: &known, generated_at: at }).unwrap();
+    write(folder.path(), &BundleExport { chains: &sources.chains, own, known: &known, generated_at: at })
+        .unwrap();
     let text = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     for name in files_in(&sample.join("bundle-sample")) {
         let theirs = text(&sample.join("bundle-sample"), &name);
         let mut expected = parse(&theirs).unwrap();
-        if let Json::Object(fields) = &mut expected {
+        if let ExactJson::Object(fields) = &mut expected {
             fields.shift_remove("db_path");
         }
         let expected = if name == "index.json" { indented(&expected) } else { spaced(&expected) };
@@ -145,10 +149,10 @@ fn an_older_bundle_reads_too() {
     let (root, out) = (folder.path().join("home"), folder.path().join("out"));
     home(&root, &[("codex", "s1", 3)]);
     export(&root, &out, &[]);
-    let Json::Object(mut index) = json(&out.join("index.json")) else { panic!() };
+    let ExactJson::Object(mut index) = json(&out.join("index.json")) else { panic!() };
     index.retain(|name, _| name != "keys" && name != "meta");
     index.insert("tools".into(), vec!["codex"].into());
-    std::fs::write(out.join("index.json"), spaced(&Json::Object(index))).unwrap();
+    std::fs::write(out.join("index.json"), spaced(&ExactJson::Object(index))).unwrap();
     std::fs::remove_file(out.join("meta.json")).unwrap();
     let sources = open_any(&out.join("index.json")).unwrap();
     assert_eq!((sources.chains.len(), sources.keys.len()), (1, 1));
@@ -161,12 +165,12 @@ fn a_bundle_is_not_believed_where_it_contradicts_itself() {
     let (root, out) = (folder.path().join("home"), folder.path().join("out"));
     home(&root, &[("codex", "s1", 3), ("codex", "s2", 2)]);
     export(&root, &out, &[]);
-    let Json::Object(index) = json(&out.join("index.json")) else { panic!() };
+    let ExactJson::Object(index) = json(&out.join("index.json")) else { panic!() };
     let own = sealer().public().hex();
-    let edited = |edit: &dyn Fn(&mut capsid_model::exact::Fields)| {
+    let edited = |edit: &dyn Fn(&mut capsid_model::exact::ExactFields)| {
         let mut index = index.clone();
         edit(&mut index);
-        std::fs::write(out.join("index.json"), spaced(&Json::Object(index))).unwrap();
+        std::fs::write(out.join("index.json"), spaced(&ExactJson::Object(index))).unwrap();
         open_any(&out).unwrap()
     };
 
@@ -183,7 +187,7 @@ fn a_bundle_is_not_believed_where_it_contradicts_itself() {
     let outside = edited(&|index| {
         let entry =
             parse("{\"id\": \"../home/chains/codex/s1\", \"tool\": \"codex\", \"length\": 3}").unwrap();
-        index.insert("chains".into(), Json::Array(vec![entry, Json::Null]));
+        index.insert("chains".into(), ExactJson::Array(vec![entry, ExactJson::Null]));
     });
     assert!(outside.chains[..2].iter().all(|chain| chain.records().is_err() && !chain.is_missing()));
 
@@ -194,10 +198,10 @@ fn a_bundle_is_not_believed_where_it_contradicts_itself() {
     assert_eq!(missing, [true, false, true]);
     assert_eq!(lost.chains[0].records().unwrap_err().code, capsid_model::Code::FileNotFound);
 
-    let Json::Object(mut file) = json(&out.join("codex-s2.json")) else { panic!() };
-    let Some(Json::Array(records)) = file.get_mut("capsules") else { panic!() };
+    let ExactJson::Object(mut file) = json(&out.join("codex-s2.json")) else { panic!() };
+    let Some(ExactJson::Array(records)) = file.get_mut("capsules") else { panic!() };
     records.pop();
-    std::fs::write(out.join("codex-s2.json"), spaced(&Json::Object(file))).unwrap();
+    std::fs::write(out.join("codex-s2.json"), spaced(&ExactJson::Object(file))).unwrap();
     let cut = edited(&|_| ());
     let verdict = verify(&cut.chains[1]);
     assert!(verdict.valid, "the records alone cannot show it");
@@ -215,16 +219,16 @@ fn an_index_that_is_none_is_said_to_be_none() {
 }
 
 /// The claim with each thing that it says changed, one at a time.
-fn wrong_claims(claim: &Claim) -> Vec<Claim> {
+fn wrong_claims(claim: &ChainClaim) -> Vec<ChainClaim> {
     let text = |said: &Option<String>| said.as_ref().map(|_| "something else".to_owned());
     let mut wrong = vec![
-        Claim { length: claim.length.map(|length| length + 1), ..claim.clone() },
-        Claim { head_hash: text(&claim.head_hash), ..claim.clone() },
-        Claim { genesis_hash: text(&claim.genesis_hash), ..claim.clone() },
-        Claim { all_hashes_ok: claim.all_hashes_ok.map(|_| false), ..claim.clone() },
-        Claim { signed_by: claim.signed_by.as_ref().map(|_| ["x".to_owned()].into()), ..claim.clone() },
-        Claim { started_at: text(&claim.started_at), ..claim.clone() },
-        Claim { ended_at: text(&claim.ended_at), ..claim.clone() },
+        ChainClaim { length: claim.length.map(|length| length + 1), ..claim.clone() },
+        ChainClaim { head_hash: text(&claim.head_hash), ..claim.clone() },
+        ChainClaim { genesis_hash: text(&claim.genesis_hash), ..claim.clone() },
+        ChainClaim { all_hashes_ok: claim.all_hashes_ok.map(|_| false), ..claim.clone() },
+        ChainClaim { signed_by: claim.signed_by.as_ref().map(|_| ["x".to_owned()].into()), ..claim.clone() },
+        ChainClaim { started_at: text(&claim.started_at), ..claim.clone() },
+        ChainClaim { ended_at: text(&claim.ended_at), ..claim.clone() },
     ];
     wrong.retain(|wrong| wrong != claim);
     assert!(wrong.len() >= 3, "{claim:?}");

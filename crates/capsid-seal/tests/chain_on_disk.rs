@@ -2,8 +2,8 @@
 
 use crate::store::*;
 use capsid_model::Code;
-use capsid_model::exact::Json;
-use capsid_seal::chain::{ChainReader, ChainWriter, Turn, checkpoint_of};
+use capsid_model::exact::ExactJson;
+use capsid_seal::chain::{ChainReader, ChainWriter, RecordReason, checkpoint_of};
 use std::path::Path;
 
 #[test]
@@ -53,7 +53,9 @@ fn a_record_that_cannot_be_sealed_keeps_its_group_out_and_nothing_else() {
     for (count, bad) in [(3, 2), (200, 150)] {
         let path = folder.path().join(format!("{count}.db"));
         let mut writer = ChainWriter::open(&path).unwrap();
-        let refuse = |name: &String, turn: Turn, link: &capsid_seal::Link| match name == &format!("n{bad}") {
+        let refuse = |name: &String, turn: RecordReason, link: &capsid_seal::ChainLink| match name
+            == &format!("n{bad}")
+        {
             true => Err(capsid_model::Problem::new(Code::SealRefused, "no")),
             false => seal(name, turn, link),
         };
@@ -161,7 +163,8 @@ fn a_chain_of_the_reference_goes_on_and_nothing_is_sealed_twice() {
     writer.write_checkpoint(None, &checkpoint_of(&noted)).unwrap();
     assert_eq!(std::fs::read_to_string(checkpoint_of(&noted)).unwrap(), r#"{"done": ["a", "b", "c"]}"#);
 
-    let key_of = |content: &Json| content.at(&["context", "environment", "key"])?.as_str().map(str::to_owned);
+    let key_of =
+        |content: &ExactJson| content.at(&["context", "environment", "key"])?.as_str().map(str::to_owned);
     let bare = folder.path().join("bare.db");
     reference_chain(&bare, &["a", "b"], false);
     let mut writer = ChainWriter::open(&bare).unwrap().with_key_of(key_of);
@@ -169,10 +172,10 @@ fn a_chain_of_the_reference_goes_on_and_nothing_is_sealed_twice() {
 
     // The reference adds a record of its own after ours.
     let head = ChainReader::open(&bare).unwrap().head(None).unwrap().unwrap();
-    let link = capsid_seal::Link { sequence: 3, previous_hash: Some(head.seal.hash) };
+    let link = capsid_seal::ChainLink { sequence: 3, previous_hash: Some(head.seal.hash) };
     insert_row(
         &rusqlite::Connection::open(&bare).unwrap(),
-        &seal(&"d".to_owned(), Turn::First, &link).unwrap(),
+        &seal(&"d".to_owned(), RecordReason::First, &link).unwrap(),
     );
     assert_eq!(append(&mut writer, None, &["a", "b", "c", "d", "e"]).unwrap().appended, 1);
     assert_eq!(sound(&all(&bare, None)), ["a", "b", "c", "d", "e"]);

@@ -2,39 +2,39 @@
 
 use crate::store::*;
 use capsid_model::Code;
-use capsid_model::exact::{Json, canonical, canonical_ascii, indented, parse, spaced};
+use capsid_model::exact::{ExactJson, canonical, canonical_ascii, indented, parse, spaced};
 use capsid_seal::chain::ChainWriter;
 use capsid_seal::hash::sha3_hex;
-use capsid_seal::sources::{Kind, Sources, open_any};
-use capsid_seal::verify::FailureClass;
-use capsid_seal::{Sealer, SigningKey, Stored};
+use capsid_seal::sources::{ChainSources, SourceKind, open_any};
+use capsid_seal::verify::VerifyFailureClass;
+use capsid_seal::{Sealer, SigningKey, StoredRecord};
 use std::path::Path;
 
 /// A record as one object, with its seal among its content, as `qp-capsule` writes JSON chains.
-fn sealed_object(stored: &Stored) -> Json {
-    let Json::Object(mut fields) = parse(&stored.canonical).unwrap() else { panic!() };
+fn sealed_object(stored: &StoredRecord) -> ExactJson {
+    let ExactJson::Object(mut fields) = parse(&stored.canonical).unwrap() else { panic!() };
     let seal = stored.seal.clone();
     fields.insert("hash".into(), seal.hash.into());
     fields.insert("signature".into(), seal.signature.into());
     fields.insert("signature_pq".into(), seal.signature_pq.into());
     fields.insert("signed_at".into(), seal.signed_at.into());
     fields.insert("signed_by".into(), seal.signed_by.into());
-    Json::Object(fields)
+    ExactJson::Object(fields)
 }
 
-fn records(count: usize) -> Vec<Stored> {
+fn records(count: usize) -> Vec<StoredRecord> {
     let folder = tempfile::tempdir().unwrap();
     chain(&folder.path().join("s.db"), count);
     all(&folder.path().join("s.db"), None)
 }
 
-fn only(sources: &Sources) -> &capsid_seal::sources::ChainSource {
+fn only(sources: &ChainSources) -> &capsid_seal::sources::ChainSource {
     assert_eq!(sources.chains.len(), 1);
     &sources.chains[0]
 }
 
 /// A database as `qp-capsule` writes it: ordinary JSON, escaped, in some order.
-fn document_database(path: &Path, records: &[Stored], text_of: impl Fn(&Json) -> String) {
+fn document_database(path: &Path, records: &[StoredRecord], text_of: impl Fn(&ExactJson) -> String) {
     let database = rusqlite::Connection::open(path).unwrap();
     let table = "CREATE TABLE capsules (id VARCHAR(36) PRIMARY KEY, type VARCHAR(20), sequence INTEGER,
         previous_hash VARCHAR(64), data TEXT, hash VARCHAR(64), signature TEXT, signature_pq TEXT,
@@ -62,17 +62,17 @@ fn document_database(path: &Path, records: &[Stored], text_of: impl Fn(&Json) ->
 fn a_json_list_and_a_single_record_verify() {
     let folder = tempfile::tempdir().unwrap();
     let records = records(150);
-    let list = Json::Array(records.iter().map(sealed_object).collect());
+    let list = ExactJson::Array(records.iter().map(sealed_object).collect());
     for (name, text) in
         [("spaced", spaced(&list)), ("indented", indented(&list)), ("tight", canonical(&list))]
     {
         let path = folder.path().join(format!("{name}.json"));
         std::fs::write(&path, text).unwrap();
         let sources = open_any(&path).unwrap();
-        assert_eq!(sources.kind, Kind::Json);
+        assert_eq!(sources.kind, SourceKind::Json);
         let verdict = verify(only(&sources));
         assert_eq!((verdict.valid, verdict.verified), (true, 150), "{name}");
-        let tail: Vec<Stored> = only(&sources).records_from(148).unwrap().map(Result::unwrap).collect();
+        let tail: Vec<StoredRecord> = only(&sources).records_from(148).unwrap().map(Result::unwrap).collect();
         assert_eq!(tail[0].seal, records[148].seal);
         assert_eq!(tail.len(), 2);
     }
@@ -94,7 +94,7 @@ fn entries_that_are_no_records_are_malformed_at_their_place() {
         std::fs::write(&path, format!("[{good}, {bad}]")).unwrap();
         let verdict = verify(only(&open_any(&path).unwrap()));
         assert_eq!((verdict.verified, verdict.broken_at), (1, Some(1)), "{bad}");
-        assert_eq!(verdict.failure.unwrap().class, FailureClass::Malformed, "{bad}");
+        assert_eq!(verdict.failure.unwrap().class, VerifyFailureClass::Malformed, "{bad}");
     }
 }
 
@@ -118,7 +118,8 @@ fn files_that_are_no_chain_are_said_to_be_none() {
     ];
     for bad in broken_later {
         std::fs::write(&path, &bad).unwrap();
-        let result: Result<Vec<Stored>, _> = only(&open_any(&path).unwrap()).records().unwrap().collect();
+        let result: Result<Vec<StoredRecord>, _> =
+            only(&open_any(&path).unwrap()).records().unwrap().collect();
         assert_eq!(result.unwrap_err().code, Code::ChainUnreadable, "{bad}");
     }
     std::fs::write(&path, format!("[{good}, \"\u{fffd}").into_bytes()).unwrap();
@@ -134,21 +135,21 @@ fn a_document_database_verifies_from_the_document_that_was_read() {
     let path = folder.path().join("capsules.db");
     document_database(&path, &records(5), |content| spaced(content).replace('ü', "\\u00fc"));
     let sources = open_any(&path).unwrap();
-    assert_eq!(sources.kind, Kind::Documents);
+    assert_eq!(sources.kind, SourceKind::Documents);
     assert_eq!(verify(only(&sources)).verified, 5);
     let database = rusqlite::Connection::open(&path).unwrap();
     let edits = [
         (
             "UPDATE capsules SET data = replace(data, 'do k0002', 'do K0002') WHERE sequence = 2",
             2,
-            FailureClass::Hash,
+            VerifyFailureClass::Hash,
         ),
         (
             "UPDATE capsules SET data = replace(data, '{\"authority\"', '{\"hash\": \"x\", \"authority\"') WHERE sequence = 1",
             1,
-            FailureClass::Hash,
+            VerifyFailureClass::Hash,
         ),
-        ("UPDATE capsules SET id = 'other' WHERE sequence = 0", 0, FailureClass::Column),
+        ("UPDATE capsules SET id = 'other' WHERE sequence = 0", 0, VerifyFailureClass::Column),
     ];
     for (edit, at, class) in edits {
         assert_eq!(database.execute(edit, []).unwrap(), 1, "{edit}");
@@ -168,7 +169,7 @@ fn the_earliest_records_verify_with_their_escapes() {
     stored.seal.hash = sha3_hex(escaped.as_bytes());
     stored.seal.signature = key.sign(&stored.seal.hash);
     let (list, database) = (folder.path().join("list.json"), folder.path().join("capsules.db"));
-    std::fs::write(&list, spaced(&Json::Array(vec![sealed_object(&stored)]))).unwrap();
+    std::fs::write(&list, spaced(&ExactJson::Array(vec![sealed_object(&stored)]))).unwrap();
     document_database(&database, &[stored], spaced);
     for path in [list, database] {
         assert!(verify(only(&open_any(&path).unwrap())).valid, "{}", path.display());
@@ -185,7 +186,7 @@ fn a_home_gives_all_its_chains_and_one_bad_file_hides_no_other() {
     std::fs::write(root.join("chains/codex/empty.db"), "").unwrap();
     std::fs::write(root.join("chains/codex/notes.txt"), "mine").unwrap();
     let sources = open_any(root).unwrap();
-    assert_eq!(sources.kind, Kind::Home);
+    assert_eq!(sources.kind, SourceKind::Home);
     let names: Vec<(Option<&str>, Option<&str>, bool)> = sources
         .chains
         .iter()
@@ -244,8 +245,8 @@ fn the_sample_home_and_bundle_verify_where_present() {
                 "{}",
                 source.label
             );
-            let mut facts = capsid_seal::bundle::Facts::default();
-            source.records().unwrap().for_each(|stored| facts.see(&stored.unwrap().seal));
+            let mut facts = capsid_seal::bundle::ChainFacts::default();
+            source.records().unwrap().for_each(|stored| facts.record(&stored.unwrap().seal));
             assert_eq!(claim.contradicted_by(&facts), None, "{}", source.label);
         }
         assert_eq!((sources.refused_keys.len(), sources.contradictions.len()), (0, 0));

@@ -10,11 +10,11 @@ use crate::scene::{Field, Finding, Scene};
 #[allow(dead_code)]
 use crate::store;
 use crate::store::sealer;
-use capsid_seal::keys::{KeySet, Origin};
-use capsid_seal::meta::{self, Status};
+use capsid_seal::keys::{KeyOrigin, KeySet};
+use capsid_seal::meta::{self, ConversationStatus};
 use capsid_seal::sources::open_any;
-use capsid_seal::verify::FailureClass;
-use capsid_seal::{Columns, Home, Link, Sealer, SigningKey, Stored};
+use capsid_seal::verify::VerifyFailureClass;
+use capsid_seal::{ChainLink, RecordColumns, Sealer, SigningKey, StoredRecord, TrailHome};
 use capsid_testkit::rounds::{rounds, size};
 use fastrand::Rng;
 
@@ -33,18 +33,20 @@ fn edits(rng: &mut Rng, was: &[u8], at: usize) -> Vec<Vec<u8>> {
 }
 
 /// What an edit of a record's field has to come to. `now` is what the field became.
-fn expected(chain: &[Stored], place: usize, field: Field, now: &[u8]) -> Finding {
+fn expected(chain: &[StoredRecord], place: usize, field: Field, now: &[u8]) -> Finding {
     let at = |class| Finding::Broken(class, place as u64);
     match field {
-        Field::Canonical => at(FailureClass::Hash),
-        Field::Hash if now.len() == 64 && now.iter().all(u8::is_ascii_hexdigit) => at(FailureClass::Hash),
-        Field::Hash => at(FailureClass::Malformed),
-        Field::Signature => at(FailureClass::Signature),
+        Field::Canonical => at(VerifyFailureClass::Hash),
+        Field::Hash if now.len() == 64 && now.iter().all(u8::is_ascii_hexdigit) => {
+            at(VerifyFailureClass::Hash)
+        }
+        Field::Hash => at(VerifyFailureClass::Malformed),
+        Field::Signature => at(VerifyFailureClass::Signature),
         Field::SignedBy => match now.len() >= 16 && sealer().public().hex().as_bytes().starts_with(now) {
             true => Finding::Valid(chain.len() as u64),
-            false => at(FailureClass::UnknownSigner),
+            false => at(VerifyFailureClass::UnknownSigner),
         },
-        Field::Id | Field::PreviousHash => at(FailureClass::Column),
+        Field::Id | Field::PreviousHash => at(VerifyFailureClass::Column),
         Field::Sequence => sequence_column(chain.len() as u64, place as u64, now),
         Field::SignedAt | Field::SignaturePq => Finding::Valid(chain.len() as u64),
     }
@@ -57,9 +59,9 @@ fn sequence_column(length: u64, place: u64, now: &[u8]) -> Finding {
     match number {
         Some(same) if same == place as f64 => Finding::Valid(length),
         Some(less) if less < place as f64 => {
-            Finding::Broken(FailureClass::Column, if less < 0.0 { 0 } else { less as u64 + 1 })
+            Finding::Broken(VerifyFailureClass::Column, if less < 0.0 { 0 } else { less as u64 + 1 })
         }
-        _ => Finding::Broken(FailureClass::Column, place),
+        _ => Finding::Broken(VerifyFailureClass::Column, place),
     }
 }
 
@@ -124,20 +126,20 @@ fn a_field_that_is_emptied_or_of_another_kind_is_noticed() {
     for place in 0..5 {
         let broken = |class| Finding::Broken(class, place as u64);
         for (column, value, class) in [
-            ("canonical", "''", FailureClass::Hash),
-            ("canonical", "x'00'", FailureClass::Hash),
-            ("hash", "''", FailureClass::Malformed),
-            ("hash", "upper(hash)", FailureClass::Hash),
-            ("signature", "''", FailureClass::Signature),
-            ("signature", "upper(signature)", FailureClass::Signature),
-            ("signature", "7", FailureClass::Signature),
-            ("signed_by", "''", FailureClass::UnknownSigner),
-            ("signed_by", "upper(signed_by)", FailureClass::UnknownSigner),
-            ("signed_by", "substr(signed_by, 1, 15)", FailureClass::UnknownSigner),
-            ("id", "''", FailureClass::Column),
-            ("id", "upper(id)", FailureClass::Column),
-            ("previous_hash", "''", FailureClass::Column),
-            ("previous_hash", "iif(sequence, NULL, hash)", FailureClass::Column),
+            ("canonical", "''", VerifyFailureClass::Hash),
+            ("canonical", "x'00'", VerifyFailureClass::Hash),
+            ("hash", "''", VerifyFailureClass::Malformed),
+            ("hash", "upper(hash)", VerifyFailureClass::Hash),
+            ("signature", "''", VerifyFailureClass::Signature),
+            ("signature", "upper(signature)", VerifyFailureClass::Signature),
+            ("signature", "7", VerifyFailureClass::Signature),
+            ("signed_by", "''", VerifyFailureClass::UnknownSigner),
+            ("signed_by", "upper(signed_by)", VerifyFailureClass::UnknownSigner),
+            ("signed_by", "substr(signed_by, 1, 15)", VerifyFailureClass::UnknownSigner),
+            ("id", "''", VerifyFailureClass::Column),
+            ("id", "upper(id)", VerifyFailureClass::Column),
+            ("previous_hash", "''", VerifyFailureClass::Column),
+            ("previous_hash", "iif(sequence, NULL, hash)", VerifyFailureClass::Column),
         ] {
             let found = fill(column, value, place);
             assert_eq!(found, [broken(class), broken(class)], "{column} = {value} at {place}");
@@ -160,13 +162,13 @@ fn a_field_that_is_emptied_or_of_another_kind_is_noticed() {
         }
         for (value, at) in [("-1", 0), ("10", place), ("'x'", place), ("x'30'", place), ("0.5", place.min(1))]
         {
-            let column = Finding::Broken(FailureClass::Column, at as u64);
+            let column = Finding::Broken(VerifyFailureClass::Column, at as u64);
             assert_eq!(fill("sequence", value, place), [column; 2], "sequence = {value} at {place}");
         }
         // A record that was given to another tenant is missing here, and has no beginning there.
         let away = match place {
             4 => Finding::Valid(4),
-            _ => broken(FailureClass::Missing),
+            _ => broken(VerifyFailureClass::Missing),
         };
         assert_eq!(fill("tenant_id", "'elsewhere'", place), [away; 2]);
     }
@@ -177,9 +179,9 @@ fn order(places: &[usize]) -> Finding {
     match places.iter().enumerate().find(|(at, place)| at != *place) {
         None => Finding::Valid(places.len() as u64),
         Some((at, place)) if place > &at && !places.contains(&at) => {
-            Finding::Broken(FailureClass::Missing, at as u64)
+            Finding::Broken(VerifyFailureClass::Missing, at as u64)
         }
-        Some((at, _)) => Finding::Broken(FailureClass::Link, at as u64),
+        Some((at, _)) => Finding::Broken(VerifyFailureClass::Link, at as u64),
     }
 }
 
@@ -199,7 +201,7 @@ fn records_removed_moved_or_repeated_are_noticed() {
     }
     lists.extend((0..5).map(|a| [0, 1, 2, 3, 4, a].to_vec()));
     for list in lists {
-        let records: Vec<Stored> = list.iter().map(|place| scene.chain[*place].clone()).collect();
+        let records: Vec<StoredRecord> = list.iter().map(|place| scene.chain[*place].clone()).collect();
         for batch in [false, true] {
             assert_eq!(scene.judge_bundle_of(&records, batch), order(&list), "bundle of {list:?}");
             // A table has no order but that of the column, so there only what is sorted shows as it is.
@@ -211,7 +213,7 @@ fn records_removed_moved_or_repeated_are_noticed() {
                 scene.with_rows(&renumbered(&records, relinked), || scene.judge_database(batch))
             });
             let right = match order(&list) {
-                Finding::Broken(_, at) => Finding::Broken(FailureClass::Column, at),
+                Finding::Broken(_, at) => Finding::Broken(VerifyFailureClass::Column, at),
                 valid => valid,
             };
             assert_eq!(found, [right, right], "columns numbered anew: {list:?}");
@@ -220,9 +222,9 @@ fn records_removed_moved_or_repeated_are_noticed() {
 }
 
 /// The same records with columns as if they were a chain.
-fn renumbered(records: &[Stored], relinked: bool) -> Vec<Stored> {
+fn renumbered(records: &[StoredRecord], relinked: bool) -> Vec<StoredRecord> {
     let mut previous: Option<String> = None;
-    let anew = |(sequence, stored): (i64, &Stored)| {
+    let anew = |(sequence, stored): (i64, &StoredRecord)| {
         let mut stored = stored.clone();
         let columns = stored.columns.as_mut().unwrap();
         columns.sequence = sequence;
@@ -240,13 +242,14 @@ fn an_end_that_was_cut_off_shows_outside_the_chain() {
     let scene = Scene::new(5);
     for kept in 0..=5 {
         let records = &scene.chain[..kept];
-        let options = meta::Options { deep: true, signatures: true, pinned: None };
-        let report = scene
-            .with_rows(records, || meta::verify_meta(&Home::at(&scene.home), &scene.keys, &options).unwrap());
+        let options = meta::MetaVerifyOptions { deep: true, signatures: true, pinned: None };
+        let report = scene.with_rows(records, || {
+            meta::verify_meta(&TrailHome::at(&scene.home), &scene.keys, &options).unwrap()
+        });
         let status = match kept {
-            0 => Status::Missing,
-            5 => Status::Intact,
-            _ => Status::Truncated,
+            0 => ConversationStatus::Missing,
+            5 => ConversationStatus::Intact,
+            _ => ConversationStatus::Truncated,
         };
         assert_eq!(report.conversations[0].status, status, "{kept} of 5");
         assert_eq!(report.is_ok(), kept == 5);
@@ -260,7 +263,7 @@ fn an_end_that_was_cut_off_shows_outside_the_chain() {
 }
 
 /// A record with other content and hash. Its signature stays what it was.
-fn rewritten(stored: &Stored, from: &str, to: &str) -> Stored {
+fn rewritten(stored: &StoredRecord, from: &str, to: &str) -> StoredRecord {
     let mut stored = stored.clone();
     assert!(stored.canonical.contains(from));
     stored.canonical = stored.canonical.replace(from, to);
@@ -269,18 +272,18 @@ fn rewritten(stored: &Stored, from: &str, to: &str) -> Stored {
 }
 
 /// The chain with record `place` edited and all that follows linked anew.
-fn rebuilt(chain: &[Stored], place: usize) -> Vec<Stored> {
+fn rebuilt(chain: &[StoredRecord], place: usize) -> Vec<StoredRecord> {
     let mut chain = chain.to_vec();
     chain[place] = rewritten(&chain[place], "do k", "did k");
     for at in place + 1..chain.len() {
         let (old, new) = (chain[at].columns.clone().unwrap(), chain[at - 1].seal.hash.clone());
         chain[at] = rewritten(&chain[at], old.previous_hash.as_ref().unwrap(), &new);
-        chain[at].columns = Some(Columns { previous_hash: Some(new), ..old });
+        chain[at].columns = Some(RecordColumns { previous_hash: Some(new), ..old });
     }
     chain
 }
 
-fn signed(mut chain: Vec<Stored>, from: usize, key: &SigningKey, name: &str) -> Vec<Stored> {
+fn signed(mut chain: Vec<StoredRecord>, from: usize, key: &SigningKey, name: &str) -> Vec<StoredRecord> {
     for stored in &mut chain[from..] {
         stored.seal.signature = key.sign(&stored.seal.hash);
         name.clone_into(&mut stored.seal.signed_by);
@@ -289,7 +292,7 @@ fn signed(mut chain: Vec<Stored>, from: usize, key: &SigningKey, name: &str) -> 
 }
 
 /// The same finding in both stores and both modes.
-fn judge_everywhere(scene: &Scene, records: &[Stored]) -> Finding {
+fn judge_everywhere(scene: &Scene, records: &[StoredRecord]) -> Finding {
     let found = [false, true].map(|batch| {
         let in_database = scene.with_rows(records, || scene.judge_database(batch));
         let in_bundle = scene.judge_bundle_of(records, batch);
@@ -312,27 +315,27 @@ fn another_key_cannot_sign_in_the_place_of_the_right_one() {
             chain[place] = signed(vec![chain[place].clone()], 0, &foreign, name).remove(0);
             chain
         };
-        assert_eq!(judge_everywhere(&scene, &one(&foreign_name)), at(FailureClass::UnknownSigner));
-        assert_eq!(judge_everywhere(&scene, &one(&own_name)), at(FailureClass::Signature));
+        assert_eq!(judge_everywhere(&scene, &one(&foreign_name)), at(VerifyFailureClass::UnknownSigner));
+        assert_eq!(judge_everywhere(&scene, &one(&own_name)), at(VerifyFailureClass::Signature));
         let rebuilt = rebuilt(&scene.chain, place);
-        assert_eq!(judge_everywhere(&scene, &rebuilt), at(FailureClass::Signature));
+        assert_eq!(judge_everywhere(&scene, &rebuilt), at(VerifyFailureClass::Signature));
         let forged = signed(rebuilt.clone(), place, &foreign, &foreign_name);
-        assert_eq!(judge_everywhere(&scene, &forged), at(FailureClass::UnknownSigner));
+        assert_eq!(judge_everywhere(&scene, &forged), at(VerifyFailureClass::UnknownSigner));
         let claimed = signed(rebuilt, place, &foreign, &own_name);
-        assert_eq!(judge_everywhere(&scene, &claimed), at(FailureClass::Signature));
+        assert_eq!(judge_everywhere(&scene, &claimed), at(VerifyFailureClass::Signature));
 
         let mut rehashed = scene.chain.clone();
         rehashed[place] = rewritten(&rehashed[place], "do k", "did k");
-        assert_eq!(judge_everywhere(&scene, &rehashed), at(FailureClass::Signature));
+        assert_eq!(judge_everywhere(&scene, &rehashed), at(VerifyFailureClass::Signature));
         let unsigned = scene.with_rows(&rehashed, || scene.judge_hashes());
         let right = match place {
             4 => Finding::Valid(5),
-            _ => Finding::Broken(FailureClass::Link, place as u64 + 1),
+            _ => Finding::Broken(VerifyFailureClass::Link, place as u64 + 1),
         };
         assert_eq!(unsigned, right, "without signatures only the next link shows it");
     }
     // A key that is known may sign; who did is in the verdict.
-    scene.keys.add(foreign.public(), Origin::Known);
+    scene.keys.add(foreign.public(), KeyOrigin::Known);
     let forged = signed(rebuilt(&scene.chain, 2), 2, &foreign, &foreign_name);
     assert_eq!(judge_everywhere(&scene, &forged), Finding::Valid(5));
     assert_eq!(scene.with_rows(&forged, || scene.signers()), [(own_name, 2), (foreign_name, 3)]);
@@ -351,15 +354,17 @@ fn a_bundle_cannot_give_a_key_another_keys_name() {
     let sources = open_any(&scene.bundle).unwrap();
     assert!(sources.keys.is_empty() && sources.refused_keys.len() == 2, "{:?}", sources.refused_keys);
     let found = scene.judge_bundle_of(&forged, false);
-    assert_eq!(found, Finding::Broken(FailureClass::UnknownSigner, 0));
+    assert_eq!(found, Finding::Broken(VerifyFailureClass::UnknownSigner, 0));
 }
 
 #[test]
 fn half_a_character_does_not_pass_for_the_one_that_stands_for_it() {
     let scene = Scene::new(5);
     let record = store::record("\u{fffd}");
-    let first = sealer().seal(&record, &Link::default(), store::NOW).unwrap();
-    for (field, class) in [(Field::Canonical, FailureClass::Hash), (Field::Id, FailureClass::Column)] {
+    let first = sealer().seal(&record, &ChainLink::default(), store::NOW).unwrap();
+    for (field, class) in
+        [(Field::Canonical, VerifyFailureClass::Hash), (Field::Id, VerifyFailureClass::Column)]
+    {
         let was = String::from_utf8(field.of(&first)).unwrap();
         let (before, after) = was.split_once('\u{fffd}').unwrap();
         for half in [&b"\xef\xbf"[..], b"\xff", b"\xef"] {
@@ -375,9 +380,9 @@ fn half_a_character_does_not_pass_for_the_one_that_stands_for_it() {
 #[test]
 fn a_first_record_that_follows_another_is_noticed() {
     let scene = Scene::new(5);
-    let link = Link { sequence: 0, previous_hash: Some("0".repeat(64)) };
+    let link = ChainLink { sequence: 0, previous_hash: Some("0".repeat(64)) };
     let first = Sealer::seal(&sealer(), &store::record("k0000"), &link, store::NOW).unwrap();
-    assert_eq!(judge_everywhere(&scene, &[first]), Finding::Broken(FailureClass::Link, 0));
+    assert_eq!(judge_everywhere(&scene, &[first]), Finding::Broken(VerifyFailureClass::Link, 0));
 }
 
 #[test]
@@ -410,7 +415,7 @@ fn no_byte_of_a_database_file_changes_what_was_sealed() {
     let (mut rng, seed) = peer::seeded();
     let scene = Scene::new(20);
     let whole = std::fs::read(&scene.database).unwrap();
-    let options = meta::Options { deep: true, signatures: true, pinned: None };
+    let options = meta::MetaVerifyOptions { deep: true, signatures: true, pinned: None };
     let (mut held, mut cut) = (0, 0);
     for round in 0..rounds(500, 10_000) {
         let at = rng.usize(..whole.len());
@@ -425,7 +430,7 @@ fn no_byte_of_a_database_file_changes_what_was_sealed() {
         if length < 20 {
             // The file's own index can lose its end too; that shows where any lost end shows.
             cut += 1;
-            let report = meta::verify_meta(&Home::at(&scene.home), &scene.keys, &options);
+            let report = meta::verify_meta(&TrailHome::at(&scene.home), &scene.keys, &options);
             assert!(report.is_err() || !report.unwrap().is_ok(), "{}", context());
         }
     }

@@ -1,30 +1,30 @@
 //! The meta-chain: every conversation is intact, grown, truncated, altered, missing or unsealed.
 
 use crate::store::*;
-use capsid_seal::Home;
-use capsid_seal::chain::{ChainReader, ChainWriter, Pending, checkpoint_of};
+use capsid_seal::TrailHome;
+use capsid_seal::chain::{ChainReader, ChainWriter, PendingRecord, checkpoint_of};
 use capsid_seal::meta::{
-    Conversation, MetaReport, Options, Pin, PinnedHead, Shared, Status, record_conversation, recorded,
-    verify_meta,
+    Conversation, ConversationStatus, MetaReport, MetaVerifyOptions, PinResult, PinnedHead, SharedChain,
+    record_conversation, recorded, verify_meta,
 };
 use std::path::Path;
 
 fn report(home: &Path, deep: bool, pinned: Option<PinnedHead>) -> MetaReport {
-    verify_meta(&Home::at(home), &keys(), &Options { signatures: true, deep, pinned }).unwrap()
+    verify_meta(&TrailHome::at(home), &keys(), &MetaVerifyOptions { signatures: true, deep, pinned }).unwrap()
 }
 
 /// The home with one database for all sessions.
-fn sharing(root: &Path, db: &Path) -> Home {
+fn sharing(root: &Path, db: &Path) -> TrailHome {
     let text = |path: &Path| Some(path.to_string_lossy().into_owned());
     let env = |name: &str| match name {
         "AGENT_CAPSULE_HOME" => text(root),
         "AGENT_CAPSULE_DB" => text(db),
         _ => None,
     };
-    Home::find(None, &env).unwrap()
+    TrailHome::find(None, &env).unwrap()
 }
 
-fn statuses(report: &MetaReport) -> Vec<(&str, Status)> {
+fn statuses(report: &MetaReport) -> Vec<(&str, ConversationStatus)> {
     report.conversations.iter().map(|checked| (checked.session.as_str(), checked.status)).collect()
 }
 
@@ -42,9 +42,9 @@ fn a_conversation_is_recorded_once_for_each_state() {
     let again = record_in_meta(root, "codex", "s");
     assert_eq!((again.recorded, again.length, &again.head), (false, 1, &first.head));
     chain(&root.join("chains/codex/s.db"), 4);
-    assert_eq!(statuses(&report(root, true, None)), [("s", Status::Grown)]);
+    assert_eq!(statuses(&report(root, true, None)), [("s", ConversationStatus::Grown)]);
     assert_eq!(record_in_meta(root, "codex", "s").length, 2);
-    assert_eq!(statuses(&report(root, true, None)), [("s", Status::Intact)]);
+    assert_eq!(statuses(&report(root, true, None)), [("s", ConversationStatus::Intact)]);
     let keys = ChainReader::open(&root.join("meta.db")).unwrap().keys(None).unwrap();
     assert_eq!(keys.len(), 2);
     let listed: Vec<String> = keys.iter().map(|key| format!("\"{key}\"")).collect();
@@ -105,8 +105,8 @@ fn each_loss_gets_its_word() {
     let path = |session: &str| root.join(format!("chains/codex/{session}.db"));
     chain(&path("unknown"), 2);
     std::fs::write(path("empty"), "").unwrap();
-    let mut expected = sessions.map(|session| (session, Status::Intact)).to_vec();
-    expected.push(("unknown", Status::Unsealed));
+    let mut expected = sessions.map(|session| (session, ConversationStatus::Intact)).to_vec();
+    expected.push(("unknown", ConversationStatus::Unsealed));
     assert_eq!(statuses(&report(root, true, None)), expected);
     assert!(report(root, true, None).is_ok());
 
@@ -118,20 +118,20 @@ fn each_loss_gets_its_word() {
     edit(&path("g"), "DELETE FROM capsules");
     std::fs::write(path("h"), "nothing of the kind").unwrap();
     let mut expected = vec![
-        ("a", Status::Intact),
-        ("b", Status::Grown),
-        ("c", Status::Truncated),
-        ("d", Status::Missing),
-        ("e", Status::Altered),
-        ("f", Status::Intact),
-        ("g", Status::Missing),
-        ("h", Status::Altered),
-        ("unknown", Status::Unsealed),
+        ("a", ConversationStatus::Intact),
+        ("b", ConversationStatus::Grown),
+        ("c", ConversationStatus::Truncated),
+        ("d", ConversationStatus::Missing),
+        ("e", ConversationStatus::Altered),
+        ("f", ConversationStatus::Intact),
+        ("g", ConversationStatus::Missing),
+        ("h", ConversationStatus::Altered),
+        ("unknown", ConversationStatus::Unsealed),
     ];
     let shallow = report(root, false, None);
     assert_eq!(statuses(&shallow), expected, "only the ends are looked at");
     assert!(!shallow.is_ok());
-    expected[5].1 = Status::Altered;
+    expected[5].1 = ConversationStatus::Altered;
     let deep = report(root, true, None);
     assert_eq!(statuses(&deep), expected);
     assert!(deep.conversations[5].detail.as_deref().unwrap().contains('1'));
@@ -151,7 +151,7 @@ fn a_chain_that_was_rebuilt_is_altered() {
         append(&mut writer, None, &names).unwrap();
         drop(writer);
         for deep in [false, true] {
-            assert_eq!(statuses(&report(root, deep, None)), [("s", Status::Altered)]);
+            assert_eq!(statuses(&report(root, deep, None)), [("s", ConversationStatus::Altered)]);
         }
     }
 }
@@ -167,21 +167,21 @@ fn a_pinned_head_shows_what_the_meta_chain_lost() {
         let report = report(root, false, Some(pinned.clone()));
         (report.pin.unwrap(), report.is_ok())
     };
-    assert_eq!(pin(root), (Pin::Head, true));
+    assert_eq!(pin(root), (PinResult::Head, true));
     home(root, &[("codex", "c", 1)]);
-    assert_eq!(pin(root), (Pin::Ancestor, true));
+    assert_eq!(pin(root), (PinResult::Ancestor, true));
     let other = PinnedHead { hash: "0".repeat(64), ..pinned.clone() };
-    assert_eq!(report(root, false, Some(other)).pin, Some(Pin::Altered));
+    assert_eq!(report(root, false, Some(other)).pin, Some(PinResult::Altered));
     edit(&root.join("meta.db"), "DELETE FROM capsules WHERE sequence > 0");
     std::fs::remove_file(root.join("chains/codex/b.db")).unwrap();
     std::fs::remove_file(root.join("chains/codex/c.db")).unwrap();
-    assert_eq!(pin(root), (Pin::Truncated, false));
+    assert_eq!(pin(root), (PinResult::Truncated, false));
     assert!(report(root, true, None).is_ok(), "without the pin nobody can tell");
     std::fs::remove_file(root.join("meta.db")).unwrap();
-    assert_eq!(pin(root), (Pin::Truncated, false));
+    assert_eq!(pin(root), (PinResult::Truncated, false));
     let absent = report(root, false, None);
     assert!(absent.chain.is_none() && absent.head().is_none());
-    assert_eq!(statuses(&absent), [("a", Status::Unsealed)]);
+    assert_eq!(statuses(&absent), [("a", ConversationStatus::Unsealed)]);
     assert!(!root.join("meta.db").exists(), "looking makes nothing");
 }
 
@@ -198,10 +198,16 @@ fn behind_a_break_nothing_is_believed() {
     let chain = broken.chain.as_ref().unwrap();
     assert_eq!((chain.valid, chain.broken_at), (false, Some(1)));
     assert!(!broken.is_ok() && broken.head().is_none());
-    let expected = [("a", Status::Intact), ("b", Status::Unproved), ("c", Status::Unproved)];
+    let expected = [
+        ("a", ConversationStatus::Intact),
+        ("b", ConversationStatus::Unproved),
+        ("c", ConversationStatus::Unproved),
+    ];
     assert_eq!(statuses(&broken), expected);
     assert!(broken.conversations[2].detail.as_deref().unwrap().contains("meta-chain is broken"));
-    for (length, pin) in [(1, Pin::Ancestor), (2, Pin::Altered), (3, Pin::Altered), (4, Pin::Altered)] {
+    for (length, pin) in
+        [(1, PinResult::Ancestor), (2, PinResult::Altered), (3, PinResult::Altered), (4, PinResult::Altered)]
+    {
         let hash = all(&root.join("meta.db"), None)[(length as usize).min(3) - 1].seal.hash.clone();
         assert_eq!(report(root, false, Some(PinnedHead { length, hash })).pin, Some(pin), "{length}");
     }
@@ -223,10 +229,14 @@ fn what_follows_the_recorded_head_must_be_the_chain_going_on() {
         home(root, &[("codex", "s", 3)]);
         let path = root.join("chains/codex/s.db");
         chain(&path, 5);
-        assert_eq!(statuses(&report(root, false, None)), [("s", Status::Grown)]);
+        assert_eq!(statuses(&report(root, false, None)), [("s", ConversationStatus::Grown)]);
         edit(&path, garbage);
         for deep in [false, true] {
-            assert_eq!(statuses(&report(root, deep, None)), [("s", Status::Altered)], "{garbage} {deep}");
+            assert_eq!(
+                statuses(&report(root, deep, None)),
+                [("s", ConversationStatus::Altered)],
+                "{garbage} {deep}"
+            );
         }
     }
 }
@@ -234,13 +244,13 @@ fn what_follows_the_recorded_head_must_be_the_chain_going_on() {
 #[test]
 fn only_a_shorter_beginning_is_truncated_however_deep_one_looks() {
     for (removed, status) in [
-        ("sequence > 2", Status::Truncated),
-        ("sequence > 0", Status::Truncated),
-        ("sequence = 0", Status::Altered),
-        ("sequence = 2", Status::Altered),
-        ("sequence IN (1, 4)", Status::Altered),
-        ("sequence < 4", Status::Altered),
-        ("sequence < 9", Status::Missing),
+        ("sequence > 2", ConversationStatus::Truncated),
+        ("sequence > 0", ConversationStatus::Truncated),
+        ("sequence = 0", ConversationStatus::Altered),
+        ("sequence = 2", ConversationStatus::Altered),
+        ("sequence IN (1, 4)", ConversationStatus::Altered),
+        ("sequence < 4", ConversationStatus::Altered),
+        ("sequence < 9", ConversationStatus::Missing),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
@@ -259,10 +269,10 @@ fn signatures_are_checked_of_what_is_looked_at() {
     home(root, &[("codex", "s", 3)]);
     edit(&root.join("chains/codex/s.db"), "UPDATE capsules SET signature = '' WHERE sequence = 2");
     let status = |signatures| {
-        let options = Options { signatures, ..Options::default() };
-        verify_meta(&Home::at(root), &keys(), &options).unwrap().conversations[0].status
+        let options = MetaVerifyOptions { signatures, ..MetaVerifyOptions::default() };
+        verify_meta(&TrailHome::at(root), &keys(), &options).unwrap().conversations[0].status
     };
-    assert_eq!((status(false), status(true)), (Status::Intact, Status::Altered));
+    assert_eq!((status(false), status(true)), (ConversationStatus::Intact, ConversationStatus::Altered));
 }
 
 #[test]
@@ -288,7 +298,7 @@ fn a_chain_that_cannot_be_read_is_no_good_news() {
     home(root, &[("codex", "a", 1)]);
     std::fs::write(root.join("chains/codex/b.db"), "nothing of the kind").unwrap();
     let found = report(root, false, None);
-    assert_eq!(statuses(&found), [("a", Status::Intact), ("b", Status::Unreadable)]);
+    assert_eq!(statuses(&found), [("a", ConversationStatus::Intact), ("b", ConversationStatus::Unreadable)]);
     assert!(!found.is_ok());
 }
 
@@ -296,7 +306,7 @@ fn share(root: &Path, db: &Path) {
     let mut writer = ChainWriter::open(db).unwrap();
     for tenant in ["one", "two"] {
         let head = append(&mut writer, Some(tenant), &["a", "b"]).unwrap().head.unwrap();
-        let shared = Some(Shared { db, tenant });
+        let shared = Some(SharedChain { db, tenant });
         let conversation =
             Conversation { tool: "codex", session: tenant, head_hash: &head, count: 2, shared };
         assert!(record_conversation(root, &conversation, &sealer(), tenant, NOW).unwrap().recorded);
@@ -314,19 +324,26 @@ fn a_tenant_of_a_shared_database_is_compared_by_itself() {
         let meta = all(&root.join("meta.db"), None);
         let sealed = if inside { r#""db":"stores/all.db""# } else { r#""db":"all.db""# };
         assert!(meta[0].canonical.contains(sealed), "no path of this machine: {}", meta[0].canonical);
-        let look = |home: &Home| {
-            let options = Options { signatures: true, deep: true, pinned: None };
+        let look = |home: &TrailHome| {
+            let options = MetaVerifyOptions { signatures: true, deep: true, pinned: None };
             let report = verify_meta(home, &keys(), &options).unwrap();
             report.conversations.iter().map(|one| (one.session.clone(), one.status)).collect::<Vec<_>>()
         };
-        let named = |found: [(&str, Status); 3]| found.map(|(name, status)| (name.to_owned(), status));
+        let named =
+            |found: [(&str, ConversationStatus); 3]| found.map(|(name, status)| (name.to_owned(), status));
         let home = sharing(&root, &db);
-        let unsealed = ("three", Status::Unsealed);
-        assert_eq!(look(&home), named([("one", Status::Intact), ("two", Status::Intact), unsealed]));
-        let alone = if inside { Status::Intact } else { Status::Missing };
-        assert_eq!(look(&Home::at(&root))[0].1, alone, "who shares it must be told");
+        let unsealed = ("three", ConversationStatus::Unsealed);
+        assert_eq!(
+            look(&home),
+            named([("one", ConversationStatus::Intact), ("two", ConversationStatus::Intact), unsealed])
+        );
+        let alone = if inside { ConversationStatus::Intact } else { ConversationStatus::Missing };
+        assert_eq!(look(&TrailHome::at(&root))[0].1, alone, "who shares it must be told");
         edit(&db, "DELETE FROM capsules WHERE tenant_id = 'two'");
-        assert_eq!(look(&home), named([("one", Status::Intact), ("two", Status::Missing), unsealed]));
+        assert_eq!(
+            look(&home),
+            named([("one", ConversationStatus::Intact), ("two", ConversationStatus::Missing), unsealed])
+        );
     }
 }
 
@@ -343,17 +360,18 @@ fn a_whole_path_as_agent_capsule_records_it_is_read_and_may_have_moved() {
         "capsule_count": 1_i64, "db": db.to_string_lossy().into_owned(), "tenant_id": "one",
     };
     let outcome = capsid_model::fields! { "result": result };
-    let record = capsid_seal::Record { id: "meta".into(), outcome, ..capsid_seal::Record::default() };
-    let item = Pending { key: "k".to_owned(), open: false, weight: 0, item: () };
+    let record =
+        capsid_seal::ActionRecord { id: "meta".into(), outcome, ..capsid_seal::ActionRecord::default() };
+    let item = PendingRecord { key: "k".to_owned(), open: false, weight: 0, item: () };
     let mut meta = ChainWriter::open(&root.join("meta.db")).unwrap();
     meta.append(None, [item], |(): &(), _, link: &_| sealer().seal(&record, link, NOW)).unwrap();
     drop(meta);
-    assert_eq!(statuses(&report(&root, true, None)), [("one", Status::Intact)]);
+    assert_eq!(statuses(&report(&root, true, None)), [("one", ConversationStatus::Intact)]);
     std::fs::create_dir(moved.parent().unwrap()).unwrap();
     std::fs::rename(&db, &moved).unwrap();
-    assert_eq!(statuses(&report(&root, true, None)), [("one", Status::Missing)]);
-    let found = verify_meta(&sharing(&root, &moved), &keys(), &Options::default()).unwrap();
-    assert_eq!(statuses(&found), [("one", Status::Intact)]);
+    assert_eq!(statuses(&report(&root, true, None)), [("one", ConversationStatus::Missing)]);
+    let found = verify_meta(&sharing(&root, &moved), &keys(), &MetaVerifyOptions::default()).unwrap();
+    assert_eq!(statuses(&found), [("one", ConversationStatus::Intact)]);
 }
 
 #[test]
@@ -366,7 +384,12 @@ fn names_that_lead_outside_are_no_files() {
         let conversation = Conversation { tool: "codex", session, head_hash: &head, count: 1, shared: None };
         record_conversation(&root, &conversation, &sealer(), session, NOW).unwrap();
     }
-    assert!(report(&root, true, None).conversations.iter().all(|checked| checked.status == Status::Missing));
+    assert!(
+        report(&root, true, None)
+            .conversations
+            .iter()
+            .all(|checked| checked.status == ConversationStatus::Missing)
+    );
 }
 
 #[test]
@@ -377,7 +400,10 @@ fn the_sample_home_is_intact_and_goes_on_where_present() {
     let whole = report(folder.path(), true, None);
     assert!(whole.is_ok());
     assert_eq!(whole.conversations.len(), 4);
-    assert!(whole.conversations.iter().all(|checked| checked.status == Status::Intact), "{whole:?}");
+    assert!(
+        whole.conversations.iter().all(|checked| checked.status == ConversationStatus::Intact),
+        "{whole:?}"
+    );
     assert_eq!(
         whole.head().unwrap().hash,
         "b87c2a481ededc095decf8010d387a5a3e17e8e5693396a4edba5f142012b3b9"

@@ -1,7 +1,7 @@
 //! Our verdict on records against that of `qp-capsule`: the same category and field for the same damage.
 
 use crate::peer;
-use capsid_model::exact::{self, Fields, Json};
+use capsid_model::exact::{self, ExactFields, ExactJson};
 use capsid_seal::validate::{Checks, validate};
 use capsid_testkit::rounds::rounds;
 use fastrand::Rng;
@@ -61,18 +61,18 @@ const VALUES: [&str; 34] = [
     "\"2026-04-09\"",
 ];
 
-fn object(value: &mut Json) -> Option<&mut Fields> {
+fn object(value: &mut ExactJson) -> Option<&mut ExactFields> {
     match value {
-        Json::Object(fields) => Some(fields),
+        ExactJson::Object(fields) => Some(fields),
         _ => None,
     }
 }
 
 /// Changes a member, adds one, or takes one out: of a section only the first, for Python finds the others in any order.
-fn damage(rng: &mut Rng, fields: &mut Fields, may_take: &mut bool) {
+fn damage(rng: &mut Rng, fields: &mut ExactFields, may_take: &mut bool) {
     let at = rng.usize(..fields.len());
     match rng.u8(..8) {
-        0 => _ = fields.insert("strange".to_owned(), Json::Null),
+        0 => _ = fields.insert("strange".to_owned(), ExactJson::Null),
         1 if *may_take => {
             fields.shift_remove_index(at);
             *may_take = false;
@@ -81,7 +81,7 @@ fn damage(rng: &mut Rng, fields: &mut Fields, may_take: &mut bool) {
     }
 }
 
-fn damaged_record(rng: &mut Rng) -> Json {
+fn damaged_record(rng: &mut Rng) -> ExactJson {
     let mut record = exact::parse(RECORD).unwrap();
     let mut may_take = true;
     for _ in 0..rng.usize(1..4) {
@@ -103,7 +103,7 @@ fn section_alone(field: &str) -> &str {
 #[test]
 fn verdicts_on_damaged_records_are_those_of_the_peer() {
     let (mut rng, seed) = peer::seeded();
-    let records: Vec<Json> = (0..rounds(5_000, 100_000)).map(|_| damaged_record(&mut rng)).collect();
+    let records: Vec<ExactJson> = (0..rounds(5_000, 100_000)).map(|_| damaged_record(&mut rng)).collect();
     let lines: String = records.iter().map(|record| exact::canonical(record) + "\n").collect();
     let mut taken = 0;
     for (record, answer) in records.iter().zip(peer::python("validator.py", lines)) {

@@ -64,7 +64,7 @@ fn texts_of_any_code_points_are_written_as_python_writes_them() {
     let spelled: Vec<String> = texts.iter().map(|text| serde_json::to_string(text).unwrap()).collect();
     for (text, theirs) in texts.into_iter().zip(python_documents(&spelled)) {
         let [canonical, ascii, ..] = theirs.expect("serde_json writes JSON");
-        let value = exact::Json::from(text);
+        let value = exact::ExactJson::from(text);
         assert_eq!(exact::canonical(&value), canonical, "{seed}");
         assert_eq!(exact::canonical_ascii(&value), ascii, "{seed}");
     }

@@ -3,15 +3,15 @@
 use crate::odd_text;
 #[allow(dead_code)]
 use crate::peer;
-use capsid_model::exact::{Fields, Json, canonical, canonical_ascii, indented, parse, spaced};
+use capsid_model::exact::{ExactFields, ExactJson, canonical, canonical_ascii, indented, parse, spaced};
 use capsid_model::fields;
-use capsid_seal::chain::{ChainReader, ChainWriter, Pending};
+use capsid_seal::chain::{ChainReader, ChainWriter, PendingRecord};
 use capsid_seal::hash::sha3_hex;
-use capsid_seal::keys::{KeySet, Origin};
+use capsid_seal::keys::{KeyOrigin, KeySet};
 use capsid_seal::record::uuid;
-use capsid_seal::sources::{Kind, open_any};
-use capsid_seal::verify::{self, FailureClass, Options, Verdict};
-use capsid_seal::{PublicKey, Record, Sealer, SigningKey, Stored, python_iso};
+use capsid_seal::sources::{SourceKind, open_any};
+use capsid_seal::verify::{self, ChainVerdict, VerifyFailureClass, VerifyOptions};
+use capsid_seal::{ActionRecord, PublicKey, Sealer, SigningKey, StoredRecord, python_iso};
 use capsid_testkit::rounds::{rounds, size};
 use fastrand::Rng;
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ fn many() -> usize {
 }
 
 /// The verdict on the one chain of a file.
-fn judge(path: &Path, kind: Kind, batch: bool, keys: &KeySet) -> Verdict {
+fn judge(path: &Path, kind: SourceKind, batch: bool, keys: &KeySet) -> ChainVerdict {
     let sources = open_any(path).unwrap();
     assert_eq!((sources.kind, sources.chains.len()), (kind, 1), "{}", path.display());
-    let options = Options { signatures: true, batch, ..Options::default() };
+    let options = VerifyOptions { signatures: true, batch, ..VerifyOptions::default() };
     verify::verify(sources.chains[0].records().unwrap(), &options, keys).unwrap()
 }
 
@@ -39,13 +39,13 @@ fn sealed_by_peer(folder: &Path, rng: &mut Rng, count: usize, keyring: bool, rot
         "keyring": keyring,
         "rotate": rotate,
     };
-    let answer = peer::python("sealer.py", canonical(&Json::Object(order)) + "\n").remove(0);
+    let answer = peer::python("sealer.py", canonical(&ExactJson::Object(order)) + "\n").remove(0);
     PublicKey::from_hex(serde_json::from_str(&answer).unwrap()).unwrap()
 }
 
 /// The peer's two ways to keep a chain hold, one with each mode of verifying.
-fn holds(folder: &Path, count: usize, keys: &KeySet, batch: bool, seed: &str) -> Verdict {
-    let forms = [("chain.json", Kind::Json, batch), ("capsules.db", Kind::Documents, !batch)];
+fn holds(folder: &Path, count: usize, keys: &KeySet, batch: bool, seed: &str) -> ChainVerdict {
+    let forms = [("chain.json", SourceKind::Json, batch), ("capsules.db", SourceKind::Documents, !batch)];
     let [first, second] = forms.map(|(name, kind, batch)| {
         let verdict = judge(&folder.join(name), kind, batch, keys);
         assert_eq!((&verdict.failure, verdict.verified), (&None, count as u64), "{seed} {name}");
@@ -62,18 +62,18 @@ fn what_the_peer_sealed_holds() {
     let (theirs, ours) = (folder.path().join("theirs"), folder.path().join("ours"));
     let count = many();
     let key = sealed_by_peer(&theirs, &mut rng, count, true, 0);
-    holds(&theirs, count, &KeySet::given(key), false, &seed);
+    holds(&theirs, count, &KeySet::from_key(key), false, &seed);
 
     // Its keyring alone is enough: the private key stays where it is.
     std::fs::create_dir(&ours).unwrap();
     std::fs::copy(theirs.join("keyring.json"), ours.join("keyring.json")).unwrap();
-    let keys = KeySet::of_home(&ours);
+    let keys = KeySet::load_home(&ours);
     let verdict = holds(&theirs, count, &keys, true, &seed);
     assert_eq!(verdict.signers[&key.fingerprint()].count, count as u64);
 
     let other = SigningKey::from_seed(&[9; 32]).public();
-    let verdict = judge(&theirs.join("chain.json"), Kind::Json, false, &KeySet::given(other));
-    assert_eq!(verdict.failure.unwrap().class, FailureClass::UnknownSigner);
+    let verdict = judge(&theirs.join("chain.json"), SourceKind::Json, false, &KeySet::from_key(other));
+    assert_eq!(verdict.failure.unwrap().class, VerifyFailureClass::UnknownSigner);
 }
 
 #[test]
@@ -82,16 +82,16 @@ fn its_keys_over_time_are_found_in_its_keyring() {
     let folder = tempfile::tempdir().unwrap();
     let (rotated, plain) = (folder.path().join("rotated"), folder.path().join("plain"));
     let last = sealed_by_peer(&rotated, &mut rng, 30, true, 10);
-    let verdict = holds(&rotated, 30, &KeySet::of_home(&rotated), true, &seed);
+    let verdict = holds(&rotated, 30, &KeySet::load_home(&rotated), true, &seed);
     let counts: Vec<u64> = verdict.signers.values().map(|signer| signer.count).collect();
     assert_eq!(counts, [10, 10, 10]);
-    assert_eq!(verdict.signers[&last.fingerprint()].origin, Some(Origin::Own));
-    let verdict = judge(&rotated.join("chain.json"), Kind::Json, false, &KeySet::given(last));
+    assert_eq!(verdict.signers[&last.fingerprint()].origin, Some(KeyOrigin::Own));
+    let verdict = judge(&rotated.join("chain.json"), SourceKind::Json, false, &KeySet::from_key(last));
     assert_eq!(verdict.broken_at, Some(0), "the last key signed the last records only");
 
     let key = sealed_by_peer(&plain, &mut rng, 10, false, 0);
     assert!(!plain.join("keyring.json").exists());
-    holds(&plain, 10, &KeySet::given(key), false, &seed);
+    holds(&plain, 10, &KeySet::from_key(key), false, &seed);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn what_the_peer_sealed_and_someone_changed_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let key = sealed_by_peer(&folder.path().join("c"), &mut rng, 12, true, 0);
     let database = rusqlite::Connection::open(folder.path().join("c/capsules.db")).unwrap();
-    let keys = KeySet::given(key);
+    let keys = KeySet::from_key(key);
     for round in 0..rounds(200, 4_000) {
         let place = rng.i64(0..12);
         let was: String = database
@@ -109,9 +109,10 @@ fn what_the_peer_sealed_and_someone_changed_is_refused() {
         let now = changed_leaf(&mut rng, &was);
         let set = "UPDATE capsules SET data = ?1 WHERE sequence = ?2";
         database.execute(set, rusqlite::params![now, place]).unwrap();
-        let verdict = judge(&folder.path().join("c/capsules.db"), Kind::Documents, round % 2 == 0, &keys);
+        let verdict =
+            judge(&folder.path().join("c/capsules.db"), SourceKind::Documents, round % 2 == 0, &keys);
         assert_eq!(verdict.broken_at, Some(place as u64), "{seed} {was} {now}");
-        assert_eq!(verdict.failure.unwrap().class, FailureClass::Hash, "{seed} {was} {now}");
+        assert_eq!(verdict.failure.unwrap().class, VerifyFailureClass::Hash, "{seed} {was} {now}");
         database.execute(set, rusqlite::params![was, place]).unwrap();
     }
 }
@@ -124,22 +125,22 @@ fn changed_leaf(rng: &mut Rng, document: &str) -> String {
 }
 
 /// Changes one value somewhere below, so that its canonical text is another one.
-fn change(rng: &mut Rng, value: &mut Json) {
+fn change(rng: &mut Rng, value: &mut ExactJson) {
     match value {
-        Json::Object(fields) if !fields.is_empty() && rng.u8(..8) > 0 => {
+        ExactJson::Object(fields) if !fields.is_empty() && rng.u8(..8) > 0 => {
             let at = rng.usize(..fields.len());
             change(rng, &mut fields[at]);
         }
-        Json::Array(items) if !items.is_empty() && rng.u8(..8) > 0 => {
+        ExactJson::Array(items) if !items.is_empty() && rng.u8(..8) > 0 => {
             let at = rng.usize(..items.len());
             change(rng, &mut items[at]);
         }
-        Json::Object(fields) => _ = fields.insert("and more".to_owned(), Json::Null),
-        Json::Array(items) => items.push(Json::Null),
-        Json::String(text) => text.push('.'),
-        Json::Bool(yes) => *yes = !*yes,
-        Json::Null => *value = Json::from(0_i64),
-        _ => *value = Json::Null,
+        ExactJson::Object(fields) => _ = fields.insert("and more".to_owned(), ExactJson::Null),
+        ExactJson::Array(items) => items.push(ExactJson::Null),
+        ExactJson::String(text) => text.push('.'),
+        ExactJson::Bool(yes) => *yes = !*yes,
+        ExactJson::Null => *value = ExactJson::from(0_i64),
+        _ => *value = ExactJson::Null,
     }
 }
 
@@ -147,16 +148,16 @@ fn text(rng: &mut Rng) -> String {
     odd_text::text(rng)
 }
 
-fn maybe_text(rng: &mut Rng) -> Json {
-    if rng.bool() { Json::Null } else { text(rng).into() }
+fn maybe_text(rng: &mut Rng) -> ExactJson {
+    if rng.bool() { ExactJson::Null } else { text(rng).into() }
 }
 
-fn texts(rng: &mut Rng) -> Json {
-    Json::Array((0..rng.usize(..3)).map(|_| text(rng).into()).collect())
+fn texts(rng: &mut Rng) -> ExactJson {
+    ExactJson::Array((0..rng.usize(..3)).map(|_| text(rng).into()).collect())
 }
 
 /// Any value that can be sealed.
-fn value(rng: &mut Rng) -> Json {
+fn value(rng: &mut Rng) -> ExactJson {
     loop {
         if let Ok(value) = parse(&odd_text::document(rng))
             && value.is_sealable()
@@ -166,23 +167,23 @@ fn value(rng: &mut Rng) -> Json {
     }
 }
 
-fn mapping(rng: &mut Rng) -> Fields {
+fn mapping(rng: &mut Rng) -> ExactFields {
     (0..rng.usize(..4)).map(|_| (text(rng), value(rng))).collect()
 }
 
-fn one_of(rng: &mut Rng, words: &[&str]) -> Json {
+fn one_of(rng: &mut Rng, words: &[&str]) -> ExactJson {
     words[rng.usize(..words.len())].into()
 }
 
 /// Integers go where the format wants floats: sealing makes them floats.
-fn share(rng: &mut Rng) -> Json {
+fn share(rng: &mut Rng) -> ExactJson {
     match rng.u8(..3) {
-        0 => Json::from(i64::from(rng.bool())),
-        _ => Json::Float(rng.f64()),
+        0 => ExactJson::from(i64::from(rng.bool())),
+        _ => ExactJson::Float(rng.f64()),
     }
 }
 
-fn option(rng: &mut Rng) -> Fields {
+fn option(rng: &mut Rng) -> ExactFields {
     fields! {
         "id": text(rng),
         "description": text(rng),
@@ -196,7 +197,7 @@ fn option(rng: &mut Rng) -> Fields {
     }
 }
 
-fn call(rng: &mut Rng) -> Fields {
+fn call(rng: &mut Rng) -> ExactFields {
     fields! {
         "tool": text(rng),
         "arguments": mapping(rng),
@@ -207,12 +208,12 @@ fn call(rng: &mut Rng) -> Fields {
     }
 }
 
-fn reasoning(rng: &mut Rng) -> Fields {
-    let options: Vec<Fields> = (0..rng.usize(..3)).map(|_| option(rng)).collect();
-    let considered: Vec<Json> = options.iter().map(|option| option["description"].clone()).collect();
+fn reasoning(rng: &mut Rng) -> ExactFields {
+    let options: Vec<ExactFields> = (0..rng.usize(..3)).map(|_| option(rng)).collect();
+    let considered: Vec<ExactJson> = options.iter().map(|option| option["description"].clone()).collect();
     fields! {
         "analysis": text(rng),
-        "options": options.into_iter().map(Json::Object).collect::<Vec<_>>(),
+        "options": options.into_iter().map(ExactJson::Object).collect::<Vec<_>>(),
         "options_considered": considered,
         "selected_option": text(rng),
         "reasoning": text(rng),
@@ -223,11 +224,11 @@ fn reasoning(rng: &mut Rng) -> Fields {
 }
 
 /// A random record of the peer's shape.
-fn record(rng: &mut Rng) -> Record {
+fn record(rng: &mut Rng) -> ActionRecord {
     let kinds = ["agent", "tool", "system", "kill", "workflow", "chat", "vault", "auth"];
     let moment = rng.i64(-60_000_000_000_000_000..250_000_000_000_000_000);
     let whole_second = moment.div_euclid(1_000_000) * 1_000_000;
-    Record {
+    ActionRecord {
         id: uuid(rng.u128(..)),
         kind: kinds[rng.usize(..kinds.len())].to_owned(),
         domain: text(rng),
@@ -250,11 +251,11 @@ fn record(rng: &mut Rng) -> Record {
             "type": one_of(rng, &["autonomous", "policy", "human_approved", "escalated"]),
             "approver": maybe_text(rng),
             "policy_reference": maybe_text(rng),
-            "chain": (0..rng.usize(..2)).map(|_| Json::Object(mapping(rng))).collect::<Vec<_>>(),
+            "chain": (0..rng.usize(..2)).map(|_| ExactJson::Object(mapping(rng))).collect::<Vec<_>>(),
             "escalation_reason": maybe_text(rng),
         },
         execution: fields! {
-            "tool_calls": (0..rng.usize(..3)).map(|_| Json::Object(call(rng))).collect::<Vec<_>>(),
+            "tool_calls": (0..rng.usize(..3)).map(|_| ExactJson::Object(call(rng))).collect::<Vec<_>>(),
             "duration_ms": rng.i64(..),
             "resources_used": mapping(rng),
         },
@@ -270,13 +271,17 @@ fn record(rng: &mut Rng) -> Record {
 }
 
 /// Random records, sealed into a chain on disk and read from there.
-fn sealed_by_us(rng: &mut Rng, sealer: &Sealer, count: usize) -> Vec<Stored> {
+fn sealed_by_us(rng: &mut Rng, sealer: &Sealer, count: usize) -> Vec<StoredRecord> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("chain.db");
     let mut moment = rng.i64(..4_000_000_000_000_000);
-    let items =
-        (0..count).map(|n| Pending { key: n.to_string(), open: false, weight: 2_000, item: record(rng) });
-    let seal = |record: &Record, _, link: &_| {
+    let items = (0..count).map(|n| PendingRecord {
+        key: n.to_string(),
+        open: false,
+        weight: 2_000,
+        item: record(rng),
+    });
+    let seal = |record: &ActionRecord, _, link: &_| {
         moment += 250_000;
         sealer.seal(record, link, &python_iso(moment))
     };
@@ -285,8 +290,8 @@ fn sealed_by_us(rng: &mut Rng, sealer: &Sealer, count: usize) -> Vec<Stored> {
 }
 
 /// A record as the peer writes it into a JSON chain: the content, and the seal behind it.
-fn in_its_form(stored: &Stored) -> Json {
-    let Json::Object(mut fields) = parse(&stored.canonical).unwrap() else { panic!() };
+fn in_its_form(stored: &StoredRecord) -> ExactJson {
+    let ExactJson::Object(mut fields) = parse(&stored.canonical).unwrap() else { panic!() };
     let seal = stored.seal.clone();
     fields.extend(fields! {
         "hash": seal.hash,
@@ -295,7 +300,7 @@ fn in_its_form(stored: &Stored) -> Json {
         "signed_at": seal.signed_at,
         "signed_by": seal.signed_by,
     });
-    Json::Object(fields)
+    ExactJson::Object(fields)
 }
 
 fn key(rng: &mut Rng) -> SigningKey {
@@ -309,12 +314,12 @@ fn what_we_sealed_the_peer_takes() {
     let sealer = Sealer::new(key(&mut rng));
     let count = many();
     let records = sealed_by_us(&mut rng, &sealer, count);
-    let list = Json::Array(records.iter().map(in_its_form).collect());
+    let list = ExactJson::Array(records.iter().map(in_its_form).collect());
     for (name, written) in [("spaced", spaced(&list)), ("escaped", canonical_ascii(&list))] {
         let path = folder.path().join(format!("{name}.json"));
         std::fs::write(&path, written).unwrap();
         assert_eq!(its_command_says(&path, &sealer.public()), (true, count as u64), "{seed} {name}");
-        let verdict = judge(&path, Kind::Json, false, &KeySet::given(sealer.public()));
+        let verdict = judge(&path, SourceKind::Json, false, &KeySet::from_key(sealer.public()));
         assert_eq!((verdict.valid, verdict.verified), (true, count as u64), "{seed} {name}");
     }
 }
@@ -333,9 +338,9 @@ fn its_command_says(path: &Path, key: &PublicKey) -> (bool, u64) {
         .unwrap();
     let said = parse(&String::from_utf8(output.stdout).unwrap()).expect("an answer in JSON");
     assert_eq!(said.text("level"), Some("signatures"));
-    let valid = said.get("valid") == Some(&Json::Bool(true));
+    let valid = said.get("valid") == Some(&ExactJson::Bool(true));
     assert_eq!(output.status.success(), valid);
-    (valid, said.get("capsules_verified").and_then(Json::as_i64).unwrap() as u64)
+    (valid, said.get("capsules_verified").and_then(ExactJson::as_i64).unwrap() as u64)
 }
 
 #[test]
@@ -345,9 +350,9 @@ fn what_we_sealed_and_someone_changed_both_refuse_at_the_same_place() {
     let (mut tampered, mut lines) = (Vec::new(), String::new());
     for _ in 0..rounds(400, 8_000) {
         // Few records each, so that every kind of place comes up.
-        let mut records: Vec<Json> = sealed_short(&mut rng, &own).iter().map(in_its_form).collect();
+        let mut records: Vec<ExactJson> = sealed_short(&mut rng, &own).iter().map(in_its_form).collect();
         let what = tamper(&mut rng, &mut records, &foreign);
-        let list = Json::Array(records);
+        let list = ExactJson::Array(records);
         lines += &format!("[\"{}\",{}]\n", own.public().hex(), canonical(&list));
         tampered.push((what, list));
     }
@@ -358,7 +363,7 @@ fn what_we_sealed_and_someone_changed_both_refuse_at_the_same_place() {
         let theirs: Option<u64> = serde_json::from_str(&answer).unwrap();
         std::fs::write(&path, spaced(list)).unwrap();
         for batch in [false, true] {
-            let verdict = judge(&path, Kind::Json, batch, &KeySet::given(own.public()));
+            let verdict = judge(&path, SourceKind::Json, batch, &KeySet::from_key(own.public()));
             assert_eq!(verdict.broken_at, theirs, "{seed} {what} {verdict:?} {}", spaced(list));
         }
         assert_eq!(theirs.is_none(), PASSES.contains(what), "{seed} {what} {}", spaced(list));
@@ -367,14 +372,16 @@ fn what_we_sealed_and_someone_changed_both_refuse_at_the_same_place() {
     assert_eq!(met.len(), TAMPERINGS.len(), "{seed} every kind came up: {met:?}");
 }
 
-fn sealed_short(rng: &mut Rng, sealer: &Sealer) -> Vec<Stored> {
-    let mut link = capsid_seal::Link::default();
+fn sealed_short(rng: &mut Rng, sealer: &Sealer) -> Vec<StoredRecord> {
+    let mut link = capsid_seal::ChainLink::default();
     let count = rng.u64(2..6);
     (0..count)
         .map(|sequence| {
             let stored = sealer.seal(&record(rng), &link, "2026-02-07T15:20:54+00:00").unwrap();
-            link =
-                capsid_seal::Link { sequence: sequence + 1, previous_hash: Some(stored.seal.hash.clone()) };
+            link = capsid_seal::ChainLink {
+                sequence: sequence + 1,
+                previous_hash: Some(stored.seal.hash.clone()),
+            };
             stored
         })
         .collect()
@@ -401,7 +408,7 @@ const TAMPERINGS: [&str; 14] = [
 const PASSES: [&str; 4] = [TAMPERINGS[0], TAMPERINGS[1], TAMPERINGS[2], TAMPERINGS[3]];
 
 /// Changes a chain, and says how.
-fn tamper(rng: &mut Rng, records: &mut Vec<Json>, foreign: &SigningKey) -> &'static str {
+fn tamper(rng: &mut Rng, records: &mut Vec<ExactJson>, foreign: &SigningKey) -> &'static str {
     let what = TAMPERINGS[rng.usize(..TAMPERINGS.len())];
     let last = records.len() - 1;
     let place = rng.usize(..=last);
@@ -440,25 +447,25 @@ fn tamper(rng: &mut Rng, records: &mut Vec<Json>, foreign: &SigningKey) -> &'sta
     what
 }
 
-fn fields_of(record: &mut Json) -> &mut Fields {
+fn fields_of(record: &mut ExactJson) -> &mut ExactFields {
     match record {
-        Json::Object(fields) => fields,
+        ExactJson::Object(fields) => fields,
         _ => panic!("a record is an object"),
     }
 }
 
-fn set(record: &mut Json, name: &str, text: &str) {
+fn set(record: &mut ExactJson, name: &str, text: &str) {
     fields_of(record).insert(name.to_owned(), text.into());
 }
 
-fn change_content(rng: &mut Rng, record: &mut Json) {
+fn change_content(rng: &mut Rng, record: &mut ExactJson) {
     let names =
         ["domain", "spec_version", "trigger", "context", "reasoning", "authority", "execution", "outcome"];
     let name = names[rng.usize(..names.len())];
     change(rng, fields_of(record).get_mut(name).unwrap());
 }
 
-fn change_digit(rng: &mut Rng, record: &mut Json, name: &str) {
+fn change_digit(rng: &mut Rng, record: &mut ExactJson, name: &str) {
     let mut text = record.text(name).unwrap().to_owned();
     let at = rng.usize(..text.len());
     let other = if text.as_bytes()[at] == b'0' { "1" } else { "0" };
@@ -467,18 +474,18 @@ fn change_digit(rng: &mut Rng, record: &mut Json, name: &str) {
 }
 
 /// Gives a record the hash that its content has.
-fn rehash(record: &mut Json) -> String {
+fn rehash(record: &mut ExactJson) -> String {
     let mut content = fields_of(record).clone();
     for name in ["hash", "signature", "signature_pq", "signed_at", "signed_by"] {
         content.shift_remove(name);
     }
-    let hash = sha3_hex(canonical(&Json::Object(content)).as_bytes());
+    let hash = sha3_hex(canonical(&ExactJson::Object(content)).as_bytes());
     set(record, "hash", &hash);
     hash
 }
 
 /// Makes hashes and links right again from a place on, and the signatures too where `sign` gives any.
-fn relink(records: &mut [Json], from: usize, sign: impl Fn(&str) -> Option<String>) {
+fn relink(records: &mut [ExactJson], from: usize, sign: impl Fn(&str) -> Option<String>) {
     let mut previous: Option<String> = None;
     for record in &mut records[from..] {
         if let Some(hash) = &previous {

@@ -1,13 +1,13 @@
 //! The published vectors of sealed records, where they lie beside the project.
 
-use capsid_model::exact::{self, Json};
-use capsid_seal::uri::{CapsuleUri, Reference};
+use capsid_model::exact::{self, ExactJson};
+use capsid_seal::uri::{CapsuleUri, RecordReference};
 use capsid_seal::validate::{Checks, validate};
 use sha3::{Digest, Sha3_256};
 use std::path::Path;
 
 /// A file of vectors; nothing where there is none.
-fn vectors(name: &str) -> Option<Json> {
+fn vectors(name: &str) -> Option<ExactJson> {
     let beside = |folder: &Path| folder.join(format!("shared/vectors/sealed/{name}.json"));
     let found = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(beside).find(|path| path.is_file());
     let Some(path) = found else {
@@ -41,7 +41,7 @@ fn floats() {
     }
 }
 
-fn golden(file: &str, written: impl Fn(&str, &Json) -> String) {
+fn golden(file: &str, written: impl Fn(&str, &ExactJson) -> String) {
     let Some(file) = vectors(file) else { return };
     for fixture in file.get("fixtures").unwrap().as_array().unwrap() {
         let name = fixture.text("name").unwrap();
@@ -102,9 +102,11 @@ fn addresses() {
         assert_eq!(uri.fragment.as_deref(), expected.text("fragment"), "{text}");
         assert_eq!(Some(uri.reference.kind()), expected.text("reference_type"), "{text}");
         match &uri.reference {
-            Reference::Hash(hash) => assert_eq!(Some(hash.as_str()), expected.text("hash_value")),
-            Reference::Sequence(at) => assert_eq!(expected.get("sequence"), Some(&Json::from(*at))),
-            Reference::Id(id) => assert_eq!(Some(id.as_str()), expected.text("id")),
+            RecordReference::Hash(hash) => assert_eq!(Some(hash.as_str()), expected.text("hash_value")),
+            RecordReference::Sequence(at) => {
+                assert_eq!(expected.get("sequence"), Some(&ExactJson::from(*at)))
+            }
+            RecordReference::Id(id) => assert_eq!(Some(id.as_str()), expected.text("id")),
         }
     }
     for fixture in file.get("invalid").unwrap().as_array().unwrap() {

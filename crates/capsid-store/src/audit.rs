@@ -9,7 +9,7 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// One change of state.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Entry {
+pub struct AuditEntry {
     /// When, in milliseconds.
     pub at: i64,
     /// `node:…`, `user:…`, `operator` or `hub`.
@@ -24,7 +24,7 @@ pub struct Entry {
     pub reason: Option<String>,
 }
 
-impl Entry {
+impl AuditEntry {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             at: row.int(0)?,
@@ -39,7 +39,7 @@ impl Entry {
 
 /// What a change is about.
 #[derive(Debug, Clone, Copy)]
-pub struct Change<'a> {
+pub struct AuditChange<'a> {
     /// asset, node or user.
     pub kind: &'a str,
     /// Its id.
@@ -55,7 +55,7 @@ pub struct Change<'a> {
 }
 
 /// Writes a change down.
-pub fn add(tx: &mut dyn Tx, actor: &str, change: Change<'_>, now: Time) -> Result<()> {
+pub fn add(tx: &mut dyn Tx, actor: &str, change: AuditChange<'_>, now: Time) -> Result<()> {
     tx.run(
         "INSERT INTO audit (at, actor, kind, subject, action, before, after, reason)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -74,7 +74,7 @@ pub fn add(tx: &mut dyn Tx, actor: &str, change: Change<'_>, now: Time) -> Resul
 }
 
 /// Writes down a change that its actor can make again and again, at most once an hour.
-pub fn add_hourly(tx: &mut dyn Tx, actor: &str, change: Change<'_>, now: Time) -> Result<()> {
+pub fn add_hourly(tx: &mut dyn Tx, actor: &str, change: AuditChange<'_>, now: Time) -> Result<()> {
     let written = tx.exists(
         "SELECT 1 FROM audit WHERE kind = $1 AND subject = $2 AND actor = $3 AND action = $4 AND at > $5",
         params![change.kind, change.subject, actor, change.action, now.0 - HOUR_MS],
@@ -83,30 +83,30 @@ pub fn add_hourly(tx: &mut dyn Tx, actor: &str, change: Change<'_>, now: Time) -
 }
 
 /// The newest that happened to a thing, oldest first.
-pub fn newest(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<Vec<Entry>> {
+pub fn newest(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<Vec<AuditEntry>> {
     let mut entries = tx.all(
         "SELECT at, actor, action, before, after, reason FROM audit
          WHERE kind = $1 AND subject = $2 ORDER BY seq DESC LIMIT $3",
         params![kind, subject, limit],
-        Entry::read,
+        AuditEntry::read,
     )?;
     entries.reverse();
     Ok(entries)
 }
 
 /// What happened to a thing, oldest first.
-pub fn of(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<Vec<Entry>> {
+pub fn list_for_subject(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<Vec<AuditEntry>> {
     tx.all(
         "SELECT at, actor, action, before, after, reason FROM audit
          WHERE kind = $1 AND subject = $2 ORDER BY seq LIMIT $3",
         params![kind, subject, limit],
-        Entry::read,
+        AuditEntry::read,
     )
 }
 
 /// Which changes.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct AuditFilter {
     /// Of this thing.
     pub subject: Option<String>,
     /// By this actor.
@@ -117,7 +117,7 @@ pub struct Filter {
 
 /// A change in a list of changes of anything.
 #[derive(Debug, Clone)]
-pub struct Listed {
+pub struct AuditRow {
     /// Its place.
     pub seq: i64,
     /// asset, node, user, task or bounty.
@@ -125,12 +125,17 @@ pub struct Listed {
     /// Its id.
     pub subject: String,
     /// The change.
-    pub entry: Entry,
+    pub entry: AuditEntry,
 }
 
-impl Listed {
+impl AuditRow {
     fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self { seq: row.int(6)?, kind: row.string(7)?, subject: row.string(8)?, entry: Entry::read(row)? })
+        Ok(Self {
+            seq: row.int(6)?,
+            kind: row.string(7)?,
+            subject: row.string(8)?,
+            entry: AuditEntry::read(row)?,
+        })
     }
 }
 
@@ -138,7 +143,12 @@ impl Listed {
 const LOOKED_AT: i64 = 50_000;
 
 /// Changes before a place, newest first, and where to go on. Where few changes fit, a page may be short.
-pub fn list(tx: &mut dyn Tx, filter: &Filter, before: i64, limit: i64) -> Result<(Vec<Listed>, Option<i64>)> {
+pub fn list(
+    tx: &mut dyn Tx,
+    filter: &AuditFilter,
+    before: i64,
+    limit: i64,
+) -> Result<(Vec<AuditRow>, Option<i64>)> {
     let found = match &filter.subject {
         // One stretch of the index for each kind of thing.
         Some(subject) => tx.all(
@@ -146,14 +156,14 @@ pub fn list(tx: &mut dyn Tx, filter: &Filter, before: i64, limit: i64) -> Result
              WHERE kind IN ('asset', 'node', 'user', 'task', 'bounty') AND subject = $1 AND seq < $2
                 AND ($3 IS NULL OR actor = $3) AND ($4 IS NULL OR action = $4) ORDER BY seq DESC LIMIT $5",
             params![subject, before, &filter.actor, &filter.action, limit + 1],
-            Listed::read,
+            AuditRow::read,
         )?,
         None => tx.all(
             "SELECT at, actor, action, before, after, reason, seq, kind, subject FROM (
                 SELECT * FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT $2) a
              WHERE ($3 IS NULL OR actor = $3) AND ($4 IS NULL OR action = $4) ORDER BY seq DESC LIMIT $5",
             params![before, LOOKED_AT, &filter.actor, &filter.action, limit + 1],
-            Listed::read,
+            AuditRow::read,
         )?,
     };
     page(tx, found, filter.subject.is_some(), before, limit)
@@ -161,11 +171,11 @@ pub fn list(tx: &mut dyn Tx, filter: &Filter, before: i64, limit: i64) -> Result
 
 fn page(
     tx: &mut dyn Tx,
-    mut found: Vec<Listed>,
+    mut found: Vec<AuditRow>,
     is_whole: bool,
     before: i64,
     limit: i64,
-) -> Result<(Vec<Listed>, Option<i64>)> {
+) -> Result<(Vec<AuditRow>, Option<i64>)> {
     if found.len() as i64 > limit {
         found.truncate(limit as usize);
         let next = found.last().map(|last| last.seq);

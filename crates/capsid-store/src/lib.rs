@@ -25,7 +25,7 @@ pub mod system;
 pub mod work;
 
 pub use crate::db::migrate::fingerprint as schema_fingerprint;
-pub use store::{Options, Store};
+pub use store::{Store, StoreOptions};
 
 use capsid_model::problem::{Code, Problem};
 

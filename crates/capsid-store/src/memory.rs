@@ -20,7 +20,7 @@ const ROOM: i64 = 100;
 
 /// What a node records.
 #[derive(Debug, Clone, Default)]
-pub struct Memory {
+pub struct NewMemory {
     /// What it was about.
     pub signals: Vec<String>,
     /// The gene that was used.
@@ -39,16 +39,16 @@ pub struct Memory {
 
 /// A memory and when it was made.
 #[derive(Debug, Clone)]
-pub struct Remembered {
+pub struct MemoryRow {
     /// What was recorded.
-    pub memory: Memory,
+    pub memory: NewMemory,
     /// When.
     pub at: Time,
 }
 
 /// How much a node remembers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counts {
+pub struct MemoryCounts {
     /// All its memories.
     pub total: i64,
     /// Those that ended well.
@@ -60,7 +60,7 @@ pub struct Counts {
 }
 
 /// Records a memory; where there are too many, the oldest are forgotten. False when it is the repetition of one that was just recorded.
-pub fn record(tx: &mut dyn Tx, node_id: &str, memory: &Memory, now: Time) -> Result<bool> {
+pub fn record(tx: &mut dyn Tx, node_id: &str, memory: &NewMemory, now: Time) -> Result<bool> {
     let minute = now.0.div_euclid(REPEAT_MS);
     let (key, earlier) = (dedupe(node_id, memory, minute), dedupe(node_id, memory, minute - 1));
     if tx.exists(
@@ -69,20 +69,26 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, memory: &Memory, now: Time) -> Res
     )? {
         return Ok(false);
     }
-    keep(tx, node_id, memory, &key, now)
+    insert_memory(tx, node_id, memory, &key, now)
 }
 
 /// The same for a memory that may come again after any time, because it waited to be sent: as long as it is kept, its
 /// repetition is none.
-pub fn record_once(tx: &mut dyn Tx, node_id: &str, memory: &Memory, now: Time) -> Result<bool> {
+pub fn record_once(tx: &mut dyn Tx, node_id: &str, memory: &NewMemory, now: Time) -> Result<bool> {
     let key = dedupe(node_id, memory, ANY_TIME);
     if tx.exists("SELECT 1 FROM memories WHERE dedupe = $1", params![&key])? {
         return Ok(false);
     }
-    keep(tx, node_id, memory, &key, now)
+    insert_memory(tx, node_id, memory, &key, now)
 }
 
-fn keep(tx: &mut dyn Tx, node_id: &str, memory: &Memory, key: &[u8; 32], now: Time) -> Result<bool> {
+fn insert_memory(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    memory: &NewMemory,
+    key: &[u8; 32],
+    now: Time,
+) -> Result<bool> {
     let signals = serde_json::to_string(&memory.signals).unwrap_or_else(|_| "[]".to_owned());
     let (count, bytes) = so_far(tx, node_id)?;
     let (count, bytes) = (count + 1, bytes + memory.bytes(signals.len()));
@@ -110,7 +116,7 @@ fn keep(tx: &mut dyn Tx, node_id: &str, memory: &Memory, key: &[u8; 32], now: Ti
     Ok(kept == 1)
 }
 
-impl Memory {
+impl NewMemory {
     fn bytes(&self, signals: usize) -> i64 {
         let summary = self.summary.as_ref().map_or(0, String::len);
         (signals + summary + self.body.len()) as i64
@@ -138,7 +144,7 @@ fn forget(tx: &mut dyn Tx, node_id: &str, count: i64, bytes: i64) -> Result<()> 
     Ok(())
 }
 
-fn dedupe(node_id: &str, memory: &Memory, minute: i64) -> [u8; 32] {
+fn dedupe(node_id: &str, memory: &NewMemory, minute: i64) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in [node_id, &memory.identity] {
         hash.update((part.len() as u64).to_le_bytes());
@@ -149,21 +155,21 @@ fn dedupe(node_id: &str, memory: &Memory, minute: i64) -> [u8; 32] {
 }
 
 /// A node's newest memories, newest first.
-pub fn newest(tx: &mut dyn Tx, node_id: &str, limit: i64) -> Result<Vec<Remembered>> {
+pub fn newest(tx: &mut dyn Tx, node_id: &str, limit: i64) -> Result<Vec<MemoryRow>> {
     tx.all(
         "SELECT signals, gene_id, status, score, summary, created_at FROM memories
          WHERE node_id = $1 ORDER BY seq DESC LIMIT $2",
         params![node_id, limit],
         |row| {
-            let memory = Memory {
+            let memory = NewMemory {
                 signals: serde_json::from_str(row.text(0)?).unwrap_or_default(),
                 gene_id: row.string_or(1)?,
                 status: row.string_or(2)?,
                 score: row.real_or(3)?,
                 summary: row.string_or(4)?,
-                ..Memory::default()
+                ..NewMemory::default()
             };
-            Ok(Remembered { memory, at: Time(row.int(5)?) })
+            Ok(MemoryRow { memory, at: Time(row.int(5)?) })
         },
     )
 }
@@ -181,13 +187,13 @@ pub fn outcomes(tx: &mut dyn Tx, node_id: &str, limit: i64, bytes: i64) -> Resul
 }
 
 /// How much a node remembers.
-pub fn counts(tx: &mut dyn Tx, node_id: &str) -> Result<Counts> {
+pub fn counts(tx: &mut dyn Tx, node_id: &str) -> Result<MemoryCounts> {
     let counts = tx.first(
         "SELECT COUNT(*), COUNT(CASE WHEN status = 'success' THEN 1 END), COUNT(CASE WHEN status = 'failed' THEN 1 END),
             MAX(created_at) FROM memories WHERE node_id = $1",
         params![node_id],
         |row| {
-            Ok(Counts {
+            Ok(MemoryCounts {
                 total: row.int(0)?,
                 succeeded: row.int(1)?,
                 failed: row.int(2)?,
@@ -195,5 +201,5 @@ pub fn counts(tx: &mut dyn Tx, node_id: &str) -> Result<Counts> {
             })
         },
     )?;
-    Ok(counts.unwrap_or(Counts { total: 0, succeeded: 0, failed: 0, newest_at: None }))
+    Ok(counts.unwrap_or(MemoryCounts { total: 0, succeeded: 0, failed: 0, newest_at: None }))
 }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 /// A service as it is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listing {
+pub struct ServiceRow {
     /// Its id, which follows from the node and the title.
     pub listing_id: String,
     /// Who offers it.
@@ -23,7 +23,7 @@ pub struct Listing {
     pub updated_at: i64,
 }
 
-impl Listing {
+impl ServiceRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             listing_id: row.string(0)?,
@@ -50,12 +50,12 @@ pub fn offer(tx: &mut dyn Tx, node_id: &str, title: &str, body: &str, now: Time)
 }
 
 /// Finds a service and keeps others from changing or ordering it meanwhile.
-pub fn lock(tx: &mut dyn Tx, listing_id: &str) -> Result<Option<Listing>> {
+pub fn lock(tx: &mut dyn Tx, listing_id: &str) -> Result<Option<ServiceRow>> {
     tx.first(
         "SELECT listing_id, node_id, title, body, created_at, updated_at FROM services
          WHERE listing_id = $1 FOR UPDATE",
         params![listing_id],
-        Listing::read,
+        ServiceRow::read,
     )
 }
 
@@ -74,11 +74,11 @@ fn listing_id(node_id: &str, title: &str) -> String {
 }
 
 /// Services, the latest change first; of one node or of all.
-pub fn list(tx: &mut dyn Tx, node_id: Option<&str>, limit: i64) -> Result<Vec<Listing>> {
+pub fn list(tx: &mut dyn Tx, node_id: Option<&str>, limit: i64) -> Result<Vec<ServiceRow>> {
     tx.all(
         "SELECT listing_id, node_id, title, body, created_at, updated_at FROM services
          WHERE $1 IS NULL OR node_id = $1 ORDER BY updated_at DESC, listing_id LIMIT $2",
         params![node_id, limit],
-        Listing::read,
+        ServiceRow::read,
     )
 }

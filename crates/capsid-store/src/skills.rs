@@ -7,7 +7,7 @@ use capsid_model::time::Time;
 
 /// A skill as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skill {
+pub struct SkillRow {
     /// Its id.
     pub skill_id: String,
     /// Who published it.
@@ -26,7 +26,7 @@ pub struct Skill {
     pub deleted_at: Option<i64>,
 }
 
-impl Skill {
+impl SkillRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             skill_id: row.string(0)?,
@@ -42,18 +42,18 @@ impl Skill {
 }
 
 /// Finds a skill, withdrawn or not, and keeps others from changing it meanwhile.
-pub fn lock(tx: &mut dyn Tx, skill_id: &str) -> Result<Option<Skill>> {
+pub fn lock(tx: &mut dyn Tx, skill_id: &str) -> Result<Option<SkillRow>> {
     tx.first(
         "SELECT skill_id, node_id, version, card, downloads, created_at, updated_at, deleted_at
          FROM skills WHERE skill_id = $1 FOR UPDATE",
         params![skill_id],
-        Skill::read,
+        SkillRow::read,
     )
 }
 
 /// What a skill says.
 #[derive(Debug, Clone)]
-pub struct Text {
+pub struct SkillText {
     /// Category, tags and what changed, as JSON.
     pub card: String,
     /// Content and files, as JSON.
@@ -61,7 +61,7 @@ pub struct Text {
 }
 
 /// Adds a skill. False when there is one with this id.
-pub fn add(tx: &mut dyn Tx, skill_id: &str, node_id: &str, text: &Text, now: Time) -> Result<bool> {
+pub fn add(tx: &mut dyn Tx, skill_id: &str, node_id: &str, text: &SkillText, now: Time) -> Result<bool> {
     let added = tx.run(
         "INSERT INTO skills (skill_id, node_id, version, card, body, created_at, updated_at)
          VALUES ($1, $2, '1', $3, $4, $5, $5) ON CONFLICT DO NOTHING",
@@ -76,7 +76,7 @@ pub fn count(tx: &mut dyn Tx, node_id: &str) -> Result<i64> {
 }
 
 /// Changes a skill, or brings back one that was withdrawn. Tells its new version.
-pub fn change(tx: &mut dyn Tx, skill: &Skill, text: &Text, now: Time) -> Result<String> {
+pub fn change(tx: &mut dyn Tx, skill: &SkillRow, text: &SkillText, now: Time) -> Result<String> {
     let version = (skill.version.parse::<u32>().unwrap_or(0).saturating_add(1)).to_string();
     tx.run(
         "UPDATE skills SET version = $2, card = $3, body = $4, updated_at = $5, deleted_at = NULL WHERE skill_id = $1",
@@ -95,21 +95,21 @@ pub fn withdraw(tx: &mut dyn Tx, skill_id: &str, now: Time) -> Result<()> {
 }
 
 /// Takes a skill with its body, and counts that it was taken.
-pub fn download(tx: &mut dyn Tx, skill_id: &str) -> Result<Option<(Skill, String)>> {
+pub fn download(tx: &mut dyn Tx, skill_id: &str) -> Result<Option<(SkillRow, String)>> {
     tx.first(
         "UPDATE skills SET downloads = downloads + 1 WHERE skill_id = $1 AND deleted_at IS NULL
          RETURNING skill_id, node_id, version, card, downloads, created_at, updated_at, deleted_at, body",
         params![skill_id],
-        |row| Ok((Skill::read(row)?, row.string(8)?)),
+        |row| Ok((SkillRow::read(row)?, row.string(8)?)),
     )
 }
 
 /// Skills after an id, in the order of their ids; of one node or of all.
-pub fn list(tx: &mut dyn Tx, node_id: Option<&str>, after: &str, limit: i64) -> Result<Vec<Skill>> {
+pub fn list(tx: &mut dyn Tx, node_id: Option<&str>, after: &str, limit: i64) -> Result<Vec<SkillRow>> {
     tx.all(
         "SELECT skill_id, node_id, version, card, downloads, created_at, updated_at, deleted_at FROM skills
          WHERE deleted_at IS NULL AND skill_id > $1 AND ($2 IS NULL OR node_id = $2) ORDER BY skill_id LIMIT $3",
         params![after, node_id, limit],
-        Skill::read,
+        SkillRow::read,
     )
 }

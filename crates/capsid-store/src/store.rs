@@ -1,11 +1,11 @@
 //! The open database, and how operations get into it.
 
 use crate::db::migrate;
-use crate::db::postgres::Postgres;
-use crate::db::private;
+use crate::db::operation::{ErasedOperation, TypedOperation};
+use crate::db::postgres::PostgresThreads;
+use crate::db::private_files;
 use crate::db::sqlite;
-use crate::db::sqlite::Sqlite;
-use crate::db::task::{Operation, Task};
+use crate::db::sqlite::SqliteThreads;
 use crate::db::tx::{Dialect, Tx};
 use crate::graph;
 use capsid_disk::lock::Lock;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Where the database is and how it is used.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct StoreOptions {
     /// The folder of the SQLite file `hub.db`, used when there is no URL.
     pub data: PathBuf,
     /// `postgres://…`, or nothing for SQLite.
@@ -31,7 +31,7 @@ pub struct Options {
     pub writers: usize,
 }
 
-impl Options {
+impl StoreOptions {
     /// SQLite in a folder, or PostgreSQL by a URL, with the usual settings of a hub.
     pub fn new(data: impl Into<PathBuf>, database: Option<String>) -> Self {
         Self { data: data.into(), database, exclusive: true, migrate: true, readers: 4, writers: 8 }
@@ -39,7 +39,7 @@ impl Options {
 
     /// The same for a tool that works beside a running hub: it shares the file and leaves the schema alone.
     #[must_use]
-    pub fn beside(mut self) -> Self {
+    pub fn shared(mut self) -> Self {
         self.exclusive = false;
         self.migrate = false;
         self.readers = 1;
@@ -54,8 +54,8 @@ impl Options {
 }
 
 enum Backend {
-    Sqlite(Sqlite),
-    Postgres(Postgres),
+    Sqlite(SqliteThreads),
+    Postgres(PostgresThreads),
 }
 
 /// An open database.
@@ -65,11 +65,11 @@ pub struct Store {
 
 impl Store {
     /// Opens the database, making or migrating it where that is asked for. Blocks.
-    pub fn open(options: &Options, now: Time) -> Result<Self> {
+    pub fn open(options: &StoreOptions, now: Time) -> Result<Self> {
         let backend = match &options.database {
             Some(url) => {
                 migrate::postgres(url, options.migrate, now)?;
-                Backend::Postgres(Postgres::open(url, options.writers, options.readers)?)
+                Backend::Postgres(PostgresThreads::open(url, options.writers, options.readers)?)
             }
             None => Backend::Sqlite(open_sqlite(options, now)?),
         };
@@ -96,7 +96,7 @@ impl Store {
         T: Send + 'static,
         E: From<Problem> + Send + 'static,
     {
-        let (task, arrives) = Operation::new(op);
+        let (task, arrives) = TypedOperation::new(op);
         self.submit_write(Box::new(task));
         arrives.await.unwrap_or_else(|_| Err(E::from(closed())))
     }
@@ -108,7 +108,7 @@ impl Store {
         T: Send + 'static,
         E: From<Problem> + Send + 'static,
     {
-        let (task, arrives) = Operation::new(op);
+        let (task, arrives) = TypedOperation::new(op);
         self.submit_read(Box::new(task));
         arrives.await.unwrap_or_else(|_| Err(E::from(closed())))
     }
@@ -119,7 +119,7 @@ impl Store {
         F: FnMut(&mut dyn Tx) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (task, arrives) = Operation::new(op);
+        let (task, arrives) = TypedOperation::new(op);
         self.submit_write(Box::new(task));
         arrives.blocking_recv().unwrap_or_else(|_| Err(closed()))
     }
@@ -130,27 +130,27 @@ impl Store {
         F: FnMut(&mut dyn Tx) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (task, arrives) = Operation::new(op);
+        let (task, arrives) = TypedOperation::new(op);
         self.submit_read(Box::new(task));
         arrives.blocking_recv().unwrap_or_else(|_| Err(closed()))
     }
 
     /// Looks whether the file of the database is still at its path. While it is not, writes are refused.
-    pub fn check_place(&self) -> bool {
+    pub fn check_database_file(&self) -> bool {
         match &self.backend {
-            Backend::Sqlite(sqlite) => sqlite.check_place(),
+            Backend::Sqlite(sqlite) => sqlite.check_file(),
             Backend::Postgres(_) => true,
         }
     }
 
-    fn submit_write(&self, task: Box<dyn Task>) {
+    fn submit_write(&self, task: Box<dyn ErasedOperation>) {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.write(task),
             Backend::Postgres(postgres) => postgres.write(task),
         }
     }
 
-    fn submit_read(&self, task: Box<dyn Task>) {
+    fn submit_read(&self, task: Box<dyn ErasedOperation>) {
         match &self.backend {
             Backend::Sqlite(sqlite) => sqlite.read(task),
             Backend::Postgres(postgres) => postgres.read(task),
@@ -162,7 +162,7 @@ fn closed() -> Problem {
     Problem::new(Code::StoreBusy, "The database was closed while the operation waited.").fix("Try again.")
 }
 
-fn open_sqlite(options: &Options, now: Time) -> Result<Sqlite> {
+fn open_sqlite(options: &StoreOptions, now: Time) -> Result<SqliteThreads> {
     let file = options.file();
     if !options.exclusive && !file.exists() {
         return Err(Problem::new(
@@ -171,16 +171,16 @@ fn open_sqlite(options: &Options, now: Time) -> Result<Sqlite> {
         )
         .fix("Name the hub's folder with --data, or start one with `capsid up`."));
     }
-    private::folder(&options.data)?;
-    let lock = options.exclusive.then(|| take_lock(&file)).transpose()?;
-    private::file(&file)?;
+    private_files::folder(&options.data)?;
+    let lock = options.exclusive.then(|| acquire_lock(&file)).transpose()?;
+    private_files::file(&file)?;
     migrate::sqlite(&file, options.migrate, now)?;
-    Sqlite::open(&file, options.readers, lock)
+    SqliteThreads::open(&file, options.readers, lock)
 }
 
-fn take_lock(file: &Path) -> Result<Lock> {
+fn acquire_lock(file: &Path) -> Result<Lock> {
     let path = sqlite::lock_path(file);
-    private::file(&path)?;
+    private_files::file(&path)?;
     Lock::acquire(&path, "the hub's database", Duration::ZERO).map_err(|problem| {
         if problem.code != Code::StoreLocked {
             return problem;

@@ -4,16 +4,16 @@ use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
 use capsid_store::db::tx::Tx;
 use capsid_store::system::meta;
-use capsid_store::{Options, Store, params};
-use capsid_testkit::postgres::Postgres;
+use capsid_store::{Store, StoreOptions, params};
+use capsid_testkit::postgres::TestPostgres;
 
 const NOW: Time = Time(1_767_225_600_000);
 
 fn both(test: impl Fn(&Store)) {
     let folder = tempfile::tempdir().unwrap();
-    test(&Store::open(&Options::new(folder.path(), None), NOW).unwrap());
-    let database = Postgres::empty_database();
-    test(&Store::open(&Options::new(folder.path(), Some(database.url.clone())), NOW).unwrap());
+    test(&Store::open(&StoreOptions::new(folder.path(), None), NOW).unwrap());
+    let database = TestPostgres::empty_database();
+    test(&Store::open(&StoreOptions::new(folder.path(), Some(database.url.clone())), NOW).unwrap());
 }
 
 #[test]
@@ -39,14 +39,14 @@ fn numbers_of_any_kind_are_read() {
 fn a_write_that_fails_leaves_nothing_behind() {
     both(|store| {
         let failed: Result<()> = store.write_now(|tx| {
-            meta::settle(tx, "a", "1")?;
+            meta::get_or_set(tx, "a", "1")?;
             Err(Problem::new(Code::InputInvalid, "No."))
         });
         assert_eq!(failed.unwrap_err().code, Code::InputInvalid);
         let left = store.read_now(|tx| tx.number("SELECT COUNT(*) FROM meta", &[])).unwrap();
         assert_eq!(left, 0);
         // The one after it is not harmed.
-        store.write_now(|tx| meta::settle(tx, "a", "2")).unwrap();
+        store.write_now(|tx| meta::get_or_set(tx, "a", "2")).unwrap();
     });
 }
 
@@ -54,7 +54,7 @@ fn a_write_that_fails_leaves_nothing_behind() {
 fn a_statement_that_fails_undoes_the_whole_operation() {
     both(|store| {
         let failed: Result<()> = store.write_now(|tx| {
-            meta::settle(tx, "a", "1")?;
+            meta::get_or_set(tx, "a", "1")?;
             let _ignored = tx.run("INSERT INTO meta (key, value) VALUES ('a', '2')", &[]);
             Err(Problem::new(Code::InputInvalid, "No."))
         });
@@ -103,12 +103,12 @@ fn the_audit_and_the_ledger_cannot_be_changed() {
 #[test]
 fn a_second_hub_on_one_sqlite_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let first = Store::open(&Options::new(folder.path(), None), NOW).unwrap();
-    let refused = Store::open(&Options::new(folder.path(), None), NOW).err().unwrap();
+    let first = Store::open(&StoreOptions::new(folder.path(), None), NOW).unwrap();
+    let refused = Store::open(&StoreOptions::new(folder.path(), None), NOW).err().unwrap();
     assert_eq!(refused.code, Code::StoreLocked);
     assert!(refused.fix.unwrap().contains("PostgreSQL"));
     // A tool beside it is not.
-    Store::open(&Options::new(folder.path(), None).beside(), NOW).unwrap();
+    Store::open(&StoreOptions::new(folder.path(), None).shared(), NOW).unwrap();
     drop(first);
-    Store::open(&Options::new(folder.path(), None), NOW).unwrap();
+    Store::open(&StoreOptions::new(folder.path(), None), NOW).unwrap();
 }

@@ -8,7 +8,7 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_store::db::tx::Tx;
 use capsid_store::system::meta;
-use capsid_store::{Options, Store, params};
+use capsid_store::{Store, StoreOptions, params};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -20,11 +20,11 @@ fn open(folder: &Path) -> Store {
 }
 
 fn try_open(folder: &Path) -> Result<Store> {
-    Store::open(&Options { readers: 1, ..Options::new(folder, None) }, NOW)
+    Store::open(&StoreOptions { readers: 1, ..StoreOptions::new(folder, None) }, NOW)
 }
 
 fn write(store: &Store, key: String, value: String) -> Result<String> {
-    store.write_now(move |tx| meta::settle(tx, &key, &value))
+    store.write_now(move |tx| meta::get_or_set(tx, &key, &value))
 }
 
 fn keys(store: &Store) -> Vec<String> {

@@ -2,48 +2,50 @@
 //! nothing behind.
 
 use capsid_model::time::Time;
-use capsid_rules::graph::told::{self, Refusal};
-use capsid_rules::meaning::Question;
+use capsid_rules::graph::ingest::{self, IngestRefusal};
+use capsid_rules::meaning::SemanticQuestion;
 use capsid_store::backup::dump;
-use capsid_store::graph::{self, Bounds, Entity, Hop, Ingest, Ingested, MOST_TOLD, Mark};
+use capsid_store::graph::{
+    self, Entity, IngestOutcome, IngestSummary, MOST_TOLD, OwnGraphCursor, PathStep, WalkBounds,
+};
 use capsid_store::work::tasks;
 use capsid_store::work::tasks::NewTask;
-use capsid_store::{Options, Store, params};
-use capsid_testkit::postgres::Postgres;
+use capsid_store::{Store, StoreOptions, params};
+use capsid_testkit::postgres::TestPostgres;
 use serde_json::{Value, json};
 
 const NOW: Time = Time(1_767_225_600_000);
 
 fn both(test: impl Fn(&Store)) {
     let folder = tempfile::tempdir().unwrap();
-    test(&Store::open(&Options::new(folder.path(), None), NOW).unwrap());
-    let database = Postgres::database();
-    test(&Store::open(&Options::new(folder.path(), Some(database.url.clone())), NOW).unwrap());
+    test(&Store::open(&StoreOptions::new(folder.path(), None), NOW).unwrap());
+    let database = TestPostgres::database();
+    test(&Store::open(&StoreOptions::new(folder.path(), Some(database.url.clone())), NOW).unwrap());
 }
 
-fn tell_as(store: &Store, who: &str, body: &Value, most: i64, now: Time) -> Ingest {
-    let told = match told::read(body.as_object().unwrap()) {
+fn tell_as(store: &Store, who: &str, body: &Value, most: i64, now: Time) -> IngestOutcome {
+    let told = match ingest::read(body.as_object().unwrap()) {
         Ok(told) => told,
-        Err(refusals) => return Ingest::Refused(refusals),
+        Err(refusals) => return IngestOutcome::Refused(refusals),
     };
     let who = who.to_owned();
     store.write_now(move |tx| graph::ingest(tx, &who, &told, most, now)).unwrap()
 }
 
 #[track_caller]
-fn tell(store: &Store, body: &Value) -> Ingested {
+fn tell(store: &Store, body: &Value) -> IngestSummary {
     match tell_as(store, "user:u1", body, MOST_TOLD, NOW) {
-        Ingest::Done(done) => done,
-        Ingest::Refused(refusals) => panic!("{refusals:#?}"),
+        IngestOutcome::Done(done) => done,
+        IngestOutcome::Refused(refusals) => panic!("{refusals:#?}"),
     }
 }
 
 #[track_caller]
-fn refused(store: &Store, body: &Value) -> Vec<Refusal> {
+fn refused(store: &Store, body: &Value) -> Vec<IngestRefusal> {
     let before = graph_dump(store);
     let refused = match tell_as(store, "user:u1", body, MOST_TOLD, NOW) {
-        Ingest::Done(done) => panic!("{done:?}"),
-        Ingest::Refused(refusals) => refusals,
+        IngestOutcome::Done(done) => panic!("{done:?}"),
+        IngestOutcome::Refused(refusals) => refusals,
     };
     assert_eq!(graph_dump(store), before, "a refused call leaves nothing behind");
     refused
@@ -67,9 +69,9 @@ fn named(store: &Store, kind: &str, name: &str) -> Entity {
     found.pop().unwrap()
 }
 
-fn path(store: &Store, from: &Entity, to: &Entity, depth: usize) -> Option<Vec<Hop>> {
+fn path(store: &Store, from: &Entity, to: &Entity, depth: usize) -> Option<Vec<PathStep>> {
     let (from, to) = (from.id, to.id);
-    let bounds = Bounds { depth, fan_out: 50, most: 10_000 };
+    let bounds = WalkBounds { depth, fan_out: 50, most: 10_000 };
     store.read_now(move |tx| graph::path(tx, from, to, bounds)).unwrap()
 }
 
@@ -106,7 +108,9 @@ fn telling_twice_changes_nothing() {
         assert_eq!((first.entities, first.relations, first.added, first.unchanged), (3, 2, 5, 0));
         let dump = graph_dump(store);
         let later = Time(NOW.0 + 5);
-        let Ingest::Done(again) = tell_as(store, "user:u1", &small(), MOST_TOLD, later) else { panic!() };
+        let IngestOutcome::Done(again) = tell_as(store, "user:u1", &small(), MOST_TOLD, later) else {
+            panic!()
+        };
         assert_eq!((again.added, again.changed, again.unchanged), (0, 0, 5));
         assert_eq!(graph_dump(store), dump);
         // What the same teller tells otherwise takes the place of what it told before.
@@ -116,7 +120,9 @@ fn telling_twice_changes_nothing() {
         let changed = tell(store, &other);
         assert_eq!((changed.added, changed.changed, changed.unchanged), (0, 2, 3));
         // Another teller's word is its own.
-        let Ingest::Done(second) = tell_as(store, "node:n2", &small(), MOST_TOLD, later) else { panic!() };
+        let IngestOutcome::Done(second) = tell_as(store, "node:n2", &small(), MOST_TOLD, later) else {
+            panic!()
+        };
         assert_eq!(second.added, 5);
         let thing = named(store, "database", "postgresql");
         assert_eq!((thing.name.as_str(), thing.told, thing.mentions), ("PostgreSQL", 4, 0));
@@ -130,7 +136,7 @@ fn telling_twice_changes_nothing() {
 fn what_somebody_told_is_listed_in_pages() {
     both(|store| {
         tell(store, &small());
-        let (mut mark, mut notes, mut relations) = (Mark::default(), 0, 0);
+        let (mut mark, mut notes, mut relations) = (OwnGraphCursor::default(), 0, 0);
         for _ in 0..9 {
             let page = store.read_now(move |tx| graph::mine(tx, "user:u1", mark, 1)).unwrap();
             notes += page.notes.len();
@@ -139,9 +145,9 @@ fn what_somebody_told_is_listed_in_pages() {
             mark = next;
         }
         assert_eq!((notes, relations), (3, 2));
-        let whole = store.read_now(|tx| graph::mine(tx, "user:u1", Mark::default(), 100)).unwrap();
+        let whole = store.read_now(|tx| graph::mine(tx, "user:u1", OwnGraphCursor::default(), 100)).unwrap();
         assert!(whole.next.is_none() && whole.entities.len() == 3);
-        let none = store.read_now(|tx| graph::mine(tx, "user:u2", Mark::default(), 100)).unwrap();
+        let none = store.read_now(|tx| graph::mine(tx, "user:u2", OwnGraphCursor::default(), 100)).unwrap();
         assert!(none.notes.is_empty() && none.relations.is_empty());
     });
 }
@@ -201,11 +207,11 @@ fn names_that_look_like_others_are_refused() {
 #[test]
 fn nobody_fills_the_graph() {
     both(|store| {
-        let Ingest::Refused(refusals) = tell_as(store, "user:u1", &small(), 4, NOW) else { panic!() };
+        let IngestOutcome::Refused(refusals) = tell_as(store, "user:u1", &small(), 4, NOW) else { panic!() };
         assert_eq!(refusals[0].code, "graph_full");
-        assert!(matches!(tell_as(store, "user:u1", &small(), 5, NOW), Ingest::Done(_)));
+        assert!(matches!(tell_as(store, "user:u1", &small(), 5, NOW), IngestOutcome::Done(_)));
         // What is there already may be told again.
-        assert!(matches!(tell_as(store, "user:u1", &small(), 5, NOW), Ingest::Done(_)));
+        assert!(matches!(tell_as(store, "user:u1", &small(), 5, NOW), IngestOutcome::Done(_)));
     });
 }
 
@@ -242,16 +248,16 @@ fn a_walk_around_a_star_stays_within_bounds() {
             tell(store, &json!({"relations": some}));
         }
         let middle = named(store, "thing", "thing 0").id;
-        let walk = |ids: Vec<i64>, bounds: Bounds| {
-            store.read_now(move |tx| graph::around(tx, &ids, bounds)).unwrap()
+        let walk = |ids: Vec<i64>, bounds: WalkBounds| {
+            store.read_now(move |tx| graph::walk(tx, &ids, bounds)).unwrap()
         };
-        assert_eq!(walk(vec![middle], Bounds { depth: 3, fan_out: 20, most: 500 }).len(), 20);
-        assert_eq!(walk(vec![middle], Bounds { depth: 2, fan_out: 9_999, most: 300 }).len(), 300);
+        assert_eq!(walk(vec![middle], WalkBounds { depth: 3, fan_out: 20, most: 500 }).len(), 20);
+        assert_eq!(walk(vec![middle], WalkBounds { depth: 2, fan_out: 9_999, most: 300 }).len(), 300);
         let leaf = named(store, "thing", "thing 77").id;
-        let steps = walk(vec![leaf], Bounds { depth: 2, fan_out: 10, most: 500 });
+        let steps = walk(vec![leaf], WalkBounds { depth: 2, fan_out: 10, most: 500 });
         assert!((11..=12).contains(&steps.len()) && steps[0].depth == 1 && steps[5].depth == 2);
-        assert!(walk(vec![], Bounds { depth: 2, fan_out: 10, most: 500 }).is_empty());
-        assert!(walk(vec![12345], Bounds { depth: 2, fan_out: 10, most: 500 }).is_empty());
+        assert!(walk(vec![], WalkBounds { depth: 2, fan_out: 10, most: 500 }).is_empty());
+        assert!(walk(vec![12345], WalkBounds { depth: 2, fan_out: 10, most: 500 }).is_empty());
         let degrees = store.read_now(move |tx| graph::degrees(tx, &[middle, leaf])).unwrap();
         assert_eq!((degrees[&middle], degrees[&leaf]), (1_000, 1));
     });
@@ -289,8 +295,8 @@ fn a_walk_round_a_ring_comes_to_its_end() {
     both(|store| {
         ring(store, 30);
         let start = named(store, "thing", "thing 0").id;
-        let bounds = Bounds { depth: 50, fan_out: 5, most: 1_000 };
-        let steps = store.read_now(move |tx| graph::around(tx, &[start], bounds)).unwrap();
+        let bounds = WalkBounds { depth: 50, fan_out: 5, most: 1_000 };
+        let steps = store.read_now(move |tx| graph::walk(tx, &[start], bounds)).unwrap();
         assert_eq!((steps.len(), steps.last().unwrap().depth), (30, 15));
     });
 }
@@ -301,7 +307,7 @@ fn things_are_found_by_what_they_are_called() {
         tell(store, &small());
         task(store, 1, "upload_failed,slow");
         let find = |words: &str, kinds: &[&str]| {
-            let question = Question::of(words, &[]);
+            let question = SemanticQuestion::parse(words, &[]);
             let kinds: Vec<String> = kinds.iter().map(|&kind| kind.to_owned()).collect();
             let found = store.read_now(move |tx| graph::matching(tx, &question, &kinds, 5)).unwrap();
             found.into_iter().map(|(thing, ..)| thing.name).collect::<Vec<_>>()
@@ -329,7 +335,7 @@ fn what_is_called_exactly_as_asked_is_found_among_many() {
         for (at, name) in names.iter().enumerate() {
             tell(store, &json!({"entities": [{"name": name, "entity_type": format!("kind_{at}")}]}));
         }
-        let question = Question::of("what about the replica election", &[]);
+        let question = SemanticQuestion::parse("what about the replica election", &[]);
         let found = store.read_now(move |tx| graph::matching(tx, &question, &[], 4)).unwrap();
         let mut found: Vec<String> = found.into_iter().map(|(thing, ..)| thing.name).collect();
         found.sort();
@@ -349,7 +355,7 @@ fn tasks_leave_with_their_things() {
             .write_now(|tx| tx.run("UPDATE tasks SET status = 'expired', expires_at = 0", params![]))
             .unwrap();
         let much_later = Time(NOW.0 + 400 * 86_400_000);
-        store.write_now(move |tx| tasks::forgetting::forget_unpaid(tx, much_later)).unwrap();
+        store.write_now(move |tx| tasks::cleanup::delete_unpaid(tx, much_later)).unwrap();
         assert_eq!(graph_dump(store), empty);
     });
 }

@@ -1,47 +1,49 @@
 //! Taking back what was told, on both databases: nothing of it is left, and nothing of anybody else's goes.
 
 use capsid_model::time::Time;
-use capsid_rules::graph::told;
+use capsid_rules::graph::ingest;
 use capsid_store::backup::dump;
-use capsid_store::graph::{self, Forget, Forgotten, Ingest, MOST_TOLD, Which};
+use capsid_store::graph::{self, ForgetOutcome, ForgetSelection, ForgetSummary, IngestOutcome, MOST_TOLD};
 use capsid_store::work::tasks;
 use capsid_store::work::tasks::NewTask;
-use capsid_store::{Options, Store, fsck, params};
-use capsid_testkit::postgres::Postgres;
+use capsid_store::{Store, StoreOptions, fsck, params};
+use capsid_testkit::postgres::TestPostgres;
 use serde_json::{Value, json};
 
 const NOW: Time = Time(1_767_225_600_000);
 
 fn both(test: impl Fn(&Store)) {
     let folder = tempfile::tempdir().unwrap();
-    test(&Store::open(&Options::new(folder.path(), None), NOW).unwrap());
-    let database = Postgres::database();
-    test(&Store::open(&Options::new(folder.path(), Some(database.url.clone())), NOW).unwrap());
+    test(&Store::open(&StoreOptions::new(folder.path(), None), NOW).unwrap());
+    let database = TestPostgres::database();
+    test(&Store::open(&StoreOptions::new(folder.path(), Some(database.url.clone())), NOW).unwrap());
 }
 
 #[track_caller]
 fn tell(store: &Store, who: &str, body: &Value) {
-    let (told, who) = (told::read(body.as_object().unwrap()).unwrap(), who.to_owned());
+    let (told, who) = (ingest::read(body.as_object().unwrap()).unwrap(), who.to_owned());
     let done = store.write_now(move |tx| graph::ingest(tx, &who, &told, MOST_TOLD, NOW)).unwrap();
-    assert!(matches!(done, Ingest::Done(_)), "{done:?}");
+    assert!(matches!(done, IngestOutcome::Done(_)), "{done:?}");
 }
 
-fn forget(store: &Store, who: &str, which: Which) -> Forget {
+fn forget(store: &Store, who: &str, which: ForgetSelection) -> ForgetOutcome {
     let who = who.to_owned();
-    store.write_now(move |tx| graph::forget(tx, &who, &which)).unwrap()
+    store.write_now(move |tx| graph::forget_statements(tx, &who, &which)).unwrap()
 }
 
 /// Takes back, and gives how many things, relations, and what was not told.
 #[track_caller]
-fn gone(store: &Store, who: &str, which: Which) -> (usize, usize, usize) {
+fn gone(store: &Store, who: &str, which: ForgetSelection) -> (usize, usize, usize) {
     match forget(store, who, which) {
-        Forget::Done(Forgotten { entities, relations, not_told }) => (entities, relations, not_told),
-        Forget::Refused(refusals) => panic!("{refusals:#?}"),
+        ForgetOutcome::Done(ForgetSummary { entities, relations, not_told }) => {
+            (entities, relations, not_told)
+        }
+        ForgetOutcome::Refused(refusals) => panic!("{refusals:#?}"),
     }
 }
 
-fn named(body: &Value) -> Which {
-    Which::Some(told::read(body.as_object().unwrap()).unwrap())
+fn named(body: &Value) -> ForgetSelection {
+    ForgetSelection::Some(ingest::read(body.as_object().unwrap()).unwrap())
 }
 
 /// The rows of the graph, which is checked as well, and made again to the same.
@@ -102,14 +104,18 @@ fn everything_goes_and_nothing_of_others() {
         let of_other = graph_rows(store);
         tell(store, "user:u1", &small());
         tell(store, "user:u1", &json!({"entities": [{"name": "Only mine", "entity_type": "concept"}]}));
-        let counted = store.read_now(|tx| graph::told_by(tx, "user:u1")).unwrap();
+        let counted = store.read_now(|tx| graph::count_statements_by(tx, "user:u1")).unwrap();
         assert_eq!((counted.entities, counted.relations), (4, 2));
-        assert_eq!(gone(store, "user:u1", Which::Everything), (4, 2, 0));
+        assert_eq!(gone(store, "user:u1", ForgetSelection::Everything), (4, 2, 0));
         assert_eq!(graph_rows(store), of_other);
-        assert_eq!(gone(store, "user:u1", Which::Everything), (0, 0, 0), "again it changes nothing");
-        assert_eq!(gone(store, "user:nobody", Which::Everything), (0, 0, 0));
+        assert_eq!(
+            gone(store, "user:u1", ForgetSelection::Everything),
+            (0, 0, 0),
+            "again it changes nothing"
+        );
+        assert_eq!(gone(store, "user:nobody", ForgetSelection::Everything), (0, 0, 0));
         assert_eq!(graph_rows(store), of_other);
-        assert_eq!(gone(store, "node:n2", Which::Everything), (3, 2, 0));
+        assert_eq!(gone(store, "node:n2", ForgetSelection::Everything), (3, 2, 0));
         assert_eq!(graph_rows(store), empty, "what the hub says stays");
     });
 }
@@ -148,7 +154,7 @@ fn some_of_it_goes() {
         assert_eq!(gone(store, "user:u1", named(&relation("needs", "connection  pool"))), (0, 1, 0));
         assert!(store.read_now(|tx| graph::named(tx, Some("database"), "PostgreSQL")).unwrap().is_empty());
         graph_rows(store);
-        assert_eq!(gone(store, "user:u1", Which::Everything), (2, 1, 0));
+        assert_eq!(gone(store, "user:u1", ForgetSelection::Everything), (2, 1, 0));
         let left = store.read_now(|tx| tx.number("SELECT COUNT(*) FROM graph_words", params![])).unwrap();
         assert_eq!(left, 0);
     });
@@ -164,7 +170,7 @@ fn what_may_mean_several_things_is_asked_about() {
             "entities": [{"name": "Timeout", "entity_type": "signal"}],
             "relations": [{"source_name": "PostgreSQL", "target_name": "Connection pool", "type": "needs"}],
         });
-        let Forget::Refused(refusals) = forget(store, "user:u1", named(&body)) else { panic!() };
+        let ForgetOutcome::Refused(refusals) = forget(store, "user:u1", named(&body)) else { panic!() };
         assert_eq!(
             (refusals[0].code, refusals[0].field.as_str()),
             ("ambiguous_name", "relations[0].source_name")
@@ -192,15 +198,15 @@ fn much_is_taken_back_in_one_go_and_makes_room() {
             let relations: Vec<Value> = (from..from + 750).map(relation).collect();
             tell(store, "user:u1", &json!({"relations": relations}));
         }
-        let more = told::read(json!({"entities": [thing(9_999)]}).as_object().unwrap()).unwrap();
+        let more = ingest::read(json!({"entities": [thing(9_999)]}).as_object().unwrap()).unwrap();
         let tell_more = move || {
             let more = more.clone();
             store.write_now(move |tx| graph::ingest(tx, "user:u1", &more, 3_900, NOW)).unwrap()
         };
-        let Ingest::Refused(refusals) = tell_more() else { panic!("it is full") };
+        let IngestOutcome::Refused(refusals) = tell_more() else { panic!("it is full") };
         assert!(refusals[0].fix.contains("/kg/forget") && refusals[0].fix.contains("graph.most_told"));
-        assert_eq!(gone(store, "user:u1", Which::Everything), (2_400, 1_500, 0));
+        assert_eq!(gone(store, "user:u1", ForgetSelection::Everything), (2_400, 1_500, 0));
         assert_eq!(graph_rows(store), empty);
-        assert!(matches!(tell_more(), Ingest::Done(_)));
+        assert!(matches!(tell_more(), IngestOutcome::Done(_)));
     });
 }

@@ -4,9 +4,9 @@
 use capsid_model::problem::{Code, Result};
 use capsid_model::time::Time;
 use capsid_store::db::tx::Tx;
-use capsid_store::ledger::{self, MINT, Moved, Transfer};
-use capsid_store::{Options, Store, fsck, params};
-use capsid_testkit::postgres::Postgres;
+use capsid_store::ledger::{self, MINT, Transfer, TransferOutcome};
+use capsid_store::{Store, StoreOptions, fsck, params};
+use capsid_testkit::postgres::TestPostgres;
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ const NOW: Time = Time(1_767_225_600_000);
 fn both(test: impl Fn(&Arc<Store>)) {
     let folder = tempfile::tempdir().unwrap();
     println!("on SQLite");
-    test(&Arc::new(Store::open(&Options::new(folder.path(), None), NOW).unwrap()));
-    let database = Postgres::database();
+    test(&Arc::new(Store::open(&StoreOptions::new(folder.path(), None), NOW).unwrap()));
+    let database = TestPostgres::database();
     println!("on PostgreSQL");
-    test(&Arc::new(Store::open(&Options::new(folder.path(), Some(database.url.clone())), NOW).unwrap()));
+    test(&Arc::new(Store::open(&StoreOptions::new(folder.path(), Some(database.url.clone())), NOW).unwrap()));
 }
 
 /// A transfer that owns its texts.
@@ -38,12 +38,12 @@ impl Order {
         Self { reference, kind: "test", from, to, amount }
     }
 
-    fn carry_out(&self, tx: &mut dyn Tx) -> Result<Moved> {
+    fn carry_out(&self, tx: &mut dyn Tx) -> Result<TransferOutcome> {
         let Self { reference, kind, from, to, amount } = self;
         ledger::transfer(tx, Transfer { reference, kind, from, to, amount: *amount }, NOW)
     }
 
-    fn send(&self, store: &Store) -> Result<Moved> {
+    fn send(&self, store: &Store) -> Result<TransferOutcome> {
         let order = self.clone();
         store.write_now(move |tx| order.carry_out(tx))
     }
@@ -67,8 +67,8 @@ fn assert_sound(store: &Store) {
 fn a_reference_stands_for_one_movement() {
     both(|store| {
         let first = Order::new("r", MINT, "node:a", 500);
-        assert_eq!(first.send(store).unwrap(), Moved::Done);
-        assert_eq!(first.send(store).unwrap(), Moved::AlreadyDone);
+        assert_eq!(first.send(store).unwrap(), TransferOutcome::Done);
+        assert_eq!(first.send(store).unwrap(), TransferOutcome::AlreadyDone);
         let others = [
             Order { amount: 501, ..first.clone() },
             Order { to: "node:b".to_owned(), ..first.clone() },
@@ -91,14 +91,14 @@ fn nobody_but_the_mint_owes() {
     both(|store| {
         assert_eq!(
             Order::new("a", "node:a", "node:b", 1).send(store).unwrap(),
-            Moved::Insufficient { have: 0 }
+            TransferOutcome::Insufficient { have: 0 }
         );
         Order::new("b", MINT, "node:a", 5).send(store).unwrap();
         assert_eq!(
             Order::new("c", "node:a", "node:b", 6).send(store).unwrap(),
-            Moved::Insufficient { have: 5 }
+            TransferOutcome::Insufficient { have: 5 }
         );
-        assert_eq!(Order::new("c", "node:a", "node:b", 5).send(store).unwrap(), Moved::Done);
+        assert_eq!(Order::new("c", "node:a", "node:b", 5).send(store).unwrap(), TransferOutcome::Done);
         for nothing in [Order::new("d", MINT, "node:a", 0), Order::new("d", MINT, "node:a", -5)] {
             assert!(nothing.send(store).is_err());
         }
@@ -151,7 +151,10 @@ fn the_database_refuses_what_does_not_add_up() {
             assert_eq!(beside.unwrap(), 0, "{changes:?}");
             assert_eq!(balances(store), before, "{changes:?}");
             // What comes after it is taken.
-            assert_eq!(Order::new(&format!("next {n}"), MINT, "node:b", 1).send(store).unwrap(), Moved::Done);
+            assert_eq!(
+                Order::new(&format!("next {n}"), MINT, "node:b", 1).send(store).unwrap(),
+                TransferOutcome::Done
+            );
             Order::new(&format!("back {n}"), "node:b", MINT, 1).send(store).unwrap();
         }
         assert_sound(store);
@@ -201,21 +204,21 @@ struct Model {
 
 impl Model {
     /// What the ledger should say: nothing for an error.
-    fn carry_out(&mut self, order: &Order) -> Option<Moved> {
+    fn carry_out(&mut self, order: &Order) -> Option<TransferOutcome> {
         if order.amount <= 0 || order.from == order.to {
             return None;
         }
         if let Some(made) = self.made.get(&order.reference) {
-            return (made == order).then_some(Moved::AlreadyDone);
+            return (made == order).then_some(TransferOutcome::AlreadyDone);
         }
         let have = self.balances.get(&order.from).copied().unwrap_or_default();
         if order.from != MINT && have < order.amount {
-            return Some(Moved::Insufficient { have });
+            return Some(TransferOutcome::Insufficient { have });
         }
         *self.balances.entry(order.from.clone()).or_default() -= order.amount;
         *self.balances.entry(order.to.clone()).or_default() += order.amount;
         self.made.insert(order.reference.clone(), order.clone());
-        Some(Moved::Done)
+        Some(TransferOutcome::Done)
     }
 }
 

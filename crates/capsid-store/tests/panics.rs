@@ -3,19 +3,19 @@
 use capsid_model::problem::{Code, Problem};
 use capsid_model::time::Time;
 use capsid_store::system::meta;
-use capsid_store::{Options, Store};
+use capsid_store::{Store, StoreOptions};
 
 #[test]
 fn an_operation_that_panics_is_undone_and_the_next_one_is_served() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&Options::new(folder.path(), None), Time(0)).unwrap();
+    let store = Store::open(&StoreOptions::new(folder.path(), None), Time(0)).unwrap();
     let failed: Result<(), Problem> = store.write_now(|tx| {
-        meta::settle(tx, "half", "done")?;
+        meta::get_or_set(tx, "half", "done")?;
         panic!("a bug")
     });
     assert_eq!(failed.unwrap_err().code, Code::Internal);
     assert_eq!(
-        store.write_now(|tx| meta::settle(tx, "half", "nothing was kept")).unwrap(),
+        store.write_now(|tx| meta::get_or_set(tx, "half", "nothing was kept")).unwrap(),
         "nothing was kept"
     );
     let failed: Result<(), Problem> = store.read_now(|_| panic!("a bug"));

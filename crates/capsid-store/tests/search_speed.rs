@@ -3,10 +3,10 @@
 //! `SEARCH_ROWS=300000 cargo test --release -p capsid-store --test search_speed -- --ignored --nocapture`
 
 use capsid_model::time::Time;
-use capsid_rules::lifecycle::Status;
-use capsid_store::search::{self, Query};
-use capsid_store::{Options, Store, params};
-use capsid_testkit::postgres::Postgres;
+use capsid_rules::lifecycle::AssetStatus;
+use capsid_store::search::{self, SignalSearch};
+use capsid_store::{Store, StoreOptions, params};
+use capsid_testkit::postgres::TestPostgres;
 use std::time::Instant;
 
 fn rows() -> u64 {
@@ -49,7 +49,7 @@ fn fill(store: &Store, count: u64) {
     while store.write_now(|tx| search::index_pending(tx, 2000)).unwrap() > 0 {}
 }
 
-fn measure(store: &Store, what: &str, query: impl Fn(u32) -> Query) {
+fn measure(store: &Store, what: &str, query: impl Fn(u32) -> SignalSearch) {
     let mut took: Vec<f64> = (0..200)
         .map(|n| {
             let query = query(n);
@@ -63,19 +63,19 @@ fn measure(store: &Store, what: &str, query: impl Fn(u32) -> Query) {
 }
 
 fn search(store: &Store) {
-    let of = |signals: &[&str]| Query::signals(signals.iter().map(|&s| s.to_owned()).collect(), 20);
+    let of = |signals: &[&str]| SignalSearch::signals(signals.iter().map(|&s| s.to_owned()).collect(), 20);
     measure(store, "common signal (half)", |_| of(&["log_error"]));
     measure(store, "frequent signal (a tenth)", |_| of(&["timeout"]));
-    measure(store, "frequent signal, capsules", |_| Query {
+    measure(store, "frequent signal, capsules", |_| SignalSearch {
         asset_type: capsid_rules::lifecycle::AssetType::parse("Capsule"),
         ..of(&["timeout"])
     });
     measure(store, "rare signal (ten assets)", |n| of(&[&format!("rare_{}", n * 7)]));
     measure(store, "unknown signal", |n| of(&[&format!("unheard{n}")]));
     measure(store, "three signals", |n| of(&["log_error", "timeout", &format!("rare_{n}")]));
-    measure(store, "two words", |n| Query {
+    measure(store, "two words", |n| SignalSearch {
         words: format!("w{n} w{}", n + 1),
-        status: Status::Promoted,
+        status: AssetStatus::Promoted,
         ..of(&[])
     });
     let begun = Instant::now();
@@ -91,7 +91,7 @@ fn search(store: &Store) {
 #[ignore = "takes minutes"]
 fn searches_stay_quick_over_many_assets_in_sqlite() {
     let data = tempfile::tempdir().unwrap();
-    let store = Store::open(&Options::new(data.path(), None), Time(0)).unwrap();
+    let store = Store::open(&StoreOptions::new(data.path(), None), Time(0)).unwrap();
     let begun = Instant::now();
     fill(&store, rows());
     println!("SQLite, {} assets, filled in {:.0} s", rows(), begun.elapsed().as_secs_f64());
@@ -102,8 +102,8 @@ fn searches_stay_quick_over_many_assets_in_sqlite() {
 #[ignore = "takes minutes"]
 fn searches_stay_quick_over_many_assets_in_postgresql() {
     let data = tempfile::tempdir().unwrap();
-    let database = Postgres::database();
-    let store = Store::open(&Options::new(data.path(), Some(database.url.clone())), Time(0)).unwrap();
+    let database = TestPostgres::database();
+    let store = Store::open(&StoreOptions::new(data.path(), Some(database.url.clone())), Time(0)).unwrap();
     let begun = Instant::now();
     fill(&store, rows());
     println!("PostgreSQL, {} assets, filled in {:.0} s", rows(), begun.elapsed().as_secs_f64());

@@ -19,14 +19,14 @@ pub const NODES: usize = 5;
 
 /// Who pays and is paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Who {
+pub enum StoryActor {
     /// The account of this number.
     User(usize),
     /// The node of this number.
     Node(usize),
 }
 
-impl Who {
+impl StoryActor {
     /// Its id as the model names it.
     pub fn name(self) -> String {
         match self {
@@ -45,16 +45,16 @@ pub fn owner(node: usize) -> Option<usize> {
 const LAST: usize = NODES - 1;
 
 /// Whether a node would do what it, its owner or another node of its owner offered.
-fn is_own(node: usize, creator: Who) -> bool {
+fn is_own(node: usize, creator: StoryActor) -> bool {
     match creator {
-        Who::User(user) => owner(node) == Some(user),
-        Who::Node(other) => node == other || (owner(node).is_some() && owner(node) == owner(other)),
+        StoryActor::User(user) => owner(node) == Some(user),
+        StoryActor::Node(other) => node == other || (owner(node).is_some() && owner(node) == owner(other)),
     }
 }
 
 /// Which task of a bounty: the whole, a part, or the merging of the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Piece {
+pub enum StoryTask {
     /// The whole.
     Whole,
     /// A solver's part.
@@ -65,15 +65,15 @@ pub enum Piece {
 
 /// Something that somebody does.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Command {
+pub enum StoryCommand {
     /// Offers a bounty of so many milli-credits.
-    Offer(Who, i64),
+    Offer(StoryActor, i64),
     /// Takes a task.
-    Claim(usize, usize, Piece),
+    Claim(usize, usize, StoryTask),
     /// Gives it back.
-    Release(usize, usize, Piece),
+    Release(usize, usize, StoryTask),
     /// Hands something in.
-    Complete(usize, usize, Piece),
+    Complete(usize, usize, StoryTask),
     /// Cuts it into parts of these weights, in thousandths.
     Propose(usize, usize, Vec<i64>),
     /// Accepts what was handed in.
@@ -92,28 +92,28 @@ pub enum Command {
 
 /// Where a task or a bounty stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum StoryState {
     Open,
     Claimed,
     Done,
 }
 
 #[derive(Debug, Clone)]
-struct Job {
-    state: State,
+struct StoryJob {
+    state: StoryState,
     by: Option<usize>,
 }
 
-const OPEN: Job = Job { state: State::Open, by: None };
+const OPEN: StoryJob = StoryJob { state: StoryState::Open, by: None };
 
 #[derive(Debug, Clone)]
-struct Bounty {
-    creator: Who,
+struct StoryBounty {
+    creator: StoryActor,
     amount: i64,
-    whole: Job,
+    whole: StoryJob,
     weights: Vec<i64>,
-    parts: Vec<Job>,
-    merge: Option<Job>,
+    parts: Vec<StoryJob>,
+    merge: Option<StoryJob>,
     /// It was paid or given back.
     over: bool,
     /// Its time was over.
@@ -122,23 +122,23 @@ struct Bounty {
 
 /// The model.
 #[derive(Debug, Clone)]
-pub struct Model {
-    balances: BTreeMap<Who, i64>,
+pub struct EconomyModel {
+    balances: BTreeMap<StoryActor, i64>,
     staked: [bool; NODES],
-    bounties: Vec<Bounty>,
+    bounties: Vec<StoryBounty>,
 }
 
-impl Default for Model {
+impl Default for EconomyModel {
     fn default() -> Self {
-        let users = (0..USERS).map(|n| (Who::User(n), USER_GRANT));
-        let nodes = (0..NODES).map(|n| (Who::Node(n), NODE_GRANT));
+        let users = (0..USERS).map(|n| (StoryActor::User(n), USER_GRANT));
+        let nodes = (0..NODES).map(|n| (StoryActor::Node(n), NODE_GRANT));
         Self { balances: users.chain(nodes).collect(), staked: [false; NODES], bounties: Vec::new() }
     }
 }
 
-impl Model {
+impl EconomyModel {
     /// What everybody holds.
-    pub fn balances(&self) -> &BTreeMap<Who, i64> {
+    pub fn balances(&self) -> &BTreeMap<StoryActor, i64> {
         &self.balances
     }
 
@@ -154,46 +154,46 @@ impl Model {
     }
 
     /// Who offered a bounty.
-    pub fn creator(&self, bounty: usize) -> Who {
+    pub fn creator(&self, bounty: usize) -> StoryActor {
         self.bounties[bounty].creator
     }
 
     /// Does something if it may be done, and tells whether it was.
-    pub fn apply(&mut self, command: &Command) -> bool {
+    pub fn apply(&mut self, command: &StoryCommand) -> bool {
         match command {
-            Command::Offer(who, amount) => self.offer(*who, *amount),
-            Command::Fund(user, node, amount) => self.fund(*user, *node, *amount),
-            Command::Stake(node) => self.stake(*node),
-            Command::Unstake(node) => self.unstake(*node),
-            Command::Claim(node, bounty, piece) => self.claim(*node, *bounty, *piece),
-            Command::Release(node, bounty, piece) => self.release(*node, *bounty, *piece),
-            Command::Complete(node, bounty, piece) => self.complete(*node, *bounty, *piece),
-            Command::Propose(node, bounty, weights) => self.propose(*node, *bounty, weights),
-            Command::Accept(bounty) => self.accept(*bounty),
-            Command::Reject(bounty) => self.reject(*bounty),
-            Command::Cancel(bounty) => self.cancel(*bounty),
+            StoryCommand::Offer(who, amount) => self.offer(*who, *amount),
+            StoryCommand::Fund(user, node, amount) => self.fund(*user, *node, *amount),
+            StoryCommand::Stake(node) => self.stake(*node),
+            StoryCommand::Unstake(node) => self.unstake(*node),
+            StoryCommand::Claim(node, bounty, piece) => self.claim(*node, *bounty, *piece),
+            StoryCommand::Release(node, bounty, piece) => self.release(*node, *bounty, *piece),
+            StoryCommand::Complete(node, bounty, piece) => self.complete(*node, *bounty, *piece),
+            StoryCommand::Propose(node, bounty, weights) => self.propose(*node, *bounty, weights),
+            StoryCommand::Accept(bounty) => self.accept(*bounty),
+            StoryCommand::Reject(bounty) => self.reject(*bounty),
+            StoryCommand::Cancel(bounty) => self.cancel(*bounty),
         }
     }
 
-    fn move_by(&mut self, who: Who, amount: i64) {
+    fn move_by(&mut self, who: StoryActor, amount: i64) {
         *self.balances.get_mut(&who).unwrap() += amount;
     }
 
     fn fund(&mut self, user: usize, node: usize, amount: i64) -> bool {
-        let can = owner(node) == Some(user) && self.balances[&Who::User(user)] >= amount;
+        let can = owner(node) == Some(user) && self.balances[&StoryActor::User(user)] >= amount;
         if can {
-            self.move_by(Who::User(user), -amount);
-            self.move_by(Who::Node(node), amount);
+            self.move_by(StoryActor::User(user), -amount);
+            self.move_by(StoryActor::Node(node), amount);
         }
         can
     }
 
-    fn offer(&mut self, creator: Who, amount: i64) -> bool {
+    fn offer(&mut self, creator: StoryActor, amount: i64) -> bool {
         let can = self.balances[&creator] >= amount;
         if can {
             self.move_by(creator, -amount);
             let (weights, parts) = (Vec::new(), Vec::new());
-            self.bounties.push(Bounty {
+            self.bounties.push(StoryBounty {
                 creator,
                 amount,
                 whole: OPEN,
@@ -209,48 +209,48 @@ impl Model {
 
     /// Putting aside again, and taking back what is not there, changes nothing and is no error.
     fn stake(&mut self, node: usize) -> bool {
-        let can = self.staked[node] || self.balances[&Who::Node(node)] >= STAKE;
+        let can = self.staked[node] || self.balances[&StoryActor::Node(node)] >= STAKE;
         if can && !self.staked[node] {
             self.staked[node] = true;
-            self.move_by(Who::Node(node), -STAKE);
+            self.move_by(StoryActor::Node(node), -STAKE);
         }
         can
     }
 
     fn unstake(&mut self, node: usize) -> bool {
         if std::mem::take(&mut self.staked[node]) {
-            self.move_by(Who::Node(node), STAKE);
+            self.move_by(StoryActor::Node(node), STAKE);
         }
         true
     }
 
-    fn job(&mut self, bounty: usize, piece: Piece) -> Option<&mut Job> {
+    fn job(&mut self, bounty: usize, piece: StoryTask) -> Option<&mut StoryJob> {
         let bounty = self.bounties.get_mut(bounty)?;
         match piece {
-            Piece::Whole => Some(&mut bounty.whole),
-            Piece::Part(n) => bounty.parts.get_mut(n),
-            Piece::Merge => bounty.merge.as_mut(),
+            StoryTask::Whole => Some(&mut bounty.whole),
+            StoryTask::Part(n) => bounty.parts.get_mut(n),
+            StoryTask::Merge => bounty.merge.as_mut(),
         }
     }
 
-    fn claim(&mut self, node: usize, bounty: usize, piece: Piece) -> bool {
+    fn claim(&mut self, node: usize, bounty: usize, piece: StoryTask) -> bool {
         let over = self.bounties.get(bounty).is_none_or(|b| b.over);
         // Only the last node may merge, and nobody does what they asked themselves.
         let own = self.bounties.get(bounty).is_none_or(|b| is_own(node, b.creator));
-        let may = (piece != Piece::Merge || node == LAST) && !own;
+        let may = (piece != StoryTask::Merge || node == LAST) && !own;
         let Some(job) = self.job(bounty, piece).filter(|_| !over) else { return false };
         match (job.state, job.by) {
-            (State::Open, _) if may => *job = Job { state: State::Claimed, by: Some(node) },
-            (State::Claimed, Some(by)) if by == node => {}
+            (StoryState::Open, _) if may => *job = StoryJob { state: StoryState::Claimed, by: Some(node) },
+            (StoryState::Claimed, Some(by)) if by == node => {}
             _ => return false,
         }
         true
     }
 
-    fn release(&mut self, node: usize, bounty: usize, piece: Piece) -> bool {
+    fn release(&mut self, node: usize, bounty: usize, piece: StoryTask) -> bool {
         let Some(of) = self.bounties.get_mut(bounty) else { return false };
-        let job = Job { state: State::Claimed, by: Some(node) };
-        let can = piece == Piece::Whole
+        let job = StoryJob { state: StoryState::Claimed, by: Some(node) };
+        let can = piece == StoryTask::Whole
             && of.weights.is_empty()
             && !of.over
             && (of.whole.state, of.whole.by) == (job.state, job.by);
@@ -260,25 +260,25 @@ impl Model {
         can
     }
 
-    fn complete(&mut self, node: usize, bounty: usize, piece: Piece) -> bool {
+    fn complete(&mut self, node: usize, bounty: usize, piece: StoryTask) -> bool {
         let cut = self.bounties.get(bounty).is_some_and(|b| !b.weights.is_empty());
         let gone = self.bounties.get(bounty).is_some_and(|b| b.gone);
         let Some(job) = self.job(bounty, piece) else { return false };
         if job.by != Some(node) {
             return false;
         }
-        if job.state == State::Done {
+        if job.state == StoryState::Done {
             return true;
         }
-        if gone || job.state != State::Claimed || (piece == Piece::Whole && cut) {
+        if gone || job.state != StoryState::Claimed || (piece == StoryTask::Whole && cut) {
             return false;
         }
-        job.state = State::Done;
+        job.state = StoryState::Done;
         let of = &mut self.bounties[bounty];
-        if piece == Piece::Merge {
-            of.whole.state = State::Done;
+        if piece == StoryTask::Merge {
+            of.whole.state = StoryState::Done;
         }
-        if cut && of.merge.is_none() && of.parts.iter().all(|part| part.state == State::Done) {
+        if cut && of.merge.is_none() && of.parts.iter().all(|part| part.state == StoryState::Done) {
             of.merge = Some(OPEN);
         }
         true
@@ -286,7 +286,7 @@ impl Model {
 
     fn propose(&mut self, node: usize, bounty: usize, weights: &[i64]) -> bool {
         let Some(of) = self.bounties.get_mut(bounty) else { return false };
-        let claimed = of.whole.state == State::Claimed && of.whole.by == Some(node);
+        let claimed = of.whole.state == StoryState::Claimed && of.whole.by == Some(node);
         let can = claimed && of.weights.is_empty() && !of.over;
         if can {
             of.weights = weights.to_vec();
@@ -297,7 +297,7 @@ impl Model {
 
     fn accept(&mut self, bounty: usize) -> bool {
         let Some(of) = self.bounties.get(bounty).cloned() else { return false };
-        if of.whole.state != State::Done || of.gone {
+        if of.whole.state != StoryState::Done || of.gone {
             return false;
         }
         if of.over {
@@ -305,8 +305,8 @@ impl Model {
         }
         self.bounties[bounty].over = true;
         let mut left = of.amount;
-        let mut pay = |model: &mut Self, job: &Job, amount: i64| {
-            model.move_by(Who::Node(job.by.unwrap()), amount);
+        let mut pay = |model: &mut Self, job: &StoryJob, amount: i64| {
+            model.move_by(StoryActor::Node(job.by.unwrap()), amount);
             left -= amount;
         };
         if of.weights.is_empty() {
@@ -319,19 +319,19 @@ impl Model {
             pay(self, part, of.amount * 85 * weight / (100 * total));
         }
         let last = left;
-        self.move_by(Who::Node(of.merge.unwrap().by.unwrap()), last);
+        self.move_by(StoryActor::Node(of.merge.unwrap().by.unwrap()), last);
         true
     }
 
     fn reject(&mut self, bounty: usize) -> bool {
-        let Some(of) = self.bounties.get_mut(bounty).filter(|b| !b.over && b.whole.state == State::Done)
+        let Some(of) = self.bounties.get_mut(bounty).filter(|b| !b.over && b.whole.state == StoryState::Done)
         else {
             return false;
         };
         match &mut of.merge {
             Some(merge) => {
                 *merge = OPEN;
-                of.whole.state = State::Claimed;
+                of.whole.state = StoryState::Claimed;
             }
             None => of.whole = OPEN,
         }
@@ -341,7 +341,7 @@ impl Model {
     fn cancel(&mut self, bounty: usize) -> bool {
         let Some(of) = self.bounties.get_mut(bounty) else { return false };
         let (creator, amount) = (of.creator, of.amount);
-        if of.whole.state != State::Open || of.gone {
+        if of.whole.state != StoryState::Open || of.gone {
             return false;
         }
         // Taking it back again changes nothing and is no error.
@@ -354,7 +354,7 @@ impl Model {
     /// So much time passes that nothing is left waiting: whatever was not paid goes back.
     pub fn wait_long(&mut self) {
         for at in 0..self.bounties.len() {
-            let Bounty { creator, amount, .. } = self.bounties[at];
+            let StoryBounty { creator, amount, .. } = self.bounties[at];
             if !std::mem::replace(&mut self.bounties[at].over, true) {
                 self.move_by(creator, amount);
                 // What is over for want of time can be neither claimed nor accepted.
@@ -364,28 +364,28 @@ impl Model {
     }
 
     /// Everything that can still be done for a bounty to come to its end, one step of it.
-    pub fn next_step(&self, bounty: usize) -> Option<Command> {
+    pub fn next_step(&self, bounty: usize) -> Option<StoryCommand> {
         let of = &self.bounties[bounty];
         if of.over {
             return None;
         }
         let mut nodes = (0..NODES).map(|n| (bounty + n) % NODES);
         let node = nodes.find(|node| !is_own(*node, of.creator))?;
-        let work = |job: &Job, piece, node| match job.state {
-            State::Open => Some(Command::Claim(node, bounty, piece)),
-            State::Claimed => Some(Command::Complete(job.by.unwrap(), bounty, piece)),
-            State::Done => None,
+        let work = |job: &StoryJob, piece, node| match job.state {
+            StoryState::Open => Some(StoryCommand::Claim(node, bounty, piece)),
+            StoryState::Claimed => Some(StoryCommand::Complete(job.by.unwrap(), bounty, piece)),
+            StoryState::Done => None,
         };
         if of.weights.is_empty() {
-            return Some(work(&of.whole, Piece::Whole, node).unwrap_or(Command::Accept(bounty)));
+            return Some(work(&of.whole, StoryTask::Whole, node).unwrap_or(StoryCommand::Accept(bounty)));
         }
-        let part = of.parts.iter().enumerate().find_map(|(n, part)| work(part, Piece::Part(n), node));
-        let merge = of.merge.as_ref().and_then(|merge| work(merge, Piece::Merge, LAST));
-        Some(part.or(merge).unwrap_or(Command::Accept(bounty)))
+        let part = of.parts.iter().enumerate().find_map(|(n, part)| work(part, StoryTask::Part(n), node));
+        let merge = of.merge.as_ref().and_then(|merge| work(merge, StoryTask::Merge, LAST));
+        Some(part.or(merge).unwrap_or(StoryCommand::Accept(bounty)))
     }
 
     /// Something to do next: often what somebody would do, sometimes anything.
-    pub fn think(&self, chance: &mut fastrand::Rng) -> Command {
+    pub fn think(&self, chance: &mut fastrand::Rng) -> StoryCommand {
         let amount = |chance: &mut fastrand::Rng| match chance.u8(..8) {
             0 => 0,
             1 => chance.i64(1..10),
@@ -394,8 +394,9 @@ impl Model {
         };
         let node = chance.usize(..NODES);
         if self.bounties.is_empty() || chance.u8(..10) == 0 {
-            let who = if chance.bool() { Who::User(chance.usize(..USERS)) } else { Who::Node(node) };
-            return Command::Offer(who, amount(chance));
+            let who =
+                if chance.bool() { StoryActor::User(chance.usize(..USERS)) } else { StoryActor::Node(node) };
+            return StoryCommand::Offer(who, amount(chance));
         }
         // Mostly the newest, so that much comes to its end.
         let newest = self.bounties.len().saturating_sub(6);
@@ -406,35 +407,35 @@ impl Model {
         };
         let parts = self.bounties[bounty].parts.len();
         let piece = match chance.u8(..4) {
-            0 => Piece::Whole,
-            1 => Piece::Merge,
-            _ if parts > 0 => Piece::Part(chance.usize(..parts)),
-            _ => Piece::Whole,
+            0 => StoryTask::Whole,
+            1 => StoryTask::Merge,
+            _ if parts > 0 => StoryTask::Part(chance.usize(..parts)),
+            _ => StoryTask::Whole,
         };
         match chance.u8(..24) {
-            0 => Command::Fund(chance.usize(..USERS), node, amount(chance).max(1)),
-            1 => Command::Stake(node),
-            2 => Command::Unstake(node),
-            3 => Command::Cancel(bounty),
-            4 => Command::Release(node, bounty, piece),
+            0 => StoryCommand::Fund(chance.usize(..USERS), node, amount(chance).max(1)),
+            1 => StoryCommand::Stake(node),
+            2 => StoryCommand::Unstake(node),
+            3 => StoryCommand::Cancel(bounty),
+            4 => StoryCommand::Release(node, bounty, piece),
             // What the last node offered nobody could merge.
-            5 | 6 if self.bounties[bounty].creator != Who::Node(LAST) => Command::Propose(
+            5 | 6 if self.bounties[bounty].creator != StoryActor::Node(LAST) => StoryCommand::Propose(
                 self.bounties[bounty].whole.by.filter(|_| chance.u8(..4) > 0).unwrap_or(node),
                 bounty,
                 (0..chance.usize(2..5)).map(|_| chance.i64(1..210)).collect(),
             ),
-            7 => Command::Reject(bounty),
-            8 => Command::Accept(bounty),
-            9 => Command::Claim(node, bounty, piece),
-            10 => Command::Complete(node, bounty, piece),
-            _ => self.next_step(bounty).unwrap_or(Command::Claim(node, bounty, piece)),
+            7 => StoryCommand::Reject(bounty),
+            8 => StoryCommand::Accept(bounty),
+            9 => StoryCommand::Claim(node, bounty, piece),
+            10 => StoryCommand::Complete(node, bounty, piece),
+            _ => self.next_step(bounty).unwrap_or(StoryCommand::Claim(node, bounty, piece)),
         }
     }
 }
 
 /// What the driver knows of those who act: tokens, secrets, and an asset that each node published.
 #[derive(Debug, Clone, Default)]
-pub struct Cast {
+pub struct StoryActors {
     /// Session tokens of the accounts.
     pub tokens: Vec<String>,
     /// Secrets of the nodes.
@@ -447,7 +448,7 @@ pub struct Cast {
 
 /// A request: path, bearer and body. All of them are sent with POST.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct StoryRequest {
     /// The path.
     pub path: String,
     /// The bearer token.
@@ -456,84 +457,83 @@ pub struct Asked {
     pub body: Value,
 }
 
-impl Cast {
+impl StoryActors {
     /// A command as a request. `number` is the number of the command, which makes its reference; the same command with
     /// the same number may be sent as often as one likes.
-    pub fn request(&self, model: &Model, command: &Command, number: usize) -> Asked {
+    pub fn request(&self, model: &EconomyModel, command: &StoryCommand, number: usize) -> StoryRequest {
         let credits = |milli: i64| milli as f64 / 1000.0;
         let reference = format!("command-{number}");
-        let node = |n: usize| Who::Node(n).name();
-        let of_node = |n: usize, path: &str, body: Value| Asked {
+        let node = |n: usize| StoryActor::Node(n).name();
+        let of_node = |n: usize, path: &str, body: Value| StoryRequest {
             path: path.to_owned(),
             bearer: self.secrets[n].clone(),
             body,
         };
-        let of_creator = |bounty: usize, what: &str| Asked {
+        let of_creator = |bounty: usize, what: &str| StoryRequest {
             path: format!("/bounty/{}/{what}", self.ids[bounty].0),
             bearer: match model.creator(bounty) {
-                Who::User(n) => self.tokens[n].clone(),
-                Who::Node(n) => self.secrets[n].clone(),
+                StoryActor::User(n) => self.tokens[n].clone(),
+                StoryActor::Node(n) => self.secrets[n].clone(),
             },
             body: match model.creator(bounty) {
-                Who::User(_) => json!({}),
-                Who::Node(n) => json!({"sender_id": node(n)}),
+                StoryActor::User(_) => json!({}),
+                StoryActor::Node(n) => json!({"sender_id": node(n)}),
             },
         };
-        let task = |bounty: usize, piece: &Piece| match piece {
-            Piece::Whole => self.ids[bounty].1.clone(),
-            Piece::Part(n) => format!("{}_s{}", self.ids[bounty].1, n + 1),
-            Piece::Merge => format!("{}_merge", self.ids[bounty].1),
+        let task = |bounty: usize, piece: &StoryTask| match piece {
+            StoryTask::Whole => self.ids[bounty].1.clone(),
+            StoryTask::Part(n) => format!("{}_s{}", self.ids[bounty].1, n + 1),
+            StoryTask::Merge => format!("{}_merge", self.ids[bounty].1),
         };
         match command {
-            Command::Offer(Who::User(n), amount) => Asked {
+            StoryCommand::Offer(StoryActor::User(n), amount) => StoryRequest {
                 path: "/bounty/create".to_owned(),
                 bearer: self.tokens[*n].clone(),
                 body: json!({"title": "Something to do", "signals": "trial", "amount": credits(*amount),
                     "reference": reference}),
             },
-            Command::Offer(Who::Node(n), amount) => of_node(
+            StoryCommand::Offer(StoryActor::Node(n), amount) => of_node(
                 *n,
                 "/a2a/ask",
                 json!({"sender_id": node(*n),
                 "question": "What is to be done?", "amount": credits(*amount), "reference": reference}),
             ),
-            Command::Fund(user, to, amount) => Asked {
+            StoryCommand::Fund(user, to, amount) => StoryRequest {
                 path: "/account/transfer".to_owned(),
                 bearer: self.tokens[*user].clone(),
                 body: json!({"from": "user", "to": node(*to), "amount": credits(*amount), "reference": reference}),
             },
-            Command::Stake(n) => of_node(*n, "/a2a/validator/stake", json!({"sender_id": node(*n)})),
-            Command::Unstake(n) => of_node(*n, "/a2a/validator/unstake", json!({"sender_id": node(*n)})),
-            Command::Claim(n, bounty, piece) => {
+            StoryCommand::Stake(n) => of_node(*n, "/a2a/validator/stake", json!({"sender_id": node(*n)})),
+            StoryCommand::Unstake(n) => of_node(*n, "/a2a/validator/unstake", json!({"sender_id": node(*n)})),
+            StoryCommand::Claim(n, bounty, piece) => {
                 of_node(*n, "/task/claim", json!({"task_id": task(*bounty, piece), "node_id": node(*n)}))
             }
-            Command::Release(n, bounty, piece) => {
+            StoryCommand::Release(n, bounty, piece) => {
                 of_node(*n, "/task/release", json!({"task_id": task(*bounty, piece), "node_id": node(*n)}))
             }
-            Command::Complete(n, bounty, piece) => of_node(
+            StoryCommand::Complete(n, bounty, piece) => of_node(
                 *n,
                 "/task/complete",
                 json!({
                 "task_id": task(*bounty, piece), "node_id": node(*n), "asset_id": self.capsules[*n]}),
             ),
-            Command::Propose(n, bounty, weights) => {
+            StoryCommand::Propose(n, bounty, weights) => {
                 let parts: Vec<Value> = weights
                     .iter()
                     .map(|weight| json!({"title": "A part of it", "weight": *weight as f64 / 1000.0}))
                     .collect();
-                let body =
-                    json!({"task_id": task(*bounty, &Piece::Whole), "node_id": node(*n), "subtasks": parts});
+                let body = json!({"task_id": task(*bounty, &StoryTask::Whole), "node_id": node(*n), "subtasks": parts});
                 of_node(*n, "/task/propose-decomposition", body)
             }
-            Command::Accept(bounty) => of_creator(*bounty, "accept"),
-            Command::Reject(bounty) => of_creator(*bounty, "reject"),
-            Command::Cancel(bounty) => of_creator(*bounty, "cancel"),
+            StoryCommand::Accept(bounty) => of_creator(*bounty, "accept"),
+            StoryCommand::Reject(bounty) => of_creator(*bounty, "reject"),
+            StoryCommand::Cancel(bounty) => of_creator(*bounty, "cancel"),
         }
     }
 
     /// Takes note of an answer: a bounty that was offered has ids from then on.
-    pub fn answered(&mut self, command: &Command, body: &Value) {
-        if matches!(command, Command::Offer(..)) {
+    pub fn answered(&mut self, command: &StoryCommand, body: &Value) {
+        if matches!(command, StoryCommand::Offer(..)) {
             let text = |key: &str| body[key].as_str().unwrap().to_owned();
             self.ids.push((text("bounty_id"), text("task_id")));
         }
@@ -542,12 +542,12 @@ impl Cast {
 
 /// Whether a refusal of a command that was sent before, and may have been done then, means that it was done. The model
 /// says that it can be done; a command that cannot be repeated is refused the second time.
-pub fn means_done_before(command: &Command, status: u16, body: &Value) -> bool {
+pub fn means_done_before(command: &StoryCommand, status: u16, body: &Value) -> bool {
     let code = body["error"].as_str().unwrap_or_default();
     match command {
-        Command::Release(..) => status == 409 && code == "task_not_claimed",
-        Command::Propose(..) => status == 409 && code == "already_decomposed",
-        Command::Reject(..) => status == 409 && code == "bounty_state",
+        StoryCommand::Release(..) => status == 409 && code == "task_not_claimed",
+        StoryCommand::Propose(..) => status == 409 && code == "already_decomposed",
+        StoryCommand::Reject(..) => status == 409 && code == "bounty_state",
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! A hub that runs as a program of its own, and a client that knows whether it was answered as a whole.
 
-use crate::program::{Program, Ran};
+use crate::program::{ProgramOutput, TestProgram};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,14 +11,14 @@ use std::time::Duration;
 
 /// Where a hub keeps its data: a folder, and a database server if it is not SQLite.
 #[derive(Debug, Clone)]
-pub struct HubPlace {
+pub struct TestHubLocation {
     /// The folder.
     pub data: PathBuf,
     /// `postgres://…`
     pub database: Option<String>,
 }
 
-impl HubPlace {
+impl TestHubLocation {
     /// What every `capsid hub` command is told.
     pub fn arguments(&self) -> Vec<&str> {
         let mut arguments = vec!["--data", self.data.to_str().unwrap()];
@@ -29,9 +29,9 @@ impl HubPlace {
     }
 
     /// Runs a command such as `fsck` on it, beside a hub or without one.
-    pub fn run(&self, program: &Program, command: &[&str]) -> Ran {
+    pub fn run(&self, program: &TestProgram, command: &[&str]) -> ProgramOutput {
         let words = [&["hub"], command, &self.arguments()].concat();
-        Ran::of(program.command(Path::new("/"), &words).output().unwrap())
+        ProgramOutput::from_output(program.command(Path::new("/"), &words).output().unwrap())
     }
 }
 
@@ -45,7 +45,7 @@ pub struct HubProcess {
 
 impl HubProcess {
     /// Starts one on a free port and waits until it listens; otherwise gives what it said.
-    pub fn try_start(program: &Program, place: &HubPlace) -> Result<Self, String> {
+    pub fn try_start(program: &TestProgram, place: &TestHubLocation) -> Result<Self, String> {
         std::fs::create_dir_all(&place.data).unwrap();
         let log = place.data.join("trial.log");
         let words = [&["hub", "serve", "--listen", "127.0.0.1:0"], &place.arguments()[..]].concat();
@@ -66,7 +66,7 @@ impl HubProcess {
 
     /// Starts one, or panics.
     #[track_caller]
-    pub fn start(program: &Program, place: &HubPlace) -> Self {
+    pub fn start(program: &TestProgram, place: &TestHubLocation) -> Self {
         Self::try_start(program, place).unwrap_or_else(|said| panic!("the hub did not start: {said}"))
     }
 

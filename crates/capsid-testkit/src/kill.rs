@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// What became of a program that was to be killed.
 #[derive(Debug)]
-pub struct Killed {
+pub struct KillOutcome {
     /// The phase it announced last; none when it died before the first.
     pub phase: Option<String>,
     /// Its exit status, when it ended before it was killed.
@@ -22,7 +22,7 @@ pub struct Killed {
 }
 
 /// Runs a command and kills its process group with SIGKILL, `delay` after it announced `phase`.
-pub fn kill_in_phase(command: &mut Command, phase: &str, delay: Duration) -> Killed {
+pub fn kill_in_phase(command: &mut Command, phase: &str, delay: Duration) -> KillOutcome {
     let mut child = command.process_group(0).spawn().unwrap();
     let group = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     let mut stdout = child.stdout.take().unwrap();
@@ -49,7 +49,7 @@ pub fn kill_in_phase(command: &mut Command, phase: &str, delay: Duration) -> Kil
     reader.read_to_end(&mut said).unwrap();
     let status = child.wait().unwrap().code();
     let stderr = String::from_utf8_lossy(&said).into_owned();
-    Killed { phase: last_phase(&stderr), status, stdout: printed.join().unwrap(), stderr }
+    KillOutcome { phase: last_phase(&stderr), status, stdout: printed.join().unwrap(), stderr }
 }
 
 fn last_phase(stderr: &str) -> Option<String> {

@@ -3,7 +3,6 @@
 //! Only tests depend on this crate, so it may panic, spawn and write as it likes.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used)]
 
-pub mod desk;
 pub mod economy;
 #[cfg(unix)]
 pub mod hub;
@@ -12,12 +11,13 @@ pub mod kill;
 #[cfg(unix)]
 pub mod postgres;
 pub mod program;
-pub mod repo;
+pub mod program_repo;
 pub mod rounds;
 pub mod secrets;
-pub mod served;
+pub mod served_program;
 pub mod sqlite;
 pub mod store;
-pub mod trail;
+pub mod test_repo;
+pub mod trail_user;
 pub mod transcript;
 pub mod wait;

@@ -7,7 +7,7 @@
 //! database is a copy of its files, made and dropped over one connection that the process keeps open.
 
 use crate::sqlite::migrate;
-use capsid_store::Options;
+use capsid_store::StoreOptions;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection, Executor, Row};
 use std::io::Read;
@@ -18,7 +18,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// A server that tests may fill.
-pub struct Postgres {
+pub struct TestPostgres {
     url: String,
     session: Session,
     /// Ends the server once our end of its stdin is closed, even if that is because we were killed.
@@ -34,7 +34,7 @@ pub struct TestDatabase {
     name: String,
 }
 
-impl Postgres {
+impl TestPostgres {
     /// Makes a database with the hub's schema.
     pub fn database() -> TestDatabase {
         let server = Self::shared();
@@ -47,7 +47,7 @@ impl Postgres {
     }
 
     fn shared() -> &'static Self {
-        static SERVER: OnceLock<Postgres> = OnceLock::new();
+        static SERVER: OnceLock<TestPostgres> = OnceLock::new();
         SERVER.get_or_init(Self::find_or_start)
     }
 
@@ -109,7 +109,7 @@ impl Postgres {
                 self.session.create(&unfinished, "template1");
                 let folder = tempfile::tempdir().unwrap();
                 let url = Some(with_name(&self.url, &unfinished));
-                migrate(Options { readers: 1, writers: 1, ..Options::new(folder.path(), url) });
+                migrate(StoreOptions { readers: 1, writers: 1, ..StoreOptions::new(folder.path(), url) });
                 self.session.run(format!("ALTER DATABASE {unfinished} RENAME TO {name}"));
             }
             self.session.run(format!("SELECT pg_advisory_unlock({LOCK})"));
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn each_database_is_a_new_one_and_goes_away() {
-        let (one, two) = (Postgres::database(), Postgres::database());
+        let (one, two) = (TestPostgres::database(), TestPostgres::database());
         assert_ne!(one.url, two.url);
         let made = one.url.clone();
         drop(one);
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_database_has_the_schema_and_is_apart_from_the_next() {
-        let (one, two) = (Postgres::database(), Postgres::database());
+        let (one, two) = (TestPostgres::database(), TestPostgres::database());
         let psql = |url: &str, sql: &str| {
             let ran = Command::new("psql").args([url, "-Atc", sql]).output().unwrap();
             assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
@@ -227,7 +227,7 @@ mod tests {
         psql(&one.url, "INSERT INTO meta (key, value) VALUES ('here', 'yes')");
         assert_eq!(psql(&one.url, "SELECT value FROM meta WHERE key = 'here'"), "yes");
         assert_eq!(psql(&two.url, "SELECT count(*) FROM meta WHERE key = 'here'"), "0");
-        let empty = Postgres::empty_database();
+        let empty = TestPostgres::empty_database();
         assert_eq!(psql(&empty.url, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
     }
 

@@ -1,20 +1,20 @@
 //! Runs the built program the way a user would, in an environment that holds nothing of this machine's user.
 
-use crate::repo::Repo;
+use crate::test_repo::TestRepo;
 use capsid_model::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 /// The built program with an empty home of its own.
-pub struct Program {
+pub struct TestProgram {
     binary: PathBuf,
     home: tempfile::TempDir,
 }
 
 /// What a run of the program gave.
 #[derive(Debug)]
-pub struct Ran {
+pub struct ProgramOutput {
     /// Its exit status; -1 when a signal ended it.
     pub status: i32,
     /// Data.
@@ -23,7 +23,7 @@ pub struct Ran {
     pub stderr: String,
 }
 
-impl Program {
+impl TestProgram {
     /// The program at a path, usually `env!("CARGO_BIN_EXE_capsid")`.
     pub fn at(binary: impl Into<PathBuf>) -> Self {
         Self { binary: binary.into(), home: tempfile::tempdir().unwrap() }
@@ -63,43 +63,43 @@ impl Program {
     }
 
     /// Runs the program in a repository.
-    pub fn run(&self, repo: &Repo, args: &[&str]) -> Ran {
-        Ran::of(self.command(repo.path(), args).output().unwrap())
+    pub fn run(&self, repo: &TestRepo, args: &[&str]) -> ProgramOutput {
+        ProgramOutput::from_output(self.command(repo.path(), args).output().unwrap())
     }
 
     /// The same, and panics unless it ended with a status.
     #[track_caller]
-    pub fn expect(&self, status: i32, repo: &Repo, args: &[&str]) -> Ran {
+    pub fn expect(&self, status: i32, repo: &TestRepo, args: &[&str]) -> ProgramOutput {
         let ran = self.run(repo, args);
         assert_eq!(ran.status, status, "capsid {args:?}\n{ran}");
         ran
     }
 
     /// Runs it with a text on stdin.
-    pub fn run_with_input(&self, repo: &Repo, args: &[&str], input: &str) -> Ran {
+    pub fn run_with_input(&self, repo: &TestRepo, args: &[&str], input: &str) -> ProgramOutput {
         self.run_with_input_in(repo.path(), args, input)
     }
 
     /// The same in any folder.
-    pub fn run_with_input_in(&self, folder: &Path, args: &[&str], input: &str) -> Ran {
+    pub fn run_with_input_in(&self, folder: &Path, args: &[&str], input: &str) -> ProgramOutput {
         let mut command = self.command(folder, args);
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         // A program that ends without reading is no error here.
         let _ = stdin.write_all(input.as_bytes());
         drop(stdin);
-        Ran::of(child.wait_with_output().unwrap())
+        ProgramOutput::from_output(child.wait_with_output().unwrap())
     }
 
     /// Starts it and comes back at once.
-    pub fn start(&self, repo: &Repo, args: &[&str]) -> Child {
+    pub fn start(&self, repo: &TestRepo, args: &[&str]) -> Child {
         self.command(repo.path(), args).spawn().unwrap()
     }
 }
 
-impl Ran {
+impl ProgramOutput {
     /// What an ended process gave.
-    pub fn of(output: Output) -> Self {
+    pub fn from_output(output: Output) -> Self {
         Self {
             status: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -124,11 +124,11 @@ impl Ran {
 
 /// Panics with all that was printed unless the run ended with a status.
 #[track_caller]
-pub fn assert_status(status: i32, ran: &Ran) {
+pub fn assert_status(status: i32, ran: &ProgramOutput) {
     assert_eq!(ran.status, status, "{ran}");
 }
 
-impl std::fmt::Display for Ran {
+impl std::fmt::Display for ProgramOutput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "status {}\n--- stdout\n{}\n--- stderr\n{}", self.status, self.stdout, self.stderr)
     }

@@ -4,14 +4,14 @@ use fastrand::Rng;
 
 /// A line that gives a secret away.
 #[derive(Debug, Clone)]
-pub struct Planted {
+pub struct PlantedSecret {
     /// The line.
     pub line: String,
     /// What of it may not be seen anywhere.
     pub secrets: Vec<String>,
 }
 
-impl Planted {
+impl PlantedSecret {
     /// The secrets and their halves, as far as those are long enough to tell anything.
     pub fn traces(&self) -> Vec<&str> {
         let halves = |secret: &'_ String| -> Vec<std::ops::Range<usize>> {
@@ -182,11 +182,11 @@ pub const PERSONAL: &[&str] = &[
 ];
 
 /// The shapes, filled in by chance.
-pub fn planted(templates: &[&str], chance: &mut Rng) -> Vec<Planted> {
+pub fn planted(templates: &[&str], chance: &mut Rng) -> Vec<PlantedSecret> {
     templates.iter().map(|template| fill(template, chance)).collect()
 }
 
-fn fill(template: &str, chance: &mut Rng) -> Planted {
+fn fill(template: &str, chance: &mut Rng) -> PlantedSecret {
     let (mut line, mut secrets) = (String::new(), Vec::new());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('<') {
@@ -219,5 +219,5 @@ fn fill(template: &str, chance: &mut Rng) -> Planted {
         line += &made;
         rest = after;
     }
-    Planted { line: line + rest, secrets }
+    PlantedSecret { line: line + rest, secrets }
 }

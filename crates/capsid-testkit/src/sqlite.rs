@@ -1,7 +1,7 @@
 //! An SQLite file with the hub's schema, copied instead of migrated for every test.
 
 use capsid_model::time::Time;
-use capsid_store::{Options, Store};
+use capsid_store::{Store, StoreOptions};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ fn template() -> &'static Path {
         let file = cache().join(format!("capsid-template-{}.db", &capsid_store::schema_fingerprint()[..16]));
         if !file.exists() {
             let folder = tempfile::tempdir_in(cache()).unwrap();
-            migrate(Options::new(folder.path(), None));
+            migrate(StoreOptions::new(folder.path(), None));
             // Whole at once, whoever else makes it at the same time.
             std::fs::rename(folder.path().join("hub.db"), &file).unwrap();
         }
@@ -30,7 +30,7 @@ fn template() -> &'static Path {
 }
 
 /// Brings a database up to date, on a thread of its own: a thread of a runtime must not wait for it.
-pub(crate) fn migrate(options: Options) {
+pub(crate) fn migrate(options: StoreOptions) {
     let migrating = std::thread::spawn(move || drop(Store::open(&options, Time(0)).unwrap()));
     migrating.join().unwrap();
 }

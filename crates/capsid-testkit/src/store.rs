@@ -1,6 +1,6 @@
 //! Builders of assets, and a look at a store that trusts nothing the engine says about it.
 
-use crate::repo::Repo;
+use crate::test_repo::TestRepo;
 use capsid_model::asset::{stamp, verify};
 use capsid_model::{Object, SCHEMA_VERSION, Time, Value, json};
 use std::path::Path;
@@ -86,19 +86,19 @@ pub fn stamped(value: Value) -> Object {
 }
 
 /// Writes `genes.json` and an empty event log, which is all a store needs to open.
-pub fn write_store(repo: &Repo, genes: &[Object]) {
+pub fn write_store(repo: &TestRepo, genes: &[Object]) {
     write_list(repo, "genes", genes);
     repo.write("assets/gep/events.jsonl", "");
 }
 
 /// Writes `<member>.json` of the store.
-pub fn write_list(repo: &Repo, member: &str, items: &[Object]) {
+pub fn write_list(repo: &TestRepo, member: &str, items: &[Object]) {
     let file = json!({"version": 1, member: items});
     repo.write(&format!("assets/gep/{member}.json"), file.to_string());
 }
 
 /// Appends records to the event log.
-pub fn append_events(repo: &Repo, events: &[Object]) {
+pub fn append_events(repo: &TestRepo, events: &[Object]) {
     let path = repo.file("assets/gep/events.jsonl");
     let mut text = std::fs::read_to_string(&path).unwrap_or_default();
     for event in events {
@@ -109,7 +109,7 @@ pub fn append_events(repo: &Repo, events: &[Object]) {
 }
 
 /// The documents of `<member>.json` in the store; none where there is no file.
-pub fn list(repo: &Repo, member: &str) -> Vec<Object> {
+pub fn list(repo: &TestRepo, member: &str) -> Vec<Object> {
     let path = repo.file(&format!("assets/gep/{member}.json"));
     let Ok(text) = std::fs::read_to_string(&path) else {
         return Vec::new();
@@ -121,14 +121,14 @@ pub fn list(repo: &Repo, member: &str) -> Vec<Object> {
 }
 
 /// Every record of the event log; panics at a line that is no JSON object.
-pub fn records(repo: &Repo) -> Vec<Object> {
+pub fn records(repo: &TestRepo) -> Vec<Object> {
     let path = repo.file("assets/gep/events.jsonl");
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     text.lines().map(|line| parse_line(line, &path)).collect()
 }
 
 /// The EvolutionEvents of the log.
-pub fn events(repo: &Repo) -> Vec<Object> {
+pub fn events(repo: &TestRepo) -> Vec<Object> {
     let mut all = records(repo);
     all.retain(|record| record["type"] == "EvolutionEvent");
     all

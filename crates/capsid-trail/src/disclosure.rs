@@ -1,10 +1,10 @@
 //! Proving a value that was taken out before sealing.
 
 use crate::redaction::{commit, commitments};
-use capsid_model::exact::{Json, parse};
+use capsid_model::exact::{ExactJson, parse};
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_seal::hash::sha3_hex;
-use capsid_seal::{SigningKey, Stored};
+use capsid_seal::{SigningKey, StoredRecord};
 
 /// A value, the salt that goes with it, and the place it was taken from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Disclosure {
 
 impl Disclosure {
     /// Opens the commitment of a record to a value, with the key that sealed it.
-    pub fn open(stored: &Stored, key: &SigningKey, value: &str) -> Result<Self> {
+    pub fn open(stored: &StoredRecord, key: &SigningKey, value: &str) -> Result<Self> {
         let content = parse(&stored.canonical)?;
         let id = content.text("id").unwrap_or_default();
         let opened = commitments(&content).into_iter().enumerate().find_map(|(index, (path, commitment))| {
@@ -33,7 +33,7 @@ impl Disclosure {
     }
 
     /// Whether a record, which was verified, committed to the value. Needs no key.
-    pub fn check(&self, stored: &Stored) -> Result<()> {
+    pub fn check(&self, stored: &StoredRecord) -> Result<()> {
         if sha3_hex(stored.canonical.as_bytes()) != stored.seal.hash {
             return Err(mismatch("The record is not what was sealed."));
         }
@@ -77,8 +77,8 @@ impl Disclosure {
 }
 
 /// The places that a record took values out of.
-pub fn places(stored: &Stored) -> Result<Vec<String>> {
-    let content: Json = parse(&stored.canonical)?;
+pub fn places(stored: &StoredRecord) -> Result<Vec<String>> {
+    let content: ExactJson = parse(&stored.canonical)?;
     Ok(commitments(&content).into_iter().map(|(path, _)| path.to_owned()).collect())
 }
 
@@ -92,21 +92,21 @@ mod tests {
     use super::*;
     use crate::redaction::redact;
     use capsid_model::fields;
-    use capsid_seal::{Link, Record, Sealer};
+    use capsid_seal::{ActionRecord, ChainLink, Sealer};
 
     #[test]
     fn only_the_value_that_was_there_can_be_proved_and_anybody_can_check_it() {
         let key = SigningKey::from_seed(&[7; 32]);
         let sealer = Sealer::new(key.clone());
         let token = format!("ghp_{}", "a1B2".repeat(9));
-        let mut record = Record {
+        let mut record = ActionRecord {
             id: "00000000-0000-4000-8000-000000000001".to_owned(),
             trigger: fields! {"request": format!("use {token} please")},
             context: fields! {"environment": fields! {}},
-            ..Record::default()
+            ..ActionRecord::default()
         };
         redact(&mut record, &|id, index| sealer.redaction_salt(id, index));
-        let stored = sealer.seal(&record, &Link::default(), "2026-06-01T00:00:00+00:00").unwrap();
+        let stored = sealer.seal(&record, &ChainLink::default(), "2026-06-01T00:00:00+00:00").unwrap();
         assert!(!stored.canonical.contains(&token));
         let disclosure = Disclosure::open(&stored, &key, &token).unwrap();
         assert_eq!(disclosure.path, "/trigger/request");

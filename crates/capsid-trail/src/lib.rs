@@ -1,16 +1,16 @@
 #![doc = include_str!("../README.md")]
 
-mod adoption;
+mod adopt;
 pub mod disclosure;
 pub mod install;
 pub mod log;
+mod normalize;
 pub mod payload;
 pub mod record;
 pub mod redaction;
-mod renamed;
-pub mod sealing;
+mod renamed_keys;
 pub mod session;
-mod tame;
+pub mod session_sealer;
 
 /// A fresh id for a record.
 pub fn new_id() -> String {

@@ -1,19 +1,19 @@
 //! From an action to the six sections that are sealed.
 
-use crate::tame::tame_action;
-use capsid_model::exact::{Fields, Json};
+use crate::normalize::normalize_action;
+use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
-use capsid_seal::Record;
+use capsid_seal::ActionRecord;
 use capsid_transcript::{Action, Tool};
 
 /// What a failed call says of itself; the words are those of its result.
 const CALL_FAILED: &str = "tool reported an error";
 
 /// The record of an action.
-pub fn record_of(mut action: Action, tool: Tool, session: &str, id: String) -> Record {
-    tame_action(&mut action);
+pub fn record_of(mut action: Action, tool: Tool, session: &str, id: String) -> ActionRecord {
+    normalize_action(&mut action);
     let agent = if action.agent_id.is_empty() { tool.name() } else { &action.agent_id };
-    Record {
+    ActionRecord {
         id,
         kind: action.kind.name().to_owned(),
         domain: tool.name().to_owned(),
@@ -42,7 +42,7 @@ pub fn record_of(mut action: Action, tool: Tool, session: &str, id: String) -> R
     }
 }
 
-fn outcome_of(action: &Action) -> Fields {
+fn outcome_of(action: &Action) -> ExactFields {
     let mut outcome = fields! {
         "status": if action.failed { "failure" } else { "success" },
         "summary": action.summary.as_str(),
@@ -59,10 +59,10 @@ fn outcome_of(action: &Action) -> Fields {
     outcome
 }
 
-fn execution_of(action: Action) -> Fields {
+fn execution_of(action: Action) -> ExactFields {
     let failed = action.failed;
     let call = action.call.map(|call| {
-        Json::Object(fields! {
+        ExactJson::Object(fields! {
             "tool": call.tool,
             "arguments": call.arguments,
             "result": call.result,
@@ -72,7 +72,7 @@ fn execution_of(action: Action) -> Fields {
         })
     });
     fields! {
-        "tool_calls": call.into_iter().collect::<Vec<Json>>(),
+        "tool_calls": call.into_iter().collect::<Vec<ExactJson>>(),
         "duration_ms": 0_i64,
         "resources_used": action.usage,
     }
@@ -81,21 +81,21 @@ fn execution_of(action: Action) -> Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_transcript::{Call, Kind};
+    use capsid_transcript::{ActionKind, ToolInvocation};
 
-    fn tool_action(result: Json, failed: bool) -> Action {
-        let call = Call { tool: "Bash".to_owned(), result, ..Call::default() };
-        Action { kind: Kind::Tool, call: Some(call), failed, ..Action::default() }
+    fn tool_action(result: ExactJson, failed: bool) -> Action {
+        let call = ToolInvocation { tool: "Bash".to_owned(), result, ..ToolInvocation::default() };
+        Action { kind: ActionKind::Tool, call: Some(call), failed, ..Action::default() }
     }
 
     #[test]
     fn a_failed_call_carries_its_words_as_the_error() {
         let record =
             record_of(tool_action("no such file".into(), true), Tool::ClaudeCode, "s1", "i".to_owned());
-        assert_eq!(record.outcome.get("error"), Some(&Json::from("no such file")));
-        assert_eq!(record.outcome.get("status"), Some(&Json::from("failure")));
-        let calls = record.execution.get("tool_calls").and_then(Json::as_array).unwrap();
+        assert_eq!(record.outcome.get("error"), Some(&ExactJson::from("no such file")));
+        assert_eq!(record.outcome.get("status"), Some(&ExactJson::from("failure")));
+        let calls = record.execution.get("tool_calls").and_then(ExactJson::as_array).unwrap();
         assert_eq!(calls[0].text("error"), Some(CALL_FAILED));
-        assert_eq!(record.context.get("agent_id"), Some(&Json::from("claude-code")));
+        assert_eq!(record.context.get("agent_id"), Some(&ExactJson::from("claude-code")));
     }
 }

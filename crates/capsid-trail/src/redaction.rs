@@ -4,11 +4,11 @@
 //! commitment to each: the hash of a salt and the value. The salt comes from the private key, so that nobody without
 //! the key can try values against the commitment, and the owner can prove a value later without having stored it.
 
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
 use capsid_model::hash::hex;
-use capsid_model::redact::{Profile, redact_exact};
-use capsid_seal::Record;
+use capsid_model::redact::{RedactProfile, redact_exact};
+use capsid_seal::ActionRecord;
 use sha3::{Digest, Sha3_256};
 
 /// The member of the environment that holds the commitments.
@@ -18,19 +18,19 @@ pub const MEMBER: &str = "redactions";
 pub const SCHEME: &str = "sha3-256(salt + value)";
 
 /// Makes the salt of the n-th value taken out of a record.
-pub type Salts<'a> = &'a dyn Fn(&str, usize) -> String;
+pub type SaltGenerator<'a> = &'a dyn Fn(&str, usize) -> String;
 
 /// Takes secrets out of every section and commits to them in the environment.
-pub fn redact(record: &mut Record, salts: Salts<'_>) {
+pub fn redact(record: &mut ActionRecord, salts: SaltGenerator<'_>) {
     let id = record.id.clone();
-    let mut taken: Vec<Json> = Vec::new();
+    let mut taken: Vec<ExactJson> = Vec::new();
     for (name, section) in sections(record) {
-        let mut value = Json::Object(std::mem::take(section));
-        redact_exact(&mut value, Profile::Secrets, &format!("/{name}"), &mut |place, value| {
+        let mut value = ExactJson::Object(std::mem::take(section));
+        redact_exact(&mut value, RedactProfile::Secrets, &format!("/{name}"), &mut |place, value| {
             let commitment = commit(&salts(&id, taken.len()), value);
-            taken.push(Json::Object(fields! {"path": place, "commitment": commitment}));
+            taken.push(ExactJson::Object(fields! {"path": place, "commitment": commitment}));
         });
-        if let Json::Object(fields) = value {
+        if let ExactJson::Object(fields) = value {
             *section = fields;
         }
     }
@@ -38,8 +38,8 @@ pub fn redact(record: &mut Record, salts: Salts<'_>) {
         return;
     }
     let told = fields! {"profile": "seal", "scheme": SCHEME, "values": taken};
-    if let Some(Json::Object(environment)) = record.context.get_mut("environment") {
-        environment.insert(MEMBER.to_owned(), Json::Object(told));
+    if let Some(ExactJson::Object(environment)) = record.context.get_mut("environment") {
+        environment.insert(MEMBER.to_owned(), ExactJson::Object(told));
     }
 }
 
@@ -52,13 +52,13 @@ pub fn commit(salt: &str, value: &str) -> String {
 }
 
 /// The commitments of a sealed record: where each value was, and the commitment to it.
-pub fn commitments(content: &Json) -> Vec<(&str, &str)> {
-    let values = content.at(&["context", "environment", MEMBER, "values"]).and_then(Json::as_array);
-    let pair = |value| Some((Json::text(value, "path")?, Json::text(value, "commitment")?));
+pub fn commitments(content: &ExactJson) -> Vec<(&str, &str)> {
+    let values = content.at(&["context", "environment", MEMBER, "values"]).and_then(ExactJson::as_array);
+    let pair = |value| Some((ExactJson::text(value, "path")?, ExactJson::text(value, "commitment")?));
     values.unwrap_or_default().iter().filter_map(pair).collect()
 }
 
-fn sections(record: &mut Record) -> [(&'static str, &mut Fields); 6] {
+fn sections(record: &mut ActionRecord) -> [(&'static str, &mut ExactFields); 6] {
     [
         ("trigger", &mut record.trigger),
         ("context", &mut record.context),
@@ -73,12 +73,12 @@ fn sections(record: &mut Record) -> [(&'static str, &mut Fields); 6] {
 mod tests {
     use super::*;
 
-    fn record(request: &str) -> Record {
-        Record {
+    fn record(request: &str) -> ActionRecord {
+        ActionRecord {
             id: "r1".to_owned(),
             trigger: fields! {"request": request},
             context: fields! {"environment": fields! {"cwd": "/home/ada/shop"}},
-            ..Record::default()
+            ..ActionRecord::default()
         }
     }
 
@@ -91,8 +91,8 @@ mod tests {
         let token = format!("ghp_{}", "a1B2".repeat(9));
         let mut record = record(&format!("push with {token}"));
         redact(&mut record, &salts);
-        assert_eq!(record.trigger.get("request"), Some(&Json::from("push with [REDACTED]")));
-        let content = record.content(&capsid_seal::Link::default());
+        assert_eq!(record.trigger.get("request"), Some(&ExactJson::from("push with [REDACTED]")));
+        let content = record.content(&capsid_seal::ChainLink::default());
         assert_eq!(commitments(&content), [("/trigger/request", commit("r1-0", &token).as_str())]);
         assert_ne!(commit("r1-1", &token), commit("r1-0", &token));
     }

@@ -1,45 +1,46 @@
 //! A chain that was sealed elsewhere goes on where it stopped: nothing is sealed twice, and nothing is refused.
 
-use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_model::{Time, Value, json};
 use capsid_seal::chain::{ChainReader, ChainWriter, checkpoint_of};
-use capsid_seal::{Home, Sealer, SigningKey, Stored};
+use capsid_seal::{Sealer, SigningKey, StoredRecord, TrailHome};
 use capsid_testkit::transcript;
-use capsid_trail::sealing::{Desk, Place, Sealed};
-use capsid_transcript::cursor::told;
-use capsid_transcript::places::source_of;
-use capsid_transcript::{Source, Tool};
+use capsid_trail::session_sealer::{ChainPath, SealOutcome, SessionSealer};
+use capsid_transcript::cursor::hook_fields;
+use capsid_transcript::session_paths::source_of;
+use capsid_transcript::{Tool, TranscriptSource};
 use std::path::{Path, PathBuf};
 
 const SESSION: &str = "5f0c1b9e-7a52-4c1d-9d3e-2b7a1c4e8f01";
 
-fn seal(home: &Path, source: &Source, redact: bool, finish: bool) -> Sealed {
-    let home = Home::at(home);
+fn seal(home: &Path, source: &TranscriptSource, redact: bool, finish: bool) -> SealOutcome {
+    let home = TrailHome::at(home);
     let sealer = Sealer::new(SigningKey::from_seed(&[7; 32]));
     let new_id = capsid_trail::new_id;
-    let desk = Desk { home: &home, sealer: &sealer, clock: &Time(0), new_id: &new_id, redact };
+    let desk = SessionSealer { home: &home, sealer: &sealer, clock: &Time(0), new_id: &new_id, redact };
     desk.seal(source, finish).unwrap()
 }
 
-fn place(home: &Path, source: &Source) -> Place {
-    Place::of(&Home::at(home), source.tool.name(), &source.session).unwrap()
+fn place(home: &Path, source: &TranscriptSource) -> ChainPath {
+    ChainPath::resolve(&TrailHome::at(home), source.tool.name(), &source.session).unwrap()
 }
 
-fn records(home: &Path, source: &Source) -> Vec<Stored> {
+fn records(home: &Path, source: &TranscriptSource) -> Vec<StoredRecord> {
     let reader = ChainReader::open(&place(home, source).database).unwrap();
     reader.records(None).map(Result::unwrap).collect()
 }
 
 /// Takes the chain of one home into another, as a bundle brings it: without keys and without a checkpoint.
-fn carry(from: &Path, to: &Path, source: &Source) {
+fn carry(from: &Path, to: &Path, source: &TranscriptSource) {
     let mut writer = ChainWriter::open(&place(to, source).database).unwrap();
-    let bundled = records(from, source).into_iter().map(|stored| Ok(Stored { columns: None, ..stored }));
+    let bundled =
+        records(from, source).into_iter().map(|stored| Ok(StoredRecord { columns: None, ..stored }));
     writer.import(None, bundled).unwrap();
 }
 
 /// Seals in one home, carries the chain to another, and seals the same transcript there.
 #[track_caller]
-fn is_sealed_once(source: &Source) {
+fn is_sealed_once(source: &TranscriptSource) {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let first = seal(one.path(), source, true, true);
     assert!(first.appended > 0);
@@ -116,7 +117,7 @@ fn codex_lines() -> Vec<Value> {
     ]
 }
 
-fn source(tool: Tool, path: &Path) -> Source {
+fn source(tool: Tool, path: &Path) -> TranscriptSource {
     source_of(tool, path, SESSION).unwrap()
 }
 
@@ -207,12 +208,12 @@ fn samples() -> Option<PathBuf> {
     found
 }
 
-fn document(path: &Path) -> Json {
+fn document(path: &Path) -> ExactJson {
     parse_lossy(&std::fs::read(path).unwrap()).unwrap()
 }
 
 /// The sample transcript of a tool.
-fn sample(shared: &Path, tool: Tool) -> Source {
+fn sample(shared: &Path, tool: Tool) -> TranscriptSource {
     let folder = shared.join("transcripts").join(tool.name());
     let expected = document(&folder.join("expected-peer-chain.json"));
     let session = expected.text("session_id").unwrap();
@@ -228,7 +229,7 @@ fn sample(shared: &Path, tool: Tool) -> Source {
     let mut source = source_of(tool, &path, session).unwrap();
     if tool == Tool::Cursor {
         source.text_transcript = Some(folder.join("transcript.jsonl"));
-        source.told = told(&document(&folder.join("hook-stop.json")));
+        source.told = hook_fields(&document(&folder.join("hook-stop.json")));
     }
     source
 }

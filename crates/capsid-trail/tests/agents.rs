@@ -3,7 +3,7 @@
 use crate::install::settings::{Writer, claude_entry, cursor_entry, seeds};
 use capsid_model::{Code, Problem};
 use capsid_trail::install::{
-    AgentPlaces, Effect, InstallPlaces, Os, Plan, equip, install, unequip, uninstall,
+    AgentPaths, CommandSyntax, FileEffect, InstallPaths, InstallPlan, equip, install, unequip, uninstall,
 };
 use capsid_transcript::Tool;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const CLINE: &str =
 
 struct Stage {
     folder: TempDir,
-    places: AgentPlaces,
+    places: AgentPaths,
 }
 
 impl Stage {
@@ -28,8 +28,8 @@ impl Stage {
         fs::create_dir_all(&repository).unwrap();
         let editor = home.join(".config/Code/User/globalStorage/saoudrizwan.claude-dev");
         let cline = vec![editor, home.join(".cline/data")];
-        let user = InstallPlaces { home, claude_config: None, codex_home: None, os: Os::Unix };
-        Self { folder, places: AgentPlaces { user, repository, cline, on_path: false } }
+        let user = InstallPaths { home, claude_config: None, codex_home: None, os: CommandSyntax::Unix };
+        Self { folder, places: AgentPaths { user, repository, cline, on_path: false } }
     }
 
     fn put(&self, name: &str, text: &str) {
@@ -42,15 +42,15 @@ impl Stage {
         fs::read_to_string(self.folder.path().join(name)).unwrap()
     }
 
-    fn equip(&self, tool: Tool) -> Plan {
+    fn equip(&self, tool: Tool) -> InstallPlan {
         let plan = equip(&[tool], &self.places, PROGRAM).unwrap();
-        plan.carry_out().unwrap();
+        plan.apply().unwrap();
         plan
     }
 
-    fn unequip(&self, tool: Tool) -> Plan {
+    fn unequip(&self, tool: Tool) -> InstallPlan {
         let plan = unequip(&[tool], &self.places).unwrap();
-        plan.carry_out().unwrap();
+        plan.apply().unwrap();
         plan
     }
 
@@ -79,7 +79,7 @@ impl Stage {
     }
 }
 
-fn effects(plan: &Plan) -> Vec<Effect> {
+fn effects(plan: &InstallPlan) -> Vec<FileEffect> {
     plan.changes().iter().map(|change| change.effect).collect()
 }
 
@@ -147,10 +147,10 @@ fn what_is_given_comes_out_to_the_byte_and_twice_is_once() {
             let original = stage.files();
             let given = stage.equip(tool);
             assert!(given.blocked.is_empty(), "{tool:?} {seed}: {:?}", given.told);
-            assert!(!effects(&given).contains(&Effect::Kept), "{tool:?} {seed}");
+            assert!(!effects(&given).contains(&FileEffect::Kept), "{tool:?} {seed}");
             let between = stage.files();
             let again = stage.equip(tool);
-            assert!(effects(&again).iter().all(|effect| *effect == Effect::Kept), "{tool:?} {seed}");
+            assert!(effects(&again).iter().all(|effect| *effect == FileEffect::Kept), "{tool:?} {seed}");
             assert_eq!(stage.files(), between, "{tool:?} {seed}");
             stage.unequip(tool);
             assert_eq!(
@@ -160,7 +160,7 @@ fn what_is_given_comes_out_to_the_byte_and_twice_is_once() {
                 shown(&between)
             );
             let nothing = stage.unequip(tool);
-            assert!(effects(&nothing).iter().all(|effect| *effect == Effect::Kept), "{tool:?} {seed}");
+            assert!(effects(&nothing).iter().all(|effect| *effect == FileEffect::Kept), "{tool:?} {seed}");
         }
     }
 }
@@ -444,7 +444,7 @@ fn a_file_that_changes_meanwhile_is_not_overwritten() {
     let plan = equip(&[Tool::ClaudeCode], &stage.places, PROGRAM).unwrap();
     stage.put("repo/.mcp.json", "{\"theirs\": 1}");
     let before = stage.files();
-    assert_eq!(plan.carry_out().unwrap_err().code, Code::HookFileInvalid);
+    assert_eq!(plan.apply().unwrap_err().code, Code::HookFileInvalid);
     assert_eq!(stage.files(), before, "not the other files either");
 }
 

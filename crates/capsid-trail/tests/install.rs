@@ -7,7 +7,7 @@ pub mod settings;
 mod unix;
 
 use capsid_model::Code;
-use capsid_trail::install::{InstallPlaces, Status, install, status, uninstall};
+use capsid_trail::install::{HookStatus, InstallPaths, install, status, uninstall};
 use capsid_transcript::Tool;
 use home::{Home, command, round_trip};
 use settings::{Writer, claude_entry, cursor_entry, foreign, seeds};
@@ -126,7 +126,7 @@ fn a_usual_file_gets_a_usual_entry() {
 fn a_file_that_was_not_there_is_made_and_goes_again() {
     for tool in Tool::ALL {
         let home = Home::new();
-        assert_eq!(status(tool, &home.places), Status::NotInstalled);
+        assert_eq!(status(tool, &home.places), HookStatus::NotInstalled);
         home.uninstall(tool);
         assert_eq!(fs::read_dir(home.folder.path()).unwrap().count(), 0, "uninstalling makes nothing");
         assert!(home.install(tool).registered);
@@ -134,7 +134,7 @@ fn a_file_that_was_not_there_is_made_and_goes_again() {
         assert!(made.ends_with('\n'));
         home.install(tool);
         assert_eq!(home.text(tool), made);
-        assert_eq!(status(tool, &home.places), Status::Installed);
+        assert_eq!(status(tool, &home.places), HookStatus::Installed);
         home.uninstall(tool);
         assert!(!home.path(tool).exists(), "{tool:?}");
     }
@@ -177,7 +177,7 @@ fn a_group_shared_with_others_loses_only_our_hook() {
     let text =
         format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{ours},{theirs},{ours}]}},{{"hooks":[{ours}]}}]}}}}"#);
     let home = Home::with(Tool::ClaudeCode, &text);
-    assert_eq!(status(Tool::ClaudeCode, &home.places), Status::Partly(vec!["SessionEnd".to_owned()]));
+    assert_eq!(status(Tool::ClaudeCode, &home.places), HookStatus::Partly(vec!["SessionEnd".to_owned()]));
     home.uninstall(Tool::ClaudeCode);
     assert_eq!(home.text(Tool::ClaudeCode), format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{theirs}]}}]}}}}"#));
 }
@@ -257,7 +257,7 @@ fn what_cannot_be_edited_safely_is_refused_and_left() {
             assert_eq!(refused.code, Code::HookFileInvalid, "{shown}");
             assert!(refused.fix.is_some());
             assert_eq!(uninstall(tool, &home.places).expect_err(&shown).code, Code::HookFileInvalid);
-            assert!(matches!(status(tool, &home.places), Status::Unreadable(_)), "{shown}");
+            assert!(matches!(status(tool, &home.places), HookStatus::Unreadable(_)), "{shown}");
             assert_eq!(fs::read(home.path(tool)).unwrap(), content);
             assert_eq!(fs::read_dir(home.path(tool).parent().unwrap()).unwrap().count(), 1);
         }
@@ -285,7 +285,7 @@ fn scripts_of_others_are_left() {
     assert_eq!(fs::read_to_string(folder.join("TaskStart")).unwrap(), "#!/bin/sh\necho mine\n");
     assert_eq!(
         status(Tool::Cline, &home.places),
-        Status::Partly(vec!["TaskComplete".to_owned(), "TaskStart".to_owned()])
+        HookStatus::Partly(vec!["TaskComplete".to_owned(), "TaskStart".to_owned()])
     );
     home.uninstall(Tool::Cline);
     let mut left: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -297,7 +297,7 @@ fn scripts_of_others_are_left() {
 fn settings_that_were_moved_are_found() {
     let home = Home::new();
     let moved = home.folder.path().join("moved");
-    let places = InstallPlaces {
+    let places = InstallPaths {
         claude_config: Some(moved.join("claude")),
         codex_home: Some(moved.join("codex")),
         ..home.places

@@ -4,13 +4,13 @@
 //! of a transcript is tested beside the readers, on any machine.
 
 use capsid_model::Time;
-use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_seal::chain::ChainReader;
-use capsid_seal::{Home, Sealer, SigningKey, Stored};
-use capsid_trail::sealing::Desk;
-use capsid_transcript::cursor::told;
-use capsid_transcript::places::source_of;
-use capsid_transcript::{Source, Tool};
+use capsid_seal::{Sealer, SigningKey, StoredRecord, TrailHome};
+use capsid_trail::session_sealer::SessionSealer;
+use capsid_transcript::cursor::hook_fields;
+use capsid_transcript::session_paths::source_of;
+use capsid_transcript::{Tool, TranscriptSource};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,23 +24,23 @@ fn samples(tool: Tool) -> Option<PathBuf> {
     Some(folder)
 }
 
-fn document(path: &Path) -> Json {
+fn document(path: &Path) -> ExactJson {
     parse_lossy(&std::fs::read(path).unwrap()).unwrap()
 }
 
 /// Seals a transcript with the key and the ids of the expected chain; gives the records by their keys.
-fn sealed(source: &Source) -> Vec<(String, Stored)> {
+fn sealed(source: &TranscriptSource) -> Vec<(String, StoredRecord)> {
     let folder = tempfile::tempdir().unwrap();
-    let home = Home::at(folder.path());
+    let home = TrailHome::at(folder.path());
     let seed: [u8; 32] = std::array::from_fn(|byte| byte as u8);
     let sealer = Sealer::new(SigningKey::from_seed(&seed));
     let count = AtomicUsize::new(0);
     let new_id = || format!("00000000-0000-4000-8000-{:012}", count.fetch_add(1, Ordering::SeqCst));
-    let desk = Desk { home: &home, sealer: &sealer, clock: &Time(0), new_id: &new_id, redact: true };
+    let desk = SessionSealer { home: &home, sealer: &sealer, clock: &Time(0), new_id: &new_id, redact: true };
     desk.seal(source, true).unwrap();
     let (path, _) = home.chain(source.tool.name(), &source.session);
     let reader = ChainReader::open(&path).unwrap();
-    let records: Vec<Stored> = reader.records(None).map(Result::unwrap).collect();
+    let records: Vec<StoredRecord> = reader.records(None).map(Result::unwrap).collect();
     let mut keys = Vec::new();
     capsid_transcript::read(source, &mut |action| {
         keys.push(action.key);
@@ -52,9 +52,9 @@ fn sealed(source: &Source) -> Vec<(String, Stored)> {
 }
 
 /// The paths at which two values differ.
-fn differences(ours: &Json, theirs: &Json, path: &str, found: &mut Vec<String>) {
+fn differences(ours: &ExactJson, theirs: &ExactJson, path: &str, found: &mut Vec<String>) {
     match (ours, theirs) {
-        (Json::Object(a), Json::Object(b)) => {
+        (ExactJson::Object(a), ExactJson::Object(b)) => {
             for name in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
                 let path = format!("{path}/{name}");
                 match (a.get(name), b.get(name)) {
@@ -63,7 +63,7 @@ fn differences(ours: &Json, theirs: &Json, path: &str, found: &mut Vec<String>) 
                 }
             }
         }
-        (Json::Array(a), Json::Array(b)) if a.len() == b.len() => {
+        (ExactJson::Array(a), ExactJson::Array(b)) if a.len() == b.len() => {
             for (place, (ours, theirs)) in a.iter().zip(b).enumerate() {
                 differences(ours, theirs, &format!("{path}/{place}"), found);
             }
@@ -74,14 +74,14 @@ fn differences(ours: &Json, theirs: &Json, path: &str, found: &mut Vec<String>) 
 }
 
 /// What is sealed, without the record's identity and its place in the chain.
-fn content(record: &Json) -> Json {
+fn content(record: &ExactJson) -> ExactJson {
     let mut fields = record.as_object().unwrap().clone();
     fields.retain(|name, _| !matches!(name.as_str(), "id" | "sequence" | "previous_hash"));
-    Json::Object(fields)
+    ExactJson::Object(fields)
 }
 
 /// Every difference from the expected chain, as (key of the record, path in it).
-fn found(ours: &[(String, Stored)], expected: &Json) -> Vec<(String, String)> {
+fn found(ours: &[(String, StoredRecord)], expected: &ExactJson) -> Vec<(String, String)> {
     let theirs = expected.get("capsules").unwrap().as_array().unwrap();
     let mut found = Vec::new();
     for record in theirs {
@@ -105,13 +105,13 @@ fn found(ours: &[(String, Stored)], expected: &Json) -> Vec<(String, String)> {
     found
 }
 
-fn document_of(stored: &Stored) -> Json {
+fn document_of(stored: &StoredRecord) -> ExactJson {
     capsid_model::exact::parse(&stored.canonical).unwrap()
 }
 
 /// Only the listed differences occur, and all of them.
 #[track_caller]
-fn compare(source: &Source, expected: &Json) {
+fn compare(source: &TranscriptSource, expected: &ExactJson) {
     let list = document(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../capsid-transcript/differences.json"));
     let listed: Vec<(&str, &str)> = list
         .as_array()
@@ -158,7 +158,7 @@ fn cursor() {
     let session = expected.text("session_id").unwrap();
     let mut source = source_of(Tool::Cursor, &folder.join("state.vscdb"), session).unwrap();
     source.text_transcript = Some(folder.join("transcript.jsonl"));
-    source.told = told(&document(&folder.join("hook-stop.json")));
+    source.told = hook_fields(&document(&folder.join("hook-stop.json")));
     compare(&source, &expected);
 }
 
@@ -177,7 +177,7 @@ fn a_chain_without_differences_is_equal_to_the_byte() {
     let expected = document(&folder.join("expected-peer-chain.transcript-only.json"));
     let session = expected.text("session_id").unwrap();
     let source = source_of(Tool::Cursor, &folder.join("transcript.jsonl"), session).unwrap();
-    let source = Source { authorship: None, ..source };
+    let source = TranscriptSource { authorship: None, ..source };
     let ours = sealed(&source);
     let theirs = expected.get("capsules").unwrap().as_array().unwrap();
     assert_eq!(ours.len(), theirs.len());

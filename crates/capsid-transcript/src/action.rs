@@ -1,6 +1,6 @@
 //! What every reader makes of a transcript: one action after the other, ready to be sealed.
 
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 
 /// One of the agents whose transcripts are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,7 +37,7 @@ impl Tool {
 
 /// What kind of action it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum ActionKind {
     /// A tool was called.
     Tool,
     /// Something was said.
@@ -47,7 +47,7 @@ pub enum Kind {
     System,
 }
 
-impl Kind {
+impl ActionKind {
     /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {
@@ -64,13 +64,13 @@ pub struct Action {
     /// Tells it from every other action of the session, and stays the same however often the transcript is read.
     pub key: String,
     /// What kind of action it was.
-    pub kind: Kind,
+    pub kind: ActionKind,
     /// Who did it; empty means the tool itself.
     pub agent_id: String,
     /// What the user had asked for.
     pub prompt: String,
     /// Provenance: folder, branch, versions, times.
-    pub environment: Fields,
+    pub environment: ExactFields,
     /// The visible prose.
     pub analysis: String,
     /// The hidden reasoning, where the tool keeps it.
@@ -80,9 +80,9 @@ pub struct Action {
     /// Who approved it.
     pub authority: Authority,
     /// The tool call, where it was one.
-    pub call: Option<Call>,
+    pub call: Option<ToolInvocation>,
     /// Tokens and other resources.
-    pub usage: Fields,
+    pub usage: ExactFields,
     /// Whether it failed.
     pub failed: bool,
     /// What came of it, in a line.
@@ -90,7 +90,7 @@ pub struct Action {
     /// What it changed.
     pub side_effects: Vec<String>,
     /// The response or the structured result; null when there is none.
-    pub result: Json,
+    pub result: ExactJson,
     /// Whether a result is still to come: the call stands in the transcript and its result does not, yet.
     pub open: bool,
 }
@@ -112,20 +112,20 @@ impl Default for Authority {
 
 /// A call of a tool.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Call {
+pub struct ToolInvocation {
     /// The tool's name.
     pub tool: String,
     /// Its arguments, in full.
-    pub arguments: Json,
+    pub arguments: ExactJson,
     /// What it gave.
-    pub result: Json,
+    pub result: ExactJson,
     /// How long it took, where that is known.
     pub duration_ms: Option<i64>,
 }
 
 /// Where one session's transcript lies.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
+pub struct TranscriptSource {
     /// The tool that wrote it.
     pub tool: Tool,
     /// The session.
@@ -137,12 +137,12 @@ pub struct Source {
     /// Cursor's authorship database.
     pub authorship: Option<std::path::PathBuf>,
     /// What the hook told about the session, for the environment of each action (Cursor).
-    pub told: Fields,
+    pub told: ExactFields,
 }
 
 /// What was met besides actions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct ReadReport {
     /// Lines or entries that could not be read.
     pub broken: u64,
     /// Record types the reader does not know, and how many of each were kept verbatim.

@@ -1,6 +1,6 @@
 //! Where the known agents keep their sessions.
 
-use crate::places::{Os, Places};
+use crate::session_paths::{OsFamily, SessionPaths};
 use std::path::{Path, PathBuf};
 
 /// A folder in which an agent keeps its sessions, directly or in folders below.
@@ -28,12 +28,12 @@ impl SessionFolder {
 }
 
 /// The session folders of the known agents; `env` reads the settings with which a user moves them.
-pub fn known_folders(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<SessionFolder> {
+pub fn list_folders(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<SessionFolder> {
     // A name with a separator in it would lead out of the agents' folder.
     let agent = env("AGENT_NAME")
         .filter(|name| !name.trim().is_empty() && !name.contains(['/', '\\']) && name != "..")
         .unwrap_or_else(|| "main".to_owned());
-    let places = Places::new(Os::this(), home, env);
+    let places = SessionPaths::new(OsFamily::this(), home, env);
     let [codex, _archived] = places.codex_sessions;
     let folder = |agent, path| SessionFolder { agent, path };
     let mut folders = vec![
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn settings_move_the_folders() {
         let paths = |env: &dyn Fn(&str) -> Option<String>| -> Vec<String> {
-            known_folders(Path::new("/h"), env)
+            list_folders(Path::new("/h"), env)
                 .into_iter()
                 .filter(|folder| !["cursor", "cline"].contains(&folder.agent))
                 .map(|folder| folder.path.to_string_lossy().replace('\\', "/"))
@@ -77,9 +77,9 @@ mod tests {
     #[test]
     fn folders_of_state_are_the_places_of_their_tools() {
         let env = |name: &str| (name != "AGENT_NAME").then(|| format!("/set/{name}"));
-        let places = Places::new(Os::this(), Path::new("/h"), &env);
+        let places = SessionPaths::new(OsFamily::this(), Path::new("/h"), &env);
         let of = |agent: &str| -> Vec<PathBuf> {
-            let folders = known_folders(Path::new("/h"), &env).into_iter();
+            let folders = list_folders(Path::new("/h"), &env).into_iter();
             folders.filter(|folder| folder.agent == agent).map(|folder| folder.path).collect()
         };
         assert_eq!((of("cursor"), of("cline")), (places.cursor_users, places.cline_tasks));

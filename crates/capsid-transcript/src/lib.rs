@@ -8,14 +8,14 @@ pub mod cursor;
 mod folders;
 mod jsonl;
 mod lines;
-pub mod places;
 mod read;
 mod recent;
+pub mod session_paths;
 pub mod shape;
 mod tail;
 
-pub use action::{Action, Authority, Call, Kind, Report, Source, Tool};
-pub use folders::{SessionFolder, known_folders};
+pub use action::{Action, ActionKind, Authority, ReadReport, Tool, ToolInvocation, TranscriptSource};
+pub use folders::{SessionFolder, list_folders};
 pub use read::read;
-pub use recent::{Session, Transcript, recent_text};
+pub use recent::{SessionText, Transcript, recent_text};
 pub use tail::{plain_tail, tail_of};

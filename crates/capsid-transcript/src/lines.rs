@@ -81,7 +81,7 @@ fn tool_call(part: &Value) -> String {
 /// A result of Claude Code, or a bare one of OpenClaw.
 fn tool_result(part: &Value) -> Option<String> {
     let failed = part["is_error"] == true || part["isError"] == true;
-    answered(&flat(&part["content"]), failed)
+    attach_result(&flat(&part["content"]), failed)
 }
 
 /// Codex: messages, calls and their outputs.
@@ -100,7 +100,7 @@ fn output(output: &Value) -> Option<String> {
     let output = parsed.as_ref().filter(|inner| inner.is_object()).unwrap_or(output);
     let failed = output["metadata"]["exit_code"].as_i64().is_some_and(|code| code != 0);
     let text = if output.is_object() { flat(&output["output"]) } else { flat(output) };
-    answered(&text, failed)
+    attach_result(&text, failed)
 }
 
 /// A text, or the texts of a list of parts.
@@ -116,7 +116,7 @@ fn flat(content: &Value) -> String {
 }
 
 /// A short "done" says nothing; a failure that does not begin with `error:` is marked as one.
-pub(crate) fn answered(text: &str, failed: bool) -> Option<String> {
+pub(crate) fn attach_result(text: &str, failed: bool) -> Option<String> {
     let text = collapse(text);
     let lower = text.to_lowercase();
     let is_noise = text.is_empty()

@@ -3,7 +3,7 @@
 //! Lengths are counted in characters, not bytes.
 
 use crate::Authority;
-use capsid_model::exact::{Fields, Json, canonical, spaced};
+use capsid_model::exact::{ExactFields, ExactJson, canonical, spaced};
 use capsid_model::fields;
 use capsid_model::redact::cut_before_secret;
 
@@ -61,10 +61,10 @@ fn end_of(text: &str, limit: usize) -> Option<usize> {
 }
 
 /// A result no longer than 200000 characters: a text is cut, a longer list or object becomes its cut JSON text.
-pub fn cap(value: Json) -> Json {
+pub fn cap(value: ExactJson) -> ExactJson {
     match value {
-        Json::String(text) if text.len() > RESULT_MAX => Json::String(cap_text(&text, RESULT_MAX)),
-        Json::Array(_) | Json::Object(_) if most_characters(&value) > RESULT_MAX => {
+        ExactJson::String(text) if text.len() > RESULT_MAX => ExactJson::String(cap_text(&text, RESULT_MAX)),
+        ExactJson::Array(_) | ExactJson::Object(_) if most_characters(&value) > RESULT_MAX => {
             let text = spaced(&value);
             match end_of(&text, RESULT_MAX) {
                 None => value,
@@ -76,53 +76,53 @@ pub fn cap(value: Json) -> Json {
 }
 
 /// An upper bound of the length of a value's JSON text, found without writing it.
-fn most_characters(value: &Json) -> usize {
+fn most_characters(value: &ExactJson) -> usize {
     // Every character is a byte or more, and the longest escape of one is six characters.
     let text = |text: &str| {
         let escaped = text.bytes().filter(|&byte| byte < b' ' || byte == b'"' || byte == b'\\').count();
         text.len() + 5 * escaped + 2
     };
     match value {
-        Json::String(string) => text(string),
-        Json::Array(items) => items.iter().map(|item| most_characters(item) + 2).sum::<usize>() + 2,
-        Json::Object(fields) => {
+        ExactJson::String(string) => text(string),
+        ExactJson::Array(items) => items.iter().map(|item| most_characters(item) + 2).sum::<usize>() + 2,
+        ExactJson::Object(fields) => {
             fields.iter().map(|(name, value)| text(name) + most_characters(value) + 4).sum::<usize>() + 2
         }
-        Json::Null | Json::Bool(_) | Json::Float(_) => 32,
-        Json::Int(_) => canonical(value).len(),
+        ExactJson::Null | ExactJson::Bool(_) | ExactJson::Float(_) => 32,
+        ExactJson::Int(_) => canonical(value).len(),
     }
 }
 
 /// The first of these members that holds something, as text; the items of a list are joined by spaces.
-pub fn first_text(value: &Json, names: &[&str]) -> Option<String> {
+pub fn first_text(value: &ExactJson, names: &[&str]) -> Option<String> {
     names.iter().filter_map(|name| value.get(name)).find(|value| value.is_truthy()).map(plain)
 }
 
 /// A value as text: a string as it is, the items of a list joined by spaces, anything else as JSON.
-pub fn plain(value: &Json) -> String {
+pub fn plain(value: &ExactJson) -> String {
     joined(value, " ")
 }
 
 /// A value as text: a string as it is, the items of a list with `between` in between, anything else as JSON.
-pub fn joined(value: &Json, between: &str) -> String {
+pub fn joined(value: &ExactJson, between: &str) -> String {
     match value {
-        Json::String(text) => text.clone(),
-        Json::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(between),
-        Json::Null => String::new(),
+        ExactJson::String(text) => text.clone(),
+        ExactJson::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(between),
+        ExactJson::Null => String::new(),
         other => spaced(other),
     }
 }
 
 /// Added and removed lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct LineCounts {
     /// Lines that came.
     pub added: usize,
     /// Lines that went.
     pub removed: usize,
 }
 
-impl Counts {
+impl LineCounts {
     /// Counts a line of a diff by its first character.
     pub fn line(&mut self, line: &str) {
         match line.as_bytes().first() {
@@ -139,8 +139,8 @@ impl Counts {
 }
 
 /// Counts the lines of a unified diff; the `+++` and `---` of its head are none.
-pub fn count_diff(diff: &str) -> Counts {
-    let mut counts = Counts::default();
+pub fn count_diff(diff: &str) -> LineCounts {
+    let mut counts = LineCounts::default();
     for line in diff.lines().filter(|line| !line.starts_with("+++") && !line.starts_with("---")) {
         counts.line(line);
     }
@@ -148,11 +148,11 @@ pub fn count_diff(diff: &str) -> Counts {
 }
 
 /// A replaced text as a diff: every old line with `-`, then every new one with `+`.
-pub fn replacement(old: &str, new: &str) -> (String, Counts) {
+pub fn replacement(old: &str, new: &str) -> (String, LineCounts) {
     let gone = old.lines().map(|line| format!("-{line}"));
     let come = new.lines().map(|line| format!("+{line}"));
     let lines: Vec<String> = gone.chain(come).collect();
-    (lines.join("\n"), Counts { added: new.lines().count(), removed: old.lines().count() })
+    (lines.join("\n"), LineCounts { added: new.lines().count(), removed: old.lines().count() })
 }
 
 /// Who approved what was done in a permission mode.
@@ -163,37 +163,37 @@ pub fn authority_of_mode(mode: &str) -> Authority {
 }
 
 /// Takes the bytes of images out of a value and leaves their kind and length.
-pub fn without_images(value: Json) -> Json {
-    if holds_image(&value) { image_left_out(value) } else { value }
+pub fn without_images(value: ExactJson) -> ExactJson {
+    if has_image(&value) { image_left_out(value) } else { value }
 }
 
-fn holds_image(value: &Json) -> bool {
+fn has_image(value: &ExactJson) -> bool {
     match value {
-        Json::Array(items) => items.iter().any(holds_image),
-        Json::Object(fields) => image(fields).is_some() || fields.values().any(holds_image),
-        Json::String(text) => text.starts_with("data:"),
+        ExactJson::Array(items) => items.iter().any(has_image),
+        ExactJson::Object(fields) => image(fields).is_some() || fields.values().any(has_image),
+        ExactJson::String(text) => text.starts_with("data:"),
         _ => false,
     }
 }
 
-fn image_left_out(value: Json) -> Json {
+fn image_left_out(value: ExactJson) -> ExactJson {
     match value {
-        Json::Array(items) => Json::Array(items.into_iter().map(image_left_out).collect()),
-        Json::Object(fields) => match image(&fields) {
+        ExactJson::Array(items) => ExactJson::Array(items.into_iter().map(image_left_out).collect()),
+        ExactJson::Object(fields) => match image(&fields) {
             Some(image) => image,
-            None => {
-                Json::Object(fields.into_iter().map(|(name, value)| (name, image_left_out(value))).collect())
-            }
+            None => ExactJson::Object(
+                fields.into_iter().map(|(name, value)| (name, image_left_out(value))).collect(),
+            ),
         },
-        Json::String(text) if text.len() > 64 && text.starts_with("data:") => data_uri(text),
+        ExactJson::String(text) if text.len() > 64 && text.starts_with("data:") => data_uri(text),
         other => other,
     }
 }
 
 /// An image block with its bytes inside: `source.data`, or `data` beside a type, or the file of a read image.
-fn image(fields: &Fields) -> Option<Json> {
+fn image(fields: &ExactFields) -> Option<ExactJson> {
     let holder = match fields.get("source") {
-        Some(Json::Object(source)) => source,
+        Some(ExactJson::Object(source)) => source,
         _ => fields,
     };
     let data = ["data", "base64"].iter().find_map(|name| holder.get(*name)?.as_str())?;
@@ -201,7 +201,7 @@ fn image(fields: &Fields) -> Option<Json> {
         .iter()
         .filter_map(|name| holder.get(*name)?.as_str())
         .find(|kind| kind.starts_with("image/") || *kind == "application/pdf");
-    if kind.is_none() && fields.get("type").and_then(Json::as_str) != Some("image") {
+    if kind.is_none() && fields.get("type").and_then(ExactJson::as_str) != Some("image") {
         return None;
     }
     Some(
@@ -211,8 +211,8 @@ fn image(fields: &Fields) -> Option<Json> {
 }
 
 /// A `data:` URI with its bytes inside.
-fn data_uri(text: String) -> Json {
-    let Some((head, data)) = text.split_once(";base64,") else { return Json::String(text) };
+fn data_uri(text: String) -> ExactJson {
+    let Some((head, data)) = text.split_once(";base64,") else { return ExactJson::String(text) };
     let media_type = head.trim_start_matches("data:");
     fields! { "type": "image", "media_type": media_type, "base64_length": data.len() }.into()
 }
@@ -250,8 +250,8 @@ mod tests {
     fn a_long_result_is_not_cut_in_a_secret() {
         let token = format!("ghp_{}", "a1B2".repeat(9));
         let text = format!("{} {token} {}", "ü".repeat(RESULT_MAX - 9), "y".repeat(9000));
-        let cut = cap(Json::from(text.as_str()));
-        assert_eq!(cut, Json::from(format!("{} ...<+9041b>", "ü".repeat(RESULT_MAX - 9))));
+        let cut = cap(ExactJson::from(text.as_str()));
+        assert_eq!(cut, ExactJson::from(format!("{} ...<+9041b>", "ü".repeat(RESULT_MAX - 9))));
         let object = cap(fields! { "a": text }.into());
         let shown = object.text("_truncated").unwrap();
         assert!(
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn an_object_a_little_too_long_is_cut_too() {
-        let object: Json = fields! { "a": "x".repeat(RESULT_MAX) }.into();
+        let object: ExactJson = fields! { "a": "x".repeat(RESULT_MAX) }.into();
         let cut = cap(object);
         assert!(cut.text("_truncated").is_some_and(|text| text.ends_with("x...<+9b>")));
     }
@@ -278,19 +278,19 @@ mod tests {
 
     #[test]
     fn a_long_result_is_cut_and_a_short_one_is_left() {
-        let short: Json = fields! { "a": vec!["b"; 3] }.into();
+        let short: ExactJson = fields! { "a": vec!["b"; 3] }.into();
         assert_eq!(cap(short.clone()), short);
         let text = "ü".repeat(RESULT_MAX + 7);
-        let cut = cap(Json::from(text.as_str()));
-        assert_eq!(cut, Json::from(format!("{}...<+7b>", "ü".repeat(RESULT_MAX))));
+        let cut = cap(ExactJson::from(text.as_str()));
+        assert_eq!(cut, ExactJson::from(format!("{}...<+7b>", "ü".repeat(RESULT_MAX))));
         // Long by its upper bound only.
-        let nearly: Json = fields! { "a": "x".repeat(RESULT_MAX / 2) }.into();
+        let nearly: ExactJson = fields! { "a": "x".repeat(RESULT_MAX / 2) }.into();
         assert_eq!(cap(nearly.clone()), nearly);
     }
 
     #[test]
     fn the_first_member_that_holds_something_is_the_target() {
-        let value: Json = fields! { "a": "", "b": vec!["x", "y"], "c": "z" }.into();
+        let value: ExactJson = fields! { "a": "", "b": vec!["x", "y"], "c": "z" }.into();
         assert_eq!(first_text(&value, &["a", "b", "c"]).as_deref(), Some("x y"));
         assert_eq!(first_text(&value, &["c", "b"]).as_deref(), Some("z"));
         assert_eq!(first_text(&value, &["d"]), None);
@@ -299,9 +299,12 @@ mod tests {
     #[test]
     fn diffs_are_counted_and_made() {
         let counts = count_diff("--- a\n+++ b\n@@ -1 +1,2 @@\n-x\n+y\n+z\n w");
-        assert_eq!(counts, Counts { added: 2, removed: 1 });
+        assert_eq!(counts, LineCounts { added: 2, removed: 1 });
         assert_eq!(counts.suffix(), " (+2/-1)");
-        assert_eq!(replacement("a\nb\n", "c"), ("-a\n-b\n+c".to_owned(), Counts { added: 1, removed: 2 }));
+        assert_eq!(
+            replacement("a\nb\n", "c"),
+            ("-a\n-b\n+c".to_owned(), LineCounts { added: 1, removed: 2 })
+        );
     }
 
     #[test]
@@ -314,18 +317,19 @@ mod tests {
 
     #[test]
     fn the_bytes_of_images_are_left_out() {
-        let source: Json = fields! { "type": "base64", "media_type": "image/png", "data": "AAAA" }.into();
-        let block: Json = fields! { "type": "image", "source": source }.into();
-        let left: Json =
+        let source: ExactJson =
+            fields! { "type": "base64", "media_type": "image/png", "data": "AAAA" }.into();
+        let block: ExactJson = fields! { "type": "image", "source": source }.into();
+        let left: ExactJson =
             fields! { "type": "image", "media_type": "image/png", "base64_length": 4_i64 }.into();
-        assert_eq!(without_images(Json::from(vec![block])), Json::from(vec![left.clone()]));
-        let bare: Json = fields! { "type": "image", "data": "AAAA", "mimeType": "image/png" }.into();
+        assert_eq!(without_images(ExactJson::from(vec![block])), ExactJson::from(vec![left.clone()]));
+        let bare: ExactJson = fields! { "type": "image", "data": "AAAA", "mimeType": "image/png" }.into();
         assert_eq!(without_images(bare), left);
         let uri = format!("data:image/png;base64,{}", "A".repeat(100));
-        let left: Json =
+        let left: ExactJson =
             fields! { "type": "image", "media_type": "image/png", "base64_length": 100_i64 }.into();
-        assert_eq!(without_images(Json::from(uri)), left);
-        let other: Json = fields! { "data": "AAAA", "type": "chart" }.into();
+        assert_eq!(without_images(ExactJson::from(uri)), left);
+        let other: ExactJson = fields! { "data": "AAAA", "type": "chart" }.into();
         assert_eq!(without_images(other.clone()), other);
     }
 }

@@ -3,7 +3,7 @@
 
 use capsid_model::fields;
 use capsid_testkit::rounds;
-use capsid_transcript::{Source, Tool, claude_code, codex};
+use capsid_transcript::{Tool, TranscriptSource, claude_code, codex};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -100,7 +100,8 @@ fn write_codex(path: &Path, size: u64) {
 
 fn read(tool: Tool, path: PathBuf) -> (u64, u64) {
     let session = "s".to_owned();
-    let source = Source { tool, session, path, text_transcript: None, authorship: None, told: fields! {} };
+    let source =
+        TranscriptSource { tool, session, path, text_transcript: None, authorship: None, told: fields! {} };
     let (mut actions, mut tokens) = (0, 0);
     let read = if tool == Tool::Codex { codex::read } else { claude_code::read };
     let report = read(&source, &mut |action| {

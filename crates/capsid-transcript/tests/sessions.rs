@@ -1,7 +1,7 @@
 //! Recent sessions on disk: which are taken, in which order, and how much of each.
 
 use capsid_model::{Time, json};
-use capsid_transcript::{Transcript, known_folders, recent_text};
+use capsid_transcript::{Transcript, list_folders, recent_text};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
@@ -27,7 +27,7 @@ impl Home {
     }
 
     fn read(&self, about: Option<&Path>) -> Transcript {
-        recent_text(&known_folders(self.0.path(), &|_| None), NOW, about)
+        recent_text(&list_folders(self.0.path(), &|_| None), NOW, about)
     }
 }
 

@@ -4,10 +4,10 @@
 //! HTTP for a hub, [`local`] for one person on their own machine, and [`single`] puts the
 //! Explorer with its data into one file.
 
-pub mod answer;
 pub mod local;
 pub mod pages;
+pub mod response;
 pub mod single;
 
-pub use answer::answer;
-pub use pages::Place;
+pub use pages::PageHost;
+pub use response::answer;

@@ -8,14 +8,14 @@ use std::sync::LazyLock;
 #[derive(RustEmbed)]
 #[cfg_attr(has_pages, folder = "../../web/build")]
 #[cfg_attr(not(has_pages), folder = "unbuilt")]
-struct Built;
+struct BuiltPages;
 
 const SHELL: &str = "index.html";
 const SINGLE: &str = "single/";
 
 /// Who serves the pages. The shell tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum PageHost {
     /// A hub.
     Hub,
     /// The desk of one person: chains and events of this machine.
@@ -46,11 +46,11 @@ const PAGES: [&str; 16] = [
 const DESK_PAGES: [&str; 2] = ["evolution", "explorer"];
 
 /// Whether an address has a page, as far as its first word tells.
-pub fn is_page(place: Place, path: &str) -> bool {
+pub fn is_page(place: PageHost, path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
     match place {
-        Place::Hub => PAGES.contains(&first),
-        Place::Local => DESK_PAGES.contains(&first),
+        PageHost::Hub => PAGES.contains(&first),
+        PageHost::Local => DESK_PAGES.contains(&first),
     }
 }
 
@@ -65,32 +65,32 @@ pub fn file(path: &str) -> Option<EmbeddedFile> {
     let path = path.strip_prefix('/')?;
     let is_packed = path.ends_with(".br") || path.ends_with(".gz");
     let is_kept_back = path == SHELL || path.starts_with(SINGLE) || path.starts_with('.') || is_packed;
-    if is_kept_back { None } else { Built::get(path) }
+    if is_kept_back { None } else { BuiltPages::get(path) }
 }
 
 /// The compressed form of a file: its path, and what follows the name of such a form.
 pub fn packed(path: &str, ending: &str) -> Option<EmbeddedFile> {
-    Built::get(&format!("{}{ending}", path.strip_prefix('/')?))
+    BuiltPages::get(&format!("{}{ending}", path.strip_prefix('/')?))
 }
 
 /// The script and the style sheet of the Explorer for a page on disk. Without them the program was built without pages.
 pub fn single() -> Option<(String, String)> {
     let text = |name: &str| {
-        let file = Built::get(&format!("{SINGLE}{name}"))?;
+        let file = BuiltPages::get(&format!("{SINGLE}{name}"))?;
         String::from_utf8(file.data.into_owned()).ok()
     };
     Some((text("explorer.js")?, text("explorer.css")?))
 }
 
 /// The page that every address begins with.
-pub fn shell(place: Place) -> Cow<'static, str> {
+pub fn shell(place: PageHost) -> Cow<'static, str> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let file = Built::get(SHELL);
+        let file = BuiltPages::get(SHELL);
         file.map(|file| String::from_utf8_lossy(&file.data).into_owned()).unwrap_or_default()
     });
     match place {
-        Place::Hub => Cow::Borrowed(&TEXT),
-        Place::Local => Cow::Owned(TEXT.replace(
+        PageHost::Hub => Cow::Borrowed(&TEXT),
+        PageHost::Local => Cow::Owned(TEXT.replace(
             r#"<meta name="capsid-place" content="hub" />"#,
             r#"<meta name="capsid-place" content="local" />"#,
         )),
@@ -100,7 +100,7 @@ pub fn shell(place: Place) -> Cow<'static, str> {
 /// What the shell allows itself, as it says in its head.
 pub fn policy() -> &'static str {
     static POLICY: LazyLock<String> = LazyLock::new(|| {
-        let shell = shell(Place::Hub);
+        let shell = shell(PageHost::Hub);
         let head = r#"<meta http-equiv="content-security-policy" content=""#;
         let policy = shell.split_once(head).and_then(|(_, rest)| rest.split_once('"'));
         let policy = policy.map_or("default-src 'none'", |(policy, _)| policy);
@@ -116,12 +116,12 @@ mod tests {
     #[test]
     fn an_address_has_a_page_by_its_first_word() {
         for path in ["/", "/browse", "/assets/sha256:00", "/account/keys"] {
-            assert!(is_page(Place::Hub, path), "{path}");
+            assert!(is_page(PageHost::Hub, path), "{path}");
         }
         for path in ["/wp-login.php", "/brows", "/_app/version.json"] {
-            assert!(!is_page(Place::Hub, path), "{path}");
+            assert!(!is_page(PageHost::Hub, path), "{path}");
         }
-        assert!(is_page(Place::Local, "/explorer") && !is_page(Place::Local, "/browse"));
+        assert!(is_page(PageHost::Local, "/explorer") && !is_page(PageHost::Local, "/browse"));
     }
 
     #[test]
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn the_shell_knows_its_place_and_may_do_little() {
-        assert!(shell(Place::Hub).contains(r#"content="hub""#));
-        assert!(shell(Place::Local).contains(r#"content="local""#));
+        assert!(shell(PageHost::Hub).contains(r#"content="hub""#));
+        assert!(shell(PageHost::Local).contains(r#"content="local""#));
         assert!(policy().starts_with("default-src 'none'") && policy().ends_with("frame-ancestors 'none'"));
         assert!(!policy().contains("unsafe-inline") && !policy().contains("http"));
     }

@@ -12,12 +12,12 @@ pub const BEGIN: &str = "<!doctype html>\n<!-- capsid trail export -->\n";
 
 /// The parts of the page that do not depend on the chains.
 #[derive(Debug)]
-pub struct Page {
+pub struct SinglePage {
     script: String,
     style: String,
 }
 
-impl Page {
+impl SinglePage {
     /// The page as it was built into the program.
     pub fn built_in() -> Result<Self> {
         let (script, style) = pages::single().ok_or_else(|| {
@@ -84,13 +84,13 @@ fn safe_script(script: &str) -> String {
 /// Passes JSON on without what could end the element around it. In JSON these characters stand in texts alone, where
 /// their escapes mean the same.
 #[derive(Debug)]
-pub struct Escaped<W: Write> {
+pub struct EscapedJson<W: Write> {
     out: W,
     /// The beginning of a character whose rest is still to come.
     held: Vec<u8>,
 }
 
-impl<W: Write> Escaped<W> {
+impl<W: Write> EscapedJson<W> {
     /// Passes on to `out`.
     pub fn new(out: W) -> Self {
         Self { out, held: Vec::new() }
@@ -110,7 +110,7 @@ impl<W: Write> Escaped<W> {
     }
 }
 
-impl<W: Write> Write for Escaped<W> {
+impl<W: Write> Write for EscapedJson<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut rest = bytes;
         while let Some(&first) = rest.first() {
@@ -138,7 +138,7 @@ mod tests {
 
     fn escaped(pieces: &[&[u8]]) -> String {
         let mut out = Vec::new();
-        let mut escaped = Escaped::new(&mut out);
+        let mut escaped = EscapedJson::new(&mut out);
         pieces.iter().for_each(|piece| escaped.write_all(piece).unwrap());
         escaped.flush().unwrap();
         drop(escaped);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_page_allows_its_own_script_and_style_alone() {
-        let page = Page { script: "go()".to_owned(), style: "p{}".to_owned() };
+        let page = SinglePage { script: "go()".to_owned(), style: "p{}".to_owned() };
         let head = page.head();
         assert!(head.starts_with(BEGIN));
         let script = format!("script-src '{}'", hash("go()"));
@@ -172,7 +172,7 @@ mod tests {
         assert!(!head.contains("unsafe") && !head.contains("http:") && !head.contains("https:"), "{head}");
         assert!(page.foot().contains("<script>go()</script>"));
         assert_eq!(
-            Page::before_file("a\"><b.json"),
+            SinglePage::before_file("a\"><b.json"),
             "<script type=\"application/json\" data-file=\"ab.json\">"
         );
     }

@@ -59,29 +59,29 @@ impl Color {
 // One is made a process, so its size does not matter.
 #[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Command {
-    Up(commands::up::Arguments),
-    Demo(commands::demo::Arguments),
-    Init(commands::init::Arguments),
-    Evolve(commands::cycle::evolve::Arguments),
-    Solidify(commands::cycle::solidify::Arguments),
-    Review(commands::cycle::solidify::ReviewArguments),
-    Distill(commands::cycle::distill::Arguments),
-    Signals(commands::cycle::signals::Arguments),
-    Select(commands::cycle::select::Arguments),
-    Explain(commands::cycle::explain::Arguments),
-    Recall(commands::recall::Arguments),
-    Genes(commands::store::genes::Arguments),
-    Capsules(commands::store::capsules::Arguments),
-    Events(commands::store::events::Arguments),
-    Asset(commands::store::asset::Arguments),
-    Archive(commands::store::archive::Arguments),
-    Trail(commands::trail::Arguments),
-    Key(commands::key::Arguments),
-    Node(commands::node::Arguments),
-    Hub(commands::hub::Arguments),
-    Mcp(commands::mcp::Arguments),
-    Doctor(commands::doctor::Arguments),
-    Completions(commands::completions::Arguments),
+    Up(commands::up::UpArgs),
+    Demo(commands::demo::DemoArgs),
+    Init(commands::init::InitArgs),
+    Evolve(commands::cycle::evolve::EvolveArgs),
+    Solidify(commands::cycle::solidify::SolidifyArgs),
+    Review(commands::cycle::solidify::ReviewArgs),
+    Distill(commands::cycle::distill::DistillArgs),
+    Signals(commands::cycle::signals::SignalsArgs),
+    Select(commands::cycle::select::SelectArgs),
+    Explain(commands::cycle::explain::ExplainArgs),
+    Recall(commands::recall::RecallArgs),
+    Genes(commands::store::genes::GenesArgs),
+    Capsules(commands::store::capsules::CapsulesArgs),
+    Events(commands::store::events::EventsArgs),
+    Asset(commands::store::asset::AssetArgs),
+    Archive(commands::store::archive::ArchiveArgs),
+    Trail(commands::trail::TrailArgs),
+    Key(commands::key::KeyArgs),
+    Node(commands::node::NodeArgs),
+    Hub(commands::hub::HubArgs),
+    Mcp(commands::mcp::McpArgs),
+    Doctor(commands::doctor::DoctorArgs),
+    Completions(commands::completions::CompletionsArgs),
 }
 
 impl Command {
@@ -114,7 +114,7 @@ impl Command {
 
 /// The switch that every reading command has.
 #[derive(Debug, Args, Clone, Copy)]
-pub struct Json {
+pub struct JsonFlag {
     /// Print JSON for programs.
     #[arg(long)]
     pub json: bool,

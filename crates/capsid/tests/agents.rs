@@ -1,8 +1,8 @@
 //! Coding agents set up by the built program, and what they are told when a session starts.
 
 use capsid_model::{Object, Value, asset, json};
-use capsid_testkit::desk::Desk;
-use capsid_testkit::program::Ran;
+use capsid_testkit::program::ProgramOutput;
+use capsid_testkit::program_repo::ProgramRepo;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 const TOOLS: [&str; 4] = ["claude-code", "codex", "cursor", "cline"];
 const FIX: &str = "echo fixed > state.txt";
 
-fn desk() -> Desk {
-    Desk::new(env!("CARGO_BIN_EXE_capsid"))
+fn desk() -> ProgramRepo {
+    ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"))
 }
 
 /// Every file below a folder with its bytes, git's own left out.
@@ -40,7 +40,7 @@ fn put(path: &Path, text: &str) {
 }
 
 /// Settings of a user who already has something everywhere.
-fn furnish(desk: &Desk) {
+fn furnish(desk: &ProgramRepo) {
     let home = desk.program.home();
     put(
         &home.join(".claude/settings.json"),
@@ -73,7 +73,7 @@ fn four_agents_are_set_up_once_and_leave_no_trace() {
             let tried = desk.program.expect(0, &desk.repo, &["init", "--agent", tool, "--dry-run"]);
             assert!(all() == now, "{tried}");
             let told = desk.program.expect(0, &desk.repo, &["init", "--agent", tool]);
-            let lines = |ran: &Ran| -> Vec<String> {
+            let lines = |ran: &ProgramOutput| -> Vec<String> {
                 let words = ["created", "changed"];
                 let lines = ran.stdout.lines().map(str::trim);
                 lines
@@ -134,18 +134,18 @@ fn two_set_ups_at_once_are_as_one() {
     let arguments = ["init", "--agent", "claude-code", "--agent", "codex"];
     let started: Vec<_> = (0..4).map(|_| desk.program.start(&desk.repo, &arguments)).collect();
     for child in started {
-        let ran = Ran::of(child.wait_with_output().unwrap());
+        let ran = ProgramOutput::from_output(child.wait_with_output().unwrap());
         assert_eq!(ran.status, 0, "{ran}");
     }
     for name in [".claude/settings.json", ".codex/config.toml", ".codex/hooks.json"] {
-        let read = |desk: &Desk| fs::read_to_string(desk.program.home().join(name)).unwrap();
+        let read = |desk: &ProgramRepo| fs::read_to_string(desk.program.home().join(name)).unwrap();
         assert_eq!(read(&desk), read(&alone));
     }
     assert_eq!(desk.repo.read(".mcp.json"), alone.repo.read(".mcp.json"));
 }
 
 /// The text that a tool would take from an answer.
-fn told(tool: &str, ran: &Ran) -> String {
+fn told(tool: &str, ran: &ProgramOutput) -> String {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{ran}");
     let answer = ran.json();
     let text = match tool {
@@ -157,7 +157,7 @@ fn told(tool: &str, ran: &Ran) -> String {
 }
 
 /// What a tool tells its hook, which runs somewhere else.
-fn payload(tool: &str, desk: &Desk) -> String {
+fn payload(tool: &str, desk: &ProgramRepo) -> String {
     let root = desk.repo.path().to_str().unwrap();
     match tool {
         "cursor" => json!({"hook_event_name": "sessionStart", "workspace_roots": [root]}),
@@ -167,18 +167,18 @@ fn payload(tool: &str, desk: &Desk) -> String {
     .to_string()
 }
 
-fn start(desk: &Desk, tool: &str) -> Ran {
+fn start(desk: &ProgramRepo, tool: &str) -> ProgramOutput {
     desk.program.run_with_input_in(desk.program.home(), &["recall", "--hook", tool], &payload(tool, desk))
 }
 
 /// A hook that is silent when it takes too long, as it may on a machine that is busy with other tests.
-fn patiently(run: &dyn Fn() -> Ran) -> Ran {
-    let spoke = |ran: &Ran| !matches!(ran.stdout.trim(), "" | "{}");
+fn patiently(run: &dyn Fn() -> ProgramOutput) -> ProgramOutput {
+    let spoke = |ran: &ProgramOutput| !matches!(ran.stdout.trim(), "" | "{}");
     (0..9).map(|_| run()).find(spoke).unwrap_or_else(run)
 }
 
 /// The same error as in the log, where the next session looks for it.
-fn fail_again(desk: &Desk) {
+fn fail_again(desk: &ProgramRepo) {
     desk.repo.write("MEMORY.md", "error: TypeError: x is not a function\n");
 }
 
@@ -222,7 +222,7 @@ fn a_solution_is_found_by_what_people_paste() {
     let desk = desk();
     assert_eq!(desk.evolve(&[], FIX).status, 0);
     let trace = "/srv/shop/src/cart.js:3\n  x();\n  ^\n\nTypeError: x is not a function\n    at total (/srv/shop/src/cart.js:3:3)\n    at node:internal/main/run_main_module:28:49\n\nNode.js v20.11.1\n";
-    let found = |ran: &Ran| ran.json()["proven"].as_array().unwrap().len();
+    let found = |ran: &ProgramOutput| ran.json()["proven"].as_array().unwrap().len();
     for text in ["TypeError: x is not a function", "typeerror x is not a function", trace] {
         let asked = desk.program.expect(0, &desk.repo, &["recall", "--json", "--query", text]);
         assert_eq!(found(&asked), 1, "{text}: {asked}");
@@ -248,7 +248,7 @@ fn a_file_of_the_repository_names_the_program_where_the_path_leads_to_it() {
     let path = format!("{}:{}", links.display(), std::env::var("PATH").unwrap());
     let init = |path: &str| {
         let mut command = desk.program.command(desk.repo.path(), &["init", "--agent", "claude-code"]);
-        Ran::of(command.env("PATH", path).output().unwrap())
+        ProgramOutput::from_output(command.env("PATH", path).output().unwrap())
     };
     let server = || -> Value { desk.repo.read(".mcp.json").parse().unwrap() };
     let command = || server()["mcpServers"]["capsid"]["command"].as_str().unwrap().to_owned();
@@ -285,11 +285,11 @@ fn the_script_of_cline_says_one_thing_and_seals_too() {
         .stdin(fs::File::open(input).unwrap())
         .output()
         .unwrap();
-    assert!(told("cline", &Ran::of(output)).contains("capsule_"));
+    assert!(told("cline", &ProgramOutput::from_output(output)).contains("capsule_"));
 }
 
 /// Puts a capsule into the store as a repair would have, with its event.
-fn plant(desk: &Desk, id: &str, summary: &str) {
+fn plant(desk: &ProgramRepo, id: &str, summary: &str) {
     let path = desk.repo.path().join("assets/gep");
     let capsules = desk.program.expect(0, &desk.repo, &["capsules", "--json"]).json();
     let mut capsule: Object = capsules["capsules"][0].as_object().unwrap().clone();

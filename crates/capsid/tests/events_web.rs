@@ -2,16 +2,19 @@
 #![cfg(unix)]
 
 use capsid_model::Value;
-use capsid_testkit::desk::Desk;
-use capsid_testkit::served::Served;
+use capsid_testkit::program_repo::ProgramRepo;
+use capsid_testkit::served_program::ServedProgram;
 
 /// Starts `capsid events --web`.
-fn serve(desk: &Desk) -> Served {
-    Served::start(desk.program.command(desk.repo.path(), &["events", "--web", "--port", "0"]), "/evolution")
+fn serve(desk: &ProgramRepo) -> ServedProgram {
+    ServedProgram::start(
+        desk.program.command(desk.repo.path(), &["events", "--web", "--port", "0"]),
+        "/evolution",
+    )
 }
 
-fn desk() -> Desk {
-    Desk::named(env!("CARGO_BIN_EXE_capsid"), "shop")
+fn desk() -> ProgramRepo {
+    ProgramRepo::named(env!("CARGO_BIN_EXE_capsid"), "shop")
 }
 
 fn texts<'a>(list: &'a Value, name: &str) -> Vec<&'a str> {

@@ -1,16 +1,16 @@
 //! Looking at chains in the browser: who is answered, what is served, and the page that works from disk.
 
 use capsid_model::{Value, exact};
-use capsid_testkit::served::Served;
-use capsid_testkit::trail::{SESSION, TrailDesk};
+use capsid_testkit::served_program::ServedProgram;
+use capsid_testkit::trail_user::{SESSION, TrailUser};
 
 /// A request that would end the element around it, if it were written as it is.
 const HOSTILE: &str = "</script><script>alert(1)</script><!-- \u{2028}";
 
 const NEEDS_PAGES: &str = "run `make web` first";
 
-fn sealed() -> TrailDesk {
-    let desk = TrailDesk::new(env!("CARGO_BIN_EXE_capsid"));
+fn sealed() -> TrailUser {
+    let desk = TrailUser::new(env!("CARGO_BIN_EXE_capsid"));
     let path = desk.transcript(SESSION, 2);
     let text = std::fs::read_to_string(&path).unwrap();
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -22,7 +22,7 @@ fn sealed() -> TrailDesk {
 }
 
 /// The same, where a page on disk can be written.
-fn sealed_with_pages() -> TrailDesk {
+fn sealed_with_pages() -> TrailUser {
     let desk = sealed();
     let ran = desk.run(&["trail", "export", "--html", "first.html"]);
     assert!(!ran.stderr.contains("pages_missing"), "{NEEDS_PAGES}");
@@ -30,9 +30,9 @@ fn sealed_with_pages() -> TrailDesk {
 }
 
 /// Starts `capsid trail explore`.
-fn explore(desk: &TrailDesk, more: &[&str]) -> Served {
+fn explore(desk: &TrailUser, more: &[&str]) -> ServedProgram {
     let words = [&["trail", "explore", "--port", "0"], more].concat();
-    Served::start(desk.program.command(desk.home(), &words), "/explorer")
+    ServedProgram::start(desk.program.command(desk.home(), &words), "/explorer")
 }
 
 #[test]

@@ -5,19 +5,19 @@ use capsid_model::hash::sha256_hex;
 use capsid_model::time::Time;
 use capsid_model::{Value, json};
 use capsid_rules::assets::similarity::sketch;
-use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_store::assets::id::AssetId;
 use capsid_store::ledger::Transfer;
 use capsid_store::notifications::notices;
-use capsid_store::notifications::notices::Notice;
+use capsid_store::notifications::notices::NodeNotice;
 use capsid_store::notifications::webhooks;
-use capsid_store::registry::bundles;
-use capsid_store::registry::bundles::{NewAsset, NewBundle};
+use capsid_store::registry::publish;
+use capsid_store::registry::publish::{NewAsset, NewBundle};
 use capsid_store::work::bounties;
 use capsid_store::work::bounties::NewBounty;
 use capsid_store::work::tasks::NewTask;
-use capsid_store::{Options, Store, accounts, audit, graph, ledger, nodes};
-use capsid_testkit::program::{Program, Ran, assert_status};
+use capsid_store::{Store, StoreOptions, accounts, audit, graph, ledger, nodes};
+use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
 
 const NOW: Time = Time(1_770_000_000_000);
 const NODE: &str = "node_e5f6a7b8c9d0e1f2";
@@ -26,24 +26,24 @@ const NODE: &str = "node_e5f6a7b8c9d0e1f2";
 struct Desk {
     folder: tempfile::TempDir,
     store: Store,
-    program: Program,
+    program: TestProgram,
 }
 
 impl Desk {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&Options::new(folder.path(), None), NOW).unwrap();
+        let store = Store::open(&StoreOptions::new(folder.path(), None), NOW).unwrap();
         store.write_now(|tx| nodes::lock_or_register(tx, NODE, 500_000, NOW)).unwrap();
         Self { folder, store, program: program() }
     }
 
-    fn run_with_input(&self, words: &[&str], input: &str) -> Ran {
+    fn run_with_input(&self, words: &[&str], input: &str) -> ProgramOutput {
         let data = self.folder.path().to_str().unwrap();
         let args = [&["hub", "admin"], words, &["--data", data]].concat();
         self.program.run_with_input_in(self.folder.path(), &args, input)
     }
 
-    fn run(&self, words: &[&str]) -> Ran {
+    fn run(&self, words: &[&str]) -> ProgramOutput {
         self.run_with_input(words, "")
     }
 
@@ -65,7 +65,8 @@ impl Desk {
     /// What the audit says of a thing: actor, action, before, after, reason.
     fn audit(&self, kind: &'static str, subject: &str) -> Vec<[String; 5]> {
         let subject = subject.to_owned();
-        let entries = self.store.read_now(move |tx| audit::of(tx, kind, &subject, 100)).unwrap();
+        let entries =
+            self.store.read_now(move |tx| audit::list_for_subject(tx, kind, &subject, 100)).unwrap();
         let word = |text: Option<String>| text.unwrap_or_default();
         entries
             .into_iter()
@@ -88,7 +89,7 @@ impl Desk {
             gene,
             capsule,
             event: None,
-            status: Status::Candidate,
+            status: AssetStatus::Candidate,
             reason: None,
             gene_held: false,
             sketch: sketch(text),
@@ -97,7 +98,7 @@ impl Desk {
         self.store
             .write_now(move |tx| {
                 let node = nodes::lock(tx, NODE)?.unwrap();
-                bundles::publish(tx, &node, &bundle, NOW)
+                publish::publish(tx, &node, &bundle, NOW)
             })
             .unwrap();
         ids
@@ -213,7 +214,7 @@ fn a_secret_is_reset_and_shown_once() {
     let secret = reset["node_secret"].as_str().unwrap().to_owned();
     assert_eq!((secret.len(), &reset["node_secret_version"]), (64, &json!(1)));
     let node = desk.store.read_now(|tx| nodes::get(tx, NODE)).unwrap().unwrap();
-    assert_eq!(node.presented(Some(&secret)), capsid_rules::identity::access::Presented::Right);
+    assert_eq!(node.presented(Some(&secret)), capsid_rules::identity::secrets::PresentedSecret::Right);
     assert_eq!(desk.audit("node", NODE), [entry("reset_secret", "version 0", "version 1", "lost disk")]);
     assert!(!desk.run(&["audit", NODE]).stdout.contains(&secret));
 }
@@ -438,7 +439,12 @@ fn every_list_that_was_cut_says_so() {
         .write_now(|tx| {
             for node in [NODE, "node_other"] {
                 webhooks::register(tx, node, "https://agent.example.org/hook", "whsec_c2VjcmV0", NOW)?;
-                notices::tell(tx, node, &Notice { kind: "ping", payload: Default::default() }, NOW)?;
+                notices::notify_node(
+                    tx,
+                    node,
+                    &NodeNotice { kind: "ping", payload: Default::default() },
+                    NOW,
+                )?;
             }
             Ok(())
         })
@@ -543,7 +549,7 @@ fn webhook_calls_are_listed_and_made_again() {
     desk.store
         .write_now(|tx| {
             webhooks::register(tx, NODE, "https://agent.example.org/hook", "whsec_c2VjcmV0", NOW)?;
-            notices::tell(tx, NODE, &Notice { kind: "ping", payload: Default::default() }, NOW)
+            notices::notify_node(tx, NODE, &NodeNotice { kind: "ping", payload: Default::default() }, NOW)
         })
         .unwrap();
     let told = desk.does(&["webhooks", "--endpoints"]);
@@ -580,7 +586,7 @@ fn an_operator_takes_back_what_somebody_told_the_graph() {
         "entities": [{"name": "Pool", "entity_type": "technique"}, {"name": "Gateway", "entity_type": "service"}],
         "relations": [{"source_name": "Gateway", "target_name": "Pool", "type": "uses"}],
     });
-    let told = capsid_rules::graph::told::read(told.as_object().unwrap()).unwrap();
+    let told = capsid_rules::graph::ingest::read(told.as_object().unwrap()).unwrap();
     let empty = desk.store.read_now(graph::counts).unwrap();
     let teller = format!("node:{NODE}");
     let who = teller.clone();

@@ -5,8 +5,8 @@ use capsid_model::time::Time;
 use capsid_store::backup::dump;
 use capsid_store::work::tasks;
 use capsid_store::work::tasks::NewTask;
-use capsid_store::{Options, Store, nodes};
-use capsid_testkit::program::{Program, Ran, assert_status};
+use capsid_store::{Store, StoreOptions, nodes};
+use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
 use std::path::Path;
 
 const NOW: Time = Time(1_770_000_000_000);
@@ -15,13 +15,13 @@ const NOW: Time = Time(1_770_000_000_000);
 struct Desk {
     folder: tempfile::TempDir,
     store: Store,
-    program: Program,
+    program: TestProgram,
 }
 
 impl Desk {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&Options::new(folder.path().join("hub"), None), NOW).unwrap();
+        let store = Store::open(&StoreOptions::new(folder.path().join("hub"), None), NOW).unwrap();
         for node in ["node_a", "node_b"] {
             store.write_now(move |tx| nodes::lock_or_register(tx, node, 500_000, NOW)).unwrap();
         }
@@ -33,7 +33,7 @@ impl Desk {
     }
 
     #[track_caller]
-    fn hub(&self, status: i32, words: &[&str], data: &str) -> Ran {
+    fn hub(&self, status: i32, words: &[&str], data: &str) -> ProgramOutput {
         let data = self.path(data);
         let args = [&["hub"], words, &["--data", &data]].concat();
         let ran = self.program.run_with_input_in(self.folder.path(), &args, "");
@@ -47,7 +47,7 @@ impl Desk {
 }
 
 fn dumped(folder: &Path) -> String {
-    let store = Store::open(&Options::new(folder, None), NOW).unwrap();
+    let store = Store::open(&StoreOptions::new(folder, None), NOW).unwrap();
     store.read_now(dump::dump).unwrap()
 }
 

@@ -3,7 +3,7 @@
 
 use crate::common::program;
 use capsid_model::{Value, json};
-use capsid_testkit::program::{Program, Ran, assert_status};
+use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
 use capsid_testkit::wait;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,20 +19,20 @@ struct Hub {
 }
 
 impl Hub {
-    fn start(program: &Program, folder: &Path, args: &[&str]) -> Self {
+    fn start(program: &TestProgram, folder: &Path, args: &[&str]) -> Self {
         let mut child = program.command(folder, args).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let Some(address) = line.trim().strip_prefix("listening on http://") else {
-            let ran = Ran::of(child.wait_with_output().unwrap());
+            let ran = ProgramOutput::from_output(child.wait_with_output().unwrap());
             panic!("{line}\n{ran}");
         };
         Self { address: address.to_owned(), child }
     }
 
-    fn stop(self, signal: Signal) -> Ran {
+    fn stop(self, signal: Signal) -> ProgramOutput {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
-        Ran::of(self.child.wait_with_output().unwrap())
+        ProgramOutput::from_output(self.child.wait_with_output().unwrap())
     }
 
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
@@ -110,13 +110,13 @@ fn a_second_hub_on_the_same_data_or_port_is_refused() {
     let (program, folder) = (program(), tempfile::tempdir().unwrap());
     let args = ["hub", "serve", "--listen", "127.0.0.1:0", "--data", "data"];
     let hub = Hub::start(&program, folder.path(), &args);
-    let second = Ran::of(program.command(folder.path(), &args).output().unwrap());
+    let second = ProgramOutput::from_output(program.command(folder.path(), &args).output().unwrap());
     assert_status(1, &second);
     assert_eq!((second.code(), second.stdout.as_str()), ("store_locked", ""), "{second}");
     assert!(second.stderr.contains("--data"), "{second}");
     hub.hello();
     let elsewhere = ["hub", "serve", "--listen", &hub.address, "--data", "other"];
-    let third = Ran::of(program.command(folder.path(), &elsewhere).output().unwrap());
+    let third = ProgramOutput::from_output(program.command(folder.path(), &elsewhere).output().unwrap());
     assert_status(2, &third);
     assert_eq!(third.code(), "address_in_use", "{third}");
     assert!(!folder.path().join("other").exists(), "a hub that never ran left a database");
@@ -140,7 +140,7 @@ fn what_is_under_way_is_finished_when_the_signal_comes() {
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("invalid_protocol_message"), "{answer}");
     let began = Instant::now();
-    assert_status(0, &Ran::of(hub.child.wait_with_output().unwrap()));
+    assert_status(0, &ProgramOutput::from_output(hub.child.wait_with_output().unwrap()));
     assert!(began.elapsed() < Duration::from_secs(8));
 }
 
@@ -148,7 +148,9 @@ fn what_is_under_way_is_finished_when_the_signal_comes() {
 fn settings_are_shown_with_their_origin_and_without_passwords() {
     let (program, folder) = (program(), tempfile::tempdir().unwrap());
     let run = |args: &[&str], env: &[(&str, &str)]| {
-        Ran::of(program.command(folder.path(), args).envs(env.iter().copied()).output().unwrap())
+        ProgramOutput::from_output(
+            program.command(folder.path(), args).envs(env.iter().copied()).output().unwrap(),
+        )
     };
     let sample = run(&["hub", "config", "--sample"], &[]);
     std::fs::create_dir(folder.path().join("data")).unwrap();
@@ -176,7 +178,8 @@ fn settings_are_shown_with_their_origin_and_without_passwords() {
 #[test]
 fn a_database_that_is_not_up_to_date_is_refused_where_that_was_asked_for() {
     let (program, folder) = (program(), tempfile::tempdir().unwrap());
-    let run = |args: &[&str]| Ran::of(program.command(folder.path(), args).output().unwrap());
+    let run =
+        |args: &[&str]| ProgramOutput::from_output(program.command(folder.path(), args).output().unwrap());
     let serve = ["hub", "serve", "--listen", "127.0.0.1:0", "--data", "data", "--no-migrate"];
     let refused = run(&serve);
     assert_eq!((refused.status, refused.code()), (2, "store_too_old"), "{refused}");

@@ -6,11 +6,11 @@
 use crate::common::program;
 use capsid_engine::files::phase::{TRACE_VARIABLE, WRITING};
 use capsid_model::{Object, Value};
-use capsid_testkit::kill::{Killed, kill_in_phase, wait_until_quiet};
-use capsid_testkit::program::Program;
-use capsid_testkit::repo::Repo;
+use capsid_testkit::kill::{KillOutcome, kill_in_phase, wait_until_quiet};
+use capsid_testkit::program::TestProgram;
 use capsid_testkit::rounds::{rounds, seed};
 use capsid_testkit::store;
+use capsid_testkit::test_repo::TestRepo;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -39,8 +39,8 @@ const FOLDERS: [&str; 4] =
     ["assets/gep", "memory/evolution", "memory/evolution/runs", "memory/evolution/patches"];
 
 /// A repository with work of every kind under way and one settled cycle.
-fn template(program: &Program) -> Repo {
-    let repo = Repo::new();
+fn template(program: &TestProgram) -> TestRepo {
+    let repo = TestRepo::new();
     repo.script("agent.sh", AGENT);
     repo.write(
         "check.js",
@@ -76,13 +76,13 @@ fn evolve(word: &str) -> Vec<&str> {
 
 /// One copy of the template, with what the program acknowledged in it.
 struct World<'a> {
-    program: &'a Program,
-    repo: Repo,
+    program: &'a TestProgram,
+    repo: TestRepo,
     acknowledged: BTreeMap<String, Value>,
 }
 
 impl<'a> World<'a> {
-    fn new(program: &'a Program, template: &Repo) -> Self {
+    fn new(program: &'a TestProgram, template: &TestRepo) -> Self {
         let repo = template.copy();
         // A copy is another repository, and gets a chain of its own.
         std::fs::remove_file(repo.file(".git/capsid/chain")).unwrap();
@@ -95,7 +95,7 @@ impl<'a> World<'a> {
     }
 
     /// Kills the program in a phase, perhaps the next command too, lets one put things right, and checks after each.
-    fn round(&mut self, plan: &Plan) -> Killed {
+    fn round(&mut self, plan: &Plan) -> KillOutcome {
         let before = self.repo.user_files();
         let known = store::events(&self.repo).len();
         let killed = self.kill(plan);
@@ -117,7 +117,7 @@ impl<'a> World<'a> {
         killed
     }
 
-    fn kill(&self, plan: &Plan) -> Killed {
+    fn kill(&self, plan: &Plan) -> KillOutcome {
         let word = plan.word();
         let mut args = evolve(&word);
         if plan.solidify {
@@ -270,7 +270,7 @@ impl<'a> World<'a> {
     }
 }
 
-fn all_records(repo: &Repo) -> Vec<Object> {
+fn all_records(repo: &TestRepo) -> Vec<Object> {
     let log = repo.read("assets/gep/events.jsonl");
     let whole = log.rfind('\n').map_or("", |end| &log[..end]);
     let path = repo.file("assets/gep/events.jsonl");

@@ -2,11 +2,11 @@
 #![cfg(unix)]
 
 use crate::common::program;
-use capsid_client::{Identity, Node, Settings};
+use capsid_client::{ClientConfig, Identity, NodeClient};
 use capsid_model::{Object, SystemClock, Value, json};
-use capsid_testkit::desk::Desk;
-use capsid_testkit::hub::{HubPlace, HubProcess, ask};
-use capsid_testkit::program::{Program, Ran, assert_status};
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
+use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
+use capsid_testkit::program_repo::ProgramRepo;
 use capsid_testkit::store::repair_bundle;
 use capsid_testkit::wait;
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,8 +22,8 @@ const BAD: &str = "echo bad > state.txt";
 
 struct Market {
     hub: HubProcess,
-    place: HubPlace,
-    program: Program,
+    place: TestHubLocation,
+    program: TestProgram,
     folder: tempfile::TempDir,
 }
 
@@ -31,7 +31,7 @@ impl Market {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let program = program();
-        let place = HubPlace { data: folder.path().join("hub"), database: None };
+        let place = TestHubLocation { data: folder.path().join("hub"), database: None };
         Self { hub: HubProcess::start(&program, &place), place, program, folder }
     }
 
@@ -39,10 +39,10 @@ impl Market {
         format!("http://{}", self.hub.address)
     }
 
-    fn node(&self, home: &Path) -> Node {
-        let settings = Settings::new(&self.url(), false).unwrap();
+    fn node(&self, home: &Path) -> NodeClient {
+        let settings = ClientConfig::new(&self.url(), false).unwrap();
         let identity = Identity::open(home, &|_| None).unwrap();
-        let node = Node::new(&settings, identity, Arc::new(SystemClock)).unwrap();
+        let node = NodeClient::new(&settings, identity, Arc::new(SystemClock)).unwrap();
         node.hello(Object::new()).unwrap();
         node
     }
@@ -70,8 +70,8 @@ impl Market {
     }
 }
 
-fn desk(hub: &str, more: &str) -> Desk {
-    let desk = Desk::new(env!("CARGO_BIN_EXE_capsid"));
+fn desk(hub: &str, more: &str) -> ProgramRepo {
+    let desk = ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"));
     desk.repo.write("capsid.toml", format!("[hub]\nurl = \"{hub}\"\n{more}"));
     desk.repo.commit("Name a hub");
     desk
@@ -81,7 +81,7 @@ fn desk(hub: &str, more: &str) -> Desk {
 struct Running(Child);
 
 impl Running {
-    fn start(desk: &Desk, agent: &str, more: &[&str]) -> Self {
+    fn start(desk: &ProgramRepo, agent: &str, more: &[&str]) -> Self {
         let agent = desk.agent(agent);
         let mut words = vec!["evolve", "--loop", "--no-sessions", "--log", "app.log"];
         words.extend(more);
@@ -91,13 +91,13 @@ impl Running {
         Self(command.spawn().unwrap())
     }
 
-    fn stop(self) -> Ran {
+    fn stop(self) -> ProgramOutput {
         kill_process(Pid::from_child(&self.0), Signal::TERM).unwrap();
         self.end()
     }
 
-    fn end(self) -> Ran {
-        Ran::of(self.0.wait_with_output().unwrap())
+    fn end(self) -> ProgramOutput {
+        ProgramOutput::from_output(self.0.wait_with_output().unwrap())
     }
 }
 

@@ -2,11 +2,11 @@
 #![cfg(unix)]
 
 use crate::common::program;
-use capsid_client::{Identity, Node, Settings};
+use capsid_client::{ClientConfig, Identity, NodeClient};
 use capsid_model::asset::stamp;
 use capsid_model::{Code, Object, Problem, SystemClock, Value, json};
-use capsid_testkit::hub::{HubPlace, HubProcess};
-use capsid_testkit::program::Program;
+use capsid_testkit::hub::{HubProcess, TestHubLocation};
+use capsid_testkit::program::TestProgram;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -18,19 +18,20 @@ use std::time::Duration;
 struct Place {
     hub: HubProcess,
     _folder: tempfile::TempDir,
-    _program: Program,
+    _program: TestProgram,
 }
 
 fn start() -> Place {
     let (program, folder) = (program(), tempfile::tempdir().unwrap());
-    let place = HubPlace { data: folder.path().to_owned(), database: None };
+    let place = TestHubLocation { data: folder.path().to_owned(), database: None };
     Place { hub: HubProcess::start(&program, &place), _folder: folder, _program: program }
 }
 
-fn node_at(url: &str, home: &Path, env: &[(&str, &str)]) -> Node {
+fn node_at(url: &str, home: &Path, env: &[(&str, &str)]) -> NodeClient {
     let env = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
     let identity = Identity::open(home, &env).unwrap();
-    Node::new(&Settings::resolve(Some(url), &env).unwrap(), identity, Arc::new(SystemClock)).unwrap()
+    NodeClient::new(&ClientConfig::resolve(Some(url), &env).unwrap(), identity, Arc::new(SystemClock))
+        .unwrap()
 }
 
 impl Place {
@@ -38,7 +39,7 @@ impl Place {
         format!("http://{}", self.hub.address)
     }
 
-    fn node(&self, home: &Path) -> Node {
+    fn node(&self, home: &Path) -> NodeClient {
         node_at(&self.url(), home, &[])
     }
 }
@@ -117,7 +118,7 @@ fn a_node_is_known_by_its_secret_and_comes_back_after_losing_it() {
     assert_eq!((old.code, old.hub_code.as_deref()), (Code::NodeSecretRefused, Some("node_secret_invalid")));
 
     // A wrong secret in the files is replaced as well.
-    node.take_secret(&secret).unwrap();
+    node.accept_secret(&secret).unwrap();
     assert_eq!(node.heartbeat(Object::new()).unwrap()["status"], "ok");
     assert_eq!(node.known().unwrap().secret_version, Some(3));
 }

@@ -2,10 +2,10 @@
 #![cfg(unix)]
 
 use crate::common::program;
-use capsid_client::{Identity, Node, Settings};
+use capsid_client::{ClientConfig, Identity, NodeClient};
 use capsid_model::{Object, SystemClock, Value, json};
-use capsid_testkit::hub::{HubPlace, HubProcess, ask};
-use capsid_testkit::program::{Program, Ran};
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
+use capsid_testkit::program::{ProgramOutput, TestProgram};
 use capsid_testkit::store::stamped;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ const SECRET: &str = "k3Jx9QpL2mZr7TbV5nHs";
 struct Market {
     hub: HubProcess,
     folder: tempfile::TempDir,
-    validator: Program,
+    validator: TestProgram,
 }
 
 impl Market {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = HubPlace { data: folder.path().join("hub"), database: None };
+        let place = TestHubLocation { data: folder.path().join("hub"), database: None };
         Self { hub: HubProcess::start(&program(), &place), folder, validator: program() }
     }
 
-    fn author(&self, name: &str) -> Node {
-        let settings = Settings::new(&format!("http://{}", self.hub.address), false).unwrap();
+    fn author(&self, name: &str) -> NodeClient {
+        let settings = ClientConfig::new(&format!("http://{}", self.hub.address), false).unwrap();
         let identity = Identity::open(&self.folder.path().join(name), &|_| None).unwrap();
-        let node = Node::new(&settings, identity, Arc::new(SystemClock)).unwrap();
+        let node = NodeClient::new(&settings, identity, Arc::new(SystemClock)).unwrap();
         node.hello(Object::new()).unwrap();
         node
     }
 
-    fn validate(&self, more: &[&str]) -> Ran {
+    fn validate(&self, more: &[&str]) -> ProgramOutput {
         let url = format!("http://{}", self.hub.address);
         let words = [&["node", "validator", "--once", "--hub", &url], more].concat();
-        Ran::of(self.validator.command(self.validator.home(), &words).output().unwrap())
+        ProgramOutput::from_output(self.validator.command(self.validator.home(), &words).output().unwrap())
     }
 
     /// What was said about an asset in the rounds that it takes.
@@ -66,7 +66,7 @@ fn creates(files: &[(&str, &str)]) -> String {
     files.iter().map(one).collect()
 }
 
-fn publish(author: &Node, name: &str, diff: &str) -> String {
+fn publish(author: &NodeClient, name: &str, diff: &str) -> String {
     let gene = stamped(json!({
         "type": "Gene", "schema_version": "1.5.0", "id": format!("gene_{name}"), "category": "repair",
         "signals_match": [format!("{name}_failed")], "summary": format!("Repairs the {name} where it stumbles"),

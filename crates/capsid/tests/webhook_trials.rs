@@ -7,9 +7,9 @@ use crate::common::program;
 use capsid_hub::webhooks::sign;
 use capsid_model::{Clock, SystemClock, Value, json};
 use capsid_store::notifications::deliveries;
-use capsid_store::{Options, Store};
-use capsid_testkit::hub::{HubPlace, HubProcess, ask};
-use capsid_testkit::postgres::{Postgres, TestDatabase};
+use capsid_store::{Store, StoreOptions};
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
+use capsid_testkit::postgres::{TestDatabase, TestPostgres};
 use capsid_testkit::program::assert_status;
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use capsid_testkit::wait;
@@ -42,7 +42,7 @@ fn no_acknowledged_event_is_lost_on_sqlite() {
 
 #[test]
 fn no_acknowledged_event_is_lost_on_postgresql() {
-    kill_many(Some(&Postgres::empty_database()));
+    kill_many(Some(&TestPostgres::empty_database()));
 }
 
 fn kill_many(database: Option<&TestDatabase>) {
@@ -50,7 +50,7 @@ fn kill_many(database: Option<&TestDatabase>) {
     let program = program();
     let folder = tempfile::tempdir().unwrap();
     let url = database.map(|database| database.url.clone());
-    let place = HubPlace { data: folder.path().join("hub"), database: url };
+    let place = TestHubLocation { data: folder.path().join("hub"), database: url };
     std::fs::create_dir_all(&place.data).unwrap();
     std::fs::write(place.data.join("hub.toml"), SETTINGS).unwrap();
     let receiver = Receiver::start(rng.u64(..));
@@ -81,8 +81,8 @@ fn kill_many(database: Option<&TestDatabase>) {
 }
 
 /// Whatever was queued is delivered in the end: nothing is held by a process that is gone, and nothing is given up.
-fn wait_until_settled(place: &HubPlace) {
-    let options = Options::new(&place.data, place.database.clone()).beside();
+fn wait_until_settled(place: &TestHubLocation) {
+    let options = StoreOptions::new(&place.data, place.database.clone()).shared();
     let store = Store::open(&options, SystemClock.now()).unwrap();
     wait::until("nothing is queued", Duration::from_secs(120), || {
         let counts = store.read_now(|tx| deliveries::counts(tx, None)).unwrap();

@@ -1,7 +1,7 @@
 //! A server that says what it is told to say, and nodes that talk to it.
 #![allow(dead_code)]
 
-use capsid_client::{Identity, Node, Settings};
+use capsid_client::{ClientConfig, Identity, NodeClient};
 use capsid_model::{Clock, Time, Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -143,16 +143,16 @@ impl Clock for Hands {
 }
 
 /// A node that waits a second and tries once.
-pub fn node(home: &Path, url: &str) -> Node {
+pub fn node(home: &Path, url: &str) -> NodeClient {
     node_with(home, url, 0, &[], &Hands::new())
 }
 
-pub fn node_with(home: &Path, url: &str, retries: u32, env: &[(&str, &str)], clock: &Hands) -> Node {
-    let mut settings = Settings::new(url, false).unwrap();
+pub fn node_with(home: &Path, url: &str, retries: u32, env: &[(&str, &str)], clock: &Hands) -> NodeClient {
+    let mut settings = ClientConfig::new(url, false).unwrap();
     settings.timeout = Duration::from_secs(1);
     settings.retries = retries;
     let env = |name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    Node::new(&settings, Identity::open(home, &env).unwrap(), Arc::new(clock.clone())).unwrap()
+    NodeClient::new(&settings, Identity::open(home, &env).unwrap(), Arc::new(clock.clone())).unwrap()
 }
 
 /// Every file under a folder and what it holds.

@@ -5,13 +5,13 @@ use sha2::{Digest, Sha256};
 use std::io::Read;
 
 /// A reader that hashes and counts what is read through it.
-pub struct Hashing<R> {
+pub struct HashingReader<R> {
     inner: R,
     hasher: Sha256,
     read: u64,
 }
 
-impl<R: Read> Hashing<R> {
+impl<R: Read> HashingReader<R> {
     /// Nothing has passed yet.
     pub fn new(inner: R) -> Self {
         Self { inner, hasher: Sha256::new(), read: 0 }
@@ -23,7 +23,7 @@ impl<R: Read> Hashing<R> {
     }
 }
 
-impl<R: Read> Read for Hashing<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.hasher.update(&buffer[..count]);

@@ -1,10 +1,10 @@
 //! Writing an archive: streamed, hashed on the way, and in place only when it is whole.
 
-use super::digest::Hashing;
+use super::digest::HashingReader;
 use super::{
     CAPSULE_LINES, CAPSULES, CHECKSUMS, DISTILLER_LOG, EVENTS, GENE_LINES, GENES, MANIFEST, MEMORY_GRAPH,
 };
-use crate::store::{Store, lines};
+use crate::store::{AssetStore, lines};
 use capsid_model::{Code, Object, Problem, Result, SCHEMA_VERSION, Time, Value, json};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -31,7 +31,7 @@ pub struct ManifestInput {
 
 /// What to do when there is a file at the archive's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
+pub enum ExistingFile {
     /// Leave it and say so.
     Keep,
     /// Put the archive in its place.
@@ -51,12 +51,12 @@ pub struct ExportReport {
 
 /// Writes the store, the memory graph and the distiller's log into one file. Takes the store's lock.
 pub fn export(
-    store: &Store,
+    store: &AssetStore,
     evolution: &Path,
     memory: &Path,
     out: &Path,
     manifest: &ManifestInput,
-    existing: Existing,
+    existing: ExistingFile,
 ) -> Result<ExportReport> {
     if !store.exists() {
         return Err(Problem::new(
@@ -65,13 +65,13 @@ pub fn export(
         )
         .fix("Run `capsid init` first."));
     }
-    if existing == Existing::Keep && out.exists() {
-        return Err(taken(out));
+    if existing == ExistingFile::Keep && out.exists() {
+        return Err(file_exists_error(out));
     }
     let _lock = store.lock()?;
     let sources = sources(store, evolution, memory);
     let manifest_document = describe(store, &evolution.join("memory_graph.jsonl"), manifest)?;
-    let mut writer = Writer::beside(out, manifest.now)?;
+    let mut writer = ArchiveWriter::beside(out, manifest.now)?;
     let mut text = serde_json::to_string_pretty(&manifest_document).unwrap_or_default();
     text.push('\n');
     writer.add(MANIFEST, text.as_bytes(), text.len() as u64)?;
@@ -82,7 +82,7 @@ pub fn export(
     Ok(ExportReport { path: out.to_owned(), files, manifest: manifest_document })
 }
 
-fn sources(store: &Store, evolution: &Path, memory: &Path) -> [(&'static str, PathBuf); 7] {
+fn sources(store: &AssetStore, evolution: &Path, memory: &Path) -> [(&'static str, PathBuf); 7] {
     let asset = |name: &str| store.folder.join(name);
     [
         (GENES, asset("genes.json")),
@@ -95,7 +95,7 @@ fn sources(store: &Store, evolution: &Path, memory: &Path) -> [(&'static str, Pa
     ]
 }
 
-fn describe(store: &Store, graph: &Path, input: &ManifestInput) -> Result<Object> {
+fn describe(store: &AssetStore, graph: &Path, input: &ManifestInput) -> Result<Object> {
     let (mut events, mut successes, mut entries) = (0_u64, 0_u64, 0_u64);
     store.events.each(|event, _| {
         events += 1;
@@ -129,7 +129,7 @@ fn describe(store: &Store, graph: &Path, input: &ManifestInput) -> Result<Object
 }
 
 /// An archive on its way to a path, in a temporary file beside it.
-struct Writer<'a> {
+struct ArchiveWriter<'a> {
     out: &'a Path,
     tar: tar::Builder<GzEncoder<BufWriter<NamedTempFile>>>,
     checksums: String,
@@ -137,7 +137,7 @@ struct Writer<'a> {
     seconds: u64,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> ArchiveWriter<'a> {
     fn beside(out: &'a Path, now: Time) -> Result<Self> {
         let temporary = tempfile::Builder::new()
             .prefix(".capsid-")
@@ -165,7 +165,7 @@ impl<'a> Writer<'a> {
     }
 
     fn add(&mut self, name: &str, content: impl Read, size: u64) -> Result<()> {
-        let mut content = Hashing::new(content);
+        let mut content = HashingReader::new(content);
         let mut header = header(size, self.seconds);
         self.tar
             .append_data(&mut header, name, &mut content)
@@ -180,7 +180,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn finish(mut self, existing: Existing) -> Result<Vec<String>> {
+    fn finish(mut self, existing: ExistingFile) -> Result<Vec<String>> {
         let fail = |error: std::io::Error| Problem::io("write", self.out, &error);
         let mut header = header(self.checksums.len() as u64, self.seconds);
         self.tar.append_data(&mut header, CHECKSUMS, self.checksums.as_bytes()).map_err(fail)?;
@@ -190,10 +190,10 @@ impl<'a> Writer<'a> {
         let temporary = buffer.into_inner().map_err(|error| fail(error.into_error()))?;
         temporary.as_file().sync_all().map_err(fail)?;
         match existing {
-            Existing::Replace => temporary.persist(self.out).map_err(|e| fail(e.error))?,
-            Existing::Keep => {
+            ExistingFile::Replace => temporary.persist(self.out).map_err(|e| fail(e.error))?,
+            ExistingFile::Keep => {
                 temporary.persist_noclobber(self.out).map_err(|error| match error.error.kind() {
-                    std::io::ErrorKind::AlreadyExists => taken(self.out),
+                    std::io::ErrorKind::AlreadyExists => file_exists_error(self.out),
                     _ => fail(error.error),
                 })?
             }
@@ -219,7 +219,7 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn taken(out: &Path) -> Problem {
+fn file_exists_error(out: &Path) -> Problem {
     Problem::new(Code::InputInvalid, format!("`{}` exists already.", out.display()))
         .fix("Choose another path, or give `--force` to replace it.")
 }

@@ -1,10 +1,10 @@
 //! Taking an archive into a store: checked whole first, then merged.
 
-use super::merge::{self, Merged};
+use super::merge::{self, MergeSummary};
 use super::unpack::unpack;
 use super::{CAPSULE_LINES, CAPSULES, EVENTS, GENE_LINES, GENES, MEMORY_GRAPH, invalid};
 use crate::files::phase;
-use crate::store::Store;
+use crate::store::AssetStore;
 use crate::store::collection::Collection;
 use capsid_model::{Object, Result};
 use std::path::Path;
@@ -22,20 +22,20 @@ pub struct ImportReport {
     /// What the archive says about itself.
     pub manifest: Object,
     /// Strategies.
-    pub genes: Merged,
+    pub genes: MergeSummary,
     /// Solutions.
-    pub capsules: Merged,
+    pub capsules: MergeSummary,
     /// Events and their reports.
-    pub events: Merged,
+    pub events: MergeSummary,
     /// Lines of the memory graph, if they were asked for.
-    pub memory: Option<Merged>,
+    pub memory: Option<MergeSummary>,
 }
 
 /// Merges an archive into a store. Takes the store's lock.
 ///
 /// An archive that cannot be trusted to be whole changes nothing. An import that was interrupted can be repeated:
 /// what was taken counts as unchanged then. The distiller's log stays where it was made.
-pub fn import(archive: &Path, store: &Store, options: ImportOptions<'_>) -> Result<ImportReport> {
+pub fn import(archive: &Path, store: &AssetStore, options: ImportOptions<'_>) -> Result<ImportReport> {
     let unpacked = unpack(archive)?;
     let file = |name: &str| unpacked.folder.path().join(name);
     let texts = |json: &str, lines: &str, member: &'static str| {

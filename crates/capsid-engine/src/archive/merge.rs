@@ -3,7 +3,7 @@
 use crate::store::collection::Collection;
 use crate::store::lines;
 use capsid_disk::files;
-use capsid_model::asset::{Verdict, verify_text};
+use capsid_model::asset::{IdVerdict, verify_text};
 use capsid_model::{Object, Result, Value, canonical};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ const MAX_NOTES: usize = 20;
 
 /// What became of the records of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Merged {
+pub struct MergeSummary {
     /// New here.
     pub added: u64,
     /// There already.
@@ -30,18 +30,18 @@ pub struct Merged {
     pub notes: Vec<String>,
 }
 
-impl Merged {
+impl MergeSummary {
     fn conflict(&mut self, id: &str) {
         self.conflicts += 1;
-        self.note(id, "differs from the local one, which was kept");
+        self.record(id, "differs from the local one, which was kept");
     }
 
     fn refuse(&mut self, id: &str, why: &str) {
         self.refused += 1;
-        self.note(id, why);
+        self.record(id, why);
     }
 
-    fn note(&mut self, id: &str, what: &str) {
+    fn record(&mut self, id: &str, what: &str) {
         if self.notes.len() < MAX_NOTES {
             let id = capsid_model::text::inert_line(capsid_model::text::cut(id, 120));
             self.notes.push(format!("`{id}` {what}."));
@@ -50,8 +50,8 @@ impl Merged {
 }
 
 /// Adds the documents whose ids are new, in one durable rewrite.
-pub fn documents(incoming: &[String], local: &Collection, kind: &str) -> Result<Merged> {
-    let mut merged = Merged::default();
+pub fn documents(incoming: &[String], local: &Collection, kind: &str) -> Result<MergeSummary> {
+    let mut merged = MergeSummary::default();
     let mut known: HashMap<String, String> =
         local.texts()?.into_iter().filter_map(|text| Some((id_of(&read(&text)?)?, text))).collect();
     let mut new = Vec::new();
@@ -78,8 +78,8 @@ pub fn documents(incoming: &[String], local: &Collection, kind: &str) -> Result<
 }
 
 /// Appends the lines whose ids are new, in their order and byte for byte.
-pub fn append_lines(incoming: &Path, local: &Path) -> Result<Merged> {
-    let mut merged = Merged::default();
+pub fn append_lines(incoming: &Path, local: &Path) -> Result<MergeSummary> {
+    let mut merged = MergeSummary::default();
     let mut known = HashSet::new();
     lines::scan(local, |line| {
         known.extend(text_of(line).and_then(read).as_ref().and_then(id_of));
@@ -127,7 +127,7 @@ fn accepted(text: &str, kind: Option<&str>) -> std::result::Result<String, (Stri
         return Err((id, "is of another type than its place says"));
     }
     match verify_text(text) {
-        Ok(Verdict::Mismatch { .. }) => Err((id, "does not match its own asset id")),
+        Ok(IdVerdict::Mismatch { .. }) => Err((id, "does not match its own asset id")),
         Ok(_) => Ok(id),
         Err(_) => Err((id, "is not a JSON object")),
     }
@@ -135,7 +135,8 @@ fn accepted(text: &str, kind: Option<&str>) -> std::result::Result<String, (Stri
 
 fn same(one: &str, other: &str) -> bool {
     one == other
-        || canonical::of_text(one).is_ok_and(|one| canonical::of_text(other).is_ok_and(|other| one == other))
+        || canonical::canonical_text(one)
+            .is_ok_and(|one| canonical::canonical_text(other).is_ok_and(|other| one == other))
 }
 
 fn text_of(line: &[u8]) -> Option<&str> {

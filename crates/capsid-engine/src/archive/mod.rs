@@ -8,9 +8,9 @@ mod import;
 mod merge;
 mod unpack;
 
-pub use export::{Existing, ExportReport, ManifestInput, export};
+pub use export::{ExistingFile, ExportReport, ManifestInput, export};
 pub use import::{ImportOptions, ImportReport, import};
-pub use merge::Merged;
+pub use merge::MergeSummary;
 
 use capsid_model::{Code, Problem};
 

@@ -1,6 +1,6 @@
 //! Reading an archive that anyone may have made into a fresh folder, and checking it before anything is taken.
 
-use super::digest::Hashing;
+use super::digest::HashingReader;
 use super::{CHECKSUMS, CONTENT, EVENTS, MANIFEST, MEMORY_GRAPH, invalid};
 use capsid_disk::files;
 use capsid_model::{Object, Problem, Result, Value};
@@ -25,7 +25,7 @@ const MAX_DOCUMENT: u64 = 128 << 20;
 const MAX_TRAILER: u64 = 1 << 20;
 
 /// The content of an archive that was checked, in a folder that goes away with it.
-pub struct Unpacked {
+pub struct UnpackedArchive {
     /// The folder, laid out like the archive.
     pub folder: TempDir,
     /// What the archive says about itself.
@@ -33,7 +33,7 @@ pub struct Unpacked {
 }
 
 /// Unpacks and checks.
-pub fn unpack(archive: &Path) -> Result<Unpacked> {
+pub fn unpack(archive: &Path) -> Result<UnpackedArchive> {
     let file = File::open(archive).map_err(|error| Problem::io("read", archive, &error))?;
     let folder = tempfile::Builder::new()
         .prefix("capsid-import-")
@@ -42,7 +42,7 @@ pub fn unpack(archive: &Path) -> Result<Unpacked> {
     let digests = write_out(BufReader::new(file), folder.path())?;
     check_digests(folder.path(), &digests)?;
     let manifest = read_manifest(folder.path())?;
-    Ok(Unpacked { folder, manifest })
+    Ok(UnpackedArchive { folder, manifest })
 }
 
 /// Writes each file into the folder and gives the hash of each.
@@ -108,7 +108,7 @@ fn write_entry(entry: &mut impl Read, name: &str, folder: &Path) -> Result<Strin
     }
     let fail = |error: std::io::Error| Problem::io("write", &path, &error);
     let mut out = File::create(&path).map_err(fail)?;
-    let mut content = Hashing::new(entry);
+    let mut content = HashingReader::new(entry);
     let mut buffer = vec![0; 64 * 1024];
     loop {
         match content.read(&mut buffer).map_err(damaged)? {

@@ -1,9 +1,9 @@
 //! Staged assets of others that match the signals.
 
-use super::{KEPT, id_of, shown, text};
+use super::{KEPT, id_of, text, truncate_line};
 use crate::exchange::origin::source;
 use crate::store::events::object;
-use crate::store::{Store, lines};
+use crate::store::{AssetStore, lines};
 use capsid_model::capsule::Capsule;
 use capsid_model::gene::Gene;
 use capsid_model::{Object, Result};
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 const SHOWN: usize = 3;
 
 /// One line about each staged asset of others that matches best; `hits` says whether a pattern matches the signals.
-pub fn external_preview(store: &Store, hits: &dyn Fn(&str) -> bool) -> Result<Vec<String>> {
+pub fn external_preview(store: &AssetStore, hits: &dyn Fn(&str) -> bool) -> Result<Vec<String>> {
     let lines = lines::tail(&store.external_candidates(), KEPT)?;
     let newest_first = lines.iter().rev();
     let (mut genes, mut capsules) = (Vec::new(), Vec::new());
@@ -46,7 +46,7 @@ fn count(patterns: &[String], hits: &dyn Fn(&str) -> bool) -> usize {
 fn line(asset: &Object) -> String {
     let member = |name: &str| text(asset.get(name));
     let source = source(asset).unwrap_or("external");
-    shown(&format!("{} {} from {source}: {}", member("type"), member("id"), member("summary")))
+    truncate_line(&format!("{} {} from {source}: {}", member("type"), member("id"), member("summary")))
 }
 
 #[cfg(test)]
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn only_matching_staged_assets_are_shown_three_of_a_kind() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(folder.path());
+        let store = AssetStore::at(folder.path());
         let mut lines = String::new();
         for n in 0..5 {
             lines += &format!("{{\"type\":\"Gene\",\"id\":\"g{n}\",\"signals_match\":[\"err\"]}}\n");

@@ -6,7 +6,7 @@ pub use external::external_preview;
 
 use crate::files::phase;
 use crate::store::events::object;
-use crate::store::{Store, lines};
+use crate::store::{AssetStore, lines};
 use capsid_disk::files;
 use capsid_model::asset::stamp;
 use capsid_model::hash::stable_hash;
@@ -99,7 +99,7 @@ fn candidate(id: &str, title: &str, source: &str, signals: &[&str], evidence: &s
 }
 
 /// Appends the candidates that the newest lines do not hold, and keeps the file bounded. The caller holds the lock.
-pub fn append_new(store: &Store, candidates: &[Object]) -> Result<usize> {
+pub fn append_new(store: &AssetStore, candidates: &[Object]) -> Result<usize> {
     let path = store.candidates();
     let mut kept = lines::tail(&path, LIMIT + 1)?;
     let newest = &kept[kept.len().saturating_sub(KEPT)..];
@@ -125,19 +125,19 @@ pub fn append_new(store: &Store, candidates: &[Object]) -> Result<usize> {
 }
 
 /// One line about each of the newest `count` candidates.
-pub fn preview(store: &Store, count: usize) -> Result<Vec<String>> {
+pub fn preview(store: &AssetStore, count: usize) -> Result<Vec<String>> {
     let lines = lines::tail(&store.candidates(), count)?;
     Ok(lines
         .iter()
         .filter_map(|line| object(line.as_bytes()))
         .map(|candidate| {
             let evidence = candidate.get("shape").and_then(|shape| shape.get("evidence"));
-            shown(&format!("{}: {}", text(candidate.get("title")), text(evidence)))
+            truncate_line(&format!("{}: {}", text(candidate.get("title")), text(evidence)))
         })
         .collect())
 }
 
-fn shown(line: &str) -> String {
+fn truncate_line(line: &str) -> String {
     inert_line(cut(line, 300))
 }
 
@@ -160,9 +160,9 @@ mod tests {
 
     const NOW: Time = Time(1_770_000_000_000);
 
-    fn store() -> (tempfile::TempDir, Store) {
+    fn store() -> (tempfile::TempDir, AssetStore) {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(folder.path());
+        let store = AssetStore::at(folder.path());
         (folder, store)
     }
 
@@ -170,7 +170,7 @@ mod tests {
         range.map(|n| candidate(&n.to_string(), "t", "signals", &[], "e", NOW)).collect()
     }
 
-    fn count_lines(store: &Store) -> usize {
+    fn count_lines(store: &AssetStore) -> usize {
         std::fs::read_to_string(store.candidates()).unwrap().lines().count()
     }
 

@@ -5,11 +5,11 @@ use super::recall;
 use super::run::Run;
 use super::sight::Sight;
 use crate::candidates;
-use crate::prompt::{self, Detail, Evidence, PromptInput};
-use crate::reuse::Hit;
+use crate::prompt::{self, PromptEvidence, PromptInput, PromptVerbosity};
+use crate::reuse::ReuseHit;
 use crate::rules::personality::effects;
-use crate::rules::personality::effects::{Check, PromptDetail, Wording};
-use crate::rules::select::pattern::{Pattern, Signals};
+use crate::rules::personality::effects::{ExtraCheck, PromptDetail, Wording};
+use crate::rules::select::pattern::{MatchPattern, SignalSet};
 use crate::rules::strategy::Strategy;
 use crate::solidify::{narrative, validation};
 use crate::workspace::Workspace;
@@ -31,17 +31,18 @@ pub(super) fn prompt(
     sight: &Sight,
     strategy: &Strategy,
     personality: &Personality,
-    hit: Option<&Hit>,
+    hit: Option<&ReuseHit>,
 ) -> Result<String> {
     let gene = choice.gene.as_ref();
     let commands =
         validation::commands(gene.map(|gene| gene.validation.as_slice()).unwrap_or_default(), workspace);
     let told = files::read_optional(&workspace.paths.narrative())?.unwrap_or_default();
     let corpus = &sight.inputs.corpus;
-    let piece = |source: &str, text: &str| Evidence { source: source.to_owned(), text: text.to_owned() };
+    let piece =
+        |source: &str, text: &str| PromptEvidence { source: source.to_owned(), text: text.to_owned() };
     let hint = workspace.variable("EVOLVE_HINT");
     let print = workspace.fingerprint();
-    let seen = Signals::new(matchable(&run.signals));
+    let seen = SignalSet::new(matchable(&run.signals));
     Ok(prompt::build(&PromptInput {
         cycle: run.cycle,
         run_id: &run.run_id,
@@ -69,7 +70,7 @@ pub(super) fn prompt(
         failures: &recall::failures(&choice.failed, &run.signals),
         candidates: &candidates::preview(&workspace.store, 8)?,
         external: &candidates::external_preview(&workspace.store, &|pattern| {
-            Pattern::parse(pattern).hits(&seen)
+            MatchPattern::parse(pattern).hits(&seen)
         })?,
         narrative: &narrative::last(&told, 8),
         evidence: &[
@@ -82,11 +83,11 @@ pub(super) fn prompt(
     }))
 }
 
-fn detail(personality: &Personality) -> Detail {
+fn detail(personality: &Personality) -> PromptVerbosity {
     match effects::prompt_detail(personality) {
-        PromptDetail::Brief => Detail::Brief,
-        PromptDetail::Normal => Detail::Normal,
-        PromptDetail::Full => Detail::Full,
+        PromptDetail::Brief => PromptVerbosity::Brief,
+        PromptDetail::Normal => PromptVerbosity::Normal,
+        PromptDetail::Full => PromptVerbosity::Full,
     }
 }
 
@@ -94,9 +95,9 @@ fn checks(personality: &Personality) -> Vec<String> {
     effects::required_checks(personality)
         .into_iter()
         .map(|check| match check {
-            Check::NoConflictMarkers => "Leave no conflict markers behind.",
-            Check::SomeValidation => "At least one validation command must run.",
-            Check::ValidationTwice => "The validation commands must pass twice in a row.",
+            ExtraCheck::NoConflictMarkers => "Leave no conflict markers behind.",
+            ExtraCheck::SomeValidation => "At least one validation command must run.",
+            ExtraCheck::ValidationTwice => "The validation commands must pass twice in a row.",
         })
         .map(str::to_owned)
         .collect()

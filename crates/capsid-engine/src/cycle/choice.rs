@@ -2,7 +2,7 @@
 
 use crate::memory::advice::advise;
 use crate::memory::graph::GraphStats;
-use crate::memory::remote::advice::Heard;
+use crate::memory::remote::advice::RemoteAdvice;
 use crate::rules::select;
 use crate::rules::select::{FailedCapsule, SelectInput, Selection};
 use crate::workspace::Workspace;
@@ -30,7 +30,7 @@ pub fn choose(
     workspace: &Workspace,
     signals: &[String],
     statistics: &GraphStats,
-    heard: Option<&Heard>,
+    heard: Option<&RemoteAdvice>,
     drift: Option<u64>,
 ) -> Result<Choice> {
     let pool = workspace.store.gene_pool()?;

@@ -7,15 +7,15 @@ use super::sight::Sight;
 use super::{ask, learning, record};
 use crate::files::phase;
 use crate::memory::graph::GraphStats;
-use crate::memory::outcome::Previous;
-use crate::memory::records::{self, Observed, Plan};
+use crate::memory::outcome::PreviousAction;
+use crate::memory::records::{self, ObservedSignals, PlannedChange};
 use crate::memory::remote;
-use crate::memory::remote::advice::Heard;
-use crate::reuse::{Hit, Mode, Search};
+use crate::memory::remote::advice::RemoteAdvice;
+use crate::reuse::{ReuseHit, ReuseMode, ReuseSearch};
 use crate::rules::mutation;
 use crate::rules::mutation::MutationInput;
 use crate::rules::personality;
-use crate::rules::personality::{PersonalityFile, Step};
+use crate::rules::personality::{PersonalityFile, PersonalityStep};
 use crate::rules::strategy::Strategy;
 use crate::snapshot::Audit;
 use crate::solidify::{changed, undo};
@@ -39,7 +39,7 @@ pub(super) struct Draft {
     strategy: Strategy,
     personality: PersonalityFile,
     graph: Vec<Object>,
-    action: Previous,
+    action: PreviousAction,
     candidates: Vec<Object>,
     sources: Value,
 }
@@ -48,7 +48,7 @@ pub(super) struct Draft {
 struct Decisions {
     choice: Choice,
     strategy: Strategy,
-    step: Step,
+    step: PersonalityStep,
     mutation: Mutation,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn draft(
     told: Told,
 ) -> Result<Draft> {
     let Told { search, consulted } = told;
-    let heard = consulted.as_ref().and_then(|consulted| consulted.heard_of(&sight.signals));
+    let heard = consulted.as_ref().and_then(|consulted| consulted.parse_advice(&sight.signals));
     let cycle = cycle_count(workspace)? + 1;
     let mut ids = workspace.ids()?;
     let observed = observed(workspace, request, sight);
@@ -99,9 +99,9 @@ pub(super) fn draft(
     })
 }
 
-fn observed(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Observed {
+fn observed(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> ObservedSignals {
     let print = workspace.fingerprint();
-    Observed {
+    ObservedSignals {
         agent: workspace.variable("AGENT_NAME").unwrap_or_else(|| "main".to_owned()),
         drift_enabled: request.drift.is_some(),
         review_mode: request.review,
@@ -118,7 +118,7 @@ fn observed(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Ob
 fn close_abandoned(
     workspace: &Workspace,
     sight: &Sight,
-    observed: &Observed,
+    observed: &ObservedSignals,
     statistics: &mut GraphStats,
 ) -> Result<Vec<Object>> {
     Ok(match learning::open_action(workspace)? {
@@ -132,7 +132,7 @@ fn decide(
     request: &EvolveRequest,
     sight: &Sight,
     cycle: u64,
-    (statistics, heard): (&GraphStats, Option<&Heard>),
+    (statistics, heard): (&GraphStats, Option<&RemoteAdvice>),
     personality: &PersonalityFile,
     ids: &mut IdMaker,
 ) -> Result<Decisions> {
@@ -184,7 +184,7 @@ fn run(
         personality: decided.step.state.to_object().into(),
         personality_key: decided.step.state.key(),
         personality_known: decided.step.known,
-        personality_mutations: decided.step.changes.iter().map(personality::Change::to_value).collect(),
+        personality_mutations: decided.step.changes.iter().map(personality::DialChange::to_value).collect(),
         drift: selection
             .drift
             .as_ref()
@@ -205,11 +205,11 @@ fn run(
 
 /// Lets a run build on what a hub gave. Genes, dials and memory are chosen as without; but a solution that is applied
 /// as it is grows its own capsule here, and not the one that would have been applied instead.
-fn build_on(workspace: &Workspace, run: &mut Run, search: &Search, hit: &Hit) -> Result<()> {
+fn build_on(workspace: &Workspace, run: &mut Run, search: &ReuseSearch, hit: &ReuseHit) -> Result<()> {
     run.source_type = hit.mode.source_type().to_owned();
     run.reused_asset_id = Some(hit.asset_id.clone());
     run.reuse = search.provenance();
-    if hit.mode == Mode::Direct {
+    if hit.mode == ReuseMode::Direct {
         run.selected_capsule_id = own_capsule_of(workspace, &hit.asset_id)?;
         run.match_quality = 1.0;
     }
@@ -221,7 +221,7 @@ fn own_capsule_of(workspace: &Workspace, asset_id: &str) -> Result<Option<String
     let capsules = workspace.store.capsules.documents()?;
     let text = |capsule: &Object, name: &str| capsule.get(name).and_then(Value::as_str).map(str::to_owned);
     let of_it = |capsule: &&Object| {
-        text(capsule, "source_type").as_deref() == Some(Mode::Direct.source_type())
+        text(capsule, "source_type").as_deref() == Some(ReuseMode::Direct.source_type())
             && text(capsule, "reused_asset_id").as_deref() == Some(asset_id)
     };
     Ok(capsules.iter().find(of_it).and_then(|capsule| text(capsule, "id")))
@@ -240,12 +240,12 @@ fn plan(
     workspace: &Workspace,
     run: &Run,
     decided: &Decisions,
-    observed: &Observed,
+    observed: &ObservedSignals,
     graph: &mut Vec<Object>,
-) -> Previous {
+) -> PreviousAction {
     let now = workspace.now();
     let hypothesis_id = records::graph_id("hyp", now, workspace.random());
-    let plan = Plan {
+    let plan = PlannedChange {
         signals: &run.signals,
         hypothesis_id: &hypothesis_id,
         action_id: &run.action_id,
@@ -277,11 +277,11 @@ impl Draft {
         candidates::append_new(&workspace.store, &self.candidates)?;
         phase::enter("prompt");
         files::replace_private(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
-        files::keep_newest(&paths.evolution, "gep_prompt_", PROMPTS_KEPT)?;
+        files::truncate_to_newest(&paths.evolution, "gep_prompt_", PROMPTS_KEPT)?;
         record::write(workspace, &self.ready, &self.strategy.name, &self.sources)?;
         let run = &self.ready.run;
         if let Some(search) = &self.ready.search {
-            reuse::log::note_search(workspace, &run.run_id, search)?;
+            reuse::log::record_search(workspace, &run.run_id, search)?;
         }
         if let Value::Object(file) = self.personality.to_value() {
             store::write_state(&paths.personality(), &file)?;

@@ -4,12 +4,12 @@ use super::draft::draft;
 use super::run::Run;
 use super::sight::{self, Sight};
 use crate::config;
-use crate::memory::remote::{self, Consulted, Remote};
-use crate::reuse::{self, Search};
+use crate::memory::remote::{self, ConsultOutcome, RemoteMemory};
+use crate::reuse::{self, ReuseSearch};
 use crate::rules::select::Selection;
 use crate::solidify::{self, changed};
 use crate::workspace::Workspace;
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_disk::Lock;
 use capsid_model::signal::signal_key;
 use capsid_model::{Code, Problem, Result, Value, json};
@@ -35,9 +35,9 @@ pub struct EvolveRequest {
     /// A signal key and a digest of inputs that are nothing new, besides those of the last run.
     pub seen: Option<(String, String)>,
     /// The hub that is searched for a proven solution first; none to stay offline.
-    pub hub: Option<Node>,
+    pub hub: Option<NodeClient>,
     /// The memory that is asked for advice and told what happens; none to stay offline.
-    pub memory: Option<Remote>,
+    pub memory: Option<RemoteMemory>,
 }
 
 impl std::fmt::Debug for EvolveRequest {
@@ -49,8 +49,8 @@ impl std::fmt::Debug for EvolveRequest {
             .field("review", &self.review)
             .field("force", &self.force)
             .field("drift", &self.drift)
-            .field("hub", &self.hub.as_ref().map(Node::hub_url))
-            .field("memory", &self.memory.as_ref().map(Remote::hub_url))
+            .field("hub", &self.hub.as_ref().map(NodeClient::hub_url))
+            .field("memory", &self.memory.as_ref().map(RemoteMemory::hub_url))
             .finish()
     }
 }
@@ -67,9 +67,9 @@ pub struct Ready {
     /// Where the prompt is kept.
     pub prompt_path: PathBuf,
     /// How the search of the hub ended, where one was asked.
-    pub search: Option<Search>,
+    pub search: Option<ReuseSearch>,
     /// What the shared memory advised, where one was asked.
-    pub consulted: Option<Consulted>,
+    pub consulted: Option<ConsultOutcome>,
 }
 
 impl Ready {
@@ -87,8 +87,8 @@ impl Ready {
             "capsule": self.run.selected_capsule_id,
             "mutation": self.run.mutation,
             "source_type": self.run.source_type,
-            "reuse": self.search.as_ref().map(Search::to_json),
-            "memory": self.consulted.as_ref().map(Consulted::to_json),
+            "reuse": self.search.as_ref().map(ReuseSearch::to_json),
+            "memory": self.consulted.as_ref().map(ConsultOutcome::to_json),
             "prompt": self.prompt,
         })
     }
@@ -123,8 +123,8 @@ pub fn prepare(workspace: &Workspace, request: &EvolveRequest) -> Result<Prepare
     Ok(Prepared::Ready(Box::new(ready)))
 }
 
-fn wanted_hub<'a>(workspace: &Workspace, request: &'a EvolveRequest) -> Option<&'a Node> {
-    request.hub.as_ref().filter(|_| workspace.config.hub.reuse != config::Reuse::Off)
+fn wanted_hub<'a>(workspace: &Workspace, request: &'a EvolveRequest) -> Option<&'a NodeClient> {
+    request.hub.as_ref().filter(|_| workspace.config.hub.reuse != config::ReuseConfig::Off)
 }
 
 /// Whether anybody is asked before the cycle begins.
@@ -135,8 +135,8 @@ fn asks(workspace: &Workspace, request: &EvolveRequest) -> bool {
 /// What others told before the cycle began.
 #[derive(Default)]
 pub(super) struct Told {
-    pub(super) search: Option<Search>,
-    pub(super) consulted: Option<Consulted>,
+    pub(super) search: Option<ReuseSearch>,
+    pub(super) consulted: Option<ConsultOutcome>,
 }
 
 fn ask(workspace: &Workspace, request: &EvolveRequest, signals: &[String]) -> Told {

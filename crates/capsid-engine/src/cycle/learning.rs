@@ -2,23 +2,23 @@
 
 use crate::cycle::run::Run;
 use crate::memory::graph::GraphStats;
-use crate::memory::outcome::{self, Previous};
-use crate::memory::records::{self, Observed};
+use crate::memory::outcome::{self, PreviousAction};
+use crate::memory::records::{self, ObservedSignals};
 use crate::store;
 use crate::workspace::Workspace;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::signal::learning_key;
 use capsid_model::{Object, Result, Value};
 
 /// The action that is still open, if there is one.
-pub fn open_action(workspace: &Workspace) -> Result<Option<Previous>> {
+pub fn open_action(workspace: &Workspace) -> Result<Option<PreviousAction>> {
     let state = store::read_state(&workspace.paths.memory_state())?;
-    let action = state.get("last_action").and_then(Previous::read);
+    let action = state.get("last_action").and_then(PreviousAction::read);
     Ok(action.filter(|action| !action.outcome_recorded))
 }
 
 /// Notes an action as open, or as closed.
-pub fn note_action(workspace: &Workspace, action: &Previous) -> Result<()> {
+pub fn note_action(workspace: &Workspace, action: &PreviousAction) -> Result<()> {
     let path = workspace.paths.memory_state();
     let mut state = store::read_state(&path)?;
     state.insert("last_action".to_owned(), action.to_value());
@@ -38,10 +38,10 @@ pub fn close_action(workspace: &Workspace) -> Result<()> {
 /// The records that close an action. The event that its run recorded decides; without one the log is asked.
 pub fn closing(
     workspace: &Workspace,
-    action: &Previous,
-    recorded: Option<&Event>,
+    action: &PreviousAction,
+    recorded: Option<&EvolutionEvent>,
     signals_now: &[String],
-    observed: &Observed,
+    observed: &ObservedSignals,
     statistics: &mut GraphStats,
 ) -> Vec<Object> {
     let now = workspace.now();
@@ -82,10 +82,10 @@ pub fn action_of(
     run: &Run,
     hypothesis_id: &str,
     gene_category: Option<&str>,
-    observed: &Observed,
-) -> Previous {
+    observed: &ObservedSignals,
+) -> PreviousAction {
     let of_mutation = |name: &str| run.mutation.get(name).and_then(Value::as_str).map(str::to_owned);
-    Previous {
+    PreviousAction {
         action_id: run.action_id.clone(),
         hypothesis_id: Some(hypothesis_id.to_owned()),
         signal_key: learning_key(&run.signals),
@@ -101,6 +101,6 @@ pub fn action_of(
         had_error: run.signals.iter().any(|signal| signal == "log_error"),
         created_at: run.created_at.iso(),
         baseline_observed: observed.to_value(),
-        ..Previous::default()
+        ..PreviousAction::default()
     }
 }

@@ -3,10 +3,10 @@
 use super::agent::{self, AgentOptions};
 use super::evolve::{self, EvolveRequest, Prepared, Ready};
 use crate::network::budget;
-use crate::network::link::Link;
-use crate::network::shelf::Note;
-use crate::network::tasks::{self, Task};
-use crate::network::work::{self, Stage, Work};
+use crate::network::hub_link::HubLink;
+use crate::network::loop_state::LoopMessage;
+use crate::network::tasks::{self, HubTask};
+use crate::network::work::{self, TaskWork, WorkStage};
 use crate::solidify::{self, Settlement};
 use crate::workspace::Workspace;
 use capsid_disk::Lock;
@@ -31,7 +31,7 @@ pub struct LoopOptions {
     /// Set from outside to stop.
     pub stop: Arc<AtomicBool>,
     /// The line to a hub, if there is one.
-    pub link: Option<Link>,
+    pub link: Option<HubLink>,
 }
 
 /// What the loop tells while it runs.
@@ -51,7 +51,7 @@ pub enum LoopNote<'a> {
     /// A cycle could not run.
     Problem(&'a Problem),
     /// Something passed between this node and its hub.
-    Hub(&'a Note),
+    Hub(&'a LoopMessage),
 }
 
 /// How one pass went.
@@ -141,7 +141,7 @@ pub fn run(
 }
 
 fn tell_notes(options: &LoopOptions, on_note: &mut dyn FnMut(&LoopNote<'_>)) {
-    for note in options.link.iter().flat_map(Link::notes) {
+    for note in options.link.iter().flat_map(HubLink::notes) {
         on_note(&LoopNote::Hub(&note));
     }
 }
@@ -163,7 +163,7 @@ fn pass(
     };
     // Work that was promised comes first; without an agent nobody could do it.
     if let Some(link) = options.link.as_ref().filter(|_| !options.agent.is_empty())
-        && let Some(task) = link.take_task()
+        && let Some(task) = link.pop_task()
     {
         // The task's run takes the place of the last one; what that one saw is still nothing new.
         if let Some(seen) = settled_by_itself(workspace)? {
@@ -220,7 +220,7 @@ fn change(
     let settled = solidify::solidify(workspace, &ended.request(options.commit))?;
     on_note(&LoopNote::Settled(&settled));
     if let Some(link) = &options.link {
-        link.settled();
+        link.finish_task();
     }
     Ok(Some(settled))
 }
@@ -230,35 +230,35 @@ fn change(
 fn work_on(
     workspace: &Workspace,
     options: &LoopOptions,
-    task: &Task,
+    task: &HubTask,
     on_note: &mut dyn FnMut(&LoopNote<'_>),
     on_output: &mut dyn FnMut(&[u8]),
 ) -> Result<Pass> {
-    let mut work = Work::begun(task.id(), workspace.now());
-    work::note(workspace, &work)?;
+    let mut work = TaskWork::begun(task.id(), workspace.now());
+    work::save_work(workspace, &work)?;
     budget::begin(workspace, workspace.now())?;
     let start = Instant::now();
     let worked = try_task(workspace, options, task, &mut work, on_note, on_output);
     let spent = budget::charge(workspace, start.elapsed(), workspace.now())?;
-    let text = format!("task {}: {}", task.id(), spent.left(&workspace.config.hub));
-    on_note(&LoopNote::Hub(&Note { text, code: None }));
+    let text = format!("task {}: {}", task.id(), spent.remaining(&workspace.config.hub));
+    on_note(&LoopNote::Hub(&LoopMessage { text, code: None }));
     let pass = match worked {
         // Nobody has judged the agent's work, so the task stays this node's.
         Ok(Worked::Stopped) => return Ok(Pass::Idle("a task's run waits: the agent was stopped".to_owned())),
         Ok(Worked::Settled(settled)) => {
-            work = tasks::settled(work, &settled.event, workspace.now());
+            work = tasks::finish_task(work, &settled.event, workspace.now());
             Ok(Pass::Done { settled: settled.ok, signals: Vec::new() })
         }
         Ok(Worked::Skipped(reason)) => {
-            work.stage = Stage::Failed;
+            work.stage = WorkStage::Failed;
             Ok(Pass::Idle(reason))
         }
         Err(problem) => {
-            work.stage = Stage::Failed;
+            work.stage = WorkStage::Failed;
             Err(problem)
         }
     };
-    work::note(workspace, &work)?;
+    work::save_work(workspace, &work)?;
     pass
 }
 
@@ -272,8 +272,8 @@ enum Worked {
 fn try_task(
     workspace: &Workspace,
     options: &LoopOptions,
-    task: &Task,
-    work: &mut Work,
+    task: &HubTask,
+    work: &mut TaskWork,
     on_note: &mut dyn FnMut(&LoopNote<'_>),
     on_output: &mut dyn FnMut(&[u8]),
 ) -> Result<Worked> {
@@ -282,7 +282,7 @@ fn try_task(
         Prepared::Ready(ready) => ready,
     };
     work.run_id = Some(ready.run.run_id.clone());
-    work::note(workspace, work)?;
+    work::save_work(workspace, work)?;
     let settled = change(workspace, options, &ready, on_note, on_output)?;
     Ok(settled.map_or(Worked::Stopped, |settled| Worked::Settled(Box::new(settled))))
 }
@@ -290,7 +290,7 @@ fn try_task(
 /// Sleeps in small steps, so that a signal and a task are answered at once.
 fn rest(sleep: Duration, options: &LoopOptions, on_note: &mut dyn FnMut(&LoopNote<'_>)) {
     let start = Instant::now();
-    let has_task = || !options.agent.is_empty() && options.link.as_ref().is_some_and(Link::has_task);
+    let has_task = || !options.agent.is_empty() && options.link.as_ref().is_some_and(HubLink::has_task);
     while start.elapsed() < sleep && !options.stop.load(Ordering::Relaxed) && !has_task() {
         tell_notes(options, on_note);
         std::thread::sleep(Duration::from_millis(50).min(sleep));

@@ -1,6 +1,6 @@
 //! What the store remembers that belongs into a prompt: the last cycles, and attempts that failed on the same signals.
 
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Object, Value};
 
@@ -11,7 +11,7 @@ const SHOWN_FAILURES: usize = 3;
 const SAME_THING: f64 = 0.4;
 
 /// One line for each event, newest last.
-pub fn history(events: &[Event]) -> Vec<String> {
+pub fn history(events: &[EvolutionEvent]) -> Vec<String> {
     events
         .iter()
         .map(|event| {

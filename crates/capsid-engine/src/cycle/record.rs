@@ -1,8 +1,8 @@
 //! `runs/<run>.json`: everything a selection was made from, so that `capsid explain` can make it again.
 
 use super::evolve::Ready;
-use crate::memory::remote::Consulted;
-use crate::reuse::Search;
+use crate::memory::remote::ConsultOutcome;
+use crate::reuse::ReuseSearch;
 use crate::rules::select::Selection;
 use crate::store;
 use crate::workspace::Workspace;
@@ -49,12 +49,12 @@ pub fn write(workspace: &Workspace, ready: &Ready, strategy: &str, sources: &Val
         "personality": run.personality,
         "strategy": strategy,
         "selection": ready.selection.to_value(),
-        "reuse": ready.search.as_ref().map(Search::to_json),
-        "memory": ready.consulted.as_ref().map(Consulted::to_json),
+        "reuse": ready.search.as_ref().map(ReuseSearch::to_json),
+        "memory": ready.consulted.as_ref().map(ConsultOutcome::to_json),
     });
     let object = value.as_object().cloned().unwrap_or_default();
     store::write_state(&workspace.paths.run_record(&run.run_id), &object)?;
-    files::keep_newest(&workspace.paths.evolution.join("runs"), "run_", KEPT)
+    files::truncate_to_newest(&workspace.paths.evolution.join("runs"), "run_", KEPT)
 }
 
 /// Reads the record of a run, or of the last one.

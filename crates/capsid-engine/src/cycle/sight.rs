@@ -5,7 +5,7 @@ use crate::files::inputs::{InputRequest, Inputs};
 use crate::signals;
 use crate::workspace::Workspace;
 use capsid_model::Result;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -46,7 +46,7 @@ pub struct Sight {
     /// The signals in it.
     pub signals: Vec<String>,
     /// The last events, oldest first.
-    pub history: Vec<Event>,
+    pub history: Vec<EvolutionEvent>,
     /// How long looking took.
     pub scan_ms: u64,
 }

@@ -1,8 +1,8 @@
 //! Taking the answer to a request.
 
 use super::request::object;
-use super::{Files, extract, gene};
-use crate::store::{self, Store};
+use super::{DistillPaths, extract, gene};
+use crate::store::{self, AssetStore};
 use capsid_disk::files;
 use capsid_model::gene::Gene;
 use capsid_model::{Code, Object, Problem, Result, Time, Value, json};
@@ -12,9 +12,9 @@ use std::path::Path;
 const MAX_ANSWER: usize = 1 << 20;
 
 /// What an answer is checked against and kept in.
-pub struct Acceptance<'a> {
+pub struct DistillAcceptance<'a> {
     /// The store that takes the gene.
-    pub store: &'a Store,
+    pub store: &'a AssetStore,
     /// The folder of the distiller's files.
     pub memory: &'a Path,
     /// When.
@@ -24,8 +24,8 @@ pub struct Acceptance<'a> {
 }
 
 /// Takes the first gene of an answer into the store, stamped, and settles the request.
-pub fn accept(response: &str, input: &Acceptance<'_>) -> Result<Object> {
-    let paths = Files(input.memory);
+pub fn accept(response: &str, input: &DistillAcceptance<'_>) -> Result<Object> {
+    let paths = DistillPaths(input.memory);
     let request = store::read_state(&paths.request())?;
     if request.is_empty() {
         return Err(refused("no_request", "no request waits for an answer")
@@ -45,7 +45,7 @@ pub fn accept(response: &str, input: &Acceptance<'_>) -> Result<Object> {
     Ok(gene)
 }
 
-fn log(input: &Acceptance<'_>, request: &Object, gene: &Object) -> Result<()> {
+fn log(input: &DistillAcceptance<'_>, request: &Object, gene: &Object) -> Result<()> {
     let line = object(json!({
         "type": "Distillation",
         "at": input.now.iso(),
@@ -54,7 +54,7 @@ fn log(input: &Acceptance<'_>, request: &Object, gene: &Object) -> Result<()> {
         "data_hash": request.get("data_hash"),
         "input_capsule_count": request.get("input_capsule_count"),
     }));
-    files::append(&Files(input.memory).log(), &format!("{}\n", Value::Object(line)))
+    files::append(&DistillPaths(input.memory).log(), &format!("{}\n", Value::Object(line)))
 }
 
 fn refused(reason: &str, why: &str) -> Problem {

@@ -9,15 +9,15 @@ mod name;
 mod prompt;
 mod request;
 
-pub use accept::{Acceptance, accept};
-pub use request::{Request, Requested, Skip, request};
+pub use accept::{DistillAcceptance, accept};
+pub use request::{DistillOutcome, DistillRequest, DistillSkip, request};
 
 use std::path::{Path, PathBuf};
 
 /// Where the distiller keeps its files.
-struct Files<'a>(&'a Path);
+struct DistillPaths<'a>(&'a Path);
 
-impl Files<'_> {
+impl DistillPaths<'_> {
     fn request(&self) -> PathBuf {
         self.0.join("distill_request.json")
     }

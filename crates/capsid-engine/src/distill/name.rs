@@ -12,7 +12,7 @@ const EDITORS: [&str; 8] =
 /// A good and unused id, as near to the given one as it can be.
 pub fn distilled_id(given: &str, signals: &[String], taken: &HashSet<String>) -> String {
     let rest = slug(given.strip_prefix(PREFIX).unwrap_or(given));
-    let rest = if says_something(&rest) { rest } else { from_signals(signals) };
+    let rest = if is_meaningful(&rest) { rest } else { from_signals(signals) };
     let first = format!("{PREFIX}{rest}");
     let mut id = first.clone();
     let mut number = 2;
@@ -23,7 +23,7 @@ pub fn distilled_id(given: &str, signals: &[String], taken: &HashSet<String>) ->
     id
 }
 
-fn says_something(rest: &str) -> bool {
+fn is_meaningful(rest: &str) -> bool {
     let letters = rest.chars().filter(char::is_ascii_alphabetic).count();
     let digits = rest.chars().take_while(char::is_ascii_digit).count();
     letters >= 6 && digits < 10 && !EDITORS.contains(&rest)
@@ -31,7 +31,7 @@ fn says_something(rest: &str) -> bool {
 
 fn from_signals(signals: &[String]) -> String {
     let words = slug(&signals.iter().take(3).cloned().collect::<Vec<_>>().join("_"));
-    if says_something(&words) { words } else { format!("signals_{}", stable_hash(&signals.join("|"))) }
+    if is_meaningful(&words) { words } else { format!("signals_{}", stable_hash(&signals.join("|"))) }
 }
 
 /// Lowercase letters, digits and single underscores, at most 60 of them.

@@ -1,7 +1,7 @@
 //! Whether it is time to distill, and the request if it is.
 
-use super::{Files, prompt};
-use crate::store::{self, Store};
+use super::{DistillPaths, prompt};
+use crate::store::{self, AssetStore};
 use capsid_disk::files;
 use capsid_model::capsule::Capsule;
 use capsid_model::{Object, Result, Time, Value, hash, id, json};
@@ -18,9 +18,9 @@ const NEEDED: usize = 10;
 const NEEDED_RECENT: usize = 7;
 
 /// What a request is made from.
-pub struct Request<'a> {
+pub struct DistillRequest<'a> {
     /// The store with the capsules.
-    pub store: &'a Store,
+    pub store: &'a AssetStore,
     /// The folder of the distiller's files.
     pub memory: &'a Path,
     /// Whether the owner wants distillation at all.
@@ -35,7 +35,7 @@ pub struct Request<'a> {
 
 /// What became of a request.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Requested {
+pub enum DistillOutcome {
     /// It was written.
     Written {
         /// The prompt for the model.
@@ -44,12 +44,12 @@ pub enum Requested {
         document: Object,
     },
     /// There was no reason to ask.
-    Skipped(Skip),
+    Skipped(DistillSkip),
 }
 
 /// Why nothing was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Skip {
+pub enum DistillSkip {
     /// The owner switched it off.
     Disabled,
     /// The last time was less than a day ago.
@@ -60,7 +60,7 @@ pub enum Skip {
     IdempotentSkip,
 }
 
-impl Skip {
+impl DistillSkip {
     /// The reason as it is recorded.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -73,28 +73,28 @@ impl Skip {
 }
 
 /// Writes the prompt, the request and the distiller's state, when it is time.
-pub fn request(input: &Request<'_>) -> Result<Requested> {
-    let paths = Files(input.memory);
+pub fn request(input: &DistillRequest<'_>) -> Result<DistillOutcome> {
+    let paths = DistillPaths(input.memory);
     let state = store::read_state(&paths.state())?;
     if !input.enabled {
-        return Ok(Requested::Skipped(Skip::Disabled));
+        return Ok(DistillOutcome::Skipped(DistillSkip::Disabled));
     }
     if !input.force && is_too_soon(&state, input.now) {
-        return Ok(Requested::Skipped(Skip::TooSoon));
+        return Ok(DistillOutcome::Skipped(DistillSkip::TooSoon));
     }
     let successes = successes(input.store)?;
     if successes.len() < NEEDED || recent_successes(input.store)? < NEEDED_RECENT {
-        return Ok(Requested::Skipped(Skip::InsufficientData));
+        return Ok(DistillOutcome::Skipped(DistillSkip::InsufficientData));
     }
     let data_hash = data_hash(&successes);
     if state.get("last_data_hash").and_then(Value::as_str) == Some(&data_hash) {
-        return Ok(Requested::Skipped(Skip::IdempotentSkip));
+        return Ok(DistillOutcome::Skipped(DistillSkip::IdempotentSkip));
     }
     write(input, &successes, &data_hash)
 }
 
-fn write(input: &Request<'_>, capsules: &[Capsule], data_hash: &str) -> Result<Requested> {
-    let paths = Files(input.memory);
+fn write(input: &DistillRequest<'_>, capsules: &[Capsule], data_hash: &str) -> Result<DistillOutcome> {
+    let paths = DistillPaths(input.memory);
     let path = input.memory.join(format!("distill_prompt_{}.txt", input.now.0));
     let genes = input.store.genes.documents()?;
     let text = prompt::build(capsules, &genes, data_hash, input.redact);
@@ -114,7 +114,7 @@ fn write(input: &Request<'_>, capsules: &[Capsule], data_hash: &str) -> Result<R
     files::replace(&path, text.as_bytes())?;
     store::write_state(&paths.request(), &document)?;
     store::write_state(&paths.state(), &state)?;
-    Ok(Requested::Written { prompt: path, document })
+    Ok(DistillOutcome::Written { prompt: path, document })
 }
 
 fn is_too_soon(state: &Object, now: Time) -> bool {
@@ -125,13 +125,13 @@ fn is_too_soon(state: &Object, now: Time) -> bool {
         .is_some_and(|last| now.days_since(last) < INTERVAL_DAYS)
 }
 
-fn successes(store: &Store) -> Result<Vec<Capsule>> {
+fn successes(store: &AssetStore) -> Result<Vec<Capsule>> {
     let capsules = store.capsules.documents()?;
     Ok(capsules.iter().map(Capsule::read).filter(|capsule| capsule.outcome.is_success()).collect())
 }
 
 /// The successes among the newest attempts, those in the list of failed ones included.
-fn recent_successes(store: &Store) -> Result<usize> {
+fn recent_successes(store: &AssetStore) -> Result<usize> {
     let mut attempts: Vec<(i64, bool)> = Vec::new();
     for document in store.capsules.documents()?.iter().chain(&store.failed.documents()?) {
         let capsule = Capsule::read(document);

@@ -1,18 +1,22 @@
 //! A capsule that is fetched to be kept brings its gene: without it there is no command that could judge it here.
 
-use super::stage::known;
+use super::stage::load_known_ids;
 use crate::workspace::Workspace;
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_client::asset::is_id;
-use capsid_client::calls::Fetched;
+use capsid_client::calls::FetchedAssets;
 use capsid_client::node::encoded;
 use capsid_model::{Object, Result, Value};
 use std::collections::BTreeSet;
 
 /// Fetches the genes of fetched capsules that neither came with them nor are here. What came stays, whatever becomes of
 /// them: a hub that fails now is told of among what was refused.
-pub fn bring_genes(workspace: &Workspace, node: &Node, fetched: &mut Fetched) -> Result<()> {
-    let (here, _) = known(workspace)?;
+pub fn add_gene_companions(
+    workspace: &Workspace,
+    node: &NodeClient,
+    fetched: &mut FetchedAssets,
+) -> Result<()> {
+    let (here, _) = load_known_ids(workspace)?;
     let capsules = fetched.assets.iter().filter(|asset| text(asset, "type") == "Capsule");
     let mut genes: BTreeSet<String> = capsules.filter_map(|capsule| gene_of(node, capsule)).collect();
     genes.retain(|id| !here.contains(id) && fetched.assets.iter().all(|asset| text(asset, "asset_id") != id));
@@ -28,7 +32,7 @@ pub fn bring_genes(workspace: &Workspace, node: &Node, fetched: &mut Fetched) ->
 }
 
 /// The asset id of a capsule's gene: as the capsule says, or by its bundle where it only knows a local name.
-fn gene_of(node: &Node, capsule: &Object) -> Option<String> {
+fn gene_of(node: &NodeClient, capsule: &Object) -> Option<String> {
     let named = text(capsule, "gene");
     if is_id(named) {
         return Some(named.to_owned());
@@ -39,7 +43,7 @@ fn gene_of(node: &Node, capsule: &Object) -> Option<String> {
 }
 
 /// Puts two answers together; the later balance is the one that holds.
-fn join(fetched: &mut Fetched, more: Fetched) {
+fn join(fetched: &mut FetchedAssets, more: FetchedAssets) {
     fetched.assets.extend(more.assets);
     fetched.refused.extend(more.refused);
     fetched.sources.extend(more.sources);
@@ -69,8 +73,10 @@ mod tests {
 
     #[test]
     fn two_answers_are_told_as_one() {
-        let answer =
-            |payload: Value| Fetched { payload: payload.as_object().cloned().unwrap(), ..Fetched::default() };
+        let answer = |payload: Value| FetchedAssets {
+            payload: payload.as_object().cloned().unwrap(),
+            ..FetchedAssets::default()
+        };
         let mut first =
             answer(json!({"meta": {"a": 1}, "missing": ["x"], "credits_charged": 1.5, "credit_balance": 9}));
         let more = json!({"meta": {"b": 2}, "missing": ["y"], "credits_charged": 2, "credit_balance": 7, "count": 1});

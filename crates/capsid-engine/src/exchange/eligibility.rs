@@ -1,6 +1,6 @@
 //! Whether a capsule may be offered to others. Pure.
 
-use super::history::Record;
+use super::history::CapsuleHistory;
 use super::origin::source;
 use capsid_model::capsule::Capsule;
 use capsid_model::event::BlastRadius;
@@ -15,7 +15,7 @@ const LEAST_STREAK: u64 = 2;
 
 /// How a capsule stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Standing {
+pub struct Eligibility {
     /// Whether it may be offered.
     pub eligible: bool,
     /// Why not, one sentence each.
@@ -26,22 +26,22 @@ pub struct Standing {
 
 /// The largest change that is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct EligibilityLimits {
     /// Changed files.
     pub files: u64,
     /// Changed lines.
     pub lines: u64,
 }
 
-impl Default for Limits {
+impl Default for EligibilityLimits {
     fn default() -> Self {
         Self { files: 5, lines: 200 }
     }
 }
 
-impl Limits {
+impl EligibilityLimits {
     /// The usual limits, unless `A2A_MAX_FILES` and `A2A_MAX_LINES` set others. What is no number counts as unset.
-    pub fn of(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+    pub fn from_env(variable: &dyn Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name)?.trim().parse().ok();
         let usual = Self::default();
         Self {
@@ -52,25 +52,30 @@ impl Limits {
 }
 
 /// How a capsule stands, by what is stored of it, what the event log says of it, and the gene that it came from.
-pub fn standing(capsule: &Object, record: &Record, gene: Option<&Object>, limits: Limits) -> Standing {
+pub fn check_eligibility(
+    capsule: &Object,
+    record: &CapsuleHistory,
+    gene: Option<&Object>,
+    limits: EligibilityLimits,
+) -> Eligibility {
     let mut reasons = Vec::new();
-    reasons.extend(of_origin(capsule));
-    reasons.extend(of_result(capsule));
-    reasons.extend(of_size(BlastRadius::read(capsule.get("blast_radius")), limits));
-    reasons.extend(of_streak(Capsule::read(capsule).success_streak, record.streak));
+    reasons.extend(check_origin(capsule));
+    reasons.extend(check_result(capsule));
+    reasons.extend(check_size(BlastRadius::read(capsule.get("blast_radius")), limits));
+    reasons.extend(check_streak(Capsule::read(capsule).success_streak, record.streak));
     if record.last_success.is_some() && !record.validated {
         reasons
             .push("No validation command ran when it last worked, so nothing shows that it does.".to_owned());
     }
     match gene {
-        Some(gene) => reasons.extend(of_gene(gene)),
+        Some(gene) => reasons.extend(check_gene(gene)),
         None => reasons.push("Its gene is not in the store.".to_owned()),
     }
-    Standing { eligible: reasons.is_empty(), reasons, streak: record.streak }
+    Eligibility { eligible: reasons.is_empty(), reasons, streak: record.streak }
 }
 
 /// Whose it is. What others made is theirs to offer.
-pub fn of_origin(asset: &Object) -> Option<String> {
+pub fn check_origin(asset: &Object) -> Option<String> {
     let text = |name: &str| asset.get(name).and_then(Value::as_str);
     if let Some(source) = source(asset) {
         return Some(format!("It came from `{}`, whose it is to offer.", inert_line(cut(source, 80))));
@@ -81,7 +86,7 @@ pub fn of_origin(asset: &Object) -> Option<String> {
     (text("visibility") == Some("private")).then(|| "Its owner keeps it private.".to_owned())
 }
 
-fn of_result(capsule: &Object) -> Vec<String> {
+fn check_result(capsule: &Object) -> Vec<String> {
     let mut reasons = Vec::new();
     if capsule.get("type").and_then(Value::as_str) != Some("Capsule") {
         reasons.push("It is no Capsule.".to_owned());
@@ -98,7 +103,7 @@ fn of_result(capsule: &Object) -> Vec<String> {
     reasons
 }
 
-fn of_size(blast: BlastRadius, limits: Limits) -> Vec<String> {
+fn check_size(blast: BlastRadius, limits: EligibilityLimits) -> Vec<String> {
     let mut reasons = Vec::new();
     if blast.files > limits.files {
         reasons.push(format!("It changed {} files; at most {} are shared.", blast.files, limits.files));
@@ -112,7 +117,7 @@ fn of_size(blast: BlastRadius, limits: Limits) -> Vec<String> {
     reasons
 }
 
-fn of_streak(stored: u64, counted: u64) -> Vec<String> {
+fn check_streak(stored: u64, counted: u64) -> Vec<String> {
     let mut reasons = Vec::new();
     if counted < LEAST_STREAK {
         reasons.push(format!(
@@ -126,7 +131,7 @@ fn of_streak(stored: u64, counted: u64) -> Vec<String> {
 }
 
 /// What a gene lacks to be offered, one sentence each.
-pub fn of_gene(gene: &Object) -> Vec<String> {
+pub fn check_gene(gene: &Object) -> Vec<String> {
     let view = Gene::read(gene);
     let filled = |list: &[String]| list.iter().any(|item| !item.trim().is_empty());
     let lacks = [
@@ -158,8 +163,8 @@ mod tests {
         }))
     }
 
-    fn record(streak: u64, validated: bool) -> Record {
-        Record { streak, validated, last_success: (streak > 0).then(Object::new) }
+    fn record(streak: u64, validated: bool) -> CapsuleHistory {
+        CapsuleHistory { streak, validated, last_success: (streak > 0).then(Object::new) }
     }
 
     proptest! {
@@ -168,8 +173,8 @@ mod tests {
             score in 0.0..1.0_f64, files in 0..9_u64, lines in 0..260_u64,
             stored in 0..5_u64, counted in 0..5_u64, validated: bool,
         ) {
-            let standing = standing(
-                &capsule(score, files, lines, stored), &record(counted, validated), Some(&gene()), Limits::default(),
+            let standing = check_eligibility(
+                &capsule(score, files, lines, stored), &record(counted, validated), Some(&gene()), EligibilityLimits::default(),
             );
             let expected = score >= 0.7 && (1..=5).contains(&files) && (1..=200).contains(&lines)
                 && counted >= 2 && stored <= counted && validated;
@@ -181,8 +186,8 @@ mod tests {
         #[test]
         fn no_document_makes_the_rule_fall(odd in document(), other in document(), streak in 0..4_u64) {
             let (odd, other) = (object(odd), object(other));
-            prop_assert!(!standing(&odd, &Record::default(), Some(&other), Limits::default()).eligible);
-            let standing = standing(&odd, &record(streak, true), Some(&other), Limits::default());
+            prop_assert!(!check_eligibility(&odd, &CapsuleHistory::default(), Some(&other), EligibilityLimits::default()).eligible);
+            let standing = check_eligibility(&odd, &record(streak, true), Some(&other), EligibilityLimits::default());
             prop_assert_eq!(standing.eligible, standing.reasons.is_empty());
         }
     }
@@ -236,7 +241,8 @@ mod tests {
         let offered = |more: Value| {
             let mut capsule = capsule(0.9, 1, 1, 2);
             capsule.extend(object(more));
-            standing(&capsule, &record(2, true), Some(&gene()), Limits::default()).eligible
+            check_eligibility(&capsule, &record(2, true), Some(&gene()), EligibilityLimits::default())
+                .eligible
         };
         assert!(offered(json!({"source_type": "generated", "a2a": {"eligible_to_broadcast": false}})));
         assert!(offered(json!({"source_type": "reference"})));
@@ -252,19 +258,27 @@ mod tests {
         for (member, value) in [("id", json!(7)), ("strategy", json!([])), ("validation", json!([" "]))] {
             let mut gene = gene();
             gene.insert(member.to_owned(), value);
-            let standing = standing(&capsule(0.9, 1, 1, 2), &record(2, true), Some(&gene), Limits::default());
+            let standing = check_eligibility(
+                &capsule(0.9, 1, 1, 2),
+                &record(2, true),
+                Some(&gene),
+                EligibilityLimits::default(),
+            );
             assert_eq!((standing.eligible, standing.reasons.len()), (false, 1), "{member}");
         }
-        assert!(!standing(&capsule(0.9, 1, 1, 2), &record(2, true), None, Limits::default()).eligible);
+        assert!(
+            !check_eligibility(&capsule(0.9, 1, 1, 2), &record(2, true), None, EligibilityLimits::default())
+                .eligible
+        );
     }
 
     #[test]
     fn limits_come_from_the_environment_and_empty_ones_do_not() {
         let of = |files: &'static str| {
-            Limits::of(&move |name| (name == "A2A_MAX_FILES").then(|| files.to_owned()))
+            EligibilityLimits::from_env(&move |name| (name == "A2A_MAX_FILES").then(|| files.to_owned()))
         };
-        assert_eq!(of("9"), Limits { files: 9, lines: 200 });
-        assert_eq!(of(""), Limits::default());
-        assert_eq!(of("many"), Limits::default());
+        assert_eq!(of("9"), EligibilityLimits { files: 9, lines: 200 });
+        assert_eq!(of(""), EligibilityLimits::default());
+        assert_eq!(of("many"), EligibilityLimits::default());
     }
 }

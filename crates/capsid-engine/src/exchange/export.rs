@@ -1,9 +1,9 @@
 //! Everything that may leave, to be carried by other means than a hub.
 
-use super::clean;
-use super::eligibility::{of_gene, of_origin};
+use super::eligibility::{check_gene, check_origin};
 use super::origin::source;
-use super::outgoing::{Outgoing, Shelf, bundle, stamped_gene};
+use super::outgoing::{OutgoingBundle, PublishState, bundle, stamped_gene};
+use super::redact;
 use crate::workspace::Workspace;
 use capsid_model::asset::stamp;
 use capsid_model::{Object, Result, Value};
@@ -12,9 +12,9 @@ use std::ops::ControlFlow;
 
 /// What may leave.
 #[derive(Debug, Clone, Default)]
-pub struct Export {
+pub struct ShareExport {
     /// Eligible capsules, each with its gene and its event.
-    pub bundles: Vec<Outgoing>,
+    pub bundles: Vec<OutgoingBundle>,
     /// Eligible genes, those of the bundles among them.
     pub genes: Vec<Object>,
     /// Events, where they were asked for.
@@ -23,20 +23,20 @@ pub struct Export {
     pub notes: Vec<String>,
 }
 
-impl Export {
+impl ShareExport {
     /// Every asset once: capsules, genes, events.
     pub fn assets(&self) -> Vec<&Object> {
-        let capsules = self.bundles.iter().filter_map(|bundle| of_kind(bundle, "Capsule"));
+        let capsules = self.bundles.iter().filter_map(|bundle| filter_kind(bundle, "Capsule"));
         capsules.chain(&self.genes).chain(&self.events).collect()
     }
 }
 
 /// Everything that may leave this store, redacted and stamped.
-pub fn export(workspace: &Workspace, include_events: bool) -> Result<Export> {
-    let shelf = Shelf::read(workspace)?;
-    let mut export = Export::default();
+pub fn export(workspace: &Workspace, include_events: bool) -> Result<ShareExport> {
+    let shelf = PublishState::read(workspace)?;
+    let mut export = ShareExport::default();
     for capsule in workspace.store.capsules.documents()? {
-        if shelf.standing(&capsule).eligible {
+        if shelf.eligibility(&capsule).eligible {
             match bundle(&shelf, &capsule, false) {
                 Ok(bundle) => export.bundles.push(bundle),
                 Err(problem) => export.notes.push(problem.message),
@@ -46,7 +46,7 @@ pub fn export(workspace: &Workspace, include_events: bool) -> Result<Export> {
     export.notes.extend(export.bundles.iter().flat_map(|bundle| bundle.notes.clone()).collect::<Vec<_>>());
     let mut sent_as = HashMap::new();
     for stored in workspace.store.genes.documents()? {
-        if of_gene(&stored).is_empty() && of_origin(&stored).is_none() {
+        if check_gene(&stored).is_empty() && check_origin(&stored).is_none() {
             match stamped_gene(&stored) {
                 Ok(clean) => {
                     export.notes.extend(clean.notes);
@@ -58,7 +58,7 @@ pub fn export(workspace: &Workspace, include_events: bool) -> Result<Export> {
         }
     }
     for bundle in &export.bundles {
-        let capsule = of_kind(bundle, "Capsule").and_then(|capsule| capsule.get("asset_id"));
+        let capsule = filter_kind(bundle, "Capsule").and_then(|capsule| capsule.get("asset_id"));
         sent_as.insert(bundle.capsule_id.clone(), capsule.cloned().unwrap_or_default());
     }
     if include_events {
@@ -76,7 +76,7 @@ pub fn export(workspace: &Workspace, include_events: bool) -> Result<Export> {
 
 /// An event whose links lead to what leaves with it; those that would lead nowhere stay as they were.
 fn event(stored: &Object, sent_as: &HashMap<String, Value>) -> Object {
-    let mut event = clean::event(stored).asset;
+    let mut event = redact::event(stored).asset;
     let linked = |link: &Value| link.as_str().and_then(|id| sent_as.get(id)).unwrap_or(link).clone();
     if let Some(Value::Array(genes)) = stored.get("genes_used") {
         let clean = event.get("genes_used").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -94,7 +94,7 @@ fn event(stored: &Object, sent_as: &HashMap<String, Value>) -> Object {
 }
 
 /// The asset of a kind in a bundle.
-pub fn of_kind<'a>(bundle: &'a Outgoing, kind: &str) -> Option<&'a Object> {
+pub fn filter_kind<'a>(bundle: &'a OutgoingBundle, kind: &str) -> Option<&'a Object> {
     bundle.assets.iter().find(|asset| asset.get("type").and_then(Value::as_str) == Some(kind))
 }
 

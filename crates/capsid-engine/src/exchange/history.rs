@@ -2,14 +2,14 @@
 
 use super::origin::source;
 use crate::store::events::EventLog;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::{Object, Result};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// What the log says of one capsule.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Record {
+pub struct CapsuleHistory {
     /// Successes in a row, up to the newest event.
     pub streak: u64,
     /// Whether a command showed that the last success was one.
@@ -19,8 +19,8 @@ pub struct Record {
 }
 
 /// What the log says of every capsule, in one walk over it. Events of others say nothing about ours.
-pub fn read(log: &EventLog) -> Result<HashMap<String, Record>> {
-    let mut records: HashMap<String, Record> = HashMap::new();
+pub fn read(log: &EventLog) -> Result<HashMap<String, CapsuleHistory>> {
+    let mut records: HashMap<String, CapsuleHistory> = HashMap::new();
     log.each(|event, document| {
         if source(&document).is_none() {
             count(&mut records, &event, document);
@@ -35,7 +35,7 @@ pub fn read(log: &EventLog) -> Result<HashMap<String, Record>> {
     Ok(records)
 }
 
-fn count(records: &mut HashMap<String, Record>, event: &Event, document: Object) {
+fn count(records: &mut HashMap<String, CapsuleHistory>, event: &EvolutionEvent, document: Object) {
     if let Some(reused) = event.reused_capsule_id.as_deref().filter(|id| event.concerns_capsule(id)) {
         records.entry(reused.to_owned()).or_default().streak *= u64::from(event.outcome.is_success());
     }

@@ -1,8 +1,8 @@
 //! Foreign assets as they come: found in whatever they are wrapped in, and checked. Pure.
 
 use capsid_client::asset;
-use capsid_model::asset::{Verdict, stamp, verify};
-use capsid_model::schema::{self, Severity};
+use capsid_model::asset::{IdVerdict, stamp, verify};
+use capsid_model::schema::{self, SchemaSeverity};
 use capsid_model::text::{cut, inert_line, is_invisible};
 use capsid_model::{Code, Object, Problem, Result, Value, canonical, json};
 
@@ -20,13 +20,13 @@ const MOST_STREAK: u64 = 1000;
 const KINDS: [&str; 3] = ["Gene", "Capsule", "EvolutionEvent"];
 
 /// An asset that was found, and who sent it.
-pub(super) struct Found {
+pub(super) struct IncomingAsset {
     pub(super) asset: Value,
     pub(super) sender: Option<String>,
 }
 
 /// All assets in a text: a document, a list, or JSON lines; each an asset, a message or a bundle.
-pub(super) fn find(text: &str) -> Result<(Vec<Found>, Vec<Problem>)> {
+pub(super) fn find(text: &str) -> Result<(Vec<IncomingAsset>, Vec<Problem>)> {
     if text.len() > TEXT_LIMIT {
         return Err(Problem::new(Code::InputInvalid, "The text is larger than 64 MiB."));
     }
@@ -62,7 +62,7 @@ pub(super) fn find(text: &str) -> Result<(Vec<Found>, Vec<Problem>)> {
 }
 
 /// Takes assets out of lists, bundles and messages; a message that holds none is passed over.
-fn unwrap(value: Value, sender: Option<&str>, found: &mut Vec<Found>) {
+fn unwrap(value: Value, sender: Option<&str>, found: &mut Vec<IncomingAsset>) {
     match value {
         Value::Array(items) => items.into_iter().for_each(|item| unwrap(item, sender, found)),
         Value::Object(mut object) if !object.contains_key("type") => {
@@ -89,8 +89,8 @@ fn unwrap(value: Value, sender: Option<&str>, found: &mut Vec<Found>) {
     }
 }
 
-fn push(asset: Value, sender: Option<&str>, found: &mut Vec<Found>) {
-    found.push(Found { asset, sender: sender.map(str::to_owned) });
+fn push(asset: Value, sender: Option<&str>, found: &mut Vec<IncomingAsset>) {
+    found.push(IncomingAsset { asset, sender: sender.map(str::to_owned) });
 }
 
 /// The asset and whether it had an id, or why it is refused. `place` is its number in what came, to name it by.
@@ -110,7 +110,7 @@ pub(super) fn checked(asset: &Value, place: usize) -> Result<(Object, bool)> {
         return Err(violation(format!("{name} is no Gene, Capsule or EvolutionEvent.")));
     }
     let stamped = match verify(object) {
-        Verdict::Missing { .. } => {
+        IdVerdict::Missing { .. } => {
             let mut stamped = object.clone();
             stamp(&mut stamped);
             (stamped, false)
@@ -148,7 +148,9 @@ fn check_members(object: &Object, name: &str) -> Result<()> {
     let findings = schema::check(&Value::Object(object.clone()));
     let wrong: Vec<String> = findings
         .iter()
-        .filter(|finding| finding.severity == Severity::Error && !finding.message.starts_with("is missing"))
+        .filter(|finding| {
+            finding.severity == SchemaSeverity::Error && !finding.message.starts_with("is missing")
+        })
         .take(3)
         .map(ToString::to_string)
         .collect();
@@ -204,7 +206,7 @@ fn depth(value: &Value) -> usize {
 }
 
 /// How and when an asset came.
-pub(super) struct Received<'a> {
+pub(super) struct ReceiptInfo<'a> {
     pub(super) source: &'a str,
     /// The hub that handed it out, if one did.
     pub(super) hub: Option<&'a str>,
@@ -214,7 +216,7 @@ pub(super) struct Received<'a> {
 
 /// The asset as it is staged: trusted less, with its origin, under an id of its own. What its sender's engine kept
 /// about it under `a2a` speaks of the sender's store, so it goes.
-pub(super) fn lowered(mut asset: Object, received: &Received<'_>) -> Object {
+pub(super) fn lowered(mut asset: Object, received: &ReceiptInfo<'_>) -> Object {
     let id = asset.get("asset_id").cloned().unwrap_or_default();
     if asset.get("id").is_none() {
         let short: String = id.as_str().unwrap_or_default().chars().skip("sha256:".len()).take(12).collect();
@@ -381,7 +383,7 @@ mod tests {
         stamp(&mut capsule);
         let received_as = capsule["asset_id"].clone();
         let received =
-            Received { source: "node_1", hub: Some("http://hub"), at: "t".to_owned(), factor: 0.6 };
+            ReceiptInfo { source: "node_1", hub: Some("http://hub"), at: "t".to_owned(), factor: 0.6 };
         let lowered = lowered(capsule, &received);
         assert_eq!((&lowered["confidence"], &lowered["success_streak"]), (&json!(0.54), &json!(1000)));
         assert_eq!(lowered["a2a"]["status"], "external_candidate");

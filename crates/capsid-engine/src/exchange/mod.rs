@@ -1,6 +1,5 @@
 //! What passes between this store and others: what may leave and in which form, what came and how it is taken in.
 
-mod clean;
 pub mod companions;
 pub mod eligibility;
 pub mod export;
@@ -9,7 +8,8 @@ mod incoming;
 pub mod origin;
 pub mod outgoing;
 pub mod promote;
+pub mod publication_log;
 pub mod publish;
-pub mod published;
+mod redact;
 pub mod signals;
 pub mod stage;

@@ -1,16 +1,16 @@
 //! A bundle as it leaves this machine: redacted, stamped over the redacted form, complete.
 
-use super::clean::{self, Clean};
-use super::eligibility::{self, Limits, Standing};
-use super::history::{self, Record};
-use super::published::{self, Publication};
+use super::eligibility::{self, Eligibility, EligibilityLimits};
+use super::history::{self, CapsuleHistory};
+use super::publication_log::{self, PublicationRecord};
+use super::redact::{self, RedactedAsset};
 use crate::sealed_log;
-use crate::sealed_log::compare::Comparison;
+use crate::sealed_log::compare::LogComparison;
 use crate::workspace::Workspace;
 use capsid_model::asset::{asset_id, stamp};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, SCHEMA_VERSION, Value};
-use capsid_rules::assets::published::CATEGORIES;
+use capsid_rules::assets::traits::CATEGORIES;
 use std::collections::HashMap;
 
 /// What an event may be for, by the word of hubs.
@@ -18,11 +18,11 @@ const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explore"];
 
 /// A capsule that could be offered.
 #[derive(Debug, Clone)]
-pub struct Offer {
+pub struct PublishCandidate {
     /// The capsule as stored.
     pub capsule: Object,
     /// How it stands.
-    pub standing: Standing,
+    pub standing: Eligibility,
     /// The id under which this content was published before, if it was.
     pub published_as: Option<String>,
     /// The hubs that it was published to.
@@ -31,7 +31,7 @@ pub struct Offer {
     pub rejected_by: Vec<(String, String)>,
 }
 
-impl Offer {
+impl PublishCandidate {
     /// Its local id.
     pub fn id(&self) -> &str {
         text(&self.capsule, "id")
@@ -55,7 +55,7 @@ impl Offer {
 
 /// A bundle that is ready to be sent.
 #[derive(Debug, Clone)]
-pub struct Outgoing {
+pub struct OutgoingBundle {
     /// The local id of the capsule.
     pub capsule_id: String,
     /// Gene, capsule and event, each stamped.
@@ -67,22 +67,22 @@ pub struct Outgoing {
 }
 
 /// What the store knows that bears on what may leave it.
-pub(super) struct Shelf {
+pub(super) struct PublishState {
     pub(super) genes: HashMap<String, Object>,
-    records: HashMap<String, Record>,
-    limits: Limits,
+    records: HashMap<String, CapsuleHistory>,
+    limits: EligibilityLimits,
     /// Whether the event log is as it was sealed.
     log_holds: bool,
 }
 
-impl Shelf {
+impl PublishState {
     pub(super) fn read(workspace: &Workspace) -> Result<Self> {
         workspace.require_store()?;
         let genes = workspace.store.genes.documents()?;
         Ok(Self {
             genes: genes.into_iter().map(|gene| (text(&gene, "id").to_owned(), gene)).collect(),
             records: history::read(&workspace.store.events)?,
-            limits: Limits::of(&*workspace.env),
+            limits: EligibilityLimits::from_env(&*workspace.env),
             log_holds: log_holds(workspace)?,
         })
     }
@@ -91,13 +91,13 @@ impl Shelf {
         self.genes.get(text(capsule, "gene"))
     }
 
-    fn record(&self, capsule: &Object) -> Record {
+    fn record(&self, capsule: &Object) -> CapsuleHistory {
         self.records.get(text(capsule, "id")).cloned().unwrap_or_default()
     }
 
-    pub(super) fn standing(&self, capsule: &Object) -> Standing {
+    pub(super) fn eligibility(&self, capsule: &Object) -> Eligibility {
         let mut standing =
-            eligibility::standing(capsule, &self.record(capsule), self.gene(capsule), self.limits);
+            eligibility::check_eligibility(capsule, &self.record(capsule), self.gene(capsule), self.limits);
         if !self.log_holds {
             standing.eligible = false;
             standing
@@ -115,27 +115,27 @@ fn log_holds(workspace: &Workspace) -> Result<bool> {
         Err(problem) if problem.code == Code::ConfigInvalid => return Ok(true),
         proof => proof?,
     };
-    let is_changed = |log: &Comparison| log.difference.is_some();
+    let is_changed = |log: &LogComparison| log.difference.is_some();
     Ok(proof.chain.as_ref().is_none_or(|chain| chain.valid) && !proof.log.as_ref().is_some_and(is_changed))
 }
 
 /// Every capsule with its standing, best first.
-pub fn offers(workspace: &Workspace) -> Result<Vec<Offer>> {
-    let shelf = Shelf::read(workspace)?;
-    let publications = published::read(workspace)?;
+pub fn offers(workspace: &Workspace) -> Result<Vec<PublishCandidate>> {
+    let shelf = PublishState::read(workspace)?;
+    let publications = publication_log::read(workspace)?;
     let none = Object::new();
-    let mut offers: Vec<Offer> = workspace
+    let mut offers: Vec<PublishCandidate> = workspace
         .store
         .capsules
         .documents()?
         .into_iter()
         .map(|capsule| {
-            let content = published::content(&capsule, shelf.gene(&capsule).unwrap_or(&none));
+            let content = publication_log::content(&capsule, shelf.gene(&capsule).unwrap_or(&none));
             let tries = || publications.iter().filter(|publication| publication.content == content);
             let taken = || tries().filter(|publication| publication.rejected.is_none());
-            let rejection = |p: &Publication| Some((p.hub.clone(), p.rejected.clone()?));
-            Offer {
-                standing: shelf.standing(&capsule),
+            let rejection = |p: &PublicationRecord| Some((p.hub.clone(), p.rejected.clone()?));
+            PublishCandidate {
+                standing: shelf.eligibility(&capsule),
                 published_as: taken().next_back().map(|publication| publication.asset_id.clone()),
                 published_to: taken().map(|publication| publication.hub.clone()).collect(),
                 rejected_by: tries().filter_map(rejection).collect(),
@@ -143,15 +143,17 @@ pub fn offers(workspace: &Workspace) -> Result<Vec<Offer>> {
             }
         })
         .collect();
-    let rank = |offer: &Offer| (offer.standing.eligible, offer.standing.streak, confidence(&offer.capsule));
+    let rank = |offer: &PublishCandidate| {
+        (offer.standing.eligible, offer.standing.streak, confidence(&offer.capsule))
+    };
     offers.sort_by(|a, b| rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal));
     Ok(offers)
 }
 
 /// The bundle of one capsule; refused where it is not eligible, unless `anyway`. What is somebody else's is always
 /// refused.
-pub fn outgoing(workspace: &Workspace, capsule_id: &str, anyway: bool) -> Result<Outgoing> {
-    let shelf = Shelf::read(workspace)?;
+pub fn outgoing(workspace: &Workspace, capsule_id: &str, anyway: bool) -> Result<OutgoingBundle> {
+    let shelf = PublishState::read(workspace)?;
     let capsule = workspace.store.capsules.find(capsule_id)?.ok_or_else(|| {
         Problem::new(Code::NotFound, format!("No capsule has the id `{}`.", inert_line(cut(capsule_id, 120))))
             .fix("`capsid capsules` lists them.")
@@ -160,13 +162,18 @@ pub fn outgoing(workspace: &Workspace, capsule_id: &str, anyway: bool) -> Result
 }
 
 /// Notes that a bundle was taken by a hub, so that it is not sent again.
-pub fn note_published(workspace: &Workspace, sent: &Outgoing, hub: &str, answer: &Object) -> Result<()> {
-    published::note(workspace, sent, hub, answer)
+pub fn record_published(
+    workspace: &Workspace,
+    sent: &OutgoingBundle,
+    hub: &str,
+    answer: &Object,
+) -> Result<()> {
+    publication_log::record_publication(workspace, sent, hub, answer)
 }
 
-pub(super) fn bundle(shelf: &Shelf, capsule: &Object, anyway: bool) -> Result<Outgoing> {
-    let standing = shelf.standing(capsule);
-    let foreign = eligibility::of_origin(capsule).is_some();
+pub(super) fn bundle(shelf: &PublishState, capsule: &Object, anyway: bool) -> Result<OutgoingBundle> {
+    let standing = shelf.eligibility(capsule);
+    let foreign = eligibility::check_origin(capsule).is_some();
     if !standing.eligible && (foreign || !anyway) {
         return Err(not_eligible(capsule, &standing.reasons));
     }
@@ -176,8 +183,8 @@ pub(super) fn bundle(shelf: &Shelf, capsule: &Object, anyway: bool) -> Result<Ou
     let mut notes = gene.notes;
     let gene = gene.asset;
 
-    let Clean { asset: mut sent, notes: of_capsule, .. } =
-        clean::capsule(capsule, record.last_success.as_ref());
+    let RedactedAsset { asset: mut sent, notes: of_capsule, .. } =
+        redact::capsule(capsule, record.last_success.as_ref());
     notes.extend(of_capsule);
     if list_is_empty(&sent, "trigger") {
         return Err(not_eligible(capsule, &["It has no signal of at least three characters.".to_owned()]));
@@ -197,17 +204,17 @@ pub(super) fn bundle(shelf: &Shelf, capsule: &Object, anyway: bool) -> Result<Ou
     if event.is_none() {
         notes.push("event: none is sent".to_owned());
     }
-    Ok(Outgoing {
+    Ok(OutgoingBundle {
         capsule_id: text(capsule, "id").to_owned(),
-        content: published::content(capsule, stored),
+        content: publication_log::content(capsule, stored),
         assets: [gene, sent].into_iter().chain(event).collect(),
         notes,
     })
 }
 
 /// A gene as it leaves, with its id.
-pub(super) fn stamped_gene(stored: &Object) -> Result<Clean> {
-    let mut clean = clean::gene(stored);
+pub(super) fn stamped_gene(stored: &Object) -> Result<RedactedAsset> {
+    let mut clean = redact::gene(stored);
     let category = text(stored, "category");
     let fault = if list_is_empty(&clean.asset, "signals_match") {
         Some("It names no signal of at least three characters.")
@@ -235,14 +242,14 @@ fn stamped_event(
     if !INTENTS.contains(&text(stored, "intent")) {
         return None;
     }
-    let mut clean = clean::event(stored);
+    let mut clean = redact::event(stored);
     notes.append(&mut clean.notes);
     let mut event = clean.asset;
     event.insert("schema_version".to_owned(), schema_version(stored));
     event.insert("genes_used".to_owned(), vec![gene_id(gene)].into());
     event.insert("capsule_id".to_owned(), gene_id(capsule));
     let score = stored.get("outcome").and_then(|outcome| outcome.get("score")).and_then(Value::as_f64);
-    let outcome = capsid_model::event::Outcome::read(stored.get("outcome"));
+    let outcome = capsid_model::event::EventOutcome::read(stored.get("outcome"));
     if score.is_none() {
         event.insert("outcome".to_owned(), outcome.to_value());
     }

@@ -18,7 +18,7 @@ use capsid_model::gene::Gene;
 use capsid_model::report::{CommandResult, ReportInput, report};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value};
-use capsid_rules::evaluation::proof::{Proof, proof};
+use capsid_rules::evaluation::proof::{ProofLevel, proof};
 
 /// What is to be taken in.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +31,7 @@ pub struct PromoteRequest {
 
 /// What was taken in.
 #[derive(Debug, Clone)]
-pub struct Promoted {
+pub struct PromoteOutcome {
     /// The asset as it is stored now.
     pub asset: Object,
     /// The gene that came in with a capsule.
@@ -41,18 +41,18 @@ pub struct Promoted {
 }
 
 /// Takes a staged asset in, a capsule with its gene. Takes the store's lock.
-pub fn promote(workspace: &Workspace, request: &PromoteRequest) -> Result<Promoted> {
+pub fn promote(workspace: &Workspace, request: &PromoteRequest) -> Result<PromoteOutcome> {
     let promoted = {
         let _lock = workspace.lock()?;
         let all = staged(workspace)?;
         let Some(asset) = find(&all, &request.id)? else {
-            return taken_before(workspace, &request.id)?.ok_or_else(|| not_staged(&request.id));
+            return is_promoted(workspace, &request.id)?.ok_or_else(|| not_staged(&request.id));
         };
         if let Some(there) = conflict(workspace, asset)? {
-            forget(workspace, &[asset])?;
-            return Ok(Promoted { asset: there, gene: None, report: None });
+            remove_staged(workspace, &[asset])?;
+            return Ok(PromoteOutcome { asset: there, gene: None, report: None });
         }
-        take_in(workspace, &all, asset, request.validated)?
+        promote_asset(workspace, &all, asset, request.validated)?
     };
     if kind(&promoted.asset) == "EvolutionEvent" {
         // The event is in the log whether this works or not; the next settled cycle seals what this could not.
@@ -64,18 +64,23 @@ pub fn promote(workspace: &Workspace, request: &PromoteRequest) -> Result<Promot
     Ok(promoted)
 }
 
-fn take_in(workspace: &Workspace, all: &[Object], asset: &Object, vouched: bool) -> Result<Promoted> {
-    let judge = judge_of(workspace, all, asset)?;
+fn promote_asset(
+    workspace: &Workspace,
+    all: &[Object],
+    asset: &Object,
+    vouched: bool,
+) -> Result<PromoteOutcome> {
+    let judge = gene_for_asset(workspace, all, asset)?;
     if judge.is_none() && kind(asset) == "Capsule" {
         return Err(without_gene(asset));
     }
-    let gene = judge.as_ref().map(Judge::gene);
+    let gene = judge.as_ref().map(JudgingGene::gene);
     let report = match vouched {
         true => gate_only(workspace, gene).map(|()| None)?,
         false => Some(validate(workspace, asset, gene)?),
     };
     let coming = match &judge {
-        Some(Judge::Coming(gene)) => {
+        Some(JudgingGene::Coming(gene)) => {
             let mut gene = ours(workspace, gene, report.as_ref());
             gene.insert("id".to_owned(), free_name(workspace, &gene)?.into());
             stamp(&mut gene);
@@ -90,12 +95,12 @@ fn take_in(workspace: &Workspace, all: &[Object], asset: &Object, vouched: bool)
     }
     // The gene first: a capsule never points to what is not there, wherever this is cut short.
     if let Some(gene) = &coming {
-        keep(workspace, gene)?;
+        save_promoted(workspace, gene)?;
     }
-    keep(workspace, &ours)?;
+    save_promoted(workspace, &ours)?;
     let done: Vec<&Object> = std::iter::once(asset).chain(gene).collect();
-    forget(workspace, &done)?;
-    Ok(Promoted { asset: ours, gene: coming, report })
+    remove_staged(workspace, &done)?;
+    Ok(PromoteOutcome { asset: ours, gene: coming, report })
 }
 
 /// The newest staged asset with an id; several that share a name have to be told apart.
@@ -124,14 +129,14 @@ fn not_staged(id: &str) -> Problem {
 }
 
 /// What was taken in under an id before.
-fn taken_before(workspace: &Workspace, id: &str) -> Result<Option<Promoted>> {
+fn is_promoted(workspace: &Workspace, id: &str) -> Result<Option<PromoteOutcome>> {
     let store = &workspace.store;
     let ours = store.genes.documents()?.into_iter().chain(store.capsules.documents()?);
     let mut taken = ours.filter(|asset| received_id(asset).is_some());
     let named = taken.find(|asset| {
         [text(asset, "id"), text(asset, "asset_id")].contains(&id) || received_id(asset) == Some(id)
     });
-    Ok(named.map(|asset| Promoted { asset, gene: None, report: None }))
+    Ok(named.map(|asset| PromoteOutcome { asset, gene: None, report: None }))
 }
 
 /// The asset that is there already, if it is this one; a problem if it is another of the same name.
@@ -161,14 +166,14 @@ fn conflict(workspace: &Workspace, asset: &Object) -> Result<Option<Object>> {
 }
 
 /// The gene whose commands judge an asset.
-enum Judge {
+enum JudgingGene {
     /// The asset itself, or a gene of the store.
     Here(Object),
     /// A staged gene, which comes in with its capsule.
     Coming(Object),
 }
 
-impl Judge {
+impl JudgingGene {
     fn gene(&self) -> &Object {
         match self {
             Self::Here(gene) | Self::Coming(gene) => gene,
@@ -177,9 +182,9 @@ impl Judge {
 }
 
 /// The gene that judges an asset: itself, or the one that a capsule names, taken in or staged.
-fn judge_of(workspace: &Workspace, all: &[Object], asset: &Object) -> Result<Option<Judge>> {
+fn gene_for_asset(workspace: &Workspace, all: &[Object], asset: &Object) -> Result<Option<JudgingGene>> {
     if kind(asset) == "Gene" {
-        return Ok(Some(Judge::Here(asset.clone())));
+        return Ok(Some(JudgingGene::Here(asset.clone())));
     }
     let named = text(asset, "gene");
     if kind(asset) != "Capsule" || named.is_empty() {
@@ -187,7 +192,7 @@ fn judge_of(workspace: &Workspace, all: &[Object], asset: &Object) -> Result<Opt
     }
     let has_id = |gene: &Object, id: &str| received_id(gene) == Some(id) || text(gene, "asset_id") == id;
     let local = workspace.store.genes.documents()?;
-    let of_content = |id: &str| local.iter().find(|gene| has_id(gene, id)).cloned().map(Judge::Here);
+    let of_content = |id: &str| local.iter().find(|gene| has_id(gene, id)).cloned().map(JudgingGene::Here);
     if let Some(here) = of_content(named) {
         return Ok(Some(here));
     }
@@ -197,8 +202,8 @@ fn judge_of(workspace: &Workspace, all: &[Object], asset: &Object) -> Result<Opt
         .find(|gene| has_id(gene, named))
         .or_else(|| genes().find(|gene| text(gene, "id") == named && source(gene) == source(asset)));
     Ok(match staged {
-        Some(gene) => of_content(identity(gene)).or_else(|| Some(Judge::Coming(gene.clone()))),
-        None => local.into_iter().find(|gene| text(gene, "id") == named).map(Judge::Here),
+        Some(gene) => of_content(identity(gene)).or_else(|| Some(JudgingGene::Coming(gene.clone()))),
+        None => local.into_iter().find(|gene| text(gene, "id") == named).map(JudgingGene::Here),
     })
 }
 
@@ -315,7 +320,7 @@ fn not_to_be_made(diff: &str) -> Option<&'static str> {
 /// Why commands prove nothing, if they do not.
 fn proves_nothing(commands: &[String]) -> Option<String> {
     let (worth, findings) = proof(commands);
-    let first = findings.first().filter(|_| worth != Proof::Real)?;
+    let first = findings.first().filter(|_| worth != ProofLevel::Real)?;
     Some(format!("`{}`: {}", inert_line(cut(&first.command, 120)), first.why))
 }
 
@@ -379,7 +384,7 @@ fn detach(event: &mut Object, a2a: &mut Object) {
     }
 }
 
-fn keep(workspace: &Workspace, ours: &Object) -> Result<()> {
+fn save_promoted(workspace: &Workspace, ours: &Object) -> Result<()> {
     let store = &workspace.store;
     match kind(ours) {
         "Gene" => {
@@ -395,7 +400,7 @@ fn keep(workspace: &Workspace, ours: &Object) -> Result<()> {
 }
 
 /// Takes assets that were taken in off the stage.
-fn forget(workspace: &Workspace, done: &[&Object]) -> Result<()> {
+fn remove_staged(workspace: &Workspace, done: &[&Object]) -> Result<()> {
     phase::enter("candidates");
     let path = workspace.store.external_candidates();
     let text = files::read_optional(&path)?.unwrap_or_default();

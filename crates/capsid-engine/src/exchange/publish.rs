@@ -1,9 +1,9 @@
 //! A bundle goes to a hub, and what the hub made of it is kept.
 
-use super::outgoing::Outgoing;
-use super::published;
+use super::outgoing::OutgoingBundle;
+use super::publication_log;
 use crate::workspace::Workspace;
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value};
 
@@ -14,7 +14,7 @@ const LONGEST: usize = 400;
 
 /// A bundle that a hub took.
 #[derive(Debug, Clone)]
-pub struct Taken {
+pub struct AcceptedBundle {
     /// What the hub said.
     pub answer: Object,
     /// Why it could not be noted; it is published all the same.
@@ -23,22 +23,23 @@ pub struct Taken {
 
 /// Publishes a bundle and notes it. One that the hub rejects is a problem, and noted too, so that it is not offered to
 /// this hub again before its content changes.
-pub fn publish(workspace: &Workspace, node: &Node, bundle: &Outgoing) -> Result<Taken> {
+pub fn publish(workspace: &Workspace, node: &NodeClient, bundle: &OutgoingBundle) -> Result<AcceptedBundle> {
     match decided(node.publish(&bundle.assets)?) {
         Ok(answer) => {
-            let unnoted = published::note(workspace, bundle, node.hub_url(), &answer).err();
-            Ok(Taken { answer, unnoted })
+            let unnoted =
+                publication_log::record_publication(workspace, bundle, node.hub_url(), &answer).err();
+            Ok(AcceptedBundle { answer, unnoted })
         }
         Err(rejected) => {
             // Without the note it would be asked about again, which costs nothing but the question.
-            let _ = published::note_rejected(workspace, bundle, node.hub_url(), &rejected);
+            let _ = publication_log::record_rejected(workspace, bundle, node.hub_url(), &rejected);
             Err(rejected)
         }
     }
 }
 
 /// Publishes assets that are in no store, so that there is nothing to note.
-pub fn send(node: &Node, assets: &[Object]) -> Result<Object> {
+pub fn send(node: &NodeClient, assets: &[Object]) -> Result<Object> {
     decided(node.publish(assets)?)
 }
 

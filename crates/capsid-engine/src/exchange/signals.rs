@@ -1,7 +1,7 @@
 //! Signals as they may leave this machine, whoever asks with them. Pure.
 
-use super::clean::whole_signal;
-use capsid_model::redact::{Profile, REDACTED, redact_telling};
+use super::redact::redact_signal;
+use capsid_model::redact::{REDACTED, RedactProfile, redact_telling};
 use capsid_model::signal::{is_control, is_cosmetic};
 use capsid_model::text::cut;
 
@@ -26,7 +26,7 @@ pub fn outward_telling(signals: &[String], most: usize, taken: &mut dyn FnMut(&s
         if is_control(signal) || is_cosmetic(signal) {
             continue;
         }
-        let clean = redact_telling(whole_signal(signal), Profile::Publish, taken);
+        let clean = redact_telling(redact_signal(signal), RedactProfile::Publish, taken);
         let clean = cut(clean.trim(), LONGEST).trim_end();
         if !clean.is_empty() && clean != REDACTED && !kept.iter().any(|known| known == clean) {
             kept.push(clean.to_owned());

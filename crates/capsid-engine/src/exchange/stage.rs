@@ -1,13 +1,13 @@
 //! Foreign assets on their way in: checked, their confidence lowered, staged, never selected and never run.
 
-use super::incoming::{self, Found, Received, checked, lowered, received_id};
+use super::incoming::{self, IncomingAsset, ReceiptInfo, checked, lowered, received_id};
 use crate::files::phase;
 use crate::memory::records::graph_id;
 use crate::memory::remote;
 use crate::store::events::object;
 use crate::store::lines;
 use crate::workspace::Workspace;
-use capsid_client::calls::Fetched;
+use capsid_client::calls::FetchedAssets;
 use capsid_disk::files;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
@@ -22,7 +22,7 @@ const STAGED_LIMIT: usize = 5000;
 
 /// What became of foreign assets.
 #[derive(Debug, Clone, Default)]
-pub struct Staged {
+pub struct StageOutcome {
     /// Those that were staged, as they are kept.
     pub accepted: Vec<Object>,
     /// Those that were staged before.
@@ -35,32 +35,32 @@ pub struct Staged {
 
 /// Stages assets from a text: one asset, a list, JSON lines, or messages that hold assets or bundles. Takes the store's
 /// lock.
-pub fn stage(workspace: &Workspace, text: &str, source: Option<&str>) -> Result<Staged> {
+pub fn stage(workspace: &Workspace, text: &str, source: Option<&str>) -> Result<StageOutcome> {
     let (found, refused) = incoming::find(text)?;
     stage_found(workspace, &found, refused, source, None)
 }
 
 /// Stages what was fetched from a hub, each with the node that published it. Takes the store's lock.
-pub fn stage_fetched(workspace: &Workspace, fetched: &Fetched, hub: &str) -> Result<Staged> {
+pub fn stage_fetched(workspace: &Workspace, fetched: &FetchedAssets, hub: &str) -> Result<StageOutcome> {
     let found = |asset: &Object| {
         let id = asset.get("asset_id").and_then(Value::as_str).unwrap_or_default();
-        Found { asset: Value::Object(asset.clone()), sender: fetched.sources.get(id).cloned() }
+        IncomingAsset { asset: Value::Object(asset.clone()), sender: fetched.sources.get(id).cloned() }
     };
-    let found: Vec<Found> = fetched.assets.iter().map(found).collect();
+    let found: Vec<IncomingAsset> = fetched.assets.iter().map(found).collect();
     stage_found(workspace, &found, Vec::new(), None, Some(hub))
 }
 
 fn stage_found(
     workspace: &Workspace,
-    found: &[Found],
+    found: &[IncomingAsset],
     refused: Vec<Problem>,
     source: Option<&str>,
     hub: Option<&str>,
-) -> Result<Staged> {
+) -> Result<StageOutcome> {
     let hub = hub.map(|hub| inert_line(cut(hub, 200)));
-    let mut staged = Staged { refused, ..Staged::default() };
+    let mut staged = StageOutcome { refused, ..StageOutcome::default() };
     let _lock = workspace.lock()?;
-    let (mut known, mut count) = known(workspace)?;
+    let (mut known, mut count) = load_known_ids(workspace)?;
     let (at, factor) = (workspace.now().iso(), factor(workspace));
     for (at_place, item) in found.iter().enumerate() {
         let (asset, had_id) = match checked(&item.asset, at_place + 1) {
@@ -86,12 +86,12 @@ fn stage_found(
         // A hub that does not tell who published it is the only one there is to name.
         let source = sender.as_deref().filter(|name| !name.is_empty()).or(hub.as_deref());
         let received =
-            Received { source: source.unwrap_or("external"), hub: hub.as_deref(), at: at.clone(), factor };
+            ReceiptInfo { source: source.unwrap_or("external"), hub: hub.as_deref(), at: at.clone(), factor };
         staged.accepted.push(lowered(asset, &received));
         known.insert(id);
         count += 1;
     }
-    keep(workspace, &staged.accepted)?;
+    save_staged(workspace, &staged.accepted)?;
     Ok(staged)
 }
 
@@ -107,7 +107,7 @@ pub fn staged(workspace: &Workspace) -> Result<Vec<Object>> {
 }
 
 /// The ids of all that ever came: what is staged, and what was taken in since. Also how much is staged.
-pub(super) fn known(workspace: &Workspace) -> Result<(HashSet<String>, usize)> {
+pub(super) fn load_known_ids(workspace: &Workspace) -> Result<(HashSet<String>, usize)> {
     let staged = staged(workspace)?;
     let count = staged.len();
     let taken = workspace.store.genes.documents()?.into_iter().chain(workspace.store.capsules.documents()?);
@@ -126,7 +126,7 @@ pub(super) fn known(workspace: &Workspace) -> Result<(HashSet<String>, usize)> {
     Ok((ids, count))
 }
 
-fn keep(workspace: &Workspace, accepted: &[Object]) -> Result<()> {
+fn save_staged(workspace: &Workspace, accepted: &[Object]) -> Result<()> {
     if accepted.is_empty() {
         return Ok(());
     }

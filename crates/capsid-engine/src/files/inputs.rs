@@ -1,11 +1,11 @@
 //! Gathers the text that signals are read from. Every read is bounded, and no secret gets past this point.
 
-use crate::signals::Corpus;
+use crate::signals::SignalCorpus;
 use capsid_model::hash::sha256_hex;
-use capsid_model::redact::{Profile, redact};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::text::cut;
 use capsid_model::{Problem, Result, Time};
-use capsid_transcript::{known_folders, plain_tail, recent_text, tail_of};
+use capsid_transcript::{list_folders, plain_tail, recent_text, tail_of};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ pub struct InputRequest<'a> {
 
 /// One text that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct InputSource {
     /// The file, or `stdin`.
     pub name: String,
     /// How much of it was read.
@@ -56,9 +56,9 @@ pub struct Source {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inputs {
     /// The text, without secrets.
-    pub corpus: Corpus,
+    pub corpus: SignalCorpus,
     /// Where it comes from.
-    pub sources: Vec<Source>,
+    pub sources: Vec<InputSource>,
     /// A hash of all parts: equal when nothing changed since another time.
     pub digest: String,
 }
@@ -70,8 +70,8 @@ pub fn gather(request: &InputRequest<'_>) -> Result<Inputs> {
     let today = request.memory_dir.join(format!("{}.md", request.now.date()));
     let today = usual(&today, &mut sources, |path| plain_tail(path, LOG_BYTES));
     let (memory, user) = notes(request, &mut sources)?;
-    let clean = |text: String| redact(&text, Profile::Secrets).into_owned();
-    let corpus = Corpus {
+    let clean = |text: String| redact(&text, RedactProfile::Secrets).into_owned();
+    let corpus = SignalCorpus {
         transcript: clean(transcript),
         today: clean(today.unwrap_or_default()),
         memory: clean(memory),
@@ -94,7 +94,7 @@ impl InputRequest<'_> {
     }
 }
 
-fn transcript(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> Result<String> {
+fn transcript(request: &InputRequest<'_>, sources: &mut Vec<InputSource>) -> Result<String> {
     let mut parts = Vec::new();
     for path in request.log_files {
         let text = plain_tail(path, LOG_BYTES)?;
@@ -104,7 +104,7 @@ fn transcript(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> Result<S
     if let Some(stdin) = &request.stdin {
         // Reading from memory cannot fail.
         let text = tail_of(stdin.as_bytes(), LOG_BYTES).unwrap_or_default();
-        sources.push(Source { name: "stdin".to_owned(), bytes: text.len() });
+        sources.push(InputSource { name: "stdin".to_owned(), bytes: text.len() });
         parts.push(text);
     }
     if request.sessions {
@@ -114,8 +114,8 @@ fn transcript(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> Result<S
     Ok(parts.join("\n"))
 }
 
-fn sessions(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> String {
-    let folders = request.home.map(|home| known_folders(home, request.env)).unwrap_or_default();
+fn sessions(request: &InputRequest<'_>, sources: &mut Vec<InputSource>) -> String {
+    let folders = request.home.map(|home| list_folders(home, request.env)).unwrap_or_default();
     let found = recent_text(&folders, request.now, Some(request.repository));
     if found.sessions.is_empty() {
         return request.placeholder("[NO SESSION LOGS FOUND]");
@@ -125,7 +125,7 @@ fn sessions(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> String {
 }
 
 /// MEMORY.md and USER.md, or the files named instead.
-fn notes(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> Result<(String, String)> {
+fn notes(request: &InputRequest<'_>, sources: &mut Vec<InputSource>) -> Result<(String, String)> {
     let memory = match request.memory_file {
         Some(path) => Some(named(path, sources)?),
         None => usual(&request.workspace.join("MEMORY.md"), sources, head)
@@ -140,14 +140,18 @@ fn notes(request: &InputRequest<'_>, sources: &mut Vec<Source>) -> Result<(Strin
     Ok((cut(&memory, MEMORY_UNITS).to_owned(), user))
 }
 
-fn named(path: &Path, sources: &mut Vec<Source>) -> Result<String> {
+fn named(path: &Path, sources: &mut Vec<InputSource>) -> Result<String> {
     let text = head(path)?;
     sources.push(source(path, text.len()));
     Ok(text)
 }
 
 /// A file at its usual place: nothing when it is absent, a mark in the text when it is there and cannot be read.
-fn usual(path: &Path, sources: &mut Vec<Source>, read: impl Fn(&Path) -> Result<String>) -> Option<String> {
+fn usual(
+    path: &Path,
+    sources: &mut Vec<InputSource>,
+    read: impl Fn(&Path) -> Result<String>,
+) -> Option<String> {
     if let Err(error) = path.symlink_metadata()
         && error.kind() == ErrorKind::NotFound
     {
@@ -173,12 +177,12 @@ fn head(path: &Path) -> Result<String> {
     read().map_err(|error| Problem::io("read", path, &error))
 }
 
-fn source(path: &Path, bytes: usize) -> Source {
-    Source { name: path.display().to_string(), bytes }
+fn source(path: &Path, bytes: usize) -> InputSource {
+    InputSource { name: path.display().to_string(), bytes }
 }
 
 /// The length before each part keeps text from moving between parts unseen.
-fn digest(corpus: &Corpus) -> String {
+fn digest(corpus: &SignalCorpus) -> String {
     let mut bytes = Vec::new();
     for part in [&corpus.transcript, &corpus.today, &corpus.memory, &corpus.user] {
         bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
@@ -227,7 +231,7 @@ mod tests {
         let inputs = gather(&request(root.path())).unwrap();
         assert_eq!(
             inputs.corpus,
-            Corpus {
+            SignalCorpus {
                 transcript: "[NO SESSION LOGS FOUND]".into(),
                 today: String::new(),
                 memory: "[MEMORY.md MISSING]".into(),
@@ -341,7 +345,11 @@ mod tests {
     #[test]
     fn the_digest_knows_which_part_holds_what() {
         let part = |transcript: &str, today: &str| {
-            digest(&Corpus { transcript: transcript.into(), today: today.into(), ..Corpus::default() })
+            digest(&SignalCorpus {
+                transcript: transcript.into(),
+                today: today.into(),
+                ..SignalCorpus::default()
+            })
         };
         assert_ne!(part("ab", ""), part("a", "b"));
         assert_eq!(part("a", "b"), part("a", "b"));

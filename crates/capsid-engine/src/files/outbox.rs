@@ -27,7 +27,7 @@ pub(crate) struct Outbox {
 
 /// What became of what waited.
 #[derive(Debug, Default)]
-pub struct Flushed {
+pub struct FlushSummary {
     /// How many the hub took.
     pub sent: usize,
     /// How many still wait, for this hub or another.
@@ -52,7 +52,7 @@ impl Outbox {
     }
 
     /// Keeps entries until they are sent. The caller holds the store's lock.
-    pub(crate) fn keep(
+    pub(crate) fn append(
         &self,
         workspace: &Workspace,
         entries: impl IntoIterator<Item = Object>,
@@ -76,16 +76,16 @@ impl Outbox {
         patience: Duration,
         is_meant: impl Fn(&Object) -> bool,
         send: impl Fn(&Object) -> Result<()>,
-    ) -> Result<Flushed> {
+    ) -> Result<FlushSummary> {
         if self.pending(workspace)?.is_empty() {
-            return Ok(Flushed::default());
+            return Ok(FlushSummary::default());
         }
         let sending = workspace.repository.private_dir().join(format!("{}.lock", self.name));
         let Ok(_alone) = Lock::acquire(&sending, "An outbox of this repository", Duration::ZERO) else {
-            return Ok(Flushed::default());
+            return Ok(FlushSummary::default());
         };
         let start = Instant::now();
-        let mut flushed = Flushed::default();
+        let mut flushed = FlushSummary::default();
         for entry in self.pending(workspace)?.into_iter().filter(is_meant) {
             if start.elapsed() > patience {
                 break;
@@ -105,12 +105,12 @@ impl Outbox {
                 }
             }
         }
-        flushed.left = self.take_off(workspace, &flushed.done)?;
+        flushed.left = self.remove_sent(workspace, &flushed.done)?;
         Ok(flushed)
     }
 
     /// Takes off what is done; gives how much is left.
-    fn take_off(&self, workspace: &Workspace, done: &[(Object, Option<String>)]) -> Result<usize> {
+    fn remove_sent(&self, workspace: &Workspace, done: &[(Object, Option<String>)]) -> Result<usize> {
         let _lock = workspace.lock()?;
         let mut waiting = self.pending(workspace)?;
         if !done.is_empty() {
@@ -138,14 +138,14 @@ impl Outbox {
 mod tests {
     use super::*;
     use capsid_model::{Code, SystemClock, json};
-    use capsid_testkit::repo::Repo;
     use capsid_testkit::store;
+    use capsid_testkit::test_repo::TestRepo;
     use std::sync::Arc;
 
     const BOX: Outbox =
         Outbox { name: "some", key: "id", limit: 5, is_final: |problem| problem.code == Code::HubRefused };
 
-    fn open(repo: &Repo) -> Workspace {
+    fn open(repo: &TestRepo) -> Workspace {
         Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap()
     }
 
@@ -159,22 +159,22 @@ mod tests {
 
     #[test]
     fn each_waits_once_and_the_oldest_give_way() {
-        let repo = Repo::new();
+        let repo = TestRepo::new();
         let workspace = open(&repo);
-        BOX.keep(&workspace, [0, 1, 1, 0].map(entry)).unwrap();
-        BOX.keep(&workspace, [entry(1)]).unwrap();
+        BOX.append(&workspace, [0, 1, 1, 0].map(entry)).unwrap();
+        BOX.append(&workspace, [entry(1)]).unwrap();
         assert_eq!(waiting(&workspace), ["0", "1"]);
-        BOX.keep(&workspace, (2..6).map(entry)).unwrap();
+        BOX.append(&workspace, (2..6).map(entry)).unwrap();
         assert_eq!(waiting(&workspace), ["1", "2", "3", "4", "5"]);
         assert_eq!(repo.git(&["status", "--short"]), "", "it lies where no commit takes it along");
     }
 
     #[test]
     fn what_was_taken_or_refused_for_good_goes_and_the_rest_stays() {
-        let repo = Repo::new();
+        let repo = TestRepo::new();
         store::write_store(&repo, &[]);
         let workspace = open(&repo);
-        BOX.keep(&workspace, (0..5).map(entry)).unwrap();
+        BOX.append(&workspace, (0..5).map(entry)).unwrap();
         let send = |entry: &Object| match BOX.name_of(entry).as_str() {
             "1" => Err(Problem::new(Code::HubRefused, "never").hub_code("odd")),
             "3" => Err(Problem::new(Code::HubUnreachable, "not now")),
@@ -193,14 +193,14 @@ mod tests {
     #[test]
     fn it_is_the_owners_alone_from_the_first_entry_on() {
         use std::os::unix::fs::PermissionsExt;
-        let repo = Repo::new();
+        let repo = TestRepo::new();
         let workspace = open(&repo);
         let path = BOX.path(&workspace);
         let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
-        BOX.keep(&workspace, [entry(0)]).unwrap();
+        BOX.append(&workspace, [entry(0)]).unwrap();
         assert_eq!(mode(), 0o600);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        BOX.keep(&workspace, [entry(1)]).unwrap();
+        BOX.append(&workspace, [entry(1)]).unwrap();
         assert_eq!((mode(), waiting(&workspace).len()), (0o600, 2));
     }
 }

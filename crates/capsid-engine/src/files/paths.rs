@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// The folders of one repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Paths {
+pub struct RepositoryPaths {
     /// The repository's root.
     pub repo: PathBuf,
     /// Where `MEMORY.md` and `USER.md` are looked for.
@@ -20,7 +20,7 @@ pub struct Paths {
     graph: PathBuf,
 }
 
-impl Paths {
+impl RepositoryPaths {
     /// Resolves the folders of a repository; `env` looks a variable up.
     pub fn resolve(repo: &Path, env: &dyn Fn(&str) -> Option<String>) -> Self {
         let given = |name: &str| {
@@ -149,7 +149,7 @@ mod tests {
             "MEMORY_DIR" => Some(String::new()),
             _ => None,
         };
-        let paths = Paths::resolve(Path::new("/repo"), &env);
+        let paths = RepositoryPaths::resolve(Path::new("/repo"), &env);
         assert_eq!(paths.assets, Path::new("/elsewhere"));
         assert_eq!(paths.evolution, Path::new("/repo/memory/evolution"));
         assert_eq!(paths.own()[0], Path::new("memory/evolution"), "a store elsewhere is not listed");
@@ -163,7 +163,7 @@ mod tests {
                 "EVOLVER_SESSION_SCOPE" => Some("s".to_owned()),
                 _ => None,
             };
-            Paths::resolve(Path::new("/repo"), &env)
+            RepositoryPaths::resolve(Path::new("/repo"), &env)
         };
         assert_eq!(graph("/far/graph.jsonl").memory_graph(), Path::new("/far/graph.jsonl"));
         assert!(graph("/repo/graph.jsonl").own().contains(&PathBuf::from("graph.jsonl")));

@@ -10,14 +10,14 @@ const MAX_READ: u64 = 1 << 20;
 
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct DetectedProject {
     /// Commands, in the order they should run.
     pub commands: Vec<String>,
     /// Programs they need beyond node, npm and npx.
     pub programs: Vec<String>,
 }
 
-impl Found {
+impl DetectedProject {
     fn add(&mut self, command: &str, program: Option<&str>) {
         self.commands.push(command.to_owned());
         self.programs.extend(program.map(str::to_owned));
@@ -25,8 +25,8 @@ impl Found {
 }
 
 /// The validation commands of a repository.
-pub fn validation(root: &Path) -> Found {
-    let mut found = Found::default();
+pub fn validation(root: &Path) -> DetectedProject {
+    let mut found = DetectedProject::default();
     if has_npm_test(root) {
         found.add("npm test", None);
     }

@@ -1,12 +1,12 @@
 //! Which folders of the user's home validation commands need to read, because their program lives there.
 
-use super::detect::Found;
+use super::detect::DetectedProject;
 use std::path::{Path, PathBuf};
 
-type Env<'a> = &'a dyn Fn(&str) -> Option<String>;
+type HintEnv<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// A line for `capsid.toml`, if one is needed.
-pub fn hints(found: &Found, env: Env<'_>) -> Vec<String> {
+pub fn hints(found: &DetectedProject, env: HintEnv<'_>) -> Vec<String> {
     let Some(home) = variable(env, "HOME") else {
         return Vec::new();
     };
@@ -31,7 +31,7 @@ pub fn hints(found: &Found, env: Env<'_>) -> Vec<String> {
 }
 
 /// What a program reads, as narrow as it works: a tool's folder may hold keys and tokens beside it.
-fn needed(program: &str, home: &Path, env: Env<'_>) -> Vec<PathBuf> {
+fn needed(program: &str, home: &Path, env: HintEnv<'_>) -> Vec<PathBuf> {
     let folder = |name: &str, usual: &str| variable(env, name).unwrap_or_else(|| home.join(usual));
     match program {
         "cargo" => ["bin", "registry", "git", "config.toml"]
@@ -48,7 +48,7 @@ fn needed(program: &str, home: &Path, env: Env<'_>) -> Vec<PathBuf> {
 }
 
 /// The folders a program is installed in: the one around its `bin`, unless everything else lies there too.
-fn install_folders(program: &str, home: &Path, env: Env<'_>) -> Vec<PathBuf> {
+fn install_folders(program: &str, home: &Path, env: HintEnv<'_>) -> Vec<PathBuf> {
     let path = env("PATH").unwrap_or_default();
     let Some(bin) = std::env::split_paths(&path).find(|folder| folder.join(program).is_file()) else {
         return Vec::new();
@@ -62,7 +62,7 @@ fn install_folders(program: &str, home: &Path, env: Env<'_>) -> Vec<PathBuf> {
     }
 }
 
-fn variable(env: Env<'_>, name: &str) -> Option<PathBuf> {
+fn variable(env: HintEnv<'_>, name: &str) -> Option<PathBuf> {
     env(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
@@ -71,8 +71,8 @@ fn variable(env: Env<'_>, name: &str) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    fn found(command: &str) -> Found {
-        Found { commands: vec![command.to_owned()], programs: Vec::new() }
+    fn found(command: &str) -> DetectedProject {
+        DetectedProject { commands: vec![command.to_owned()], programs: Vec::new() }
     }
 
     #[test]

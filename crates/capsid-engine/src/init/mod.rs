@@ -5,7 +5,7 @@ mod hints;
 
 use crate::config;
 use crate::files::builtin;
-use crate::store::Store;
+use crate::store::AssetStore;
 use capsid_disk::files;
 use capsid_model::Result;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub struct InitReport {
 /// Takes the store's lock. `env` looks a variable up.
 pub fn init(
     repo_root: &Path,
-    store: &Store,
+    store: &AssetStore,
     config_path: &Path,
     evolution: &Path,
     env: &dyn Fn(&str) -> Option<String>,
@@ -63,7 +63,7 @@ pub fn init(
     Ok(report)
 }
 
-fn store_files(store: &Store) -> Vec<PathBuf> {
+fn store_files(store: &AssetStore) -> Vec<PathBuf> {
     [
         "genes.json",
         "genes.jsonl",

@@ -1,6 +1,6 @@
 //! Compaction: the newest lines of a graph as they are, and the outcomes of all older ones as summaries.
 
-use super::graph::{Edge, GraphStats, Tally, read_line, text_of};
+use super::graph::{GeneTally, GraphStats, MemoryEdge, read_line, text_of};
 use capsid_model::asset::stamp;
 use capsid_model::hash::stable_hash;
 use capsid_model::{Time, Value, json};
@@ -16,21 +16,21 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 ///
 /// Statistics stay equal, for genes always and for edges up to the limit.
 #[derive(Debug)]
-pub struct Fold {
+pub struct GraphCompactor {
     newest: usize,
     older: GraphStats,
     kept: VecDeque<String>,
     bytes: usize,
 }
 
-impl Fold {
+impl GraphCompactor {
     /// Keeps so many of the newest lines as they are.
     pub fn keeping(newest: usize) -> Self {
         Self { newest, older: GraphStats::default(), kept: VecDeque::new(), bytes: 0 }
     }
 
     /// Takes the next line in.
-    pub fn take(&mut self, line: &str) {
+    pub fn add_line(&mut self, line: &str) {
         if line.trim().is_empty() {
             return;
         }
@@ -62,7 +62,7 @@ fn is_summary(kind: &str) -> bool {
 }
 
 fn summaries(stats: &GraphStats) -> Vec<String> {
-    let mut edges: Vec<(&(String, String), &Edge)> = stats.edges.iter().collect();
+    let mut edges: Vec<(&(String, String), &MemoryEdge)> = stats.edges.iter().collect();
     edges.sort_by_key(|(_, edge)| std::cmp::Reverse(edge.tally.last));
     edges.truncate(MAX_EDGES);
     let edges = edges.into_iter().map(|((key, gene), edge)| {
@@ -95,7 +95,7 @@ fn stamped(mut record: Value) -> String {
     record.to_string()
 }
 
-fn stats_of(tally: Tally) -> Value {
+fn stats_of(tally: GeneTally) -> Value {
     json!({
         "success": tally.success,
         "fail": tally.fail,
@@ -110,8 +110,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn compact<'a>(lines: impl IntoIterator<Item = &'a str>, newest: usize) -> Vec<String> {
-        let mut fold = Fold::keeping(newest);
-        lines.into_iter().for_each(|line| fold.take(line));
+        let mut fold = GraphCompactor::keeping(newest);
+        lines.into_iter().for_each(|line| fold.add_line(line));
         fold.finish()
     }
 

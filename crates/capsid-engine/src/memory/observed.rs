@@ -4,7 +4,7 @@ use capsid_model::{Value, json};
 
 /// What was counted in a cycle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Observed {
+pub struct ObservedSignals {
     /// The agent whose transcripts were read.
     pub agent: String,
     /// Whether drift was asked for.
@@ -25,7 +25,7 @@ pub struct Observed {
     pub platform: String,
 }
 
-impl Observed {
+impl ObservedSignals {
     /// The record's form.
     pub fn to_value(&self) -> Value {
         json!({

@@ -1,13 +1,13 @@
 //! How the previous action ended. The event that its run recorded decides; without one, the log is asked.
 
 use capsid_model::Value;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use serde::{Deserialize, Serialize};
 
 /// The action that the last cycle began, as the graph's state file keeps it until it is closed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Previous {
+pub struct PreviousAction {
     /// Its name, `act_<ms>_<8hex>`.
     pub action_id: String,
     /// What it was expected to do.
@@ -45,7 +45,7 @@ pub struct Previous {
     pub baseline_observed: Value,
 }
 
-impl Previous {
+impl PreviousAction {
     /// Reads the state file's `last_action`; nothing when it has another shape.
     pub fn read(value: &Value) -> Option<Self> {
         Self::deserialize(value).ok().filter(|previous| !previous.action_id.is_empty())
@@ -64,7 +64,7 @@ impl Previous {
 
 /// How an action ended, as the graph records it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Inferred {
+pub struct InferredOutcome {
     /// `success`, `failed`, or `unknown`, which counts for neither side.
     pub status: &'static str,
     /// From 0 to 1.
@@ -75,18 +75,18 @@ pub struct Inferred {
 
 /// Tells how the previous action ended, from the event of its run if there is one, else from the log's errors.
 pub fn infer(
-    previous: &Previous,
-    recorded: Option<&Event>,
+    previous: &PreviousAction,
+    recorded: Option<&EvolutionEvent>,
     signals_now: &[String],
     errors_now: u64,
-) -> Inferred {
+) -> InferredOutcome {
     match recorded {
         Some(event) => from_event(event),
         None => from_log(previous, signals_now, errors_now),
     }
 }
 
-fn from_event(event: &Event) -> Inferred {
+fn from_event(event: &EvolutionEvent) -> InferredOutcome {
     let outcome = &event.outcome;
     let foreign = matches!(event.failure_class.as_deref(), Some("host" | "network" | "sandbox"));
     let succeeded = outcome.is_success() || (!outcome.is_failure() && outcome.score >= 0.5);
@@ -96,10 +96,10 @@ fn from_event(event: &Event) -> Inferred {
         false if foreign => ("unknown", "evolutionevent_observed|not_charged"),
         false => ("failed", "evolutionevent_observed"),
     };
-    Inferred { status, score: outcome.score.clamp(0.0, 1.0), note: note.to_owned() }
+    InferredOutcome { status, score: outcome.score.clamp(0.0, 1.0), note: note.to_owned() }
 }
 
-fn from_log(previous: &Previous, signals_now: &[String], errors_now: u64) -> Inferred {
+fn from_log(previous: &PreviousAction, signals_now: &[String], errors_now: u64) -> InferredOutcome {
     let has_error = signals_now.iter().any(|signal| signal == "log_error");
     let (status, base, note) = match (previous.had_error, has_error) {
         (true, false) => ("success", 0.85, "error_cleared"),
@@ -110,18 +110,27 @@ fn from_log(previous: &Previous, signals_now: &[String], errors_now: u64) -> Inf
     };
     let before = previous.error_count().unwrap_or(errors_now);
     let change = ((before as f64 - errors_now as f64) / 50.0).clamp(-0.12, 0.12);
-    Inferred { status, score: (base + change).clamp(0.0, 1.0), note: format!("{note}|heuristic_delta") }
+    InferredOutcome {
+        status,
+        score: (base + change).clamp(0.0, 1.0),
+        note: format!("{note}|heuristic_delta"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::event::Outcome;
+    use capsid_model::event::EventOutcome;
     use capsid_model::json;
 
-    fn previous(had_error: bool) -> Previous {
+    fn previous(had_error: bool) -> PreviousAction {
         let baseline_observed = json!({"recent_error_count": 10});
-        Previous { action_id: "act_1".into(), had_error, baseline_observed, ..Previous::default() }
+        PreviousAction {
+            action_id: "act_1".into(),
+            had_error,
+            baseline_observed,
+            ..PreviousAction::default()
+        }
     }
 
     fn log(had_error: bool, has_error: bool, errors: u64) -> (&'static str, f64, String) {
@@ -141,19 +150,20 @@ mod tests {
     #[test]
     fn a_cycle_that_recorded_and_changed_nothing_is_no_success() {
         assert_eq!(log(false, false, 10).0, "unknown");
-        let empty = Event { outcome: Outcome::success(), is_empty: true, ..Event::default() };
+        let empty =
+            EvolutionEvent { outcome: EventOutcome::success(), is_empty: true, ..EvolutionEvent::default() };
         assert_eq!(infer(&previous(false), Some(&empty), &[], 0).status, "unknown");
     }
 
     #[test]
     fn a_quiet_log_after_a_recorded_failure_is_a_failure() {
-        let mut event = Event { outcome: Outcome::failed(), ..Event::default() };
+        let mut event = EvolutionEvent { outcome: EventOutcome::failed(), ..EvolutionEvent::default() };
         let inferred = infer(&previous(true), Some(&event), &[], 0);
         assert_eq!((inferred.status, inferred.score), ("failed", 0.2));
         assert_eq!(inferred.note, "evolutionevent_observed");
         event.failure_class = Some("network".into());
         assert_eq!(infer(&previous(true), Some(&event), &[], 0).status, "unknown");
-        event.outcome = Outcome::success();
+        event.outcome = EventOutcome::success();
         let noisy = ["log_error".to_owned()];
         assert_eq!(infer(&previous(false), Some(&event), &noisy, 99).status, "success");
     }
@@ -161,8 +171,8 @@ mod tests {
     #[test]
     fn the_state_round_trips_and_a_broken_one_is_refused() {
         let state = previous(true);
-        assert_eq!(Previous::read(&state.to_value()), Some(state));
-        assert_eq!(Previous::read(&json!({"action_id": 7})), None);
-        assert_eq!(Previous::read(&json!(null)), None);
+        assert_eq!(PreviousAction::read(&state.to_value()), Some(state));
+        assert_eq!(PreviousAction::read(&json!({"action_id": 7})), None);
+        assert_eq!(PreviousAction::read(&json!(null)), None);
     }
 }

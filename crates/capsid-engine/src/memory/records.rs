@@ -1,9 +1,9 @@
 //! The records of the memory graph. They hold names and counts, never what a transcript or a user said.
 
 use super::advice::{EDGE_HALF_LIFE, GENE_HALF_LIFE};
-use super::graph::Tally;
-pub use super::observed::Observed;
-use super::outcome::{Inferred, Previous};
+use super::graph::GeneTally;
+pub use super::observed::ObservedSignals;
+use super::outcome::{InferredOutcome, PreviousAction};
 use crate::rules::select::Selection;
 use capsid_model::mutation::Mutation;
 use capsid_model::personality::Personality;
@@ -17,7 +17,7 @@ pub fn graph_id(prefix: &str, now: Time, random: u32) -> String {
 
 /// What a cycle sets out to do, for its hypothesis and its attempt.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan<'a> {
+pub struct PlannedChange<'a> {
     /// The signals it answers.
     pub signals: &'a [String],
     /// The id of the hypothesis.
@@ -33,18 +33,18 @@ pub struct Plan<'a> {
     /// The chosen gene's category.
     pub gene_category: Option<&'a str>,
     /// What was counted.
-    pub observed: &'a Observed,
+    pub observed: &'a ObservedSignals,
 }
 
 /// The record of what was seen.
-pub fn signal(id: &str, now: Time, signals: &[String], observed: &Observed) -> Object {
+pub fn signal(id: &str, now: Time, signals: &[String], observed: &ObservedSignals) -> Object {
     let mut record = head("signal", id, now, signals);
     record.insert("observed".to_owned(), observed.to_value());
     record
 }
 
 /// The record of what a cycle expects.
-pub fn hypothesis(id: &str, now: Time, plan: &Plan<'_>) -> Object {
+pub fn hypothesis(id: &str, now: Time, plan: &PlannedChange<'_>) -> Object {
     let mutation = plan.mutation;
     let text = format!(
         "On {}, {} of {} should {}.",
@@ -62,7 +62,7 @@ pub fn hypothesis(id: &str, now: Time, plan: &Plan<'_>) -> Object {
 }
 
 /// The record of what a cycle begins.
-pub fn attempt(id: &str, now: Time, plan: &Plan<'_>) -> Object {
+pub fn attempt(id: &str, now: Time, plan: &PlannedChange<'_>) -> Object {
     let hypothesis = json!({"id": plan.hypothesis_id});
     planned("attempt", id, now, plan, &hypothesis, json!({"id": plan.action_id}))
 }
@@ -71,10 +71,10 @@ pub fn attempt(id: &str, now: Time, plan: &Plan<'_>) -> Object {
 pub fn outcome(
     id: &str,
     now: Time,
-    previous: &Previous,
-    inferred: &Inferred,
+    previous: &PreviousAction,
+    inferred: &InferredOutcome,
     signals_now: &[String],
-    observed: &Observed,
+    observed: &ObservedSignals,
 ) -> Object {
     let mut record = head("outcome", id, now, &previous.signals);
     extend(
@@ -110,7 +110,7 @@ pub fn confidence_edge(
     now: Time,
     signals: &[String],
     gene: &str,
-    tally: &Tally,
+    tally: &GeneTally,
     outcome_id: &str,
 ) -> Object {
     let mut record = head("confidence_edge", id, now, signals);
@@ -131,7 +131,7 @@ pub fn confidence_gene_outcome(
     now: Time,
     signals: &[String],
     gene: &str,
-    tally: &Tally,
+    tally: &GeneTally,
     outcome_id: &str,
 ) -> Object {
     let mut record = head("confidence_gene_outcome", id, now, signals);
@@ -168,7 +168,7 @@ fn planned(
     kind: &str,
     id: &str,
     now: Time,
-    plan: &Plan<'_>,
+    plan: &PlannedChange<'_>,
     hypothesis: &Value,
     mut action: Value,
 ) -> Object {
@@ -200,7 +200,7 @@ fn planned(
     record
 }
 
-fn stats(tally: &Tally, half_life: f64, now: Time) -> Value {
+fn stats(tally: &GeneTally, half_life: f64, now: Time) -> Value {
     json!({
         "success": tally.success,
         "fail": tally.fail,
@@ -254,7 +254,7 @@ mod tests {
             reason: vec![format!("signals: {}", signals.join(", "))],
             ..Selection::default()
         };
-        let plan = Plan {
+        let plan = PlannedChange {
             signals: &signals,
             hypothesis_id: "hyp_1",
             action_id: "act_1",
@@ -262,20 +262,24 @@ mod tests {
             personality: &Personality::default(),
             selection: &selection,
             gene_category: Some("repair"),
-            observed: &Observed::default(),
+            observed: &ObservedSignals::default(),
         };
-        let previous =
-            Previous { signals: signals.clone(), gene_id: Some("g".into()), ..Previous::default() };
-        let inferred = Inferred { status: "success", score: 0.85, note: "evolutionevent_observed".into() };
-        let observed = Observed::default();
+        let previous = PreviousAction {
+            signals: signals.clone(),
+            gene_id: Some("g".into()),
+            ..PreviousAction::default()
+        };
+        let inferred =
+            InferredOutcome { status: "success", score: 0.85, note: "evolutionevent_observed".into() };
+        let observed = ObservedSignals::default();
         let ended = outcome("mge_1", NOW, &previous, &inferred, &signals, &observed);
         let records = [
             signal("mge_1", NOW, &signals, &observed),
             hypothesis("mge_1", NOW, &plan),
             attempt("mge_1", NOW, &plan),
             ended.clone(),
-            confidence_edge("mge_1", NOW, &signals, "g", &Tally::default(), "mge_1"),
-            confidence_gene_outcome("mge_1", NOW, &signals, "g", &Tally::default(), "mge_1"),
+            confidence_edge("mge_1", NOW, &signals, "g", &GeneTally::default(), "mge_1"),
+            confidence_gene_outcome("mge_1", NOW, &signals, "g", &GeneTally::default(), "mge_1"),
         ];
         for record in records {
             let text = serde_json::to_string(&record).unwrap();
@@ -285,13 +289,13 @@ mod tests {
         let mut stats = GraphStats::default();
         stats.add(&ended);
         let key = (learning_key(&signals), "g".to_owned());
-        assert_eq!(stats.edges[&key].tally, Tally { success: 1, fail: 0, last: Some(NOW) });
+        assert_eq!(stats.edges[&key].tally, GeneTally { success: 1, fail: 0, last: Some(NOW) });
     }
 
     #[test]
     fn ids_and_statistics_have_the_known_form() {
         assert_eq!(graph_id("mge", NOW, 0xc0ffee), "mge_1770477654155_00c0ffee");
-        let tally = Tally { success: 1, fail: 1, last: Some(NOW) };
+        let tally = GeneTally { success: 1, fail: 1, last: Some(NOW) };
         let record = confidence_gene_outcome("mge_2", NOW, &[], "g", &tally, "mge_1");
         assert_eq!(record["signal"]["key"], "(none)");
         assert_eq!(record["stats"]["value"], 0.5);

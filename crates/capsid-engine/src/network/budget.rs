@@ -1,6 +1,6 @@
 //! How much of a day may go into work for others, and how much already did. The day is that of UTC.
 
-use crate::config::Hub;
+use crate::config::HubConnectionConfig;
 use crate::store;
 use crate::workspace::Workspace;
 use capsid_model::{Code, Problem, Result, Time, Value, json};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// What a day has cost so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct DailySpend {
     /// The day.
     pub date: String,
     /// How many tasks were worked on.
@@ -18,7 +18,7 @@ pub struct Spent {
     pub time: Duration,
 }
 
-impl Spent {
+impl DailySpend {
     /// What the day of `now` has cost, by the record of the workspace.
     pub fn today(workspace: &Workspace, now: Time) -> Result<Self> {
         let state = store::read_state(&path(workspace))?;
@@ -35,7 +35,7 @@ impl Spent {
     }
 
     /// Nothing where there is something left; otherwise what is used up.
-    pub fn check(&self, allowed: &Hub) -> Result<()> {
+    pub fn check(&self, allowed: &HubConnectionConfig) -> Result<()> {
         let minutes = self.time.as_secs() / 60;
         let what = match () {
             () if self.runs >= allowed.task_runs_per_day => {
@@ -52,7 +52,7 @@ impl Spent {
     }
 
     /// One line about what is left.
-    pub fn left(&self, allowed: &Hub) -> String {
+    pub fn remaining(&self, allowed: &HubConnectionConfig) -> String {
         let minutes = allowed.task_minutes_per_day.saturating_sub(self.time.as_secs() / 60);
         let runs = allowed.task_runs_per_day.saturating_sub(self.runs);
         format!("{runs} task(s) and {minutes} min left today")
@@ -60,20 +60,20 @@ impl Spent {
 }
 
 /// Counts a task that is begun, before any time goes into it.
-pub fn begin(workspace: &Workspace, now: Time) -> Result<Spent> {
-    let mut spent = Spent::today(workspace, now)?;
+pub fn begin(workspace: &Workspace, now: Time) -> Result<DailySpend> {
+    let mut spent = DailySpend::today(workspace, now)?;
     spent.runs = spent.runs.saturating_add(1);
     write(workspace, &spent)
 }
 
 /// Adds the time that went into a task.
-pub fn charge(workspace: &Workspace, took: Duration, now: Time) -> Result<Spent> {
-    let mut spent = Spent::today(workspace, now)?;
+pub fn charge(workspace: &Workspace, took: Duration, now: Time) -> Result<DailySpend> {
+    let mut spent = DailySpend::today(workspace, now)?;
     spent.time = spent.time.saturating_add(took);
     write(workspace, &spent)
 }
 
-fn write(workspace: &Workspace, spent: &Spent) -> Result<Spent> {
+fn write(workspace: &Workspace, spent: &DailySpend) -> Result<DailySpend> {
     let time_ms = u64::try_from(spent.time.as_millis()).unwrap_or(u64::MAX);
     let state = json!({"date": spent.date, "runs": spent.runs, "time_ms": time_ms});
     store::write_state(&path(workspace), &state.as_object().cloned().unwrap_or_default())?;
@@ -90,8 +90,12 @@ mod tests {
 
     #[test]
     fn a_day_ends_by_tasks_or_by_minutes() {
-        let allowed = Hub { task_runs_per_day: 2, task_minutes_per_day: 10, ..Hub::default() };
-        let spent = |runs, minutes: u64| Spent {
+        let allowed = HubConnectionConfig {
+            task_runs_per_day: 2,
+            task_minutes_per_day: 10,
+            ..HubConnectionConfig::default()
+        };
+        let spent = |runs, minutes: u64| DailySpend {
             date: "2026-02-07".into(),
             runs,
             time: Duration::from_secs(minutes * 60),
@@ -99,9 +103,9 @@ mod tests {
         assert!(spent(1, 9).check(&allowed).is_ok());
         assert_eq!(spent(2, 0).check(&allowed).unwrap_err().code, Code::BudgetSpent);
         assert_eq!(spent(0, 10).check(&allowed).unwrap_err().code, Code::BudgetSpent);
-        assert_eq!(spent(1, 4).left(&allowed), "1 task(s) and 6 min left today");
-        assert_eq!(spent(9, 99).left(&allowed), "0 task(s) and 0 min left today");
-        let nothing = Hub { task_runs_per_day: 0, ..Hub::default() };
+        assert_eq!(spent(1, 4).remaining(&allowed), "1 task(s) and 6 min left today");
+        assert_eq!(spent(9, 99).remaining(&allowed), "0 task(s) and 0 min left today");
+        let nothing = HubConnectionConfig { task_runs_per_day: 0, ..HubConnectionConfig::default() };
         assert!(spent(0, 0).check(&nothing).is_err());
     }
 }

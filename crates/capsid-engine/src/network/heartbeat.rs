@@ -1,7 +1,7 @@
 //! The heartbeat: the hub hears that this node is there, and tells what is new. The rules of its pace are pure.
 
 use super::pause;
-use capsid_client::{Node, Settings};
+use capsid_client::{ClientConfig, NodeClient};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const COURTESY: Duration = Duration::from_secs(5);
 
 /// How a heartbeat went.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum HeartbeatOutcome {
     /// It was taken; the hub may say when it wants the next.
     Fine(Option<Duration>),
     /// It came too soon.
@@ -31,13 +31,13 @@ pub enum Heard {
 
 /// The pace of heartbeats.
 #[derive(Debug, Clone, Default)]
-pub struct Pace {
+pub struct HeartbeatPace {
     /// What the user asks for.
     asked: Option<Duration>,
     failures: u64,
 }
 
-impl Pace {
+impl HeartbeatPace {
     /// The pace that `HEARTBEAT_INTERVAL_MS` asks for, or the hub's.
     pub fn new(env: &dyn Fn(&str) -> Option<String>) -> Self {
         let asked = env("HEARTBEAT_INTERVAL_MS").and_then(|text| text.trim().parse().ok());
@@ -45,14 +45,16 @@ impl Pace {
     }
 
     /// How long to wait before the next one.
-    pub fn after(&mut self, heard: &Heard) -> Duration {
+    pub fn after(&mut self, heard: &HeartbeatOutcome) -> Duration {
         match heard {
-            Heard::Fine(next) => {
+            HeartbeatOutcome::Fine(next) => {
                 self.failures = 0;
                 self.asked.or(*next).unwrap_or(USUAL).clamp(LEAST, MOST)
             }
-            Heard::Busy(asked) => asked.unwrap_or(FIRST_PAUSE).saturating_add(COURTESY).clamp(LEAST, MOST),
-            Heard::Failed => {
+            HeartbeatOutcome::Busy(asked) => {
+                asked.unwrap_or(FIRST_PAUSE).saturating_add(COURTESY).clamp(LEAST, MOST)
+            }
+            HeartbeatOutcome::Failed => {
                 self.failures = self.failures.saturating_add(1);
                 pause::after(self.failures, FIRST_PAUSE, LONGEST_PAUSE)
             }
@@ -62,7 +64,7 @@ impl Pace {
 
 /// What a heartbeat tells the hub.
 #[derive(Debug, Clone, Default)]
-pub struct Told {
+pub struct HeartbeatReport {
     /// How many genes are in the store.
     pub genes: usize,
     /// How many capsules.
@@ -73,7 +75,7 @@ pub struct Told {
 
 /// What the hub tells in return.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct News {
+pub struct HubAdvice {
     /// Whether there is a task for this node: one that it has, one that is late, or one that it could take.
     pub work: bool,
     /// How many tasks are late.
@@ -81,22 +83,22 @@ pub struct News {
 }
 
 /// Sends heartbeats.
-pub struct Heart(Node);
+pub struct HeartbeatSender(NodeClient);
 
-impl Heart {
+impl HeartbeatSender {
     /// Prepares to send; nothing is sent yet. Each beat is tried once: its pace says when the next one is due.
-    pub fn new(node: &Node) -> Result<Self> {
-        node.with_settings(&Settings { retries: 0, ..node.settings().clone() }).map(Self)
+    pub fn new(node: &NodeClient) -> Result<Self> {
+        node.with_settings(&ClientConfig { retries: 0, ..node.settings().clone() }).map(Self)
     }
 
     /// Says hello.
-    pub fn hello(&self, told: &Told) -> Result<Object> {
+    pub fn hello(&self, told: &HeartbeatReport) -> Result<Object> {
         let payload = json!({"capabilities": {}, "gene_count": told.genes, "capsule_count": told.capsules});
         Ok(self.0.hello(payload.as_object().cloned().unwrap_or_default())?.payload)
     }
 
     /// Sends one heartbeat. A hub that is away, busy or wrong is an answer too.
-    pub fn beat(&self, told: &Told) -> (Heard, News, Option<Problem>) {
+    pub fn send(&self, told: &HeartbeatReport) -> (HeartbeatOutcome, HubAdvice, Option<Problem>) {
         let body = json!({
             "version": env!("CARGO_PKG_VERSION"),
             "gene_count": told.genes,
@@ -104,20 +106,20 @@ impl Heart {
             "worker_enabled": told.worker,
             "max_load": 1,
         });
-        heard(self.0.heartbeat(body.as_object().cloned().unwrap_or_default()))
+        parse_response(self.0.heartbeat(body.as_object().cloned().unwrap_or_default()))
     }
 }
 
-fn heard(answer: Result<Object>) -> (Heard, News, Option<Problem>) {
+fn parse_response(answer: Result<Object>) -> (HeartbeatOutcome, HubAdvice, Option<Problem>) {
     match answer {
         Ok(answer) => {
             let answer = answer.into();
-            (Heard::Fine(interval(&answer)), news(&answer), None)
+            (HeartbeatOutcome::Fine(interval(&answer)), news(&answer), None)
         }
         Err(problem) if problem.code == Code::HubBusy => {
-            (Heard::Busy(problem.retry_after), News::default(), None)
+            (HeartbeatOutcome::Busy(problem.retry_after), HubAdvice::default(), None)
         }
-        Err(problem) => (Heard::Failed, News::default(), Some(problem)),
+        Err(problem) => (HeartbeatOutcome::Failed, HubAdvice::default(), Some(problem)),
     }
 }
 
@@ -127,15 +129,18 @@ fn interval(body: &Value) -> Option<Duration> {
     told.map(Duration::from_millis)
 }
 
-fn news(body: &Value) -> News {
+fn news(body: &Value) -> HubAdvice {
     let list = |name: &str| body.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut events = list("pending_events").iter().chain(list("events"));
     let overdue = list("overdue_tasks").len();
-    News { work: overdue > 0 || !list("available_tasks").is_empty() || events.any(tells_of_work), overdue }
+    HubAdvice {
+        work: overdue > 0 || !list("available_tasks").is_empty() || events.any(has_work_changes),
+        overdue,
+    }
 }
 
 /// Whether an event is about something that this node has to do or could do.
-pub(super) fn tells_of_work(event: &Value) -> bool {
+pub(super) fn has_work_changes(event: &Value) -> bool {
     let kinds = [
         "task_assigned",
         "task_available",
@@ -150,51 +155,57 @@ pub(super) fn tells_of_work(event: &Value) -> bool {
 mod tests {
     use super::*;
 
-    fn pace(asked: Option<&str>) -> Pace {
-        Pace::new(&|name| (name == "HEARTBEAT_INTERVAL_MS").then(|| asked.map(str::to_owned)).flatten())
+    fn pace(asked: Option<&str>) -> HeartbeatPace {
+        HeartbeatPace::new(&|name| {
+            (name == "HEARTBEAT_INTERVAL_MS").then(|| asked.map(str::to_owned)).flatten()
+        })
     }
 
     #[test]
     fn the_pace_is_the_users_then_the_hubs_and_always_bounded() {
         let ms = Duration::from_millis;
-        assert_eq!(pace(None).after(&Heard::Fine(None)), USUAL);
-        assert_eq!(pace(None).after(&Heard::Fine(Some(ms(300_000)))), ms(300_000));
-        assert_eq!(pace(None).after(&Heard::Fine(Some(ms(1)))), LEAST);
-        assert_eq!(pace(None).after(&Heard::Fine(Some(ms(u64::MAX)))), MOST);
-        assert_eq!(pace(Some("60000")).after(&Heard::Fine(Some(ms(300_000)))), ms(60_000));
-        assert_eq!(pace(Some("nonsense")).after(&Heard::Fine(None)), USUAL);
+        assert_eq!(pace(None).after(&HeartbeatOutcome::Fine(None)), USUAL);
+        assert_eq!(pace(None).after(&HeartbeatOutcome::Fine(Some(ms(300_000)))), ms(300_000));
+        assert_eq!(pace(None).after(&HeartbeatOutcome::Fine(Some(ms(1)))), LEAST);
+        assert_eq!(pace(None).after(&HeartbeatOutcome::Fine(Some(ms(u64::MAX)))), MOST);
+        assert_eq!(pace(Some("60000")).after(&HeartbeatOutcome::Fine(Some(ms(300_000)))), ms(60_000));
+        assert_eq!(pace(Some("nonsense")).after(&HeartbeatOutcome::Fine(None)), USUAL);
     }
 
     #[test]
     fn failures_double_the_pause_and_success_ends_it() {
         let mut pace = pace(None);
-        let minutes: Vec<u64> = (0..8).map(|_| pace.after(&Heard::Failed).as_secs() / 60).collect();
+        let minutes: Vec<u64> =
+            (0..8).map(|_| pace.after(&HeartbeatOutcome::Failed).as_secs() / 60).collect();
         assert_eq!(minutes, [1, 2, 4, 8, 16, 30, 30, 30]);
-        pace.after(&Heard::Fine(None));
-        assert_eq!(pace.after(&Heard::Failed), FIRST_PAUSE);
+        pace.after(&HeartbeatOutcome::Fine(None));
+        assert_eq!(pace.after(&HeartbeatOutcome::Failed), FIRST_PAUSE);
     }
 
     #[test]
     fn a_busy_hub_is_given_the_time_it_asks_for_and_a_little_more() {
         let mut pace = pace(None);
-        assert_eq!(pace.after(&Heard::Busy(Some(Duration::from_secs(60)))), Duration::from_secs(65));
-        assert!(pace.after(&Heard::Busy(Some(Duration::MAX))) <= MOST);
+        assert_eq!(
+            pace.after(&HeartbeatOutcome::Busy(Some(Duration::from_secs(60)))),
+            Duration::from_secs(65)
+        );
+        assert!(pace.after(&HeartbeatOutcome::Busy(Some(Duration::MAX))) <= MOST);
     }
 
     #[test]
     fn answers_are_read_whatever_they_hold() {
-        let answer = |body: Value| heard(Ok(body.as_object().cloned().unwrap()));
+        let answer = |body: Value| parse_response(Ok(body.as_object().cloned().unwrap()));
         let wait = Some(Duration::from_secs(9));
         let busy = Problem::new(Code::HubBusy, "later").retry_after(wait);
-        assert_eq!(heard(Err(busy)), (Heard::Busy(wait), News::default(), None));
+        assert_eq!(parse_response(Err(busy)), (HeartbeatOutcome::Busy(wait), HubAdvice::default(), None));
         let away = Problem::new(Code::HubUnreachable, "away");
-        assert_eq!(heard(Err(away)).0, Heard::Failed);
-        assert_eq!(answer(json!({"next_heartbeat_ms": "soon"})).0, Heard::Fine(None));
+        assert_eq!(parse_response(Err(away)).0, HeartbeatOutcome::Failed);
+        assert_eq!(answer(json!({"next_heartbeat_ms": "soon"})).0, HeartbeatOutcome::Fine(None));
         let (_, news, _) = answer(
             json!({"status": "ok", "pending_events": [{"type": "task_assigned"}, 5], "available_tasks": [{}], "overdue_tasks": {}}),
         );
         assert!(news.work && news.overdue == 0);
         let (_, news, _) = answer(json!({"pending_events": [{"type": "bounty_paid"}], "events": 7}));
-        assert_eq!(news, News::default());
+        assert_eq!(news, HubAdvice::default());
     }
 }

@@ -3,20 +3,20 @@
 //! Nothing here can fail or slow a cycle: [`link`] runs on threads of its own, and the loop only looks at what they left.
 
 pub mod budget;
-mod courier;
+mod event_thread;
 pub mod heartbeat;
-pub mod link;
-mod listening;
-mod parcel;
+mod heartbeat_thread;
+pub mod hub_link;
+mod hub_worker;
+pub mod loop_state;
+pub mod node_setup;
 mod pause;
 pub mod publishing;
-mod pulse;
 pub mod ranking;
 pub mod scratch;
-pub mod shelf;
+mod sent_bundle;
 pub mod sync;
 pub mod tasks;
 pub mod trial;
 pub mod validator;
-pub mod who;
 pub mod work;

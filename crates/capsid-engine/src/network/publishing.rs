@@ -1,9 +1,9 @@
 //! Publishing what became eligible, where the owner allows it. What could not be sent is tried again later.
 
-use super::{parcel, pause};
+use super::{pause, sent_bundle};
 use crate::exchange::outgoing;
 use crate::workspace::Workspace;
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_model::{Object, Problem, Result, Time, Value, json};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// What a round of publishing did.
 #[derive(Debug, Clone, Default)]
-pub struct Published {
+pub struct PublishRound {
     /// What the hub took: the local id and the id it was published under.
     pub sent: Vec<(String, String)>,
     /// What waits, and why.
@@ -32,9 +32,9 @@ pub fn eligible(workspace: &Workspace, hub: &str) -> Result<Vec<String>> {
 
 /// Sends what is eligible. `refused` remembers what the hub refused, so that it is not asked all the time. What it
 /// rejected for what it is, is eligible no more.
-pub fn publish(workspace: &Workspace, node: &Node, refused: &mut Object) -> Result<Published> {
+pub fn publish(workspace: &Workspace, node: &NodeClient, refused: &mut Object) -> Result<PublishRound> {
     let now = workspace.now();
-    let mut done = Published::default();
+    let mut done = PublishRound::default();
     let hub = node.hub_url();
     let eligible = eligible(workspace, hub)?;
     // What another hub refused says nothing about this one.
@@ -42,20 +42,20 @@ pub fn publish(workspace: &Workspace, node: &Node, refused: &mut Object) -> Resu
     for id in eligible {
         if done.sent.len() >= MOST {
             done.waiting.push((id, "the next sync sends it".to_owned()));
-        } else if let Some(until) = resting(refused, &id, now) {
+        } else if let Some(until) = is_backing_off(refused, &id, now) {
             done.waiting.push((id, format!("the hub refused it; it is tried again after {}", until.iso())));
         } else {
-            match parcel::send(workspace, node, &id, false) {
+            match sent_bundle::send(workspace, node, &id, false) {
                 Ok(sent) => {
                     refused.shift_remove(&id);
                     done.sent.push((sent.capsule_id, sent.asset_id));
                 }
-                Err(problem) if parcel::may_pass(&problem) => {
+                Err(problem) if sent_bundle::may_pass(&problem) => {
                     done.waiting.push((id, problem.message));
                     break;
                 }
                 Err(problem) => {
-                    rest(refused, &id, hub, now, &problem);
+                    next_pause(refused, &id, hub, now, &problem);
                     done.waiting.push((id, problem.message));
                 }
             }
@@ -65,12 +65,12 @@ pub fn publish(workspace: &Workspace, node: &Node, refused: &mut Object) -> Resu
 }
 
 /// Until when a refused bundle is left alone.
-fn resting(refused: &Object, id: &str, now: Time) -> Option<Time> {
+fn is_backing_off(refused: &Object, id: &str, now: Time) -> Option<Time> {
     let until = refused.get(id)?.get("until").and_then(Value::as_str).and_then(Time::parse)?;
     (until > now).then_some(until)
 }
 
-fn rest(refused: &mut Object, id: &str, hub: &str, now: Time, problem: &Problem) {
+fn next_pause(refused: &mut Object, id: &str, hub: &str, now: Time, problem: &Problem) {
     let times =
         refused.get(id).and_then(|known| known.get("times")).and_then(Value::as_u64).unwrap_or_default() + 1;
     let pause = pause::after(times, FIRST_PAUSE, LONGEST_PAUSE);
@@ -90,13 +90,13 @@ mod tests {
         let now = Time(1_770_000_000_000);
         let mut refused = Object::new();
         let problem = Problem::new(Code::HubRefused, "no");
-        assert_eq!(resting(&refused, "a", now), None);
+        assert_eq!(is_backing_off(&refused, "a", now), None);
         let mut hours = Vec::new();
         for _ in 0..10 {
-            rest(&mut refused, "a", "http://hub", now, &problem);
-            hours.push((resting(&refused, "a", now).unwrap().0 - now.0) / 3_600_000);
+            next_pause(&mut refused, "a", "http://hub", now, &problem);
+            hours.push((is_backing_off(&refused, "a", now).unwrap().0 - now.0) / 3_600_000);
         }
         assert_eq!(hours, [1, 2, 4, 8, 16, 32, 64, 128, 168, 168]);
-        assert_eq!(resting(&refused, "a", Time(now.0 + 169 * 3_600_000)), None);
+        assert_eq!(is_backing_off(&refused, "a", Time(now.0 + 169 * 3_600_000)), None);
     }
 }

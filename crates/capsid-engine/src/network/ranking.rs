@@ -18,7 +18,7 @@ const SHORTEST_PROMISE_MS: i64 = 5 * 60_000;
 
 /// What counts how much.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights {
+pub struct TaskWeights {
     /// What it pays for the effort.
     pub roi: f64,
     /// How well similar work went.
@@ -29,9 +29,9 @@ pub struct Weights {
     pub bounty: f64,
 }
 
-impl Weights {
+impl TaskWeights {
     /// The weights of a strategy: `balanced`, `greedy` or `conservative`; a word that is none of them means the first.
-    pub fn of(strategy: &str) -> Self {
+    pub fn for_strategy(strategy: &str) -> Self {
         let [roi, capability, completion, bounty] = match strategy.trim().to_ascii_lowercase().as_str() {
             "greedy" => [0.10, 0.05, 0.05, 0.80],
             "conservative" => [0.25, 0.45, 0.25, 0.05],
@@ -43,7 +43,7 @@ impl Weights {
 
 /// A task as far as it is weighed.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Weighed {
+pub struct RankedTask {
     /// Its id.
     pub task_id: String,
     /// Its title.
@@ -62,7 +62,7 @@ pub struct Weighed {
     pub is_own: bool,
 }
 
-impl Weighed {
+impl RankedTask {
     /// How hard it is, from 0 to 1: what the hub says, or a guess by signals and words.
     pub fn difficulty(&self) -> f64 {
         let guess = || {
@@ -118,7 +118,7 @@ fn jaccard(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
 }
 
 /// What a task is worth, from 0 to 1.
-pub fn worth(task: &Weighed, capability: f64, weights: Weights) -> f64 {
+pub fn worth(task: &RankedTask, capability: f64, weights: TaskWeights) -> f64 {
     let pays = task.bounty.max(0.0);
     let roi = (pays / (task.difficulty() + 0.1) / 200.0).min(1.0);
     let completion = task.completion.filter(|rate| rate.is_finite()).unwrap_or(UNKNOWN).clamp(0.0, 1.0);
@@ -129,9 +129,14 @@ pub fn worth(task: &Weighed, capability: f64, weights: Weights) -> f64 {
 }
 
 /// The tasks that are worth taking, best first: what this node has already, then by worth.
-pub fn ranked(tasks: Vec<Weighed>, seen: &GraphStats, strategy: &str, now: Time) -> Vec<(Weighed, f64)> {
-    let weights = Weights::of(strategy);
-    let mut ranked: Vec<(Weighed, f64)> = tasks
+pub fn ranked(
+    tasks: Vec<RankedTask>,
+    seen: &GraphStats,
+    strategy: &str,
+    now: Time,
+) -> Vec<(RankedTask, f64)> {
+    let weights = TaskWeights::for_strategy(strategy);
+    let mut ranked: Vec<(RankedTask, f64)> = tasks
         .into_iter()
         .filter_map(|task| {
             let able = capability(&task.signals, seen);
@@ -149,25 +154,25 @@ pub fn ranked(tasks: Vec<Weighed>, seen: &GraphStats, strategy: &str, now: Time)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::graph::{Edge, Tally};
+    use crate::memory::graph::{GeneTally, MemoryEdge};
 
     const NOW: Time = Time(1_770_000_000_000);
 
-    fn task(id: &str, signals: &[&str], bounty: f64) -> Weighed {
-        Weighed {
+    fn task(id: &str, signals: &[&str], bounty: f64) -> RankedTask {
+        RankedTask {
             task_id: id.into(),
             title: "Mend it".into(),
             signals: signals.iter().map(|s| (*s).to_owned()).collect(),
             bounty,
             complexity: Some(0.4),
-            ..Weighed::default()
+            ..RankedTask::default()
         }
     }
 
     fn seen(signals: &[&str], success: u64, fail: u64) -> GraphStats {
         let signals: Vec<String> = signals.iter().map(|s| (*s).to_owned()).collect();
-        let tally = Tally { success, fail, last: None };
-        let edge = Edge { signals: signal_set(&signals), tally };
+        let tally = GeneTally { success, fail, last: None };
+        let edge = MemoryEdge { signals: signal_set(&signals), tally };
         let mut stats = GraphStats::default();
         stats.add_edge(("key".into(), "gene".into()), edge);
         stats
@@ -175,19 +180,19 @@ mod tests {
 
     #[test]
     fn the_parts_are_those_in_the_books() {
-        let weights = Weights::of("balanced");
+        let weights = TaskWeights::for_strategy("balanced");
         // roi 20/0.5/200 = 0.2, bounty 0.2, completion 0.5, capability 0.5
         let worth = worth(&task("a", &["x"], 20.0), 0.5, weights);
         assert!((worth - (0.35 * 0.2 + 0.30 * 0.5 + 0.20 * 0.5 + 0.15 * 0.2)).abs() < 1e-12, "{worth}");
         for strategy in ["balanced", "greedy", "conservative", "else"] {
-            let weights = Weights::of(strategy);
+            let weights = TaskWeights::for_strategy(strategy);
             assert!(
                 (weights.roi + weights.capability + weights.completion + weights.bounty - 1.0).abs() < 1e-12
             );
         }
-        assert_eq!(Weights::of("Greedy").bounty, 0.80);
+        assert_eq!(TaskWeights::for_strategy("Greedy").bounty, 0.80);
         let guessed =
-            Weighed { complexity: None, title: "one two three".into(), ..task("b", &["x", "y"], 0.0) };
+            RankedTask { complexity: None, title: "one two three".into(), ..task("b", &["x", "y"], 0.0) };
         assert!((guessed.difficulty() - (0.6 * 0.25 + 0.4 * 0.2)).abs() < 1e-12);
     }
 
@@ -205,8 +210,8 @@ mod tests {
 
     #[test]
     fn what_is_begun_comes_first_and_what_is_beyond_reach_not_at_all() {
-        let own = Weighed { is_own: true, ..task("own", &["x"], 0.0) };
-        let short = Weighed { expires_at: Some(Time(NOW.0 + 300_000)), ..task("short", &["x"], 900.0) };
+        let own = RankedTask { is_own: true, ..task("own", &["x"], 0.0) };
+        let short = RankedTask { expires_at: Some(Time(NOW.0 + 300_000)), ..task("short", &["x"], 900.0) };
         let all = vec![task("poor", &["x"], 1.0), task("rich", &["x"], 90.0), short, own];
         let order: Vec<String> = ranked(all, &GraphStats::default(), "greedy", NOW)
             .into_iter()
@@ -232,7 +237,7 @@ mod tests {
 
     #[test]
     fn numbers_that_are_none_rank_without_a_panic() {
-        let odd = |bounty: f64| Weighed {
+        let odd = |bounty: f64| RankedTask {
             complexity: Some(f64::NAN),
             completion: Some(f64::NAN),
             ..task("x", &[], bounty)

@@ -18,7 +18,7 @@ const DEEPEST: usize = 12;
 
 /// A file that a diff creates.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewFile {
+pub struct CreatedFile {
     /// Its path below the folder.
     pub path: String,
     /// What is in it.
@@ -27,16 +27,16 @@ pub struct NewFile {
 
 /// What a diff creates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Created {
+pub struct CreatedFiles {
     /// The files.
-    pub files: Vec<NewFile>,
+    pub files: Vec<CreatedFile>,
     /// How many other files it touches: those are not here, so that part cannot be made again.
     pub missing: usize,
 }
 
 /// Why a diff is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum DiffRefusal {
     /// It reaches outside its folder, or into what is not its own.
     Hostile,
     /// It holds more than is put anywhere.
@@ -44,11 +44,11 @@ pub enum Refusal {
 }
 
 /// Reads a unified diff as git writes it.
-pub fn created(diff: &str) -> std::result::Result<Created, Refusal> {
+pub fn created(diff: &str) -> std::result::Result<CreatedFiles, DiffRefusal> {
     if diff.len() > 2 * MOST_BYTES {
-        return Err(Refusal::TooLarge);
+        return Err(DiffRefusal::TooLarge);
     }
-    let mut created = Created::default();
+    let mut created = CreatedFiles::default();
     let mut names = BTreeSet::new();
     for section in sections(diff) {
         match section.new_file()? {
@@ -56,14 +56,14 @@ pub fn created(diff: &str) -> std::result::Result<Created, Refusal> {
             Some(file) => {
                 // A second file of the same name would be written over the first: no honest diff holds it.
                 if !names.insert(file.path.clone()) {
-                    return Err(Refusal::Hostile);
+                    return Err(DiffRefusal::Hostile);
                 }
                 created.files.push(file);
             }
         }
         let bytes: usize = created.files.iter().map(|file| file.content.len()).sum();
         if created.files.len() > MOST_FILES || bytes > MOST_BYTES {
-            return Err(Refusal::TooLarge);
+            return Err(DiffRefusal::TooLarge);
         }
     }
     if diff.contains("... [TRUNCATED]") {
@@ -73,7 +73,7 @@ pub fn created(diff: &str) -> std::result::Result<Created, Refusal> {
 }
 
 /// Writes what a diff creates into an empty folder.
-pub fn fill(folder: &Path, created: &Created) -> Result<()> {
+pub fn fill(folder: &Path, created: &CreatedFiles) -> Result<()> {
     for file in &created.files {
         let path = folder.join(&file.path);
         let parent = path.parent().unwrap_or(folder);
@@ -85,14 +85,14 @@ pub fn fill(folder: &Path, created: &Created) -> Result<()> {
 
 /// One file of a diff.
 #[derive(Default)]
-struct Section<'a> {
+struct DiffSection<'a> {
     head: Vec<&'a str>,
     body: Vec<&'a str>,
 }
 
 /// Splits a diff at its files. Lines of a hunk are counted, so that no content is taken for a header.
-fn sections(diff: &str) -> Vec<Section<'_>> {
-    let mut sections: Vec<Section<'_>> = Vec::new();
+fn sections(diff: &str) -> Vec<DiffSection<'_>> {
+    let mut sections: Vec<DiffSection<'_>> = Vec::new();
     let (mut old_left, mut new_left) = (0_usize, 0_usize);
     let mut in_hunks = false;
     for line in diff.split('\n') {
@@ -111,7 +111,7 @@ fn sections(diff: &str) -> Vec<Section<'_>> {
         let begins = line.starts_with("diff --git ")
             || (line.starts_with("--- ") && (in_hunks || sections.is_empty()));
         if begins {
-            sections.push(Section::default());
+            sections.push(DiffSection::default());
             in_hunks = false;
         }
         let Some(section) = sections.last_mut() else { continue };
@@ -139,20 +139,20 @@ fn hunk(line: &str) -> Option<(usize, usize)> {
     Some((count(old)?, count(new)?))
 }
 
-impl Section<'_> {
+impl DiffSection<'_> {
     fn starts(&self, prefix: &str) -> Option<&str> {
         self.head.iter().find_map(|line| line.strip_prefix(prefix))
     }
 
     /// The file it creates; none where it changes, moves or removes one, or is no text.
-    fn new_file(&self) -> std::result::Result<Option<NewFile>, Refusal> {
+    fn new_file(&self) -> std::result::Result<Option<CreatedFile>, DiffRefusal> {
         for line in &self.head {
             check_names(line)?;
         }
         let mode = self.starts("new file mode ");
         if mode.is_some_and(|mode| !matches!(mode.trim(), "100644" | "100755" | "100664")) {
             // A link or a repository inside: neither is made.
-            return Err(Refusal::Hostile);
+            return Err(DiffRefusal::Hostile);
         }
         let from_nothing = self.starts("--- ").is_some_and(|old| old.trim_end() == "/dev/null");
         if !from_nothing {
@@ -163,16 +163,16 @@ impl Section<'_> {
             let binary =
                 self.head.iter().any(|line| line.starts_with("Binary ") || line.starts_with("GIT binary"));
             return match name.filter(|_| empty && !binary) {
-                Some(name) => Ok(Some(NewFile { path: checked(name)?, content: String::new() })),
+                Some(name) => Ok(Some(CreatedFile { path: checked(name)?, content: String::new() })),
                 None => Ok(None),
             };
         }
         let Some(new) = self.starts("+++ ") else { return Ok(None) };
         let new = new.trim_end_matches(['\r', '\t']);
         let Some(name) = new.strip_prefix("b/") else {
-            return if new.starts_with('"') { Ok(None) } else { Err(Refusal::Hostile) };
+            return if new.starts_with('"') { Ok(None) } else { Err(DiffRefusal::Hostile) };
         };
-        Ok(Some(NewFile { path: checked(name)?, content: self.content() }))
+        Ok(Some(CreatedFile { path: checked(name)?, content: self.content() }))
     }
 
     fn content(&self) -> String {
@@ -190,7 +190,7 @@ impl Section<'_> {
 }
 
 /// Names in a header, also of files that are not created: none of them may lead outside.
-fn check_names(line: &str) -> std::result::Result<(), Refusal> {
+fn check_names(line: &str) -> std::result::Result<(), DiffRefusal> {
     let named = ["--- ", "+++ ", "rename from ", "rename to ", "copy from ", "copy to "];
     let Some(name) = named.iter().find_map(|prefix| line.strip_prefix(prefix)) else { return Ok(()) };
     let name = name.trim_end_matches(['\r', '\t']).trim_matches('"');
@@ -199,7 +199,7 @@ fn check_names(line: &str) -> std::result::Result<(), Refusal> {
 }
 
 /// A path that stays below its folder and names nothing that belongs to git.
-fn checked(name: &str) -> std::result::Result<String, Refusal> {
+fn checked(name: &str) -> std::result::Result<String, DiffRefusal> {
     let parts: Vec<&str> = name.split('/').collect();
     let odd = |part: &str| {
         matches!(part, "" | "." | "..")
@@ -208,7 +208,7 @@ fn checked(name: &str) -> std::result::Result<String, Refusal> {
             || part.len() > 200
     };
     if name.len() > LONGEST_PATH || parts.len() > DEEPEST || parts.iter().any(|part| odd(part)) {
-        return Err(Refusal::Hostile);
+        return Err(DiffRefusal::Hostile);
     }
     Ok(name.to_owned())
 }
@@ -236,11 +236,11 @@ mod tests {
         assert_eq!(read.missing, 1);
         assert_eq!(read.files.len(), 2);
         assert_eq!(read.files[0].content, "one\n--- a/x\ndiff --git a/q b/q\n\n");
-        assert_eq!(read.files[1], NewFile { path: "empty".into(), content: String::new() });
+        assert_eq!(read.files[1], CreatedFile { path: "empty".into(), content: String::new() });
         let cut = file("a", &["x"]).replace("+x\n", "+x\n\\ No newline at end of file\n");
         assert_eq!(created(&cut).unwrap().files[0].content, "x");
-        assert_eq!(created("").unwrap(), Created::default());
-        assert_eq!(created("not a diff\n@@ -1 +1 @@\n").unwrap(), Created::default());
+        assert_eq!(created("").unwrap(), CreatedFiles::default());
+        assert_eq!(created("not a diff\n@@ -1 +1 @@\n").unwrap(), CreatedFiles::default());
         assert_eq!(created(&format!("{}\n... [TRUNCATED]", file("a", &["x"]))).unwrap().missing, 1);
     }
 
@@ -257,29 +257,29 @@ mod tests {
             "c:/x",
             "a\\..\\b",
         ] {
-            assert_eq!(created(&file(path, &["x"])), Err(Refusal::Hostile), "{path}");
+            assert_eq!(created(&file(path, &["x"])), Err(DiffRefusal::Hostile), "{path}");
         }
         let link = file("link", &["/etc/passwd"]).replace("100644", "120000");
-        assert_eq!(created(&link), Err(Refusal::Hostile));
+        assert_eq!(created(&link), Err(DiffRefusal::Hostile));
         let module = file("sub", &["Subproject commit 1"]).replace("100644", "160000");
-        assert_eq!(created(&module), Err(Refusal::Hostile));
+        assert_eq!(created(&module), Err(DiffRefusal::Hostile));
         let renamed = "diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to ../y\n";
-        assert_eq!(created(renamed), Err(Refusal::Hostile));
+        assert_eq!(created(renamed), Err(DiffRefusal::Hostile));
         let plain = "--- /dev/null\n+++ /etc/cron.d/x\n@@ -0,0 +1 @@\n+x\n";
-        assert_eq!(created(plain), Err(Refusal::Hostile));
+        assert_eq!(created(plain), Err(DiffRefusal::Hostile));
         let twice = format!("{}{}", file("a", &["x"]), file("a", &["y"]));
-        assert_eq!(created(&twice), Err(Refusal::Hostile));
-        assert_eq!(created(&file(&"d/".repeat(40), &["x"])), Err(Refusal::Hostile));
+        assert_eq!(created(&twice), Err(DiffRefusal::Hostile));
+        assert_eq!(created(&file(&"d/".repeat(40), &["x"])), Err(DiffRefusal::Hostile));
     }
 
     #[test]
     fn what_is_huge_is_refused() {
-        assert_eq!(created(&"+".repeat(5 * MOST_BYTES)), Err(Refusal::TooLarge));
+        assert_eq!(created(&"+".repeat(5 * MOST_BYTES)), Err(DiffRefusal::TooLarge));
         let line = "x".repeat(1024);
         let big = file("big", &vec![line.as_str(); 2100]);
-        assert_eq!(created(&big), Err(Refusal::TooLarge));
+        assert_eq!(created(&big), Err(DiffRefusal::TooLarge));
         let many: String = (0..=MOST_FILES).map(|n| file(&format!("f{n}"), &["x"])).collect();
-        assert_eq!(created(&many), Err(Refusal::TooLarge));
+        assert_eq!(created(&many), Err(DiffRefusal::TooLarge));
         let lying = "--- /dev/null\n+++ b/a\n@@ -0,0 +1,18446744073709551615 @@\n+x\n@@ -0,0 +1,99999999999999999999999 @@\n";
         assert_eq!(created(lying).unwrap().files.len(), 1);
     }
@@ -293,10 +293,10 @@ mod tests {
         assert_eq!(std::fs::read_to_string(work.join("a/b/c.js")).unwrap(), "hello\n");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
         // A file that stands where another one wants a folder is an error, not a surprise.
-        let clash = Created {
+        let clash = CreatedFiles {
             files: vec![
-                NewFile { path: "x".into(), content: String::new() },
-                NewFile { path: "x/y".into(), content: String::new() },
+                CreatedFile { path: "x".into(), content: String::new() },
+                CreatedFile { path: "x/y".into(), content: String::new() },
             ],
             missing: 0,
         };

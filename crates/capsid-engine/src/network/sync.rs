@@ -1,15 +1,15 @@
 //! Sync: what the hub has for this node, what this node has for the hub, and how the node stands there.
 
-use super::publishing::{self, Published};
+use super::publishing::{self, PublishRound};
 use super::{pause, tasks};
-use crate::config::Reuse;
+use crate::config::ReuseConfig;
 use crate::exchange::signals::outward;
 use crate::exchange::stage;
 use crate::reuse::outbox;
 use crate::store;
 use crate::workspace::Workspace;
-use capsid_client::Node;
-use capsid_client::calls::Row;
+use capsid_client::NodeClient;
+use capsid_client::calls::SearchRow;
 use capsid_client::node::encoded;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Object, Problem, Result, Time, Value, json};
@@ -32,7 +32,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(5 * 60);
 
 /// What a sync did, or would do.
 #[derive(Debug, Clone, Default)]
-pub struct Synced {
+pub struct SyncSummary {
     /// Foreign assets that were staged, or would be: id and one line.
     pub came: Vec<(String, String)>,
     /// Those that came and were refused.
@@ -40,7 +40,7 @@ pub struct Synced {
     /// Tasks that the hub offers: id, title, bounty.
     pub tasks: Vec<(String, String, f64)>,
     /// What was published, and what waits.
-    pub published: Published,
+    pub published: PublishRound,
     /// Eligible capsules that stay here because the owner has not allowed to publish.
     pub held: Vec<String>,
     /// How many reports were delivered.
@@ -59,7 +59,7 @@ pub struct Synced {
     pub dry_run: bool,
 }
 
-impl Synced {
+impl SyncSummary {
     /// For programs.
     pub fn to_json(&self) -> Value {
         let pair = |(id, text): &(String, String)| json!({"asset_id": id, "summary": text});
@@ -98,11 +98,11 @@ impl Synced {
 
 /// What is kept between syncs, in `hub_sync.json`.
 #[derive(Debug, Clone, Default)]
-struct State {
+struct SyncState {
     file: Object,
 }
 
-impl State {
+impl SyncState {
     fn path(workspace: &Workspace) -> PathBuf {
         workspace.repository.private_dir().join("hub_sync.json")
     }
@@ -123,7 +123,7 @@ impl State {
         self.file.get("failures").and_then(Value::as_u64).unwrap_or_default()
     }
 
-    fn seen(&self) -> BTreeSet<String> {
+    fn mark_synced(&self) -> BTreeSet<String> {
         let list = self.file.get("seen").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
     }
@@ -142,7 +142,7 @@ impl State {
 
 /// When the next sync is due: some hours after the last, or a while after one that did not reach the hub.
 pub fn due(workspace: &Workspace) -> Result<Time> {
-    let state = State::read(workspace)?;
+    let state = SyncState::read(workspace)?;
     let hours = i64::try_from(workspace.config.hub.sync_hours.clamp(1, 24 * 30)).unwrap_or(24);
     Ok(match (state.failures(), state.time("last_attempt"), state.time("last_sync")) {
         (0, _, Some(last)) => Time(last.0.saturating_add(hours * 3_600_000)),
@@ -156,9 +156,9 @@ pub fn due(workspace: &Workspace) -> Result<Time> {
 }
 
 /// Does one sync. A hub that cannot be reached at all is a problem; anything later that fails is told and left for next time.
-pub fn sync(workspace: &Workspace, node: &Node, dry_run: bool) -> Result<Synced> {
+pub fn sync(workspace: &Workspace, node: &NodeClient, dry_run: bool) -> Result<SyncSummary> {
     workspace.require_store()?;
-    let mut state = State::read(workspace)?;
+    let mut state = SyncState::read(workspace)?;
     let result = exchange(workspace, node, &mut state, dry_run);
     if !dry_run {
         let now = workspace.now().iso();
@@ -176,8 +176,13 @@ pub fn sync(workspace: &Workspace, node: &Node, dry_run: bool) -> Result<Synced>
     result
 }
 
-fn exchange(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool) -> Result<Synced> {
-    let mut synced = Synced { dry_run, ..Synced::default() };
+fn exchange(
+    workspace: &Workspace,
+    node: &NodeClient,
+    state: &mut SyncState,
+    dry_run: bool,
+) -> Result<SyncSummary> {
+    let mut synced = SyncSummary { dry_run, ..SyncSummary::default() };
     // The first call decides whether there is a hub to talk to.
     let answer = node.message("fetch", json!({"tasks_only": true, "include_tasks": true}))?;
     let signals = recent_signals(workspace)?;
@@ -188,14 +193,14 @@ fn exchange(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool
             synced.problems.push(problem);
         }
     };
-    let mut came = Arrived::default();
+    let mut came = SyncedIn::default();
     if !signals.is_empty() {
-        keep(take_in(workspace, node, &signals, state, dry_run, &mut came));
+        keep(import_asset(workspace, node, &signals, state, dry_run, &mut came));
     }
-    let mut gone = Gone::default();
-    keep(give(workspace, node, state, dry_run, &mut gone));
+    let mut gone = SyncedOut::default();
+    keep(revoke_removed(workspace, node, state, dry_run, &mut gone));
     let mut stands = (None, None);
-    keep(standing(node, &mut stands));
+    keep(fetch_reputation(node, &mut stands));
     (synced.came, synced.refused) = (came.staged, came.refused);
     (synced.published, synced.held) = (gone.published, gone.held);
     (synced.reports, synced.reports_waiting) = (gone.reports, gone.reports_waiting);
@@ -206,7 +211,7 @@ fn exchange(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool
 
 /// The signals of the last cycles as they may leave this machine.
 fn recent_signals(workspace: &Workspace) -> Result<Vec<String>> {
-    if workspace.config.hub.reuse == Reuse::Off {
+    if workspace.config.hub.reuse == ReuseConfig::Off {
         return Ok(Vec::new());
     }
     let mut signals: Vec<String> =
@@ -219,27 +224,27 @@ fn recent_signals(workspace: &Workspace) -> Result<Vec<String>> {
 
 fn offered(answer: &Object, node_id: &str) -> Vec<(String, String, f64)> {
     let list = answer.get("tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let tasks = list.iter().filter_map(|task| tasks::Task::read(task, node_id)).take(100);
+    let tasks = list.iter().filter_map(|task| tasks::HubTask::read(task, node_id)).take(100);
     tasks.map(|task| (task.weighed.task_id, task.weighed.title, task.weighed.bounty)).collect()
 }
 
 #[derive(Default)]
-struct Arrived {
+struct SyncedIn {
     staged: Vec<(String, String)>,
     refused: Vec<Problem>,
 }
 
 /// Stages what is new and answers the signals of the last cycles. It costs nothing: what has a price is left where it is.
-fn take_in(
+fn import_asset(
     workspace: &Workspace,
-    node: &Node,
+    node: &NodeClient,
     signals: &[String],
-    state: &mut State,
+    state: &mut SyncState,
     dry_run: bool,
-    came: &mut Arrived,
+    came: &mut SyncedIn,
 ) -> Result<()> {
     let known = known_ids(workspace, state)?;
-    let rows: Vec<Row> = node
+    let rows: Vec<SearchRow> = node
         .search(signals, None, MOST_ROWS)?
         .into_iter()
         .filter(|row| row.source_node_id.as_deref() != Some(node.id()) && !known.contains(&row.asset_id))
@@ -247,7 +252,7 @@ fn take_in(
         .filter(|row| !row.row.get("credit_cost").and_then(Value::as_f64).is_some_and(|cost| cost > 0.0))
         .take(MOST_STAGED)
         .collect();
-    let line = |row: &Row| inert_line(cut(&row.summary, 100));
+    let line = |row: &SearchRow| inert_line(cut(&row.summary, 100));
     if dry_run || rows.is_empty() {
         came.staged = rows.iter().map(|row| (row.asset_id.clone(), line(row))).collect();
         return Ok(());
@@ -270,8 +275,8 @@ fn take_in(
 }
 
 /// The ids that this repository has, staged or saw before.
-fn known_ids(workspace: &Workspace, state: &State) -> Result<BTreeSet<String>> {
-    let mut known = state.seen();
+fn known_ids(workspace: &Workspace, state: &SyncState) -> Result<BTreeSet<String>> {
+    let mut known = state.mark_synced();
     let id = |asset: &Object| asset.get("asset_id").and_then(Value::as_str).map(str::to_owned);
     known.extend(workspace.store.capsules.documents()?.iter().filter_map(id));
     known.extend(workspace.store.genes.documents()?.iter().filter_map(id));
@@ -280,15 +285,21 @@ fn known_ids(workspace: &Workspace, state: &State) -> Result<BTreeSet<String>> {
 }
 
 #[derive(Default)]
-struct Gone {
-    published: Published,
+struct SyncedOut {
+    published: PublishRound,
     held: Vec<String>,
     reports: usize,
     reports_waiting: usize,
 }
 
 /// Sends what waits: reports about what was reused, and what became eligible.
-fn give(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool, gone: &mut Gone) -> Result<()> {
+fn revoke_removed(
+    workspace: &Workspace,
+    node: &NodeClient,
+    state: &mut SyncState,
+    dry_run: bool,
+    gone: &mut SyncedOut,
+) -> Result<()> {
     (gone.reports, gone.reports_waiting) = send_queued_reports(workspace, node, dry_run)?;
     if dry_run || !workspace.config.hub.publish {
         let eligible = publishing::eligible(workspace, node.hub_url())?;
@@ -309,8 +320,8 @@ fn give(workspace: &Workspace, node: &Node, state: &mut State, dry_run: bool, go
 }
 
 /// Publishes what became eligible since the last time, apart from a whole sync.
-pub fn publish_now(workspace: &Workspace, node: &Node) -> Result<Published> {
-    let mut state = State::read(workspace)?;
+pub fn publish_now(workspace: &Workspace, node: &NodeClient) -> Result<PublishRound> {
+    let mut state = SyncState::read(workspace)?;
     let mut refused = state.refused();
     let published = publishing::publish(workspace, node, &mut refused);
     // Whatever stopped it, what the hub refused before that is remembered.
@@ -320,7 +331,11 @@ pub fn publish_now(workspace: &Workspace, node: &Node) -> Result<Published> {
 }
 
 /// Delivers the reports that wait: how many went, and how many still wait.
-pub fn send_queued_reports(workspace: &Workspace, node: &Node, dry_run: bool) -> Result<(usize, usize)> {
+pub fn send_queued_reports(
+    workspace: &Workspace,
+    node: &NodeClient,
+    dry_run: bool,
+) -> Result<(usize, usize)> {
     if dry_run || !workspace.config.hub.report {
         return Ok((0, outbox::pending(workspace)?.len()));
     }
@@ -329,7 +344,7 @@ pub fn send_queued_reports(workspace: &Workspace, node: &Node, dry_run: bool) ->
 }
 
 /// How this node stands: its reputation and what it earned.
-fn standing(node: &Node, told: &mut (Option<f64>, Option<f64>)) -> Result<()> {
+fn fetch_reputation(node: &NodeClient, told: &mut (Option<f64>, Option<f64>)) -> Result<()> {
     let id = encoded(node.id());
     let seen = match node.get(&format!("/a2a/nodes/{id}"), &[]) {
         // Whoever only looks is not known yet.
@@ -343,7 +358,7 @@ fn standing(node: &Node, told: &mut (Option<f64>, Option<f64>)) -> Result<()> {
 }
 
 /// What the node holds; a hub that does not tell is no problem.
-fn balance(node: &Node) -> Option<f64> {
+fn balance(node: &NodeClient) -> Option<f64> {
     let told = node.get("/a2a/validator/status", &[("node_id", node.id())]).ok()?;
     told.get("credit_balance").and_then(Value::as_f64)
 }
@@ -354,17 +369,17 @@ mod tests {
 
     #[test]
     fn what_was_seen_is_bounded() {
-        let mut state = State::default();
+        let mut state = SyncState::default();
         state.add_seen((0..MOST_SEEN + 5).map(|n| format!("sha256:{n}")));
-        assert_eq!(state.seen().len(), MOST_SEEN);
-        assert!(!state.seen().contains("sha256:0"));
+        assert_eq!(state.mark_synced().len(), MOST_SEEN);
+        assert!(!state.mark_synced().contains("sha256:0"));
     }
 
     #[test]
     fn a_state_of_nonsense_is_an_empty_one() {
         let file = json!({"seen": {"a": 1}, "failures": "x", "refused": [], "last_sync": 7});
-        let state = State { file: file.as_object().cloned().unwrap() };
-        assert!(state.seen().is_empty() && state.failures() == 0 && state.refused().is_empty());
+        let state = SyncState { file: file.as_object().cloned().unwrap() };
+        assert!(state.mark_synced().is_empty() && state.failures() == 0 && state.refused().is_empty());
         assert_eq!(state.time("last_sync"), None);
     }
 }

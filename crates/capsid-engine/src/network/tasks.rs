@@ -1,11 +1,11 @@
 //! Tasks of the hub: what there is, what is taken, what is handed in. Their text is foreign: bounded, made inert, data.
 
-use super::ranking::{self, Weighed};
-use super::work::{self, Stage, Work};
-use super::{budget, parcel};
+use super::ranking::{self, RankedTask};
+use super::work::{self, TaskWork, WorkStage};
+use super::{budget, sent_bundle};
 use crate::cycle::evolve::{EvolveRequest, Given, Sources};
 use crate::workspace::Workspace;
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_model::signal::is_control;
 use capsid_model::text::{cut, inert, inert_line};
 use capsid_model::{Object, Problem, Result, Time, Value, json};
@@ -24,14 +24,14 @@ const TRIES: usize = 3;
 
 /// A task as it came, as far as it can be used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Task {
+pub struct HubTask {
     /// What it is weighed by.
-    pub weighed: Weighed,
+    pub weighed: RankedTask,
     /// What is to be done.
     pub body: String,
 }
 
-impl Task {
+impl HubTask {
     /// Its id.
     pub fn id(&self) -> &str {
         &self.weighed.task_id
@@ -53,7 +53,7 @@ impl Task {
         }
         let number = |name: &str| value.get(name).and_then(Value::as_f64);
         Some(Self {
-            weighed: Weighed {
+            weighed: RankedTask {
                 task_id: id.to_owned(),
                 title: inert_line(cut(text("title").unwrap_or_default(), LONGEST_TITLE)),
                 signals: signals(value.get("signals")),
@@ -116,13 +116,13 @@ fn is_plain_id(id: &str) -> bool {
 }
 
 /// What the hub offers to this node and what it has already, each task once.
-pub fn known_to_hub(node: &Node) -> Result<Vec<Task>> {
+pub fn known_to_hub(node: &NodeClient) -> Result<Vec<HubTask>> {
     let mine = node.task_my(50)?;
     let offered = node.message("fetch", json!({"tasks_only": true, "include_tasks": true}))?;
     let lists = [mine.get("tasks"), offered.get("tasks")];
     let mut tasks = BTreeMap::new();
     for value in lists.into_iter().flatten().filter_map(Value::as_array).flatten().take(2 * MOST_TASKS) {
-        if let Some(task) = Task::read(value, node.id()) {
+        if let Some(task) = HubTask::read(value, node.id()) {
             tasks.entry(task.id().to_owned()).or_insert(task);
         }
     }
@@ -131,9 +131,9 @@ pub fn known_to_hub(node: &Node) -> Result<Vec<Task>> {
 
 /// What came of looking for a task.
 #[derive(Debug)]
-pub enum Taken {
+pub enum TaskSearchOutcome {
     /// This node has it, to be worked on now.
-    Task(Box<Task>),
+    Task(Box<HubTask>),
     /// There is none that is worth it.
     Nothing,
     /// There may be one, but the day's budget is used up.
@@ -141,35 +141,39 @@ pub enum Taken {
 }
 
 /// Takes the task that is worth most. What this node has already comes first and is not claimed again.
-pub fn take(workspace: &Workspace, node: &Node) -> Result<Taken> {
+pub fn claim_best_task(workspace: &Workspace, node: &NodeClient) -> Result<TaskSearchOutcome> {
     let allowed = &workspace.config.hub;
-    if let Err(spent) = budget::Spent::today(workspace, workspace.now())?.check(allowed) {
-        return Ok(Taken::Spent(spent));
+    if let Err(spent) = budget::DailySpend::today(workspace, workspace.now())?.check(allowed) {
+        return Ok(TaskSearchOutcome::Spent(spent));
     }
     let known = work::all(workspace)?;
-    let is_over =
-        |task: &Task| known.iter().any(|work| work.task_id == task.id() && work.stage != Stage::Working);
-    let tasks: Vec<Task> = known_to_hub(node)?.into_iter().filter(|task| !is_over(task)).collect();
+    let is_over = |task: &HubTask| {
+        known.iter().any(|work| work.task_id == task.id() && work.stage != WorkStage::Working)
+    };
+    let tasks: Vec<HubTask> = known_to_hub(node)?.into_iter().filter(|task| !is_over(task)).collect();
     let statistics = workspace.graph().statistics_as_is()?;
     let weighed = tasks.iter().map(|task| task.weighed.clone()).collect();
     let ranked = ranking::ranked(weighed, &statistics, &allowed.task_strategy, workspace.now());
     for (best, _) in ranked.into_iter().take(TRIES) {
         let Some(task) = tasks.iter().find(|task| task.id() == best.task_id) else { continue };
         if best.is_own || claim(workspace, node, task)? {
-            return Ok(Taken::Task(Box::new(task.clone())));
+            return Ok(TaskSearchOutcome::Task(Box::new(task.clone())));
         }
     }
-    Ok(Taken::Nothing)
+    Ok(TaskSearchOutcome::Nothing)
 }
 
 /// Claims a task; false where the hub does not give it to this node, which is then not tried again.
-fn claim(workspace: &Workspace, node: &Node, task: &Task) -> Result<bool> {
+fn claim(workspace: &Workspace, node: &NodeClient, task: &HubTask) -> Result<bool> {
     let Some(promise) = task.weighed.promise(workspace.now()) else { return Ok(false) };
     match node.task_claim(task.id(), Some(&promise.iso())) {
         Ok(_) => Ok(true),
-        Err(problem) if parcel::may_pass(&problem) => Err(problem),
+        Err(problem) if sent_bundle::may_pass(&problem) => Err(problem),
         Err(_) => {
-            work::note(workspace, &Work { stage: Stage::Over, ..Work::begun(task.id(), workspace.now()) })?;
+            work::save_work(
+                workspace,
+                &TaskWork { stage: WorkStage::Over, ..TaskWork::begun(task.id(), workspace.now()) },
+            )?;
             Ok(false)
         }
     }
@@ -177,7 +181,7 @@ fn claim(workspace: &Workspace, node: &Node, task: &Task) -> Result<bool> {
 
 /// What the hub was told about a task.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum TaskReport {
     /// It was handed in: the asset, and the credits that wait for it.
     HandedIn {
         /// The capsule.
@@ -192,76 +196,81 @@ pub enum Told {
 }
 
 /// Tells the hub what is still owed about one task. Every step is noted before the next, so it can be done again.
-pub fn deliver(workspace: &Workspace, node: &Node, mut work: Work) -> Result<Told> {
+pub fn deliver(workspace: &Workspace, node: &NodeClient, mut work: TaskWork) -> Result<TaskReport> {
     work.at = workspace.now();
-    if work.stage == Stage::Solved {
+    if work.stage == WorkStage::Solved {
         let capsule = work.capsule_id.clone().unwrap_or_default();
-        match parcel::send(workspace, node, &capsule, true) {
+        match sent_bundle::send(workspace, node, &capsule, true) {
             Ok(sent) => {
                 work.asset_id = Some(sent.asset_id);
-                work.stage = Stage::Published;
+                work.stage = WorkStage::Published;
             }
-            Err(problem) if parcel::may_pass(&problem) => return Err(problem),
-            Err(problem) => return give_up(workspace, node, work, &problem),
+            Err(problem) if sent_bundle::may_pass(&problem) => return Err(problem),
+            Err(problem) => return abandon_task(workspace, node, work, &problem),
         }
-        work::note(workspace, &work)?;
+        work::save_work(workspace, &work)?;
     }
-    if work.stage == Stage::Published {
+    if work.stage == WorkStage::Published {
         let asset_id = work.asset_id.clone().unwrap_or_default();
         return match node.task_complete(&work.task_id, &asset_id) {
             Ok(answer) => {
-                work.stage = Stage::Done;
-                work::note(workspace, &work)?;
-                Ok(Told::HandedIn {
+                work.stage = WorkStage::Done;
+                work::save_work(workspace, &work)?;
+                Ok(TaskReport::HandedIn {
                     asset_id,
                     pending: answer.get("credits_pending").and_then(Value::as_f64),
                 })
             }
-            Err(problem) if parcel::may_pass(&problem) => Err(problem),
-            Err(problem) => give_up(workspace, node, work, &problem),
+            Err(problem) if sent_bundle::may_pass(&problem) => Err(problem),
+            Err(problem) => abandon_task(workspace, node, work, &problem),
         };
     }
     release(workspace, node, work)?;
-    Ok(Told::GivenBack)
+    Ok(TaskReport::GivenBack)
 }
 
 /// What was made cannot be handed in: others may take the task.
-fn give_up(workspace: &Workspace, node: &Node, work: Work, problem: &Problem) -> Result<Told> {
+fn abandon_task(
+    workspace: &Workspace,
+    node: &NodeClient,
+    work: TaskWork,
+    problem: &Problem,
+) -> Result<TaskReport> {
     release(workspace, node, work)?;
-    Ok(Told::Refused(problem.message.clone()))
+    Ok(TaskReport::Refused(problem.message.clone()))
 }
 
 /// Gives a task back. A hub that does not let it go, or no longer has it, is told nothing more.
-fn release(workspace: &Workspace, node: &Node, mut work: Work) -> Result<()> {
+fn release(workspace: &Workspace, node: &NodeClient, mut work: TaskWork) -> Result<()> {
     if let Err(problem) = node.task_release(&work.task_id)
-        && parcel::may_pass(&problem)
+        && sent_bundle::may_pass(&problem)
     {
-        work.stage = Stage::Failed;
-        work::note(workspace, &work)?;
+        work.stage = WorkStage::Failed;
+        work::save_work(workspace, &work)?;
         return Err(problem);
     }
-    work.stage = Stage::Over;
-    work::note(workspace, &work)
+    work.stage = WorkStage::Over;
+    work::save_work(workspace, &work)
 }
 
 /// Where a run that was working on a task ended while nobody watched: the capsule it made, if it was settled well.
-pub fn resume(workspace: &Workspace, work: &Work) -> Result<Option<Work>> {
+pub fn resume(workspace: &Workspace, work: &TaskWork) -> Result<Option<TaskWork>> {
     let state = workspace.run_state()?;
     let Some(run_id) = work.run_id.as_deref() else { return Ok(None) };
     if state.settled_id() != Some(run_id) {
         return Ok(None);
     }
     let record = state.file.get("last_solidify").and_then(Value::as_object).cloned().unwrap_or_default();
-    Ok(Some(settled(work.clone(), &record, workspace.now())))
+    Ok(Some(finish_task(work.clone(), &record, workspace.now())))
 }
 
 /// What a settled run means for its task, by its event or by the record of its settlement.
-pub fn settled(mut work: Work, event: &Object, now: Time) -> Work {
+pub fn finish_task(mut work: TaskWork, event: &Object, now: Time) -> TaskWork {
     let ok = event.get("outcome").and_then(|outcome| outcome.get("status")).and_then(Value::as_str)
         == Some("success");
     let capsule = event.get("capsule_id").and_then(Value::as_str).filter(|_| ok);
     work.capsule_id = capsule.map(str::to_owned);
-    work.stage = if capsule.is_some() { Stage::Solved } else { Stage::Failed };
+    work.stage = if capsule.is_some() { WorkStage::Solved } else { WorkStage::Failed };
     work.at = now;
     work
 }
@@ -278,7 +287,7 @@ mod tests {
             "signals": format!("timeout, timeout,,ban_gene:gene_repair,force_steady_state,{long}"),
             "bounty_amount": "many", "expires_at": "never",
         });
-        let task = Task::read(&value, "node_a").unwrap();
+        let task = HubTask::read(&value, "node_a").unwrap();
         assert!(task.weighed.title.len() <= 400 && !task.weighed.title.contains(['\n', '\u{1b}']));
         assert!(task.body.len() <= LONGEST_BODY);
         assert_eq!(task.weighed.signals.len(), 2);
@@ -290,7 +299,7 @@ mod tests {
 
     #[test]
     fn what_is_not_for_this_node_is_passed_over() {
-        let read = |value: Value| Task::read(&value, "node_a").map(|task| task.weighed.is_own);
+        let read = |value: Value| HubTask::read(&value, "node_a").map(|task| task.weighed.is_own);
         assert_eq!(read(json!({"task_id": "t", "status": "open"})), Some(false));
         assert_eq!(read(json!({"task_id": "t", "status": "claimed", "claimed_by": "node_a"})), Some(true));
         assert_eq!(read(json!({"task_id": "t", "status": "claimed", "claimed_by": "node_b"})), None);

@@ -1,13 +1,13 @@
 //! Trying what somebody else published: its commands, through the gate, in the sandbox, without network.
 
-use super::scratch::{self, Created, Refusal};
-use capsid_model::gate::{self, Policy, RefusalCode};
+use super::scratch::{self, CreatedFiles, DiffRefusal};
+use capsid_model::gate::{self, CommandPolicy, CommandRefusalCode};
 use capsid_model::hash::sha256_hex;
-use capsid_model::redact::{Profile, redact};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::text::{cut_front, inert};
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_sandbox::git::Git;
-use capsid_sandbox::{Confinement, End, IsolationPolicy, Limits, run_validation};
+use capsid_sandbox::{Confinement, IsolationPolicy, ProcessEnd, ProcessLimits, run_validation};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const MISSING_SIGNS: [&str; 4] = ["Cannot find module", "MODULE_NOT_FOUND", "ENO
 
 /// One command of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tried {
+pub struct TrialCommand {
     /// The command.
     pub command: String,
     /// Whether it passed.
@@ -39,13 +39,13 @@ pub struct Tried {
 
 /// How a trial went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trial {
+pub struct TrialReport {
     /// Whether everything passed, and there was something to pass.
     pub ok: bool,
     /// What kind of failure it was; `ok` where it was none.
     pub class: &'static str,
     /// The commands that were run or refused.
-    pub commands: Vec<Tried>,
+    pub commands: Vec<TrialCommand>,
     /// How many there were.
     pub total: usize,
     /// How much of the change was there to be tried, in hundredths.
@@ -56,7 +56,7 @@ pub struct Trial {
     pub isolation: &'static str,
 }
 
-impl Trial {
+impl TrialReport {
     /// How many commands passed.
     pub fn passed(&self) -> usize {
         self.commands.iter().filter(|command| command.ok).count()
@@ -82,22 +82,29 @@ impl Trial {
 }
 
 /// Tries a diff and its commands in a new folder: an empty one, or a copy of what a repository has committed.
-pub fn run(diff: &str, commands: &[String], repository: Option<&Path>, timeout: Duration) -> Result<Trial> {
-    run_under(&Policy::default(), diff, commands, repository, timeout)
-}
-
-/// The same under an owner's own rules of what may be run.
-pub fn run_under(
-    policy: &Policy,
+pub fn run(
     diff: &str,
     commands: &[String],
     repository: Option<&Path>,
     timeout: Duration,
-) -> Result<Trial> {
+) -> Result<TrialReport> {
+    run_under(&CommandPolicy::default(), diff, commands, repository, timeout)
+}
+
+/// The same under an owner's own rules of what may be run.
+pub fn run_under(
+    policy: &CommandPolicy,
+    diff: &str,
+    commands: &[String],
+    repository: Option<&Path>,
+    timeout: Duration,
+) -> Result<TrialReport> {
     let made = match scratch::created(diff) {
         Ok(made) => made,
-        Err(Refusal::Hostile) => return Ok(Trial::nothing("hostile_diff", commands.len())),
-        Err(Refusal::TooLarge) => return Ok(Trial::nothing("sandbox_diff_too_large", commands.len())),
+        Err(DiffRefusal::Hostile) => return Ok(TrialReport::nothing("hostile_diff", commands.len())),
+        Err(DiffRefusal::TooLarge) => {
+            return Ok(TrialReport::nothing("sandbox_diff_too_large", commands.len()));
+        }
     };
     let folder = tempfile::tempdir()
         .map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), &error))?;
@@ -109,17 +116,17 @@ pub fn run_under(
     };
     match made {
         Some(made) => Ok(run_all(&root, commands, &made, timeout, policy)),
-        None => Ok(Trial::nothing("env_files_missing", commands.len())),
+        None => Ok(TrialReport::nothing("env_files_missing", commands.len())),
     }
 }
 
 /// A file that cannot be written beside the others is one that is missing.
-fn fill(root: &Path, made: Created) -> Option<Created> {
+fn fill(root: &Path, made: CreatedFiles) -> Option<CreatedFiles> {
     scratch::fill(root, &made).ok().map(|()| made)
 }
 
 /// Copies what a repository has committed and applies the whole diff to it; nothing where it does not fit.
-fn apply(root: &Path, repository: &Path, diff: &str) -> Result<Option<Created>> {
+fn apply(root: &Path, repository: &Path, diff: &str) -> Result<Option<CreatedFiles>> {
     let git = Git::at(repository);
     let archive: PathBuf = root.with_file_name("head.tar");
     git.run(&[
@@ -137,12 +144,18 @@ fn apply(root: &Path, repository: &Path, diff: &str) -> Result<Option<Created>> 
     let applied = scratch.try_run(&["apply", "--whitespace=nowarn", "-"], diff.as_bytes())?;
     let git_dir = root.join(".git");
     std::fs::remove_dir_all(&git_dir).map_err(|error| Problem::io("remove", &git_dir, &error))?;
-    Ok((applied.status == 0).then(Created::default))
+    Ok((applied.status == 0).then(CreatedFiles::default))
 }
 
-fn run_all(root: &Path, commands: &[String], made: &Created, timeout: Duration, policy: &Policy) -> Trial {
+fn run_all(
+    root: &Path,
+    commands: &[String],
+    made: &CreatedFiles,
+    timeout: Duration,
+    policy: &CommandPolicy,
+) -> TrialReport {
     let wanted: Vec<&String> = commands.iter().filter(|command| !command.trim().is_empty()).collect();
-    let mut trial = Trial { class: "ok", ..Trial::nothing("env_no_commands", wanted.len()) };
+    let mut trial = TrialReport { class: "ok", ..TrialReport::nothing("env_no_commands", wanted.len()) };
     let touched = made.files.len() + made.missing;
     trial.complete = (100 * made.files.len()).checked_div(touched).unwrap_or(100) as u32;
     let mut log = String::new();
@@ -181,11 +194,11 @@ fn run_one(
     root: &Path,
     command: &str,
     timeout: Duration,
-    policy: &Policy,
+    policy: &CommandPolicy,
     log: &mut String,
     isolation: &mut &'static str,
-) -> Tried {
-    let mut tried = Tried {
+) -> TrialCommand {
+    let mut tried = TrialCommand {
         command: command.to_owned(),
         ok: false,
         exit_code: None,
@@ -198,15 +211,18 @@ fn run_one(
         Ok(argv) => argv,
         Err(refusal) => {
             tried.class = match refusal.code {
-                RefusalCode::ProgramNotAllowed => "executable_not_allowed",
-                RefusalCode::InlineCode | RefusalCode::OptionNotAllowed => "sandbox_block_node_flag",
+                CommandRefusalCode::ProgramNotAllowed => "executable_not_allowed",
+                CommandRefusalCode::InlineCode | CommandRefusalCode::OptionNotAllowed => {
+                    "sandbox_block_node_flag"
+                }
                 _ => "parse_failed",
             };
             tried.stderr_tail = tail(&refusal.message);
             return tried;
         }
     };
-    let limits = Limits { timeout, file_bytes: 64 << 20, memory_bytes: 2 << 30, ..Limits::default() };
+    let limits =
+        ProcessLimits { timeout, file_bytes: 64 << 20, memory_bytes: 2 << 30, ..ProcessLimits::default() };
     match run_validation(&argv, &Confinement::to(root), IsolationPolicy::Require, &limits) {
         Ok(finished) => {
             log.push_str(
@@ -216,14 +232,14 @@ fn run_one(
             *isolation = finished.isolation.as_str();
             tried.ok = finished.end.ok();
             tried.duration = finished.duration;
-            tried.timed_out = finished.end == End::TimedOut;
+            tried.timed_out = finished.end == ProcessEnd::TimedOut;
             tried.exit_code = match finished.end {
-                End::Exited(status) => Some(status),
+                ProcessEnd::Exited(status) => Some(status),
                 _ => None,
             };
             tried.class = match finished.end {
-                End::Exited(0) => "ok",
-                End::TimedOut => "timeout",
+                ProcessEnd::Exited(0) => "ok",
+                ProcessEnd::TimedOut => "timeout",
                 _ if MISSING_SIGNS.iter().any(|sign| finished.stderr.contains(sign)) => "env_files_missing",
                 _ => "command_failed",
             };
@@ -243,15 +259,15 @@ fn run_one(
 /// The end of a text as it may leave this machine.
 fn tail(text: &str) -> String {
     // Redacted as a whole first: half of a secret is no longer seen as one.
-    let clean = redact(text, Profile::Publish);
+    let clean = redact(text, RedactProfile::Publish);
     inert(cut_front(clean.trim(), TAIL))
 }
 
-impl Tried {
+impl TrialCommand {
     /// For the report.
     pub fn to_value(&self) -> Value {
         json!({
-            "cmd": redact(&self.command, Profile::Publish),
+            "cmd": redact(&self.command, RedactProfile::Publish),
             "ok": self.ok,
             "exit_code": self.exit_code,
             "duration_ms": self.duration.as_millis() as u64,
@@ -276,7 +292,7 @@ mod tests {
         )
     }
 
-    fn tried(diff: &str, commands: &[&str]) -> Trial {
+    fn tried(diff: &str, commands: &[&str]) -> TrialReport {
         let commands: Vec<String> = commands.iter().map(|command| (*command).to_owned()).collect();
         run(diff, &commands, None, LONG).unwrap()
     }
@@ -304,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_change_is_tried_in_a_copy_of_what_is_committed() {
-        let repo = capsid_testkit::repo::Repo::new();
+        let repo = capsid_testkit::test_repo::TestRepo::new();
         repo.write("a.js", "module.exports = 1\n");
         repo.write("test.js", "if (require('./a') !== 2) process.exit(1)\n");
         repo.commit("Begin");

@@ -1,8 +1,8 @@
 //! A validator's round: what the hub asks about is tried in the sandbox, and what was seen is signed and reported.
 
-use super::trial::{self, Trial};
+use super::trial::{self, TrialReport};
 use crate::workspace::os_release;
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_client::asset::is_id;
 use capsid_client::node::encoded;
 use capsid_model::env::EnvFingerprint;
@@ -21,7 +21,7 @@ const MOST_COMMANDS: usize = 50;
 
 /// What a node has put aside to be asked.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Stake {
+pub struct StakeStatus {
     /// Whether the hub asks this node.
     pub is_validator: bool,
     /// What is put aside.
@@ -32,7 +32,7 @@ pub struct Stake {
     pub balance: f64,
 }
 
-impl Stake {
+impl StakeStatus {
     fn read(told: &Value) -> Self {
         let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or_default();
         let active = told.pointer("/stake/status").and_then(Value::as_str) == Some("active");
@@ -45,22 +45,22 @@ impl Stake {
     }
 
     /// How this node stands.
-    pub fn of(node: &Node) -> Result<Self> {
+    pub fn fetch(node: &NodeClient) -> Result<Self> {
         Ok(Self::read(&node.validator_status()?))
     }
 
     /// Puts credits aside.
-    pub fn put(node: &Node, amount: f64) -> Result<Self> {
+    pub fn stake(node: &NodeClient, amount: f64) -> Result<Self> {
         Ok(Self::read(&node.stake(amount)?))
     }
 
     /// Takes them back.
-    pub fn take_back(node: &Node) -> Result<Self> {
+    pub fn unstake(node: &NodeClient) -> Result<Self> {
         Ok(Self::read(&node.unstake()?))
     }
 
     /// What to do where there is none.
-    pub fn wanted(&self) -> Problem {
+    pub fn stake_required(&self) -> Problem {
         let message = format!(
             "The hub asks only nodes that put credits aside; this node has put none aside. It takes at least {} credits, and this node holds {}.",
             self.least, self.balance
@@ -74,7 +74,7 @@ impl Stake {
 
 /// What the node earned.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Earned {
+pub struct ValidatorEarnings {
     /// In all.
     pub total: f64,
     /// By validating.
@@ -83,9 +83,9 @@ pub struct Earned {
     pub pending: f64,
 }
 
-impl Earned {
+impl ValidatorEarnings {
     /// By what the hub says.
-    pub fn of(node: &Node) -> Result<Self> {
+    pub fn fetch(node: &NodeClient) -> Result<Self> {
         let told = node.get(&format!("/billing/earnings/{}", encoded(node.id())), &[])?;
         let number = |path: &str| told.pointer(path).and_then(Value::as_f64).unwrap_or_default();
         Ok(Self {
@@ -98,14 +98,14 @@ impl Earned {
 
 /// What the hub asks this node to try.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Assignment {
+struct ValidationAssignment {
     task_id: String,
     nonce: String,
     asset_id: String,
     commands: Vec<String>,
 }
 
-impl Assignment {
+impl ValidationAssignment {
     fn read(value: &Value) -> Option<Self> {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let short = |text: &String| !text.is_empty() && text.len() <= 200;
@@ -122,18 +122,18 @@ impl Assignment {
 
 /// One assignment that was worked on.
 #[derive(Debug)]
-pub struct Judged {
+pub struct ValidatedAssignment {
     /// The capsule.
     pub asset_id: String,
     /// One line about it.
     pub summary: String,
     /// How the trial went.
-    pub trial: Trial,
+    pub trial: TrialReport,
     /// What the hub answered, or why it did not take the report.
     pub answer: Result<Object>,
 }
 
-impl Judged {
+impl ValidatedAssignment {
     /// How much the report weighs, by what the hub says.
     pub fn weight(&self) -> Option<f64> {
         self.answer.as_ref().ok()?.get("weight").and_then(Value::as_f64)
@@ -160,9 +160,9 @@ impl Judged {
 }
 
 /// Somebody who validates what others published.
-pub struct Validator {
+pub struct ValidatorNode {
     /// Who talks to the hub.
-    pub node: Node,
+    pub node: NodeClient,
     /// Who signs.
     pub key: SigningKey,
     /// What time it is.
@@ -173,17 +173,17 @@ pub struct Validator {
     pub repository: Option<PathBuf>,
 }
 
-impl Validator {
+impl ValidatorNode {
     /// Refuses where no sandbox works: nothing of others is ever run outside one.
     pub fn require_sandbox() -> Result<()> {
         best_of(&capsid_sandbox::probe()).map(|_| ())
     }
 
     /// Works on everything that the hub asks for now.
-    pub fn round(&self, stop: &dyn Fn() -> bool) -> Result<Vec<Judged>> {
+    pub fn round(&self, stop: &dyn Fn() -> bool) -> Result<Vec<ValidatedAssignment>> {
         let asked = self.node.validation_tasks()?;
         let mut judged = Vec::new();
-        for assignment in asked.iter().filter_map(Assignment::read).take(MOST) {
+        for assignment in asked.iter().filter_map(ValidationAssignment::read).take(MOST) {
             if stop() {
                 break;
             }
@@ -193,7 +193,7 @@ impl Validator {
     }
 
     /// Tries one and reports; whatever is wrong with it keeps no other from being tried.
-    fn judge(&self, assignment: &Assignment) -> Judged {
+    fn judge(&self, assignment: &ValidationAssignment) -> ValidatedAssignment {
         let tried = self.fetch(assignment).and_then(|(capsule, commands)| {
             let diff = capsule.get("diff").and_then(Value::as_str).unwrap_or_default();
             Ok((trial::run(diff, &commands, self.repository.as_deref(), self.timeout)?, capsule))
@@ -204,18 +204,23 @@ impl Validator {
                 let report = signed(report(assignment, &trial, self.clock.now()), &self.key);
                 let summary = capsule.get("summary").and_then(Value::as_str).unwrap_or_default();
                 let summary = inert_line(cut(summary, 100));
-                Judged { asset_id, summary, answer: self.node.report_assignment(&report.into()), trial }
+                ValidatedAssignment {
+                    asset_id,
+                    summary,
+                    answer: self.node.report_assignment(&report.into()),
+                    trial,
+                }
             }
             Err(problem) => {
-                let trial = Trial::nothing("env_asset_unavailable", assignment.commands.len());
-                Judged { asset_id, summary: String::new(), trial, answer: Err(problem) }
+                let trial = TrialReport::nothing("env_asset_unavailable", assignment.commands.len());
+                ValidatedAssignment { asset_id, summary: String::new(), trial, answer: Err(problem) }
             }
         }
     }
 
     /// The capsule, and the commands of its gene where that can be had: both have ids that hold. What the hub itself says
     /// is to be run counts only where it gives no gene.
-    fn fetch(&self, assignment: &Assignment) -> Result<(Object, Vec<String>)> {
+    fn fetch(&self, assignment: &ValidationAssignment) -> Result<(Object, Vec<String>)> {
         let id = assignment.asset_id.as_str();
         let mut fetched = self.node.fetch(&[id])?;
         let Some(capsule) = fetched.assets.pop() else {
@@ -244,7 +249,7 @@ impl Validator {
 }
 
 /// What was seen, in the form that hubs know.
-fn report(assignment: &Assignment, trial: &Trial, now: Time) -> Object {
+fn report(assignment: &ValidationAssignment, trial: &TrialReport, now: Time) -> Object {
     let share = if trial.total == 0 { 0.0 } else { trial.passed() as f64 / trial.total as f64 };
     let score = (share * f64::from(trial.complete)).round() / 100.0;
     let report = json!({
@@ -260,7 +265,7 @@ fn report(assignment: &Assignment, trial: &Trial, now: Time) -> Object {
         "isolation": trial.isolation,
         "reproduction_score": score,
         "failure_class": trial.class,
-        "commands": trial.commands.iter().map(trial::Tried::to_value).collect::<Vec<_>>(),
+        "commands": trial.commands.iter().map(trial::TrialCommand::to_value).collect::<Vec<_>>(),
         "created_at": now.iso(),
     });
     report.as_object().cloned().unwrap_or_default()
@@ -268,7 +273,7 @@ fn report(assignment: &Assignment, trial: &Trial, now: Time) -> Object {
 
 /// Signs a report: over its canonical JSON, with the signature beside it.
 fn signed(mut report: Object, key: &SigningKey) -> Object {
-    let text = canonical::of_value(&Value::Object(report.clone()));
+    let text = canonical::canonical_value(&Value::Object(report.clone()));
     let signature =
         json!({"algorithm": "Ed25519", "public_key": key.public().hex(), "value": key.sign(&text)});
     report.insert("signature".to_owned(), signature);
@@ -283,7 +288,7 @@ fn is_signed(report: &Object) -> bool {
     let text = |name: &str| signature.get(name).and_then(Value::as_str).unwrap_or_default();
     text("algorithm") == "Ed25519"
         && capsid_seal::PublicKey::from_hex(text("public_key"))
-            .is_ok_and(|key| key.verifies(&canonical::of_value(&Value::Object(bare)), text("value")))
+            .is_ok_and(|key| key.verifies(&canonical::canonical_value(&Value::Object(bare)), text("value")))
 }
 
 #[cfg(test)]
@@ -297,7 +302,7 @@ mod tests {
 
     #[test]
     fn an_assignment_is_read_strictly() {
-        assert_eq!(Assignment::read(&assignment()).unwrap().commands, ["node test.js"]);
+        assert_eq!(ValidationAssignment::read(&assignment()).unwrap().commands, ["node test.js"]);
         for (name, value) in [
             ("task_id", json!("")),
             ("nonce", json!(1)),
@@ -307,7 +312,7 @@ mod tests {
         ] {
             let mut odd = assignment();
             odd[name] = value;
-            assert_eq!(Assignment::read(&odd), None, "{name}");
+            assert_eq!(ValidationAssignment::read(&odd), None, "{name}");
         }
     }
 
@@ -315,7 +320,8 @@ mod tests {
     fn a_report_is_signed_and_a_changed_one_is_not() {
         let key = SigningKey::from_seed(&[7; 32]);
         let trial = trial::run("", &["node missing.js".to_owned()], None, Duration::from_secs(30)).unwrap();
-        let report = report(&Assignment::read(&assignment()).unwrap(), &trial, Time(1_770_000_000_000));
+        let report =
+            report(&ValidationAssignment::read(&assignment()).unwrap(), &trial, Time(1_770_000_000_000));
         let mut signed = signed(report, &key);
         assert!(is_signed(&signed));
         signed.insert("overall_ok".to_owned(), true.into());
@@ -329,10 +335,12 @@ mod tests {
         let told =
             json!({"stake": {"amount": 100, "status": "active"}, "min_stake": 50, "credit_balance": 400});
         assert_eq!(
-            Stake::read(&told),
-            Stake { is_validator: true, amount: 100.0, least: 50.0, balance: 400.0 }
+            StakeStatus::read(&told),
+            StakeStatus { is_validator: true, amount: 100.0, least: 50.0, balance: 400.0 }
         );
-        assert!(!Stake::read(&json!([])).is_validator);
-        assert!(Stake::read(&json!({})).wanted().fix.is_some_and(|fix| fix.contains("--stake 100")));
+        assert!(!StakeStatus::read(&json!([])).is_validator);
+        assert!(
+            StakeStatus::read(&json!({})).stake_required().fix.is_some_and(|fix| fix.contains("--stake 100"))
+        );
     }
 }

@@ -10,7 +10,7 @@ const KEPT: usize = 200;
 
 /// How far the work on a task is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum WorkStage {
     /// A cycle works on it.
     Working,
     /// There is a capsule; it is to be published.
@@ -25,7 +25,7 @@ pub enum Stage {
     Over,
 }
 
-impl Stage {
+impl WorkStage {
     const ALL: [Self; 6] =
         [Self::Working, Self::Solved, Self::Published, Self::Failed, Self::Done, Self::Over];
 
@@ -48,11 +48,11 @@ impl Stage {
 
 /// The work on one task.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Work {
+pub struct TaskWork {
     /// The task.
     pub task_id: String,
     /// How far it is.
-    pub stage: Stage,
+    pub stage: WorkStage,
     /// The run that works on it.
     pub run_id: Option<String>,
     /// The capsule that solves it, by its local id.
@@ -63,12 +63,12 @@ pub struct Work {
     pub at: Time,
 }
 
-impl Work {
+impl TaskWork {
     /// Work that begins.
     pub fn begun(task_id: &str, now: Time) -> Self {
         Self {
             task_id: task_id.to_owned(),
-            stage: Stage::Working,
+            stage: WorkStage::Working,
             run_id: None,
             capsule_id: None,
             asset_id: None,
@@ -92,7 +92,7 @@ impl Work {
         let word = text("stage")?;
         Some(Self {
             task_id: text("task_id").filter(|id| !id.is_empty())?,
-            stage: Stage::ALL.into_iter().find(|stage| stage.word() == word)?,
+            stage: WorkStage::ALL.into_iter().find(|stage| stage.word() == word)?,
             run_id: text("run_id"),
             capsule_id: text("capsule_id"),
             asset_id: text("asset_id"),
@@ -102,25 +102,25 @@ impl Work {
 }
 
 /// Everything that is remembered, oldest first.
-pub fn all(workspace: &Workspace) -> Result<Vec<Work>> {
+pub fn all(workspace: &Workspace) -> Result<Vec<TaskWork>> {
     let state = store::read_state(&path(workspace))?;
     let list = state.get("tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    Ok(list.iter().filter_map(Work::read).collect())
+    Ok(list.iter().filter_map(TaskWork::read).collect())
 }
 
 /// Notes how far the work on a task is.
-pub fn note(workspace: &Workspace, work: &Work) -> Result<()> {
+pub fn save_work(workspace: &Workspace, work: &TaskWork) -> Result<()> {
     let mut kept = all(workspace)?;
     kept.retain(|known| known.task_id != work.task_id);
     kept.push(work.clone());
     // What is still owed is never forgotten.
     let mut surplus = kept.len().saturating_sub(KEPT);
     kept.retain(|known| {
-        let goes = surplus > 0 && matches!(known.stage, Stage::Done | Stage::Over);
+        let goes = surplus > 0 && matches!(known.stage, WorkStage::Done | WorkStage::Over);
         surplus -= usize::from(goes);
         !goes
     });
-    let list: Vec<Value> = kept.iter().map(Work::to_value).collect();
+    let list: Vec<Value> = kept.iter().map(TaskWork::to_value).collect();
     let state = Object::from_iter([("version".to_owned(), json!(1)), ("tasks".to_owned(), list.into())]);
     store::write_state(&path(workspace), &state)
 }
@@ -135,14 +135,14 @@ mod tests {
 
     #[test]
     fn work_is_read_as_it_was_written_and_nonsense_is_passed_over() {
-        for stage in Stage::ALL {
-            let work = Work {
+        for stage in WorkStage::ALL {
+            let work = TaskWork {
                 stage,
                 run_id: Some("run_1".into()),
                 asset_id: Some("sha256:ab".into()),
-                ..Work::begun("task_1", Time(1_770_000_000_000))
+                ..TaskWork::begun("task_1", Time(1_770_000_000_000))
             };
-            assert_eq!(Work::read(&work.to_value()), Some(work));
+            assert_eq!(TaskWork::read(&work.to_value()), Some(work));
         }
         for bad in [
             json!(1),
@@ -150,7 +150,7 @@ mod tests {
             json!({"task_id": "", "stage": "done"}),
             json!({"task_id": "x", "stage": "?"}),
         ] {
-            assert_eq!(Work::read(&bad), None);
+            assert_eq!(TaskWork::read(&bad), None);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What this repository's store has proven before about what is seen now. Reads only: no lock, nothing written.
 
-pub mod past;
+mod error_match;
+pub mod history;
 mod proof;
 mod text;
-mod words;
 
 pub use text::{BUDGET, render};
 
@@ -11,17 +11,17 @@ use crate::cycle::sight::{self, Sources};
 use crate::exchange::origin::{a2a, source};
 use crate::rules::select::ScoredCapsule;
 use crate::rules::select::capsule::{answering, may_answer};
-use crate::signals::{self, Corpus};
+use crate::signals::{self, SignalCorpus};
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
-use capsid_model::redact::{Profile, redact};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::signal::{banned_genes, is_control};
 use capsid_model::{Object, Result, asset, env};
-use capsid_rules::meaning::{Meaning, Question, Text, judge};
-use proof::Uses;
+use capsid_rules::meaning::{MeaningTerms, SearchableText, SemanticQuestion, score};
+use error_match::{ErrorQuery, ErrorWords};
+use proof::CapsuleUses;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
-use words::{Asked, Words};
 
 /// The most solutions that are told unasked.
 pub const SHOWN: usize = 3;
@@ -31,14 +31,14 @@ const LOOKED_UP: usize = 64;
 
 /// Who made a solution.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum SolutionOrigin {
     /// This repository.
     Own,
     /// The node that it came from.
     Node(String),
 }
 
-impl Origin {
+impl SolutionOrigin {
     /// `own`, or the name of the node.
     pub fn as_str(&self) -> &str {
         match self {
@@ -48,7 +48,7 @@ impl Origin {
     }
 }
 
-impl Serialize for Origin {
+impl Serialize for SolutionOrigin {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
     }
@@ -56,7 +56,7 @@ impl Serialize for Origin {
 
 /// A solution that worked and was validated. Its texts are as stored: whoever shows them makes them inert first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Proven {
+pub struct ProvenSolution {
     /// Its name in the store.
     pub id: String,
     /// The id of its content, which was checked.
@@ -72,7 +72,7 @@ pub struct Proven {
     /// How well it answers the signals.
     pub score: f64,
     /// Who made it.
-    pub source: Origin,
+    pub source: SolutionOrigin,
     /// The newest event that made or used it; none for one that was taken in and not used yet.
     pub last_event_id: Option<String>,
     /// When that was, as ISO text.
@@ -85,7 +85,7 @@ pub struct Proven {
 ///
 /// Proven is what succeeded under a validation that ran, has not failed since, and is stored as it was stamped. What
 /// came from elsewhere counts once it was promoted.
-pub fn proven(workspace: &Workspace, signals: &[String], limit: usize) -> Result<Vec<Proven>> {
+pub fn proven(workspace: &Workspace, signals: &[String], limit: usize) -> Result<Vec<ProvenSolution>> {
     proven_for(workspace, signals, "", limit)
 }
 
@@ -95,7 +95,7 @@ pub fn proven_for(
     signals: &[String],
     text: &str,
     limit: usize,
-) -> Result<Vec<Proven>> {
+) -> Result<Vec<ProvenSolution>> {
     proven_by(workspace, signals, text, None, limit)
 }
 
@@ -104,9 +104,9 @@ pub fn proven_meant(
     workspace: &Workspace,
     signals: &[String],
     text: &str,
-    question: &Question,
+    question: &SemanticQuestion,
     limit: usize,
-) -> Result<Vec<Proven>> {
+) -> Result<Vec<ProvenSolution>> {
     proven_by(workspace, signals, text, Some(question), limit)
 }
 
@@ -114,9 +114,9 @@ fn proven_by(
     workspace: &Workspace,
     signals: &[String],
     text: &str,
-    question: Option<&Question>,
+    question: Option<&SemanticQuestion>,
     limit: usize,
-) -> Result<Vec<Proven>> {
+) -> Result<Vec<ProvenSolution>> {
     let text = text.trim();
     if limit == 0 || (signals.is_empty() && text.is_empty()) || !workspace.store.exists() {
         return Ok(Vec::new());
@@ -125,15 +125,15 @@ fn proven_by(
     let capsules: Vec<Capsule> = documents.iter().map(Capsule::read).collect();
     let mut answers = answering(&capsules, signals, env::platform());
     if !text.is_empty() {
-        let asked = Asked::of(&redact(text, Profile::Secrets));
-        add(&mut answers, &capsules, signals, |capsule| told(&asked, capsule));
+        let asked = ErrorQuery::parse(&redact(text, RedactProfile::Secrets));
+        add(&mut answers, &capsules, signals, |capsule| match_capsule(&asked, capsule));
     }
     if let Some(question) = question {
         add(&mut answers, &capsules, signals, |capsule| meant(question, capsule));
     }
     answers.retain(|(at, _)| is_stamped(&documents[*at]) && !is_staged(&documents[*at]));
     // What others claim of theirs must not push ours out of sight.
-    answers.sort_by_key(|(at, _)| origin(&documents[*at]) != Origin::Own);
+    answers.sort_by_key(|(at, _)| origin(&documents[*at]) != SolutionOrigin::Own);
     answers.truncate(LOOKED_UP.max(limit));
     let claims: Vec<(&str, u64)> = answers.iter().map(|(_, one)| (one.id.as_str(), one.streak)).collect();
     let uses = proof::uses(&workspace.store.events, &claims)?;
@@ -142,9 +142,9 @@ fn proven_by(
         let holds = uses.map_or_else(|| is_promoted(document), |uses| uses.proves);
         holds.then(|| proven_of(document, &capsules[*at], scored, uses))
     });
-    let mut found: Vec<Proven> = found.collect();
+    let mut found: Vec<ProvenSolution> = found.collect();
     // What was never used here comes last, whatever is said of it.
-    let used_here = |one: &Proven| one.last_event_id.is_some();
+    let used_here = |one: &ProvenSolution| one.last_event_id.is_some();
     found.sort_by(|one, other| {
         used_here(other).cmp(&used_here(one)).then_with(|| other.score.total_cmp(&one.score))
     });
@@ -167,8 +167,9 @@ pub fn signals_here(workspace: &Workspace) -> Result<Vec<String>> {
 ///
 /// Logs put `error: ` before a message and people who quote it leave that out, so an error is looked for both ways.
 pub fn signals_in(text: &str) -> Vec<String> {
-    let clean = redact(text, Profile::Secrets);
-    let extract = |transcript: String| signals::extract(&Corpus { transcript, ..Corpus::default() }, &[]);
+    let clean = redact(text, RedactProfile::Secrets);
+    let extract =
+        |transcript: String| signals::extract(&SignalCorpus { transcript, ..SignalCorpus::default() }, &[]);
     let mut found = extract(clean.clone().into_owned());
     if found.iter().any(|signal| signal.starts_with("errsig:")) {
         let as_logged = extract(format!("error: {clean}"));
@@ -191,7 +192,7 @@ fn add(
         if !may_answer(capsule, &banned, env::platform()) {
             continue;
         }
-        let Some(told) = share(capsule).map(|share| told_of(capsule, share)) else { continue };
+        let Some(told) = share(capsule).map(|share| match_text(capsule, share)) else { continue };
         match answers.iter_mut().find(|(known, _)| *known == at) {
             Some((_, answer)) => answer.score = answer.score.max(told.score),
             None => answers.push((at, told)),
@@ -201,24 +202,25 @@ fn add(
 }
 
 /// How much of its error, or of its summary, a text tells of.
-fn told(asked: &Asked, capsule: &Capsule) -> Option<f64> {
+fn match_capsule(asked: &ErrorQuery, capsule: &Capsule) -> Option<f64> {
     let errors = capsule.trigger.iter().filter(|entry| entry.starts_with("errsig:")).map(String::as_str);
-    let written = errors.chain([capsule.summary.as_str()]).map(Words::of);
-    written.filter_map(|written| asked.tells(&written)).max_by(f64::total_cmp)
+    let written = errors.chain([capsule.summary.as_str()]).map(ErrorWords::parse);
+    written.filter_map(|written| asked.match_share(&written)).max_by(f64::total_cmp)
 }
 
 /// Which share of a question's words it answers, where that is more than half of them.
-fn meant(question: &Question, capsule: &Capsule) -> Option<f64> {
+fn meant(question: &SemanticQuestion, capsule: &Capsule) -> Option<f64> {
     let trigger: Vec<&str> = capsule.trigger.iter().map(String::as_str).collect();
-    let meaning = Meaning::of(&Text { signals: &trigger, title: &capsule.summary, body: "" });
+    let meaning =
+        MeaningTerms::parse(&SearchableText { signals: &trigger, title: &capsule.summary, body: "" });
     // Alone it is compared with nothing, so only how many words it answers counts.
-    let answered = judge(question, &meaning, &capsid_rules::meaning::Corpus::default())?.words.len();
+    let answered = score(question, &meaning, &capsid_rules::meaning::TermFrequencies::default())?.words.len();
     let asked: BTreeSet<&str> = question.terms.iter().map(|asked| asked.word.as_str()).collect();
     (answered * 2 > asked.len()).then(|| answered as f64 / asked.len() as f64)
 }
 
 /// The score of a capsule that is told of: as of one signal that is there as far as its words are.
-fn told_of(capsule: &Capsule, share: f64) -> ScoredCapsule {
+fn match_text(capsule: &Capsule, share: f64) -> ScoredCapsule {
     let mut told = ScoredCapsule {
         id: capsule.id.clone(),
         gene: capsule.gene.clone(),
@@ -233,11 +235,16 @@ fn told_of(capsule: &Capsule, share: f64) -> ScoredCapsule {
     told
 }
 
-fn proven_of(document: &Object, capsule: &Capsule, scored: &ScoredCapsule, uses: Option<&Uses>) -> Proven {
+fn proven_of(
+    document: &Object,
+    capsule: &Capsule,
+    scored: &ScoredCapsule,
+    uses: Option<&CapsuleUses>,
+) -> ProvenSolution {
     let streak = uses.map_or(0, |uses| uses.streak);
     // The score was made with the streak that is claimed.
     let shown = ScoredCapsule { streak, ..scored.clone() };
-    Proven {
+    ProvenSolution {
         id: capsule.id.clone(),
         asset_id: capsule.asset_id.clone().unwrap_or_default(),
         gene: capsule.gene.clone(),
@@ -252,8 +259,8 @@ fn proven_of(document: &Object, capsule: &Capsule, scored: &ScoredCapsule, uses:
     }
 }
 
-fn origin(document: &Object) -> Origin {
-    source(document).map_or(Origin::Own, |source| Origin::Node(source.to_owned()))
+fn origin(document: &Object) -> SolutionOrigin {
+    source(document).map_or(SolutionOrigin::Own, |source| SolutionOrigin::Node(source.to_owned()))
 }
 
 fn is_promoted(document: &Object) -> bool {

@@ -2,15 +2,15 @@
 
 use crate::exchange::origin::source;
 use crate::store::events::{EventLog, object};
-use crate::store::lines::Backwards;
-use capsid_model::event::Event;
+use crate::store::lines::ReverseLines;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::{Result, Time};
 use regex::bytes::Regex;
 use std::collections::HashMap;
 
 /// What the log says of a capsule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Uses {
+pub(super) struct CapsuleUses {
     /// The newest event about it.
     pub event_id: String,
     pub at: Option<Time>,
@@ -22,13 +22,13 @@ pub(super) struct Uses {
     told: bool,
 }
 
-impl Uses {
-    fn newest(event: &Event, validated: bool) -> Self {
+impl CapsuleUses {
+    fn newest(event: &EvolutionEvent, validated: bool) -> Self {
         let proves = event.outcome.is_success() && validated;
         Self { event_id: event.id.clone(), at: event.at, proves, streak: 0, told: false }
     }
 
-    fn count(&mut self, event: &Event, claimed: u64) {
+    fn count(&mut self, event: &EvolutionEvent, claimed: u64) {
         if !self.told {
             self.streak += u64::from(event.outcome.is_success());
             self.told = !event.outcome.is_success() || self.streak >= claimed;
@@ -38,13 +38,13 @@ impl Uses {
 
 /// The uses of each capsule, given with the streak that it claims, read from the end of the log until all is told.
 /// Events of others say nothing about what happened here.
-pub(super) fn uses(events: &EventLog, claims: &[(&str, u64)]) -> Result<HashMap<String, Uses>> {
-    let mut found: HashMap<String, Uses> = HashMap::new();
+pub(super) fn uses(events: &EventLog, claims: &[(&str, u64)]) -> Result<HashMap<String, CapsuleUses>> {
+    let mut found: HashMap<String, CapsuleUses> = HashMap::new();
     let mut open = claims.to_vec();
     // Most lines concern none of them, and one pass over their bytes tells so.
     let any = claims.iter().map(|(id, _)| regex::escape(id)).collect::<Vec<_>>().join("|");
     let Ok(any) = Regex::new(&any) else { return Ok(found) };
-    let mut reader = Backwards::open(events.path())?;
+    let mut reader = ReverseLines::open(events.path())?;
     while !open.is_empty()
         && let Some(line) = reader.next_line()?
     {
@@ -52,13 +52,14 @@ pub(super) fn uses(events: &EventLog, claims: &[(&str, u64)]) -> Result<HashMap<
             continue;
         }
         let Some(document) = object(&line).filter(|document| source(document).is_none()) else { continue };
-        let Some(event) = Event::read(&document) else { continue };
+        let Some(event) = EvolutionEvent::read(&document) else { continue };
         let validated = events.was_validated(&document)?;
         open.retain(|(id, claimed)| {
             if !event.concerns_capsule(id) {
                 return true;
             }
-            let uses = found.entry((*id).to_owned()).or_insert_with(|| Uses::newest(&event, validated));
+            let uses =
+                found.entry((*id).to_owned()).or_insert_with(|| CapsuleUses::newest(&event, validated));
             uses.count(&event, *claimed);
             !uses.told
         });

@@ -2,17 +2,17 @@
 
 use super::*;
 use capsid_model::{SystemClock, Value, asset::stamp, json};
-use capsid_testkit::repo::Repo;
+use capsid_testkit::test_repo::TestRepo;
 use std::sync::Arc;
 
 struct Stage {
-    repo: Repo,
+    repo: TestRepo,
     workspace: Workspace,
 }
 
 impl Stage {
     fn new() -> Self {
-        let repo = Repo::new();
+        let repo = TestRepo::new();
         let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
         workspace.store.create().unwrap();
         Self { repo, workspace }
@@ -42,7 +42,7 @@ impl Stage {
         self.workspace.store.events.append(std::slice::from_ref(event)).unwrap();
     }
 
-    fn found(&self, limit: usize) -> Vec<Proven> {
+    fn found(&self, limit: usize) -> Vec<ProvenSolution> {
         proven(&self.workspace, &["log_error".to_owned()], limit).unwrap()
     }
 
@@ -184,8 +184,8 @@ fn an_error_is_known_with_and_without_the_word_before_it() {
     assert_eq!(signals_in("make it faster").iter().filter(|signal| signal.starts_with("errsig")).count(), 0);
 }
 
-fn hostile(summary: &str) -> Proven {
-    Proven {
+fn hostile(summary: &str) -> ProvenSolution {
+    ProvenSolution {
         id: "capsule_1".to_owned(),
         asset_id: format!("sha256:{}", "0".repeat(64)),
         gene: "gene_repair".to_owned(),
@@ -193,7 +193,7 @@ fn hostile(summary: &str) -> Proven {
         confidence: 0.8,
         streak: 2,
         score: 1.8,
-        source: Origin::Node(format!("node_\u{1b}]0;x\u{7}{}", "n".repeat(5000))),
+        source: SolutionOrigin::Node(format!("node_\u{1b}]0;x\u{7}{}", "n".repeat(5000))),
         last_event_id: Some("evt_1".to_owned()),
         last_used: None,
         patch: false,

@@ -1,6 +1,6 @@
 //! `asset_call_log.jsonl`: every search, and every use of an asset that came from a hub, one line each.
 
-use super::Search;
+use super::ReuseSearch;
 use crate::store::lines;
 use crate::workspace::Workspace;
 use capsid_disk::files;
@@ -16,11 +16,11 @@ fn path(workspace: &Workspace) -> PathBuf {
 }
 
 /// Notes how the search of a run ended, and what is made of what it found. The caller holds the store's lock.
-pub fn note_search(workspace: &Workspace, run_id: &str, search: &Search) -> Result<()> {
+pub fn record_search(workspace: &Workspace, run_id: &str, search: &ReuseSearch) -> Result<()> {
     append(workspace, &search_lines(&workspace.now().iso(), run_id, search))
 }
 
-fn search_lines(at: &str, run_id: &str, search: &Search) -> Vec<Value> {
+fn search_lines(at: &str, run_id: &str, search: &ReuseSearch) -> Vec<Value> {
     let line = |action: &str| {
         let hit = search.hit.as_ref();
         json!({
@@ -40,7 +40,9 @@ fn search_lines(at: &str, run_id: &str, search: &Search) -> Vec<Value> {
     };
     match &search.hit {
         None => vec![line("hub_search_miss")],
-        Some(hit) if hit.mode == super::Mode::Direct => vec![line("hub_search_hit"), line("asset_reuse")],
+        Some(hit) if hit.mode == super::ReuseMode::Direct => {
+            vec![line("hub_search_hit"), line("asset_reuse")]
+        }
         Some(_) => vec![line("hub_search_hit"), line("asset_reference")],
     }
 }
@@ -66,12 +68,12 @@ fn joined(lines: &[String]) -> String {
 mod tests {
     use super::*;
     use capsid_model::SystemClock;
-    use capsid_testkit::repo::Repo;
+    use capsid_testkit::test_repo::TestRepo;
     use std::sync::Arc;
 
     #[test]
     fn the_log_stays_bounded_and_keeps_the_newest() {
-        let repo = Repo::new();
+        let repo = TestRepo::new();
         let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
         let some = |range: std::ops::Range<usize>| range.map(|n| json!({"n": n})).collect::<Vec<_>>();
         append(&workspace, &some(0..LIMIT)).unwrap();

@@ -9,7 +9,7 @@ pub use search::search;
 
 use crate::config;
 use crate::workspace::Workspace;
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_model::{Object, Problem, Result, Value, json};
 
 /// From this score on a solution is shown in the prompt.
@@ -19,19 +19,19 @@ pub const DIRECT: f64 = 0.85;
 
 /// What is made of a solution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum ReuseMode {
     /// It is shown in the prompt.
     Reference,
     /// It is offered to be applied as it is, with a short prompt.
     Direct,
 }
 
-impl Mode {
+impl ReuseMode {
     /// What a score allows, as far as the owner does; nothing where it is too low.
-    pub fn of(score: f64, bound: config::Reuse) -> Option<Self> {
+    pub fn for_score(score: f64, bound: config::ReuseConfig) -> Option<Self> {
         match bound {
-            config::Reuse::Off => None,
-            config::Reuse::Direct if score >= DIRECT => Some(Self::Direct),
+            config::ReuseConfig::Off => None,
+            config::ReuseConfig::Direct if score >= DIRECT => Some(Self::Direct),
             _ => (score >= REFERENCE).then_some(Self::Reference),
         }
     }
@@ -55,9 +55,9 @@ impl Mode {
 
 /// A solution that was found, fetched and checked.
 #[derive(Debug, Clone)]
-pub struct Hit {
+pub struct ReuseHit {
     /// What is made of it.
-    pub mode: Mode,
+    pub mode: ReuseMode,
     /// Its score, to three places.
     pub score: f64,
     /// The capsule's id.
@@ -76,20 +76,20 @@ pub struct Hit {
 
 /// How a search ended. It never fails a cycle.
 #[derive(Debug, Clone, Default)]
-pub struct Search {
+pub struct ReuseSearch {
     /// The hub that was asked.
     pub hub: String,
     /// What it was asked for, as it was sent.
     pub signals: Vec<String>,
     /// What was found.
-    pub hit: Option<Hit>,
+    pub hit: Option<ReuseHit>,
     /// Why nothing was: `no_signals`, `no_results`, `below_threshold`, `timeout`, ...
     pub miss: Option<String>,
     /// What went wrong, to be told and no more.
     pub problem: Option<Problem>,
 }
 
-impl Search {
+impl ReuseSearch {
     /// What a run keeps of a hit: enough to record and report it later. Null without one.
     pub fn provenance(&self) -> Value {
         self.hit.as_ref().map_or(Value::Null, |hit| {
@@ -129,7 +129,7 @@ pub fn score(confidence: f64, streak: u64, reputation: Option<f64>) -> f64 {
 
 /// This node and the hub of a repository, for calls that a cycle waits for: one try, and not for long. None where no
 /// hub is configured.
-pub fn node(workspace: &Workspace) -> Result<Option<Node>> {
+pub fn node(workspace: &Workspace) -> Result<Option<NodeClient>> {
     let Some(settings) = workspace.config.hub.settings(&*workspace.env)? else {
         return Ok(None);
     };
@@ -151,16 +151,16 @@ mod tests {
 
     #[test]
     fn the_score_decides_and_the_owner_bounds_it() {
-        use config::Reuse;
+        use config::ReuseConfig;
         for (score, bound, mode) in [
-            (0.719, Reuse::Direct, None),
-            (0.72, Reuse::Direct, Some(Mode::Reference)),
-            (0.849, Reuse::Direct, Some(Mode::Reference)),
-            (0.85, Reuse::Direct, Some(Mode::Direct)),
-            (5.0, Reuse::Reference, Some(Mode::Reference)),
-            (5.0, Reuse::Off, None),
+            (0.719, ReuseConfig::Direct, None),
+            (0.72, ReuseConfig::Direct, Some(ReuseMode::Reference)),
+            (0.849, ReuseConfig::Direct, Some(ReuseMode::Reference)),
+            (0.85, ReuseConfig::Direct, Some(ReuseMode::Direct)),
+            (5.0, ReuseConfig::Reference, Some(ReuseMode::Reference)),
+            (5.0, ReuseConfig::Off, None),
         ] {
-            assert_eq!(Mode::of(score, bound), mode, "{score} {bound:?}");
+            assert_eq!(ReuseMode::for_score(score, bound), mode, "{score} {bound:?}");
         }
     }
 }

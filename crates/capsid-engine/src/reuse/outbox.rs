@@ -3,11 +3,11 @@
 use super::log;
 use crate::files::outbox::{LONGEST, Outbox};
 use crate::workspace::Workspace;
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_client::refusal::may_pass;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 
-pub use crate::files::outbox::Flushed;
+pub use crate::files::outbox::FlushSummary;
 
 /// One report a run.
 const REPORTS: Outbox = Outbox { name: "hub_outbox", key: "run_id", limit: 200, is_final };
@@ -19,17 +19,17 @@ pub fn pending(workspace: &Workspace) -> Result<Vec<Object>> {
 
 /// Keeps an entry until it is sent; one a run. The caller holds the store's lock.
 pub fn queue(workspace: &Workspace, entry: &Object) -> Result<()> {
-    REPORTS.keep(workspace, [entry.clone()])
+    REPORTS.append(workspace, [entry.clone()])
 }
 
 /// Sends what waits for the node's hub, and notes what became of it.
-pub fn flush(workspace: &Workspace, node: &Node) -> Result<Flushed> {
+pub fn flush(workspace: &Workspace, node: &NodeClient) -> Result<FlushSummary> {
     let is_meant = |entry: &Object| text(entry, "hub") == node.hub_url();
     let flushed = REPORTS.flush(workspace, LONGEST, is_meant, |entry| {
         let report = entry.get("report").cloned().unwrap_or_default();
         node.report(text(entry, "asset_id"), &report).map(drop)
     })?;
-    note(workspace, &flushed.done)?;
+    record_reported(workspace, &flushed.done)?;
     Ok(flushed)
 }
 
@@ -39,7 +39,7 @@ fn is_final(problem: &Problem) -> bool {
 }
 
 /// Notes what was taken off.
-fn note(workspace: &Workspace, done: &[(Object, Option<String>)]) -> Result<()> {
+fn record_reported(workspace: &Workspace, done: &[(Object, Option<String>)]) -> Result<()> {
     if done.is_empty() {
         return Ok(());
     }

@@ -1,9 +1,9 @@
 //! What a hub is told of a run that built on one of its assets: a validation report. Pure.
 
-use super::Mode;
+use super::ReuseMode;
 use crate::cycle::run::Run;
 use crate::solidify::verdict::{FailureClass, Verdict};
-use capsid_model::redact::{Profile, redact_value};
+use capsid_model::redact::{RedactProfile, redact_value};
 use capsid_model::text::cut_front;
 use capsid_model::{Object, Time, Value, json};
 
@@ -12,10 +12,10 @@ const COMMANDS: usize = 50;
 const TAIL: usize = 400;
 
 /// The report on the asset that a run built on, to be queued; none where the run says nothing about one.
-pub fn of_run(run: &Run, verdict: &Verdict, local: &Object, now: Time) -> Option<Object> {
+pub fn build_report(run: &Run, verdict: &Verdict, local: &Object, now: Time) -> Option<Object> {
     let told = |name: &str| run.reuse.get(name).and_then(Value::as_str);
     let (asset_id, hub, mode) = (told("asset_id")?, told("hub")?, told("mode")?);
-    let failure_class = class(verdict, mode == Mode::Direct.as_str())?;
+    let failure_class = class(verdict, mode == ReuseMode::Direct.as_str())?;
     let commands: Vec<Value> = verdict.commands.iter().take(COMMANDS).map(command).collect();
     let passed = verdict.commands.iter().filter(|command| command.ok).count();
     let mut report = json!({
@@ -30,13 +30,13 @@ pub fn of_run(run: &Run, verdict: &Verdict, local: &Object, now: Time) -> Option
         "isolation": verdict.isolation,
         "reuse_mode": mode,
     });
-    if mode == Mode::Direct.as_str() {
+    if mode == ReuseMode::Direct.as_str() {
         report["reproduction_score"] = if verdict.ok { 1.0 } else { 0.0 }.into();
     }
     if !failure_class.is_empty() {
         report["failure_class"] = failure_class.into();
     }
-    redact_value(&mut report, Profile::Publish);
+    redact_value(&mut report, RedactProfile::Publish);
     let entry = json!({
         "kind": "report",
         "run_id": run.run_id,
@@ -108,7 +108,7 @@ mod tests {
         (print.platform, print.arch) = ("linux".to_owned(), "x64".to_owned());
         let local = json!({"id": "vr_1", "env_fingerprint_key": "k", "env_fingerprint": print.to_object()});
         let local = local.as_object().cloned().unwrap();
-        of_run(&run, &verdict, &local, Time(0))
+        build_report(&run, &verdict, &local, Time(0))
     }
 
     #[test]
@@ -144,9 +144,9 @@ mod tests {
     #[test]
     fn a_run_without_a_foreign_solution_or_without_a_validation_says_nothing() {
         let (own, empty) = (Run::default(), Verdict { ok: true, ..Verdict::default() });
-        assert!(of_run(&own, &empty, &Object::new(), Time(0)).is_none());
+        assert!(build_report(&own, &empty, &Object::new(), Time(0)).is_none());
         let reuse = json!({"asset_id": "sha256:ab", "hub": "http://127.0.0.1:1", "mode": "direct"});
         let run = Run { reuse, ..Run::default() };
-        assert!(of_run(&run, &empty, &Object::new(), Time(0)).is_none());
+        assert!(build_report(&run, &empty, &Object::new(), Time(0)).is_none());
     }
 }

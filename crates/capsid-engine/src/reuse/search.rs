@@ -3,12 +3,12 @@
 //! Nothing a row says is believed but the publisher's reputation, which is the hub's to know: the capsule that came is
 //! checked against its id and scored again by what it says itself.
 
-use super::{Hit, Mode, REFERENCE, Search, score};
+use super::{REFERENCE, ReuseHit, ReuseMode, ReuseSearch, score};
 use crate::config;
 use crate::exchange::signals::{MOST, outward};
-use capsid_client::calls::Row;
+use capsid_client::calls::SearchRow;
 use capsid_client::refusal::{TIMEOUT, is_timeout};
-use capsid_client::{Node, settings};
+use capsid_client::{NodeClient, config as client_config};
 use capsid_model::capsule::Capsule;
 use capsid_model::text::cut;
 use capsid_model::{Code, Object, Problem, Value, env};
@@ -22,53 +22,53 @@ const ROWS: usize = 50;
 /// The most solutions that are fetched until one holds.
 const TRIES: usize = 3;
 
-/// Searches the hub for what answers the signals. It takes no longer than [`settings::SEARCH`] in all.
+/// Searches the hub for what answers the signals. It takes no longer than [`client_config::SEARCH`] in all.
 ///
 /// A node that `joins` says hello before it takes a solution, if the hub does not know it yet.
-pub fn search(node: &Node, signals: &[String], bound: config::Reuse, joins: bool) -> Search {
-    search_within(node, signals, Wish { bound, joins }, settings::SEARCH)
+pub fn search(node: &NodeClient, signals: &[String], bound: config::ReuseConfig, joins: bool) -> ReuseSearch {
+    search_within(node, signals, ReuseOptions { bound, joins }, client_config::SEARCH)
 }
 
 /// What may be made of what is found.
 #[derive(Clone, Copy)]
-struct Wish {
-    bound: config::Reuse,
+struct ReuseOptions {
+    bound: config::ReuseConfig,
     joins: bool,
 }
 
-fn search_within(node: &Node, signals: &[String], wish: Wish, limit: Duration) -> Search {
+fn search_within(node: &NodeClient, signals: &[String], wish: ReuseOptions, limit: Duration) -> ReuseSearch {
     let asked = outward(signals, MOST);
     let deadline = Instant::now() + limit;
     let ended = match () {
-        () if wish.bound == config::Reuse::Off => Err(Miss::of("reuse_off")),
-        () if asked.is_empty() => Err(Miss::of("no_signals")),
+        () if wish.bound == config::ReuseConfig::Off => Err(ReuseMiss::from_reason("reuse_off")),
+        () if asked.is_empty() => Err(ReuseMiss::from_reason("no_signals")),
         () => in_time(node, &asked, wish, deadline),
     };
-    let search = Search { hub: node.hub_url().to_owned(), signals: asked, ..Search::default() };
+    let search = ReuseSearch { hub: node.hub_url().to_owned(), signals: asked, ..ReuseSearch::default() };
     match ended {
-        Ok(hit) => Search { hit: Some(hit), ..search },
-        Err(miss) => Search { miss: Some(miss.word), problem: miss.problem, ..search },
+        Ok(hit) => ReuseSearch { hit: Some(hit), ..search },
+        Err(miss) => ReuseSearch { miss: Some(miss.word), problem: miss.problem, ..search },
     }
 }
 
 /// Why nothing was found.
-struct Miss {
+struct ReuseMiss {
     word: String,
     problem: Option<Problem>,
 }
 
-impl Miss {
-    fn of(word: &str) -> Self {
+impl ReuseMiss {
+    fn from_reason(word: &str) -> Self {
         Self { word: word.to_owned(), problem: None }
     }
 
-    fn timeout(node: &Node) -> Self {
+    fn timeout(node: &NodeClient) -> Self {
         let message = format!("`{}` took too long to be searched.", node.hub_url());
         Problem::new(Code::HubUnreachable, message).hub_code(TIMEOUT).into()
     }
 }
 
-impl From<Problem> for Miss {
+impl From<Problem> for ReuseMiss {
     fn from(problem: Problem) -> Self {
         Self { word: word_of(&problem), problem: Some(problem) }
     }
@@ -88,61 +88,71 @@ fn word_of(problem: &Problem) -> String {
 
 /// Several calls in a row may take long together, although each of them is bounded; so they are made beside us, and
 /// left behind when the time is up.
-fn in_time(node: &Node, signals: &[String], wish: Wish, deadline: Instant) -> Result<Hit, Miss> {
+fn in_time(
+    node: &NodeClient,
+    signals: &[String],
+    wish: ReuseOptions,
+    deadline: Instant,
+) -> Result<ReuseHit, ReuseMiss> {
     let (tell, told) = mpsc::channel();
     let (asking, signals) = (node.clone(), signals.to_vec());
     let worker = move || {
         // Nobody listens any more once the time is up.
-        let _ = tell.send(look(&asking, &signals, wish, deadline));
+        let _ = tell.send(search_hub(&asking, &signals, wish, deadline));
     };
     if std::thread::Builder::new().name("hub-search".to_owned()).spawn(worker).is_err() {
-        return Err(Miss::of("exception"));
+        return Err(ReuseMiss::from_reason("exception"));
     }
     match told.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         Ok(ended) => ended,
-        Err(mpsc::RecvTimeoutError::Timeout) => Err(Miss::timeout(node)),
-        Err(mpsc::RecvTimeoutError::Disconnected) => Err(Miss::of("exception")),
+        Err(mpsc::RecvTimeoutError::Timeout) => Err(ReuseMiss::timeout(node)),
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(ReuseMiss::from_reason("exception")),
     }
 }
 
-fn look(node: &Node, signals: &[String], wish: Wish, deadline: Instant) -> Result<Hit, Miss> {
+fn search_hub(
+    node: &NodeClient,
+    signals: &[String],
+    wish: ReuseOptions,
+    deadline: Instant,
+) -> Result<ReuseHit, ReuseMiss> {
     let rows = node.search(signals, Some("Capsule"), ROWS)?;
     let usable = rows.into_iter().filter(|row| is_usable(row, node.id()));
-    let mut ranked: Vec<(f64, Row)> =
+    let mut ranked: Vec<(f64, SearchRow)> =
         usable.map(|row| (score(row.confidence, row.streak, row.reputation), row)).collect();
     if ranked.is_empty() {
-        return Err(Miss::of("no_results"));
+        return Err(ReuseMiss::from_reason("no_results"));
     }
     // The sort is stable: among equals the hub's own order stands.
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
     ranked.retain(|(score, _)| *score >= REFERENCE);
     if !ranked.is_empty() && wish.joins {
-        introduce(node);
+        describe_hit(node);
     }
-    let mut miss: Option<Miss> = None;
+    let mut miss: Option<ReuseMiss> = None;
     for (_, row) in ranked.iter().take(TRIES) {
         if Instant::now() >= deadline {
-            return Err(Miss::timeout(node));
+            return Err(ReuseMiss::timeout(node));
         }
         let fetched = node.fetch(&[&row.asset_id])?;
         match proven(row, fetched.assets, signals, wish.bound) {
             Some((capsule, mode, score)) => return Ok(hit(node, row, capsule, mode, score, deadline)),
-            None => miss = miss.or_else(|| fetched.refused.into_iter().next().map(Miss::from)),
+            None => miss = miss.or_else(|| fetched.refused.into_iter().next().map(ReuseMiss::from)),
         }
     }
-    Err(miss.unwrap_or_else(|| Miss::of("below_threshold")))
+    Err(miss.unwrap_or_else(|| ReuseMiss::from_reason("below_threshold")))
 }
 
 /// A hub counts the use of an asset, and thanks its publisher, only for a node that it knows. It gives the asset to
 /// others too, so a hello that fails stops nothing.
-fn introduce(node: &Node) {
+fn describe_hit(node: &NodeClient) {
     if node.known().is_ok_and(|known| known.secret.is_none()) {
         let _ = node.hello(Object::new());
     }
 }
 
 /// Whether a row, which is of a promoted asset, may be worth a fetch: a capsule of somebody else that was not proven on another platform.
-fn is_usable(row: &Row, own_id: &str) -> bool {
+fn is_usable(row: &SearchRow, own_id: &str) -> bool {
     let platform = env::platform();
     let elsewhere = row.row.get("platform").and_then(Value::as_str);
     let print = row.row.get("env_fingerprint").unwrap_or(&Value::Null);
@@ -154,11 +164,11 @@ fn is_usable(row: &Row, own_id: &str) -> bool {
 
 /// The capsule that a row promised, if it came, holds, and is still worth it by its own words.
 fn proven(
-    row: &Row,
+    row: &SearchRow,
     assets: Vec<Object>,
     signals: &[String],
-    bound: config::Reuse,
-) -> Option<(Object, Mode, f64)> {
+    bound: config::ReuseConfig,
+) -> Option<(Object, ReuseMode, f64)> {
     let is_it = |asset: &Object| {
         let text = |name: &str| asset.get(name).and_then(Value::as_str);
         text("type") == Some("Capsule") && text("asset_id") == Some(&row.asset_id)
@@ -169,7 +179,7 @@ fn proven(
         && answers(&capsule.trigger, signals)
         && env::is_compatible(&capsule.env_fingerprint, env::platform());
     let score = score(capsule.confidence, capsule.success_streak, row.reputation);
-    let mode = Mode::of(score, bound).filter(|_| fits)?;
+    let mode = ReuseMode::for_score(score, bound).filter(|_| fits)?;
     Some((document, mode, score))
 }
 
@@ -181,9 +191,16 @@ fn answers(trigger: &[String], signals: &[String]) -> bool {
     trigger.iter().map(|known| known.trim().to_lowercase()).any(|known| known.len() >= 3 && named(&known))
 }
 
-fn hit(node: &Node, row: &Row, capsule: Object, mode: Mode, score: f64, deadline: Instant) -> Hit {
+fn hit(
+    node: &NodeClient,
+    row: &SearchRow,
+    capsule: Object,
+    mode: ReuseMode,
+    score: f64,
+    deadline: Instant,
+) -> ReuseHit {
     let told = |text: Option<&str>| text.map(|text| cut(text, NAME_UNITS).to_owned());
-    Hit {
+    ReuseHit {
         mode,
         score,
         asset_id: row.asset_id.clone(),
@@ -196,7 +213,7 @@ fn hit(node: &Node, row: &Row, capsule: Object, mode: Mode, score: f64, deadline
 }
 
 /// The capsule's gene, where it is named by its id and can be had. A solution is one without its gene too.
-fn gene_of(node: &Node, capsule: &Object, deadline: Instant) -> Option<Object> {
+fn gene_of(node: &NodeClient, capsule: &Object, deadline: Instant) -> Option<Object> {
     let id = capsule.get("gene").and_then(Value::as_str).filter(|id| id.starts_with("sha256:"))?;
     if Instant::now() >= deadline {
         return None;
@@ -211,10 +228,10 @@ mod tests {
     use capsid_model::asset::stamp;
     use capsid_model::json;
 
-    fn row(value: &Value) -> Row {
+    fn row(value: &Value) -> SearchRow {
         let row = value.as_object().cloned().unwrap();
         let text = |name: &str| row.get(name).and_then(Value::as_str).map(str::to_owned);
-        Row {
+        SearchRow {
             asset_id: text("asset_id").unwrap_or_default(),
             kind: text("type").unwrap_or_default(),
             source_node_id: text("source_node_id"),
@@ -258,12 +275,12 @@ mod tests {
         let proven = |more: Value| {
             let capsule = capsule(&more);
             let row = row(&json!({"asset_id": capsule["asset_id"], "reputation_score": 50}));
-            super::proven(&row, vec![capsule], &["log_error".to_owned()], config::Reuse::Direct)
+            super::proven(&row, vec![capsule], &["log_error".to_owned()], config::ReuseConfig::Direct)
                 .map(|(_, mode, score)| (mode, score))
         };
-        assert_eq!(proven(json!({})), Some((Mode::Direct, 1.2)));
-        assert_eq!(proven(json!({"success_streak": 2})), Some((Mode::Reference, 0.8)));
-        assert_eq!(proven(json!({"success_streak": 1_000_000_000})), Some((Mode::Direct, 2.0)));
+        assert_eq!(proven(json!({})), Some((ReuseMode::Direct, 1.2)));
+        assert_eq!(proven(json!({"success_streak": 2})), Some((ReuseMode::Reference, 0.8)));
+        assert_eq!(proven(json!({"success_streak": 1_000_000_000})), Some((ReuseMode::Direct, 2.0)));
         assert_eq!(proven(json!({"success_streak": 1})), None, "the row's streak of 5 does not help");
         assert_eq!(proven(json!({"success_streak": 1e300})), None);
         assert_eq!(proven(json!({"confidence": "high"})), None);
@@ -273,7 +290,9 @@ mod tests {
         assert_eq!(proven(json!({"trigger": ["perf_bottleneck"]})), None, "it was for something else");
         let other = row(&json!({"asset_id": "sha256:00"}));
         let seen = ["log_error".to_owned()];
-        assert!(super::proven(&other, vec![capsule(&json!({}))], &seen, config::Reuse::Direct).is_none());
+        assert!(
+            super::proven(&other, vec![capsule(&json!({}))], &seen, config::ReuseConfig::Direct).is_none()
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The rules of a Mutation: what a cycle means to change, and how much it may risk.
 
 use crate::rules::strategy::Strategy;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::mutation::Mutation;
 use capsid_model::personality::Personality;
 use capsid_model::text::trim;
@@ -35,7 +35,7 @@ pub struct MutationInput<'a> {
     /// The strategy of the cycle.
     pub strategy: &'a Strategy,
     /// Recent events, oldest first.
-    pub recent: &'a [Event],
+    pub recent: &'a [EvolutionEvent],
     /// Whether drift was asked for.
     pub drift: bool,
 }
@@ -61,7 +61,7 @@ pub fn build(input: MutationInput<'_>) -> Mutation {
         risk_level: risk_of(category, may_offer_high_risk(&input)).to_owned(),
         rationale: None,
     };
-    make_safe(mutation, input.personality)
+    downgrade_risky(mutation, input.personality)
 }
 
 /// What the cycle is for; the first rule that applies decides. A forced innovation outranks even errors.
@@ -94,7 +94,7 @@ pub fn has_opportunity(signals: &[String]) -> bool {
 }
 
 /// Whether a creative personality has had it too easy: six successes in a row, with good scores.
-pub fn innovation_pressure(personality: &Personality, oldest_first: &[Event]) -> bool {
+pub fn innovation_pressure(personality: &Personality, oldest_first: &[EvolutionEvent]) -> bool {
     let Some(last) = oldest_first.len().checked_sub(6).map(|start| &oldest_first[start..]) else {
         return false;
     };
@@ -130,7 +130,7 @@ fn risk_of(category: &str, may_be_high: bool) -> &'static str {
 }
 
 /// Takes back what a personality must not do.
-pub fn make_safe(mut mutation: Mutation, personality: &Personality) -> Mutation {
+pub fn downgrade_risky(mut mutation: Mutation, personality: &Personality) -> Mutation {
     if mutation.category == "innovate" && is_high_risk_personality(personality) {
         mutation.category = "optimize".to_owned();
         mutation.risk_level = "low".to_owned();
@@ -171,13 +171,13 @@ fn push_new(list: &mut Vec<String>, signal: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::event::Outcome;
+    use capsid_model::event::EventOutcome;
 
     struct Case {
         personality: Personality,
         known: bool,
         strategy: &'static str,
-        recent: Vec<Event>,
+        recent: Vec<EvolutionEvent>,
         drift: bool,
     }
 
@@ -208,8 +208,8 @@ mod tests {
         }
     }
 
-    fn event(intent: &str, outcome: Outcome) -> Event {
-        Event { intent: intent.to_owned(), outcome, ..Event::default() }
+    fn event(intent: &str, outcome: EventOutcome) -> EvolutionEvent {
+        EvolutionEvent { intent: intent.to_owned(), outcome, ..EvolutionEvent::default() }
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn too_many_repairs_give_another_intent_its_turn() {
-        let recent = vec![event("repair", Outcome::failed()); 8];
+        let recent = vec![event("repair", EventOutcome::failed()); 8];
         let case = Case { recent: recent.clone(), ..Case::default() };
         assert_eq!(case.category(&["log_error"]), "optimize");
         let case = Case { recent, strategy: "repair-only", ..Case::default() };
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(Case { known: false, ..case }.build(&["x"]).risk_level, "medium");
         let mut mutation = Case { personality: careful, drift: true, ..Case::default() }.build(&["x"]);
         let loose = Personality { rigor: 0.59, ..Personality::default() };
-        mutation = make_safe(mutation, &loose);
+        mutation = downgrade_risky(mutation, &loose);
         assert_eq!(mutation.risk_level, "medium");
         assert!(mutation.trigger_signals.contains(&"safety:downgrade_high_risk".to_owned()));
     }
@@ -285,11 +285,11 @@ mod tests {
     #[test]
     fn six_easy_successes_press_a_creative_personality() {
         let creative = Personality { creativity: 0.75, ..Personality::default() };
-        let recent = vec![event("optimize", Outcome::success()); 6];
+        let recent = vec![event("optimize", EventOutcome::success()); 6];
         assert!(innovation_pressure(&creative, &recent));
         assert!(!innovation_pressure(&creative, &recent[1..]));
         assert!(!innovation_pressure(&Personality::default(), &recent));
-        let weak = Outcome { score: 0.69, ..Outcome::success() };
+        let weak = EventOutcome { score: 0.69, ..EventOutcome::success() };
         assert!(!innovation_pressure(&creative, &vec![event("optimize", weak); 6]));
         let mutation = Case { personality: creative, recent, ..Case::default() }.build(&["x"]);
         assert_eq!(mutation.trigger_signals, ["x", "stable_success_plateau"]);

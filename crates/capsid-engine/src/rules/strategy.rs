@@ -1,6 +1,6 @@
 //! Strategies: how much of the work goes to repair, to tuning and to new things.
 
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 
 /// How many recent cycles a share of repairs is taken over, and how few say nothing yet.
 const RECENT: usize = 8;
@@ -24,11 +24,11 @@ pub struct Strategy {
 }
 
 /// Name, label, repair, optimize, innovate, repair-loop threshold.
-type Preset = (&'static str, &'static str, f64, f64, f64, f64);
+type StrategyPreset = (&'static str, &'static str, f64, f64, f64, f64);
 
-const BALANCED: Preset = ("balanced", "Balanced", 0.20, 0.30, 0.50, 0.50);
+const BALANCED: StrategyPreset = ("balanced", "Balanced", 0.20, 0.30, 0.50, 0.50);
 
-const PRESETS: [Preset; 6] = [
+const PRESETS: [StrategyPreset; 6] = [
     BALANCED,
     ("innovate", "Innovation Focus", 0.05, 0.15, 0.80, 0.30),
     ("harden", "Hardening", 0.40, 0.40, 0.20, 0.70),
@@ -70,9 +70,9 @@ impl Strategy {
     /// Whether repairs took more than their share of the recent past, so that another intent must have its turn.
     ///
     /// A cycle that changed nothing, or that the host, the network or the sandbox broke, took no one's turn.
-    pub fn repairs_too_much(&self, oldest_first: &[Event]) -> bool {
-        let counted = |event: &&Event| !event.is_empty && !event.is_foreign_failure();
-        let recent: Vec<&Event> = oldest_first.iter().rev().filter(counted).take(RECENT).collect();
+    pub fn repairs_too_much(&self, oldest_first: &[EvolutionEvent]) -> bool {
+        let counted = |event: &&EvolutionEvent| !event.is_empty && !event.is_foreign_failure();
+        let recent: Vec<&EvolutionEvent> = oldest_first.iter().rev().filter(counted).take(RECENT).collect();
         let repairs = recent.iter().filter(|event| event.intent == "repair").count();
         recent.len() >= TOO_FEW && repairs as f64 > self.repair_loop_threshold * recent.len() as f64
     }
@@ -81,7 +81,7 @@ impl Strategy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::event::Outcome;
+    use capsid_model::event::EventOutcome;
 
     fn resolve(asked: Option<&str>, force: bool, cycle: u64, signal: &str) -> String {
         Strategy::resolve(asked, force, cycle, &[signal.to_owned()]).name
@@ -110,7 +110,8 @@ mod tests {
     #[test]
     fn the_repair_loop_threshold_is_in_use() {
         let events = |repairs: usize, others: usize| {
-            let event = |intent: &str| Event { intent: intent.to_owned(), ..Event::default() };
+            let event =
+                |intent: &str| EvolutionEvent { intent: intent.to_owned(), ..EvolutionEvent::default() };
             [vec![event("repair"); repairs], vec![event("optimize"); others]].concat()
         };
         let balanced = Strategy::named("balanced");
@@ -123,13 +124,17 @@ mod tests {
 
     #[test]
     fn cycles_that_say_nothing_about_repairs_are_not_counted() {
-        let repair = Event { intent: "repair".to_owned(), outcome: Outcome::failed(), ..Event::default() };
+        let repair = EvolutionEvent {
+            intent: "repair".to_owned(),
+            outcome: EventOutcome::failed(),
+            ..EvolutionEvent::default()
+        };
         let balanced = Strategy::named("balanced");
         assert!(balanced.repairs_too_much(&vec![repair.clone(); 4]));
-        let empty = Event { is_empty: true, ..repair.clone() };
+        let empty = EvolutionEvent { is_empty: true, ..repair.clone() };
         assert!(!balanced.repairs_too_much(&vec![empty; 8]));
         for class in ["host", "network", "sandbox"] {
-            let broken = Event { failure_class: Some(class.to_owned()), ..repair.clone() };
+            let broken = EvolutionEvent { failure_class: Some(class.to_owned()), ..repair.clone() };
             assert!(!balanced.repairs_too_much(&vec![broken.clone(); 8]), "{class}");
             let mixed = [vec![repair.clone(); 4], vec![broken; 8]].concat();
             assert!(balanced.repairs_too_much(&mixed), "the repairs before {class} failures still count");

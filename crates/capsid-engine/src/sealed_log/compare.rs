@@ -1,6 +1,6 @@
 //! Compares the log with what was sealed of it.
 
-use super::entry::{Baseline, Entry, Line};
+use super::entry::{Baseline, SealedEntry, SealedLine};
 use capsid_model::hash::{hex, sha256_hex};
 use capsid_model::{Problem, Result};
 use sha2::{Digest, Sha256};
@@ -11,29 +11,29 @@ use std::path::Path;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Comparison {
+pub struct LogComparison {
     /// Lines that are as they were sealed.
     pub intact: u64,
     /// Lines after the last sealed one.
     pub unsealed: u64,
     /// The first difference.
-    pub difference: Option<Difference>,
+    pub difference: Option<LogDifference>,
 }
 
 /// The first place where the log is not what was sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
+pub struct LogDifference {
     /// The number of the line, from 1.
     pub line: u64,
     /// The id of the record that was sealed there; empty when it has none.
     pub id: String,
     /// What was done.
-    pub kind: Change,
+    pub kind: LogChange,
 }
 
 /// What was done to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum LogChange {
     /// The line holds something else than was sealed.
     Edited,
     /// The line is gone, and later ones are there.
@@ -48,7 +48,7 @@ pub enum Change {
     Baseline,
 }
 
-impl Change {
+impl LogChange {
     /// Its name.
     pub fn name(self) -> &'static str {
         match self {
@@ -63,25 +63,25 @@ impl Change {
 }
 
 /// Compares a log with its sealed entries, which are in order. Reads the log once, and once more where they differ.
-pub fn compare(path: &Path, entries: &[Entry]) -> Result<Comparison> {
+pub fn compare(path: &Path, entries: &[SealedEntry]) -> Result<LogComparison> {
     let (baseline, lines) = since_baseline(entries);
-    let mut log = Log::open(path)?;
-    let mut found = Comparison::default();
+    let mut log = LogReader::open(path)?;
+    let mut found = LogComparison::default();
     if let Some(baseline) = baseline {
         if !log.begins_with(baseline)? {
             found.difference =
-                Some(Difference { line: baseline.lines, id: String::new(), kind: Change::Baseline });
+                Some(LogDifference { line: baseline.lines, id: String::new(), kind: LogChange::Baseline });
             return Ok(found);
         }
         found.intact = baseline.lines;
     }
     for line in &lines {
         let Some(read) = log.next()? else {
-            found.difference = Some(line.differs(Change::Cut));
+            found.difference = Some(line.differs(LogChange::Cut));
             return Ok(found);
         };
         if sha256_hex(&read) != line.sha256 {
-            let kind = what_happened(path, &lines, line, &sha256_hex(&read))?;
+            let kind = classify_change(path, &lines, line, &sha256_hex(&read))?;
             found.difference = Some(line.differs(kind));
             return Ok(found);
         }
@@ -94,49 +94,54 @@ pub fn compare(path: &Path, entries: &[Entry]) -> Result<Comparison> {
 }
 
 /// The last baseline and the lines sealed after it.
-fn since_baseline(entries: &[Entry]) -> (Option<&Baseline>, Vec<&Line>) {
-    let last = entries.iter().rposition(|entry| matches!(entry, Entry::Baseline(_)));
+fn since_baseline(entries: &[SealedEntry]) -> (Option<&Baseline>, Vec<&SealedLine>) {
+    let last = entries.iter().rposition(|entry| matches!(entry, SealedEntry::Baseline(_)));
     let baseline = last.and_then(|at| match &entries[at] {
-        Entry::Baseline(baseline) => Some(baseline),
-        Entry::Line(_) => None,
+        SealedEntry::Baseline(baseline) => Some(baseline),
+        SealedEntry::Line(_) => None,
     });
     let lines = entries[last.map_or(0, |at| at + 1)..].iter().filter_map(|entry| match entry {
-        Entry::Line(line) => Some(line),
-        Entry::Baseline(_) => None,
+        SealedEntry::Line(line) => Some(line),
+        SealedEntry::Baseline(_) => None,
     });
     (baseline, lines.collect())
 }
 
-impl Line {
-    fn differs(&self, kind: Change) -> Difference {
-        Difference { line: self.number, id: self.id.clone(), kind }
+impl SealedLine {
+    fn differs(&self, kind: LogChange) -> LogDifference {
+        LogDifference { line: self.number, id: self.id.clone(), kind }
     }
 }
 
 /// Tells an edit from a removal, an insertion and a new order, by where the lines are that do not match.
-fn what_happened(path: &Path, lines: &[&Line], expected: &Line, actual: &str) -> Result<Change> {
+fn classify_change(
+    path: &Path,
+    lines: &[&SealedLine],
+    expected: &SealedLine,
+    actual: &str,
+) -> Result<LogChange> {
     let mut there: HashMap<String, u64> = HashMap::new();
-    let mut log = Log::open(path)?;
+    let mut log = LogReader::open(path)?;
     while let Some(line) = log.next()? {
         *there.entry(sha256_hex(&line)).or_default() += 1;
     }
     let is_elsewhere = there.contains_key(&expected.sha256);
     let was_sealed = lines.iter().any(|line| line.sha256 == actual);
     Ok(match (is_elsewhere, was_sealed) {
-        (true, true) => Change::Reordered,
-        (true, false) => Change::Inserted,
-        (false, true) => Change::Removed,
-        (false, false) => Change::Edited,
+        (true, true) => LogChange::Reordered,
+        (true, false) => LogChange::Inserted,
+        (false, true) => LogChange::Removed,
+        (false, false) => LogChange::Edited,
     })
 }
 
 /// The log, line by line.
-struct Log {
+struct LogReader {
     reader: Option<BufReader<File>>,
     path: std::path::PathBuf,
 }
 
-impl Log {
+impl LogReader {
     fn open(path: &Path) -> Result<Self> {
         let reader = capsid_disk::files::open(path)?.map(BufReader::new);
         Ok(Self { reader, path: path.to_owned() })
@@ -181,20 +186,20 @@ impl Log {
 mod tests {
     use super::*;
 
-    fn entries(lines: &[&str]) -> Vec<Entry> {
+    fn entries(lines: &[&str]) -> Vec<SealedEntry> {
         let mut start = 0;
         let mut out = Vec::new();
         for (index, line) in lines.iter().enumerate() {
             let end = start + line.len() as u64 + 1;
             let sha256 = sha256_hex(line.as_bytes());
             let number = index as u64 + 1;
-            out.push(Entry::Line(Line { number, start, end, sha256, id: (*line).to_owned() }));
+            out.push(SealedEntry::Line(SealedLine { number, start, end, sha256, id: (*line).to_owned() }));
             start = end;
         }
         out
     }
 
-    fn found(log: &str, entries: &[Entry]) -> Comparison {
+    fn found(log: &str, entries: &[SealedEntry]) -> LogComparison {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
         std::fs::write(&path, log).unwrap();
@@ -204,16 +209,16 @@ mod tests {
     #[test]
     fn each_kind_of_change_is_named_with_its_line() {
         let sealed = entries(&["a", "b", "c", "d"]);
-        assert_eq!(found("a\nb\nc\nd\n", &sealed), Comparison { intact: 4, ..Comparison::default() });
+        assert_eq!(found("a\nb\nc\nd\n", &sealed), LogComparison { intact: 4, ..LogComparison::default() });
         assert_eq!(found("a\nb\nc\nd\ne\n", &sealed).unsealed, 1);
         for (log, line, kind) in [
-            ("a\nX\nc\nd\n", 2, Change::Edited),
-            ("a\nc\nd\n", 2, Change::Removed),
-            ("a\nb\n", 3, Change::Cut),
-            ("", 1, Change::Cut),
-            ("a\nc\nb\nd\n", 2, Change::Reordered),
-            ("a\nX\nb\nc\nd\n", 2, Change::Inserted),
-            ("a\nb\nb\nc\nd\n", 3, Change::Reordered),
+            ("a\nX\nc\nd\n", 2, LogChange::Edited),
+            ("a\nc\nd\n", 2, LogChange::Removed),
+            ("a\nb\n", 3, LogChange::Cut),
+            ("", 1, LogChange::Cut),
+            ("a\nc\nb\nd\n", 2, LogChange::Reordered),
+            ("a\nX\nb\nc\nd\n", 2, LogChange::Inserted),
+            ("a\nb\nb\nc\nd\n", 3, LogChange::Reordered),
         ] {
             let difference = found(log, &sealed).difference.unwrap();
             assert_eq!((difference.line, difference.kind), (line, kind), "{log:?}");
@@ -225,8 +230,8 @@ mod tests {
     fn a_baseline_stands_for_all_before_it() {
         let baseline = Baseline { lines: 2, end: 4, sha256: sha256_hex(b"a\nb\n"), accepted: None };
         let mut sealed = entries(&["old", "older"]);
-        sealed.push(Entry::Baseline(baseline));
-        sealed.push(Entry::Line(Line {
+        sealed.push(SealedEntry::Baseline(baseline));
+        sealed.push(SealedEntry::Line(SealedLine {
             number: 3,
             start: 4,
             end: 6,
@@ -234,8 +239,8 @@ mod tests {
             id: String::new(),
         }));
         assert_eq!(found("a\nb\nc\n", &sealed).intact, 3);
-        assert_eq!(found("a\nB\nc\n", &sealed).difference.unwrap().kind, Change::Baseline);
-        assert_eq!(found("a\n", &sealed).difference.unwrap().kind, Change::Baseline);
+        assert_eq!(found("a\nB\nc\n", &sealed).difference.unwrap().kind, LogChange::Baseline);
+        assert_eq!(found("a\n", &sealed).difference.unwrap().kind, LogChange::Baseline);
         assert_eq!(found("a\nb\nC\n", &sealed).difference.unwrap().line, 3);
     }
 }

@@ -1,20 +1,20 @@
 //! What a sealed record says of the log.
 
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
 
 /// What one record of the chain says of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Entry {
+pub enum SealedEntry {
     /// One line of the log.
-    Line(Line),
+    Line(SealedLine),
     /// All of the log up to here, as it was when sealing began or when a changed log was accepted.
     Baseline(Baseline),
 }
 
 /// A sealed line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct SealedLine {
     /// Its number, from 1.
     pub number: u64,
     /// Where it begins in the file.
@@ -37,12 +37,12 @@ pub struct Baseline {
     /// SHA-256 of all of their bytes.
     pub sha256: String,
     /// What had been done to the log, when its owner accepted it so.
-    pub accepted: Option<Accepted>,
+    pub accepted: Option<AcceptedChange>,
 }
 
 /// What an owner accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Accepted {
+pub struct AcceptedChange {
     /// The name of the first change that was found.
     pub change: String,
     /// The number of the line it was found at.
@@ -52,32 +52,32 @@ pub struct Accepted {
 }
 
 impl Baseline {
-    fn to_fields(&self) -> Fields {
+    fn to_fields(&self) -> ExactFields {
         let mut fields = fields! {
             "kind": "log_baseline",
             "lines": self.lines,
             "end": self.end,
             "sha256": self.sha256.as_str(),
         };
-        if let Some(Accepted { change, line, id }) = &self.accepted {
+        if let Some(AcceptedChange { change, line, id }) = &self.accepted {
             let accepted = fields! {"change": change.as_str(), "line": *line, "id": id.as_str()};
-            fields.insert("accepted".to_owned(), Json::Object(accepted));
+            fields.insert("accepted".to_owned(), ExactJson::Object(accepted));
         }
         fields
     }
 }
 
-impl Accepted {
-    fn read(accepted: &Json) -> Option<Self> {
+impl AcceptedChange {
+    fn read(accepted: &ExactJson) -> Option<Self> {
         Some(Self {
             change: accepted.text("change")?.to_owned(),
-            line: accepted.get("line").and_then(Json::as_i64)?.try_into().ok()?,
+            line: accepted.get("line").and_then(ExactJson::as_i64)?.try_into().ok()?,
             id: accepted.text("id")?.to_owned(),
         })
     }
 }
 
-impl Entry {
+impl SealedEntry {
     /// Where what it speaks of ends.
     pub fn end(&self) -> u64 {
         match self {
@@ -95,7 +95,7 @@ impl Entry {
     }
 
     /// As the result of a record.
-    pub fn to_fields(&self) -> Fields {
+    pub fn to_fields(&self) -> ExactFields {
         match self {
             Self::Line(line) => fields! {
                 "kind": "log_line",
@@ -110,12 +110,12 @@ impl Entry {
     }
 
     /// From the content of a sealed record.
-    pub fn read(content: &Json) -> Option<Self> {
+    pub fn read(content: &ExactJson) -> Option<Self> {
         let result = content.at(&["outcome", "result"])?;
-        let number = |name| result.get(name).and_then(Json::as_i64).and_then(|n| u64::try_from(n).ok());
+        let number = |name| result.get(name).and_then(ExactJson::as_i64).and_then(|n| u64::try_from(n).ok());
         let text = |name| result.text(name).map(str::to_owned);
         match result.text("kind")? {
-            "log_line" => Some(Self::Line(Line {
+            "log_line" => Some(Self::Line(SealedLine {
                 number: number("line")?,
                 start: number("start")?,
                 end: number("end")?,
@@ -126,7 +126,7 @@ impl Entry {
                 lines: number("lines")?,
                 end: number("end")?,
                 sha256: text("sha256")?,
-                accepted: result.get("accepted").and_then(Accepted::read),
+                accepted: result.get("accepted").and_then(AcceptedChange::read),
             })),
             _ => None,
         }
@@ -139,14 +139,17 @@ mod tests {
 
     #[test]
     fn an_entry_is_read_as_it_was_written() {
-        let line = Line { number: 3, start: 10, end: 20, sha256: "ab".to_owned(), id: "evt_1".to_owned() };
+        let line =
+            SealedLine { number: 3, start: 10, end: 20, sha256: "ab".to_owned(), id: "evt_1".to_owned() };
         let baseline = Baseline { lines: 2, end: 10, sha256: "cd".to_owned(), accepted: None };
-        let accepted = Accepted { change: "edited".to_owned(), line: 3, id: "evt_1".to_owned() };
+        let accepted = AcceptedChange { change: "edited".to_owned(), line: 3, id: "evt_1".to_owned() };
         let changed = Baseline { accepted: Some(accepted), ..baseline.clone() };
-        for entry in [Entry::Line(line), Entry::Baseline(baseline), Entry::Baseline(changed)] {
-            let content = Json::Object(fields! {"outcome": fields! {"result": entry.to_fields()}});
-            assert_eq!(Entry::read(&content), Some(entry));
+        for entry in
+            [SealedEntry::Line(line), SealedEntry::Baseline(baseline), SealedEntry::Baseline(changed)]
+        {
+            let content = ExactJson::Object(fields! {"outcome": fields! {"result": entry.to_fields()}});
+            assert_eq!(SealedEntry::read(&content), Some(entry));
         }
-        assert_eq!(Entry::read(&Json::Null), None);
+        assert_eq!(SealedEntry::read(&ExactJson::Null), None);
     }
 }

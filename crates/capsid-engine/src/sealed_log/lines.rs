@@ -1,6 +1,6 @@
 //! The lines of the log that are sealed.
 
-use super::entry::{Accepted, Baseline, Entry, Line};
+use super::entry::{AcceptedChange, Baseline, SealedEntry, SealedLine};
 use super::member;
 use capsid_disk::files;
 use capsid_model::exact::parse_lossy;
@@ -13,13 +13,13 @@ use std::path::Path;
 
 /// Whether what was sealed last still stands where it stood. A baseline is taken at its length: the whole of it is
 /// compared only when somebody asks.
-pub(super) fn holds(log: &Path, last: &Entry) -> Result<bool> {
+pub(super) fn holds(log: &Path, last: &SealedEntry) -> Result<bool> {
     let Some(mut file) = files::open(log)? else { return Ok(last.end() == 0) };
     let fail = |error: std::io::Error| Problem::io("read", log, &error);
     if file.metadata().map_err(fail)?.len() < last.end() {
         return Ok(false);
     }
-    let Entry::Line(line) = last else { return Ok(true) };
+    let SealedEntry::Line(line) = last else { return Ok(true) };
     file.seek(SeekFrom::Start(line.start)).map_err(fail)?;
     let mut bytes = Vec::new();
     file.take(line.end.saturating_sub(line.start)).read_to_end(&mut bytes).map_err(fail)?;
@@ -27,11 +27,11 @@ pub(super) fn holds(log: &Path, last: &Entry) -> Result<bool> {
 }
 
 /// The whole lines from a place in the log on; `number` is that of the line before it.
-pub(super) fn after(log: &Path, start: u64, number: u64) -> Result<Vec<Entry>> {
+pub(super) fn after(log: &Path, start: u64, number: u64) -> Result<Vec<SealedEntry>> {
     let mut entries = Vec::new();
     walk(log, start, |line| {
         let document = parse_lossy(line.bytes).unwrap_or_default();
-        entries.push(Entry::Line(Line {
+        entries.push(SealedEntry::Line(SealedLine {
             number: number + entries.len() as u64 + 1,
             start: line.start,
             end: line.start + line.bytes.len() as u64 + 1,
@@ -43,7 +43,7 @@ pub(super) fn after(log: &Path, start: u64, number: u64) -> Result<Vec<Entry>> {
 }
 
 /// All whole lines of the log as one, with what its owner accepted about them.
-pub(super) fn baseline(log: &Path, accepted: Option<Accepted>) -> Result<Entry> {
+pub(super) fn baseline(log: &Path, accepted: Option<AcceptedChange>) -> Result<SealedEntry> {
     let mut hash = Sha256::new();
     let (mut lines, mut end) = (0, 0);
     walk(log, 0, |line| {
@@ -52,17 +52,17 @@ pub(super) fn baseline(log: &Path, accepted: Option<Accepted>) -> Result<Entry> 
         lines += 1;
         end = line.start + line.bytes.len() as u64 + 1;
     })?;
-    Ok(Entry::Baseline(Baseline { lines, end, sha256: hex(&hash.finalize()), accepted }))
+    Ok(SealedEntry::Baseline(Baseline { lines, end, sha256: hex(&hash.finalize()), accepted }))
 }
 
 /// A whole line, without its break.
-struct Whole<'a> {
+struct WholeLine<'a> {
     start: u64,
     bytes: &'a [u8],
 }
 
 /// Visits whole lines; an unfinished one at the end is not there yet.
-fn walk(log: &Path, start: u64, mut visit: impl FnMut(Whole<'_>)) -> Result<()> {
+fn walk(log: &Path, start: u64, mut visit: impl FnMut(WholeLine<'_>)) -> Result<()> {
     let Some(file) = files::open(log)? else { return Ok(()) };
     let fail = |error: std::io::Error| Problem::io("read", log, &error);
     let mut reader = BufReader::new(file);
@@ -75,7 +75,7 @@ fn walk(log: &Path, start: u64, mut visit: impl FnMut(Whole<'_>)) -> Result<()> 
         if line.pop() != Some(b'\n') {
             return Ok(());
         }
-        visit(Whole { start: place, bytes: &line });
+        visit(WholeLine { start: place, bytes: &line });
         place += read;
     }
 }

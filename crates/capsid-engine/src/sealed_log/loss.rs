@@ -7,7 +7,7 @@ use capsid_seal::meta::recorded;
 
 /// What a chain lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Loss {
+pub struct ChainLoss {
     /// How.
     pub kind: LossKind,
     /// How many records the meta-chain knows.
@@ -40,7 +40,7 @@ impl LossKind {
 
 impl LogChain {
     /// What the chain lost since it was recorded last.
-    pub(super) fn loss(&self) -> Result<Option<Loss>> {
+    pub(super) fn loss(&self) -> Result<Option<ChainLoss>> {
         let Some((recorded, head)) = recorded(self.home.root(), DOMAIN, &self.session)? else {
             return Ok(None);
         };
@@ -55,12 +55,12 @@ impl LogChain {
             [last] if last.seal.hash == head => return Ok(None),
             _ => LossKind::Altered,
         };
-        Ok(Some(Loss { kind, recorded, found }))
+        Ok(Some(ChainLoss { kind, recorded, found }))
     }
 }
 
 /// Nothing is sealed into a chain that lost something: going on would hide it.
-pub(super) fn refuse(loss: &Loss, chain: &LogChain) -> Problem {
+pub(super) fn refuse(loss: &ChainLoss, chain: &LogChain) -> Problem {
     let (path, _) = chain.database();
     Problem::new(
         Code::ChainBroken,

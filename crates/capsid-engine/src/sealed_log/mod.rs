@@ -10,15 +10,15 @@ mod record;
 use crate::files::phase;
 use crate::workspace::Workspace;
 use capsid_disk::files;
-use capsid_model::exact::{Json, parse};
+use capsid_model::exact::{ExactJson, parse};
 use capsid_model::hash::sha256_hex;
 use capsid_model::{Code, Problem, Result};
-use capsid_seal::chain::{ChainReader, ChainWriter, Pending};
+use capsid_seal::chain::{ChainReader, ChainWriter, PendingRecord};
 use capsid_seal::keys::own;
-use capsid_seal::meta::{Conversation, Shared, record_conversation};
-use capsid_seal::{Home, Stored, python_iso};
+use capsid_seal::meta::{Conversation, SharedChain, record_conversation};
+use capsid_seal::{StoredRecord, TrailHome, python_iso};
 use compare::compare;
-use entry::{Accepted, Entry};
+use entry::{AcceptedChange, SealedEntry};
 use std::path::{Path, PathBuf};
 
 /// The tool that the chains of repositories are kept under.
@@ -30,7 +30,7 @@ const LINE_BY_LINE: usize = 10_000;
 /// The chain of one repository's event log.
 pub struct LogChain {
     /// The trail's home.
-    pub home: Home,
+    pub home: TrailHome,
     /// The session that stands for the repository.
     pub session: String,
     log: PathBuf,
@@ -51,9 +51,9 @@ pub struct SealedLines {
 
 impl LogChain {
     /// The chain of a repository. Nothing is created.
-    pub fn of(workspace: &Workspace) -> Result<Self> {
+    pub fn open(workspace: &Workspace) -> Result<Self> {
         Ok(Self {
-            home: Home::find(None, &*workspace.env)?,
+            home: TrailHome::find(None, &*workspace.env)?,
             session: session(workspace)?,
             log: workspace.store.events.path().to_owned(),
         })
@@ -65,7 +65,7 @@ impl LogChain {
     }
 
     /// All that was sealed of the log, in order, and when each was.
-    pub fn entries(&self) -> Result<(Vec<Entry>, Vec<Option<String>>)> {
+    pub fn entries(&self) -> Result<(Vec<SealedEntry>, Vec<Option<String>>)> {
         let (path, tenant) = self.database();
         if !path.exists() {
             return Ok(Default::default());
@@ -79,7 +79,7 @@ impl LogChain {
     }
 
     /// What was sealed last.
-    fn last_entry(&self) -> Result<Option<Entry>> {
+    fn last_entry(&self) -> Result<Option<SealedEntry>> {
         let (path, tenant) = self.database();
         if !path.exists() {
             return Ok(None);
@@ -89,8 +89,8 @@ impl LogChain {
     }
 }
 
-fn entry_of(stored: &Stored) -> Result<Entry> {
-    parse(&stored.canonical).ok().as_ref().and_then(Entry::read).ok_or_else(|| {
+fn entry_of(stored: &StoredRecord) -> Result<SealedEntry> {
+    parse(&stored.canonical).ok().as_ref().and_then(SealedEntry::read).ok_or_else(|| {
         Problem::new(Code::ChainBroken, "A record of the repository's chain does not speak of its event log.")
             .fix("`capsid trail verify` says whether the chain was changed.")
     })
@@ -138,7 +138,7 @@ pub fn after_settling(workspace: &Workspace) -> Result<SealedLines> {
 /// A log that is not what was sealed is left alone, and so is a chain that lost something: going on would hide it. With
 /// `accept` its owner says that the log is right as it is, and the chain says so too from there on.
 pub fn catch_up(workspace: &Workspace, accept: bool) -> Result<SealedLines> {
-    let chain = LogChain::of(workspace)?;
+    let chain = LogChain::open(workspace)?;
     let fresh = match accept.then(|| to_accept(&chain)).transpose()?.flatten() {
         Some(accepted) => vec![lines::baseline(&chain.log, Some(accepted))?],
         None => fresh(&chain)?,
@@ -150,21 +150,21 @@ pub fn catch_up(workspace: &Workspace, accept: bool) -> Result<SealedLines> {
 }
 
 /// What there is to accept: the first difference between what was sealed and what is there.
-fn to_accept(chain: &LogChain) -> Result<Option<Accepted>> {
+fn to_accept(chain: &LogChain) -> Result<Option<AcceptedChange>> {
     let (entries, _) = chain.entries()?;
     if let Some(loss) = chain.loss()? {
-        let line = entries.last().map_or(0, Entry::last_line) + 1;
-        return Ok(Some(Accepted { change: loss.kind.name().to_owned(), line, id: String::new() }));
+        let line = entries.last().map_or(0, SealedEntry::last_line) + 1;
+        return Ok(Some(AcceptedChange { change: loss.kind.name().to_owned(), line, id: String::new() }));
     }
     let difference = compare(&chain.log, &entries)?.difference;
-    Ok(difference.map(|found| Accepted {
+    Ok(difference.map(|found| AcceptedChange {
         change: found.kind.name().to_owned(),
         line: found.line,
         id: found.id,
     }))
 }
 
-fn fresh(chain: &LogChain) -> Result<Vec<Entry>> {
+fn fresh(chain: &LogChain) -> Result<Vec<SealedEntry>> {
     if let Some(loss) = chain.loss()? {
         return Err(loss::refuse(&loss, chain));
     }
@@ -176,7 +176,7 @@ fn fresh(chain: &LogChain) -> Result<Vec<Entry>> {
     }
 }
 
-fn from_the_start(log: &Path) -> Result<Vec<Entry>> {
+fn from_the_start(log: &Path) -> Result<Vec<SealedEntry>> {
     let all = lines::after(log, 0, 0)?;
     if all.len() > LINE_BY_LINE { Ok(vec![lines::baseline(log, None)?]) } else { Ok(all) }
 }
@@ -189,7 +189,12 @@ fn changed(log: &Path) -> Problem {
     .fix("`capsid events verify` says where. If the change is yours, `capsid events seal --accept` goes on from here.")
 }
 
-fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, accept: bool) -> Result<SealedLines> {
+fn append(
+    workspace: &Workspace,
+    chain: &LogChain,
+    entries: Vec<SealedEntry>,
+    accept: bool,
+) -> Result<SealedLines> {
     let (path, tenant) = chain.database();
     let root = workspace.repository.root.to_string_lossy().into_owned();
     // Written before the chain, so that no chain is ever without its repository.
@@ -200,7 +205,7 @@ fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, accept: 
     // The store's lock keeps others out, so nothing is offered twice.
     let items = entries.into_iter().map(|entry| {
         let id = record::id(fastrand::u128(..));
-        Pending { key: id.clone(), open: false, weight: 1024, item: (entry, id) }
+        PendingRecord { key: id.clone(), open: false, weight: 1024, item: (entry, id) }
     });
     let mut writer = ChainWriter::open(&path)?.signing_with(sealer.clone());
     if accept {
@@ -210,7 +215,7 @@ fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, accept: 
         sealer.prepare(&record::record(entry, &chain.session, &root, id.clone()), link, &signed_at)
     })?;
     if let Some(head) = &appended.head {
-        let shared = tenant.as_deref().map(|tenant| Shared { db: &path, tenant });
+        let shared = tenant.as_deref().map(|tenant| SharedChain { db: &path, tenant });
         let (session, count) = (chain.session.as_str(), appended.total);
         let conversation = Conversation { tool: DOMAIN, session, head_hash: head, count, shared };
         let id = record::id(fastrand::u128(..));
@@ -221,6 +226,6 @@ fn append(workspace: &Workspace, chain: &LogChain, entries: Vec<Entry>, accept: 
 }
 
 /// The text of a member of a line's record, for what is shown of it.
-fn member<'a>(document: &'a Json, name: &str) -> &'a str {
+fn member<'a>(document: &'a ExactJson, name: &str) -> &'a str {
     document.text(name).unwrap_or_default()
 }

@@ -1,44 +1,44 @@
 //! Whether the event log is what was sealed.
 
-use super::compare::{Comparison, compare};
-use super::entry::{Accepted, Entry};
-use super::loss::Loss;
+use super::compare::{LogComparison, compare};
+use super::entry::{AcceptedChange, SealedEntry};
+use super::loss::ChainLoss;
 use super::{LogChain, SealedLines, catch_up, session_file};
 use crate::workspace::Workspace;
 use capsid_model::Result;
 use capsid_seal::chain::ChainReader;
 use capsid_seal::keys::KeySet;
-use capsid_seal::verify::{Options, Verdict, verify};
+use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
 
 /// What there is to say about the event log.
 #[derive(Debug)]
-pub struct Proof {
+pub struct LogProof {
     /// The session under which the chain is kept.
     pub session: String,
     /// Whether the chain itself holds; none when nothing was ever sealed.
-    pub chain: Option<Verdict>,
+    pub chain: Option<ChainVerdict>,
     /// How the log compares with it; none when the chain is broken or absent.
-    pub log: Option<Comparison>,
+    pub log: Option<LogComparison>,
     /// What the chain lost since it was recorded last.
-    pub loss: Option<Loss>,
+    pub loss: Option<ChainLoss>,
     /// Each time its owner took a changed log as it was.
-    pub accepted: Vec<Acceptance>,
+    pub accepted: Vec<LogAcceptance>,
     /// Whether the repository was ever sealed, here or elsewhere.
     pub begun: bool,
 }
 
 /// A changed log that its owner took as it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Acceptance {
+pub struct LogAcceptance {
     /// When, by the signer's clock.
     pub at: Option<String>,
     /// How many lines the log had.
     pub lines: u64,
     /// What had been done to it; none where the record does not say.
-    pub what: Option<Accepted>,
+    pub what: Option<AcceptedChange>,
 }
 
-impl Proof {
+impl LogProof {
     /// Whether the chain holds and the log is what it says, to the last line.
     pub fn holds(&self) -> bool {
         self.loss.is_none()
@@ -48,10 +48,10 @@ impl Proof {
 }
 
 /// Verifies the repository's chain, and the log against it. Nothing is written.
-pub fn prove(workspace: &Workspace) -> Result<Proof> {
-    let chain = LogChain::of(workspace)?;
+pub fn prove(workspace: &Workspace) -> Result<LogProof> {
+    let chain = LogChain::open(workspace)?;
     let (path, tenant) = chain.database();
-    let mut proof = Proof {
+    let mut proof = LogProof {
         session: chain.session.clone(),
         chain: None,
         log: None,
@@ -62,8 +62,8 @@ pub fn prove(workspace: &Workspace) -> Result<Proof> {
     if !path.exists() {
         return Ok(proof);
     }
-    let keys = KeySet::of_home(chain.home.root());
-    let options = Options { signatures: true, ..Options::default() };
+    let keys = KeySet::load_home(chain.home.root());
+    let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
     let reader = ChainReader::open(&path)?;
     let verdict = verify(reader.records(tenant.as_deref()), &options, &keys)?;
     if verdict.valid {
@@ -71,14 +71,14 @@ pub fn prove(workspace: &Workspace) -> Result<Proof> {
         proof.log = Some(compare(workspace.store.events.path(), &entries)?);
         proof.accepted = entries.iter().zip(times).enumerate().filter_map(acceptance).collect();
     }
-    Ok(Proof { chain: Some(verdict), ..proof })
+    Ok(LogProof { chain: Some(verdict), ..proof })
 }
 
 /// A baseline with which the chain began accepts nothing, unless it says so.
-fn acceptance((place, (entry, at)): (usize, (&Entry, Option<String>))) -> Option<Acceptance> {
+fn acceptance((place, (entry, at)): (usize, (&SealedEntry, Option<String>))) -> Option<LogAcceptance> {
     match entry {
-        Entry::Baseline(baseline) if place > 0 || baseline.accepted.is_some() => {
-            Some(Acceptance { at, lines: baseline.lines, what: baseline.accepted.clone() })
+        SealedEntry::Baseline(baseline) if place > 0 || baseline.accepted.is_some() => {
+            Some(LogAcceptance { at, lines: baseline.lines, what: baseline.accepted.clone() })
         }
         _ => None,
     }

@@ -1,9 +1,9 @@
 //! The record of a sealed line.
 
 use super::DOMAIN;
-use super::entry::Entry;
+use super::entry::SealedEntry;
 use capsid_model::fields;
-use capsid_seal::Record;
+use capsid_seal::ActionRecord;
 
 /// A random UUID of 128 random bits.
 pub(super) fn id(random: u128) -> String {
@@ -11,8 +11,8 @@ pub(super) fn id(random: u128) -> String {
 }
 
 /// The record of what an entry says.
-pub(super) fn record(entry: &Entry, session: &str, root: &str, id: String) -> Record {
-    Record {
+pub(super) fn record(entry: &SealedEntry, session: &str, root: &str, id: String) -> ActionRecord {
+    ActionRecord {
         id,
         kind: "system".to_owned(),
         domain: DOMAIN.to_owned(),
@@ -37,11 +37,11 @@ pub(super) fn record(entry: &Entry, session: &str, root: &str, id: String) -> Re
     }
 }
 
-fn summary(entry: &Entry) -> String {
+fn summary(entry: &SealedEntry) -> String {
     match entry {
-        Entry::Line(line) if line.id.is_empty() => format!("event log line {}", line.number),
-        Entry::Line(line) => format!("event log line {}: {}", line.number, line.id),
-        Entry::Baseline(baseline) => match &baseline.accepted {
+        SealedEntry::Line(line) if line.id.is_empty() => format!("event log line {}", line.number),
+        SealedEntry::Line(line) => format!("event log line {}: {}", line.number, line.id),
+        SealedEntry::Baseline(baseline) => match &baseline.accepted {
             None => format!("event log as it stands: {} lines", baseline.lines),
             Some(accepted) => format!(
                 "event log accepted as it stands: {} lines, {} at line {}",

@@ -1,9 +1,9 @@
 //! The signals that the text alone gives, in the order existing stores expect.
 
 use super::errors;
-use super::pattern::Pattern;
-use super::requests::{self, Wish};
-use super::tally::Tally;
+use super::pattern::SignalPattern;
+use super::requests::{self, RequestKind};
+use super::tally::SignalTally;
 
 /// Signals that a plain phrase in the lowercase text gives.
 const MISSING: [(&str, &[&str]); 5] = [
@@ -14,21 +14,21 @@ const MISSING: [(&str, &[&str]); 5] = [
     ("path_outside_workspace", &["path.resolve(__dirname, '../../../"]),
 ];
 
-static UNSUPPORTED_INPUT: Pattern =
-    Pattern::new(r"unsupported mime|unsupported[^\r\n]*type|invalid[^\r\n]*mime");
+static UNSUPPORTED_INPUT: SignalPattern =
+    SignalPattern::new(r"unsupported mime|unsupported[^\r\n]*type|invalid[^\r\n]*mime");
 
-static PERF_BOTTLENECK: Pattern = Pattern::new(
+static PERF_BOTTLENECK: SignalPattern = SignalPattern::new(
     r"(?-u:\b)(?:slow|timeout|time out|timed out|latency|bottleneck|took too long|performance issue|high cpu|high memory|oom|out of memory)(?-u:\b)",
 );
 
-static CAPABILITY_GAP: Pattern = Pattern::new(
+static CAPABILITY_GAP: SignalPattern = SignalPattern::new(
     r"(?-u:\b)(?:not supported|cannot|doesn'?t support|no way to|missing feature|unsupported|not available|not implemented|no support for)(?-u:\b)",
 );
 
-static TOOL: Pattern = Pattern::new(r"\[TOOL:[\s\u{feff}]*([A-Za-z0-9_-]+)\]");
+static TOOL: SignalPattern = SignalPattern::new(r"\[TOOL:[\s\u{feff}]*([A-Za-z0-9_-]+)\]");
 
 /// A skill that checks its own installation runs this before each use; it says nothing about the work.
-static ENSURE: Pattern = Pattern::new(r"exec: node[\s\u{feff}]+[^\s]+\.js[\s\u{feff}]+ensure");
+static ENSURE: SignalPattern = SignalPattern::new(r"exec: node[\s\u{feff}]+[^\s]+\.js[\s\u{feff}]+ensure");
 
 /// Uses of one tool from which on it is called heavily used.
 const HIGH_USAGE: usize = 10;
@@ -58,9 +58,9 @@ pub(super) fn signals(text: &str, lower: &str) -> Vec<String> {
     if UNSUPPORTED_INPUT.is_in(lower) {
         signals.push("unsupported_input_type".to_owned());
     }
-    wish(text, Wish::Feature, "user_feature_request", &mut signals);
+    wish(text, RequestKind::Feature, "user_feature_request", &mut signals);
     if !has_error {
-        wish(text, Wish::Improvement, "user_improvement_suggestion", &mut signals);
+        wish(text, RequestKind::Improvement, "user_improvement_suggestion", &mut signals);
     }
     if PERF_BOTTLENECK.is_in(lower) {
         signals.push("perf_bottleneck".to_owned());
@@ -73,7 +73,7 @@ pub(super) fn signals(text: &str, lower: &str) -> Vec<String> {
 }
 
 /// Existing genes and keys know the bare name; the snippet tells what is wished. Both are given.
-fn wish(text: &str, wish: Wish, name: &str, signals: &mut Vec<String>) {
+fn wish(text: &str, wish: RequestKind, name: &str, signals: &mut Vec<String>) {
     if let Some(snippet) = requests::snippet(text, wish) {
         signals.push(name.to_owned());
         signals.push(format!("{name}:{snippet}"));
@@ -89,7 +89,7 @@ fn lacks_context(signals: &[String]) -> bool {
 
 fn tool_usage(text: &str, signals: &mut Vec<String>) {
     let names = TOOL.captures_all(text).filter_map(|tool| tool.get(1));
-    let tally = Tally::of(names.map(|name| name.as_str()));
+    let tally = SignalTally::from_iter(names.map(|name| name.as_str()));
     let ensured = ENSURE.find_all(text).count();
     let mut exec = 0;
     for &(name, count) in tally.iter() {
@@ -109,6 +109,6 @@ fn tool_usage(text: &str, signals: &mut Vec<String>) {
 }
 
 #[cfg(test)]
-pub(super) fn patterns() -> [&'static Pattern; 5] {
+pub(super) fn patterns() -> [&'static SignalPattern; 5] {
     [&UNSUPPORTED_INPUT, &PERF_BOTTLENECK, &CAPABILITY_GAP, &TOOL, &ENSURE]
 }

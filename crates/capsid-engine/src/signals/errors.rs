@@ -1,26 +1,26 @@
 //! Errors in a text: whether there is one, its signature, and which one keeps coming back.
 
-use super::pattern::Pattern;
-use super::tally::Tally;
+use super::pattern::SignalPattern;
+use super::tally::SignalTally;
 use capsid_model::text::{collapse, cut, is_space, trim};
 
 /// Tested on the lowercase text.
-static LOGGED: Pattern = Pattern::new(
+static LOGGED: SignalPattern = SignalPattern::new(
     r#"\[error\]|error:|exception:|iserror":true|"status":[\s\u{feff}]*"(?:error|failed)"|(?:错误|异常|报错|失败)[\s\u{feff}]*[：:]"#,
 );
 
 /// A line that names an error, `TypeError:` and its like included.
-static SIGNATURE: Pattern = Pattern::new(
+static SIGNATURE: SignalPattern = SignalPattern::new(
     r"(?i)error[\s\u{feff}]*:|exception[\s\u{feff}]*:|\[error|(?:错误|异常|报错|失败)[\s\u{feff}]*[：:]",
 );
 
 /// How an error begins that may come back; what follows belongs to it up to a closing brace.
-static RECURRING: Pattern =
-    Pattern::new(r#"(?i-u:LLM error)|(?i-u:"error")|(?i-u:"status"):[\s\u{feff}]*(?i-u:"error")"#);
+static RECURRING: SignalPattern =
+    SignalPattern::new(r#"(?i-u:LLM error)|(?i-u:"error")|(?i-u:"status"):[\s\u{feff}]*(?i-u:"error")"#);
 
 /// Lines of programs that report failure without the word `error:`. What is not anchored may also stand inside a
 /// tool's result, whose line breaks are gone.
-static PLAIN: Pattern = Pattern::new(concat!(
+static PLAIN: SignalPattern = SignalPattern::new(concat!(
     // compilers, package managers, version control
     r"(?-u:\b)error\[[A-Z]+[0-9]+\]|npm (?:ERR!|error )|^fatal: |^make(?:\[[0-9]+\])?: \*\*\*",
     r"|^BUILD FAILED|undefined reference to|: command not found(?:$|\s)",
@@ -57,7 +57,7 @@ pub(super) fn plain_signature(text: &str) -> Option<String> {
     first_line(text, &PLAIN)
 }
 
-fn first_line(text: &str, pattern: &Pattern) -> Option<String> {
+fn first_line(text: &str, pattern: &SignalPattern) -> Option<String> {
     let line = text.lines().map(trim).find(|line| pattern.is_in(line))?;
     Some(format!("errsig:{}", cut(&collapse(line), SIGNATURE_MAX)))
 }
@@ -72,7 +72,7 @@ pub(super) fn most_recurring(text: &str) -> Option<(usize, String)> {
         let key = single_spaced(&text[found.start()..at]);
         Some(cut(&key, RECURRING_KEY).to_owned())
     });
-    let (key, count) = Tally::of(keys).top()?;
+    let (key, count) = SignalTally::from_iter(keys).top()?;
     (count >= RECURRING_MIN).then_some((count, key))
 }
 
@@ -93,6 +93,6 @@ fn single_spaced(text: &str) -> String {
 }
 
 #[cfg(test)]
-pub(super) fn patterns() -> [&'static Pattern; 4] {
+pub(super) fn patterns() -> [&'static SignalPattern; 4] {
     [&LOGGED, &SIGNATURE, &RECURRING, &PLAIN]
 }

@@ -1,7 +1,7 @@
 //! What the last cycles say about the signals of this one: suppression, loops, saturation, failure streaks.
 
-use super::tally::Tally;
-use capsid_model::event::Event;
+use super::tally::SignalTally;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::signal::{fold, is_cosmetic};
 use std::collections::HashSet;
 
@@ -25,8 +25,8 @@ const RATIO_FROM: usize = 4;
 const REPAIR: [&str; 6] = ["log_error", "errsig", "recurring_errsig", "exception", "crash", "unstable"];
 
 /// Applies the history rules in their order. `history` is oldest first.
-pub(super) fn apply(mut signals: Vec<String>, history: &[Event]) -> Vec<String> {
-    let telling = telling(history);
+pub(super) fn apply(mut signals: Vec<String>, history: &[EvolutionEvent]) -> Vec<String> {
+    let telling = is_significant(history);
     let recent = last(&telling, RECENT);
     let tail = last(recent, TAIL);
     let actionable = signals.iter().any(|signal| !is_cosmetic(signal));
@@ -59,27 +59,27 @@ pub(super) fn apply(mut signals: Vec<String>, history: &[Event]) -> Vec<String> 
 }
 
 /// The events that say something about the work: a cycle that the host, the network or the sandbox broke does not.
-fn telling(history: &[Event]) -> Vec<&Event> {
+fn is_significant(history: &[EvolutionEvent]) -> Vec<&EvolutionEvent> {
     history.iter().filter(|event| !event.is_foreign_failure()).collect()
 }
 
-fn last<'a, 'e>(events: &'a [&'e Event], count: usize) -> &'a [&'e Event] {
+fn last<'a, 'e>(events: &'a [&'e EvolutionEvent], count: usize) -> &'a [&'e EvolutionEvent] {
     &events[events.len().saturating_sub(count)..]
 }
 
-fn run_length(events: &[&Event], holds: impl Fn(&Event) -> bool) -> usize {
+fn run_length(events: &[&EvolutionEvent], holds: impl Fn(&EvolutionEvent) -> bool) -> usize {
     events.iter().rev().take_while(|event| holds(event)).count()
 }
 
 /// Folded signals that enough of the last events already answered.
-fn suppressed<'e>(tail: &[&'e Event]) -> HashSet<&'e str> {
+fn suppressed<'e>(tail: &[&'e EvolutionEvent]) -> HashSet<&'e str> {
     let per_event: Vec<HashSet<&str>> =
         tail.iter().map(|event| event.signals.iter().map(|signal| fold(signal)).collect()).collect();
     let count = |signal: &str| per_event.iter().filter(|set| set.contains(signal)).count();
     per_event.iter().flatten().copied().filter(|signal| count(signal) >= SUPPRESS_AT).collect()
 }
 
-fn empty_cycles(recent: &[&Event], tail: &[&Event], signals: &mut Vec<String>) {
+fn empty_cycles(recent: &[&EvolutionEvent], tail: &[&EvolutionEvent], signals: &mut Vec<String>) {
     if tail.iter().filter(|event| event.is_empty).count() >= EMPTY_LOOP_AT {
         drop_repairs(signals);
         push(signals, "empty_cycle_loop_detected");
@@ -94,8 +94,8 @@ fn empty_cycles(recent: &[&Event], tail: &[&Event], signals: &mut Vec<String>) {
     }
 }
 
-fn failures(recent: &[&Event], tail: &[&Event], signals: &mut Vec<String>) {
-    let streak = run_length(recent, Event::is_own_failure);
+fn failures(recent: &[&EvolutionEvent], tail: &[&EvolutionEvent], signals: &mut Vec<String>) {
+    let streak = run_length(recent, EvolutionEvent::is_own_failure);
     if streak >= STREAK_AT {
         push(signals, &format!("consecutive_failure_streak_{streak}"));
     }
@@ -115,10 +115,10 @@ fn failures(recent: &[&Event], tail: &[&Event], signals: &mut Vec<String>) {
 
 /// The gene used most in the failed events of the tail, the first one on ties. A gene answers for its own failures
 /// only, so the successes of others do not make it one.
-fn most_failing_gene<'e>(tail: &[&'e Event]) -> Option<&'e str> {
+fn most_failing_gene<'e>(tail: &[&'e EvolutionEvent]) -> Option<&'e str> {
     let failed = tail.iter().filter(|event| event.is_own_failure());
     let genes = failed.flat_map(|event| event.genes_used.iter().map(String::as_str));
-    Tally::of(genes).top().map(|(gene, _)| gene)
+    SignalTally::from_iter(genes).top().map(|(gene, _)| gene)
 }
 
 fn drop_repairs(signals: &mut Vec<String>) {
@@ -134,40 +134,40 @@ fn push(signals: &mut Vec<String>, signal: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::event::{BlastRadius, Outcome};
+    use capsid_model::event::{BlastRadius, EventOutcome};
 
-    fn event(intent: &str, outcome: Outcome, signals: &[&str]) -> Event {
-        Event {
+    fn event(intent: &str, outcome: EventOutcome, signals: &[&str]) -> EvolutionEvent {
+        EvolutionEvent {
             intent: intent.to_owned(),
             outcome,
             signals: signals.iter().map(|s| (*s).to_owned()).collect(),
             genes_used: vec!["g1".to_owned()],
             blast_radius: BlastRadius { files: 1, lines: 9 },
-            ..Event::default()
+            ..EvolutionEvent::default()
         }
     }
 
-    fn success() -> Event {
-        event("optimize", Outcome::success(), &[])
+    fn success() -> EvolutionEvent {
+        event("optimize", EventOutcome::success(), &[])
     }
 
-    fn failed() -> Event {
-        event("optimize", Outcome::failed(), &[])
+    fn failed() -> EvolutionEvent {
+        event("optimize", EventOutcome::failed(), &[])
     }
 
-    fn empty() -> Event {
-        Event { is_empty: true, outcome: Outcome::failed(), ..success() }
+    fn empty() -> EvolutionEvent {
+        EvolutionEvent { is_empty: true, outcome: EventOutcome::failed(), ..success() }
     }
 
-    fn broken_host() -> Event {
-        Event { failure_class: Some("host".to_owned()), ..failed() }
+    fn broken_host() -> EvolutionEvent {
+        EvolutionEvent { failure_class: Some("host".to_owned()), ..failed() }
     }
 
-    fn after(signals: &[&str], history: &[Event]) -> Vec<String> {
+    fn after(signals: &[&str], history: &[EvolutionEvent]) -> Vec<String> {
         apply(signals.iter().map(|s| (*s).to_owned()).collect(), history)
     }
 
-    fn times(count: usize, event: &Event) -> Vec<Event> {
+    fn times(count: usize, event: &EvolutionEvent) -> Vec<EvolutionEvent> {
         vec![event.clone(); count]
     }
 
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_signal_that_three_of_eight_events_had_is_suppressed() {
-        let seen = event("optimize", Outcome::success(), &["errsig:one", "perf_bottleneck"]);
+        let seen = event("optimize", EventOutcome::success(), &["errsig:one", "perf_bottleneck"]);
         assert_eq!(after(&["errsig:two", "x"], &times(2, &seen)), ["errsig:two", "x"]);
         assert_eq!(after(&["errsig:two", "x"], &times(3, &seen)), ["x"]);
         assert_eq!(
@@ -193,7 +193,8 @@ mod tests {
 
     #[test]
     fn both_forms_of_a_wish_count_once_per_event() {
-        let seen = event("optimize", Outcome::success(), &["user_feature_request", "user_feature_request:a"]);
+        let seen =
+            event("optimize", EventOutcome::success(), &["user_feature_request", "user_feature_request:a"]);
         let now = ["user_feature_request", "user_feature_request:b", "x"];
         assert_eq!(after(&now, &times(2, &seen)).len(), 3);
         assert_eq!(after(&now, &times(3, &seen)), ["x"]);
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn three_repairs_in_a_row_force_innovation() {
-        let repair = event("repair", Outcome::success(), &[]);
+        let repair = event("repair", EventOutcome::success(), &[]);
         assert_eq!(after(&["log_error"], &times(2, &repair)), ["log_error"]);
         assert_eq!(
             after(&["log_error", "errsig:x", "recurring_errsig(3x):y", "crash"], &times(3, &repair)),
@@ -254,7 +255,7 @@ mod tests {
         {
             assert!(!after(&["x"], &too_few).contains(&"high_failure_ratio".to_owned()), "{}", too_few.len());
         }
-        let one_repair = [event("repair", Outcome::failed(), &[])];
+        let one_repair = [event("repair", EventOutcome::failed(), &[])];
         assert_eq!(after(&["log_error"], &one_repair), ["log_error"], "the next cycle may repair again");
     }
 
@@ -280,14 +281,14 @@ mod tests {
 
     #[test]
     fn only_genes_that_failed_are_banned() {
-        let using = |gene: &str, outcome| Event {
+        let using = |gene: &str, outcome| EvolutionEvent {
             genes_used: vec![gene.to_owned()],
             ..event("optimize", outcome, &[])
         };
-        let mut history = times(3, &using("good", Outcome::success()));
-        history.extend(times(2, &using("b", Outcome::failed())));
-        history.extend(times(2, &using("c", Outcome::failed())));
-        history.push(using("d", Outcome::failed()));
+        let mut history = times(3, &using("good", EventOutcome::success()));
+        history.extend(times(2, &using("b", EventOutcome::failed())));
+        history.extend(times(2, &using("c", EventOutcome::failed())));
+        history.push(using("d", EventOutcome::failed()));
         assert!(after(&["x"], &history).contains(&"ban_gene:b".to_owned()));
     }
 }

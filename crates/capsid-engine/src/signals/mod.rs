@@ -12,12 +12,12 @@ mod tally;
 
 pub use count::error_count;
 
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use std::collections::HashSet;
 
 /// The text that signals are read from, part by part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Corpus {
+pub struct SignalCorpus {
     /// Agent sessions, named logs and standard input.
     pub transcript: String,
     /// Today's log.
@@ -28,7 +28,7 @@ pub struct Corpus {
     pub user: String,
 }
 
-impl Corpus {
+impl SignalCorpus {
     /// All parts in their fixed order, one after the other on lines of their own.
     pub fn joined(&self) -> String {
         [self.transcript.as_str(), &self.today, &self.memory, &self.user].join("\n")
@@ -39,7 +39,7 @@ impl Corpus {
 ///
 /// `history` holds EvolutionEvents only, oldest first. Signals that say an input is absent stay in the list beside
 /// others; `capsid_model::signal::matchable` keeps them away from matching.
-pub fn extract(corpus: &Corpus, history: &[Event]) -> Vec<String> {
+pub fn extract(corpus: &SignalCorpus, history: &[EvolutionEvent]) -> Vec<String> {
     let text = corpus.joined();
     let lower = text.to_lowercase();
     let mut signals = base::signals(&text, &lower);

@@ -2,14 +2,14 @@
 //! base rules know. These only ever add to what the base rules gave.
 
 use super::errors;
-use super::pattern::Pattern;
+use super::pattern::SignalPattern;
 use super::stability;
 
 /// Tested on the lowercase text, in this order.
-static NAMED: [(&str, Pattern); 5] = [
+static NAMED: [(&str, SignalPattern); 5] = [
     (
         "exception",
-        Pattern::new(concat!(
+        SignalPattern::new(concat!(
             r"traceback \(most recent call last\)|exception in thread |terminate called after throwing",
             r"|uncaught (?:\(in promise\) )?[a-z0-9_.]*(?:error|exception)(?-u:\b)",
             r"|unhandled (?:promise )?(?:exception|rejection)|unhandledpromiserejection",
@@ -18,7 +18,7 @@ static NAMED: [(&str, Pattern); 5] = [
     ),
     (
         "crash",
-        Pattern::new(concat!(
+        SignalPattern::new(concat!(
             r"segmentation fault|core dumped|(?-u:\bsig(?:segv|abrt|bus|ill|fpe)\b)|panicked at |(?m:^panic: )",
             r"|(?-u:\bfatal error\b)|stack overflow|heap out of memory|double free|access violation",
             r"|(?-u:\b(?:crashed|crashes|crashing)\b)|exit(?:ed with)? code:? 1(?:34|37|39)(?-u:\b)",
@@ -26,7 +26,7 @@ static NAMED: [(&str, Pattern); 5] = [
     ),
     (
         "timeout",
-        Pattern::new(concat!(
+        SignalPattern::new(concat!(
             r"(?-u:\btimed[ -]out\b)|etimedout|esockettimedout|deadline[ _]?exceeded|timeout(?:error|exception|expired)",
             r"|(?-u:\b)time[ -]?out (?:of [0-9]|after|exceeded|expired|reached|waiting|while)|gateway time-?out",
             r"|exceeded (?:the )?(?:time limit|timeout)|time limit exceeded",
@@ -34,7 +34,7 @@ static NAMED: [(&str, Pattern); 5] = [
     ),
     (
         "linux_path_issue",
-        Pattern::new(concat!(
+        SignalPattern::new(concat!(
             // a Windows path taken literally
             r#"(?:enoent|no such file or directory|cannot find)[^\n]*['"`‘][^'"`’\s]*[a-z0-9_.-]\\[a-z0-9_.-][^'"`’\s]*['"`’]"#,
             r#"|['"`‘][^'"`’\s]*[a-z0-9_.-]\\[a-z0-9_.-][^'"`’\s]*['"`’][^\n]*(?:enoent|no such file or directory)"#,
@@ -47,7 +47,7 @@ static NAMED: [(&str, Pattern); 5] = [
     ),
     (
         "host_llm_client_error",
-        Pattern::new(concat!(
+        SignalPattern::new(concat!(
             r"(?-u:\bllm error\b)|rate_limit_error|rate limit (?:exceeded|reached)|insufficient_quota|quota exceeded",
             r"|exceeded your current quota|context_length_exceeded|maximum context length|prompt is too long",
             r"|invalid_request_error|authentication_error|credit balance is too low|usage limit reached",
@@ -57,7 +57,7 @@ static NAMED: [(&str, Pattern); 5] = [
 ];
 
 /// A Windows shell that refuses a Unix command.
-static SHELL_REFUSAL: Pattern = Pattern::new(
+static SHELL_REFUSAL: SignalPattern = SignalPattern::new(
     r"is not recognized as (?:an internal or external command|(?:the |a )?name of a cmdlet)|is not a valid statement separator|the syntax of the command is incorrect",
 );
 
@@ -90,7 +90,7 @@ fn is_foreign_shell(lower: &str, platform: &str) -> bool {
 }
 
 #[cfg(test)]
-pub(super) fn patterns() -> impl Iterator<Item = &'static Pattern> {
+pub(super) fn patterns() -> impl Iterator<Item = &'static SignalPattern> {
     NAMED.iter().map(|(_, pattern)| pattern).chain([&SHELL_REFUSAL])
 }
 

@@ -4,12 +4,12 @@ use regex::{CaptureMatches, Captures, Match, Regex};
 use std::sync::OnceLock;
 
 /// A pattern in a table. One that does not compile matches nothing; a test compiles every one of them.
-pub(super) struct Pattern {
+pub(super) struct SignalPattern {
     source: &'static str,
     compiled: OnceLock<Option<Regex>>,
 }
 
-impl Pattern {
+impl SignalPattern {
     pub(super) const fn new(source: &'static str) -> Self {
         Self { source, compiled: OnceLock::new() }
     }

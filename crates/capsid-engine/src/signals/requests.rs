@@ -1,11 +1,11 @@
 //! What the user wishes for, in four languages: new features and improvements, with a snippet of the words used.
 
-use super::pattern::Pattern;
+use super::pattern::SignalPattern;
 use capsid_model::text::{collapse, cut, cut_front};
 
 /// The two kinds of wishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum RequestKind {
     /// Something new.
     Feature,
     /// Something that exists, made better.
@@ -13,87 +13,87 @@ pub(super) enum Wish {
 }
 
 /// One language's words for one kind of wish. The first that yields a snippet, from top to bottom, is used.
-struct Words {
+struct RequestWords {
     /// A verb, then a noun in the same sentence: "add a retry option".
-    sentence: Option<(Pattern, Pattern)>,
+    sentence: Option<(SignalPattern, SignalPattern)>,
     /// A phrase; the snippet is what stands around it on its line.
-    around: Pattern,
+    around: SignalPattern,
     /// How far around.
     reach: usize,
     /// An opening; the snippet is what follows it on its line.
-    after: Option<Pattern>,
+    after: Option<SignalPattern>,
     /// The snippet when the words stand alone.
     fallback: &'static str,
 }
 
 /// English, simplified Chinese, traditional Chinese, Japanese.
-static FEATURE: [Words; 4] = [
-    Words {
+static FEATURE: [RequestWords; 4] = [
+    RequestWords {
         sentence: Some((
-            Pattern::new(r"(?i-u:\b(?:add|implement|create|build|make|develop|write|design)\b)"),
-            Pattern::new(
+            SignalPattern::new(r"(?i-u:\b(?:add|implement|create|build|make|develop|write|design)\b)"),
+            SignalPattern::new(
                 r"(?i-u:\b(?:feature|function|module|capability|tool|support|endpoint|command|option|mode)\b)",
             ),
         )),
-        around: Pattern::new(
+        around: SignalPattern::new(
             r"(?i-u:\b(?:i want|i need|we need|please add|can you add|could you add|let'?s add)\b)",
         ),
         reach: 80,
         after: None,
         fallback: "feature request",
     },
-    Words {
+    RequestWords {
         sentence: None,
-        around: Pattern::new(
+        around: SignalPattern::new(
             r"加个|实现一下|做个|想要[\s\u{feff}]*一个|需要[\s\u{feff}]*一个|帮我加|帮我开发|加一下|新增一个",
         ),
         reach: 100,
-        after: Some(Pattern::new(r"我想[ \t\u{3000}，,.。、]*")),
+        after: Some(SignalPattern::new(r"我想[ \t\u{3000}，,.。、]*")),
         fallback: "功能需求",
     },
-    Words {
+    RequestWords {
         sentence: None,
-        around: Pattern::new("加個|實現一下|做個|想要一個|請加|新增一個|幫我加"),
+        around: SignalPattern::new("加個|實現一下|做個|想要一個|請加|新增一個|幫我加"),
         reach: 100,
         after: None,
         fallback: "功能需求",
     },
-    Words {
+    RequestWords {
         sentence: None,
-        around: Pattern::new("追加|実装|作って|機能を|が欲しい|してほしい"),
+        around: SignalPattern::new("追加|実装|作って|機能を|が欲しい|してほしい"),
         reach: 100,
         after: None,
         fallback: "機能要望",
     },
 ];
 
-static IMPROVEMENT: [Words; 4] = [
-    Words {
+static IMPROVEMENT: [RequestWords; 4] = [
+    RequestWords {
         sentence: None,
-        around: Pattern::new(
+        around: SignalPattern::new(
             r"(?i-u:\b(?:should be|could be better|improve|enhance|upgrade|refactor|clean up|simplify|streamline)\b)",
         ),
         reach: 80,
         after: None,
         fallback: "improvement suggestion",
     },
-    Words {
+    RequestWords {
         sentence: None,
-        around: Pattern::new("改进一下|优化一下|简化|重构|整理一下|弄得更好"),
+        around: SignalPattern::new("改进一下|优化一下|简化|重构|整理一下|弄得更好"),
         reach: 100,
         after: None,
         fallback: "改进建议",
     },
-    Words {
+    RequestWords {
         sentence: None,
-        around: Pattern::new("改進一下|優化一下|簡化|重構|整理一下|弄得更好"),
+        around: SignalPattern::new("改進一下|優化一下|簡化|重構|整理一下|弄得更好"),
         reach: 100,
         after: None,
         fallback: "改進建議",
     },
-    Words {
+    RequestWords {
         sentence: None,
-        around: Pattern::new("改善|最適化|簡素化|リファクタ|良くして|改良"),
+        around: SignalPattern::new("改善|最適化|簡素化|リファクタ|良くして|改良"),
         reach: 100,
         after: None,
         fallback: "改善要望",
@@ -110,21 +110,21 @@ const GAP: std::ops::RangeInclusive<usize> = 3..=120;
 const NOUN_ROOM: usize = 11;
 
 /// The words of the first language in which the text holds such a wish.
-pub(super) fn snippet(text: &str, wish: Wish) -> Option<String> {
+pub(super) fn snippet(text: &str, wish: RequestKind) -> Option<String> {
     let languages = match wish {
-        Wish::Feature => &FEATURE,
-        Wish::Improvement => &IMPROVEMENT,
+        RequestKind::Feature => &FEATURE,
+        RequestKind::Improvement => &IMPROVEMENT,
     };
     languages.iter().find_map(|words| words.snippet(text))
 }
 
-impl Words {
+impl RequestWords {
     fn snippet(&self, text: &str) -> Option<String> {
         let found = self
             .sentence
             .as_ref()
             .and_then(|(verb, noun)| sentence(text, verb, noun))
-            .or_else(|| around(text, &self.around, self.reach))
+            .or_else(|| text_near(text, &self.around, self.reach))
             .or_else(|| after(text, self.after.as_ref()?))?;
         let found = collapse(found);
         Some(if found.is_empty() { self.fallback.to_owned() } else { cut(&found, SNIPPET_MAX).to_owned() })
@@ -132,7 +132,7 @@ impl Words {
 }
 
 /// The first verb that a noun follows in its sentence, up to the last such noun.
-fn sentence<'t>(text: &'t str, verb: &Pattern, noun: &Pattern) -> Option<&'t str> {
+fn sentence<'t>(text: &'t str, verb: &SignalPattern, noun: &SignalPattern) -> Option<&'t str> {
     let mut next_noun = 0;
     verb.find_all(text).find_map(|verb| {
         if next_noun < verb.end() {
@@ -151,7 +151,7 @@ fn sentence<'t>(text: &'t str, verb: &Pattern, noun: &Pattern) -> Option<&'t str
     })
 }
 
-fn around<'t>(text: &'t str, phrase: &Pattern, reach: usize) -> Option<&'t str> {
+fn text_near<'t>(text: &'t str, phrase: &SignalPattern, reach: usize) -> Option<&'t str> {
     let found = phrase.find(text)?;
     let before = cut_front(&text[..found.start()], reach);
     let line_start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
@@ -160,7 +160,7 @@ fn around<'t>(text: &'t str, phrase: &Pattern, reach: usize) -> Option<&'t str> 
     Some(&text[start..end])
 }
 
-fn after<'t>(text: &'t str, opening: &Pattern) -> Option<&'t str> {
+fn after<'t>(text: &'t str, opening: &SignalPattern) -> Option<&'t str> {
     let found = opening.find(text)?;
     Some(on_line(&text[found.end()..], AFTER_MAX))
 }
@@ -171,7 +171,7 @@ fn on_line(text: &str, reach: usize) -> &str {
 }
 
 #[cfg(test)]
-pub(super) fn patterns() -> Vec<&'static Pattern> {
+pub(super) fn patterns() -> Vec<&'static SignalPattern> {
     FEATURE
         .iter()
         .chain(&IMPROVEMENT)
@@ -187,11 +187,11 @@ mod tests {
     use super::*;
 
     fn feature(text: &str) -> Option<String> {
-        snippet(text, Wish::Feature)
+        snippet(text, RequestKind::Feature)
     }
 
     fn improvement(text: &str) -> Option<String> {
-        snippet(text, Wish::Improvement)
+        snippet(text, RequestKind::Improvement)
     }
 
     #[test]

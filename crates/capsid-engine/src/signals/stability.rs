@@ -1,16 +1,16 @@
 //! Tests that cannot be relied on: said to be flaky, or seen both to pass and to fail.
 
-use super::pattern::Pattern;
+use super::pattern::SignalPattern;
 use std::collections::HashMap;
 
 /// Tested on the lowercase text.
-static SAID: Pattern = Pattern::new(concat!(
+static SAID: SignalPattern = SignalPattern::new(concat!(
     r"(?-u:\b(?:flaky|flakiness|intermittent|intermittently|unstable)\b)",
     r"|passes sometimes|sometimes (?:passes|fails)|fails (?:randomly|sometimes)|randomly fails",
 ));
 
 /// One test's line of a runner: the name is the first group, or the third when the outcome stands before it.
-static RESULT: Pattern = Pattern::new(concat!(
+static RESULT: SignalPattern = SignalPattern::new(concat!(
     r"(?m)^[ \t]*(?:",
     r"(?:test ([^\s]+) \.\.\. |([^\s]+::[^\s]+) )(ok|PASSED|FAILED)(?-u:\b)",
     r"|(✓|✔|✕|✗|PASSED|FAILED|--- PASS:|--- FAIL:|(?:not )?ok [0-9]+ -?) ?([^\r\n(]+)",
@@ -37,7 +37,7 @@ fn has_two_minds(text: &str) -> bool {
 }
 
 #[cfg(test)]
-pub(super) fn patterns() -> [&'static Pattern; 2] {
+pub(super) fn patterns() -> [&'static SignalPattern; 2] {
     [&SAID, &RESULT]
 }
 

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 /// How often each thing was seen, in the order of first sight.
-pub(super) struct Tally<K> {
+pub(super) struct SignalTally<K> {
     places: HashMap<K, usize>,
     counts: Vec<(K, usize)>,
 }
 
-impl<K: Clone + Eq + Hash> Tally<K> {
+impl<K: Clone + Eq + Hash> SignalTally<K> {
     /// Counts everything in `things`.
-    pub(super) fn of(things: impl IntoIterator<Item = K>) -> Self {
+    pub(super) fn from_iter(things: impl IntoIterator<Item = K>) -> Self {
         let mut tally = Self { places: HashMap::new(), counts: Vec::new() };
         for thing in things {
             let place = *tally.places.entry(thing.clone()).or_insert_with(|| {

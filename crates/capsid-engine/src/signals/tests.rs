@@ -6,7 +6,7 @@ use capsid_model::json;
 use proptest::prelude::*;
 
 fn of(text: &str) -> Vec<String> {
-    let corpus = Corpus { transcript: text.to_owned(), ..Corpus::default() };
+    let corpus = SignalCorpus { transcript: text.to_owned(), ..SignalCorpus::default() };
     extract(&corpus, &[])
 }
 
@@ -25,7 +25,8 @@ fn every_pattern_compiles() {
 
 #[test]
 fn the_parts_are_joined_in_their_order() {
-    let corpus = Corpus { transcript: "a".into(), today: "b".into(), memory: "c".into(), user: "d".into() };
+    let corpus =
+        SignalCorpus { transcript: "a".into(), today: "b".into(), memory: "c".into(), user: "d".into() };
     assert_eq!(corpus.joined(), "a\nb\nc\nd");
 }
 
@@ -130,7 +131,7 @@ fn three_failed_repairs_force_innovation_whatever_reports_lie_between() {
             "blast_radius": {"files": 1, "lines": 1}}),
     ];
     let cycle = cycle.map(|record| record.as_object().cloned().unwrap());
-    let corpus = Corpus { transcript: "error: x".to_owned(), ..Corpus::default() };
+    let corpus = SignalCorpus { transcript: "error: x".to_owned(), ..SignalCorpus::default() };
     for _ in 0..3 {
         let found = extract(&corpus, &log.recent(10).unwrap());
         assert_eq!(found, ["log_error", "errsig:error: x"]);

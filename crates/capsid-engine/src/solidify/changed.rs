@@ -5,7 +5,7 @@ use crate::snapshot::patch::{Patch, PatchForm};
 use crate::snapshot::{self, Changes, Scope, Shadow, Snapshot};
 use crate::workspace::Workspace;
 use capsid_disk::files;
-use capsid_model::redact::{Profile, redact};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::{Code, Problem, Result};
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ impl Changed {
     /// The change as text, at most so many bytes of it. What protected files hold is nobody's business.
     pub(crate) fn diff(&self, protected: &[String], max_bytes: usize) -> Result<String> {
         let text = self.patch(PatchForm::Readable)?.text(max_bytes);
-        Ok(redact(&without_protected(&text, protected), Profile::Secrets).into_owned())
+        Ok(redact(&without_protected(&text, protected), RedactProfile::Secrets).into_owned())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::rules::constraints;
 use crate::rules::constraints::{ConstraintInput, HardCaps};
 use crate::rules::mutation::{is_high_risk_personality, may_take_high_risk};
 use crate::rules::personality::effects;
-use crate::rules::personality::effects::Check;
+use crate::rules::personality::effects::ExtraCheck;
 use crate::snapshot::patch::PatchForm;
 use crate::snapshot::{Audit, Changes};
 use crate::workspace::Workspace;
@@ -46,7 +46,7 @@ pub(super) fn judge(
     let commands = validation::commands(&gene.view.validation, workspace);
     let validated = match &request.host_failure {
         Some(_) => validation::Validated { isolation: "none".to_owned(), ..Default::default() },
-        None => validation::run(&commands, checks.contains(&Check::ValidationTwice), workspace),
+        None => validation::run(&commands, checks.contains(&ExtraCheck::ValidationTwice), workspace),
     };
     let strayed = match validated.commands.is_empty() {
         true => Changes::default(),
@@ -83,13 +83,13 @@ pub(super) fn judge(
 }
 
 /// What rigor asks for beyond the gene's own commands.
-fn broken_checks(checks: &[Check], commands: &[String], changed: &Changed) -> Result<Vec<String>> {
+fn broken_checks(checks: &[ExtraCheck], commands: &[String], changed: &Changed) -> Result<Vec<String>> {
     let mut broken = Vec::new();
-    if checks.contains(&Check::SomeValidation) && commands.is_empty() {
+    if checks.contains(&ExtraCheck::SomeValidation) && commands.is_empty() {
         broken
             .push("rigor_check some_validation: name a command under [validation] in capsid.toml".to_owned());
     }
-    if checks.contains(&Check::NoConflictMarkers) && !changed.changes.files.is_empty() {
+    if checks.contains(&ExtraCheck::NoConflictMarkers) && !changed.changes.files.is_empty() {
         let patch = changed.patch(PatchForm::Readable)?;
         let marked = patch
             .bytes

@@ -5,7 +5,7 @@ use crate::cycle::run::Run;
 use capsid_model::asset::stamp;
 use capsid_model::capsule::Capsule;
 use capsid_model::env::EnvFingerprint;
-use capsid_model::event::{BlastRadius, Outcome};
+use capsid_model::event::{BlastRadius, EventOutcome};
 use capsid_model::text::cut;
 use capsid_model::{Object, SCHEMA_VERSION, Time, Value, json};
 
@@ -43,8 +43,8 @@ pub struct Settled<'a> {
 }
 
 impl Settled<'_> {
-    fn outcome(&self) -> Outcome {
-        if self.verdict.ok { Outcome::success() } else { Outcome::failed() }
+    fn outcome(&self) -> EventOutcome {
+        if self.verdict.ok { EventOutcome::success() } else { EventOutcome::failed() }
     }
 
     fn auto_summary(&self) -> String {

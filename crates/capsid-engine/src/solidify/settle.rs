@@ -7,13 +7,13 @@ use super::verdict::Verdict;
 use super::{GeneUsed, Settlement, SolidifyRequest, commit, learn, narrative, undo};
 use crate::cycle::learning;
 use crate::cycle::run::Run;
-use crate::memory::records::Observed;
+use crate::memory::records::ObservedSignals;
 use crate::reuse;
 use crate::rules::personality::PersonalityFile;
 use crate::sealed_log;
 use crate::store;
 use crate::workspace::Workspace;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::gene::Gene;
 use capsid_model::id::IdMaker;
 use capsid_model::personality::Personality;
@@ -109,7 +109,7 @@ fn write_up(workspace: &Workspace, settled: &Settled<'_>, gene: &GeneUsed) -> Re
     let teaches = verdict.failure_class.is_none_or(|class| class.charges_gene());
     let marked = teaches.then(|| learn::marked_gene(&gene.document, &settled.env.context(), verdict.ok, now));
     let tells = workspace.config.hub.report;
-    let outgoing = tells.then(|| reuse::report::of_run(run, verdict, &report, now)).flatten();
+    let outgoing = tells.then(|| reuse::report::build_report(run, verdict, &report, now)).flatten();
     Ok(Journal {
         run_id: run.run_id.clone(),
         rollback: None,
@@ -171,8 +171,9 @@ fn graph_records(workspace: &Workspace, run: &Run, event: &Object) -> Result<Vec
     let genes = event.get("genes_used").and_then(Value::as_array);
     action.gene_id = genes.and_then(|genes| genes.first()).and_then(Value::as_str).map(str::to_owned);
     let mut statistics = workspace.graph().statistics()?;
-    let recorded = Event::read(event);
-    let observed = Observed { platform: capsid_model::env::platform().to_owned(), ..Observed::default() };
+    let recorded = EvolutionEvent::read(event);
+    let observed =
+        ObservedSignals { platform: capsid_model::env::platform().to_owned(), ..ObservedSignals::default() };
     Ok(learning::closing(workspace, &action, recorded.as_ref(), &run.signals, &observed, &mut statistics))
 }
 
@@ -184,7 +185,7 @@ fn personality_file(
     counts: bool,
 ) -> Result<Option<Object>> {
     let (Some(used), Some(event), true) =
-        (Personality::read_strict(&run.personality), Event::read(event), counts)
+        (Personality::read_strict(&run.personality), EvolutionEvent::read(event), counts)
     else {
         return Ok(None);
     };

@@ -4,10 +4,12 @@ use super::changed;
 use crate::config::SandboxPolicy;
 use crate::workspace::Workspace;
 use capsid_model::gate;
-use capsid_model::redact::{Profile, redact};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::report::CommandResult;
 use capsid_model::{Code, Problem};
-use capsid_sandbox::{Confinement, End, Finished, IsolationPolicy, Limits, run_validation};
+use capsid_sandbox::{
+    Confinement, FinishedProcess, IsolationPolicy, ProcessEnd, ProcessLimits, run_validation,
+};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -65,7 +67,7 @@ fn run_one(command: &str, workspace: &Workspace, validated: &mut Validated) -> C
             return failed(refusal.to_string());
         }
     };
-    let limits = Limits { timeout: workspace.config.validation_timeout(), ..Limits::default() };
+    let limits = ProcessLimits { timeout: workspace.config.validation_timeout(), ..ProcessLimits::default() };
     match run_validation(&argv, &confinement(workspace), isolation_policy(workspace), &limits) {
         Ok(finished) => {
             finished.isolation.as_str().clone_into(&mut validated.isolation);
@@ -79,20 +81,20 @@ fn run_one(command: &str, workspace: &Workspace, validated: &mut Validated) -> C
     }
 }
 
-fn result_of(command: &str, finished: &Finished, timeout: Duration) -> CommandResult {
+fn result_of(command: &str, finished: &FinishedProcess, timeout: Duration) -> CommandResult {
     let mut stderr = finished.stderr.clone();
     match finished.end {
-        End::Exited(0) => {}
-        End::Exited(status) if stderr.trim().is_empty() => stderr = format!("exit status {status}"),
-        End::Exited(_) => {}
-        End::Signalled(signal) => stderr.push_str(&format!("\nended by signal {signal}")),
-        End::TimedOut => stderr.push_str(&format!("\nstopped after {} s", timeout.as_secs())),
+        ProcessEnd::Exited(0) => {}
+        ProcessEnd::Exited(status) if stderr.trim().is_empty() => stderr = format!("exit status {status}"),
+        ProcessEnd::Exited(_) => {}
+        ProcessEnd::Signalled(signal) => stderr.push_str(&format!("\nended by signal {signal}")),
+        ProcessEnd::TimedOut => stderr.push_str(&format!("\nstopped after {} s", timeout.as_secs())),
     }
     CommandResult {
         command: command.to_owned(),
-        ok: finished.end == End::Exited(0),
-        stdout: redact(&finished.stdout, Profile::Secrets).into_owned(),
-        stderr: redact(&stderr, Profile::Secrets).into_owned(),
+        ok: finished.end == ProcessEnd::Exited(0),
+        stdout: redact(&finished.stdout, RedactProfile::Secrets).into_owned(),
+        stderr: redact(&stderr, RedactProfile::Secrets).into_owned(),
     }
 }
 

@@ -1,15 +1,15 @@
 //! Loads of the genes what selecting needs, fast enough for a hundred thousand of them.
 
-use super::Store;
+use super::AssetStore;
 use crate::rules::select::GeneCard;
 use capsid_model::Result;
-use capsid_model::gene::{Gene, Mark};
+use capsid_model::gene::{EpigeneticMark, Gene};
 use serde::Deserialize;
 use std::borrow::Cow;
 
 /// A gene as most files have it. Anything of another shape makes the whole list go the tolerant way.
 #[derive(Deserialize)]
-struct Row<'a> {
+struct GeneCardRow<'a> {
     #[serde(default, rename = "type", borrow)]
     kind: Cow<'a, str>,
     #[serde(default)]
@@ -26,11 +26,11 @@ struct MarkRow {
     boost: f64,
 }
 
-impl Store {
+impl AssetStore {
     /// The genes in file order, as selecting needs them. One without an id could not be found again and is left out.
     pub fn gene_cards(&self) -> Result<Vec<GeneCard>> {
         if let Some(list) = self.genes.plain_list()?
-            && let Ok(rows) = serde_json::from_str::<Vec<Row<'_>>>(&list)
+            && let Ok(rows) = serde_json::from_str::<Vec<GeneCardRow<'_>>>(&list)
         {
             let genes = rows.into_iter().filter(|row| row.kind == "Gene" && !row.id.is_empty());
             return Ok(genes.map(card).collect());
@@ -45,8 +45,8 @@ impl Store {
     }
 }
 
-fn card(row: Row<'_>) -> GeneCard {
-    let mark = |row: MarkRow| Mark { context: row.context, boost: row.boost };
+fn card(row: GeneCardRow<'_>) -> GeneCard {
+    let mark = |row: MarkRow| EpigeneticMark { context: row.context, boost: row.boost };
     GeneCard {
         id: row.id,
         patterns: row.signals_match,
@@ -63,7 +63,7 @@ mod tests {
     #[allow(clippy::disallowed_methods)]
     fn both_ways_give_the_same_cards() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(folder.path());
+        let store = AssetStore::at(folder.path());
         let genes = json!([
             {"type": "Gene", "id": "a", "signals_match": ["x", "ü"], "epigenetic_marks": [{"context": "c", "boost": 0.1}]},
             {"type": "Other", "id": "b"},

@@ -158,7 +158,7 @@ impl Collection {
         let text = String::from_utf8(bytes).map_err(|_| self.damaged())?;
         let mut members = match text.trim_start_matches('\u{feff}').trim() {
             "" => vec![("version".to_owned(), "1".to_owned())],
-            text => serde_json::from_str::<Members>(text).map_err(|_| self.damaged())?.0,
+            text => serde_json::from_str::<OrderedMembers>(text).map_err(|_| self.damaged())?.0,
         };
         let place = members.iter().position(|(name, _)| name == self.member).unwrap_or_else(|| {
             members.push((self.member.to_owned(), "[]".to_owned()));
@@ -215,25 +215,28 @@ impl ListFile {
 }
 
 /// The members of an object in their order, values as exact text.
-struct Members(Vec<(String, String)>);
+struct OrderedMembers(Vec<(String, String)>);
 
-impl<'de> Deserialize<'de> for Members {
+impl<'de> Deserialize<'de> for OrderedMembers {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Members;
+        struct MembersReader;
+        impl<'de> Visitor<'de> for MembersReader {
+            type Value = OrderedMembers;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
             }
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> std::result::Result<Members, M::Error> {
+            fn visit_map<M: MapAccess<'de>>(
+                self,
+                mut map: M,
+            ) -> std::result::Result<OrderedMembers, M::Error> {
                 let mut members = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, &'de RawValue>()? {
                     members.push((name, value.get().to_owned()));
                 }
-                Ok(Members(members))
+                Ok(OrderedMembers(members))
             }
         }
-        deserializer.deserialize_map(Reader)
+        deserializer.deserialize_map(MembersReader)
     }
 }
 
@@ -259,12 +262,12 @@ fn has_id(text: &str, id: &str) -> bool {
 /// The id inside a document's text; empty when it has none.
 fn id_of(text: &str) -> String {
     #[derive(serde::Deserialize)]
-    struct Id {
+    struct DocumentId {
         #[serde(default)]
         id: Value,
     }
-    match serde_json::from_str::<Id>(text) {
-        Ok(Id { id: Value::String(id) }) => id,
+    match serde_json::from_str::<DocumentId>(text) {
+        Ok(DocumentId { id: Value::String(id) }) => id,
         Ok(_) => String::new(),
         Err(_) => parse(text)
             .and_then(|document| document.get("id").and_then(Value::as_str).map(str::to_owned))

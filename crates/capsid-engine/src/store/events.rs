@@ -3,7 +3,7 @@
 use super::lines;
 use crate::files::phase;
 use capsid_disk::files;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::{Object, Result, Value, canonical};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl EventLog {
 
     /// The id of the last record whatever its type, in time that does not depend on the length of the log.
     pub fn last_id(&self) -> Result<Option<String>> {
-        let mut reader = lines::Backwards::open(&self.path)?;
+        let mut reader = lines::ReverseLines::open(&self.path)?;
         while let Some(line) = reader.next_line()? {
             // A line that is no record is a torn end or a stranger; the tree goes on from the record before it.
             if let Some(record) = object(&line) {
@@ -38,15 +38,16 @@ impl EventLog {
     }
 
     /// The newest `count` EvolutionEvents, oldest first. Lines that are no events or no JSON are passed over.
-    pub fn recent(&self, count: usize) -> Result<Vec<Event>> {
-        let mut events = self.recent_documents(count)?.iter().filter_map(Event::read).collect::<Vec<_>>();
+    pub fn recent(&self, count: usize) -> Result<Vec<EvolutionEvent>> {
+        let mut events =
+            self.recent_documents(count)?.iter().filter_map(EvolutionEvent::read).collect::<Vec<_>>();
         events.truncate(count);
         Ok(events)
     }
 
     /// The documents of the newest `count` EvolutionEvents, oldest first.
     pub fn recent_documents(&self, count: usize) -> Result<Vec<Object>> {
-        let mut reader = lines::Backwards::open(&self.path)?;
+        let mut reader = lines::ReverseLines::open(&self.path)?;
         let mut found = Vec::new();
         while found.len() < count {
             let Some(line) = reader.next_line()? else {
@@ -59,9 +60,9 @@ impl EventLog {
     }
 
     /// Walks over all EvolutionEvents, oldest first, one at a time.
-    pub fn each(&self, mut visit: impl FnMut(Event, Object) -> ControlFlow<()>) -> Result<()> {
+    pub fn each(&self, mut visit: impl FnMut(EvolutionEvent, Object) -> ControlFlow<()>) -> Result<()> {
         lines::scan(&self.path, |line| match object(line) {
-            Some(document) => match Event::read(&document) {
+            Some(document) => match EvolutionEvent::read(&document) {
                 Some(event) => visit(event, document),
                 None => ControlFlow::Continue(()),
             },
@@ -73,7 +74,7 @@ impl EventLog {
     pub fn find(&self, id: &str) -> Result<Option<Object>> {
         let quoted = serde_json::to_string(id).unwrap_or_default();
         let needle = memchr::memmem::Finder::new(quoted.as_bytes()).into_owned();
-        let mut reader = lines::Backwards::open(&self.path)?;
+        let mut reader = lines::ReverseLines::open(&self.path)?;
         while let Some(line) = reader.next_line()? {
             if needle.find(&line).is_some()
                 && let Some(record) = object(&line)
@@ -103,14 +104,14 @@ impl EventLog {
 
     /// Successes in a row of a capsule, counted back from the end until the first failure.
     pub fn success_streak(&self, capsule_id: &str) -> Result<u64> {
-        let mut reader = lines::Backwards::open(&self.path)?;
+        let mut reader = lines::ReverseLines::open(&self.path)?;
         let mut streak = 0;
         let needle = memchr::memmem::Finder::new(capsule_id.as_bytes()).into_owned();
         while let Some(line) = reader.next_line()? {
             if needle.find(&line).is_none() {
                 continue;
             }
-            let event = object(&line).as_ref().and_then(Event::read);
+            let event = object(&line).as_ref().and_then(EvolutionEvent::read);
             match event.filter(|event| event.concerns_capsule(capsule_id)) {
                 Some(event) if event.outcome.is_success() => streak += 1,
                 Some(_) => break,

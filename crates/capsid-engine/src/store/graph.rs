@@ -2,7 +2,7 @@
 
 use super::lines;
 use crate::files::phase;
-use crate::memory::compact::Fold;
+use crate::memory::compact::GraphCompactor;
 use crate::memory::graph::GraphStats;
 use capsid_disk::files;
 use capsid_model::asset::stamp;
@@ -78,9 +78,9 @@ impl GraphFile {
         if size <= FOLD_ABOVE {
             return Ok(());
         }
-        let mut fold = Fold::keeping(KEEP_LINES);
+        let mut fold = GraphCompactor::keeping(KEEP_LINES);
         lines::scan(&self.path, |line| {
-            fold.take(&String::from_utf8_lossy(line));
+            fold.add_line(&String::from_utf8_lossy(line));
             ControlFlow::Continue(())
         })?;
         phase::enter("memory_graph");

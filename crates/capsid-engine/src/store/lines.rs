@@ -47,7 +47,7 @@ pub fn scan_numbered(
 }
 
 /// The non-blank lines of a file from the last to the first, read in chunks from the end.
-pub struct Backwards {
+pub struct ReverseLines {
     path: PathBuf,
     file: Option<File>,
     /// Bytes before this offset have not been read.
@@ -58,7 +58,7 @@ pub struct Backwards {
     skipping: bool,
 }
 
-impl Backwards {
+impl ReverseLines {
     /// Starts at the end of the file; a missing file has no lines.
     pub fn open(path: &Path) -> Result<Self> {
         let file = files::open(path)?;
@@ -116,7 +116,7 @@ impl Backwards {
 
 /// The last `count` non-blank lines, in file order. The cost grows with what is returned, not with the file.
 pub fn tail(path: &Path, count: usize) -> Result<Vec<String>> {
-    let mut reader = Backwards::open(path)?;
+    let mut reader = ReverseLines::open(path)?;
     let mut lines = Vec::new();
     while lines.len() < count {
         match reader.next_line()? {

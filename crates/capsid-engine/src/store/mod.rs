@@ -25,7 +25,7 @@ pub const FAILED_LIMIT: usize = 200;
 
 /// The asset store of one repository.
 #[derive(Debug, Clone)]
-pub struct Store {
+pub struct AssetStore {
     /// The folder that holds it.
     pub folder: PathBuf,
     /// Strategies.
@@ -38,7 +38,7 @@ pub struct Store {
     pub events: EventLog,
 }
 
-impl Store {
+impl AssetStore {
     /// The store in a folder; nothing is read or created yet.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         let folder = folder.into();

@@ -1,7 +1,7 @@
 //! The genes ready for selecting: looked through one by one while they are few, by an index once they are many.
 
-use super::Store;
-use crate::rules::select::{GeneCard, GeneIndex, Pool};
+use super::AssetStore;
+use crate::rules::select::{GeneCard, GeneIndex, GenePoolRef};
 use capsid_model::Result;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ pub enum GenePool {
 
 impl GenePool {
     /// As selecting takes it.
-    pub fn as_pool(&self) -> Pool<'_> {
+    pub fn as_pool(&self) -> GenePoolRef<'_> {
         match self {
-            Self::Few(cards) => Pool::Plain(cards),
-            Self::Many(index) => Pool::Indexed(index),
+            Self::Few(cards) => GenePoolRef::Plain(cards),
+            Self::Many(index) => GenePoolRef::Indexed(index),
         }
     }
 
@@ -39,12 +39,12 @@ impl GenePool {
 }
 
 /// The index built last in this process, with what its files looked like then.
-static LAST: Mutex<Option<(Stamp, Arc<GeneIndex>)>> = Mutex::new(None);
+static LAST: Mutex<Option<(PoolStamp, Arc<GeneIndex>)>> = Mutex::new(None);
 
 /// What tells that a store's gene files are as they were.
-type Stamp = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
+type PoolStamp = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
 
-impl Store {
+impl AssetStore {
     /// The genes; an index that was built for the same files is used again.
     pub fn gene_pool(&self) -> Result<GenePool> {
         let stamp = stamp(&[self.genes.path().to_owned(), self.folder.join("genes.jsonl")]);
@@ -64,7 +64,7 @@ impl Store {
     }
 }
 
-fn stamp(paths: &[PathBuf]) -> Stamp {
+fn stamp(paths: &[PathBuf]) -> PoolStamp {
     let look = |path: &Path| {
         std::fs::metadata(path).ok().and_then(|meta: Metadata| Some((meta.len(), meta.modified().ok()?)))
     };
@@ -80,7 +80,7 @@ mod tests {
     #[allow(clippy::disallowed_methods)]
     fn a_large_pool_is_indexed_and_follows_its_file() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(folder.path());
+        let store = AssetStore::at(folder.path());
         let write = |count: usize| {
             let genes: Vec<_> = (0..count).map(|n| json!({"type": "Gene", "id": format!("g{n}")})).collect();
             std::fs::write(store.genes.path(), json!({"genes": genes}).to_string()).unwrap();
@@ -90,7 +90,7 @@ mod tests {
         write(INDEXED_FROM);
         let pool = store.gene_pool().unwrap();
         assert_eq!(pool.ids().count(), INDEXED_FROM);
-        assert!(matches!(pool.as_pool(), Pool::Indexed(_)));
+        assert!(matches!(pool.as_pool(), GenePoolRef::Indexed(_)));
         write(INDEXED_FROM + 1);
         assert_eq!(store.gene_pool().unwrap().ids().last(), Some("g2000"));
     }

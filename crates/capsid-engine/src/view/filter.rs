@@ -1,7 +1,7 @@
 //! Which events to show.
 
 use capsid_model::Time;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 
 /// What an event must be to be shown; what is not set does not matter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct EventFilter {
 
 impl EventFilter {
     /// Whether an event is to be shown. An event without a time is outside of every span.
-    pub fn matches(&self, event: &Event) -> bool {
+    pub fn matches(&self, event: &EvolutionEvent) -> bool {
         let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|w| w == found);
         let has = |wanted: &Option<String>, found: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(found);
         is(&self.intent, &event.intent)
@@ -52,18 +52,18 @@ impl EventFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::event::Outcome;
+    use capsid_model::event::EventOutcome;
 
-    fn event() -> Event {
-        Event {
+    fn event() -> EvolutionEvent {
+        EvolutionEvent {
             intent: "repair".to_owned(),
             genes_used: vec!["g".to_owned()],
-            outcome: Outcome::failed(),
+            outcome: EventOutcome::failed(),
             platform: "linux".to_owned(),
             at: Some(Time(100)),
             reused_capsule_id: Some("c".to_owned()),
             signals: vec!["errsig:TypeError".to_owned()],
-            ..Event::default()
+            ..EvolutionEvent::default()
         }
     }
 
@@ -85,6 +85,6 @@ mod tests {
         text(|f, v| f.signal = Some(v.to_owned()), "typeerror", "timeout");
         text(|f, v| f.since = v.parse().ok().map(Time), "100", "101");
         text(|f, v| f.until = v.parse().ok().map(Time), "100", "99");
-        assert!(EventFilter::default().matches(&Event::default()));
+        assert!(EventFilter::default().matches(&EvolutionEvent::default()));
     }
 }

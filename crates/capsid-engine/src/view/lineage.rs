@@ -2,15 +2,15 @@
 
 use crate::store::events::object;
 use crate::store::{events::EventLog, lines};
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::{Object, Result, Value};
 use std::path::{Path, PathBuf};
 
 /// One event of a lineage, with what it says about the repository.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct LineageStep {
     /// The event.
-    pub event: Event,
+    pub event: EvolutionEvent,
     /// The commit it began from.
     pub head: Option<String>,
     /// The hash of its patch; nothing when it changed nothing.
@@ -25,14 +25,14 @@ pub struct Step {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lineage {
     /// From the root to the event that was asked for.
-    pub steps: Vec<Step>,
+    pub steps: Vec<LineageStep>,
     /// The parent of the first step, when the log does not hold it.
     pub missing_parent: Option<String>,
 }
 
 /// The lineage of an event; nothing when the log does not hold it. One pass from the end, since parents come first.
 pub fn lineage(log: &EventLog, id: &str) -> Result<Option<Lineage>> {
-    let mut reader = lines::Backwards::open(log.path())?;
+    let mut reader = lines::ReverseLines::open(log.path())?;
     let mut wanted = Some(id.to_owned());
     let mut steps = Vec::new();
     while let Some(id) = &wanted
@@ -52,7 +52,7 @@ pub fn lineage(log: &EventLog, id: &str) -> Result<Option<Lineage>> {
     Ok((!steps.is_empty()).then_some(Lineage { steps, missing_parent: wanted }))
 }
 
-fn step(document: &Object) -> Option<Step> {
+fn step(document: &Object) -> Option<LineageStep> {
     let git = document.get("meta").and_then(|meta| meta.get("git"));
     let hash = |name: &str| {
         git.and_then(|git| git.get(name))
@@ -60,8 +60,8 @@ fn step(document: &Object) -> Option<Step> {
             .filter(|text| is_hash(text))
             .map(str::to_owned)
     };
-    Some(Step {
-        event: Event::read(document)?,
+    Some(LineageStep {
+        event: EvolutionEvent::read(document)?,
         head: hash("head"),
         patch: hash("patch_sha256"),
         tree_before: hash("tree_before"),
@@ -77,13 +77,13 @@ fn is_hash(text: &str) -> bool {
 impl Lineage {
     /// The patches that lie on top of the commit, oldest first.
     pub fn patches(&self) -> Vec<&str> {
-        self.kept().0.iter().rev().filter_map(|step| step.patch.as_deref()).collect()
+        self.visible_steps().0.iter().rev().filter_map(|step| step.patch.as_deref()).collect()
     }
 
     /// Whether the files held edits that are neither in the commit nor in a patch, so that the way back lacks them.
     pub fn unrecorded_edits(&self) -> bool {
         let first = self.since_head_moved().first().and_then(|step| step.tree_before.as_ref());
-        matches!((first, self.kept().1), (Some(first), Some(start)) if first != start)
+        matches!((first, self.visible_steps().1), (Some(first), Some(start)) if first != start)
     }
 
     /// The successes whose change the event builds on, newest first, itself included; and the tree that the oldest of
@@ -91,7 +91,7 @@ impl Lineage {
     ///
     /// What a failed cycle changed was taken back. A change that the user undid is told by the trees: the next step did
     /// not begin from the tree that it left. Events without trees are taken to follow on one another.
-    fn kept(&self) -> (Vec<&Step>, Option<&String>) {
+    fn visible_steps(&self) -> (Vec<&LineageStep>, Option<&String>) {
         let mut kept = Vec::new();
         let mut start = None;
         for (age, step) in self.since_head_moved().iter().rev().enumerate() {
@@ -111,7 +111,7 @@ impl Lineage {
     }
 
     /// The last steps, those with the commit of the event.
-    fn since_head_moved(&self) -> &[Step] {
+    fn since_head_moved(&self) -> &[LineageStep] {
         let head = self.steps.last().and_then(|step| step.head.as_ref());
         let moved = self.steps.iter().rposition(|step| step.head.as_ref() != head);
         &self.steps[moved.map_or(0, |place| place + 1)..]
@@ -120,7 +120,7 @@ impl Lineage {
     /// The commands that lead back to the state after the event; none when it did not record its commit.
     ///
     /// Edits that the user never committed are in no patch and do not come back; see [`Self::unrecorded_edits`].
-    pub fn way_back(&self, patch_file: &dyn Fn(&str) -> PathBuf) -> Vec<String> {
+    pub fn path_to_root(&self, patch_file: &dyn Fn(&str) -> PathBuf) -> Vec<String> {
         let Some(head) = self.steps.last().and_then(|step| step.head.as_deref()) else {
             return Vec::new();
         };
@@ -145,7 +145,7 @@ fn quoted(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::event::Outcome;
+    use capsid_model::event::EventOutcome;
     use capsid_model::json;
 
     fn log(folder: &Path, events: &[Value]) -> EventLog {
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(found.missing_parent, None);
         let name = |hash: &str| PathBuf::from(format!("/a b/{}.patch", &hash[..1]));
         assert_eq!(
-            found.way_back(&name),
+            found.path_to_root(&name),
             [
                 format!("git switch --detach {two}"),
                 "git apply '/a b/b.patch'".to_owned(),
@@ -211,17 +211,17 @@ mod tests {
         let evil = format!("{};rm -rf ~", "a".repeat(40));
         let log = log(folder.path(), &[event("a", None, &evil, &evil, "success")]);
         let found = lineage(&log, "a").unwrap().unwrap();
-        assert!(found.way_back(&|hash| PathBuf::from(hash)).is_empty());
+        assert!(found.path_to_root(&|hash| PathBuf::from(hash)).is_empty());
     }
 
     /// Whether it succeeded, the tree before, the tree after. The patch is named like the latter.
     type Row = (bool, &'static str, &'static str);
 
     fn at_one_commit(steps: &[Row]) -> Lineage {
-        let steps = steps.iter().map(|(succeeded, before, after)| Step {
-            event: Event {
-                outcome: if *succeeded { Outcome::success() } else { Outcome::failed() },
-                ..Event::default()
+        let steps = steps.iter().map(|(succeeded, before, after)| LineageStep {
+            event: EvolutionEvent {
+                outcome: if *succeeded { EventOutcome::success() } else { EventOutcome::failed() },
+                ..EvolutionEvent::default()
             },
             head: Some("c".repeat(40)),
             patch: Some((*after).to_owned()),

@@ -1,12 +1,12 @@
 //! How genes, intents and capsules did, over a stream of events. Memory grows with their number alone.
 
 use capsid_model::Time;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use std::collections::BTreeMap;
 
 /// The record of one gene or one intent.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Tally {
+pub struct OutcomeTally {
     /// Cycles it took part in.
     pub cycles: u64,
     /// Those that went well.
@@ -19,8 +19,8 @@ pub struct Tally {
     lines: u64,
 }
 
-impl Tally {
-    fn take(&mut self, event: &Event) {
+impl OutcomeTally {
+    fn add(&mut self, event: &EvolutionEvent) {
         self.cycles += 1;
         self.files = self.files.saturating_add(event.blast_radius.files);
         self.lines = self.lines.saturating_add(event.blast_radius.lines);
@@ -55,25 +55,25 @@ impl Tally {
 
 /// Everything counted so far.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Stats {
+pub struct EventStats {
     /// All cycles together.
-    pub all: Tally,
+    pub all: OutcomeTally,
     /// By gene.
-    pub genes: BTreeMap<String, Tally>,
+    pub genes: BTreeMap<String, OutcomeTally>,
     /// By intent.
-    pub intents: BTreeMap<String, Tally>,
+    pub intents: BTreeMap<String, OutcomeTally>,
     /// Successes in a row of each capsule.
     pub capsule_streaks: BTreeMap<String, u64>,
 }
 
-impl Stats {
+impl EventStats {
     /// Counts one more event; they come oldest first.
-    pub fn take(&mut self, event: &Event) {
-        self.all.take(event);
-        self.intents.entry(event.intent.clone()).or_default().take(event);
+    pub fn add_event(&mut self, event: &EvolutionEvent) {
+        self.all.add(event);
+        self.intents.entry(event.intent.clone()).or_default().add(event);
         for (place, gene) in event.genes_used.iter().enumerate() {
             if !event.genes_used[..place].contains(gene) {
-                self.genes.entry(gene.clone()).or_default().take(event);
+                self.genes.entry(gene.clone()).or_default().add(event);
             }
         }
         let capsules = [&event.capsule_id, &event.reused_capsule_id];
@@ -91,11 +91,11 @@ impl Stats {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::event::{BlastRadius, Outcome, success_streak};
+    use capsid_model::event::{BlastRadius, EventOutcome, success_streak};
 
-    fn event(gene: &str, ok: bool, files: u64, at: i64) -> Event {
-        let outcome = if ok { Outcome::success() } else { Outcome::failed() };
-        Event {
+    fn event(gene: &str, ok: bool, files: u64, at: i64) -> EvolutionEvent {
+        let outcome = if ok { EventOutcome::success() } else { EventOutcome::failed() };
+        EvolutionEvent {
             intent: "repair".to_owned(),
             genes_used: vec![gene.to_owned(), gene.to_owned()],
             blast_radius: BlastRadius { files, lines: files * 10 },
@@ -103,7 +103,7 @@ mod tests {
             reused_capsule_id: Some("c".to_owned()),
             outcome,
             at: Some(Time(at)),
-            ..Event::default()
+            ..EvolutionEvent::default()
         }
     }
 
@@ -118,13 +118,13 @@ mod tests {
             event("a", true, 3, 4),
             sandboxed,
         ];
-        let mut stats = Stats::default();
-        events.iter().for_each(|event| stats.take(event));
+        let mut stats = EventStats::default();
+        events.iter().for_each(|event| stats.add_event(event));
         let a = &stats.genes["a"];
         assert_eq!((a.cycles, a.successes, a.streak, a.last_used), (4, 2, 1, Some(Time(5))));
         assert_eq!((a.success_rate(), a.mean_files(), a.mean_lines()), (0.5, 1.5, 15.0));
         assert_eq!(stats.intents["repair"].cycles, 5);
         assert_eq!(stats.capsule_streaks["c"], success_streak("c", events.iter().rev()));
-        assert_eq!(Tally::default().success_rate(), 0.0);
+        assert_eq!(OutcomeTally::default().success_rate(), 0.0);
     }
 }

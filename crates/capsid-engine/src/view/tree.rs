@@ -3,22 +3,22 @@
 //! The longest branch goes straight on and the others are set off from it, so that the drawing is narrow however
 //! long the history is: each step to the right at least halves what can still follow.
 
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use std::collections::HashMap;
 
 /// The children of each event and the events without a parent, by their place in the list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tree {
+pub struct EventTree {
     /// Events without a parent, or whose parent is not in the list.
     pub roots: Vec<usize>,
     /// The children of each event, oldest first.
     pub children: Vec<Vec<usize>>,
 }
 
-impl Tree {
+impl EventTree {
     /// Links events that come oldest first. A parent stands before its child; any other link counts as missing,
     /// which also means that there are no circles.
-    pub fn build(events: &[Event]) -> Self {
+    pub fn build(events: &[EvolutionEvent]) -> Self {
         let mut tree = Self { roots: Vec::new(), children: vec![Vec::new(); events.len()] };
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(events.len());
         for (place, event) in events.iter().enumerate() {
@@ -42,8 +42,8 @@ impl Tree {
 }
 
 /// Draws the tree, one line for each event: `○` begins, `●` follows, `├─●` branches off from the event above.
-pub fn draw(events: &[Event], label: &dyn Fn(&Event) -> String) -> Vec<String> {
-    let tree = Tree::build(events);
+pub fn draw(events: &[EvolutionEvent], label: &dyn Fn(&EvolutionEvent) -> String) -> Vec<String> {
+    let tree = EventTree::build(events);
     let sizes = tree.sizes();
     let mut lines = Vec::with_capacity(events.len());
     // What is still to draw, the next on top: the event, what stands before its mark, and before those after it.
@@ -70,16 +70,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn events(links: &[(&str, Option<&str>)]) -> Vec<Event> {
-        let event = |(id, parent): &(&str, Option<&str>)| Event {
+    fn events(links: &[(&str, Option<&str>)]) -> Vec<EvolutionEvent> {
+        let event = |(id, parent): &(&str, Option<&str>)| EvolutionEvent {
             id: (*id).to_owned(),
             parent: parent.map(str::to_owned),
-            ..Event::default()
+            ..EvolutionEvent::default()
         };
         links.iter().map(event).collect()
     }
 
-    fn drawn(events: &[Event]) -> Vec<String> {
+    fn drawn(events: &[EvolutionEvent]) -> Vec<String> {
         draw(events, &|event| event.id.clone())
     }
 
@@ -105,11 +105,11 @@ mod tests {
 
     #[test]
     fn a_chain_of_a_hundred_thousand_stays_narrow() {
-        let chain: Vec<Event> = (0..100_000_u32)
-            .map(|n| Event {
+        let chain: Vec<EvolutionEvent> = (0..100_000_u32)
+            .map(|n| EvolutionEvent {
                 id: n.to_string(),
                 parent: n.checked_sub(1).map(|n| n.to_string()),
-                ..Event::default()
+                ..EvolutionEvent::default()
             })
             .collect();
         let lines = drawn(&chain);
@@ -120,10 +120,10 @@ mod tests {
     proptest! {
         #[test]
         fn every_event_is_drawn_once_within_a_narrow_margin(parents in prop::collection::vec(0_usize..64, 1..64)) {
-            let all: Vec<Event> = parents
+            let all: Vec<EvolutionEvent> = parents
                 .iter()
                 .enumerate()
-                .map(|(n, parent)| Event { id: n.to_string(), parent: Some(parent.to_string()), ..Event::default() })
+                .map(|(n, parent)| EvolutionEvent { id: n.to_string(), parent: Some(parent.to_string()), ..EvolutionEvent::default() })
                 .collect();
             let lines = drawn(&all);
             let mut seen: Vec<usize> = lines.iter().map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();

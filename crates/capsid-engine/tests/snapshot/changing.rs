@@ -2,7 +2,7 @@
 
 use super::help::*;
 use capsid_engine::snapshot::{ChangeKind, Patch, PatchForm, changes};
-use capsid_testkit::repo::Repo;
+use capsid_testkit::test_repo::TestRepo;
 #[test]
 fn edits_of_the_user_before_the_cycle_are_not_counted() {
     let repo = busy_repo();
@@ -17,7 +17,7 @@ fn edits_of_the_user_before_the_cycle_are_not_counted() {
 
 #[test]
 fn defect_10_every_language_counts() {
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     let found = changes_by(&repo, |repo| {
         for name in ["a.rs", "b.go", "c.md", "d", "my_capsule.py", "out/e.c"] {
             repo.write(name, "x\n");
@@ -61,7 +61,7 @@ fn a_rename_is_one_file_and_a_binary_has_no_lines() {
 
 #[test]
 fn no_attribute_hides_lines_or_bytes() {
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     repo.git(&["config", "core.autocrlf", "true"]);
     repo.git(&["config", "filter.upper.clean", "tr a-z A-Z"]);
     repo.git(&["config", "filter.upper.smudge", "tr A-Z a-z"]);
@@ -83,7 +83,7 @@ fn no_attribute_hides_lines_or_bytes() {
 #[test]
 fn a_cycle_cannot_hide_its_files_behind_its_own_ignore_rule() {
     let repo = busy_repo();
-    let cycle = |repo: &Repo| {
+    let cycle = |repo: &TestRepo| {
         repo.write(".gitignore", repo.read(".gitignore") + "/sly/\n*.sly\n");
         repo.write("sly/one.rs", "1\n");
         repo.write("sly/deep/two.rs", "2\n");

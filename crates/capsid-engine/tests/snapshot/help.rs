@@ -4,7 +4,7 @@ use capsid_engine::snapshot::{
     ChangeKind, Changes, Repository, RollbackReport, Scope, Shadow, Snapshot, changes, rollback,
 };
 use capsid_model::Time;
-use capsid_testkit::repo::Repo;
+use capsid_testkit::test_repo::TestRepo;
 use std::path::Path;
 
 pub fn shadow_at(path: &Path) -> Shadow {
@@ -15,12 +15,12 @@ pub fn shadow_at(path: &Path) -> Shadow {
     Shadow::open(&Repository::open(path).unwrap(), scope).unwrap()
 }
 
-pub fn take(repo: &Repo, since: Option<&Snapshot>) -> Snapshot {
+pub fn take(repo: &TestRepo, since: Option<&Snapshot>) -> Snapshot {
     shadow_at(repo.path()).take(Time(1), since).unwrap()
 }
 
 /// Runs `cycle` between two snapshots and gives both, after they went through JSON.
-pub fn around(repo: &Repo, cycle: impl FnOnce(&Repo)) -> (Snapshot, Snapshot) {
+pub fn around(repo: &TestRepo, cycle: impl FnOnce(&TestRepo)) -> (Snapshot, Snapshot) {
     let before = take(repo, None);
     let before = Snapshot::read(&before.to_value()).unwrap();
     cycle(repo);
@@ -28,17 +28,17 @@ pub fn around(repo: &Repo, cycle: impl FnOnce(&Repo)) -> (Snapshot, Snapshot) {
     (before, Snapshot::read(&after.to_value()).unwrap())
 }
 
-pub fn changes_by(repo: &Repo, cycle: impl FnOnce(&Repo)) -> Changes {
+pub fn changes_by(repo: &TestRepo, cycle: impl FnOnce(&TestRepo)) -> Changes {
     let (before, after) = around(repo, cycle);
     changes(&shadow_at(repo.path()), &before, &after).unwrap()
 }
 
-pub fn undo(repo: &Repo, before: &Snapshot, rejected: &Snapshot) -> RollbackReport {
+pub fn undo(repo: &TestRepo, before: &Snapshot, rejected: &Snapshot) -> RollbackReport {
     rollback(&shadow_at(repo.path()), before, rejected).unwrap()
 }
 
 /// Runs a cycle, rolls it back, and demands that everything is exactly as it was.
-pub fn assert_undone(repo: &Repo, cycle: impl FnOnce(&Repo)) -> RollbackReport {
+pub fn assert_undone(repo: &TestRepo, cycle: impl FnOnce(&TestRepo)) -> RollbackReport {
     let print = repo.fingerprint();
     let (before, rejected) = around(repo, cycle);
     let report = undo(repo, &before, &rejected);
@@ -55,7 +55,7 @@ pub fn paths(changes: &Changes) -> Vec<(&str, ChangeKind)> {
     list
 }
 
-pub fn remove(repo: &Repo, name: &str) {
+pub fn remove(repo: &TestRepo, name: &str) {
     let path = repo.file(name);
     if path.is_dir() && !path.is_symlink() {
         std::fs::remove_dir_all(path).unwrap();
@@ -64,19 +64,19 @@ pub fn remove(repo: &Repo, name: &str) {
     }
 }
 
-pub fn link(repo: &Repo, target: &str, name: &str) {
+pub fn link(repo: &TestRepo, target: &str, name: &str) {
     let _ = std::fs::remove_file(repo.file(name));
     std::os::unix::fs::symlink(target, repo.file(name)).unwrap();
 }
 
-pub fn set_mode(repo: &Repo, name: &str, mode: u32) {
+pub fn set_mode(repo: &TestRepo, name: &str, mode: u32) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(repo.file(name), std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
 /// A repository with one of everything that a user may have in progress.
-pub fn busy_repo() -> Repo {
-    let repo = Repo::new();
+pub fn busy_repo() -> TestRepo {
+    let repo = TestRepo::new();
     repo.write(".gitignore", "target/\n*.o\n.env\nignored-but-tracked\n");
     repo.write("src/main.rs", "fn main() {}\n");
     repo.write("src/lib.rs", "one\ntwo\nthree\n");

@@ -2,9 +2,9 @@
 
 use super::help::*;
 use capsid_engine::snapshot::{ChangeKind, changes};
-use capsid_testkit::repo::Repo;
-fn with_submodule() -> (Repo, Repo) {
-    let library = Repo::new();
+use capsid_testkit::test_repo::TestRepo;
+fn with_submodule() -> (TestRepo, TestRepo) {
+    let library = TestRepo::new();
     library.write("lib.c", "int x;\n");
     library.write("inner/deep.c", "int y;\n");
     library.commit("library");
@@ -20,7 +20,7 @@ fn with_submodule() -> (Repo, Repo) {
 #[test]
 fn submodules_are_seen_into_and_restored() {
     let (repo, _library) = with_submodule();
-    let cycle = |repo: &Repo| {
+    let cycle = |repo: &TestRepo| {
         repo.write("vendor/lib/lib.c", "int agent;\nint two;\n");
         repo.write("vendor/lib/new.c", "agent\n");
         remove(repo, "vendor/lib/inner");
@@ -88,7 +88,7 @@ fn a_folder_that_the_cycle_makes_a_repository_keeps_its_files() {
 #[test]
 fn a_repository_that_the_cycle_clones_is_counted_and_removed() {
     let (repo, library) = with_submodule();
-    let cycle = |repo: &Repo| {
+    let cycle = |repo: &TestRepo| {
         repo.git(&["clone", "-q", library.path().to_str().unwrap(), "cloned"]);
     };
     let (before, rejected) = around(&repo, cycle);
@@ -118,7 +118,7 @@ fn a_submodule_whose_folder_is_gone_can_be_looked_into() {
 #[test]
 fn a_submodule_that_became_a_file_or_a_link_is_a_folder_again() {
     let elsewhere = tempfile::tempdir().unwrap();
-    let swaps: [&dyn Fn(&Repo); 2] = [&|repo| drop(repo.write("vendor/lib", "agent\n")), &|repo| {
+    let swaps: [&dyn Fn(&TestRepo); 2] = [&|repo| drop(repo.write("vendor/lib", "agent\n")), &|repo| {
         link(repo, elsewhere.path().to_str().unwrap(), "vendor/lib");
     }];
     for swap in swaps {

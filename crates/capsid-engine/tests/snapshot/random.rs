@@ -1,9 +1,9 @@
 //! Random work in progress, random cycles.
 
 use super::help::*;
-use capsid_testkit::repo::Repo;
+use capsid_testkit::test_repo::TestRepo;
 /// A random edit, of the kind that people and agents make; some fail because of what is there, and that is fine.
-fn edit(repo: &Repo, random: &mut fastrand::Rng) {
+fn edit(repo: &TestRepo, random: &mut fastrand::Rng) {
     let names = ["a", "b", "a/x", "a/y/z", "b/x", "ü n", "c/d/e", "c/d", "c", "f\"g"];
     let mut name = || repo.file(names[random.usize(..names.len())]);
     let (path, other) = (name(), name());
@@ -32,7 +32,7 @@ fn any_cycle_on_any_work_in_progress_is_undone() {
         let seed = 7_000 + round;
         println!("seed {seed}");
         let mut random = fastrand::Rng::with_seed(seed);
-        let repo = Repo::new();
+        let repo = TestRepo::new();
         for _ in 0..random.usize(..12) {
             edit(&repo, &mut random);
         }

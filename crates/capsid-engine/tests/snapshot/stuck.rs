@@ -3,9 +3,9 @@
 use super::help::*;
 use capsid_engine::snapshot::{changes, rollback};
 use capsid_model::Time;
-use capsid_testkit::repo::Repo;
+use capsid_testkit::test_repo::TestRepo;
 
-fn fill(repo: &Repo, folder: &str) {
+fn fill(repo: &TestRepo, folder: &str) {
     repo.write(&format!("{folder}/sub/file"), "agent\n");
     repo.write(&format!("{folder}/file.sample"), "agent\n");
 }
@@ -51,7 +51,7 @@ fn hooks_that_were_a_link_are_a_link_again() {
 #[test]
 fn hooks_that_became_a_link_or_a_file_are_a_folder_again() {
     let outside = tempfile::tempdir().unwrap();
-    let swaps: [&dyn Fn(&Repo); 2] =
+    let swaps: [&dyn Fn(&TestRepo); 2] =
         [&|repo| link(repo, outside.path().to_str().unwrap(), ".git/hooks"), &|repo| {
             repo.write(".git/hooks", "agent\n");
         }];
@@ -123,7 +123,7 @@ fn what_cannot_be_put_back_is_told_with_the_reason_and_the_rest_goes_on() {
     assert_eq!(repo.read("src/main.rs"), "fn main() {}\n");
 }
 
-fn special(repo: &Repo, name: &str) {
+fn special(repo: &TestRepo, name: &str) {
     let made = std::process::Command::new("mkfifo").arg(repo.file(name)).status();
     assert!(made.unwrap().success());
 }

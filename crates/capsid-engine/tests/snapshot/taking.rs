@@ -3,7 +3,7 @@
 use super::help::*;
 use capsid_engine::snapshot::{ChangeKind, Repository, Scope, Shadow, Snapshot, changes, rollback};
 use capsid_model::{Code, Time};
-use capsid_testkit::repo::Repo;
+use capsid_testkit::test_repo::TestRepo;
 #[test]
 fn a_folder_outside_any_repository_is_told_to_be_initialised() {
     let dir = tempfile::tempdir().unwrap();
@@ -29,7 +29,7 @@ fn a_snapshot_changes_nothing_of_the_user() {
 
 #[test]
 fn a_repository_without_commits_works() {
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     repo.write("a.txt", "mine\n");
     repo.write("staged.txt", "mine\n");
     repo.git(&["add", "staged.txt"]);
@@ -43,7 +43,7 @@ fn a_repository_without_commits_works() {
 
 #[test]
 fn an_empty_repository_works() {
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     assert_undone(&repo, |repo| {
         repo.write("x/y/z.txt", "agent\n");
     });
@@ -88,7 +88,7 @@ fn the_engines_own_folders_are_never_touched() {
 
 #[test]
 fn only_files_that_changed_are_read_again() {
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     for i in 0..3000 {
         repo.write(&format!("d{}/f{i}.txt", i % 50), format!("file {i}\n"));
     }
@@ -117,7 +117,7 @@ fn only_files_that_changed_are_read_again() {
     assert_ne!(before.tree, after.tree);
 }
 
-fn objects(repo: &Repo) -> usize {
+fn objects(repo: &TestRepo) -> usize {
     let folder = repo.file(".git/capsid/shadow/objects");
     std::fs::read_dir(folder)
         .unwrap()
@@ -151,7 +151,7 @@ fn a_tampered_run_state_is_refused() {
 
 #[test]
 fn a_sha256_repository_works() {
-    let repo = Repo::new();
+    let repo = TestRepo::new();
     remove(&repo, ".git");
     repo.git(&["init", "-q", "--object-format=sha256"]);
     repo.write("a", "mine\n");

@@ -1,20 +1,20 @@
 //! Every setting, once: its name, how it is read and how it is shown.
 
-use super::{Config, GraphAccess, Hidden, Tls};
-use crate::outbound::endpoint::Endpoint;
-use capsid_rules::credits::{from_shown, shown, text};
-use capsid_rules::identity::access::RequireSecret;
-use capsid_rules::limits::Limit;
+use super::{GraphAccess, HubConfig, SecretText, TlsConfig};
+use crate::outbound::endpoint::EmbeddingEndpoint;
+use capsid_rules::credits::{from_shown, text, to_decimal};
+use capsid_rules::identity::secrets::RequireSecret;
 use capsid_rules::meaning::vectors;
-use capsid_rules::work::bounties::Undecided;
-use capsid_rules::work::tasks::Gate;
+use capsid_rules::rate_limit::RateLimit;
+use capsid_rules::work::bounties::UndecidedOutcome;
+use capsid_rules::work::tasks::RewardRequirement;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use toml::Value as Toml;
 
 /// What a setting looks like in a variable or on the command line, where everything is text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SettingKind {
     /// As it is.
     Text,
     /// A number.
@@ -26,18 +26,18 @@ pub enum Kind {
 }
 
 /// One setting.
-pub struct Key {
+pub struct SettingKey {
     /// Its section and name, such as `server.listen`.
     pub name: &'static str,
     /// How it is written where everything is text.
-    pub kind: Kind,
+    pub kind: SettingKind,
     /// What it should be, for the message when it is not.
     pub expected: &'static str,
-    pub(super) set: fn(&mut Config, &Toml) -> Option<()>,
-    pub(super) show: fn(&Config) -> Value,
+    pub(super) set: fn(&mut HubConfig, &Toml) -> Option<()>,
+    pub(super) show: fn(&HubConfig) -> Value,
 }
 
-impl Key {
+impl SettingKey {
     /// Its variable: `CAPSID_HUB_LISTEN` for `server.listen`, `CAPSID_HUB_LIMITS_HELLO` for `limits.hello`.
     pub fn variable(&self) -> String {
         let name = match self.name {
@@ -48,21 +48,21 @@ impl Key {
     }
 
     /// Its present value. A password within it is not shown.
-    pub fn shown(&self, config: &Config) -> Value {
+    pub fn to_json(&self, config: &HubConfig) -> Value {
         (self.show)(config)
     }
 
     /// Reads a text as the setting's kind of value.
-    pub(super) fn of_text(&self, text: &str) -> Option<Toml> {
+    pub(super) fn parse_text(&self, text: &str) -> Option<Toml> {
         let text = text.trim();
         match self.kind {
-            Kind::Text => Some(Toml::String(text.to_owned())),
-            Kind::Number => match text.parse::<i64>() {
+            SettingKind::Text => Some(Toml::String(text.to_owned())),
+            SettingKind::Number => match text.parse::<i64>() {
                 Ok(whole) => Some(Toml::Integer(whole)),
                 Err(_) => text.parse::<f64>().ok().map(Toml::Float),
             },
-            Kind::Flag => text.parse::<bool>().ok().map(Toml::Boolean),
-            Kind::List => {
+            SettingKind::Flag => text.parse::<bool>().ok().map(Toml::Boolean),
+            SettingKind::List => {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
                 Some(Toml::Array(words.map(|word| Toml::String(word.to_owned())).collect()))
             }
@@ -73,9 +73,9 @@ impl Key {
 macro_rules! keys {
     ($($name:literal, $kind:ident, $expected:literal, |$into:ident, $value:ident| $set:expr, |$from:ident| $show:expr;)*) => {
         /// Every setting, in the order of the sample.
-        pub const KEYS: &[Key] = &[$(Key {
+        pub const KEYS: &[SettingKey] = &[$(SettingKey {
             name: $name,
-            kind: Kind::$kind,
+            kind: SettingKind::$kind,
             expected: $expected,
             set: |$into, $value| { $set; Some(()) },
             show: |$from| json!($show),
@@ -89,7 +89,7 @@ keys! {
     "server.public_url", Text, "an http:// or https:// address without a query, such as https://hub.example.org",
         |c, v| c.public_url = Some(public_url(v.as_str()?)?), |c| c.public_url;
     "server.max_connections", Number, "a whole number from 1 to 1000000",
-        |c, v| c.max_connections = whole(v, 1, 1_000_000)? as usize, |c| c.max_connections;
+        |c, v| c.max_connections = parse_integer(v, 1, 1_000_000)? as usize, |c| c.max_connections;
     "server.tls_certificate", Text, "the path of a PEM file",
         |c, v| tls(c).certificate = path(v)?, |c| c.tls.as_ref().map(|tls| &tls.certificate);
     "server.tls_key", Text, "the path of a PEM file",
@@ -101,7 +101,7 @@ keys! {
     "identity.open_registration", Flag, "true or false",
         |c, v| c.open_registration = v.as_bool()?, |c| c.open_registration;
     "protocol.max_skew_ms", Number, "a whole number of milliseconds; 0 for no check",
-        |c, v| c.max_skew_ms = Some(whole(v, 0, YEAR_MS)?).filter(|ms| *ms > 0), |c| c.max_skew_ms.unwrap_or(0);
+        |c, v| c.max_skew_ms = Some(parse_integer(v, 0, YEAR_MS)?).filter(|ms| *ms > 0), |c| c.max_skew_ms.unwrap_or(0);
     "validation.programs", List, "names of programs, such as [\"python3\", \"cargo\"]",
         |c, v| c.extra_programs = programs(v)?, |c| c.extra_programs;
     "webhooks.allow_local", Flag, "true or false",
@@ -122,10 +122,10 @@ keys! {
     "search.embeddings_key", Text, "a key of visible ASCII characters",
         |c, v| c.search.embeddings_key = hidden(v.as_str()?)?, |c| shown_hidden(&c.search.embeddings_key);
     "search.embeddings_dimensions", Number, "a whole number from 0 to 8192; 0 for as many as the model gives",
-        |c, v| c.search.embeddings_dimensions = whole(v, 0, vectors::MOST_DIMS as i64)? as usize,
+        |c, v| c.search.embeddings_dimensions = parse_integer(v, 0, vectors::MOST_DIMS as i64)? as usize,
         |c| c.search.embeddings_dimensions;
     "search.embeddings_batch", Number, "a whole number from 1 to 128",
-        |c, v| c.search.embeddings_batch = whole(v, 1, 128)? as usize, |c| c.search.embeddings_batch;
+        |c, v| c.search.embeddings_batch = parse_integer(v, 1, 128)? as usize, |c| c.search.embeddings_batch;
     "search.embeddings_timeout_seconds", Number, "a number of seconds from 0.1 to 300",
         |c, v| c.search.embeddings_timeout_ms = seconds(v, 300.0)?,
         |c| c.search.embeddings_timeout_ms as f64 / 1000.0;
@@ -152,7 +152,7 @@ keys! {
     "limits.graph_ingest", Text, "a limit such as 150/minute",
         |c, v| c.limits.graph_ingest = limit(v)?, |c| rate(c.limits.graph_ingest);
     "promotion.interval_seconds", Number, "a whole number of seconds; 0 for never",
-        |c, v| c.promotion.interval_ms = whole(v, 0, 31_536_000)? * 1000, |c| c.promotion.interval_ms / 1000;
+        |c, v| c.promotion.interval_ms = parse_integer(v, 0, 31_536_000)? * 1000, |c| c.promotion.interval_ms / 1000;
     "promotion.require_report", Flag, "true or false",
         |c, v| c.promotion.rule.require_report = v.as_bool()?, |c| c.promotion.rule.require_report;
     "promotion.min_gdi", Number, "a number from 0 to 100",
@@ -162,44 +162,44 @@ keys! {
     "promotion.min_confidence", Number, "a number from 0 to 1",
         |c, v| c.promotion.rule.min_confidence = real(v, 1.0)?, |c| c.promotion.rule.min_confidence;
     "promotion.min_streak", Number, "a whole number from 0 to 1000000",
-        |c, v| c.promotion.rule.min_streak = whole(v, 0, 1_000_000)? as u32, |c| c.promotion.rule.min_streak;
+        |c, v| c.promotion.rule.min_streak = parse_integer(v, 0, 1_000_000)? as u32, |c| c.promotion.rule.min_streak;
     "promotion.min_reputation", Number, "a number from 0 to 100",
         |c, v| c.promotion.rule.min_reputation = real(v, 100.0)?, |c| c.promotion.rule.min_reputation;
     "promotion.validators", Number, "a whole number from 1 to 100",
-        |c, v| c.promotion.validators = whole(v, 1, 100)? as usize, |c| c.promotion.validators;
+        |c, v| c.promotion.validators = parse_integer(v, 1, 100)? as usize, |c| c.promotion.validators;
     "promotion.assignment_seconds", Number, "a whole number of seconds from 1",
-        |c, v| c.promotion.assignment_ms = whole(v, 1, 31_536_000)? * 1000, |c| c.promotion.assignment_ms / 1000;
+        |c, v| c.promotion.assignment_ms = parse_integer(v, 1, 31_536_000)? * 1000, |c| c.promotion.assignment_ms / 1000;
     "credits.node_grant", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.node_grant = credits(v)?, |c| shown(c.node_grant);
+        |c, v| c.node_grant = credits(v)?, |c| to_decimal(c.node_grant);
     "credits.account_grant", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.account_grant = credits(v)?, |c| shown(c.account_grant);
+        |c, v| c.account_grant = credits(v)?, |c| to_decimal(c.account_grant);
     "credits.promotion_reward", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.credits.promotion_reward = credits(v)?, |c| shown(c.credits.promotion_reward);
+        |c, v| c.credits.promotion_reward = credits(v)?, |c| to_decimal(c.credits.promotion_reward);
     "credits.reuse_reward", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.credits.reuse_reward = credits(v)?, |c| shown(c.credits.reuse_reward);
+        |c, v| c.credits.reuse_reward = credits(v)?, |c| to_decimal(c.credits.reuse_reward);
     "credits.report_reward_min", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.credits.report_reward_min = credits(v)?, |c| shown(c.credits.report_reward_min);
+        |c, v| c.credits.report_reward_min = credits(v)?, |c| to_decimal(c.credits.report_reward_min);
     "credits.report_reward_max", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.credits.report_reward_max = credits(v)?, |c| shown(c.credits.report_reward_max);
+        |c, v| c.credits.report_reward_max = credits(v)?, |c| to_decimal(c.credits.report_reward_max);
     "credits.reward_quorum", Number, "a whole number from 1 to 1000",
-        |c, v| c.credits.reward_quorum = whole(v, 1, 1000)?, |c| c.credits.reward_quorum;
+        |c, v| c.credits.reward_quorum = parse_integer(v, 1, 1000)?, |c| c.credits.reward_quorum;
     "credits.daily_reward_cap", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.credits.daily_reward_cap = credits(v)?, |c| shown(c.credits.daily_reward_cap);
+        |c, v| c.credits.daily_reward_cap = credits(v)?, |c| to_decimal(c.credits.daily_reward_cap);
     "credits.referrer_reward", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.credits.referrer_reward = credits(v)?, |c| shown(c.credits.referrer_reward);
+        |c, v| c.credits.referrer_reward = credits(v)?, |c| to_decimal(c.credits.referrer_reward);
     "credits.referred_reward", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.credits.referred_reward = credits(v)?, |c| shown(c.credits.referred_reward);
+        |c, v| c.credits.referred_reward = credits(v)?, |c| to_decimal(c.credits.referred_reward);
     "credits.validator_stake", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.credits.validator_stake = credits(v)?, |c| shown(c.credits.validator_stake);
+        |c, v| c.credits.validator_stake = credits(v)?, |c| to_decimal(c.credits.validator_stake);
     "credits.fetch_price", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.credits.fetch_price = credits(v)?, |c| shown(c.credits.fetch_price);
+        |c, v| c.credits.fetch_price = credits(v)?, |c| to_decimal(c.credits.fetch_price);
     "credits.commission_percent", Number, "a number from 0 to 100",
         |c, v| c.credits.commission_milli = percent(v)?, |c| c.credits.commission_milli as f64 / 1000.0;
     "credits.service_commission_percent", Number, "a number from 0 to 100",
         |c, v| c.credits.service_commission_milli = percent(v)?,
         |c| c.credits.service_commission_milli as f64 / 1000.0;
     "tasks.high_value", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.work.high_value = credits(v)?, |c| shown(c.work.high_value);
+        |c, v| c.work.high_value = credits(v)?, |c| to_decimal(c.work.high_value);
     "tasks.claim_hours", Number, "a number of hours from 0.001 to 8760",
         |c, v| c.work.claim_ms = hours(v)?, |c| in_hours(c.work.claim_ms);
     "tasks.reputation_gates", List, "amounts and reputations, such as [\"1:20\", \"10:65\"]",
@@ -209,22 +209,22 @@ keys! {
     "bounties.decision_hours", Number, "a number of hours from 0.001 to 8760",
         |c, v| c.work.decision_ms = hours(v)?, |c| in_hours(c.work.decision_ms);
     "bounties.undecided", Text, "refund or pay",
-        |c, v| c.work.undecided = Undecided::parse(v.as_str()?)?, |c| c.work.undecided.as_str();
+        |c, v| c.work.undecided = UndecidedOutcome::parse(v.as_str()?)?, |c| c.work.undecided.as_str();
     "bounties.reduced_payouts", Flag, "true or false",
         |c, v| c.work.reduced_payouts = v.as_bool()?, |c| c.work.reduced_payouts;
     "graph.access", Text, "everyone, admins or nobody",
         |c, v| c.graph.access = GraphAccess::parse(v.as_str()?)?, |c| c.graph.access.as_str();
     "graph.query_price", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.graph.query_price = credits(v)?, |c| shown(c.graph.query_price);
+        |c, v| c.graph.query_price = credits(v)?, |c| to_decimal(c.graph.query_price);
     "graph.ingest_price", Number, "an amount of credits from 0 to 1000000000",
-        |c, v| c.graph.ingest_price = credits(v)?, |c| shown(c.graph.ingest_price);
+        |c, v| c.graph.ingest_price = credits(v)?, |c| to_decimal(c.graph.ingest_price);
     "graph.most_told", Number, "a whole number from 0 to 1000000000",
-        |c, v| c.graph.most_told = whole(v, 0, 1_000_000_000)?, |c| c.graph.most_told;
+        |c, v| c.graph.most_told = parse_integer(v, 0, 1_000_000_000)?, |c| c.graph.most_told;
 }
 
 const YEAR_MS: i64 = 31_536_000_000;
 
-fn whole(value: &Toml, least: i64, most: i64) -> Option<i64> {
+fn parse_integer(value: &Toml, least: i64, most: i64) -> Option<i64> {
     value.as_integer().filter(|number| (least..=most).contains(number))
 }
 
@@ -259,16 +259,16 @@ fn pairs(value: &Toml) -> Option<Vec<(&str, &str)>> {
     value.as_array()?.iter().map(|pair| pair.as_str()?.rsplit_once(':')).collect()
 }
 
-fn gates(value: &Toml) -> Option<Vec<Gate>> {
+fn gates(value: &Toml) -> Option<Vec<RewardRequirement>> {
     let gate = |(amount, reputation): (&str, &str)| {
         let amount = from_shown(amount.trim().parse().ok()?).filter(|amount| *amount >= 0)?;
         let reputation = reputation.trim().parse().ok().filter(|needed| (0.0..=100.0).contains(needed))?;
-        Some(Gate { amount, reputation })
+        Some(RewardRequirement { amount, reputation })
     };
     pairs(value)?.into_iter().map(gate).collect()
 }
 
-fn shown_gates(gates: &[Gate]) -> Vec<String> {
+fn shown_gates(gates: &[RewardRequirement]) -> Vec<String> {
     gates.iter().map(|gate| format!("{}:{}", text(gate.amount), gate.reputation)).collect()
 }
 
@@ -288,8 +288,8 @@ fn path(value: &Toml) -> Option<PathBuf> {
     value.as_str().filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-fn tls(config: &mut Config) -> &mut Tls {
-    config.tls.get_or_insert_with(|| Tls { certificate: PathBuf::new(), key: PathBuf::new() })
+fn tls(config: &mut HubConfig) -> &mut TlsConfig {
+    config.tls.get_or_insert_with(|| TlsConfig { certificate: PathBuf::new(), key: PathBuf::new() })
 }
 
 /// An address that clients can be told: a host, perhaps a path, and nothing secret.
@@ -306,7 +306,7 @@ fn endpoint(text: &str) -> Option<Option<String>> {
     let url = text.trim().trim_end_matches('/');
     match url.is_empty() {
         true => Some(None),
-        false => Endpoint::parse(url).map(|_| Some(url.to_owned())),
+        false => EmbeddingEndpoint::parse(url).map(|_| Some(url.to_owned())),
     }
 }
 
@@ -315,12 +315,12 @@ fn name(text: &str) -> Option<String> {
     (name.len() <= 200 && !name.chars().any(char::is_control)).then(|| name.to_owned())
 }
 
-fn hidden(text: &str) -> Option<Hidden> {
+fn hidden(text: &str) -> Option<SecretText> {
     let key = text.trim();
-    key.bytes().all(|byte| byte.is_ascii_graphic()).then(|| Hidden(key.to_owned()))
+    key.bytes().all(|byte| byte.is_ascii_graphic()).then(|| SecretText(key.to_owned()))
 }
 
-fn shown_hidden(key: &Hidden) -> &'static str {
+fn shown_hidden(key: &SecretText) -> &'static str {
     if key.0.is_empty() { "" } else { "…" }
 }
 
@@ -359,14 +359,14 @@ const WINDOWS: [(&str, i64); 4] =
     [("second", 1_000), ("minute", 60_000), ("hour", 3_600_000), ("day", 86_400_000)];
 
 /// Reads `600/hour`.
-fn limit(value: &Toml) -> Option<Limit> {
+fn limit(value: &Toml) -> Option<RateLimit> {
     let (count, window) = value.as_str()?.split_once('/')?;
     let (_, window_ms) = WINDOWS.iter().find(|(name, _)| *name == window.trim())?;
-    Some(Limit { count: count.trim().parse().ok()?, window_ms: *window_ms })
+    Some(RateLimit { count: count.trim().parse().ok()?, window_ms: *window_ms })
 }
 
 /// Writes `600/hour`.
-pub(crate) fn rate(limit: Limit) -> String {
+pub(crate) fn rate(limit: RateLimit) -> String {
     match WINDOWS.iter().find(|(_, ms)| *ms == limit.window_ms) {
         Some((name, _)) => format!("{}/{name}", limit.count),
         None => format!("{}/{} ms", limit.count, limit.window_ms),

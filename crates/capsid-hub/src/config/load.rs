@@ -1,7 +1,7 @@
 //! Where settings come from: the command line, then the environment, then `hub.toml`, then the defaults.
 
-use super::keys::{KEYS, Key};
-use super::{Config, Tls};
+use super::keys::{KEYS, SettingKey};
+use super::{HubConfig, TlsConfig};
 use capsid_model::problem::{Code, Problem, Result};
 use serde_json::Value;
 use std::fmt;
@@ -18,7 +18,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// Nobody set it.
     Default,
     /// The file.
@@ -29,7 +29,7 @@ pub enum Origin {
     CommandLine,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -41,7 +41,7 @@ impl fmt::Display for Origin {
 }
 
 /// What settings are read from.
-pub struct Source<'a> {
+pub struct SettingSources<'a> {
     /// The folder of the hub's data, where `hub.toml` is looked for.
     pub data: PathBuf,
     /// A file that must be there, instead of the one in the data folder.
@@ -56,38 +56,38 @@ pub struct Source<'a> {
 
 /// The settings and where each came from.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The settings.
-    pub config: Config,
+    pub config: HubConfig,
     /// The origins, in the order of [`KEYS`].
-    origins: Vec<Origin>,
+    origins: Vec<SettingOrigin>,
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Each setting: its name, its value as it may be shown, and where it came from.
-    pub fn each(&self) -> impl Iterator<Item = (&'static Key, Value, &Origin)> {
-        KEYS.iter().zip(&self.origins).map(|(key, origin)| (key, key.shown(&self.config), origin))
+    pub fn each(&self) -> impl Iterator<Item = (&'static SettingKey, Value, &SettingOrigin)> {
+        KEYS.iter().zip(&self.origins).map(|(key, origin)| (key, key.to_json(&self.config), origin))
     }
 }
 
 /// Reads all settings. Anything that cannot be used is an error that names it.
-pub fn load(source: &Source<'_>) -> Result<Loaded> {
-    let config = Config { data: source.data.clone(), ..Config::default() };
-    let mut loaded = Loaded { config, origins: vec![Origin::Default; KEYS.len()] };
+pub fn load(source: &SettingSources<'_>) -> Result<LoadedConfig> {
+    let config = HubConfig { data: source.data.clone(), ..HubConfig::default() };
+    let mut loaded = LoadedConfig { config, origins: vec![SettingOrigin::Default; KEYS.len()] };
     if let Some((path, text)) = read_file(source)? {
-        loaded.take_file(&path, &text)?;
+        loaded.apply_file(&path, &text)?;
     }
     for (index, key) in KEYS.iter().enumerate() {
         let variable = key.variable();
         if let Some(text) = (source.env)(&variable).filter(|text| !text.trim().is_empty()) {
-            loaded.take_text(index, key, &text, Origin::Variable(variable))?;
+            loaded.apply_text(index, key, &text, SettingOrigin::Variable(variable))?;
         }
         if let Some((_, text)) = source.given.iter().find(|(name, _)| *name == key.name) {
-            loaded.take_text(index, key, text, Origin::CommandLine)?;
+            loaded.apply_text(index, key, text, SettingOrigin::CommandLine)?;
         }
     }
     check_names(source)?;
-    if let Some(Tls { certificate, key }) = &loaded.config.tls
+    if let Some(TlsConfig { certificate, key }) = &loaded.config.tls
         && (certificate.as_os_str().is_empty() || key.as_os_str().is_empty())
     {
         return Err(Problem::new(Code::ConfigInvalid, "TLS needs both a certificate and a key.")
@@ -105,8 +105,8 @@ pub fn load(source: &Source<'_>) -> Result<Loaded> {
 const DATA: &str = "CAPSID_HUB_DATA";
 
 /// Refuses a variable that looks like a setting and is none.
-fn check_names(source: &Source<'_>) -> Result<()> {
-    let known: Vec<String> = KEYS.iter().map(Key::variable).chain([DATA.to_owned()]).collect();
+fn check_names(source: &SettingSources<'_>) -> Result<()> {
+    let known: Vec<String> = KEYS.iter().map(SettingKey::variable).chain([DATA.to_owned()]).collect();
     let mut ours = source.names.iter().filter(|name| name.starts_with("CAPSID_HUB_"));
     let set = |name: &str| (source.env)(name).is_some_and(|text| !text.trim().is_empty());
     match ours.find(|name| !known.contains(name) && set(name)) {
@@ -119,8 +119,8 @@ fn check_names(source: &Source<'_>) -> Result<()> {
     }
 }
 
-impl Loaded {
-    fn take_file(&mut self, path: &Path, text: &str) -> Result<()> {
+impl LoadedConfig {
+    fn apply_file(&mut self, path: &Path, text: &str) -> Result<()> {
         let invalid = |what: String| {
             Problem::new(Code::ConfigInvalid, format!("`{}` cannot be used: {what}", path.display()))
         };
@@ -139,20 +139,26 @@ impl Loaded {
                 let Some(index) = KEYS.iter().position(|key| key.name == name) else {
                     return Err(invalid(unknown(&name, KEYS.iter().map(|key| key.name))).fix(SEE_SAMPLE));
                 };
-                self.take(index, &KEYS[index], value, Origin::File(path.to_owned()))?;
+                self.apply(index, &KEYS[index], value, SettingOrigin::File(path.to_owned()))?;
             }
         }
         Ok(())
     }
 
-    fn take_text(&mut self, index: usize, key: &Key, text: &str, origin: Origin) -> Result<()> {
-        match key.of_text(text) {
-            Some(value) => self.take(index, key, &value, origin),
+    fn apply_text(
+        &mut self,
+        index: usize,
+        key: &SettingKey,
+        text: &str,
+        origin: SettingOrigin,
+    ) -> Result<()> {
+        match key.parse_text(text) {
+            Some(value) => self.apply(index, key, &value, origin),
             None => Err(unusable(key, &origin)),
         }
     }
 
-    fn take(&mut self, index: usize, key: &Key, value: &Toml, origin: Origin) -> Result<()> {
+    fn apply(&mut self, index: usize, key: &SettingKey, value: &Toml, origin: SettingOrigin) -> Result<()> {
         (key.set)(&mut self.config, value).ok_or_else(|| unusable(key, &origin))?;
         if let Some(place) = self.origins.get_mut(index) {
             *place = origin;
@@ -164,7 +170,7 @@ impl Loaded {
 const SEE_SAMPLE: &str = "Correct or remove it; `capsid hub config --sample` explains every setting.";
 
 /// The value itself is not repeated: it may be a secret.
-fn unusable(key: &Key, origin: &Origin) -> Problem {
+fn unusable(key: &SettingKey, origin: &SettingOrigin) -> Problem {
     Problem::new(
         Code::ConfigInvalid,
         format!("`{}` should be {} (set by: {origin}).", key.name, key.expected),
@@ -172,7 +178,7 @@ fn unusable(key: &Key, origin: &Origin) -> Problem {
     .fix("Correct it, or leave it out for the default.")
 }
 
-fn read_file(source: &Source<'_>) -> Result<Option<(PathBuf, String)>> {
+fn read_file(source: &SettingSources<'_>) -> Result<Option<(PathBuf, String)>> {
     let path = source.file.clone().unwrap_or_else(|| source.data.join("hub.toml"));
     let file = match File::open(&path) {
         Ok(file) => file,
@@ -227,7 +233,7 @@ fn distance(a: &str, b: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn with(file: &str, env: &[(&str, &str)], given: &[(&'static str, &str)]) -> Result<Loaded> {
+    fn with(file: &str, env: &[(&str, &str)], given: &[(&'static str, &str)]) -> Result<LoadedConfig> {
         let folder = tempfile::tempdir().unwrap();
         #[allow(clippy::disallowed_methods)]
         std::fs::write(folder.path().join("hub.toml"), file).unwrap();
@@ -235,7 +241,7 @@ mod tests {
             |name: &str| env.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         let given = given.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
         let names = env.iter().map(|(name, _)| (*name).to_owned()).collect();
-        load(&Source { data: folder.path().to_owned(), file: None, env: &find, names, given })
+        load(&SettingSources { data: folder.path().to_owned(), file: None, env: &find, names, given })
     }
 
     fn problem(file: &str) -> Problem {
@@ -246,8 +252,9 @@ mod tests {
 
     #[test]
     fn the_sample_names_every_setting_with_its_default() {
-        let shown =
-            |loaded: &Loaded| loaded.each().map(|(key, value, _)| (key.name, value)).collect::<Vec<_>>();
+        let shown = |loaded: &LoadedConfig| {
+            loaded.each().map(|(key, value, _)| (key.name, value)).collect::<Vec<_>>()
+        };
         assert_eq!(shown(&with(SAMPLE, &[], &[]).unwrap()), shown(&with("", &[], &[]).unwrap()));
         // Lines such as `#listen = …` are settings; lines such as `# Where …` are words.
         let on: Vec<&str> = SAMPLE
@@ -270,7 +277,7 @@ mod tests {
             "tasks.model_tiers",
         ];
         for ((key, value, origin), (_, default, _)) in loaded.each().zip(with("", &[], &[]).unwrap().each()) {
-            assert!(matches!(origin, Origin::File(_)), "the sample lacks {}", key.name);
+            assert!(matches!(origin, SettingOrigin::File(_)), "the sample lacks {}", key.name);
             assert!(value == default || examples.contains(&key.name), "{}: {value} for {default}", key.name);
         }
     }
@@ -371,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_named_has_to_be_there() {
-        let source = Source {
+        let source = SettingSources {
             data: PathBuf::new(),
             file: Some("/nowhere/hub.toml".into()),
             env: &|_| None,

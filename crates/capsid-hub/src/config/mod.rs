@@ -3,24 +3,24 @@
 mod keys;
 mod load;
 
-pub use keys::{KEYS, Key};
-pub use load::{Loaded, Origin, SAMPLE, Source, load};
+pub use keys::{KEYS, SettingKey};
+pub use load::{LoadedConfig, SAMPLE, SettingOrigin, SettingSources, load};
 
 use capsid_rules::credits;
-use capsid_rules::evaluation::promotion::Rule;
-use capsid_rules::identity::access::RequireSecret;
-use capsid_rules::limits::Limit;
-use capsid_rules::work::bounties::Undecided;
-use capsid_rules::work::tasks::Gate;
-use capsid_store::evaluation::rewards::Rewards;
-use capsid_store::work::bounties::settling::Terms;
+use capsid_rules::evaluation::promotion::PromotionRule;
+use capsid_rules::identity::secrets::RequireSecret;
+use capsid_rules::rate_limit::RateLimit;
+use capsid_rules::work::bounties::UndecidedOutcome;
+use capsid_rules::work::tasks::RewardRequirement;
+use capsid_store::evaluation::rewards::RewardRates;
+use capsid_store::work::bounties::settle::SettlementTerms;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// The settings of one hub.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub struct HubConfig {
     /// Where it listens.
     pub listen: SocketAddr,
     /// The folder of its data.
@@ -30,11 +30,11 @@ pub struct Config {
     /// How others reach it, without a slash at the end. By default `http://` and the address it listens on.
     pub public_url: Option<String>,
     /// A certificate and its key, as PEM files.
-    pub tls: Option<Tls>,
+    pub tls: Option<TlsConfig>,
     /// Connections at one time.
     pub max_connections: usize,
     /// How long the server waits for what.
-    pub timeouts: Timeouts,
+    pub timeouts: TimeoutsConfig,
     /// Whether a node has to show its secret.
     pub require_secret: RequireSecret,
     /// Whether anybody may make an account.
@@ -46,28 +46,28 @@ pub struct Config {
     /// Whether webhooks may go to this machine, for trying things out.
     pub allow_local_webhooks: bool,
     /// How much of what is taken.
-    pub limits: Limits,
+    pub limits: RateLimitsConfig,
     /// When a candidate is promoted.
-    pub promotion: Promotion,
+    pub promotion: PromotionConfig,
     /// What a new node and a new account get, in milli-credits.
     pub node_grant: i64,
     /// What a new account gets, in milli-credits.
     pub account_grant: i64,
     /// What is earned and what things cost.
-    pub credits: Credits,
+    pub credits: CreditsConfig,
     /// How tasks and bounties go.
-    pub work: Work,
+    pub work: TasksConfig,
     /// How webhooks are called.
-    pub webhooks: Webhooks,
+    pub webhooks: WebhooksConfig,
     /// Who may ask the knowledge graph, and what that costs.
-    pub graph: Graph,
+    pub graph: GraphConfig,
     /// How assets are found by meaning.
-    pub search: Search,
+    pub search: SearchConfig,
 }
 
 /// Who may ask the knowledge graph, and what that costs.
 #[derive(Debug, Clone)]
-pub struct Graph {
+pub struct GraphConfig {
     /// Who may ask it and tell it things.
     pub access: GraphAccess,
     /// What a question costs, in milli-credits.
@@ -78,7 +78,7 @@ pub struct Graph {
     pub most_told: i64,
 }
 
-impl Graph {
+impl GraphConfig {
     /// Whether anybody may ask it, for nothing.
     pub fn is_open(&self) -> bool {
         self.access == GraphAccess::Everyone && self.query_price == 0
@@ -112,7 +112,7 @@ impl GraphAccess {
     }
 }
 
-impl Default for Graph {
+impl Default for GraphConfig {
     fn default() -> Self {
         Self {
             access: GraphAccess::Everyone,
@@ -125,13 +125,13 @@ impl Default for Graph {
 
 /// How assets are found by meaning.
 #[derive(Debug, Clone)]
-pub struct Search {
+pub struct SearchConfig {
     /// An endpoint that makes embeddings, such as `http://127.0.0.1:11434/v1`; nothing is sent anywhere without one.
     pub embeddings_url: Option<String>,
     /// The model that makes them.
     pub embeddings_model: String,
     /// What the endpoint wants to be shown.
-    pub embeddings_key: Hidden,
+    pub embeddings_key: SecretText,
     /// How many numbers each has; 0 for as many as the first one.
     pub embeddings_dimensions: usize,
     /// How many texts are sent at once.
@@ -142,9 +142,9 @@ pub struct Search {
 
 /// A text that is used and never shown.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Hidden(pub String);
+pub struct SecretText(pub String);
 
-impl std::fmt::Debug for Hidden {
+impl std::fmt::Debug for SecretText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(if self.0.is_empty() { "none" } else { "…" })
     }
@@ -152,7 +152,7 @@ impl std::fmt::Debug for Hidden {
 
 /// What is earned and what things cost, in milli-credits.
 #[derive(Debug, Clone)]
-pub struct Credits {
+pub struct CreditsConfig {
     /// For the publisher of a promoted bundle.
     pub promotion_reward: i64,
     /// The most for the publisher when another owner reuses an asset; less by its score.
@@ -181,7 +181,7 @@ pub struct Credits {
 
 /// How tasks and bounties go.
 #[derive(Debug, Clone)]
-pub struct Work {
+pub struct TasksConfig {
     /// From how many milli-credits up nodes are told of a task at once.
     pub high_value: i64,
     /// How long a node has that promised nothing.
@@ -189,18 +189,18 @@ pub struct Work {
     /// How long the creator of a bounty has to decide on what was handed in.
     pub decision_ms: i64,
     /// What becomes of what nobody decided on.
-    pub undecided: Undecided,
+    pub undecided: UndecidedOutcome,
     /// Whether nodes of a reputation below 30 are paid half.
     pub reduced_payouts: bool,
     /// What amounts ask of whoever wants to earn them.
-    pub gates: Vec<Gate>,
+    pub gates: Vec<RewardRequirement>,
     /// Models by name, and their tiers.
     pub model_tiers: Vec<(String, i64)>,
 }
 
 /// How webhooks are called.
 #[derive(Debug, Clone)]
-pub struct Webhooks {
+pub struct WebhooksConfig {
     /// How long a call may take.
     pub timeout_ms: i64,
     /// The first pause after a call that failed.
@@ -213,7 +213,7 @@ pub struct Webhooks {
 
 /// A certificate and its key.
 #[derive(Debug, Clone)]
-pub struct Tls {
+pub struct TlsConfig {
     /// The certificate chain, PEM.
     pub certificate: PathBuf,
     /// The private key, PEM.
@@ -222,7 +222,7 @@ pub struct Tls {
 
 /// How long the server waits for what. They protect the hub and are no settings; tests shorten them.
 #[derive(Debug, Clone, Copy)]
-pub struct Timeouts {
+pub struct TimeoutsConfig {
     /// For the head of a request, and for a TLS handshake.
     pub head: Duration,
     /// For the whole body of a request. Shorter than `request`, so that a slow client is told that it is slow.
@@ -237,7 +237,7 @@ pub struct Timeouts {
     pub drain: Duration,
 }
 
-impl Default for Timeouts {
+impl Default for TimeoutsConfig {
     fn default() -> Self {
         let seconds = Duration::from_secs;
         Self {
@@ -253,38 +253,38 @@ impl Default for Timeouts {
 
 /// How much of what is taken in which time.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct RateLimitsConfig {
     /// Hellos of one address, and other messages of nodes that the hub has not heard of.
-    pub hello: Limit,
+    pub hello: RateLimit,
     /// Accounts made from one address.
-    pub register: Limit,
+    pub register: RateLimit,
     /// Bundles of one node.
-    pub publish: Limit,
+    pub publish: RateLimit,
     /// Heartbeats of one node.
-    pub heartbeat: Limit,
+    pub heartbeat: RateLimit,
     /// Reports, decisions and withdrawals of one node, together.
-    pub messages: Limit,
+    pub messages: RateLimit,
     /// Votes of one account.
-    pub vote: Limit,
+    pub vote: RateLimit,
     /// Searches and fetches of one address.
-    pub read: Limit,
+    pub read: RateLimit,
     /// Other writing calls of one node or address.
-    pub other: Limit,
+    pub other: RateLimit,
     /// Wrong secrets, tokens and keys of one address.
-    pub wrong_credentials: Limit,
+    pub wrong_credentials: RateLimit,
     /// Questions of one account or node to the knowledge graph; drawings count too.
-    pub graph_query: Limit,
+    pub graph_query: RateLimit,
     /// What one account or node tells the knowledge graph.
-    pub graph_ingest: Limit,
+    pub graph_ingest: RateLimit,
 }
 
 /// When a candidate is promoted.
 #[derive(Debug, Clone)]
-pub struct Promotion {
+pub struct PromotionConfig {
     /// How often the job runs; 0 never.
     pub interval_ms: i64,
     /// The gates.
-    pub rule: Rule,
+    pub rule: PromotionRule,
     /// How many validators are asked about one asset.
     pub validators: usize,
     /// How long they have.
@@ -294,7 +294,7 @@ pub struct Promotion {
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 
-impl Default for Config {
+impl Default for HubConfig {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 4000)),
@@ -303,26 +303,26 @@ impl Default for Config {
             public_url: None,
             tls: None,
             max_connections: 4096,
-            timeouts: Timeouts::default(),
+            timeouts: TimeoutsConfig::default(),
             require_secret: RequireSecret::Tofu,
             open_registration: true,
             max_skew_ms: None,
             extra_programs: Vec::new(),
             allow_local_webhooks: false,
-            limits: Limits::default(),
-            promotion: Promotion::default(),
+            limits: RateLimitsConfig::default(),
+            promotion: PromotionConfig::default(),
             node_grant: 500_000,
             account_grant: 200_000,
-            credits: Credits::default(),
-            work: Work::default(),
-            webhooks: Webhooks::default(),
-            graph: Graph::default(),
-            search: Search::default(),
+            credits: CreditsConfig::default(),
+            work: TasksConfig::default(),
+            webhooks: WebhooksConfig::default(),
+            graph: GraphConfig::default(),
+            search: SearchConfig::default(),
         }
     }
 }
 
-impl Default for Credits {
+impl Default for CreditsConfig {
     fn default() -> Self {
         Self {
             promotion_reward: credits::PROMOTION_REWARD,
@@ -341,13 +341,13 @@ impl Default for Credits {
     }
 }
 
-impl Default for Work {
+impl Default for TasksConfig {
     fn default() -> Self {
         Self {
             high_value: 10 * credits::CREDIT,
             claim_ms: 24 * HOUR,
             decision_ms: 72 * HOUR,
-            undecided: Undecided::Refund,
+            undecided: UndecidedOutcome::Refund,
             reduced_payouts: false,
             gates: Vec::new(),
             model_tiers: Vec::new(),
@@ -355,18 +355,18 @@ impl Default for Work {
     }
 }
 
-impl Default for Webhooks {
+impl Default for WebhooksConfig {
     fn default() -> Self {
         Self { timeout_ms: 10_000, first_retry_ms: 10_000, longest_retry_ms: 6 * HOUR, give_up_ms: 72 * HOUR }
     }
 }
 
-impl Default for Search {
+impl Default for SearchConfig {
     fn default() -> Self {
         Self {
             embeddings_url: None,
             embeddings_model: String::new(),
-            embeddings_key: Hidden::default(),
+            embeddings_key: SecretText::default(),
             embeddings_dimensions: 0,
             embeddings_batch: 32,
             embeddings_timeout_ms: 20_000,
@@ -374,9 +374,9 @@ impl Default for Search {
     }
 }
 
-impl Default for Limits {
+impl Default for RateLimitsConfig {
     fn default() -> Self {
-        let per = |count, window_ms| Limit { count, window_ms };
+        let per = |count, window_ms| RateLimit { count, window_ms };
         Self {
             hello: per(600, HOUR),
             register: per(30, HOUR),
@@ -393,13 +393,13 @@ impl Default for Limits {
     }
 }
 
-impl Default for Promotion {
+impl Default for PromotionConfig {
     fn default() -> Self {
-        Self { interval_ms: MINUTE, rule: Rule::default(), validators: 3, assignment_ms: HOUR }
+        Self { interval_ms: MINUTE, rule: PromotionRule::default(), validators: 3, assignment_ms: HOUR }
     }
 }
 
-impl Config {
+impl HubConfig {
     /// The address that the hub tells others, without a slash at the end.
     pub fn base_url(&self) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
@@ -421,9 +421,9 @@ impl Config {
     }
 
     /// What this hub rewards.
-    pub fn rewards(&self) -> Rewards {
+    pub fn rewards(&self) -> RewardRates {
         let credits = &self.credits;
-        Rewards {
+        RewardRates {
             promotion: credits.promotion_reward,
             reuse: credits.reuse_reward,
             report_min: credits.report_reward_min,
@@ -436,8 +436,8 @@ impl Config {
     }
 
     /// How this hub settles bounties.
-    pub fn settlement_terms(&self) -> Terms {
-        Terms {
+    pub fn settlement_terms(&self) -> SettlementTerms {
+        SettlementTerms {
             commission_milli: self.credits.commission_milli,
             service_commission_milli: self.credits.service_commission_milli,
             reduces: self.work.reduced_payouts,
@@ -446,8 +446,8 @@ impl Config {
     }
 
     /// What validation commands may be.
-    pub fn command_policy(&self) -> capsid_model::gate::Policy {
-        let mut policy = capsid_model::gate::Policy::default();
+    pub fn command_policy(&self) -> capsid_model::gate::CommandPolicy {
+        let mut policy = capsid_model::gate::CommandPolicy::default();
         policy.programs.extend(self.extra_programs.iter().cloned());
         policy
     }

@@ -1,10 +1,10 @@
 //! Asking the endpoint. Whatever it answers is looked at before it is believed: nothing that could be
 //! compared wrongly gets past here.
 
-use crate::config::Search;
-use crate::outbound::endpoint::Endpoint;
-use crate::outbound::resolve::Resolve;
-use crate::outbound::{AGENT, Answer, Trust};
+use crate::config::SearchConfig;
+use crate::outbound::endpoint::EmbeddingEndpoint;
+use crate::outbound::resolve::Resolver;
+use crate::outbound::{AGENT, OutboundResponse, TrustRoots};
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use capsid_rules::meaning::vectors;
@@ -24,7 +24,7 @@ const LONGEST_PAUSE_MS: i64 = 600_000;
 
 /// Why there is no embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum EmbeddingError {
     /// Nobody is there, by a short code: no text was sent.
     Unreachable(&'static str),
     /// Somebody is there, who hung up.
@@ -51,7 +51,7 @@ pub enum Fault {
     Unusable(&'static str),
 }
 
-impl Fault {
+impl EmbeddingError {
     /// A short code.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl Fault {
 
     /// Whether it came of asking, and not too often. Even what looks like an outage may be a single text that
     /// the endpoint takes too long for, which shows when that text is asked alone.
-    pub fn came_of_asking(self) -> bool {
+    pub fn is_request_fault(self) -> bool {
         !matches!(self, Self::Unreachable(_) | Self::Busy(_))
     }
 
@@ -86,7 +86,7 @@ impl Fault {
         }
     }
 
-    fn of_status(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
+    fn from_status(status: StatusCode, headers: &HeaderMap) -> Option<Self> {
         Some(match status.as_u16() {
             200 => return None,
             401 => Self::Denied,
@@ -109,17 +109,17 @@ fn pause(headers: &HeaderMap) -> Option<i64> {
 }
 
 /// Asks one endpoint for the embeddings of one model.
-pub struct Client {
-    endpoint: Endpoint,
+pub struct EmbeddingClient {
+    endpoint: EmbeddingEndpoint,
     model: String,
     authorization: Option<HeaderValue>,
-    resolver: Arc<dyn Resolve>,
-    trust: Trust,
+    resolver: Arc<dyn Resolver>,
+    trust: TrustRoots,
 }
 
-impl Client {
+impl EmbeddingClient {
     /// A client as the settings say; nothing where there is no endpoint.
-    pub fn new(settings: &Search, resolver: Arc<dyn Resolve>) -> Option<Self> {
+    pub fn new(settings: &SearchConfig, resolver: Arc<dyn Resolver>) -> Option<Self> {
         let key = &settings.embeddings_key.0;
         let mut authorization =
             HeaderValue::from_str(&format!("Bearer {key}")).ok().filter(|_| !key.is_empty());
@@ -127,11 +127,11 @@ impl Client {
             value.set_sensitive(true);
         }
         Some(Self {
-            endpoint: Endpoint::parse(settings.embeddings_url.as_deref()?)?,
+            endpoint: EmbeddingEndpoint::parse(settings.embeddings_url.as_deref()?)?,
             model: settings.embeddings_model.clone(),
             authorization,
             resolver,
-            trust: Trust::default(),
+            trust: TrustRoots::default(),
         })
     }
 
@@ -142,29 +142,35 @@ impl Client {
         texts: &[&str],
         dims: usize,
         patience: Duration,
-    ) -> Result<Vec<Vec<f32>>, Fault> {
-        let answer = timeout(patience, self.ask(texts, dims)).await.map_err(|_| Fault::Timeout)??;
-        if let Some(fault) = Fault::of_status(answer.status, &answer.headers) {
+    ) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let answer = timeout(patience, self.request_embeddings(texts, dims))
+            .await
+            .map_err(|_| EmbeddingError::Timeout)??;
+        if let Some(fault) = EmbeddingError::from_status(answer.status, &answer.headers) {
             return Err(fault);
         }
-        let body = answer.body.map_err(Fault::Unusable)?;
+        let body = answer.body.map_err(EmbeddingError::Unusable)?;
         read(&body, texts.len(), dims)
     }
 
-    async fn ask(&self, texts: &[&str], dims: usize) -> Result<Answer, Fault> {
-        let request = self.request(texts).ok_or(Fault::Unreachable("unusable_request"))?;
+    async fn request_embeddings(
+        &self,
+        texts: &[&str],
+        dims: usize,
+    ) -> Result<OutboundResponse, EmbeddingError> {
+        let request = self.request(texts).ok_or(EmbeddingError::Unreachable("unusable_request"))?;
         let numbers = if dims == 0 { MOST_DIMS } else { dims };
         let most = BYTES_AROUND + texts.len() * numbers * BYTES_OF_NUMBER;
-        let stream = self.endpoint.connect(&*self.resolver).await.map_err(Fault::Unreachable)?;
+        let stream = self.endpoint.connect(&*self.resolver).await.map_err(EmbeddingError::Unreachable)?;
         let tls_name = self.endpoint.https.then_some(self.endpoint.host.as_str());
         self.trust.exchange(stream, tls_name, request, most).await.map_err(|code| match code {
-            "no_answer" => Fault::HungUp,
-            code => Fault::Unreachable(code),
+            "no_answer" => EmbeddingError::HungUp,
+            code => EmbeddingError::Unreachable(code),
         })
     }
 
     fn request(&self, texts: &[&str]) -> Option<Request<Full<Bytes>>> {
-        let asked = Asked { model: &self.model, input: texts, encoding_format: "float" };
+        let asked = EmbeddingRequest { model: &self.model, input: texts, encoding_format: "float" };
         let mut request = Request::new(Full::new(Bytes::from(serde_json::to_vec(&asked).ok()?)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.endpoint.path.parse().ok()?;
@@ -182,29 +188,30 @@ impl Client {
 }
 
 #[derive(Serialize)]
-struct Asked<'a> {
+struct EmbeddingRequest<'a> {
     model: &'a str,
     input: &'a [&'a str],
     encoding_format: &'static str,
 }
 
 #[derive(Deserialize)]
-struct Told {
-    data: Vec<Item>,
+struct EmbeddingResponse {
+    data: Vec<EmbeddingItem>,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct EmbeddingItem {
     index: usize,
     /// What is no number in JSON comes as null.
     embedding: Vec<Option<f64>>,
 }
 
 /// Reads an answer, in the order of the texts.
-fn read(body: &[u8], count: usize, dims: usize) -> Result<Vec<Vec<f32>>, Fault> {
-    let told: Told = serde_json::from_slice(body).map_err(|_| Fault::Unusable("unreadable_answer"))?;
+fn read(body: &[u8], count: usize, dims: usize) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+    let told: EmbeddingResponse =
+        serde_json::from_slice(body).map_err(|_| EmbeddingError::Unusable("unreadable_answer"))?;
     if told.data.len() != count {
-        return Err(Fault::Unusable("wrong_count"));
+        return Err(EmbeddingError::Unusable("wrong_count"));
     }
     let dims = match told.data.first() {
         Some(first) if dims == 0 => first.embedding.len(),
@@ -213,14 +220,14 @@ fn read(body: &[u8], count: usize, dims: usize) -> Result<Vec<Vec<f32>>, Fault> 
     let mut found: Vec<Option<Vec<f32>>> = vec![None; count];
     for item in told.data {
         if item.embedding.len() != dims || !(1..=MOST_DIMS).contains(&dims) {
-            return Err(Fault::Unusable("wrong_dimensions"));
+            return Err(EmbeddingError::Unusable("wrong_dimensions"));
         }
         let place = found.get_mut(item.index).filter(|place| place.is_none());
-        let place = place.ok_or(Fault::Unusable("wrong_indexes"))?;
+        let place = place.ok_or(EmbeddingError::Unusable("wrong_indexes"))?;
         let numbers: Option<Vec<f32>> = item.embedding.into_iter().map(|x| Some(x? as f32)).collect();
         *place = numbers.and_then(|numbers| vectors::unit(&numbers));
         if place.is_none() {
-            return Err(Fault::Unusable("unusable_numbers"));
+            return Err(EmbeddingError::Unusable("unusable_numbers"));
         }
     }
     // So many of them, each at a place of its own, leave no place empty.
@@ -232,7 +239,7 @@ mod tests {
     use super::*;
 
     fn told(text: &str, count: usize, dims: usize) -> Result<Vec<Vec<f32>>, &'static str> {
-        read(text.as_bytes(), count, dims).map_err(Fault::as_str)
+        read(text.as_bytes(), count, dims).map_err(EmbeddingError::as_str)
     }
 
     #[test]
@@ -289,22 +296,22 @@ mod tests {
     fn a_status_tells_what_is_wrong() {
         let mut headers = HeaderMap::new();
         let code = |status: u16, headers: &HeaderMap| {
-            Fault::of_status(StatusCode::from_u16(status).unwrap(), headers)
+            EmbeddingError::from_status(StatusCode::from_u16(status).unwrap(), headers)
         };
         for (status, fault) in [
             (200, None),
-            (204, Some(Fault::Unusable("odd_status"))),
-            (302, Some(Fault::Redirect)),
-            (400, Some(Fault::Refused)),
-            (401, Some(Fault::Denied)),
-            (403, Some(Fault::Forbidden)),
-            (404, Some(Fault::NotFound)),
-            (413, Some(Fault::Refused)),
-            (429, Some(Fault::Busy(None))),
-            (500, Some(Fault::Failing)),
-            (502, Some(Fault::Failing)),
-            (503, Some(Fault::Away(None))),
-            (504, Some(Fault::Away(None))),
+            (204, Some(EmbeddingError::Unusable("odd_status"))),
+            (302, Some(EmbeddingError::Redirect)),
+            (400, Some(EmbeddingError::Refused)),
+            (401, Some(EmbeddingError::Denied)),
+            (403, Some(EmbeddingError::Forbidden)),
+            (404, Some(EmbeddingError::NotFound)),
+            (413, Some(EmbeddingError::Refused)),
+            (429, Some(EmbeddingError::Busy(None))),
+            (500, Some(EmbeddingError::Failing)),
+            (502, Some(EmbeddingError::Failing)),
+            (503, Some(EmbeddingError::Away(None))),
+            (504, Some(EmbeddingError::Away(None))),
         ] {
             assert_eq!(code(status, &headers), fault, "{status}");
         }
@@ -316,7 +323,7 @@ mod tests {
             ("99999999999999999999", None),
         ] {
             headers.insert(header::RETRY_AFTER, told.parse().unwrap());
-            assert_eq!(code(429, &headers), Some(Fault::Busy(pause)), "{told}");
+            assert_eq!(code(429, &headers), Some(EmbeddingError::Busy(pause)), "{told}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Which embeddings lie near a question. The signs of all of them are held in memory and looked through; the
 //! few hundred that are nearest by that are fetched from the database and compared exactly.
 
-use super::of_space;
+use super::in_space;
 use crate::state::Hub;
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_rules::meaning::vectors;
 use capsid_store::search::embeddings;
-use capsid_store::search::embeddings::{Near, Progress, Space};
+use capsid_store::search::embeddings::{EmbeddingProgress, EmbeddingSpace, NearAssets};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use tokio::sync::Mutex;
 
@@ -19,28 +19,28 @@ const GIVEN: usize = 100;
 
 /// The signs of all embeddings.
 #[derive(Default)]
-pub struct Index {
-    loaded: Arc<RwLock<Loaded>>,
+pub struct EmbeddingIndex {
+    loaded: Arc<RwLock<LoadedSigns>>,
     /// One loads at a time.
     turn: Mutex<()>,
 }
 
 #[derive(Default)]
-struct Loaded {
-    space: Space,
+struct LoadedSigns {
+    space: EmbeddingSpace,
     /// Numbers of embeddings, growing.
     seqs: Vec<i64>,
     /// Their signs, one after another.
     signs: Vec<u64>,
 }
 
-impl Index {
-    fn read(&self) -> RwLockReadGuard<'_, Loaded> {
+impl EmbeddingIndex {
+    fn read(&self) -> RwLockReadGuard<'_, LoadedSigns> {
         self.loaded.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What can be compared with what is loaded; nothing while there is nothing.
-    pub fn space(&self) -> Option<Space> {
+    pub fn space(&self) -> Option<EmbeddingSpace> {
         let loaded = self.read();
         (!loaded.seqs.is_empty()).then(|| loaded.space.clone())
     }
@@ -51,7 +51,7 @@ impl Index {
     }
 
     /// Loads what is new. What was loaded stays when this is given up halfway.
-    pub async fn catch_up(&self, hub: &Hub, wanted: &Space) -> Result<()> {
+    pub async fn catch_up(&self, hub: &Hub, wanted: &EmbeddingSpace) -> Result<()> {
         loop {
             let _turn = self.turn.lock().await;
             let (known, last) = {
@@ -62,8 +62,9 @@ impl Index {
             let (space, page) = hub
                 .store
                 .read::<_, Problem, _>(move |tx| {
-                    let Some(Progress { space, .. }) = of_space(embeddings::progress(tx)?, &wanted) else {
-                        return Ok((Space::default(), Vec::new()));
+                    let Some(EmbeddingProgress { space, .. }) = in_space(embeddings::progress(tx)?, &wanted)
+                    else {
+                        return Ok((EmbeddingSpace::default(), Vec::new()));
                     };
                     let after = if space == known { last } else { 0 };
                     let page = embeddings::page(tx, &space, after, PAGE)?;
@@ -79,10 +80,10 @@ impl Index {
         }
     }
 
-    fn add(&self, space: Space, page: Vec<(i64, Vec<u64>)>) -> usize {
+    fn add(&self, space: EmbeddingSpace, page: Vec<(i64, Vec<u64>)>) -> usize {
         let mut loaded = self.loaded.write().unwrap_or_else(PoisonError::into_inner);
         if loaded.space != space {
-            *loaded = Loaded { space, ..Loaded::default() };
+            *loaded = LoadedSigns { space, ..LoadedSigns::default() };
         }
         for (seq, signs) in page {
             loaded.seqs.push(seq);
@@ -92,7 +93,12 @@ impl Index {
     }
 
     /// What lies near a question, the nearest first.
-    pub async fn nearest(&self, hub: &Hub, space: &Space, question: &Arc<Vec<f32>>) -> Result<Near> {
+    pub async fn nearest(
+        &self,
+        hub: &Hub,
+        space: &EmbeddingSpace,
+        question: &Arc<Vec<f32>>,
+    ) -> Result<NearAssets> {
         let (loaded, of, asked) = (Arc::clone(&self.loaded), space.clone(), Arc::clone(question));
         // Looking through a million takes longer than others should wait for this thread.
         let seqs = tokio::task::spawn_blocking(move || {
@@ -105,7 +111,7 @@ impl Index {
         });
         let seqs = seqs.await.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
         let (space, question) = (space.clone(), Arc::clone(question));
-        let compared: Near = hub
+        let compared: NearAssets = hub
             .store
             .read::<_, Problem, _>(move |tx| {
                 let found = embeddings::vectors(tx, &space, &seqs)?;

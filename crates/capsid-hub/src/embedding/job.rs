@@ -2,15 +2,17 @@
 //! of a transaction. The walk goes through the assets in the order of publication and remembers where it is;
 //! from time to time it begins anew, for an asset may have been held back when it came by.
 
-use super::client::{Client, Fault};
-use super::{Embedder, PROBE, of_space, outcome};
+use super::client::{EmbeddingClient, EmbeddingError};
+use super::{Embedder, PROBE, in_space, outcome};
 use crate::state::Hub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::retries::Rule;
+use capsid_rules::retries::BackoffPolicy;
 use capsid_store::db::tx::Dialect;
 use capsid_store::search::embeddings;
-use capsid_store::search::embeddings::{Lacking, Made, Outcome, Progress};
+use capsid_store::search::embeddings::{
+    EmbeddedAsset, EmbeddingOutcome, EmbeddingProgress, MissingEmbedding,
+};
 use capsid_store::system::jobs;
 use tokio::time::Instant;
 
@@ -33,16 +35,17 @@ const ANEW_MS: i64 = 6 * 3_600_000;
 const LATE: i64 = 1_000;
 
 /// How long the endpoint is left alone.
-const PAUSES: Rule = Rule { first_ms: 5_000, longest_ms: 600_000, give_up_ms: 0 };
+const PAUSES: BackoffPolicy = BackoffPolicy { first_ms: 5_000, longest_ms: 600_000, give_up_ms: 0 };
 /// How long a text is set aside that it does not take. A walk has to come by, so it may take longer.
-const ASIDE: Rule = Rule { first_ms: ANEW_MS, longest_ms: 30 * 24 * 3_600_000, give_up_ms: 0 };
+const ASIDE: BackoffPolicy =
+    BackoffPolicy { first_ms: ANEW_MS, longest_ms: 30 * 24 * 3_600_000, give_up_ms: 0 };
 
 /// What came of a batch.
 #[derive(Default)]
-struct Batch {
-    made: Vec<Made>,
+struct EmbeddingBatchOutcome {
+    made: Vec<EmbeddedAsset>,
     /// What is wrong with the endpoint.
-    fault: Option<Fault>,
+    fault: Option<EmbeddingError>,
     /// Whether texts are left that were not asked for.
     is_cut: bool,
 }
@@ -61,7 +64,7 @@ impl Embedder {
         }
         let wanted = self.wanted.clone();
         hub.store
-            .read(move |tx| match of_space(embeddings::progress(tx)?, &wanted) {
+            .read(move |tx| match in_space(embeddings::progress(tx)?, &wanted) {
                 Some(progress) if !is_over(&progress, now) => embeddings::is_behind(tx, progress.reached),
                 _ => embeddings::is_behind(tx, 0),
             })
@@ -88,21 +91,21 @@ impl Embedder {
                 continue;
             }
             asked += 1;
-            let Batch { made, fault, is_cut } =
-                self.make(hub, client, &mut walk.space.dims, &step.found).await?;
+            let EmbeddingBatchOutcome { made, fault, is_cut } =
+                self.embed_batch(hub, client, &mut walk.space.dims, &step.found).await?;
             if fault.is_none() && !is_cut {
                 walk.reached = step.reached;
             }
             done += made.iter().filter(|(_, outcome)| outcome.vector().is_some()).count() as u64;
             // As long as a new model made nothing, nothing of the old one is given up.
             if fault.is_none() || walk.space.dims > 0 {
-                self.keep(hub, &walk, made).await?;
+                self.save_embeddings(hub, &walk, made).await?;
             }
             is_written = true;
             match fault {
                 None => self.texts.worked(),
                 Some(fault) => {
-                    self.rest(hub, fault);
+                    self.pause_texts(hub, fault);
                     break;
                 }
             }
@@ -111,31 +114,36 @@ impl Embedder {
             }
         }
         if !is_written {
-            self.keep(hub, &walk, Vec::new()).await?;
+            self.save_embeddings(hub, &walk, Vec::new()).await?;
         }
-        hold(hub, NEXT_MS).await?;
+        lease_job(hub, NEXT_MS).await?;
         Ok(done)
     }
 
     /// Where the walk goes on.
-    async fn begin(&self, hub: &Hub) -> Result<Progress> {
+    async fn begin(&self, hub: &Hub) -> Result<EmbeddingProgress> {
         let now = hub.now();
         let back = if hub.store.dialect() == Dialect::Postgres { LATE } else { 0 };
-        let known = of_space(hub.store.read(embeddings::progress).await?, &self.wanted);
+        let known = in_space(hub.store.read(embeddings::progress).await?, &self.wanted);
         let space = known.as_ref().map_or_else(|| self.wanted.clone(), |known| known.space.clone());
         Ok(match known.filter(|known| !is_over(known, now)) {
-            Some(known) => Progress { reached: (known.reached - back).max(0), ..known },
-            None => Progress { space, reached: 0, begun_at: now.0 },
+            Some(known) => EmbeddingProgress { reached: (known.reached - back).max(0), ..known },
+            None => EmbeddingProgress { space, reached: 0, begun_at: now.0 },
         })
     }
 
-    async fn keep(&self, hub: &Hub, walk: &Progress, made: Vec<Made>) -> Result<()> {
+    async fn save_embeddings(
+        &self,
+        hub: &Hub,
+        walk: &EmbeddingProgress,
+        made: Vec<EmbeddedAsset>,
+    ) -> Result<()> {
         let (walk, now) = (walk.clone(), hub.now());
         hub.store.write(move |tx| embeddings::put(tx, &walk, &made, now)).await
     }
 
     /// Leaves the endpoint alone for a while, each time for longer, or for as long as it says.
-    fn rest(&self, hub: &Hub, fault: Fault) {
+    fn pause_texts(&self, hub: &Hub, fault: EmbeddingError) {
         let pause = match fault.pause_told() {
             Some(told) => told.max(NEXT_MS),
             None => PAUSES.pause(self.texts.failures() + 1, chance(hub)),
@@ -145,18 +153,24 @@ impl Embedder {
 
     /// Has embeddings made of texts, and tells what went wrong on the way. An asset that says nothing gets
     /// none, and one whose text the endpoint does not take is set aside: neither keeps the others waiting.
-    async fn make(&self, hub: &Hub, client: &Client, dims: &mut i64, found: &[Lacking]) -> Result<Batch> {
+    async fn embed_batch(
+        &self,
+        hub: &Hub,
+        client: &EmbeddingClient,
+        dims: &mut i64,
+        found: &[MissingEmbedding],
+    ) -> Result<EmbeddingBatchOutcome> {
         let (saying, silent): (Vec<_>, Vec<_>) = found.iter().partition(|asset| !asset.text.is_empty());
-        let mut batch = Batch::default();
-        batch.made.extend(silent.into_iter().map(|asset| (asset.id, Outcome::Silent)));
+        let mut batch = EmbeddingBatchOutcome::default();
+        batch.made.extend(silent.into_iter().map(|asset| (asset.id, EmbeddingOutcome::Silent)));
         let texts: Vec<&str> = saying.iter().map(|asset| asset.text.as_str()).collect();
-        match self.ask(hub, client, dims, &texts).await? {
+        match self.request_batch(hub, client, dims, &texts).await? {
             Ok(vectors) => {
                 let made = saying.iter().zip(vectors);
-                batch.made.extend(made.map(|(asset, vector)| (asset.id, Outcome::Vector(vector))));
+                batch.made.extend(made.map(|(asset, vector)| (asset.id, EmbeddingOutcome::Vector(vector))));
             }
             Err(fault) if is_suspect(fault, texts.len()) => {
-                self.make_singly(hub, client, dims, &saying, &mut batch).await?;
+                self.embed_one_by_one(hub, client, dims, &saying, &mut batch).await?;
             }
             Err(fault) => batch.fault = Some(fault),
         }
@@ -165,13 +179,13 @@ impl Embedder {
 
     /// One text after another, to find the one that is not taken. Whether the endpoint takes anything at all
     /// is seen by a plain text after each that it did not take.
-    async fn make_singly(
+    async fn embed_one_by_one(
         &self,
         hub: &Hub,
-        client: &Client,
+        client: &EmbeddingClient,
         dims: &mut i64,
-        assets: &[&Lacking],
-        batch: &mut Batch,
+        assets: &[&MissingEmbedding],
+        batch: &mut EmbeddingBatchOutcome,
     ) -> Result<()> {
         let mut aside = 0;
         for asset in assets {
@@ -179,15 +193,17 @@ impl Embedder {
                 batch.is_cut = true;
                 break;
             }
-            let fault = match self.ask(hub, client, dims, &[&asset.text]).await? {
+            let fault = match self.request_batch(hub, client, dims, &[&asset.text]).await? {
                 Ok(vectors) => {
-                    batch.made.extend(vectors.into_iter().map(|vector| (asset.id, Outcome::Vector(vector))));
+                    batch.made.extend(
+                        vectors.into_iter().map(|vector| (asset.id, EmbeddingOutcome::Vector(vector))),
+                    );
                     continue;
                 }
                 Err(fault) => fault,
             };
             let of_endpoint = match is_suspect(fault, assets.len()) {
-                true => self.ask(hub, client, dims, &[PROBE]).await?.err(),
+                true => self.request_batch(hub, client, dims, &[PROBE]).await?.err(),
                 false => Some(fault),
             };
             if of_endpoint.is_some() {
@@ -195,24 +211,24 @@ impl Embedder {
                 break;
             }
             aside += 1;
-            batch.made.push((asset.id, set_aside(hub, asset, fault)));
+            batch.made.push((asset.id, skip_asset(hub, asset, fault)));
         }
         Ok(())
     }
 
     /// Asks the endpoint, and keeps other hubs from doing the same meanwhile. The first answer settles how
     /// many numbers all others have.
-    async fn ask(
+    async fn request_batch(
         &self,
         hub: &Hub,
-        client: &Client,
+        client: &EmbeddingClient,
         dims: &mut i64,
         texts: &[&str],
-    ) -> Result<std::result::Result<Vec<Vec<f32>>, Fault>> {
+    ) -> Result<std::result::Result<Vec<Vec<f32>>, EmbeddingError>> {
         if texts.is_empty() {
             return Ok(Ok(Vec::new()));
         }
-        hold(hub, self.interval_ms()).await?;
+        lease_job(hub, self.interval_ms()).await?;
         let began = Instant::now();
         let asked = client.embed(texts, *dims as usize, self.patience).await;
         hub.telemetry.embeddings_asked("texts", outcome(&asked), began.elapsed());
@@ -225,19 +241,19 @@ impl Embedder {
 
 /// Whether a fault may be that of a text, of so many that were asked for. A batch that takes too long becomes
 /// smaller each time, until one text is left that may be what takes so long.
-fn is_suspect(fault: Fault, texts: usize) -> bool {
-    fault.may_lie_in_the_text() || (texts == 1 && fault.came_of_asking())
+fn is_suspect(fault: EmbeddingError, texts: usize) -> bool {
+    fault.may_lie_in_the_text() || (texts == 1 && fault.is_request_fault())
 }
 
 /// Sets an asset aside whose text the endpoint does not take, each time for longer.
-fn set_aside(hub: &Hub, asset: &Lacking, fault: Fault) -> Outcome {
+fn skip_asset(hub: &Hub, asset: &MissingEmbedding, fault: EmbeddingError) -> EmbeddingOutcome {
     let tries = asset.tries.saturating_add(1);
     let again_at = Time(hub.now().0.saturating_add(ASIDE.pause(tries, chance(hub))));
     tracing::warn!(
         asset = %asset.id, code = fault.as_str(), tries, %again_at,
         "the endpoint makes no embedding of an asset"
     );
-    Outcome::Aside { tries, again_at }
+    EmbeddingOutcome::Aside { tries, again_at }
 }
 
 fn chance(hub: &Hub) -> u64 {
@@ -247,11 +263,11 @@ fn chance(hub: &Hub) -> u64 {
 }
 
 /// Whether a walk began so long ago that the next one is due.
-fn is_over(progress: &Progress, now: Time) -> bool {
+fn is_over(progress: &EmbeddingProgress, now: Time) -> bool {
     !(0..ANEW_MS).contains(&(now.0 - progress.begun_at))
 }
 
-async fn hold(hub: &Hub, ms: i64) -> Result<()> {
+async fn lease_job(hub: &Hub, ms: i64) -> Result<()> {
     let until = Time(hub.now().0.saturating_add(ms));
-    hub.store.write(move |tx| jobs::hold(tx, NAME, until)).await
+    hub.store.write(move |tx| jobs::lease_job(tx, NAME, until)).await
 }

@@ -4,24 +4,24 @@
 //! knows which assets lie near a question. `outage` is how long a failing endpoint is left alone. Searches go
 //! on without all of it.
 
+mod circuit_breaker;
 pub mod client;
 mod index;
 mod job;
-mod outage;
-mod recent;
+mod query_cache;
 
-use crate::config::Search;
-use crate::outbound::resolve::Resolve;
+use crate::config::SearchConfig;
+use crate::outbound::resolve::Resolver;
 use crate::state::Hub;
 use capsid_model::problem::{Problem, Result};
 use capsid_model::text;
-use capsid_rules::assets::published::EMBEDDED_LIMIT;
+use capsid_rules::assets::traits::EMBEDDED_LIMIT;
 use capsid_store::search::embeddings;
-use capsid_store::search::embeddings::{Near, Progress, Space};
-use client::{Client, Fault};
-use index::Index;
-use outage::Outage;
-use recent::Recent;
+use capsid_store::search::embeddings::{EmbeddingProgress, EmbeddingSpace, NearAssets};
+use circuit_breaker::CircuitBreaker;
+use client::{EmbeddingClient, EmbeddingError};
+use index::EmbeddingIndex;
+use query_cache::QueryCache;
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,20 +47,20 @@ const COUNTED: i64 = 10_000;
 
 /// Has embeddings made and finds what lies near.
 pub struct Embedder {
-    client: Option<Client>,
-    wanted: Space,
+    client: Option<EmbeddingClient>,
+    wanted: EmbeddingSpace,
     batch: usize,
     patience: Duration,
-    index: Index,
-    recent: Recent,
+    index: EmbeddingIndex,
+    recent: QueryCache,
     room: Semaphore,
-    questions: Outage,
-    texts: Outage,
+    questions: CircuitBreaker,
+    texts: CircuitBreaker,
 }
 
 /// How it stands with embeddings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct State {
+pub struct EmbedderState {
     /// Whether there is an endpoint.
     pub configured: bool,
     /// The model.
@@ -79,46 +79,46 @@ pub struct State {
 
 impl Embedder {
     /// As the settings say: without an endpoint nothing is ever sent.
-    pub fn new(settings: &Search, resolver: Arc<dyn Resolve>) -> Self {
+    pub fn new(settings: &SearchConfig, resolver: Arc<dyn Resolver>) -> Self {
         Self {
-            client: Client::new(settings, resolver),
-            wanted: Space {
+            client: EmbeddingClient::new(settings, resolver),
+            wanted: EmbeddingSpace {
                 model: settings.embeddings_model.clone(),
                 dims: settings.embeddings_dimensions as i64,
             },
             batch: settings.embeddings_batch.max(1),
             patience: Duration::from_millis(settings.embeddings_timeout_ms.max(1).unsigned_abs()),
-            index: Index::default(),
-            recent: Recent::default(),
+            index: EmbeddingIndex::default(),
+            recent: QueryCache::default(),
             room: Semaphore::new(AT_ONCE),
-            questions: Outage::new("questions are answered without embeddings"),
-            texts: Outage::new("assets get no embeddings for now"),
+            questions: CircuitBreaker::new("questions are answered without embeddings"),
+            texts: CircuitBreaker::new("assets get no embeddings for now"),
         }
     }
 
     /// Assets that lie near a question. There are none where nothing is configured, where the endpoint does
     /// not answer in time and where it failed a moment ago: whoever asks goes on without.
-    pub async fn near(&self, hub: &Hub, words: &str) -> Near {
-        let Some(client) = &self.client else { return Near::new() };
+    pub async fn find_near(&self, hub: &Hub, words: &str) -> NearAssets {
+        let Some(client) = &self.client else { return NearAssets::new() };
         let words = text::collapse(words);
         let words = text::cut(&words, EMBEDDED_LIMIT);
         if words.is_empty() {
-            return Near::new();
+            return NearAssets::new();
         }
         let until = Instant::now() + PATIENCE;
         // What could not be loaded in time is loaded for the next question.
         let _late = timeout(CATCHING_UP, self.catch_up(hub)).await;
-        let Some(space) = self.index.space() else { return Near::new() };
+        let Some(space) = self.index.space() else { return NearAssets::new() };
         let Some(question) = self.question(hub, client, words, &space, until).await else {
-            return Near::new();
+            return NearAssets::new();
         };
         match timeout_at(until, self.index.nearest(hub, &space, &question)).await {
             Ok(Ok(near)) => near,
             Ok(Err(problem)) => {
                 tracing::warn!(%problem, "embeddings could not be compared");
-                Near::new()
+                NearAssets::new()
             }
-            Err(_) => Near::new(),
+            Err(_) => NearAssets::new(),
         }
     }
 
@@ -136,9 +136,9 @@ impl Embedder {
     async fn question(
         &self,
         hub: &Hub,
-        client: &Client,
+        client: &EmbeddingClient,
         words: &str,
-        space: &Space,
+        space: &EmbeddingSpace,
         until: Instant,
     ) -> Option<Arc<Vec<f32>>> {
         let dims = space.dims as usize;
@@ -149,19 +149,19 @@ impl Embedder {
             return None;
         }
         let _permit = timeout_at(until, self.room.acquire()).await.ok()?.ok()?;
-        match self.ask_in_time(hub, client, words, dims, until).await {
+        match self.request_with_timeout(hub, client, words, dims, until).await {
             Ok(vector) => {
                 self.questions.worked();
-                self.recent.put(words, Arc::clone(&vector));
+                self.recent.insert(words, Arc::clone(&vector));
                 Some(vector)
             }
             Err(fault) if fault.may_lie_in_the_text() => {
-                self.recent.set_aside(words, hub.now());
-                self.look_whether_it_works(hub, client, dims, until).await;
+                self.recent.mark_failed(words, hub.now());
+                self.probe_endpoint(hub, client, dims, until).await;
                 None
             }
             Err(fault) => {
-                self.leave_alone(hub, fault);
+                self.pause_questions(hub, fault);
                 None
             }
         }
@@ -170,41 +170,41 @@ impl Embedder {
     /// Whoever asks what the endpoint does not take must not be able to switch it off for others. So one
     /// question that failed says nothing, and after several in a row a plain text tells whether it is the
     /// endpoint that fails.
-    async fn look_whether_it_works(&self, hub: &Hub, client: &Client, dims: usize, until: Instant) {
+    async fn probe_endpoint(&self, hub: &Hub, client: &EmbeddingClient, dims: usize, until: Instant) {
         if self.questions.suspect() < SUSPECTS || until.saturating_duration_since(Instant::now()) < PROBED {
             return;
         }
-        match self.ask_in_time(hub, client, PROBE, dims, until).await {
+        match self.request_with_timeout(hub, client, PROBE, dims, until).await {
             Ok(_) => self.questions.worked(),
-            Err(fault) => self.leave_alone(hub, fault),
+            Err(fault) => self.pause_questions(hub, fault),
         }
     }
 
-    fn leave_alone(&self, hub: &Hub, fault: Fault) {
+    fn pause_questions(&self, hub: &Hub, fault: EmbeddingError) {
         let pause = fault.pause_told().unwrap_or_default().max(REST_MS);
         self.questions.failed(fault, pause, hub.now());
     }
 
-    async fn ask_in_time(
+    async fn request_with_timeout(
         &self,
         hub: &Hub,
-        client: &Client,
+        client: &EmbeddingClient,
         words: &str,
         dims: usize,
         until: Instant,
-    ) -> std::result::Result<Arc<Vec<f32>>, Fault> {
+    ) -> std::result::Result<Arc<Vec<f32>>, EmbeddingError> {
         let began = Instant::now();
         let patience = until.saturating_duration_since(began).min(self.patience);
         let asked = client.embed(&[words], dims, patience).await;
         hub.telemetry.embeddings_asked("question", outcome(&asked), began.elapsed());
         // As many come as were asked for.
-        asked?.into_iter().next().map(Arc::new).ok_or(Fault::Unusable("wrong_count"))
+        asked?.into_iter().next().map(Arc::new).ok_or(EmbeddingError::Unusable("wrong_count"))
     }
 
     /// How it stands.
-    pub async fn state(&self, hub: &Hub) -> Result<State> {
+    pub async fn state(&self, hub: &Hub) -> Result<EmbedderState> {
         if self.client.is_none() {
-            return Ok(State {
+            return Ok(EmbedderState {
                 configured: false,
                 model: None,
                 dims: None,
@@ -219,9 +219,10 @@ impl Embedder {
         let (progress, lacking) = hub
             .store
             .read::<_, Problem, _>(move |tx| {
-                let progress = of_space(embeddings::progress(tx)?, &wanted);
-                let Progress { space, reached, .. } =
-                    progress.clone().unwrap_or(Progress { space: wanted.clone(), ..Progress::default() });
+                let progress = in_space(embeddings::progress(tx)?, &wanted);
+                let EmbeddingProgress { space, reached, .. } = progress
+                    .clone()
+                    .unwrap_or(EmbeddingProgress { space: wanted.clone(), ..EmbeddingProgress::default() });
                 let lacking = embeddings::count_lacking(tx, &space, reached, COUNTED)?;
                 Ok((progress, lacking))
             })
@@ -229,7 +230,7 @@ impl Embedder {
         // Nobody may ask anything for days, so a question's failure counts as long as no other is let through.
         let of_question = self.questions.last_error().filter(|_| self.questions.is_resting(hub.now()));
         let last_error = self.texts.last_error().or(of_question);
-        Ok(State {
+        Ok(EmbedderState {
             configured: true,
             model: Some(self.wanted.model.clone()),
             dims: progress.map(|progress| progress.space.dims).filter(|dims| *dims > 0),
@@ -242,13 +243,13 @@ impl Embedder {
 }
 
 /// How far a walk came, if it was for what is wanted.
-fn of_space(progress: Option<Progress>, wanted: &Space) -> Option<Progress> {
+fn in_space(progress: Option<EmbeddingProgress>, wanted: &EmbeddingSpace) -> Option<EmbeddingProgress> {
     progress.filter(|progress| {
         progress.space.model == wanted.model && (wanted.dims == 0 || progress.space.dims == wanted.dims)
     })
 }
 
-fn outcome<T>(asked: &std::result::Result<T, Fault>) -> &'static str {
+fn outcome<T>(asked: &std::result::Result<T, EmbeddingError>) -> &'static str {
     match asked {
         Ok(_) => "made",
         Err(fault) => fault.as_str(),

@@ -11,17 +11,17 @@ use tokio::time::{Sleep, sleep};
 
 /// The body did not arrive in time.
 #[derive(Debug)]
-pub struct TooSlow;
+pub struct BodyTimeout;
 
-impl fmt::Display for TooSlow {
+impl fmt::Display for BodyTimeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the body did not arrive in time")
     }
 }
 
-impl Error for TooSlow {}
+impl Error for BodyTimeout {}
 
-impl TooSlow {
+impl BodyTimeout {
     /// Whether this is at the bottom of an error.
     pub fn caused(error: &(dyn Error + 'static)) -> bool {
         error.is::<Self>() || error.source().is_some_and(Self::caused)
@@ -29,20 +29,20 @@ impl TooSlow {
 }
 
 /// A body with a deadline, which is counted from the first look at it.
-pub struct Timed {
+pub struct TimedBody {
     inner: Incoming,
     patience: Duration,
     ends: Option<Pin<Box<Sleep>>>,
 }
 
-impl Timed {
+impl TimedBody {
     /// Gives a body so long to arrive.
     pub fn new(inner: Incoming, patience: Duration) -> Self {
         Self { inner, patience, ends: None }
     }
 }
 
-impl Body for Timed {
+impl Body for TimedBody {
     type Data = Bytes;
     type Error = Box<dyn Error + Send + Sync>;
 
@@ -55,7 +55,7 @@ impl Body for Timed {
         }
         let patience = self.patience;
         let ends = self.ends.get_or_insert_with(|| Box::pin(sleep(patience)));
-        ends.as_mut().poll(cx).map(|()| Some(Err(TooSlow.into())))
+        ends.as_mut().poll(cx).map(|()| Some(Err(BodyTimeout.into())))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Where a list goes on. Clients hand a cursor back as they got it and read nothing into it.
 
-use crate::error::{ApiError, HubCode, Result};
-use capsid_store::assets::listing::Position;
+use crate::error::{ApiError, ApiResult, HubCode};
+use capsid_store::assets::list::ListPosition;
 
 /// The longest cursor.
 const LONGEST: usize = 1000;
@@ -9,15 +9,15 @@ const LONGEST: usize = 1000;
 const BETWEEN: char = '\u{1f}';
 
 /// The cursor of a position in a list. `list` names the list and its order, so that another one refuses it.
-pub fn write(list: &str, position: Position) -> String {
+pub fn write(list: &str, position: ListPosition) -> String {
     write_parts(&[list, &position.key.to_string(), &position.seq.to_string()])
 }
 
 /// The position that a cursor stands for; the start when there is none.
-pub fn read(list: &str, cursor: Option<&str>) -> Result<Position> {
-    let Some([key, seq]) = read_parts(list, cursor)? else { return Ok(Position::START) };
+pub fn read(list: &str, cursor: Option<&str>) -> ApiResult<ListPosition> {
+    let Some([key, seq]) = read_parts(list, cursor)? else { return Ok(ListPosition::START) };
     match (key.parse(), seq.parse()) {
-        (Ok(key), Ok(seq)) => Ok(Position { key, seq }),
+        (Ok(key), Ok(seq)) => Ok(ListPosition { key, seq }),
         _ => Err(invalid()),
     }
 }
@@ -26,7 +26,7 @@ pub fn read(list: &str, cursor: Option<&str>) -> Result<Position> {
 pub const DEEPEST: usize = 1000;
 
 /// How many rows of such a list come before the page that is asked for.
-pub fn skipped(list: &str, cursor: Option<&str>, offset: Option<&str>) -> Result<usize> {
+pub fn skipped(list: &str, cursor: Option<&str>, offset: Option<&str>) -> ApiResult<usize> {
     let asked = match read_parts(list, cursor)? {
         Some([offset]) => return offset.parse().ok().filter(|n| *n <= DEEPEST).ok_or_else(invalid),
         None => offset.map(str::trim).filter(|offset| !offset.is_empty()).unwrap_or("0"),
@@ -48,7 +48,7 @@ pub fn write_parts(parts: &[&str]) -> String {
 }
 
 /// The parts of a cursor after the name of its list.
-pub fn read_parts<const N: usize>(list: &str, cursor: Option<&str>) -> Result<Option<[String; N]>> {
+pub fn read_parts<const N: usize>(list: &str, cursor: Option<&str>) -> ApiResult<Option<[String; N]>> {
     let Some(cursor) = cursor.filter(|cursor| !cursor.is_empty()) else { return Ok(None) };
     let text = unhex(cursor).and_then(|bytes| String::from_utf8(bytes).ok()).ok_or_else(invalid)?;
     let mut parts = text.split(BETWEEN).map(str::to_owned);
@@ -87,10 +87,10 @@ mod tests {
 
     #[test]
     fn a_cursor_reads_back_for_its_own_list_only() {
-        let position = Position { key: 3680, seq: 12 };
+        let position = ListPosition { key: 3680, seq: 12 };
         let cursor = write("assets.ranked", position);
         assert_eq!(read("assets.ranked", Some(&cursor)).unwrap(), position);
-        assert_eq!(read("assets.ranked", None).unwrap(), Position::START);
+        assert_eq!(read("assets.ranked", None).unwrap(), ListPosition::START);
         assert!(read("assets.newest", Some(&cursor)).is_err());
     }
 

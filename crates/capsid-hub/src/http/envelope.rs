@@ -1,6 +1,6 @@
 //! The envelope around every message, and the answer in one.
 
-use crate::error::{ApiError, HubCode, Result};
+use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -38,7 +38,7 @@ pub struct Envelope<'a> {
 }
 
 #[derive(Deserialize)]
-struct Fields<'a> {
+struct RawEnvelope<'a> {
     #[serde(borrow)]
     protocol: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -61,8 +61,8 @@ struct Fields<'a> {
 
 impl<'a> Envelope<'a> {
     /// Reads a message whose type is one of `types`.
-    pub fn read(text: &'a str, types: &[&str]) -> Result<Self> {
-        let fields: Fields<'a> =
+    pub fn read(text: &'a str, types: &[&str]) -> ApiResult<Self> {
+        let fields: RawEnvelope<'a> =
             serde_json::from_str(text).map_err(|_| broken("The body is not a JSON object."))?;
         let protocol = word(fields.protocol, "protocol")?;
         if protocol != PROTOCOL {
@@ -107,12 +107,12 @@ impl<'a> Envelope<'a> {
     }
 
     /// Reads the payload as a type.
-    pub fn payload<T: Deserialize<'a>>(&self) -> Result<T> {
+    pub fn payload<T: Deserialize<'a>>(&self) -> ApiResult<T> {
         json::read(self.payload.get(), "payload")
     }
 }
 
-fn word(raw: Option<&RawValue>, name: &str) -> Result<String> {
+fn word(raw: Option<&RawValue>, name: &str) -> ApiResult<String> {
     let raw = raw.ok_or_else(|| broken(format!("`{name}` is missing.")))?;
     let text: String =
         serde_json::from_str(raw.get()).map_err(|_| broken(format!("`{name}` is not a string.")))?;
@@ -145,7 +145,7 @@ fn has_control(text: &str) -> bool {
 }
 
 /// A node id is a short name without spaces, control or invisible characters, and not one of a hub's.
-pub fn check_node_id(id: &str, field: &str) -> Result<()> {
+pub fn check_node_id(id: &str, field: &str) -> ApiResult<()> {
     if id.starts_with("hub_") {
         return Err(ApiError::new(
             HubCode::HubNodeIdReserved,
@@ -169,7 +169,7 @@ pub fn check_node_id(id: &str, field: &str) -> Result<()> {
 
 /// An answer in an envelope, with the payload's members repeated at the top for clients that look there.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct ResponseEnvelope {
     /// The message's type.
     pub message_type: &'static str,
     /// The hub's own id for the message.
@@ -180,7 +180,7 @@ pub struct Answer {
     pub now: Time,
 }
 
-impl Answer {
+impl ResponseEnvelope {
     /// The whole body as text. The payload is JSON text of an object.
     pub fn text(&self, payload: &str) -> String {
         let head = serde_json::json!({
@@ -203,7 +203,7 @@ impl Answer {
     }
 
     /// The whole body as text, for a payload that was put together as a value.
-    pub fn of(&self, payload: &Map<String, Value>) -> String {
+    pub fn render(&self, payload: &Map<String, Value>) -> String {
         debug_assert!(
             !payload.keys().any(|key| SEVEN.contains(&key.as_str())),
             "a payload hides the envelope"
@@ -218,14 +218,14 @@ const SEVEN: [&str; 7] =
 
 /// JSON text as a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct JsonReply {
     /// The HTTP status.
     pub status: u16,
     /// The JSON text.
     pub body: String,
 }
 
-impl Reply {
+impl JsonReply {
     /// A reply with status 200.
     pub fn ok(body: impl Into<String>) -> Self {
         Self { status: 200, body: body.into() }
@@ -237,7 +237,7 @@ impl Reply {
     }
 }
 
-impl IntoResponse for Reply {
+impl IntoResponse for JsonReply {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::OK);
         let json = HeaderValue::from_static("application/json");
@@ -286,8 +286,12 @@ mod tests {
 
     #[test]
     fn the_payload_stands_in_the_envelope_and_at_the_top() {
-        let answer =
-            Answer { message_type: "hello", message_id: "m".into(), hub_id: "hub_1".into(), now: Time(0) };
+        let answer = ResponseEnvelope {
+            message_type: "hello",
+            message_id: "m".into(),
+            hub_id: "hub_1".into(),
+            now: Time(0),
+        };
         let body: Value = serde_json::from_str(&answer.text(r#"{"status":"ok"}"#)).unwrap();
         assert_eq!(body["payload"]["status"], "ok");
         assert_eq!(body["status"], "ok");

@@ -1,7 +1,7 @@
 //! Reading what a client sent: JSON that means one thing only, of bounded size and depth.
 
-use crate::error::{ApiError, HubCode, Result, shown};
-use crate::serve::TooSlow;
+use crate::error::{ApiError, ApiResult, HubCode, truncate_for_client};
+use crate::server::BodyTimeout;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
@@ -28,13 +28,13 @@ pub struct JsonText(pub String);
 impl<S: Send + Sync> FromRequest<S> for JsonText {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _state: &S) -> Result<Self> {
+    async fn from_request(request: Request, _state: &S) -> ApiResult<Self> {
         check(receive(request).await?).map(Self)
     }
 }
 
 /// The bytes of a body, as many as the call may have.
-async fn receive(request: Request) -> Result<Bytes> {
+async fn receive(request: Request) -> ApiResult<Bytes> {
     let limit = match request.uri().path() {
         path if path.starts_with("/a2a/mailbox/") => MAILBOX_LIMIT,
         "/kg/ingest" | "/kg/forget" => GRAPH_LIMIT,
@@ -55,11 +55,11 @@ async fn receive(request: Request) -> Result<Bytes> {
     collect(request.into_body(), limit).await
 }
 
-async fn collect(body: Body, limit: usize) -> Result<Bytes> {
+async fn collect(body: Body, limit: usize) -> ApiResult<Bytes> {
     match Limited::new(body, limit).collect().await {
         Ok(collected) => Ok(collected.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(too_large(limit)),
-        Err(error) if TooSlow::caused(error.as_ref()) => Err(ApiError::new(
+        Err(error) if BodyTimeout::caused(error.as_ref()) => Err(ApiError::new(
             HubCode::RequestTimeout,
             "The body did not arrive in time.",
             "Send it faster, or less at a time.",
@@ -77,13 +77,14 @@ fn too_large(limit: usize) -> ApiError {
 }
 
 /// Checks that bytes are one JSON document in UTF-8, without repeated keys, not too deep.
-pub fn check(bytes: impl Into<Vec<u8>>) -> Result<String> {
+pub fn check(bytes: impl Into<Vec<u8>>) -> ApiResult<String> {
     let text = String::from_utf8(bytes.into()).map_err(|_| not_json("The body is not UTF-8."))?;
     if text.trim().is_empty() {
         return Err(not_json("The body is empty."));
     }
     let mut reader = serde_json::Deserializer::from_str(&text);
-    let checked = Strict { depth: DEPTH_LIMIT }.deserialize(&mut reader).and_then(|()| reader.end());
+    let checked =
+        StrictJsonVisitor { depth: DEPTH_LIMIT }.deserialize(&mut reader).and_then(|()| reader.end());
     match checked {
         Ok(()) => Ok(text),
         Err(error) => Err(not_json(format!("The body is not usable JSON: {error}."))),
@@ -99,7 +100,7 @@ fn not_json(problem: impl Into<String>) -> ApiError {
 }
 
 /// Reads JSON as a type. `at` names the place that the text came from, such as `payload`.
-pub fn read<'a, T: Deserialize<'a>>(text: &'a str, at: &str) -> Result<T> {
+pub fn read<'a, T: Deserialize<'a>>(text: &'a str, at: &str) -> ApiResult<T> {
     let mut reader = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = match (at, error.path().to_string().as_str()) {
@@ -156,7 +157,7 @@ pub struct JsonBody<T>(pub T);
 impl<S: Send + Sync, T: for<'de> Deserialize<'de>> FromRequest<S> for JsonBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self> {
+    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
         let JsonText(text) = JsonText::from_request(request, state).await?;
         read(&text, "").map(Self)
     }
@@ -164,12 +165,12 @@ impl<S: Send + Sync, T: for<'de> Deserialize<'de>> FromRequest<S> for JsonBody<T
 
 /// The same for calls that have nothing to say that must be said: no body, and `null`, count as an empty object.
 #[derive(Debug, Clone)]
-pub struct JsonOrNothing<T>(pub T);
+pub struct OptionalJsonBody<T>(pub T);
 
-impl<S: Send + Sync, T: for<'de> Deserialize<'de> + Default> FromRequest<S> for JsonOrNothing<T> {
+impl<S: Send + Sync, T: for<'de> Deserialize<'de> + Default> FromRequest<S> for OptionalJsonBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _state: &S) -> Result<Self> {
+    async fn from_request(request: Request, _state: &S) -> ApiResult<Self> {
         let bytes = receive(request).await?;
         if bytes.trim_ascii().is_empty() {
             return Ok(Self(T::default()));
@@ -185,12 +186,12 @@ pub fn is_object(raw: &RawValue) -> bool {
 
 /// Walks a whole document and keeps nothing.
 #[derive(Clone, Copy)]
-struct Strict {
+struct StrictJsonVisitor {
     depth: usize,
 }
 
-impl Strict {
-    fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
+impl StrictJsonVisitor {
+    fn deeper<E: serde::de::Error>(self) -> ApiResult<Self, E> {
         match self.depth.checked_sub(1) {
             Some(depth) => Ok(Self { depth }),
             None => Err(E::custom(format_args!("it is nested deeper than {DEPTH_LIMIT} levels"))),
@@ -199,54 +200,57 @@ impl Strict {
 }
 
 /// PostgreSQL holds no such text, and no honest one has it.
-fn without_nul<E: serde::de::Error>(text: &str) -> Result<(), E> {
+fn without_nul<E: serde::de::Error>(text: &str) -> ApiResult<(), E> {
     if text.contains('\0') {
         return Err(E::custom("a text in it has the character U+0000"));
     }
     Ok(())
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for StrictJsonVisitor {
     type Value = ();
-    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> ApiResult<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for StrictJsonVisitor {
     type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+    fn visit_bool<E>(self, _: bool) -> ApiResult<(), E> {
         Ok(())
     }
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+    fn visit_i64<E>(self, _: i64) -> ApiResult<(), E> {
         Ok(())
     }
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+    fn visit_u64<E>(self, _: u64) -> ApiResult<(), E> {
         Ok(())
     }
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+    fn visit_f64<E>(self, _: f64) -> ApiResult<(), E> {
         Ok(())
     }
-    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> ApiResult<(), E> {
         without_nul(text)
     }
-    fn visit_unit<E>(self) -> Result<(), E> {
+    fn visit_unit<E>(self) -> ApiResult<(), E> {
         Ok(())
     }
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> ApiResult<(), A::Error> {
         let inner = self.deeper()?;
         while items.next_element_seed(inner)?.is_some() {}
         Ok(())
     }
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> ApiResult<(), A::Error> {
         let inner = self.deeper()?;
         let mut keys = HashSet::new();
         while let Some(key) = members.next_key::<std::borrow::Cow<'de, str>>()? {
             if keys.contains(&key) {
-                return Err(serde::de::Error::custom(format_args!("the key `{}` comes twice", shown(&key))));
+                return Err(serde::de::Error::custom(format_args!(
+                    "the key `{}` comes twice",
+                    truncate_for_client(&key)
+                )));
             }
             without_nul(&key)?;
             keys.insert(key);

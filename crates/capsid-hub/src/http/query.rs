@@ -1,18 +1,18 @@
 //! Reading the path and the query of an address. What is wrong with it is told as JSON, like everything else.
 
-use crate::error::{ApiError, Result};
+use crate::error::{ApiError, ApiResult};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 
 /// The query as a type.
 #[derive(Debug, Clone)]
-pub struct Params<T>(pub T);
+pub struct QueryParams<T>(pub T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Params<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         if !is_utf8(parts.uri.query().unwrap_or_default()) {
             return Err(ApiError::field("query", "UTF-8, percent-encoded", "something else"));
         }
@@ -69,7 +69,7 @@ pub struct PathId(pub String);
 impl<S: Send + Sync> FromRequestParts<S> for PathId {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         match axum::extract::Path::<String>::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(id)) => Ok(Self(id)),
             Err(_) => Err(ApiError::field("path", "an id in UTF-8, percent-encoded", "something else")),

@@ -1,8 +1,8 @@
 //! Operations of the hub: one function each, with a typed request and a typed response.
 
 pub mod accounts;
-pub mod admin_audit;
 pub mod assets;
+pub mod audit;
 pub mod bounties;
 pub mod compat;
 pub mod credits;

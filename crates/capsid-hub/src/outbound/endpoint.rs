@@ -1,13 +1,13 @@
 //! Where embeddings are made. The operator chose the address, so it may lie in a network of the operator's own.
 
-use crate::outbound::resolve::Resolve;
+use crate::outbound::resolve::Resolver;
 use axum::http::Uri;
 use std::net::{IpAddr, SocketAddr};
 use tokio::net::TcpStream;
 
 /// What the address says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Endpoint {
+pub struct EmbeddingEndpoint {
     /// Whether to speak TLS.
     pub https: bool,
     /// Host and port as they stand in the address.
@@ -20,7 +20,7 @@ pub struct Endpoint {
     pub path: String,
 }
 
-impl Endpoint {
+impl EmbeddingEndpoint {
     /// Reads an address such as `http://127.0.0.1:11434/v1`. A key does not belong into it, nor a query.
     pub fn parse(url: &str) -> Option<Self> {
         let is_plain =
@@ -47,7 +47,7 @@ impl Endpoint {
     }
 
     /// Connects to one of its addresses.
-    pub async fn connect(&self, resolver: &dyn Resolve) -> Result<TcpStream, &'static str> {
+    pub async fn connect(&self, resolver: &dyn Resolver) -> Result<TcpStream, &'static str> {
         let addresses: Vec<IpAddr> = match self.host.parse() {
             Ok(literal) => vec![literal],
             Err(_) => resolver.resolve(&self.host).await.map_err(|_| "name_not_resolved")?,
@@ -63,7 +63,7 @@ impl Endpoint {
 
 #[cfg(test)]
 mod tests {
-    use super::Endpoint;
+    use super::EmbeddingEndpoint;
 
     #[test]
     fn an_address_says_where_texts_are_posted_to() {
@@ -73,7 +73,7 @@ mod tests {
             ("http://models", "models", 80, "/embeddings"),
             ("http://[::1]:8080/", "::1", 8080, "/embeddings"),
         ] {
-            let endpoint = Endpoint::parse(url).unwrap();
+            let endpoint = EmbeddingEndpoint::parse(url).unwrap();
             assert_eq!((&*endpoint.host, endpoint.port, &*endpoint.path), (host, port, path), "{url}");
             assert_eq!(endpoint.https, url.starts_with("https"));
         }
@@ -97,7 +97,7 @@ mod tests {
             "http://mod els/",
             "http://models\\x/",
         ] {
-            assert_eq!(Endpoint::parse(url), None, "{url}");
+            assert_eq!(EmbeddingEndpoint::parse(url), None, "{url}");
         }
     }
 }

@@ -3,7 +3,7 @@
 
 pub mod endpoint;
 pub mod resolve;
-pub mod webhook_url;
+pub mod url;
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, Request, StatusCode};
@@ -26,7 +26,7 @@ pub const AGENT: &str = concat!("capsid-hub/", env!("CARGO_PKG_VERSION"));
 
 /// An answer.
 #[derive(Debug)]
-pub struct Answer {
+pub struct OutboundResponse {
     /// Its status.
     pub status: StatusCode,
     /// Its headers.
@@ -37,11 +37,11 @@ pub struct Answer {
 
 /// Whose certificates are trusted.
 #[derive(Default)]
-pub struct Trust(OnceLock<Option<TlsConnector>>);
+pub struct TrustRoots(OnceLock<Option<TlsConnector>>);
 
-impl Trust {
+impl TrustRoots {
     /// These certificates instead of those that this machine trusts.
-    pub fn of(roots: RootCertStore) -> Self {
+    pub fn new(roots: RootCertStore) -> Self {
         Self(OnceLock::from(connector(roots)))
     }
 
@@ -53,7 +53,7 @@ impl Trust {
         tls_name: Option<&str>,
         request: Request<Full<Bytes>>,
         most: usize,
-    ) -> Result<Answer, &'static str> {
+    ) -> Result<OutboundResponse, &'static str> {
         let Some(name) = tls_name else { return exchange(stream, request, most).await };
         let name = ServerName::try_from(name.to_owned()).map_err(|_| "invalid_host")?;
         let tls = self.0.get_or_init(|| connector(system_roots()));
@@ -81,7 +81,11 @@ fn system_roots() -> RootCertStore {
     roots
 }
 
-async fn exchange<S>(stream: S, request: Request<Full<Bytes>>, most: usize) -> Result<Answer, &'static str>
+async fn exchange<S>(
+    stream: S,
+    request: Request<Full<Bytes>>,
+    most: usize,
+) -> Result<OutboundResponse, &'static str>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -93,7 +97,7 @@ where
     let answered = async {
         let answer = sender.send_request(request).await.map_err(|_| "no_answer")?;
         let (head, body) = answer.into_parts();
-        Ok(Answer { status: head.status, headers: head.headers, body: read(body, most).await })
+        Ok(OutboundResponse { status: head.status, headers: head.headers, body: read(body, most).await })
     };
     // Neither outlives this call: when it takes too long, both are dropped and the connection is closed.
     let mut answered = std::pin::pin!(answered);

@@ -1,6 +1,6 @@
 //! Which addresses a name stands for, and whether the hub may call them.
 
-use crate::outbound::webhook_url::is_public;
+use crate::outbound::url::is_public;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,20 +9,20 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 /// An answer that is still to come.
-pub type Answer<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
+pub type ResolveFuture<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send + 'a>>;
 
 /// Finds the addresses of a name.
-pub trait Resolve: Send + Sync {
+pub trait Resolver: Send + Sync {
     /// All addresses of a name.
-    fn resolve<'a>(&'a self, host: &'a str) -> Answer<'a>;
+    fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a>;
 }
 
 /// The machine's own way.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
-impl Resolve for SystemResolver {
-    fn resolve<'a>(&'a self, host: &'a str) -> Answer<'a> {
+impl Resolver for SystemResolver {
+    fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a> {
         Box::pin(async move {
             let found = tokio::net::lookup_host((host, 0)).await?;
             Ok(found.map(|address| address.ip()).collect())
@@ -32,14 +32,14 @@ impl Resolve for SystemResolver {
 
 /// Why an address is not called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum AddressRefusal {
     /// An address is none of the public network.
     Private,
     /// The name has no address, or nobody could tell.
     Unresolved,
 }
 
-impl Refusal {
+impl AddressRefusal {
     /// A short code.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Refusal {
 
 /// A host and a port to be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct CallAddress {
     /// A name, or an address without brackets.
     pub host: String,
     /// The port.
@@ -60,19 +60,19 @@ pub struct Place {
     pub local: bool,
 }
 
-impl Place {
+impl CallAddress {
     /// The addresses to connect to. If one of them may not be called, none is: a name that has a public address and
     /// another one is meant to lead somewhere else.
-    pub async fn addresses(&self, resolver: &dyn Resolve) -> Result<Vec<SocketAddr>, Refusal> {
+    pub async fn addresses(&self, resolver: &dyn Resolver) -> Result<Vec<SocketAddr>, AddressRefusal> {
         let found = match self.host.parse() {
             Ok(literal) => vec![literal],
-            Err(_) => resolver.resolve(&self.host).await.map_err(|_| Refusal::Unresolved)?,
+            Err(_) => resolver.resolve(&self.host).await.map_err(|_| AddressRefusal::Unresolved)?,
         };
         if found.is_empty() {
-            return Err(Refusal::Unresolved);
+            return Err(AddressRefusal::Unresolved);
         }
         if !found.iter().all(|address| self.allows(*address)) {
-            return Err(Refusal::Private);
+            return Err(AddressRefusal::Private);
         }
         Ok(found.into_iter().map(|address| SocketAddr::new(address, self.port)).collect())
     }
@@ -83,7 +83,7 @@ impl Place {
     }
 
     /// Looks whether a name leads to addresses that may be called. One that cannot be resolved just now may yet be.
-    pub async fn is_private(&self, resolver: &dyn Resolve, patience: Duration) -> bool {
-        matches!(timeout(patience, self.addresses(resolver)).await, Ok(Err(Refusal::Private)))
+    pub async fn is_private(&self, resolver: &dyn Resolver, patience: Duration) -> bool {
+        matches!(timeout(patience, self.addresses(resolver)).await, Ok(Err(AddressRefusal::Private)))
     }
 }

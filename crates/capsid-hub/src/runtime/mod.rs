@@ -1,9 +1,9 @@
 //! Parts that the hub owns. They do not know the hub.
 
-pub mod bell;
-pub mod indexer;
-pub mod limiter;
-pub mod passwords;
+pub mod event_notifier;
+pub mod keyed_semaphore;
+pub mod password_hasher;
+pub mod rate_limiter;
+pub mod search_indexer;
 pub mod telemetry;
-pub mod usage;
-pub mod waiting;
+pub mod usage_counter;

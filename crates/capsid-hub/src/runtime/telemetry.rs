@@ -77,22 +77,22 @@ impl Telemetry {
     }
 
     /// Sums up what has been measured since the last time. Without it an unread histogram grows.
-    pub fn tidy(&self) {
+    pub fn drop_idle_series(&self) {
         self.handle.run_upkeep();
     }
 
     /// Counts a request as long as the returned guard lives.
-    pub fn request(self: &Arc<Self>) -> Open {
+    pub fn request(self: &Arc<Self>) -> InFlightGauge {
         self.open(IN_FLIGHT)
     }
 
     /// Counts a connection as long as the returned guard lives.
-    pub fn connection(self: &Arc<Self>) -> Open {
+    pub fn connection(self: &Arc<Self>) -> InFlightGauge {
         self.open(CONNECTIONS)
     }
 
     /// Counts an answer. `route` is the pattern of a path, not the path.
-    pub fn answered(&self, route: &str, method: &'static str, status: u16, took: Duration) {
+    pub fn record_response(&self, route: &str, method: &'static str, status: u16, took: Duration) {
         let class = match status {
             100..200 => "1xx",
             200..300 => "2xx",
@@ -128,7 +128,7 @@ impl Telemetry {
     }
 
     /// Counts a call to a webhook as long as the returned guard lives.
-    pub fn webhook_call(self: &Arc<Self>) -> Open {
+    pub fn webhook_call(self: &Arc<Self>) -> InFlightGauge {
         self.open(WEBHOOKS_IN_FLIGHT)
     }
 
@@ -153,9 +153,9 @@ impl Telemetry {
         self.record(|| gauge!(EMBEDDINGS).set(count as f64));
     }
 
-    fn open(self: &Arc<Self>, what: &'static str) -> Open {
+    fn open(self: &Arc<Self>, what: &'static str) -> InFlightGauge {
         self.record(|| gauge!(what).increment(1.0));
-        Open { telemetry: Arc::clone(self), what }
+        InFlightGauge { telemetry: Arc::clone(self), what }
     }
 
     fn record<T>(&self, note: impl FnOnce() -> T) -> T {
@@ -164,12 +164,12 @@ impl Telemetry {
 }
 
 /// Something that is under way.
-pub struct Open {
+pub struct InFlightGauge {
     telemetry: Arc<Telemetry>,
     what: &'static str,
 }
 
-impl Drop for Open {
+impl Drop for InFlightGauge {
     fn drop(&mut self) {
         self.telemetry.record(|| gauge!(self.what).decrement(1.0));
     }
@@ -186,7 +186,7 @@ mod tests {
     fn each_hub_counts_for_itself() {
         let (one, other) = (Arc::new(Telemetry::default()), Telemetry::default());
         let open = one.request();
-        one.answered("/a2a/hello", "POST", 429, Duration::from_millis(3));
+        one.record_response("/a2a/hello", "POST", 429, Duration::from_millis(3));
         one.refused(HubCode::HelloRateLimit);
         let text = one.text();
         assert!(

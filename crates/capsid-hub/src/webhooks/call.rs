@@ -2,14 +2,14 @@
 //! looks the name up again, follows a redirect or asks for a proxy.
 
 use super::sign;
-use crate::outbound::resolve::{Place, Resolve};
-use crate::outbound::webhook_url;
-use crate::outbound::webhook_url::Target;
-use crate::outbound::{AGENT, Trust};
+use crate::outbound::resolve::{CallAddress, Resolver};
+use crate::outbound::url;
+use crate::outbound::url::WebhookUrl;
+use crate::outbound::{AGENT, TrustRoots};
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use capsid_model::time::Time;
-use capsid_store::notifications::deliveries::calls::{Call, Outcome};
+use capsid_store::notifications::deliveries::calls::{CallOutcome, DeliveryCall};
 use http_body_util::Full;
 use rustls::RootCertStore;
 use serde_json::{Map, Value};
@@ -22,39 +22,39 @@ use tokio::time::timeout;
 const MOST_READ: usize = 64 * 1024;
 
 /// Makes calls.
-pub struct Caller {
+pub struct WebhookCaller {
     /// Finds addresses.
-    pub resolver: Arc<dyn Resolve>,
+    pub resolver: Arc<dyn Resolver>,
     /// Whether this machine may be called.
     pub allow_local: bool,
     /// How long a call may take as a whole.
     pub patience: Duration,
-    trust: Trust,
+    trust: TrustRoots,
 }
 
-impl Caller {
+impl WebhookCaller {
     /// Makes calls as the settings say, and trusts the certificates that this machine trusts.
-    pub fn new(resolver: Arc<dyn Resolve>, allow_local: bool, patience: Duration) -> Self {
-        Self { resolver, allow_local, patience, trust: Trust::default() }
+    pub fn new(resolver: Arc<dyn Resolver>, allow_local: bool, patience: Duration) -> Self {
+        Self { resolver, allow_local, patience, trust: TrustRoots::default() }
     }
 
     /// Trusts these certificates instead.
     #[must_use]
     pub fn trusting(self, roots: RootCertStore) -> Self {
-        Self { trust: Trust::of(roots), ..self }
+        Self { trust: TrustRoots::new(roots), ..self }
     }
 
     /// Makes a call and tells what came of it. Nothing of the answer but its status is kept.
-    pub async fn make(&self, call: &Call, now: Time) -> Outcome {
-        match timeout(self.patience, self.ask(call, now)).await {
-            Ok(Ok(status)) => Outcome { status: Some(status.as_u16()), error: fault(status) },
-            Ok(Err(error)) => Outcome { status: None, error: Some(error.to_owned()) },
-            Err(_) => Outcome { status: None, error: Some("timeout".to_owned()) },
+    pub async fn call(&self, call: &DeliveryCall, now: Time) -> CallOutcome {
+        match timeout(self.patience, self.send_request(call, now)).await {
+            Ok(Ok(status)) => CallOutcome { status: Some(status.as_u16()), error: fault(status) },
+            Ok(Err(error)) => CallOutcome { status: None, error: Some(error.to_owned()) },
+            Err(_) => CallOutcome { status: None, error: Some("timeout".to_owned()) },
         }
     }
 
-    async fn ask(&self, call: &Call, now: Time) -> Result<StatusCode, &'static str> {
-        let target = webhook_url::check(&call.url, self.allow_local)?;
+    async fn send_request(&self, call: &DeliveryCall, now: Time) -> Result<StatusCode, &'static str> {
+        let target = url::check(&call.url, self.allow_local)?;
         let request = request(&target, call, now).ok_or("unusable_request")?;
         let stream = self.connect(&target.place).await?;
         let tls_name = target.https.then_some(target.place.host.as_str());
@@ -63,7 +63,7 @@ impl Caller {
     }
 
     /// Connects to an address of a place, if all of its addresses may be called.
-    pub async fn connect(&self, place: &Place) -> Result<TcpStream, &'static str> {
+    pub async fn connect(&self, place: &CallAddress) -> Result<TcpStream, &'static str> {
         let addresses = place.addresses(&*self.resolver).await.map_err(|refusal| refusal.as_str())?;
         for address in addresses {
             let Ok(stream) = TcpStream::connect(address).await else { continue };
@@ -87,7 +87,7 @@ fn fault(status: StatusCode) -> Option<String> {
 }
 
 /// The body: what the event says, and which event, when and to whom.
-fn body(call: &Call, now: Time) -> String {
+fn body(call: &DeliveryCall, now: Time) -> String {
     let said: Map<String, Value> = serde_json::from_str(&call.payload).unwrap_or_default();
     let mut body = Map::new();
     body.insert("type".to_owned(), call.kind.clone().into());
@@ -100,7 +100,7 @@ fn body(call: &Call, now: Time) -> String {
     Value::Object(body).to_string()
 }
 
-fn request(target: &Target, call: &Call, now: Time) -> Option<Request<Full<Bytes>>> {
+fn request(target: &WebhookUrl, call: &DeliveryCall, now: Time) -> Option<Request<Full<Bytes>>> {
     let body = body(call, now);
     let mut request = Request::new(Full::default());
     *request.method_mut() = Method::POST;
@@ -115,7 +115,7 @@ fn request(target: &Target, call: &Call, now: Time) -> Option<Request<Full<Bytes
     Some(request)
 }
 
-fn sign_into(headers: &mut HeaderMap, call: &Call, body: &str, timestamp: i64) -> Option<()> {
+fn sign_into(headers: &mut HeaderMap, call: &DeliveryCall, body: &str, timestamp: i64) -> Option<()> {
     let mut put = |name: &'static str, value: &str| {
         headers.insert(HeaderName::from_static(name), value.parse().ok()?);
         Some(())

@@ -5,7 +5,7 @@
 //! `registration` is how a node says where it wants to be called.
 
 pub mod call;
+pub mod in_flight;
 pub mod registration;
 pub mod sign;
-pub mod traffic;
 pub mod worker;

@@ -1,8 +1,8 @@
 //! What a hello says about the node's webhook, and what comes of it. It never fails the hello.
 
 use super::sign;
-use crate::error::Result;
-use crate::outbound::webhook_url;
+use crate::error::ApiResult;
+use crate::outbound::url;
 use crate::state::Hub;
 use capsid_model::time::Time;
 use capsid_store::db::tx::Tx;
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a node wants.
 #[derive(Debug, Clone)]
-pub enum Wish {
+pub enum WebhookRegistration {
     /// To be called there.
     Register {
         /// The address.
@@ -29,14 +29,14 @@ pub enum Wish {
     Refused(&'static str),
 }
 
-impl Wish {
+impl WebhookRegistration {
     /// Reads what a node wants. A new address is looked up; one that has no address just now may have one later, and is
     /// judged when it is called.
-    pub async fn read(hub: &Hub, node_id: &str, url: &str) -> Result<Self> {
+    pub async fn read(hub: &Hub, node_id: &str, url: &str) -> ApiResult<Self> {
         if ["", "null"].contains(&url.trim()) {
             return Ok(Self::Remove);
         }
-        let target = match webhook_url::check(url, hub.config.allow_local_webhooks) {
+        let target = match url::check(url, hub.config.allow_local_webhooks) {
             Ok(target) => target,
             Err(reason) => return Ok(Self::Refused(reason)),
         };
@@ -57,7 +57,7 @@ impl Wish {
         node_id: &str,
         now: Time,
         answer: &mut Map<String, Value>,
-    ) -> Result<()> {
+    ) -> ApiResult<()> {
         let status = match self {
             Self::Register { url, secret } => {
                 if let Some(shown) = webhooks::register(tx, node_id, url, secret, now)? {

@@ -3,16 +3,16 @@
 //! It holds nothing that would be lost with it. A call that it took and did not settle is made again: at the next start
 //! where no other hub can be running, or else once the time is over for which it was taken.
 
-use super::call::Caller;
-use super::traffic::{Traffic, Underway};
-use crate::state::Shared;
+use super::call::WebhookCaller;
+use super::in_flight::{InFlightCall, InFlightCalls};
+use crate::state::SharedHub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::retries::Rule;
+use capsid_rules::retries::BackoffPolicy;
 use capsid_store::db::tx::Dialect;
 use capsid_store::notifications::deliveries::calls;
-use capsid_store::notifications::deliveries::calls::{Call, Settled};
-use capsid_store::notifications::deliveries::choosing;
+use capsid_store::notifications::deliveries::calls::{DeliveryCall, DeliverySettlement};
+use capsid_store::notifications::deliveries::select;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -26,26 +26,26 @@ const MARGIN_MS: i64 = 5_000;
 const LAST_CALLS: Duration = Duration::from_millis(1_500);
 
 /// Makes calls for one hub.
-pub struct Worker {
-    hub: Shared,
-    caller: Caller,
+pub struct WebhookWorker {
+    hub: SharedHub,
+    caller: WebhookCaller,
     holder: String,
-    rule: Rule,
-    traffic: Arc<Traffic>,
+    rule: BackoffPolicy,
+    traffic: Arc<InFlightCalls>,
 }
 
-impl Worker {
+impl WebhookWorker {
     /// A worker with a name of its own, so that nobody takes its calls for theirs.
-    pub fn new(hub: &Shared) -> Arc<Self> {
+    pub fn new(hub: &SharedHub) -> Arc<Self> {
         let patience = Duration::from_millis(hub.config.webhooks.timeout_ms.max(1) as u64);
-        let caller = Caller::new(Arc::clone(&hub.resolver), hub.config.allow_local_webhooks, patience);
+        let caller = WebhookCaller::new(Arc::clone(&hub.resolver), hub.config.allow_local_webhooks, patience);
         Self::with(hub, caller)
     }
 
     /// A worker that calls in its own way.
-    pub fn with(hub: &Shared, caller: Caller) -> Arc<Self> {
+    pub fn with(hub: &SharedHub, caller: WebhookCaller) -> Arc<Self> {
         let settings = &hub.config.webhooks;
-        let rule = Rule {
+        let rule = BackoffPolicy {
             first_ms: settings.first_retry_ms,
             longest_ms: settings.longest_retry_ms,
             give_up_ms: settings.give_up_ms,
@@ -69,7 +69,7 @@ impl Worker {
     }
 
     /// Takes what is due, as much as there is room for.
-    async fn take(&self) -> Result<Vec<(Call, Underway)>> {
+    async fn claim_due_calls(&self) -> Result<Vec<(DeliveryCall, InFlightCall)>> {
         let (now, store) = (self.hub.now(), &self.hub.store);
         if store.read(move |tx| calls::any_lost(tx, now)).await? {
             store.write(move |tx| calls::free_lost(tx, now)).await?;
@@ -79,13 +79,13 @@ impl Worker {
             return Ok(Vec::new());
         }
         // Most of the time nothing is due, and looking costs less than writing.
-        let (chosen, last) = store.read(move |tx| choosing::choose(tx, room.clone(), now)).await?;
+        let (chosen, last) = store.read(move |tx| select::choose(tx, room.clone(), now)).await?;
         if chosen.is_empty() {
             return Ok(Vec::new());
         }
         let until = Time(now.0 + self.caller.patience.as_millis() as i64 + MARGIN_MS);
         let holder = self.holder.clone();
-        let taken = store.write(move |tx| calls::take(tx, &chosen, &holder, until, now)).await?;
+        let taken = store.write(move |tx| calls::lease_calls(tx, &chosen, &holder, until, now)).await?;
         self.traffic.called_last(last);
         Ok(taken
             .into_iter()
@@ -97,10 +97,14 @@ impl Worker {
     }
 
     /// Makes one call and writes down what came of it.
-    async fn make(self: Arc<Self>, call: Call, _underway: Underway) -> Result<Settled> {
+    async fn run_call(
+        self: Arc<Self>,
+        call: DeliveryCall,
+        _underway: InFlightCall,
+    ) -> Result<DeliverySettlement> {
         let _counted = self.hub.telemetry.webhook_call();
         let began = Instant::now();
-        let outcome = self.caller.make(&call, self.hub.now()).await;
+        let outcome = self.caller.call(&call, self.hub.now()).await;
         let took = began.elapsed();
         let mut chance = [0; 8];
         self.hub.random.fill(&mut chance);
@@ -109,18 +113,18 @@ impl Worker {
         let settled = self
             .hub
             .store
-            .write(move |tx| calls::settle(tx, &call, &holder, &outcome, (&rule, chance), now))
+            .write(move |tx| calls::finish_call(tx, &call, &holder, &outcome, (&rule, chance), now))
             .await?;
         self.hub.telemetry.webhook_called(settled.as_str(), took);
         Ok(settled)
     }
 
     /// Makes everything that is due, and gives how each call was settled.
-    pub async fn run_due(self: &Arc<Self>) -> Result<Vec<Settled>> {
+    pub async fn run_due(self: &Arc<Self>) -> Result<Vec<DeliverySettlement>> {
         let (mut under_way, mut settled) = (JoinSet::new(), Vec::new());
         loop {
-            for (call, its) in self.take().await? {
-                under_way.spawn(Arc::clone(self).make(call, its));
+            for (call, its) in self.claim_due_calls().await? {
+                under_way.spawn(Arc::clone(self).run_call(call, its));
             }
             match under_way.join_next().await {
                 Some(Ok(done)) => settled.push(done?),
@@ -139,9 +143,9 @@ impl Worker {
         let mut closing = self.hub.closing.clone();
         let mut bell = self.hub.events.listen();
         while !*closing.borrow() {
-            match self.take().await {
+            match self.claim_due_calls().await {
                 Ok(calls) => calls.into_iter().for_each(|(call, its)| {
-                    under_way.spawn(Arc::clone(&self).make(call, its));
+                    under_way.spawn(Arc::clone(&self).run_call(call, its));
                 }),
                 Err(problem) => {
                     tracing::warn!(%problem, "webhook calls could not be taken");
@@ -150,14 +154,14 @@ impl Worker {
                 }
             }
             tokio::select! {
-                Some(done) = under_way.join_next() => note(done),
+                Some(done) = under_way.join_next() => log_outcome(done),
                 _ = bell.wait(&self.hub.store, Instant::now() + TICK) => {}
                 _ = closing.wait_for(|closing| *closing) => {}
             }
         }
         let rest = async {
             while let Some(done) = under_way.join_next().await {
-                note(done);
+                log_outcome(done);
             }
         };
         if timeout(LAST_CALLS, rest).await.is_err() {
@@ -170,7 +174,7 @@ impl Worker {
     }
 }
 
-fn note(done: std::result::Result<Result<Settled>, tokio::task::JoinError>) {
+fn log_outcome(done: std::result::Result<Result<DeliverySettlement>, tokio::task::JoinError>) {
     match done {
         Ok(Ok(_)) => {}
         Ok(Err(problem)) => tracing::warn!(%problem, "the outcome of a webhook call could not be kept"),

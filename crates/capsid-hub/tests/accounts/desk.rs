@@ -4,15 +4,15 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request};
-use capsid_hub::auth::access;
-use capsid_hub::auth::access::Credentials;
-use capsid_hub::config::Config;
+use capsid_hub::auth::credentials;
+use capsid_hub::auth::credentials::Credentials;
+use capsid_hub::config::HubConfig;
 use capsid_hub::error::{ApiError, HubCode};
 use capsid_hub::random::SystemRandom;
-use capsid_hub::state::{Hub, Shared};
+use capsid_hub::state::{Hub, SharedHub};
 use capsid_model::time::{Clock, Time};
-use capsid_store::{Options, Store};
-use capsid_testkit::postgres::{Postgres, TestDatabase};
+use capsid_store::{Store, StoreOptions};
+use capsid_testkit::postgres::{TestDatabase, TestPostgres};
 use capsid_testkit::sqlite;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ impl Clock for HandClock {
 /// The hub comes before its database, so that it ends first.
 pub struct Desk {
     pub clock: Arc<HandClock>,
-    pub hub: Shared,
+    pub hub: SharedHub,
     pub router: Router,
     pub folder: tempfile::TempDir,
     _database: Option<TestDatabase>,
@@ -124,26 +124,27 @@ impl Ask<'_> {
 impl Desk {
     /// On SQLite.
     pub fn new() -> Self {
-        Self::with(Config::default())
+        Self::with(HubConfig::default())
     }
 
     /// On SQLite, with settings.
-    pub fn with(config: Config) -> Self {
+    pub fn with(config: HubConfig) -> Self {
         Self::on(None, config)
     }
 
     /// One on SQLite and one on PostgreSQL.
     pub fn both() -> [Self; 2] {
-        [None, Some(Postgres::database())].map(|database| Self::on(database, Config::default()))
+        [None, Some(TestPostgres::database())].map(|database| Self::on(database, HubConfig::default()))
     }
 
-    fn on(database: Option<TestDatabase>, config: Config) -> Self {
+    fn on(database: Option<TestDatabase>, config: HubConfig) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(HandClock(AtomicI64::new(1_770_000_000_000)));
         if database.is_none() {
             sqlite::place_database(folder.path());
         }
-        let options = Options::new(folder.path(), database.as_ref().map(|database| database.url.clone()));
+        let options =
+            StoreOptions::new(folder.path(), database.as_ref().map(|database| database.url.clone()));
         let given = Arc::clone(&clock);
         // Making a hub waits for the database, which a thread of the runtime may not.
         let made = std::thread::spawn(move || {
@@ -217,7 +218,10 @@ impl Desk {
     /// Whether a request with these credentials may act for a node.
     pub async fn act(&self, node: &str, credentials: Credentials) -> Result<(), HubCode> {
         let (rules, node) = (self.hub.rules(), node.to_owned());
-        let acted = self.hub.store.write(move |tx| access::act_as(tx, &rules, &node, &credentials).map(drop));
+        let acted = self
+            .hub
+            .store
+            .write(move |tx| credentials::authenticate_node(tx, &rules, &node, &credentials).map(drop));
         acted.await.map_err(|error: ApiError| error.code)
     }
 }

@@ -5,13 +5,13 @@ mod desk;
 mod hostile;
 mod pages;
 
-use capsid_hub::auth::access::Credentials;
-use capsid_hub::config::Config;
+use capsid_hub::auth::credentials::Credentials;
+use capsid_hub::config::HubConfig;
 use capsid_hub::error::HubCode;
 use capsid_model::time::{Clock, Time};
 use capsid_store::accounts::admin;
-use capsid_store::accounts::admin::{By, NodeStatus};
-use capsid_store::accounts::{self, Role, sessions};
+use capsid_store::accounts::admin::{AdminAction, NodeStatus};
+use capsid_store::accounts::{self, AccountRole, sessions};
 use capsid_store::{audit, ledger};
 use desk::{Desk, HOME, PASSWORD, key, secret, session};
 use serde_json::{Value, json};
@@ -157,7 +157,7 @@ async fn an_owner_gives_a_bound_node_another_secret() {
     assert_eq!(desk.act("node_ann", secret(&old)).await, Err(HubCode::NodeSecretInvalid));
     assert_eq!(desk.act("node_ann", Credentials::default()).await, Err(HubCode::NodeSecretRequired));
     assert_eq!(desk.act("node_ann", secret(fresh)).await, Ok(()));
-    let trail = desk.hub.store.read(|tx| audit::of(tx, "node", "node_ann", 10)).await.unwrap();
+    let trail = desk.hub.store.read(|tx| audit::list_for_subject(tx, "node", "node_ann", 10)).await.unwrap();
     let told: Vec<&str> = trail.iter().map(|entry| entry.action.as_str()).collect();
     assert_eq!(told, ["claim", "reset_secret"]);
     assert!(trail.iter().all(|entry| entry.actor.starts_with("user:user_")));
@@ -194,7 +194,12 @@ async fn an_admin_may_act_for_any_node_and_list_the_accounts() {
     let (token, now) = (boss.clone(), desk.clock.now());
     let promote = desk.hub.store.write(move |tx| {
         let user = sessions::user(tx, &token, now)?.unwrap();
-        admin::set_role(tx, &user.user_id, Role::Admin, By { actor: "operator", reason: None, now })
+        admin::set_role(
+            tx,
+            &user.user_id,
+            AccountRole::Admin,
+            AdminAction { actor: "operator", reason: None, now },
+        )
     });
     assert!(promote.await.unwrap().is_some());
     assert_eq!(desk.act("node_ann", session(&boss)).await, Ok(()));
@@ -222,7 +227,7 @@ async fn a_banned_account_can_do_nothing_until_it_is_let_back() {
         let now = desk.clock.now();
         desk.hub.store.write(move |tx| {
             let (user, _) = accounts::by_email(tx, "ann@example.org")?.unwrap();
-            let by = By { actor: "operator", reason: Some("spam"), now };
+            let by = AdminAction { actor: "operator", reason: Some("spam"), now };
             admin::set_user_banned(tx, &user.user_id, banned, by)
         })
     };
@@ -240,7 +245,7 @@ async fn a_banned_account_can_do_nothing_until_it_is_let_back() {
 async fn a_banned_node_stays_banned_for_its_owner() {
     let desk = Desk::new();
     let (token, _) = desk.owner_of("node_ann", "ann@example.org").await;
-    let by = By { actor: "operator", reason: None, now: desk.clock.now() };
+    let by = AdminAction { actor: "operator", reason: None, now: desk.clock.now() };
     let banned =
         desk.hub.store.write(move |tx| admin::set_node_status(tx, "node_ann", NodeStatus::Banned, "ban", by));
     assert_eq!(banned.await.unwrap().unwrap().status, "active");
@@ -269,7 +274,7 @@ async fn an_operator_sees_the_same_lists_on_both_databases() {
 
 #[tokio::test]
 async fn a_hub_may_keep_its_accounts_to_itself() {
-    let desk = Desk::with(Config { open_registration: false, ..Config::default() });
+    let desk = Desk::with(HubConfig { open_registration: false, ..HubConfig::default() });
     let body = json!({"email": "ann@example.org", "password": PASSWORD});
     desk.post("/auth/register").json(&body).send().await.refused(403, "registration_closed");
 }

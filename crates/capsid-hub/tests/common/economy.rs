@@ -2,13 +2,13 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::{Bundle, TestHub};
-use capsid_hub::config::Config;
+use capsid_hub::config::HubConfig;
 use capsid_store::assets::id::AssetId;
 use capsid_store::notifications::events;
-use capsid_store::work::tasks::claiming;
-use capsid_store::work::tasks::claiming::Claimed;
-use capsid_store::work::tasks::completing;
-use capsid_store::work::tasks::completing::{Completed, HandedIn};
+use capsid_store::work::tasks::claim;
+use capsid_store::work::tasks::claim::ClaimOutcome;
+use capsid_store::work::tasks::complete;
+use capsid_store::work::tasks::complete::{CompleteOutcome, SubmittedResult};
 use capsid_store::{fsck, ledger, nodes};
 use serde_json::{Value, json};
 
@@ -16,14 +16,14 @@ pub const HOUR: i64 = 3_600_000;
 pub const DAY: i64 = 24 * HOUR;
 
 /// A hub that promotes nothing by itself, so that all credits that move are those of the test.
-pub fn quiet(config: &mut Config) {
+pub fn quiet(config: &mut HubConfig) {
     config.promotion.interval_ms = 0;
 }
 
 /// The same on a hub that asks for no secrets, for tests of other things.
-pub fn trusting(config: &mut Config) {
+pub fn trusting(config: &mut HubConfig) {
     quiet(config);
-    config.require_secret = capsid_rules::identity::access::RequireSecret::Never;
+    config.require_secret = capsid_rules::identity::secrets::RequireSecret::Never;
 }
 
 /// Makes an account, and gives its token and the name of its ledger account.
@@ -74,13 +74,13 @@ pub fn stands(hub: &TestHub, node: &str, reputation: f64) {
 }
 
 /// Takes a task.
-pub fn try_claim(hub: &TestHub, node: &str, task: &str) -> Claimed {
+pub fn try_claim(hub: &TestHub, node: &str, task: &str) -> ClaimOutcome {
     let (node, task, id, now) = (node.to_owned(), task.to_owned(), hub.hub.new_id("sub"), hub.hub.now());
     hub.hub
         .store
         .write_now(move |tx| {
             let node = nodes::lock(tx, &node)?.unwrap();
-            claiming::claim(tx, &node, &task, None, &id, &[], now)
+            claim::claim(tx, &node, &task, None, &id, &[], now)
         })
         .unwrap()
 }
@@ -88,7 +88,7 @@ pub fn try_claim(hub: &TestHub, node: &str, task: &str) -> Claimed {
 #[track_caller]
 pub fn claim(hub: &TestHub, node: &str, task: &str) -> String {
     match try_claim(hub, node, task) {
-        Claimed::Done(task) => task.submission_id.unwrap(),
+        ClaimOutcome::Done(task) => task.submission_id.unwrap(),
         other => panic!("{other:?}"),
     }
 }
@@ -106,10 +106,10 @@ pub fn complete(hub: &TestHub, node: &str, task: &str, bundle: u64) -> String {
         .store
         .write_now(move |tx| {
             let node = nodes::lock(tx, &node)?.unwrap();
-            completing::complete(tx, &node, &task, HandedIn::Asset(&asset), decide_ms, now)
+            complete::complete(tx, &node, &task, SubmittedResult::Asset(&asset), decide_ms, now)
         })
         .unwrap();
-    assert!(matches!(done, Completed::Done(_)), "{done:?}");
+    assert!(matches!(done, CompleteOutcome::Done(_)), "{done:?}");
     bundle.capsule_id().to_owned()
 }
 

@@ -33,13 +33,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request, header};
 pub use bundle::Bundle;
-use capsid_hub::config::Config;
+use capsid_hub::config::HubConfig;
 use capsid_hub::random::SeededRandom;
 use capsid_hub::router::router;
-use capsid_hub::state::{Hub, Shared};
+use capsid_hub::state::{Hub, SharedHub};
 use capsid_model::time::{Clock, Time};
-use capsid_store::{Options, Store};
-use capsid_testkit::postgres::{Postgres, TestDatabase};
+use capsid_store::{Store, StoreOptions};
+use capsid_testkit::postgres::{TestDatabase, TestPostgres};
 use capsid_testkit::sqlite;
 use http_body_util::BodyExt;
 pub use names::Names;
@@ -69,7 +69,7 @@ pub fn both(test: impl Fn(&TestHub)) {
 }
 
 /// The same with settings.
-pub fn both_with(change: impl Fn(&mut Config), test: impl Fn(&TestHub)) {
+pub fn both_with(change: impl Fn(&mut HubConfig), test: impl Fn(&TestHub)) {
     for on in [On::Sqlite, On::Postgres] {
         println!("on {on:?}");
         test(&TestHub::start(on, &change));
@@ -82,7 +82,7 @@ pub fn on_sqlite(test: impl Fn(&TestHub)) {
 }
 
 /// The same with settings.
-pub fn on_sqlite_with(change: impl Fn(&mut Config), test: impl Fn(&TestHub)) {
+pub fn on_sqlite_with(change: impl Fn(&mut HubConfig), test: impl Fn(&TestHub)) {
     test(&TestHub::start(On::Sqlite, change));
 }
 
@@ -106,7 +106,7 @@ impl Clock for TestClock {
 pub struct TestHub {
     // The order matters: the hub lets go of its database before that is dropped.
     router: Router,
-    pub hub: Shared,
+    pub hub: SharedHub,
     pub clock: Arc<TestClock>,
     /// What names stand for.
     pub names: Arc<Names>,
@@ -136,30 +136,33 @@ impl TestHub {
     }
 
     /// A hub on a new database, with the usual settings changed.
-    pub fn start(on: On, change: impl FnOnce(&mut Config)) -> Self {
+    pub fn start(on: On, change: impl FnOnce(&mut HubConfig)) -> Self {
         let place = Place {
-            database: (on == On::Postgres).then(Postgres::database),
+            database: (on == On::Postgres).then(TestPostgres::database),
             data: tempfile::tempdir().unwrap(),
             starts: 0,
         };
-        let mut config = Config {
+        let mut config = HubConfig {
             data: place.data.path().to_owned(),
             database: place.database.as_ref().map(|database| database.url.clone()),
             public_url: Some("http://hub.test".to_owned()),
-            ..Config::default()
+            ..HubConfig::default()
         };
         change(&mut config);
         Self::open(on, place, config)
     }
 
-    fn open(on: On, mut place: Place, config: Config) -> Self {
+    fn open(on: On, mut place: Place, config: HubConfig) -> Self {
         place.starts += 1;
         if on == On::Sqlite {
             sqlite::place_database(&config.data);
         }
         let clock = Arc::new(TestClock(AtomicI64::new(START.0)));
-        let options =
-            Options { readers: 2, writers: 4, ..Options::new(&config.data, config.database.clone()) };
+        let options = StoreOptions {
+            readers: 2,
+            writers: 4,
+            ..StoreOptions::new(&config.data, config.database.clone())
+        };
         let store = Store::open(&options, START).unwrap();
         // With the chance of an earlier start it would draw the same tokens again.
         let random = Arc::new(SeededRandom::new(place.starts));
@@ -178,7 +181,7 @@ impl TestHub {
     }
 
     /// The same with settings changed.
-    pub fn restart_with(self, change: impl FnOnce(&mut Config)) -> Self {
+    pub fn restart_with(self, change: impl FnOnce(&mut HubConfig)) -> Self {
         let Self { router, hub, clock, runtime, on, messages, place, .. } = self;
         let mut config = hub.config.clone();
         change(&mut config);

@@ -1,6 +1,6 @@
 //! Names and their addresses, as a test wants them. Nothing asks the network.
 
-use capsid_hub::outbound::resolve::{Answer, Resolve};
+use capsid_hub::outbound::resolve::{ResolveFuture, Resolver};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::IpAddr;
@@ -37,8 +37,8 @@ impl Names {
     }
 }
 
-impl Resolve for Names {
-    fn resolve<'a>(&'a self, host: &'a str) -> Answer<'a> {
+impl Resolver for Names {
+    fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a> {
         Box::pin(async move { self.answer(host) })
     }
 }

@@ -403,7 +403,7 @@ fn take(hub: &TestHub, node: &'static str, task: &str) {
     let (task, submission, now) = (task.to_owned(), format!("sub_of_{task}"), hub.hub.now());
     let taken = hub.hub.store.write_now(move |tx| {
         let node = capsid_store::nodes::lock(tx, node)?.unwrap();
-        capsid_store::work::tasks::claiming::claim(tx, &node, &task, None, &submission, &[], now)
+        capsid_store::work::tasks::claim::claim(tx, &node, &task, None, &submission, &[], now)
     });
     taken.unwrap();
 }

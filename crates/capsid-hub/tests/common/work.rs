@@ -5,7 +5,7 @@ use capsid_model::time::Clock;
 use capsid_rules::credits::CREDIT;
 use capsid_store::nodes;
 use capsid_store::work::bounties;
-use capsid_store::work::bounties::{NewBounty, Offered};
+use capsid_store::work::bounties::{NewBounty, OfferOutcome};
 use capsid_store::work::tasks::NewTask;
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ impl TestHub {
             nodes::lock_or_register(tx, ASKER, 1_000_000 * CREDIT, now)?;
             bounties::offer(tx, &bounty, now)
         });
-        assert!(matches!(offered, Ok(Offered::Done(_))), "{offered:?}");
+        assert!(matches!(offered, Ok(OfferOutcome::Done(_))), "{offered:?}");
     }
 
     /// Sets a node's reputation.

@@ -3,12 +3,12 @@
 use super::endpoint::{Endpoint, Mood};
 use super::{KEY, SAYING, both, near, nearest, publish, rows, start, state, work, work_all};
 use crate::common::{On, TestHub};
-use capsid_hub::embedding::State;
+use capsid_hub::embedding::EmbedderState;
 use capsid_hub::random::SeededRandom;
-use capsid_hub::state::{Hub, Shared};
+use capsid_hub::state::{Hub, SharedHub};
 use capsid_model::time::Clock;
 use capsid_store::assets::id::AssetId;
-use capsid_store::{Options, Store};
+use capsid_store::{Store, StoreOptions};
 use capsid_testkit::wait;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -51,7 +51,7 @@ fn what_says_nearly_the_same_is_found() {
         assert_eq!(endpoint.asked().len(), 3, "what was asked is remembered");
         assert_eq!(
             state(hub),
-            State {
+            EmbedderState {
                 configured: true,
                 model: Some("words".to_owned()),
                 dims: Some(64),
@@ -95,7 +95,7 @@ fn nothing_is_sent_anywhere_without_an_endpoint() {
         // The same setting switches it off again.
         let hub = hub.restart_with(|config| {
             config.search.embeddings_model = "words".to_owned();
-            config.search.embeddings_key = capsid_hub::config::Hidden(KEY.to_owned());
+            config.search.embeddings_key = capsid_hub::config::SecretText(KEY.to_owned());
         });
         assert!(!work(&hub) && near(&hub, "stays at home").is_empty());
     }
@@ -179,7 +179,7 @@ fn two_hubs_on_one_database_make_each_embedding_once_and_both_find_it() {
     let sent: Vec<String> = endpoint.asked().into_iter().flat_map(|asked| asked.texts).collect();
     assert_eq!(sent.len(), 12 * SAYING, "{sent:?}");
     for hub_of in [&hub.hub, &other] {
-        let found = hub.runtime.block_on(hub_of.embedder.near(hub_of, "Gene that does number 7"));
+        let found = hub.runtime.block_on(hub_of.embedder.find_near(hub_of, "Gene that does number 7"));
         assert!(found.len() >= 2, "{found:?}");
     }
 }
@@ -193,7 +193,7 @@ fn a_running_hub_makes_them_by_itself_and_ends_in_time() {
         hub.runtime.block_on(async {
             let running = tokio::spawn(capsid_hub::jobs::run(Arc::clone(&hub.hub)));
             wait::until_async("the embedding is made", Duration::from_secs(60), async || {
-                !hub.hub.embedder.near(&hub.hub, "is made by itself").await.is_empty()
+                !hub.hub.embedder.find_near(&hub.hub, "is made by itself").await.is_empty()
             })
             .await;
             endpoint.is(Mood::Never);
@@ -220,9 +220,10 @@ fn publish_beside(hub: &TestHub) {
 }
 
 /// Another hub on the same database.
-fn beside(hub: &TestHub) -> Shared {
+fn beside(hub: &TestHub) -> SharedHub {
     let config = hub.hub.config.clone();
-    let options = Options { readers: 1, writers: 1, ..Options::new(&config.data, config.database.clone()) };
+    let options =
+        StoreOptions { readers: 1, writers: 1, ..StoreOptions::new(&config.data, config.database.clone()) };
     let store = Store::open(&options, hub.clock.now()).unwrap();
     let clock = Arc::clone(&hub.clock) as Arc<dyn Clock>;
     Hub::new(store, config, clock, Arc::new(SeededRandom::new(7))).unwrap()

@@ -5,8 +5,8 @@ use super::{HOUR, MINUTE, SAYING, near, nearest, publish, rows, start, state, wo
 use crate::common::{On, START, TestHub};
 use capsid_model::time::Time;
 use capsid_store::backup::dump;
-use capsid_store::{Options, Store, backup};
-use capsid_testkit::postgres::Postgres;
+use capsid_store::{Store, StoreOptions, backup};
+use capsid_testkit::postgres::TestPostgres;
 
 const SAID: &str = "Capsule that stays here. signal_1";
 
@@ -103,12 +103,12 @@ fn a_backup_holds_them_and_restores_into_either_database() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("hub.backup");
         let later = Time(START.0 + HOUR);
-        let options = Options::new(&hub.hub.config.data, hub.hub.config.database.clone());
+        let options = StoreOptions::new(&hub.hub.config.data, hub.hub.config.database.clone());
         backup::backup(&options, &out, later, Box::new(|_, _| {})).unwrap();
-        let database = Postgres::empty_database();
+        let database = TestPostgres::empty_database();
         for target in [
-            Options::new(folder.path().join("restored"), None),
-            Options::new(folder.path(), Some(database.url.clone())),
+            StoreOptions::new(folder.path().join("restored"), None),
+            StoreOptions::new(folder.path(), Some(database.url.clone())),
         ] {
             backup::restore(&out, &target, later, Box::new(|_, _| {})).unwrap();
             let dumped = Store::open(&target, later).unwrap().read_now(dump::dump).unwrap();

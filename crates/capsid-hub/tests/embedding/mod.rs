@@ -7,11 +7,11 @@ mod finding;
 mod keeping;
 
 use crate::common::{Bundle, On, TestHub};
-use capsid_hub::config::{Config, Hidden};
-use capsid_hub::embedding::State;
+use capsid_hub::config::{HubConfig, SecretText};
+use capsid_hub::embedding::EmbedderState;
 use capsid_hub::jobs::{Job, run_due};
 use capsid_store::params;
-use capsid_store::search::embeddings::Near;
+use capsid_store::search::embeddings::NearAssets;
 use endpoint::Endpoint;
 use serde_json::json;
 
@@ -36,11 +36,11 @@ fn on_sqlite(test: impl Fn(&TestHub, &Endpoint)) {
     test(&start(On::Sqlite, &endpoint, |_| {}), &endpoint);
 }
 
-fn start(on: On, endpoint: &Endpoint, change: impl FnOnce(&mut Config)) -> TestHub {
+fn start(on: On, endpoint: &Endpoint, change: impl FnOnce(&mut HubConfig)) -> TestHub {
     TestHub::start(on, |config| {
         config.search.embeddings_url = Some(endpoint.url());
         config.search.embeddings_model = "words".to_owned();
-        config.search.embeddings_key = Hidden(KEY.to_owned());
+        config.search.embeddings_key = SecretText(KEY.to_owned());
         config.search.embeddings_timeout_ms = 300;
         change(config);
     })
@@ -70,15 +70,15 @@ fn work_all(hub: &TestHub) {
     while work(hub) {}
 }
 
-fn near(hub: &TestHub, words: &str) -> Near {
-    hub.runtime.block_on(hub.hub.embedder.near(&hub.hub, words))
+fn near(hub: &TestHub, words: &str) -> NearAssets {
+    hub.runtime.block_on(hub.hub.embedder.find_near(&hub.hub, words))
 }
 
 fn nearest(hub: &TestHub, words: &str) -> String {
     near(hub, words).first().map(|(id, _)| id.to_string()).unwrap_or_default()
 }
 
-fn state(hub: &TestHub) -> State {
+fn state(hub: &TestHub) -> EmbedderState {
     hub.runtime.block_on(hub.hub.embedder.state(&hub.hub)).unwrap()
 }
 

@@ -4,7 +4,7 @@ use super::{fill, names};
 use crate::common::economy::{admin, text, user};
 use crate::common::{TestHub, both, both_with};
 use capsid_hub::config::GraphAccess;
-use capsid_rules::limits::Limit;
+use capsid_rules::rate_limit::RateLimit;
 use serde_json::{Value, json};
 
 fn question(words: &str) -> Value {
@@ -39,7 +39,7 @@ fn accounts_keys_and_nodes_may_ask_and_nobody_else() {
 #[test]
 fn the_operator_says_who_may_ask() {
     let closed =
-        |access: GraphAccess| move |config: &mut capsid_hub::config::Config| config.graph.access = access;
+        |access: GraphAccess| move |config: &mut capsid_hub::config::HubConfig| config.graph.access = access;
     both_with(closed(GraphAccess::Admins), |hub| {
         let (token, _) = user(hub, "ann");
         let root = admin(hub);
@@ -73,9 +73,9 @@ fn the_operator_says_who_may_ask() {
 
 #[test]
 fn everybody_has_a_limit_of_their_own() {
-    let few = |config: &mut capsid_hub::config::Config| {
-        config.limits.graph_query = Limit { count: 2, window_ms: 60_000 };
-        config.limits.graph_ingest = Limit { count: 1, window_ms: 60_000 };
+    let few = |config: &mut capsid_hub::config::HubConfig| {
+        config.limits.graph_query = RateLimit { count: 2, window_ms: 60_000 };
+        config.limits.graph_ingest = RateLimit { count: 1, window_ms: 60_000 };
     };
     both_with(few, |hub| {
         let (ann, _) = user(hub, "ann");

@@ -3,7 +3,7 @@
 use super::{fill, graph_dump};
 use crate::common::economy::{balance, trusting, user};
 use crate::common::{both, both_with};
-use capsid_rules::limits::Limit;
+use capsid_rules::rate_limit::RateLimit;
 use serde_json::{Value, json};
 
 fn pool() -> Value {
@@ -53,7 +53,7 @@ fn only_who_told_takes_back() {
             trusting(config);
             config.graph.ingest_price = 250;
             config.graph.most_told = 3;
-            config.limits.graph_ingest = Limit { count: 6, window_ms: 60_000 };
+            config.limits.graph_ingest = RateLimit { count: 6, window_ms: 60_000 };
         },
         |hub| {
             let (ann, account) = user(hub, "ann");

@@ -3,10 +3,10 @@
 use super::fill;
 use crate::common::economy::{all_is_well, balance, node_balance, quiet, text, user};
 use crate::common::{TestHub, both_with};
-use capsid_hub::config::Config;
+use capsid_hub::config::HubConfig;
 use serde_json::{Value, json};
 
-fn priced(config: &mut Config) {
+fn priced(config: &mut HubConfig) {
     quiet(config);
     config.graph.query_price = 1_500;
     config.graph.ingest_price = 250;
@@ -103,7 +103,7 @@ fn a_node_pays_with_its_secret_and_its_own_credits() {
 
 #[test]
 fn whoever_cannot_pay_is_told_what_is_missing_and_gets_nothing() {
-    let dear = |config: &mut Config| {
+    let dear = |config: &mut HubConfig| {
         quiet(config);
         config.graph.query_price = 150_000;
         config.graph.ingest_price = 120_000;
@@ -128,7 +128,7 @@ fn whoever_cannot_pay_is_told_what_is_missing_and_gets_nothing() {
 
 #[test]
 fn many_at_once_cannot_spend_more_than_there_is() {
-    let dear = |config: &mut Config| {
+    let dear = |config: &mut HubConfig| {
         quiet(config);
         config.graph.query_price = 60_000;
     };

@@ -3,9 +3,9 @@
 use super::help::{DAY, asset, id, report, run_jobs, status};
 use crate::common::{Bundle, both, on_sqlite};
 use capsid_model::time::Clock;
-use capsid_store::evaluation::rewards::Rewards;
+use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::registry::usage;
-use capsid_store::registry::usage::Fetches;
+use capsid_store::registry::usage::FetchCount;
 
 #[test]
 fn what_nobody_uses_grows_old_step_by_step_and_use_brings_it_back() {
@@ -26,11 +26,12 @@ fn what_nobody_uses_grows_old_step_by_step_and_use_brings_it_back() {
         run_jobs(hub);
         assert_eq!(status(hub, bundle.capsule_id()), "archived");
         for expected in ["stale", "promoted", "promoted"] {
-            let fetch = Fetches { node_id: "node_b".to_owned(), asset_id: id(bundle.capsule_id()), calls: 1 };
+            let fetch =
+                FetchCount { node_id: "node_b".to_owned(), asset_id: id(bundle.capsule_id()), calls: 1 };
             let now = hub.clock.now();
             hub.hub
                 .store
-                .write_now(move |tx| usage::count(tx, std::slice::from_ref(&fetch), &Rewards::NONE, now))
+                .write_now(move |tx| usage::count(tx, std::slice::from_ref(&fetch), &RewardRates::NONE, now))
                 .unwrap();
             assert_eq!(status(hub, bundle.capsule_id()), expected);
         }

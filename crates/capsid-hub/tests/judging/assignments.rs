@@ -3,7 +3,7 @@
 use super::help::{HOUR, MINUTE, account, node, own, report, run_jobs, status, validator};
 use crate::common::{Bundle, TestHub, both, on_sqlite};
 use capsid_model::time::Clock;
-use capsid_store::accounts::Role;
+use capsid_store::accounts::AccountRole;
 use capsid_store::evaluation::assignments;
 use capsid_store::evaluation::assignments::Assignment;
 use serde_json::{Value, json};
@@ -105,8 +105,8 @@ fn one_node_of_an_owner_is_asked_and_none_of_the_publishers() {
         for name in ["node_v1", "node_v2", "node_v3"] {
             validator(hub, name);
         }
-        account(hub, "ann", Role::User);
-        account(hub, "bob", Role::User);
+        account(hub, "ann", AccountRole::User);
+        account(hub, "bob", AccountRole::User);
         own(hub, "ann", "node_a");
         own(hub, "ann", "node_v1");
         own(hub, "bob", "node_v2");

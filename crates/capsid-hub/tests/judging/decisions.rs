@@ -2,7 +2,7 @@
 
 use super::help::{account, audited, decide, own, report, set_reputation, status, validator};
 use crate::common::{Bundle, both, on_sqlite};
-use capsid_store::accounts::Role;
+use capsid_store::accounts::AccountRole;
 use serde_json::json;
 
 #[test]
@@ -66,7 +66,7 @@ fn a_validator_has_one_voice_for_report_and_decision() {
 #[test]
 fn an_admins_decision_is_carried_out_and_audited() {
     both(|hub| {
-        let admin = account(hub, "root", Role::Admin);
+        let admin = account(hub, "root", AccountRole::Admin);
         for (n, word, after) in
             [(1, "accept", "promoted"), (2, "reject", "rejected"), (3, "quarantine", "quarantined")]
         {
@@ -93,7 +93,7 @@ fn an_admins_node_binds_only_when_it_shows_its_secret() {
     on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
-        account(hub, "root", Role::Admin);
+        account(hub, "root", AccountRole::Admin);
         let secret = hub.register("node_r");
         own(hub, "root", "node_r");
         let spoofed = decide(hub, "node_r", bundle.capsule_id(), "accept").expect(200);
@@ -107,7 +107,7 @@ fn an_admins_node_binds_only_when_it_shows_its_secret() {
 #[test]
 fn what_is_over_stays_over() {
     on_sqlite(|hub| {
-        let admin = account(hub, "root", Role::Admin);
+        let admin = account(hub, "root", AccountRole::Admin);
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         hub.message("node_a", "revoke", json!({"target_asset_id": bundle.capsule_id()})).expect(200);
@@ -125,7 +125,8 @@ fn what_is_over_stays_over() {
 #[test]
 fn an_admin_decides_over_plain_rest_and_nobody_else_does() {
     on_sqlite(|hub| {
-        let (admin, user) = (account(hub, "root", Role::Admin), account(hub, "ann", Role::User));
+        let (admin, user) =
+            (account(hub, "root", AccountRole::Admin), account(hub, "ann", AccountRole::User));
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         let path = |word: &str| format!("/admin/assets/{}/{word}", bundle.capsule_id());

@@ -2,11 +2,11 @@
 
 use crate::common::{Answered, TestHub};
 use capsid_model::time::Clock;
-use capsid_store::accounts::{self, NewUser, Role, sessions};
+use capsid_store::accounts::{self, AccountRole, NewUser, sessions};
 use capsid_store::assets::id::AssetId;
-use capsid_store::assets::{self, Asset};
-use capsid_store::audit::{self, Entry};
-use capsid_store::nodes::{self, Node};
+use capsid_store::assets::{self, AssetRow};
+use capsid_store::audit::{self, AuditEntry};
+use capsid_store::nodes::{self, NodeRow};
 use capsid_store::{fsck, params};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub fn id(text: &str) -> AssetId {
     AssetId::parse(text).unwrap()
 }
 
-pub fn asset(hub: &TestHub, text: &str) -> Asset {
+pub fn asset(hub: &TestHub, text: &str) -> AssetRow {
     let id = id(text);
     hub.hub.store.read_now(move |tx| assets::get(tx, &id)).unwrap().unwrap()
 }
@@ -27,14 +27,14 @@ pub fn status(hub: &TestHub, text: &str) -> &'static str {
     asset(hub, text).status.as_str()
 }
 
-pub fn node(hub: &TestHub, node_id: &str) -> Node {
+pub fn node(hub: &TestHub, node_id: &str) -> NodeRow {
     let node_id = node_id.to_owned();
     hub.hub.store.read_now(move |tx| nodes::get(tx, &node_id)).unwrap().unwrap()
 }
 
-pub fn audited(hub: &TestHub, kind: &'static str, subject: &str) -> Vec<Entry> {
+pub fn audited(hub: &TestHub, kind: &'static str, subject: &str) -> Vec<AuditEntry> {
     let subject = subject.to_owned();
-    hub.hub.store.read_now(move |tx| audit::of(tx, kind, &subject, 1000)).unwrap()
+    hub.hub.store.read_now(move |tx| audit::list_for_subject(tx, kind, &subject, 1000)).unwrap()
 }
 
 /// A report in the shape of a node that tried an asset by itself.
@@ -64,7 +64,7 @@ pub fn run_jobs(hub: &TestHub) -> Value {
 }
 
 /// An account, and a session of it.
-pub fn account(hub: &TestHub, name: &str, role: Role) -> String {
+pub fn account(hub: &TestHub, name: &str, role: AccountRole) -> String {
     let (now, token) = (hub.clock.now(), format!("sess_{name}"));
     let new = NewUser {
         user_id: format!("user_{name}"),

@@ -4,9 +4,9 @@ use super::help::{DAY, MINUTE, report, status};
 use crate::common::{Bundle, On, TestHub, both, on_sqlite, on_sqlite_with};
 use capsid_hub::jobs::{Job, run_due};
 use capsid_hub::random::SeededRandom;
-use capsid_hub::state::{Hub, Shared};
+use capsid_hub::state::{Hub, SharedHub};
 use capsid_model::time::Clock;
-use capsid_store::{Options, Store};
+use capsid_store::{Store, StoreOptions};
 use std::sync::Arc;
 
 fn due(hub: &TestHub) -> Vec<Job> {
@@ -63,7 +63,7 @@ fn a_clock_that_was_set_back_does_not_stop_the_jobs() {
 #[test]
 fn of_several_hubs_on_one_database_one_does_a_job() {
     let hub = TestHub::start(On::Postgres, |_| {});
-    let other: Vec<Shared> = (0..2).map(|n| another(&hub, n)).collect();
+    let other: Vec<SharedHub> = (0..2).map(|n| another(&hub, n)).collect();
     for _ in 0..5 {
         let ran = hub.runtime.block_on(async {
             let all = tokio::join!(run_due(&hub.hub), run_due(&other[0]), run_due(&other[1]));
@@ -75,9 +75,10 @@ fn of_several_hubs_on_one_database_one_does_a_job() {
     }
 }
 
-fn another(hub: &TestHub, seed: u64) -> Shared {
+fn another(hub: &TestHub, seed: u64) -> SharedHub {
     let config = hub.hub.config.clone();
-    let options = Options { readers: 1, writers: 1, ..Options::new(&config.data, config.database.clone()) };
+    let options =
+        StoreOptions { readers: 1, writers: 1, ..StoreOptions::new(&config.data, config.database.clone()) };
     let store = Store::open(&options, hub.clock.now()).unwrap();
     let clock = Arc::clone(&hub.clock) as Arc<dyn Clock>;
     Hub::new(store, config, clock, Arc::new(SeededRandom::new(seed))).unwrap()

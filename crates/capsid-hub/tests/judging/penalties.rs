@@ -3,7 +3,7 @@
 use super::help::{DAY, HOUR, account, audited, node, own, report, run_jobs};
 use crate::common::{Bundle, TestHub, both, on_sqlite};
 use capsid_model::time::Clock;
-use capsid_store::accounts::Role;
+use capsid_store::accounts::AccountRole;
 use serde_json::json;
 
 #[test]
@@ -108,7 +108,7 @@ fn a_near_copy_is_a_strike_only_where_it_is_anothers() {
         assert_eq!(hub.publish("node_a", &copy(1)).expect(200)["status"], "accepted");
         assert_eq!(hub.publish("node_a", &copy(2)).expect(200)["reason"], "near_duplicate");
         assert_eq!(node(hub, "node_a").reputation, 50.0, "one's own");
-        account(hub, "ann", Role::User);
+        account(hub, "ann", AccountRole::User);
         hub.register("node_b");
         own(hub, "ann", "node_a");
         own(hub, "ann", "node_b");
@@ -119,7 +119,7 @@ fn a_near_copy_is_a_strike_only_where_it_is_anothers() {
         let first = capsid_store::assets::id::AssetId::parse(copy(1).capsule_id()).unwrap();
         let now = hub.clock.now();
         let promote = move |tx: &mut dyn capsid_store::db::tx::Tx| {
-            let change = capsid_rules::lifecycle::Change::Promote;
+            let change = capsid_rules::lifecycle::AssetEvent::Promote;
             capsid_store::evaluation::lifecycle::change(tx, &first, change, "operator", None, now)
         };
         hub.hub.store.write_now(promote).unwrap();

@@ -5,13 +5,13 @@ use super::help::{
 };
 use crate::common::{Bundle, TestHub, both, both_with};
 use capsid_model::time::Clock;
-use capsid_store::accounts::Role;
+use capsid_store::accounts::AccountRole;
 use capsid_store::evaluation::promotion;
 use serde_json::json;
 
 fn obstacles(hub: &TestHub, id: &str) -> Vec<&'static str> {
     let (asset, rule, now) = (asset(hub, id), hub.hub.config.promotion.rule, hub.clock.now());
-    let found = hub.hub.store.read_now(move |tx| promotion::why_not(tx, &asset, &rule, now)).unwrap();
+    let found = hub.hub.store.read_now(move |tx| promotion::list_obstacles(tx, &asset, &rule, now)).unwrap();
     found.into_iter().map(|obstacle| obstacle.code).collect()
 }
 
@@ -60,7 +60,7 @@ fn reports_of_the_same_owner_do_not_promote() {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         hub.register("node_b");
-        account(hub, "ann", Role::User);
+        account(hub, "ann", AccountRole::User);
         own(hub, "ann", "node_a");
         own(hub, "ann", "node_b");
         report(hub, "node_b", bundle.capsule_id(), true).expect(200);
@@ -79,7 +79,7 @@ fn half_failing_blocks_and_an_admin_overrides() {
         run_jobs(hub);
         assert_eq!(status(hub, bundle.capsule_id()), "candidate");
         assert_eq!(obstacles(hub, bundle.capsule_id()), ["reports_failed"]);
-        let admin = account(hub, "root", Role::Admin);
+        let admin = account(hub, "root", AccountRole::Admin);
         let payload = json!({"target_asset_id": bundle.capsule_id(), "decision": "accept"});
         hub.message_as("node_r", &admin, "decision", payload).expect(200);
         assert_eq!(status(hub, bundle.capsule_id()), "promoted");

@@ -2,7 +2,7 @@
 
 use super::help::{account, asset, audited, node, own, report, set_reputation};
 use crate::common::{Bundle, both, on_sqlite};
-use capsid_store::accounts::Role;
+use capsid_store::accounts::AccountRole;
 use serde_json::json;
 
 #[test]
@@ -65,7 +65,7 @@ fn another_node_of_the_same_owner_is_no_other() {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         hub.register("node_b");
-        account(hub, "ann", Role::User);
+        account(hub, "ann", AccountRole::User);
         own(hub, "ann", "node_a");
         own(hub, "ann", "node_b");
         let answer = report(hub, "node_b", bundle.capsule_id(), true).expect(200);
@@ -79,7 +79,7 @@ fn a_node_that_comes_to_belong_to_the_publishers_owner_no_longer_counts() {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
         report(hub, "node_b", bundle.capsule_id(), true).expect(200);
-        account(hub, "ann", Role::User);
+        account(hub, "ann", AccountRole::User);
         own(hub, "ann", "node_a");
         own(hub, "ann", "node_b");
         let answer = report(hub, "node_c", bundle.capsule_id(), false).expect(200);
@@ -115,7 +115,7 @@ fn of_an_owners_nodes_the_last_one_speaks() {
     on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
-        account(hub, "bob", Role::User);
+        account(hub, "bob", AccountRole::User);
         for name in ["node_b", "node_c"] {
             hub.register(name);
             own(hub, "bob", name);

@@ -3,9 +3,9 @@
 use super::help::{audited, id, status};
 use crate::common::{Bundle, On, TestHub};
 use capsid_model::time::Clock;
-use capsid_rules::lifecycle::{Change, Status, step};
+use capsid_rules::lifecycle::{AssetEvent, AssetStatus, step};
 use capsid_store::evaluation::lifecycle;
-use capsid_store::evaluation::lifecycle::Changed;
+use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
 use capsid_testkit::rounds::{rounds, seeded_rng};
 
 #[test]
@@ -16,9 +16,9 @@ fn the_store_follows_the_rules_step_by_step() {
         for round in 0..rounds(12, 400) {
             let bundle = Bundle::new(round as u64);
             hub.publish("node_a", &bundle).expect(200);
-            let (capsule, mut expected, mut written) = (id(bundle.capsule_id()), Status::Candidate, 0);
+            let (capsule, mut expected, mut written) = (id(bundle.capsule_id()), AssetStatus::Candidate, 0);
             for _ in 0..12 {
-                let change = Change::ALL[rng.usize(..Change::ALL.len())];
+                let change = AssetEvent::ALL[rng.usize(..AssetEvent::ALL.len())];
                 let now = hub.clock.now();
                 let made = hub
                     .hub
@@ -27,10 +27,10 @@ fn the_store_follows_the_rules_step_by_step() {
                     .unwrap();
                 match step(expected, change) {
                     Ok(to) => {
-                        assert_eq!(made, Changed::Done { from: expected, to }, "{change:?}");
+                        assert_eq!(made, StatusChangeOutcome::Done { from: expected, to }, "{change:?}");
                         (expected, written) = (to, written + 1);
                     }
-                    Err(refusal) => assert_eq!(made, Changed::Refused(refusal)),
+                    Err(refusal) => assert_eq!(made, StatusChangeOutcome::Refused(refusal)),
                 }
                 assert_eq!(status(&hub, bundle.capsule_id()), expected.as_str());
                 hub.clock.advance(1000);

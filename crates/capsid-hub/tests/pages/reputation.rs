@@ -3,7 +3,7 @@
 use super::promoted;
 use crate::common::economy::{DAY, admin, trusting};
 use crate::common::{Bundle, TestHub, both_with, on_sqlite_with};
-use capsid_store::accounts::admin::{By, set_reputation};
+use capsid_store::accounts::admin::{AdminAction, set_reputation};
 use serde_json::Value;
 
 fn stands(hub: &TestHub, node: &str) -> Value {
@@ -45,7 +45,7 @@ fn parts_add_up_and_history_has_a_point_a_day() {
         hub.clock.advance(DAY);
         let now = hub.hub.now();
         let by = move |tx: &mut dyn capsid_store::db::tx::Tx| {
-            set_reputation(tx, "node_a", Some(90.0), By { actor: "operator", reason: None, now })
+            set_reputation(tx, "node_a", Some(90.0), AdminAction { actor: "operator", reason: None, now })
         };
         assert!(hub.hub.store.write_now(by).unwrap());
         let set = stands(hub, "node_a");

@@ -4,11 +4,11 @@
 use super::receiver::{Answers, Receiver};
 use super::{Hooked, allow_local, work};
 use crate::common::{Names, On, TestHub, on_sqlite_with};
-use capsid_hub::outbound::resolve::{Place, Resolve, SystemResolver};
-use capsid_hub::outbound::webhook_url;
-use capsid_hub::webhooks::call::Caller;
+use capsid_hub::outbound::resolve::{CallAddress, Resolver, SystemResolver};
+use capsid_hub::outbound::url;
+use capsid_hub::webhooks::call::WebhookCaller;
 use capsid_model::time::Clock;
-use capsid_store::notifications::deliveries::calls::{Call, Settled};
+use capsid_store::notifications::deliveries::calls::{DeliveryCall, DeliverySettlement};
 use serde_json::json;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ fn assert_untouched(receivers: &[Receiver]) {
     }
 }
 
-fn call(url: &str) -> Call {
-    Call {
+fn call(url: &str) -> DeliveryCall {
+    DeliveryCall {
         delivery_id: "evt_1".to_owned(),
         node_id: "node_a".to_owned(),
         kind: "ping".to_owned(),
@@ -79,7 +79,7 @@ fn the_table_is_long_enough() {
 
 #[test]
 fn every_address_of_the_table_is_refused_when_it_is_registered() {
-    let generous = |config: &mut capsid_hub::config::Config| {
+    let generous = |config: &mut capsid_hub::config::HubConfig| {
         allow_local(config);
         config.allow_local_webhooks = false;
     };
@@ -114,9 +114,9 @@ fn every_address_of_the_table_is_refused_when_it_is_called() {
     let receivers = receivers(&hub);
     let port = receivers[0].port;
     let names = Arc::new(Names::default());
-    let caller = Caller::new(Arc::clone(&names) as Arc<dyn Resolve>, false, PATIENCE);
-    let asks_system = Caller::new(Arc::new(SystemResolver), false, PATIENCE);
-    let place = |host: &str| Place { host: host.to_owned(), port, local: false };
+    let caller = WebhookCaller::new(Arc::clone(&names) as Arc<dyn Resolver>, false, PATIENCE);
+    let asks_system = WebhookCaller::new(Arc::new(SystemResolver), false, PATIENCE);
+    let place = |host: &str| CallAddress { host: host.to_owned(), port, local: false };
     hub.runtime.block_on(async {
         for address in of("address") {
             // As the text of the address itself, with the check of the text skipped.
@@ -140,14 +140,14 @@ fn every_address_of_the_table_is_refused_when_it_is_called() {
         }
         for url in urls() {
             names.asked();
-            let outcome = caller.make(&call(&url), hub.clock.now()).await;
+            let outcome = caller.call(&call(&url), hub.clock.now()).await;
             assert!(outcome.error.is_some() && outcome.status.is_none(), "{url}: {outcome:?}");
             assert!(names.asked().is_empty(), "{url} was looked up");
         }
     });
     assert_untouched(&receivers);
     // The same way leads there where it is allowed, so it is the check that kept the calls from it.
-    let local = Place { local: true, ..place("127.0.0.1") };
+    let local = CallAddress { local: true, ..place("127.0.0.1") };
     hub.runtime.block_on(caller.connect(&local)).unwrap();
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(receivers[0].connections(), 1);
@@ -158,23 +158,23 @@ fn only_this_machine_may_be_called_where_the_operator_allows_it() {
     let hub = TestHub::sqlite();
     let receivers = receivers(&hub);
     let names = Arc::new(Names::default());
-    let caller = Caller::new(Arc::clone(&names) as Arc<dyn Resolve>, true, PATIENCE);
+    let caller = WebhookCaller::new(Arc::clone(&names) as Arc<dyn Resolver>, true, PATIENCE);
     let others: Vec<_> =
         of("address").into_iter().filter(|text| !text.parse::<IpAddr>().unwrap().is_loopback()).collect();
     hub.runtime.block_on(async {
         for address in &others {
             for scheme in ["http", "https"] {
                 let url = url(address).replace("https", scheme);
-                assert!(webhook_url::check(&url, true).is_err(), "{url}");
+                assert!(url::check(&url, true).is_err(), "{url}");
             }
             // Whatever `localhost` stands for, it is nothing else than this machine.
             names.set("localhost", &[&["127.0.0.1", address]]);
-            let place = Place { host: "localhost".to_owned(), port: receivers[0].port, local: true };
+            let place = CallAddress { host: "localhost".to_owned(), port: receivers[0].port, local: true };
             assert_eq!(caller.connect(&place).await.unwrap_err(), "private_address", "{address}");
         }
         // And what leads to this machine is called by its name only.
         names.set(NAME, &[&["127.0.0.1"]]);
-        let outcome = caller.make(&call(&url(NAME)), hub.clock.now()).await;
+        let outcome = caller.call(&call(&url(NAME)), hub.clock.now()).await;
         assert_eq!(outcome.error.as_deref(), Some("private_address"));
     });
     assert_untouched(&receivers);
@@ -188,13 +188,13 @@ fn a_name_that_changes_its_answer_leads_nowhere() {
     let node = Hooked::new(&hub, "node_a", &url(NAME));
     assert_eq!(hub.names.asked(), [NAME]);
     node.ping(&hub);
-    assert_eq!(work(&hub), [Settled::Retrying]);
+    assert_eq!(work(&hub), [DeliverySettlement::Retrying]);
     assert_eq!(node.newest(&hub)["last_error"], "private_address");
     // It is asked for once, and what was checked is what is called: there is no second answer to be fooled by.
     assert_eq!(hub.names.asked(), [NAME]);
-    let place = Place { host: NAME.to_owned(), port: receivers[0].port, local: false };
+    let place = CallAddress { host: NAME.to_owned(), port: receivers[0].port, local: false };
     hub.names.set(NAME, &[&["192.168.1.1"], &["93.184.215.14"]]);
-    let caller = Caller::new(Arc::clone(&hub.hub.resolver), true, PATIENCE);
+    let caller = WebhookCaller::new(Arc::clone(&hub.hub.resolver), true, PATIENCE);
     assert_eq!(hub.runtime.block_on(caller.connect(&place)).unwrap_err(), "private_address");
     assert_eq!(hub.names.asked(), [NAME]);
     // A name that is gone is no address at all.
@@ -226,7 +226,7 @@ fn a_redirect_into_a_network_is_not_followed() {
     let node = Hooked::new(&hub, "node_a", &outside.url());
     node.ping(&hub);
     for _ in 0..count {
-        assert_eq!(work(&hub), [Settled::Retrying]);
+        assert_eq!(work(&hub), [DeliverySettlement::Retrying]);
         assert_eq!(node.newest(&hub)["last_error"], "redirect_not_followed");
         hub.clock.advance(6 * 3_600_000);
     }
@@ -262,5 +262,5 @@ fn with_proxies() {
     let hub = TestHub::start(On::Sqlite, allow_local);
     let node = Hooked::new(&hub, "node_a", &std::env::var(PORTS).unwrap());
     node.ping(&hub);
-    assert_eq!(work(&hub), [Settled::Delivered]);
+    assert_eq!(work(&hub), [DeliverySettlement::Delivered]);
 }

@@ -5,17 +5,17 @@ use super::{Hooked, allow_local, both, on_sqlite, work};
 use crate::common::{START, TestHub};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use capsid_hub::webhooks::call::Caller;
+use capsid_hub::webhooks::call::WebhookCaller;
 use capsid_hub::webhooks::sign;
-use capsid_hub::webhooks::worker::Worker;
+use capsid_hub::webhooks::worker::WebhookWorker;
 use capsid_model::time::{Clock, Time};
 use capsid_rules::retries::MOST_DEATHS;
 use capsid_store::db::tx::Tx;
 use capsid_store::notifications::deliveries::MOST_WAITING;
 use capsid_store::notifications::deliveries::calls;
-use capsid_store::notifications::deliveries::calls::{Call, Settled};
-use capsid_store::notifications::deliveries::choosing;
-use capsid_store::notifications::deliveries::choosing::{MOST_OF_NODE, Room};
+use capsid_store::notifications::deliveries::calls::{DeliveryCall, DeliverySettlement};
+use capsid_store::notifications::deliveries::select;
+use capsid_store::notifications::deliveries::select::{DeliveryCapacity, MOST_OF_NODE};
 use capsid_store::notifications::notices;
 use capsid_testkit::wait;
 use rustls::RootCertStore;
@@ -31,10 +31,15 @@ const HOUR: i64 = 3_600_000;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Takes all that is due.
-fn take(tx: &mut dyn Tx, holder: &str, until: Time, now: Time) -> capsid_model::problem::Result<Vec<Call>> {
-    let room = Room { calls: 32, probes: 32, of_host: 32, ..Room::default() };
-    let (chosen, _) = choosing::choose(tx, room, now)?;
-    calls::take(tx, &chosen, holder, until, now)
+fn take(
+    tx: &mut dyn Tx,
+    holder: &str,
+    until: Time,
+    now: Time,
+) -> capsid_model::problem::Result<Vec<DeliveryCall>> {
+    let room = DeliveryCapacity { calls: 32, probes: 32, of_host: 32, ..DeliveryCapacity::default() };
+    let (chosen, _) = select::choose(tx, room, now)?;
+    calls::lease_calls(tx, &chosen, holder, until, now)
 }
 
 #[test]
@@ -55,7 +60,7 @@ fn a_call_says_what_happened_and_is_signed() {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
         let id = node.ping(hub);
-        assert_eq!(work(hub), [Settled::Delivered]);
+        assert_eq!(work(hub), [DeliverySettlement::Delivered]);
         let [call] = &receiver.received()[..] else { panic!("one call") };
         assert!(call.is_signed_with(&node.webhook_secret), "{call:?}");
         assert!(!call.is_signed_with("whsec_AAAA"));
@@ -106,7 +111,7 @@ fn what_fails_is_tried_again_with_the_same_id_and_another_time() {
         let id = node.ping(hub);
         for (n, (answer, status, error)) in wrong.iter().enumerate() {
             receiver.answers(std::slice::from_ref(answer));
-            assert_eq!(work(hub), [Settled::Retrying], "{answer:?}");
+            assert_eq!(work(hub), [DeliverySettlement::Retrying], "{answer:?}");
             let told = node.newest(hub);
             assert_eq!(
                 (&told["state"], &told["last_error"]),
@@ -118,7 +123,11 @@ fn what_fails_is_tried_again_with_the_same_id_and_another_time() {
             hub.clock.advance(6 * HOUR);
         }
         receiver.answers(&[Answers::Flood(201)]);
-        assert_eq!(work(hub), [Settled::Delivered], "a body that is too long is not read to its end");
+        assert_eq!(
+            work(hub),
+            [DeliverySettlement::Delivered],
+            "a body that is too long is not read to its end"
+        );
         let calls = receiver.received();
         assert_eq!(calls.len(), wrong.len() + 1);
         let times: HashSet<&str> = calls.iter().map(|call| call.header("webhook-timestamp")).collect();
@@ -139,7 +148,7 @@ fn nobody_at_the_address_is_a_failure_like_any_other() {
         let closed = Receiver::start(&hub.runtime, &[Answers::Status(200)]).port + 1;
         let node = Hooked::new(hub, "node_a", &format!("http://127.0.0.1:{closed}/"));
         node.ping(hub);
-        assert_eq!(work(hub), [Settled::Retrying]);
+        assert_eq!(work(hub), [DeliverySettlement::Retrying]);
         assert!(node.newest(hub)["last_error"].is_string());
     });
 }
@@ -151,7 +160,7 @@ fn after_three_days_an_event_is_given_up() {
         let node = Hooked::new(hub, "node_a", &receiver.url());
         let id = node.ping(hub);
         let mut pauses = Vec::new();
-        while work(hub) == [Settled::Retrying] {
+        while work(hub) == [DeliverySettlement::Retrying] {
             let due = Time::parse(node.newest(hub)["next_attempt_at"].as_str().unwrap()).unwrap();
             let pause = due.0 - hub.clock.now().0;
             pauses.push(pause);
@@ -195,16 +204,16 @@ fn twenty_dead_events_in_a_row_switch_a_webhook_off() {
         let node = Hooked::new(hub, "node_a", &receiver.url());
         let die = |hub: &TestHub| {
             node.ping(hub);
-            assert_eq!(work(hub), [Settled::Retrying]);
+            assert_eq!(work(hub), [DeliverySettlement::Retrying]);
             hub.clock.advance(73 * HOUR);
-            assert_eq!(work(hub), [Settled::Dead]);
+            assert_eq!(work(hub), [DeliverySettlement::Dead]);
         };
         (1..MOST_DEATHS).for_each(|_| die(hub));
         assert_eq!(node.webhook(hub)["deaths"], MOST_DEATHS - 1);
         // One that arrives begins the count again.
         receiver.answers(&[Answers::Status(200)]);
         node.ping(hub);
-        assert_eq!(work(hub), [Settled::Delivered]);
+        assert_eq!(work(hub), [DeliverySettlement::Delivered]);
         assert_eq!(node.webhook(hub)["deaths"], 0);
         receiver.answers(&[Answers::Status(500)]);
         (0..MOST_DEATHS).for_each(|_| {
@@ -237,7 +246,7 @@ fn a_receiver_that_says_it_is_gone_is_not_called_again() {
         node.ping(hub);
         work(hub);
         node.ping(hub);
-        assert_eq!(work(hub), [Settled::Dead]);
+        assert_eq!(work(hub), [DeliverySettlement::Dead]);
         let told = node.webhook(hub);
         assert_eq!((&told["enabled"], &told["disabled_reason"]), (&json!(false), &json!("gone")));
         assert_eq!(node.newest(hub)["last_status"], 410);
@@ -283,7 +292,7 @@ fn a_slow_receiver_does_not_hold_up_others() {
             (0..60).for_each(|_| drop(slow_node.ping(hub)));
             let fast_node = Hooked::new(hub, "node_fast", &fast.url());
             let sent: Vec<String> = (0..12).map(|_| fast_node.ping(hub)).collect();
-            let worker = Worker::new(&hub.hub);
+            let worker = WebhookWorker::new(&hub.hub);
             let began = Instant::now();
             let working = hub.runtime.spawn(async move { worker.run_due().await });
             wait::until("the fast one has its calls", LIMIT, || fast.received().len() >= sent.len());
@@ -314,7 +323,7 @@ fn receivers_that_never_answer_keep_no_other_waiting() {
             let fast = Receiver::start(&hub.runtime, &[Answers::Status(200)]);
             let good = Hooked::new(hub, "node_z", &fast.url());
             good.ping(hub);
-            assert_eq!(work(hub), [Settled::Delivered]);
+            assert_eq!(work(hub), [DeliverySettlement::Delivered]);
             // Enough hosts and nodes to fill every place that is not kept free.
             let silent: Vec<_> = (0..5).map(|_| Receiver::start(&hub.runtime, &[Answers::Never])).collect();
             let bad: Vec<_> = (0..50)
@@ -323,7 +332,7 @@ fn receivers_that_never_answer_keep_no_other_waiting() {
             for node in &bad {
                 (0..3).for_each(|_| drop(node.ping(hub)));
             }
-            let worker = Worker::new(&hub.hub);
+            let worker = WebhookWorker::new(&hub.hub);
             let working = hub.runtime.spawn(Arc::clone(&worker).run());
             let calls = |all: &[Receiver]| all.iter().map(Receiver::connections).sum::<usize>();
             wait::until("the silent ones hold 24 connections", LIMIT, || calls(&silent) >= 24);
@@ -342,13 +351,13 @@ fn a_node_that_failed_is_tried_with_one_call_and_gets_the_rest_when_that_arrived
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(500)]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
         (0..5).for_each(|_| drop(node.ping(hub)));
-        assert_eq!(work(hub), [Settled::Retrying]);
+        assert_eq!(work(hub), [DeliverySettlement::Retrying]);
         hub.clock.advance(60_000);
-        assert_eq!(work(hub), [Settled::Retrying]);
+        assert_eq!(work(hub), [DeliverySettlement::Retrying]);
         assert_eq!(node.webhook(hub)["deliveries"]["queued"], 3, "what was never tried comes first");
         receiver.answers(&[Answers::Status(200)]);
         hub.clock.advance(60_000);
-        assert_eq!(work(hub), [Settled::Delivered; 5]);
+        assert_eq!(work(hub), [DeliverySettlement::Delivered; 5]);
     });
 }
 
@@ -358,9 +367,9 @@ fn only_so_many_deliveries_wait_for_a_node() {
         let node = Hooked::new(hub, "node_a", "http://127.0.0.1:9/");
         let now = hub.clock.now();
         let tell = move |tx: &mut dyn Tx| {
-            let notice = notices::Notice { kind: "ping", payload: serde_json::Map::new() };
+            let notice = notices::NodeNotice { kind: "ping", payload: serde_json::Map::new() };
             for _ in 0..MOST_WAITING + 5 {
-                notices::tell(tx, "node_a", &notice, now)?;
+                notices::notify_node(tx, "node_a", &notice, now)?;
             }
             tx.number("SELECT COUNT(*) FROM events WHERE node_id = 'node_a'", &[])
         };
@@ -384,14 +393,14 @@ fn a_call_whose_maker_died_is_made_by_another() {
         assert_eq!(node.newest(hub)["state"], "delivering");
         assert!(work(hub).is_empty(), "somebody has it");
         if hub.on == crate::common::On::Sqlite {
-            let worker = Worker::new(&hub.hub);
+            let worker = WebhookWorker::new(&hub.hub);
             hub.runtime.block_on(worker.recover()).unwrap();
         } else {
-            hub.runtime.block_on(Worker::new(&hub.hub).recover()).unwrap();
+            hub.runtime.block_on(WebhookWorker::new(&hub.hub).recover()).unwrap();
             assert!(work(hub).is_empty(), "another hub may have it");
             hub.clock.advance(5_400);
         }
-        assert_eq!(work(hub), [Settled::Delivered]);
+        assert_eq!(work(hub), [DeliverySettlement::Delivered]);
         assert_eq!(receiver.received()[0].header("webhook-id"), id);
     });
 }
@@ -407,10 +416,10 @@ fn the_outcome_of_a_call_that_somebody_else_has_by_now_changes_nothing() {
             let taken = take(tx, "slow", Time(now.0 + 1), now)?;
             calls::free_lost(tx, Time(now.0 + 1))?;
             take(tx, "other", Time(now.0 + 9_000), Time(now.0 + 1))?;
-            let rule = capsid_rules::retries::Rule { first_ms: 1, longest_ms: 1, give_up_ms: 0 };
-            calls::settle(tx, &taken[0], "slow", &calls::Outcome::default(), (&rule, 0), now)
+            let rule = capsid_rules::retries::BackoffPolicy { first_ms: 1, longest_ms: 1, give_up_ms: 0 };
+            calls::finish_call(tx, &taken[0], "slow", &calls::CallOutcome::default(), (&rule, 0), now)
         });
-        assert_eq!(settled.unwrap(), Settled::Lost);
+        assert_eq!(settled.unwrap(), DeliverySettlement::Lost);
         assert_eq!(node.newest(hub)["state"], "delivering");
     });
 }
@@ -427,12 +436,14 @@ fn several_workers_make_each_call_once() {
         hub.runtime.block_on(async {
             let workers: Vec<_> = (0..3)
                 .map(|_| {
-                    let worker = Worker::new(&hub.hub);
+                    let worker = WebhookWorker::new(&hub.hub);
                     tokio::spawn(async move { worker.run_due().await.unwrap() })
                 })
                 .collect();
             for worker in workers {
-                assert!(worker.await.unwrap().iter().all(|settled| *settled == Settled::Delivered));
+                assert!(
+                    worker.await.unwrap().iter().all(|settled| *settled == DeliverySettlement::Delivered)
+                );
             }
         });
         // What one worker skipped because another held the node's places is made by whoever comes next.
@@ -449,7 +460,7 @@ fn a_running_hub_calls_by_itself_and_ends_in_time() {
     on_sqlite(|hub| {
         let receiver = Receiver::start(&hub.runtime, &[Answers::Status(200), Answers::Never]);
         let node = Hooked::new(hub, "node_a", &receiver.url());
-        let working = hub.runtime.spawn(Worker::new(&hub.hub).run());
+        let working = hub.runtime.spawn(WebhookWorker::new(&hub.hub).run());
         node.ping(hub);
         wait::until("the ping is delivered", LIMIT, || node.newest(hub)["state"] == "delivered");
         node.ping(hub);
@@ -465,25 +476,25 @@ fn a_running_hub_calls_by_itself_and_ends_in_time() {
 #[test]
 fn https_needs_a_certificate_that_is_trusted() {
     let file = |name: &str| format!("{}/tests/data/{name}", env!("CARGO_MANIFEST_DIR"));
-    let tls = capsid_hub::config::Tls {
+    let tls = capsid_hub::config::TlsConfig {
         certificate: file("localhost.crt").into(),
         key: file("localhost.key").into(),
     };
     on_sqlite(|hub| {
-        let receiver = Receiver::start_tls(&hub.runtime, capsid_hub::serve::tls::acceptor(&tls).unwrap());
+        let receiver = Receiver::start_tls(&hub.runtime, capsid_hub::server::tls::acceptor(&tls).unwrap());
         hub.names.set("localhost", &[&["127.0.0.1"]]);
         let node = Hooked::new(hub, "node_a", &format!("https://localhost:{}/", receiver.port));
         node.ping(hub);
-        assert_eq!(work(hub), [Settled::Retrying]);
+        assert_eq!(work(hub), [DeliverySettlement::Retrying]);
         assert_eq!(node.newest(hub)["last_error"], "tls_failed");
         assert!(receiver.received().is_empty());
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(&tls.certificate).unwrap()).unwrap();
         let names = Arc::clone(&hub.hub.resolver);
-        let caller = Caller::new(names, true, Duration::from_secs(5)).trusting(roots);
+        let caller = WebhookCaller::new(names, true, Duration::from_secs(5)).trusting(roots);
         hub.clock.advance(HOUR);
-        let worker = Worker::with(&hub.hub, caller);
-        assert_eq!(hub.runtime.block_on(worker.run_due()).unwrap(), [Settled::Delivered]);
+        let worker = WebhookWorker::with(&hub.hub, caller);
+        assert_eq!(hub.runtime.block_on(worker.run_due()).unwrap(), [DeliverySettlement::Delivered]);
         assert!(receiver.received()[0].is_signed_with(&node.webhook_secret));
     });
 }

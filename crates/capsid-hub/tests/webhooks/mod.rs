@@ -7,9 +7,9 @@ mod receiver;
 mod registering;
 
 use crate::common::{TestHub, both_with, on_sqlite_with};
-use capsid_hub::config::Config;
-use capsid_hub::webhooks::worker::Worker;
-use capsid_store::notifications::deliveries::calls::Settled;
+use capsid_hub::config::HubConfig;
+use capsid_hub::webhooks::worker::WebhookWorker;
+use capsid_store::notifications::deliveries::calls::DeliverySettlement;
 use serde_json::{Value, json};
 
 /// Runs a test on both databases, with a hub that may call this machine.
@@ -22,7 +22,7 @@ fn on_sqlite(test: impl Fn(&TestHub)) {
     on_sqlite_with(allow_local, test);
 }
 
-fn allow_local(config: &mut Config) {
+fn allow_local(config: &mut HubConfig) {
     config.allow_local_webhooks = true;
     config.webhooks.timeout_ms = 400;
     config.limits.hello.count = 1_000_000;
@@ -66,7 +66,7 @@ impl Hooked {
 }
 
 /// Makes every call that is due.
-fn work(hub: &TestHub) -> Vec<Settled> {
-    let worker = Worker::new(&hub.hub);
+fn work(hub: &TestHub) -> Vec<DeliverySettlement> {
+    let worker = WebhookWorker::new(&hub.hub);
     hub.runtime.block_on(worker.run_due()).unwrap()
 }

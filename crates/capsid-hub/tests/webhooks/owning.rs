@@ -5,8 +5,8 @@ use super::{Hooked, both, on_sqlite, work};
 use crate::common::TestHub;
 use capsid_model::time::Clock;
 use capsid_store::notifications::deliveries;
-use capsid_store::notifications::deliveries::calls::Settled;
-use capsid_store::notifications::deliveries::{Filter, Replayed};
+use capsid_store::notifications::deliveries::calls::DeliverySettlement;
+use capsid_store::notifications::deliveries::{DeliveryFilter, ReplayOutcome};
 use capsid_store::notifications::webhooks;
 use serde_json::{Value, json};
 
@@ -115,19 +115,19 @@ fn what_arrived_or_was_given_up_can_be_sent_again() {
         assert_eq!(early["state"], "queued");
         work(hub);
         assert_eq!(hub.post_as(&token, &path, &json!({})).expect(200)["delivery_id"], id);
-        assert_eq!(work(hub), [Settled::Delivered]);
+        assert_eq!(work(hub), [DeliverySettlement::Delivered]);
         // One that was given up has its three days again.
         receiver.answers(&[Answers::Status(500)]);
         hub.post_as(&token, &path, &json!({})).expect(200);
         work(hub);
         hub.clock.advance(4 * DAY);
-        assert_eq!(work(hub), [Settled::Dead]);
+        assert_eq!(work(hub), [DeliverySettlement::Dead]);
         let asked = json!({"node_id": "node_a", "delivery_id": id});
         hub.post_as(&node.secret, "/a2a/webhook/replay", &asked).expect(200);
-        assert_eq!(work(hub), [Settled::Retrying]);
+        assert_eq!(work(hub), [DeliverySettlement::Retrying]);
         receiver.answers(&[Answers::Status(200)]);
         hub.clock.advance(DAY);
-        assert_eq!(work(hub), [Settled::Delivered]);
+        assert_eq!(work(hub), [DeliverySettlement::Delivered]);
         let calls = receiver.received();
         assert_eq!(calls.len(), 6);
         assert!(calls.iter().all(|call| call.header("webhook-id") == id));
@@ -181,7 +181,7 @@ fn the_owner_switches_a_webhook_on_again() {
         let told = hub.post_as(&token, "/account/agents/node_a/webhook/enable", &json!({})).expect(200);
         assert_eq!((&told["enabled"], &told["disabled_reason"]), (&json!(true), &Value::Null));
         hub.post_as(&node.secret, "/a2a/webhook/replay", &asked).expect(200);
-        assert_eq!(work(hub), [Settled::Delivered]);
+        assert_eq!(work(hub), [DeliverySettlement::Delivered]);
     });
 }
 
@@ -201,14 +201,14 @@ fn an_operator_sees_and_does_the_same_for_all() {
         assert_eq!(store.read_now(|tx| webhooks::list(tx, true, "", 10)).unwrap()[0].node_id, "node_a");
         assert!(store.write_now(move |tx| webhooks::enable(tx, "node_a", now)).unwrap());
         let found = |node: Option<&str>, state: Option<&str>| {
-            let filter = Filter { node_id: node.map(str::to_owned), state: state.map(str::to_owned) };
+            let filter = DeliveryFilter { node_id: node.map(str::to_owned), state: state.map(str::to_owned) };
             store.read_now(move |tx| deliveries::list(tx, &filter, i64::MAX, 10)).unwrap().len()
         };
         assert_eq!([found(None, None), found(None, Some("delivered")), found(None, Some("dead"))], [2, 2, 0]);
         assert_eq!([found(Some("node_b"), None), found(Some("node_b"), Some("dead"))], [1, 0]);
         assert_eq!(store.read_now(|tx| deliveries::counts(tx, None)).unwrap(), [("delivered".to_owned(), 2)]);
         let replayed = store.write_now(move |tx| deliveries::replay(tx, &id, None, now)).unwrap();
-        assert_eq!(replayed, Replayed::Queued);
-        assert_eq!(work(hub), [Settled::Delivered]);
+        assert_eq!(replayed, ReplayOutcome::Queued);
+        assert_eq!(work(hub), [DeliverySettlement::Delivered]);
     });
 }

@@ -1,17 +1,17 @@
 //! `evolve`: begins a cycle, and settles it.
 
-use crate::arguments::{Arguments, required};
-use crate::job::Job;
-use crate::place::Place;
-use capsid_client::Node;
-use capsid_engine::config::Reuse;
+use crate::arguments::{ToolArguments, required};
+use crate::context::ServerContext;
+use crate::tool_context::ToolContext;
+use capsid_client::NodeClient;
+use capsid_engine::config::ReuseConfig;
 use capsid_engine::cycle::evolve::{EvolveRequest, Prepared, Sources, prepare};
-use capsid_engine::distill::{self, Acceptance, Request, Requested};
+use capsid_engine::distill::{self, DistillAcceptance, DistillOutcome, DistillRequest};
 use capsid_engine::memory::remote;
 use capsid_engine::reuse::{self, outbox};
 use capsid_engine::solidify::{Settlement, SolidifyRequest, review, solidify};
 use capsid_engine::workspace::Workspace;
-use capsid_model::redact::{Profile, redact};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::{Problem, Result, Value, gate, json};
 
 /// What can be done.
@@ -21,11 +21,11 @@ pub const STRATEGIES: [&str; 7] =
     ["auto", "balanced", "innovate", "harden", "repair-only", "early-stabilize", "steady-state"];
 
 /// Does it.
-pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let action = given.word("action", &ACTIONS)?;
     let workspace = place.store()?;
     match action {
-        "solidify" => settle(&workspace, job, given),
+        "solidify" => finish_run(&workspace, job, given),
         "review" => {
             job.step("looking at the run that waits")?;
             Ok(review::waiting(&workspace)?.to_json())
@@ -39,7 +39,12 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     }
 }
 
-fn begin(place: &Place, workspace: &Workspace, job: &Job, given: &Arguments) -> Result<Value> {
+fn begin(
+    place: &ServerContext,
+    workspace: &Workspace,
+    job: &ToolContext,
+    given: &ToolArguments,
+) -> Result<Value> {
     let text = given.text("text")?.map(str::to_owned);
     let logs =
         given.list("logs")?.iter().map(|log| place.path(workspace, log)).collect::<Result<Vec<_>>>()?;
@@ -60,7 +65,7 @@ fn begin(place: &Place, workspace: &Workspace, job: &Job, given: &Arguments) -> 
         dry_run,
         force: given.flag("force")?,
         hub: searched(workspace),
-        memory: remote::of(workspace).ok().flatten(),
+        memory: remote::connect_remote(workspace).ok().flatten(),
         ..EvolveRequest::default()
     };
     job.step("reading signals and choosing a gene")?;
@@ -77,14 +82,14 @@ fn begin(place: &Place, workspace: &Workspace, job: &Job, given: &Arguments) -> 
 }
 
 /// The hub that may be asked for a proven solution first. One that cannot be asked fails no cycle.
-fn searched(workspace: &Workspace) -> Option<Node> {
-    if workspace.config.hub.reuse == Reuse::Off {
+fn searched(workspace: &Workspace) -> Option<NodeClient> {
+    if workspace.config.hub.reuse == ReuseConfig::Off {
         return None;
     }
     reuse::node(workspace).ok().flatten()
 }
 
-fn settle(workspace: &Workspace, job: &Job, given: &Arguments) -> Result<Value> {
+fn finish_run(workspace: &Workspace, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let request = SolidifyRequest {
         dry_run: given.flag("dry_run")?,
         summary: given.text("summary")?.map(str::to_owned),
@@ -94,7 +99,7 @@ fn settle(workspace: &Workspace, job: &Job, given: &Arguments) -> Result<Value> 
     };
     // From here on the run is settled whether somebody waits or not: half a settlement would be worse.
     job.step("validating the change")?;
-    let mut told = told(&solidify(workspace, &request)?);
+    let mut told = outcome_json(&solidify(workspace, &request)?);
     if let Some(problem) = deliver(workspace) {
         told["hub_problem"] = json!({"code": problem.code.as_str(), "message": problem.message});
     }
@@ -116,7 +121,7 @@ fn report(workspace: &Workspace) -> Option<Problem> {
 }
 
 /// What became of a run, without the records themselves: they can be read as resources.
-fn told(settled: &Settlement) -> Value {
+fn outcome_json(settled: &Settlement) -> Value {
     let verdict = &settled.verdict;
     let commands: Vec<Value> =
         verdict.commands.iter().map(|one| json!({"command": one.command, "ok": one.ok})).collect();
@@ -155,32 +160,32 @@ fn told(settled: &Settlement) -> Value {
     value
 }
 
-fn distilled(workspace: &Workspace, job: &Job, given: &Arguments) -> Result<Value> {
+fn distilled(workspace: &Workspace, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let answer = given.text("text")?;
     let _lock = workspace.lock()?;
     let Some(answer) = answer else {
         job.step("looking for what successes have in common")?;
-        let requested = distill::request(&Request {
+        let requested = distill::request(&DistillRequest {
             store: &workspace.store,
             memory: &workspace.paths.memory,
             enabled: !matches!(workspace.variable("SKILL_DISTILLER").as_deref(), Some("false" | "0")),
             force: given.flag("force")?,
             now: workspace.now(),
-            redact: &|text| redact(text, Profile::Secrets).into_owned(),
+            redact: &|text| redact(text, RedactProfile::Secrets).into_owned(),
         })?;
         return Ok(match requested {
-            Requested::Written { prompt, .. } => {
+            DistillOutcome::Written { prompt, .. } => {
                 let text = required(capsid_disk::files::read_optional(&prompt)?, "prompt")?;
                 json!({"ok": true, "prompt": text, "next": "Call evolve with action distill and the answer as text."})
             }
-            Requested::Skipped(skip) => json!({"ok": true, "skipped": true, "reason": skip.as_str()}),
+            DistillOutcome::Skipped(skip) => json!({"ok": true, "skipped": true, "reason": skip.as_str()}),
         });
     };
     job.step("taking the gene in")?;
     let policy = workspace.config.gate();
     let gene = distill::accept(
         answer,
-        &Acceptance {
+        &DistillAcceptance {
             store: &workspace.store,
             memory: &workspace.paths.memory,
             now: workspace.now(),

@@ -1,10 +1,10 @@
 //! `help`: explains without any network.
 
 use super::publish;
-use crate::arguments::Arguments;
+use crate::arguments::ToolArguments;
 use crate::catalog;
-use crate::job::Job;
-use crate::place::Place;
+use crate::context::ServerContext;
+use crate::tool_context::ToolContext;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, Value, json};
 
@@ -12,7 +12,7 @@ const OVERVIEW: &str = include_str!("overview.md");
 const SIGNALS: &str = include_str!("../../../../docs/signals.md");
 
 /// Does it.
-pub fn run(place: &Place, _job: &Job, given: &Arguments) -> Result<Value> {
+pub fn run(place: &ServerContext, _job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let asked = given.name("topic")?.unwrap_or_default().trim().to_lowercase();
     let topic = asked.strip_prefix("capsid ").unwrap_or(&asked);
     let text = match topic {
@@ -43,14 +43,14 @@ fn code(topic: &str) -> Option<String> {
     Some(format!("{code}: {} The program ends with status {}.", code.meaning(), code.exit_status()))
 }
 
-fn commands(place: &Place) -> String {
+fn commands(place: &ServerContext) -> String {
     (place.commands)()
         .into_iter()
         .map(|(name, help)| format!("{name}: {}\n", help.lines().next().unwrap_or_default()))
         .collect()
 }
 
-fn command(place: &Place, topic: &str) -> Option<String> {
+fn command(place: &ServerContext, topic: &str) -> Option<String> {
     (place.commands)().into_iter().find(|(name, _)| name == topic).map(|(_, help)| help)
 }
 

@@ -9,7 +9,7 @@ pub mod search;
 pub mod status;
 pub mod verify;
 
-use capsid_model::redact::{Profile, redact};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::{Object, Value};
 
 /// A text of a record, empty where there is none.
@@ -19,5 +19,5 @@ pub(crate) fn field<'a>(record: &'a Object, name: &str) -> &'a str {
 
 /// A text as it may leave this machine.
 pub(crate) fn outward(text: &str) -> String {
-    redact(text, Profile::Publish).into_owned()
+    redact(text, RedactProfile::Publish).into_owned()
 }

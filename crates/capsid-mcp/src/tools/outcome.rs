@@ -1,15 +1,15 @@
 //! `record_outcome`: what the memory graph learns from an attempt that no cycle recorded.
 
 use super::outward;
-use crate::arguments::{Arguments, required, wrong};
-use crate::job::Job;
-use crate::place::Place;
+use crate::arguments::{ToolArguments, required, wrong};
+use crate::context::ServerContext;
+use crate::tool_context::ToolContext;
 use capsid_engine::exchange::signals;
-use capsid_engine::memory::outcome::{Inferred, Previous};
-use capsid_engine::memory::records::{self, Observed};
+use capsid_engine::memory::outcome::{InferredOutcome, PreviousAction};
+use capsid_engine::memory::records::{self, ObservedSignals};
 use capsid_engine::memory::remote;
 use capsid_engine::workspace::Workspace;
-use capsid_model::redact::{Profile, redact};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::signal::{folded, learning_key};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Object, Result, Value, env, json};
@@ -20,7 +20,7 @@ pub const STATUS: [&str; 2] = ["success", "failed"];
 const AD_HOC: &str = "ad_hoc";
 
 /// An attempt and how it ended.
-struct Attempt {
+struct RecordedAttempt {
     signals: Vec<String>,
     status: &'static str,
     score: f64,
@@ -30,25 +30,25 @@ struct Attempt {
 }
 
 /// Does it.
-pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let attempt = read(given)?;
     let hub = given.flag("hub")?;
     let workspace = place.store()?;
     job.step("recording the outcome")?;
-    let id = remember(&workspace, &attempt)?;
+    let id = save_attempt(&workspace, &attempt)?;
     let mut value = json!({
         "ok": true, "recorded": id, "signal_key": learning_key(&attempt.signals), "gene": attempt.gene,
         "status": attempt.status, "score": attempt.score,
     });
     if hub {
         job.step("telling the hub")?;
-        value["hub"] = tell(place, &attempt)
+        value["hub"] = report_outcome(place, &attempt)
             .unwrap_or_else(|told| json!({"recorded": false, "problem": told.to_json()}));
     }
     Ok(value)
 }
 
-fn read(given: &Arguments) -> Result<Attempt> {
+fn read(given: &ToolArguments) -> Result<RecordedAttempt> {
     let signals = given.list("signals")?;
     if signals.iter().all(|signal| signal.trim().is_empty()) {
         return Err(wrong("signals", "a list with at least one signal", "empty"));
@@ -58,8 +58,8 @@ fn read(given: &Arguments) -> Result<Attempt> {
         "success" => "success",
         _ => "failed",
     };
-    let summary = redact(given.text("summary")?.unwrap_or_default(), Profile::Secrets).into_owned();
-    Ok(Attempt {
+    let summary = redact(given.text("summary")?.unwrap_or_default(), RedactProfile::Secrets).into_owned();
+    Ok(RecordedAttempt {
         signals,
         status,
         score: given.share("score")?.unwrap_or(if status == "success" { 0.8 } else { 0.2 }),
@@ -70,7 +70,7 @@ fn read(given: &Arguments) -> Result<Attempt> {
 }
 
 /// Writes the outcome and what is now known of the gene, as the end of a cycle does.
-fn remember(workspace: &Workspace, attempt: &Attempt) -> Result<String> {
+fn save_attempt(workspace: &Workspace, attempt: &RecordedAttempt) -> Result<String> {
     let _lock = workspace.lock()?;
     let (graph, now) = (workspace.graph(), workspace.now());
     let id = |prefix: &str| records::graph_id(prefix, now, workspace.random());
@@ -91,9 +91,9 @@ fn remember(workspace: &Workspace, attempt: &Attempt) -> Result<String> {
     Ok(outcome_id)
 }
 
-fn outcome(workspace: &Workspace, attempt: &Attempt, id: &str, action: String) -> Object {
+fn outcome(workspace: &Workspace, attempt: &RecordedAttempt, id: &str, action: String) -> Object {
     let now = workspace.now();
-    let previous = Previous {
+    let previous = PreviousAction {
         action_id: action,
         signal_key: learning_key(&attempt.signals),
         signals: folded(&attempt.signals),
@@ -101,12 +101,15 @@ fn outcome(workspace: &Workspace, attempt: &Attempt, id: &str, action: String) -
         capsules_used: attempt.used.clone(),
         had_error: attempt.signals.iter().any(|signal| signal == "log_error"),
         created_at: now.iso(),
-        ..Previous::default()
+        ..PreviousAction::default()
     };
     let inferred =
-        Inferred { status: attempt.status, score: attempt.score, note: "told_by_agent".to_owned() };
-    let observed =
-        Observed { agent: "mcp".to_owned(), platform: env::platform().to_owned(), ..Observed::default() };
+        InferredOutcome { status: attempt.status, score: attempt.score, note: "told_by_agent".to_owned() };
+    let observed = ObservedSignals {
+        agent: "mcp".to_owned(),
+        platform: env::platform().to_owned(),
+        ..ObservedSignals::default()
+    };
     let mut record = records::outcome(id, now, &previous, &inferred, &attempt.signals, &observed);
     if !attempt.summary.is_empty()
         && let Some(Value::Object(outcome)) = record.get_mut("outcome")
@@ -116,7 +119,7 @@ fn outcome(workspace: &Workspace, attempt: &Attempt, id: &str, action: String) -
     record
 }
 
-fn tell(place: &Place, attempt: &Attempt) -> Result<Value> {
+fn report_outcome(place: &ServerContext, attempt: &RecordedAttempt) -> Result<Value> {
     let node = place.node()?;
     let signals = signals::outward(&attempt.signals, signals::MOST);
     node.post(

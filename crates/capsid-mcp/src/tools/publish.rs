@@ -2,14 +2,14 @@
 //! told twice to do it.
 
 use super::field;
-use crate::arguments::{Arguments, required, wrong};
-use crate::job::Job;
-use crate::place::Place;
-use capsid_client::Node;
+use crate::arguments::{ToolArguments, required, wrong};
+use crate::context::ServerContext;
+use crate::tool_context::ToolContext;
+use capsid_client::NodeClient;
 use capsid_client::node::encoded;
 use capsid_engine::exchange::publish::publish;
 use capsid_engine::exchange::{companions, outgoing, promote, stage};
-use capsid_model::redact::{Profile, redact_value};
+use capsid_model::redact::{RedactProfile, redact_value};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 
 /// What can be done.
@@ -50,60 +50,60 @@ bounty     params: title, description, amount
 skill      params: skill_id, content, category, tags, changelog";
 
 /// A call that is ready to be made.
-pub(crate) struct Draft {
+pub(crate) struct PublishDraft {
     /// The kind of a protocol message, or the path of a plain call.
-    pub target: Target,
+    pub target: PublishTarget,
     /// What is sent, redacted.
     pub body: Value,
 }
 
 /// Where a draft goes.
-pub(crate) enum Target {
+pub(crate) enum PublishTarget {
     /// A message of the protocol.
     Message(&'static str),
     /// A plain call.
     Path(String),
 }
 
-impl Draft {
+impl PublishDraft {
     /// A message; what leaves is redacted here.
     pub fn message(kind: &'static str, body: Value) -> Self {
-        Self::of(Target::Message(kind), body)
+        Self::new(PublishTarget::Message(kind), body)
     }
 
     /// A plain call; what leaves is redacted here.
     pub fn call(path: impl Into<String>, body: Value) -> Self {
-        Self::of(Target::Path(path.into()), body)
+        Self::new(PublishTarget::Path(path.into()), body)
     }
 
-    fn of(target: Target, mut body: Value) -> Self {
+    fn new(target: PublishTarget, mut body: Value) -> Self {
         if let Value::Object(members) = &mut body {
             members.retain(|_, value| !value.is_null());
         }
-        redact_value(&mut body, Profile::Publish);
+        redact_value(&mut body, RedactProfile::Publish);
         Self { target, body }
     }
 
     /// What would be sent.
-    pub fn shown(&self) -> Value {
+    pub fn preview(&self) -> Value {
         let path = match &self.target {
-            Target::Message(kind) => format!("/a2a/{kind}"),
-            Target::Path(path) => path.clone(),
+            PublishTarget::Message(kind) => format!("/a2a/{kind}"),
+            PublishTarget::Path(path) => path.clone(),
         };
         json!({"method": "POST", "path": path, "body": self.body})
     }
 
     /// Sends it.
-    pub fn send(self, node: &Node) -> Result<Value> {
+    pub fn send(self, node: &NodeClient) -> Result<Value> {
         match self.target {
-            Target::Message(kind) => Ok(node.message(kind, self.body)?.into()),
-            Target::Path(path) => node.post(&path, &self.body),
+            PublishTarget::Message(kind) => Ok(node.message(kind, self.body)?.into()),
+            PublishTarget::Path(path) => node.post(&path, &self.body),
         }
     }
 }
 
 /// Does it, or shows what it would do.
-pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let action = given.word("action", &ACTIONS)?;
     let id = given.name("id")?;
     let params = given.object("params")?.cloned().unwrap_or_default();
@@ -111,7 +111,7 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     match action {
         "bundle" => bundle(place, job, id, agreed),
         "fetch" => fetch(place, job, required(id, "id")?, agreed),
-        "promote" => taken_in(place, job, required(id, "id")?, agreed),
+        "promote" => accepted_json(place, job, required(id, "id")?, agreed),
         "hello" if agreed => {
             job.step("greeting the hub")?;
             let greeting = place.node()?.hello(params)?;
@@ -132,7 +132,7 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
 }
 
 /// Whether the owner agreed; a call that only says half of it is refused, so that nothing is sent by mistake.
-fn agreed(given: &Arguments) -> Result<bool> {
+fn agreed(given: &ToolArguments) -> Result<bool> {
     let (dry_run, confirm) = (given.choice("dry_run")?, given.flag("confirm")?);
     match (dry_run.unwrap_or(true), confirm) {
         (true, _) => Ok(false),
@@ -144,11 +144,11 @@ fn agreed(given: &Arguments) -> Result<bool> {
     }
 }
 
-pub(crate) fn preview(node: &Node, draft: &Draft) -> Value {
-    json!({"dry_run": true, "hub": node.hub_url(), "would_send": draft.shown()})
+pub(crate) fn preview(node: &NodeClient, draft: &PublishDraft) -> Value {
+    json!({"dry_run": true, "hub": node.hub_url(), "would_send": draft.preview()})
 }
 
-fn draft(node: &Node, action: &str, id: Option<&str>, params: Object) -> Result<Draft> {
+fn draft(node: &NodeClient, action: &str, id: Option<&str>, params: Object) -> Result<PublishDraft> {
     let member = |name: &str| params.get(name).cloned().unwrap_or_default();
     let mut body = params.clone();
     body.insert("node_id".to_owned(), node.id().into());
@@ -157,44 +157,47 @@ fn draft(node: &Node, action: &str, id: Option<&str>, params: Object) -> Result<
         Ok(json!({"task_id": required(id, "id")?, "node_id": node.id(), more: value}))
     };
     Ok(match action {
-        "hello" => Draft::message("hello", params.into()),
-        "heartbeat" => Draft::call("/a2a/heartbeat", body.into()),
-        "report" => Draft::message(
+        "hello" => PublishDraft::message("hello", params.into()),
+        "heartbeat" => PublishDraft::call("/a2a/heartbeat", body.into()),
+        "report" => PublishDraft::message(
             "report",
             json!({"target_asset_id": required(id, "id")?, "validation_report": required(params.get("report").cloned(), "params.report")?}),
         ),
-        "revoke" => Draft::message(
+        "revoke" => PublishDraft::message(
             "revoke",
             json!({"target_asset_id": required(id, "id")?, "reason": member("reason")}),
         ),
-        "decide" => Draft::message(
+        "decide" => PublishDraft::message(
             "decision",
             json!({"target_asset_id": required(id, "id")?, "decision": required(params.get("decision").cloned(), "params.decision")?, "reason": member("reason")}),
         ),
         "vote" => {
             body.insert("sender_id".to_owned(), node.id().into());
             body.shift_remove("node_id");
-            Draft::call(format!("/a2a/assets/{}/vote", encoded(required(id, "id")?)), body.into())
+            PublishDraft::call(format!("/a2a/assets/{}/vote", encoded(required(id, "id")?)), body.into())
         }
-        "claim" => {
-            Draft::call("/a2a/task/claim", about_task("commitment_deadline", member("commitment_deadline"))?)
-        }
-        "release" => {
-            Draft::call("/a2a/task/release", json!({"task_id": required(id, "id")?, "node_id": node.id()}))
-        }
-        "complete" => Draft::call("/a2a/task/complete", about_task("asset_id", needed("asset_id")?)?),
-        "propose" => {
-            Draft::call("/a2a/task/propose-decomposition", about_task("subtasks", needed("subtasks")?)?)
-        }
-        "ask" => Draft::call("/a2a/ask", body.into()),
-        "bounty" => Draft::call("/bounty/create", body.into()),
-        "skill" => Draft::call("/a2a/skill/store/publish", body.into()),
+        "claim" => PublishDraft::call(
+            "/a2a/task/claim",
+            about_task("commitment_deadline", member("commitment_deadline"))?,
+        ),
+        "release" => PublishDraft::call(
+            "/a2a/task/release",
+            json!({"task_id": required(id, "id")?, "node_id": node.id()}),
+        ),
+        "complete" => PublishDraft::call("/a2a/task/complete", about_task("asset_id", needed("asset_id")?)?),
+        "propose" => PublishDraft::call(
+            "/a2a/task/propose-decomposition",
+            about_task("subtasks", needed("subtasks")?)?,
+        ),
+        "ask" => PublishDraft::call("/a2a/ask", body.into()),
+        "bounty" => PublishDraft::call("/bounty/create", body.into()),
+        "skill" => PublishDraft::call("/a2a/skill/store/publish", body.into()),
         other => return Err(wrong("action", &format!("one of {}", ACTIONS.join(", ")), other)),
     })
 }
 
 /// Sends what was shown, by the client's own calls where it has one: they know what may be repeated, and when to greet.
-fn send(node: &Node, action: &str, draft: Draft) -> Result<Value> {
+fn send(node: &NodeClient, action: &str, draft: PublishDraft) -> Result<Value> {
     let body = &draft.body;
     let word = |name: &str| body.get(name).and_then(Value::as_str);
     let text = |name: &str| word(name).unwrap_or_default();
@@ -212,7 +215,7 @@ fn send(node: &Node, action: &str, draft: Draft) -> Result<Value> {
 }
 
 /// A capsule with its gene and event, or everything that could be sent.
-fn bundle(place: &Place, job: &Job, id: Option<&str>, agreed: bool) -> Result<Value> {
+fn bundle(place: &ServerContext, job: &ToolContext, id: Option<&str>, agreed: bool) -> Result<Value> {
     let workspace = place.store()?;
     let Some(id) = id else {
         job.step("looking at what may be shared")?;
@@ -246,14 +249,14 @@ fn bundle(place: &Place, job: &Job, id: Option<&str>, agreed: bool) -> Result<Va
     Ok(value)
 }
 
-fn fetch(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
+fn fetch(place: &ServerContext, job: &ToolContext, id: &str, agreed: bool) -> Result<Value> {
     let (workspace, node) = (place.store()?, place.node()?);
     if !agreed {
-        return Ok(preview(&node, &Draft::message("fetch", json!({"asset_ids": [id]}))));
+        return Ok(preview(&node, &PublishDraft::message("fetch", json!({"asset_ids": [id]}))));
     }
     job.step("fetching")?;
     let mut fetched = node.fetch(&[id])?;
-    companions::bring_genes(&workspace, &node, &mut fetched)?;
+    companions::add_gene_companions(&workspace, &node, &mut fetched)?;
     job.step("staging")?;
     let staged = stage::stage_fetched(&workspace, &fetched, node.hub_url())?;
     let refused: Vec<Value> = fetched.refused.iter().chain(&staged.refused).map(Problem::to_json).collect();
@@ -264,7 +267,7 @@ fn fetch(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
     }))
 }
 
-fn taken_in(place: &Place, job: &Job, id: &str, agreed: bool) -> Result<Value> {
+fn accepted_json(place: &ServerContext, job: &ToolContext, id: &str, agreed: bool) -> Result<Value> {
     let workspace = place.store()?;
     if !agreed {
         let staged = stage::staged(&workspace)?;

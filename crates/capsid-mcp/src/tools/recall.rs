@@ -1,8 +1,8 @@
 //! `recall`: what worked before on what is seen now.
 
-use crate::arguments::{Arguments, wrong};
-use crate::job::Job;
-use crate::place::Place;
+use crate::arguments::{ToolArguments, wrong};
+use crate::context::ServerContext;
+use crate::tool_context::ToolContext;
 use capsid_engine::exchange::signals;
 use capsid_engine::recall::{proven_for, signals_here, signals_in};
 use capsid_engine::reuse;
@@ -15,7 +15,7 @@ const USUAL: usize = 3;
 const MOST: usize = 20;
 
 /// Does it.
-pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let workspace = place.store()?;
     let limit = given.count("limit", USUAL, MOST)?;
     let query = given.text("query")?.unwrap_or_default().trim();
@@ -48,7 +48,7 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
 }
 
 /// The same question to the hub. What comes back are rows about assets, not the assets.
-pub fn on_the_hub(place: &Place, signals: &[String], limit: usize) -> Result<Value, Problem> {
+pub fn on_the_hub(place: &ServerContext, signals: &[String], limit: usize) -> Result<Value, Problem> {
     let asked = signals::outward(signals, signals::MOST);
     if asked.is_empty() {
         return Err(wrong("signals", "something that a solution could be found by", "nothing"));

@@ -1,10 +1,10 @@
 //! `search`: reading what a hub has. Nothing is bought and nothing is changed.
 
 use super::outward;
-use crate::arguments::{Arguments, required, wrong};
-use crate::job::Job;
-use crate::place::Place;
-use capsid_client::Node;
+use crate::arguments::{ToolArguments, required, wrong};
+use crate::context::ServerContext;
+use crate::tool_context::ToolContext;
+use capsid_client::NodeClient;
 use capsid_client::node::encoded;
 use capsid_engine::exchange::signals;
 use capsid_model::text::cut;
@@ -38,7 +38,7 @@ const USUAL: usize = 10;
 const MOST: usize = 50;
 
 /// Does it.
-pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let what = given.word("what", &WHAT)?;
     let id = given.name("id")?;
     let limit = given.count("limit", USUAL, MOST)?.to_string();
@@ -67,12 +67,12 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     }
 }
 
-fn reports(node: &Node, id: &str, limit: (&str, &str)) -> Result<Value> {
+fn reports(node: &NodeClient, id: &str, limit: (&str, &str)) -> Result<Value> {
     node.get("/a2a/validation-reports", &[("asset_id", id), limit])
 }
 
 /// Assets by signals, or by words.
-fn assets(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+fn assets(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let named = given.list("signals")?;
     let signals = signals::outward(&named, signals::MOST);
     if signals.is_empty() && !named.is_empty() {
@@ -116,7 +116,7 @@ fn assets(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
 
 /// Assets by what is meant by words.
 pub(crate) fn by_words(
-    node: &Node,
+    node: &NodeClient,
     query: &str,
     narrowed: &[(&str, Option<&str>)],
     limit: &str,

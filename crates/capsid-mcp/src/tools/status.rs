@@ -1,17 +1,17 @@
 //! `status`: what there is in this repository.
 
 use super::field;
-use crate::arguments::{Arguments, required};
-use crate::job::Job;
-use crate::place::Place;
+use crate::arguments::{ToolArguments, required};
+use crate::context::ServerContext;
+use crate::tool_context::ToolContext;
 use capsid_engine::cycle::record;
 use capsid_engine::cycle::sight::{self, Sources};
 use capsid_engine::exchange::stage;
 use capsid_engine::recall::signals_in;
-use capsid_engine::view::stats::Stats;
+use capsid_engine::view::stats::EventStats;
 use capsid_engine::workspace::Workspace;
 use capsid_model::capsule::Capsule;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::gene::Gene;
 use capsid_model::signal::signal_key;
 use capsid_model::text::{cut, inert_line};
@@ -30,11 +30,11 @@ const MOST: usize = 200;
 const FURTHEST: usize = 1_000_000;
 
 /// Does it.
-pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let what = given.word("what", &WHAT)?;
     let id = given.name("id")?;
     let page =
-        Page { limit: given.count("limit", USUAL, MOST)?, offset: given.count("offset", 0, FURTHEST)? };
+        ListPage { limit: given.count("limit", USUAL, MOST)?, offset: given.count("offset", 0, FURTHEST)? };
     job.step("reading the store")?;
     match what {
         "node" => return node(place),
@@ -50,25 +50,25 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     }
     match what {
         "genes" => Ok(genes(&workspace, None, page)?),
-        "capsules" => Ok(page.of("capsules", &workspace.store.capsules.documents()?, capsule_row)),
-        "failed" => Ok(page.of("failed", &workspace.store.failed.documents()?, capsule_row)),
+        "capsules" => Ok(page.render("capsules", &workspace.store.capsules.documents()?, capsule_row)),
+        "failed" => Ok(page.render("failed", &workspace.store.failed.documents()?, capsule_row)),
         "events" => events(&workspace, page),
-        "staged" => Ok(page.of("staged", &stage::staged(&workspace)?, staged_row)),
+        "staged" => Ok(page.render("staged", &stage::staged(&workspace)?, staged_row)),
         _ => summary(place, &workspace),
     }
 }
 
 /// A part of a list.
 #[derive(Debug, Clone, Copy)]
-pub struct Page {
+pub struct ListPage {
     /// How many.
     pub limit: usize,
     /// After how many.
     pub offset: usize,
 }
 
-impl Page {
-    fn of(self, name: &str, all: &[Object], row: fn(&Object) -> Value) -> Value {
+impl ListPage {
+    fn render(self, name: &str, all: &[Object], row: fn(&Object) -> Value) -> Value {
         let rows: Vec<Value> = all.iter().skip(self.offset).take(self.limit).map(row).collect();
         let end = self.offset + rows.len();
         json!({name: rows, "total": all.len(), "next_offset": (end < all.len()).then_some(end)})
@@ -76,10 +76,10 @@ impl Page {
 }
 
 /// Genes, a row each.
-pub fn genes(workspace: &Workspace, category: Option<&str>, page: Page) -> Result<Value> {
+pub fn genes(workspace: &Workspace, category: Option<&str>, page: ListPage) -> Result<Value> {
     let mut genes = workspace.store.genes.documents()?;
     genes.retain(|gene| category.is_none_or(|category| field(gene, "category") == category));
-    Ok(page.of("genes", &genes, gene_row))
+    Ok(page.render("genes", &genes, gene_row))
 }
 
 /// What is told of a gene in a list.
@@ -104,7 +104,7 @@ pub fn capsule_row(document: &Object) -> Value {
 
 /// What is told of an event in a list.
 pub fn event_row(document: &Object) -> Value {
-    let Some(event) = Event::read(document) else { return json!({"id": document.get("id")}) };
+    let Some(event) = EvolutionEvent::read(document) else { return json!({"id": document.get("id")}) };
     json!({
         "id": event.id, "intent": event.intent, "status": event.outcome.status, "score": event.outcome.score,
         "genes": event.genes_used, "files": event.blast_radius.files, "lines": event.blast_radius.lines,
@@ -120,7 +120,7 @@ fn staged_row(document: &Object) -> Value {
 }
 
 /// Events, newest first.
-fn events(workspace: &Workspace, page: Page) -> Result<Value> {
+fn events(workspace: &Workspace, page: ListPage) -> Result<Value> {
     let newest = workspace.store.events.recent_documents(page.offset + page.limit + 1)?;
     let rows: Vec<Value> = newest.iter().rev().skip(page.offset).take(page.limit).map(event_row).collect();
     let end = page.offset + rows.len();
@@ -149,14 +149,14 @@ pub fn one(workspace: &Workspace, what: &str, id: &str) -> Result<Value> {
     Ok(found.ok_or_else(missing)?.into())
 }
 
-fn summary(place: &Place, workspace: &Workspace) -> Result<Value> {
+fn summary(place: &ServerContext, workspace: &Workspace) -> Result<Value> {
     let store = &workspace.store;
-    let mut stats = Stats::default();
+    let mut stats = EventStats::default();
     let (mut events, mut successes) = (0_u64, 0_u64);
     store.events.each(|event, _| {
         events += 1;
         successes += u64::from(event.outcome.is_success());
-        stats.take(&event);
+        stats.add_event(&event);
         ControlFlow::Continue(())
     })?;
     let state = workspace.run_state()?;
@@ -176,7 +176,7 @@ fn summary(place: &Place, workspace: &Workspace) -> Result<Value> {
     }))
 }
 
-fn signals(place: &Place, text: Option<&str>) -> Result<Value> {
+fn signals(place: &ServerContext, text: Option<&str>) -> Result<Value> {
     let found = match text {
         Some(text) => signals_in(text),
         None => sight::look(&place.workspace()?, &Sources { sessions: true, ..Sources::default() })?.signals,
@@ -194,7 +194,7 @@ fn explained(workspace: &Workspace, run: Option<&str>) -> Result<Value> {
 }
 
 /// This node, without asking anybody.
-fn node(place: &Place) -> Result<Value> {
+fn node(place: &ServerContext) -> Result<Value> {
     let node = place.node()?;
     let known = node.known()?;
     Ok(json!({

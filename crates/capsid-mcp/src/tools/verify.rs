@@ -1,17 +1,17 @@
 //! `verify`: whether records are what they say they are.
 
 use super::field;
-use crate::arguments::{Arguments, required};
-use crate::job::Job;
-use crate::place::Place;
+use crate::arguments::{ToolArguments, required};
+use crate::context::ServerContext;
+use crate::tool_context::ToolContext;
 use capsid_engine::sealed_log::proof::prove;
 use capsid_engine::workspace::Workspace;
-use capsid_model::asset::{self, Verdict};
+use capsid_model::asset::{self, IdVerdict};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
-use capsid_seal::Home;
+use capsid_seal::TrailHome;
 use capsid_seal::keys::KeySet;
 use capsid_seal::sources::open_any;
-use capsid_seal::verify::{Options, verify};
+use capsid_seal::verify::{VerifyOptions, verify};
 use std::path::PathBuf;
 
 /// What can be verified.
@@ -21,12 +21,12 @@ pub const WHAT: [&str; 4] = ["events", "store", "asset", "trail"];
 const TOLD: usize = 50;
 
 /// Does it.
-pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
+pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     match given.word("what", &WHAT)? {
         "asset" => one_asset(place, given),
         "store" => {
             job.step("hashing every asset")?;
-            whole_store(&place.store()?)
+            verify_store(&place.store()?)
         }
         "trail" => {
             job.step("verifying the trail")?;
@@ -39,7 +39,7 @@ pub fn run(place: &Place, job: &Job, given: &Arguments) -> Result<Value> {
     }
 }
 
-fn one_asset(place: &Place, given: &Arguments) -> Result<Value> {
+fn one_asset(place: &ServerContext, given: &ToolArguments) -> Result<Value> {
     if let Some(asset) = given.object("asset")? {
         return Ok(verdict(asset));
     }
@@ -66,26 +66,26 @@ fn verdict(document: &Object) -> Value {
     let mut value =
         json!({"valid": found.holds(), "id": field(document, "id"), "type": field(document, "type")});
     match found {
-        Verdict::Verified => value["asset_id"] = field(document, "asset_id").into(),
-        Verdict::VerifiedLegacy => {
+        IdVerdict::Verified => value["asset_id"] = field(document, "asset_id").into(),
+        IdVerdict::VerifiedLegacy => {
             value["asset_id"] = field(document, "asset_id").into();
             value["note"] = "Hashed with a member that was never written, as an older engine did.".into();
         }
-        Verdict::Mismatch { stored, computed } => {
+        IdVerdict::Mismatch { stored, computed } => {
             value["code"] = Code::AssetIdMismatch.as_str().into();
             value["stored"] = stored.into();
             value["computed"] = computed.into();
         }
-        Verdict::Missing { computed } => {
+        IdVerdict::Missing { computed } => {
             value["code"] = Code::AssetIdMissing.as_str().into();
             value["computed"] = computed.into();
         }
-        Verdict::NotAnObject => value["code"] = Code::InputInvalid.as_str().into(),
+        IdVerdict::NotAnObject => value["code"] = Code::InputInvalid.as_str().into(),
     }
     value
 }
 
-fn whole_store(workspace: &Workspace) -> Result<Value> {
+fn verify_store(workspace: &Workspace) -> Result<Value> {
     let store = &workspace.store;
     let (mut total, mut bad) = (0_u64, Vec::new());
     for collection in [&store.genes, &store.capsules, &store.failed] {
@@ -117,14 +117,14 @@ fn events(workspace: &Workspace) -> Result<Value> {
     }))
 }
 
-fn trail(place: &Place, named: Option<&str>) -> Result<Value> {
-    let home = Home::find(None, &*place.env)?;
+fn trail(place: &ServerContext, named: Option<&str>) -> Result<Value> {
+    let home = TrailHome::find(None, &*place.env)?;
     let paths: Vec<PathBuf> = match named {
         Some(named) => vec![place.path(&place.workspace()?, named)?],
         None => home.places(),
     };
-    let keys = KeySet::of_home(home.root());
-    let options = Options { signatures: true, ..Options::default() };
+    let keys = KeySet::load_home(home.root());
+    let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
     let (mut chains, mut valid, mut records) = (Vec::new(), true, 0);
     for path in &paths {
         for chain in &open_any(path)?.chains {

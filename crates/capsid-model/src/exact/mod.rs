@@ -12,7 +12,7 @@ mod write;
 
 pub use float::float_text;
 pub use parse::{parse, parse_lossy, parse_unambiguous};
-pub use value::{Fields, Int, Json};
+pub use value::{ExactFields, ExactInt, ExactJson};
 pub use write::{
-    Member, canonical, canonical_ascii, indented, spaced, write_canonical, write_canonical_object,
+    ExactMember, canonical, canonical_ascii, indented, spaced, write_canonical, write_canonical_object,
 };

@@ -1,13 +1,13 @@
 //! The reader's smallest parts: words, numbers, texts, and what stands between them.
 
-use super::{Int, Json};
+use super::{ExactInt, ExactJson};
 use crate::{Code, Problem, Result};
 
 /// Python refuses to read longer integers, for the time that it would take.
 const MAX_DIGITS: usize = 4300;
 
 /// A place in a text.
-pub(super) struct Scanner<'a> {
+pub(super) struct JsonScanner<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
@@ -16,7 +16,7 @@ pub(super) struct Scanner<'a> {
     unescaped: String,
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> JsonScanner<'a> {
     pub(super) fn new(text: &'a str, lossy: bool) -> Self {
         Self { text, bytes: text.as_bytes(), at: 0, lossy, unescaped: String::new() }
     }
@@ -85,18 +85,18 @@ impl<'a> Scanner<'a> {
     }
 
     /// A value that is neither a list nor an object.
-    pub(super) fn scalar(&mut self) -> Result<Json> {
+    pub(super) fn scalar(&mut self) -> Result<ExactJson> {
         match self.peek() {
-            Some(b'"') => self.string().map(Json::String),
+            Some(b'"') => self.string().map(ExactJson::String),
             Some(b'-') if self.rest().starts_with(b"-I") => {
-                self.word("-Infinity", Json::Float(f64::NEG_INFINITY))
+                self.word("-Infinity", ExactJson::Float(f64::NEG_INFINITY))
             }
             Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.word("true", Json::Bool(true)),
-            Some(b'f') => self.word("false", Json::Bool(false)),
-            Some(b'n') => self.word("null", Json::Null),
-            Some(b'N') => self.word("NaN", Json::Float(f64::NAN)),
-            Some(b'I') => self.word("Infinity", Json::Float(f64::INFINITY)),
+            Some(b't') => self.word("true", ExactJson::Bool(true)),
+            Some(b'f') => self.word("false", ExactJson::Bool(false)),
+            Some(b'n') => self.word("null", ExactJson::Null),
+            Some(b'N') => self.word("NaN", ExactJson::Float(f64::NAN)),
+            Some(b'I') => self.word("Infinity", ExactJson::Float(f64::INFINITY)),
             Some(_) => Err(self.wrong("expected a value", self.at)),
             None => Err(self.wrong("the text ends too early", self.at)),
         }
@@ -106,7 +106,7 @@ impl<'a> Scanner<'a> {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    fn word(&mut self, word: &str, value: Json) -> Result<Json> {
+    fn word(&mut self, word: &str, value: ExactJson) -> Result<ExactJson> {
         if !self.rest().starts_with(word.as_bytes()) {
             return Err(self.wrong("expected a value", self.at));
         }
@@ -122,7 +122,7 @@ impl<'a> Scanner<'a> {
         if self.at == start { Err(self.wrong("expected a digit", start)) } else { Ok(()) }
     }
 
-    fn number(&mut self) -> Result<Json> {
+    fn number(&mut self) -> Result<ExactJson> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -151,14 +151,14 @@ impl<'a> Scanner<'a> {
         if whole {
             return self.integer(text, digits, start);
         }
-        text.parse().map(Json::Float).map_err(|_| self.wrong("a number that cannot be read", start))
+        text.parse().map(ExactJson::Float).map_err(|_| self.wrong("a number that cannot be read", start))
     }
 
-    fn integer(&self, text: &str, digits: usize, start: usize) -> Result<Json> {
+    fn integer(&self, text: &str, digits: usize, start: usize) -> Result<ExactJson> {
         if digits > MAX_DIGITS {
             return Err(self.wrong(&format!("an integer of more than {MAX_DIGITS} digits"), start));
         }
-        Ok(Json::Int(text.parse().map_or_else(|_| Int::Big(text.into()), Int::Small)))
+        Ok(ExactJson::Int(text.parse().map_or_else(|_| ExactInt::Big(text.into()), ExactInt::Small)))
     }
 
     fn string(&mut self) -> Result<String> {

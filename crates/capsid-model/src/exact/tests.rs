@@ -71,12 +71,12 @@ fn names_are_sorted_by_code_point_at_every_level() {
 #[test]
 fn only_what_must_be_is_escaped() {
     let text = "\"\\/<&'\u{7f}\u{80}\u{2028}\u{feff}é😀\0\u{1}\u{b}\u{1f}\n\r\t\u{8}\u{c}";
-    let value = Json::from(text);
+    let value = ExactJson::from(text);
     let expected =
         "\"\\\"\\\\/<&'\u{7f}\u{80}\u{2028}\u{feff}é😀\\u0000\\u0001\\u000b\\u001f\\n\\r\\t\\b\\f\"";
     assert_eq!(canonical(&value), expected);
     assert_eq!(parse(expected).unwrap(), value);
-    let ascii = canonical_ascii(&Json::from("é\u{7f}~😀x\u{ffff}"));
+    let ascii = canonical_ascii(&ExactJson::from("é\u{7f}~😀x\u{ffff}"));
     assert_eq!(ascii, r#""\u00e9\u007f~\ud83d\ude00x\uffff""#);
 }
 
@@ -165,7 +165,7 @@ fn a_text_is_read_wherever_its_end_lies() {
         for special in ["", "\\\"", "é", "\\u00e9"] {
             let text = format!("\"{}{special}{}\"", "x".repeat(length), "ÿ".repeat(length % 9));
             let expected: String = text[1..text.len() - 1].replace("\\\"", "\"").replace("\\u00e9", "é");
-            assert_eq!(parse(&text).unwrap(), Json::from(expected));
+            assert_eq!(parse(&text).unwrap(), ExactJson::from(expected));
         }
     }
 }

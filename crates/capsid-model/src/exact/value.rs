@@ -1,48 +1,48 @@
 //! The value itself.
 
-use super::Member;
+use super::ExactMember;
 use indexmap::IndexMap;
 
 /// The members of an object, in the order they came; a name that came twice keeps its first place and last value.
-pub type Fields = IndexMap<String, Json>;
+pub type ExactFields = IndexMap<String, ExactJson>;
 
 /// A JSON value.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum Json {
+pub enum ExactJson {
     /// `null`
     #[default]
     Null,
     /// `true` or `false`
     Bool(bool),
     /// A number written without `.`, `e` or `E`.
-    Int(Int),
+    Int(ExactInt),
     /// Any other number.
     Float(f64),
     /// A text.
     String(String),
     /// A list.
-    Array(Vec<Json>),
+    Array(Vec<ExactJson>),
     /// An object.
-    Object(Fields),
+    Object(ExactFields),
 }
 
 /// An integer of any size.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Int {
+pub enum ExactInt {
     /// One that fits.
     Small(i64),
     /// The decimal digits of one that does not, with a minus where there is one.
     Big(Box<str>),
 }
 
-impl Json {
+impl ExactJson {
     /// The member of an object, if this is one and has it.
-    pub fn get(&self, name: &str) -> Option<&Json> {
+    pub fn get(&self, name: &str) -> Option<&ExactJson> {
         self.as_object()?.get(name)
     }
 
     /// What a chain of member names leads to.
-    pub fn at(&self, names: &[&str]) -> Option<&Json> {
+    pub fn at(&self, names: &[&str]) -> Option<&ExactJson> {
         names.iter().try_fold(self, |value, name| value.get(name))
     }
 
@@ -62,7 +62,7 @@ impl Json {
     /// The integer, if it is one and fits.
     pub fn as_i64(&self) -> Option<i64> {
         match self {
-            Self::Int(Int::Small(number)) => Some(*number),
+            Self::Int(ExactInt::Small(number)) => Some(*number),
             _ => None,
         }
     }
@@ -70,8 +70,8 @@ impl Json {
     /// The number, if it is one, as nearly as a double holds it.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
-            Self::Int(Int::Small(number)) => Some(*number as f64),
-            Self::Int(Int::Big(digits)) => digits.parse().ok(),
+            Self::Int(ExactInt::Small(number)) => Some(*number as f64),
+            Self::Int(ExactInt::Big(digits)) => digits.parse().ok(),
             Self::Float(number) => Some(*number),
             _ => None,
         }
@@ -86,7 +86,7 @@ impl Json {
     }
 
     /// The items, if it is a list.
-    pub fn as_array(&self) -> Option<&[Json]> {
+    pub fn as_array(&self) -> Option<&[ExactJson]> {
         match self {
             Self::Array(items) => Some(items),
             _ => None,
@@ -94,7 +94,7 @@ impl Json {
     }
 
     /// The members, if it is an object.
-    pub fn as_object(&self) -> Option<&Fields> {
+    pub fn as_object(&self) -> Option<&ExactFields> {
         match self {
             Self::Object(fields) => Some(fields),
             _ => None,
@@ -111,8 +111,8 @@ impl Json {
         match self {
             Self::Null => false,
             Self::Bool(yes) => *yes,
-            Self::Int(Int::Small(number)) => *number != 0,
-            Self::Int(Int::Big(_)) => true,
+            Self::Int(ExactInt::Small(number)) => *number != 0,
+            Self::Int(ExactInt::Big(_)) => true,
             Self::Float(number) => *number != 0.0,
             Self::String(text) => !text.is_empty(),
             Self::Array(items) => !items.is_empty(),
@@ -121,7 +121,7 @@ impl Json {
     }
 }
 
-impl Json {
+impl ExactJson {
     /// Whether it can be sealed: no float in it is infinite or not a number.
     pub fn is_sealable(&self) -> bool {
         self.unsealable().is_none()
@@ -129,7 +129,7 @@ impl Json {
 
     /// Where the first float is that is infinite or not a number: names and places with `/` between, as in `a/0/b`.
     pub fn unsealable(&self) -> Option<String> {
-        let inside = |name: &dyn std::fmt::Display, value: &Json| {
+        let inside = |name: &dyn std::fmt::Display, value: &ExactJson| {
             let rest = value.unsealable()?;
             Some(if rest.is_empty() { name.to_string() } else { format!("{name}/{rest}") })
         };
@@ -142,76 +142,76 @@ impl Json {
     }
 }
 
-impl From<&str> for Json {
+impl From<&str> for ExactJson {
     fn from(text: &str) -> Self {
         Self::String(text.to_owned())
     }
 }
 
-impl From<String> for Json {
+impl From<String> for ExactJson {
     fn from(text: String) -> Self {
         Self::String(text)
     }
 }
 
-impl From<bool> for Json {
+impl From<bool> for ExactJson {
     fn from(yes: bool) -> Self {
         Self::Bool(yes)
     }
 }
 
-impl From<i64> for Json {
+impl From<i64> for ExactJson {
     fn from(number: i64) -> Self {
-        Self::Int(Int::Small(number))
+        Self::Int(ExactInt::Small(number))
     }
 }
 
-impl From<u64> for Json {
+impl From<u64> for ExactJson {
     fn from(number: u64) -> Self {
         Self::Int(match i64::try_from(number) {
-            Ok(small) => Int::Small(small),
-            Err(_) => Int::Big(number.to_string().into()),
+            Ok(small) => ExactInt::Small(small),
+            Err(_) => ExactInt::Big(number.to_string().into()),
         })
     }
 }
 
-impl From<usize> for Json {
+impl From<usize> for ExactJson {
     fn from(number: usize) -> Self {
         Self::from(number as u64)
     }
 }
 
-impl From<f64> for Json {
+impl From<f64> for ExactJson {
     fn from(number: f64) -> Self {
         Self::Float(number)
     }
 }
 
-impl<T: Into<Json>> From<Vec<T>> for Json {
+impl<T: Into<ExactJson>> From<Vec<T>> for ExactJson {
     fn from(items: Vec<T>) -> Self {
         Self::Array(items.into_iter().map(Into::into).collect())
     }
 }
 
-impl<T: Into<Json>> From<Option<T>> for Json {
+impl<T: Into<ExactJson>> From<Option<T>> for ExactJson {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Null, Into::into)
     }
 }
 
-impl From<Fields> for Json {
-    fn from(fields: Fields) -> Self {
+impl From<ExactFields> for ExactJson {
+    fn from(fields: ExactFields) -> Self {
         Self::Object(fields)
     }
 }
 
-impl From<Member<'_>> for Json {
-    fn from(member: Member<'_>) -> Self {
+impl From<ExactMember<'_>> for ExactJson {
+    fn from(member: ExactMember<'_>) -> Self {
         match member {
-            Member::Null => Self::Null,
-            Member::Text(text) => text.into(),
-            Member::Number(number) => number.into(),
-            Member::Fields(fields) => Self::Object(fields.clone()),
+            ExactMember::Null => Self::Null,
+            ExactMember::Text(text) => text.into(),
+            ExactMember::Number(number) => number.into(),
+            ExactMember::Fields(fields) => Self::Object(fields.clone()),
         }
     }
 }
@@ -219,10 +219,10 @@ impl From<Member<'_>> for Json {
 /// Builds an object: `fields! { "tool": name, "success": true }`. The values are anything that becomes [`Json`].
 #[macro_export]
 macro_rules! fields {
-    () => { $crate::exact::Fields::new() };
+    () => { $crate::exact::ExactFields::new() };
     ($($name:literal : $value:expr),+ $(,)?) => {{
-        let mut fields = $crate::exact::Fields::new();
-        $(fields.insert($name.to_owned(), $crate::exact::Json::from($value));)+
+        let mut fields = $crate::exact::ExactFields::new();
+        $(fields.insert($name.to_owned(), $crate::exact::ExactJson::from($value));)+
         fields
     }};
 }

@@ -1,42 +1,42 @@
 //! The writers: all are Python's encoder with other settings.
 
 use super::scan::plain_run;
-use super::{Fields, Int, Json, float_text};
+use super::{ExactFields, ExactInt, ExactJson, float_text};
 use std::fmt::Write;
 
 /// The canonical text: names in code-point order, no white space, nothing escaped that need not be.
-pub fn canonical(value: &Json) -> String {
+pub fn canonical(value: &ExactJson) -> String {
     let mut text = String::new();
     write_canonical(value, &mut text);
     text
 }
 
 /// Appends the canonical text.
-pub fn write_canonical(value: &Json, out: &mut String) {
-    Writer { out, style: CANONICAL, level: 0 }.value(value);
+pub fn write_canonical(value: &ExactJson, out: &mut String) {
+    ExactWriter { out, style: CANONICAL, level: 0 }.value(value);
 }
 
 /// Appends the canonical text of an object whose members are given one by one, in code-point order.
 pub fn write_canonical_object<'a>(
-    members: impl IntoIterator<Item = (&'a str, Member<'a>)>,
+    members: impl IntoIterator<Item = (&'a str, ExactMember<'a>)>,
     out: &mut String,
 ) {
-    let mut writer = Writer { out, style: CANONICAL, level: 0 };
+    let mut writer = ExactWriter { out, style: CANONICAL, level: 0 };
     writer.list('{', members, '}', |writer, (name, value)| {
         writer.string(name);
         writer.out.push_str(writer.style.colon);
         match value {
-            Member::Null => writer.out.push_str("null"),
-            Member::Text(text) => writer.string(text),
-            Member::Number(number) => _ = write!(writer.out, "{number}"),
-            Member::Fields(fields) => writer.object(fields),
+            ExactMember::Null => writer.out.push_str("null"),
+            ExactMember::Text(text) => writer.string(text),
+            ExactMember::Number(number) => _ = write!(writer.out, "{number}"),
+            ExactMember::Fields(fields) => writer.object(fields),
         }
     });
 }
 
 /// A member of an object that is written without being put together first.
 #[derive(Debug, Clone, Copy)]
-pub enum Member<'a> {
+pub enum ExactMember<'a> {
     /// `null`
     Null,
     /// A text.
@@ -44,31 +44,31 @@ pub enum Member<'a> {
     /// A number.
     Number(u64),
     /// An object.
-    Fields(&'a Fields),
+    Fields(&'a ExactFields),
 }
 
 /// The canonical text with all but ASCII escaped, as the earliest records were sealed.
-pub fn canonical_ascii(value: &Json) -> String {
-    written(value, Style { ascii: true, ..CANONICAL })
+pub fn canonical_ascii(value: &ExactJson) -> String {
+    written(value, WriteStyle { ascii: true, ..CANONICAL })
 }
 
 /// One line in input order with `, ` and `: ` between, as Python's encoder writes by default, non-ASCII as it is.
-pub fn spaced(value: &Json) -> String {
-    written(value, Style { sorted: false, comma: ", ", colon: ": ", ..CANONICAL })
+pub fn spaced(value: &ExactJson) -> String {
+    written(value, WriteStyle { sorted: false, comma: ", ", colon: ": ", ..CANONICAL })
 }
 
 /// Indented by two in input order, as Python's encoder writes with `indent=2`, non-ASCII as it is.
-pub fn indented(value: &Json) -> String {
-    written(value, Style { sorted: false, colon: ": ", indented: true, ..CANONICAL })
+pub fn indented(value: &ExactJson) -> String {
+    written(value, WriteStyle { sorted: false, colon: ": ", indented: true, ..CANONICAL })
 }
 
-fn written(value: &Json, style: Style) -> String {
+fn written(value: &ExactJson, style: WriteStyle) -> String {
     let mut out = String::new();
-    Writer { out: &mut out, style, level: 0 }.value(value);
+    ExactWriter { out: &mut out, style, level: 0 }.value(value);
     out
 }
 
-struct Style {
+struct WriteStyle {
     sorted: bool,
     ascii: bool,
     indented: bool,
@@ -76,29 +76,30 @@ struct Style {
     colon: &'static str,
 }
 
-const CANONICAL: Style = Style { sorted: true, ascii: false, indented: false, comma: ",", colon: ":" };
+const CANONICAL: WriteStyle =
+    WriteStyle { sorted: true, ascii: false, indented: false, comma: ",", colon: ":" };
 
-struct Writer<'a> {
+struct ExactWriter<'a> {
     out: &'a mut String,
-    style: Style,
+    style: WriteStyle,
     level: usize,
 }
 
-impl Writer<'_> {
-    fn value(&mut self, value: &Json) {
+impl ExactWriter<'_> {
+    fn value(&mut self, value: &ExactJson) {
         match value {
-            Json::Null => self.out.push_str("null"),
-            Json::Bool(true) => self.out.push_str("true"),
-            Json::Bool(false) => self.out.push_str("false"),
-            Json::Int(number) => self.int(number),
-            Json::Float(number) => self.out.push_str(&float_text(*number)),
-            Json::String(text) => self.string(text),
-            Json::Array(items) => self.list('[', items, ']', |writer, item| writer.value(item)),
-            Json::Object(fields) => self.object(fields),
+            ExactJson::Null => self.out.push_str("null"),
+            ExactJson::Bool(true) => self.out.push_str("true"),
+            ExactJson::Bool(false) => self.out.push_str("false"),
+            ExactJson::Int(number) => self.int(number),
+            ExactJson::Float(number) => self.out.push_str(&float_text(*number)),
+            ExactJson::String(text) => self.string(text),
+            ExactJson::Array(items) => self.list('[', items, ']', |writer, item| writer.value(item)),
+            ExactJson::Object(fields) => self.object(fields),
         }
     }
 
-    fn object(&mut self, fields: &Fields) {
+    fn object(&mut self, fields: &ExactFields) {
         let mut members: Vec<_> = fields.iter().collect();
         if self.style.sorted {
             members.sort_unstable_by_key(|(name, _)| *name);
@@ -110,11 +111,11 @@ impl Writer<'_> {
         });
     }
 
-    fn int(&mut self, number: &Int) {
+    fn int(&mut self, number: &ExactInt) {
         match number {
             // Writing into a string cannot fail.
-            Int::Small(number) => _ = write!(self.out, "{number}"),
-            Int::Big(digits) => self.out.push_str(digits),
+            ExactInt::Small(number) => _ = write!(self.out, "{number}"),
+            ExactInt::Big(digits) => self.out.push_str(digits),
         }
     }
 

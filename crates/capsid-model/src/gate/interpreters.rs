@@ -1,6 +1,6 @@
 //! Programs that run code given in their arguments.
 
-use super::{Verdict, inline_code, is_foreign_script, option_not_allowed};
+use super::{GateVerdict, inline_code, is_foreign_script, option_not_allowed};
 
 /// Interpreters, by name without version: `python3.12` is `python`.
 const INTERPRETERS: &[&str] = &[
@@ -170,7 +170,7 @@ pub fn is_launcher(program: &str) -> bool {
 /// An interpreter may run a script, with options in front of it that take no value.
 ///
 /// A value behind an option could be taken for the script and hide the code behind it, so unknown options are refused.
-pub fn check(program: &str, args: &[String]) -> Verdict {
+pub fn check(program: &str, args: &[String]) -> GateVerdict {
     if is_npm_interpreter(program) {
         return check_npm_interpreter(args);
     }
@@ -182,7 +182,7 @@ pub fn check(program: &str, args: &[String]) -> Verdict {
             flag if FLAGS.contains(&flag) || (python && PYTHON_FLAGS.contains(&flag)) => {}
             script if is_foreign_script(script) => return Err(inline_code(script)),
             option if option.starts_with(['-', '+']) => {
-                return Err(if carries_code(option) {
+                return Err(if has_inline_code(option) {
                     inline_code(&format!("{program} {option}"))
                 } else {
                     option_not_allowed(program, option)
@@ -194,14 +194,14 @@ pub fn check(program: &str, args: &[String]) -> Verdict {
     Ok(())
 }
 
-fn check_module(module: Option<&String>) -> Verdict {
+fn check_module(module: Option<&String>) -> GateVerdict {
     match module {
         Some(name) if !PYTHON_MODULES.contains(&name.as_str()) => Ok(()),
         _ => Err(inline_code("python -m")),
     }
 }
 
-fn check_npm_interpreter(args: &[String]) -> Verdict {
+fn check_npm_interpreter(args: &[String]) -> GateVerdict {
     let carries = |word: &&String| {
         let name = word.split('=').next().unwrap_or(word);
         NPM_CODE.contains(&name) || is_foreign_script(word)
@@ -213,7 +213,7 @@ fn check_npm_interpreter(args: &[String]) -> Verdict {
 }
 
 /// Only for the reason that is given: the option is refused either way.
-fn carries_code(option: &str) -> bool {
+fn has_inline_code(option: &str) -> bool {
     match option.strip_prefix("--") {
         Some(long) => ["eval", "command", "exec", "require", "run"].iter().any(|name| long.starts_with(name)),
         None => option.contains(['c', 'e', 'E', 'r']),

@@ -24,14 +24,14 @@ const ALWAYS_ALLOWED: [&str; 3] = ["node", "npm", "npx"];
 
 /// What the owner of the repository allows beyond node, npm and npx.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Policy {
+pub struct CommandPolicy {
     /// Further programs, by the name a command must start with.
     pub programs: Vec<String>,
     /// Whether a command may carry code in its arguments, as `node -e` does.
     pub inline_code: bool,
 }
 
-impl Policy {
+impl CommandPolicy {
     fn allows(&self, program: &str) -> bool {
         self.programs.iter().any(|name| name == program)
     }
@@ -39,29 +39,29 @@ impl Policy {
 
 /// Why a command was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct CommandRefusal {
     /// The rule it broke.
-    pub code: RefusalCode,
+    pub code: CommandRefusalCode,
     /// One sentence about this command.
     pub message: String,
 }
 
-impl Refusal {
-    fn new(code: RefusalCode, message: impl Into<String>) -> Self {
+impl CommandRefusal {
+    fn new(code: CommandRefusalCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for CommandRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "BLOCKED: validation command rejected by safety check: {}", self.message)
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for CommandRefusal {}
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Self {
+impl From<CommandRefusal> for Problem {
+    fn from(refusal: CommandRefusal) -> Self {
         Problem::new(Code::CommandRefused, refusal.to_string()).fix(
             "Change the gene's validation command, or allow the program or inline code in `capsid.toml`.",
         )
@@ -70,7 +70,7 @@ impl From<Refusal> for Problem {
 
 /// The rules a command can break.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RefusalCode {
+pub enum CommandRefusalCode {
     /// There is no command.
     Empty,
     /// It is longer than the gate reads.
@@ -91,7 +91,7 @@ pub enum RefusalCode {
     OptionNotAllowed,
 }
 
-impl RefusalCode {
+impl CommandRefusalCode {
     /// The code as it is printed and stored.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -108,21 +108,24 @@ impl RefusalCode {
     }
 }
 
-type Verdict = Result<(), Refusal>;
+type GateVerdict = Result<(), CommandRefusal>;
 
 /// Turns a command into the words to run, or says why it must not run.
-pub fn check(command: &str, policy: &Policy) -> Result<Vec<String>, Refusal> {
+pub fn check(command: &str, policy: &CommandPolicy) -> Result<Vec<String>, CommandRefusal> {
     check_characters(command)?;
     let command = command.trim_matches(' ');
     if command.is_empty() {
-        return Err(Refusal::new(RefusalCode::Empty, "The command is empty."));
+        return Err(CommandRefusal::new(CommandRefusalCode::Empty, "The command is empty."));
     }
     if command.contains('`') || command.contains("$(") {
-        return Err(Refusal::new(RefusalCode::Substitution, "A backtick or `$(` would run another command."));
+        return Err(CommandRefusal::new(
+            CommandRefusalCode::Substitution,
+            "A backtick or `$(` would run another command.",
+        ));
     }
     let argv = words::split(command)?;
     let Some((program, args)) = argv.split_first() else {
-        return Err(Refusal::new(RefusalCode::Empty, "The command is empty."));
+        return Err(CommandRefusal::new(CommandRefusalCode::Empty, "The command is empty."));
     };
     check_program(command, program, policy)?;
     check_arguments(program, args, policy)?;
@@ -143,17 +146,17 @@ pub fn argv_to_run(argv: &[String]) -> Vec<String> {
     }
 }
 
-fn check_characters(command: &str) -> Verdict {
+fn check_characters(command: &str) -> GateVerdict {
     let acts = |c: char| c.is_control() || is_invisible(c) || (c.is_whitespace() && c != ' ');
     if let Some(c) = command.chars().find(|&c| acts(c)) {
-        return Err(Refusal::new(
-            RefusalCode::ControlCharacter,
+        return Err(CommandRefusal::new(
+            CommandRefusalCode::ControlCharacter,
             format!("The command holds the character U+{:04X}, which cannot be seen.", u32::from(c)),
         ));
     }
     if command.chars().count() > MAX_CHARS {
-        return Err(Refusal::new(
-            RefusalCode::TooLong,
+        return Err(CommandRefusal::new(
+            CommandRefusalCode::TooLong,
             format!("The command is longer than {MAX_CHARS} characters."),
         ));
     }
@@ -161,7 +164,7 @@ fn check_characters(command: &str) -> Verdict {
 }
 
 /// The name must stand in the text as it is, unquoted, so that a reader and the gate see the same program.
-fn check_program(command: &str, program: &str, policy: &Policy) -> Verdict {
+fn check_program(command: &str, program: &str, policy: &CommandPolicy) -> GateVerdict {
     let written_plainly =
         command.strip_prefix(program).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
     let stands_alone = command == program;
@@ -173,10 +176,10 @@ fn check_program(command: &str, program: &str, policy: &Policy) -> Verdict {
     } else {
         format!("`{program}` is not an allowed program; a command starts with node, npm or npx.")
     };
-    Err(Refusal::new(RefusalCode::ProgramNotAllowed, message))
+    Err(CommandRefusal::new(CommandRefusalCode::ProgramNotAllowed, message))
 }
 
-fn check_arguments(program: &str, args: &[String], policy: &Policy) -> Verdict {
+fn check_arguments(program: &str, args: &[String], policy: &CommandPolicy) -> GateVerdict {
     match program {
         "node" if policy.inline_code => Ok(()),
         "node" => node::check(args),
@@ -187,13 +190,16 @@ fn check_arguments(program: &str, args: &[String], policy: &Policy) -> Verdict {
     }
 }
 
-fn inline_code(what: &str) -> Refusal {
-    Refusal::new(RefusalCode::InlineCode, format!("`{what}` runs code that is not a file of the repository."))
+fn inline_code(what: &str) -> CommandRefusal {
+    CommandRefusal::new(
+        CommandRefusalCode::InlineCode,
+        format!("`{what}` runs code that is not a file of the repository."),
+    )
 }
 
-fn option_not_allowed(program: &str, option: &str) -> Refusal {
-    Refusal::new(
-        RefusalCode::OptionNotAllowed,
+fn option_not_allowed(program: &str, option: &str) -> CommandRefusal {
+    CommandRefusal::new(
+        CommandRefusalCode::OptionNotAllowed,
         format!("`{option}` is not an option of `{program}` that a validation command may use."),
     )
 }

@@ -1,6 +1,6 @@
 //! node: options that are known to be harmless, then a script of the repository.
 
-use super::{Verdict, inline_code, is_foreign_script, option_not_allowed};
+use super::{GateVerdict, inline_code, is_foreign_script, option_not_allowed};
 
 /// Options that take no value.
 const FLAGS: &[&str] = &[
@@ -75,7 +75,7 @@ const CODE: &[&str] = &[
 ];
 
 /// Looks at everything before the script; what follows belongs to the script.
-pub fn check(args: &[String]) -> Verdict {
+pub fn check(args: &[String]) -> GateVerdict {
     for word in args {
         if !word.starts_with('-') {
             return check_script(word);
@@ -101,7 +101,7 @@ fn is_harmless(word: &str) -> bool {
     }
 }
 
-fn check_script(script: &str) -> Verdict {
+fn check_script(script: &str) -> GateVerdict {
     if script == "inspect" || is_foreign_script(script) {
         return Err(inline_code(script));
     }

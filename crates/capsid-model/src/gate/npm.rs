@@ -1,6 +1,9 @@
 //! npm and npx: they may run what the repository declares or has installed, and nothing else.
 
-use super::{Policy, Refusal, RefusalCode, Verdict, check_arguments, interpreters, option_not_allowed};
+use super::{
+    CommandPolicy, CommandRefusal, CommandRefusalCode, GateVerdict, check_arguments, interpreters,
+    option_not_allowed,
+};
 
 /// What npm may be asked to do: run a declared script, or tell about the tree.
 const SUBCOMMANDS: &[&str] = &["test", "t", "tst", "run", "run-script", "ls", "list"];
@@ -37,7 +40,7 @@ const SETTINGS: &[&str] = &["--color", "--depth", "--loglevel", "--omit", "--wor
 const NPX_FLAGS: &[&str] = &["--", "--no", "--no-install", "--offline"];
 
 /// Looks at an npm command up to `--`, behind which the words belong to the script.
-pub fn check(args: &[String]) -> Verdict {
+pub fn check(args: &[String]) -> GateVerdict {
     let mut subcommand = None;
     let mut words = args.iter();
     while let Some(word) = words.next() {
@@ -53,8 +56,8 @@ pub fn check(args: &[String]) -> Verdict {
             option if option.starts_with('-') => check_option(option)?,
             name => {
                 if !SUBCOMMANDS.contains(subcommand.get_or_insert(name)) {
-                    return Err(Refusal::new(
-                        RefusalCode::OptionNotAllowed,
+                    return Err(CommandRefusal::new(
+                        CommandRefusalCode::OptionNotAllowed,
                         format!("`npm {name}` does more than run a script of the repository."),
                     ));
                 }
@@ -64,7 +67,7 @@ pub fn check(args: &[String]) -> Verdict {
     Ok(())
 }
 
-fn check_option(option: &str) -> Verdict {
+fn check_option(option: &str) -> GateVerdict {
     let known = match option.split_once('=') {
         None => FLAGS.contains(&option),
         Some((name, _)) => SETTINGS.contains(&name),
@@ -76,15 +79,15 @@ fn check_option(option: &str) -> Verdict {
 }
 
 /// Looks at an npx command: its own options, and the program that it starts.
-pub fn check_npx(args: &[String], policy: &Policy) -> Verdict {
+pub fn check_npx(args: &[String], policy: &CommandPolicy) -> GateVerdict {
     let own = args.iter().take_while(|word| word.starts_with('-')).count();
     let (options, command) = args.split_at(own);
     if let Some(option) = options.iter().find(|word| !NPX_FLAGS.contains(&word.as_str())) {
         return Err(option_not_allowed("npx", option));
     }
     let Some((program, args)) = command.split_first() else {
-        return Err(Refusal::new(
-            RefusalCode::ProgramNotAllowed,
+        return Err(CommandRefusal::new(
+            CommandRefusalCode::ProgramNotAllowed,
             "`npx` is not told which program to start.",
         ));
     };
@@ -93,7 +96,7 @@ pub fn check_npx(args: &[String], policy: &Policy) -> Verdict {
 }
 
 /// A plain name of an installed program: no version, no path, no address, no shell and no launcher.
-fn check_package(program: &str, policy: &Policy) -> Verdict {
+fn check_package(program: &str, policy: &CommandPolicy) -> GateVerdict {
     let name = match program.strip_prefix('@').map(|scoped| scoped.split_once('/')) {
         None => program,
         Some(Some((scope, name))) if is_plain_name(scope) => name,
@@ -103,8 +106,8 @@ fn check_package(program: &str, policy: &Policy) -> Verdict {
     if is_plain_name(name) && (!starts_others || policy.allows(program)) {
         return Ok(());
     }
-    Err(Refusal::new(
-        RefusalCode::ProgramNotAllowed,
+    Err(CommandRefusal::new(
+        CommandRefusalCode::ProgramNotAllowed,
         format!("`npx {program}` is not a plain program of an installed package."),
     ))
 }

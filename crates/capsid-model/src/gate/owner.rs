@@ -1,6 +1,6 @@
 //! Programs the owner added: those that take code or commands as arguments get the same care as node.
 
-use super::{Verdict, inline_code, interpreters, option_not_allowed};
+use super::{GateVerdict, inline_code, interpreters, option_not_allowed};
 
 /// Options of build tools that name a program to run in place of, or around, the real one.
 const RUNS_OTHERS: &[(&str, &[&str])] = &[
@@ -9,7 +9,7 @@ const RUNS_OTHERS: &[(&str, &[&str])] = &[
 ];
 
 /// Looks at the arguments of a program that the owner allows.
-pub fn check(program: &str, args: &[String]) -> Verdict {
+pub fn check(program: &str, args: &[String]) -> GateVerdict {
     if interpreters::is_launcher(program) {
         return Err(inline_code(program));
     }

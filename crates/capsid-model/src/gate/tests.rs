@@ -1,18 +1,18 @@
 use super::*;
 use proptest::prelude::*;
 
-fn code(command: &str, policy: &Policy) -> &'static str {
+fn code(command: &str, policy: &CommandPolicy) -> &'static str {
     match check(command, policy) {
         Ok(_) => "ok",
         Err(refusal) => refusal.code.as_str(),
     }
 }
 
-fn owner(programs: &[&str]) -> Policy {
-    Policy { programs: programs.iter().map(|&name| name.to_owned()).collect(), inline_code: false }
+fn owner(programs: &[&str]) -> CommandPolicy {
+    CommandPolicy { programs: programs.iter().map(|&name| name.to_owned()).collect(), inline_code: false }
 }
 
-fn expect(policy: &Policy, table: &[(&str, &str)]) {
+fn expect(policy: &CommandPolicy, table: &[(&str, &str)]) {
     for (command, expected) in table {
         assert_eq!(code(command, policy), *expected, "{command:?}");
     }
@@ -21,7 +21,7 @@ fn expect(policy: &Policy, table: &[(&str, &str)]) {
 #[test]
 fn the_known_commands_of_the_protocol_pass_or_fail_as_they_always_did() {
     expect(
-        &Policy::default(),
+        &CommandPolicy::default(),
         &[
             ("node a.js", "ok"),
             ("  npm test  ", "ok"),
@@ -55,7 +55,7 @@ fn the_known_commands_of_the_protocol_pass_or_fail_as_they_always_did() {
 #[test]
 fn defect_2_newlines_mixed_quotes_and_hidden_inline_code_are_refused() {
     expect(
-        &Policy::default(),
+        &CommandPolicy::default(),
         &[
             ("node a.js\nrm -rf /", "control_character"),
             ("node a.js\n", "control_character"),
@@ -71,7 +71,7 @@ fn defect_2_newlines_mixed_quotes_and_hidden_inline_code_are_refused() {
 #[test]
 fn every_kind_of_refusal_has_its_code() {
     expect(
-        &Policy::default(),
+        &CommandPolicy::default(),
         &[
             ("", "empty"),
             ("   ", "empty"),
@@ -91,7 +91,7 @@ fn every_kind_of_refusal_has_its_code() {
 #[test]
 fn node_options_before_the_script_are_a_closed_list() {
     expect(
-        &Policy::default(),
+        &CommandPolicy::default(),
         &[
             ("node --test", "ok"),
             ("node --test --test-reporter=tap test/", "ok"),
@@ -115,7 +115,7 @@ fn node_options_before_the_script_are_a_closed_list() {
 #[test]
 fn npm_runs_declared_scripts_only() {
     expect(
-        &Policy::default(),
+        &CommandPolicy::default(),
         &[
             ("npm run lint -- --fix -c x", "ok"),
             ("npm --silent test", "ok"),
@@ -138,7 +138,7 @@ fn npm_runs_declared_scripts_only() {
 #[test]
 fn npx_starts_installed_programs_only() {
     expect(
-        &Policy::default(),
+        &CommandPolicy::default(),
         &[
             ("npx --no @scope/tool run", "ok"),
             ("npx tsc -p tsconfig.json", "ok"),
@@ -164,9 +164,9 @@ fn npx_starts_installed_programs_only() {
 
 #[test]
 fn npx_is_run_so_that_it_cannot_download_or_mistake_an_option_for_its_own() {
-    let argv = check("npx --no vitest -c config", &Policy::default()).unwrap();
+    let argv = check("npx --no vitest -c config", &CommandPolicy::default()).unwrap();
     assert_eq!(argv_to_run(&argv), ["npx", "--no", "--", "vitest", "-c", "config"]);
-    let argv = check("node a.js", &Policy::default()).unwrap();
+    let argv = check("node a.js", &CommandPolicy::default()).unwrap();
     assert_eq!(argv_to_run(&argv), argv);
 }
 
@@ -206,7 +206,7 @@ fn programs_the_owner_added_still_may_not_carry_code() {
 
 #[test]
 fn the_owner_can_allow_inline_code_but_not_a_shell() {
-    let policy = Policy { inline_code: true, ..owner(&["python3"]) };
+    let policy = CommandPolicy { inline_code: true, ..owner(&["python3"]) };
     expect(
         &policy,
         &[
@@ -221,7 +221,7 @@ fn the_owner_can_allow_inline_code_but_not_a_shell() {
 
 #[test]
 fn a_refusal_reads_as_a_blocked_command() {
-    let refusal = check("rm -rf /", &Policy::default()).unwrap_err();
+    let refusal = check("rm -rf /", &CommandPolicy::default()).unwrap_err();
     assert_eq!(
         refusal.to_string(),
         "BLOCKED: validation command rejected by safety check: `rm` is not an allowed program; \
@@ -236,11 +236,11 @@ proptest! {
         noise in ".{0,80}",
         words in prop::collection::vec("[a-zA-Z0-9 $;&|<>\\\\\"*~-]{0,12}", 0..6),
     ) {
-        let _ = check(&noise, &Policy::default());
-        let _ = check(&format!("npx {noise}"), &Policy { programs: vec!["x".into()], inline_code: false });
+        let _ = check(&noise, &CommandPolicy::default());
+        let _ = check(&format!("npx {noise}"), &CommandPolicy { programs: vec!["x".into()], inline_code: false });
         prop_assume!(words.iter().all(|word| !word.contains("$(")));
         let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-        let argv = check(&format!("node a.js {}", quoted.join(" ")), &Policy::default()).unwrap();
+        let argv = check(&format!("node a.js {}", quoted.join(" ")), &CommandPolicy::default()).unwrap();
         prop_assert_eq!(&argv[2..], &words[..]);
     }
 }

@@ -1,11 +1,11 @@
 //! The tokenizer: quotes as in a POSIX shell, and no expansion of any kind.
 
-use super::{Refusal, RefusalCode};
+use super::{CommandRefusal, CommandRefusalCode};
 use std::iter::Peekable;
 use std::str::Chars;
 
 /// Splits a command into words; an operator outside quotes is refused even behind a backslash.
-pub fn split(command: &str) -> Result<Vec<String>, Refusal> {
+pub fn split(command: &str) -> Result<Vec<String>, CommandRefusal> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = command.chars().peekable();
@@ -29,7 +29,7 @@ pub fn split(command: &str) -> Result<Vec<String>, Refusal> {
     Ok(words)
 }
 
-fn single_quoted(chars: &mut Peekable<Chars<'_>>, word: &mut String) -> Result<(), Refusal> {
+fn single_quoted(chars: &mut Peekable<Chars<'_>>, word: &mut String) -> Result<(), CommandRefusal> {
     for c in chars {
         if c == '\'' {
             return Ok(());
@@ -39,7 +39,7 @@ fn single_quoted(chars: &mut Peekable<Chars<'_>>, word: &mut String) -> Result<(
     Err(unbalanced('\''))
 }
 
-fn double_quoted(chars: &mut Peekable<Chars<'_>>, word: &mut String) -> Result<(), Refusal> {
+fn double_quoted(chars: &mut Peekable<Chars<'_>>, word: &mut String) -> Result<(), CommandRefusal> {
     while let Some(c) = chars.next() {
         match c {
             '"' => return Ok(()),
@@ -50,15 +50,18 @@ fn double_quoted(chars: &mut Peekable<Chars<'_>>, word: &mut String) -> Result<(
     Err(unbalanced('"'))
 }
 
-fn refuse_operator(c: char) -> Result<(), Refusal> {
+fn refuse_operator(c: char) -> Result<(), CommandRefusal> {
     if !matches!(c, ';' | '&' | '|' | '>' | '<') {
         return Ok(());
     }
-    Err(Refusal::new(RefusalCode::ShellOperator, format!("The shell operator `{c}` stands outside quotes.")))
+    Err(CommandRefusal::new(
+        CommandRefusalCode::ShellOperator,
+        format!("The shell operator `{c}` stands outside quotes."),
+    ))
 }
 
-fn unbalanced(mark: char) -> Refusal {
-    Refusal::new(RefusalCode::UnbalancedQuote, format!("The last {mark} has no partner."))
+fn unbalanced(mark: char) -> CommandRefusal {
+    CommandRefusal::new(CommandRefusalCode::UnbalancedQuote, format!("The last {mark} has no partner."))
 }
 
 #[cfg(test)]
@@ -86,7 +89,7 @@ mod tests {
     fn a_mark_without_partner_is_refused() {
         for command in ["a 'b", "a \"b", "a \\", "a \"b\\\"", "a 'b\\' 'c"] {
             let code = split(command).unwrap_err().code;
-            assert_eq!(code, RefusalCode::UnbalancedQuote, "{command}");
+            assert_eq!(code, CommandRefusalCode::UnbalancedQuote, "{command}");
         }
     }
 }

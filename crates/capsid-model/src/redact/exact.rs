@@ -1,47 +1,52 @@
 //! Redaction of exact JSON before it is sealed: as for other values, and with each place told.
 
-use super::lists::told_of_items;
-use super::names::{Told, of_paired_value, renamed};
-use super::{Profile, REDACTED, redact_telling};
-use crate::exact::{Fields, Json, canonical};
+use super::lists::hints_of_items;
+use super::names::{NameHint, hint_of_pair, renamed};
+use super::{REDACTED, RedactProfile, redact_telling};
+use crate::exact::{ExactFields, ExactJson, canonical};
 use std::borrow::Cow;
 
 /// Takes out of a value what the profile takes out of its strings and names, and every string whose name says that it
 /// is a secret; below such a name also the strings of lists and objects, and numbers that may be passwords. Tells the place of each, as a JSON pointer that begins with `place`, and what was taken out.
-pub fn redact_exact(value: &mut Json, profile: Profile, place: &str, taken: &mut dyn FnMut(&str, &str)) {
-    Walk { profile, place: place.to_owned(), taken }.value(value, Told::Nothing);
+pub fn redact_exact(
+    value: &mut ExactJson,
+    profile: RedactProfile,
+    place: &str,
+    taken: &mut dyn FnMut(&str, &str),
+) {
+    RedactWalk { profile, place: place.to_owned(), taken }.value(value, NameHint::Nothing);
 }
 
-struct Walk<'a> {
-    profile: Profile,
+struct RedactWalk<'a> {
+    profile: RedactProfile,
     place: String,
     taken: &'a mut dyn FnMut(&str, &str),
 }
 
-impl Walk<'_> {
-    fn value(&mut self, value: &mut Json, told: Told) {
+impl RedactWalk<'_> {
+    fn value(&mut self, value: &mut ExactJson, told: NameHint) {
         match value {
-            Json::String(text) if told.takes_text(text) => {
+            ExactJson::String(text) if told.applies_to_text(text) => {
                 (self.taken)(&self.place, text);
                 *text = REDACTED.to_owned();
             }
-            Json::String(text) => {
+            ExactJson::String(text) => {
                 if let Cow::Owned(clean) = self.text(text) {
                     *text = clean;
                 }
             }
-            Json::Int(_) | Json::Float(_) => self.number(value, told),
-            Json::Array(items) => {
-                let texts: Vec<Option<&str>> = items.iter().map(Json::as_str).collect();
-                let of_items = told_of_items(&texts);
+            ExactJson::Int(_) | ExactJson::Float(_) => self.number(value, told),
+            ExactJson::Array(items) => {
+                let texts: Vec<Option<&str>> = items.iter().map(ExactJson::as_str).collect();
+                let of_items = hints_of_items(&texts);
                 for ((index, item), of_item) in items.iter_mut().enumerate().zip(of_items) {
                     self.below(&index.to_string(), |walk| walk.value(item, told.inside().max(of_item)));
                 }
             }
-            Json::Object(fields) => {
+            ExactJson::Object(fields) => {
                 let texts = fields.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
-                let paired = of_paired_value(texts);
-                let names: Vec<Told> =
+                let paired = hint_of_pair(texts);
+                let names: Vec<NameHint> =
                     fields.keys().map(|name| told.inside().member_of_pair(name, paired)).collect();
                 // The names first: the places told of the values are made of them.
                 self.names(fields);
@@ -49,22 +54,22 @@ impl Walk<'_> {
                     self.below(name, |walk| walk.value(value, told));
                 }
             }
-            Json::Null | Json::Bool(_) => {}
+            ExactJson::Null | ExactJson::Bool(_) => {}
         }
     }
 
-    fn number(&mut self, value: &mut Json, told: Told) {
-        if told == Told::Nothing {
+    fn number(&mut self, value: &mut ExactJson, told: NameHint) {
+        if told == NameHint::Nothing {
             return;
         }
         let number = canonical(value);
-        if told.takes_number(&number) {
+        if told.applies_to_number(&number) {
             (self.taken)(&self.place, &number);
             *value = REDACTED.into();
         }
     }
 
-    fn names(&mut self, fields: &mut Fields) {
+    fn names(&mut self, fields: &mut ExactFields) {
         let clean: Vec<Option<String>> = fields
             .keys()
             .map(|name| match self.text(name) {
@@ -99,13 +104,13 @@ mod tests {
     #[test]
     fn each_place_is_told_and_nothing_else_changes() {
         let token = format!("ghp_{}", "a1B2".repeat(9));
-        let mut value = Json::Object(fields! {
-            "calls": vec![Json::Object(fields! {"command": format!("push {token} now"), "n": 5_i64})],
-            "a/b": Json::Object(fields! {"password": "tea"}),
+        let mut value = ExactJson::Object(fields! {
+            "calls": vec![ExactJson::Object(fields! {"command": format!("push {token} now"), "n": 5_i64})],
+            "a/b": ExactJson::Object(fields! {"password": "tea"}),
             "plain": "/home/ada/notes about ada@corp.io",
         });
         let mut told = Vec::new();
-        redact_exact(&mut value, Profile::Secrets, "/execution", &mut |place, value| {
+        redact_exact(&mut value, RedactProfile::Secrets, "/execution", &mut |place, value| {
             told.push((place.to_owned(), value.to_owned()));
         });
         let places: Vec<(&str, &str)> =
@@ -114,34 +119,40 @@ mod tests {
             places,
             [("/execution/calls/0/command", token.as_str()), ("/execution/a~1b/password", "tea")]
         );
-        assert_eq!(value.at(&["a/b", "password"]).and_then(Json::as_str), Some(REDACTED));
+        assert_eq!(value.at(&["a/b", "password"]).and_then(ExactJson::as_str), Some(REDACTED));
         assert_eq!(value.text("plain"), Some("/home/ada/notes about ada@corp.io"));
-        let command = value.get("calls").and_then(Json::as_array).and_then(|calls| calls[0].text("command"));
+        let command =
+            value.get("calls").and_then(ExactJson::as_array).and_then(|calls| calls[0].text("command"));
         assert_eq!(command, Some("push [REDACTED] now"));
     }
 
     #[test]
     fn names_that_hold_a_secret_are_cleaned_too() {
-        let mut fields = Fields::new();
-        fields.insert("see ada@corp.io".to_owned(), Json::Null);
-        fields.insert("see eve@corp.io".to_owned(), Json::Bool(true));
-        let mut value = Json::Object(fields);
+        let mut fields = ExactFields::new();
+        fields.insert("see ada@corp.io".to_owned(), ExactJson::Null);
+        fields.insert("see eve@corp.io".to_owned(), ExactJson::Bool(true));
+        let mut value = ExactJson::Object(fields);
         let mut count = 0;
-        redact_exact(&mut value, Profile::Publish, "", &mut |_, _| count += 1);
+        redact_exact(&mut value, RedactProfile::Publish, "", &mut |_, _| count += 1);
         assert_eq!(count, 2);
-        assert_eq!(value.get("see [REDACTED]"), Some(&Json::Null));
-        assert_eq!(value.get("see [REDACTED] 2"), Some(&Json::Bool(true)));
+        assert_eq!(value.get("see [REDACTED]"), Some(&ExactJson::Null));
+        assert_eq!(value.get("see [REDACTED] 2"), Some(&ExactJson::Bool(true)));
     }
 
     #[test]
     fn a_place_is_told_without_the_secret_in_a_name() {
         let token = format!("ghp_{}", "a1B2".repeat(9));
-        let mut inner = Fields::new();
-        inner.insert(format!("use {token}"), Json::Object(fields! {"password": "tea"}));
-        inner.insert(format!("use {}", token.replace('a', "b")), Json::Object(fields! {"password": "mug"}));
-        let mut value = Json::Object(fields! {"env": Json::Object(inner)});
+        let mut inner = ExactFields::new();
+        inner.insert(format!("use {token}"), ExactJson::Object(fields! {"password": "tea"}));
+        inner.insert(
+            format!("use {}", token.replace('a', "b")),
+            ExactJson::Object(fields! {"password": "mug"}),
+        );
+        let mut value = ExactJson::Object(fields! {"env": ExactJson::Object(inner)});
         let mut places = Vec::new();
-        redact_exact(&mut value, Profile::Secrets, "/context", &mut |place, _| places.push(place.to_owned()));
+        redact_exact(&mut value, RedactProfile::Secrets, "/context", &mut |place, _| {
+            places.push(place.to_owned())
+        });
         assert_eq!(
             places,
             [
@@ -151,21 +162,24 @@ mod tests {
                 "/context/env/use [REDACTED] 2/password"
             ]
         );
-        assert_eq!(value.at(&["env", "use [REDACTED] 2", "password"]).and_then(Json::as_str), Some(REDACTED));
+        assert_eq!(
+            value.at(&["env", "use [REDACTED] 2", "password"]).and_then(ExactJson::as_str),
+            Some(REDACTED)
+        );
     }
 
     #[test]
     fn strings_and_numbers_below_a_secret_name_are_told() {
-        let mut value = Json::Object(fields! {
-            "passwords": vec![Json::from("tea"), Json::from(123_456_i64), Json::from(7_i64)],
+        let mut value = ExactJson::Object(fields! {
+            "passwords": vec![ExactJson::from("tea"), ExactJson::from(123_456_i64), ExactJson::from(7_i64)],
             "password": 20.125, "max_tokens": 4096_i64,
         });
         let mut told = Vec::new();
-        redact_exact(&mut value, Profile::Secrets, "", &mut |place, value| {
+        redact_exact(&mut value, RedactProfile::Secrets, "", &mut |place, value| {
             told.push(format!("{place}={value}"));
         });
         assert_eq!(told, ["/passwords/0=tea", "/passwords/1=123456", "/password=20.125"]);
-        assert_eq!(value.get("password"), Some(&Json::from(REDACTED)));
-        assert_eq!(value.get("max_tokens"), Some(&Json::from(4096_i64)));
+        assert_eq!(value.get("password"), Some(&ExactJson::from(REDACTED)));
+        assert_eq!(value.get("max_tokens"), Some(&ExactJson::from(4096_i64)));
     }
 }

@@ -1,16 +1,16 @@
 //! What the items of a list tell of each other: the lines of a private key, and the argument after a flag.
 
 use super::checks::{has_key_line, is_not_placeholder};
-use super::names::{Told, of_argument_after};
+use super::names::{NameHint, hint_after_argument};
 
 /// What is told of each item by the others; `texts` are those items that are texts.
-pub(super) fn told_of_items(texts: &[Option<&str>]) -> Vec<Told> {
-    let mut told = vec![Told::Nothing; texts.len()];
+pub(super) fn hints_of_items(texts: &[Option<&str>]) -> Vec<NameHint> {
+    let mut told = vec![NameHint::Nothing; texts.len()];
     for (index, text) in texts.iter().enumerate() {
         let Some(text) = text else { continue };
         let next = texts.get(index + 1).copied().flatten();
         if next.is_some_and(|next| !next.starts_with('-') && is_not_placeholder(next)) {
-            told[index + 1] = told[index + 1].max(of_argument_after(text));
+            told[index + 1] = told[index + 1].max(hint_after_argument(text));
         }
         if is_mark(text, "-----BEGIN ") {
             mark_key(&mut told, texts, index + 1..texts.len());
@@ -26,10 +26,10 @@ fn is_mark(text: &str, start: &str) -> bool {
 }
 
 /// Marks the lines of a key from its first or last line on, up to what cannot be one of them.
-fn mark_key(told: &mut [Told], texts: &[Option<&str>], from: impl Iterator<Item = usize>) {
+fn mark_key(told: &mut [NameHint], texts: &[Option<&str>], from: impl Iterator<Item = usize>) {
     let lines: Vec<usize> = from.take_while(|&index| texts[index].is_some_and(is_in_key)).collect();
     if lines.iter().any(|&index| texts[index].is_some_and(has_key_line)) {
-        lines.into_iter().for_each(|index| told[index] = Told::Secret);
+        lines.into_iter().for_each(|index| told[index] = NameHint::Secret);
     }
 }
 
@@ -44,7 +44,7 @@ fn is_in_key(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::exact::parse;
-    use crate::redact::{Profile, REDACTED, redact_exact, redact_value};
+    use crate::redact::{REDACTED, RedactProfile, redact_exact, redact_value};
     use serde_json::{Value, json};
 
     const LINE: &str = "k3Jx9QpL2mZr7TbV5nHs8YdFk3Jx9QpL2mZr7TbV5nHs8YdF";
@@ -52,8 +52,8 @@ mod tests {
     /// Both redactors at once: they must agree.
     fn clean(mut value: Value) -> Value {
         let mut exact = parse(&value.to_string()).unwrap();
-        redact_exact(&mut exact, Profile::Secrets, "", &mut |_, _| {});
-        redact_value(&mut value, Profile::Secrets);
+        redact_exact(&mut exact, RedactProfile::Secrets, "", &mut |_, _| {});
+        redact_value(&mut value, RedactProfile::Secrets);
         let exact: Value = serde_json::from_str(&crate::exact::canonical(&exact)).unwrap();
         assert_eq!(exact, value);
         value

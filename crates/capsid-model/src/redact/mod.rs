@@ -14,7 +14,7 @@ pub use exact::redact_exact;
 pub use value::redact_value;
 
 use regex::{Captures, Regex, RegexSet, RegexSetBuilder};
-use rules::{PERSONAL, Rule, SECRETS};
+use rules::{PERSONAL, RedactRule, SECRETS};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -24,7 +24,7 @@ pub const REDACTED: &str = "[REDACTED]";
 
 /// How much is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
+pub enum RedactProfile {
     /// Credentials only: for what stays on this machine.
     Secrets,
     /// Also home paths, e-mail addresses, hosts and IP addresses: for what leaves it.
@@ -32,16 +32,20 @@ pub enum Profile {
 }
 
 /// The text without what the profile takes out; borrowed when there was nothing.
-pub fn redact(text: &str, profile: Profile) -> Cow<'_, str> {
+pub fn redact(text: &str, profile: RedactProfile) -> Cow<'_, str> {
     redact_telling(text, profile, &mut |_| {})
 }
 
 /// The same, and tells each value that is taken out.
-pub fn redact_telling<'t>(text: &'t str, profile: Profile, taken: &mut dyn FnMut(&str)) -> Cow<'t, str> {
+pub fn redact_telling<'t>(
+    text: &'t str,
+    profile: RedactProfile,
+    taken: &mut dyn FnMut(&str),
+) -> Cow<'t, str> {
     let text = SECRET_RULES.apply(Cow::Borrowed(text), taken);
     match profile {
-        Profile::Secrets => text,
-        Profile::Publish => PERSONAL_RULES.apply(text, taken),
+        RedactProfile::Secrets => text,
+        RedactProfile::Publish => PERSONAL_RULES.apply(text, taken),
     }
 }
 
@@ -57,21 +61,21 @@ pub fn cut_before_secret(text: &str, at: usize) -> usize {
     start + SECRET_RULES.cut(&text[start..end], at - start)
 }
 
-static SECRET_RULES: LazyLock<Compiled> = LazyLock::new(|| Compiled::new(SECRETS));
-static PERSONAL_RULES: LazyLock<Compiled> = LazyLock::new(|| Compiled::new(PERSONAL));
+static SECRET_RULES: LazyLock<CompiledRules> = LazyLock::new(|| CompiledRules::new(SECRETS));
+static PERSONAL_RULES: LazyLock<CompiledRules> = LazyLock::new(|| CompiledRules::new(PERSONAL));
 
 /// What the common pass may remember of its way through a text. Too little, and it forgets and begins anew all the time.
 const SET_CACHE: usize = 16 << 20;
 
 /// Rules with one pattern that finds those which apply. A rule's own pattern is compiled when it first applies: most
 /// texts hold no secret, and compiling all of them would be the longest part of starting the program.
-struct Compiled {
+struct CompiledRules {
     any: RegexSet,
-    rules: Vec<(OnceLock<Option<Regex>>, &'static Rule)>,
+    rules: Vec<(OnceLock<Option<Regex>>, &'static RedactRule)>,
 }
 
-impl Compiled {
-    fn new(rules: &[&'static [Rule]]) -> Self {
+impl CompiledRules {
+    fn new(rules: &[&'static [RedactRule]]) -> Self {
         let rules = || rules.iter().copied().flatten();
         // The patterns are literals and a test compiles each, so none is ever left out.
         let any = RegexSetBuilder::new(rules().map(|rule| rule.pattern)).dfa_size_limit(SET_CACHE).build();
@@ -79,7 +83,10 @@ impl Compiled {
     }
 
     /// The rules that find something in a text.
-    fn found_in<'c>(&'c self, text: &str) -> impl Iterator<Item = (&'c Regex, &'static Rule)> + use<'c> {
+    fn found_in<'c>(
+        &'c self,
+        text: &str,
+    ) -> impl Iterator<Item = (&'c Regex, &'static RedactRule)> + use<'c> {
         self.any.matches(text).into_iter().filter_map(|index| {
             let (compiled, rule) = &self.rules[index];
             let regex = compiled.get_or_init(|| Regex::new(rule.pattern).ok()).as_ref()?;
@@ -89,7 +96,7 @@ impl Compiled {
 
     fn cut(&self, text: &str, at: usize) -> usize {
         // With what must follow it: `@` shows that a password stood before.
-        let found = |(regex, rule): (&Regex, &'static Rule)| -> Vec<Range<usize>> {
+        let found = |(regex, rule): (&Regex, &'static RedactRule)| -> Vec<Range<usize>> {
             let secret =
                 |found: Captures<'_>| Some(rule.secret(text, &found)?.start..found.get_match().end());
             regex.captures_iter(text).filter_map(secret).collect()

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// What the names on the way to a value say about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Told {
+pub(super) enum NameHint {
     /// Nothing.
     Nothing,
     /// `auth`: what a program logs in with, or how it does.
@@ -25,7 +25,7 @@ pub(super) enum Told {
     Password,
 }
 
-impl Told {
+impl NameHint {
     /// What is told of the items of a list or the members of an object.
     pub(super) fn inside(self) -> Self {
         match self {
@@ -39,10 +39,14 @@ impl Told {
     /// What is told of the member of this name, when this is told of what it belongs to.
     pub(super) fn member(self, name: &str) -> Self {
         if self == Self::Nothing {
-            of(&plain(name), name)
+            hint_for(&plain(name), name)
         } else {
             let plain = plain(name);
-            if DESCRIBING.contains(&plain.as_str()) { Self::Nothing } else { self.max(of(&plain, name)) }
+            if DESCRIBING.contains(&plain.as_str()) {
+                Self::Nothing
+            } else {
+                self.max(hint_for(&plain, name))
+            }
         }
     }
 
@@ -52,7 +56,7 @@ impl Told {
         if name.eq_ignore_ascii_case("value") { told.max(paired) } else { told }
     }
 
-    pub(super) fn takes_text(self, text: &str) -> bool {
+    pub(super) fn applies_to_text(self, text: &str) -> bool {
         !text.is_empty()
             && text != REDACTED
             && match self {
@@ -65,7 +69,7 @@ impl Told {
     }
 
     /// A short number is a count or a switch, whatever its name.
-    pub(super) fn takes_number(self, number: &str) -> bool {
+    pub(super) fn applies_to_number(self, number: &str) -> bool {
         self == Self::Password && number.bytes().filter(u8::is_ascii_digit).count() >= 4
     }
 }
@@ -116,54 +120,54 @@ fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
 }
 
-fn of(plain: &str, name: &str) -> Told {
+fn hint_for(plain: &str, name: &str) -> NameHint {
     let ends = |plain: &str, endings: &[&str]| endings.iter().any(|ending| plain.ends_with(ending));
     let one = plain.strip_suffix('s').unwrap_or(plain);
     if ends(plain, &PASSWORDS) {
-        Told::Password
+        NameHint::Password
     } else if ends(one, &PASSWORDS) {
-        Told::Many
+        NameHint::Many
     } else if ends(one, &SECRETS) {
-        Told::Secret
+        NameHint::Secret
     } else if plain.ends_with("token") {
-        Told::Token
+        NameHint::Token
     } else if one.ends_with("token") {
-        Told::Pieces
+        NameHint::Pieces
     } else if is_short_for_password(name) {
-        Told::Maybe
+        NameHint::Maybe
     } else if plain == "auth" {
-        Told::Login
+        NameHint::Login
     } else {
-        Told::Nothing
+        NameHint::Nothing
     }
 }
 
 /// What a flag such as `--password` tells of the argument after it.
-pub(super) fn of_argument_after(flag: &str) -> Told {
+pub(super) fn hint_after_argument(flag: &str) -> NameHint {
     let is_flag = flag.len() < 64
         && flag.starts_with("--")
         && !flag.contains(|c: char| c == '=' || c.is_whitespace())
         && !["--no-", "--ask-", "--prompt-"].iter().any(|start| flag.starts_with(start));
     if !is_flag {
-        return Told::Nothing;
+        return NameHint::Nothing;
     }
-    match of(&plain(flag), flag) {
-        Told::Secret | Told::Password => Told::Secret,
-        Told::Token => Told::Maybe,
-        _ => Told::Nothing,
+    match hint_for(&plain(flag), flag) {
+        NameHint::Secret | NameHint::Password => NameHint::Secret,
+        NameHint::Token => NameHint::Maybe,
+        _ => NameHint::Nothing,
     }
 }
 
 /// What `{"name": "DB_PASSWORD", "value": ...}` tells of the value, given the members that are texts.
-pub(super) fn of_paired_value<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Told {
+pub(super) fn hint_of_pair<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> NameHint {
     members
         .filter(|(member, _)| member.eq_ignore_ascii_case("name") || member.eq_ignore_ascii_case("key"))
-        .map(|(_, name)| match of(&plain(name), name) {
-            Told::Token => Told::Pieces,
+        .map(|(_, name)| match hint_for(&plain(name), name) {
+            NameHint::Token => NameHint::Pieces,
             told => told,
         })
         .max()
-        .unwrap_or(Told::Nothing)
+        .unwrap_or(NameHint::Nothing)
 }
 
 /// `pass` and `pwd` as a word of their own: not `bypass`.

@@ -1,21 +1,21 @@
 //! Redaction of JSON values: strings at any depth, member names, and members that are secret by name.
 
-use super::lists::told_of_items;
-use super::names::{Told, of_paired_value, renamed};
-use super::{Profile, REDACTED, redact};
+use super::lists::hints_of_items;
+use super::names::{NameHint, hint_of_pair, renamed};
+use super::{REDACTED, RedactProfile, redact};
 use crate::{Object, Value};
 use std::borrow::Cow;
 
 /// Takes out of a JSON value what the profile takes out of its strings and names, and every string whose name says
 /// that it is a secret; below such a name also the strings of lists and objects, and numbers that may be passwords.
-pub fn redact_value(value: &mut Value, profile: Profile) {
-    below(value, profile, Told::Nothing);
+pub fn redact_value(value: &mut Value, profile: RedactProfile) {
+    below(value, profile, NameHint::Nothing);
 }
 
-fn below(value: &mut Value, profile: Profile, told: Told) {
+fn below(value: &mut Value, profile: RedactProfile, told: NameHint) {
     match value {
-        Value::String(text) if told.takes_text(text) => *text = REDACTED.to_owned(),
-        Value::Number(number) if told.takes_number(&number.to_string()) => *value = REDACTED.into(),
+        Value::String(text) if told.applies_to_text(text) => *text = REDACTED.to_owned(),
+        Value::Number(number) if told.applies_to_number(&number.to_string()) => *value = REDACTED.into(),
         Value::String(text) => {
             if let Cow::Owned(clean) = redact(text, profile) {
                 *text = clean;
@@ -23,7 +23,7 @@ fn below(value: &mut Value, profile: Profile, told: Told) {
         }
         Value::Array(items) => {
             let texts: Vec<Option<&str>> = items.iter().map(Value::as_str).collect();
-            let of_items = told_of_items(&texts);
+            let of_items = hints_of_items(&texts);
             for (item, of_item) in items.iter_mut().zip(of_items) {
                 below(item, profile, told.inside().max(of_item));
             }
@@ -33,9 +33,9 @@ fn below(value: &mut Value, profile: Profile, told: Told) {
     }
 }
 
-fn redact_members(members: &mut Object, profile: Profile, told: Told) {
+fn redact_members(members: &mut Object, profile: RedactProfile, told: NameHint) {
     let texts = members.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
-    let paired = of_paired_value(texts);
+    let paired = hint_of_pair(texts);
     for (name, value) in members.iter_mut() {
         below(value, profile, told.member_of_pair(name, paired));
     }
@@ -63,7 +63,7 @@ mod tests {
             "ada@corp.io": 1,
             "eve@corp.io": 2,
         });
-        redact_value(&mut value, Profile::Publish);
+        redact_value(&mut value, RedactProfile::Publish);
         assert_eq!(
             value,
             json!({
@@ -80,7 +80,7 @@ mod tests {
             "token": "short", "apiKey": "k", "X-API-KEY": "k", "db_password": "tea", "secret": "",
             "token_count": "15", "tokens": "many", "password": {"min": "8"}, "access_token": 7,
         });
-        redact_value(&mut value, Profile::Secrets);
+        redact_value(&mut value, RedactProfile::Secrets);
         assert_eq!(
             value,
             json!({
@@ -99,7 +99,7 @@ mod tests {
             "X-Auth": "x", "apiKeys": {"main": "k"}, "db_pass": "hunter2", "auth": {"user": "ada", "pass": "sunshine"},
             "smtpPass": "sunshine", "tokens": ["k3Jx9QpL2mZr7TbV5nHs8YdF"],
         });
-        redact_value(&mut value, Profile::Secrets);
+        redact_value(&mut value, RedactProfile::Secrets);
         assert_eq!(
             value,
             json!({
@@ -126,7 +126,7 @@ mod tests {
             "win": {"pwd": "C:\\Users\\ada"}, "test_pass": "all tests did well", "passed": "everything",
         });
         let mut value = before.clone();
-        redact_value(&mut value, Profile::Secrets);
+        redact_value(&mut value, RedactProfile::Secrets);
         assert_eq!(value, before);
     }
 
@@ -135,7 +135,7 @@ mod tests {
         let mut members: Object = (0..20_000).map(|n| (format!("a{n}@corp.io"), n.into())).collect();
         members.insert("[REDACTED] 3".to_owned(), "was so named".into());
         let mut value = Value::Object(members);
-        redact_value(&mut value, Profile::Publish);
+        redact_value(&mut value, RedactProfile::Publish);
         assert_eq!(value.as_object().unwrap().len(), 20_001);
         assert_eq!(value.get("[REDACTED] 2"), Some(&1.into()));
     }

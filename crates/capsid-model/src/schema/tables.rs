@@ -1,14 +1,14 @@
 //! One table per type. A member must be there where the protocol's documents require it; what the shipped stores
 //! leave out is only noted; shapes that existing engines write beside the published ones are taken too.
 
-use super::kind::Kind::{self, Any, Either, Flag, List, Number, OneOf, Open, Record, Text, Whole};
+use super::kind::ValueKind::{self, Any, Either, Flag, List, Number, OneOf, Open, Record, Text, Whole};
 use super::kind::{
-    AMOUNT, ASSET_ID, COUNT, Field, NAME, NUMBER, OBJECT, POSITIVE, SHARE, SLUG, SOME_TEXTS, TEXT, TEXTS,
-    TIME, VERSION, list, may, must, should,
+    AMOUNT, ASSET_ID, COUNT, FieldSchema, NAME, NUMBER, OBJECT, POSITIVE, SHARE, SLUG, SOME_TEXTS, TEXT,
+    TEXTS, TIME, VERSION, list, may, must, should,
 };
 
 /// The table of a type.
-pub(super) fn fields_of(name: &str) -> Option<&'static [Field]> {
+pub(super) fn fields_of(name: &str) -> Option<&'static [FieldSchema]> {
     Some(match name {
         "Gene" => GENE,
         "Capsule" => CAPSULE,
@@ -25,15 +25,15 @@ pub(super) fn fields_of(name: &str) -> Option<&'static [Field]> {
     })
 }
 
-const INTENT: Kind = OneOf(&["repair", "optimize", "innovate", "explore"]);
-const STATUS: Kind = OneOf(&["success", "failed", "failure"]);
-const SOURCE: Kind = OneOf(&["generated", "reused", "reference", "user_authored"]);
-const VISIBILITY: Kind = OneOf(&["private", "unlisted", "public"]);
-const TEXT_OR_OBJECT: Kind = Either(&TEXT, &OBJECT);
+const INTENT: ValueKind = OneOf(&["repair", "optimize", "innovate", "explore"]);
+const STATUS: ValueKind = OneOf(&["success", "failed", "failure"]);
+const SOURCE: ValueKind = OneOf(&["generated", "reused", "reference", "user_authored"]);
+const VISIBILITY: ValueKind = OneOf(&["private", "unlisted", "public"]);
+const TEXT_OR_OBJECT: ValueKind = Either(&TEXT, &OBJECT);
 
-const BLAST_RADIUS: Kind = Open(&[must("files", COUNT), must("lines", COUNT)]);
-const OUTCOME: Kind = Either(&Open(&[must("status", STATUS), must("score", SHARE)]), &STATUS);
-const ENV_FINGERPRINT: Kind = Open(&[
+const BLAST_RADIUS: ValueKind = Open(&[must("files", COUNT), must("lines", COUNT)]);
+const OUTCOME: ValueKind = Either(&Open(&[must("status", STATUS), must("score", SHARE)]), &STATUS);
+const ENV_FINGERPRINT: ValueKind = Open(&[
     may("node_version", TEXT),
     may("platform", TEXT),
     may("arch", TEXT),
@@ -48,8 +48,8 @@ const ENV_FINGERPRINT: Kind = Open(&[
     may("region", TEXT),
     may("container", Flag),
 ]);
-const A2A: Kind = Open(&[may("eligible_to_broadcast", Flag), may("status", TEXT), may("source", TEXT)]);
-const TRIGGER_CONTEXT: Kind = Record(&[
+const A2A: ValueKind = Open(&[may("eligible_to_broadcast", Flag), may("status", TEXT), may("source", TEXT)]);
+const TRIGGER_CONTEXT: ValueKind = Record(&[
     may("prompt", Text(0, 2000)),
     may("reasoning_trace", Text(0, 4000)),
     may("context_signals", TEXTS),
@@ -57,7 +57,7 @@ const TRIGGER_CONTEXT: Kind = Record(&[
     may("agent_model", TEXT),
 ]);
 
-const GENE: &[Field] = &[
+const GENE: &[FieldSchema] = &[
     must("type", NAME),
     should("schema_version", VERSION),
     must("id", NAME),
@@ -116,7 +116,7 @@ const GENE: &[Field] = &[
     should("asset_id", ASSET_ID),
 ];
 
-const CAPSULE: &[Field] = &[
+const CAPSULE: &[FieldSchema] = &[
     must("type", NAME),
     must("schema_version", VERSION),
     must("id", NAME),
@@ -176,7 +176,7 @@ const CAPSULE: &[Field] = &[
     must("asset_id", ASSET_ID),
 ];
 
-const EVOLUTION_EVENT: &[Field] = &[
+const EVOLUTION_EVENT: &[FieldSchema] = &[
     must("type", NAME),
     must("schema_version", VERSION),
     must("id", NAME),
@@ -200,7 +200,7 @@ const EVOLUTION_EVENT: &[Field] = &[
     should("asset_id", ASSET_ID),
 ];
 
-const VALIDATION_REPORT: &[Field] = &[
+const VALIDATION_REPORT: &[FieldSchema] = &[
     must("type", NAME),
     should("schema_version", VERSION),
     must("id", NAME),
@@ -218,7 +218,7 @@ const VALIDATION_REPORT: &[Field] = &[
     should("asset_id", ASSET_ID),
 ];
 
-const MUTATION: &[Field] = &[
+const MUTATION: &[FieldSchema] = &[
     must("type", NAME),
     may("schema_version", VERSION),
     must("id", NAME),
@@ -231,7 +231,7 @@ const MUTATION: &[Field] = &[
     may("asset_id", ASSET_ID),
 ];
 
-const PERSONALITY_STATE: &[Field] = &[
+const PERSONALITY_STATE: &[FieldSchema] = &[
     must("type", OneOf(&["PersonalityState"])),
     must("rigor", SHARE),
     must("creativity", SHARE),
@@ -240,7 +240,7 @@ const PERSONALITY_STATE: &[Field] = &[
     must("obedience", SHARE),
 ];
 
-const MEMORY_GRAPH_EVENT: &[Field] = &[
+const MEMORY_GRAPH_EVENT: &[FieldSchema] = &[
     must("type", NAME),
     must(
         "kind",
@@ -275,7 +275,7 @@ const MEMORY_GRAPH_EVENT: &[Field] = &[
     may("candidate", OBJECT),
 ];
 
-const PACK: &[Field] = &[
+const PACK: &[FieldSchema] = &[
     must("type", NAME),
     must("id", SLUG),
     must("name", Text(1, 80)),
@@ -290,7 +290,7 @@ const PACK: &[Field] = &[
     may("updated_at", TIME),
 ];
 
-const RECIPE: &[Field] = &[
+const RECIPE: &[FieldSchema] = &[
     must("type", NAME),
     must("title", Text(3, 200)),
     may("description", Text(0, 2000)),
@@ -317,7 +317,7 @@ const RECIPE: &[Field] = &[
     may("output_schema", OBJECT),
 ];
 
-const TASK: &[Field] = &[
+const TASK: &[FieldSchema] = &[
     must("type", NAME),
     must("task_id", NAME),
     must("status", OneOf(&["open", "claimed", "completed", "expired", "cancelled"])),
@@ -337,7 +337,7 @@ const TASK: &[Field] = &[
     may("atp_order_id", TEXT),
 ];
 
-const CAPABILITY_CANDIDATE: &[Field] = &[
+const CAPABILITY_CANDIDATE: &[FieldSchema] = &[
     must("type", NAME),
     must("id", NAME),
     must("title", NAME),

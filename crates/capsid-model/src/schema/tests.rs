@@ -49,7 +49,7 @@ fn every_type_has_a_table_that_names_its_type() {
         let fields = tables::fields_of(name).unwrap();
         assert!(fields.iter().any(|field| field.name == "type"), "{name}");
         let only_type = check(&json!({"type": name}));
-        assert!(only_type.iter().any(|f| f.severity == Severity::Error), "{name}");
+        assert!(only_type.iter().any(|f| f.severity == SchemaSeverity::Error), "{name}");
         assert!(only_type.iter().all(|f| f.path != "type"), "{name}");
     }
 }
@@ -135,7 +135,7 @@ fn shapes_that_existing_engines_write_are_taken() {
         ("claims", json!(null)),
     ] {
         let errors = check(&with(capsule(), name, value));
-        assert!(errors.iter().all(|f| f.severity == Severity::Note), "{name}");
+        assert!(errors.iter().all(|f| f.severity == SchemaSeverity::Note), "{name}");
     }
 }
 
@@ -145,9 +145,9 @@ fn a_failed_capsule_may_know_less() {
         "type": "Capsule", "id": "capsule_1", "outcome": {"status": "failed", "score": 0.2},
         "validation_errors": ["constraint_violations: forbidden_path touched: .env"],
     });
-    assert!(check(&failed).iter().all(|f| f.severity == Severity::Note));
+    assert!(check(&failed).iter().all(|f| f.severity == SchemaSeverity::Note));
     let odd = with(failed, "validation_errors", json!("none"));
-    assert!(check(&odd).iter().any(|f| f.severity == Severity::Error));
+    assert!(check(&odd).iter().any(|f| f.severity == SchemaSeverity::Error));
 }
 
 #[test]

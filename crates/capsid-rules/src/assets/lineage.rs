@@ -2,7 +2,7 @@
 
 /// A column, from left to right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Column {
+pub enum LineageColumn {
     /// Nodes that published something of it.
     Makers,
     /// Strategies.
@@ -20,8 +20,8 @@ const ROUNDS: usize = 4;
 
 /// A place for each point, each coordinate from 0 to 1. A line joins two points by their numbers; a line that joins what is
 /// not there is ignored. The same points and lines always give the same places.
-pub fn layout(points: &[Column], lines: &[(usize, usize)]) -> Vec<(f64, f64)> {
-    let mut used: Vec<Column> = points.to_vec();
+pub fn layout(points: &[LineageColumn], lines: &[(usize, usize)]) -> Vec<(f64, f64)> {
+    let mut used: Vec<LineageColumn> = points.to_vec();
     used.sort_unstable();
     used.dedup();
     let mut columns: Vec<Vec<usize>> = used
@@ -33,7 +33,7 @@ pub fn layout(points: &[Column], lines: &[(usize, usize)]) -> Vec<(f64, f64)> {
         for at in 0..columns.len() {
             let Some(column) = columns.get_mut(at) else { continue };
             let mut wanted: Vec<(f64, usize)> =
-                column.iter().map(|point| (wish(*point, lines, &heights), *point)).collect();
+                column.iter().map(|point| (preferred_row(*point, lines, &heights), *point)).collect();
             // What wants the same height keeps its order.
             wanted.sort_by(|(a, _), (b, _)| a.total_cmp(b));
             *column = wanted.into_iter().map(|(_, point)| point).collect();
@@ -69,7 +69,7 @@ fn heights(columns: &[Vec<usize>], points: usize) -> Vec<f64> {
 }
 
 /// The height that a point wants: that of what it is joined with, on average.
-fn wish(point: usize, lines: &[(usize, usize)], heights: &[f64]) -> f64 {
+fn preferred_row(point: usize, lines: &[(usize, usize)], heights: &[f64]) -> f64 {
     let others = lines.iter().filter_map(|(a, b)| match point {
         at if at == *a => heights.get(*b),
         at if at == *b => heights.get(*a),
@@ -81,7 +81,7 @@ fn wish(point: usize, lines: &[(usize, usize)], heights: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Column::{Capsules, Events, Genes, Makers, Users};
+    use super::LineageColumn::{Capsules, Events, Genes, Makers, Users};
     use super::*;
     use proptest::prelude::*;
 

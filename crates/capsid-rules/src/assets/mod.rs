@@ -2,7 +2,7 @@
 
 pub mod bundle;
 pub mod lineage;
-pub mod published;
 pub mod safety;
 pub mod similarity;
+pub mod traits;
 pub mod trending;

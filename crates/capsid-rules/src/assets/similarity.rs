@@ -37,13 +37,13 @@ pub fn jaccard(a: &str, b: &str) -> f64 {
 
 /// What remains of a text: enough to estimate how alike it is to others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sketch {
+pub struct TextSketch {
     minima: [u32; WIDTH],
     shingles: u32,
 }
 
 /// The sketch of a text; the same on every machine, for stores keep it.
-pub fn sketch(text: &str) -> Sketch {
+pub fn sketch(text: &str) -> TextSketch {
     let shingles = shingles(text);
     let mut minima = [u32::MAX; WIDTH];
     for shingle in &shingles {
@@ -52,10 +52,10 @@ pub fn sketch(text: &str) -> Sketch {
             *least = value.min(*least);
         }
     }
-    Sketch { minima, shingles: u32::try_from(shingles.len()).unwrap_or(u32::MAX) }
+    TextSketch { minima, shingles: u32::try_from(shingles.len()).unwrap_or(u32::MAX) }
 }
 
-impl Sketch {
+impl TextSketch {
     /// How many different shingles the text had.
     pub fn shingles(&self) -> u32 {
         self.shingles
@@ -100,7 +100,7 @@ impl Sketch {
 /// What follows from a likeness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Similar {
+pub enum SimilarityVerdict {
     /// It is new.
     Fresh,
     /// It is close to something; it stays a candidate and earns nothing for being promoted.
@@ -112,14 +112,14 @@ pub enum Similar {
 /// What follows when a new text with so many shingles is so much like a known one.
 ///
 /// Repeating oneself is cheaper than copying others and is stopped earlier. A short text is never held back.
-pub fn judge(likeness: f64, same_author: bool, shingles: u32) -> Similar {
+pub fn judge(likeness: f64, same_author: bool, shingles: u32) -> SimilarityVerdict {
     let (warn, quarantine) = if same_author { (0.60, 0.80) } else { (0.80, 0.95) };
     if likeness >= quarantine && shingles >= ENOUGH_SHINGLES {
-        Similar::Quarantine
+        SimilarityVerdict::Quarantine
     } else if likeness >= warn {
-        Similar::Warn
+        SimilarityVerdict::Warn
     } else {
-        Similar::Fresh
+        SimilarityVerdict::Fresh
     }
 }
 
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_thresholds() {
-        use Similar::{Fresh, Quarantine, Warn};
+        use SimilarityVerdict::{Fresh, Quarantine, Warn};
         for (likeness, other, own) in [
             (0.59, Fresh, Fresh),
             (0.60, Fresh, Warn),
@@ -234,8 +234,8 @@ mod tests {
     fn short_texts_are_never_held_back() {
         let short = "Fix the failing build by pinning the compiler";
         assert!(sketch(short).shingles() < ENOUGH_SHINGLES);
-        assert_eq!(judge(1.0, true, sketch(short).shingles()), Similar::Warn);
-        assert_eq!(judge(f64::NAN, true, 40), Similar::Fresh);
+        assert_eq!(judge(1.0, true, sketch(short).shingles()), SimilarityVerdict::Warn);
+        assert_eq!(judge(f64::NAN, true, 40), SimilarityVerdict::Fresh);
     }
 
     #[test]
@@ -266,9 +266,9 @@ mod tests {
     fn bytes_are_read_back() {
         let bytes = sketch(TEXT).to_bytes();
         assert_eq!(bytes.len(), 4 * (WIDTH + 1));
-        assert_eq!(Sketch::from_bytes(&bytes), Some(sketch(TEXT)));
-        assert_eq!(Sketch::from_bytes(&bytes[1..]), None);
-        assert_eq!(Sketch::from_bytes(&[]), None);
+        assert_eq!(TextSketch::from_bytes(&bytes), Some(sketch(TEXT)));
+        assert_eq!(TextSketch::from_bytes(&bytes[1..]), None);
+        assert_eq!(TextSketch::from_bytes(&[]), None);
         assert_eq!(text_of("a", "b", &["c", "d"]), "a\nb\nc\nd");
     }
 
@@ -288,7 +288,7 @@ mod tests {
         #[test]
         fn any_text_has_a_sketch(text in any::<String>()) {
             let sketch = sketch(&text);
-            prop_assert_eq!(Sketch::from_bytes(&sketch.to_bytes()), Some(sketch));
+            prop_assert_eq!(TextSketch::from_bytes(&sketch.to_bytes()), Some(sketch));
         }
     }
 }

@@ -34,7 +34,7 @@ pub fn fetch_weight(age_ms: i64) -> f64 {
 
 /// An asset among those that trend.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct Entry {
+pub struct TrendingEntry {
     /// What [`trend`] says.
     pub trend: f64,
     /// Its score in hundredths.
@@ -46,7 +46,7 @@ pub struct Entry {
 }
 
 /// The order of entries, most in demand first; no two different assets are equal.
-pub fn order(a: &Entry, b: &Entry) -> Ordering {
+pub fn order(a: &TrendingEntry, b: &TrendingEntry) -> Ordering {
     b.trend
         .total_cmp(&a.trend)
         .then(b.gdi_hundredths.cmp(&a.gdi_hundredths))
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn ties_are_settled() {
-        let entry = |trend, gdi_hundredths, promoted_at, id: &str| Entry {
+        let entry = |trend, gdi_hundredths, promoted_at, id: &str| TrendingEntry {
             trend,
             gdi_hundredths,
             promoted_at,

@@ -14,7 +14,7 @@ pub const ASSIGNMENT_MS: i64 = 3_600_000;
 /// How a report came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum ReportSource {
     /// By the publisher or its owner.
     Own,
     /// By a staked node that the hub chose.
@@ -24,17 +24,17 @@ pub enum Source {
 }
 
 /// How much a report weighs.
-pub fn weight(source: Source, reputation: f64) -> f64 {
+pub fn weight(source: ReportSource, reputation: f64) -> f64 {
     match source {
-        Source::Own => 0.0,
-        Source::Assigned => 1.0,
-        Source::Unsolicited => clip01(reputation / 100.0),
+        ReportSource::Own => 0.0,
+        ReportSource::Assigned => 1.0,
+        ReportSource::Unsolicited => clip01(reputation / 100.0),
     }
 }
 
 /// One report, oldest first in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Report {
+pub struct ReportVote {
     /// What [`weight`] says.
     pub weight: f64,
     /// Whether everything passed.
@@ -48,7 +48,7 @@ pub struct Report {
 /// Where the reports point to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ConsensusVerdict {
     /// No report counts yet.
     Pending,
     /// More passed than failed.
@@ -59,7 +59,7 @@ pub enum Verdict {
 
 /// All reports together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Tally {
+pub struct ConsensusTally {
     /// Weight of those that passed.
     pub passes: f64,
     /// Weight of those that failed.
@@ -71,10 +71,10 @@ pub struct Tally {
     /// How many of them passed.
     pub passed: usize,
     /// Where they point to.
-    pub verdict: Verdict,
+    pub verdict: ConsensusVerdict,
 }
 
-impl Tally {
+impl ConsensusTally {
     /// How many of the reports that counted failed.
     pub fn failed(&self) -> usize {
         self.counted - self.passed
@@ -82,7 +82,7 @@ impl Tally {
 }
 
 /// Adds up the reports that count.
-pub fn tally(reports: &[Report]) -> Tally {
+pub fn tally(reports: &[ReportVote]) -> ConsensusTally {
     let counted = counted(reports);
     let sum = |ok: bool| -> f64 {
         counted.iter().map(|&(_, report)| report).filter(|r| r.ok == ok).map(|r| amount(r.weight)).sum()
@@ -90,18 +90,18 @@ pub fn tally(reports: &[Report]) -> Tally {
     // An empty sum of floats is -0.
     let (passes, fails) = (sum(true) + 0.0, sum(false) + 0.0);
     let verdict = if counted.is_empty() {
-        Verdict::Pending
+        ConsensusVerdict::Pending
     } else if fails >= passes {
-        Verdict::Failed
+        ConsensusVerdict::Failed
     } else {
-        Verdict::Passed
+        ConsensusVerdict::Passed
     };
     let passed = counted.iter().filter(|(_, report)| report.ok).count();
-    Tally { passes, fails, total: passes + fails, counted: counted.len(), passed, verdict }
+    ConsensusTally { passes, fails, total: passes + fails, counted: counted.len(), passed, verdict }
 }
 
 /// The places of the reports that go against a clear majority of at least three.
-pub fn outliers(reports: &[Report]) -> Vec<usize> {
+pub fn outliers(reports: &[ReportVote]) -> Vec<usize> {
     let tally = tally(reports);
     if tally.counted < OUTLIERS_FROM || tally.passes == tally.fails {
         return Vec::new();
@@ -111,7 +111,7 @@ pub fn outliers(reports: &[Report]) -> Vec<usize> {
 }
 
 /// The reports that count: every assigned one, and of the others the newest of each owner that has no assigned one.
-fn counted(reports: &[Report]) -> Vec<(usize, &Report)> {
+fn counted(reports: &[ReportVote]) -> Vec<(usize, &ReportVote)> {
     let weighty = || reports.iter().enumerate().filter(|(_, report)| amount(report.weight) > 0.0);
     // The later of two entries stays, so an owner's assigned report is put in last.
     let unasked = weighty().filter(|(_, report)| !report.assigned);
@@ -126,26 +126,26 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn report(owner: &str, ok: bool, weight: f64) -> Report {
-        Report { weight, ok, assigned: false, owner: owner.to_owned() }
+    fn report(owner: &str, ok: bool, weight: f64) -> ReportVote {
+        ReportVote { weight, ok, assigned: false, owner: owner.to_owned() }
     }
 
-    fn assigned(owner: &str, ok: bool) -> Report {
-        Report { weight: 1.0, ok, assigned: true, owner: owner.to_owned() }
+    fn assigned(owner: &str, ok: bool) -> ReportVote {
+        ReportVote { weight: 1.0, ok, assigned: true, owner: owner.to_owned() }
     }
 
     #[test]
     fn weights_follow_the_source() {
-        assert_eq!(weight(Source::Own, 100.0), 0.0);
-        assert_eq!(weight(Source::Assigned, 0.0), 1.0);
-        assert_eq!(weight(Source::Unsolicited, 50.0), 0.5);
-        assert_eq!(weight(Source::Unsolicited, f64::NAN), 0.0);
+        assert_eq!(weight(ReportSource::Own, 100.0), 0.0);
+        assert_eq!(weight(ReportSource::Assigned, 0.0), 1.0);
+        assert_eq!(weight(ReportSource::Unsolicited, 50.0), 0.5);
+        assert_eq!(weight(ReportSource::Unsolicited, f64::NAN), 0.0);
     }
 
     #[test]
     fn nothing_and_own_reports_are_pending() {
-        assert_eq!(tally(&[]).verdict, Verdict::Pending);
-        assert_eq!(tally(&[report("me", true, 0.0)]).verdict, Verdict::Pending);
+        assert_eq!(tally(&[]).verdict, ConsensusVerdict::Pending);
+        assert_eq!(tally(&[report("me", true, 0.0)]).verdict, ConsensusVerdict::Pending);
         assert_eq!(serde_json::to_string(&tally(&[]).passes).unwrap(), "0.0");
     }
 
@@ -164,9 +164,9 @@ mod tests {
 
     #[test]
     fn half_failing_blocks() {
-        assert_eq!(tally(&[assigned("a", true), assigned("b", false)]).verdict, Verdict::Failed);
+        assert_eq!(tally(&[assigned("a", true), assigned("b", false)]).verdict, ConsensusVerdict::Failed);
         let two_to_one = [assigned("a", true), assigned("b", false), assigned("c", true)];
-        assert_eq!(tally(&two_to_one).verdict, Verdict::Passed);
+        assert_eq!(tally(&two_to_one).verdict, ConsensusVerdict::Passed);
     }
 
     #[test]
@@ -182,16 +182,16 @@ mod tests {
         fn a_further_pass_by_someone_new_never_turns_a_pass_into_a_failure(
             given in prop::collection::vec((0_u8..6, any::<bool>(), any::<bool>(), 0.0..1.0_f64), 0..12),
         ) {
-            let mut reports: Vec<Report> = given
+            let mut reports: Vec<ReportVote> = given
                 .into_iter()
-                .map(|(owner, ok, assigned, weight)| Report { weight, ok, assigned, owner: owner.to_string() })
+                .map(|(owner, ok, assigned, weight)| ReportVote { weight, ok, assigned, owner: owner.to_string() })
                 .collect();
             let before = tally(&reports);
             prop_assert!(before.counted <= reports.len());
             reports.push(assigned("new", true));
             let after = tally(&reports);
             prop_assert!(after.passes > before.passes && after.fails == before.fails);
-            prop_assert!(!(before.verdict == Verdict::Passed && after.verdict == Verdict::Failed));
+            prop_assert!(!(before.verdict == ConsensusVerdict::Passed && after.verdict == ConsensusVerdict::Failed));
         }
     }
 }

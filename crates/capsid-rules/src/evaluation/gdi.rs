@@ -7,7 +7,7 @@
 //! Evidence comes before what a publisher says of itself: confidence and streak count half until other owners used the
 //! asset, and passing reports count only when the validation they ran could have failed.
 
-use crate::evaluation::proof::Proof;
+use crate::evaluation::proof::ProofLevel;
 use crate::{amount, clip01};
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ const OWNERS_TO_BELIEVE: f64 = 3.0;
 
 /// All that is known of an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Evidence {
+pub struct GdiInputs {
     /// The publisher's own confidence, 0 to 1.
     pub confidence: f64,
     /// How often in a row it worked, by the publisher's own count.
@@ -69,10 +69,10 @@ pub struct Evidence {
     /// Whether a report by another owner says that it passed.
     pub passed_by_other: bool,
     /// Whether its validation proves anything.
-    pub validation: Proof,
+    pub validation: ProofLevel,
 }
 
-impl Default for Evidence {
+impl Default for GdiInputs {
     /// An asset of which nothing is known, by a publisher of whom nothing is known.
     fn default() -> Self {
         Self {
@@ -95,14 +95,14 @@ impl Default for Evidence {
             days_since_activity: 0.0,
             other_owners: 0,
             passed_by_other: false,
-            validation: Proof::Absent,
+            validation: ProofLevel::Absent,
         }
     }
 }
 
 /// One term of a score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Part {
+pub struct GdiPart {
     /// Its name, such as `social.votes`.
     pub name: &'static str,
     /// Its mean, 0 to 1.
@@ -131,22 +131,22 @@ pub struct Gdi {
     /// How lately it was used, 0 to 1.
     pub freshness: f64,
     /// Every term.
-    pub parts: Vec<Part>,
+    pub parts: Vec<GdiPart>,
 }
 
 /// The score of an asset.
-pub fn gdi(evidence: &Evidence) -> Gdi {
+pub fn gdi(evidence: &GdiInputs) -> Gdi {
     let intrinsic = intrinsic(evidence);
     let usage = usage(evidence);
     let social = social(evidence);
     let freshness = freshness(evidence.days_since_activity);
-    let sum = |parts: &[Part], of: fn(&Part) -> f64| {
+    let sum = |parts: &[GdiPart], of: fn(&GdiPart) -> f64| {
         clip01(parts.iter().map(|part| part.weight * of(part)).sum::<f64>())
     };
-    let mean = |parts: &[Part]| sum(parts, |part| part.value);
-    let lower = |parts: &[Part]| sum(parts, |part| part.lower);
+    let mean = |parts: &[GdiPart]| sum(parts, |part| part.value);
+    let lower = |parts: &[GdiPart]| sum(parts, |part| part.lower);
     let days = amount(evidence.days_since_activity);
-    let fresh = Part {
+    let fresh = GdiPart {
         name: "freshness",
         value: freshness,
         lower: freshness,
@@ -185,17 +185,17 @@ pub fn hundredths(score: f64) -> i64 {
 }
 
 /// How far the publisher's own words count: half while nobody else was involved.
-fn belief(evidence: &Evidence) -> f64 {
+fn belief(evidence: &GdiInputs) -> f64 {
     if evidence.passed_by_other {
         return 1.0;
     }
     0.5 + 0.5 * clip01(f64::from(evidence.other_owners) / OWNERS_TO_BELIEVE)
 }
 
-fn intrinsic(e: &Evidence) -> Vec<Part> {
+fn intrinsic(e: &GdiInputs) -> Vec<GdiPart> {
     let belief = belief(e);
     let counts = format!("counts {:.0} % by the evidence of others", belief * 100.0);
-    let part = |name, value, why| Part { name, value, lower: value, weight: 1.0 / 6.0, why };
+    let part = |name, value, why| GdiPart { name, value, lower: value, weight: 1.0 / 6.0, why };
     let blast = f64::from(e.files) * f64::from(e.lines);
     vec![
         part(
@@ -231,12 +231,12 @@ fn intrinsic(e: &Evidence) -> Vec<Part> {
     ]
 }
 
-fn usage(e: &Evidence) -> Vec<Part> {
+fn usage(e: &GdiInputs) -> Vec<GdiPart> {
     // Much use by few is less sure to last.
     let spread = 0.5 + 0.5 * clip01(f64::from(e.unique_fetchers_30d) / 5.0);
     let part = |name, count: u32, half: f64, weight, what| {
         let value = saturate(f64::from(count), half);
-        Part { name, value, lower: value * spread, weight, why: format!("{count} {what}") }
+        GdiPart { name, value, lower: value * spread, weight, why: format!("{count} {what}") }
     };
     vec![
         part("usage.fetches", e.fetches_30d, 50.0, 0.40, "fetches in 30 days"),
@@ -245,10 +245,10 @@ fn usage(e: &Evidence) -> Vec<Part> {
     ]
 }
 
-fn social(e: &Evidence) -> Vec<Part> {
+fn social(e: &GdiInputs) -> Vec<GdiPart> {
     let (up, down) = (f64::from(e.upvotes), f64::from(e.downvotes));
     vec![
-        Part {
+        GdiPart {
             name: "social.votes",
             value: (up + 1.0) / (up + down + 2.0),
             lower: wilson(up, up + down),
@@ -262,16 +262,16 @@ fn social(e: &Evidence) -> Vec<Part> {
 }
 
 /// Reports. One that a validation passed which cannot fail says nothing; one that it failed does.
-fn validation(e: &Evidence) -> Part {
-    let passes = if e.validation == Proof::Real { amount(e.passes) } else { 0.0 };
+fn validation(e: &GdiInputs) -> GdiPart {
+    let passes = if e.validation == ProofLevel::Real { amount(e.passes) } else { 0.0 };
     let fails = amount(e.fails);
     let total = passes + fails;
     let why = match e.validation {
-        Proof::Real => format!("reports weighing {passes:.2} passed, {fails:.2} failed"),
-        Proof::Vacuous => "the validation proves nothing and counts as absent".to_owned(),
-        Proof::Absent => "there is no validation that a report could rest on".to_owned(),
+        ProofLevel::Real => format!("reports weighing {passes:.2} passed, {fails:.2} failed"),
+        ProofLevel::Vacuous => "the validation proves nothing and counts as absent".to_owned(),
+        ProofLevel::Absent => "there is no validation that a report could rest on".to_owned(),
     };
-    Part {
+    GdiPart {
         name: "social.validation",
         value: if total > 0.0 { clip01(passes / total) } else { 0.5 },
         lower: wilson(passes, total),
@@ -280,10 +280,10 @@ fn validation(e: &Evidence) -> Part {
     }
 }
 
-fn reproducibility(e: &Evidence) -> Part {
+fn reproducibility(e: &GdiInputs) -> GdiPart {
     let tries = amount(e.passes) + amount(e.fails);
-    let tried = e.reproducibility.filter(|_| e.validation == Proof::Real && tries > 0.0).map(clip01);
-    Part {
+    let tried = e.reproducibility.filter(|_| e.validation == ProofLevel::Real && tries > 0.0).map(clip01);
+    GdiPart {
         name: "social.reproducibility",
         value: tried.unwrap_or(UNTRIED_REPRODUCIBILITY),
         lower: tried.map_or(0.0, |rate| wilson(rate * tries, tries)),
@@ -293,13 +293,13 @@ fn reproducibility(e: &Evidence) -> Part {
     }
 }
 
-fn bundle(e: &Evidence) -> Part {
+fn bundle(e: &GdiInputs) -> GdiPart {
     let (value, why) = if e.has_event {
         (1.0, "the bundle tells how it came about")
     } else {
         (BUNDLE_WITHOUT_EVENT, "the bundle has no EvolutionEvent")
     };
-    Part { name: "social.bundle", value, lower: value, weight: 0.10, why: why.to_owned() }
+    GdiPart { name: "social.bundle", value, lower: value, weight: 0.10, why: why.to_owned() }
 }
 
 fn saturate(count: f64, half: f64) -> f64 {
@@ -332,8 +332,8 @@ mod tests {
     }
 
     /// Published, never used: dimensions 0.57, 0, 0.50 and 0.99 go with 36.8.
-    fn unused() -> Evidence {
-        Evidence {
+    fn unused() -> GdiInputs {
+        GdiInputs {
             confidence: 0.9,
             success_streak: 10,
             files: 1,
@@ -343,13 +343,13 @@ mod tests {
             reputation: 47.0,
             has_event: true,
             days_since_activity: days_for(0.99),
-            ..Evidence::default()
+            ..GdiInputs::default()
         }
     }
 
     /// Much used: dimensions 0.76, 0.65, 0.50 and 0.92 go with 61.9.
-    fn used() -> Evidence {
-        Evidence {
+    fn used() -> GdiInputs {
+        GdiInputs {
             confidence: 0.9,
             success_streak: 10,
             files: 1,
@@ -363,7 +363,7 @@ mod tests {
             other_owners: 15,
             has_event: true,
             days_since_activity: days_for(0.92),
-            ..Evidence::default()
+            ..GdiInputs::default()
         }
     }
 
@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn a_bundle_without_an_event_loses_a_fifteenth_of_the_social_dimension() {
         let with = gdi(&used());
-        let without = gdi(&Evidence { has_event: false, ..used() });
+        let without = gdi(&GdiInputs { has_event: false, ..used() });
         near(with.social - without.social, 0.2 / 3.0);
         near(with.score - without.score, 4.0 / 3.0);
     }
@@ -399,9 +399,9 @@ mod tests {
     #[test]
     fn what_a_publisher_says_counts_half_until_others_were_involved() {
         let alone = gdi(&unused()).intrinsic;
-        let some = gdi(&Evidence { other_owners: 1, ..unused() }).intrinsic;
-        let three = gdi(&Evidence { other_owners: 3, ..unused() }).intrinsic;
-        let passed = gdi(&Evidence { other_owners: 1, passed_by_other: true, ..unused() }).intrinsic;
+        let some = gdi(&GdiInputs { other_owners: 1, ..unused() }).intrinsic;
+        let three = gdi(&GdiInputs { other_owners: 3, ..unused() }).intrinsic;
+        let passed = gdi(&GdiInputs { other_owners: 1, passed_by_other: true, ..unused() }).intrinsic;
         near(three - alone, (0.45 + 0.5) / 6.0);
         near(some - alone, (0.45 + 0.5) / 18.0);
         near(passed, three);
@@ -409,10 +409,10 @@ mod tests {
 
     #[test]
     fn passing_a_validation_that_proves_nothing_adds_nothing() {
-        let reported = Evidence { passes: 3.0, reproducibility: Some(1.0), ..used() };
+        let reported = GdiInputs { passes: 3.0, reproducibility: Some(1.0), ..used() };
         let absent = gdi(&used());
-        let vacuous = gdi(&Evidence { validation: Proof::Vacuous, ..reported });
-        let real = gdi(&Evidence { validation: Proof::Real, ..reported });
+        let vacuous = gdi(&GdiInputs { validation: ProofLevel::Vacuous, ..reported });
+        let real = gdi(&GdiInputs { validation: ProofLevel::Real, ..reported });
         near(vacuous.score, absent.score);
         near(vacuous.social, absent.social);
         assert!(real.score > absent.score + 5.0);
@@ -421,7 +421,8 @@ mod tests {
 
     #[test]
     fn the_parts_add_up() {
-        let gdi = gdi(&Evidence { validation: Proof::Real, passes: 2.0, fails: 1.0, upvotes: 4, ..used() });
+        let gdi =
+            gdi(&GdiInputs { validation: ProofLevel::Real, passes: 2.0, fails: 1.0, upvotes: 4, ..used() });
         let social: f64 = gdi
             .parts
             .iter()
@@ -451,9 +452,9 @@ mod tests {
             flags in any::<(bool, bool)>(),
             other_owners in 0..6_u32,
             proof in 0..3_usize,
-        ) -> Evidence {
+        ) -> GdiInputs {
             let [confidence, reputation, passes, fails, days_since_activity, _] = numbers;
-            Evidence {
+            GdiInputs {
                 confidence,
                 success_streak: counts[0],
                 files: counts[1],
@@ -473,7 +474,7 @@ mod tests {
                 days_since_activity,
                 other_owners,
                 passed_by_other: flags.1,
-                validation: [Proof::Absent, Proof::Vacuous, Proof::Real][proof],
+                validation: [ProofLevel::Absent, ProofLevel::Vacuous, ProofLevel::Real][proof],
             }
         }
     }
@@ -503,13 +504,13 @@ mod tests {
             let before = gdi(&evidence).score;
             let passes = amount(evidence.passes);
             let better = [
-                Evidence { passes: passes + more, ..evidence },
-                Evidence { upvotes: evidence.upvotes.saturating_add(count), ..evidence },
-                Evidence { fetches_30d: evidence.fetches_30d.saturating_add(count), ..evidence },
-                Evidence { unique_fetchers_30d: evidence.unique_fetchers_30d.saturating_add(count), ..evidence },
-                Evidence { other_owners: evidence.other_owners + count, ..evidence },
-                Evidence { passed_by_other: true, ..evidence },
-                Evidence { has_event: true, ..evidence },
+                GdiInputs { passes: passes + more, ..evidence },
+                GdiInputs { upvotes: evidence.upvotes.saturating_add(count), ..evidence },
+                GdiInputs { fetches_30d: evidence.fetches_30d.saturating_add(count), ..evidence },
+                GdiInputs { unique_fetchers_30d: evidence.unique_fetchers_30d.saturating_add(count), ..evidence },
+                GdiInputs { other_owners: evidence.other_owners + count, ..evidence },
+                GdiInputs { passed_by_other: true, ..evidence },
+                GdiInputs { has_event: true, ..evidence },
             ];
             for better in better {
                 prop_assert!(gdi(&better).score >= before - ROUNDING, "{better:?}");

@@ -1,6 +1,6 @@
 //! What stands between a candidate and its promotion, and when a promoted asset grows old.
 
-use crate::lifecycle::{Change, Status};
+use crate::lifecycle::{AssetEvent, AssetStatus};
 use serde::Serialize;
 
 /// Below this freshness a promoted asset is stale.
@@ -10,9 +10,9 @@ pub const ARCHIVED_BELOW: f64 = 0.05;
 
 /// What a promotion looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Standing {
+pub struct PromotionFacts {
     /// Where the asset stands.
-    pub status: Status,
+    pub status: AssetStatus,
     /// The lower bound of its score, 0 to 100.
     pub gdi_score: f64,
     /// Its intrinsic dimension, 0 to 1.
@@ -41,7 +41,7 @@ pub struct Standing {
 
 /// What a promotion asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Rule {
+pub struct PromotionRule {
     /// The least score.
     pub min_gdi: f64,
     /// The least intrinsic dimension.
@@ -56,7 +56,7 @@ pub struct Rule {
     pub require_report: bool,
 }
 
-impl Default for Rule {
+impl Default for PromotionRule {
     fn default() -> Self {
         Self {
             min_gdi: 25.0,
@@ -71,7 +71,7 @@ impl Default for Rule {
 
 /// One thing that stands in the way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Obstacle {
+pub struct PromotionObstacle {
     /// A stable name.
     pub code: &'static str,
     /// One sentence.
@@ -85,8 +85,8 @@ pub struct Obstacle {
 /// All that stands in the way of a promotion; nothing means promote.
 ///
 /// An administrator's word replaces the scores and the reports, never safety or the state the asset is in.
-pub fn obstacles(standing: &Standing, rule: &Rule) -> Vec<Obstacle> {
-    let mut found = standing_obstacles(standing);
+pub fn obstacles(standing: &PromotionFacts, rule: &PromotionRule) -> Vec<PromotionObstacle> {
+    let mut found = remaining_obstacles(standing);
     if !standing.admin_accepted {
         found.extend(score_obstacles(standing, rule));
         found.extend(report_obstacles(standing, rule));
@@ -95,20 +95,20 @@ pub fn obstacles(standing: &Standing, rule: &Rule) -> Vec<Obstacle> {
 }
 
 /// The change that age brings to an asset, one step at a time.
-pub fn ageing(status: Status, freshness: f64) -> Option<Change> {
+pub fn ageing(status: AssetStatus, freshness: f64) -> Option<AssetEvent> {
     match status {
-        Status::Promoted if freshness < STALE_BELOW => Some(Change::GrowStale),
-        Status::Stale if freshness < ARCHIVED_BELOW => Some(Change::Archive),
+        AssetStatus::Promoted if freshness < STALE_BELOW => Some(AssetEvent::GrowStale),
+        AssetStatus::Stale if freshness < ARCHIVED_BELOW => Some(AssetEvent::Archive),
         _ => None,
     }
 }
 
-fn standing_obstacles(standing: &Standing) -> Vec<Obstacle> {
-    let flag = |code, text: &str| Obstacle { code, text: text.to_owned(), have: 1.0, need: 0.0 };
+fn remaining_obstacles(standing: &PromotionFacts) -> Vec<PromotionObstacle> {
+    let flag = |code, text: &str| PromotionObstacle { code, text: text.to_owned(), have: 1.0, need: 0.0 };
     let mut found = Vec::new();
-    if standing.status != Status::Candidate {
+    if standing.status != AssetStatus::Candidate {
         let text = format!("Only a candidate is promoted; this asset is {}.", standing.status);
-        found.push(Obstacle { code: "not_a_candidate", text, have: 0.0, need: 1.0 });
+        found.push(PromotionObstacle { code: "not_a_candidate", text, have: 0.0, need: 1.0 });
     }
     if standing.is_anti_pattern {
         found.push(flag("anti_pattern", "It shows what not to do and is kept as a warning only."));
@@ -122,7 +122,7 @@ fn standing_obstacles(standing: &Standing) -> Vec<Obstacle> {
     found
 }
 
-fn score_obstacles(standing: &Standing, rule: &Rule) -> Vec<Obstacle> {
+fn score_obstacles(standing: &PromotionFacts, rule: &PromotionRule) -> Vec<PromotionObstacle> {
     let least = [
         ("gdi_too_low", "Its score (lower bound)", standing.gdi_score, rule.min_gdi),
         ("intrinsic_too_low", "Its intrinsic score", standing.intrinsic, rule.min_intrinsic),
@@ -142,15 +142,15 @@ fn score_obstacles(standing: &Standing, rule: &Rule) -> Vec<Obstacle> {
         .map(|(code, what, have, need)| {
             let have = if have.is_finite() { have } else { 0.0 };
             let text = format!("{what} is {}; it must be at least {}.", short(have), short(need));
-            Obstacle { code, text, have, need }
+            PromotionObstacle { code, text, have, need }
         })
         .collect()
 }
 
-fn report_obstacles(standing: &Standing, rule: &Rule) -> Vec<Obstacle> {
+fn report_obstacles(standing: &PromotionFacts, rule: &PromotionRule) -> Vec<PromotionObstacle> {
     let mut found = Vec::new();
     if rule.require_report && standing.passes_by_others == 0 {
-        found.push(Obstacle {
+        found.push(PromotionObstacle {
             code: "no_report_by_others",
             text: "No node of another owner has reported yet that its validation passed.".to_owned(),
             have: 0.0,
@@ -164,7 +164,12 @@ fn report_obstacles(standing: &Standing, rule: &Rule) -> Vec<Obstacle> {
             short(standing.fails),
             short(total)
         );
-        found.push(Obstacle { code: "reports_failed", text, have: standing.fails, need: total / 2.0 });
+        found.push(PromotionObstacle {
+            code: "reports_failed",
+            text,
+            have: standing.fails,
+            need: total / 2.0,
+        });
     }
     found
 }
@@ -183,9 +188,9 @@ mod tests {
     use crate::lifecycle::step;
     use proptest::prelude::*;
 
-    fn good() -> Standing {
-        Standing {
-            status: Status::Candidate,
+    fn good() -> PromotionFacts {
+        PromotionFacts {
+            status: AssetStatus::Candidate,
             gdi_score: 36.8,
             intrinsic: 0.57,
             confidence: 0.85,
@@ -201,8 +206,8 @@ mod tests {
         }
     }
 
-    fn codes(standing: &Standing) -> Vec<&'static str> {
-        obstacles(standing, &Rule::default()).into_iter().map(|obstacle| obstacle.code).collect()
+    fn codes(standing: &PromotionFacts) -> Vec<&'static str> {
+        obstacles(standing, &PromotionRule::default()).into_iter().map(|obstacle| obstacle.code).collect()
     }
 
     #[test]
@@ -212,30 +217,30 @@ mod tests {
 
     #[test]
     fn each_gate_has_its_own_obstacle() {
-        assert_eq!(codes(&Standing { gdi_score: 24.999, ..good() }), ["gdi_too_low"]);
-        assert_eq!(codes(&Standing { intrinsic: 0.39, ..good() }), ["intrinsic_too_low"]);
-        assert_eq!(codes(&Standing { confidence: 0.49, ..good() }), ["confidence_too_low"]);
-        assert_eq!(codes(&Standing { success_streak: 0, ..good() }), ["streak_too_short"]);
-        assert_eq!(codes(&Standing { reputation: 29.9, ..good() }), ["reputation_too_low"]);
-        assert_eq!(codes(&Standing { passes_by_others: 0, ..good() }), ["no_report_by_others"]);
-        assert_eq!(codes(&Standing { fails: 0.5, ..good() }), ["reports_failed"]);
-        assert_eq!(codes(&Standing { is_anti_pattern: true, ..good() }), ["anti_pattern"]);
-        assert_eq!(codes(&Standing { safety_held: true, ..good() }), ["safety"]);
-        assert_eq!(codes(&Standing { publisher_held: true, ..good() }), ["publisher_held"]);
-        assert_eq!(codes(&Standing { status: Status::Promoted, ..good() }), ["not_a_candidate"]);
-        assert_eq!(codes(&Standing { confidence: f64::NAN, ..good() }), ["confidence_too_low"]);
+        assert_eq!(codes(&PromotionFacts { gdi_score: 24.999, ..good() }), ["gdi_too_low"]);
+        assert_eq!(codes(&PromotionFacts { intrinsic: 0.39, ..good() }), ["intrinsic_too_low"]);
+        assert_eq!(codes(&PromotionFacts { confidence: 0.49, ..good() }), ["confidence_too_low"]);
+        assert_eq!(codes(&PromotionFacts { success_streak: 0, ..good() }), ["streak_too_short"]);
+        assert_eq!(codes(&PromotionFacts { reputation: 29.9, ..good() }), ["reputation_too_low"]);
+        assert_eq!(codes(&PromotionFacts { passes_by_others: 0, ..good() }), ["no_report_by_others"]);
+        assert_eq!(codes(&PromotionFacts { fails: 0.5, ..good() }), ["reports_failed"]);
+        assert_eq!(codes(&PromotionFacts { is_anti_pattern: true, ..good() }), ["anti_pattern"]);
+        assert_eq!(codes(&PromotionFacts { safety_held: true, ..good() }), ["safety"]);
+        assert_eq!(codes(&PromotionFacts { publisher_held: true, ..good() }), ["publisher_held"]);
+        assert_eq!(codes(&PromotionFacts { status: AssetStatus::Promoted, ..good() }), ["not_a_candidate"]);
+        assert_eq!(codes(&PromotionFacts { confidence: f64::NAN, ..good() }), ["confidence_too_low"]);
     }
 
     #[test]
     fn what_only_just_fails_is_not_told_as_enough() {
-        let found = obstacles(&Standing { gdi_score: 24.999, ..good() }, &Rule::default());
+        let found = obstacles(&PromotionFacts { gdi_score: 24.999, ..good() }, &PromotionRule::default());
         assert_eq!(found[0].text, "Its score (lower bound) is 24.99; it must be at least 25.");
         assert_eq!(short(0.29), "0.29");
     }
 
     #[test]
     fn the_exact_limits_suffice() {
-        let just = Standing {
+        let just = PromotionFacts {
             gdi_score: 25.0,
             intrinsic: 0.4,
             confidence: 0.5,
@@ -248,28 +253,33 @@ mod tests {
 
     #[test]
     fn an_administrator_replaces_scores_but_not_safety() {
-        let poor =
-            Standing { gdi_score: 0.0, passes_by_others: 0, fails: 3.0, admin_accepted: true, ..good() };
+        let poor = PromotionFacts {
+            gdi_score: 0.0,
+            passes_by_others: 0,
+            fails: 3.0,
+            admin_accepted: true,
+            ..good()
+        };
         assert_eq!(codes(&poor), [""; 0]);
-        assert_eq!(codes(&Standing { safety_held: true, ..poor }), ["safety"]);
+        assert_eq!(codes(&PromotionFacts { safety_held: true, ..poor }), ["safety"]);
     }
 
     #[test]
     fn reports_can_be_made_optional_but_failures_still_block() {
-        let rule = Rule { require_report: false, ..Rule::default() };
-        let unreported = Standing { passes_by_others: 0, passes: 0.0, ..good() };
+        let rule = PromotionRule { require_report: false, ..PromotionRule::default() };
+        let unreported = PromotionFacts { passes_by_others: 0, passes: 0.0, ..good() };
         assert!(obstacles(&unreported, &rule).is_empty());
-        assert_eq!(obstacles(&Standing { fails: 0.1, ..unreported }, &rule)[0].code, "reports_failed");
+        assert_eq!(obstacles(&PromotionFacts { fails: 0.1, ..unreported }, &rule)[0].code, "reports_failed");
     }
 
     #[test]
     fn assets_age_step_by_step() {
-        assert_eq!(ageing(Status::Promoted, 0.15), None);
-        assert_eq!(ageing(Status::Promoted, 0.01), Some(Change::GrowStale));
-        assert_eq!(ageing(Status::Stale, 0.05), None);
-        assert_eq!(ageing(Status::Stale, 0.049), Some(Change::Archive));
-        assert_eq!(ageing(Status::Candidate, 0.0), None);
-        for status in Status::ALL {
+        assert_eq!(ageing(AssetStatus::Promoted, 0.15), None);
+        assert_eq!(ageing(AssetStatus::Promoted, 0.01), Some(AssetEvent::GrowStale));
+        assert_eq!(ageing(AssetStatus::Stale, 0.05), None);
+        assert_eq!(ageing(AssetStatus::Stale, 0.049), Some(AssetEvent::Archive));
+        assert_eq!(ageing(AssetStatus::Candidate, 0.0), None);
+        for status in AssetStatus::ALL {
             if let Some(change) = ageing(status, 0.0) {
                 assert!(step(status, change).is_ok());
             }
@@ -280,12 +290,12 @@ mod tests {
         #[test]
         fn only_a_candidate_is_ever_promoted(
             gdi_score in prop::num::f64::ANY,
-            which in 0..Status::ALL.len(),
+            which in 0..AssetStatus::ALL.len(),
             admin_accepted: bool,
         ) {
-            let standing = Standing { status: Status::ALL[which], gdi_score, admin_accepted, ..good() };
-            if obstacles(&standing, &Rule::default()).is_empty() {
-                prop_assert!(step(standing.status, Change::Promote).is_ok());
+            let standing = PromotionFacts { status: AssetStatus::ALL[which], gdi_score, admin_accepted, ..good() };
+            if obstacles(&standing, &PromotionRule::default()).is_empty() {
+                prop_assert!(step(standing.status, AssetEvent::Promote).is_ok());
             }
         }
     }

@@ -42,7 +42,7 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// What a node did.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Record {
+pub struct NodeRecord {
     /// Everything it published, candidates too.
     pub published: u32,
     /// What was promoted.
@@ -61,7 +61,7 @@ pub struct Record {
     pub penalty: f64,
 }
 
-impl Record {
+impl NodeRecord {
     fn is_newcomers(&self) -> bool {
         self.published <= NEWCOMER
     }
@@ -75,7 +75,7 @@ impl Record {
 
 /// One term of a reputation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Part {
+pub struct ReputationPart {
     /// Its name.
     pub name: &'static str,
     /// The points it adds; negative when it takes some.
@@ -94,17 +94,17 @@ pub struct Reputation {
     /// Points taken off.
     pub negative: f64,
     /// Every term.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ReputationPart>,
 }
 
 /// The reputation that follows from a record.
-pub fn reputation(record: &Record) -> Reputation {
+pub fn reputation(record: &NodeRecord) -> Reputation {
     let settled = f64::from(record.promoted) + f64::from(record.rejected) + f64::from(record.revoked);
     let rate = |count: u32| if settled > 0.0 { clip01(f64::from(count) / settled) } else { 0.0 };
     let evidence = clip01(f64::from(record.reused_by_others) / FULL_EVIDENCE);
     let experience = clip01(f64::from(record.published) / FULL_RECORD);
     let (reject_cost, revoke_cost) = record.costs();
-    let points = |name, points, why| Part { name, points, why };
+    let points = |name, points, why| ReputationPart { name, points, why };
     let gains = [
         points(
             "promotions",
@@ -129,7 +129,7 @@ pub fn reputation(record: &Record) -> Reputation {
     ];
     let positive = gains.iter().map(|part| part.points).sum::<f64>().min(50.0);
     let negative = costs.iter().map(|part| part.points).sum::<f64>();
-    let costs = costs.into_iter().map(|part| Part { points: 0.0 - part.points, ..part });
+    let costs = costs.into_iter().map(|part| ReputationPart { points: 0.0 - part.points, ..part });
     Reputation {
         score: (START + positive - negative).clamp(0.0, 100.0),
         positive,
@@ -140,7 +140,7 @@ pub fn reputation(record: &Record) -> Reputation {
 
 /// One term of a reputation as it is shown: `value` times `weight` are its points.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Share {
+pub struct ReputationShare {
     /// Its name.
     pub name: &'static str,
     /// 0 to 1.
@@ -153,8 +153,8 @@ pub struct Share {
     pub explained: String,
 }
 
-impl Share {
-    fn of(name: &'static str, weight: f64, points: f64, explained: String) -> Self {
+impl ReputationShare {
+    fn new(name: &'static str, weight: f64, points: f64, explained: String) -> Self {
         let value = if weight == 0.0 { 0.0 } else { clip01(points / weight) };
         Self { name, value, weight, points, explained }
     }
@@ -170,15 +170,15 @@ const NO_DIFFERENCE: f64 = 0.005;
 
 /// Where a reputation comes from that is `stored` as it was last worked out, or was `set` by an operator. The points of
 /// all shares add up to the one that holds, but for rounding.
-pub fn shares(record: &Record, stored: f64, set: Option<f64>) -> Vec<Share> {
+pub fn shares(record: &NodeRecord, stored: f64, set: Option<f64>) -> Vec<ReputationShare> {
     let now = reputation(record);
     let points = |name: &str| now.parts.iter().find(|part| part.name == name).map_or(0.0, |part| part.points);
     let (reject_cost, revoke_cost) = record.costs();
     let settled = u64::from(record.promoted) + u64::from(record.rejected) + u64::from(record.revoked);
     let halved = if record.is_newcomers() { " A newcomer pays half." } else { "" };
     let mut shares = vec![
-        Share::of("start", START, START, format!("Every node begins with {START:.0} points.")),
-        Share::of(
+        ReputationShare::new("start", START, START, format!("Every node begins with {START:.0} points.")),
+        ReputationShare::new(
             "promotions",
             PROMOTIONS,
             points("promotions"),
@@ -187,7 +187,7 @@ pub fn shares(record: &Record, stored: f64, set: Option<f64>) -> Vec<Share> {
                 record.promoted
             ),
         ),
-        Share::of(
+        ReputationShare::new(
             "validated_confidence",
             CONFIDENCE,
             points("validated_confidence"),
@@ -196,7 +196,7 @@ pub fn shares(record: &Record, stored: f64, set: Option<f64>) -> Vec<Share> {
                 record.reused_by_others
             ),
         ),
-        Share::of(
+        ReputationShare::new(
             "average_gdi",
             AVERAGE_GDI,
             points("average_gdi"),
@@ -205,19 +205,19 @@ pub fn shares(record: &Record, stored: f64, set: Option<f64>) -> Vec<Share> {
                 100.0 * clip01(record.average_gdi / 100.0)
             ),
         ),
-        Share::of(
+        ReputationShare::new(
             "rejections",
             0.0 - reject_cost,
             points("rejections"),
             format!("{} of {settled} settled assets were rejected.{halved}", record.rejected),
         ),
-        Share::of(
+        ReputationShare::new(
             "revocations",
             0.0 - revoke_cost,
             points("revocations"),
             format!("{} of {settled} settled assets were withdrawn again.{halved}", record.revoked),
         ),
-        Share::of(
+        ReputationShare::new(
             "penalty",
             0.0 - PENALTY_CAP,
             points("penalty"),
@@ -236,7 +236,7 @@ pub fn shares(record: &Record, stored: f64, set: Option<f64>) -> Vec<Share> {
         ),
     ];
     let corrections = corrections.into_iter().filter(|(_, points, _)| points.abs() >= NO_DIFFERENCE);
-    shares.extend(corrections.map(|(name, points, why)| Share::correction(name, points, why)));
+    shares.extend(corrections.map(|(name, points, why)| ReputationShare::correction(name, points, why)));
     shares
 }
 
@@ -316,38 +316,38 @@ mod tests {
 
     #[test]
     fn a_new_node_has_fifty() {
-        assert_eq!(reputation(&Record::default()).score, 50.0);
+        assert_eq!(reputation(&NodeRecord::default()).score, 50.0);
     }
 
     #[test]
     fn two_promoted_assets_of_a_newcomer() {
-        let record = Record { published: 2, promoted: 2, ..Record::default() };
+        let record = NodeRecord { published: 2, promoted: 2, ..NodeRecord::default() };
         near(reputation(&record).score, 51.7, 0.05);
     }
 
     #[test]
     fn ten_promoted_assets() {
-        let record = Record {
+        let record = NodeRecord {
             published: 10,
             promoted: 10,
             validated_confidence: 0.9,
             reused_by_others: 5,
             average_gdi: 60.0,
-            ..Record::default()
+            ..NodeRecord::default()
         };
         near(reputation(&record).score, 64.533, 0.001);
     }
 
     #[test]
     fn a_long_and_good_record() {
-        let record = Record {
+        let record = NodeRecord {
             published: 40,
             promoted: 38,
             rejected: 2,
             validated_confidence: 0.9,
             reused_by_others: 1,
             average_gdi: 85.0,
-            ..Record::default()
+            ..NodeRecord::default()
         };
         let result = reputation(&record);
         near(result.score, 85.96, 0.001);
@@ -356,7 +356,8 @@ mod tests {
 
     #[test]
     fn shares_tell_why() {
-        let record = Record { published: 40, promoted: 30, rejected: 10, penalty: 12.0, ..Record::default() };
+        let record =
+            NodeRecord { published: 40, promoted: 30, rejected: 10, penalty: 12.0, ..NodeRecord::default() };
         let stored = reputation(&record).score;
         let told = shares(&record, stored, None);
         assert_eq!(told.len(), 7);
@@ -370,11 +371,11 @@ mod tests {
 
     #[test]
     fn newcomers_pay_half_for_mistakes() {
-        let newcomer = Record { published: 5, rejected: 5, ..Record::default() };
-        let settled = Record { published: 6, rejected: 6, ..Record::default() };
+        let newcomer = NodeRecord { published: 5, rejected: 5, ..NodeRecord::default() };
+        let settled = NodeRecord { published: 6, rejected: 6, ..NodeRecord::default() };
         assert_eq!(reputation(&newcomer).score, 40.0);
         assert_eq!(reputation(&settled).score, 30.0);
-        let revoked = Record { published: 4, revoked: 4, ..Record::default() };
+        let revoked = NodeRecord { published: 4, revoked: 4, ..NodeRecord::default() };
         assert_eq!(reputation(&revoked).score, 37.5);
     }
 
@@ -421,7 +422,7 @@ mod tests {
             penalty in prop::num::f64::ANY,
         ) {
             let [published, promoted, rejected, revoked, reused_by_others] = counts;
-            let result = reputation(&Record {
+            let result = reputation(&NodeRecord {
                 published, promoted, rejected, revoked, reused_by_others,
                 validated_confidence: confidence, average_gdi: gdi, penalty,
             });
@@ -439,7 +440,7 @@ mod tests {
             set in prop::option::of(0.0..100.0_f64),
         ) {
             let [published, promoted, rejected, revoked, reused_by_others] = counts;
-            let record = Record {
+            let record = NodeRecord {
                 published, promoted, rejected, revoked, reused_by_others,
                 validated_confidence: confidence, average_gdi: gdi, penalty,
             };
@@ -456,7 +457,7 @@ mod tests {
         #[test]
         fn a_rejection_in_place_of_a_promotion_never_helps(published in 6_u32..60, rejected in 0_u32..60) {
             let rejected = rejected.min(published - 1);
-            let of = |rejected| Record { published, promoted: published - rejected, rejected, ..Record::default() };
+            let of = |rejected| NodeRecord { published, promoted: published - rejected, rejected, ..NodeRecord::default() };
             prop_assert!(reputation(&of(rejected + 1)).score <= reputation(&of(rejected)).score);
         }
 

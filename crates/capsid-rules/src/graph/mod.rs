@@ -3,17 +3,18 @@
 //! A statement names things and how they hang together. The graph holds every statement once. Because saying and
 //! unsaying only add and take away, the same statements make the same graph in whatever order they come.
 
+pub mod ingest;
 pub mod layout;
 pub mod names;
 pub mod statement;
 pub mod sum;
-pub mod told;
 
 use serde::Serialize;
 pub use statement::{
-    Link, Outcome, Published, Statement, of_asset, of_bundle, of_report, of_solution, of_task,
+    PublishedAssetFacts, ReportedOutcome, Statement, StatementLink, asset_statement, bundle_statement,
+    report_statement, solution_statement, task_statement,
 };
-pub use sum::{Said, Sum};
+pub use sum::{CountedRelation, StatementSum};
 
 /// What the hub itself names.
 pub mod kind {
@@ -37,7 +38,7 @@ pub mod kind {
     pub const ALL: [&str; 8] = [SIGNAL, ERROR, GENE, CAPSULE, EVENT, NODE, ENVIRONMENT, TASK];
 
     /// What an asset of a type is.
-    pub fn of(asset_type: crate::lifecycle::AssetType) -> &'static str {
+    pub fn kind_of_asset(asset_type: crate::lifecycle::AssetType) -> &'static str {
         use crate::lifecycle::AssetType;
         match asset_type {
             AssetType::Gene => GENE,
@@ -108,14 +109,14 @@ pub mod link {
 
 /// A thing that a statement names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Thing {
+pub struct EntityKey {
     /// What it is.
     pub kind: String,
     /// Its normalised name: things of one kind with one key are one.
     pub key: String,
 }
 
-impl Thing {
+impl EntityKey {
     /// A thing of a kind, by its key.
     pub fn new(kind: &str, key: impl Into<String>) -> Self {
         Self { kind: kind.to_owned(), key: key.into() }
@@ -127,7 +128,7 @@ impl Thing {
     }
 
     /// How its name looks; nothing for what the hub knows by an id, which cannot be mistaken.
-    pub fn looks(&self) -> Option<i64> {
-        (!kind::is_known_by_id(&self.kind)).then(|| names::looks(&self.key))
+    pub fn look_alike_key(&self) -> Option<i64> {
+        (!kind::is_known_by_id(&self.kind)).then(|| names::look_alike_key(&self.key))
     }
 }

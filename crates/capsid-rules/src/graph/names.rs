@@ -1,6 +1,6 @@
 //! Names: when two of them are one, when one only looks like the other, and the numbers that follow from them.
 
-use super::{Thing, kind};
+use super::{EntityKey, kind};
 use capsid_model::hash::sha256_hex;
 use capsid_model::signal::{fold, is_control, is_cosmetic, normalise_error};
 use capsid_model::text::{collapse, is_invisible, trim};
@@ -99,7 +99,7 @@ pub fn is_unseen(c: char) -> bool {
 }
 
 /// How a name looks: names that look alike have one number.
-pub fn looks(key: &str) -> i64 {
+pub fn look_alike_key(key: &str) -> i64 {
     number(&skeleton(key).collect::<String>())
 }
 
@@ -121,10 +121,10 @@ pub fn mixes_scripts(name: &str) -> bool {
 
 /// The signals and errors that a list of signals names, each once. What only steers an engine or says that an input was
 /// absent is left out.
-pub fn of_signals(signals: &[impl AsRef<str>]) -> Vec<Thing> {
-    let mut things: Vec<Thing> = Vec::new();
+pub fn signal_keys(signals: &[impl AsRef<str>]) -> Vec<EntityKey> {
+    let mut things: Vec<EntityKey> = Vec::new();
     for signal in signals.iter().take(LOOKED_AT) {
-        for thing in of_signal(signal.as_ref()) {
+        for thing in entities_of_signal(signal.as_ref()) {
             if things.len() < MOST_SIGNALS && !things.contains(&thing) {
                 things.push(thing);
             }
@@ -134,20 +134,20 @@ pub fn of_signals(signals: &[impl AsRef<str>]) -> Vec<Thing> {
 }
 
 /// What one signal names: an error, or a signal for each of its alternatives.
-fn of_signal(signal: &str) -> Vec<Thing> {
+fn entities_of_signal(signal: &str) -> Vec<EntityKey> {
     let signal = trim(bounded(signal));
     if let Some(text) = signal.strip_prefix("errsig:") {
         let key = error_key(text);
-        return if key.is_empty() { Vec::new() } else { vec![Thing::new(kind::ERROR, key)] };
+        return if key.is_empty() { Vec::new() } else { vec![EntityKey::new(kind::ERROR, key)] };
     }
     let telling = |name: &&str| !is_control(name) && !is_cosmetic(name);
     let keys = signal.split('|').map(trim).filter(telling).map(signal_key);
-    keys.filter(|key| !key.is_empty()).map(|key| Thing::new(kind::SIGNAL, key)).collect()
+    keys.filter(|key| !key.is_empty()).map(|key| EntityKey::new(kind::SIGNAL, key)).collect()
 }
 
 fn signal_key(name: &str) -> String {
     let folded = fold(name);
-    let words: Vec<String> = folded.split(' ').map(apart).collect();
+    let words: Vec<String> = folded.split(' ').map(split_names).collect();
     normal(&words.join(" "))
 }
 
@@ -156,7 +156,7 @@ fn error_key(text: &str) -> String {
 }
 
 /// The name of a class of errors with its words apart: `TimeoutError` and `timeout_error` are one.
-fn apart(word: &str) -> String {
+fn split_names(word: &str) -> String {
     const ENDS: [&str; 6] = ["Error", "Exception", "Warning", "Failure", "Timeout", "Fault"];
     let is_class =
         word.bytes().all(|b| b.is_ascii_alphanumeric()) && ENDS.iter().any(|end| word.ends_with(end));
@@ -188,7 +188,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn keys(signals: &[&str]) -> Vec<(String, String)> {
-        of_signals(signals).into_iter().map(|thing| (thing.kind, thing.key)).collect()
+        signal_keys(signals).into_iter().map(|thing| (thing.kind, thing.key)).collect()
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
             ])
         );
         let many: Vec<String> = (0..99).map(|n| format!("s{n}")).collect();
-        assert_eq!(of_signals(&many).len(), MOST_SIGNALS);
+        assert_eq!(signal_keys(&many).len(), MOST_SIGNALS);
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
         ] {
             assert!(!mixes_scripts(fine), "{fine}");
         }
-        assert_eq!(looks("pаypal"), looks("paypal"));
+        assert_eq!(look_alike_key("pаypal"), look_alike_key("paypal"));
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
 
         #[test]
         fn signals_are_few_and_say_something(signals in prop::collection::vec(any::<String>(), 0..20)) {
-            let things = of_signals(&signals);
+            let things = signal_keys(&signals);
             prop_assert!(things.len() <= MOST_SIGNALS);
             prop_assert!(things.iter().all(|thing| !thing.key.is_empty()));
         }

@@ -1,11 +1,11 @@
 //! Statements added up: what is to be counted up or down, in the order of the numbers.
 
-use super::{Statement, Thing, link, names};
+use super::{EntityKey, Statement, link, names};
 use std::collections::BTreeMap;
 
 /// A relation as it is kept, without how often it is said.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said {
+pub struct CountedRelation {
     /// From this thing.
     pub source: i64,
     /// In this way.
@@ -28,7 +28,7 @@ pub fn relation_id(source: i64, kind: &str, target: i64, said_by: &str, is_told:
     names::number(&format!("{source}\0{kind}\0{target}\0{said_by}\0{is_told}"))
 }
 
-impl Said {
+impl CountedRelation {
     /// Its number.
     pub fn id(&self) -> i64 {
         relation_id(self.source, &self.kind, self.target, &self.said_by, false)
@@ -37,16 +37,16 @@ impl Said {
 
 /// What some statements change. Counts of 0 change nothing.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sum {
+pub struct StatementSum {
     /// Things by their numbers, and how many statements more, or fewer, name them.
-    pub things: BTreeMap<i64, (Thing, i64)>,
+    pub things: BTreeMap<i64, (EntityKey, i64)>,
     /// Relations by their numbers, and how many statements more, or fewer, say so.
-    pub relations: BTreeMap<i64, (Said, i64)>,
+    pub relations: BTreeMap<i64, (CountedRelation, i64)>,
 }
 
-impl Sum {
+impl StatementSum {
     /// Adds a statement.
-    pub fn say(&mut self, statement: &Statement) {
+    pub fn add_statement(&mut self, statement: &Statement) {
         self.count(statement, 1);
     }
 
@@ -69,9 +69,9 @@ impl Sum {
                 self.things.entry(id).or_insert_with(|| (thing.clone(), 0)).1 += by;
             }
         }
-        let id = |thing: &Thing| ids.get(thing).copied().unwrap_or_else(|| thing.id());
+        let id = |thing: &EntityKey| ids.get(thing).copied().unwrap_or_else(|| thing.id());
         for part in &statement.links {
-            let said = Said {
+            let said = CountedRelation {
                 source: id(&part.source),
                 kind: part.kind.to_owned(),
                 target: id(&part.target),
@@ -84,7 +84,7 @@ impl Sum {
         }
         for (one, other) in &statement.pairs {
             let (one, other) = (id(one), id(other));
-            let said = Said {
+            let said = CountedRelation {
                 source: one.min(other),
                 kind: link::CO_OCCURS.to_owned(),
                 target: one.max(other),

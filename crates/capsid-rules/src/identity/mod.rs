@@ -1,4 +1,4 @@
 //! Rules about secrets and accounts.
 
-pub mod access;
-pub mod account;
+pub mod accounts;
+pub mod secrets;

@@ -1,6 +1,6 @@
 //! The lexicon: ideas of software trouble and repair, and finding them in a text whatever words it uses.
 
-use super::words::{self, Kind, Token};
+use super::tokenizer::{self, TextToken, TokenKind};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -17,25 +17,25 @@ static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(TEXT));
 
 /// The ideas, prepared for looking up.
 pub(super) struct Lexicon {
-    ideas: Vec<Idea>,
+    ideas: Vec<Concept>,
     /// Numbers of the words and characters that phrases are made of.
     keys: HashMap<String, u32>,
     /// The phrases by their first word or character.
-    phrases: Vec<Vec<Phrase>>,
+    phrases: Vec<Vec<ConceptPhrase>>,
 }
 
 /// An idea.
 #[derive(Debug)]
-pub(super) struct Idea {
+pub(super) struct Concept {
     /// Its term, such as `c_timeout`.
     pub term: String,
     /// Ideas that it hangs together with, and how much, in the order of the lexicon.
-    pub related: Vec<(usize, Relation)>,
+    pub related: Vec<(usize, ConceptRelation)>,
 }
 
 /// How an idea hangs together with another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Relation {
+pub(super) enum ConceptRelation {
     /// The other is the broader one.
     Broader,
     /// The other is the narrower one.
@@ -45,7 +45,7 @@ pub(super) enum Relation {
 }
 
 /// The rest of a phrase after its first word.
-struct Phrase {
+struct ConceptPhrase {
     idea: usize,
     /// What follows, and how many others may stand before it.
     rest: Vec<(u32, u8)>,
@@ -53,7 +53,7 @@ struct Phrase {
 
 /// An idea in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mention {
+pub(super) struct ConceptMention {
     /// Which idea.
     pub idea: usize,
     /// The first token of the phrase.
@@ -76,10 +76,12 @@ impl Lexicon {
             entries.iter().enumerate().map(|(at, entry)| (entry.name, at)).collect();
         let mut lexicon = Self { ideas: Vec::new(), keys: HashMap::new(), phrases: Vec::new() };
         lexicon.ideas.extend(
-            entries.iter().map(|entry| Idea { term: format!("c_{}", entry.name), related: Vec::new() }),
+            entries.iter().map(|entry| Concept { term: format!("c_{}", entry.name), related: Vec::new() }),
         );
         for (at, entry) in entries.iter().enumerate() {
-            for (relation, names) in [(Relation::Broader, &entry.broader), (Relation::Near, &entry.near)] {
+            for (relation, names) in
+                [(ConceptRelation::Broader, &entry.broader), (ConceptRelation::Near, &entry.near)]
+            {
                 for other in names.iter().filter_map(|name| numbers.get(name)) {
                     lexicon.relate(at, *other, relation);
                 }
@@ -92,22 +94,24 @@ impl Lexicon {
     }
 
     /// The idea with a number.
-    pub fn idea(&self, number: usize) -> Option<&Idea> {
+    pub fn idea(&self, number: usize) -> Option<&Concept> {
         self.ideas.get(number)
     }
 
     /// The ideas in a text.
-    pub fn mentions(&self, tokens: &[Token]) -> Vec<Mention> {
+    pub fn mentions(&self, tokens: &[TextToken]) -> Vec<ConceptMention> {
         let mut mentions = Vec::new();
         let line: Vec<(Option<u32>, usize)> = (tokens.iter().enumerate())
-            .filter(|(_, token)| !matches!(token.kind, Kind::Small | Kind::Whole) && token.key != "的")
+            .filter(|(_, token)| {
+                !matches!(token.kind, TokenKind::Small | TokenKind::Whole) && token.key != "的"
+            })
             .map(|(at, token)| (self.keys.get(&token.key).copied(), at))
             .collect();
         for from in 0..line.len() {
             for phrase in self.beginning(line.get(from).and_then(|(key, _)| *key)) {
                 if let Some(last) = follow(&line, from, phrase, tokens) {
                     let at = |place: usize| line.get(place).map_or(0, |(_, at)| *at);
-                    mentions.push(Mention {
+                    mentions.push(ConceptMention {
                         idea: phrase.idea,
                         from: at(from),
                         to: at(last),
@@ -116,23 +120,28 @@ impl Lexicon {
                 }
             }
         }
-        for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Whole) {
+        for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Whole) {
             let single = self
                 .beginning(self.keys.get(&token.key).copied())
                 .iter()
                 .filter(|phrase| phrase.rest.is_empty());
-            mentions.extend(single.map(|phrase| Mention { idea: phrase.idea, from: at, to: at, length: 2 }));
+            mentions.extend(single.map(|phrase| ConceptMention {
+                idea: phrase.idea,
+                from: at,
+                to: at,
+                length: 2,
+            }));
         }
         mentions.sort_by_key(|mention| mention.from);
         mentions
     }
 
-    fn beginning(&self, key: Option<u32>) -> &[Phrase] {
+    fn beginning(&self, key: Option<u32>) -> &[ConceptPhrase] {
         key.and_then(|key| self.phrases.get(key as usize)).map_or(&[], Vec::as_slice)
     }
 
-    fn relate(&mut self, one: usize, other: usize, relation: Relation) {
-        let back = if relation == Relation::Broader { Relation::Narrower } else { relation };
+    fn relate(&mut self, one: usize, other: usize, relation: ConceptRelation) {
+        let back = if relation == ConceptRelation::Broader { ConceptRelation::Narrower } else { relation };
         for (from, to, relation) in [(one, other, relation), (other, one, back)] {
             let Some(idea) = self.ideas.get_mut(from) else { continue };
             if from != to && idea.related.iter().all(|(known, _)| *known != to) {
@@ -143,13 +152,13 @@ impl Lexicon {
 
     /// Learns a phrase: as it stands, turned round where that is likely to mean the same, and written as one word.
     fn learn(&mut self, idea: usize, phrase: &str) {
-        let mut steps: Vec<(String, Kind, bool)> = Vec::new();
+        let mut steps: Vec<(String, TokenKind, bool)> = Vec::new();
         for (at, part) in phrase.split('…').enumerate() {
-            let tokens = words::phrase(part).into_iter().enumerate();
+            let tokens = tokenizer::phrase(part).into_iter().enumerate();
             steps.extend(tokens.map(|(place, token)| (token.key, token.kind, at > 0 && place == 0)));
         }
         self.insert(idea, &steps);
-        let is_spaced = steps.iter().all(|(_, kind, _)| *kind == Kind::Word);
+        let is_spaced = steps.iter().all(|(_, kind, _)| *kind == TokenKind::Word);
         if let ([one, other], true) = (steps.as_slice(), is_spaced)
             && one.0.len().min(other.0.len()) >= TURNABLE
         {
@@ -160,18 +169,18 @@ impl Lexicon {
             if joined.len() < SHORTEST_JOINED {
                 return;
             }
-            self.insert(idea, &[(super::stems::stem(&joined), Kind::Word, false)]);
+            self.insert(idea, &[(super::stems::stem(&joined), TokenKind::Word, false)]);
         }
     }
 
-    fn insert(&mut self, idea: usize, steps: &[(String, Kind, bool)]) {
+    fn insert(&mut self, idea: usize, steps: &[(String, TokenKind, bool)]) {
         let mut before = None;
         let mut rest = Vec::new();
         for (key, kind, has_room) in steps {
             let gap = match (before, kind) {
                 _ if *has_room => ROOM,
-                (Some(Kind::Character), Kind::Character) => 0,
-                (Some(Kind::Word), Kind::Word) => 1,
+                (Some(TokenKind::Character), TokenKind::Character) => 0,
+                (Some(TokenKind::Word), TokenKind::Word) => 1,
                 _ => 2,
             };
             before = Some(*kind);
@@ -183,7 +192,7 @@ impl Lexicon {
         let (first, _) = rest.remove(0);
         let Some(phrases) = self.phrases.get_mut(first as usize) else { return };
         if phrases.iter().all(|known| known.idea != idea || known.rest != rest) {
-            phrases.push(Phrase { idea, rest });
+            phrases.push(ConceptPhrase { idea, rest });
         }
     }
 
@@ -198,8 +207,13 @@ impl Lexicon {
 }
 
 /// Where the last word of a phrase stands that begins at a place, if all of it does.
-fn follow(line: &[(Option<u32>, usize)], from: usize, phrase: &Phrase, tokens: &[Token]) -> Option<usize> {
-    let is_break = |at: usize| tokens.get(at).is_none_or(|token| token.kind == Kind::Break);
+fn follow(
+    line: &[(Option<u32>, usize)],
+    from: usize,
+    phrase: &ConceptPhrase,
+    tokens: &[TextToken],
+) -> Option<usize> {
+    let is_break = |at: usize| tokens.get(at).is_none_or(|token| token.kind == TokenKind::Break);
     let mut place = from;
     for (key, gap) in &phrase.rest {
         let ahead = line.iter().enumerate().skip(place + 1).take(usize::from(*gap) + 1);
@@ -211,15 +225,15 @@ fn follow(line: &[(Option<u32>, usize)], from: usize, phrase: &Phrase, tokens: &
 
 /// What the lexicon says of an idea.
 #[derive(Default)]
-struct Entry<'a> {
+struct LexiconEntry<'a> {
     name: &'a str,
     broader: Vec<&'a str>,
     near: Vec<&'a str>,
     phrases: Vec<&'a str>,
 }
 
-fn entries(text: &str) -> Vec<Entry<'_>> {
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+fn entries(text: &str) -> Vec<LexiconEntry<'_>> {
+    let mut entries: Vec<LexiconEntry<'_>> = Vec::new();
     for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let mut phrases = line;
         if let Some((head, rest)) = line.split_once(": ").filter(|_| !line.starts_with(' ')) {
@@ -233,10 +247,10 @@ fn entries(text: &str) -> Vec<Entry<'_>> {
     entries
 }
 
-fn head_of(head: &str) -> Entry<'_> {
+fn head_of(head: &str) -> LexiconEntry<'_> {
     let (front, near) = head.split_once('~').unwrap_or((head, ""));
     let (name, broader) = front.split_once('<').unwrap_or((front, ""));
-    Entry {
+    LexiconEntry {
         name: name.trim(),
         broader: listed(broader).collect(),
         near: listed(near).collect(),
@@ -254,7 +268,7 @@ mod tests {
     use std::collections::HashSet;
 
     fn ideas(text: &str) -> Vec<&'static str> {
-        let mentions = lexicon().mentions(&words::tokens(text));
+        let mentions = lexicon().mentions(&tokenizer::tokens(text));
         mentions
             .into_iter()
             .filter_map(|mention| lexicon().idea(mention.idea))
@@ -281,7 +295,7 @@ mod tests {
             assert!(!entry.phrases.is_empty(), "{name} has no phrase");
             let mut seen = HashSet::new();
             for phrase in &entry.phrases {
-                let tokens: usize = phrase.split('…').map(|part| words::phrase(part).len()).sum();
+                let tokens: usize = phrase.split('…').map(|part| tokenizer::phrase(part).len()).sum();
                 assert!(tokens > 0, "{name}: {phrase:?} says nothing");
                 assert!(seen.insert(*phrase), "{name}: {phrase} twice");
                 let unspaced = phrase.chars().any(crate::meaning::terms::is_unspaced);

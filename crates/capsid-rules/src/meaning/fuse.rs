@@ -8,7 +8,7 @@ use std::hash::Hash;
 /// How something was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Way {
+pub enum RankingSource {
     /// By what its text says.
     Text,
     /// By what it hangs together with.
@@ -17,7 +17,7 @@ pub enum Way {
     Embedding,
 }
 
-impl Way {
+impl RankingSource {
     /// The word that is sent.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -42,13 +42,13 @@ const EASE: f64 = 10.0;
 
 /// Something in the joint ranking.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fused<K> {
+pub struct FusedHit<K> {
     /// What it is.
     pub key: K,
     /// The sum over all ways of weight and strength.
     pub score: f64,
     /// How it was found, and at which place, counted from 1.
-    pub places: Vec<(Way, usize)>,
+    pub places: Vec<(RankingSource, usize)>,
 }
 
 /// A ranking: things with their strength from 0 to 1, the strongest first.
@@ -75,11 +75,11 @@ pub fn by_place<K>(keys: Vec<K>) -> Ranking<K> {
 }
 
 /// Joins rankings; of equals the smaller key comes first.
-pub fn fuse<K: Clone + Eq + Hash + Ord>(rankings: &[(Way, Ranking<K>)]) -> Vec<Fused<K>> {
-    let mut found: HashMap<&K, Fused<K>> = HashMap::new();
+pub fn fuse<K: Clone + Eq + Hash + Ord>(rankings: &[(RankingSource, Ranking<K>)]) -> Vec<FusedHit<K>> {
+    let mut found: HashMap<&K, FusedHit<K>> = HashMap::new();
     for (way, ranking) in rankings {
         for (at, (key, strength)) in ranking.iter().enumerate() {
-            let entry = found.entry(key).or_insert_with(|| Fused {
+            let entry = found.entry(key).or_insert_with(|| FusedHit {
                 key: key.clone(),
                 score: 0.0,
                 places: Vec::new(),
@@ -90,7 +90,7 @@ pub fn fuse<K: Clone + Eq + Hash + Ord>(rankings: &[(Way, Ranking<K>)]) -> Vec<F
             }
         }
     }
-    let mut fused: Vec<Fused<K>> = found.into_values().collect();
+    let mut fused: Vec<FusedHit<K>> = found.into_values().collect();
     fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
     fused
 }
@@ -102,21 +102,27 @@ mod tests {
     #[test]
     fn what_several_ways_find_comes_first() {
         let fused = fuse(&[
-            (Way::Text, by_score(vec![("a", 4.0), ("b", 3.8)])),
-            (Way::Graph, by_place(vec!["c", "b"])),
-            (Way::Embedding, by_likeness(vec![("b", 0.8), ("c", 0.7)])),
+            (RankingSource::Text, by_score(vec![("a", 4.0), ("b", 3.8)])),
+            (RankingSource::Graph, by_place(vec!["c", "b"])),
+            (RankingSource::Embedding, by_likeness(vec![("b", 0.8), ("c", 0.7)])),
         ]);
         let keys: Vec<&str> = fused.iter().map(|found| found.key).collect();
         assert_eq!(keys, ["b", "a", "c"]);
         let best = fused.first().expect("a best one");
-        assert_eq!(best.places, [(Way::Text, 2), (Way::Graph, 2), (Way::Embedding, 1)]);
-        let due = 3.8 / 4.0 + Way::Graph.weight() * 10.0 / 11.0 + Way::Embedding.weight();
+        assert_eq!(
+            best.places,
+            [(RankingSource::Text, 2), (RankingSource::Graph, 2), (RankingSource::Embedding, 1)]
+        );
+        let due = 3.8 / 4.0 + RankingSource::Graph.weight() * 10.0 / 11.0 + RankingSource::Embedding.weight();
         assert!((best.score - due).abs() < 1e-12, "{}", best.score);
     }
 
     #[test]
     fn equals_come_by_key_and_a_thing_counts_once_in_a_ranking() {
-        let fused = fuse(&[(Way::Text, vec![("b", 1.0), ("b", 0.9)]), (Way::Text, vec![("a", 1.0)])]);
+        let fused = fuse(&[
+            (RankingSource::Text, vec![("b", 1.0), ("b", 0.9)]),
+            (RankingSource::Text, vec![("a", 1.0)]),
+        ]);
         assert_eq!(fused.iter().map(|found| found.key).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(fused.first().map(|found| found.score), fused.last().map(|found| found.score));
         assert_eq!(fuse::<&str>(&[]), []);

@@ -6,16 +6,16 @@
 
 mod concepts;
 pub mod fuse;
-mod judge;
 mod noise;
 mod question;
+mod score;
 mod stems;
 pub mod terms;
+mod tokenizer;
 pub mod vectors;
-mod words;
 
-pub use judge::{Answer, Corpus, Judge, judge};
-pub use question::{Asked, MAX_ASKED, Question};
+pub use question::{MAX_ASKED, QueryTerm, SemanticQuestion};
+pub use score::{TermFrequencies, TextScore, TextScorer, score};
 use std::collections::HashMap;
 
 /// The most terms of a text, in all its parts.
@@ -27,7 +27,7 @@ const TOO_WEAK: f64 = 0.2;
 
 /// The texts of something that can be found.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Text<'a> {
+pub struct SearchableText<'a> {
     /// Names of signals and errors.
     pub signals: &'a [&'a str],
     /// What it is, in a sentence.
@@ -38,7 +38,7 @@ pub struct Text<'a> {
 
 /// The terms of a text, each once in each part, in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Meaning {
+pub struct MeaningTerms {
     /// Of its signals.
     pub signals: Vec<String>,
     /// Of its title.
@@ -47,9 +47,9 @@ pub struct Meaning {
     pub body: Vec<String>,
 }
 
-impl Meaning {
+impl MeaningTerms {
     /// The terms of a text.
-    pub fn of(text: &Text<'_>) -> Self {
+    pub fn parse(text: &SearchableText<'_>) -> Self {
         let signals = terms_of(&joined(text.signals), MAX_PART);
         let title = terms_of(text.title, MAX_PART);
         let body = terms_of(text.body, MAX_TERMS - signals.len() - title.len());
@@ -91,7 +91,7 @@ fn signal_text(signal: &str) -> &str {
 fn joined(signals: &[&str]) -> String {
     let mut text = String::new();
     for signal in signals {
-        if text.len() >= words::MAX_TEXT {
+        if text.len() >= tokenizer::MAX_TEXT {
             break;
         }
         text.push_str(signal_text(signal));
@@ -102,9 +102,9 @@ fn joined(signals: &[&str]) -> String {
 
 /// The terms of a text in its order. Where there are too many, those that it says most often.
 fn terms_of(text: &str, most: usize) -> Vec<String> {
-    let tokens = words::tokens(text);
+    let tokens = tokenizer::tokens(text);
     let is_heard = |at: usize| tokens.get(at).is_some_and(|token| token.force > TOO_WEAK);
-    let stems = words::words(&tokens).into_iter().map(|word| (word.at, word.term));
+    let stems = tokenizer::words(&tokens).into_iter().map(|word| (word.at, word.term));
     let lexicon = concepts::lexicon();
     let ideas = lexicon.mentions(&tokens).into_iter();
     let ideas = ideas.filter_map(|mention| Some((mention.from, lexicon.idea(mention.idea)?.term.clone())));

@@ -2,7 +2,7 @@
 
 /// What a piece of text between spaces is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Chunk<'a> {
+pub(super) enum NoiseChunk<'a> {
     /// Words.
     Words(&'a str),
     /// Words that say little: the name of a file, the kind of an address.
@@ -56,23 +56,23 @@ const TELLING: &[&str] = &[
 ];
 
 /// What a chunk without the signs around it is.
-pub(super) fn chunk(text: &str) -> Chunk<'_> {
+pub(super) fn chunk(text: &str) -> NoiseChunk<'_> {
     if TELLING.contains(&text) {
-        return Chunk::Words(text);
+        return NoiseChunk::Words(text);
     }
     if let Some((scheme, _)) = text.split_once("://") {
         let is_common = ["http", "https", "file"].contains(&scheme);
-        return if is_common || scheme.len() > 16 { Chunk::Nothing } else { Chunk::Weak(scheme) };
+        return if is_common || scheme.len() > 16 { NoiseChunk::Nothing } else { NoiseChunk::Weak(scheme) };
     }
     let place = without_line(text);
     if is_mail(place) || is_measure(place) || is_hex(place) || is_host(place) {
-        return Chunk::Nothing;
+        return NoiseChunk::Nothing;
     }
     if is_path(place) {
         let name = place.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default();
-        return if is_measure(name) { Chunk::Nothing } else { Chunk::Weak(name) };
+        return if is_measure(name) { NoiseChunk::Nothing } else { NoiseChunk::Weak(name) };
     }
-    if place.len() < text.len() { Chunk::Weak(place) } else { Chunk::Words(text) }
+    if place.len() < text.len() { NoiseChunk::Weak(place) } else { NoiseChunk::Words(text) }
 }
 
 /// Whether a run of letters and digits was made by a machine: part of a pod's name, a key, a hash.
@@ -239,7 +239,7 @@ mod tests {
             "100%",
             "api.example.com:443",
         ] {
-            assert_eq!(chunk(text), Chunk::Nothing, "{text}");
+            assert_eq!(chunk(text), NoiseChunk::Nothing, "{text}");
         }
         for (text, name) in [
             ("/usr/lib/node_modules/npm/index.js:10:5", "index.js"),
@@ -248,7 +248,7 @@ mod tests {
             ("C:\\Users\\ann\\app.py", "app.py"),
             ("postgres://u:p@db/x", "postgres"),
         ] {
-            assert_eq!(chunk(text), Chunk::Weak(name), "{text}");
+            assert_eq!(chunk(text), NoiseChunk::Weak(name), "{text}");
         }
         for text in [
             "502",
@@ -261,7 +261,7 @@ mod tests {
             "node.js",
             "socket.io",
         ] {
-            assert_eq!(chunk(text), Chunk::Words(text), "{text}");
+            assert_eq!(chunk(text), NoiseChunk::Words(text), "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a question asks for: its words, the ideas behind them, and a little of what lies near those.
 
-use super::concepts::{Mention, Relation, lexicon};
-use super::words::{self, Kind, Token};
+use super::concepts::{ConceptMention, ConceptRelation, lexicon};
+use super::tokenizer::{self, TextToken, TokenKind};
 use std::collections::HashMap;
 
 /// The most terms of a question.
@@ -19,7 +19,7 @@ const MOST: f64 = 1.6;
 
 /// A term that a question asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct QueryTerm {
     /// The term.
     pub term: String,
     /// How much it matters, above 0.
@@ -32,15 +32,15 @@ pub struct Asked {
 
 /// What is asked, the weightiest term first.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Question {
+pub struct SemanticQuestion {
     /// Its terms.
-    pub terms: Vec<Asked>,
+    pub terms: Vec<QueryTerm>,
 }
 
-impl Question {
+impl SemanticQuestion {
     /// What words and signals ask for.
-    pub fn of(words: &str, signals: &[String]) -> Self {
-        let mut asking = Asking::default();
+    pub fn parse(words: &str, signals: &[String]) -> Self {
+        let mut asking = QuestionBuilder::default();
         asking.text(words, 1.0);
         for signal in signals.iter().take(MAX_SIGNALS) {
             asking.text(super::signal_text(signal), SIGNAL);
@@ -49,7 +49,7 @@ impl Question {
     }
 
     /// The same question without what merely lies near it.
-    pub fn to_the_letter(&self) -> Self {
+    pub fn exact_terms(&self) -> Self {
         Self { terms: self.terms.iter().filter(|asked| !asked.is_near).cloned().collect() }
     }
 
@@ -61,34 +61,39 @@ impl Question {
 
 /// A question while it is read.
 #[derive(Default)]
-struct Asking {
-    terms: Vec<Asked>,
+struct QuestionBuilder {
+    terms: Vec<QueryTerm>,
     places: HashMap<String, usize>,
-    ideas: Vec<Evidence>,
+    ideas: Vec<ConceptEvidence>,
 }
 
 /// What speaks for an idea.
-struct Evidence {
+struct ConceptEvidence {
     idea: usize,
     /// The phrases, and how much each says.
     phrases: Vec<(String, f64)>,
 }
 
-impl Asking {
+impl QuestionBuilder {
     fn text(&mut self, text: &str, boost: f64) {
-        let tokens = words::tokens(text);
-        for word in words::words(&tokens) {
-            self.ask(Asked { term: word.term, weight: word.force * boost, word: word.shown, is_near: false });
+        let tokens = tokenizer::tokens(text);
+        for word in tokenizer::words(&tokens) {
+            self.ask(QueryTerm {
+                term: word.term,
+                weight: word.force * boost,
+                word: word.shown,
+                is_near: false,
+            });
         }
         for mention in lexicon().mentions(&tokens) {
             self.mention(&tokens, mention, boost);
         }
     }
 
-    fn ask(&mut self, asked: Asked) {
+    fn ask(&mut self, asked: QueryTerm) {
         match self.places.get(&asked.term).and_then(|at| self.terms.get_mut(*at)) {
             Some(known) if known.weight < asked.weight => {
-                *known = Asked { is_near: known.is_near && asked.is_near, ..asked };
+                *known = QueryTerm { is_near: known.is_near && asked.is_near, ..asked };
             }
             Some(_) => {}
             None => {
@@ -98,20 +103,20 @@ impl Asking {
         }
     }
 
-    fn mention(&mut self, tokens: &[Token], mention: Mention, boost: f64) {
+    fn mention(&mut self, tokens: &[TextToken], mention: ConceptMention, boost: f64) {
         let phrase = tokens.get(mention.from..=mention.to).unwrap_or_default();
         let force = phrase
             .iter()
-            .filter(|token| token.kind != Kind::Break)
+            .filter(|token| token.kind != TokenKind::Break)
             .map(|token| token.force)
             .fold(0.0, f64::max);
-        let said = shown(phrase);
+        let said = join_phrase(phrase);
         let strength = boost * force * specific(phrase, mention.length);
         let at = self.ideas.iter().position(|known| known.idea == mention.idea);
         let evidence = match at.and_then(|at| self.ideas.get_mut(at)) {
             Some(known) => known,
             None => {
-                self.ideas.push(Evidence { idea: mention.idea, phrases: Vec::new() });
+                self.ideas.push(ConceptEvidence { idea: mention.idea, phrases: Vec::new() });
                 let Some(new) = self.ideas.last_mut() else { return };
                 new
             }
@@ -121,13 +126,13 @@ impl Asking {
         }
     }
 
-    fn conclude(mut self) -> Question {
+    fn conclude(mut self) -> SemanticQuestion {
         let ideas: Vec<(usize, f64, String)> =
-            std::mem::take(&mut self.ideas).into_iter().filter_map(Evidence::sum).collect();
+            std::mem::take(&mut self.ideas).into_iter().filter_map(ConceptEvidence::sum).collect();
         for (number, weight, word) in &ideas {
             if let Some(idea) = lexicon().idea(*number) {
                 let term = idea.term.clone();
-                self.ask(Asked { term, weight: *weight, word: word.clone(), is_near: false });
+                self.ask(QueryTerm { term, weight: *weight, word: word.clone(), is_near: false });
             }
         }
         for (number, weight, word) in &ideas {
@@ -135,18 +140,18 @@ impl Asking {
             for (other, relation) in related {
                 if let Some(other) = lexicon().idea(*other) {
                     let (term, weight) = (other.term.clone(), weight * share(*relation));
-                    self.ask(Asked { term, weight, word: word.clone(), is_near: true });
+                    self.ask(QueryTerm { term, weight, word: word.clone(), is_near: true });
                 }
             }
         }
         self.terms.retain(|asked| asked.weight > 0.0);
         self.terms.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         self.terms.truncate(MAX_ASKED);
-        Question { terms: self.terms }
+        SemanticQuestion { terms: self.terms }
     }
 }
 
-impl Evidence {
+impl ConceptEvidence {
     /// How much is asked for the idea, and by which phrase most.
     fn sum(self) -> Option<(usize, f64, String)> {
         let all: f64 = self.phrases.iter().map(|(_, strength)| strength).sum();
@@ -159,17 +164,17 @@ impl Evidence {
 }
 
 /// How much of an idea one related to it says.
-fn share(relation: Relation) -> f64 {
+fn share(relation: ConceptRelation) -> f64 {
     match relation {
-        Relation::Broader => 0.3,
-        Relation::Near => 0.2,
-        Relation::Narrower => 0.1,
+        ConceptRelation::Broader => 0.3,
+        ConceptRelation::Near => 0.2,
+        ConceptRelation::Narrower => 0.1,
     }
 }
 
 /// How sure a phrase is: several words are surer than one.
-fn specific(phrase: &[Token], length: usize) -> f64 {
-    let is_unspaced = phrase.first().is_some_and(|token| token.kind == Kind::Character);
+fn specific(phrase: &[TextToken], length: usize) -> f64 {
+    let is_unspaced = phrase.first().is_some_and(|token| token.kind == TokenKind::Character);
     match if is_unspaced { length.div_ceil(2) } else { length } {
         0 | 1 => 0.8,
         2 => 1.0,
@@ -178,11 +183,11 @@ fn specific(phrase: &[Token], length: usize) -> f64 {
 }
 
 /// The words of a phrase as they were written.
-fn shown(phrase: &[Token]) -> String {
+fn join_phrase(phrase: &[TextToken]) -> String {
     let mut text = String::new();
     let mut was_unspaced = true;
     for token in phrase.iter().filter(|token| !token.shown.is_empty()) {
-        let is_unspaced = token.kind == Kind::Character;
+        let is_unspaced = token.kind == TokenKind::Character;
         if !(text.is_empty() || (was_unspaced && is_unspaced)) {
             text.push(' ');
         }

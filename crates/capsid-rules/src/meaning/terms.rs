@@ -42,10 +42,10 @@ pub struct SignalQuery {
 }
 
 /// The terms of an asset: whole signals first, then their words, those of the summary, and others.
-pub fn of_asset(signals: &[&str], summary: &str, extra: &[&str]) -> Vec<String> {
-    let mut terms = Terms::default();
+pub fn asset_terms(signals: &[&str], summary: &str, extra: &[&str]) -> Vec<String> {
+    let mut terms = TermList::default();
     for name in signals.iter().flat_map(|signal| names(signal)) {
-        terms.push_within(whole(name), MAX_WHOLE);
+        terms.push_within(whole_term(name), MAX_WHOLE);
         terms.push_within(squeezed(name), MAX_WHOLE);
     }
     for text in signals.iter().copied().chain([summary]).chain(extra.iter().copied()) {
@@ -58,8 +58,8 @@ pub fn of_asset(signals: &[&str], summary: &str, extra: &[&str]) -> Vec<String> 
 ///
 /// An asset answers when one of its signals is the asked one or a part of it (`timeout` for `TimeoutError`), or when it
 /// has all the words of the asked one. Case says nothing: a name is asked for in lower case.
-pub fn of_signal_query(signal: &str) -> SignalQuery {
-    let mut exact = Terms::default();
+pub fn signal_query_terms(signal: &str) -> SignalQuery {
+    let mut exact = TermList::default();
     let lower = match trim(signal).starts_with("errsig") {
         true => signal.to_owned(),
         false => fold(bounded(signal)).to_lowercase(),
@@ -69,7 +69,7 @@ pub fn of_signal_query(signal: &str) -> SignalQuery {
         exact.extend(squeezed(name));
     }
     for name in &names {
-        exact.extend(whole(name));
+        exact.extend(whole_term(name));
     }
     for name in &names {
         exact.extend(parts(name));
@@ -92,13 +92,13 @@ pub fn of_signal_query(signal: &str) -> SignalQuery {
 }
 
 /// The words of a free question; an asset answers that has all of them.
-pub fn of_words(text: &str) -> Vec<String> {
+pub fn query_words(text: &str) -> Vec<String> {
     question_words(text)
 }
 
 /// Whether an asset with these terms answers an asked signal.
 pub fn matches(asked: &str, asset_terms: &[String]) -> bool {
-    of_signal_query(asked).matches(asset_terms)
+    signal_query_terms(asked).matches(asset_terms)
 }
 
 impl SignalQuery {
@@ -125,9 +125,9 @@ pub(crate) fn is_unspaced(c: char) -> bool {
 
 /// A list of terms without repetition and of bounded length.
 #[derive(Default)]
-struct Terms(Vec<String>);
+struct TermList(Vec<String>);
 
-impl Terms {
+impl TermList {
     fn push_within(&mut self, term: Option<String>, most: usize) {
         let Some(term) = term else { return };
         if self.0.len() < most && !self.0.contains(&term) {
@@ -155,7 +155,7 @@ fn names(signal: &str) -> Vec<&str> {
 }
 
 /// The term of a whole signal.
-fn whole(name: &str) -> Option<String> {
+fn whole_term(name: &str) -> Option<String> {
     let segments = match normalise_errsig(name) {
         Some(normal) => segments(&normal),
         None => segments(fold(name)),
@@ -219,7 +219,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 
 /// The words a question asks for.
 fn question_words(text: &str) -> Vec<String> {
-    let mut terms = Terms::default();
+    let mut terms = TermList::default();
     for run in runs(bounded(text)) {
         terms.extend(pieces(run).into_iter().flat_map(pairs).filter_map(word));
     }
@@ -309,7 +309,7 @@ mod tests {
     const ERRSIG_AGAIN: &str = "errsig:TimeoutError: request to /api/v2/users failed after 9000 ms";
 
     fn asset(signals: &[&str], summary: &str) -> Vec<String> {
-        of_asset(signals, summary, &[])
+        asset_terms(signals, summary, &[])
     }
 
     #[test]
@@ -328,7 +328,7 @@ mod tests {
                 "backoff"
             ]
         );
-        assert_eq!(of_asset(&[], "", &["repair", "gene_retry-v2"]), ["repair", "gene", "retry", "v2"]);
+        assert_eq!(asset_terms(&[], "", &["repair", "gene_retry-v2"]), ["repair", "gene", "retry", "v2"]);
     }
 
     #[test]
@@ -374,9 +374,9 @@ mod tests {
     #[test]
     fn case_says_nothing() {
         for asked in ["timeouterror", "TIMEOUTERROR", "timeoutError"] {
-            assert_eq!(of_signal_query(asked), of_signal_query("TimeoutError"));
+            assert_eq!(signal_query_terms(asked), signal_query_terms("TimeoutError"));
         }
-        let timeout = of_signal_query("timeout");
+        let timeout = signal_query_terms("timeout");
         assert!(timeout.matches_exactly(&asset(&["Timeout"], "")));
         let by_word = asset(&["slow"], "After a timeout");
         assert!(timeout.matches(&by_word) && !timeout.matches_exactly(&by_word));
@@ -407,11 +407,11 @@ mod tests {
 
     #[test]
     fn free_words_drop_what_says_nothing() {
-        assert_eq!(of_words("The retry of a TimeoutError"), ["retry", "timeout", "error"]);
-        assert_eq!(of_words("修复超时"), ["修复", "复超", "超时"]);
-        assert_eq!(of_words("错"), ["错"]);
-        assert_eq!(of_words("fix修复"), ["fix", "修复"]);
-        assert_eq!(of_words("' OR 1=1; -- \"*"), [""; 0]);
+        assert_eq!(query_words("The retry of a TimeoutError"), ["retry", "timeout", "error"]);
+        assert_eq!(query_words("修复超时"), ["修复", "复超", "超时"]);
+        assert_eq!(query_words("错"), ["错"]);
+        assert_eq!(query_words("fix修复"), ["fix", "修复"]);
+        assert_eq!(query_words("' OR 1=1; -- \"*"), [""; 0]);
     }
 
     #[test]
@@ -435,10 +435,10 @@ mod tests {
         #[test]
         fn terms_are_clean_few_and_short(signals in prop::collection::vec(any::<String>(), 0..5), summary: String) {
             let signals: Vec<&str> = signals.iter().map(String::as_str).collect();
-            let mut terms = of_asset(&signals, &summary, &[]);
+            let mut terms = asset_terms(&signals, &summary, &[]);
             prop_assert!(terms.len() <= MAX_TERMS);
             for signal in &signals {
-                let query = of_signal_query(signal);
+                let query = signal_query_terms(signal);
                 prop_assert!(query.exact.len() <= MAX_TERMS && query.words.len() <= MAX_TERMS);
                 terms.extend(query.exact.into_iter().chain(query.words));
             }

@@ -1,31 +1,31 @@
 use super::*;
 use proptest::prelude::*;
 
-fn text<'a>(signals: &'a [&'a str], title: &'a str, body: &'a str) -> Meaning {
-    Meaning::of(&Text { signals, title, body })
+fn text<'a>(signals: &'a [&'a str], title: &'a str, body: &'a str) -> MeaningTerms {
+    MeaningTerms::parse(&SearchableText { signals, title, body })
 }
 
-fn corpus(meanings: &[Meaning]) -> Corpus {
-    let mut corpus = Corpus { texts: meanings.len() as u64, counts: HashMap::new() };
-    for term in meanings.iter().flat_map(Meaning::terms) {
+fn corpus(meanings: &[MeaningTerms]) -> TermFrequencies {
+    let mut corpus = TermFrequencies { texts: meanings.len() as u64, counts: HashMap::new() };
+    for term in meanings.iter().flat_map(MeaningTerms::terms) {
         *corpus.counts.entry(term.to_owned()).or_default() += 1;
     }
     corpus
 }
 
 /// The numbers of the texts that answer, the best first.
-fn ranked(question: &str, meanings: &[Meaning]) -> Vec<usize> {
-    let (question, corpus) = (Question::of(question, &[]), corpus(meanings));
+fn ranked(question: &str, meanings: &[MeaningTerms]) -> Vec<usize> {
+    let (question, corpus) = (SemanticQuestion::parse(question, &[]), corpus(meanings));
     let judged = meanings
         .iter()
         .enumerate()
-        .filter_map(|(at, meaning)| Some((at, judge(&question, meaning, &corpus)?.score)));
+        .filter_map(|(at, meaning)| Some((at, score(&question, meaning, &corpus)?.score)));
     let mut judged: Vec<(usize, f64)> = judged.collect();
     judged.sort_by(|a, b| b.1.total_cmp(&a.1));
     judged.into_iter().map(|(at, _)| at).collect()
 }
 
-fn some_texts() -> Vec<Meaning> {
+fn some_texts() -> Vec<MeaningTerms> {
     vec![
         text(&["oom_killed"], "Raise the heap limit and stream the rows", "Read the file in chunks"),
         text(&["ECONNREFUSED"], "Wait until the database takes connections", "Retry with backoff at startup"),
@@ -53,9 +53,9 @@ fn a_text_becomes_stems_and_ideas() {
 
 #[test]
 fn a_question_to_the_letter_asks_for_nothing_that_merely_lies_near() {
-    let question = Question::of("heartbeat timed out", &["keepalive".to_owned()]);
-    let letter = question.to_the_letter();
-    let has = |question: &Question, term: &str| question.terms.iter().any(|asked| asked.term == term);
+    let question = SemanticQuestion::parse("heartbeat timed out", &["keepalive".to_owned()]);
+    let letter = question.exact_terms();
+    let has = |question: &SemanticQuestion, term: &str| question.terms.iter().any(|asked| asked.term == term);
     for said in ["c_heartbeat", "c_timeout", "c_keepalive", "m_heartbeat"] {
         assert!(has(&question, said) && has(&letter, said), "{said}: {letter:?}");
     }
@@ -65,8 +65,8 @@ fn a_question_to_the_letter_asks_for_nothing_that_merely_lies_near() {
     // What both is said and lies near is said.
     let said: Vec<_> = question.terms.iter().filter(|asked| !asked.is_near).cloned().collect();
     assert_eq!(letter.terms, said);
-    assert_eq!(letter.to_the_letter(), letter);
-    assert!(Question::default().to_the_letter().is_empty());
+    assert_eq!(letter.exact_terms(), letter);
+    assert!(SemanticQuestion::default().exact_terms().is_empty());
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_pasted_trace_is_read_by_its_message() {
     let trace = "Error: connect ECONNREFUSED 10.1.2.3:5432\n    at TCPConnectWrap.afterConnect (node:net:1494:16)\n    \
         at purgeCache (/srv/app/src/cache/stale.js:10:2)\n    at idempotency (/srv/app/payment.js:1:1)";
     assert_eq!(ranked(trace, &some_texts()).first(), Some(&1));
-    let question = Question::of(trace, &[]);
+    let question = SemanticQuestion::parse(trace, &[]);
     assert_eq!(question.terms.first().map(|asked| asked.term.as_str()), Some("m_econnrefus"), "{question:?}");
 }
 
@@ -109,10 +109,11 @@ fn answering_several_words_beats_repeating_one() {
 
 #[test]
 fn signals_ask_for_more_than_words() {
-    let weight = |question: &Question, term: &str| {
+    let weight = |question: &SemanticQuestion, term: &str| {
         question.terms.iter().find(|asked| asked.term == term).map(|asked| asked.weight)
     };
-    let (word, signal) = (Question::of("deadlock", &[]), Question::of("", &["deadlock".to_owned()]));
+    let (word, signal) =
+        (SemanticQuestion::parse("deadlock", &[]), SemanticQuestion::parse("", &["deadlock".to_owned()]));
     assert!(weight(&signal, "m_deadlock") > weight(&word, "m_deadlock"));
     assert!(weight(&word, "m_deadlock") > weight(&word, "c_deadlock"));
     assert!(weight(&word, "c_deadlock") > weight(&word, "c_lock"));
@@ -121,11 +122,11 @@ fn signals_ask_for_more_than_words() {
 #[test]
 fn the_answered_words_are_named() {
     let texts = some_texts();
-    let question = Question::of("out of memory on tuesday", &[]);
-    let answer = judge(&question, &texts[0], &corpus(&texts)).expect("an answer");
+    let question = SemanticQuestion::parse("out of memory on tuesday", &[]);
+    let answer = score(&question, &texts[0], &corpus(&texts)).expect("an answer");
     assert!(answer.words.contains(&"out of memory".to_owned()), "{answer:?}");
     assert!(!answer.words.contains(&"tuesday".to_owned()), "{answer:?}");
-    assert_eq!(judge(&Question::of("the of and", &[]), &texts[0], &corpus(&texts)), None);
+    assert_eq!(score(&SemanticQuestion::parse("the of and", &[]), &texts[0], &corpus(&texts)), None);
 }
 
 #[test]
@@ -145,7 +146,7 @@ proptest! {
         let signals: Vec<&str> = signals.iter().map(String::as_str).collect();
         let meaning = text(&signals, &title, &body);
         prop_assert_eq!(&meaning, &text(&signals, &title, &body));
-        prop_assert_eq!(&Meaning::read(&meaning.line()), &meaning);
+        prop_assert_eq!(&MeaningTerms::read(&meaning.line()), &meaning);
         let terms = meaning.terms();
         prop_assert!(terms.len() <= MAX_TERMS);
         for term in terms {
@@ -156,13 +157,13 @@ proptest! {
 
     #[test]
     fn any_question_is_bounded_and_can_be_judged(words in "(?s).{0,400}", signals in prop::collection::vec(any::<String>(), 0..4)) {
-        let question = Question::of(&words, &signals);
-        prop_assert_eq!(&question, &Question::of(&words, &signals));
+        let question = SemanticQuestion::parse(&words, &signals);
+        prop_assert_eq!(&question, &SemanticQuestion::parse(&words, &signals));
         prop_assert!(question.terms.len() <= MAX_ASKED);
         prop_assert!(question.terms.iter().all(|asked| asked.weight > 0.0 && asked.weight.is_finite() && !asked.word.is_empty()));
         prop_assert!(question.terms.is_sorted_by(|a, b| a.weight >= b.weight));
         let meaning = text(&[], &words, "");
-        if let Some(answer) = judge(&question, &meaning, &corpus(std::slice::from_ref(&meaning))) {
+        if let Some(answer) = score(&question, &meaning, &corpus(std::slice::from_ref(&meaning))) {
             prop_assert!(answer.score > 0.0 && answer.score.is_finite());
         }
     }
@@ -171,7 +172,7 @@ proptest! {
     fn words_of_the_field_in_any_order(words in prop::collection::vec("[ -~]{0,12}|内存|超时|…|\n|\tat |[0-9a-f]{8}|/tmp/|TypeError:", 0..60)) {
         let joined = words.concat();
         let meaning = text(&[&joined], &joined, &joined);
-        prop_assert_eq!(&Meaning::read(&meaning.line()), &meaning);
-        prop_assert!(Question::of(&joined, &[]).terms.len() <= MAX_ASKED);
+        prop_assert_eq!(&MeaningTerms::read(&meaning.line()), &meaning);
+        prop_assert!(SemanticQuestion::parse(&joined, &[]).terms.len() <= MAX_ASKED);
     }
 }

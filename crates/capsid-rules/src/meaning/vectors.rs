@@ -88,7 +88,7 @@ pub fn to_bytes(vector: &[f32]) -> Vec<u8> {
 }
 
 /// Reads what [`to_bytes`] wrote.
-pub fn of_bytes(bytes: &[u8]) -> Vec<f32> {
+pub fn from_bytes(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
 }
 
@@ -202,7 +202,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_kept_reads_back(numbers in prop::collection::vec(any::<f32>(), 0..200)) {
-            let back = of_bytes(&to_bytes(&numbers));
+            let back = from_bytes(&to_bytes(&numbers));
             prop_assert!(back.iter().zip(&numbers).all(|(a, b)| a.to_bits() == b.to_bits()));
             prop_assert_eq!(back.len(), numbers.len());
             let bits = signs(&numbers);

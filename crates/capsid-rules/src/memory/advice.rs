@@ -1,6 +1,6 @@
 //! What the memory graph advises for a set of signals: which gene to prefer, and which to leave alone.
 
-use super::graph::{GraphStats, Tally, signal_set};
+use super::graph::{GeneTally, GraphStats, signal_set};
 use capsid_model::Time;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -58,7 +58,7 @@ pub fn advise<'a>(
 ) -> Advice {
     let here = signal_set(signals);
     let mut known: HashMap<&str, GeneAdvice> =
-        graph.genes.iter().map(|(gene, tally)| (gene.as_str(), of_gene(tally, now))).collect();
+        graph.genes.iter().map(|(gene, tally)| (gene.as_str(), gene_advice(tally, now))).collect();
     for ((_, gene), edge) in &graph.edges {
         let alike = jaccard(&here, &edge.signals);
         if alike < SIMILAR {
@@ -90,7 +90,7 @@ pub fn advise<'a>(
     advice
 }
 
-fn of_gene(tally: &Tally, now: Time) -> GeneAdvice {
+fn gene_advice(tally: &GeneTally, now: Time) -> GeneAdvice {
     GeneAdvice {
         prior: tally.value(GENE_HALF_LIFE, now),
         prior_attempts: tally.attempts(),

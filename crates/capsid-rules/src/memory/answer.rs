@@ -8,7 +8,7 @@ const MOST_REASONS: usize = 12;
 
 /// What others found out about a gene on signals like these.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Others {
+pub struct SharedExperience {
     /// Solutions that follow it and that were found to work.
     pub capsules: u64,
     /// How many published them.
@@ -17,7 +17,7 @@ pub struct Others {
 
 /// What is answered.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
+pub struct AdviceAnswer {
     /// The gene that did best for the asker.
     pub preferred: Option<String>,
     /// Genes that keep failing for the asker.
@@ -31,23 +31,27 @@ pub struct Answer {
 pub fn answer(
     advice: &Advice,
     genes: &[String],
-    others: &BTreeMap<String, Others>,
+    others: &BTreeMap<String, SharedExperience>,
     by_chance: bool,
-) -> Answer {
+) -> AdviceAnswer {
     let preferred = preferred(advice, genes, others);
     let banned = if by_chance { Vec::new() } else { advice.banned.clone() };
     let mut explanation: Vec<String> = Vec::new();
     let known = |gene: &String| advice.genes.get(gene).map(|known| (gene.clone(), *known));
     explanation.extend(preferred.iter().filter_map(known).map(|(gene, known)| did_best(&gene, &known)));
-    explanation.extend(banned.iter().filter_map(known).map(|(gene, known)| keeps_failing(&gene, &known)));
+    explanation.extend(banned.iter().filter_map(known).map(|(gene, known)| is_failing(&gene, &known)));
     explanation
         .extend(genes.iter().filter_map(|gene| others.get(gene).map(|found| found_by_others(gene, *found))));
     explanation.truncate(MOST_REASONS);
-    Answer { preferred, banned, explanation }
+    AdviceAnswer { preferred, banned, explanation }
 }
 
 /// The gene that did best; of equals the one that the most others had success with, then the first.
-fn preferred(advice: &Advice, genes: &[String], others: &BTreeMap<String, Others>) -> Option<String> {
+fn preferred(
+    advice: &Advice,
+    genes: &[String],
+    others: &BTreeMap<String, SharedExperience>,
+) -> Option<String> {
     let highest = advice.genes.get(advice.preferred.as_ref()?)?.combined;
     let equals = genes.iter().filter(|gene| {
         !advice.banned.contains(gene)
@@ -70,12 +74,12 @@ fn did_best(gene: &str, known: &GeneAdvice) -> String {
     }
 }
 
-fn keeps_failing(gene: &str, known: &GeneAdvice) -> String {
+fn is_failing(gene: &str, known: &GeneAdvice) -> String {
     let failed = known.prior_attempts.saturating_sub(known.successes);
     format!("{gene} keeps failing: {failed} of {} of your outcomes with it did.", known.prior_attempts)
 }
 
-fn found_by_others(gene: &str, found: Others) -> String {
+fn found_by_others(gene: &str, found: SharedExperience) -> String {
     format!(
         "{gene}: {} promoted solution(s) of {} other publisher(s) on this hub follow a gene of that name on such signals.",
         found.capsules, found.publishers
@@ -99,9 +103,11 @@ mod tests {
         Advice { preferred: preferred.map(str::to_owned), banned: names(banned), genes }
     }
 
-    fn others(list: &[(&str, u64)]) -> BTreeMap<String, Others> {
+    fn others(list: &[(&str, u64)]) -> BTreeMap<String, SharedExperience> {
         list.iter()
-            .map(|(id, publishers)| ((*id).to_owned(), Others { capsules: 9, publishers: *publishers }))
+            .map(|(id, publishers)| {
+                ((*id).to_owned(), SharedExperience { capsules: 9, publishers: *publishers })
+            })
             .collect()
     }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Successes and failures, and when the newest was.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct GeneTally {
     /// How often it went well.
     pub success: u64,
     /// How often it did not.
@@ -16,7 +16,7 @@ pub struct Tally {
     pub last: Option<Time>,
 }
 
-impl Tally {
+impl GeneTally {
     /// All outcomes that count.
     pub fn attempts(&self) -> u64 {
         self.success.saturating_add(self.fail)
@@ -48,20 +48,20 @@ impl Tally {
 
 /// One edge of the graph: a gene tried on a set of signals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Edge {
+pub struct MemoryEdge {
     /// The signals, folded.
     pub signals: BTreeSet<String>,
     /// How it went.
-    pub tally: Tally,
+    pub tally: GeneTally,
 }
 
 /// The statistics of a graph. Genes are counted apart from edges, so they outlive edges that were let go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GraphStats {
     /// By learning key and gene.
-    pub edges: BTreeMap<(String, String), Edge>,
+    pub edges: BTreeMap<(String, String), MemoryEdge>,
     /// By gene, over all signals.
-    pub genes: BTreeMap<String, Tally>,
+    pub genes: BTreeMap<String, GeneTally>,
 }
 
 impl GraphStats {
@@ -102,7 +102,7 @@ impl GraphStats {
             _ => return,
         };
         let last = Time::parse(text_of(record, "ts"));
-        let tally = Tally { success, fail, last };
+        let tally = GeneTally { success, fail, last };
         if let Some((key, edge)) = edge_of(record, tally) {
             self.genes.entry(key.1.clone()).or_default().merge(tally);
             self.add_edge(key, edge);
@@ -110,9 +110,11 @@ impl GraphStats {
     }
 
     /// Adds an edge to the one already there.
-    pub fn add_edge(&mut self, key: (String, String), edge: Edge) {
-        let known =
-            self.edges.entry(key).or_insert_with(|| Edge { signals: edge.signals, ..Edge::default() });
+    pub fn add_edge(&mut self, key: (String, String), edge: MemoryEdge) {
+        let known = self
+            .edges
+            .entry(key)
+            .or_insert_with(|| MemoryEdge { signals: edge.signals, ..MemoryEdge::default() });
         known.tally.merge(edge.tally);
     }
 }
@@ -127,11 +129,11 @@ pub fn read_line(line: &str) -> Option<Object> {
     serde_json::from_str(trim(line)).ok()
 }
 
-fn edge_of(record: &Object, tally: Tally) -> Option<((String, String), Edge)> {
+fn edge_of(record: &Object, tally: GeneTally) -> Option<((String, String), MemoryEdge)> {
     let gene = gene_of(record)?;
     let signals = signals_of(record);
     let key = learning_key(&signals);
-    let edge = Edge { signals: signal_set(&signals), tally };
+    let edge = MemoryEdge { signals: signal_set(&signals), tally };
     Some(((key, gene.to_owned()), edge))
 }
 
@@ -152,10 +154,10 @@ fn gene_of(record: &Object) -> Option<&str> {
     (!gene.is_empty()).then_some(gene)
 }
 
-fn tally_of(record: &Object) -> Tally {
+fn tally_of(record: &Object) -> GeneTally {
     let part = |name: &str| record.get("stats").and_then(|stats| stats.get(name));
     let number = |name: &str| part(name).and_then(Value::as_u64).unwrap_or_default();
-    Tally {
+    GeneTally {
         success: number("success"),
         fail: number("fail"),
         last: part("last").and_then(Value::as_str).and_then(Time::parse),
@@ -175,12 +177,12 @@ mod tests {
     fn values_follow_laplace_and_the_half_life() {
         let now = Time(100 * 86_400_000);
         let sixty_days = Time(40 * 86_400_000);
-        let tally = Tally { success: 2, fail: 0, last: Some(sixty_days) };
+        let tally = GeneTally { success: 2, fail: 0, last: Some(sixty_days) };
         assert!((tally.value(30.0, now) - 0.1875).abs() < 1e-12);
         assert!((tally.value(45.0, now) - 0.298).abs() < 5e-4);
-        let one = Tally { success: 1, fail: 0, last: Some(now) };
+        let one = GeneTally { success: 1, fail: 0, last: Some(now) };
         assert_eq!(format!("{:.3}", one.value(45.0, now)), "0.667");
-        let both = Tally { success: 1, fail: 1, last: None };
+        let both = GeneTally { success: 1, fail: 1, last: None };
         assert_eq!(both.value(45.0, now), 0.5);
     }
 
@@ -197,8 +199,8 @@ mod tests {
         ];
         let stats = GraphStats::of_lines(lines);
         let last = Time::parse("2026-02-07T15:20:54.155Z");
-        assert_eq!(stats.genes["g"], Tally { success: 1, fail: 1, last });
-        assert_eq!(stats.genes["h"], Tally { success: 0, fail: 1, last: None });
+        assert_eq!(stats.genes["g"], GeneTally { success: 1, fail: 1, last });
+        assert_eq!(stats.genes["h"], GeneTally { success: 0, fail: 1, last: None });
         let keys: Vec<&str> = stats.edges.keys().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys.len(), 2);
         assert!(keys.contains(&"x|y"));

@@ -50,7 +50,7 @@ impl BountyStatus {
 
 /// What happens to a bounty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum BountyEvent {
     /// A node takes the task.
     Claim,
     /// The task is free again.
@@ -70,24 +70,24 @@ pub enum Step {
 }
 
 /// The status after a step; nothing when the step cannot be taken. `in_parts` tells whether a swarm works on it.
-pub fn step(status: BountyStatus, step: Step, in_parts: bool) -> Option<BountyStatus> {
+pub fn step(status: BountyStatus, step: BountyEvent, in_parts: bool) -> Option<BountyStatus> {
     use BountyStatus::{Accepted, Cancelled, Claimed, Expired, Matched, Open};
     match (step, status) {
-        (Step::Claim, Open) => Some(Claimed),
-        (Step::Release, Claimed) => Some(Open),
-        (Step::Match, Open | Claimed) => Some(Matched),
-        (Step::Accept, Matched) => Some(Accepted),
-        (Step::Reject, Matched) => Some(if in_parts { Claimed } else { Open }),
-        (Step::Expire, Open | Claimed | Matched) => Some(Expired),
-        (Step::Cancel, Open) => Some(Cancelled),
-        (Step::Withdraw, Open | Claimed | Matched) => Some(Cancelled),
+        (BountyEvent::Claim, Open) => Some(Claimed),
+        (BountyEvent::Release, Claimed) => Some(Open),
+        (BountyEvent::Match, Open | Claimed) => Some(Matched),
+        (BountyEvent::Accept, Matched) => Some(Accepted),
+        (BountyEvent::Reject, Matched) => Some(if in_parts { Claimed } else { Open }),
+        (BountyEvent::Expire, Open | Claimed | Matched) => Some(Expired),
+        (BountyEvent::Cancel, Open) => Some(Cancelled),
+        (BountyEvent::Withdraw, Open | Claimed | Matched) => Some(Cancelled),
         _ => None,
     }
 }
 
 /// Who decides on a bounty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum BountyActor {
     /// Whoever offered it.
     Creator,
     /// Whose node offered it.
@@ -98,7 +98,7 @@ pub enum By {
     Operator,
 }
 
-impl By {
+impl BountyActor {
     /// How a bounty ended that was paid.
     pub fn accepted(self, reason: Option<&str>) -> String {
         self.ended("Paid", "accepted what was handed in", reason)
@@ -126,7 +126,7 @@ impl By {
 /// What becomes of a bounty that nobody decided on in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Undecided {
+pub enum UndecidedOutcome {
     /// The creator gets the credits back.
     #[default]
     Refund,
@@ -134,7 +134,7 @@ pub enum Undecided {
     Pay,
 }
 
-impl Undecided {
+impl UndecidedOutcome {
     /// The word in the settings.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -173,13 +173,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const STEPS: [Step; 7] =
-        [Step::Claim, Step::Release, Step::Match, Step::Accept, Step::Reject, Step::Expire, Step::Cancel];
+    const STEPS: [BountyEvent; 7] = [
+        BountyEvent::Claim,
+        BountyEvent::Release,
+        BountyEvent::Match,
+        BountyEvent::Accept,
+        BountyEvent::Reject,
+        BountyEvent::Expire,
+        BountyEvent::Cancel,
+    ];
 
     #[test]
     fn what_is_held_can_always_end_and_what_ended_stays() {
         for status in BountyStatus::ALL {
-            assert_eq!(step(status, Step::Expire, false).is_some(), status.is_held(), "{status:?}");
+            assert_eq!(step(status, BountyEvent::Expire, false).is_some(), status.is_held(), "{status:?}");
             if !status.is_held() {
                 assert!(STEPS.iter().all(|what| step(status, *what, false).is_none()), "{status:?}");
             }
@@ -189,15 +196,15 @@ mod tests {
     #[test]
     fn only_what_was_handed_in_is_paid() {
         for status in BountyStatus::ALL {
-            let paid = step(status, Step::Accept, false) == Some(BountyStatus::Accepted);
+            let paid = step(status, BountyEvent::Accept, false) == Some(BountyStatus::Accepted);
             assert_eq!(paid, status == BountyStatus::Matched);
         }
     }
 
     #[test]
     fn a_rejected_swarm_merges_again() {
-        assert_eq!(step(BountyStatus::Matched, Step::Reject, false), Some(BountyStatus::Open));
-        assert_eq!(step(BountyStatus::Matched, Step::Reject, true), Some(BountyStatus::Claimed));
+        assert_eq!(step(BountyStatus::Matched, BountyEvent::Reject, false), Some(BountyStatus::Open));
+        assert_eq!(step(BountyStatus::Matched, BountyEvent::Reject, true), Some(BountyStatus::Claimed));
     }
 
     #[test]

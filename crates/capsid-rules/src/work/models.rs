@@ -5,7 +5,7 @@ pub const UNRANKED: i64 = 0;
 
 /// What a task asks of the model that does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Demand<'a> {
+pub struct ModelRequirement<'a> {
     /// At least this tier.
     pub min_tier: Option<i64>,
     /// These models may do it, whatever their tier.
@@ -18,7 +18,7 @@ pub fn tier(model: &str, tiers: &[(String, i64)]) -> i64 {
 }
 
 /// Whether a model is good enough. A node that did not say what it runs on counts as one that nobody ranked.
-pub fn is_enough(model: Option<&str>, demand: Demand<'_>, tiers: &[(String, i64)]) -> bool {
+pub fn is_enough(model: Option<&str>, demand: ModelRequirement<'_>, tiers: &[(String, i64)]) -> bool {
     if model.is_some_and(|model| demand.allowed.iter().any(|allowed| same(allowed, model))) {
         return true;
     }
@@ -39,7 +39,7 @@ mod tests {
     fn enough(model: Option<&str>, min_tier: Option<i64>, allowed: &[&str]) -> bool {
         let tiers = [("large".to_owned(), 4), ("Small".to_owned(), 1)];
         let allowed: Vec<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
-        is_enough(model, Demand { min_tier, allowed: &allowed }, &tiers)
+        is_enough(model, ModelRequirement { min_tier, allowed: &allowed }, &tiers)
     }
 
     #[test]

@@ -18,7 +18,7 @@ const ROUNDING: i64 = 10;
 
 /// What is wrong with a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BadProposal {
+pub enum ProposalError {
     /// Too few or too many parts.
     Count,
     /// The weight of this part is not above 0 and at most 1.
@@ -34,21 +34,22 @@ pub fn weight(value: f64) -> Option<i64> {
 }
 
 /// The weights of a proposal in billionths.
-pub fn weights(values: &[f64]) -> Result<Vec<i64>, BadProposal> {
+pub fn weights(values: &[f64]) -> Result<Vec<i64>, ProposalError> {
     if !(FEWEST..=MOST).contains(&values.len()) {
-        return Err(BadProposal::Count);
+        return Err(ProposalError::Count);
     }
-    let weights = values.iter().enumerate().map(|(at, value)| weight(*value).ok_or(BadProposal::Weight(at)));
+    let weights =
+        values.iter().enumerate().map(|(at, value)| weight(*value).ok_or(ProposalError::Weight(at)));
     let weights: Vec<i64> = weights.collect::<Result<_, _>>()?;
     if weights.iter().sum::<i64>() > SOLVERS + ROUNDING {
-        return Err(BadProposal::TooHeavy);
+        return Err(ProposalError::TooHeavy);
     }
     Ok(weights)
 }
 
 /// An amount, shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shares {
+pub struct SwarmShares {
     /// Of who proposed the parts.
     pub proposer: i64,
     /// Of who solved them, in the order of the weights.
@@ -59,7 +60,7 @@ pub struct Shares {
 
 /// Shares an amount. Solvers share their 85 % by weight, whatever the weights add up to. Everything is rounded down, and
 /// what is left goes to the aggregator, so that the shares together are the amount.
-pub fn share(amount: i64, weights: &[i64]) -> Shares {
+pub fn share(amount: i64, weights: &[i64]) -> SwarmShares {
     let amount = amount.max(0);
     let total: i128 = weights.iter().map(|weight| i128::from(*weight)).sum::<i128>().max(1);
     let part = |of: i128, among: i128| {
@@ -69,7 +70,7 @@ pub fn share(amount: i64, weights: &[i64]) -> Shares {
     let solvers: Vec<i64> =
         weights.iter().map(|weight| part(i128::from(SOLVERS) * i128::from(*weight), total)).collect();
     let aggregator = amount - proposer - solvers.iter().sum::<i64>();
-    Shares { proposer, solvers, aggregator }
+    SwarmShares { proposer, solvers, aggregator }
 }
 
 #[cfg(test)]
@@ -82,11 +83,11 @@ mod tests {
         assert_eq!(weights(&[0.425, 0.425]).unwrap(), [425_000_000, 425_000_000]);
         assert_eq!(weights(&[0.085; 10]).unwrap().iter().sum::<i64>(), SOLVERS);
         assert!(weights(&[0.85 / 3.0; 3]).is_ok());
-        assert_eq!(weights(&[0.5]), Err(BadProposal::Count));
-        assert_eq!(weights(&[0.01; 11]), Err(BadProposal::Count));
-        assert_eq!(weights(&[0.5, 0.36]), Err(BadProposal::TooHeavy));
+        assert_eq!(weights(&[0.5]), Err(ProposalError::Count));
+        assert_eq!(weights(&[0.01; 11]), Err(ProposalError::Count));
+        assert_eq!(weights(&[0.5, 0.36]), Err(ProposalError::TooHeavy));
         for bad in [0.0, -0.1, 1.1, f64::NAN, f64::INFINITY] {
-            assert_eq!(weights(&[0.1, bad]), Err(BadProposal::Weight(1)), "{bad}");
+            assert_eq!(weights(&[0.1, bad]), Err(ProposalError::Weight(1)), "{bad}");
         }
     }
 
@@ -95,13 +96,16 @@ mod tests {
         let shares = share(100_000, &[350_000_000, 300_000_000, 200_000_000]);
         assert_eq!(
             shares,
-            Shares { proposer: 5_000, solvers: vec![35_000, 30_000, 20_000], aggregator: 10_000 }
+            SwarmShares { proposer: 5_000, solvers: vec![35_000, 30_000, 20_000], aggregator: 10_000 }
         );
         // Lighter weights are scaled up to the 85 %.
         let shares = share(100_000, &[100_000_000, 100_000_000]);
-        assert_eq!(shares, Shares { proposer: 5_000, solvers: vec![42_500, 42_500], aggregator: 10_000 });
+        assert_eq!(
+            shares,
+            SwarmShares { proposer: 5_000, solvers: vec![42_500, 42_500], aggregator: 10_000 }
+        );
         let shares = share(1, &[425_000_000, 425_000_000]);
-        assert_eq!(shares, Shares { proposer: 0, solvers: vec![0, 0], aggregator: 1 });
+        assert_eq!(shares, SwarmShares { proposer: 0, solvers: vec![0, 0], aggregator: 1 });
     }
 
     proptest! {

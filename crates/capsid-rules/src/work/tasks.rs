@@ -52,14 +52,14 @@ impl TaskStatus {
 /// What a part of a task is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum SubtaskRole {
     /// Solves one part.
     Solver,
     /// Merges what the solvers found.
     Aggregator,
 }
 
-impl Role {
+impl SubtaskRole {
     /// The word that is stored and sent.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl Role {
 
 /// How a task stands, as far as its next state depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct TaskState {
     /// Its status.
     pub status: TaskStatus,
     /// Whether it is a part of another task.
@@ -87,7 +87,7 @@ pub struct Standing {
 
 /// What happens to a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum TaskEvent {
     /// A node takes it.
     Claim,
     /// The node gives it back.
@@ -114,7 +114,7 @@ pub enum Step {
 
 /// Why a step cannot be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum TaskRefusal {
     /// It is not open.
     NotOpen,
     /// Nobody works on it.
@@ -130,40 +130,43 @@ pub enum Refusal {
 }
 
 /// The status after a step.
-pub fn step(task: Standing, step: Step) -> Result<TaskStatus, Refusal> {
+pub fn step(task: TaskState, step: TaskEvent) -> Result<TaskStatus, TaskRefusal> {
     use TaskStatus::{Cancelled, Claimed, Completed, Expired, Open};
     match (step, task.status) {
-        (Step::Claim, Open) => Ok(Claimed),
-        (Step::Claim, _) => Err(Refusal::NotOpen),
-        (Step::Release | Step::Overdue, Claimed) if task.is_part || task.is_decomposed => {
-            Err(Refusal::NotReleasable)
+        (TaskEvent::Claim, Open) => Ok(Claimed),
+        (TaskEvent::Claim, _) => Err(TaskRefusal::NotOpen),
+        (TaskEvent::Release | TaskEvent::Overdue, Claimed) if task.is_part || task.is_decomposed => {
+            Err(TaskRefusal::NotReleasable)
         }
-        (Step::Ban, Claimed) if task.is_decomposed => Err(Refusal::IsDecomposed),
-        (Step::Release | Step::Overdue | Step::Ban, Claimed) => Ok(Open),
-        (Step::Complete, Claimed) if task.is_decomposed => Err(Refusal::IsDecomposed),
-        (Step::Complete, Claimed) => Ok(Completed),
-        (Step::Merge, Claimed) if task.is_decomposed => Ok(Completed),
-        (Step::Release | Step::Overdue | Step::Ban | Step::Complete | Step::Merge, _) => {
-            Err(Refusal::NotClaimed)
+        (TaskEvent::Ban, Claimed) if task.is_decomposed => Err(TaskRefusal::IsDecomposed),
+        (TaskEvent::Release | TaskEvent::Overdue | TaskEvent::Ban, Claimed) => Ok(Open),
+        (TaskEvent::Complete, Claimed) if task.is_decomposed => Err(TaskRefusal::IsDecomposed),
+        (TaskEvent::Complete, Claimed) => Ok(Completed),
+        (TaskEvent::Merge, Claimed) if task.is_decomposed => Ok(Completed),
+        (
+            TaskEvent::Release | TaskEvent::Overdue | TaskEvent::Ban | TaskEvent::Complete | TaskEvent::Merge,
+            _,
+        ) => Err(TaskRefusal::NotClaimed),
+        (TaskEvent::Match, Open | Claimed) if task.is_part || task.is_decomposed => {
+            Err(TaskRefusal::IsDecomposed)
         }
-        (Step::Match, Open | Claimed) if task.is_part || task.is_decomposed => Err(Refusal::IsDecomposed),
-        (Step::Match, Open | Claimed) => Ok(Completed),
-        (Step::Match, _) => Err(Refusal::Over),
-        (Step::Expire, Open | Claimed) => Ok(Expired),
-        (Step::Expire, _) => Err(Refusal::Over),
-        (Step::Cancel, Open) | (Step::Withdraw, Open | Claimed) => Ok(Cancelled),
-        (Step::Cancel, _) => Err(Refusal::NotOpen),
-        (Step::Withdraw, _) => Err(Refusal::Over),
+        (TaskEvent::Match, Open | Claimed) => Ok(Completed),
+        (TaskEvent::Match, _) => Err(TaskRefusal::Over),
+        (TaskEvent::Expire, Open | Claimed) => Ok(Expired),
+        (TaskEvent::Expire, _) => Err(TaskRefusal::Over),
+        (TaskEvent::Cancel, Open) | (TaskEvent::Withdraw, Open | Claimed) => Ok(Cancelled),
+        (TaskEvent::Cancel, _) => Err(TaskRefusal::NotOpen),
+        (TaskEvent::Withdraw, _) => Err(TaskRefusal::Over),
         // The parts of it are still there, so it waits for them to be merged again.
-        (Step::Reject, Completed) if task.is_decomposed => Ok(Claimed),
-        (Step::Reject, Completed) => Ok(Open),
-        (Step::Reject, _) => Err(Refusal::NotCompleted),
+        (TaskEvent::Reject, Completed) if task.is_decomposed => Ok(Claimed),
+        (TaskEvent::Reject, Completed) => Ok(Open),
+        (TaskEvent::Reject, _) => Err(TaskRefusal::NotCompleted),
     }
 }
 
 /// What an amount asks of whoever wants to earn it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Gate {
+pub struct RewardRequirement {
     /// From so many milli-credits up.
     pub amount: i64,
     /// It takes this reputation.
@@ -171,9 +174,14 @@ pub struct Gate {
 }
 
 /// The reputation that a task takes: what was asked for, what its amount asks for, and what its role always does.
-pub fn min_reputation(asked: f64, amount: i64, gates: &[Gate], role: Option<Role>) -> f64 {
+pub fn min_reputation(
+    asked: f64,
+    amount: i64,
+    gates: &[RewardRequirement],
+    role: Option<SubtaskRole>,
+) -> f64 {
     let by_amount = gates.iter().filter(|gate| amount >= gate.amount).map(|gate| gate.reputation);
-    let by_role = if role == Some(Role::Aggregator) { AGGREGATOR_REPUTATION } else { 0.0 };
+    let by_role = if role == Some(SubtaskRole::Aggregator) { AGGREGATOR_REPUTATION } else { 0.0 };
     by_amount.fold(asked.max(by_role), f64::max)
 }
 
@@ -190,7 +198,7 @@ pub fn complexity(title: &str, body: &str, signals: &str) -> f64 {
 
 /// What is wrong with a promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BadPromise {
+pub enum CommitmentError {
     /// It lies less than five minutes ahead.
     TooSoon,
     /// It lies more than a day ahead.
@@ -202,38 +210,38 @@ pub enum BadPromise {
 }
 
 /// Checks by when a node promises to be done. All times are milliseconds.
-pub fn check_promise(deadline: i64, expires_at: i64, now: i64) -> Result<(), BadPromise> {
+pub fn check_promise(deadline: i64, expires_at: i64, now: i64) -> Result<(), CommitmentError> {
     let ahead = deadline.saturating_sub(now);
     if ahead < SHORTEST_PROMISE_MS {
-        return Err(BadPromise::TooSoon);
+        return Err(CommitmentError::TooSoon);
     }
     if ahead > LONGEST_PROMISE_MS {
-        return Err(BadPromise::TooLate);
+        return Err(CommitmentError::TooLate);
     }
-    if deadline > expires_at { Err(BadPromise::AfterExpiry) } else { Ok(()) }
+    if deadline > expires_at { Err(CommitmentError::AfterExpiry) } else { Ok(()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const STEPS: [Step; 11] = [
-        Step::Claim,
-        Step::Release,
-        Step::Overdue,
-        Step::Ban,
-        Step::Complete,
-        Step::Merge,
-        Step::Match,
-        Step::Expire,
-        Step::Cancel,
-        Step::Withdraw,
-        Step::Reject,
+    const STEPS: [TaskEvent; 11] = [
+        TaskEvent::Claim,
+        TaskEvent::Release,
+        TaskEvent::Overdue,
+        TaskEvent::Ban,
+        TaskEvent::Complete,
+        TaskEvent::Merge,
+        TaskEvent::Match,
+        TaskEvent::Expire,
+        TaskEvent::Cancel,
+        TaskEvent::Withdraw,
+        TaskEvent::Reject,
     ];
 
-    fn all() -> impl Iterator<Item = (Standing, Step)> {
+    fn all() -> impl Iterator<Item = (TaskState, TaskEvent)> {
         let standings = TaskStatus::ALL.into_iter().flat_map(|status| {
-            [(false, false), (true, false), (false, true)].map(|(is_part, is_decomposed)| Standing {
+            [(false, false), (true, false), (false, true)].map(|(is_part, is_decomposed)| TaskState {
                 status,
                 is_part,
                 is_decomposed,
@@ -254,8 +262,9 @@ mod tests {
     #[test]
     fn a_part_is_never_given_back_but_by_one_who_was_banned() {
         for (standing, what) in all().filter(|(standing, _)| standing.is_part || standing.is_decomposed) {
-            if what == Step::Ban && standing.status == TaskStatus::Claimed {
-                let after = if standing.is_part { Ok(TaskStatus::Open) } else { Err(Refusal::IsDecomposed) };
+            if what == TaskEvent::Ban && standing.status == TaskStatus::Claimed {
+                let after =
+                    if standing.is_part { Ok(TaskStatus::Open) } else { Err(TaskRefusal::IsDecomposed) };
                 assert_eq!(step(standing, what), after);
             } else if standing.status == TaskStatus::Claimed {
                 assert_ne!(step(standing, what), Ok(TaskStatus::Open), "{standing:?} {what:?}");
@@ -266,31 +275,31 @@ mod tests {
     #[test]
     fn every_state_that_waits_can_expire() {
         for status in [TaskStatus::Open, TaskStatus::Claimed] {
-            let standing = Standing { status, is_part: false, is_decomposed: false };
-            assert_eq!(step(standing, Step::Expire), Ok(TaskStatus::Expired));
+            let standing = TaskState { status, is_part: false, is_decomposed: false };
+            assert_eq!(step(standing, TaskEvent::Expire), Ok(TaskStatus::Expired));
         }
     }
 
     #[test]
     fn a_whole_is_completed_by_its_parts() {
-        let whole = Standing { status: TaskStatus::Claimed, is_part: false, is_decomposed: true };
-        assert_eq!(step(whole, Step::Complete), Err(Refusal::IsDecomposed));
-        assert_eq!(step(whole, Step::Merge), Ok(TaskStatus::Completed));
-        let plain = Standing { is_decomposed: false, ..whole };
-        assert_eq!(step(plain, Step::Merge), Err(Refusal::NotClaimed));
+        let whole = TaskState { status: TaskStatus::Claimed, is_part: false, is_decomposed: true };
+        assert_eq!(step(whole, TaskEvent::Complete), Err(TaskRefusal::IsDecomposed));
+        assert_eq!(step(whole, TaskEvent::Merge), Ok(TaskStatus::Completed));
+        let plain = TaskState { is_decomposed: false, ..whole };
+        assert_eq!(step(plain, TaskEvent::Merge), Err(TaskRefusal::NotClaimed));
     }
 
     #[test]
     fn gates_add_up_to_the_highest() {
         let gates = [(10_000, 65.0), (5_000, 40.0), (1_000, 20.0)]
-            .map(|(amount, reputation)| Gate { amount, reputation });
+            .map(|(amount, reputation)| RewardRequirement { amount, reputation });
         for (asked, amount, role, need) in [
             (0.0, 999, None, 0.0),
             (0.0, 1_000, None, 20.0),
             (30.0, 1_000, None, 30.0),
             (0.0, 50_000, None, 65.0),
-            (0.0, 0, Some(Role::Aggregator), 60.0),
-            (0.0, 0, Some(Role::Solver), 0.0),
+            (0.0, 0, Some(SubtaskRole::Aggregator), 60.0),
+            (0.0, 0, Some(SubtaskRole::Solver), 0.0),
         ] {
             assert_eq!(min_reputation(asked, amount, &gates, role), need);
         }
@@ -317,9 +326,9 @@ mod tests {
         let (now, end) = (1_000_000, 1_000_000 + 48 * 3_600_000);
         assert_eq!(check_promise(now + SHORTEST_PROMISE_MS, end, now), Ok(()));
         assert_eq!(check_promise(now + LONGEST_PROMISE_MS, end, now), Ok(()));
-        assert_eq!(check_promise(now + SHORTEST_PROMISE_MS - 1, end, now), Err(BadPromise::TooSoon));
-        assert_eq!(check_promise(i64::MIN, end, now), Err(BadPromise::TooSoon));
-        assert_eq!(check_promise(now + LONGEST_PROMISE_MS + 1, end, now), Err(BadPromise::TooLate));
-        assert_eq!(check_promise(now + 600_000, now + 599_999, now), Err(BadPromise::AfterExpiry));
+        assert_eq!(check_promise(now + SHORTEST_PROMISE_MS - 1, end, now), Err(CommitmentError::TooSoon));
+        assert_eq!(check_promise(i64::MIN, end, now), Err(CommitmentError::TooSoon));
+        assert_eq!(check_promise(now + LONGEST_PROMISE_MS + 1, end, now), Err(CommitmentError::TooLate));
+        assert_eq!(check_promise(now + 600_000, now + 599_999, now), Err(CommitmentError::AfterExpiry));
     }
 }

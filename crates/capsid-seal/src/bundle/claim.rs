@@ -1,12 +1,12 @@
 //! What a bundle says about a chain besides the records themselves, and whether they bear it out.
 
-use crate::Seal;
-use capsid_model::exact::Json;
+use crate::RecordSeal;
+use capsid_model::exact::ExactJson;
 use std::collections::BTreeSet;
 
 /// What a bundle says about a chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Claim {
+pub struct ChainClaim {
     /// How many records it has.
     pub length: Option<u64>,
     /// The hash of the last one.
@@ -25,7 +25,7 @@ pub struct Claim {
 
 /// What the records of a chain come to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Facts {
+pub struct ChainFacts {
     /// How many there are.
     pub length: u64,
     /// The hash of the last one.
@@ -40,9 +40,9 @@ pub struct Facts {
     pub ended_at: Option<String>,
 }
 
-impl Facts {
+impl ChainFacts {
     /// Adds the next record.
-    pub fn see(&mut self, seal: &Seal) {
+    pub fn record(&mut self, seal: &RecordSeal) {
         if self.length == 0 {
             self.genesis_hash = Some(seal.hash.clone());
             self.started_at.clone_from(&seal.signed_at);
@@ -56,17 +56,18 @@ impl Facts {
     }
 }
 
-impl Claim {
+impl ChainClaim {
     /// What an entry of an index, or the head of a chain file, says. What has another type than it should says nothing.
-    pub(super) fn of(entry: &Json) -> Self {
+    pub(super) fn parse(entry: &ExactJson) -> Self {
         let text = |name: &str| entry.text(name).map(str::to_owned);
-        let names = |list: &[Json]| list.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+        let names =
+            |list: &[ExactJson]| list.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
         Self {
-            length: entry.get("length").and_then(Json::as_i64).and_then(|length| length.try_into().ok()),
+            length: entry.get("length").and_then(ExactJson::as_i64).and_then(|length| length.try_into().ok()),
             head_hash: text("head_hash"),
             genesis_hash: text("genesis_hash"),
-            all_hashes_ok: entry.get("all_hashes_ok").and_then(Json::as_bool),
-            signed_by: entry.get("signed_by").and_then(Json::as_array).map(names),
+            all_hashes_ok: entry.get("all_hashes_ok").and_then(ExactJson::as_bool),
+            signed_by: entry.get("signed_by").and_then(ExactJson::as_array).map(names),
             started_at: text("started_at"),
             ended_at: text("ended_at"),
         }
@@ -81,7 +82,7 @@ impl Claim {
     }
 
     /// In what the records of a chain that holds contradict any of it.
-    pub fn contradicted_by(&self, facts: &Facts) -> Option<String> {
+    pub fn contradicted_by(&self, facts: &ChainFacts) -> Option<String> {
         let signers = || {
             let claimed = self.signed_by.as_ref().filter(|claimed| **claimed != facts.signed_by)?;
             let list = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");

@@ -5,9 +5,9 @@ mod names;
 mod read;
 mod write;
 
-pub use claim::{Claim, Facts};
+pub use claim::{ChainClaim, ChainFacts};
 pub use names::is_plain;
-pub use write::{Export, Plan, Unreadable, Written, write};
+pub use write::{BundleExport, BundlePlan, UnreadablePolicy, WrittenBundle, write};
 
 pub(crate) use read::{chain_file, keys_beside, sources};
 

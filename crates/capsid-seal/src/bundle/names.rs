@@ -8,11 +8,11 @@ const LONGEST: usize = 160;
 
 /// Gives each chain of a bundle a name of its own.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct ChainNames {
     taken: HashSet<String>,
 }
 
-impl Names {
+impl ChainNames {
     /// `<tool>-<session>`; what a file name cannot hold is replaced, and the hash of the whole tells such names apart.
     pub(super) fn name(&mut self, tool: &str, session: &str) -> String {
         let whole = format!("{tool}-{session}");
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn usual_names_stay_and_odd_ones_are_safe_and_apart() {
-        let mut names = Names::default();
+        let mut names = ChainNames::default();
         assert_eq!(names.name("codex", "019e-a_b.c"), "codex-019e-a_b.c");
         assert_eq!(names.name("codex", "019E-A_B.C"), "codex-019E-A_B.C-2");
         let long = "x".repeat(500);

@@ -1,81 +1,81 @@
 //! Reading a bundle of either generation. Its index is a stranger's: every word of it is checked.
 
 use super::names::is_plain;
-use super::{Claim, INDEX, META};
+use super::{ChainClaim, INDEX, META};
 use crate::PublicKey;
-use crate::sources::{ChainSource, Kind, Place, Sources};
-use capsid_model::exact::{Fields, Json, parse};
+use crate::sources::{ChainSource, ChainSources, RecordsLocation, SourceKind};
+use capsid_model::exact::{ExactFields, ExactJson, parse};
 use capsid_model::{Code, Problem, Result};
 use std::path::Path;
 
 /// The chains and keys of a bundle.
-pub(crate) fn sources(folder: &Path) -> Result<Sources> {
+pub(crate) fn sources(folder: &Path) -> Result<ChainSources> {
     let path = folder.join(INDEX);
     let text = capsid_disk::files::read_optional(&path)?.unwrap_or_default();
     let index = parse(text.strip_prefix('\u{feff}').unwrap_or(&text))
         .map_err(|problem| broken(&path, &problem.message))?;
-    let Some(listed) = index.get("chains").and_then(Json::as_array) else {
+    let Some(listed) = index.get("chains").and_then(ExactJson::as_array) else {
         return Err(broken(&path, "it lists no chains"));
     };
     let mut chains: Vec<ChainSource> = listed.iter().map(|entry| listed_chain(folder, entry)).collect();
-    chains.extend(meta(folder, index.get("meta").unwrap_or(&Json::Null)));
+    chains.extend(meta(folder, index.get("meta").unwrap_or(&ExactJson::Null)));
     let (keys, refused_keys) = keys(&index);
     let contradictions = contradictions(&index, listed);
-    Ok(Sources { kind: Kind::Bundle, chains, keys, refused_keys, contradictions })
+    Ok(ChainSources { kind: SourceKind::Bundle, chains, keys, refused_keys, contradictions })
 }
 
 /// One chain file, opened by itself.
-pub(crate) fn chain_file(path: &Path, fields: &Fields) -> ChainSource {
-    let entry = Json::Object(fields.clone());
+pub(crate) fn chain_file(path: &Path, fields: &ExactFields) -> ChainSource {
+    let entry = ExactJson::Object(fields.clone());
     let is_meta = entry.text("id").is_none();
-    let place = Place::Json(path.to_owned());
-    ChainSource { is_meta, claim: Some(Claim::of(&entry)), ..named(&entry, place) }
+    let place = RecordsLocation::Json(path.to_owned());
+    ChainSource { is_meta, claim: Some(ChainClaim::parse(&entry)), ..named(&entry, place) }
 }
 
-fn listed_chain(folder: &Path, entry: &Json) -> ChainSource {
+fn listed_chain(folder: &Path, entry: &ExactJson) -> ChainSource {
     let id = entry.text("id").unwrap_or_default();
     let path = folder.join(format!("{id}.json"));
     let place = if !is_plain(id) {
         let place = folder.join(INDEX);
         let problem = broken(&place, "a chain's id is no file name");
-        Place::Unreadable(place, problem)
+        RecordsLocation::Unreadable(place, problem)
     } else if path.is_file() {
-        Place::Json(path)
+        RecordsLocation::Json(path)
     } else {
-        Place::Missing(path)
+        RecordsLocation::Missing(path)
     };
-    ChainSource { claim: Some(Claim::of(entry)), ..named(entry, place) }
+    ChainSource { claim: Some(ChainClaim::parse(entry)), ..named(entry, place) }
 }
 
-fn named(entry: &Json, place: Place) -> ChainSource {
+fn named(entry: &ExactJson, place: RecordsLocation) -> ChainSource {
     let tool = entry.text("tool").map(str::to_owned);
     let id = entry.text("id").unwrap_or_default();
     let session = tool.as_ref().and_then(|tool| id.strip_prefix(tool.as_str())?.strip_prefix('-'));
     let session = session.unwrap_or(id);
     let session = (!session.is_empty()).then(|| session.to_owned());
-    ChainSource { tool, session, ..ChainSource::at(place, Kind::Bundle) }
+    ChainSource { tool, session, ..ChainSource::at(place, SourceKind::Bundle) }
 }
 
 /// The meta-chain, if the index speaks of one or the file lies there.
-fn meta(folder: &Path, entry: &Json) -> Option<ChainSource> {
+fn meta(folder: &Path, entry: &ExactJson) -> Option<ChainSource> {
     let path = folder.join(META);
     let place = match (path.is_file(), entry.is_null()) {
-        (true, _) => Place::Json(path),
-        (false, false) => Place::Missing(path),
+        (true, _) => RecordsLocation::Json(path),
+        (false, false) => RecordsLocation::Missing(path),
         (false, true) => return None,
     };
-    let claim = (!entry.is_null()).then(|| Claim::of(entry));
-    Some(ChainSource { is_meta: true, claim, ..ChainSource::at(place, Kind::Bundle) })
+    let claim = (!entry.is_null()).then(|| ChainClaim::parse(entry));
+    Some(ChainSource { is_meta: true, claim, ..ChainSource::at(place, SourceKind::Bundle) })
 }
 
 /// The keys whose names are the beginnings of themselves, and why the others are refused.
-fn keys(index: &Json) -> (Vec<PublicKey>, Vec<String>) {
+fn keys(index: &ExactJson) -> (Vec<PublicKey>, Vec<String>) {
     let (mut keys, mut refused): (Vec<PublicKey>, _) = (Vec::new(), Vec::new());
     let own = index.text("public_key").filter(|key| !key.is_empty()).map(|key| {
         let name = index.text("fingerprint").unwrap_or_else(|| key.get(..16).unwrap_or_default());
         (name, Some(key))
     });
-    let listed = index.get("keys").and_then(Json::as_object);
+    let listed = index.get("keys").and_then(ExactJson::as_object);
     let listed = listed.into_iter().flatten().map(|(name, key)| (name.as_str(), key.as_str()));
     for (name, key) in own.into_iter().chain(listed) {
         match key.map(PublicKey::from_hex) {
@@ -101,7 +101,7 @@ pub(crate) fn keys_beside(chain: &Path) -> (Vec<PublicKey>, Vec<String>) {
     index.map(|index| keys(&index)).unwrap_or_default()
 }
 
-fn contradictions(index: &Json, listed: &[Json]) -> Vec<String> {
+fn contradictions(index: &ExactJson, listed: &[ExactJson]) -> Vec<String> {
     let records: i64 =
         listed.iter().filter_map(|entry| entry.get("length")?.as_i64()).fold(0, i64::saturating_add);
     let counts = [("chain_count", listed.len() as i64, "chains"), ("capsule_count", records, "records")];

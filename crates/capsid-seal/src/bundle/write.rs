@@ -1,11 +1,11 @@
 //! Writing a bundle, a record at a time: a chain may be larger than the memory.
 
-use super::names::Names;
-use super::{Facts, INDEX, META};
+use super::names::ChainNames;
+use super::{ChainFacts, INDEX, META};
 use crate::hash::sha3_hex;
 use crate::sources::{ChainSource, missing};
-use crate::{PublicKey, Stored};
-use capsid_model::exact::{Fields, Json, indented, parse, spaced};
+use crate::{PublicKey, StoredRecord};
+use capsid_model::exact::{ExactFields, ExactJson, indented, parse, spaced};
 use capsid_model::fields;
 use capsid_model::{Problem, Result};
 use std::io::Write;
@@ -16,7 +16,7 @@ const TITLE: usize = 90;
 
 /// What to write.
 #[derive(Debug)]
-pub struct Export<'a> {
+pub struct BundleExport<'a> {
     /// The chains, the meta-chain among them.
     pub chains: &'a [ChainSource],
     /// This machine's own key.
@@ -29,7 +29,7 @@ pub struct Export<'a> {
 
 /// What was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenBundle {
     /// How many chains, without the meta-chain.
     pub chains: usize,
     /// How many records they have.
@@ -39,15 +39,15 @@ pub struct Written {
 }
 
 /// Writes a bundle into a folder. Files are replaced one by one, the index last; other files in the folder stay.
-pub fn write(out: &Path, export: &Export<'_>) -> Result<Written> {
-    let plan = Plan::new(export, Unreadable::LeftOut);
+pub fn write(out: &Path, export: &BundleExport<'_>) -> Result<WrittenBundle> {
+    let plan = BundlePlan::new(export, UnreadablePolicy::LeftOut);
     plan.write_all(out)?;
     Ok(plan.written)
 }
 
 /// What becomes of a chain that cannot be read, or not to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unreadable {
+pub enum UnreadablePolicy {
     /// It is not in the bundle.
     LeftOut,
     /// It is there with the records that could be read, and `unreadable` says why there are no more.
@@ -57,31 +57,31 @@ pub enum Unreadable {
 /// The files of a bundle before they are written. What is written later is cut where the chains were at this moment,
 /// so that the files fit together while the chains grow.
 #[derive(Debug)]
-pub struct Plan {
-    files: Vec<(String, File)>,
+pub struct BundlePlan {
+    files: Vec<(String, BundleFile)>,
     /// What the bundle holds.
-    pub written: Written,
+    pub written: WrittenBundle,
 }
 
 #[derive(Debug)]
-enum File {
-    Chain { fields: Fields, chain: Box<ChainSource>, length: u64 },
-    Index(Json),
+enum BundleFile {
+    Chain { fields: ExactFields, chain: Box<ChainSource>, length: u64 },
+    Index(ExactJson),
 }
 
-impl Plan {
+impl BundlePlan {
     /// Reads every chain once.
-    pub fn new(export: &Export<'_>, unreadable: Unreadable) -> Self {
-        let mut names = Names::default();
+    pub fn new(export: &BundleExport<'_>, unreadable: UnreadablePolicy) -> Self {
+        let mut names = ChainNames::default();
         let (mut files, mut summaries, mut meta, mut left_out) = (Vec::new(), Vec::new(), None, Vec::new());
         for chain in export.chains {
-            let summary = Summary::of(chain);
+            let summary = ChainSummary::summarize(chain);
             if let Some(problem) = &summary.unreadable {
                 left_out.push((chain.label.clone(), problem.clone()));
             }
             let is_left_out = match unreadable {
-                Unreadable::LeftOut => summary.unreadable.is_some(),
-                Unreadable::Shown => false,
+                UnreadablePolicy::LeftOut => summary.unreadable.is_some(),
+                UnreadablePolicy::Shown => false,
             };
             if is_left_out || (summary.facts.length == 0 && summary.unreadable.is_none()) {
                 continue;
@@ -98,14 +98,15 @@ impl Plan {
                 true => meta = Some(summary),
                 false => summaries.push((summary, fields.clone())),
             }
-            files.push((name, File::Chain { fields, chain: Box::new(chain.clone()), length }));
+            files.push((name, BundleFile::Chain { fields, chain: Box::new(chain.clone()), length }));
         }
         summaries.sort_by(|(a, _), (b, _)| b.age().cmp(&a.age()));
         let records = summaries.iter().map(|(summary, _)| summary.facts.length).sum();
         let chains = summaries.len();
-        let listed: Vec<Json> = summaries.into_iter().map(|(_, fields)| Json::Object(fields)).collect();
-        files.push((INDEX.to_owned(), File::Index(index(export, listed, records, meta.as_ref()))));
-        Self { files, written: Written { chains, records, left_out } }
+        let listed: Vec<ExactJson> =
+            summaries.into_iter().map(|(_, fields)| ExactJson::Object(fields)).collect();
+        files.push((INDEX.to_owned(), BundleFile::Index(index(export, listed, records, meta.as_ref()))));
+        Self { files, written: WrittenBundle { chains, records, left_out } }
     }
 
     /// The names of the files. The index comes last, for who finds it expects the others.
@@ -125,10 +126,10 @@ impl Plan {
     /// Writes one of the files. `path` is where it goes, for who reads of a problem.
     pub fn write(&self, name: &str, path: &Path, out: &mut dyn Write) -> Result<()> {
         match self.files.iter().find(|(each, _)| each == name) {
-            Some((_, File::Chain { fields, chain, length })) => {
+            Some((_, BundleFile::Chain { fields, chain, length })) => {
                 write_chain(path, fields, chain, *length, out)
             }
-            Some((_, File::Index(index))) => {
+            Some((_, BundleFile::Index(index))) => {
                 out.write_all(indented(index).as_bytes()).map_err(|error| Problem::io("write", path, &error))
             }
             None => Err(missing(path)),
@@ -136,11 +137,16 @@ impl Plan {
     }
 }
 
-fn index(export: &Export<'_>, chains: Vec<Json>, records: u64, meta: Option<&Summary>) -> Json {
+fn index(
+    export: &BundleExport<'_>,
+    chains: Vec<ExactJson>,
+    records: u64,
+    meta: Option<&ChainSummary>,
+) -> ExactJson {
     let own = export.own;
-    let keys: Fields =
-        export.known.iter().chain(&own).map(|key| (key.fingerprint(), Json::from(key.hex()))).collect();
-    Json::Object(fields! {
+    let keys: ExactFields =
+        export.known.iter().chain(&own).map(|key| (key.fingerprint(), ExactJson::from(key.hex()))).collect();
+    ExactJson::Object(fields! {
         "generated_at": export.generated_at,
         "public_key": own.map_or(String::new(), |key| key.hex()),
         "fingerprint": own.map_or(String::new(), |key| key.fingerprint()),
@@ -164,16 +170,16 @@ fn session(chain: &ChainSource) -> String {
 
 /// What a bundle says about a chain.
 #[derive(Debug, Default)]
-struct Summary {
+struct ChainSummary {
     title: Option<String>,
-    facts: Facts,
+    facts: ChainFacts,
     hashes_differ: bool,
     /// Why it could not be read to its end.
     unreadable: Option<Problem>,
 }
 
-impl Summary {
-    fn of(chain: &ChainSource) -> Self {
+impl ChainSummary {
+    fn summarize(chain: &ChainSource) -> Self {
         let mut summary = Self::default();
         let read = chain.records().and_then(|records| {
             for stored in records {
@@ -185,10 +191,10 @@ impl Summary {
         summary
     }
 
-    fn with(mut self, stored: &Stored) -> Self {
+    fn with(mut self, stored: &StoredRecord) -> Self {
         self.title = self.title.or_else(|| title(&stored.canonical));
         self.hashes_differ |= sha3_hex(stored.canonical.as_bytes()) != stored.seal.hash;
-        self.facts.see(&stored.seal);
+        self.facts.record(&stored.seal);
         self
     }
 
@@ -197,7 +203,7 @@ impl Summary {
         (self.facts.ended_at.as_deref().unwrap_or_default(), self.facts.length)
     }
 
-    fn fields(&self, id: &str, tool: &str, session: &str) -> Fields {
+    fn fields(&self, id: &str, tool: &str, session: &str) -> ExactFields {
         let mut fields = fields! {
             "id": id,
             "tool": tool,
@@ -214,19 +220,19 @@ impl Summary {
         fields
     }
 
-    fn add_unreadable(&self, fields: &mut Fields) {
+    fn add_unreadable(&self, fields: &mut ExactFields) {
         if let Some(problem) = &self.unreadable {
-            fields.insert("unreadable".to_owned(), Json::from(problem.message.as_str()));
+            fields.insert("unreadable".to_owned(), ExactJson::from(problem.message.as_str()));
         }
     }
 
-    fn meta_fields(&self, with_genesis: bool) -> Fields {
+    fn meta_fields(&self, with_genesis: bool) -> ExactFields {
         let mut fields =
             fields! { "length": self.facts.length, "head_hash": self.facts.head_hash.as_deref() };
         if with_genesis {
-            fields.insert("genesis_hash".to_owned(), Json::from(self.facts.genesis_hash.as_deref()));
+            fields.insert("genesis_hash".to_owned(), ExactJson::from(self.facts.genesis_hash.as_deref()));
         }
-        fields.insert("all_hashes_ok".to_owned(), Json::from(!self.hashes_differ));
+        fields.insert("all_hashes_ok".to_owned(), ExactJson::from(!self.hashes_differ));
         self.add_unreadable(&mut fields);
         fields
     }
@@ -243,12 +249,12 @@ fn title(canonical: &str) -> Option<String> {
 /// Writes one chain file: what is known of the chain, then its records. A chain that grew meanwhile is cut where it was.
 fn write_chain(
     path: &Path,
-    fields: &Fields,
+    fields: &ExactFields,
     chain: &ChainSource,
     length: u64,
     out: &mut dyn Write,
 ) -> Result<()> {
-    let head = spaced(&Json::Object(fields.clone()));
+    let head = spaced(&ExactJson::Object(fields.clone()));
     let mut put =
         |text: &str| out.write_all(text.as_bytes()).map_err(|error| Problem::io("write", path, &error));
     put(head.strip_suffix('}').unwrap_or(&head))?;
@@ -263,9 +269,9 @@ fn write_chain(
     put("]}")
 }
 
-fn record(stored: Stored) -> Json {
+fn record(stored: StoredRecord) -> ExactJson {
     let seal = stored.seal;
-    Json::Object(fields! {
+    ExactJson::Object(fields! {
         "hash": seal.hash,
         "signature": seal.signature,
         "signature_pq": seal.signature_pq,

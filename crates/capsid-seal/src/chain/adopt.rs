@@ -1,15 +1,15 @@
 //! Going on with a chain that another program wrote: which of its records stand for what.
 
 use super::open::problem;
-use super::write::{ChainWriter, Head, last};
+use super::write::{ChainHead, ChainWriter, last};
 use capsid_model::Result;
-use capsid_model::exact::{Json, parse, parse_lossy};
+use capsid_model::exact::{ExactJson, parse, parse_lossy};
 use rusqlite::{Connection, TransactionBehavior, params};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Tells the key of a record from its content.
-pub(super) type KeyOf = dyn Fn(&Json) -> Option<String>;
+pub(super) type RecordKeyFn = dyn Fn(&ExactJson) -> Option<String>;
 
 /// A checkpoint file larger than this is none.
 const LONGEST_CHECKPOINT: u64 = 256 << 20;
@@ -26,7 +26,7 @@ pub(crate) fn keys_in_checkpoint(checkpoint: &Path) -> usize {
 
 /// What a record that came from elsewhere was found to stand for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct AdoptedRecord {
     /// The key of the item.
     pub key: String,
     /// The place of its record; none when that one is noted already.
@@ -39,7 +39,7 @@ pub struct Found {
 
 impl ChainWriter {
     /// Visits the records behind the last one that has a key, in order: those came from elsewhere.
-    pub fn strangers(&self, tenant: Option<&str>, mut visit: impl FnMut(i64, &Json)) -> Result<()> {
+    pub fn strangers(&self, tenant: Option<&str>, mut visit: impl FnMut(i64, &ExactJson)) -> Result<()> {
         let (connection, path) = self.parts();
         let visited = covered(connection, tenant)
             .and_then(|covered| visit_after(connection, tenant, covered.unwrap_or(-1), &mut visit));
@@ -53,7 +53,7 @@ impl ChainWriter {
 
     /// Notes what records from elsewhere stand for, and with them all that the checkpoint file names. A key that is
     /// known stays as it is.
-    pub fn note(&mut self, tenant: Option<&str>, found: &[Found]) -> Result<()> {
+    pub fn record_adopted(&mut self, tenant: Option<&str>, found: &[AdoptedRecord]) -> Result<()> {
         let known = self.checkpoint_keys();
         let (connection, path) = self.parts_mut();
         let mut note = || -> rusqlite::Result<()> {
@@ -62,7 +62,7 @@ impl ChainWriter {
             for key in &known {
                 insert_key(&transaction, tenant, key, head.sequence, false)?;
             }
-            for Found { key, place, open, late } in found {
+            for AdoptedRecord { key, place, open, late } in found {
                 if let Some(place) = place {
                     insert_key(&transaction, tenant, key, *place, *open)?;
                 }
@@ -108,9 +108,9 @@ pub(super) fn adopt(
     path: &Path,
     connection: &Connection,
     tenant: Option<&str>,
-    head: &Head,
+    head: &ChainHead,
     checkpoint: &Path,
-    key_of: Option<&KeyOf>,
+    key_of: Option<&RecordKeyFn>,
 ) -> Result<()> {
     let covered = covered(connection, tenant).map_err(|error| problem("read", path, &error))?;
     if covered >= Some(head.sequence) {
@@ -138,7 +138,7 @@ fn derive(
     connection: &Connection,
     tenant: Option<&str>,
     after: i64,
-    key_of: &KeyOf,
+    key_of: &RecordKeyFn,
 ) -> rusqlite::Result<Vec<(String, i64)>> {
     let mut keys = Vec::new();
     visit_after(connection, tenant, after, &mut |place, content| {
@@ -152,7 +152,7 @@ fn visit_after(
     connection: &Connection,
     tenant: Option<&str>,
     after: i64,
-    visit: &mut dyn FnMut(i64, &Json),
+    visit: &mut dyn FnMut(i64, &ExactJson),
 ) -> rusqlite::Result<()> {
     const QUERY: &str =
         "SELECT sequence, canonical FROM capsules WHERE tenant_id IS ?1 AND sequence > ?2 ORDER BY sequence";
@@ -176,6 +176,6 @@ fn done(checkpoint: &Path) -> Vec<String> {
         _ => return Vec::new(),
     };
     let content = read.ok().and_then(|_| parse_lossy(&bytes).ok()).unwrap_or_default();
-    let keys = content.get("done").and_then(Json::as_array).unwrap_or_default();
+    let keys = content.get("done").and_then(ExactJson::as_array).unwrap_or_default();
     keys.iter().filter_map(|key| key.as_str().map(str::to_owned)).collect()
 }

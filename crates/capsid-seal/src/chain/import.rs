@@ -1,16 +1,16 @@
 //! Taking in a chain that was sealed elsewhere, to the byte.
 
 use super::open::problem;
-use super::write::{ChainWriter, Place, insert_row};
+use super::write::{ChainPosition, ChainWriter, insert_row};
 use crate::hash::sha3_hex;
 use crate::verify::skim;
-use crate::{Columns, Stored};
+use crate::{RecordColumns, StoredRecord};
 use capsid_model::{Code, Problem, Result};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 /// What came of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportedRecords {
     /// Records that were here already.
     pub known: u64,
     /// Records that were added.
@@ -23,8 +23,8 @@ impl ChainWriter {
     pub fn import(
         &mut self,
         tenant: Option<&str>,
-        records: impl Iterator<Item = Result<Stored>>,
-    ) -> Result<Imported> {
+        records: impl Iterator<Item = Result<StoredRecord>>,
+    ) -> Result<ImportedRecords> {
         let (connection, path) = self.parts_mut();
         let fail = |error: rusqlite::Error| problem("write", path, &error);
         let transaction =
@@ -32,7 +32,7 @@ impl ChainWriter {
         let here: i64 = transaction
             .query_row("SELECT count(*) FROM capsules WHERE tenant_id IS ?1", [tenant], |row| row.get(0))
             .map_err(fail)?;
-        let mut done = Imported::default();
+        let mut done = ImportedRecords::default();
         let mut previous: Option<String> = None;
         for (sequence, stored) in (0_i64..).zip(records) {
             let stored = sound(stored?, sequence, previous.as_deref())?;
@@ -41,7 +41,7 @@ impl ChainWriter {
                 Some(hash) if hash == stored.seal.hash => done.known += 1,
                 Some(_) => return Err(differs(sequence)),
                 None => {
-                    let place = Place { tenant, sequence, previous: before.as_deref() };
+                    let place = ChainPosition { tenant, sequence, previous: before.as_deref() };
                     let id = stored.columns.as_ref().map_or("", |columns| &columns.id);
                     insert_row(&transaction, &place, id, &stored.canonical, &stored.seal).map_err(fail)?;
                     done.added += 1;
@@ -58,15 +58,15 @@ impl ChainWriter {
 
 /// The record, if its text is what was hashed and it follows the one before. It was verified before, but what is read
 /// now is what counts. Its columns are what the sealed text says; a bundle keeps none.
-fn sound(stored: Stored, sequence: i64, previous: Option<&str>) -> Result<Stored> {
+fn sound(stored: StoredRecord, sequence: i64, previous: Option<&str>) -> Result<StoredRecord> {
     let head = skim(&stored.canonical)?;
     let follows = head.sequence == sequence.unsigned_abs() && head.previous_hash.as_deref() == previous;
     if !follows || sha3_hex(stored.canonical.as_bytes()) != stored.seal.hash {
         let message = format!("Record {sequence} is not what was sealed, so nothing was taken in.");
         return Err(Problem::new(Code::ChainBroken, message).fix("Ask for an unbroken copy."));
     }
-    let columns = Columns { id: head.id, sequence, previous_hash: head.previous_hash };
-    Ok(Stored { columns: Some(columns), ..stored })
+    let columns = RecordColumns { id: head.id, sequence, previous_hash: head.previous_hash };
+    Ok(StoredRecord { columns: Some(columns), ..stored })
 }
 
 fn hash_at(connection: &Connection, tenant: Option<&str>, sequence: i64) -> rusqlite::Result<Option<String>> {

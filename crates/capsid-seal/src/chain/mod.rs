@@ -7,15 +7,15 @@ mod adopt;
 mod import;
 mod open;
 mod read;
-mod side_by_side;
+mod seal_plan;
 mod write;
 
 pub(crate) use adopt::keys_in_checkpoint;
-pub use adopt::{Found, checkpoint_of};
-pub use import::Imported;
+pub use adopt::{AdoptedRecord, checkpoint_of};
+pub use import::ImportedRecords;
 pub(crate) use open::{create_private_folder, no_chain};
-pub use read::{ChainReader, Flavour, Records};
-pub use write::{Appended, ChainWriter, Pending, Turn};
+pub use read::{ChainReader, ChainRecords, TableFlavour};
+pub use write::{AppendOutcome, ChainWriter, PendingRecord, RecordReason};
 
 /// The table of records, in the reference's words.
 const CAPSULES: &str = "CREATE TABLE IF NOT EXISTS capsules (

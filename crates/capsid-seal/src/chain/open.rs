@@ -46,7 +46,7 @@ pub(super) fn problem(action: &str, path: &Path, error: &Error) -> Problem {
 /// and may write, so such a file is opened that way; where nothing may be written, it is read as it stands.
 pub(super) fn reader(path: &Path) -> Result<Connection> {
     let write_ahead = uses_write_ahead_log(path)?;
-    let log_waits = std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    let log_waits = std::fs::metadata(sidecar_path(path, "-wal")).is_ok_and(|log| log.len() > 0);
     if !write_ahead {
         return match readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY, "") {
             // A writer died half way: only a connection that may write can undo its half.
@@ -155,7 +155,7 @@ pub(crate) fn no_chain(path: &Path, why: &str) -> Problem {
         .fix("Name a chain database, a JSON chain, a bundle folder or a trail's home.")
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn sidecar_path(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
@@ -179,7 +179,7 @@ pub(super) fn writer(path: &Path) -> Result<Connection> {
     prepare(&connection).map_err(fail)?;
     refuse_views(path, &connection)?;
     refuse_triggers(path, &connection)?;
-    lay_tables(path, &connection)?;
+    create_tables(path, &connection)?;
     let mode = write_ahead(&connection).map_err(fail)?;
     // Where the log is not to be had, the removal of the journal must reach the disk too.
     let level = if mode.eq_ignore_ascii_case("wal") { "FULL" } else { "EXTRA" };
@@ -204,7 +204,7 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<String> {
     }
 }
 
-fn lay_tables(path: &Path, connection: &Connection) -> Result<()> {
+fn create_tables(path: &Path, connection: &Connection) -> Result<()> {
     const OURS: &str =
         "SELECT count(*) FROM sqlite_master WHERE name IN ('capsid_place', 'capsid_key_place')";
     let fail = |error: Error| problem("open", path, &error);

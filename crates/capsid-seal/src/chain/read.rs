@@ -2,7 +2,7 @@
 
 use super::open::{no_chain, problem, reader, refuse_views};
 use crate::sources::document::from_document;
-use crate::{Columns, Seal, Stored};
+use crate::{RecordColumns, RecordSeal, StoredRecord};
 use capsid_model::{Code, Problem, Result};
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Row, params};
@@ -14,7 +14,7 @@ const PAGE: usize = 64;
 
 /// Whose table it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flavour {
+pub enum TableFlavour {
     /// The exact hashed text lies in the table (`agent-capsule`, and ours).
     Canonical,
     /// An ordinary JSON document lies there and is made canonical again (`qp-capsule`).
@@ -27,7 +27,7 @@ pub struct ChainReader {
     path: PathBuf,
     connection: Connection,
     /// None for a file in which no table was laid yet.
-    flavour: Option<Flavour>,
+    flavour: Option<TableFlavour>,
     has_keys: bool,
 }
 
@@ -45,9 +45,9 @@ impl ChainReader {
         let has_keys = !columns("capsid_keys").map_err(fail)?.is_empty();
         let has = |name: &str| names.iter().any(|column| column == name);
         let flavour = if has("canonical") && has("tenant_id") {
-            Some(Flavour::Canonical)
+            Some(TableFlavour::Canonical)
         } else if has("data") {
-            Some(Flavour::Document)
+            Some(TableFlavour::Document)
         } else if std::fs::metadata(path).is_ok_and(|file| file.len() == 0) {
             None
         } else {
@@ -62,7 +62,7 @@ impl ChainReader {
     /// between numbers and bytes, so the ends say it all.
     fn refuse_hidden_rows(&self) -> Result<()> {
         const ENDS: &str = "SELECT typeof((SELECT min(tenant_id) FROM capsules)), typeof((SELECT max(tenant_id) FROM capsules))";
-        if self.flavour != Some(Flavour::Canonical) {
+        if self.flavour != Some(TableFlavour::Canonical) {
             return Ok(());
         }
         let ends = self.connection.query_row(ENDS, [], |row| Ok([row.get(0)?, row.get(1)?]));
@@ -76,7 +76,7 @@ impl ChainReader {
     }
 
     /// Whose table it is; none when the file is still empty.
-    pub fn flavour(&self) -> Option<Flavour> {
+    pub fn flavour(&self) -> Option<TableFlavour> {
         self.flavour
     }
 
@@ -84,8 +84,8 @@ impl ChainReader {
     pub fn tenants(&self) -> Result<Vec<Option<String>>> {
         match self.flavour {
             None => Ok(Vec::new()),
-            Some(Flavour::Document) => Ok(if self.count(None)? == 0 { vec![] } else { vec![None] }),
-            Some(Flavour::Canonical) => {
+            Some(TableFlavour::Document) => Ok(if self.count(None)? == 0 { vec![] } else { vec![None] }),
+            Some(TableFlavour::Canonical) => {
                 self.list("SELECT DISTINCT tenant_id FROM capsules ORDER BY tenant_id", &[], |row| {
                     let tenant = row.get_ref(0)?;
                     Ok((tenant != ValueRef::Null).then(|| text(tenant)))
@@ -98,22 +98,22 @@ impl ChainReader {
     pub fn count(&self, tenant: Option<&str>) -> Result<u64> {
         let query = match self.flavour {
             None => return Ok(0),
-            Some(Flavour::Document) => "SELECT count(*) FROM capsules WHERE ?1 IS NULL",
-            Some(Flavour::Canonical) => "SELECT count(*) FROM capsules WHERE tenant_id IS ?1",
+            Some(TableFlavour::Document) => "SELECT count(*) FROM capsules WHERE ?1 IS NULL",
+            Some(TableFlavour::Canonical) => "SELECT count(*) FROM capsules WHERE tenant_id IS ?1",
         };
         let count = self.connection.query_row(query, [tenant], |row| row.get::<_, i64>(0));
         count.map(i64::unsigned_abs).map_err(|error| problem("read", &self.path, &error))
     }
 
     /// The last record of a chain.
-    pub fn head(&self, tenant: Option<&str>) -> Result<Option<Stored>> {
+    pub fn head(&self, tenant: Option<&str>) -> Result<Option<StoredRecord>> {
         let Some(flavour) = self.flavour else { return Ok(None) };
         let query = format!("{} ORDER BY sequence DESC, rowid DESC LIMIT 1", select(flavour));
         Ok(self.list(&query, params![tenant], |row| stored(row, flavour))?.pop())
     }
 
     /// What stands at one place of a chain: one record, unless the chain was cut or forked.
-    pub fn at(&self, tenant: Option<&str>, sequence: u64) -> Result<Vec<Stored>> {
+    pub fn at(&self, tenant: Option<&str>, sequence: u64) -> Result<Vec<StoredRecord>> {
         let (Some(flavour), Ok(sequence)) = (self.flavour, i64::try_from(sequence)) else {
             return Ok(vec![]);
         };
@@ -122,18 +122,18 @@ impl ChainReader {
     }
 
     /// The records of a chain in order of their place, those with one place in the order they were written.
-    pub fn records(&self, tenant: Option<&str>) -> Records<&Self> {
-        Records::new(self, tenant)
+    pub fn records(&self, tenant: Option<&str>) -> ChainRecords<&Self> {
+        ChainRecords::new(self, tenant)
     }
 
     /// The records of a chain from a place on.
-    pub fn records_from(&self, tenant: Option<&str>, sequence: u64) -> Records<&Self> {
-        Records::new(self, tenant).from(sequence)
+    pub fn records_from(&self, tenant: Option<&str>, sequence: u64) -> ChainRecords<&Self> {
+        ChainRecords::new(self, tenant).from(sequence)
     }
 
     /// All records, with the reader inside.
-    pub fn into_records(self, tenant: Option<&str>) -> Records<Self> {
-        Records::new(self, tenant)
+    pub fn into_records(self, tenant: Option<&str>) -> ChainRecords<Self> {
+        ChainRecords::new(self, tenant)
     }
 
     /// The keys of all that was sealed into a chain, sorted.
@@ -160,16 +160,16 @@ impl ChainReader {
 
 /// The records of one chain. See [`ChainReader::records`].
 #[derive(Debug)]
-pub struct Records<R> {
+pub struct ChainRecords<R> {
     reader: R,
     tenant: Option<String>,
     /// Place and row of the last record that was read.
-    after: Option<(Raw, i64)>,
-    page: std::vec::IntoIter<Stored>,
+    after: Option<(RawColumn, i64)>,
+    page: std::vec::IntoIter<StoredRecord>,
     done: bool,
 }
 
-impl<R: Borrow<ChainReader>> Records<R> {
+impl<R: Borrow<ChainReader>> ChainRecords<R> {
     fn new(reader: R, tenant: Option<&str>) -> Self {
         let tenant = tenant.map(str::to_owned);
         Self { reader, tenant, after: None, page: Vec::new().into_iter(), done: false }
@@ -177,7 +177,7 @@ impl<R: Borrow<ChainReader>> Records<R> {
 
     pub(crate) fn from(mut self, sequence: u64) -> Self {
         let before = i64::try_from(sequence).unwrap_or(i64::MAX).checked_sub(1).filter(|before| *before >= 0);
-        self.after = before.map(|before| (Raw::Other(Value::Integer(before)), i64::MAX));
+        self.after = before.map(|before| (RawColumn::Other(Value::Integer(before)), i64::MAX));
         self
     }
 
@@ -191,7 +191,7 @@ impl<R: Borrow<ChainReader>> Records<R> {
         let order = format!("ORDER BY sequence, rowid LIMIT {PAGE}");
         let make =
             |row: &Row<'_>| Ok((row.get(column::SEQUENCE)?, row.get(column::PLACE)?, stored(row, flavour)?));
-        let rows: Vec<(Raw, i64, Stored)> = match &self.after {
+        let rows: Vec<(RawColumn, i64, StoredRecord)> = match &self.after {
             None => reader.list(&format!("{} {order}", select(flavour)), params![self.tenant], make)?,
             Some((sequence, row)) => {
                 let query = format!("{} AND (sequence, rowid) > (?2, ?3) {order}", select(flavour));
@@ -207,8 +207,8 @@ impl<R: Borrow<ChainReader>> Records<R> {
     }
 }
 
-impl<R: Borrow<ChainReader>> Iterator for Records<R> {
-    type Item = Result<Stored>;
+impl<R: Borrow<ChainReader>> Iterator for ChainRecords<R> {
+    type Item = Result<StoredRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.page.len() == 0
@@ -224,12 +224,12 @@ impl<R: Borrow<ChainReader>> Iterator for Records<R> {
 
 /// A value as it lies in the table: whoever writes to it can leave a text there that is not UTF-8.
 #[derive(Debug, Clone)]
-enum Raw {
+enum RawColumn {
     Text(Vec<u8>),
     Other(Value),
 }
 
-impl FromSql for Raw {
+impl FromSql for RawColumn {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         match value {
             ValueRef::Text(bytes) => Ok(Self::Text(bytes.to_vec())),
@@ -238,7 +238,7 @@ impl FromSql for Raw {
     }
 }
 
-impl ToSql for Raw {
+impl ToSql for RawColumn {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         match self {
             Self::Text(bytes) => Ok(ToSqlOutput::Borrowed(ValueRef::Text(bytes))),
@@ -261,13 +261,13 @@ mod column {
     pub const CONTENT: usize = 9;
 }
 
-fn select(flavour: Flavour) -> &'static str {
+fn select(flavour: TableFlavour) -> &'static str {
     match flavour {
-        Flavour::Canonical => {
+        TableFlavour::Canonical => {
             "SELECT rowid AS place, sequence, id, previous_hash, hash, signature, signature_pq, signed_at, signed_by, \
              canonical AS content FROM capsules WHERE tenant_id IS ?1"
         }
-        Flavour::Document => {
+        TableFlavour::Document => {
             "SELECT rowid AS place, sequence, id, previous_hash, hash, signature, signature_pq, signed_at, signed_by, \
              data AS content FROM capsules WHERE ?1 IS NULL"
         }
@@ -275,15 +275,15 @@ fn select(flavour: Flavour) -> &'static str {
 }
 
 /// A row as a record. What has the wrong type is taken as text, which then does not verify.
-fn stored(row: &Row<'_>, flavour: Flavour) -> rusqlite::Result<Stored> {
+fn stored(row: &Row<'_>, flavour: TableFlavour) -> rusqlite::Result<StoredRecord> {
     let optional = |at: usize| row.get_ref(at).map(|value| (value != ValueRef::Null).then(|| text(value)));
     let required = |at: usize| optional(at).map(Option::unwrap_or_default);
-    let columns = Columns {
+    let columns = RecordColumns {
         id: required(column::ID)?,
-        sequence: row.get_ref(column::SEQUENCE)?.as_i64().unwrap_or(Columns::NO_NUMBER),
+        sequence: row.get_ref(column::SEQUENCE)?.as_i64().unwrap_or(RecordColumns::NO_NUMBER),
         previous_hash: optional(column::PREVIOUS_HASH)?,
     };
-    let seal = Seal {
+    let seal = RecordSeal {
         hash: required(column::HASH)?,
         signature: required(column::SIGNATURE)?,
         signature_pq: required(column::SIGNATURE_PQ)?,
@@ -292,8 +292,8 @@ fn stored(row: &Row<'_>, flavour: Flavour) -> rusqlite::Result<Stored> {
     };
     let content = required(column::CONTENT)?;
     Ok(match flavour {
-        Flavour::Canonical => Stored { canonical: content, seal, columns: Some(columns) },
-        Flavour::Document => from_document(content, seal, columns),
+        TableFlavour::Canonical => StoredRecord { canonical: content, seal, columns: Some(columns) },
+        TableFlavour::Document => from_document(content, seal, columns),
     })
 }
 

@@ -1,13 +1,13 @@
 //! Adding to a chain: what is already sealed is skipped, and nothing forks.
 
-use super::adopt::{KeyOf, adopt, checkpoint_of, close_key, covered};
+use super::adopt::{RecordKeyFn, adopt, checkpoint_of, close_key, covered};
 use super::open::{problem, writer};
 use super::read::ChainReader;
-use super::side_by_side::{Plan, seal_in_order, signed};
+use super::seal_plan::{SealPlan, seal_in_order, signed};
 use crate::hash::sha3_hex;
 use crate::verify::skim;
-use crate::{Link, Seal, Sealer, Stored};
-use capsid_model::exact::{Json, canonical_ascii};
+use crate::{ChainLink, RecordSeal, Sealer, StoredRecord};
+use capsid_model::exact::{ExactJson, canonical_ascii};
 use capsid_model::{Code, Problem, Result};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ const SIDE_BY_SIDE: usize = 8;
 
 /// Something that is to be in the chain once.
 #[derive(Debug, Clone)]
-pub struct Pending<T> {
+pub struct PendingRecord<T> {
     /// Tells it from everything else in the chain, and stays the same however often it is offered.
     pub key: String,
     /// Whether more is to come: offered again without this, it gets a second record ([`Turn::Late`]).
@@ -34,7 +34,7 @@ pub struct Pending<T> {
 
 /// Why a record is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum RecordReason {
     /// The item is new.
     First,
     /// It was sealed before it was complete, and now is.
@@ -43,7 +43,7 @@ pub enum Turn {
 
 /// What came of an append.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Appended {
+pub struct AppendOutcome {
     /// How many records were added.
     pub appended: u64,
     /// How many items were there already.
@@ -59,15 +59,15 @@ pub struct ChainWriter {
     path: PathBuf,
     connection: Connection,
     checkpoint: PathBuf,
-    key_of: Option<Box<KeyOf>>,
+    key_of: Option<Box<RecordKeyFn>>,
     sealer: Option<Sealer>,
     /// The head that this writer itself wrote, so that it need not be checked again.
-    known: Option<(Option<String>, Head)>,
+    known: Option<(Option<String>, ChainHead)>,
 }
 
 /// The last record's place and hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct ChainHead {
     pub(super) sequence: i64,
     pub(super) hash: String,
 }
@@ -88,7 +88,7 @@ impl ChainWriter {
 
     /// How to tell the key of a record that another program sealed and did not note.
     #[must_use]
-    pub fn with_key_of(self, key_of: impl Fn(&Json) -> Option<String> + 'static) -> Self {
+    pub fn with_key_of(self, key_of: impl Fn(&ExactJson) -> Option<String> + 'static) -> Self {
         Self { key_of: Some(Box::new(key_of)), ..self }
     }
 
@@ -113,10 +113,10 @@ impl ChainWriter {
     pub fn append<T: Send + Sync>(
         &mut self,
         tenant: Option<&str>,
-        items: impl IntoIterator<Item = Pending<T>>,
-        mut seal: impl FnMut(&T, Turn, &Link) -> Result<Stored> + Send,
-    ) -> Result<Appended> {
-        let mut result = Appended::default();
+        items: impl IntoIterator<Item = PendingRecord<T>>,
+        mut seal: impl FnMut(&T, RecordReason, &ChainLink) -> Result<StoredRecord> + Send,
+    ) -> Result<AppendOutcome> {
+        let mut result = AppendOutcome::default();
         let mut group = Vec::new();
         let mut weight = 0;
         for item in items {
@@ -142,9 +142,9 @@ impl ChainWriter {
     fn append_group<T: Send + Sync>(
         &mut self,
         tenant: Option<&str>,
-        group: &[Pending<T>],
-        seal: &mut (impl FnMut(&T, Turn, &Link) -> Result<Stored> + Send),
-        result: &mut Appended,
+        group: &[PendingRecord<T>],
+        seal: &mut (impl FnMut(&T, RecordReason, &ChainLink) -> Result<StoredRecord> + Send),
+        result: &mut AppendOutcome,
     ) -> Result<()> {
         if group.is_empty() {
             return Ok(());
@@ -154,7 +154,7 @@ impl ChainWriter {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
         let head = refuse_cut(path, &transaction, tenant)?;
-        let known = |head: &Head| {
+        let known = |head: &ChainHead| {
             self.known.as_ref().is_some_and(|(of, known)| of.as_deref() == tenant && known == head)
         };
         if let Some(head) = head.as_ref().filter(|head| !known(head)) {
@@ -166,7 +166,7 @@ impl ChainWriter {
         let link = next(head.as_ref());
         let mut written = head;
         let sealer = self.sealer.as_ref();
-        let mut write = |place: usize, stored: &Stored, seal: &Seal| -> Result<()> {
+        let mut write = |place: usize, stored: &StoredRecord, seal: &RecordSeal| -> Result<()> {
             let (item, turn) = plan[place];
             written = Some(
                 insert(&transaction, tenant, item, turn, (stored, seal), written.as_ref()).map_err(fail)?,
@@ -194,7 +194,8 @@ impl ChainWriter {
             query.query_map([tenant.unwrap_or_default()], |row| row.get(0))?.collect()
         };
         let keys = read().map_err(|error| self.fail(&error))?;
-        let keys: Vec<String> = keys.into_iter().map(|key| canonical_ascii(&Json::String(key))).collect();
+        let keys: Vec<String> =
+            keys.into_iter().map(|key| canonical_ascii(&ExactJson::String(key))).collect();
         let text = format!("{{\"done\": [{}]}}", keys.join(", "));
         capsid_disk::files::replace_private(file, text.as_bytes())
     }
@@ -228,10 +229,10 @@ fn state(connection: &Connection, tenant: Option<&str>, key: &str) -> rusqlite::
     query.query_row(params![tenant.unwrap_or_default(), key], |row| row.get(0)).optional()
 }
 
-fn turn<T>(sealed: Option<bool>, item: &Pending<T>) -> Option<Turn> {
+fn turn<T>(sealed: Option<bool>, item: &PendingRecord<T>) -> Option<RecordReason> {
     match sealed {
-        None => Some(Turn::First),
-        Some(true) if !item.open => Some(Turn::Late),
+        None => Some(RecordReason::First),
+        Some(true) if !item.open => Some(RecordReason::Late),
         Some(_) => None,
     }
 }
@@ -240,8 +241,8 @@ fn turn<T>(sealed: Option<bool>, item: &Pending<T>) -> Option<Turn> {
 fn plan<'a, T>(
     connection: &Connection,
     tenant: Option<&str>,
-    group: &'a [Pending<T>],
-) -> rusqlite::Result<Plan<'a, T>> {
+    group: &'a [PendingRecord<T>],
+) -> rusqlite::Result<SealPlan<'a, T>> {
     let mut met: HashMap<&str, bool> = HashMap::new();
     let mut plan = Vec::with_capacity(group.len());
     for item in group {
@@ -257,28 +258,28 @@ fn plan<'a, T>(
     Ok(plan)
 }
 
-fn next(head: Option<&Head>) -> Link {
+fn next(head: Option<&ChainHead>) -> ChainLink {
     match head {
-        None => Link::default(),
+        None => ChainLink::default(),
         Some(head) => {
-            Link { sequence: head.sequence.unsigned_abs() + 1, previous_hash: Some(head.hash.clone()) }
+            ChainLink { sequence: head.sequence.unsigned_abs() + 1, previous_hash: Some(head.hash.clone()) }
         }
     }
 }
 
 /// A thread is not worth its while for a few.
 fn seal_one_by_one<T>(
-    plan: &Plan<'_, T>,
-    mut link: Link,
-    seal: &mut impl FnMut(&T, Turn, &Link) -> Result<Stored>,
+    plan: &SealPlan<'_, T>,
+    mut link: ChainLink,
+    seal: &mut impl FnMut(&T, RecordReason, &ChainLink) -> Result<StoredRecord>,
     sealer: Option<&Sealer>,
-    write: &mut impl FnMut(usize, &Stored, &Seal) -> Result<()>,
+    write: &mut impl FnMut(usize, &StoredRecord, &RecordSeal) -> Result<()>,
 ) -> Result<()> {
     for (place, (item, turn)) in plan.iter().enumerate() {
         let mut stored = seal(&item.item, *turn, &link)?;
         stored.seal = signed(stored.seal, sealer)?;
         write(place, &stored, &stored.seal)?;
-        link = Link { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash) };
+        link = ChainLink { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash) };
     }
     Ok(())
 }
@@ -286,29 +287,29 @@ fn seal_one_by_one<T>(
 fn insert<T>(
     connection: &Connection,
     tenant: Option<&str>,
-    item: &Pending<T>,
-    turn: Turn,
-    (stored, seal): (&Stored, &Seal),
-    head: Option<&Head>,
-) -> rusqlite::Result<Head> {
+    item: &PendingRecord<T>,
+    turn: RecordReason,
+    (stored, seal): (&StoredRecord, &RecordSeal),
+    head: Option<&ChainHead>,
+) -> rusqlite::Result<ChainHead> {
     const KEY: &str =
         "INSERT OR REPLACE INTO capsid_keys (tenant, key, sequence, open) VALUES (?1, ?2, ?3, ?4)";
     let sequence = head.map_or(0, |head| head.sequence + 1);
-    let place = Place { tenant, sequence, previous: head.map(|head| head.hash.as_str()) };
+    let place = ChainPosition { tenant, sequence, previous: head.map(|head| head.hash.as_str()) };
     let id = stored.columns.as_ref().map_or("", |columns| &columns.id);
     insert_row(connection, &place, id, &stored.canonical, seal)?;
     match turn {
-        Turn::First => {
+        RecordReason::First => {
             let row = params![tenant.unwrap_or_default(), item.key, sequence, item.open];
             connection.prepare_cached(KEY)?.execute(row)?;
         }
-        Turn::Late => close_key(connection, tenant, &item.key, sequence)?,
+        RecordReason::Late => close_key(connection, tenant, &item.key, sequence)?,
     }
-    Ok(Head { sequence, hash: seal.hash.clone() })
+    Ok(ChainHead { sequence, hash: seal.hash.clone() })
 }
 
 /// Where a record goes.
-pub(super) struct Place<'a> {
+pub(super) struct ChainPosition<'a> {
     pub(super) tenant: Option<&'a str>,
     pub(super) sequence: i64,
     pub(super) previous: Option<&'a str>,
@@ -317,10 +318,10 @@ pub(super) struct Place<'a> {
 /// Writes one record as it is.
 pub(super) fn insert_row(
     connection: &Connection,
-    place: &Place<'_>,
+    place: &ChainPosition<'_>,
     id: &str,
     canonical: &str,
-    seal: &Seal,
+    seal: &RecordSeal,
 ) -> rusqlite::Result<()> {
     const ROW: &str = "INSERT INTO capsules (tenant_id, sequence, id, previous_hash, hash, signature, signature_pq, \
                        signed_at, signed_by, canonical) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
@@ -339,16 +340,16 @@ pub(super) fn insert_row(
     Ok(())
 }
 
-pub(super) fn last(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Option<Head>> {
+pub(super) fn last(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Option<ChainHead>> {
     const QUERY: &str = "SELECT sequence, hash FROM capsules WHERE tenant_id IS ?1 \
                          ORDER BY sequence DESC, rowid_pk DESC LIMIT 1";
     let mut query = connection.prepare_cached(QUERY)?;
-    query.query_row([tenant], |row| Ok(Head { sequence: row.get(0)?, hash: row.get(1)? })).optional()
+    query.query_row([tenant], |row| Ok(ChainHead { sequence: row.get(0)?, hash: row.get(1)? })).optional()
 }
 
 /// The last record, unless some after it were cut off: their keys outlive them, and sealing on would hide that they
 /// are gone. The keys are read first, since others may add to the chain meanwhile.
-fn refuse_cut(path: &Path, connection: &Connection, tenant: Option<&str>) -> Result<Option<Head>> {
+fn refuse_cut(path: &Path, connection: &Connection, tenant: Option<&str>) -> Result<Option<ChainHead>> {
     let fail = |error: rusqlite::Error| problem("read", path, &error);
     let keyed = covered(connection, tenant).map_err(fail)?;
     let head = last(connection, tenant).map_err(fail)?;

@@ -1,6 +1,6 @@
 //! Is everything with the keys as it should be?
 
-use super::keyring::{self, Status};
+use super::keyring::{self, KeyStatus};
 use super::{file, known, pinned};
 use crate::sign::PublicKey;
 use capsid_model::{Code, Problem, Result};
@@ -56,7 +56,7 @@ fn check_keyring(home: &Path, own: Option<&PublicKey>, findings: &mut Vec<Proble
         Err(problem) => return findings.push(problem),
     };
     findings.extend(keyring.epochs.iter().filter_map(|epoch| epoch.key().err()));
-    let mut active = keyring.epochs.iter().filter(|epoch| epoch.status == Status::Active);
+    let mut active = keyring.epochs.iter().filter(|epoch| epoch.status == KeyStatus::Active);
     let matches = active.any(|epoch| epoch.key().is_ok_and(|key| Some(&key) == own));
     if let (Some(own), false) = (own, matches) {
         let message =

@@ -16,14 +16,14 @@ pub struct Keyring {
     /// The number of the epoch whose key signs.
     pub active_epoch: u64,
     /// All epochs, oldest first.
-    pub epochs: Vec<Epoch>,
+    pub epochs: Vec<KeyEpoch>,
     #[serde(flatten)]
     others: Object,
 }
 
 /// The time of one key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Epoch {
+pub struct KeyEpoch {
     /// Its number, from 0.
     pub epoch: u64,
     /// Always `ed25519`.
@@ -37,7 +37,7 @@ pub struct Epoch {
     /// When another took its place.
     pub rotated_at: Option<String>,
     /// Whether it signs.
-    pub status: Status,
+    pub status: KeyStatus,
     #[serde(flatten)]
     others: Object,
 }
@@ -45,7 +45,7 @@ pub struct Epoch {
 /// Whether an epoch's key signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub enum KeyStatus {
     /// It does.
     Active,
     /// It did.
@@ -100,8 +100,8 @@ impl Keyring {
 
     /// Ends every active epoch and begins that of a key.
     pub(super) fn begin(&mut self, key: &PublicKey, now: &str) {
-        for epoch in self.epochs.iter_mut().filter(|epoch| epoch.status == Status::Active) {
-            epoch.status = Status::Retired;
+        for epoch in self.epochs.iter_mut().filter(|epoch| epoch.status == KeyStatus::Active) {
+            epoch.status = KeyStatus::Retired;
             epoch.rotated_at = Some(now.to_owned());
         }
         self.active_epoch = self.push(key, now);
@@ -113,21 +113,21 @@ impl Keyring {
 
     fn push(&mut self, key: &PublicKey, now: &str) -> u64 {
         let number = self.epochs.iter().map(|epoch| epoch.epoch.saturating_add(1)).max().unwrap_or(0);
-        self.epochs.push(Epoch {
+        self.epochs.push(KeyEpoch {
             epoch: number,
             algorithm: "ed25519".to_owned(),
             public_key_hex: key.hex(),
             fingerprint: key.short_fingerprint(),
             created_at: now.to_owned(),
             rotated_at: None,
-            status: Status::Active,
+            status: KeyStatus::Active,
             others: Object::new(),
         });
         number
     }
 }
 
-impl Epoch {
+impl KeyEpoch {
     /// The key, if the entry is sound: the right algorithm, 64 digits, and a name that is their beginning.
     pub fn key(&self) -> Result<PublicKey> {
         let refused = |why: &str| {
@@ -170,7 +170,11 @@ mod tests {
             keyring.epochs.iter().map(|e| (e.epoch, e.status, e.rotated_at.as_deref())).collect();
         assert_eq!(
             shape,
-            [(0, Status::Retired, Some("t1")), (1, Status::Retired, Some("t2")), (2, Status::Active, None)]
+            [
+                (0, KeyStatus::Retired, Some("t1")),
+                (1, KeyStatus::Retired, Some("t2")),
+                (2, KeyStatus::Active, None)
+            ]
         );
         assert_eq!(keyring.active_epoch, 2);
         let text = fs::read_to_string(path(home.path())).unwrap();

@@ -11,12 +11,12 @@ pub mod known;
 mod map;
 pub mod own;
 pub mod pinned;
+pub mod pq_public;
 pub mod rotation;
-pub mod second;
 pub mod trust;
 
 pub use map::KeyMap;
-pub use trust::{KeySet, Origin, TrustedKey};
+pub use trust::{KeyOrigin, KeySet, TrustedKey};
 
 use capsid_disk::Lock;
 use capsid_model::Result;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// The one who seals in a home.
 #[derive(Debug)]
-pub struct Own {
+pub struct OwnKeys {
     /// Seals with the home's key.
     pub sealer: Sealer,
     /// Whether the key was made just now.
@@ -18,13 +18,13 @@ pub struct Own {
 /// The home's key; the first time one is made, of the seed that is given then.
 ///
 /// A key that was lost is not replaced unasked: whoever seals with another one is another signer.
-pub fn own(home: &Path, seed: impl FnOnce() -> Result<[u8; 32]>, now: &str) -> Result<Own> {
+pub fn own(home: &Path, seed: impl FnOnce() -> Result<[u8; 32]>, now: &str) -> Result<OwnKeys> {
     if let Some(key) = file::load(&file::path(home))? {
-        return Ok(Own { sealer: sealer(home, key)?, is_new: false });
+        return Ok(OwnKeys { sealer: sealer(home, key)?, is_new: false });
     }
     let _lock = super::lock(home)?;
     if let Some(key) = file::load(&file::path(home))? {
-        return Ok(Own { sealer: sealer(home, key)?, is_new: false });
+        return Ok(OwnKeys { sealer: sealer(home, key)?, is_new: false });
     }
     if let Some(lost) = lost(home)? {
         let message = format!("The key {} of `{}` is gone.", lost.fingerprint(), home.display());
@@ -33,7 +33,7 @@ pub fn own(home: &Path, seed: impl FnOnce() -> Result<[u8; 32]>, now: &str) -> R
     }
     let key = file::load_or_create(&file::path(home), &seed()?)?;
     begin(home, &key.public(), now)?;
-    Ok(Own { sealer: sealer(home, key)?, is_new: true })
+    Ok(OwnKeys { sealer: sealer(home, key)?, is_new: true })
 }
 
 /// A seed from the system's source of randomness.
@@ -63,8 +63,8 @@ pub fn renew(home: &Path, seed: &[u8; 32], now: &str) -> Result<PublicKey> {
 /// The key that the keyring says is in use, asked when it is not there.
 fn lost(home: &Path) -> Result<Option<PublicKey>> {
     let Some(ring) = keyring::load(home)? else { return Ok(None) };
-    let active = ring.epochs.iter().find(|epoch| epoch.status == keyring::Status::Active);
-    active.map(keyring::Epoch::key).transpose()
+    let active = ring.epochs.iter().find(|epoch| epoch.status == keyring::KeyStatus::Active);
+    active.map(keyring::KeyEpoch::key).transpose()
 }
 
 fn begin(home: &Path, key: &PublicKey, now: &str) -> Result<()> {
@@ -92,7 +92,7 @@ fn sealer(_home: &Path, key: SigningKey) -> Result<Sealer> {
 #[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
-    use crate::keys::{KeySet, Origin};
+    use crate::keys::{KeyOrigin, KeySet};
 
     #[test]
     fn a_lost_key_is_not_replaced_unasked() {
@@ -109,9 +109,9 @@ mod tests {
         assert!(!file::path(home).exists());
         let new = renew(home, &[2; 32], "t3").unwrap();
         assert_eq!(own(home, || Ok([3; 32]), "t4").unwrap().sealer.public(), new);
-        let keys = KeySet::of_home(home);
+        let keys = KeySet::load_home(home);
         let origin = |key| keys.iter().find(|trusted| trusted.key == key).map(|trusted| trusted.origin);
-        assert_eq!(origin(first.sealer.public()), Some(Origin::Retired));
-        assert_eq!(origin(new), Some(Origin::Own));
+        assert_eq!(origin(first.sealer.public()), Some(KeyOrigin::Retired));
+        assert_eq!(origin(new), Some(KeyOrigin::Own));
     }
 }

@@ -45,7 +45,7 @@ fn retire(home: &Path, old: &SigningKey) -> Result<()> {
 #[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
-    use crate::keys::{KeySet, Origin};
+    use crate::keys::{KeyOrigin, KeySet};
     use std::fs;
 
     fn public(seed: u8) -> PublicKey {
@@ -67,9 +67,9 @@ mod tests {
             assert_eq!(fs::read(&kept).unwrap(), [seed; 32]);
             assert!(!file::is_loose(&kept).unwrap());
         }
-        let keys = KeySet::of_home(home);
+        let keys = KeySet::load_home(home);
         let origins = [1, 2, 3].map(|seed| keys.candidates(&public(seed).fingerprint())[0].origin);
-        assert_eq!(origins, [Origin::Retired, Origin::Retired, Origin::Own]);
+        assert_eq!(origins, [KeyOrigin::Retired, KeyOrigin::Retired, KeyOrigin::Own]);
         assert!(crate::keys::health::check(home).is_empty());
     }
 
@@ -114,12 +114,16 @@ mod tests {
                 files::replace_secret(&file::path(home), &[2; 32]).unwrap();
             }
             let current = if steps == 3 { 2 } else { 1 };
-            let before = KeySet::of_home(home);
-            assert_eq!(before.candidates(&public(current).fingerprint())[0].origin, Origin::Own, "{steps}");
+            let before = KeySet::load_home(home);
+            assert_eq!(
+                before.candidates(&public(current).fingerprint())[0].origin,
+                KeyOrigin::Own,
+                "{steps}"
+            );
             assert_eq!(before.candidates(&public(1).fingerprint()).len(), 1, "{steps}");
             rotate(home, &[5; 32], "t").unwrap();
             assert!(crate::keys::health::check(home).is_empty());
-            let after = KeySet::of_home(home);
+            let after = KeySet::load_home(home);
             for seed in [1, current] {
                 assert_eq!(after.candidates(&public(seed).fingerprint()).len(), 1);
                 assert!(retired_path(home, &public(seed).fingerprint()).exists());

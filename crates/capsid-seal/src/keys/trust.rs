@@ -1,6 +1,6 @@
 //! Which keys a verifier may use, and where each came from.
 
-use super::keyring::{self, Status};
+use super::keyring::{self, KeyStatus};
 use super::{file, known, pinned};
 use crate::sign::{PublicKey, SHORT_PREFIX};
 use capsid_model::Result;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Where a key came from; the more it says about the signer, the later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Origin {
+pub enum KeyOrigin {
     /// It came with the data, so it proves nothing about who signed.
     Bundled,
     /// The home knows it.
@@ -25,7 +25,7 @@ pub enum Origin {
     Given,
 }
 
-impl Origin {
+impl KeyOrigin {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ pub struct TrustedKey {
     /// The key.
     pub key: PublicKey,
     /// Of several places it came from, the one that says most.
-    pub origin: Origin,
+    pub origin: KeyOrigin,
 }
 
 /// All the keys a verifier may use.
@@ -64,9 +64,10 @@ pub struct KeySet {
 impl KeySet {
     /// The keys of a home. Reads only; a missing file is an empty one, and one that cannot be used is told in
     /// [`KeySet::refused`]: what it holds may not be needed.
-    pub fn of_home(home: &Path) -> Self {
+    pub fn load_home(home: &Path) -> Self {
         let mut set = Self::default();
-        for (map, origin) in [(known::load(home), Origin::Known), (pinned::load(home), Origin::Pinned)] {
+        for (map, origin) in [(known::load(home), KeyOrigin::Known), (pinned::load(home), KeyOrigin::Pinned)]
+        {
             let map = set.usable(map);
             map.keys.iter().for_each(|key| set.add(*key, origin));
             set.refused.extend(map.refused);
@@ -74,13 +75,13 @@ impl KeySet {
         let keyring = set.usable(keyring::load(home));
         for epoch in keyring.into_iter().flat_map(|keyring| keyring.epochs) {
             match epoch.key() {
-                Ok(key) if epoch.status == Status::Retired => set.add(key, Origin::Retired),
-                Ok(key) => set.add(key, Origin::Known),
+                Ok(key) if epoch.status == KeyStatus::Retired => set.add(key, KeyOrigin::Retired),
+                Ok(key) => set.add(key, KeyOrigin::Known),
                 Err(problem) => set.refused.push(problem.message),
             }
         }
         if let Some(key) = set.usable(file::load(&file::path(home))) {
-            set.add(key.public(), Origin::Own);
+            set.add(key.public(), KeyOrigin::Own);
         }
         #[cfg(feature = "pq")]
         {
@@ -90,8 +91,8 @@ impl KeySet {
     }
 
     /// Adds the keys that lie in a folder which is not the user's home, all with one origin.
-    pub fn add_folder(&mut self, folder: &Path, origin: Origin) {
-        let found = Self::of_home(folder);
+    pub fn add_folder(&mut self, folder: &Path, origin: KeyOrigin) {
+        let found = Self::load_home(folder);
         found.iter().for_each(|trusted| self.add(trusted.key, origin));
         self.refused.extend(found.refused);
     }
@@ -104,19 +105,19 @@ impl KeySet {
     }
 
     /// Only the key that the user named.
-    pub fn given(key: PublicKey) -> Self {
+    pub fn from_key(key: PublicKey) -> Self {
         let mut set = Self::default();
-        set.add(key, Origin::Given);
+        set.add(key, KeyOrigin::Given);
         set
     }
 
     /// Adds a key. One that is there already keeps the origin that says more.
-    pub fn add(&mut self, key: PublicKey, origin: Origin) {
+    pub fn add(&mut self, key: PublicKey, origin: KeyOrigin) {
         let entry = self.keys.entry(key.hex()).or_insert(TrustedKey { key, origin });
         entry.origin = entry.origin.max(origin);
-        self.only_given |= origin == Origin::Given;
+        self.only_given |= origin == KeyOrigin::Given;
         #[cfg(feature = "pq")]
-        if matches!(origin, Origin::Own | Origin::Retired) {
+        if matches!(origin, KeyOrigin::Own | KeyOrigin::Retired) {
             self.own.insert(key.hex());
         }
     }
@@ -124,7 +125,7 @@ impl KeySet {
     /// Every key that a record's `signed_by` can mean: 16 digits or more of the key, or the short name, which several
     /// may share. With a given key, only that one counts, also for a record that does not name its signer.
     pub fn candidates(&self, signed_by: &str) -> Vec<TrustedKey> {
-        let usable = |key: &&TrustedKey| !self.only_given || key.origin == Origin::Given;
+        let usable = |key: &&TrustedKey| !self.only_given || key.origin == KeyOrigin::Given;
         let Some(digits) = digits(signed_by).or((self.only_given && signed_by.is_empty()).then_some(""))
         else {
             return Vec::new();
@@ -178,7 +179,7 @@ mod tests {
     #[test]
     fn a_key_is_found_by_each_of_its_names_and_no_other() {
         let mut set = KeySet::default();
-        (0..50).for_each(|seed| set.add(key(seed), Origin::Known));
+        (0..50).for_each(|seed| set.add(key(seed), KeyOrigin::Known));
         let own = key(7);
         for name in [own.fingerprint(), own.hex()] {
             assert_eq!(found(&set, &name), [own]);
@@ -199,7 +200,7 @@ mod tests {
         // 16 bits collide soon: among this many keys some pair always does.
         let mut set = KeySet::default();
         let keys: Vec<PublicKey> = (0..800).map(key).collect();
-        keys.iter().for_each(|key| set.add(*key, Origin::Known));
+        keys.iter().for_each(|key| set.add(*key, KeyOrigin::Known));
         let shared = keys.iter().find(|key| found(&set, &key.short_fingerprint()).len() > 1).unwrap();
         let candidates = found(&set, &shared.short_fingerprint());
         assert!(candidates.iter().all(|key| key.short_fingerprint() == shared.short_fingerprint()));
@@ -208,8 +209,8 @@ mod tests {
 
     #[test]
     fn a_given_key_is_the_only_one() {
-        let mut set = KeySet::given(key(1));
-        set.add(key(2), Origin::Pinned);
+        let mut set = KeySet::from_key(key(1));
+        set.add(key(2), KeyOrigin::Pinned);
         assert_eq!(found(&set, &key(1).fingerprint()), [key(1)]);
         assert_eq!(found(&set, ""), [key(1)]);
         assert!(found(&set, &key(2).fingerprint()).is_empty());
@@ -218,12 +219,12 @@ mod tests {
     #[test]
     fn the_origin_that_says_more_stays() {
         let mut set = KeySet::default();
-        set.add(key(1), Origin::Pinned);
-        set.add(key(1), Origin::Bundled);
-        set.add(key(2), Origin::Bundled);
-        set.add(key(2), Origin::Known);
+        set.add(key(1), KeyOrigin::Pinned);
+        set.add(key(1), KeyOrigin::Bundled);
+        set.add(key(2), KeyOrigin::Bundled);
+        set.add(key(2), KeyOrigin::Known);
         let origin = |seed: u64| set.candidates(&key(seed).fingerprint())[0].origin;
-        assert_eq!([origin(1), origin(2)], [Origin::Pinned, Origin::Known]);
+        assert_eq!([origin(1), origin(2)], [KeyOrigin::Pinned, KeyOrigin::Known]);
     }
 
     #[test]
@@ -233,12 +234,12 @@ mod tests {
         known::register(home, &key(1)).unwrap();
         std::fs::write(file::path(home), "too short").unwrap();
         std::fs::write(keyring::path(home), "{").unwrap();
-        let set = KeySet::of_home(home);
+        let set = KeySet::load_home(home);
         assert_eq!(found(&set, &key(1).fingerprint()), [key(1)]);
         assert_eq!(set.refused.len(), 2, "{:?}", set.refused);
         let mut other = KeySet::default();
-        other.add_folder(home, Origin::Bundled);
-        assert_eq!(other.candidates(&key(1).fingerprint())[0].origin, Origin::Bundled);
+        other.add_folder(home, KeyOrigin::Bundled);
+        assert_eq!(other.candidates(&key(1).fingerprint())[0].origin, KeyOrigin::Bundled);
         assert_eq!(other.refused, set.refused);
     }
 }

@@ -1,28 +1,28 @@
 //! A bundle's conversations against the meta-chain that came with them.
 
-use super::entry::Entry;
-use super::verify::{Checked, Status, latest};
-use crate::sources::{ChainSource, Sources};
+use super::entry::MetaEntry;
+use super::verify::{CheckedConversation, ConversationStatus, latest};
+use crate::sources::{ChainSource, ChainSources};
 use capsid_model::Result;
-use capsid_model::exact::{Json, parse};
+use capsid_model::exact::{ExactJson, parse};
 
 /// Compares the chains of a bundle with the last record of each in its meta-chain. Nothing when it has none.
 ///
 /// The chains themselves are to be verified apart from this: here only their ends count.
-pub fn compare_bundled(sources: &Sources) -> Result<Vec<Checked>> {
+pub fn compare_bundled(sources: &ChainSources) -> Result<Vec<CheckedConversation>> {
     let Some(meta) = sources.chains.iter().find(|chain| chain.is_meta && !chain.is_missing()) else {
         return Ok(Vec::new());
     };
     let mut entries = Vec::new();
     for stored in meta.records()? {
-        entries.extend(Entry::of(&stored?.canonical));
+        entries.extend(MetaEntry::parse(&stored?.canonical));
     }
     let chains: Vec<&ChainSource> =
         sources.chains.iter().filter(|chain| !chain.is_meta && !chain.is_missing()).collect();
     latest(entries.into_iter()).into_iter().map(|entry| compare(entry, &chains)).collect()
 }
 
-fn compare(entry: Entry, chains: &[&ChainSource]) -> Result<Checked> {
+fn compare(entry: MetaEntry, chains: &[&ChainSource]) -> Result<CheckedConversation> {
     let chain = chains.iter().find(|chain| is_of(chain, &entry));
     let (mut found, mut at_end, mut is_another) = (0, None, false);
     for stored in chain.map(|chain| chain.records()).transpose()?.into_iter().flatten() {
@@ -38,16 +38,18 @@ fn compare(entry: Entry, chains: &[&ChainSource]) -> Result<Checked> {
         }
     }
     let status = match (chain, at_end) {
-        (None, _) => Status::Missing,
+        (None, _) => ConversationStatus::Missing,
         // A chain that was cut and went on otherwise fits its last record, and not those before.
-        (Some(_), _) if is_another => Status::Altered,
-        (Some(_), None) => Status::Truncated,
-        (Some(_), Some(hash)) if hash != entry.head_hash => Status::Altered,
-        (Some(_), Some(_)) if entry.earlier.iter().any(|(count, _)| *count > found) => Status::Altered,
-        (Some(_), Some(_)) if found == entry.count => Status::Intact,
-        (Some(_), Some(_)) => Status::Grown,
+        (Some(_), _) if is_another => ConversationStatus::Altered,
+        (Some(_), None) => ConversationStatus::Truncated,
+        (Some(_), Some(hash)) if hash != entry.head_hash => ConversationStatus::Altered,
+        (Some(_), Some(_)) if entry.earlier.iter().any(|(count, _)| *count > found) => {
+            ConversationStatus::Altered
+        }
+        (Some(_), Some(_)) if found == entry.count => ConversationStatus::Intact,
+        (Some(_), Some(_)) => ConversationStatus::Grown,
     };
-    Ok(Checked {
+    Ok(CheckedConversation {
         tool: entry.tool,
         session: entry.session,
         status,
@@ -60,12 +62,12 @@ fn compare(entry: Entry, chains: &[&ChainSource]) -> Result<Checked> {
 
 /// Whether a chain is of the conversation: by its name, or by what its first record says where the name was changed to
 /// be that of a file.
-fn is_of(chain: &ChainSource, entry: &Entry) -> bool {
+fn is_of(chain: &ChainSource, entry: &MetaEntry) -> bool {
     if chain.tool.as_deref() == Some(&entry.tool) && chain.session.as_deref() == Some(&entry.session) {
         return true;
     }
     let first = chain.records().ok().and_then(|mut records| records.next()?.ok());
     let Some(content) = first.and_then(|stored| parse(&stored.canonical).ok()) else { return false };
-    let session = content.at(&["context", "session_id"]).and_then(Json::as_str);
+    let session = content.at(&["context", "session_id"]).and_then(ExactJson::as_str);
     content.text("domain") == Some(&entry.tool) && session == Some(&entry.session)
 }

@@ -1,11 +1,11 @@
 //! Conversations as they are now against what the meta-chain says of them.
 
-use super::entry::Entry;
-use super::verify::{Checked, Options, Status};
-use crate::Home;
+use super::entry::MetaEntry;
+use super::verify::{CheckedConversation, ConversationStatus, MetaVerifyOptions};
+use crate::TrailHome;
 use crate::chain::ChainReader;
 use crate::keys::KeySet;
-use crate::sources::{ChainSource, Kind, Place, open_any};
+use crate::sources::{ChainSource, RecordsLocation, SourceKind, open_any};
 use crate::verify;
 use capsid_model::{Code, Result};
 use std::collections::HashSet;
@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 
 /// Every conversation that was recorded, then every chain of the home that was not.
 pub(super) fn compare_all(
-    home: &Home,
-    entries: Vec<Entry>,
+    home: &TrailHome,
+    entries: Vec<MetaEntry>,
     keys: &KeySet,
-    options: &Options,
+    options: &MetaVerifyOptions,
     broken: bool,
-) -> Result<Vec<Checked>> {
+) -> Result<Vec<CheckedConversation>> {
     let (mut known, mut conversations) = (HashSet::new(), Vec::new());
     for entry in entries {
         let tenant = entry.tenant.clone();
@@ -39,21 +39,26 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-fn compare(home: &Home, entry: Entry, keys: &KeySet, options: &Options) -> Result<Checked> {
+fn compare(
+    home: &TrailHome,
+    entry: MetaEntry,
+    keys: &KeySet,
+    options: &MetaVerifyOptions,
+) -> Result<CheckedConversation> {
     let path = entry.path(home);
     let (status, found, detail) = match &path {
-        None => (Status::Missing, 0, Some("its name cannot be that of a file".to_owned())),
-        Some(path) => match look(path, &entry, keys, options) {
+        None => (ConversationStatus::Missing, 0, Some("its name cannot be that of a file".to_owned())),
+        Some(path) => match compare_conversation(path, &entry, keys, options) {
             Err(problem) if problem.code == Code::FileNotFound => {
-                (Status::Missing, 0, Some(gone(&entry, path)))
+                (ConversationStatus::Missing, 0, Some(missing(&entry, path)))
             }
             Err(problem) if problem.code == Code::ChainUnreadable => {
-                (Status::Altered, 0, Some(problem.message))
+                (ConversationStatus::Altered, 0, Some(problem.message))
             }
             look => look?,
         },
     };
-    Ok(Checked {
+    Ok(CheckedConversation {
         tool: entry.tool,
         session: entry.session,
         status,
@@ -64,7 +69,7 @@ fn compare(home: &Home, entry: Entry, keys: &KeySet, options: &Options) -> Resul
     })
 }
 
-fn gone(entry: &Entry, path: &Path) -> String {
+fn missing(entry: &MetaEntry, path: &Path) -> String {
     match &entry.db {
         Some(db) if db.is_relative() => {
             format!("there is no `{}` in the home, and $AGENT_CAPSULE_DB does not name it", db.display())
@@ -73,15 +78,20 @@ fn gone(entry: &Entry, path: &Path) -> String {
     }
 }
 
-type Look = (Status, u64, Option<String>);
+type ConversationCheck = (ConversationStatus, u64, Option<String>);
 
-fn look(path: &Path, entry: &Entry, keys: &KeySet, options: &Options) -> Result<Look> {
+fn compare_conversation(
+    path: &Path,
+    entry: &MetaEntry,
+    keys: &KeySet,
+    options: &MetaVerifyOptions,
+) -> Result<ConversationCheck> {
     let tenant = entry.tenant.as_deref();
     let reader = ChainReader::open(path)?;
     let found = reader.count(tenant)?;
-    let altered = |why: String| Ok((Status::Altered, found, Some(why)));
+    let altered = |why: String| Ok((ConversationStatus::Altered, found, Some(why)));
     if found == 0 {
-        return Ok((Status::Missing, 0, Some("none of its records is there".to_owned())));
+        return Ok((ConversationStatus::Missing, 0, Some("none of its records is there".to_owned())));
     }
     let Some(last) = entry.count.checked_sub(1) else {
         return altered("it was recorded without any record".to_owned());
@@ -94,8 +104,10 @@ fn look(path: &Path, entry: &Entry, keys: &KeySet, options: &Options) -> Result<
         _ => return altered(format!("two records are at place {start}")),
     };
     // What is there is taken as the beginning: whether it is the one that was recorded shows below.
-    let since = (start > 0).then(|| verify::Checkpoint { sequence: start, hash: first.seal.hash.clone() });
-    let options = verify::Options { signatures: options.signatures, since, ..verify::Options::default() };
+    let since =
+        (start > 0).then(|| verify::VerifiedCheckpoint { sequence: start, hash: first.seal.hash.clone() });
+    let options =
+        verify::VerifyOptions { signatures: options.signatures, since, ..verify::VerifyOptions::default() };
     let mut at_last = None;
     let records = reader.records_from(tenant, start).zip(start..).map(|(stored, at)| {
         if let (Ok(stored), true) = (&stored, at == last) {
@@ -117,10 +129,10 @@ fn look(path: &Path, entry: &Entry, keys: &KeySet, options: &Options) -> Result<
         }
     }
     Ok(match at_last {
-        None => (Status::Truncated, found, None),
+        None => (ConversationStatus::Truncated, found, None),
         Some(hash) if hash != entry.head_hash => return altered(format!("record {last} is another one")),
-        Some(_) if found == entry.count => (Status::Intact, found, None),
-        Some(_) => (Status::Grown, found, None),
+        Some(_) if found == entry.count => (ConversationStatus::Intact, found, None),
+        Some(_) => (ConversationStatus::Grown, found, None),
     })
 }
 
@@ -132,33 +144,36 @@ pub(super) fn holds(reader: &ChainReader, tenant: Option<&str>, count: u64, head
 }
 
 /// All chains that the home has, and those in the database that it shares.
-fn chains_of(home: &Home) -> Result<Vec<ChainSource>> {
+fn chains_of(home: &TrailHome) -> Result<Vec<ChainSource>> {
     let mut chains = Vec::new();
     if home.chains().is_dir() {
         chains.extend(open_any(home.root())?.chains.into_iter().filter(|source| !source.is_meta));
     }
     if let Some(shared) = home.shared().filter(|shared| shared.is_file()) {
         chains.extend(open_any(shared).map(|sources| sources.chains).unwrap_or_else(|problem| {
-            vec![ChainSource::at(Place::Unreadable(shared.to_owned(), problem), Kind::Database)]
+            vec![ChainSource::at(
+                RecordsLocation::Unreadable(shared.to_owned(), problem),
+                SourceKind::Database,
+            )]
         }));
     }
     Ok(chains)
 }
 
 /// A chain that the good part of the meta-chain does not know; an empty one has nothing to lose.
-fn unrecorded(source: &ChainSource, broken: bool) -> Result<Option<Checked>> {
+fn unrecorded(source: &ChainSource, broken: bool) -> Result<Option<CheckedConversation>> {
     let count = || ChainReader::open(source.path())?.count(source.tenant.as_deref());
     let (status, found, detail) = match count() {
         Ok(0) => return Ok(None),
         Ok(found) if broken => {
             let why = "the meta-chain is broken, so nothing says whether it is whole";
-            (Status::Unproved, found, Some(why.to_owned()))
+            (ConversationStatus::Unproved, found, Some(why.to_owned()))
         }
-        Ok(found) => (Status::Unsealed, found, None),
+        Ok(found) => (ConversationStatus::Unsealed, found, None),
         Err(problem) if problem.code == Code::StoreLocked => return Err(problem),
-        Err(problem) => (Status::Unreadable, 0, Some(problem.message)),
+        Err(problem) => (ConversationStatus::Unreadable, 0, Some(problem.message)),
     };
-    Ok(Some(Checked {
+    Ok(Some(CheckedConversation {
         tool: source.tool.clone().unwrap_or_default(),
         session: source.session.clone().unwrap_or_default(),
         status,

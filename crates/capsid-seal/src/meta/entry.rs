@@ -1,12 +1,12 @@
 //! Reading what the meta-chain says about conversations.
 
-use crate::Home;
-use capsid_model::exact::{Json, parse};
+use crate::TrailHome;
+use capsid_model::exact::{ExactJson, parse};
 use std::path::{Path, PathBuf};
 
 /// What a meta record says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct MetaEntry {
     pub(super) tool: String,
     pub(super) session: String,
     pub(super) head_hash: String,
@@ -17,9 +17,9 @@ pub(super) struct Entry {
     pub(super) earlier: Vec<(u64, String)>,
 }
 
-impl Entry {
+impl MetaEntry {
     /// The conversation that a sealed text records; none when it records something else.
-    pub(super) fn of(canonical: &str) -> Option<Self> {
+    pub(super) fn parse(canonical: &str) -> Option<Self> {
         let content = parse(canonical).ok()?;
         let result = content.at(&["outcome", "result"])?;
         if result.text("kind") != Some("conversation_seal") {
@@ -30,7 +30,7 @@ impl Entry {
             tool: text("tool")?,
             session: text("session_id")?,
             head_hash: text("head_hash")?,
-            count: result.get("capsule_count").and_then(Json::as_i64)?.try_into().ok()?,
+            count: result.get("capsule_count").and_then(ExactJson::as_i64)?.try_into().ok()?,
             db: text("db").map(PathBuf::from),
             tenant: text("tenant_id"),
             earlier: Vec::new(),
@@ -38,7 +38,7 @@ impl Entry {
     }
 
     /// Where the conversation lies; none when its names cannot be those of a file in the home.
-    pub(super) fn path(&self, home: &Home) -> Option<PathBuf> {
+    pub(super) fn path(&self, home: &TrailHome) -> Option<PathBuf> {
         if let Some(db) = &self.db {
             return Some(shared(db, home));
         }
@@ -55,7 +55,7 @@ impl Entry {
 }
 
 /// A database of many sessions: `agent-capsule` records the whole path of it, we one in the home or the bare name.
-fn shared(db: &Path, home: &Home) -> PathBuf {
+fn shared(db: &Path, home: &TrailHome) -> PathBuf {
     let there = home.root().join(db);
     match home.shared() {
         Some(shared) if !there.is_file() && shared.file_name() == db.file_name() => shared.to_owned(),

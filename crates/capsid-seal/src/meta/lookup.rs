@@ -2,7 +2,7 @@
 
 use super::FILE;
 use super::compare::holds;
-use super::entry::Entry;
+use super::entry::MetaEntry;
 use crate::chain::ChainReader;
 use capsid_model::Result;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub fn recorded(home: &Path, tool: &str, session: &str) -> Result<Option<(u64, S
     let reader = ChainReader::open(&path)?;
     for place in (0..reader.count(None)?).rev() {
         let there = reader.at(None, place)?;
-        let entry = there.first().and_then(|stored| Entry::of(&stored.canonical));
+        let entry = there.first().and_then(|stored| MetaEntry::parse(&stored.canonical));
         if let Some(entry) = entry.filter(|entry| entry.tool == tool && entry.session == session) {
             return Ok(Some((entry.count, entry.head_hash)));
         }

@@ -11,8 +11,11 @@ mod verify;
 
 pub use bundled::compare_bundled;
 pub use lookup::{is_continued, recorded};
-pub use record::{Conversation, Recorded, Shared, record_conversation};
-pub use verify::{Checked, MetaReport, Options, Pin, PinnedHead, Status, verify_meta};
+pub use record::{Conversation, MetaRecordOutcome, SharedChain, record_conversation};
+pub use verify::{
+    CheckedConversation, ConversationStatus, MetaReport, MetaVerifyOptions, PinResult, PinnedHead,
+    verify_meta,
+};
 
 /// The file of the meta-chain in a home.
 pub const FILE: &str = "meta.db";

@@ -1,10 +1,10 @@
 //! Writing the meta-chain.
 
 use super::FILE;
-use crate::chain::{ChainWriter, Pending, checkpoint_of};
-use crate::{Record, Sealer};
+use crate::chain::{ChainWriter, PendingRecord, checkpoint_of};
+use crate::{ActionRecord, Sealer};
 use capsid_disk::Lock;
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::{Result, fields};
 use std::path::Path;
 use std::time::Duration;
@@ -24,12 +24,12 @@ pub struct Conversation<'a> {
     /// How many records it has.
     pub count: u64,
     /// Where it is, unless it has a file of its own in the home.
-    pub shared: Option<Shared<'a>>,
+    pub shared: Option<SharedChain<'a>>,
 }
 
 /// A chain in a database that holds several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shared<'a> {
+pub struct SharedChain<'a> {
     /// The database.
     pub db: &'a Path,
     /// The chain's tenant.
@@ -38,7 +38,7 @@ pub struct Shared<'a> {
 
 /// What came of recording a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recorded {
+pub struct MetaRecordOutcome {
     /// False when this very state of it was recorded before.
     pub recorded: bool,
     /// How many records the meta-chain has now.
@@ -56,18 +56,18 @@ pub fn record_conversation(
     sealer: &Sealer,
     id: &str,
     signed_at: &str,
-) -> Result<Recorded> {
+) -> Result<MetaRecordOutcome> {
     crate::chain::create_private_folder(home)?;
     // `agent-capsule` holds this lock too and knows no other.
     let _lock = Lock::acquire(&home.join("meta.lock"), "The meta-chain", PATIENCE)?;
     let path = home.join(FILE);
     let mut writer = ChainWriter::open(&path)?.with_key_of(key_of);
     let Conversation { tool, session, head_hash, .. } = conversation;
-    let item = Pending { key: key(tool, session, head_hash), open: false, weight: 0, item: () };
+    let item = PendingRecord { key: key(tool, session, head_hash), open: false, weight: 0, item: () };
     let seal = |(): &(), _, link: &_| sealer.seal(&record(home, conversation, id), link, signed_at);
     let appended = writer.append(None, [item], seal)?;
     writer.write_checkpoint(None, &checkpoint_of(&path))?;
-    Ok(Recorded { recorded: appended.appended > 0, length: appended.total, head: appended.head })
+    Ok(MetaRecordOutcome { recorded: appended.appended > 0, length: appended.total, head: appended.head })
 }
 
 fn key(tool: &str, session: &str, head_hash: &str) -> String {
@@ -75,15 +75,15 @@ fn key(tool: &str, session: &str, head_hash: &str) -> String {
 }
 
 /// The key of a record that `agent-capsule` wrote.
-fn key_of(content: &Json) -> Option<String> {
+fn key_of(content: &ExactJson) -> Option<String> {
     let result = content.at(&["outcome", "result"])?;
     Some(key(result.text("tool")?, result.text("session_id")?, result.text("head_hash")?))
 }
 
-fn record(home: &Path, conversation: &Conversation<'_>, id: &str) -> Record {
+fn record(home: &Path, conversation: &Conversation<'_>, id: &str) -> ActionRecord {
     let Conversation { tool, session, head_hash, count, .. } = *conversation;
     let short: String = head_hash.chars().take(12).collect();
-    Record {
+    ActionRecord {
         id: id.to_owned(),
         kind: "system".to_owned(),
         domain: "meta".to_owned(),
@@ -101,20 +101,20 @@ fn record(home: &Path, conversation: &Conversation<'_>, id: &str) -> Record {
         reasoning: fields! { "analysis": "", "reasoning": "", "model": "" },
         authority: fields! { "type": "autonomous", "policy_reference": "" },
         execution: fields! {
-            "tool_calls": Vec::<Json>::new(),
+            "tool_calls": Vec::<ExactJson>::new(),
             "duration_ms": 0_i64,
-            "resources_used": Fields::new(),
+            "resources_used": ExactFields::new(),
         },
         outcome: fields! {
             "status": "success",
             "summary": format!("{tool}/{session}: {count} capsules, head {short}"),
-            "side_effects": Vec::<Json>::new(),
+            "side_effects": Vec::<ExactJson>::new(),
             "result": payload(home, conversation),
         },
     }
 }
 
-fn payload(home: &Path, conversation: &Conversation<'_>) -> Fields {
+fn payload(home: &Path, conversation: &Conversation<'_>) -> ExactFields {
     let mut payload = fields! {
         "kind": "conversation_seal",
         "tool": conversation.tool,
@@ -123,8 +123,8 @@ fn payload(home: &Path, conversation: &Conversation<'_>) -> Fields {
         "capsule_count": conversation.count,
     };
     if let Some(shared) = conversation.shared {
-        payload.insert("db".to_owned(), Json::from(name_of(shared.db, home)));
-        payload.insert("tenant_id".to_owned(), Json::from(shared.tenant));
+        payload.insert("db".to_owned(), ExactJson::from(name_of(shared.db, home)));
+        payload.insert("tenant_id".to_owned(), ExactJson::from(shared.tenant));
     }
     payload
 }

@@ -1,18 +1,18 @@
 //! Checking the meta-chain, and every conversation against it.
 
 use super::compare::compare_all;
-use super::entry::Entry;
-use crate::Home;
+use super::entry::MetaEntry;
+use crate::TrailHome;
 use crate::chain::{ChainReader, checkpoint_of, keys_in_checkpoint};
 use crate::keys::KeySet;
-use crate::verify::{self, Verdict};
+use crate::verify::{self, ChainVerdict};
 use capsid_model::{Problem, Result};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// How to verify.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct MetaVerifyOptions {
     /// Also check signatures, of every record that is looked at.
     pub signatures: bool,
     /// Verify every record of every conversation, not only from the last one that was recorded on.
@@ -32,7 +32,7 @@ pub struct PinnedHead {
 
 /// What a pinned head says about the meta-chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pin {
+pub enum PinResult {
     /// It is the head.
     Head,
     /// The chain went on from it.
@@ -45,7 +45,7 @@ pub enum Pin {
 
 /// How a conversation compares with what was recorded of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
+pub enum ConversationStatus {
     /// It is as it was recorded.
     Intact,
     /// It went on after it was recorded, and all that was recorded is there.
@@ -64,7 +64,7 @@ pub enum Status {
     Unreadable,
 }
 
-impl Status {
+impl ConversationStatus {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -87,13 +87,13 @@ impl Status {
 
 /// One conversation, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckedConversation {
     /// The tool.
     pub tool: String,
     /// The session.
     pub session: String,
     /// How it compares.
-    pub status: Status,
+    pub status: ConversationStatus,
     /// The number of records and the head that were recorded last; none when it never was.
     pub recorded: Option<(u64, String)>,
     /// The number of records that are there.
@@ -108,13 +108,13 @@ pub struct Checked {
 #[derive(Debug, Clone)]
 pub struct MetaReport {
     /// The verdict on the meta-chain itself; none when there is no meta-chain.
-    pub chain: Option<Verdict>,
+    pub chain: Option<ChainVerdict>,
     /// How many records its checkpoint file names while the meta-chain itself is absent or empty.
     pub lost: usize,
     /// How it compares with the pinned head, if there is one.
-    pub pin: Option<Pin>,
+    pub pin: Option<PinResult>,
     /// The conversations: recorded ones in the order of the meta-chain, then the others.
-    pub conversations: Vec<Checked>,
+    pub conversations: Vec<CheckedConversation>,
 }
 
 impl MetaReport {
@@ -128,7 +128,7 @@ impl MetaReport {
     pub fn is_ok(&self) -> bool {
         self.chain.as_ref().is_none_or(|chain| chain.valid)
             && self.lost == 0
-            && !matches!(self.pin, Some(Pin::Truncated | Pin::Altered))
+            && !matches!(self.pin, Some(PinResult::Truncated | PinResult::Altered))
             && !self.conversations.iter().any(|conversation| conversation.status.is_bad())
     }
 }
@@ -136,9 +136,9 @@ impl MetaReport {
 /// Verifies the meta-chain of a home, and every conversation against its last record. Nothing is created.
 ///
 /// Behind a break of the meta-chain nothing is believed: only conversations recorded before it are compared.
-pub fn verify_meta(home: &Home, keys: &KeySet, options: &Options) -> Result<MetaReport> {
+pub fn verify_meta(home: &TrailHome, keys: &KeySet, options: &MetaVerifyOptions) -> Result<MetaReport> {
     std::fs::read_dir(home.root()).map_err(|error| Problem::io("read", home.root(), &error))?;
-    let mut log = Log::default();
+    let mut log = MetaLog::default();
     let chain = match home.meta() {
         meta if meta.exists() => Some(verify_chain(&meta, keys, options, &mut log)?),
         _ => None,
@@ -157,42 +157,48 @@ pub fn verify_meta(home: &Home, keys: &KeySet, options: &Options) -> Result<Meta
 
 /// What was met while the meta-chain was verified.
 #[derive(Debug, Default)]
-struct Log {
-    entries: Vec<(u64, Entry)>,
+struct MetaLog {
+    entries: Vec<(u64, MetaEntry)>,
     /// The hash at the pinned place.
     at_pin: Option<String>,
 }
 
-fn verify_chain(path: &Path, keys: &KeySet, options: &Options, log: &mut Log) -> Result<Verdict> {
+fn verify_chain(
+    path: &Path,
+    keys: &KeySet,
+    options: &MetaVerifyOptions,
+    log: &mut MetaLog,
+) -> Result<ChainVerdict> {
     let pinned = options.pinned.as_ref().map(|pinned| pinned.length);
     let records = ChainReader::open(path)?.into_records(None).zip(0..).map(|(stored, at)| {
         if let Ok(stored) = &stored {
-            log.entries.extend(Entry::of(&stored.canonical).map(|entry| (at, entry)));
+            log.entries.extend(MetaEntry::parse(&stored.canonical).map(|entry| (at, entry)));
             if pinned == Some(at + 1) {
                 log.at_pin = Some(stored.seal.hash.clone());
             }
         }
         stored
     });
-    let options = verify::Options { signatures: options.signatures, ..verify::Options::default() };
+    let options =
+        verify::VerifyOptions { signatures: options.signatures, ..verify::VerifyOptions::default() };
     verify::verify(records, &options, keys)
 }
 
-fn compare_pin(pinned: &PinnedHead, log: &Log, verified: u64, broken: bool) -> Pin {
+fn compare_pin(pinned: &PinnedHead, log: &MetaLog, verified: u64, broken: bool) -> PinResult {
     match &log.at_pin {
-        _ if pinned.length == 0 => Pin::Ancestor,
-        _ if verified < pinned.length && broken => Pin::Altered,
-        _ if verified < pinned.length => Pin::Truncated,
-        Some(hash) if *hash != pinned.hash => Pin::Altered,
-        _ if verified == pinned.length && !broken => Pin::Head,
-        _ => Pin::Ancestor,
+        _ if pinned.length == 0 => PinResult::Ancestor,
+        _ if verified < pinned.length && broken => PinResult::Altered,
+        _ if verified < pinned.length => PinResult::Truncated,
+        Some(hash) if *hash != pinned.hash => PinResult::Altered,
+        _ if verified == pinned.length && !broken => PinResult::Head,
+        _ => PinResult::Ancestor,
     }
 }
 
 /// The last entry of each conversation, in the order of their first ones.
-pub(super) fn latest(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
+pub(super) fn latest(entries: impl Iterator<Item = MetaEntry>) -> Vec<MetaEntry> {
     let mut places = HashMap::new();
-    let mut latest: Vec<Entry> = Vec::new();
+    let mut latest: Vec<MetaEntry> = Vec::new();
     for mut entry in entries {
         let place = *places.entry((entry.tool.clone(), entry.session.clone())).or_insert(latest.len());
         match latest.get_mut(place) {

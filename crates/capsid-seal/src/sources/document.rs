@@ -1,15 +1,15 @@
 //! Records that came as JSON documents: the text that was hashed is made again from what was read, and from nothing else.
 
 use crate::hash::sha3_hex;
-use crate::{Columns, Seal, Stored};
-use capsid_model::exact::{Fields, Json, canonical, canonical_ascii, parse_unambiguous};
+use crate::{RecordColumns, RecordSeal, StoredRecord};
+use capsid_model::exact::{ExactFields, ExactJson, canonical, canonical_ascii, parse_unambiguous};
 
 const SEAL_FIELDS: [&str; 5] = ["hash", "signature", "signature_pq", "signed_at", "signed_by"];
 
 /// A document with its seal beside it, as `qp-capsule` keeps them in a database.
-pub(crate) fn from_document(text: String, seal: Seal, columns: Columns) -> Stored {
+pub(crate) fn from_document(text: String, seal: RecordSeal, columns: RecordColumns) -> StoredRecord {
     let canonical = match parse_unambiguous(&text) {
-        Ok(Json::Object(mut fields)) => {
+        Ok(ExactJson::Object(mut fields)) => {
             // Copies of the seal are no content. Anything else by their names is, and then does not verify.
             let copies = [&seal.hash, &seal.signature, &seal.signature_pq].into_iter().map(String::as_str);
             let copies = copies.map(Some).chain([seal.signed_at.as_deref(), Some(seal.signed_by.as_str())]);
@@ -22,19 +22,19 @@ pub(crate) fn from_document(text: String, seal: Seal, columns: Columns) -> Store
         }
         _ => text,
     };
-    Stored { canonical, seal, columns: Some(columns) }
+    StoredRecord { canonical, seal, columns: Some(columns) }
 }
 
 /// A sealed record as one object: its content with the seal among it, or a bundle's form with the hashed text as it is.
 ///
 /// What is neither comes back as a record without a seal, which does not verify.
-pub(crate) fn from_sealed(text: &str) -> Stored {
-    let Ok(Json::Object(mut fields)) = parse_unambiguous(text) else {
-        return Stored { canonical: text.to_owned(), seal: Seal::default(), columns: None };
+pub(crate) fn from_sealed(text: &str) -> StoredRecord {
+    let Ok(ExactJson::Object(mut fields)) = parse_unambiguous(text) else {
+        return StoredRecord { canonical: text.to_owned(), seal: RecordSeal::default(), columns: None };
     };
     let [hash, signature, signature_pq, signed_at, signed_by] =
         SEAL_FIELDS.map(|name| fields.shift_remove(name).and_then(into_text));
-    let seal = Seal {
+    let seal = RecordSeal {
         hash: hash.unwrap_or_default(),
         signature: signature.unwrap_or_default(),
         signature_pq: signature_pq.unwrap_or_default(),
@@ -43,22 +43,22 @@ pub(crate) fn from_sealed(text: &str) -> Stored {
     };
     let in_bundle = !fields.contains_key("id");
     let canonical = match fields.get_mut("canonical") {
-        Some(Json::String(text)) if in_bundle => std::mem::take(text),
+        Some(ExactJson::String(text)) if in_bundle => std::mem::take(text),
         _ => hashed_text(fields, &seal.hash),
     };
-    Stored { canonical, seal, columns: None }
+    StoredRecord { canonical, seal, columns: None }
 }
 
-fn into_text(value: Json) -> Option<String> {
+fn into_text(value: ExactJson) -> Option<String> {
     match value {
-        Json::String(text) => Some(text),
+        ExactJson::String(text) => Some(text),
         _ => None,
     }
 }
 
 /// The earliest records were hashed with all but ASCII escaped.
-fn hashed_text(fields: Fields, hash: &str) -> String {
-    let content = Json::Object(fields);
+fn hashed_text(fields: ExactFields, hash: &str) -> String {
+    let content = ExactJson::Object(fields);
     let text = canonical(&content);
     if text.is_ascii() || sha3_hex(text.as_bytes()) == hash {
         return text;

@@ -1,6 +1,6 @@
 //! A trail's home: `chains/<tool>/<session>.db` and `meta.db`; older ones have `chains/<session>.db`.
 
-use super::{ChainSource, Kind, Place, Sources, database};
+use super::{ChainSource, ChainSources, RecordsLocation, SourceKind, database};
 use crate::chain::no_chain;
 use capsid_model::{Problem, Result};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const FIRST_TOOL: &str = "claude-code";
 
 /// All chains of a home, the meta-chain last. A folder of databases counts too.
-pub(super) fn sources(folder: &Path) -> Result<Sources> {
+pub(super) fn sources(folder: &Path) -> Result<ChainSources> {
     let (chains, meta) = (folder.join("chains"), folder.join("meta.db"));
     let is_home = chains.is_dir() || meta.is_file();
     let root = if is_home { &chains } else { folder };
@@ -30,15 +30,15 @@ pub(super) fn sources(folder: &Path) -> Result<Sources> {
     if meta.is_file() {
         chains.extend(one(&meta).into_iter().map(|source| ChainSource { is_meta: true, ..source }));
     }
-    Ok(Sources { kind: Kind::Home, ..Sources::of(chains) })
+    Ok(ChainSources { kind: SourceKind::Home, ..ChainSources::new(chains) })
 }
 
 /// One bad file does not hide the others.
 fn one(file: &Path) -> Vec<ChainSource> {
     let (tool, session) = names(file);
     database(file, tool.clone(), session.clone()).unwrap_or_else(|problem| {
-        let place = Place::Unreadable(file.to_owned(), problem);
-        vec![ChainSource { tool, session, ..ChainSource::at(place, Kind::Database) }]
+        let place = RecordsLocation::Unreadable(file.to_owned(), problem);
+        vec![ChainSource { tool, session, ..ChainSource::at(place, SourceKind::Database) }]
     })
 }
 

@@ -1,10 +1,10 @@
 //! Chains in JSON files: a list of sealed records, one record alone, or a bundle's chain file.
 
 use super::document::from_sealed;
-use super::scan::Scanner;
-use crate::Stored;
+use super::scan::FileScanner;
+use crate::StoredRecord;
 use capsid_model::Result;
-use capsid_model::exact::{Fields, Json, parse};
+use capsid_model::exact::{ExactFields, ExactJson, parse};
 use std::path::Path;
 
 /// The member of a chain file that holds its records.
@@ -12,37 +12,37 @@ const RECORDS: &str = "capsules";
 
 /// What a JSON file holds.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Shape {
+pub(crate) enum JsonShape {
     /// A list of sealed records.
     List,
     /// A bundle's chain file; what stands before the records is what it says about itself.
-    Chain(Fields),
+    Chain(ExactFields),
     /// One object: a record, or something else.
-    One(Fields),
+    One(ExactFields),
 }
 
 /// Looks at a file. Of a chain file only what stands before its records is read.
-pub(crate) fn shape(path: &Path) -> Result<Shape> {
-    let mut scanner = Scanner::open(path)?;
+pub(crate) fn shape(path: &Path) -> Result<JsonShape> {
+    let mut scanner = FileScanner::open(path)?;
     match scanner.peek()? {
-        Some(b'[') => Ok(Shape::List),
+        Some(b'[') => Ok(JsonShape::List),
         Some(b'{') => {
             scanner.demand(b'{')?;
             let (fields, has_records) = members(&mut scanner)?;
-            Ok(if has_records { Shape::Chain(fields) } else { Shape::One(fields) })
+            Ok(if has_records { JsonShape::Chain(fields) } else { JsonShape::One(fields) })
         }
         _ => Err(scanner.broken("it is neither a JSON list nor a JSON object")),
     }
 }
 
 /// The members of an object, up to its records if it has some.
-fn members(scanner: &mut Scanner) -> Result<(Fields, bool)> {
-    let mut fields = Fields::new();
+fn members(scanner: &mut FileScanner) -> Result<(ExactFields, bool)> {
+    let mut fields = ExactFields::new();
     if scanner.pass(b'}')? {
         return Ok((fields, false));
     }
     loop {
-        let Ok(Json::String(name)) = parse(&scanner.value()?) else {
+        let Ok(ExactJson::String(name)) = parse(&scanner.value()?) else {
             return Err(scanner.broken("a name in it is no text"));
         };
         scanner.demand(b':')?;
@@ -61,12 +61,12 @@ fn members(scanner: &mut Scanner) -> Result<(Fields, bool)> {
 /// The records of a JSON file, one after the other.
 #[derive(Debug)]
 pub struct JsonRecords {
-    scanner: Scanner,
-    state: State,
+    scanner: FileScanner,
+    state: JsonState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum State {
+enum JsonState {
     /// The records of a list come, or of a chain file's member.
     First {
         in_object: bool,
@@ -81,37 +81,37 @@ enum State {
 impl JsonRecords {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let shape = shape(path)?;
-        let mut scanner = Scanner::open(path)?;
+        let mut scanner = FileScanner::open(path)?;
         let state = match shape {
-            Shape::One(_) => State::One,
-            Shape::List => State::First { in_object: false },
-            Shape::Chain(_) => {
+            JsonShape::One(_) => JsonState::One,
+            JsonShape::List => JsonState::First { in_object: false },
+            JsonShape::Chain(_) => {
                 scanner.demand(b'{')?;
                 members(&mut scanner)?;
-                State::First { in_object: true }
+                JsonState::First { in_object: true }
             }
         };
-        if state != State::One {
+        if state != JsonState::One {
             scanner.demand(b'[')?;
         }
         Ok(Self { scanner, state })
     }
 
-    fn step(&mut self) -> Result<Option<Stored>> {
+    fn step(&mut self) -> Result<Option<StoredRecord>> {
         let in_object = match self.state {
-            State::Done => return Ok(None),
-            State::One => {
+            JsonState::Done => return Ok(None),
+            JsonState::One => {
                 let record = from_sealed(&self.scanner.value()?);
-                self.state = State::Done;
+                self.state = JsonState::Done;
                 return self.scanner.finish().map(|()| Some(record));
             }
-            State::First { in_object } => {
+            JsonState::First { in_object } => {
                 if self.scanner.pass(b']')? {
                     return self.end(in_object);
                 }
                 in_object
             }
-            State::More { in_object } => {
+            JsonState::More { in_object } => {
                 if !self.scanner.pass(b',')? {
                     self.scanner.demand(b']')?;
                     return self.end(in_object);
@@ -119,12 +119,12 @@ impl JsonRecords {
                 in_object
             }
         };
-        self.state = State::More { in_object };
+        self.state = JsonState::More { in_object };
         Ok(Some(from_sealed(&self.scanner.value()?)))
     }
 
-    fn end(&mut self, in_object: bool) -> Result<Option<Stored>> {
-        self.state = State::Done;
+    fn end(&mut self, in_object: bool) -> Result<Option<StoredRecord>> {
+        self.state = JsonState::Done;
         if in_object {
             if self.scanner.pass(b',')? {
                 let (_, again) = members(&mut self.scanner)?;
@@ -141,12 +141,12 @@ impl JsonRecords {
 }
 
 impl Iterator for JsonRecords {
-    type Item = Result<Stored>;
+    type Item = Result<StoredRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let step = self.step();
         if step.is_err() {
-            self.state = State::Done;
+            self.state = JsonState::Done;
         }
         step.transpose()
     }

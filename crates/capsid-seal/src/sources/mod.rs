@@ -5,18 +5,18 @@ mod home;
 pub(crate) mod json;
 mod scan;
 
-use crate::bundle::{self, Claim};
-use crate::chain::{ChainReader, Flavour, Records, no_chain};
-use crate::{PublicKey, Stored};
+use crate::bundle::{self, ChainClaim};
+use crate::chain::{ChainReader, ChainRecords, TableFlavour, no_chain};
+use crate::{PublicKey, StoredRecord};
 use capsid_model::{Code, Problem, Result};
-use json::{JsonRecords, Shape};
+use json::{JsonRecords, JsonShape};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// What kind of thing a path was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum SourceKind {
     /// A database with the hashed text in it (`agent-capsule`, and ours).
     Database,
     /// A database of documents (`qp-capsule`).
@@ -31,9 +31,9 @@ pub enum Kind {
 
 /// What a path holds.
 #[derive(Debug, Clone)]
-pub struct Sources {
+pub struct ChainSources {
     /// What kind of thing it was.
-    pub kind: Kind,
+    pub kind: SourceKind,
     /// Its chains. The meta-chain, where there is one, comes last.
     pub chains: Vec<ChainSource>,
     /// Keys that came with the chains. They prove no more than that the bundle fits together.
@@ -50,7 +50,7 @@ pub struct ChainSource {
     /// What to call it: its path, with the tenant where a file holds several.
     pub label: String,
     /// What kind of thing it comes from.
-    pub kind: Kind,
+    pub kind: SourceKind,
     /// The tool whose sessions it records, where that is known.
     pub tool: Option<String>,
     /// The session, where that is known.
@@ -60,13 +60,13 @@ pub struct ChainSource {
     /// Whether it is the meta-chain.
     pub is_meta: bool,
     /// What something beside the records says about them.
-    pub claim: Option<Claim>,
-    pub(crate) place: Place,
+    pub claim: Option<ChainClaim>,
+    pub(crate) place: RecordsLocation,
 }
 
 /// Where a chain's records are.
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
+pub(crate) enum RecordsLocation {
     Database(PathBuf),
     Json(PathBuf),
     /// Something says that it is there, and it is not.
@@ -79,15 +79,16 @@ impl ChainSource {
     /// The file.
     pub fn path(&self) -> &Path {
         match &self.place {
-            Place::Database(path) | Place::Json(path) | Place::Missing(path) | Place::Unreadable(path, _) => {
-                path
-            }
+            RecordsLocation::Database(path)
+            | RecordsLocation::Json(path)
+            | RecordsLocation::Missing(path)
+            | RecordsLocation::Unreadable(path, _) => path,
         }
     }
 
     /// Whether a bundle lists it and does not have it.
     pub fn is_missing(&self) -> bool {
-        matches!(self.place, Place::Missing(_))
+        matches!(self.place, RecordsLocation::Missing(_))
     }
 
     /// The records in order, read as they are asked for.
@@ -98,16 +99,16 @@ impl ChainSource {
     /// The records from a place on. In a database those before it are not read.
     pub fn records_from(&self, sequence: u64) -> Result<SourceRecords> {
         match &self.place {
-            Place::Database(path) => {
+            RecordsLocation::Database(path) => {
                 let records = ChainReader::open(path)?.into_records(self.tenant.as_deref()).from(sequence);
                 Ok(SourceRecords::Database(Box::new(records)))
             }
-            Place::Json(path) => {
+            RecordsLocation::Json(path) => {
                 let skipped = usize::try_from(sequence).unwrap_or(usize::MAX);
                 Ok(SourceRecords::Json(Box::new(JsonRecords::open(path)?.skip(skipped))))
             }
-            Place::Missing(path) => Err(missing(path)),
-            Place::Unreadable(_, problem) => Err(problem.clone()),
+            RecordsLocation::Missing(path) => Err(missing(path)),
+            RecordsLocation::Unreadable(_, problem) => Err(problem.clone()),
         }
     }
 }
@@ -116,13 +117,13 @@ impl ChainSource {
 #[derive(Debug)]
 pub enum SourceRecords {
     /// From a database.
-    Database(Box<Records<ChainReader>>),
+    Database(Box<ChainRecords<ChainReader>>),
     /// From a JSON file.
     Json(Box<std::iter::Skip<JsonRecords>>),
 }
 
 impl Iterator for SourceRecords {
-    type Item = Result<Stored>;
+    type Item = Result<StoredRecord>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {
@@ -133,7 +134,7 @@ impl Iterator for SourceRecords {
 }
 
 /// Finds the chains in whatever a path names. Nothing is created.
-pub fn open_any(path: &Path) -> Result<Sources> {
+pub fn open_any(path: &Path) -> Result<ChainSources> {
     let meta = std::fs::metadata(path).map_err(|error| Problem::io("read", path, &error))?;
     if meta.is_dir() {
         return if path.join("index.json").is_file() { bundle::sources(path) } else { home::sources(path) };
@@ -149,31 +150,40 @@ pub fn open_any(path: &Path) -> Result<Sources> {
     }
     if head == b"SQLite format 3\0" {
         let (tool, session) = home::names(path);
-        return Ok(Sources::of(database(path, tool, session)?));
+        return Ok(ChainSources::new(database(path, tool, session)?));
     }
     match json::shape(path)? {
-        Shape::One(fields) if fields.contains_key("chains") => {
+        JsonShape::One(fields) if fields.contains_key("chains") => {
             bundle::sources(path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")))
         }
-        Shape::One(fields) if !fields.contains_key("hash") => Err(no_chain(path, "it has no sealed record")),
-        Shape::Chain(fields) => {
-            let (keys, refused_keys) = bundle::keys_beside(path);
-            Ok(Sources { keys, refused_keys, ..Sources::of(vec![bundle::chain_file(path, &fields)]) })
+        JsonShape::One(fields) if !fields.contains_key("hash") => {
+            Err(no_chain(path, "it has no sealed record"))
         }
-        _ => Ok(Sources::of(vec![ChainSource::at(Place::Json(path.to_owned()), Kind::Json)])),
+        JsonShape::Chain(fields) => {
+            let (keys, refused_keys) = bundle::keys_beside(path);
+            Ok(ChainSources {
+                keys,
+                refused_keys,
+                ..ChainSources::new(vec![bundle::chain_file(path, &fields)])
+            })
+        }
+        _ => Ok(ChainSources::new(vec![ChainSource::at(
+            RecordsLocation::Json(path.to_owned()),
+            SourceKind::Json,
+        )])),
     }
 }
 
-impl Sources {
+impl ChainSources {
     /// Chains that came without keys.
-    fn of(chains: Vec<ChainSource>) -> Self {
-        let kind = chains.first().map_or(Kind::Database, |chain| chain.kind);
+    fn new(chains: Vec<ChainSource>) -> Self {
+        let kind = chains.first().map_or(SourceKind::Database, |chain| chain.kind);
         Self { kind, chains, keys: Vec::new(), refused_keys: Vec::new(), contradictions: Vec::new() }
     }
 }
 
 impl ChainSource {
-    pub(crate) fn at(place: Place, kind: Kind) -> Self {
+    pub(crate) fn at(place: RecordsLocation, kind: SourceKind) -> Self {
         let mut source = Self {
             label: String::new(),
             kind,
@@ -197,19 +207,20 @@ pub(crate) fn database(
 ) -> Result<Vec<ChainSource>> {
     let reader = ChainReader::open(path)?;
     let kind = match reader.flavour() {
-        Some(Flavour::Document) => Kind::Documents,
-        _ => Kind::Database,
+        Some(TableFlavour::Document) => SourceKind::Documents,
+        _ => SourceKind::Database,
     };
-    let base = ChainSource { tool, session, ..ChainSource::at(Place::Database(path.to_owned()), kind) };
+    let base =
+        ChainSource { tool, session, ..ChainSource::at(RecordsLocation::Database(path.to_owned()), kind) };
     let mut tenants = reader.tenants()?;
     if tenants.is_empty() {
         tenants.push(None);
     }
-    tenants.into_iter().map(|tenant| of_tenant(&reader, &base, tenant)).collect()
+    tenants.into_iter().map(|tenant| filter_tenant(&reader, &base, tenant)).collect()
 }
 
 /// In a shared database the tenant is the session, and only the records say of which tool.
-fn of_tenant(reader: &ChainReader, base: &ChainSource, tenant: Option<String>) -> Result<ChainSource> {
+fn filter_tenant(reader: &ChainReader, base: &ChainSource, tenant: Option<String>) -> Result<ChainSource> {
     let mut source = base.clone();
     let Some(name) = &tenant else { return Ok(source) };
     let first = reader.records(Some(name)).next().transpose()?;

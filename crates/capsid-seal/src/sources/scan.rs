@@ -10,12 +10,12 @@ const LONGEST_VALUE: usize = 256 << 20;
 
 /// A place in a JSON file.
 #[derive(Debug)]
-pub(crate) struct Scanner {
+pub(crate) struct FileScanner {
     input: BufReader<File>,
     path: PathBuf,
 }
 
-impl Scanner {
+impl FileScanner {
     /// The start of a file.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = capsid_disk::files::open(path)?.ok_or_else(|| {
@@ -70,7 +70,7 @@ impl Scanner {
     pub(crate) fn value(&mut self) -> Result<String> {
         self.peek()?;
         let mut text = Vec::new();
-        let mut end = End::default();
+        let mut end = ValueEnd::default();
         loop {
             let buffer = self.buffer()?;
             if buffer.is_empty() {
@@ -117,13 +117,13 @@ impl Scanner {
 
 /// Where a value ends: at the bracket or quote that closes it, or before what follows a number or a word.
 #[derive(Debug, Default)]
-struct End {
+struct ValueEnd {
     depth: usize,
     in_string: bool,
     escaped: bool,
 }
 
-impl End {
+impl ValueEnd {
     /// How many bytes of the buffer belong to the value, and whether it ends there.
     fn find(&mut self, buffer: &[u8]) -> (usize, bool) {
         for (at, byte) in buffer.iter().enumerate() {

@@ -3,7 +3,7 @@
 //! Verification does not need this: it trusts the hash alone, and other tools seal records of other shapes.
 
 use crate::hash::sha3_hex;
-use capsid_model::exact::{Fields, Int, Json, canonical};
+use capsid_model::exact::{ExactFields, ExactInt, ExactJson, canonical};
 use std::fmt;
 
 /// What kind of rule is broken.
@@ -100,8 +100,8 @@ const SECTIONS: [(&str, &[&str]); 6] = [
 ];
 
 /// Finds the first rule that a document breaks, in the order in which `qp-capsule` looks.
-pub fn validate(content: &Json, checks: Checks<'_>) -> Verdict {
-    let Json::Object(fields) = content else {
+pub fn validate(content: &ExactJson, checks: Checks<'_>) -> Verdict {
+    let ExactJson::Object(fields) = content else {
         return Err(wrong_type("", "an object"));
     };
     if checks.only_known_fields {
@@ -110,13 +110,13 @@ pub fn validate(content: &Json, checks: Checks<'_>) -> Verdict {
     require("", &TOP, fields)?;
     head(fields)?;
     for (section, names) in SECTIONS {
-        let Some(Json::Object(members)) = fields.get(section) else {
+        let Some(ExactJson::Object(members)) = fields.get(section) else {
             return Err(wrong_type(section, "an object"));
         };
         require(section, names, members)?;
         match section {
             "trigger" => trigger(members)?,
-            "context" => expect(matches!(members.get("environment"), Some(Json::Object(_))), || {
+            "context" => expect(matches!(members.get("environment"), Some(ExactJson::Object(_))), || {
                 wrong_type("context.environment", "an object")
             })?,
             "reasoning" => confidence(members)?,
@@ -144,7 +144,7 @@ fn invalid(field: &str, wanted: &str) -> Violation {
     violation(Category::InvalidValue, field, format!("`{field}` must be {wanted}."))
 }
 
-fn refuse_unknown(fields: &Fields) -> Verdict {
+fn refuse_unknown(fields: &ExactFields) -> Verdict {
     match fields.keys().filter(|name| !TOP.contains(&name.as_str())).min() {
         Some(name) => {
             Err(violation(Category::InvalidValue, name, format!("`{name}` is no field of a record.")))
@@ -153,7 +153,7 @@ fn refuse_unknown(fields: &Fields) -> Verdict {
     }
 }
 
-fn require(section: &str, names: &[&str], fields: &Fields) -> Verdict {
+fn require(section: &str, names: &[&str], fields: &ExactFields) -> Verdict {
     let Some(name) = names.iter().find(|name| !fields.contains_key(**name)) else {
         return Ok(());
     };
@@ -162,19 +162,19 @@ fn require(section: &str, names: &[&str], fields: &Fields) -> Verdict {
 }
 
 /// The text of a field that must be one.
-fn text<'a>(fields: &'a Fields, name: &str, field: &str, wanted: &str) -> Result<&'a str, Violation> {
-    fields.get(name).and_then(Json::as_str).ok_or_else(|| wrong_type(field, wanted))
+fn text<'a>(fields: &'a ExactFields, name: &str, field: &str, wanted: &str) -> Result<&'a str, Violation> {
+    fields.get(name).and_then(ExactJson::as_str).ok_or_else(|| wrong_type(field, wanted))
 }
 
 /// The text of a field that is null or one.
-fn text_or_null<'a>(fields: &'a Fields, name: &str, wanted: &str) -> Result<Option<&'a str>, Violation> {
+fn text_or_null<'a>(fields: &'a ExactFields, name: &str, wanted: &str) -> Result<Option<&'a str>, Violation> {
     match fields.get(name) {
-        None | Some(Json::Null) => Ok(None),
+        None | Some(ExactJson::Null) => Ok(None),
         Some(_) => text(fields, name, name, wanted).map(Some),
     }
 }
 
-fn head(fields: &Fields) -> Verdict {
+fn head(fields: &ExactFields) -> Verdict {
     expect(is_uuid(text(fields, "id", "id", "a UUID")?), || invalid("id", "a UUID"))?;
     let kind = text(fields, "type", "type", "a text")?;
     expect(TYPES.contains(&kind), || invalid("type", &format!("one of {}", TYPES.join(", "))))?;
@@ -182,9 +182,9 @@ fn head(fields: &Fields) -> Verdict {
     let parent = text_or_null(fields, "parent_id", "null or a UUID")?;
     expect(parent.is_none_or(is_uuid), || invalid("parent_id", "null or a UUID"))?;
     let first = match fields.get("sequence") {
-        Some(Json::Int(number)) => {
+        Some(ExactJson::Int(number)) => {
             expect(!is_negative(number), || invalid("sequence", "0 or more"))?;
-            *number == Int::Small(0)
+            *number == ExactInt::Small(0)
         }
         _ => return Err(wrong_type("sequence", "an integer")),
     };
@@ -200,39 +200,39 @@ fn head(fields: &Fields) -> Verdict {
     }
 }
 
-fn is_negative(number: &Int) -> bool {
+fn is_negative(number: &ExactInt) -> bool {
     match number {
-        Int::Small(number) => *number < 0,
-        Int::Big(digits) => digits.starts_with('-'),
+        ExactInt::Small(number) => *number < 0,
+        ExactInt::Big(digits) => digits.starts_with('-'),
     }
 }
 
-fn trigger(members: &Fields) -> Verdict {
+fn trigger(members: &ExactFields) -> Verdict {
     text(members, "type", "trigger.type", "a text")?;
     let wanted = "an ISO 8601 time with its offset";
     let time = text(members, "timestamp", "trigger.timestamp", wanted)?;
     expect(is_time_with_offset(time), || invalid("trigger.timestamp", wanted))
 }
 
-fn confidence(members: &Fields) -> Verdict {
-    let number = members.get("confidence").and_then(Json::as_f64);
+fn confidence(members: &ExactFields) -> Verdict {
+    let number = members.get("confidence").and_then(ExactJson::as_f64);
     let number = number.ok_or_else(|| wrong_type("reasoning.confidence", "a number"))?;
     expect((0.0..=1.0).contains(&number), || invalid("reasoning.confidence", "from 0 to 1"))
 }
 
-fn execution(members: &Fields) -> Verdict {
-    expect(matches!(members.get("tool_calls"), Some(Json::Array(_))), || {
+fn execution(members: &ExactFields) -> Verdict {
+    expect(matches!(members.get("tool_calls"), Some(ExactJson::Array(_))), || {
         wrong_type("execution.tool_calls", "a list")
     })?;
-    expect(matches!(members.get("duration_ms"), Some(Json::Int(_))), || {
+    expect(matches!(members.get("duration_ms"), Some(ExactJson::Int(_))), || {
         wrong_type("execution.duration_ms", "an integer")
     })?;
-    expect(matches!(members.get("resources_used"), Some(Json::Object(_))), || {
+    expect(matches!(members.get("resources_used"), Some(ExactJson::Object(_))), || {
         wrong_type("execution.resources_used", "an object")
     })
 }
 
-fn integrity(content: &Json, claimed: &str) -> Verdict {
+fn integrity(content: &ExactJson, claimed: &str) -> Verdict {
     expect(is_hash(claimed), || invalid("hash", "64 hex digits"))?;
     let hash = sha3_hex(canonical(content).as_bytes());
     expect(hash.eq_ignore_ascii_case(claimed), || {

@@ -15,12 +15,12 @@ const RECORD: &str = r#"{
     "outcome": {"status": "success", "result": null, "summary": "", "error": null, "side_effects": [], "metrics": {}}
 }"#;
 
-fn record() -> Json {
+fn record() -> ExactJson {
     parse(RECORD).unwrap()
 }
 
-fn members<'a>(record: &'a mut Json, section: Option<&str>) -> &'a mut Fields {
-    let Json::Object(fields) = record else { panic!("a record is an object") };
+fn members<'a>(record: &'a mut ExactJson, section: Option<&str>) -> &'a mut ExactFields {
+    let ExactJson::Object(fields) = record else { panic!("a record is an object") };
     match section {
         None => fields,
         Some(section) => members(&mut fields[section], None),
@@ -28,7 +28,7 @@ fn members<'a>(record: &'a mut Json, section: Option<&str>) -> &'a mut Fields {
 }
 
 /// The record with one field changed; without a value, the field is taken out.
-fn with(changes: &[(&str, Option<&str>)]) -> Json {
+fn with(changes: &[(&str, Option<&str>)]) -> ExactJson {
     let mut record = record();
     for (field, value) in changes {
         let (section, name) =
@@ -42,7 +42,7 @@ fn with(changes: &[(&str, Option<&str>)]) -> Json {
     record
 }
 
-fn verdict(record: &Json) -> Option<(&'static str, String)> {
+fn verdict(record: &ExactJson) -> Option<(&'static str, String)> {
     validate(record, Checks::default()).err().map(|violation| (violation.category.as_str(), violation.field))
 }
 
@@ -203,7 +203,7 @@ fn only_known_fields_when_asked_for() {
 #[test]
 fn a_claimed_hash_is_recomputed() {
     let record = record();
-    let against = |record: &Json, hash: &str| {
+    let against = |record: &ExactJson, hash: &str| {
         let checks = Checks { claimed_hash: Some(hash), ..Checks::default() };
         validate(record, checks).err().map(|violation| (violation.category, violation.field))
     };

@@ -1,26 +1,26 @@
 //! The order of records: gaps, links, and the verdict.
 
-use super::record::{Checked, Fault, fault};
-use super::{Failure, FailureClass, Options, Signer, Verdict};
+use super::record::{CheckedRecord, RecordFault, fault};
+use super::{ChainVerdict, Signer, VerifyFailure, VerifyFailureClass, VerifyOptions};
 use std::collections::BTreeMap;
 
 /// Takes checked records in their order and comes to a verdict.
-pub(super) struct Chain<'a> {
-    options: &'a Options,
+pub(super) struct ChainVerifier<'a> {
+    options: &'a VerifyOptions,
     /// The position that the next record must have.
     expected: u64,
     /// The hash that it must link to.
     previous: Option<String>,
     verified: u64,
     total: u64,
-    failure: Option<(Fault, u64)>,
+    failure: Option<(RecordFault, u64)>,
     signers: BTreeMap<String, Signer>,
     pq_unchecked: u64,
     notes: Vec<String>,
 }
 
-impl<'a> Chain<'a> {
-    pub(super) fn new(options: &'a Options) -> Self {
+impl<'a> ChainVerifier<'a> {
+    pub(super) fn new(options: &'a VerifyOptions) -> Self {
         Self {
             options,
             expected: options.since.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
@@ -38,14 +38,14 @@ impl<'a> Chain<'a> {
         self.failure.is_some()
     }
 
-    pub(super) fn note(&mut self, note: String) {
+    pub(super) fn push_note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    pub(super) fn push(&mut self, record: Checked) {
+    pub(super) fn push(&mut self, record: CheckedRecord) {
         self.total += 1;
         if self.is_broken() {
-            return self.look_for_the_missing(&record);
+            return self.report_missing(&record);
         }
         match self.judge(&record) {
             Ok(()) => self.accept(record),
@@ -53,13 +53,13 @@ impl<'a> Chain<'a> {
         }
     }
 
-    fn judge(&mut self, record: &Checked) -> Result<(), Fault> {
+    fn judge(&mut self, record: &CheckedRecord) -> Result<(), RecordFault> {
         if let Some(fault) = &record.content {
             return Err(fault.clone());
         }
-        self.judge_place(record)?;
+        self.check_position(record)?;
         if let Some(Err(fault)) = &record.signed {
-            if fault.class == FailureClass::UnknownSigner {
+            if fault.class == VerifyFailureClass::UnknownSigner {
                 let signer = self.signers.entry(record.signed_by.clone()).or_default();
                 signer.count += 1;
             }
@@ -68,28 +68,28 @@ impl<'a> Chain<'a> {
         Ok(())
     }
 
-    fn judge_place(&self, record: &Checked) -> Result<(), Fault> {
+    fn check_position(&self, record: &CheckedRecord) -> Result<(), RecordFault> {
         let Some(head) = &record.head else {
-            return Err(fault(FailureClass::Malformed, "content is not a record"));
+            return Err(fault(VerifyFailureClass::Malformed, "content is not a record"));
         };
         if head.sequence > self.expected {
-            return Err(fault(FailureClass::Missing, "sequence gap"));
+            return Err(fault(VerifyFailureClass::Missing, "sequence gap"));
         }
         if head.sequence < self.expected {
-            return Err(fault(FailureClass::Link, "sequence gap"));
+            return Err(fault(VerifyFailureClass::Link, "sequence gap"));
         }
         match &self.options.since {
             Some(checkpoint) if self.verified == 0 => match record.hash == checkpoint.hash {
                 true => Ok(()),
-                false => Err(fault(FailureClass::Hash, "not the record of the checkpoint")),
+                false => Err(fault(VerifyFailureClass::Hash, "not the record of the checkpoint")),
             },
             _ if head.previous_hash == self.previous => Ok(()),
-            _ if self.expected == 0 => Err(fault(FailureClass::Link, GENESIS_HAS_PREVIOUS)),
-            _ => Err(fault(FailureClass::Link, "link broken")),
+            _ if self.expected == 0 => Err(fault(VerifyFailureClass::Link, GENESIS_HAS_PREVIOUS)),
+            _ => Err(fault(VerifyFailureClass::Link, "link broken")),
         }
     }
 
-    fn accept(&mut self, record: Checked) {
+    fn accept(&mut self, record: CheckedRecord) {
         if let Some(Ok(signed)) = record.signed {
             let signer = self.signers.entry(signed.by.key.fingerprint()).or_default();
             signer.count += 1;
@@ -102,34 +102,34 @@ impl<'a> Chain<'a> {
     }
 
     /// A record that is there after all, at another place, was moved and not removed.
-    fn look_for_the_missing(&mut self, record: &Checked) {
+    fn report_missing(&mut self, record: &CheckedRecord) {
         let Some((fault, at)) = &mut self.failure else { return };
         let found = record.head.as_ref().is_some_and(|head| head.sequence == *at);
-        if fault.class == FailureClass::Missing && found {
+        if fault.class == VerifyFailureClass::Missing && found {
             match &record.content {
                 Some(wrong) => fault.clone_from(wrong),
-                None => fault.class = FailureClass::Link,
+                None => fault.class = VerifyFailureClass::Link,
             }
             self.notes.push(format!("Record {at} is there, but not at its place."));
         }
     }
 
-    pub(super) fn verdict(mut self) -> Verdict {
+    pub(super) fn verdict(mut self) -> ChainVerdict {
         if self.total == 0
             && let Some(checkpoint) = &self.options.since
         {
-            let ends = fault(FailureClass::Missing, "the chain ends before the checkpoint");
+            let ends = fault(VerifyFailureClass::Missing, "the chain ends before the checkpoint");
             self.failure = Some((ends, checkpoint.sequence));
         }
         self.closing_notes();
-        Verdict {
+        ChainVerdict {
             valid: self.failure.is_none(),
             verified: self.verified,
             total: self.total,
             broken_at: self.failure.as_ref().map(|(_, at)| *at),
             failure: self
                 .failure
-                .map(|(fault, at)| Failure { class: fault.class, message: message(&fault, at) }),
+                .map(|(fault, at)| VerifyFailure { class: fault.class, message: message(&fault, at) }),
             head: self.previous,
             length: self.expected,
             signers: self.signers,
@@ -158,7 +158,7 @@ const PQ_REASON: &str = "there is no key for them";
 const PQ_REASON: &str = "this build cannot";
 
 /// The words of `agent-capsule` where it has any.
-fn message(fault: &Fault, at: u64) -> String {
+fn message(fault: &RecordFault, at: u64) -> String {
     match fault.what.as_str() {
         GENESIS_HAS_PREVIOUS => GENESIS_HAS_PREVIOUS.to_owned(),
         what => format!("{what} at {at}"),

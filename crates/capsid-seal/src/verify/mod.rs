@@ -43,10 +43,10 @@ mod record;
 mod signature;
 mod skim;
 
-pub use skim::{Head, skim};
+pub use skim::{RecordHead, skim};
 
-use crate::keys::{KeySet, Origin};
-use crate::stored::Stored;
+use crate::keys::{KeyOrigin, KeySet};
+use crate::stored::StoredRecord;
 use capsid_model::Result;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -57,18 +57,18 @@ pub const BATCH_NOTE: &str = "Signatures were checked in batches: a signer can m
 
 /// How to verify.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct VerifyOptions {
     /// Also check signatures.
     pub signatures: bool,
     /// Check many signatures at once. Faster; see [`BATCH_NOTE`].
     pub batch: bool,
     /// Begin at a record that was verified before. The stream must begin with that record.
-    pub since: Option<Checkpoint>,
+    pub since: Option<VerifiedCheckpoint>,
     /// How many threads check; 0 is one for every core.
     pub threads: usize,
 }
 
-impl Options {
+impl VerifyOptions {
     fn threads(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -79,7 +79,7 @@ impl Options {
 
 /// A record that was verified before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Checkpoint {
+pub struct VerifiedCheckpoint {
     /// Its position.
     pub sequence: u64,
     /// Its hash.
@@ -88,7 +88,7 @@ pub struct Checkpoint {
 
 /// What verification came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ChainVerdict {
     /// Whether everything holds.
     pub valid: bool,
     /// How many records were good, up to the first bad one.
@@ -98,7 +98,7 @@ pub struct Verdict {
     /// The position of the first bad record.
     pub broken_at: Option<u64>,
     /// What is wrong with it.
-    pub failure: Option<Failure>,
+    pub failure: Option<VerifyFailure>,
     /// The hash of the last good record.
     pub head: Option<String>,
     /// The length of the good part, counted from the beginning of the chain.
@@ -112,16 +112,16 @@ pub struct Verdict {
 
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct VerifyFailure {
     /// The kind.
-    pub class: FailureClass,
+    pub class: VerifyFailureClass,
     /// A short text with the position.
     pub message: String,
 }
 
 /// The kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FailureClass {
+pub enum VerifyFailureClass {
     /// The text is not the one that was hashed.
     Hash,
     /// The record does not follow the one before it.
@@ -138,7 +138,7 @@ pub enum FailureClass {
     Missing,
 }
 
-impl FailureClass {
+impl VerifyFailureClass {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -153,7 +153,7 @@ impl FailureClass {
     }
 }
 
-impl fmt::Display for FailureClass {
+impl fmt::Display for VerifyFailureClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -165,13 +165,13 @@ pub struct Signer {
     /// How many records.
     pub count: u64,
     /// Where the key came from; none for a name that no key goes by.
-    pub origin: Option<Origin>,
+    pub origin: Option<KeyOrigin>,
 }
 
 impl Signer {
     /// The word for where the key came from.
-    pub fn standing(&self) -> &'static str {
-        self.origin.map_or("unknown", Origin::as_str)
+    pub fn trust_label(&self) -> &'static str {
+        self.origin.map_or("unknown", KeyOrigin::as_str)
     }
 }
 
@@ -180,9 +180,9 @@ impl Signer {
 /// An item that is an error with the code `chain_broken` counts as a malformed record. Any other error means that the
 /// chain cannot be read: it is returned, unless the records before it are broken already.
 pub fn verify(
-    records: impl IntoIterator<Item = Result<Stored>>,
-    options: &Options,
+    records: impl IntoIterator<Item = Result<StoredRecord>>,
+    options: &VerifyOptions,
     keys: &KeySet,
-) -> Result<Verdict> {
+) -> Result<ChainVerdict> {
     pool::run(records.into_iter(), options, keys)
 }

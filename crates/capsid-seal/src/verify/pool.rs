@@ -1,10 +1,10 @@
 //! Reading, checking on every core, and judging in order, with a bounded number of records in memory.
 
-use super::chain::Chain;
-use super::record::{Checked, Entry, check, glance};
-use super::{Options, Verdict};
+use super::chain::ChainVerifier;
+use super::record::{CheckedRecord, SourceEntry, check, glance};
+use super::{ChainVerdict, VerifyOptions};
 use crate::keys::KeySet;
-use crate::stored::Stored;
+use crate::stored::StoredRecord;
 use capsid_model::{Code, Problem, Result};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -20,13 +20,13 @@ const BATCH_CHUNK: usize = 512;
 
 /// Verifies a stream of records.
 pub(super) fn run(
-    records: impl Iterator<Item = Result<Stored>>,
-    options: &Options,
+    records: impl Iterator<Item = Result<StoredRecord>>,
+    options: &VerifyOptions,
     keys: &KeySet,
-) -> Result<Verdict> {
+) -> Result<ChainVerdict> {
     let mut reader =
-        Reader { records, chunk: if options.batch { BATCH_CHUNK } else { CHUNK }, stopped: None };
-    let mut chain = Chain::new(options);
+        ChunkReader { records, chunk: if options.batch { BATCH_CHUNK } else { CHUNK }, stopped: None };
+    let mut chain = ChainVerifier::new(options);
     let first = reader.next_chunk();
     let second = reader.next_chunk();
     if second.is_empty() {
@@ -36,12 +36,12 @@ pub(super) fn run(
         let chunks = [first, second]
             .into_iter()
             .chain(std::iter::from_fn(|| Some(reader.next_chunk()).filter(|chunk| !chunk.is_empty())));
-        spread(chunks, options, keys, &mut chain)?;
+        start_workers(chunks, options, keys, &mut chain)?;
     }
     match reader.stopped {
         Some(problem) if !chain.is_broken() => Err(problem),
         Some(problem) => {
-            chain.note(format!("Reading stopped behind the break: {}", problem.message));
+            chain.push_note(format!("Reading stopped behind the break: {}", problem.message));
             Ok(chain.verdict())
         }
         None => Ok(chain.verdict()),
@@ -49,18 +49,18 @@ pub(super) fn run(
 }
 
 /// Cuts the stream into chunks, and remembers why it could not be read further.
-struct Reader<I> {
+struct ChunkReader<I> {
     records: I,
     chunk: usize,
     stopped: Option<Problem>,
 }
 
-impl<I: Iterator<Item = Result<Stored>>> Reader<I> {
-    fn next_chunk(&mut self) -> Vec<Entry> {
+impl<I: Iterator<Item = Result<StoredRecord>>> ChunkReader<I> {
+    fn next_chunk(&mut self) -> Vec<SourceEntry> {
         let mut chunk = Vec::new();
         let mut bytes = 0;
         while self.stopped.is_none() && chunk.len() < self.chunk && bytes < CHUNK_BYTES {
-            match self.records.next().map(Entry::new) {
+            match self.records.next().map(SourceEntry::new) {
                 Some(Ok(entry)) => {
                     bytes += entry.size();
                     chunk.push(entry);
@@ -73,15 +73,15 @@ impl<I: Iterator<Item = Result<Stored>>> Reader<I> {
     }
 }
 
-type Job = (u64, Vec<Entry>);
-type Done = (u64, Vec<Checked>);
+type VerifyJob = (u64, Vec<SourceEntry>);
+type VerifyDone = (u64, Vec<CheckedRecord>);
 
 /// The reader stays on this thread, for a database's rows cannot leave it.
-fn spread(
-    chunks: impl Iterator<Item = Vec<Entry>>,
-    options: &Options,
+fn start_workers(
+    chunks: impl Iterator<Item = Vec<SourceEntry>>,
+    options: &VerifyOptions,
     keys: &KeySet,
-    chain: &mut Chain<'_>,
+    chain: &mut ChainVerifier<'_>,
 ) -> Result<()> {
     let threads = options.threads();
     let broken = AtomicBool::new(false);
@@ -94,21 +94,21 @@ fn spread(
             scope.spawn(move || work(waiting, &finished, broken, options, keys));
         }
         drop(finished);
-        let mut order = InOrder { chain, broken: &broken, next: 0, early: BTreeMap::new() };
+        let mut order = OrderedChunks { chain, broken: &broken, next: 0, early: BTreeMap::new() };
         for (number, chunk) in (0..).zip(chunks) {
             send(&jobs, (number, chunk))?;
             // Enough ahead that no thread waits, and no more.
             while number + 1 - order.next > 3 * threads as u64 {
-                order.take(results.recv().map_err(|_| lost())?);
+                order.accept_chunk(results.recv().map_err(|_| lost())?);
             }
         }
         drop(jobs);
-        results.iter().for_each(|done| order.take(done));
+        results.iter().for_each(|done| order.accept_chunk(done));
         Ok(())
     })
 }
 
-fn send(jobs: &Sender<Job>, job: Job) -> Result<()> {
+fn send(jobs: &Sender<VerifyJob>, job: VerifyJob) -> Result<()> {
     jobs.send(job).map_err(|_| lost())
 }
 
@@ -117,10 +117,10 @@ fn lost() -> Problem {
 }
 
 fn work(
-    waiting: &Mutex<Receiver<Job>>,
-    finished: &Sender<Done>,
+    waiting: &Mutex<Receiver<VerifyJob>>,
+    finished: &Sender<VerifyDone>,
     broken: &AtomicBool,
-    options: &Options,
+    options: &VerifyOptions,
     keys: &KeySet,
 ) {
     loop {
@@ -136,15 +136,15 @@ fn work(
 }
 
 /// Hands chunks to the chain in the order they were read.
-struct InOrder<'a, 'b> {
-    chain: &'a mut Chain<'b>,
+struct OrderedChunks<'a, 'b> {
+    chain: &'a mut ChainVerifier<'b>,
     broken: &'a AtomicBool,
     next: u64,
-    early: BTreeMap<u64, Vec<Checked>>,
+    early: BTreeMap<u64, Vec<CheckedRecord>>,
 }
 
-impl InOrder<'_, '_> {
-    fn take(&mut self, (number, checked): Done) {
+impl OrderedChunks<'_, '_> {
+    fn accept_chunk(&mut self, (number, checked): VerifyDone) {
         self.early.insert(number, checked);
         while let Some(checked) = self.early.remove(&self.next) {
             checked.into_iter().for_each(|record| self.chain.push(record));

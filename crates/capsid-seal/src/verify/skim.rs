@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 
 /// What the sealed text says about its own place.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Head {
+pub struct RecordHead {
     /// The record's id.
     pub id: String,
     /// Its position.
@@ -22,7 +22,7 @@ fn required<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<O
 }
 
 /// Reads them. Any other field, and any depth, is allowed; one of the three that comes twice is not.
-pub fn skim(text: &str) -> Result<Head> {
+pub fn skim(text: &str) -> Result<RecordHead> {
     // The derived reader would also take a list of the three.
     let object = text.trim_start().starts_with('{');
     match serde_json::from_str(text) {
@@ -35,7 +35,7 @@ pub fn skim(text: &str) -> Result<Head> {
 /// Python also seals `NaN` and the infinities, which JSON does not have.
 ///
 /// Only text that is exactly what its encoder writes is taken, so no field can hide behind another of its name.
-fn skim_python(text: &str) -> Option<Head> {
+fn skim_python(text: &str) -> Option<RecordHead> {
     let value = parse(text).ok()?;
     if value.is_sealable() || (canonical(&value) != text && canonical_ascii(&value) != text) {
         return None;
@@ -45,7 +45,7 @@ fn skim_python(text: &str) -> Option<Head> {
         hash => Some(hash.as_str()?.to_owned()),
     };
     let sequence = u64::try_from(value.get("sequence")?.as_i64()?).ok()?;
-    Some(Head { id: value.text("id")?.to_owned(), sequence, previous_hash })
+    Some(RecordHead { id: value.text("id")?.to_owned(), sequence, previous_hash })
 }
 
 fn malformed(why: &str) -> Problem {
@@ -57,8 +57,8 @@ fn malformed(why: &str) -> Problem {
 mod tests {
     use super::*;
 
-    fn head(previous_hash: Option<&str>) -> Head {
-        Head { id: "a".into(), sequence: 7, previous_hash: previous_hash.map(str::to_owned) }
+    fn head(previous_hash: Option<&str>) -> RecordHead {
+        RecordHead { id: "a".into(), sequence: 7, previous_hash: previous_hash.map(str::to_owned) }
     }
 
     #[test]

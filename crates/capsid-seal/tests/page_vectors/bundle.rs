@@ -1,9 +1,9 @@
 //! Bundles as files in memory.
 
 use crate::verification::support::*;
-use capsid_model::exact::{Fields, Json, indented, spaced};
+use capsid_model::exact::{ExactFields, ExactJson, indented, spaced};
 use capsid_model::fields;
-use capsid_seal::{PublicKey, Stored};
+use capsid_seal::{PublicKey, StoredRecord};
 
 /// A bundle and the keys that its reader trusts.
 pub struct Case {
@@ -17,16 +17,16 @@ pub struct Case {
 pub struct Part {
     pub tool: &'static str,
     pub session: &'static str,
-    pub records: Vec<Stored>,
+    pub records: Vec<StoredRecord>,
 }
 
-pub fn part(session: &'static str, records: Vec<Stored>) -> Part {
+pub fn part(session: &'static str, records: Vec<StoredRecord>) -> Part {
     Part { tool: "codex", session, records }
 }
 
-pub fn sealed(stored: &Stored) -> Json {
+pub fn sealed(stored: &StoredRecord) -> ExactJson {
     let seal = stored.seal.clone();
-    Json::Object(fields! {
+    ExactJson::Object(fields! {
         "hash": seal.hash,
         "signature": seal.signature,
         "signature_pq": seal.signature_pq,
@@ -36,13 +36,13 @@ pub fn sealed(stored: &Stored) -> Json {
     })
 }
 
-pub fn list(records: &[Stored]) -> Json {
-    Json::Array(records.iter().map(sealed).collect())
+pub fn list(records: &[StoredRecord]) -> ExactJson {
+    ExactJson::Array(records.iter().map(sealed).collect())
 }
 
-fn summary(part: &Part) -> Fields {
-    let hash = |stored: Option<&Stored>| stored.map(|stored| stored.seal.hash.clone());
-    let at = |stored: Option<&Stored>| stored.and_then(|stored| stored.seal.signed_at.clone());
+fn summary(part: &Part) -> ExactFields {
+    let hash = |stored: Option<&StoredRecord>| stored.map(|stored| stored.seal.hash.clone());
+    let at = |stored: Option<&StoredRecord>| stored.and_then(|stored| stored.seal.signed_at.clone());
     let (first, last) = (part.records.first(), part.records.last());
     let mut signers: Vec<String> = part.records.iter().map(|stored| stored.seal.signed_by.clone()).collect();
     signers.retain(|name| !name.is_empty());
@@ -63,8 +63,8 @@ fn summary(part: &Part) -> Fields {
 }
 
 /// The files of a bundle whose index says what is there, with our key in it.
-pub fn files(parts: &[Part], meta: Option<&[Stored]>) -> Vec<(String, String)> {
-    let chains: Vec<Json> = parts.iter().map(|part| Json::Object(summary(part))).collect();
+pub fn files(parts: &[Part], meta: Option<&[StoredRecord]>) -> Vec<(String, String)> {
+    let chains: Vec<ExactJson> = parts.iter().map(|part| ExactJson::Object(summary(part))).collect();
     let key = own().public();
     let meta_summary = meta.map(|records| {
         let head = records.last().map(|last| last.seal.hash.clone());
@@ -74,20 +74,20 @@ pub fn files(parts: &[Part], meta: Option<&[Stored]>) -> Vec<(String, String)> {
         "generated_at": "2026-02-07T16:20:54+01:00",
         "public_key": key.hex(),
         "fingerprint": key.fingerprint(),
-        "keys": Fields::from_iter([(key.fingerprint(), Json::from(key.hex()))]),
+        "keys": ExactFields::from_iter([(key.fingerprint(), ExactJson::from(key.hex()))]),
         "chain_count": parts.len(),
         "capsule_count": parts.iter().map(|part| part.records.len()).sum::<usize>(),
         "meta": meta_summary,
         "chains": chains,
     };
-    let mut files = vec![("index.json".to_owned(), indented(&Json::Object(index)))];
+    let mut files = vec![("index.json".to_owned(), indented(&ExactJson::Object(index)))];
     for part in parts {
         let mut fields = summary(part);
         fields.insert("capsules".to_owned(), list(&part.records));
-        files.push((format!("{}-{}.json", part.tool, part.session), spaced(&Json::Object(fields))));
+        files.push((format!("{}-{}.json", part.tool, part.session), spaced(&ExactJson::Object(fields))));
     }
     if let Some(records) = meta {
-        let text = spaced(&Json::Object(fields! { "length": records.len(), "capsules": list(records) }));
+        let text = spaced(&ExactJson::Object(fields! { "length": records.len(), "capsules": list(records) }));
         files.push(("meta.json".to_owned(), text));
     }
     files
@@ -98,7 +98,7 @@ impl Case {
         Self { name: name.into(), files, own: None, pinned: Vec::new() }
     }
 
-    pub fn of(name: impl Into<String>, records: Vec<Stored>) -> Self {
+    pub fn of(name: impl Into<String>, records: Vec<StoredRecord>) -> Self {
         Self::new(name, files(&[part("s", records)], None))
     }
 

@@ -2,9 +2,9 @@
 
 use super::bundle::{Case, files, part, sealed};
 use crate::verification::support::*;
-use capsid_model::exact::{Json, canonical_ascii, parse, spaced};
+use capsid_model::exact::{ExactJson, canonical_ascii, parse, spaced};
 use capsid_seal::hash::sha3_hex;
-use capsid_seal::{Sealer, SigningKey, Stored};
+use capsid_seal::{Sealer, SigningKey, StoredRecord};
 
 const LENGTH: usize = 4;
 const FILE: &str = "codex-s.json";
@@ -25,16 +25,16 @@ pub fn chains() -> Vec<Case> {
     cases
 }
 
-fn inserted() -> Vec<Stored> {
+fn inserted() -> Vec<StoredRecord> {
     let (mut records, mut other) = (chain(LENGTH), Vec::new());
     extend(&mut other, &Sealer::new(stranger()), 3);
     records.insert(2, other.remove(2));
     records
 }
 
-fn unsealed() -> Vec<Stored> {
+fn unsealed() -> Vec<StoredRecord> {
     let mut records = chain(LENGTH);
-    records[1].seal = capsid_seal::Seal::default();
+    records[1].seal = capsid_seal::RecordSeal::default();
     records
 }
 
@@ -69,7 +69,7 @@ fn signers() -> Vec<Case> {
 }
 
 /// A chain signed by a key whose short name another, pinned key shares.
-fn shared_name() -> (Vec<Stored>, capsid_seal::PublicKey) {
+fn shared_name() -> (Vec<StoredRecord>, capsid_seal::PublicKey) {
     let wanted = own().public().short_fingerprint();
     let seeds = (0_u64..).map(|number| {
         let mut seed = [0; 32];
@@ -152,11 +152,11 @@ fn replaced(text: &str, from: &str, to: &str) -> String {
 
 /// The first exporter knew neither keys nor the meta-chain.
 fn older(text: &str) -> String {
-    let Json::Object(mut index) = parse(text).unwrap() else { panic!("an index") };
+    let ExactJson::Object(mut index) = parse(text).unwrap() else { panic!("an index") };
     index.shift_remove("keys");
     index.shift_remove("meta");
-    index.insert("tools".to_owned(), Json::from(vec!["codex"]));
-    let mut text = spaced(&Json::Object(index));
+    index.insert("tools".to_owned(), ExactJson::from(vec!["codex"]));
+    let mut text = spaced(&ExactJson::Object(index));
     for name in ["signed_by", "started_at", "ended_at"] {
         text = text.replace(&format!("\"{name}\""), &format!("\"{name}_\""));
     }
@@ -170,17 +170,18 @@ fn keyless(case: Case) -> Case {
 }
 
 /// A record as one object, the seal among its content.
-fn document(stored: &Stored) -> Json {
-    let (Ok(Json::Object(mut fields)), Json::Object(seal)) = (parse(&stored.canonical), sealed(stored))
+fn document(stored: &StoredRecord) -> ExactJson {
+    let (Ok(ExactJson::Object(mut fields)), ExactJson::Object(seal)) =
+        (parse(&stored.canonical), sealed(stored))
     else {
         panic!("objects");
     };
     fields.extend(seal.into_iter().filter(|(name, _)| name != "canonical"));
-    Json::Object(fields)
+    ExactJson::Object(fields)
 }
 
-fn documents(write: impl Fn(&Json) -> String) -> String {
-    write(&Json::Array(chain(2).iter().map(document).collect()))
+fn documents(write: impl Fn(&ExactJson) -> String) -> String {
+    write(&ExactJson::Array(chain(2).iter().map(document).collect()))
 }
 
 /// Hashed with all but ASCII escaped, and kept as documents.
@@ -191,5 +192,5 @@ fn earliest() -> String {
     records[0].canonical = text;
     records[0].seal.hash = sha3_hex(records[0].canonical.as_bytes());
     records[0].seal.signature = own().sign(&records[0].seal.hash);
-    spaced(&Json::Array(vec![document(&records[0])]))
+    spaced(&ExactJson::Array(vec![document(&records[0])]))
 }

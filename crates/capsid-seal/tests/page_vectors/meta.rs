@@ -3,11 +3,11 @@
 use super::bundle::{Case, Part, files, part};
 use crate::verification::support::*;
 use capsid_model::fields;
-use capsid_seal::{Link, Record, Sealer, Stored};
+use capsid_seal::{ActionRecord, ChainLink, Sealer, StoredRecord};
 
 /// A meta-chain with a record for each of these: the session, and the chain as it was then.
-fn meta(seen: &[(&str, &[Stored])]) -> Vec<Stored> {
-    let mut records: Vec<Stored> = Vec::new();
+fn meta(seen: &[(&str, &[StoredRecord])]) -> Vec<StoredRecord> {
+    let mut records: Vec<StoredRecord> = Vec::new();
     for (number, (session, chain)) in seen.iter().enumerate() {
         let head_hash = chain.last().map_or("0".repeat(64), |last| last.seal.hash.clone());
         let result = fields! {
@@ -17,15 +17,15 @@ fn meta(seen: &[(&str, &[Stored])]) -> Vec<Stored> {
             "head_hash": head_hash,
             "capsule_count": chain.len(),
         };
-        let record = Record {
+        let record = ActionRecord {
             id: format!("00000000-0000-4000-9000-{number:012}"),
             kind: "system".into(),
             domain: "meta".into(),
             outcome: fields! { "status": "success", "summary": "sealed", "result": result },
-            ..Record::default()
+            ..ActionRecord::default()
         };
         let previous_hash = records.last().map(|last| last.seal.hash.clone());
-        let link = Link { sequence: number as u64, previous_hash };
+        let link = ChainLink { sequence: number as u64, previous_hash };
         records.push(Sealer::new(own()).seal(&record, &link, SIGNED_AT).unwrap());
     }
     records
@@ -33,10 +33,10 @@ fn meta(seen: &[(&str, &[Stored])]) -> Vec<Stored> {
 
 pub fn cases() -> Vec<Case> {
     let whole = chain(4);
-    let case = |name: &str, parts: &[Part], seen: &[(&str, &[Stored])]| {
+    let case = |name: &str, parts: &[Part], seen: &[(&str, &[StoredRecord])]| {
         Case::new(name, files(parts, Some(&meta(seen))))
     };
-    let there = |records: &[Stored]| [part("s", without_columns(records))];
+    let there = |records: &[StoredRecord]| [part("s", without_columns(records))];
     let mut swapped = whole.clone();
     Tampering::EditText.apply(&mut swapped, 1);
     let mut otherwise = whole[..2].to_vec();
@@ -71,17 +71,17 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// The second record was edited, so the third, which is about another conversation, says nothing.
-fn broken_meta(whole: &[Stored]) -> Vec<Stored> {
+fn broken_meta(whole: &[StoredRecord]) -> Vec<StoredRecord> {
     let mut records = meta(&[("s", whole), ("s", &whole[..2]), ("t", &chain(1))]);
     records[1].canonical = records[1].canonical.replace("sealed", "sealeD");
     records
 }
 
 /// Goes on with other records than the honest chain.
-fn extend_otherwise(records: &mut Vec<Stored>, length: usize) {
+fn extend_otherwise(records: &mut Vec<StoredRecord>, length: usize) {
     for number in records.len()..length {
         let previous_hash = records.last().map(|last| last.seal.hash.clone());
-        let link = Link { sequence: number as u64, previous_hash };
+        let link = ChainLink { sequence: number as u64, previous_hash };
         records.push(Sealer::new(own()).seal(&record(number + 100), &link, SIGNED_AT).unwrap());
     }
 }

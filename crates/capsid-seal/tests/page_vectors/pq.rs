@@ -4,15 +4,15 @@ use super::bundle::sealed;
 use crate::verification::support::*;
 use capsid_model::{Value, json};
 use capsid_seal::keys::{KeySet, file};
-use capsid_seal::verify::{Options, verify};
-use capsid_seal::{Sealer, Stored, pq};
+use capsid_seal::verify::{VerifyOptions, verify};
+use capsid_seal::{Sealer, StoredRecord, pq};
 
 /// Chains by the own key with a post-quantum signature each, and the verdict of one who has both keys.
 pub fn all() -> Value {
     let home = tempfile::tempdir().unwrap();
     let key = file::load_or_create(&file::path(home.path()), &[1; 32]).unwrap();
     let pq_key = pq::load_or_create(home.path(), &[3; 32]).unwrap();
-    let keys = KeySet::of_home(home.path());
+    let keys = KeySet::load_home(home.path());
     let mut honest = Vec::new();
     extend(&mut honest, &Sealer::new(key).with_pq(pq_key.clone()), 2);
     let with = |signature: &str| {
@@ -30,12 +30,12 @@ pub fn all() -> Value {
     json!({ "own": own().public().hex(), "pq": public, "first": sealed_text(&honest[0]), "cases": cases })
 }
 
-fn sealed_text(stored: &Stored) -> String {
+fn sealed_text(stored: &StoredRecord) -> String {
     capsid_model::exact::spaced(&sealed(stored))
 }
 
-fn case(records: &[Stored], keys: &KeySet) -> Value {
-    let options = Options { signatures: true, threads: 1, ..Options::default() };
+fn case(records: &[StoredRecord], keys: &KeySet) -> Value {
+    let options = VerifyOptions { signatures: true, threads: 1, ..VerifyOptions::default() };
     let verdict = verify(records.iter().cloned().map(Ok), &options, keys).unwrap();
     json!({
         "second": sealed_text(&records[1]),

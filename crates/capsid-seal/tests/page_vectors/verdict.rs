@@ -2,11 +2,11 @@
 
 use super::bundle::Case;
 use capsid_model::{Value, json};
-use capsid_seal::bundle::Facts;
-use capsid_seal::keys::{KeySet, Origin};
+use capsid_seal::bundle::ChainFacts;
+use capsid_seal::keys::{KeyOrigin, KeySet};
 use capsid_seal::meta::compare_bundled;
-use capsid_seal::sources::{ChainSource, Sources, open_any};
-use capsid_seal::verify::{Options, Verdict, verify};
+use capsid_seal::sources::{ChainSource, ChainSources, open_any};
+use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
 use std::path::Path;
 
 pub fn of_all(cases: Vec<Case>) -> Value {
@@ -36,9 +36,9 @@ fn judge(case: &Case, folder: &Path) -> Value {
         Err(problem) => return json!({ "error": problem.code.as_str() }),
     };
     let mut keys = KeySet::default();
-    sources.keys.iter().for_each(|key| keys.add(*key, Origin::Bundled));
-    case.own.iter().for_each(|key| keys.add(*key, Origin::Own));
-    case.pinned.iter().for_each(|key| keys.add(*key, Origin::Pinned));
+    sources.keys.iter().for_each(|key| keys.add(*key, KeyOrigin::Bundled));
+    case.own.iter().for_each(|key| keys.add(*key, KeyOrigin::Own));
+    case.pinned.iter().for_each(|key| keys.add(*key, KeyOrigin::Pinned));
     let trusted: Vec<Value> = keys.iter().map(|one| json!([one.key.hex(), one.origin.as_str()])).collect();
     let (meta, chains): (Vec<_>, Vec<_>) = sources.chains.iter().partition(|chain| chain.is_meta);
     json!({
@@ -51,14 +51,19 @@ fn judge(case: &Case, folder: &Path) -> Value {
     })
 }
 
-fn check(chain: &ChainSource, keys: &KeySet, signatures: bool) -> capsid_model::Result<(Verdict, Facts)> {
-    let mut facts = Facts::default();
+fn check(
+    chain: &ChainSource,
+    keys: &KeySet,
+    signatures: bool,
+) -> capsid_model::Result<(ChainVerdict, ChainFacts)> {
+    let mut facts = ChainFacts::default();
     let records = chain.records()?.inspect(|stored| {
         if let Ok(stored) = stored {
-            facts.see(&stored.seal);
+            facts.record(&stored.seal);
         }
     });
-    let verdict = verify(records, &Options { signatures, threads: 1, ..Options::default() }, keys)?;
+    let verdict =
+        verify(records, &VerifyOptions { signatures, threads: 1, ..VerifyOptions::default() }, keys)?;
     Ok((verdict, facts))
 }
 
@@ -68,7 +73,7 @@ fn chain_verdict(chain: &ChainSource, keys: &KeySet) -> Value {
         Err(problem) => return json!({ "error": problem.code.as_str() }),
     };
     let signers: Vec<Value> =
-        verdict.signers.iter().map(|(name, one)| json!([name, one.count, one.standing()])).collect();
+        verdict.signers.iter().map(|(name, one)| json!([name, one.count, one.trust_label()])).collect();
     let claim = chain.claim.as_ref().filter(|_| verdict.valid);
     json!({
         "valid": verdict.valid,
@@ -85,7 +90,7 @@ fn chain_verdict(chain: &ChainSource, keys: &KeySet) -> Value {
 
 /// Each conversation against the part of the meta-chain that holds. One that is broken inside is altered whatever its
 /// end says, and a chain without a record is unsealed.
-fn conversations(folder: &Path, meta: &ChainSource, sources: &Sources, keys: &KeySet) -> Vec<Value> {
+fn conversations(folder: &Path, meta: &ChainSource, sources: &ChainSources, keys: &KeySet) -> Vec<Value> {
     let good = check(meta, keys, true).map_or(0, |(verdict, _)| verdict.verified);
     keep_only(folder, meta, usize::try_from(good).unwrap());
     let compared = compare_bundled(sources).unwrap();

@@ -2,13 +2,13 @@
 #![allow(dead_code)]
 
 use crate::store::{self, sealer};
-use capsid_model::exact::{Json, spaced};
-use capsid_seal::bundle::{Export, write};
+use capsid_model::exact::{ExactJson, spaced};
+use capsid_seal::bundle::{BundleExport, write};
 use capsid_seal::chain::{ChainReader, ChainWriter};
 use capsid_seal::keys::KeySet;
 use capsid_seal::sources::open_any;
-use capsid_seal::verify::{self, FailureClass, Options, Verdict};
-use capsid_seal::{Record, Stored};
+use capsid_seal::verify::{self, ChainVerdict, VerifyFailureClass, VerifyOptions};
+use capsid_seal::{ActionRecord, StoredRecord};
 use rusqlite::{Connection, params};
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub enum Finding {
     /// All that many records are good.
     Valid(u64),
-    Broken(FailureClass, u64),
+    Broken(VerifyFailureClass, u64),
     Unreadable,
 }
 
@@ -67,7 +67,7 @@ impl Field {
         !matches!(self, Self::Id | Self::Sequence | Self::PreviousHash)
     }
 
-    pub fn of(self, stored: &Stored) -> Vec<u8> {
+    pub fn of(self, stored: &StoredRecord) -> Vec<u8> {
         let columns = stored.columns.as_ref().unwrap();
         let text = match self {
             Self::Canonical => stored.canonical.clone(),
@@ -89,7 +89,7 @@ pub struct Scene {
     pub home: PathBuf,
     pub bundle: PathBuf,
     pub database: PathBuf,
-    pub chain: Vec<Stored>,
+    pub chain: Vec<StoredRecord>,
     pub keys: KeySet,
     rows: Connection,
     reader: ChainReader,
@@ -108,7 +108,7 @@ impl Scene {
         let chain = store::all(&database, None);
         let sources = open_any(&home).unwrap();
         let own = Some(sealer().public());
-        write(&bundle, &Export { chains: &sources.chains, own, known: &[], generated_at: store::NOW })
+        write(&bundle, &BundleExport { chains: &sources.chains, own, known: &[], generated_at: store::NOW })
             .unwrap();
         let rows = Connection::open(&database).unwrap();
         // Whoever tampers also takes the rule out that no two records have one place.
@@ -179,52 +179,52 @@ impl Scene {
     }
 
     /// Runs something while the table has these rows.
-    pub fn with_rows<T>(&self, records: &[Stored], look: impl FnOnce() -> T) -> T {
+    pub fn with_rows<T>(&self, records: &[StoredRecord], look: impl FnOnce() -> T) -> T {
         self.fill(records);
         let result = look();
         self.fill(&self.chain);
         result
     }
 
-    fn fill(&self, records: &[Stored]) {
+    fn fill(&self, records: &[StoredRecord]) {
         self.rows.execute_batch("BEGIN; DELETE FROM capsules; DELETE FROM sqlite_sequence").unwrap();
         records.iter().for_each(|stored| store::insert_row(&self.rows, stored));
         self.rows.execute_batch("COMMIT").unwrap();
     }
 
-    fn verdict(&self, path: &Path, options: &Options) -> Option<Verdict> {
+    fn verdict(&self, path: &Path, options: &VerifyOptions) -> Option<ChainVerdict> {
         let sources = open_any(path).ok()?;
         // The one without a tenant comes first.
         let records = sources.chains[0].records().ok()?;
         verify::verify(records, options, &self.keys).ok()
     }
 
-    fn judge(&self, path: &Path, options: &Options) -> Finding {
+    fn judge(&self, path: &Path, options: &VerifyOptions) -> Finding {
         self.verdict(path, options).as_ref().map_or(Finding::Unreadable, finding)
     }
 
     /// The table's rows as they are now.
     pub fn judge_rows(&self, batch: bool) -> Finding {
-        let options = Options { signatures: true, batch, ..Options::default() };
+        let options = VerifyOptions { signatures: true, batch, ..VerifyOptions::default() };
         let verdict = verify::verify(self.reader.records(None), &options, &self.keys).ok();
         verdict.as_ref().map_or(Finding::Unreadable, finding)
     }
 
     /// Without signatures.
     pub fn judge_hashes(&self) -> Finding {
-        self.judge(&self.database, &Options::default())
+        self.judge(&self.database, &VerifyOptions::default())
     }
 
     pub fn judge_database(&self, batch: bool) -> Finding {
-        self.judge(&self.database, &Options { signatures: true, batch, ..Options::default() })
+        self.judge(&self.database, &VerifyOptions { signatures: true, batch, ..VerifyOptions::default() })
     }
 
     pub fn judge_bundle(&self, batch: bool) -> Finding {
-        self.judge(&self.bundle, &Options { signatures: true, batch, ..Options::default() })
+        self.judge(&self.bundle, &VerifyOptions { signatures: true, batch, ..VerifyOptions::default() })
     }
 
     /// The bundle with these records in the place of its own.
-    pub fn judge_bundle_of(&self, records: &[Stored], batch: bool) -> Finding {
+    pub fn judge_bundle_of(&self, records: &[StoredRecord], batch: bool) -> Finding {
         let entries: Vec<String> = records.iter().map(entry).collect();
         std::fs::write(self.chain_file(), self.file_of(&entries)).unwrap();
         self.judge_bundle(batch)
@@ -235,7 +235,7 @@ impl Scene {
         let entry = &self.entries[place];
         let name = format!("\"{}\": ", field.name());
         let start = entry.find(&name).unwrap() + name.len();
-        let was = spaced(&Json::from(String::from_utf8(field.of(&self.chain[place])).unwrap()));
+        let was = spaced(&ExactJson::from(String::from_utf8(field.of(&self.chain[place])).unwrap()));
         assert!(entry[start..].starts_with(&was));
         let changed =
             [&entry.as_bytes()[..start], &quoted(now), &entry.as_bytes()[start + was.len()..]].concat();
@@ -260,13 +260,13 @@ impl Scene {
 
     /// Who signed, and how many records.
     pub fn signers(&self) -> Vec<(String, u64)> {
-        let options = Options { signatures: true, ..Options::default() };
+        let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
         let verdict = self.verdict(&self.database, &options).unwrap();
         verdict.signers.into_iter().map(|(name, signer)| (name, signer.count)).collect()
     }
 }
 
-fn finding(verdict: &Verdict) -> Finding {
+fn finding(verdict: &ChainVerdict) -> Finding {
     match (&verdict.failure, verdict.broken_at) {
         (None, None) => {
             assert!(verdict.valid && verdict.verified == verdict.total);
@@ -285,7 +285,12 @@ fn lean_chain(path: &Path, count: usize) {
     let items = (0..count).map(|n| store::pending(&format!("k{n}"), false));
     let seal = |name: &String, _, link: &_| {
         let trigger = capsid_model::fields! { "request": format!("do {name} ü🍐") };
-        let record = Record { id: format!("id-{name}"), kind: "tool".into(), trigger, ..Record::default() };
+        let record = ActionRecord {
+            id: format!("id-{name}"),
+            kind: "tool".into(),
+            trigger,
+            ..ActionRecord::default()
+        };
         sealer().seal(&record, link, store::NOW)
     };
     ChainWriter::open(path).unwrap().append(None, items, seal).unwrap();
@@ -297,9 +302,9 @@ fn texts(path: &Path) -> Vec<String> {
 }
 
 /// A record as a bundle's chain file has it.
-fn entry(stored: &Stored) -> String {
+fn entry(stored: &StoredRecord) -> String {
     let seal = stored.seal.clone();
-    spaced(&Json::Object(capsid_model::fields! {
+    spaced(&ExactJson::Object(capsid_model::fields! {
         "hash": seal.hash,
         "signature": seal.signature,
         "signature_pq": seal.signature_pq,

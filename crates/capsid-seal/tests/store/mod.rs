@@ -1,11 +1,11 @@
 //! What the tests of stored chains share.
 #![allow(dead_code)]
 
-use capsid_model::exact::Json;
+use capsid_model::exact::ExactJson;
 use capsid_model::fields;
-use capsid_seal::chain::{Appended, ChainReader, ChainWriter, Pending, Turn};
+use capsid_seal::chain::{AppendOutcome, ChainReader, ChainWriter, PendingRecord, RecordReason};
 use capsid_seal::hash::sha3_hex;
-use capsid_seal::{Link, Record, Sealer, SigningKey, Stored};
+use capsid_seal::{ActionRecord, ChainLink, Sealer, SigningKey, StoredRecord};
 use std::path::{Path, PathBuf};
 
 pub const NOW: &str = "2026-02-07T15:20:54+00:00";
@@ -24,24 +24,24 @@ pub fn sealer() -> Sealer {
     Sealer::new(SigningKey::from_seed(&std::array::from_fn(|i| i as u8)))
 }
 
-pub fn record(name: &str) -> Record {
-    Record {
+pub fn record(name: &str) -> ActionRecord {
+    ActionRecord {
         id: format!("id-{name}"),
         kind: "tool".into(),
         domain: "codex".into(),
         trigger: fields! { "request": format!("do {name} ü🍐") },
         context: fields! { "environment": fields! { "key": name } },
         outcome: fields! { "summary": "x".repeat(40) },
-        ..Record::default()
+        ..ActionRecord::default()
     }
 }
 
-pub fn pending(name: &str, open: bool) -> Pending<String> {
-    Pending { key: name.to_owned(), open, weight: 500, item: name.to_owned() }
+pub fn pending(name: &str, open: bool) -> PendingRecord<String> {
+    PendingRecord { key: name.to_owned(), open, weight: 500, item: name.to_owned() }
 }
 
-pub fn seal(name: &String, turn: Turn, link: &Link) -> capsid_model::Result<Stored> {
-    let name = if turn == Turn::Late { format!("{name} later") } else { name.clone() };
+pub fn seal(name: &String, turn: RecordReason, link: &ChainLink) -> capsid_model::Result<StoredRecord> {
+    let name = if turn == RecordReason::Late { format!("{name} later") } else { name.clone() };
     sealer().seal(&record(&name), link, NOW)
 }
 
@@ -49,7 +49,7 @@ pub fn append(
     writer: &mut ChainWriter,
     tenant: Option<&str>,
     names: &[&str],
-) -> capsid_model::Result<Appended> {
+) -> capsid_model::Result<AppendOutcome> {
     writer.append(tenant, names.iter().map(|name| pending(name, false)), seal)
 }
 
@@ -60,18 +60,22 @@ pub fn chain(path: &Path, count: usize) {
     assert_eq!(writer.append(None, items, seal).unwrap().total, count as u64);
 }
 
-pub fn all(path: &Path, tenant: Option<&str>) -> Vec<Stored> {
+pub fn all(path: &Path, tenant: Option<&str>) -> Vec<StoredRecord> {
     ChainReader::open(path).unwrap().records(tenant).map(Result::unwrap).collect()
 }
 
 /// Checks hash, place and link of every record, and gives the names they were made of.
-pub fn sound(records: &[Stored]) -> Vec<String> {
+pub fn sound(records: &[StoredRecord]) -> Vec<String> {
     let mut previous: Option<String> = None;
     let mut names = Vec::new();
     for (index, stored) in records.iter().enumerate() {
         let content = capsid_model::exact::parse(&stored.canonical).unwrap();
         assert_eq!(sha3_hex(stored.canonical.as_bytes()), stored.seal.hash, "hash at {index}");
-        assert_eq!(content.get("sequence").and_then(Json::as_i64), Some(index as i64), "place at {index}");
+        assert_eq!(
+            content.get("sequence").and_then(ExactJson::as_i64),
+            Some(index as i64),
+            "place at {index}"
+        );
         assert_eq!(content.text("previous_hash"), previous.as_deref(), "link at {index}");
         if let Some(columns) = &stored.columns {
             assert_eq!(columns.sequence, index as i64);
@@ -79,8 +83,9 @@ pub fn sound(records: &[Stored]) -> Vec<String> {
             assert_eq!(content.text("id"), Some(columns.id.as_str()));
         }
         previous = Some(stored.seal.hash.clone());
-        names
-            .extend(content.at(&["context", "environment", "key"]).and_then(Json::as_str).map(str::to_owned));
+        names.extend(
+            content.at(&["context", "environment", "key"]).and_then(ExactJson::as_str).map(str::to_owned),
+        );
     }
     names
 }
@@ -121,11 +126,11 @@ pub fn reference_chain(path: &Path, names: &[&str], checkpoint: bool) {
         signature_pq TEXT NOT NULL DEFAULT '', signed_at TEXT, signed_by TEXT NOT NULL DEFAULT '',
         canonical TEXT NOT NULL, UNIQUE (tenant_id, sequence))";
     database.execute_batch(table).unwrap();
-    let mut link = Link::default();
+    let mut link = ChainLink::default();
     for name in names {
-        let stored = seal(&(*name).to_owned(), Turn::First, &link).unwrap();
+        let stored = seal(&(*name).to_owned(), RecordReason::First, &link).unwrap();
         insert_row(&database, &stored);
-        link = Link { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash) };
+        link = ChainLink { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash) };
     }
     if checkpoint {
         let done: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
@@ -135,7 +140,7 @@ pub fn reference_chain(path: &Path, names: &[&str], checkpoint: bool) {
 }
 
 /// Adds a row to a chain, whatever it is.
-pub fn insert_row(database: &rusqlite::Connection, stored: &Stored) {
+pub fn insert_row(database: &rusqlite::Connection, stored: &StoredRecord) {
     let (columns, seal) = (stored.columns.as_ref().unwrap(), &stored.seal);
     let insert =
         "INSERT INTO capsules (sequence, id, previous_hash, hash, signature, signed_at, signed_by, canonical)
@@ -156,13 +161,13 @@ pub fn insert_row(database: &rusqlite::Connection, stored: &Stored) {
 /// The key that [`sealer`] signs with.
 pub fn keys() -> capsid_seal::keys::KeySet {
     let mut keys = capsid_seal::keys::KeySet::default();
-    keys.add(sealer().public(), capsid_seal::keys::Origin::Own);
+    keys.add(sealer().public(), capsid_seal::keys::KeyOrigin::Own);
     keys
 }
 
 /// Verifies a source with signatures.
-pub fn verify(source: &capsid_seal::sources::ChainSource) -> capsid_seal::verify::Verdict {
-    let options = capsid_seal::verify::Options { signatures: true, ..Default::default() };
+pub fn verify(source: &capsid_seal::sources::ChainSource) -> capsid_seal::verify::ChainVerdict {
+    let options = capsid_seal::verify::VerifyOptions { signatures: true, ..Default::default() };
     capsid_seal::verify::verify(source.records().unwrap(), &options, &keys()).unwrap()
 }
 
@@ -175,7 +180,7 @@ pub fn home(folder: &Path, chains: &[(&str, &str, usize)]) {
 }
 
 /// Records the present state of a chain.
-pub fn record_in_meta(home: &Path, tool: &str, session: &str) -> capsid_seal::meta::Recorded {
+pub fn record_in_meta(home: &Path, tool: &str, session: &str) -> capsid_seal::meta::MetaRecordOutcome {
     use capsid_seal::meta::{Conversation, record_conversation};
     let records = all(&home.join(format!("chains/{tool}/{session}.db")), None);
     let head_hash = &records.last().unwrap().seal.hash;

@@ -1,9 +1,9 @@
 //! Post-quantum signatures: checked when they can be, and never taken for valid unseen.
 
 use super::support::*;
-use capsid_seal::verify::Options;
+use capsid_seal::verify::VerifyOptions;
 
-const STRICT: Options = Options { signatures: true, batch: false, since: None, threads: 1 };
+const STRICT: VerifyOptions = VerifyOptions { signatures: true, batch: false, since: None, threads: 1 };
 
 #[test]
 fn without_a_key_for_it_a_signature_is_reported_as_not_checked() {
@@ -22,7 +22,7 @@ fn without_a_key_for_it_a_signature_is_reported_as_not_checked() {
 mod with_the_feature {
     use super::*;
     use capsid_seal::keys::{KeySet, file, rotation};
-    use capsid_seal::verify::{FailureClass, verify};
+    use capsid_seal::verify::{VerifyFailureClass, verify};
     use capsid_seal::{Sealer, pq};
 
     #[test]
@@ -35,9 +35,9 @@ mod with_the_feature {
         extend(&mut records, &Sealer::new(key).with_pq(pq_key), 3);
         assert_eq!(records[0].seal.signature_pq.len(), 6618);
         rotation::rotate(home, &[4; 32], SIGNED_AT).unwrap();
-        let keys = KeySet::of_home(home);
+        let keys = KeySet::load_home(home);
         for batch in [false, true] {
-            let options = Options { batch, ..STRICT };
+            let options = VerifyOptions { batch, ..STRICT };
             let verdict = |records: &[_]| verify(records.iter().cloned().map(Ok), &options, &keys).unwrap();
             assert!(verdict(&records).valid);
             assert!(!verdict(&records).notes.iter().any(|note| note.contains("post-quantum")));
@@ -46,7 +46,7 @@ mod with_the_feature {
                 tampered[1].seal.signature_pq = bad.to_owned();
                 let verdict = verdict(&tampered);
                 let failure = verdict.failure.unwrap();
-                assert_eq!((failure.class, verdict.broken_at), (FailureClass::Signature, Some(1)));
+                assert_eq!((failure.class, verdict.broken_at), (VerifyFailureClass::Signature, Some(1)));
                 assert_eq!(failure.message, "post-quantum signature invalid at 1");
             }
             let mut absent = records.clone();

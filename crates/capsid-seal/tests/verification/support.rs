@@ -2,9 +2,9 @@
 
 use capsid_model::fields;
 use capsid_seal::hash::sha3_hex;
-use capsid_seal::keys::{KeySet, Origin};
-use capsid_seal::verify::{FailureClass, Options, Verdict, verify};
-use capsid_seal::{Link, Record, Sealer, SigningKey, Stored};
+use capsid_seal::keys::{KeyOrigin, KeySet};
+use capsid_seal::verify::{ChainVerdict, VerifyFailureClass, VerifyOptions, verify};
+use capsid_seal::{ActionRecord, ChainLink, Sealer, SigningKey, StoredRecord};
 
 pub const SIGNED_AT: &str = "2026-02-07T15:20:54+00:00";
 
@@ -18,53 +18,53 @@ pub fn stranger() -> SigningKey {
 
 pub fn keys() -> KeySet {
     let mut keys = KeySet::default();
-    keys.add(own().public(), Origin::Own);
+    keys.add(own().public(), KeyOrigin::Own);
     keys
 }
 
-pub fn record(number: usize) -> Record {
-    Record {
+pub fn record(number: usize) -> ActionRecord {
+    ActionRecord {
         id: format!("00000000-0000-4000-8000-{number:012}"),
         kind: "tool".into(),
         domain: "codex".into(),
         trigger: fields! { "type": "user_request", "source": "s", "request": format!("step {number} – größer") },
         context: fields! { "agent_id": "codex", "session_id": "s", "environment": fields! { "n": number } },
         outcome: fields! { "status": "success", "summary": "done", "side_effects": Vec::<String>::new() },
-        ..Record::default()
+        ..ActionRecord::default()
     }
 }
 
-pub fn chain(length: usize) -> Vec<Stored> {
+pub fn chain(length: usize) -> Vec<StoredRecord> {
     let mut records = Vec::new();
     extend(&mut records, &Sealer::new(own()), length);
     records
 }
 
 /// Seals further records behind the last.
-pub fn extend(records: &mut Vec<Stored>, sealer: &Sealer, length: usize) {
+pub fn extend(records: &mut Vec<StoredRecord>, sealer: &Sealer, length: usize) {
     for number in records.len()..length {
-        let previous_hash = records.last().map(|last: &Stored| last.seal.hash.clone());
-        let link = Link { sequence: number as u64, previous_hash };
+        let previous_hash = records.last().map(|last: &StoredRecord| last.seal.hash.clone());
+        let link = ChainLink { sequence: number as u64, previous_hash };
         records.push(sealer.seal(&record(number), &link, SIGNED_AT).unwrap());
     }
 }
 
 /// Gives a text the hash and signature it would have from this key.
-pub fn reseal(stored: &mut Stored, key: &SigningKey) {
+pub fn reseal(stored: &mut StoredRecord, key: &SigningKey) {
     stored.seal.hash = sha3_hex(stored.canonical.as_bytes());
     stored.seal.signature = key.sign(&stored.seal.hash);
 }
 
-pub fn judge(records: &[Stored], options: &Options) -> Verdict {
+pub fn judge(records: &[StoredRecord], options: &VerifyOptions) -> ChainVerdict {
     verify(records.iter().cloned().map(Ok), options, &keys()).unwrap()
 }
 
 /// Every way to verify: without signatures, strictly and in batches, on one thread and on several.
-pub fn modes() -> Vec<Options> {
+pub fn modes() -> Vec<VerifyOptions> {
     let mut modes = Vec::new();
     for threads in [1, 3] {
         for (signatures, batch) in [(false, false), (true, false), (true, true)] {
-            modes.push(Options { signatures, batch, threads, ..Options::default() });
+            modes.push(VerifyOptions { signatures, batch, threads, ..VerifyOptions::default() });
         }
     }
     modes
@@ -73,17 +73,17 @@ pub fn modes() -> Vec<Options> {
 /// What a tampering must come to: with signatures checked, and without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expected {
-    pub strict: Option<(FailureClass, u64)>,
-    pub unsigned: Option<(FailureClass, u64)>,
+    pub strict: Option<(VerifyFailureClass, u64)>,
+    pub unsigned: Option<(VerifyFailureClass, u64)>,
 }
 
 impl Expected {
-    fn both(class: FailureClass, at: usize) -> Self {
+    fn both(class: VerifyFailureClass, at: usize) -> Self {
         let failure = Some((class, at as u64));
         Self { strict: failure, unsigned: failure }
     }
 
-    fn only_signed(class: FailureClass, at: usize) -> Self {
+    fn only_signed(class: VerifyFailureClass, at: usize) -> Self {
         Self { strict: Some((class, at as u64)), unsigned: None }
     }
 
@@ -92,7 +92,7 @@ impl Expected {
     }
 }
 
-pub fn assert_verdict(records: &[Stored], expected: Expected, what: &dyn std::fmt::Debug) {
+pub fn assert_verdict(records: &[StoredRecord], expected: Expected, what: &dyn std::fmt::Debug) {
     for options in modes() {
         let verdict = judge(records, &options);
         let wanted = if options.signatures { expected.strict } else { expected.unsigned };
@@ -174,8 +174,8 @@ impl Tampering {
     ];
 
     /// Tampers with record `i` of a chain that has columns, and says what must be found.
-    pub fn apply(self, records: &mut Vec<Stored>, i: usize) -> Expected {
-        use FailureClass::*;
+    pub fn apply(self, records: &mut Vec<StoredRecord>, i: usize) -> Expected {
+        use VerifyFailureClass::*;
         let last = records.len() - 1;
         match self {
             Self::EditText => {
@@ -268,7 +268,7 @@ impl Tampering {
             }
             Self::WrongPrevious => {
                 let previous_hash = Some("0".repeat(64));
-                let link = capsid_seal::Link { sequence: i as u64, previous_hash };
+                let link = capsid_seal::ChainLink { sequence: i as u64, previous_hash };
                 records[i] = Sealer::new(own()).seal(&record(i), &link, SIGNED_AT).unwrap();
                 Expected::both(Link, i)
             }
@@ -324,7 +324,7 @@ impl Tampering {
 }
 
 /// Another valid text of the same length.
-fn edit(stored: &mut Stored) {
+fn edit(stored: &mut StoredRecord) {
     let edited = stored.canonical.replacen("step", "stop", 1);
     assert_ne!(edited, stored.canonical);
     stored.canonical = edited;
@@ -337,7 +337,7 @@ pub fn flip(text: &mut String, at: usize) {
 }
 
 /// What someone does who hides a change from a verifier of columns.
-fn renumber(records: &mut [Stored]) {
+fn renumber(records: &mut [StoredRecord]) {
     let mut previous = None;
     for (number, stored) in records.iter_mut().enumerate() {
         let columns = stored.columns.as_mut().unwrap();
@@ -347,6 +347,6 @@ fn renumber(records: &mut [Stored]) {
     }
 }
 
-pub fn without_columns(records: &[Stored]) -> Vec<Stored> {
-    records.iter().map(|stored| Stored { columns: None, ..stored.clone() }).collect()
+pub fn without_columns(records: &[StoredRecord]) -> Vec<StoredRecord> {
+    records.iter().map(|stored| StoredRecord { columns: None, ..stored.clone() }).collect()
 }

@@ -2,12 +2,12 @@
 
 use super::support::*;
 use capsid_model::{Code, Problem};
-use capsid_seal::keys::{KeySet, Origin};
-use capsid_seal::verify::{Checkpoint, FailureClass, Options, verify};
-use capsid_seal::{Sealer, Stored};
+use capsid_seal::keys::{KeyOrigin, KeySet};
+use capsid_seal::verify::{VerifiedCheckpoint, VerifyFailureClass, VerifyOptions, verify};
+use capsid_seal::{Sealer, StoredRecord};
 use proptest::prelude::*;
 
-const STRICT: Options = Options { signatures: true, batch: false, since: None, threads: 1 };
+const STRICT: VerifyOptions = VerifyOptions { signatures: true, batch: false, since: None, threads: 1 };
 
 #[test]
 fn an_honest_chain_of_any_length_is_valid() {
@@ -23,7 +23,7 @@ fn an_honest_chain_of_any_length_is_valid() {
             assert_eq!(verdict.head.as_ref(), records.last().map(|last| &last.seal.hash));
             if options.signatures && length > 0 {
                 let signer = &verdict.signers[&own().public().fingerprint()];
-                assert_eq!((signer.count, signer.standing()), (length as u64, "own"));
+                assert_eq!((signer.count, signer.trust_label()), (length as u64, "own"));
             }
             assert_eq!(verdict.signers.len(), usize::from(options.signatures && length > 0));
         }
@@ -76,7 +76,7 @@ fn of_two_breaks_the_first_is_told() {
 #[test]
 fn every_single_byte_of_a_record_and_its_seal_counts() {
     let honest = chain(5);
-    let check = |records: &[Stored], classes: &[FailureClass], place: usize, what: &str| {
+    let check = |records: &[StoredRecord], classes: &[VerifyFailureClass], place: usize, what: &str| {
         let verdict = judge(records, &STRICT);
         let class = verdict.failure.as_ref().map(|failure| failure.class);
         assert_eq!(verdict.broken_at, Some(place as u64), "{what}");
@@ -84,10 +84,10 @@ fn every_single_byte_of_a_record_and_its_seal_counts() {
     };
     for place in 0..honest.len() {
         for (name, classes) in [
-            ("canonical", &[FailureClass::Hash][..]),
-            ("hash", &[FailureClass::Hash, FailureClass::Malformed]),
-            ("signature", &[FailureClass::Signature]),
-            ("signed_by", &[FailureClass::UnknownSigner]),
+            ("canonical", &[VerifyFailureClass::Hash][..]),
+            ("hash", &[VerifyFailureClass::Hash, VerifyFailureClass::Malformed]),
+            ("signature", &[VerifyFailureClass::Signature]),
+            ("signed_by", &[VerifyFailureClass::UnknownSigner]),
         ] {
             let length = field(&mut honest[place].clone(), name).len();
             for at in 0..length {
@@ -104,7 +104,7 @@ fn every_single_byte_of_a_record_and_its_seal_counts() {
     }
 }
 
-fn field<'a>(stored: &'a mut Stored, name: &str) -> &'a mut String {
+fn field<'a>(stored: &'a mut StoredRecord, name: &str) -> &'a mut String {
     match name {
         "canonical" => &mut stored.canonical,
         "hash" => &mut stored.seal.hash,
@@ -135,38 +135,43 @@ fn messages_are_those_of_the_reference_tool() {
 fn a_moved_record_is_told_from_a_missing_one() {
     let mut records = chain(200);
     let moved = records.remove(3);
-    assert_eq!(judge(&records, &STRICT).failure.unwrap().class, FailureClass::Missing);
+    assert_eq!(judge(&records, &STRICT).failure.unwrap().class, VerifyFailureClass::Missing);
     records.push(moved);
     let verdict = judge(&records, &STRICT);
-    assert_eq!(verdict.failure.unwrap().class, FailureClass::Link);
+    assert_eq!(verdict.failure.unwrap().class, VerifyFailureClass::Link);
     assert!(verdict.notes.iter().any(|note| note.contains("Record 3 is there")), "{:?}", verdict.notes);
     records.last_mut().unwrap().columns.as_mut().unwrap().sequence = 900;
     let verdict = judge(&records, &STRICT);
-    assert_eq!((verdict.failure.unwrap().class, verdict.broken_at), (FailureClass::Column, Some(3)));
+    assert_eq!((verdict.failure.unwrap().class, verdict.broken_at), (VerifyFailureClass::Column, Some(3)));
 }
 
 #[test]
 fn a_checkpoint_is_where_verification_begins() {
     let records = chain(100);
-    let since = |sequence: usize| Options {
-        since: Some(Checkpoint { sequence: sequence as u64, hash: records[sequence].seal.hash.clone() }),
+    let since = |sequence: usize| VerifyOptions {
+        since: Some(VerifiedCheckpoint {
+            sequence: sequence as u64,
+            hash: records[sequence].seal.hash.clone(),
+        }),
         ..STRICT
     };
     let verdict = judge(&records[40..], &since(40));
     assert!(verdict.valid);
     assert_eq!((verdict.verified, verdict.length), (60, 100));
     let cut = judge(&[], &since(40));
-    assert_eq!((cut.failure.unwrap().class, cut.broken_at), (FailureClass::Missing, Some(40)));
+    assert_eq!((cut.failure.unwrap().class, cut.broken_at), (VerifyFailureClass::Missing, Some(40)));
     let late = judge(&records[41..], &since(40));
-    assert_eq!((late.failure.unwrap().class, late.broken_at), (FailureClass::Missing, Some(40)));
+    assert_eq!((late.failure.unwrap().class, late.broken_at), (VerifyFailureClass::Missing, Some(40)));
     let mut rebuilt = records[..40].to_vec();
     extend(&mut rebuilt, &Sealer::new(own()), 30);
     rebuilt.truncate(39);
     Tampering::WrongPrevious.apply(&mut rebuilt, 38);
-    let other =
-        Options { since: Some(Checkpoint { sequence: 38, hash: records[38].seal.hash.clone() }), ..STRICT };
+    let other = VerifyOptions {
+        since: Some(VerifiedCheckpoint { sequence: 38, hash: records[38].seal.hash.clone() }),
+        ..STRICT
+    };
     let verdict = judge(&rebuilt[38..], &other);
-    assert_eq!((verdict.failure.unwrap().class, verdict.broken_at), (FailureClass::Hash, Some(38)));
+    assert_eq!((verdict.failure.unwrap().class, verdict.broken_at), (VerifyFailureClass::Hash, Some(38)));
 }
 
 #[test]
@@ -177,13 +182,13 @@ fn keys_are_told_apart_and_a_short_name_tries_them_all() {
     }
     assert!(judge(&records, &STRICT).valid);
     let mut keys = KeySet::default();
-    keys.add(own().public(), Origin::Bundled);
+    keys.add(own().public(), KeyOrigin::Bundled);
     let verdict = verify(records.iter().cloned().map(Ok), &STRICT, &keys).unwrap();
-    assert_eq!(verdict.signers[&own().public().fingerprint()].standing(), "bundled");
-    let given = KeySet::given(stranger().public());
+    assert_eq!(verdict.signers[&own().public().fingerprint()].trust_label(), "bundled");
+    let given = KeySet::from_key(stranger().public());
     let verdict = verify(records.iter().cloned().map(Ok), &STRICT, &given).unwrap();
-    assert_eq!(verdict.failure.unwrap().class, FailureClass::UnknownSigner);
-    assert_eq!(verdict.signers[&own().public().short_fingerprint()].standing(), "unknown");
+    assert_eq!(verdict.failure.unwrap().class, VerifyFailureClass::UnknownSigner);
+    assert_eq!(verdict.signers[&own().public().short_fingerprint()].trust_label(), "unknown");
     // A key of the same short name that did not sign is passed over.
     let twin = (0_u64..)
         .map(|n| {
@@ -191,7 +196,7 @@ fn keys_are_told_apart_and_a_short_name_tries_them_all() {
         })
         .find(|key| key.short_fingerprint() == own().public().short_fingerprint() && *key != own().public());
     let mut both = keys.clone();
-    both.add(twin.unwrap(), Origin::Known);
+    both.add(twin.unwrap(), KeyOrigin::Known);
     for options in modes().into_iter().filter(|options| options.signatures) {
         let verdict = verify(records.iter().cloned().map(Ok), &options, &both).unwrap();
         assert!(verdict.valid, "{verdict:?}");
@@ -212,7 +217,7 @@ fn a_record_that_cannot_be_read_is_malformed_and_a_source_that_cannot_is_an_erro
             let verdict = with(Code::ChainBroken).unwrap();
             assert_eq!(
                 (verdict.failure.unwrap().class, verdict.broken_at),
-                (FailureClass::Malformed, Some(place as u64))
+                (VerifyFailureClass::Malformed, Some(place as u64))
             );
             assert_eq!(with(Code::IoError).unwrap_err().code, Code::IoError);
         }
@@ -227,10 +232,10 @@ fn a_record_that_cannot_be_read_is_malformed_and_a_source_that_cannot_is_an_erro
 
 #[test]
 fn the_batch_mode_says_where_it_may_differ() {
-    let verdict = judge(&chain(2), &Options { batch: true, ..STRICT });
+    let verdict = judge(&chain(2), &VerifyOptions { batch: true, ..STRICT });
     assert_eq!(verdict.notes, [capsid_seal::verify::BATCH_NOTE]);
     assert!(judge(&chain(2), &STRICT).notes.is_empty());
-    assert_eq!(judge(&chain(2), &Options::default()).notes, ["Signatures were not checked."]);
+    assert_eq!(judge(&chain(2), &VerifyOptions::default()).notes, ["Signatures were not checked."]);
 }
 
 proptest! {

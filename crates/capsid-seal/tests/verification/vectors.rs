@@ -2,9 +2,9 @@
 
 use capsid_model::Value;
 use capsid_seal::hash::sha3_hex;
-use capsid_seal::keys::{KeySet, Origin, health};
-use capsid_seal::verify::{Options, verify};
-use capsid_seal::{PublicKey, Seal, SigningKey, Stored};
+use capsid_seal::keys::{KeyOrigin, KeySet, health};
+use capsid_seal::verify::{VerifyOptions, verify};
+use capsid_seal::{PublicKey, RecordSeal, SigningKey, StoredRecord};
 use std::path::PathBuf;
 
 fn data(name: &str) -> Option<PathBuf> {
@@ -67,13 +67,13 @@ fn bundled_chains_verify_in_every_mode() {
     for (name, key) in index["keys"].as_object().unwrap() {
         let key = PublicKey::from_hex(key.as_str().unwrap()).unwrap();
         assert_eq!(key.fingerprint(), *name);
-        keys.add(key, Origin::Bundled);
+        keys.add(key, KeyOrigin::Bundled);
     }
     let mut chains = 0;
     for entry in std::fs::read_dir(&folder).unwrap() {
         let document = json(&entry.unwrap().path());
         let Some(capsules) = document["capsules"].as_array() else { continue };
-        let records: Vec<Stored> = capsules.iter().map(stored).collect();
+        let records: Vec<StoredRecord> = capsules.iter().map(stored).collect();
         for options in super::support::modes() {
             let verdict = verify(records.iter().cloned().map(Ok), &options, &keys).unwrap();
             assert!(verdict.valid && verdict.total > 0, "{verdict:?}");
@@ -83,26 +83,26 @@ fn bundled_chains_verify_in_every_mode() {
     assert_eq!(chains, 5);
 }
 
-fn stored(capsule: &Value) -> Stored {
-    let seal = Seal {
+fn stored(capsule: &Value) -> StoredRecord {
+    let seal = RecordSeal {
         hash: text(capsule, "hash"),
         signature: text(capsule, "signature"),
         signature_pq: text(capsule, "signature_pq"),
         signed_at: capsule["signed_at"].as_str().map(str::to_owned),
         signed_by: text(capsule, "signed_by"),
     };
-    Stored { canonical: text(capsule, "canonical"), seal, columns: None }
+    StoredRecord { canonical: text(capsule, "canonical"), seal, columns: None }
 }
 
 #[test]
 fn a_home_of_the_reference_tool_gives_its_keys() {
     let Some(home) = data("home-sample") else { return };
-    let keys = KeySet::of_home(&home);
+    let keys = KeySet::load_home(&home);
     let origins: Vec<&str> = keys.iter().map(|key| key.origin.as_str()).collect();
     assert_eq!(origins, ["own", "known"]);
     assert!(keys.refused.is_empty());
     // Whatever else the check finds, it is about the copy's permissions.
     assert!(health::check(&home).iter().all(|finding| finding.message.contains("others than its owner")));
-    let options = Options { signatures: true, ..Options::default() };
+    let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
     assert!(verify([], &options, &keys).unwrap().valid);
 }

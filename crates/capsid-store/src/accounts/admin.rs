@@ -1,18 +1,18 @@
 //! What an owner or an operator does to nodes and accounts. Every change is audited.
 
-use crate::accounts::{self, Role, User};
+use crate::accounts::{self, AccountRole, UserRow};
 use crate::assets::id::AssetId;
-use crate::audit::{self, Change};
+use crate::audit::{self, AuditChange};
 use crate::db::tx::{Row, Tx};
 use crate::nodes::reputation_days;
-use crate::nodes::{self, Node};
+use crate::nodes::{self, NodeRow};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
 /// Who does something, why and when.
 #[derive(Debug, Clone, Copy)]
-pub struct By<'a> {
+pub struct AdminAction<'a> {
     /// `operator` or `user:…`.
     pub actor: &'a str,
     /// Why.
@@ -21,15 +21,15 @@ pub struct By<'a> {
     pub now: Time,
 }
 
-impl By<'_> {
-    fn note(
+impl AdminAction<'_> {
+    fn audit_change(
         self,
         tx: &mut dyn Tx,
         [kind, subject, action]: [&str; 3],
         before: Option<&str>,
         after: Option<&str>,
     ) -> Result<()> {
-        let change = Change { kind, subject, action, before, after, reason: self.reason };
+        let change = AuditChange { kind, subject, action, before, after, reason: self.reason };
         audit::add(tx, self.actor, change, self.now)
     }
 }
@@ -62,16 +62,16 @@ pub fn set_node_status(
     node_id: &str,
     status: NodeStatus,
     action: &str,
-    by: By<'_>,
-) -> Result<Option<Node>> {
+    by: AdminAction<'_>,
+) -> Result<Option<NodeRow>> {
     let Some(node) = nodes::lock(tx, node_id)? else { return Ok(None) };
     tx.run("UPDATE nodes SET status = $2 WHERE node_id = $1", params![node_id, status.as_str()])?;
-    by.note(tx, ["node", node_id, action], Some(&node.status), Some(status.as_str()))?;
+    by.audit_change(tx, ["node", node_id, action], Some(&node.status), Some(status.as_str()))?;
     Ok(Some(node))
 }
 
 /// Takes away what the hub itself holds against a node: its flag, its strikes and the pause they brought.
-pub fn unflag(tx: &mut dyn Tx, node_id: &str, by: By<'_>) -> Result<bool> {
+pub fn unflag(tx: &mut dyn Tx, node_id: &str, by: AdminAction<'_>) -> Result<bool> {
     if nodes::lock(tx, node_id)?.is_none() {
         return Ok(false);
     }
@@ -89,12 +89,17 @@ pub fn unflag(tx: &mut dyn Tx, node_id: &str, by: By<'_>) -> Result<bool> {
          WHERE node_id = $1",
         params![node_id],
     )?;
-    by.note(tx, ["node", node_id, "unflag"], held.as_deref(), None)?;
+    by.audit_change(tx, ["node", node_id, "unflag"], held.as_deref(), None)?;
     Ok(true)
 }
 
 /// Sets the reputation that is shown and used, or lets the computed one hold again.
-pub fn set_reputation(tx: &mut dyn Tx, node_id: &str, value: Option<f64>, by: By<'_>) -> Result<bool> {
+pub fn set_reputation(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    value: Option<f64>,
+    by: AdminAction<'_>,
+) -> Result<bool> {
     if nodes::lock(tx, node_id)?.is_none() {
         return Ok(false);
     }
@@ -103,41 +108,56 @@ pub fn set_reputation(tx: &mut dyn Tx, node_id: &str, value: Option<f64>, by: By
             row.real_or(0)
         })?
         .flatten();
-    let stood = reputation_days::standing(tx, node_id)?;
+    let stood = reputation_days::load_state(tx, node_id)?;
     tx.run("UPDATE nodes SET reputation_override = $2 WHERE node_id = $1", params![node_id, value])?;
-    reputation_days::note(tx, node_id, stood, by.now)?;
+    reputation_days::record_point(tx, node_id, stood, by.now)?;
     let told = |value: Option<f64>| value.map_or_else(|| "computed".to_owned(), |value| value.to_string());
-    by.note(tx, ["node", node_id, "set_reputation"], Some(&told(before)), Some(&told(value)))?;
+    by.audit_change(tx, ["node", node_id, "set_reputation"], Some(&told(before)), Some(&told(value)))?;
     Ok(true)
 }
 
 /// Gives a node another secret, for its owner to hand over. From now on only whoever has it may act for the node, and
 /// no hello shows it. Gives the new version.
-pub fn reset_secret(tx: &mut dyn Tx, node_id: &str, secret: &str, by: By<'_>) -> Result<Option<i64>> {
+pub fn reset_secret(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    secret: &str,
+    by: AdminAction<'_>,
+) -> Result<Option<i64>> {
     let Some(node) = nodes::lock(tx, node_id)? else { return Ok(None) };
     nodes::replace_secret(tx, node_id, secret)?;
     let version = node.secret_version + 1;
     let (before, after) = (format!("version {}", node.secret_version), format!("version {version}"));
-    by.note(tx, ["node", node_id, "reset_secret"], Some(&before), Some(&after))?;
+    by.audit_change(tx, ["node", node_id, "reset_secret"], Some(&before), Some(&after))?;
     Ok(Some(version))
 }
 
 /// Bans an account or lets it back; gives it as it was.
-pub fn set_user_banned(tx: &mut dyn Tx, user_id: &str, banned: bool, by: By<'_>) -> Result<Option<User>> {
+pub fn set_user_banned(
+    tx: &mut dyn Tx,
+    user_id: &str,
+    banned: bool,
+    by: AdminAction<'_>,
+) -> Result<Option<UserRow>> {
     let Some(user) = accounts::get(tx, user_id)? else { return Ok(None) };
     let since = banned.then_some(user.banned_at.unwrap_or(by.now.0));
     tx.run("UPDATE users SET banned_at = $2 WHERE user_id = $1", params![user_id, since])?;
     let word = |banned| if banned { "banned" } else { "active" };
     let action = if banned { "ban" } else { "unban" };
-    by.note(tx, ["user", user_id, action], Some(word(user.banned_at.is_some())), Some(word(banned)))?;
+    by.audit_change(tx, ["user", user_id, action], Some(word(user.banned_at.is_some())), Some(word(banned)))?;
     Ok(Some(user))
 }
 
 /// Sets what an account may do; gives it as it was.
-pub fn set_role(tx: &mut dyn Tx, user_id: &str, role: Role, by: By<'_>) -> Result<Option<User>> {
+pub fn set_role(
+    tx: &mut dyn Tx,
+    user_id: &str,
+    role: AccountRole,
+    by: AdminAction<'_>,
+) -> Result<Option<UserRow>> {
     let Some(user) = accounts::get(tx, user_id)? else { return Ok(None) };
     tx.run("UPDATE users SET role = $2 WHERE user_id = $1", params![user_id, role.as_str()])?;
-    by.note(tx, ["user", user_id, "set_role"], Some(user.role.as_str()), Some(role.as_str()))?;
+    by.audit_change(tx, ["user", user_id, "set_role"], Some(user.role.as_str()), Some(role.as_str()))?;
     Ok(Some(user))
 }
 
@@ -146,30 +166,30 @@ pub fn reset_password(
     tx: &mut dyn Tx,
     user_id: &str,
     password_hash: &str,
-    by: By<'_>,
-) -> Result<Option<User>> {
+    by: AdminAction<'_>,
+) -> Result<Option<UserRow>> {
     let Some(user) = accounts::get(tx, user_id)? else { return Ok(None) };
     tx.run("UPDATE users SET password_hash = $2 WHERE user_id = $1", params![user_id, password_hash])?;
     accounts::sessions::close_all(tx, user_id)?;
-    by.note(tx, ["user", user_id, "reset_password"], None, None)?;
+    by.audit_change(tx, ["user", user_id, "reset_password"], None, None)?;
     Ok(Some(user))
 }
 
 /// Accounts for an operator, in the order of their e-mail addresses: banned ones, others, or all.
-pub fn list_users(tx: &mut dyn Tx, banned: Option<bool>, limit: i64) -> Result<Vec<User>> {
+pub fn list_users(tx: &mut dyn Tx, banned: Option<bool>, limit: i64) -> Result<Vec<UserRow>> {
     let wanted = banned.map_or(-1, i64::from);
     tx.all(
         "SELECT user_id, email, role, created_at, banned_at FROM users
          WHERE CAST($1 AS BIGINT) = -1
             OR CAST($1 AS BIGINT) = CASE WHEN banned_at IS NULL THEN 0 ELSE 1 END ORDER BY email LIMIT $2",
         params![wanted, limit],
-        User::read,
+        UserRow::read,
     )
 }
 
 /// A node in a list of its owner or an operator.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct NodeLine {
+pub struct AdminNodeRow {
     /// Its id.
     pub node_id: String,
     /// A name it gave itself.
@@ -200,7 +220,7 @@ pub struct NodeLine {
     pub balance: i64,
 }
 
-impl NodeLine {
+impl AdminNodeRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             node_id: row.string(0)?,
@@ -222,7 +242,7 @@ impl NodeLine {
 }
 
 /// The nodes of an account, in the order of their ids.
-pub fn nodes_of(tx: &mut dyn Tx, user_id: &str, limit: i64) -> Result<Vec<NodeLine>> {
+pub fn nodes_of(tx: &mut dyn Tx, user_id: &str, limit: i64) -> Result<Vec<AdminNodeRow>> {
     tx.all(
         "SELECT n.node_id, n.name, n.status, n.secret_state, n.owner, COALESCE(n.reputation_override, n.reputation),
             CAST(CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END AS BIGINT), n.sybil_flag, n.cooldown_until,
@@ -230,12 +250,12 @@ pub fn nodes_of(tx: &mut dyn Tx, user_id: &str, limit: i64) -> Result<Vec<NodeLi
          FROM nodes n LEFT JOIN accounts a ON a.account = 'node:' || n.node_id
          WHERE n.owner = $1 ORDER BY n.node_id LIMIT $2",
         params![user_id, limit],
-        NodeLine::read,
+        AdminNodeRow::read,
     )
 }
 
 /// Nodes for an operator, the newest first, of one status or of all.
-pub fn list_nodes(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<Vec<NodeLine>> {
+pub fn list_nodes(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<Vec<AdminNodeRow>> {
     tx.all(
         "SELECT n.node_id, n.name, n.status, n.secret_state, n.owner, COALESCE(n.reputation_override, n.reputation),
             CAST(CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END AS BIGINT), n.sybil_flag, n.cooldown_until,
@@ -245,13 +265,13 @@ pub fn list_nodes(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<V
             OR (n.sybil_flag IS NOT NULL AND CAST($1 AS TEXT) = 'flagged')
          ORDER BY n.created_at DESC, n.node_id LIMIT $2",
         params![status, limit],
-        NodeLine::read,
+        AdminNodeRow::read,
     )
 }
 
 /// An asset in a list of an operator.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct AssetLine {
+pub struct AdminAssetRow {
     /// Its id.
     pub asset_id: AssetId,
     /// Gene, Capsule or EvolutionEvent.
@@ -269,13 +289,13 @@ pub struct AssetLine {
 }
 
 /// Assets for an operator, the newest first, of one status or of all.
-pub fn list_assets(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<Vec<AssetLine>> {
+pub fn list_assets(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<Vec<AdminAssetRow>> {
     tx.all(
         "SELECT asset_id, asset_type, status, node_id, gdi, safety, created_at FROM assets
          WHERE CAST($1 AS TEXT) IS NULL OR status = CAST($1 AS TEXT) ORDER BY seq DESC LIMIT $2",
         params![status, limit],
         |row| {
-            Ok(AssetLine {
+            Ok(AdminAssetRow {
                 asset_id: AssetId::read(row, 0)?,
                 asset_type: row.string(1)?,
                 status: row.string(2)?,

@@ -4,12 +4,12 @@
 //! look-up by the hash tells nothing of how much of a guess was right.
 
 pub mod admin;
-pub mod attempts;
-pub mod claims;
-pub mod keys;
+pub mod api_keys;
+pub mod claim_codes;
+pub mod login_attempts;
 pub mod sessions;
 
-use crate::audit::{self, Change};
+use crate::audit::{self, AuditChange};
 use crate::db::tx::{Row, Tx};
 use crate::ledger::{self, MINT, Transfer};
 use crate::params;
@@ -20,14 +20,14 @@ use sha2::{Digest, Sha256};
 /// What an account may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum AccountRole {
     /// Owns nodes and votes.
     User,
     /// May also decide about other people's assets and nodes.
     Admin,
 }
 
-impl Role {
+impl AccountRole {
     /// The word that is stored and sent.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -44,23 +44,23 @@ impl Role {
 
 /// An account.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct User {
+pub struct UserRow {
     /// `user_…`.
     pub user_id: String,
     /// In the form that `capsid_rules::account::email` gives.
     pub email: String,
     /// What it may do.
-    pub role: Role,
+    pub role: AccountRole,
     /// When it was made.
     pub created_at: i64,
     /// Since when it may do nothing.
     pub banned_at: Option<i64>,
 }
 
-impl User {
+impl UserRow {
     /// Whether it may administer.
     pub fn is_admin(&self) -> bool {
-        self.role == Role::Admin
+        self.role == AccountRole::Admin
     }
 
     /// How the audit names it.
@@ -73,7 +73,7 @@ impl User {
         Ok(Self {
             user_id: row.string(0)?,
             email: row.string(1)?,
-            role: Role::parse(row.text(2)?),
+            role: AccountRole::parse(row.text(2)?),
             created_at: row.int(3)?,
             banned_at: row.int_or(4)?,
         })
@@ -90,13 +90,13 @@ pub struct NewUser {
     /// Of the password, as a PHC string.
     pub password_hash: String,
     /// What it may do.
-    pub role: Role,
+    pub role: AccountRole,
     /// What it gets to begin with, in milli-credits.
     pub grant: i64,
 }
 
 /// Makes an account with its first credits; nothing when the e-mail address is taken.
-pub fn create(tx: &mut dyn Tx, new: &NewUser, actor: &str, now: Time) -> Result<Option<User>> {
+pub fn create(tx: &mut dyn Tx, new: &NewUser, actor: &str, now: Time) -> Result<Option<UserRow>> {
     let made = tx.run(
         "INSERT INTO users (user_id, email, password_hash, role, created_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT DO NOTHING",
@@ -112,25 +112,25 @@ pub fn create(tx: &mut dyn Tx, new: &NewUser, actor: &str, now: Time) -> Result<
             Transfer { reference: &reference, kind: "grant", from: MINT, to: &account, amount: new.grant };
         ledger::transfer(tx, gift, now)?;
     }
-    note(tx, actor, &new.user_id, "create", [None, Some(new.role.as_str())], now)?;
+    audit_change(tx, actor, &new.user_id, "create", [None, Some(new.role.as_str())], now)?;
     get(tx, &new.user_id)
 }
 
 /// Finds an account by its id.
-pub fn get(tx: &mut dyn Tx, user_id: &str) -> Result<Option<User>> {
+pub fn get(tx: &mut dyn Tx, user_id: &str) -> Result<Option<UserRow>> {
     tx.first(
         "SELECT user_id, email, role, created_at, banned_at FROM users WHERE user_id = $1",
         params![user_id],
-        User::read,
+        UserRow::read,
     )
 }
 
 /// Finds an account by its e-mail address, with the hash of its password.
-pub fn by_email(tx: &mut dyn Tx, email: &str) -> Result<Option<(User, String)>> {
+pub fn by_email(tx: &mut dyn Tx, email: &str) -> Result<Option<(UserRow, String)>> {
     tx.first(
         "SELECT user_id, email, role, created_at, banned_at, password_hash FROM users WHERE email = $1",
         params![email],
-        |row| Ok((User::read(row)?, row.string(5)?)),
+        |row| Ok((UserRow::read(row)?, row.string(5)?)),
     )
 }
 
@@ -140,12 +140,12 @@ pub fn lock(tx: &mut dyn Tx, user_id: &str) -> Result<bool> {
 }
 
 /// Accounts in the order of their ids, from the one after `after`.
-pub fn list(tx: &mut dyn Tx, after: &str, limit: i64) -> Result<Vec<User>> {
+pub fn list(tx: &mut dyn Tx, after: &str, limit: i64) -> Result<Vec<UserRow>> {
     tx.all(
         "SELECT user_id, email, role, created_at, banned_at FROM users WHERE user_id > $1
          ORDER BY user_id LIMIT $2",
         params![after, limit],
-        User::read,
+        UserRow::read,
     )
 }
 
@@ -153,7 +153,7 @@ pub fn list(tx: &mut dyn Tx, after: &str, limit: i64) -> Result<Vec<User>> {
 /// Nothing happens, and the answer is no, when the password is no longer the one that was checked.
 pub fn change_password(
     tx: &mut dyn Tx,
-    user: &User,
+    user: &UserRow,
     [old_hash, new_hash]: [&str; 2],
     keep_session: &str,
     now: Time,
@@ -166,16 +166,16 @@ pub fn change_password(
         return Ok(false);
     }
     sessions::close_others(tx, &user.user_id, keep_session)?;
-    note(tx, &user.actor(), &user.user_id, "change_password", [None, None], now)?;
+    audit_change(tx, &user.actor(), &user.user_id, "change_password", [None, None], now)?;
     Ok(true)
 }
 
 /// Forgets sessions that have ended and failed logins that no longer count.
-pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
-    Ok(sessions::forget_old(tx, now)? + attempts::forget_old(tx, now)?)
+pub fn delete_expired(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    Ok(sessions::delete_expired(tx, now)? + login_attempts::delete_expired(tx, now)?)
 }
 
-fn note(
+fn audit_change(
     tx: &mut dyn Tx,
     actor: &str,
     user_id: &str,
@@ -183,7 +183,7 @@ fn note(
     [before, after]: [Option<&str>; 2],
     now: Time,
 ) -> Result<()> {
-    let change = Change { kind: "user", subject: user_id, action, before, after, reason: None };
+    let change = AuditChange { kind: "user", subject: user_id, action, before, after, reason: None };
     audit::add(tx, actor, change, now)
 }
 

@@ -1,6 +1,6 @@
 //! Sessions: what a login gives.
 
-use super::{User, token_hash};
+use super::{UserRow, token_hash};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -21,12 +21,12 @@ pub fn open(tx: &mut dyn Tx, user_id: &str, token: &str, now: Time) -> Result<Ti
 }
 
 /// Whose session a token is.
-pub fn user(tx: &mut dyn Tx, token: &str, now: Time) -> Result<Option<User>> {
+pub fn user(tx: &mut dyn Tx, token: &str, now: Time) -> Result<Option<UserRow>> {
     tx.first(
         "SELECT u.user_id, u.email, u.role, u.created_at, u.banned_at
          FROM sessions s JOIN users u ON u.user_id = s.user_id WHERE s.token_hash = $1 AND s.expires_at > $2",
         params![&token_hash(token), now],
-        User::read,
+        UserRow::read,
     )
 }
 
@@ -52,6 +52,6 @@ pub fn close_all(tx: &mut dyn Tx, user_id: &str) -> Result<()> {
 }
 
 /// Forgets sessions that have ended.
-pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+pub fn delete_expired(tx: &mut dyn Tx, now: Time) -> Result<u64> {
     tx.run("DELETE FROM sessions WHERE expires_at <= $1", params![now])
 }

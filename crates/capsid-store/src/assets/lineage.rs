@@ -7,7 +7,7 @@ use capsid_model::problem::Result;
 
 /// A node as a point of a drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Who {
+pub struct LineageNode {
     /// Its id.
     pub node_id: String,
     /// A name it gave itself.
@@ -18,7 +18,7 @@ pub struct Who {
 
 /// Nodes of others that said of themselves that they used an asset: they reviewed it, or reported on it. Who merely
 /// fetched it is nobody's business.
-pub fn users(tx: &mut dyn Tx, id: &AssetId, limit: usize) -> Result<Vec<Who>> {
+pub fn users(tx: &mut dyn Tx, id: &AssetId, limit: usize) -> Result<Vec<LineageNode>> {
     let mut found = tx.all(
         "SELECT DISTINCT n.node_id, n.name, n.status FROM nodes n JOIN (
             SELECT r.node_id FROM (SELECT node_id FROM reports
@@ -27,15 +27,15 @@ pub fn users(tx: &mut dyn Tx, id: &AssetId, limit: usize) -> Result<Vec<Who>> {
                 WHERE asset_id = $1 ORDER BY created_at, review_id LIMIT $2) v) u ON u.node_id = n.node_id
          ORDER BY n.node_id LIMIT $2",
         params![id, limit as i64],
-        |row| Ok(Who { node_id: row.string(0)?, name: row.string_or(1)?, status: row.string(2)? }),
+        |row| Ok(LineageNode { node_id: row.string(0)?, name: row.string_or(1)?, status: row.string(2)? }),
     )?;
     found.truncate(limit);
     Ok(found)
 }
 
 /// A node.
-pub fn who(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Who>> {
+pub fn find_lineage_node(tx: &mut dyn Tx, node_id: &str) -> Result<Option<LineageNode>> {
     tx.first("SELECT node_id, name, status FROM nodes WHERE node_id = $1", params![node_id], |row| {
-        Ok(Who { node_id: row.string(0)?, name: row.string_or(1)?, status: row.string(2)? })
+        Ok(LineageNode { node_id: row.string(0)?, name: row.string_or(1)?, status: row.string(2)? })
     })
 }

@@ -3,20 +3,20 @@
 pub mod environments;
 pub mod id;
 pub mod lineage;
-pub mod listing;
+pub mod list;
 
 use crate::assets::id::AssetId;
 use crate::db::tx::{Row, Tx};
 use crate::params;
 use capsid_model::problem::Result;
-pub use capsid_rules::assets::published::Traits;
+pub use capsid_rules::assets::traits::AssetTraits;
 use capsid_rules::evaluation::gdi::{Gdi, hundredths};
-use capsid_rules::evaluation::proof::Proof;
-use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::evaluation::proof::ProofLevel;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 
 /// What the hub knows of an asset, without its body.
 #[derive(Debug, Clone)]
-pub struct Asset {
+pub struct AssetRow {
     /// Its place in the order of publication.
     pub seq: i64,
     /// The hash of its content.
@@ -24,7 +24,7 @@ pub struct Asset {
     /// What it is.
     pub asset_type: AssetType,
     /// Where it stands.
-    pub status: Status,
+    pub status: AssetStatus,
     /// featured, normal, observation or delisted.
     pub trust_tier: String,
     /// Who published it.
@@ -38,7 +38,7 @@ pub struct Asset {
     /// When it was last of use.
     pub last_activity_at: i64,
     /// What can be learnt from the body alone.
-    pub traits: Traits,
+    pub traits: AssetTraits,
     /// Why it is held or warned of.
     pub safety: Option<String>,
     /// What it is much like.
@@ -90,21 +90,21 @@ macro_rules! columns {
     };
 }
 
-impl Asset {
+impl AssetRow {
     /// Reads the columns that `columns!` selects.
     pub(crate) fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             seq: row.int(0)?,
             asset_id: AssetId::read(row, 1)?,
             asset_type: AssetType::parse(row.text(2)?).unwrap_or(AssetType::Capsule),
-            status: Status::parse(row.text(3)?).unwrap_or(Status::Quarantined),
+            status: AssetStatus::parse(row.text(3)?).unwrap_or(AssetStatus::Quarantined),
             trust_tier: row.string(4)?,
             node_id: row.string(5)?,
             bundle_id: row.string(6)?,
             created_at: row.int(7)?,
             promoted_at: row.int_or(8)?,
             last_activity_at: row.int(9)?,
-            traits: Traits {
+            traits: AssetTraits {
                 local_id: row.string_or(10)?,
                 category: row.string_or(11)?,
                 chain_id: row.string_or(12)?,
@@ -116,7 +116,7 @@ impl Asset {
                 summary_chars: row.int(18)?,
                 has_event: row.flag(19)?,
                 anti_pattern: row.flag(20)?,
-                proof: Proof::parse(row.text(21)?).unwrap_or_default(),
+                proof: ProofLevel::parse(row.text(21)?).unwrap_or_default(),
             },
             safety: row.string_or(22)?,
             similar_to: AssetId::read_or(row, 23)?,
@@ -138,21 +138,21 @@ impl Asset {
 }
 
 /// Finds an asset.
-pub fn get(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<Asset>> {
-    tx.first(columns!("WHERE a.asset_id = $1"), params![id], Asset::read)
+pub fn get(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<AssetRow>> {
+    tx.first(columns!("WHERE a.asset_id = $1"), params![id], AssetRow::read)
 }
 
 /// Finds an asset and keeps others from changing it meanwhile.
-pub fn lock(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<Asset>> {
-    tx.first(columns!("WHERE a.asset_id = $1 FOR UPDATE"), params![id], Asset::read)
+pub fn lock(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<AssetRow>> {
+    tx.first(columns!("WHERE a.asset_id = $1 FOR UPDATE"), params![id], AssetRow::read)
 }
 
 /// The assets after a place in the order of publication.
-pub(crate) fn page(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Vec<Asset>> {
+pub(crate) fn page(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Vec<AssetRow>> {
     tx.all(
         columns!("WHERE a.seq > $1 AND length(a.asset_id) = 32 ORDER BY a.seq LIMIT $2"),
         params![after, limit],
-        Asset::read,
+        AssetRow::read,
     )
 }
 

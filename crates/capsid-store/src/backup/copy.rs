@@ -1,6 +1,6 @@
 //! From one kind of database to the other, table by table in the order of the keys.
 
-use crate::db::tables::{Cell, Column, Kind, TOGETHER, Table, tables};
+use crate::db::tables::{CellValue, ColumnKind, ColumnSchema, TOGETHER, TableSchema, tables};
 use crate::db::tx::{Dialect, Param, Row, Tx};
 use crate::params;
 use capsid_model::problem::Result;
@@ -24,8 +24,13 @@ pub fn all(from: &mut dyn Tx, to: &mut dyn Tx, progress: &mut dyn FnMut(u64, u64
     Ok(())
 }
 
-fn one(from: &mut dyn Tx, to: &mut dyn Tx, table: &'static Table, told: &mut dyn FnMut(u64)) -> Result<()> {
-    let mut waiting: Vec<Cell> = Vec::new();
+fn one(
+    from: &mut dyn Tx,
+    to: &mut dyn Tx,
+    table: &'static TableSchema,
+    told: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let mut waiting: Vec<CellValue> = Vec::new();
     let full = TOGETHER * table.columns.len();
     stream(from, table, &mut |row| {
         for (at, column) in table.columns.iter().enumerate() {
@@ -48,7 +53,7 @@ fn one(from: &mut dyn Tx, to: &mut dyn Tx, table: &'static Table, told: &mut dyn
 /// Shows every row without holding them all. SQLite does that by itself, PostgreSQL through a cursor.
 fn stream(
     from: &mut dyn Tx,
-    table: &'static Table,
+    table: &'static TableSchema,
     visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
 ) -> Result<()> {
     if from.dialect() == Dialect::Sqlite {
@@ -68,22 +73,22 @@ fn stream(
     from.run(&table.close_cursor, params![]).map(|_| ())
 }
 
-fn read(row: &dyn Row, at: usize, column: &Column) -> Result<Cell> {
+fn read(row: &dyn Row, at: usize, column: &ColumnSchema) -> Result<CellValue> {
     Ok(match column.kind {
-        Kind::Int => Cell::Int(row.int_or(at)?),
-        Kind::Real => Cell::Real(row.real_or(at)?),
-        Kind::Text => Cell::Text(row.string_or(at)?),
-        Kind::Blob => Cell::Blob(row.blob_or(at)?.map(<[u8]>::to_vec)),
+        ColumnKind::Int => CellValue::Int(row.int_or(at)?),
+        ColumnKind::Real => CellValue::Real(row.real_or(at)?),
+        ColumnKind::Text => CellValue::Text(row.string_or(at)?),
+        ColumnKind::Blob => CellValue::Blob(row.blob_or(at)?.map(<[u8]>::to_vec)),
     })
 }
 
-fn write(to: &mut dyn Tx, sql: &'static str, cells: &[Cell]) -> Result<()> {
-    let params: Vec<Param<'_>> = cells.iter().map(Cell::param).collect();
+fn write(to: &mut dyn Tx, sql: &'static str, cells: &[CellValue]) -> Result<()> {
+    let params: Vec<Param<'_>> = cells.iter().map(CellValue::param).collect();
     to.run(sql, &params).map(|_| ())
 }
 
 /// Lets the next row have a number that no row ever had, though the last ones may have been deleted.
-fn count_on(from: &mut dyn Tx, to: &mut dyn Tx, table: &Table) -> Result<()> {
+fn count_on(from: &mut dyn Tx, to: &mut dyn Tx, table: &TableSchema) -> Result<()> {
     let last = match from.dialect() {
         Dialect::Sqlite => {
             from.number("SELECT seq FROM sqlite_sequence WHERE name = $1", params![&table.name])?

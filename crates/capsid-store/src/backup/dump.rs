@@ -4,7 +4,7 @@
 //! only hubs that share a database keep there, the search index, which each database has in its own form, and the bands
 //! of sketches, which name these by such a number.
 
-use crate::db::tables::{Kind, Table, tables};
+use crate::db::tables::{ColumnKind, TableSchema, tables};
 use crate::db::tx::{Row, Tx};
 use capsid_model::hash::hex;
 use capsid_model::problem::Result;
@@ -24,15 +24,15 @@ pub fn dump(tx: &mut dyn Tx) -> Result<String> {
     Ok(text)
 }
 
-fn line(table: &Table, row: &dyn Row) -> Result<String> {
+fn line(table: &TableSchema, row: &dyn Row) -> Result<String> {
     let mut line = String::from(" ");
     for (n, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.counted) {
         let name = &column.name;
         let _to_a_string = match column.kind {
-            Kind::Int => row.int_or(n)?.map(|value| write!(line, " {name}={value}")),
-            Kind::Real => row.real_or(n)?.map(|value| write!(line, " {name}={value:?}")),
-            Kind::Text => row.text_or(n)?.map(|value| write!(line, " {name}={value:?}")),
-            Kind::Blob => row.blob_or(n)?.map(|value| write!(line, " {name}={}", hex(value))),
+            ColumnKind::Int => row.int_or(n)?.map(|value| write!(line, " {name}={value}")),
+            ColumnKind::Real => row.real_or(n)?.map(|value| write!(line, " {name}={value:?}")),
+            ColumnKind::Text => row.text_or(n)?.map(|value| write!(line, " {name}={value:?}")),
+            ColumnKind::Blob => row.blob_or(n)?.map(|value| write!(line, " {name}={}", hex(value))),
         };
     }
     line.push('\n');

@@ -8,12 +8,12 @@ pub mod dump;
 mod pages;
 
 use crate::db::migrate;
-use crate::db::private;
+use crate::db::private_files;
 use crate::db::sqlite;
-use crate::db::sqlite::{SqliteTx, Statements};
+use crate::db::sqlite::{SqliteTx, StatementCache};
 use crate::db::tables::tables;
 use crate::db::tx::Tx;
-use crate::store::{Options, Store};
+use crate::store::{Store, StoreOptions};
 use capsid_disk::lock::Lock;
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
@@ -24,10 +24,10 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 
 /// Is told how much was done, and how much there is.
-pub type Progress = Box<dyn FnMut(u64, u64) + Send>;
+pub type BackupProgress = Box<dyn FnMut(u64, u64) + Send>;
 
 /// Copies everything into a new file, beside a running hub.
-pub fn backup(options: &Options, out: &Path, now: Time, mut progress: Progress) -> Result<()> {
+pub fn backup(options: &StoreOptions, out: &Path, now: Time, mut progress: BackupProgress) -> Result<()> {
     if out.exists() {
         return Err(Problem::new(Code::InputInvalid, format!("`{}` is there already.", out.display()))
             .fix("Choose another name; a backup never writes over anything."));
@@ -41,7 +41,7 @@ pub fn backup(options: &Options, out: &Path, now: Time, mut progress: Progress) 
             pages::copy(&source, &path, &mut *progress)?;
         }
         Some(_) => {
-            let store = Store::open(&options.clone().beside(), now)?;
+            let store = Store::open(&options.clone().shared(), now)?;
             migrate::sqlite(&path, true, now)?;
             store.read_now(move |from| {
                 let target = open_target(&path)?;
@@ -49,38 +49,42 @@ pub fn backup(options: &Options, out: &Path, now: Time, mut progress: Progress) 
             })?;
         }
     }
-    look_over(temporary.path())?;
-    put_in_place(temporary, out)
+    verify_copy(temporary.path())?;
+    replace_database(temporary, out)
 }
 
 /// Brings a backup back into an empty place.
-pub fn restore(from: &Path, options: &Options, now: Time, mut progress: Progress) -> Result<()> {
+pub fn restore(from: &Path, options: &StoreOptions, now: Time, mut progress: BackupProgress) -> Result<()> {
     let source = open_backup(from)?;
     if options.database.is_some() {
         migrate::sqlite_is_current(&source)?;
         drop(source);
-        let store = Store::open(&Options { readers: 1, writers: 1, ..options.clone() }, now)?;
+        let store = Store::open(&StoreOptions { readers: 1, writers: 1, ..options.clone() }, now)?;
         let from = from.to_owned();
         return store.write_now(move |to| {
             must_be_empty(to)?;
-            copy::all(&mut transaction(&open_backup(&from)?, &mut Statements::default()), to, &mut *progress)
+            copy::all(
+                &mut transaction(&open_backup(&from)?, &mut StatementCache::default()),
+                to,
+                &mut *progress,
+            )
         });
     }
     let file = options.file();
-    private::folder(&options.data)?;
+    private_files::folder(&options.data)?;
     let lock = sqlite::lock_path(&file);
-    private::file(&lock)?;
+    private_files::file(&lock)?;
     let _lock = Lock::acquire(&lock, "the hub's database", Duration::ZERO)?;
     if file.exists() {
         return Err(not_empty(&format!("`{}`", file.display())));
     }
     let temporary = temporary_beside(&file)?;
     pages::copy(&source, temporary.path(), &mut *progress)?;
-    look_over(temporary.path())?;
-    put_in_place(temporary, &file)
+    verify_copy(temporary.path())?;
+    replace_database(temporary, &file)
 }
 
-fn existing(options: &Options) -> Result<PathBuf> {
+fn existing(options: &StoreOptions) -> Result<PathBuf> {
     let file = options.file();
     match file.exists() {
         true => Ok(file),
@@ -115,7 +119,7 @@ fn temporary_beside(path: &Path) -> Result<NamedTempFile> {
 }
 
 /// Gives the file its name, unless somebody else took it meanwhile. Both are on the disk afterwards.
-fn put_in_place(temporary: NamedTempFile, path: &Path) -> Result<()> {
+fn replace_database(temporary: NamedTempFile, path: &Path) -> Result<()> {
     let failed = |error: std::io::Error| Problem::io("write", path, &error);
     let written = File::open(temporary.path()).and_then(|file| file.sync_all());
     written.map_err(failed)?;
@@ -156,16 +160,16 @@ fn open_target(path: &Path) -> Result<Connection> {
 fn into_file(from: &mut dyn Tx, target: &Connection, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     let failed = |error: rusqlite::Error| sqlite::problem(&error);
     target.execute_batch("BEGIN").map_err(failed)?;
-    copy::all(from, &mut transaction(target, &mut Statements::default()), progress)?;
+    copy::all(from, &mut transaction(target, &mut StatementCache::default()), progress)?;
     target.execute_batch("COMMIT").map_err(failed)
 }
 
-fn transaction<'c>(connection: &'c Connection, statements: &'c mut Statements) -> SqliteTx<'c> {
+fn transaction<'c>(connection: &'c Connection, statements: &'c mut StatementCache) -> SqliteTx<'c> {
     SqliteTx::new(connection, statements)
 }
 
 /// Opens a copy as a stranger would and checks its pages.
-fn look_over(path: &Path) -> Result<()> {
+fn verify_copy(path: &Path) -> Result<()> {
     let connection = open_read_only(path)?;
     let verdict: String = connection
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))

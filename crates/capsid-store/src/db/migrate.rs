@@ -14,7 +14,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor};
 use std::path::Path;
 
 /// One step: its name, which begins with its date, and its text for each database.
-struct Step {
+struct Migration {
     name: &'static str,
     sqlite: &'static str,
     postgres: &'static str,
@@ -25,16 +25,16 @@ macro_rules! steps {
         &[$(steps!(@one $name $(, $sqlite, $postgres)?)),*]
     };
     (@one $name:literal) => {
-        Step { name: $name, sqlite: include_str!(concat!("../../migrations/", $name, ".sql")),
+        Migration { name: $name, sqlite: include_str!(concat!("../../migrations/", $name, ".sql")),
                postgres: include_str!(concat!("../../migrations/", $name, ".sql")) }
     };
     (@one $name:literal, $sqlite:literal, $postgres:literal) => {
-        Step { name: $name, sqlite: include_str!(concat!("../../migrations/", $sqlite)),
+        Migration { name: $name, sqlite: include_str!(concat!("../../migrations/", $sqlite)),
                postgres: include_str!(concat!("../../migrations/", $postgres)) }
     };
 }
 
-const STEPS: &[Step] = steps! {
+const STEPS: &[Migration] = steps! {
     "20261115-hub";
     "20261115-search", "20261115-search.sqlite.sql", "20261115-search.postgres.sql";
     "20261115-economy";
@@ -63,11 +63,11 @@ pub fn fingerprint() -> String {
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS migrations (
     name {text} NOT NULL PRIMARY KEY, sum {text} NOT NULL, applied_at {int} NOT NULL){strict}";
 
-impl Step {
+impl Migration {
     fn text(&self, dialect: Dialect) -> String {
         match dialect {
-            Dialect::Sqlite => in_words_of(dialect, self.sqlite),
-            Dialect::Postgres => in_words_of(dialect, self.postgres),
+            Dialect::Sqlite => render_ddl(dialect, self.sqlite),
+            Dialect::Postgres => render_ddl(dialect, self.postgres),
         }
     }
 }
@@ -77,7 +77,7 @@ pub(crate) fn common_text() -> String {
     STEPS.iter().filter(|step| step.sqlite == step.postgres).map(|step| step.sqlite).collect()
 }
 
-fn in_words_of(dialect: Dialect, sql: &str) -> String {
+fn render_ddl(dialect: Dialect, sql: &str) -> String {
     let words = match dialect {
         Dialect::Sqlite => [
             "INTEGER",
@@ -103,7 +103,7 @@ fn in_words_of(dialect: Dialect, sql: &str) -> String {
 }
 
 /// What is left to do, given the steps that were done. Refuses a database that this program does not know.
-fn pending(applied: &[(String, String)], dialect: Dialect) -> Result<Vec<&'static Step>> {
+fn pending(applied: &[(String, String)], dialect: Dialect) -> Result<Vec<&'static Migration>> {
     for (name, sum) in applied {
         let Some(step) = STEPS.iter().find(|step| step.name == name) else {
             return Err(Problem::new(
@@ -123,7 +123,7 @@ fn pending(applied: &[(String, String)], dialect: Dialect) -> Result<Vec<&'stati
     Ok(STEPS.iter().filter(|step| applied.iter().all(|(name, _)| name != step.name)).collect())
 }
 
-fn must_be_current(pending: &[&Step]) -> Result<()> {
+fn must_be_current(pending: &[&Migration]) -> Result<()> {
     match pending.first() {
         None => Ok(()),
         Some(step) => Err(Problem::new(
@@ -159,7 +159,7 @@ pub fn sqlite(file: &Path, allowed: bool, now: Time) -> Result<()> {
     let mut connection = sqlite::open_for_migration(file)?;
     let change =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
-    change.execute_batch(&in_words_of(Dialect::Sqlite, TABLE)).map_err(failed)?;
+    change.execute_batch(&render_ddl(Dialect::Sqlite, TABLE)).map_err(failed)?;
     let pending = pending(&applied_to(&change)?, Dialect::Sqlite)?;
     if !allowed {
         return must_be_current(&pending);
@@ -185,7 +185,7 @@ pub fn postgres(url: &str, allowed: bool, now: Time) -> Result<()> {
         let mut change = connection.begin().await.map_err(failed)?;
         change.execute("SELECT pg_advisory_xact_lock(4701)").await.map_err(failed)?;
         change.execute("SET LOCAL client_min_messages = warning").await.map_err(failed)?;
-        change.execute(AssertSqlSafe(in_words_of(Dialect::Postgres, TABLE))).await.map_err(failed)?;
+        change.execute(AssertSqlSafe(render_ddl(Dialect::Postgres, TABLE))).await.map_err(failed)?;
         let applied =
             change.fetch_all("SELECT name, sum FROM migrations ORDER BY name").await.map_err(failed)?;
         let applied: Vec<(String, String)> =

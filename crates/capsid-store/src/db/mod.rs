@@ -1,9 +1,9 @@
 //! Both databases: transactions, rows, migrations and tables.
 
 pub(crate) mod migrate;
+pub(crate) mod operation;
 pub(crate) mod postgres;
-pub(crate) mod private;
+pub(crate) mod private_files;
 pub(crate) mod sqlite;
 pub(crate) mod tables;
-pub(crate) mod task;
 pub mod tx;

@@ -11,11 +11,11 @@ pub const TOGETHER: usize = 32;
 
 /// One table and how its rows are read and written.
 #[derive(Debug)]
-pub struct Table {
+pub struct TableSchema {
     /// Its name.
     pub name: String,
     /// Its columns, in the order of the schema.
-    pub columns: Vec<Column>,
+    pub columns: Vec<ColumnSchema>,
     /// Reads all rows in the order of their key.
     pub select: String,
     /// The same through a cursor that the server keeps.
@@ -37,18 +37,18 @@ pub struct Table {
 
 /// One column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub struct ColumnSchema {
     /// Its name.
     pub name: String,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// Whether the database counts it up by itself, or it points to such a number.
     pub counted: bool,
 }
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// A whole number.
     Int,
     /// A number with a fraction.
@@ -61,7 +61,7 @@ pub enum Kind {
 
 /// A value of any column, on its way from one database to another.
 #[derive(Debug, Clone)]
-pub enum Cell {
+pub enum CellValue {
     /// A whole number.
     Int(Option<i64>),
     /// A number with a fraction.
@@ -72,7 +72,7 @@ pub enum Cell {
     Blob(Option<Vec<u8>>),
 }
 
-impl Cell {
+impl CellValue {
     /// The value as a parameter.
     pub fn param(&self) -> Param<'_> {
         match self {
@@ -84,7 +84,7 @@ impl Cell {
     }
 }
 
-impl Table {
+impl TableSchema {
     /// Whether the database counts its rows.
     pub fn is_counted(&self) -> bool {
         self.key.iter().any(|name| name == "seq") && self.key.len() == 1
@@ -110,14 +110,14 @@ impl Table {
 }
 
 /// Every table that both databases have, those first that others point to.
-pub fn tables() -> &'static [Table] {
-    static TABLES: OnceLock<Vec<Table>> = OnceLock::new();
+pub fn tables() -> &'static [TableSchema] {
+    static TABLES: OnceLock<Vec<TableSchema>> = OnceLock::new();
     TABLES.get_or_init(|| read(&migrate::common_text()))
 }
 
 /// Finds the tables in the text of the schema: `CREATE TABLE name (`, then a column or a constraint on each line.
-pub fn read(schema: &str) -> Vec<Table> {
-    let mut tables: Vec<Table> = Vec::new();
+pub fn read(schema: &str) -> Vec<TableSchema> {
+    let mut tables: Vec<TableSchema> = Vec::new();
     for line in schema.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix("CREATE TABLE ").and_then(|rest| rest.strip_suffix(" (")) {
             tables.push(empty(name));
@@ -133,12 +133,12 @@ pub fn read(schema: &str) -> Vec<Table> {
             table.columns.extend(column_of(line));
         }
     }
-    tables.iter_mut().for_each(Table::write_statements);
+    tables.iter_mut().for_each(TableSchema::write_statements);
     tables
 }
 
-fn empty(name: &str) -> Table {
-    Table {
+fn empty(name: &str) -> TableSchema {
+    TableSchema {
         name: name.to_owned(),
         columns: Vec::new(),
         select: String::new(),
@@ -164,17 +164,17 @@ fn key_of(line: &str) -> Option<Vec<String>> {
 }
 
 /// The column that a line declares.
-fn column_of(line: &str) -> Option<Column> {
+fn column_of(line: &str) -> Option<ColumnSchema> {
     let (name, rest) = line.split_once(' ')?;
     let counted = rest.starts_with("{serial}") || rest.contains("(seq)");
     let kind = match rest.split_once('}')?.0 {
-        "{int" | "{serial" => Kind::Int,
-        "{real" => Kind::Real,
-        "{text" => Kind::Text,
-        "{blob" => Kind::Blob,
+        "{int" | "{serial" => ColumnKind::Int,
+        "{real" => ColumnKind::Real,
+        "{text" => ColumnKind::Text,
+        "{blob" => ColumnKind::Blob,
         _ => return None,
     };
-    Some(Column { name: name.to_owned(), kind, counted })
+    Some(ColumnSchema { name: name.to_owned(), kind, counted })
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
 use crate::evaluation::reports;
-use crate::nodes::Node;
+use crate::nodes::NodeRow;
 use crate::params;
-use capsid_model::gate::{self, Policy};
+use capsid_model::gate::{self, CommandPolicy};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use sha2::{Digest, Sha256};
@@ -26,7 +26,7 @@ const BATCH: i64 = 50;
 
 /// How assignments are made.
 #[derive(Debug, Clone)]
-pub struct Terms {
+pub struct AssignmentTerms {
     /// How many validators are asked about one asset.
     pub validators: usize,
     /// How long they have.
@@ -37,7 +37,7 @@ pub struct Terms {
 
 /// What a validator shows to prove that it was asked.
 #[derive(Debug, Clone)]
-pub struct Ticket {
+pub struct AssignmentTicket {
     /// The assignment.
     pub task_id: String,
     /// What only the one who was asked knows.
@@ -84,7 +84,7 @@ pub fn open_for(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Vec<Assignm
 }
 
 /// The open assignments of a validator that comes to ask. One that has little to do gets more at once.
-pub fn poll(tx: &mut dyn Tx, node: &Node, terms: &Terms, now: Time) -> Result<Vec<Assignment>> {
+pub fn poll(tx: &mut dyn Tx, node: &NodeRow, terms: &AssignmentTerms, now: Time) -> Result<Vec<Assignment>> {
     let open = open_for(tx, &node.node_id, now)?;
     let staked =
         tx.exists("SELECT 1 FROM stakes WHERE node_id = $1 AND status = 'active'", params![&node.node_id])?;
@@ -99,7 +99,12 @@ pub fn poll(tx: &mut dyn Tx, node: &Node, terms: &Terms, now: Time) -> Result<Ve
 }
 
 /// Takes a ticket: the asset that its holder was asked about, or nothing where it does not hold. It holds once.
-pub fn redeem(tx: &mut dyn Tx, node_id: &str, ticket: &Ticket, now: Time) -> Result<Option<AssetId>> {
+pub fn redeem(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    ticket: &AssignmentTicket,
+    now: Time,
+) -> Result<Option<AssetId>> {
     let found = tx.first(
         "SELECT asset_id, nonce FROM assignments
          WHERE task_id = $1 AND node_id = $2 AND state = 'open' AND expires_at > $3 FOR UPDATE",
@@ -125,7 +130,7 @@ pub fn expire(tx: &mut dyn Tx, now: Time) -> Result<u64> {
 
 /// How far a walk through the candidates came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Assigned {
+pub struct AssignmentStep {
     /// How many assignments were made.
     pub made: u64,
     /// Where to go on; nothing at the end.
@@ -133,10 +138,15 @@ pub struct Assigned {
 }
 
 /// Asks validators about the next few candidates after a place in the order of publication.
-pub fn assign_next(tx: &mut dyn Tx, after: i64, terms: &Terms, now: Time) -> Result<Assigned> {
+pub fn assign_next(
+    tx: &mut dyn Tx,
+    after: i64,
+    terms: &AssignmentTerms,
+    now: Time,
+) -> Result<AssignmentStep> {
     let mut validators = validators(tx, now)?;
     if validators.is_empty() {
-        return Ok(Assigned { made: 0, next: None });
+        return Ok(AssignmentStep { made: 0, next: None });
     }
     let candidates = tx.all(
         "SELECT a.seq, a.asset_id, a.node_id, COALESCE('user:' || p.owner, 'node:' || p.node_id), a.proof, p.status
@@ -146,7 +156,7 @@ pub fn assign_next(tx: &mut dyn Tx, after: i64, terms: &Terms, now: Time) -> Res
         |row| {
             let suitable = row.text(4)? == "real" && row.text(5)? == "active";
             let asset_id = AssetId::read(row, 1)?;
-            let candidate = Candidate { asset_id, node_id: row.string(2)?, owner: row.string(3)? };
+            let candidate = AssignableAsset { asset_id, node_id: row.string(2)?, owner: row.string(3)? };
             Ok((row.int(0)?, suitable.then_some(candidate)))
         },
     )?;
@@ -156,25 +166,25 @@ pub fn assign_next(tx: &mut dyn Tx, after: i64, terms: &Terms, now: Time) -> Res
     for candidate in candidates.into_iter().filter_map(|(_, candidate)| candidate) {
         made += cover(tx, &candidate, &mut validators, terms, now)?;
     }
-    Ok(Assigned { made, next })
+    Ok(AssignmentStep { made, next })
 }
 
 /// A node that may be asked.
-struct Validator {
+struct ValidatorCandidate {
     node_id: String,
     owner: String,
     open: i64,
 }
 
 /// An asset that others should look at.
-struct Candidate {
+struct AssignableAsset {
     asset_id: AssetId,
     node_id: String,
     owner: String,
 }
 
 /// Who may be asked, those with the least to do first.
-fn validators(tx: &mut dyn Tx, now: Time) -> Result<Vec<Validator>> {
+fn validators(tx: &mut dyn Tx, now: Time) -> Result<Vec<ValidatorCandidate>> {
     tx.all(
         "SELECT v.node_id, v.owner, v.open FROM (
             SELECT n.node_id, COALESCE('user:' || n.owner, 'node:' || n.node_id) AS owner,
@@ -183,12 +193,18 @@ fn validators(tx: &mut dyn Tx, now: Time) -> Result<Vec<Validator>> {
             WHERE s.status = 'active' AND n.status = 'active' AND n.last_seen_at > $1) v
          WHERE v.open < $2 ORDER BY v.open, v.node_id LIMIT 200",
         params![now.0 - AWAY_AFTER_MS, MOST_OPEN],
-        |row| Ok(Validator { node_id: row.string(0)?, owner: row.string(1)?, open: row.int(2)? }),
+        |row| Ok(ValidatorCandidate { node_id: row.string(0)?, owner: row.string(1)?, open: row.int(2)? }),
     )
 }
 
 /// Asks a validator that came by itself, about the newest candidates that still want one.
-fn assign_to(tx: &mut dyn Tx, node: &Node, wanted: usize, terms: &Terms, now: Time) -> Result<u64> {
+fn assign_to(
+    tx: &mut dyn Tx,
+    node: &NodeRow,
+    wanted: usize,
+    terms: &AssignmentTerms,
+    now: Time,
+) -> Result<u64> {
     let candidates = tx.all(
         "SELECT c.asset_id, c.node_id, COALESCE('user:' || p.owner, 'node:' || p.node_id) FROM (
             SELECT asset_id, node_id, proof, seq FROM assets WHERE status = 'candidate' AND asset_type = 'Capsule'
@@ -200,14 +216,15 @@ fn assign_to(tx: &mut dyn Tx, node: &Node, wanted: usize, terms: &Terms, now: Ti
          ORDER BY c.seq LIMIT 20",
         params![&node.node_id, now.0 - ASK_AGAIN_MS, terms.validators as i64],
         |row| {
-            Ok(Candidate {
+            Ok(AssignableAsset {
                 asset_id: AssetId::read(row, 0)?,
                 node_id: row.string(1)?,
                 owner: row.string(2)?,
             })
         },
     )?;
-    let mut asked = vec![Validator { node_id: node.node_id.clone(), owner: node.owner_key(), open: 0 }];
+    let mut asked =
+        vec![ValidatorCandidate { node_id: node.node_id.clone(), owner: node.owner_key(), open: 0 }];
     let mut made = 0;
     for candidate in candidates {
         if made as usize >= wanted {
@@ -221,15 +238,15 @@ fn assign_to(tx: &mut dyn Tx, node: &Node, wanted: usize, terms: &Terms, now: Ti
 /// Asks as many validators about a candidate as are still missing.
 fn cover(
     tx: &mut dyn Tx,
-    candidate: &Candidate,
-    validators: &mut [Validator],
-    terms: &Terms,
+    candidate: &AssignableAsset,
+    validators: &mut [ValidatorCandidate],
+    terms: &AssignmentTerms,
     now: Time,
 ) -> Result<u64> {
-    let asked = asked(tx, &candidate.asset_id)?;
+    let asked = load_previous(tx, &candidate.asset_id)?;
     let mut heard: Vec<String> =
         asked.iter().filter(|asked| !asked.expired).map(|asked| asked.owner.clone()).collect();
-    let said = reports::of_others(tx, &candidate.asset_id)?;
+    let said = reports::load_others(tx, &candidate.asset_id)?;
     heard.extend(said.into_iter().filter(|voice| voice.report.weight > 0.0).map(|voice| voice.report.owner));
     heard.sort_unstable();
     heard.dedup();
@@ -262,26 +279,31 @@ fn cover(
 }
 
 /// Who was asked about an asset before.
-struct Asked {
+struct PreviousAssignees {
     node_id: String,
     owner: String,
     expired: bool,
     expires_at: i64,
 }
 
-fn asked(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<Asked>> {
+fn load_previous(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<PreviousAssignees>> {
     tx.all(
         "SELECT x.node_id, COALESCE('user:' || n.owner, 'node:' || n.node_id), x.state, x.expires_at
          FROM assignments x JOIN nodes n ON n.node_id = x.node_id WHERE x.asset_id = $1 ORDER BY x.task_id",
         params![id],
         |row| {
             let expired = row.text(2)? == "expired";
-            Ok(Asked { node_id: row.string(0)?, owner: row.string(1)?, expired, expires_at: row.int(3)? })
+            Ok(PreviousAssignees {
+                node_id: row.string(0)?,
+                owner: row.string(1)?,
+                expired,
+                expires_at: row.int(3)?,
+            })
         },
     )
 }
 
-fn ask(tx: &mut dyn Tx, id: &AssetId, node_id: &str, terms: &Terms, now: Time) -> Result<()> {
+fn ask(tx: &mut dyn Tx, id: &AssetId, node_id: &str, terms: &AssignmentTerms, now: Time) -> Result<()> {
     let derived = |what: &str| {
         let mut hash = Sha256::new();
         hash.update(terms.chance);
@@ -320,17 +342,17 @@ pub fn validation_of(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<String>> {
 
 fn commands(gene: &str) -> Vec<String> {
     #[derive(serde::Deserialize)]
-    struct Gene {
+    struct GeneCommands {
         #[serde(default)]
         validation: Vec<String>,
     }
-    serde_json::from_str::<Gene>(gene).map(|gene| gene.validation).unwrap_or_default()
+    serde_json::from_str::<GeneCommands>(gene).map(|gene| gene.validation).unwrap_or_default()
 }
 
 /// Whether a validator's sandbox would run the commands. What the operator of this hub allows beyond the usual is
 /// nothing that a validator elsewhere would run.
 fn runnable(commands: &[String]) -> bool {
-    let usual = Policy::default();
+    let usual = CommandPolicy::default();
     !commands.is_empty() && commands.iter().all(|command| gate::check(command, &usual).is_ok())
 }
 

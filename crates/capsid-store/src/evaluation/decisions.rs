@@ -1,22 +1,22 @@
 //! Decisions: an admin's are carried out, a validator's is one vote beside the reports, everybody else's is only
 //! recorded. A sender has one decision on an asset; a later one takes the place of the earlier.
 
-use crate::assets::Asset;
+use crate::assets::AssetRow;
 use crate::assets::id::AssetId;
-use crate::audit::{self, Change as AuditChange};
+use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
 use crate::evaluation::reports;
-use crate::nodes::Node;
+use crate::nodes::NodeRow;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::evaluation::consensus::{Report, Source, weight};
+use capsid_rules::evaluation::consensus::{ReportSource, ReportVote, weight};
 use capsid_rules::evaluation::reputation::SENIOR;
-use capsid_rules::lifecycle::Change;
+use capsid_rules::lifecycle::AssetEvent;
 
 /// What can be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
+pub enum AssetDecision {
     /// It is good.
     Accept,
     /// It is not.
@@ -25,7 +25,7 @@ pub enum Decision {
     Quarantine,
 }
 
-impl Decision {
+impl AssetDecision {
     /// Every decision, as it is sent.
     pub const WORDS: [&'static str; 3] = ["accept", "reject", "quarantine"];
 
@@ -44,18 +44,18 @@ impl Decision {
     }
 
     /// What it does to an asset when it binds.
-    pub fn change(self) -> Change {
+    pub fn change(self) -> AssetEvent {
         match self {
-            Self::Accept => Change::Promote,
-            Self::Reject => Change::Reject,
-            Self::Quarantine => Change::Quarantine,
+            Self::Accept => AssetEvent::Promote,
+            Self::Reject => AssetEvent::Reject,
+            Self::Quarantine => AssetEvent::Quarantine,
         }
     }
 }
 
 /// What a node's decision on an asset is worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Standing {
+pub enum DecisionWeight {
     /// It is about the node's own asset, or that of its owner.
     Own,
     /// A vote of this weight: the node has a stake or a good reputation.
@@ -64,7 +64,7 @@ pub enum Standing {
     Other,
 }
 
-impl Standing {
+impl DecisionWeight {
     /// How much the decision weighs.
     pub fn weight(self) -> f64 {
         match self {
@@ -84,15 +84,15 @@ impl Standing {
 }
 
 /// What a node's decision on an asset is worth.
-pub fn standing(tx: &mut dyn Tx, asset: &Asset, node: &Node) -> Result<Standing> {
+pub fn decision_weight(tx: &mut dyn Tx, asset: &AssetRow, node: &NodeRow) -> Result<DecisionWeight> {
     if reports::is_own(tx, asset, node)? {
-        return Ok(Standing::Own);
+        return Ok(DecisionWeight::Own);
     }
     let staked =
         tx.exists("SELECT 1 FROM stakes WHERE node_id = $1 AND status = 'active'", params![&node.node_id])?;
     Ok(match staked || node.reputation >= SENIOR {
-        true => Standing::Validator(weight(Source::Unsolicited, node.reputation)),
-        false => Standing::Other,
+        true => DecisionWeight::Validator(weight(ReportSource::Unsolicited, node.reputation)),
+        false => DecisionWeight::Other,
     })
 }
 
@@ -101,7 +101,7 @@ pub fn record(
     tx: &mut dyn Tx,
     id: &AssetId,
     actor: &str,
-    decision: Decision,
+    decision: AssetDecision,
     reason: Option<&str>,
     weight: f64,
     now: Time,
@@ -139,7 +139,7 @@ pub fn record(
 }
 
 /// The decisions of validators on an asset as votes, each with its time: an acceptance passes, the others fail.
-pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, Report)>> {
+pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
     tx.all(
         "SELECT d.created_at, d.weight, d.decision, COALESCE('user:' || n.owner, 'node:' || n.node_id)
          FROM decisions d JOIN nodes n ON n.node_id = SUBSTR(d.actor, 6)
@@ -149,8 +149,8 @@ pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, Report)>> {
          ORDER BY d.created_at, d.seq",
         params![id],
         |row| {
-            let ok = row.text(2)? == Decision::Accept.as_str();
-            Ok((row.int(0)?, Report { weight: row.real(1)?, ok, assigned: false, owner: row.string(3)? }))
+            let ok = row.text(2)? == AssetDecision::Accept.as_str();
+            Ok((row.int(0)?, ReportVote { weight: row.real(1)?, ok, assigned: false, owner: row.string(3)? }))
         },
     )
 }

@@ -2,45 +2,45 @@
 //! no other bundle needs it otherwise. Every change is audited.
 
 use crate::assets::id::AssetId;
-use crate::assets::{self, Asset};
-use crate::audit::{self, Change as AuditChange};
+use crate::assets::{self, AssetRow};
+use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
 use crate::evaluation::scoring;
 use crate::notifications::events;
 use crate::{graph, params, search};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::lifecycle::{AssetType, Change, Refusal, Status, step};
+use capsid_rules::lifecycle::{AssetChangeRefusal, AssetEvent, AssetStatus, AssetType, step};
 
 /// How a change went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Changed {
+pub enum StatusChangeOutcome {
     /// It was made.
     Done {
         /// The status before.
-        from: Status,
+        from: AssetStatus,
         /// The status after.
-        to: Status,
+        to: AssetStatus,
     },
     /// There is no such asset.
     NotFound,
     /// The asset is not in a state for it.
-    Refused(Refusal),
+    Refused(AssetChangeRefusal),
 }
 
 /// Changes the state of an asset and of those that go with it.
 pub fn change(
     tx: &mut dyn Tx,
     id: &AssetId,
-    change: Change,
+    change: AssetEvent,
     actor: &str,
     reason: Option<&str>,
     now: Time,
-) -> Result<Changed> {
-    let Some(asset) = assets::lock(tx, id)? else { return Ok(Changed::NotFound) };
+) -> Result<StatusChangeOutcome> {
+    let Some(asset) = assets::lock(tx, id)? else { return Ok(StatusChangeOutcome::NotFound) };
     let to = match step(asset.status, change) {
         Ok(to) => to,
-        Err(refusal) => return Ok(Changed::Refused(refusal)),
+        Err(refusal) => return Ok(StatusChangeOutcome::Refused(refusal)),
     };
     set(tx, &asset, to, change, actor, reason, now)?;
     for other in companions(tx, &asset, change)? {
@@ -50,19 +50,19 @@ pub fn change(
         }
     }
     scoring::reassess(tx, &asset.node_id, now)?;
-    Ok(Changed::Done { from: asset.status, to })
+    Ok(StatusChangeOutcome::Done { from: asset.status, to })
 }
 
 fn set(
     tx: &mut dyn Tx,
-    asset: &Asset,
-    to: Status,
-    change: Change,
+    asset: &AssetRow,
+    to: AssetStatus,
+    change: AssetEvent,
     actor: &str,
     reason: Option<&str>,
     now: Time,
 ) -> Result<()> {
-    let promoted_at = (to == Status::Promoted && asset.promoted_at.is_none()).then_some(now);
+    let promoted_at = (to == AssetStatus::Promoted && asset.promoted_at.is_none()).then_some(now);
     tx.run(
         "UPDATE assets SET status = $2, promoted_at = COALESCE(promoted_at, $3),
             last_activity_at = CASE WHEN $3 IS NULL THEN last_activity_at ELSE $3 END WHERE asset_id = $1",
@@ -79,13 +79,19 @@ fn set(
         reason,
     };
     audit::add(tx, actor, written, now)?;
-    tell(tx, asset, to, reason, now)?;
-    graph::standing::moved(tx, asset, to)?;
+    notify_status_change(tx, asset, to, reason, now)?;
+    graph::membership::moved(tx, asset, to)?;
     search::place(tx, asset.seq)
 }
 
 /// Tells the publisher what became of its bundle.
-fn tell(tx: &mut dyn Tx, asset: &Asset, to: Status, reason: Option<&str>, now: Time) -> Result<()> {
+fn notify_status_change(
+    tx: &mut dyn Tx,
+    asset: &AssetRow,
+    to: AssetStatus,
+    reason: Option<&str>,
+    now: Time,
+) -> Result<()> {
     if asset.asset_type != AssetType::Capsule {
         return Ok(());
     }
@@ -93,26 +99,26 @@ fn tell(tx: &mut dyn Tx, asset: &Asset, to: Status, reason: Option<&str>, now: T
         "asset_id": asset.asset_id, "bundle_id": asset.bundle_id, "before": asset.status.as_str(),
         "status": to.as_str(), "reason": reason,
     });
-    events::tell(tx, &asset.node_id, "asset_status_changed", &payload.to_string(), now)?;
+    events::insert_event(tx, &asset.node_id, "asset_status_changed", &payload.to_string(), now)?;
     Ok(())
 }
 
 /// Keeps the publisher's totals. Capsules stand for their bundles, so that one bundle counts once.
-fn count(tx: &mut dyn Tx, asset: &Asset, to: Status) -> Result<()> {
+fn count(tx: &mut dyn Tx, asset: &AssetRow, to: AssetStatus) -> Result<()> {
     if asset.asset_type != AssetType::Capsule {
         return Ok(());
     }
-    let first_promotion = to == Status::Promoted && asset.promoted_at.is_none();
+    let first_promotion = to == AssetStatus::Promoted && asset.promoted_at.is_none();
     tx.run(
         "UPDATE nodes SET total_promoted = total_promoted + $2, total_rejected = total_rejected + $3,
             total_revoked = total_revoked + $4 WHERE node_id = $1",
-        params![&asset.node_id, first_promotion, to == Status::Rejected, to == Status::Revoked],
+        params![&asset.node_id, first_promotion, to == AssetStatus::Rejected, to == AssetStatus::Revoked],
     )?;
     Ok(())
 }
 
 /// The assets that a change takes along.
-fn companions(tx: &mut dyn Tx, asset: &Asset, change: Change) -> Result<Vec<AssetId>> {
+fn companions(tx: &mut dyn Tx, asset: &AssetRow, change: AssetEvent) -> Result<Vec<AssetId>> {
     match asset.asset_type {
         AssetType::EvolutionEvent => Ok(Vec::new()),
         AssetType::Capsule => {
@@ -124,14 +130,14 @@ fn companions(tx: &mut dyn Tx, asset: &Asset, change: Change) -> Result<Vec<Asse
                 asset,
             )?;
             // An event is kept for the audit when its capsule is withdrawn.
-            if change == Change::Revoke {
+            if change == AssetEvent::Revoke {
                 along.clear();
             }
             along.extend(genes_of(tx, asset, change)?);
             Ok(along)
         }
         // A gene takes its capsules along only when it is withdrawn.
-        AssetType::Gene if change == Change::Revoke => ids(
+        AssetType::Gene if change == AssetEvent::Revoke => ids(
             tx,
             "SELECT b.capsule_id FROM bundles b JOIN assets g ON g.asset_id = b.gene_id
              WHERE b.gene_id = $1 AND b.node_id = g.node_id ORDER BY b.bundle_id",
@@ -143,12 +149,12 @@ fn companions(tx: &mut dyn Tx, asset: &Asset, change: Change) -> Result<Vec<Asse
 
 /// A capsule's gene follows it to promotion and back. Elsewhere it follows only when it is the same publisher's and no
 /// other capsule lives on it.
-fn genes_of(tx: &mut dyn Tx, capsule: &Asset, change: Change) -> Result<Vec<AssetId>> {
+fn genes_of(tx: &mut dyn Tx, capsule: &AssetRow, change: AssetEvent) -> Result<Vec<AssetId>> {
     let genes = match change {
-        Change::Promote | Change::Revive | Change::Release => {
+        AssetEvent::Promote | AssetEvent::Revive | AssetEvent::Release => {
             "SELECT gene_id FROM bundles WHERE capsule_id = $1 ORDER BY bundle_id"
         }
-        Change::Reject | Change::Quarantine | Change::Revoke | Change::GrowStale | Change::Archive => {
+        AssetEvent::Reject | AssetEvent::Quarantine | AssetEvent::Revoke | AssetEvent::GrowStale | AssetEvent::Archive => {
             "SELECT b.gene_id FROM bundles b JOIN assets g ON g.asset_id = b.gene_id
              WHERE b.capsule_id = $1 AND b.node_id = g.node_id AND NOT EXISTS (
                 SELECT 1 FROM bundles o JOIN assets c ON c.asset_id = o.capsule_id
@@ -159,6 +165,6 @@ fn genes_of(tx: &mut dyn Tx, capsule: &Asset, change: Change) -> Result<Vec<Asse
     ids(tx, genes, capsule)
 }
 
-fn ids(tx: &mut dyn Tx, sql: &'static str, asset: &Asset) -> Result<Vec<AssetId>> {
+fn ids(tx: &mut dyn Tx, sql: &'static str, asset: &AssetRow) -> Result<Vec<AssetId>> {
     tx.all(sql, params![&asset.asset_id], |row| AssetId::read(row, 0))
 }

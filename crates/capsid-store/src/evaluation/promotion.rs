@@ -6,21 +6,23 @@
 //! that is absent or proves nothing adds nothing to it, whoever says that it passed.
 
 use crate::assets::id::AssetId;
-use crate::assets::{self, Asset};
+use crate::assets::{self, AssetRow};
 use crate::db::tx::Tx;
-use crate::evaluation::reports::Voice;
+use crate::evaluation::reports::WeightedReport;
 use crate::evaluation::rewards;
-use crate::evaluation::rewards::Rewards;
-use crate::evaluation::{lifecycle, reports, scoring, strikes};
+use crate::evaluation::rewards::RewardRates;
+use crate::evaluation::{lifecycle, penalties, reports, scoring};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::credits::report_reward;
 use capsid_rules::evaluation::consensus::{outliers, tally};
 use capsid_rules::evaluation::gdi::{freshness, gdi};
-use capsid_rules::evaluation::promotion::{Obstacle, Rule, Standing, ageing, obstacles};
+use capsid_rules::evaluation::promotion::{
+    PromotionFacts, PromotionObstacle, PromotionRule, ageing, obstacles,
+};
 use capsid_rules::evaluation::reputation::OUTLIER_PENALTY;
-use capsid_rules::lifecycle::{AssetType, Change, Status};
+use capsid_rules::lifecycle::{AssetEvent, AssetStatus, AssetType};
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
@@ -29,15 +31,15 @@ const REWARD_WAIT_MS: i64 = 30 * DAY_MS;
 
 /// One step of a walk through the assets, in the order of publication.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct AssetWalkStep {
     /// Those for which something is to be done.
     pub found: Vec<AssetId>,
     /// Where to go on; nothing at the end.
     pub next: Option<i64>,
 }
 
-impl Step {
-    fn of(rows: Vec<(i64, Option<AssetId>)>, limit: i64) -> Self {
+impl AssetWalkStep {
+    fn from_rows(rows: Vec<(i64, Option<AssetId>)>, limit: i64) -> Self {
         let full = rows.len() as i64 == limit;
         let next = rows.last().map(|(seq, _)| *seq).filter(|_| full);
         Self { found: rows.into_iter().filter_map(|(_, id)| id).collect(), next }
@@ -45,7 +47,7 @@ impl Step {
 }
 
 /// All that a promotion looks at.
-pub fn standing(tx: &mut dyn Tx, asset: &Asset, now: Time) -> Result<Standing> {
+pub fn load_facts(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<PromotionFacts> {
     let evidence = scoring::evidence(tx, asset, now)?;
     let score = gdi(&evidence);
     let tally = scoring::consensus(tx, &asset.asset_id)?;
@@ -58,7 +60,7 @@ pub fn standing(tx: &mut dyn Tx, asset: &Asset, now: Time) -> Result<Standing> {
     passed.dedup();
     let publisher_held =
         tx.exists("SELECT 1 FROM nodes WHERE node_id = $1 AND status <> 'active'", params![&asset.node_id])?;
-    Ok(Standing {
+    Ok(PromotionFacts {
         status: asset.status,
         gdi_score: score.score,
         intrinsic: score.intrinsic,
@@ -71,24 +73,29 @@ pub fn standing(tx: &mut dyn Tx, asset: &Asset, now: Time) -> Result<Standing> {
         // An admin's word is carried out at once, so nothing waits for it here.
         admin_accepted: false,
         is_anti_pattern: asset.traits.anti_pattern,
-        safety_held: asset.status == Status::Quarantined,
+        safety_held: asset.status == AssetStatus::Quarantined,
         publisher_held,
     })
 }
 
 /// All that stands between an asset and its promotion. Genes and events are promoted with their capsule, so what
 /// stands in its way stands in theirs.
-pub fn why_not(tx: &mut dyn Tx, asset: &Asset, rule: &Rule, now: Time) -> Result<Vec<Obstacle>> {
+pub fn list_obstacles(
+    tx: &mut dyn Tx,
+    asset: &AssetRow,
+    rule: &PromotionRule,
+    now: Time,
+) -> Result<Vec<PromotionObstacle>> {
     if asset.asset_type == AssetType::Capsule {
-        return Ok(obstacles(&standing(tx, asset, now)?, rule));
+        return Ok(obstacles(&load_facts(tx, asset, now)?, rule));
     }
     let capsule = match capsule_of(tx, asset)? {
         Some(id) => assets::get(tx, &id)?,
         None => None,
     };
     match capsule {
-        Some(capsule) => why_not(tx, &capsule, rule, now),
-        None => Ok(vec![Obstacle {
+        Some(capsule) => list_obstacles(tx, &capsule, rule, now),
+        None => Ok(vec![PromotionObstacle {
             code: "no_live_capsule",
             text: "It is promoted with a capsule of its bundle, and none of these can be promoted any more."
                 .to_owned(),
@@ -99,7 +106,7 @@ pub fn why_not(tx: &mut dyn Tx, asset: &Asset, rule: &Rule, now: Time) -> Result
 }
 
 /// The newest capsule that a gene or an event is to be promoted with.
-pub fn capsule_of(tx: &mut dyn Tx, asset: &Asset) -> Result<Option<AssetId>> {
+pub fn capsule_of(tx: &mut dyn Tx, asset: &AssetRow) -> Result<Option<AssetId>> {
     if asset.asset_type == AssetType::Gene {
         return tx.first(
             "SELECT c.asset_id FROM bundles b JOIN assets c ON c.asset_id = b.capsule_id
@@ -117,7 +124,13 @@ pub fn capsule_of(tx: &mut dyn Tx, asset: &Asset) -> Result<Option<AssetId>> {
 }
 
 /// Finds candidates that may be promoted. Only reads.
-pub fn find_promotable(tx: &mut dyn Tx, after: i64, limit: i64, rule: &Rule, now: Time) -> Result<Step> {
+pub fn find_promotable(
+    tx: &mut dyn Tx,
+    after: i64,
+    limit: i64,
+    rule: &PromotionRule,
+    now: Time,
+) -> Result<AssetWalkStep> {
     let rows = tx.all(
         "SELECT a.seq, a.asset_id, CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id
             AND r.overall_ok = 1 AND r.label <> 'self') THEN 'yes' ELSE 'no' END
@@ -134,25 +147,31 @@ pub fn find_promotable(tx: &mut dyn Tx, after: i64, limit: i64, rule: &Rule, now
     for (seq, id, worth_a_look) in rows {
         let ready = worth_a_look
             && match assets::get(tx, &id)? {
-                Some(asset) => why_not(tx, &asset, rule, now)?.is_empty(),
+                Some(asset) => list_obstacles(tx, &asset, rule, now)?.is_empty(),
                 None => false,
             };
         judged.push((seq, ready.then_some(id)));
     }
-    Ok(Step::of(judged, limit))
+    Ok(AssetWalkStep::from_rows(judged, limit))
 }
 
 /// Promotes an asset if nothing stands in its way, and rewards its publisher; it is looked at again, for things may have
 /// changed.
-pub fn promote(tx: &mut dyn Tx, id: &AssetId, rule: &Rule, rewards: &Rewards, now: Time) -> Result<bool> {
+pub fn promote(
+    tx: &mut dyn Tx,
+    id: &AssetId,
+    rule: &PromotionRule,
+    rewards: &RewardRates,
+    now: Time,
+) -> Result<bool> {
     let Some(asset) = assets::lock(tx, id)? else { return Ok(false) };
-    if !why_not(tx, &asset, rule, now)?.is_empty() {
+    if !list_obstacles(tx, &asset, rule, now)?.is_empty() {
         return Ok(false);
     }
     let passed = scoring::reports(tx, id)?.into_iter().any(|report| report.ok && report.weight > 0.0);
     let reason = if passed { "passed by another owner's node" } else { "passed every gate" };
-    let changed = lifecycle::change(tx, id, Change::Promote, "hub", Some(reason), now)?;
-    let promoted = matches!(changed, lifecycle::Changed::Done { .. });
+    let changed = lifecycle::change(tx, id, AssetEvent::Promote, "hub", Some(reason), now)?;
+    let promoted = matches!(changed, lifecycle::StatusChangeOutcome::Done { .. });
     if promoted {
         scoring::rescore(tx, id, now)?;
         rewards::promoted(tx, rewards, id, now)?;
@@ -161,7 +180,13 @@ pub fn promote(tx: &mut dyn Tx, id: &AssetId, rule: &Rule, rewards: &Rewards, no
 }
 
 /// Finds promoted capsules that nobody used for long, or stale ones that nobody used for very long. Only reads.
-pub fn find_old(tx: &mut dyn Tx, status: Status, after: i64, limit: i64, now: Time) -> Result<Step> {
+pub fn find_old(
+    tx: &mut dyn Tx,
+    status: AssetStatus,
+    after: i64,
+    limit: i64,
+    now: Time,
+) -> Result<AssetWalkStep> {
     let rows = tx.all(
         "SELECT seq, asset_id, last_activity_at FROM assets
          WHERE status = $1 AND asset_type = 'Capsule' AND seq > $2 ORDER BY seq LIMIT $3",
@@ -171,10 +196,10 @@ pub fn find_old(tx: &mut dyn Tx, status: Status, after: i64, limit: i64, now: Ti
             Ok((row.int(0)?, old.then_some(AssetId::read(row, 1)?)))
         },
     )?;
-    Ok(Step::of(rows, limit))
+    Ok(AssetWalkStep::from_rows(rows, limit))
 }
 
-fn ages(status: Status, last_activity_at: i64, now: Time) -> Option<Change> {
+fn ages(status: AssetStatus, last_activity_at: i64, now: Time) -> Option<AssetEvent> {
     ageing(status, freshness(now.days_since(Time(last_activity_at)).max(0.0)))
 }
 
@@ -183,25 +208,25 @@ pub fn age(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<bool> {
     let Some(asset) = assets::lock(tx, id)? else { return Ok(false) };
     let Some(change) = ages(asset.status, asset.last_activity_at, now) else { return Ok(false) };
     let changed = lifecycle::change(tx, id, change, "hub", Some("nobody used it"), now)?;
-    Ok(matches!(changed, lifecycle::Changed::Done { .. }))
+    Ok(matches!(changed, lifecycle::StatusChangeOutcome::Done { .. }))
 }
 
 /// Finds assets that were not scored for a day: they are less fresh than their score says. Only reads.
-pub fn find_unscored(tx: &mut dyn Tx, after: i64, limit: i64, now: Time) -> Result<Step> {
+pub fn find_unscored(tx: &mut dyn Tx, after: i64, limit: i64, now: Time) -> Result<AssetWalkStep> {
     let rows = tx.all(
         "SELECT seq, asset_id, scored_at, status FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2",
         params![after, limit],
         |row| {
-            let over = Status::parse(row.text(3)?).is_some_and(Status::is_terminal);
+            let over = AssetStatus::parse(row.text(3)?).is_some_and(AssetStatus::is_terminal);
             let due = !over && row.int(2)? <= now.0 - DAY_MS;
             Ok((row.int(0)?, due.then_some(AssetId::read(row, 1)?)))
         },
     )?;
-    Ok(Step::of(rows, limit))
+    Ok(AssetWalkStep::from_rows(rows, limit))
 }
 
 /// Finds assets on which reports disagree, by walking through the reports. Only reads.
-pub fn find_disputed(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Step> {
+pub fn find_disputed(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<AssetWalkStep> {
     let rows = tx.all(
         "SELECT r.seq, r.asset_id, CASE WHEN r.outlier = 0 AND r.label <> 'self' AND EXISTS (
             SELECT 1 FROM reports o WHERE o.asset_id = r.asset_id AND o.overall_ok <> r.overall_ok
@@ -210,7 +235,7 @@ pub fn find_disputed(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Step> {
         params![after, limit],
         |row| Ok((row.int(0)?, (row.text(2)? == "yes").then_some(AssetId::read(row, 1)?))),
     )?;
-    let mut step = Step::of(rows, limit);
+    let mut step = AssetWalkStep::from_rows(rows, limit);
     step.found.sort_unstable();
     step.found.dedup();
     Ok(step)
@@ -218,11 +243,11 @@ pub fn find_disputed(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Step> {
 
 /// Penalises those whose report goes against a clear majority, each once. It waits until nobody is asked any more and
 /// the last report is an hour old, so that the majority is the final one.
-pub fn settle(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<u64> {
+pub fn close_outliers(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<u64> {
     if assets::lock(tx, id)?.is_none() {
         return Ok(0);
     }
-    let voices = reports::of_others(tx, id)?;
+    let voices = reports::load_others(tx, id)?;
     if !is_settled(tx, id, &voices, now)? {
         return Ok(0);
     }
@@ -231,14 +256,14 @@ pub fn settle(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<u64> {
     for at in outliers(&said) {
         let Some(voice) = voices.get(at).filter(|voice| !voice.outlier) else { continue };
         tx.run("UPDATE reports SET outlier = 1 WHERE seq = $1", params![voice.seq])?;
-        strikes::penalise(tx, &voice.node_id, OUTLIER_PENALTY, "outlier", &id.to_string(), now)?;
+        penalties::penalise(tx, &voice.node_id, OUTLIER_PENALTY, "outlier", &id.to_string(), now)?;
         penalised += 1;
     }
     Ok(penalised)
 }
 
 /// Whether the outcome is the final one: nobody is asked any more, and the last report is an hour old.
-fn is_settled(tx: &mut dyn Tx, id: &AssetId, voices: &[Voice], now: Time) -> Result<bool> {
+fn is_settled(tx: &mut dyn Tx, id: &AssetId, voices: &[WeightedReport], now: Time) -> Result<bool> {
     let fresh = voices.iter().any(|voice| voice.at > now.0 - HOUR_MS);
     let waiting = tx.exists(
         "SELECT 1 FROM assignments WHERE asset_id = $1 AND state = 'open' AND expires_at > $2",
@@ -248,14 +273,14 @@ fn is_settled(tx: &mut dyn Tx, id: &AssetId, voices: &[Voice], now: Time) -> Res
 }
 
 /// Finds assets with reports that the hub asked for and that may earn something. Only reads.
-pub fn find_unrewarded(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Step> {
+pub fn find_unrewarded(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<AssetWalkStep> {
     let rows = tx.all(
         "SELECT seq, asset_id FROM reports WHERE label = 'assigned' AND reward IS NULL AND seq > $1
          ORDER BY seq LIMIT $2",
         params![after, limit],
         |row| Ok((row.int(0)?, Some(AssetId::read(row, 1)?))),
     )?;
-    let mut step = Step::of(rows, limit);
+    let mut step = AssetWalkStep::from_rows(rows, limit);
     step.found.sort_unstable();
     step.found.dedup();
     Ok(step)
@@ -263,11 +288,11 @@ pub fn find_unrewarded(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Step> 
 
 /// Rewards those that the hub asked about an asset and that agree with the outcome, each once. It waits until the
 /// outcome is final and as many owners have a part in it as the hub wants, but not for ever.
-pub fn reward_reports(tx: &mut dyn Tx, id: &AssetId, rewards: &Rewards, now: Time) -> Result<u64> {
+pub fn reward_reports(tx: &mut dyn Tx, id: &AssetId, rewards: &RewardRates, now: Time) -> Result<u64> {
     if assets::lock(tx, id)?.is_none() {
         return Ok(0);
     }
-    let voices = reports::of_others(tx, id)?;
+    let voices = reports::load_others(tx, id)?;
     if !is_settled(tx, id, &voices, now)? {
         return Ok(0);
     }
@@ -289,7 +314,7 @@ pub fn reward_reports(tx: &mut dyn Tx, id: &AssetId, rewards: &Rewards, now: Tim
         let agrees = enough && voice.report.weight > 0.0 && voice.report.ok == passed;
         let due = if agrees { report_reward(agreed, rewards.report_min, rewards.report_max) } else { 0 };
         let reference = format!("report:{id}:{}", voice.node_id);
-        let paid = rewards::pay(tx, rewards, &voice.node_id, "validation", &reference, due, now)?;
+        let paid = rewards::pay_reward(tx, rewards, &voice.node_id, "validation", &reference, due, now)?;
         tx.run("UPDATE reports SET reward = $2 WHERE seq = $1", params![voice.seq, paid])?;
         rewarded += u64::from(paid > 0);
     }

@@ -2,18 +2,18 @@
 //! the place of the earlier, unless the hub had asked for that.
 
 use crate::assets::id::AssetId;
-use crate::assets::{self, Asset};
-use crate::audit::{self, Change};
+use crate::assets::{self, AssetRow};
+use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
 use crate::evaluation::assignments;
-use crate::evaluation::assignments::Ticket;
+use crate::evaluation::assignments::AssignmentTicket;
 use crate::evaluation::scoring;
-use crate::nodes::{self, Node};
+use crate::nodes::{self, NodeRow};
 use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::evaluation::consensus::{Report, Source, Tally, weight};
-use capsid_rules::lifecycle::Status;
+use capsid_rules::evaluation::consensus::{ConsensusTally, ReportSource, ReportVote, weight};
+use capsid_rules::lifecycle::AssetStatus;
 
 /// What a node says.
 #[derive(Debug, Clone)]
@@ -42,18 +42,18 @@ pub struct NewReport {
 
 /// What a report is about.
 #[derive(Debug, Clone)]
-pub enum Target {
+pub enum ReportTarget {
     /// An asset that the sender chose.
     Asset(AssetId),
     /// An asset that the hub asked the sender about.
-    Assigned(Ticket),
+    Assigned(AssignmentTicket),
 }
 
 /// What became of a report.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Recorded {
+pub enum ReportOutcome {
     /// It is kept.
-    Kept(Kept),
+    Kept(StoredReport),
     /// There is no such asset.
     AssetNotFound,
     /// There is no open assignment with this task id and nonce for the node.
@@ -66,7 +66,7 @@ pub enum Recorded {
 
 /// A report that is kept.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
+pub struct StoredReport {
     /// Its id.
     pub report_id: String,
     /// What it is about.
@@ -76,67 +76,74 @@ pub struct Kept {
     /// self, assigned or unsolicited.
     pub label: &'static str,
     /// What all reports and votes say now.
-    pub tally: Tally,
+    pub tally: ConsensusTally,
     /// Where the asset stands.
-    pub status: Status,
+    pub status: AssetStatus,
 }
 
 /// Keeps a report, and scores the asset anew.
 pub fn record(
     tx: &mut dyn Tx,
-    node: &Node,
-    target: &Target,
+    node: &NodeRow,
+    target: &ReportTarget,
     report: &NewReport,
     now: Time,
-) -> Result<Recorded> {
+) -> Result<ReportOutcome> {
     let (id, ticket) = match target {
-        Target::Asset(id) => (*id, None),
-        Target::Assigned(ticket) => match assignments::redeem(tx, &node.node_id, ticket, now)? {
-            None => return Ok(Recorded::AssignmentNotOpen),
+        ReportTarget::Asset(id) => (*id, None),
+        ReportTarget::Assigned(ticket) => match assignments::redeem(tx, &node.node_id, ticket, now)? {
+            None => return Ok(ReportOutcome::AssignmentNotOpen),
             Some(id) if ticket.asset_id.is_some_and(|named| named != id) => {
-                return Ok(Recorded::AnotherAsset(id));
+                return Ok(ReportOutcome::AnotherAsset(id));
             }
             Some(id) => (id, Some(ticket)),
         },
     };
-    let Some(asset) = assets::lock(tx, &id)? else { return Ok(Recorded::AssetNotFound) };
+    let Some(asset) = assets::lock(tx, &id)? else { return Ok(ReportOutcome::AssetNotFound) };
     let source = match ticket {
-        _ if is_own(tx, &asset, node)? => Source::Own,
-        Some(_) => Source::Assigned,
-        None => Source::Unsolicited,
+        _ if is_own(tx, &asset, node)? => ReportSource::Own,
+        Some(_) => ReportSource::Assigned,
+        None => ReportSource::Unsolicited,
     };
     let earlier = earlier(tx, &node.node_id, &id)?;
     if ticket.is_none() && earlier.as_ref().is_some_and(|earlier| earlier.assigned) {
-        return Ok(Recorded::AssignedStands);
+        return Ok(ReportOutcome::AssignedStands);
     }
     let weight = if report.inconclusive { 0.0 } else { weight(source, node.reputation) };
     let label = label(source);
     let said = match &earlier {
-        Some(_) => graph::standing::reported(tx, &asset, &node.node_id)?,
+        Some(_) => graph::membership::reported(tx, &asset, &node.node_id)?,
         None => None,
     };
     let report_id = match earlier {
         Some(earlier) => replace(tx, node, &id, earlier, report, (weight, label), now)?,
         None => add(tx, node, &id, report, (weight, label), now)?,
     };
-    let says = graph::standing::reported(tx, &asset, &node.node_id)?;
-    graph::standing::replace(tx, said.as_ref(), says.as_ref())?;
+    let says = graph::membership::reported(tx, &asset, &node.node_id)?;
+    graph::membership::replace(tx, said.as_ref(), says.as_ref())?;
     scoring::rescore(tx, &id, now)?;
     let tally = scoring::consensus(tx, &id)?;
-    Ok(Recorded::Kept(Kept { report_id, asset_id: id, weight, label, tally, status: asset.status }))
+    Ok(ReportOutcome::Kept(StoredReport {
+        report_id,
+        asset_id: id,
+        weight,
+        label,
+        tally,
+        status: asset.status,
+    }))
 }
 
 /// The word that is stored and sent.
-fn label(source: Source) -> &'static str {
+fn label(source: ReportSource) -> &'static str {
     match source {
-        Source::Own => "self",
-        Source::Assigned => "assigned",
-        Source::Unsolicited => "unsolicited",
+        ReportSource::Own => "self",
+        ReportSource::Assigned => "assigned",
+        ReportSource::Unsolicited => "unsolicited",
     }
 }
 
 /// Whether a node speaks about its own asset: it published it, or its owner's other node did.
-pub fn is_own(tx: &mut dyn Tx, asset: &Asset, node: &Node) -> Result<bool> {
+pub fn is_own(tx: &mut dyn Tx, asset: &AssetRow, node: &NodeRow) -> Result<bool> {
     if asset.node_id == node.node_id {
         return Ok(true);
     }
@@ -144,18 +151,18 @@ pub fn is_own(tx: &mut dyn Tx, asset: &Asset, node: &Node) -> Result<bool> {
     Ok(node.owner.is_some() && publisher.is_some_and(|publisher| publisher.owner == node.owner))
 }
 
-struct Earlier {
+struct PreviousReport {
     report_id: String,
     ok: bool,
     assigned: bool,
 }
 
-fn earlier(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<Option<Earlier>> {
+fn earlier(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<Option<PreviousReport>> {
     tx.first(
         "SELECT report_id, overall_ok, label FROM reports WHERE node_id = $1 AND asset_id = $2",
         params![node_id, id],
         |row| {
-            Ok(Earlier {
+            Ok(PreviousReport {
                 report_id: row.string(0)?,
                 ok: row.flag(1)?,
                 assigned: row.text(2)? == assigned_label(),
@@ -165,12 +172,12 @@ fn earlier(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<Option<Earlie
 }
 
 fn assigned_label() -> &'static str {
-    label(Source::Assigned)
+    label(ReportSource::Assigned)
 }
 
 fn add(
     tx: &mut dyn Tx,
-    node: &Node,
+    node: &NodeRow,
     id: &AssetId,
     report: &NewReport,
     (weight, label): (f64, &str),
@@ -215,9 +222,9 @@ fn add(
 /// cannot fill it by changing its mind all the time.
 fn replace(
     tx: &mut dyn Tx,
-    node: &Node,
+    node: &NodeRow,
     id: &AssetId,
-    earlier: Earlier,
+    earlier: PreviousReport,
     report: &NewReport,
     (weight, label): (f64, &str),
     now: Time,
@@ -242,7 +249,7 @@ fn replace(
         ],
     )?;
     let said = |ok: bool| if ok { "passed" } else { "failed" };
-    let change = Change {
+    let change = AuditChange {
         kind: "asset",
         subject: &id.to_string(),
         action: "report_replaced",
@@ -256,7 +263,7 @@ fn replace(
 
 /// A report as the rules see it, and where it is kept.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Voice {
+pub struct WeightedReport {
     /// Its row.
     pub seq: i64,
     /// When it was given, or last replaced.
@@ -268,12 +275,12 @@ pub struct Voice {
     /// What it earned, once that is settled.
     pub reward: Option<i64>,
     /// What it says.
-    pub report: Report,
+    pub report: ReportVote,
 }
 
 /// The reports of others on an asset, oldest first. Nodes that have come to belong to the publisher's owner since are
 /// others no more.
-pub fn of_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<Voice>> {
+pub fn load_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<WeightedReport>> {
     tx.all(
         "SELECT r.seq, r.created_at, r.node_id, r.outlier, r.weight, r.overall_ok, r.label,
             COALESCE('user:' || n.owner, 'node:' || n.node_id), r.reward
@@ -284,13 +291,13 @@ pub fn of_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<Voice>> {
          ORDER BY r.created_at, r.seq",
         params![id],
         |row| {
-            Ok(Voice {
+            Ok(WeightedReport {
                 seq: row.int(0)?,
                 at: row.int(1)?,
                 node_id: row.string(2)?,
                 outlier: row.flag(3)?,
                 reward: row.int_or(8)?,
-                report: Report {
+                report: ReportVote {
                     weight: row.real(4)?,
                     ok: row.flag(5)?,
                     assigned: row.text(6)? == assigned_label(),

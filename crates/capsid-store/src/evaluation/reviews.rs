@@ -8,7 +8,7 @@ use capsid_model::time::Time;
 
 /// What a node says of an asset.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Review {
+pub struct ReviewRow {
     /// Its id.
     pub review_id: String,
     /// What it is about.
@@ -27,7 +27,7 @@ pub struct Review {
 
 /// In which order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum ReviewSort {
     /// The last written first.
     Newest,
     /// The first written first.
@@ -47,8 +47,8 @@ macro_rules! reviews {
     };
 }
 
-fn read(row: &dyn Row) -> Result<Review> {
-    Ok(Review {
+fn read(row: &dyn Row) -> Result<ReviewRow> {
+    Ok(ReviewRow {
         review_id: row.string(0)?,
         asset_id: AssetId::read(row, 1)?,
         node_id: row.string(2)?,
@@ -60,7 +60,7 @@ fn read(row: &dyn Row) -> Result<Review> {
 }
 
 /// Keeps a review, unless the node has reviewed the asset before.
-pub fn add(tx: &mut dyn Tx, review: &Review) -> Result<bool> {
+pub fn add(tx: &mut dyn Tx, review: &ReviewRow) -> Result<bool> {
     let added = tx.run(
         "INSERT INTO reviews (review_id, asset_id, node_id, rating, content, created_at, updated_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
@@ -78,7 +78,7 @@ pub fn add(tx: &mut dyn Tx, review: &Review) -> Result<bool> {
 }
 
 /// A review of an asset, kept from changing meanwhile.
-pub fn lock(tx: &mut dyn Tx, id: &AssetId, review_id: &str) -> Result<Option<Review>> {
+pub fn lock(tx: &mut dyn Tx, id: &AssetId, review_id: &str) -> Result<Option<ReviewRow>> {
     tx.first(reviews!("WHERE review_id = $1 AND asset_id = $2 FOR UPDATE"), params![review_id, id], read)
 }
 
@@ -98,20 +98,26 @@ pub fn remove(tx: &mut dyn Tx, review_id: &str) -> Result<()> {
 }
 
 /// The reviews of an asset.
-pub fn list(tx: &mut dyn Tx, id: &AssetId, sort: Sort, offset: i64, limit: usize) -> Result<Vec<Review>> {
+pub fn list(
+    tx: &mut dyn Tx,
+    id: &AssetId,
+    sort: ReviewSort,
+    offset: i64,
+    limit: usize,
+) -> Result<Vec<ReviewRow>> {
     let sql = match sort {
-        Sort::Newest => {
+        ReviewSort::Newest => {
             reviews!("WHERE asset_id = $1 ORDER BY created_at DESC, review_id LIMIT $2 OFFSET $3")
         }
-        Sort::Oldest => {
+        ReviewSort::Oldest => {
             reviews!("WHERE asset_id = $1 ORDER BY created_at, review_id LIMIT $2 OFFSET $3")
         }
-        Sort::RatingHigh => {
+        ReviewSort::RatingHigh => {
             reviews!(
                 "WHERE asset_id = $1 ORDER BY rating DESC, created_at DESC, review_id LIMIT $2 OFFSET $3"
             )
         }
-        Sort::RatingLow => {
+        ReviewSort::RatingLow => {
             reviews!("WHERE asset_id = $1 ORDER BY rating, created_at DESC, review_id LIMIT $2 OFFSET $3")
         }
     };

@@ -2,11 +2,11 @@
 //! an owner may get on one day.
 
 use crate::assets::id::AssetId;
-use crate::assets::{self, Asset};
+use crate::assets::{self, AssetRow};
 use crate::db::tx::Tx;
 use crate::ledger::earnings;
 use crate::ledger::earnings::DAY_MS;
-use crate::ledger::{self, MINT, Moved, Transfer};
+use crate::ledger::{self, MINT, Transfer, TransferOutcome};
 use crate::nodes;
 use crate::params;
 use capsid_model::problem::Result;
@@ -21,7 +21,7 @@ pub const MOST_REFERRALS: i64 = 50;
 
 /// What this hub rewards, in milli-credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rewards {
+pub struct RewardRates {
     /// For the publisher of a promoted bundle.
     pub promotion: i64,
     /// The most for the publisher when another owner uses an asset.
@@ -40,7 +40,7 @@ pub struct Rewards {
     pub referred: i64,
 }
 
-impl Rewards {
+impl RewardRates {
     /// A hub that rewards nothing.
     pub const NONE: Self = Self {
         promotion: 0,
@@ -56,9 +56,9 @@ impl Rewards {
 
 /// Pays a node out of the mint, once for each reference, and tells how much it was: less than the amount, or nothing,
 /// when its owner has had most or all that may be had today.
-pub fn pay(
+pub fn pay_reward(
     tx: &mut dyn Tx,
-    rewards: &Rewards,
+    rewards: &RewardRates,
     node_id: &str,
     source: &str,
     reference: &str,
@@ -69,32 +69,32 @@ pub fn pay(
         return Ok(0);
     }
     let Some(node) = nodes::get(tx, node_id)?.filter(|node| node.status != "banned") else { return Ok(0) };
-    let day = Day { owner: node.owner_key(), number: now.0.div_euclid(DAY_MS) };
+    let day = DailyRewardBudget { owner: node.owner_key(), number: now.0.div_euclid(DAY_MS) };
     let left = day.lock(tx, rewards)?;
     let amount = amount.min(left);
     // Looked up again, for somebody may have paid it while this waited.
     if amount <= 0 || ledger::find(tx, reference)?.is_some() {
         return Ok(0);
     }
-    day.take(tx, amount)?;
+    day.reserve(tx, amount)?;
     let account = ledger::node_account(node_id);
     let reward = Transfer { reference, kind: source, from: MINT, to: &account, amount };
     match ledger::transfer(tx, reward, now)? {
-        Moved::Done => earnings::note(tx, &account, source, amount, now)?,
+        TransferOutcome::Done => earnings::record_earning(tx, &account, source, amount, now)?,
         other => return Err(crate::damaged(format!("The reward `{reference}` was not paid: {other:?}."))),
     }
     Ok(amount)
 }
 
 /// What an owner gets on one day.
-struct Day {
+struct DailyRewardBudget {
     owner: String,
     number: i64,
 }
 
-impl Day {
+impl DailyRewardBudget {
     /// What is left of it. It is locked until the end, so that two rewards at once do not take the same.
-    fn lock(&self, tx: &mut dyn Tx, rewards: &Rewards) -> Result<i64> {
+    fn lock(&self, tx: &mut dyn Tx, rewards: &RewardRates) -> Result<i64> {
         tx.run(
             "INSERT INTO reward_days (owner, day, amount) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING",
             params![&self.owner, self.number],
@@ -106,7 +106,7 @@ impl Day {
         Ok(if rewards.daily_cap == 0 { i64::MAX } else { rewards.daily_cap - had })
     }
 
-    fn take(&self, tx: &mut dyn Tx, amount: i64) -> Result<()> {
+    fn reserve(&self, tx: &mut dyn Tx, amount: i64) -> Result<()> {
         tx.run(
             "UPDATE reward_days SET amount = amount + $3 WHERE owner = $1 AND day = $2",
             params![&self.owner, self.number, amount],
@@ -116,7 +116,7 @@ impl Day {
 }
 
 /// Rewards the publisher of a capsule that was promoted, once. A bundle that is like another one earns nothing.
-pub fn promoted(tx: &mut dyn Tx, rewards: &Rewards, id: &AssetId, now: Time) -> Result<i64> {
+pub fn promoted(tx: &mut dyn Tx, rewards: &RewardRates, id: &AssetId, now: Time) -> Result<i64> {
     let Some(asset) = assets::get(tx, id)?.filter(|asset| asset.asset_type == AssetType::Capsule) else {
         return Ok(0);
     };
@@ -128,23 +128,35 @@ pub fn promoted(tx: &mut dyn Tx, rewards: &Rewards, id: &AssetId, now: Time) -> 
         return Ok(0);
     }
     let reference = format!("promotion:{id}");
-    pay(tx, rewards, &asset.node_id, "promotion", &reference, rewards.promotion, now)
+    pay_reward(tx, rewards, &asset.node_id, "promotion", &reference, rewards.promotion, now)
 }
 
 /// Rewards the publisher of an asset that another owner fetched for the first time.
-pub fn reused(tx: &mut dyn Tx, rewards: &Rewards, asset: &Asset, fetcher: &str, now: Time) -> Result<i64> {
+pub fn reused(
+    tx: &mut dyn Tx,
+    rewards: &RewardRates,
+    asset: &AssetRow,
+    fetcher: &str,
+    now: Time,
+) -> Result<i64> {
     if rewards.reuse == 0 || !asset.status.is_distributed() {
         return Ok(0);
     }
     let Some(fetcher) = nodes::get(tx, fetcher)? else { return Ok(0) };
     let reference = format!("reuse:{}:{}", asset.asset_id, fetcher.owner_key());
     let amount = credits::reuse_reward(asset.gdi as f64 / 100.0, rewards.reuse);
-    pay(tx, rewards, &asset.node_id, "reuse", &reference, amount, now)
+    pay_reward(tx, rewards, &asset.node_id, "reuse", &reference, amount, now)
 }
 
 /// Rewards a node for bringing in another one that says hello for the first time, and that one for coming. Both are
 /// different owners' on different machines, and the new one's row is locked.
-pub fn referred(tx: &mut dyn Tx, rewards: &Rewards, node_id: &str, referrer: &str, now: Time) -> Result<()> {
+pub fn referred(
+    tx: &mut dyn Tx,
+    rewards: &RewardRates,
+    node_id: &str,
+    referrer: &str,
+    now: Time,
+) -> Result<()> {
     if (rewards.referrer == 0 && rewards.referred == 0) || node_id == referrer {
         return Ok(());
     }
@@ -167,9 +179,9 @@ pub fn referred(tx: &mut dyn Tx, rewards: &Rewards, node_id: &str, referrer: &st
         params![node_id, referrer, now],
     )?;
     let reference = format!("referral:{node_id}:referrer");
-    pay(tx, rewards, referrer, "referral", &reference, rewards.referrer, now)?;
+    pay_reward(tx, rewards, referrer, "referral", &reference, rewards.referrer, now)?;
     let reference = format!("referral:{node_id}:referred");
-    pay(tx, rewards, node_id, "referral", &reference, rewards.referred, now)?;
+    pay_reward(tx, rewards, node_id, "referral", &reference, rewards.referred, now)?;
     Ok(())
 }
 

@@ -1,36 +1,36 @@
 //! Scores: what is known of an asset or a node is gathered here and handed to the rules.
 
 use crate::assets::id::AssetId;
-use crate::assets::{self, Asset};
+use crate::assets::{self, AssetRow};
 use crate::db::tx::Tx;
 use crate::evaluation::decisions;
 use crate::nodes::reputation_days;
 use crate::{params, search};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::evaluation::consensus::{Report, Tally, tally};
-use capsid_rules::evaluation::gdi::{Evidence, Gdi, gdi};
-use capsid_rules::evaluation::reputation::{Record, Reputation, decayed_until, hundredths, reputation};
+use capsid_rules::evaluation::consensus::{ConsensusTally, ReportVote, tally};
+use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, gdi};
+use capsid_rules::evaluation::reputation::{NodeRecord, Reputation, decayed_until, hundredths, reputation};
 
 const DAY_MS: i64 = 86_400_000;
 
 /// The reports on an asset that may count, oldest first: those of others.
-pub fn reports(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<Report>> {
-    Ok(crate::evaluation::reports::of_others(tx, id)?.into_iter().map(|voice| voice.report).collect())
+pub fn reports(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<ReportVote>> {
+    Ok(crate::evaluation::reports::load_others(tx, id)?.into_iter().map(|voice| voice.report).collect())
 }
 
 /// What the reports on an asset and the decisions of validators say together. An owner has one voice: the last.
-pub fn consensus(tx: &mut dyn Tx, id: &AssetId) -> Result<Tally> {
+pub fn consensus(tx: &mut dyn Tx, id: &AssetId) -> Result<ConsensusTally> {
     let reports =
-        crate::evaluation::reports::of_others(tx, id)?.into_iter().map(|voice| (voice.at, voice.report));
-    let mut votes: Vec<(i64, Report)> = reports.chain(decisions::votes(tx, id)?).collect();
+        crate::evaluation::reports::load_others(tx, id)?.into_iter().map(|voice| (voice.at, voice.report));
+    let mut votes: Vec<(i64, ReportVote)> = reports.chain(decisions::votes(tx, id)?).collect();
     votes.sort_by_key(|(at, _)| *at);
-    let votes: Vec<Report> = votes.into_iter().map(|(_, vote)| vote).collect();
+    let votes: Vec<ReportVote> = votes.into_iter().map(|(_, vote)| vote).collect();
     Ok(tally(&votes))
 }
 
 /// All that is known of an asset.
-pub fn evidence(tx: &mut dyn Tx, asset: &Asset, now: Time) -> Result<Evidence> {
+pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInputs> {
     let id = &asset.asset_id;
     let reports = reports(tx, id)?;
     let tally = tally(&reports);
@@ -49,7 +49,7 @@ pub fn evidence(tx: &mut dyn Tx, asset: &Asset, now: Time) -> Result<Evidence> {
         params![id],
         |row| row.real(0),
     )?;
-    Ok(Evidence {
+    Ok(GdiInputs {
         confidence: asset.traits.confidence,
         success_streak: small(asset.traits.success_streak),
         files: small(asset.traits.blast_files),
@@ -85,7 +85,7 @@ pub fn evidence(tx: &mut dyn Tx, asset: &Asset, now: Time) -> Result<Evidence> {
 }
 
 /// How many other owners fetched or reported an asset. More than a few make no difference.
-fn other_owners(tx: &mut dyn Tx, id: &AssetId, reports: &[Report]) -> Result<u32> {
+fn other_owners(tx: &mut dyn Tx, id: &AssetId, reports: &[ReportVote]) -> Result<u32> {
     let mut owners: Vec<String> = tx.all(
         "SELECT DISTINCT COALESCE('user:' || n.owner, 'node:' || n.node_id) FROM fetches f
          JOIN nodes n ON n.node_id = f.node_id WHERE f.asset_id = $1 AND f.counts = 1 LIMIT 8",
@@ -108,7 +108,7 @@ pub fn rescore(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<Option<Gdi>> 
 }
 
 /// What a node did, as far as its reputation goes.
-pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Record> {
+pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<NodeRecord> {
     let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
     let mut record = tx
         .first(
@@ -116,13 +116,13 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Record> {
              FROM nodes WHERE node_id = $1",
             params![node_id],
             |row| {
-                Ok(Record {
+                Ok(NodeRecord {
                     published: small(row.int(0)?),
                     promoted: small(row.int(1)?),
                     rejected: small(row.int(2)?),
                     revoked: small(row.int(3)?),
                     penalty: decayed_until(row.real(4)?, row.int(5)?, now.0).0,
-                    ..Record::default()
+                    ..NodeRecord::default()
                 })
             },
         )?
@@ -147,8 +147,8 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Record> {
 pub fn reassess(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Reputation> {
     let standing = reputation(&record(tx, node_id, now)?);
     let rounded = hundredths(standing.score) as f64 / 100.0;
-    let before = reputation_days::standing(tx, node_id)?;
+    let before = reputation_days::load_state(tx, node_id)?;
     tx.run("UPDATE nodes SET reputation = $2 WHERE node_id = $1", params![node_id, rounded])?;
-    reputation_days::note(tx, node_id, before, now)?;
+    reputation_days::record_point(tx, node_id, before, now)?;
     Ok(standing)
 }

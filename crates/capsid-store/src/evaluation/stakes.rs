@@ -1,14 +1,14 @@
 //! Stakes: credits that a validator puts aside as a pledge. They stay the node's own.
 
 use crate::db::tx::Tx;
-use crate::ledger::{self, Moved, Transfer};
+use crate::ledger::{self, Transfer, TransferOutcome};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
 /// What a node has put aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stake {
+pub struct StakeRow {
     /// How much, in milli-credits.
     pub amount: i64,
     /// active or released.
@@ -17,7 +17,7 @@ pub struct Stake {
     pub staked_at: i64,
 }
 
-impl Stake {
+impl StakeRow {
     /// Whether the node counts as a validator.
     pub fn is_active(&self) -> bool {
         self.status == "active"
@@ -26,9 +26,9 @@ impl Stake {
 
 /// How putting aside went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Staked {
+pub enum StakeOutcome {
     /// This much is put aside now.
-    Active(Stake),
+    Active(StakeRow),
     /// The node lacks credits; nothing moved.
     Insufficient {
         /// What more it would take.
@@ -39,27 +39,33 @@ pub enum Staked {
 }
 
 /// What a node has put aside, now or before.
-pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Stake>> {
+pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<StakeRow>> {
     tx.first("SELECT amount, status, staked_at FROM stakes WHERE node_id = $1", params![node_id], |row| {
-        Ok(Stake { amount: row.int(0)?, status: row.string(1)?, staked_at: row.int(2)? })
+        Ok(StakeRow { amount: row.int(0)?, status: row.string(1)?, staked_at: row.int(2)? })
     })
 }
 
 /// Puts credits aside until they are `amount` together. The node's row is locked. `reference` is new for each request;
 /// asking again for what is put aside already moves nothing.
-pub fn stake(tx: &mut dyn Tx, node_id: &str, amount: i64, reference: &str, now: Time) -> Result<Staked> {
-    let present = get(tx, node_id)?.filter(Stake::is_active);
+pub fn stake(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    amount: i64,
+    reference: &str,
+    now: Time,
+) -> Result<StakeOutcome> {
+    let present = get(tx, node_id)?.filter(StakeRow::is_active);
     let held = present.as_ref().map_or(0, |stake| stake.amount);
     if let Some(stake) = present.filter(|stake| stake.amount >= amount) {
-        return Ok(Staked::Active(stake));
+        return Ok(StakeOutcome::Active(stake));
     }
     let (from, to) = (ledger::node_account(node_id), ledger::stake_account(node_id));
     let pledge = Transfer { reference, kind: "stake", from: &from, to: &to, amount: amount - held };
     // A hub may ask for no stake at all.
     if pledge.amount > 0
-        && let Moved::Insufficient { have } = ledger::transfer(tx, pledge, now)?
+        && let TransferOutcome::Insufficient { have } = ledger::transfer(tx, pledge, now)?
     {
-        return Ok(Staked::Insufficient { need: amount - held, have });
+        return Ok(StakeOutcome::Insufficient { need: amount - held, have });
     }
     tx.run(
         "INSERT INTO stakes (node_id, amount, status, staked_at) VALUES ($1, $2, 'active', $3)
@@ -68,7 +74,11 @@ pub fn stake(tx: &mut dyn Tx, node_id: &str, amount: i64, reference: &str, now: 
         params![node_id, amount, now],
     )?;
     let stake = get(tx, node_id)?;
-    Ok(Staked::Active(stake.unwrap_or(Stake { amount, status: "active".to_owned(), staked_at: now.0 })))
+    Ok(StakeOutcome::Active(stake.unwrap_or(StakeRow {
+        amount,
+        status: "active".to_owned(),
+        staked_at: now.0,
+    })))
 }
 
 /// Whether a node still owes a report that its stake stands for.
@@ -81,11 +91,11 @@ pub fn is_needed(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<bool> {
 
 /// Gives a node back what it put aside, and tells how much that was; nothing when nothing was.
 pub fn release(tx: &mut dyn Tx, node_id: &str, reference: &str, now: Time) -> Result<Option<i64>> {
-    let Some(stake) = get(tx, node_id)?.filter(Stake::is_active) else { return Ok(None) };
+    let Some(stake) = get(tx, node_id)?.filter(StakeRow::is_active) else { return Ok(None) };
     let (from, to) = (ledger::stake_account(node_id), ledger::node_account(node_id));
     if stake.amount > 0 {
         let back = Transfer { reference, kind: "unstake", from: &from, to: &to, amount: stake.amount };
-        if let Moved::Insufficient { .. } = ledger::transfer(tx, back, now)? {
+        if let TransferOutcome::Insufficient { .. } = ledger::transfer(tx, back, now)? {
             return Err(crate::damaged(format!("The stake of {node_id} is not in its account.")));
         }
     }

@@ -1,7 +1,7 @@
 //! Votes: one for each account and asset, which can be changed and taken back.
 
 use crate::assets::id::AssetId;
-use crate::assets::{self, Asset};
+use crate::assets::{self, AssetRow};
 use crate::db::tx::Tx;
 use crate::evaluation::scoring;
 use crate::params;
@@ -16,7 +16,7 @@ pub fn cast(
     node_id: Option<&str>,
     value: i64,
     now: Time,
-) -> Result<Option<Asset>> {
+) -> Result<Option<AssetRow>> {
     if assets::lock(tx, id)?.is_none() {
         return Ok(None);
     }
@@ -40,6 +40,6 @@ pub fn cast(
 }
 
 /// The vote of an account: 1, -1, or 0 for none.
-pub fn of(tx: &mut dyn Tx, id: &AssetId, user_id: &str) -> Result<i64> {
+pub fn get_vote(tx: &mut dyn Tx, id: &AssetId, user_id: &str) -> Result<i64> {
     tx.number("SELECT value FROM votes WHERE asset_id = $1 AND user_id = $2", params![id, user_id])
 }

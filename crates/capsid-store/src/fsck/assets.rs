@@ -1,20 +1,22 @@
 //! Assets: each id is the hash of its body, and what was derived from the body still follows from it.
 
-use super::{Progress, Report, count, scores};
+use super::{FsckProgress, FsckReport, count, scores};
 use crate::assets::id::AssetId;
-use crate::assets::{self, Asset};
+use crate::assets::{self, AssetRow};
 use crate::db::tx::{Row, Tx};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::{Object, Value, asset};
-use capsid_rules::assets::published::{Traits, card, environment, id_holds, meaning, strings, text, traits};
-use capsid_rules::evaluation::proof::{Proof, proof};
+use capsid_rules::assets::traits::{
+    AssetTraits, card, environment, id_holds, meaning, strings, text, traits,
+};
+use capsid_rules::evaluation::proof::{ProofLevel, proof};
 use capsid_rules::lifecycle::AssetType;
 
 const PAGE: i64 = 200;
 
 /// What is stored beside an asset and decides what its derived values have to be.
-pub(super) struct Source {
+pub(super) struct AssetSource {
     pub body: String,
     /// What the validation of the gene in its first bundle proves.
     gene_proof: Option<String>,
@@ -29,7 +31,7 @@ pub(super) struct Source {
     gene_body: Option<String>,
 }
 
-impl Source {
+impl AssetSource {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             body: row.string(0)?,
@@ -66,7 +68,7 @@ macro_rules! sources {
     };
 }
 
-pub fn check(tx: &mut dyn Tx, report: &mut Report, progress: Progress<'_>) -> Result<()> {
+pub fn check(tx: &mut dyn Tx, report: &mut FsckReport, progress: FsckProgress<'_>) -> Result<()> {
     let total = count(tx, "SELECT COUNT(*) FROM assets")?;
     let malformed = tx.number("SELECT COUNT(*) FROM assets WHERE length(asset_id) <> 32", params![])?;
     if malformed > 0 {
@@ -78,7 +80,7 @@ pub fn check(tx: &mut dyn Tx, report: &mut Report, progress: Progress<'_>) -> Re
         let sources = tx.all(
             sources!("WHERE a.seq > $1 AND length(a.asset_id) = 32 ORDER BY a.seq LIMIT $2"),
             params![after, PAGE],
-            Source::read,
+            AssetSource::read,
         )?;
         let Some(last) = page.last() else { return Ok(()) };
         after = last.seq;
@@ -90,7 +92,7 @@ pub fn check(tx: &mut dyn Tx, report: &mut Report, progress: Progress<'_>) -> Re
     }
 }
 
-fn check_one(tx: &mut dyn Tx, asset: &Asset, source: &Source, report: &mut Report) -> Result<()> {
+fn check_one(tx: &mut dyn Tx, asset: &AssetRow, source: &AssetSource, report: &mut FsckReport) -> Result<()> {
     let subject = asset.asset_id.to_string();
     let Ok(Value::Object(object)) = serde_json::from_str(&source.body) else {
         report.lost("body_unreadable", subject, "The body is not a JSON object.");
@@ -131,7 +133,7 @@ fn has_id(id: &AssetId, body: &str, object: &Object) -> bool {
     AssetId::parse(claimed).as_ref() == Some(id) && id_holds(body, object, claimed)
 }
 
-fn wrong_meaning(due: &Derived, source: &Source) -> Option<&'static str> {
+fn wrong_meaning(due: &DerivedAsset, source: &AssetSource) -> Option<&'static str> {
     let Some(stored) = &source.meaning else { return (!source.is_awaited).then_some("meaning") };
     match *stored == due.meaning {
         true => (source.environment != due.environment).then_some("environment"),
@@ -140,21 +142,21 @@ fn wrong_meaning(due: &Derived, source: &Source) -> Option<&'static str> {
 }
 
 /// What follows from an asset's body.
-pub(super) struct Derived {
+pub(super) struct DerivedAsset {
     pub card: String,
-    pub traits: Traits,
+    pub traits: AssetTraits,
     pub meaning: String,
     pub environment: Option<String>,
 }
 
 /// What an asset's derived values have to be.
-pub(super) fn derived(asset: &Asset, source: &Source, object: &Object) -> Derived {
+pub(super) fn derived(asset: &AssetRow, source: &AssetSource, object: &Object) -> DerivedAsset {
     let proven = match asset.asset_type {
         AssetType::Gene => proof(&strings(object, "validation")).0,
         AssetType::Capsule => {
-            source.gene_proof.as_deref().and_then(Proof::parse).unwrap_or(asset.traits.proof)
+            source.gene_proof.as_deref().and_then(ProofLevel::parse).unwrap_or(asset.traits.proof)
         }
-        AssetType::EvolutionEvent => Proof::Absent,
+        AssetType::EvolutionEvent => ProofLevel::Absent,
     };
     // An event that came later is linked to the bundle and leaves the assets as they were.
     let has_event = match asset.asset_type {
@@ -168,7 +170,7 @@ pub(super) fn derived(asset: &Asset, source: &Source, object: &Object) -> Derive
         AssetType::EvolutionEvent => asset.traits.chain_id.clone(),
     };
     let gene: Option<Object> = source.gene_body.as_deref().and_then(|body| serde_json::from_str(body).ok());
-    Derived {
+    DerivedAsset {
         card: card(object, asset.asset_type, &asset.asset_id.to_string()),
         traits: traits(object, asset.asset_type, gene.as_ref(), proven, has_event, chain),
         meaning: meaning(object, asset.asset_type, gene.as_ref()).line(),
@@ -177,15 +179,15 @@ pub(super) fn derived(asset: &Asset, source: &Source, object: &Object) -> Derive
 }
 
 /// The source of one asset, unless its body cannot be relied on.
-pub(super) fn sound_source(tx: &mut dyn Tx, asset: &Asset) -> Result<Option<(Source, Object)>> {
-    let source = tx.first(sources!("WHERE a.asset_id = $1"), params![&asset.asset_id], Source::read)?;
+pub(super) fn sound_source(tx: &mut dyn Tx, asset: &AssetRow) -> Result<Option<(AssetSource, Object)>> {
+    let source = tx.first(sources!("WHERE a.asset_id = $1"), params![&asset.asset_id], AssetSource::read)?;
     Ok(source.and_then(|source| match serde_json::from_str(&source.body) {
         Ok(Value::Object(object)) if has_id(&asset.asset_id, &source.body, &object) => Some((source, object)),
         _ => None,
     }))
 }
 
-fn first_difference(due: &Traits, stored: &Traits) -> Option<&'static str> {
+fn first_difference(due: &AssetTraits, stored: &AssetTraits) -> Option<&'static str> {
     let equal = [
         ("local_id", due.local_id == stored.local_id),
         ("category", due.category == stored.category),

@@ -1,16 +1,16 @@
 //! Work and what is paid for it: what is put aside is what the bounties say, states fit together, and what was earned is
 //! what the ledger moved.
 
-use super::Report;
+use super::FsckReport;
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_rules::work::bounties::BountyStatus;
 
-pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     words(tx, report)?;
-    held(tx, report)?;
-    held_for_nothing(tx, report)?;
+    sum_escrow(tx, report)?;
+    find_orphan_escrow(tx, report)?;
     claims(tx, report)?;
     pairs(tx, report)?;
     parts(tx, report)?;
@@ -57,7 +57,7 @@ const WORDS: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-fn words(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn words(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     for &(table, sql, known) in WORDS {
         tx.each(sql, params![], &mut |row| {
             let word = row.text(0)?;
@@ -72,7 +72,7 @@ fn words(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
 }
 
 /// What is put aside for a bounty is its amount until it ends, and nothing afterwards.
-fn held(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn sum_escrow(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let all = "SELECT b.bounty_id, b.status, b.amount, COALESCE(a.balance, 0), b.settled_at FROM bounties b
         LEFT JOIN accounts a ON a.account = 'hold:bounty:' || b.bounty_id ORDER BY b.seq";
     tx.each(all, params![], &mut |row| {
@@ -93,7 +93,7 @@ fn held(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
 }
 
 /// Nothing is put aside for what is not there.
-fn held_for_nothing(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn find_orphan_escrow(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let stray = "SELECT account, balance FROM accounts WHERE account LIKE 'hold:%' AND balance <> 0
             AND NOT EXISTS (SELECT 1 FROM bounties b WHERE 'hold:bounty:' || b.bounty_id = account)
             AND NOT EXISTS (SELECT 1 FROM stakes s WHERE 'hold:stake:' || s.node_id = account)
@@ -106,7 +106,7 @@ fn held_for_nothing(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
 }
 
 /// A claimed task has a node that works on it, and a submission that says so; an open one has neither.
-fn claims(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn claims(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let wrong = "SELECT t.task_id, t.status, t.claimed_by, s.node_id, s.status FROM tasks t
             LEFT JOIN submissions s ON s.submission_id = t.submission_id AND s.task_id = t.task_id
         WHERE (t.status = 'open' AND (t.claimed_by IS NOT NULL OR t.submission_id IS NOT NULL))
@@ -131,7 +131,7 @@ fn claims(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
 }
 
 /// A task and its bounty stand alike. One that was completed may also have been given back, because nobody decided.
-fn pairs(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn pairs(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let wrong = "SELECT b.bounty_id, b.status, t.status FROM bounties b JOIN tasks t ON t.task_id = b.task_id
         WHERE NOT ((t.status = 'open' AND b.status = 'open') OR (t.status = 'claimed' AND b.status = 'claimed')
             OR (t.status = 'completed' AND b.status IN ('matched', 'accepted', 'expired'))
@@ -158,7 +158,7 @@ fn pairs(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
 }
 
 /// A part belongs to a task that was cut into parts.
-fn parts(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn parts(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let wrong = "SELECT t.task_id FROM tasks t LEFT JOIN tasks p ON p.task_id = t.parent_task_id
         WHERE (t.parent_task_id IS NOT NULL AND (p.task_id IS NULL OR p.decomposed_at IS NULL
                 OR t.swarm_role IS NULL OR t.weight IS NULL))
@@ -172,7 +172,7 @@ fn parts(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
 }
 
 /// What an account earned by what is what the ledger moved to it for that.
-fn earned(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn earned(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let differing = "SELECT account, source, CAST(SUM(noted) AS BIGINT), CAST(SUM(entered) AS BIGINT) FROM (
             SELECT account, source, amount AS noted, 0 AS entered FROM earnings
             UNION ALL

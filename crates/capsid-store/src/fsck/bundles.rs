@@ -1,6 +1,6 @@
 //! Bundles: their names follow from what they hold, and what they hold is there.
 
-use super::Report;
+use super::FsckReport;
 use crate::assets::id::AssetId;
 use crate::db::tx::{Row, Tx};
 use crate::params;
@@ -10,7 +10,7 @@ use capsid_rules::lifecycle::AssetType;
 
 const PAGE: i64 = 500;
 
-struct Bundle {
+struct StoredBundle {
     bundle_id: String,
     gene: Option<AssetId>,
     capsule: Option<AssetId>,
@@ -19,7 +19,7 @@ struct Bundle {
     types: [Option<String>; 3],
 }
 
-impl Bundle {
+impl StoredBundle {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             bundle_id: row.string(0)?,
@@ -31,7 +31,7 @@ impl Bundle {
     }
 }
 
-pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let mut after = String::new();
     loop {
         let page = tx.all(
@@ -39,7 +39,7 @@ pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
              FROM bundles b LEFT JOIN assets g ON g.asset_id = b.gene_id LEFT JOIN assets c ON c.asset_id = b.capsule_id
              LEFT JOIN assets e ON e.asset_id = b.event_id WHERE b.bundle_id > $1 ORDER BY b.bundle_id LIMIT $2",
             params![&after, PAGE],
-            Bundle::read,
+            StoredBundle::read,
         )?;
         let Some(last) = page.last() else { break };
         after.clone_from(&last.bundle_id);
@@ -48,7 +48,7 @@ pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
     assets_outside(tx, report)
 }
 
-fn check_one(bundle: &Bundle, report: &mut Report) {
+fn check_one(bundle: &StoredBundle, report: &mut FsckReport) {
     let named = bundle.gene.zip(bundle.capsule).map(|(g, c)| bundle_id(&g.to_string(), &c.to_string()));
     if named.as_deref() != Some(bundle.bundle_id.as_str()) {
         report.lost("bundle_id_mismatch", &bundle.bundle_id, "The id does not follow from gene and capsule.");
@@ -75,7 +75,7 @@ fn check_one(bundle: &Bundle, report: &mut Report) {
 }
 
 /// Every asset names the bundle that it came in first.
-fn assets_outside(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn assets_outside(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let outside = "SELECT a.asset_id, a.bundle_id FROM assets a LEFT JOIN bundles b ON b.bundle_id = a.bundle_id
         WHERE b.bundle_id IS NULL OR NOT (a.asset_id = b.gene_id OR a.asset_id = b.capsule_id
             OR (b.event_id IS NOT NULL AND a.asset_id = b.event_id) OR a.asset_type = 'EvolutionEvent') ORDER BY a.seq";

@@ -1,12 +1,12 @@
 //! Counters: each is the number of rows that it stands for. Only those that are wrong come out of the database.
 
-use super::Report;
+use super::FsckReport;
 use crate::assets::id::AssetId;
 use crate::db::tx::{Dialect, Row, Tx};
 use crate::params;
 use capsid_model::problem::Result;
 
-pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     assets(tx, report)?;
     nodes(tx, report)?;
     reputations(tx, report)
@@ -40,7 +40,7 @@ const OF_ASSETS: [(&str, &str); 4] = [
     ),
 ];
 
-fn assets(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn assets(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     for (name, sql) in OF_ASSETS {
         tx.each(sql, params![], &mut |row| {
             let problem = format!("`{name}` is {}, but {} were counted.", row.int(1)?, row.int(2)?);
@@ -52,13 +52,13 @@ fn assets(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
 }
 
 /// What a publisher's capsules add up to. How often one was rejected or withdrawn is in the audit.
-pub(super) struct Totals {
+pub(super) struct CapsuleTotals {
     pub node_id: String,
     pub stored: [i64; 4],
     pub counted: [i64; 4],
 }
 
-impl Totals {
+impl CapsuleTotals {
     pub fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             node_id: row.string(0)?,
@@ -91,7 +91,7 @@ macro_rules! totals {
     };
 }
 
-fn nodes(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn nodes(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let sql = match tx.dialect() {
         Dialect::Sqlite => totals!(
             "'sha256:' || lower(hex(a.asset_id))",
@@ -103,7 +103,7 @@ fn nodes(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
         ),
     };
     tx.each(sql, params![], &mut |row| {
-        let totals = Totals::read(row)?;
+        let totals = CapsuleTotals::read(row)?;
         let names = ["published", "promoted", "rejected", "revoked"];
         for ((name, stored), counted) in names.into_iter().zip(totals.stored).zip(totals.counted) {
             if stored != counted {
@@ -116,16 +116,16 @@ fn nodes(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
 }
 
 /// What a node's capsules add up to now.
-pub(super) fn totals(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Totals>> {
+pub(super) fn totals(tx: &mut dyn Tx, node_id: &str) -> Result<Option<CapsuleTotals>> {
     let sql = match tx.dialect() {
         Dialect::Sqlite => totals!("'sha256:' || lower(hex(a.asset_id))", "WHERE node_id = $1"),
         Dialect::Postgres => totals!("'sha256:' || encode(a.asset_id, 'hex')", "WHERE node_id = $1"),
     };
-    tx.first(sql, params![node_id], Totals::read)
+    tx.first(sql, params![node_id], CapsuleTotals::read)
 }
 
 /// A reputation moves with scores that move by themselves, so that only its bounds are certain.
-fn reputations(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn reputations(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let impossible =
         "SELECT node_id, reputation, penalty FROM nodes WHERE NOT (reputation >= 0 AND reputation <= 100)
         OR NOT (penalty >= 0 AND penalty <= 100)

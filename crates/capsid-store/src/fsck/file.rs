@@ -1,6 +1,6 @@
 //! The file itself: its pages, its indexes, and rows that point to rows. A server looks after these by itself.
 
-use super::Report;
+use super::FsckReport;
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use capsid_model::problem::Result;
@@ -15,7 +15,7 @@ const INDEXES: [&str; 6] = [
     "SELECT 1 FROM held_events WHERE held_events MATCH 'nothing' LIMIT 1",
 ];
 
-pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     if tx.dialect() == Dialect::Postgres {
         return Ok(());
     }

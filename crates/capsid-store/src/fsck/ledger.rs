@@ -1,12 +1,12 @@
 //! Money: nothing was made, nothing was lost, and every balance is the sum of its entries.
 
-use super::Report;
+use super::FsckReport;
 use crate::db::tx::Tx;
 use crate::ledger::{self, MINT};
 use crate::params;
 use capsid_model::problem::Result;
 
-pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let sum = ledger::sum(tx)?;
     if sum != 0 {
         let problem = format!("All accounts together hold {sum} milli-credits instead of 0.");
@@ -18,7 +18,7 @@ pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
     running_balances(tx, report)
 }
 
-fn balances(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn balances(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let differing = "SELECT account, balance, entered FROM (
             SELECT a.account, a.balance, CAST(COALESCE((SELECT SUM(e.delta) FROM entries e
                 WHERE e.account = a.account), 0) AS BIGINT) AS entered FROM accounts a) t
@@ -38,7 +38,7 @@ fn balances(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
     })
 }
 
-fn transfers(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn transfers(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let uneven = "SELECT reference, amount, entries, total, paid FROM (
             SELECT t.seq, t.reference, t.amount,
                 (SELECT COUNT(*) FROM entries e WHERE e.transfer = t.seq) AS entries,
@@ -60,7 +60,7 @@ fn transfers(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
 }
 
 /// What a node put aside is in the account that holds it.
-fn stakes(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn stakes(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let differing = "SELECT s.node_id, s.amount, COALESCE(a.balance, 0) FROM stakes s
         LEFT JOIN accounts a ON a.account = 'hold:stake:' || s.node_id
         WHERE s.amount <> COALESCE(a.balance, 0) ORDER BY s.node_id";
@@ -71,7 +71,7 @@ fn stakes(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
     })
 }
 
-fn running_balances(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn running_balances(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let broken = "SELECT account, seq, balance_after, running FROM (
             SELECT account, seq, balance_after,
                 CAST(SUM(delta) OVER (PARTITION BY account ORDER BY seq) AS BIGINT) AS running FROM entries) t

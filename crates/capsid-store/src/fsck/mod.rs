@@ -13,7 +13,7 @@ mod counters;
 mod file;
 mod graph;
 mod ledger;
-mod mend;
+mod repair;
 mod scores;
 mod search;
 mod statuses;
@@ -25,7 +25,7 @@ use capsid_model::problem::Result;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use mend::{Mended, mend};
+pub use repair::{RepairSummary, repair};
 
 /// The most findings that are listed; more are only counted.
 const LISTED: usize = 1000;
@@ -37,7 +37,7 @@ const RESTORE: &str = "Restore a backup with `capsid hub restore`; nothing was c
 
 /// Something that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct FsckFinding {
     /// A stable word for its kind.
     pub code: &'static str,
     /// What it is about: an asset, a node, an account, …
@@ -50,9 +50,9 @@ pub struct Finding {
 
 /// What was looked at and what was found.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Report {
+pub struct FsckReport {
     /// The first findings.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<FsckFinding>,
     /// How many findings of each code there are in all.
     pub counts: BTreeMap<&'static str, u64>,
     /// How many assets were looked at.
@@ -71,7 +71,7 @@ pub struct Report {
     mendable_nodes: BTreeSet<String>,
 }
 
-impl Report {
+impl FsckReport {
     /// Whether nothing is wrong.
     pub fn is_clean(&self) -> bool {
         self.counts.is_empty()
@@ -83,46 +83,46 @@ impl Report {
     }
 
     /// How many assets and nodes have something that can be mended.
-    pub fn mendable(&self) -> usize {
+    pub fn repairable(&self) -> usize {
         self.mendable_assets.len() + self.mendable_nodes.len()
     }
 
     fn lost(&mut self, code: &'static str, subject: impl Into<String>, problem: impl Into<String>) {
-        self.note(code, subject.into(), problem.into(), RESTORE);
+        self.add_finding(code, subject.into(), problem.into(), RESTORE);
     }
 
     fn asset_differs(&mut self, code: &'static str, id: AssetId, problem: impl Into<String>) {
         self.mendable_assets.insert(id);
-        self.note(code, id.to_string(), problem.into(), MEND);
+        self.add_finding(code, id.to_string(), problem.into(), MEND);
     }
 
     fn node_differs(&mut self, code: &'static str, node_id: &str, problem: impl Into<String>) {
         self.mendable_nodes.insert(node_id.to_owned());
-        self.note(code, node_id.to_owned(), problem.into(), MEND);
+        self.add_finding(code, node_id.to_owned(), problem.into(), MEND);
     }
 
-    fn note(&mut self, code: &'static str, subject: String, problem: String, fix: &'static str) {
+    fn add_finding(&mut self, code: &'static str, subject: String, problem: String, fix: &'static str) {
         *self.counts.entry(code).or_default() += 1;
         if self.findings.len() < LISTED {
-            self.findings.push(Finding { code, subject, problem, fix });
+            self.findings.push(FsckFinding { code, subject, problem, fix });
         }
     }
 }
 
 /// Is told what is being looked at, how much of it was done, and how much there is.
-pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
+pub type FsckProgress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
 
-type Step = fn(&mut dyn Tx, &mut Report) -> Result<()>;
+type FsckStep = fn(&mut dyn Tx, &mut FsckReport) -> Result<()>;
 
 /// Looks at everything in a snapshot.
-pub fn check(tx: &mut dyn Tx, progress: Progress<'_>) -> Result<Report> {
-    let mut report = Report {
+pub fn check(tx: &mut dyn Tx, progress: FsckProgress<'_>) -> Result<FsckReport> {
+    let mut report = FsckReport {
         bundles: count(tx, "SELECT COUNT(*) FROM bundles")?,
         nodes: count(tx, "SELECT COUNT(*) FROM nodes")?,
         transfers: count(tx, "SELECT COUNT(*) FROM transfers")?,
-        ..Report::default()
+        ..FsckReport::default()
     };
-    let steps: [(&'static str, Step); 8] = [
+    let steps: [(&'static str, FsckStep); 8] = [
         ("file", file::check),
         ("ledger", ledger::check),
         ("bounties", bounties::check),

@@ -4,21 +4,21 @@
 //! three things that move by themselves: the publisher's reputation (any from 0 to 100 will do), the moment of the last
 //! activity when that came later, and who owns the nodes that fetched or reported.
 
-use crate::assets::Asset;
+use crate::assets::AssetRow;
 use crate::db::tx::Tx;
 use crate::evaluation::scoring;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::evaluation::gdi::{Evidence, Gdi, combine, gdi, hundredths};
+use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, combine, gdi, hundredths};
 
 const CLOSE: f64 = 1e-9;
 
 /// What is wrong with an asset's score.
-pub fn fault(tx: &mut dyn Tx, asset: &Asset, has_evidence: bool) -> Result<Option<String>> {
+pub fn fault(tx: &mut dyn Tx, asset: &AssetRow, has_evidence: bool) -> Result<Option<String>> {
     let scored_at = Time(asset.scored_at);
     if !has_evidence {
-        return Ok(fault_by(asset, &alone(asset, scored_at)));
+        return Ok(fault_by(asset, &bounded(asset, scored_at)));
     }
     if owners_changed(tx, asset)? {
         let shares = [asset.gdi_intrinsic, asset.gdi_usage, asset.gdi_social, asset.gdi_freshness];
@@ -30,10 +30,10 @@ pub fn fault(tx: &mut dyn Tx, asset: &Asset, has_evidence: bool) -> Result<Optio
 }
 
 /// The evidence of an asset that nobody fetched or reported.
-fn alone(asset: &Asset, scored_at: Time) -> Evidence {
+fn bounded(asset: &AssetRow, scored_at: Time) -> GdiInputs {
     let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
     let traits = &asset.traits;
-    Evidence {
+    GdiInputs {
         confidence: traits.confidence,
         success_streak: small(traits.success_streak),
         files: small(traits.blast_files),
@@ -45,11 +45,11 @@ fn alone(asset: &Asset, scored_at: Time) -> Evidence {
         has_event: traits.has_event,
         days_since_activity: scored_at.days_since(Time(asset.last_activity_at)).max(0.0),
         validation: traits.proof,
-        ..Evidence::default()
+        ..GdiInputs::default()
     }
 }
 
-fn owners_changed(tx: &mut dyn Tx, asset: &Asset) -> Result<bool> {
+fn owners_changed(tx: &mut dyn Tx, asset: &AssetRow) -> Result<bool> {
     tx.exists(
         "SELECT 1 FROM reports r JOIN nodes n ON n.node_id = r.node_id WHERE r.asset_id = $1 AND n.claimed_at > $2
          UNION ALL
@@ -59,9 +59,9 @@ fn owners_changed(tx: &mut dyn Tx, asset: &Asset) -> Result<bool> {
     )
 }
 
-fn fault_by(asset: &Asset, evidence: &Evidence) -> Option<String> {
-    let least = gdi(&Evidence { reputation: 0.0, ..*evidence });
-    let most = gdi(&Evidence { reputation: 100.0, ..*evidence });
+fn fault_by(asset: &AssetRow, evidence: &GdiInputs) -> Option<String> {
+    let least = gdi(&GdiInputs { reputation: 0.0, ..*evidence });
+    let most = gdi(&GdiInputs { reputation: 100.0, ..*evidence });
     let told = |name: &str, stored: f64, due: f64| Some(format!("`{name}` is {stored} and should be {due}."));
     if asset.gdi_intrinsic < least.intrinsic - CLOSE || asset.gdi_intrinsic > most.intrinsic + CLOSE {
         return told("gdi_intrinsic", asset.gdi_intrinsic, least.intrinsic);

@@ -2,22 +2,22 @@
 //!
 //! New assets enter the index a moment after they are published, so only those that it says it has reached are looked at.
 
-use super::Report;
+use super::FsckReport;
 use crate::assets::id::AssetId;
 use crate::db::tx::{Dialect, Row, Tx};
 use crate::params;
 use crate::search;
 use capsid_model::problem::Result;
-use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 
-pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     match tx.dialect() {
         Dialect::Sqlite => sqlite(tx, report),
         Dialect::Postgres => postgres(tx, report),
     }
 }
 
-fn sqlite(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn sqlite(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let indexed = "SELECT a.asset_id, a.seq, a.asset_type, a.status, a.gdi, r.rank FROM assets a
         LEFT JOIN ranks r ON r.seq = a.seq
         WHERE a.seq <= (SELECT i.seq FROM indexed i WHERE i.one = 1) AND length(a.asset_id) = 32 ORDER BY a.seq";
@@ -43,20 +43,20 @@ fn sqlite(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
 }
 
 fn rank_of(row: &dyn Row) -> Result<Option<i64>> {
-    let words = AssetType::parse(row.text(2)?).zip(Status::parse(row.text(3)?));
+    let words = AssetType::parse(row.text(2)?).zip(AssetStatus::parse(row.text(3)?));
     let (seq, gdi) = (row.int(1)?, row.int(4)?);
     Ok(words.map(|(asset_type, status)| search::rank(asset_type, status, gdi, seq)))
 }
 
 /// Writers do not finish in the order they began, so one may have been passed over; that is made good later.
-fn postgres(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn postgres(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let missing = "SELECT a.asset_id FROM assets a
         WHERE a.seq <= (SELECT i.seq FROM indexed i WHERE i.one = 1) - 1000 AND length(a.asset_id) = 32
             AND NOT EXISTS (SELECT 1 FROM found f WHERE f.seq = a.seq) ORDER BY a.seq";
     lacking(tx, missing, report)
 }
 
-fn lacking(tx: &mut dyn Tx, sql: &'static str, report: &mut Report) -> Result<()> {
+fn lacking(tx: &mut dyn Tx, sql: &'static str, report: &mut FsckReport) -> Result<()> {
     tx.each(sql, params![], &mut |row| {
         report.asset_differs("search_lacks_asset", AssetId::read(row, 0)?, "No search finds it.");
         Ok(())

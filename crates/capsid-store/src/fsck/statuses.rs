@@ -1,11 +1,11 @@
 //! States: each is one that exists, and the one that the audit says it came to.
 
-use super::Report;
+use super::FsckReport;
 use crate::assets::id::AssetId;
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use capsid_model::problem::Result;
-use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 
 /// Without an entry an asset is what it began as: a candidate. What began otherwise was judged, which is audited.
 macro_rules! differing {
@@ -21,7 +21,7 @@ macro_rules! differing {
     };
 }
 
-pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     unknown_words(tx, report)?;
     let sql = match tx.dialect() {
         Dialect::Sqlite => differing!("'sha256:' || lower(hex(a.asset_id))"),
@@ -34,13 +34,13 @@ pub fn check(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
     })
 }
 
-fn unknown_words(tx: &mut dyn Tx, report: &mut Report) -> Result<()> {
+fn unknown_words(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     tx.each(
         "SELECT asset_type, status, COUNT(*) FROM assets GROUP BY asset_type, status",
         params![],
         &mut |row| {
             let (asset_type, status) = (row.text(0)?, row.text(1)?);
-            if AssetType::parse(asset_type).is_none() || Status::parse(status).is_none() {
+            if AssetType::parse(asset_type).is_none() || AssetStatus::parse(status).is_none() {
                 let problem = format!(
                     "{} assets are a `{asset_type}` that is `{status}`, which nothing can be.",
                     row.int(2)?

@@ -3,29 +3,31 @@
 //! The hub fills it with the statements of assets, bundles, reports and tasks, in the transactions that change these;
 //! accounts and nodes add what they know by `ingest`. See [`capsid_rules::graph`] for what is said.
 
-mod checking;
-mod counting;
-mod finding;
-pub mod graph_use;
+mod find;
+mod ingest;
+pub(crate) mod membership;
 mod notes;
 mod postgres;
-mod reading;
-mod rebuilding;
+mod read;
+mod rebuild;
+mod refcounts;
 mod sqlite;
-pub(crate) mod standing;
-mod telling;
-mod walking;
+pub mod usage;
+mod verify;
+mod walk;
 
-pub(crate) use checking::check;
-pub use finding::{matching, related};
-pub use notes::{Note, notes};
-pub use reading::{Counts, counts, degrees, entities, named};
-pub(crate) use rebuilding::fill_if_new;
-pub use rebuilding::{Rebuilt, rebuild};
-pub use telling::forgetting::{Forget, Forgotten, Which, forget, told_by};
-pub use telling::mine::{Mark, Mine, Noted, ToldBy, mine};
-pub use telling::{Ingest, Ingested, MOST_TOLD, ingest};
-pub use walking::{around, path};
+pub use find::{matching, related};
+pub use ingest::forget::{
+    ForgetOutcome, ForgetSelection, ForgetSummary, count_statements_by, forget_statements,
+};
+pub use ingest::list_own::{OwnEntity, OwnGraphCursor, OwnGraphPage, OwnRelation, mine};
+pub use ingest::{IngestOutcome, IngestSummary, MOST_TOLD, ingest};
+pub use notes::{EntityNote, notes};
+pub use read::{GraphCounts, counts, degrees, entities, named};
+pub(crate) use rebuild::fill_if_new;
+pub use rebuild::{RebuildSummary, rebuild};
+pub(crate) use verify::check;
+pub use walk::{path, walk};
 
 use crate::assets::id::AssetId;
 use crate::db::tx::{Dialect, Row, Tx};
@@ -33,7 +35,7 @@ use capsid_model::problem::Result;
 use serde::Serialize;
 
 /// The statements that differ between the databases. Lists are JSON.
-struct Texts {
+struct GraphSql {
     count_things: &'static str,
     count_relations: &'static str,
     add_words: &'static str,
@@ -70,7 +72,7 @@ struct Texts {
     notes: &'static str,
 }
 
-fn texts(tx: &dyn Tx) -> &'static Texts {
+fn texts(tx: &dyn Tx) -> &'static GraphSql {
     match tx.dialect() {
         Dialect::Sqlite => &sqlite::TEXTS,
         Dialect::Postgres => &postgres::TEXTS,
@@ -143,7 +145,7 @@ impl Relation {
 
 /// A step on a way through the graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Hop {
+pub struct PathStep {
     /// Where it begins.
     pub from: Entity,
     /// The relation, which may point either way.
@@ -154,7 +156,7 @@ pub struct Hop {
 
 /// How far and how wide the graph is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct WalkBounds {
     /// How many steps away.
     pub depth: usize,
     /// How many relations of one kind and direction are followed from one thing, the newest first. All that was told
@@ -166,7 +168,7 @@ pub struct Bounds {
 
 /// A relation that a walk met.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Step {
+pub struct WalkStep {
     /// The relation.
     pub relation: Relation,
     /// How many steps away from where the walk began, counted from 1.
@@ -175,11 +177,11 @@ pub struct Step {
 
 /// An asset that the graph leads to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Related {
+pub struct RelatedAsset {
     /// The asset.
     pub asset_id: AssetId,
     /// How strongly; comparable within one question only.
     pub score: f64,
     /// From a thing that the question names to the asset.
-    pub path: Vec<Hop>,
+    pub path: Vec<PathStep>,
 }

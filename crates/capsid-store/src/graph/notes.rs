@@ -8,7 +8,7 @@ use serde_json::json;
 
 /// What somebody told of a thing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Note {
+pub struct EntityNote {
     /// The thing.
     pub entity: i64,
     /// `node:…` or `user:…`.
@@ -23,7 +23,7 @@ pub struct Note {
     pub said_at: i64,
 }
 
-impl Note {
+impl EntityNote {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             entity: row.int(0)?,
@@ -40,10 +40,10 @@ impl Note {
 const MOST_NOTES: i64 = 20;
 
 /// What was told of some things, thing by thing.
-pub fn notes(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<Note>> {
+pub fn notes(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<EntityNote>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     let sql = texts(tx).notes;
-    tx.all(sql, params![&json!(ids).to_string(), MOST_NOTES], Note::read)
+    tx.all(sql, params![&json!(ids).to_string(), MOST_NOTES], EntityNote::read)
 }

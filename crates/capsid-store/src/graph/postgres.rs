@@ -1,7 +1,7 @@
 //! The statements over the graph in PostgreSQL. Lists come as JSON, in the order of the numbers: whoever counts the same
 //! things locks them in the same order.
 
-use super::Texts;
+use super::GraphSql;
 
 /// A list of numbers or texts.
 macro_rules! list {
@@ -32,7 +32,7 @@ macro_rules! near {
 }
 
 /// The statements.
-pub const TEXTS: Texts = Texts {
+pub const TEXTS: GraphSql = GraphSql {
     count_things: "INSERT INTO graph_entities (id, kind, key, looks, mentions, told)
         SELECT CAST(j.v ->> 0 AS BIGINT), j.v ->> 1, j.v ->> 2, CAST(j.v ->> 3 AS BIGINT), CAST(j.v ->> 4 AS BIGINT),
             CAST(j.v ->> 5 AS BIGINT)

@@ -1,6 +1,6 @@
 //! The statements over the graph in SQLite. Lists come as JSON.
 
-use super::Texts;
+use super::GraphSql;
 
 /// Relations of a thing in a lane, either way: a correlated list of their numbers.
 macro_rules! near {
@@ -17,7 +17,7 @@ macro_rules! near {
 }
 
 /// The statements.
-pub const TEXTS: Texts = Texts {
+pub const TEXTS: GraphSql = GraphSql {
     count_things: "INSERT INTO graph_entities (id, kind, key, looks, mentions, told)
         SELECT j.value ->> 0, j.value ->> 1, j.value ->> 2, j.value ->> 3, j.value ->> 4, j.value ->> 5
         FROM json_each($1) j WHERE TRUE
@@ -108,14 +108,14 @@ pub const TEXTS: Texts = Texts {
 #[cfg(test)]
 mod tests {
     use super::TEXTS;
-    use crate::{Options, Store, params};
+    use crate::{Store, StoreOptions, params};
     use capsid_model::time::Time;
 
     /// However large the graph is, a step looks up relations by an index and never goes through all of them.
     #[test]
     fn no_step_goes_through_all_relations() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&Options::new(folder.path(), None), Time(1)).unwrap();
+        let store = Store::open(&StoreOptions::new(folder.path(), None), Time(1)).unwrap();
         for sql in [
             TEXTS.beside,
             TEXTS.around,

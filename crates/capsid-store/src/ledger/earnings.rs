@@ -1,22 +1,22 @@
 //! What accounts earned, by what. The ledger knows every movement; this knows the sums.
 
 use crate::db::tx::Tx;
-use crate::work::bounties::Bounty;
-use crate::work::bounties::settling::{Share, Terms};
+use crate::work::bounties::BountyRow;
+use crate::work::bounties::settle::{BountyShare, SettlementTerms};
 use crate::work::swarm;
-use crate::work::tasks::Task;
+use crate::work::tasks::TaskRow;
 use crate::{nodes, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::work::bounties::payout;
 use capsid_rules::work::swarm::share;
-use capsid_rules::work::tasks::Role;
+use capsid_rules::work::tasks::SubtaskRole;
 use std::collections::BTreeMap;
 
 pub(crate) const DAY_MS: i64 = 86_400_000;
 
 /// Adds to what an account earned; nothing when the amount is zero.
-pub fn note(tx: &mut dyn Tx, account: &str, source: &str, amount: i64, now: Time) -> Result<()> {
+pub fn record_earning(tx: &mut dyn Tx, account: &str, source: &str, amount: i64, now: Time) -> Result<()> {
     if amount == 0 {
         return Ok(());
     }
@@ -53,17 +53,17 @@ pub fn by_source(tx: &mut dyn Tx, account: &str) -> Result<[i64; 8]> {
 const MOST_PENDING: i64 = 1000;
 
 /// What a node would be paid if all that it handed in, and that nobody has decided on yet, were accepted now.
-pub fn pending(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<i64> {
+pub fn pending(tx: &mut dyn Tx, node_id: &str, terms: &SettlementTerms) -> Result<i64> {
     let reputation = nodes::get(tx, node_id)?.map_or(0.0, |node| node.reputation);
     let mut sum = 0;
-    for amount in alone(tx, node_id, terms)?.into_iter().chain(in_swarms(tx, node_id, terms)?) {
+    for amount in single_payee(tx, node_id, terms)?.into_iter().chain(in_swarms(tx, node_id, terms)?) {
         sum += payout(amount, reputation, terms.reduces);
     }
     Ok(sum)
 }
 
 /// What waits for a node that did whole tasks.
-fn alone(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<Vec<i64>> {
+fn single_payee(tx: &mut dyn Tx, node_id: &str, terms: &SettlementTerms) -> Result<Vec<i64>> {
     tx.all(
         "SELECT b.amount, b.source FROM bounties b JOIN tasks w ON w.task_id = b.task_id
          WHERE b.matched_node = $1 AND b.status = 'matched' AND w.decomposed_at IS NULL
@@ -75,7 +75,7 @@ fn alone(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<Vec<i64>> {
 
 /// A swarm whose bounty waits for a decision.
 #[derive(Default)]
-struct Swarm {
+struct PendingSwarm {
     net: i64,
     proposes: bool,
     merges: bool,
@@ -83,7 +83,7 @@ struct Swarm {
     solvers: Vec<(i64, bool)>,
 }
 
-impl Swarm {
+impl PendingSwarm {
     /// What the node gets.
     fn amounts(&self) -> Vec<i64> {
         let weights: Vec<i64> = self.solvers.iter().map(|(weight, _)| *weight).collect();
@@ -96,8 +96,8 @@ impl Swarm {
 }
 
 /// What waits for a node that proposed, did or merged parts of tasks.
-fn in_swarms(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<Vec<i64>> {
-    let mut swarms: BTreeMap<String, Swarm> = BTreeMap::new();
+fn in_swarms(tx: &mut dyn Tx, node_id: &str, terms: &SettlementTerms) -> Result<Vec<i64>> {
+    let mut swarms: BTreeMap<String, PendingSwarm> = BTreeMap::new();
     tx.each(
         "SELECT b.bounty_id, b.amount, b.source, COALESCE(w.claimed_by, ''), COALESCE(p.claimed_by, ''),
             COALESCE(p.swarm_role, ''), COALESCE(p.weight, 0)
@@ -111,19 +111,24 @@ fn in_swarms(tx: &mut dyn Tx, node_id: &str, terms: &Terms) -> Result<Vec<i64>> 
             swarm.net = terms.net(row.int(1)?, row.text(2)?);
             swarm.proposes = row.text(3)? == node_id;
             let own = row.text(4)? == node_id;
-            match Role::parse(row.text(5)?) {
-                Some(Role::Aggregator) => swarm.merges = own,
+            match SubtaskRole::parse(row.text(5)?) {
+                Some(SubtaskRole::Aggregator) => swarm.merges = own,
                 _ => swarm.solvers.push((row.int(6)?, own)),
             }
             Ok(())
         },
     )?;
-    Ok(swarms.values().flat_map(Swarm::amounts).collect())
+    Ok(swarms.values().flat_map(PendingSwarm::amounts).collect())
 }
 
 /// What everybody who works on a bounty's task would be paid if what is handed in for it were accepted now: without
 /// what the hub keeps, and without what nodes of low reputation do not get.
-pub fn expected(tx: &mut dyn Tx, bounty: &Bounty, whole: &Task, terms: &Terms) -> Result<Vec<(Share, i64)>> {
+pub fn expected(
+    tx: &mut dyn Tx,
+    bounty: &BountyRow,
+    whole: &TaskRow,
+    terms: &SettlementTerms,
+) -> Result<Vec<(BountyShare, i64)>> {
     let shares = swarm::shares(tx, bounty, whole)?;
     let amounts = swarm::amounts(tx, terms.net(bounty.amount, &bounty.source), whole, &shares)?;
     let mut net = Vec::with_capacity(shares.len());

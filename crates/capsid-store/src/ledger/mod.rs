@@ -31,7 +31,7 @@ pub struct Transfer<'a> {
 
 /// How a transfer went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moved {
+pub enum TransferOutcome {
     /// It was made.
     Done,
     /// It had been made before.
@@ -65,7 +65,7 @@ pub fn balance(tx: &mut dyn Tx, account: &str) -> Result<i64> {
 
 /// A transfer as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct TransferRow {
     /// What kind of movement it was.
     pub kind: String,
     /// Who paid.
@@ -76,7 +76,7 @@ pub struct Kept {
     pub amount: i64,
 }
 
-impl Kept {
+impl TransferRow {
     /// Whether this is what a transfer asks for.
     pub fn is(&self, transfer: &Transfer<'_>) -> bool {
         (self.kind.as_str(), self.from.as_str(), self.to.as_str(), self.amount)
@@ -85,7 +85,7 @@ impl Kept {
 }
 
 /// Finds the transfer that was made under a reference.
-pub fn find(tx: &mut dyn Tx, reference: &str) -> Result<Option<Kept>> {
+pub fn find(tx: &mut dyn Tx, reference: &str) -> Result<Option<TransferRow>> {
     tx.first(
         "SELECT t.kind, t.amount, COALESCE(f.account, ''), COALESCE(p.account, '') FROM transfers t
             LEFT JOIN entries f ON f.transfer = t.seq AND f.delta < 0
@@ -93,7 +93,12 @@ pub fn find(tx: &mut dyn Tx, reference: &str) -> Result<Option<Kept>> {
          WHERE t.reference = $1",
         params![reference],
         |row| {
-            Ok(Kept { kind: row.string(0)?, amount: row.int(1)?, from: row.string(2)?, to: row.string(3)? })
+            Ok(TransferRow {
+                kind: row.string(0)?,
+                amount: row.int(1)?,
+                from: row.string(2)?,
+                to: row.string(3)?,
+            })
         },
     )
 }
@@ -117,7 +122,7 @@ pub fn lock_accounts(tx: &mut dyn Tx, accounts: &[&str]) -> Result<()> {
 
 /// Moves credits. Doing it again under the same reference moves nothing; asking for another movement under a reference
 /// that was used is an error.
-pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Moved> {
+pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<TransferOutcome> {
     if transfer.amount <= 0 || transfer.from == transfer.to {
         return Err(Problem::new(
             Code::Internal,
@@ -125,15 +130,15 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Mo
         ));
     }
     if let Some(kept) = find(tx, transfer.reference)? {
-        return again(&kept, &transfer);
+        return find_repeated(&kept, &transfer);
     }
     lock_accounts(tx, &[transfer.from, transfer.to])?;
     let have = balance(tx, transfer.from)?;
     if transfer.from != MINT && have < transfer.amount {
         // Somebody may have made the same transfer while this one waited.
         return match find(tx, transfer.reference)? {
-            Some(kept) => again(&kept, &transfer),
-            None => Ok(Moved::Insufficient { have }),
+            Some(kept) => find_repeated(&kept, &transfer),
+            None => Ok(TransferOutcome::Insufficient { have }),
         };
     }
     let made = tx.first(
@@ -144,16 +149,16 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Mo
     )?;
     let Some(seq) = made else {
         let kept = find(tx, transfer.reference)?;
-        return kept.map_or(Ok(Moved::AlreadyDone), |kept| again(&kept, &transfer));
+        return kept.map_or(Ok(TransferOutcome::AlreadyDone), |kept| find_repeated(&kept, &transfer));
     };
     enter(tx, seq, transfer.from, -transfer.amount)?;
     enter(tx, seq, transfer.to, transfer.amount)?;
-    Ok(Moved::Done)
+    Ok(TransferOutcome::Done)
 }
 
-fn again(kept: &Kept, asked: &Transfer<'_>) -> Result<Moved> {
+fn find_repeated(kept: &TransferRow, asked: &Transfer<'_>) -> Result<TransferOutcome> {
     if kept.is(asked) {
-        return Ok(Moved::AlreadyDone);
+        return Ok(TransferOutcome::AlreadyDone);
     }
     Err(Problem::new(
         Code::Internal,

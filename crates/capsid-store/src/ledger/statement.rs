@@ -9,7 +9,7 @@ use capsid_rules::credits;
 
 /// Which entries.
 #[derive(Debug, Clone)]
-pub struct Filter {
+pub struct StatementFilter {
     /// Of which account.
     pub account: String,
     /// Only entries before this one.
@@ -20,16 +20,16 @@ pub struct Filter {
     pub to: i64,
 }
 
-impl Filter {
+impl StatementFilter {
     /// All entries of an account.
-    pub fn of(account: &str) -> Self {
+    pub fn for_account(account: &str) -> Self {
         Self { account: account.to_owned(), before: i64::MAX, from: i64::MIN, to: i64::MAX }
     }
 }
 
 /// One line of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct StatementLine {
     /// Its place in the order of all entries.
     pub seq: i64,
     /// When.
@@ -47,7 +47,7 @@ pub struct Line {
 }
 
 /// The entries of an account, newest first.
-pub fn lines(tx: &mut dyn Tx, filter: &Filter, limit: i64) -> Result<Vec<Line>> {
+pub fn lines(tx: &mut dyn Tx, filter: &StatementFilter, limit: i64) -> Result<Vec<StatementLine>> {
     tx.all(
         "SELECT e.seq, t.created_at, t.kind, t.reference, e.delta, e.balance_after, COALESCE(o.account, '')
          FROM entries e JOIN transfers t ON t.seq = e.transfer
@@ -56,7 +56,7 @@ pub fn lines(tx: &mut dyn Tx, filter: &Filter, limit: i64) -> Result<Vec<Line>> 
          ORDER BY e.seq DESC LIMIT $5",
         params![&filter.account, filter.before, filter.from, filter.to, limit],
         |row| {
-            Ok(Line {
+            Ok(StatementLine {
                 seq: row.int(0)?,
                 at: row.int(1)?,
                 kind: row.string(2)?,
@@ -70,7 +70,7 @@ pub fn lines(tx: &mut dyn Tx, filter: &Filter, limit: i64) -> Result<Vec<Line>> 
 }
 
 /// Lines as a table for spreadsheets.
-pub fn csv(lines: &[Line]) -> String {
+pub fn csv(lines: &[StatementLine]) -> String {
     format!("{CSV_HEAD}{}", csv_rows(lines))
 }
 
@@ -78,7 +78,7 @@ pub fn csv(lines: &[Line]) -> String {
 pub const CSV_HEAD: &str = "time,kind,reference,delta,balance_after,counterparty\r\n";
 
 /// The rows of such a table, for one that is written piece by piece.
-pub fn csv_rows(lines: &[Line]) -> String {
+pub fn csv_rows(lines: &[StatementLine]) -> String {
     let mut text = String::new();
     for line in lines {
         let cells = [
@@ -104,7 +104,7 @@ fn cell(text: &str) -> String {
 
 /// What all accounts hold, in milli-credits. All of them together are zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Supply {
+pub struct CreditSupply {
     /// What was ever brought into being.
     pub minted: i64,
     /// What lies aside for bounties.
@@ -122,7 +122,7 @@ pub struct Supply {
 }
 
 /// Adds up what there is.
-pub fn supply(tx: &mut dyn Tx) -> Result<Supply> {
+pub fn supply(tx: &mut dyn Tx) -> Result<CreditSupply> {
     let held = |tx: &mut dyn Tx, pattern: &str| {
         tx.number(
             "SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM accounts WHERE account LIKE $1",
@@ -131,7 +131,7 @@ pub fn supply(tx: &mut dyn Tx) -> Result<Supply> {
     };
     let (escrow, staked) = (held(tx, "hold:bounty:%")?, held(tx, "hold:stake:%")?);
     let circulating = held(tx, "node:%")? + held(tx, "user:%")?;
-    Ok(Supply {
+    Ok(CreditSupply {
         minted: -super::balance(tx, MINT)?,
         escrow,
         staked,

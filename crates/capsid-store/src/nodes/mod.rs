@@ -1,20 +1,20 @@
 //! Nodes: who they are, what secret they have, and how they stand.
 
+pub mod list;
 pub mod reputation_days;
-pub mod roster;
 
 use crate::db::tx::{Row, Tx};
 use crate::ledger::{self, MINT, Transfer};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::identity::access::{Presented, SecretState};
+use capsid_rules::identity::secrets::{PresentedSecret, SecretState};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 /// A node as the hub knows it.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub struct NodeRow {
     /// Its id.
     pub node_id: String,
     /// Whether it has a secret, and whether that was ever shown.
@@ -44,7 +44,7 @@ pub struct Node {
     pub total_published: i64,
 }
 
-impl Node {
+impl NodeRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             node_id: row.string(0)?,
@@ -65,12 +65,12 @@ impl Node {
     }
 
     /// Compares what a request showed with this node's secret, in constant time.
-    pub fn presented(&self, secret: Option<&str>) -> Presented {
-        let Some(secret) = secret else { return Presented::Nothing };
+    pub fn presented(&self, secret: Option<&str>) -> PresentedSecret {
+        let Some(secret) = secret else { return PresentedSecret::Nothing };
         let shown = Sha256::digest(secret.to_ascii_lowercase().as_bytes());
         match &self.secret_hash {
-            Some(hash) if bool::from(hash.as_slice().ct_eq(shown.as_slice())) => Presented::Right,
-            _ => Presented::Wrong,
+            Some(hash) if bool::from(hash.as_slice().ct_eq(shown.as_slice())) => PresentedSecret::Right,
+            _ => PresentedSecret::Wrong,
         }
     }
 
@@ -84,29 +84,29 @@ impl Node {
 }
 
 /// Finds a node.
-pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Node>> {
+pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<NodeRow>> {
     tx.first(
         "SELECT node_id, secret_state, secret_hash, issued_secret, secret_version, device_id, owner, status,
             cooldown_until, COALESCE(reputation_override, reputation), name, created_at, last_seen_at, total_published
          FROM nodes WHERE node_id = $1",
         params![node_id],
-        Node::read,
+        NodeRow::read,
     )
 }
 
 /// Finds a node and keeps others from changing it meanwhile.
-pub fn lock(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Node>> {
+pub fn lock(tx: &mut dyn Tx, node_id: &str) -> Result<Option<NodeRow>> {
     tx.first(
         "SELECT node_id, secret_state, secret_hash, issued_secret, secret_version, device_id, owner, status,
             cooldown_until, COALESCE(reputation_override, reputation), name, created_at, last_seen_at, total_published
          FROM nodes WHERE node_id = $1 FOR UPDATE",
         params![node_id],
-        Node::read,
+        NodeRow::read,
     )
 }
 
 /// Finds a node, or makes it with its first credits. Either way it is kept from changing meanwhile.
-pub fn lock_or_register(tx: &mut dyn Tx, node_id: &str, grant: i64, now: Time) -> Result<Node> {
+pub fn lock_or_register(tx: &mut dyn Tx, node_id: &str, grant: i64, now: Time) -> Result<NodeRow> {
     if let Some(node) = lock(tx, node_id)? {
         return Ok(node);
     }
@@ -163,7 +163,7 @@ pub fn has_published(tx: &mut dyn Tx, node_id: &str, text: &str) -> Result<bool>
 }
 
 /// Notes that a node was heard of.
-pub fn seen(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {
+pub fn touch(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {
     tx.run(
         "UPDATE nodes SET last_seen_at = $2 WHERE node_id = $1 AND last_seen_at < $2",
         params![node_id, now],
@@ -173,7 +173,7 @@ pub fn seen(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {
 
 /// What a node tells about itself in a hello. What it does not tell stays as it was.
 #[derive(Debug, Clone, Default)]
-pub struct Introduction {
+pub struct NodeProfileUpdate {
     /// A name; the first one sticks.
     pub name: Option<String>,
     /// The model it runs on.
@@ -198,7 +198,7 @@ pub fn model(tx: &mut dyn Tx, node_id: &str) -> Result<Option<String>> {
 }
 
 /// Keeps what a node tells about itself.
-pub fn introduce(tx: &mut dyn Tx, node_id: &str, told: &Introduction, now: Time) -> Result<()> {
+pub fn update_profile(tx: &mut dyn Tx, node_id: &str, told: &NodeProfileUpdate, now: Time) -> Result<()> {
     tx.run(
         "UPDATE nodes SET name = COALESCE(name, $2), model = COALESCE($3, model), referrer = COALESCE(referrer, $4),
             device_id = COALESCE(device_id, $5), env_fingerprint = COALESCE($6, env_fingerprint),

@@ -11,7 +11,7 @@ pub const KEPT_DAYS: i64 = 730;
 
 /// A reputation at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Point {
+pub struct ReputationPoint {
     /// When, in milliseconds.
     pub at: i64,
     /// 0 to 100.
@@ -20,14 +20,14 @@ pub struct Point {
 
 /// How a node stands: as it was last worked out, and what an operator set instead.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Standing {
+pub struct ReputationState {
     /// As it was worked out.
     pub computed: f64,
     /// What an operator set.
     pub set: Option<f64>,
 }
 
-impl Standing {
+impl ReputationState {
     /// The reputation that holds.
     pub fn score(&self) -> f64 {
         self.set.unwrap_or(self.computed)
@@ -35,17 +35,22 @@ impl Standing {
 }
 
 /// How a node stands.
-pub fn standing(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Standing>> {
+pub fn load_state(tx: &mut dyn Tx, node_id: &str) -> Result<Option<ReputationState>> {
     tx.first(
         "SELECT reputation, reputation_override FROM nodes WHERE node_id = $1",
         params![node_id],
-        |row| Ok(Standing { computed: row.real(0)?, set: row.real_or(1)? }),
+        |row| Ok(ReputationState { computed: row.real(0)?, set: row.real_or(1)? }),
     )
 }
 
 /// Notes how a node stands now, where that is not how it stood `before`.
-pub fn note(tx: &mut dyn Tx, node_id: &str, before: Option<Standing>, now: Time) -> Result<()> {
-    let Some(standing) = standing(tx, node_id)? else { return Ok(()) };
+pub fn record_point(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    before: Option<ReputationState>,
+    now: Time,
+) -> Result<()> {
+    let Some(standing) = load_state(tx, node_id)? else { return Ok(()) };
     if before.is_some_and(|before| before.score().total_cmp(&standing.score()).is_eq()) {
         return Ok(());
     }
@@ -63,10 +68,10 @@ pub fn note(tx: &mut dyn Tx, node_id: &str, before: Option<Standing>, now: Time)
 }
 
 /// How a node stood, the oldest first.
-pub fn of(tx: &mut dyn Tx, node_id: &str) -> Result<Vec<Point>> {
+pub fn list_points(tx: &mut dyn Tx, node_id: &str) -> Result<Vec<ReputationPoint>> {
     tx.all(
         "SELECT at, score FROM reputation_days WHERE node_id = $1 ORDER BY day LIMIT $2",
         params![node_id, KEPT_DAYS + 1],
-        |row| Ok(Point { at: row.int(0)?, score: row.real(1)? }),
+        |row| Ok(ReputationPoint { at: row.int(0)?, score: row.real(1)? }),
     )
 }

@@ -13,7 +13,7 @@ pub const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 
 /// One thing to be told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
+pub struct EventRow {
     /// Its place in the order of all events.
     pub seq: i64,
     /// What it is, such as `task_assigned`.
@@ -26,7 +26,7 @@ pub struct Event {
     pub expires_at: i64,
 }
 
-impl Event {
+impl EventRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             seq: row.int(0)?,
@@ -40,7 +40,7 @@ impl Event {
 
 /// How a node is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum EventChannel {
     /// By server-sent events.
     Stream,
     /// By a request that waits.
@@ -49,7 +49,7 @@ pub enum Way {
     Heartbeat,
 }
 
-impl Way {
+impl EventChannel {
     fn as_str(self) -> &'static str {
         match self {
             Self::Stream => "stream",
@@ -60,7 +60,7 @@ impl Way {
 }
 
 /// Leaves an event for a node. `payload` is JSON text of an object.
-pub fn tell(tx: &mut dyn Tx, node_id: &str, kind: &str, payload: &str, now: Time) -> Result<i64> {
+pub fn insert_event(tx: &mut dyn Tx, node_id: &str, kind: &str, payload: &str, now: Time) -> Result<i64> {
     // One teller at a time for each node: a reader that saw an event has then seen all before it.
     tx.exists("SELECT 1 FROM nodes WHERE node_id = $1 FOR UPDATE", params![node_id])?;
     let seq = tx.first(
@@ -72,12 +72,12 @@ pub fn tell(tx: &mut dyn Tx, node_id: &str, kind: &str, payload: &str, now: Time
 }
 
 /// A node's events after a place, oldest first.
-pub fn after(tx: &mut dyn Tx, node_id: &str, after: i64, limit: i64, now: Time) -> Result<Vec<Event>> {
+pub fn after(tx: &mut dyn Tx, node_id: &str, after: i64, limit: i64, now: Time) -> Result<Vec<EventRow>> {
     tx.all(
         "SELECT seq, kind, payload, created_at, expires_at FROM events
          WHERE node_id = $1 AND seq > $2 AND expires_at > $3 ORDER BY seq LIMIT $4",
         params![node_id, after, now, limit],
-        Event::read,
+        EventRow::read,
     )
 }
 
@@ -88,7 +88,7 @@ pub fn newest(tx: &mut dyn Tx) -> Result<i64> {
 
 /// Where a reader begins: after its own cursor, or else after what it was told this way. A cursor that lies in the
 /// future is one of another database, and begins at the beginning.
-pub fn begin(tx: &mut dyn Tx, node_id: &str, way: Way, cursor: Option<i64>) -> Result<i64> {
+pub fn begin(tx: &mut dyn Tx, node_id: &str, way: EventChannel, cursor: Option<i64>) -> Result<i64> {
     match cursor {
         Some(cursor) if cursor <= newest(tx)? => Ok(cursor),
         Some(_) => Ok(0),
@@ -99,7 +99,7 @@ pub fn begin(tx: &mut dyn Tx, node_id: &str, way: Way, cursor: Option<i64>) -> R
 }
 
 /// Remembers how far a node was told.
-pub fn told(tx: &mut dyn Tx, node_id: &str, way: Way, seq: i64) -> Result<()> {
+pub fn advance_cursor(tx: &mut dyn Tx, node_id: &str, way: EventChannel, seq: i64) -> Result<()> {
     tx.run(
         "INSERT INTO told (node_id, way, seq) VALUES ($1, $2, $3)
          ON CONFLICT (node_id, way) DO UPDATE SET seq = excluded.seq WHERE told.seq < excluded.seq",

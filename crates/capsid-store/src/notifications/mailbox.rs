@@ -17,7 +17,7 @@ const DAY_MS: i64 = 24 * 3_600_000;
 
 /// A message that waits for a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct MailboxMessageRow {
     /// Its place in the order of all messages.
     pub seq: i64,
     /// Its id.
@@ -36,7 +36,7 @@ pub struct Message {
     pub expires_at: Option<i64>,
 }
 
-impl Message {
+impl MailboxMessageRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             seq: row.int(0)?,
@@ -53,7 +53,7 @@ impl Message {
 
 /// A message to be left for a node.
 #[derive(Debug, Clone, Copy)]
-pub struct Letter<'a> {
+pub struct NewMailboxMessage<'a> {
     /// Its id, unique among all messages.
     pub message_id: &'a str,
     /// Who it is for.
@@ -69,7 +69,7 @@ pub struct Letter<'a> {
 }
 
 /// Leaves a message for a node. A message that was left before is not left again.
-pub fn leave(tx: &mut dyn Tx, letter: Letter<'_>, now: Time) -> Result<()> {
+pub fn insert_message(tx: &mut dyn Tx, letter: NewMailboxMessage<'_>, now: Time) -> Result<()> {
     // One writer at a time for each node, so that a reader's cursor never passes a message that is still being left.
     tx.exists("SELECT 1 FROM nodes WHERE node_id = $1 FOR UPDATE", params![letter.node_id])?;
     tx.run(
@@ -90,13 +90,19 @@ pub fn leave(tx: &mut dyn Tx, letter: Letter<'_>, now: Time) -> Result<()> {
 }
 
 /// What waits for a node after a place, oldest first. It goes on waiting until it is acknowledged.
-pub fn waiting(tx: &mut dyn Tx, node_id: &str, after: i64, limit: i64, now: Time) -> Result<Vec<Message>> {
+pub fn waiting(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    after: i64,
+    limit: i64,
+    now: Time,
+) -> Result<Vec<MailboxMessageRow>> {
     tx.all(
         "SELECT seq, message_id, kind, payload, priority, ref_id, created_at, expires_at FROM mailbox
          WHERE node_id = $1 AND seq > $2 AND acked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
          ORDER BY seq LIMIT $4",
         params![node_id, after, now, limit],
-        Message::read,
+        MailboxMessageRow::read,
     )
 }
 
@@ -120,7 +126,7 @@ pub fn acknowledge(tx: &mut dyn Tx, node_id: &str, message_id: &str, now: Time) 
 
 /// What a node sends: an id, and what makes it another message than one with the same id.
 #[derive(Debug, Clone)]
-pub struct Outgoing {
+pub struct MailboxMessageKey {
     /// The sender.
     pub node_id: String,
     /// The sender's own id for it.
@@ -131,7 +137,7 @@ pub struct Outgoing {
     bytes: i64,
 }
 
-impl Outgoing {
+impl MailboxMessageKey {
     /// A message of a node as it was sent.
     pub fn new(node_id: &str, message_id: &str, kind: &str, payload: &str) -> Self {
         let mut hash = Sha256::new();
@@ -149,7 +155,7 @@ impl Outgoing {
 
 /// What is known of a message that a node sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known {
+pub enum MailboxLookup {
     /// Nothing: it has to be done.
     New,
     /// It was answered so.
@@ -161,15 +167,15 @@ pub enum Known {
 }
 
 /// Looks whether a message was answered before, and counts one that is new. The node is locked.
-pub fn look_up(tx: &mut dyn Tx, message: &Outgoing, now: Time) -> Result<Known> {
+pub fn find_answer(tx: &mut dyn Tx, message: &MailboxMessageKey, now: Time) -> Result<MailboxLookup> {
     let known = tx.first(
         "SELECT body_hash, answer FROM mailbox_taken WHERE node_id = $1 AND message_id = $2",
         params![&message.node_id, &message.message_id],
         |row| Ok((row.blob(0)? == message.body_hash, row.string(1)?)),
     )?;
     match known {
-        Some((true, answer)) => return Ok(Known::Answered(answer)),
-        Some((false, _)) => return Ok(Known::Other),
+        Some((true, answer)) => return Ok(MailboxLookup::Answered(answer)),
+        Some((false, _)) => return Ok(MailboxLookup::Other),
         None => {}
     }
     let day = now.0.div_euclid(DAY_MS);
@@ -178,11 +184,15 @@ pub fn look_up(tx: &mut dyn Tx, message: &Outgoing, now: Time) -> Result<Known> 
          ON CONFLICT (node_id, day) DO UPDATE SET bytes = mailbox_days.bytes + excluded.bytes RETURNING bytes",
         params![&message.node_id, day, message.bytes],
     )?;
-    Ok(if sent > BYTES_A_DAY { Known::TooMuch((day + 1) * DAY_MS - now.0) } else { Known::New })
+    Ok(if sent > BYTES_A_DAY {
+        MailboxLookup::TooMuch((day + 1) * DAY_MS - now.0)
+    } else {
+        MailboxLookup::New
+    })
 }
 
 /// Keeps the answer to a message, so that it is not done twice.
-pub fn keep_answer(tx: &mut dyn Tx, message: &Outgoing, answer: &str, now: Time) -> Result<()> {
+pub fn save_answer(tx: &mut dyn Tx, message: &MailboxMessageKey, answer: &str, now: Time) -> Result<()> {
     tx.run(
         "INSERT INTO mailbox_taken (node_id, message_id, body_hash, answer, created_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT DO NOTHING",

@@ -3,7 +3,7 @@
 
 use crate::db::tx::Tx;
 use crate::notifications::{deliveries, events};
-use crate::work::tasks::Task;
+use crate::work::tasks::TaskRow;
 use crate::work::workers;
 use capsid_model::problem::Result;
 use capsid_model::text::cut;
@@ -16,16 +16,16 @@ const MOST_SIGNALS: usize = 500;
 
 /// Something to be told.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Notice {
+pub struct NodeNotice {
     /// What it is, such as `task_assigned`.
     pub kind: &'static str,
     /// What it says.
     pub payload: Map<String, Value>,
 }
 
-impl Notice {
+impl NodeNotice {
     /// A notice about a task.
-    pub fn of_task(kind: &'static str, task: &Task) -> Self {
+    pub fn from_task(kind: &'static str, task: &TaskRow) -> Self {
         let mut payload = Map::new();
         let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
         put("type", kind.into());
@@ -34,12 +34,12 @@ impl Notice {
         // Many may be told, and whoever wants to know more looks at the task.
         put("signals", cut(&task.signals, MOST_SIGNALS).into());
         put("bounty_id", task.bounty_id.clone().into());
-        put("bounty_amount", credits::shown(task.amount).into());
+        put("bounty_amount", credits::to_decimal(task.amount).into());
         put("min_reputation", task.min_reputation.into());
         put("expires_at", Time(task.expires_at).iso().into());
         if let Some(parent) = &task.parent_task_id {
             put("parent_task_id", parent.clone().into());
-            put("swarm_role", task.role.map(capsid_rules::work::tasks::Role::as_str).into());
+            put("swarm_role", task.role.map(capsid_rules::work::tasks::SubtaskRole::as_str).into());
         }
         if let Some(deadline) = task.commitment_deadline {
             put("commitment_deadline", Time(deadline).iso().into());
@@ -61,14 +61,14 @@ impl Notice {
 }
 
 /// Tells a node. The event's number is told back.
-pub fn tell(tx: &mut dyn Tx, node_id: &str, notice: &Notice, now: Time) -> Result<i64> {
-    tell_text(tx, node_id, notice.kind, &notice.text(), now)
+pub fn notify_node(tx: &mut dyn Tx, node_id: &str, notice: &NodeNotice, now: Time) -> Result<i64> {
+    notify_text(tx, node_id, notice.kind, &notice.text(), now)
 }
 
 /// The same with a text that was written before.
-pub(crate) fn tell_text(tx: &mut dyn Tx, node_id: &str, kind: &str, text: &str, now: Time) -> Result<i64> {
-    let seq = events::tell(tx, node_id, kind, text, now)?;
+pub(crate) fn notify_text(tx: &mut dyn Tx, node_id: &str, kind: &str, text: &str, now: Time) -> Result<i64> {
+    let seq = events::insert_event(tx, node_id, kind, text, now)?;
     deliveries::queue(tx, node_id, seq, kind, text, now)?;
-    workers::leave_letter(tx, node_id, seq, kind, text, now)?;
+    workers::leave_message(tx, node_id, seq, kind, text, now)?;
     Ok(seq)
 }

@@ -15,7 +15,7 @@ pub const TOO_MANY_DEATHS: &str = "too_many_failures";
 
 /// A node's webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Webhook {
+pub struct WebhookRow {
     /// The node.
     pub node_id: String,
     /// Where it is called.
@@ -34,7 +34,7 @@ pub struct Webhook {
     pub updated_at: i64,
 }
 
-impl Webhook {
+impl WebhookRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             node_id: row.string(0)?,
@@ -50,25 +50,25 @@ impl Webhook {
 }
 
 /// A node's webhook, if it has one.
-pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Webhook>> {
+pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<WebhookRow>> {
     tx.first(
         "SELECT w.node_id, n.webhook_url, w.deaths, w.disabled_at, w.disabled_reason, w.old_until, w.created_at,
             w.updated_at
          FROM webhooks w JOIN nodes n ON n.node_id = w.node_id AND n.webhook_url IS NOT NULL WHERE w.node_id = $1",
         params![node_id],
-        Webhook::read,
+        WebhookRow::read,
     )
 }
 
 /// Webhooks after a node, in the order of their nodes' ids.
-pub fn list(tx: &mut dyn Tx, only_disabled: bool, after: &str, limit: i64) -> Result<Vec<Webhook>> {
+pub fn list(tx: &mut dyn Tx, only_disabled: bool, after: &str, limit: i64) -> Result<Vec<WebhookRow>> {
     tx.all(
         "SELECT w.node_id, n.webhook_url, w.deaths, w.disabled_at, w.disabled_reason, w.old_until, w.created_at,
             w.updated_at
          FROM webhooks w JOIN nodes n ON n.node_id = w.node_id AND n.webhook_url IS NOT NULL
          WHERE w.node_id > $1 AND ($2 = 0 OR w.disabled_at IS NOT NULL) ORDER BY w.node_id LIMIT $3",
         params![after, only_disabled, limit],
-        Webhook::read,
+        WebhookRow::read,
     )
 }
 

@@ -1,6 +1,6 @@
 //! Publishing, usage and purchases.
 
-pub mod bundles;
-pub mod sales;
+pub mod publish;
+pub mod purchases;
 pub mod usage;
-pub mod use_days;
+pub mod usage_days;

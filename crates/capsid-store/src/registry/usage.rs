@@ -4,18 +4,18 @@ use crate::assets;
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
 use crate::evaluation::rewards;
-use crate::evaluation::rewards::Rewards;
+use crate::evaluation::rewards::RewardRates;
 use crate::evaluation::{lifecycle, scoring};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::lifecycle::{Change, Status};
+use capsid_rules::lifecycle::{AssetEvent, AssetStatus};
 
 const DAY_MS: i64 = 86_400_000;
 
 /// Fetches of one asset by one node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fetches {
+pub struct FetchCount {
     /// Who fetched.
     pub node_id: String,
     /// What was fetched.
@@ -26,15 +26,15 @@ pub struct Fetches {
 
 /// Counts fetches, scores what was fetched anew, revives what had grown stale, and rewards the publishers of what
 /// another owner uses for the first time.
-pub fn count(tx: &mut dyn Tx, fetches: &[Fetches], rewards: &Rewards, now: Time) -> Result<()> {
+pub fn count(tx: &mut dyn Tx, fetches: &[FetchCount], rewards: &RewardRates, now: Time) -> Result<()> {
     let mut touched: Vec<AssetId> = Vec::new();
-    let mut new: Vec<&Fetches> = Vec::new();
+    let mut new: Vec<&FetchCount> = Vec::new();
     for fetch in fetches {
         let counted = count_one(tx, fetch, now)?;
-        if counted != Counted::Nothing && !touched.contains(&fetch.asset_id) {
+        if counted != FetchKind::Nothing && !touched.contains(&fetch.asset_id) {
             touched.push(fetch.asset_id);
         }
-        if counted == Counted::First {
+        if counted == FetchKind::First {
             new.push(fetch);
         }
     }
@@ -54,7 +54,7 @@ pub fn count(tx: &mut dyn Tx, fetches: &[Fetches], rewards: &Rewards, now: Time)
 
 /// What a fetch counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Counted {
+enum FetchKind {
     /// Nothing: the node is not known, or the asset is its owner's own.
     Nothing,
     /// Use by a node that had fetched the asset before.
@@ -64,7 +64,7 @@ enum Counted {
 }
 
 /// Whether the fetch counts as use: the node is known, and is not of the publisher's owner.
-fn counts(tx: &mut dyn Tx, fetch: &Fetches) -> Result<Option<bool>> {
+fn counts(tx: &mut dyn Tx, fetch: &FetchCount) -> Result<Option<bool>> {
     tx.first(
         "SELECT CASE WHEN f.node_id = p.node_id OR (f.owner IS NOT NULL AND f.owner = p.owner) THEN 0 ELSE 1 END
          FROM assets a JOIN nodes p ON p.node_id = a.node_id JOIN nodes f ON f.node_id = $2 WHERE a.asset_id = $1",
@@ -73,8 +73,8 @@ fn counts(tx: &mut dyn Tx, fetch: &Fetches) -> Result<Option<bool>> {
     )
 }
 
-fn count_one(tx: &mut dyn Tx, fetch: &Fetches, now: Time) -> Result<Counted> {
-    let Some(counts) = counts(tx, fetch)? else { return Ok(Counted::Nothing) };
+fn count_one(tx: &mut dyn Tx, fetch: &FetchCount, now: Time) -> Result<FetchKind> {
+    let Some(counts) = counts(tx, fetch)? else { return Ok(FetchKind::Nothing) };
     let first = tx.run(
         "INSERT INTO fetches (asset_id, node_id, counts, calls, first_at, last_at) VALUES ($1, $2, $3, 0, $4, $4)
          ON CONFLICT DO NOTHING",
@@ -85,7 +85,7 @@ fn count_one(tx: &mut dyn Tx, fetch: &Fetches, now: Time) -> Result<Counted> {
         params![&fetch.asset_id, &fetch.node_id, fetch.calls, now],
     )?;
     if !counts {
-        return Ok(Counted::Nothing);
+        return Ok(FetchKind::Nothing);
     }
     tx.run(
         "INSERT INTO fetch_days (asset_id, day, calls) VALUES ($1, $2, $3)
@@ -97,14 +97,14 @@ fn count_one(tx: &mut dyn Tx, fetch: &Fetches, now: Time) -> Result<Counted> {
          WHERE asset_id = $1",
         params![&fetch.asset_id, fetch.calls, first, now],
     )?;
-    Ok(if first { Counted::First } else { Counted::Again })
+    Ok(if first { FetchKind::First } else { FetchKind::Again })
 }
 
 fn revive(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<()> {
-    let old =
-        assets::get(tx, id)?.is_some_and(|asset| matches!(asset.status, Status::Stale | Status::Archived));
+    let old = assets::get(tx, id)?
+        .is_some_and(|asset| matches!(asset.status, AssetStatus::Stale | AssetStatus::Archived));
     if old {
-        lifecycle::change(tx, id, Change::Revive, "hub", Some("fetched again"), now)?;
+        lifecycle::change(tx, id, AssetEvent::Revive, "hub", Some("fetched again"), now)?;
     }
     Ok(())
 }

@@ -5,26 +5,26 @@
 //! given out in the order in which they can be seen: a hub that asks for what is new since a number misses nothing.
 
 use crate::assets::id::AssetId;
-use crate::assets::listing::{AT_ONCE, padded};
+use crate::assets::list::{AT_ONCE, padded};
 use crate::db::tx::{Param, Tx};
 use crate::params;
 use crate::{assets, damaged};
 use capsid_model::Object;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::assets::published;
+use capsid_rules::assets::traits;
 use capsid_rules::meaning::vectors;
 use serde::{Deserialize, Serialize};
 
 /// Assets whose embedding lies near that of a question, the nearest first, each with its similarity from -1 to 1.
-pub type Near = Vec<(AssetId, f64)>;
+pub type NearAssets = Vec<(AssetId, f64)>;
 
 /// How many assets a step looks at.
 const WINDOW: i64 = 2_000;
 
 /// What can be compared with each other.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Space {
+pub struct EmbeddingSpace {
     /// Who made the vectors.
     pub model: String,
     /// How many numbers each has; 0 while nobody knows.
@@ -33,10 +33,10 @@ pub struct Space {
 
 /// How far the assets were walked through.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Progress {
+pub struct EmbeddingProgress {
     /// What for.
     #[serde(flatten)]
-    pub space: Space,
+    pub space: EmbeddingSpace,
     /// The place in the order of publication up to which every asset was looked at.
     pub reached: i64,
     /// When the walk began.
@@ -44,16 +44,16 @@ pub struct Progress {
 }
 
 /// How far the assets were walked through, if anybody ever began.
-pub fn progress(tx: &mut dyn Tx) -> Result<Option<Progress>> {
+pub fn progress(tx: &mut dyn Tx) -> Result<Option<EmbeddingProgress>> {
     let told = tx.first("SELECT value FROM meta WHERE key = 'embeddings'", params![], |row| row.string(0))?;
     Ok(told.and_then(|told| serde_json::from_str(&told).ok()))
 }
 
 /// Assets that lack an embedding.
 #[derive(Debug, Clone, Default)]
-pub struct Step {
+pub struct EmbeddingStep {
     /// The assets.
-    pub found: Vec<Lacking>,
+    pub found: Vec<MissingEmbedding>,
     /// Up to here every asset has an embedding once those that were found have one.
     pub reached: i64,
     /// Whether there is nothing behind it.
@@ -62,7 +62,7 @@ pub struct Step {
 
 /// An asset that lacks an embedding.
 #[derive(Debug, Clone)]
-pub struct Lacking {
+pub struct MissingEmbedding {
     /// Which one.
     pub id: AssetId,
     /// What its embedding is made of.
@@ -73,7 +73,13 @@ pub struct Lacking {
 
 /// Finds assets after a place that lack an embedding and can be found by anybody, the oldest first. Those that were set
 /// aside are among them once they are due again.
-pub fn lacking(tx: &mut dyn Tx, space: &Space, after: i64, limit: usize, now: Time) -> Result<Step> {
+pub fn lacking(
+    tx: &mut dyn Tx,
+    space: &EmbeddingSpace,
+    after: i64,
+    limit: usize,
+    now: Time,
+) -> Result<EmbeddingStep> {
     let (rows, last) = tx
         .first(
             "SELECT COUNT(*), MAX(w.seq) FROM (SELECT seq FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2) w",
@@ -95,15 +101,15 @@ pub fn lacking(tx: &mut dyn Tx, space: &Space, after: i64, limit: usize, now: Ti
     let reached = ids.last().filter(|_| is_full).map_or(last, |(seq, ..)| *seq);
     let mut found = Vec::with_capacity(ids.len());
     for (_, id, tries) in ids {
-        found.push(Lacking { id, text: text(tx, &id)?, tries });
+        found.push(MissingEmbedding { id, text: text(tx, &id)?, tries });
     }
-    Ok(Step { found, reached, is_end: !is_full && rows < WINDOW })
+    Ok(EmbeddingStep { found, reached, is_end: !is_full && rows < WINDOW })
 }
 
 fn text(tx: &mut dyn Tx, id: &AssetId) -> Result<String> {
     let body = assets::body(tx, id)?.unwrap_or_default();
     let object: Object = serde_json::from_str(&body).unwrap_or_default();
-    Ok(published::embedded_text(&object))
+    Ok(traits::embedded_text(&object))
 }
 
 /// Whether an asset was published after a place.
@@ -112,7 +118,7 @@ pub fn is_behind(tx: &mut dyn Tx, reached: i64) -> Result<bool> {
 }
 
 /// How many assets after a place lack an embedding, counted up to a bound. Those that were set aside are not counted.
-pub fn count_lacking(tx: &mut dyn Tx, space: &Space, after: i64, most: i64) -> Result<i64> {
+pub fn count_lacking(tx: &mut dyn Tx, space: &EmbeddingSpace, after: i64, most: i64) -> Result<i64> {
     tx.number(
         "SELECT COUNT(*) FROM (SELECT 1 FROM assets a
             WHERE a.seq > $1 AND a.status IN ('candidate', 'promoted', 'stale') AND NOT EXISTS
@@ -124,7 +130,7 @@ pub fn count_lacking(tx: &mut dyn Tx, space: &Space, after: i64, most: i64) -> R
 
 /// What came of an asset's text.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum EmbeddingOutcome {
     /// A vector of length 1.
     Vector(Vec<f32>),
     /// Nothing, for the asset says nothing.
@@ -138,7 +144,7 @@ pub enum Outcome {
     },
 }
 
-impl Outcome {
+impl EmbeddingOutcome {
     /// The vector, where there is one.
     pub fn vector(&self) -> Option<&[f32]> {
         match self {
@@ -149,10 +155,10 @@ impl Outcome {
 }
 
 /// An asset, and what came of its text.
-pub type Made = (AssetId, Outcome);
+pub type EmbeddedAsset = (AssetId, EmbeddingOutcome);
 
 /// Keeps vectors, and how far the walk came. What another model made of the same assets is replaced.
-pub fn put(tx: &mut dyn Tx, progress: &Progress, made: &[Made], now: Time) -> Result<()> {
+pub fn put(tx: &mut dyn Tx, progress: &EmbeddingProgress, made: &[EmbeddedAsset], now: Time) -> Result<()> {
     let told = serde_json::to_string(progress).map_err(|error| damaged(error.to_string()))?;
     // This holds the row until the end, so one adds at a time.
     tx.run(
@@ -160,7 +166,7 @@ pub fn put(tx: &mut dyn Tx, progress: &Progress, made: &[Made], now: Time) -> Re
          ON CONFLICT (key) DO UPDATE SET value = excluded.value",
         params![&told],
     )?;
-    let Space { model, dims } = &progress.space;
+    let EmbeddingSpace { model, dims } = &progress.space;
     for (id, outcome) in made {
         tx.run(
             "DELETE FROM embeddings WHERE asset_id = $1 AND (model <> $2 OR dims <> $3 OR vector IS NULL)",
@@ -169,8 +175,8 @@ pub fn put(tx: &mut dyn Tx, progress: &Progress, made: &[Made], now: Time) -> Re
         let signs = outcome.vector().map(|vector| vectors::signs_to_bytes(&vectors::signs(vector)));
         let bytes = outcome.vector().map(vectors::to_bytes);
         let (tries, again_at) = match outcome {
-            Outcome::Aside { tries, again_at } => (*tries, Some(*again_at)),
-            Outcome::Vector(_) | Outcome::Silent => (0, None),
+            EmbeddingOutcome::Aside { tries, again_at } => (*tries, Some(*again_at)),
+            EmbeddingOutcome::Vector(_) | EmbeddingOutcome::Silent => (0, None),
         };
         tx.run(
             "INSERT INTO embeddings (asset_id, model, dims, made_at, signs, vector, tries, again_at)
@@ -182,7 +188,7 @@ pub fn put(tx: &mut dyn Tx, progress: &Progress, made: &[Made], now: Time) -> Re
 }
 
 /// The signs of vectors after a number, in the order of the numbers.
-pub fn page(tx: &mut dyn Tx, space: &Space, after: i64, limit: i64) -> Result<Vec<(i64, Vec<u64>)>> {
+pub fn page(tx: &mut dyn Tx, space: &EmbeddingSpace, after: i64, limit: i64) -> Result<Vec<(i64, Vec<u64>)>> {
     let mut rows = tx.all(
         "SELECT seq, signs FROM embeddings WHERE seq > $1 AND model = $2 AND dims = $3 AND signs IS NOT NULL
          ORDER BY seq LIMIT $4",
@@ -195,7 +201,7 @@ pub fn page(tx: &mut dyn Tx, space: &Space, after: i64, limit: i64) -> Result<Ve
 }
 
 /// Vectors by their numbers. Those that are no longer there are left out.
-pub fn vectors(tx: &mut dyn Tx, space: &Space, seqs: &[i64]) -> Result<Vec<(AssetId, Vec<f32>)>> {
+pub fn vectors(tx: &mut dyn Tx, space: &EmbeddingSpace, seqs: &[i64]) -> Result<Vec<(AssetId, Vec<f32>)>> {
     let mut found = Vec::with_capacity(seqs.len());
     for some in seqs.chunks(AT_ONCE) {
         tx.each(
@@ -203,7 +209,7 @@ pub fn vectors(tx: &mut dyn Tx, space: &Space, seqs: &[i64]) -> Result<Vec<(Asse
                 $13, $14, $15, $16, $17, $18, $19, $20)",
             &padded(some, |seq| Param::from(*seq)),
             &mut |row| {
-                found.push((AssetId::read(row, 0)?, vectors::of_bytes(row.blob(1)?)));
+                found.push((AssetId::read(row, 0)?, vectors::from_bytes(row.blob(1)?)));
                 Ok(())
             },
         )?;

@@ -6,16 +6,16 @@ use capsid_rules::meaning::terms::SignalQuery;
 
 /// Terms that an asset must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Expression {
+pub enum TermExpression {
     /// This term.
     Term(String),
     /// All of these; never empty.
-    All(Vec<Expression>),
+    All(Vec<TermExpression>),
     /// One of these; never empty.
-    Any(Vec<Expression>),
+    Any(Vec<TermExpression>),
 }
 
-impl Expression {
+impl TermExpression {
     /// A term of the rules, in the form that indexes take.
     pub fn term(term: &str) -> Self {
         Self::Term(encoded(term))
@@ -78,7 +78,7 @@ impl Expression {
     }
 }
 
-fn joined(parts: &[Expression], word: &str, dialect: Dialect) -> String {
+fn joined(parts: &[TermExpression], word: &str, dialect: Dialect) -> String {
     let parts: Vec<String> = parts.iter().map(|part| part.text(dialect)).collect();
     format!("({})", parts.join(word))
 }
@@ -115,7 +115,8 @@ mod tests {
     #[test]
     fn an_expression_is_written_in_the_words_of_each_database() {
         let wanted = SignalQuery { exact: vec!["s_timeout".into()], words: vec!["a1".into(), "b2".into()] };
-        let expression = Expression::All(vec![Expression::signal(&wanted), Expression::term("retry")]);
+        let expression =
+            TermExpression::All(vec![TermExpression::signal(&wanted), TermExpression::term("retry")]);
         assert_eq!(expression.text(Dialect::Sqlite), r#"(("s_timeout" OR ("a1" AND "b2")) AND "retry")"#);
         assert_eq!(expression.text(Dialect::Postgres), "(('s_timeout' | ('a1' & 'b2')) & 'retry')");
         let mut terms = Vec::new();
@@ -139,8 +140,8 @@ mod tests {
     #[test]
     fn the_most_that_can_be_found() {
         let count = |term: &str| term.parse::<i64>().unwrap_or_default();
-        let term = |n: &str| Expression::Term(n.to_owned());
-        let any = Expression::Any(vec![term("3"), term("4")]);
-        assert_eq!(Expression::All(vec![any, term("9")]).at_most(&count), 7);
+        let term = |n: &str| TermExpression::Term(n.to_owned());
+        let any = TermExpression::Any(vec![term("3"), term("4")]);
+        assert_eq!(TermExpression::All(vec![any, term("9")]).at_most(&count), 7);
     }
 }

@@ -1,13 +1,13 @@
 //! What a list could be narrowed down to, and how much would be left.
 
-use crate::assets::listing;
-use crate::assets::listing::Filter;
+use crate::assets::list;
+use crate::assets::list::AssetFilter;
 use crate::db::tx::{Row, Tx};
 use crate::params;
 use crate::search::signals;
 use capsid_model::problem::Result;
-use capsid_rules::evaluation::proof::Proof;
-use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::evaluation::proof::ProofLevel;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many assets of each state and type are looked at, the newest first.
@@ -18,75 +18,77 @@ const MOST_SIGNALS: usize = 50;
 const LONGEST_SIGNAL: usize = 100;
 
 /// Words and how many assets have each, the most frequent first.
-pub type Counts = Vec<(String, i64)>;
+pub type FacetCounts = Vec<(String, i64)>;
 
 /// What a list could be narrowed down to. Each counts the assets that all other parts of the filter let through.
 #[derive(Debug, Clone, Default)]
 pub struct Facets {
     /// By type.
-    pub types: Counts,
+    pub types: FacetCounts,
     /// By status.
-    pub statuses: Counts,
+    pub statuses: FacetCounts,
     /// By category.
-    pub categories: Counts,
+    pub categories: FacetCounts,
     /// By what the validation proves.
-    pub labels: Counts,
+    pub labels: FacetCounts,
     /// By signal.
-    pub signals: Counts,
+    pub signals: FacetCounts,
     /// Whether there are more assets than were looked at, so that there are at least so many.
     pub is_lower_bound: bool,
 }
 
 /// What is known of an asset that was looked at.
-struct Seen {
+struct FacetRow {
     asset_type: AssetType,
     category: Option<String>,
-    proof: Proof,
+    proof: ProofLevel,
     signals: Vec<String>,
 }
 
 /// A part of a filter that leaves itself out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Except {
+enum FacetExclusion {
     Type,
     Category,
     Label,
     Nothing,
 }
 
-impl Seen {
+impl FacetRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             asset_type: AssetType::parse(row.text(0)?).unwrap_or(AssetType::Capsule),
             category: row.string_or(1)?,
-            proof: Proof::parse(row.text(2)?).unwrap_or_default(),
-            signals: signals::of_card(row.text(3)?),
+            proof: ProofLevel::parse(row.text(2)?).unwrap_or_default(),
+            signals: signals::signals_in_card(row.text(3)?),
         })
     }
 
-    fn fits(&self, filter: &Filter, except: Except) -> bool {
-        (except == Except::Type || filter.types().contains(&self.asset_type))
-            && (except == Except::Category || filter.category.is_none() || filter.category == self.category)
-            && (except == Except::Label || filter.label.is_none_or(|label| label == self.proof))
+    fn fits(&self, filter: &AssetFilter, except: FacetExclusion) -> bool {
+        (except == FacetExclusion::Type || filter.types().contains(&self.asset_type))
+            && (except == FacetExclusion::Category
+                || filter.category.is_none()
+                || filter.category == self.category)
+            && (except == FacetExclusion::Label || filter.label.is_none_or(|label| label == self.proof))
     }
 }
 
 /// What a list could be narrowed down to.
-pub fn facets(tx: &mut dyn Tx, filter: &Filter) -> Result<Facets> {
-    let open = Filter { types: Vec::new(), category: None, label: None, ..filter.clone() };
+pub fn facets(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<Facets> {
+    let open = AssetFilter { types: Vec::new(), category: None, label: None, ..filter.clone() };
     let (pool, more) = pool(tx, &open)?;
-    let of = |except: Except| pool.iter().filter(move |seen| seen.fits(filter, except));
+    let of = |except: FacetExclusion| pool.iter().filter(move |seen| seen.fits(filter, except));
     let mut facets = Facets {
-        types: counted(of(Except::Type).map(|seen| seen.asset_type.as_str())),
-        categories: counted(of(Except::Category).filter_map(|seen| seen.category.as_deref())),
-        labels: counted(of(Except::Label).map(|seen| seen.proof.as_str())),
-        signals: counted(of(Except::Nothing).flat_map(short_signals)),
+        types: counted(of(FacetExclusion::Type).map(|seen| seen.asset_type.as_str())),
+        categories: counted(of(FacetExclusion::Category).filter_map(|seen| seen.category.as_deref())),
+        labels: counted(of(FacetExclusion::Label).map(|seen| seen.proof.as_str())),
+        signals: counted(of(FacetExclusion::Nothing).flat_map(short_signals)),
         is_lower_bound: more,
         ..Facets::default()
     };
     facets.signals.truncate(MOST_SIGNALS);
-    for status in Status::ALL {
-        let (count, more) = listing::total(tx, &Filter { statuses: vec![status], ..filter.clone() })?;
+    for status in AssetStatus::ALL {
+        let (count, more) = list::total(tx, &AssetFilter { statuses: vec![status], ..filter.clone() })?;
         facets.is_lower_bound |= more;
         if count > 0 {
             facets.statuses.push((status.as_str().to_owned(), count));
@@ -97,29 +99,29 @@ pub fn facets(tx: &mut dyn Tx, filter: &Filter) -> Result<Facets> {
 }
 
 /// Each signal of an asset once.
-fn short_signals(seen: &Seen) -> BTreeSet<&str> {
+fn short_signals(seen: &FacetRow) -> BTreeSet<&str> {
     let short = |signal: &&str| !signal.is_empty() && signal.chars().count() <= LONGEST_SIGNAL;
     seen.signals.iter().map(|signal| signal.trim()).filter(short).collect()
 }
 
-fn counted<'w>(words: impl Iterator<Item = &'w str>) -> Counts {
+fn counted<'w>(words: impl Iterator<Item = &'w str>) -> FacetCounts {
     let mut counts: BTreeMap<&str, i64> = BTreeMap::new();
     for word in words {
         *counts.entry(word).or_default() += 1;
     }
-    let mut counts: Counts = counts.into_iter().map(|(word, count)| (word.to_owned(), count)).collect();
+    let mut counts: FacetCounts = counts.into_iter().map(|(word, count)| (word.to_owned(), count)).collect();
     // Words with the same count stay in their own order.
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     counts
 }
 
 /// The assets that are looked at, and whether there are more.
-fn pool(tx: &mut dyn Tx, filter: &Filter) -> Result<(Vec<Seen>, bool)> {
+fn pool(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<(Vec<FacetRow>, bool)> {
     if filter.signal.is_some() {
-        let (found, more) = signals::answering(tx, filter)?;
-        let seen = found.into_iter().map(|listed| Seen {
+        let (found, more) = signals::find_by_signal(tx, filter)?;
+        let seen = found.into_iter().map(|listed| FacetRow {
             asset_type: listed.asset.asset_type,
-            signals: signals::of_card(&listed.asset.card),
+            signals: signals::signals_in_card(&listed.asset.card),
             category: listed.asset.traits.category,
             proof: listed.asset.traits.proof,
         });
@@ -137,28 +139,33 @@ fn pool(tx: &mut dyn Tx, filter: &Filter) -> Result<(Vec<Seen>, bool)> {
 }
 
 /// The newest assets of one state and type, and how many rows that took.
-fn stretch(tx: &mut dyn Tx, filter: &Filter, status: Status, kind: AssetType) -> Result<(Vec<Seen>, i64)> {
+fn stretch(
+    tx: &mut dyn Tx,
+    filter: &AssetFilter,
+    status: AssetStatus,
+    kind: AssetType,
+) -> Result<(Vec<FacetRow>, i64)> {
     let (status, kind) = (status.as_str(), kind.as_str());
-    let rows: Vec<(bool, Seen)> = match (&filter.node_id, &filter.chain_id) {
+    let rows: Vec<(bool, FacetRow)> = match (&filter.node_id, &filter.chain_id) {
         (Some(node), chain) => tx.all(
             "SELECT asset_type, category, proof, card, CASE WHEN status = $2 AND asset_type = $3
                 AND trust_tier <> 'delisted' AND ($4 IS NULL OR chain_id = $4) THEN 1 ELSE 0 END FROM (
                 SELECT * FROM assets WHERE node_id = $1 ORDER BY seq DESC LIMIT $5) a",
             params![node, status, kind, chain, LOOKED_AT],
-            |row| Ok((row.flag(4)?, Seen::read(row)?)),
+            |row| Ok((row.flag(4)?, FacetRow::read(row)?)),
         )?,
         (None, Some(chain)) => tx.all(
             "SELECT asset_type, category, proof, card, CASE WHEN status = $2 AND asset_type = $3
                 AND trust_tier <> 'delisted' THEN 1 ELSE 0 END FROM (
                 SELECT * FROM assets WHERE chain_id = $1 LIMIT $4) a",
             params![chain, status, kind, LOOKED_AT],
-            |row| Ok((row.flag(4)?, Seen::read(row)?)),
+            |row| Ok((row.flag(4)?, FacetRow::read(row)?)),
         )?,
         (None, None) => tx.all(
             "SELECT asset_type, category, proof, card, CASE WHEN trust_tier <> 'delisted' THEN 1 ELSE 0 END FROM (
                 SELECT * FROM assets WHERE status = $1 AND asset_type = $2 ORDER BY seq DESC LIMIT $3) a",
             params![status, kind, LOOKED_AT],
-            |row| Ok((row.flag(4)?, Seen::read(row)?)),
+            |row| Ok((row.flag(4)?, FacetRow::read(row)?)),
         )?,
     };
     let all = rows.len() as i64;

@@ -1,14 +1,14 @@
 //! Keeping the index: new assets enter it, changed ones move in it.
 
 use super::{expression, postgres, sqlite};
-use crate::assets::listing;
+use crate::assets::list;
 use crate::db::tx::{Dialect, Row, Tx};
 use crate::params;
 use capsid_model::Object;
 use capsid_model::problem::Result;
-use capsid_rules::assets::published;
-use capsid_rules::lifecycle::{AssetType, Status};
-use capsid_rules::meaning::Meaning;
+use capsid_rules::assets::traits;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
+use capsid_rules::meaning::MeaningTerms;
 use capsid_rules::meaning::terms;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -20,13 +20,13 @@ const VERY_LATE: i64 = 100_000;
 
 /// What is indexed of an asset.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct IndexEntry {
     /// Its sequence.
     pub seq: i64,
     /// What it is.
     pub asset_type: AssetType,
     /// Where it stands.
-    pub status: Status,
+    pub status: AssetStatus,
     /// Its score in hundredths.
     pub gdi: i64,
     /// Its publisher.
@@ -39,12 +39,12 @@ pub struct Entry {
     pub meaning: Option<String>,
 }
 
-impl Entry {
+impl IndexEntry {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             seq: row.int(0)?,
             asset_type: AssetType::parse(row.text(1)?).unwrap_or(AssetType::Capsule),
-            status: Status::parse(row.text(2)?).unwrap_or(Status::Quarantined),
+            status: AssetStatus::parse(row.text(2)?).unwrap_or(AssetStatus::Quarantined),
             gdi: row.int(3)?,
             node_id: row.string(4)?,
             card: row.string(5)?,
@@ -57,28 +57,28 @@ impl Entry {
     pub fn terms(&self) -> String {
         let mut terms = indexed_terms(&self.node_id, &self.card);
         terms.extend(self.category.as_deref().map(expression::category_term));
-        let meaning = Meaning::read(self.meaning.as_deref().unwrap_or_default());
+        let meaning = MeaningTerms::read(self.meaning.as_deref().unwrap_or_default());
         terms.extend(meaning.terms().into_iter().map(expression::encoded));
         terms.join(" ")
     }
 }
 
 /// Works out what assets of old mean and where they belong, and keeps it.
-fn fill_meanings(tx: &mut dyn Tx, entries: &mut [Entry]) -> Result<()> {
+fn fill_meanings(tx: &mut dyn Tx, entries: &mut [IndexEntry]) -> Result<()> {
     let without: Vec<i64> =
         entries.iter().filter(|entry| entry.meaning.is_none()).map(|entry| entry.seq).collect();
-    let bodies = listing::bodies(tx, &without)?;
-    let genes = listing::bodies_of_genes(tx, &without)?;
+    let bodies = list::bodies(tx, &without)?;
+    let genes = list::bodies_of_genes(tx, &without)?;
     for entry in entries.iter_mut().filter(|entry| entry.meaning.is_none()) {
         // A body that is no object means nothing; `fsck` tells of it.
         let read = |bodies: &HashMap<i64, String>| serde_json::from_str(bodies.get(&entry.seq)?).ok();
         let (body, gene): (Object, Option<Object>) = (read(&bodies).unwrap_or_default(), read(&genes));
-        let line = published::meaning(&body, entry.asset_type, gene.as_ref()).line();
+        let line = traits::meaning(&body, entry.asset_type, gene.as_ref()).line();
         let category = entry.category.take();
-        let category = category.or_else(|| published::category(&body, entry.asset_type, gene.as_ref()));
+        let category = category.or_else(|| traits::category(&body, entry.asset_type, gene.as_ref()));
         tx.run(
             "UPDATE assets SET meaning = $2, environment = $3, category = $4 WHERE seq = $1",
-            params![entry.seq, &line, &published::environment(&body), &category],
+            params![entry.seq, &line, &traits::environment(&body), &category],
         )?;
         entry.category = category;
         entry.meaning = Some(line);
@@ -95,7 +95,7 @@ pub fn indexed_terms(node_id: &str, card: &str) -> Vec<String> {
 
 /// The terms of an asset, from its card: signals first, then its summary, its kind of change and its own name.
 pub fn terms_of(card: &str) -> Vec<String> {
-    let card = published::card_members(card);
+    let card = traits::card_members(card);
     let text = |key: &str| card.get(key).and_then(Value::as_str).unwrap_or_default();
     let signals: Vec<&str> = ["trigger", "signals_match", "signals"]
         .iter()
@@ -104,7 +104,7 @@ pub fn terms_of(card: &str) -> Vec<String> {
         .filter_map(Value::as_str)
         .collect();
     let extra = [text("category"), text("intent"), text("local_id")];
-    terms::of_asset(&signals, text("summary"), &extra)
+    terms::asset_terms(&signals, text("summary"), &extra)
 }
 
 /// Puts an asset where its state and its score belong. One that was never indexed is left for `index_pending`.
@@ -117,7 +117,7 @@ pub fn place(tx: &mut dyn Tx, seq: i64) -> Result<()> {
     let entry = tx.first(
         "SELECT seq, asset_type, status, gdi, node_id, card, category, meaning FROM assets WHERE seq = $1",
         params![seq],
-        Entry::read,
+        IndexEntry::read,
     )?;
     match entry {
         Some(entry) => sqlite::move_to(tx, &entry, old),
@@ -131,7 +131,7 @@ pub fn index_again(tx: &mut dyn Tx, seq: i64) -> Result<()> {
     let entry = tx.first(
         "SELECT seq, asset_type, status, gdi, node_id, card, category, meaning FROM assets WHERE seq = $1",
         params![seq],
-        Entry::read,
+        IndexEntry::read,
     )?;
     let Some(mut entry) = entry.filter(|_| seq <= reached) else { return Ok(()) };
     fill_meanings(tx, std::slice::from_mut(&mut entry))?;
@@ -165,13 +165,13 @@ fn index_after(tx: &mut dyn Tx, late: i64, limit: usize) -> Result<usize> {
             "SELECT seq, asset_type, status, gdi, node_id, card, category, meaning FROM assets
              WHERE seq > $1 ORDER BY seq LIMIT $2",
             params![reached, limit as i64],
-            Entry::read,
+            IndexEntry::read,
         )?,
         Dialect::Postgres => tx.all(
             "SELECT a.seq, a.asset_type, a.status, a.gdi, a.node_id, a.card, a.category, a.meaning FROM assets a
              WHERE a.seq > $1 AND NOT EXISTS (SELECT 1 FROM found f WHERE f.seq = a.seq) ORDER BY a.seq LIMIT $2",
             params![reached - late, limit as i64],
-            Entry::read,
+            IndexEntry::read,
         )?,
     };
     let Some(last) = entries.last().map(|entry| entry.seq) else { return Ok(0) };

@@ -9,8 +9,8 @@ pub mod embeddings;
 pub(crate) mod expression;
 pub mod facets;
 mod index;
-pub mod meaning;
 mod postgres;
+pub mod semantic;
 pub(crate) mod signals;
 pub(crate) mod sqlite;
 
@@ -19,15 +19,15 @@ pub use index::{index_again, index_missed, index_pending, place};
 pub(crate) use postgres::counts;
 pub(crate) use sqlite::rank;
 
-use crate::assets::listing;
-use crate::assets::listing::Listed;
+use crate::assets::list;
+use crate::assets::list::ListedAsset;
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use capsid_model::problem::Result;
-use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_rules::meaning::terms;
 use capsid_rules::meaning::terms::SignalQuery;
-use expression::Expression;
+use expression::TermExpression;
 use std::collections::HashSet;
 
 /// The most signals of a question that are looked up.
@@ -39,7 +39,7 @@ const SOME: usize = 160;
 
 /// What is asked for.
 #[derive(Debug, Clone)]
-pub struct Query {
+pub struct SignalSearch {
     /// Signals; the more of them an asset answers, the better.
     pub signals: Vec<String>,
     /// Words, all of which an asset must have.
@@ -47,21 +47,21 @@ pub struct Query {
     /// Of this type only.
     pub asset_type: Option<AssetType>,
     /// In this state.
-    pub status: Status,
+    pub status: AssetStatus,
     /// Published by this node.
     pub node_id: Option<String>,
     /// How many at most.
     pub limit: usize,
 }
 
-impl Query {
+impl SignalSearch {
     /// Asks for promoted assets that answer signals.
     pub fn signals(signals: Vec<String>, limit: usize) -> Self {
         Self {
             signals,
             words: String::new(),
             asset_type: None,
-            status: Status::Promoted,
+            status: AssetStatus::Promoted,
             node_id: None,
             limit,
         }
@@ -72,22 +72,22 @@ impl Query {
     }
 
     /// What every asset must have, whichever signals it answers.
-    fn required(&self) -> Option<Vec<Expression>> {
-        let words = terms::of_words(&self.words);
+    fn required(&self) -> Option<Vec<TermExpression>> {
+        let words = terms::query_words(&self.words);
         // Words that say nothing find nothing, rather than everything.
         if words.is_empty() && !self.words.trim().is_empty() {
             return None;
         }
-        let node = self.node_id.as_deref().map(|node| Expression::Term(expression::node_term(node)));
-        Some(words.iter().map(|word| Expression::term(word)).chain(node).collect())
+        let node = self.node_id.as_deref().map(|node| TermExpression::Term(expression::node_term(node)));
+        Some(words.iter().map(|word| TermExpression::term(word)).chain(node).collect())
     }
 }
 
 /// An asset that was found.
 #[derive(Debug, Clone)]
-pub struct Hit {
+pub struct SearchHit {
     /// The asset.
-    pub listed: Listed,
+    pub listed: ListedAsset,
     /// The asked signals that it answers.
     pub matched_signals: Vec<String>,
     /// Two for each that one of its own signals answers, one for each that only its words do.
@@ -95,20 +95,20 @@ pub struct Hit {
 }
 
 /// Finds assets: those that answer the most signals first, by a signal rather than by words, then by score, then the newest.
-pub fn find(tx: &mut dyn Tx, query: &Query) -> Result<Vec<Hit>> {
+pub fn find(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<SearchHit>> {
     let Some(required) = query.required() else { return Ok(Vec::new()) };
-    let asked = asked(&query.signals);
+    let asked = with_signals(&query.signals);
     let says_nothing = asked.is_empty() && (required.is_empty() || !query.signals.is_empty());
     if says_nothing || query.limit == 0 {
         return Ok(Vec::new());
     }
     // The fresh ones come first: what is indexed meanwhile is then seen twice rather than never.
-    let search = Search { query, fresh: fresh(tx, query)? };
+    let search = SearchRun { query, fresh: fresh(tx, query)? };
     let found = match asked.is_empty() {
-        true => search.top(tx, &Expression::All(required), query.limit)?,
-        false => search.answering(tx, &asked, &required)?,
+        true => search.top(tx, &TermExpression::All(required), query.limit)?,
+        false => search.find_matching(tx, &asked, &required)?,
     };
-    let mut hits: Vec<Hit> = found.into_iter().map(|listed| hit(listed, &asked)).collect();
+    let mut hits: Vec<SearchHit> = found.into_iter().map(|listed| hit(listed, &asked)).collect();
     hits.sort_by_key(|hit| {
         let asset = &hit.listed.asset;
         std::cmp::Reverse((hit.half_points, asset.gdi, asset.seq))
@@ -118,10 +118,10 @@ pub fn find(tx: &mut dyn Tx, query: &Query) -> Result<Vec<Hit>> {
 }
 
 /// The asked signals, each once, with what they are looked up by.
-fn asked(signals: &[String]) -> Vec<(String, SignalQuery)> {
+fn with_signals(signals: &[String]) -> Vec<(String, SignalQuery)> {
     let mut asked: Vec<(String, SignalQuery)> = Vec::new();
     for signal in signals {
-        let wanted = terms::of_signal_query(signal);
+        let wanted = terms::signal_query_terms(signal);
         let says_something = !wanted.exact.is_empty() || !wanted.words.is_empty();
         if says_something && asked.len() < MAX_SIGNALS && !asked.iter().any(|(_, known)| *known == wanted) {
             asked.push((signal.clone(), wanted));
@@ -130,11 +130,11 @@ fn asked(signals: &[String]) -> Vec<(String, SignalQuery)> {
     asked
 }
 
-fn hit(listed: Listed, asked: &[(String, SignalQuery)]) -> Hit {
+fn hit(listed: ListedAsset, asked: &[(String, SignalQuery)]) -> SearchHit {
     let terms = index::terms_of(&listed.asset.card);
     let matched: Vec<_> = asked.iter().filter(|(_, wanted)| wanted.matches(&terms)).collect();
     let half_points = matched.iter().map(|(_, wanted)| 1 + usize::from(wanted.matches_exactly(&terms))).sum();
-    Hit {
+    SearchHit {
         matched_signals: matched.into_iter().map(|(signal, _)| signal.clone()).collect(),
         half_points,
         listed,
@@ -142,18 +142,18 @@ fn hit(listed: Listed, asked: &[(String, SignalQuery)]) -> Hit {
 }
 
 /// What a search for signals would tell of an asset, however that was found.
-pub fn told(listed: Listed, signals: &[String]) -> Hit {
-    hit(listed, &asked(signals))
+pub fn to_hit(listed: ListedAsset, signals: &[String]) -> SearchHit {
+    hit(listed, &with_signals(signals))
 }
 
 /// Whether an asset has all of these words.
-pub fn has_words(listed: &Listed, words: &str) -> bool {
+pub fn has_words(listed: &ListedAsset, words: &str) -> bool {
     let terms = index::terms_of(&listed.asset.card);
-    terms::of_words(words).iter().all(|word| terms.contains(word))
+    terms::query_words(words).iter().all(|word| terms.contains(word))
 }
 
 /// The assets in a state that are not indexed yet, the newest first, with their terms in the form that indexes take.
-pub(crate) fn fresh_terms(tx: &mut dyn Tx, status: Status) -> Result<Vec<(i64, Vec<String>)>> {
+pub(crate) fn fresh_terms(tx: &mut dyn Tx, status: AssetStatus) -> Result<Vec<(i64, Vec<String>)>> {
     tx.all(
         "SELECT f.seq, f.node_id, f.card FROM (
             SELECT seq, status, node_id, card FROM assets
@@ -165,7 +165,7 @@ pub(crate) fn fresh_terms(tx: &mut dyn Tx, status: Status) -> Result<Vec<(i64, V
 }
 
 /// Assets that are not indexed yet, with their terms.
-fn fresh(tx: &mut dyn Tx, query: &Query) -> Result<Vec<(Listed, Vec<String>)>> {
+fn fresh(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<(ListedAsset, Vec<String>)>> {
     let seqs = tx.all(
         "SELECT f.seq FROM (
             SELECT seq, status FROM assets WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
@@ -173,9 +173,9 @@ fn fresh(tx: &mut dyn Tx, query: &Query) -> Result<Vec<(Listed, Vec<String>)>> {
         params![MOST_FRESH, query.status.as_str()],
         |row| row.int(0),
     )?;
-    let mut found = shown(tx, &seqs, query.status)?;
+    let mut found = load_hits(tx, &seqs, query.status)?;
     found.retain(|listed| query.asset_type.is_none_or(|kind| listed.asset.asset_type == kind));
-    let with_terms = |listed: Listed| {
+    let with_terms = |listed: ListedAsset| {
         let terms = index::indexed_terms(&listed.asset.node_id, &listed.asset.card);
         (listed, terms)
     };
@@ -183,31 +183,31 @@ fn fresh(tx: &mut dyn Tx, query: &Query) -> Result<Vec<(Listed, Vec<String>)>> {
 }
 
 /// One search under way.
-struct Search<'q> {
-    query: &'q Query,
-    fresh: Vec<(Listed, Vec<String>)>,
+struct SearchRun<'q> {
+    query: &'q SignalSearch,
+    fresh: Vec<(ListedAsset, Vec<String>)>,
 }
 
-impl Search<'_> {
+impl SearchRun<'_> {
     /// Assets that answer all signals, those first that do so by their own; where these are too few, also the best that
     /// answer each.
-    fn answering(
+    fn find_matching(
         &self,
         tx: &mut dyn Tx,
         asked: &[(String, SignalQuery)],
-        required: &[Expression],
-    ) -> Result<Vec<Listed>> {
+        required: &[TermExpression],
+    ) -> Result<Vec<ListedAsset>> {
         let of = |signals: &[(String, SignalQuery)]| {
-            let signals = signals.iter().map(|(_, wanted)| Expression::signal(wanted));
-            Expression::All(signals.chain(required.iter().cloned()).collect())
+            let signals = signals.iter().map(|(_, wanted)| TermExpression::signal(wanted));
+            TermExpression::All(signals.chain(required.iter().cloned()).collect())
         };
         let limit = self.query.limit;
         let mut found = Vec::new();
-        let whole: Option<Vec<Expression>> =
-            asked.iter().map(|(_, wanted)| Expression::whole_signal(wanted)).collect();
+        let whole: Option<Vec<TermExpression>> =
+            asked.iter().map(|(_, wanted)| TermExpression::whole_signal(wanted)).collect();
         if let Some(mut whole) = whole {
             whole.extend(required.iter().cloned());
-            found = self.top(tx, &Expression::All(whole), limit)?;
+            found = self.top(tx, &TermExpression::All(whole), limit)?;
         }
         if found.len() < limit {
             add(&mut found, self.top(tx, &of(asked), limit)?);
@@ -223,16 +223,16 @@ impl Search<'_> {
     }
 
     /// The best assets that an expression finds.
-    fn top(&self, tx: &mut dyn Tx, wanted: &Expression, limit: usize) -> Result<Vec<Listed>> {
+    fn top(&self, tx: &mut dyn Tx, wanted: &TermExpression, limit: usize) -> Result<Vec<ListedAsset>> {
         let fresh = self.fresh.iter().filter(|(_, terms)| wanted.finds(terms));
-        let mut found: Vec<Listed> = fresh.map(|(listed, _)| listed.clone()).collect();
+        let mut found: Vec<ListedAsset> = fresh.map(|(listed, _)| listed.clone()).collect();
         for kind in self.query.types() {
             found.extend(match tx.dialect() {
                 Dialect::Sqlite => sqlite::top(tx, wanted, kind, self.query.status, limit)?,
                 Dialect::Postgres => postgres::top(tx, wanted, kind, self.query.status, limit)?,
             });
         }
-        found.sort_by_key(|listed: &Listed| std::cmp::Reverse((listed.asset.gdi, listed.asset.seq)));
+        found.sort_by_key(|listed: &ListedAsset| std::cmp::Reverse((listed.asset.gdi, listed.asset.seq)));
         found.dedup_by_key(|listed| listed.asset.seq);
         found.truncate(limit);
         Ok(found)
@@ -240,14 +240,14 @@ impl Search<'_> {
 }
 
 /// Adds what is not there yet.
-fn add(found: &mut Vec<Listed>, more: Vec<Listed>) {
+fn add(found: &mut Vec<ListedAsset>, more: Vec<ListedAsset>) {
     let known: HashSet<i64> = found.iter().map(|listed| listed.asset.seq).collect();
     found.extend(more.into_iter().filter(|listed| !known.contains(&listed.asset.seq)));
 }
 
 /// Loads assets and leaves out those that are in another state or not to be shown.
-fn shown(tx: &mut dyn Tx, seqs: &[i64], status: Status) -> Result<Vec<Listed>> {
-    let mut found = listing::by_seq(tx, seqs)?;
+fn load_hits(tx: &mut dyn Tx, seqs: &[i64], status: AssetStatus) -> Result<Vec<ListedAsset>> {
+    let mut found = list::by_seq(tx, seqs)?;
     found.retain(|listed| listed.asset.status == status && listed.asset.trust_tier != "delisted");
     Ok(found)
 }

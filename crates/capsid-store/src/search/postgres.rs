@@ -1,13 +1,13 @@
 //! The index in PostgreSQL: rare terms are gathered, common ones are met on the way down from the best asset.
 
-use super::expression::Expression;
-use super::index::Entry;
-use super::shown;
-use crate::assets::listing::Listed;
+use super::expression::TermExpression;
+use super::index::IndexEntry;
+use super::load_hits;
+use crate::assets::list::ListedAsset;
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use capsid_model::problem::Result;
-use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use std::collections::{BTreeMap, HashMap};
 
 /// How many assets a walk looks at before it gives up.
@@ -16,11 +16,11 @@ const LONGEST_WALK: i64 = 20_000;
 /// The best assets that an expression finds.
 pub fn top(
     tx: &mut dyn Tx,
-    wanted: &Expression,
+    wanted: &TermExpression,
     asset_type: AssetType,
-    status: Status,
+    status: AssetStatus,
     limit: usize,
-) -> Result<Vec<Listed>> {
+) -> Result<Vec<ListedAsset>> {
     let most = at_most(tx, wanted)?;
     if most == 0 {
         return Ok(Vec::new());
@@ -29,17 +29,17 @@ pub fn top(
     let text = wanted.text(Dialect::Postgres);
     let steps = (limit as i64).saturating_mul(assets) / most;
     if steps < most && steps < LONGEST_WALK {
-        let seqs = walk(tx, &text, asset_type, status, limit)?;
+        let seqs = scan_ranked(tx, &text, asset_type, status, limit)?;
         if seqs.len() == limit || is_short(tx, asset_type, status)? {
-            return shown(tx, &seqs, status);
+            return load_hits(tx, &seqs, status);
         }
     }
     let seqs = gather(tx, &text, asset_type, status, limit)?;
-    shown(tx, &seqs, status)
+    load_hits(tx, &seqs, status)
 }
 
 /// How many assets an expression can find at most.
-fn at_most(tx: &mut dyn Tx, wanted: &Expression) -> Result<i64> {
+fn at_most(tx: &mut dyn Tx, wanted: &TermExpression) -> Result<i64> {
     let mut terms = Vec::new();
     wanted.terms(&mut terms);
     let counts = counts(tx, &terms)?;
@@ -57,11 +57,11 @@ pub fn counts(tx: &mut dyn Tx, terms: &[&str]) -> Result<HashMap<String, i64>> {
 }
 
 /// From the best asset down. The inner question is asked of one row at a time, so that the walk ends early.
-fn walk(
+fn scan_ranked(
     tx: &mut dyn Tx,
     text: &str,
     asset_type: AssetType,
-    status: Status,
+    status: AssetStatus,
     limit: usize,
 ) -> Result<Vec<i64>> {
     tx.all(
@@ -76,7 +76,7 @@ fn walk(
 }
 
 /// Whether a walk sees all there is.
-fn is_short(tx: &mut dyn Tx, asset_type: AssetType, status: Status) -> Result<bool> {
+fn is_short(tx: &mut dyn Tx, asset_type: AssetType, status: AssetStatus) -> Result<bool> {
     let counted = tx.number(
         "SELECT COUNT(*) FROM (SELECT 1 FROM assets WHERE status = $1 AND asset_type = $2 LIMIT $3) c",
         params![status.as_str(), asset_type.as_str(), LONGEST_WALK],
@@ -89,7 +89,7 @@ fn gather(
     tx: &mut dyn Tx,
     text: &str,
     asset_type: AssetType,
-    status: Status,
+    status: AssetStatus,
     limit: usize,
 ) -> Result<Vec<i64>> {
     tx.all(
@@ -114,8 +114,8 @@ pub fn remove(tx: &mut dyn Tx, seq: i64) -> Result<()> {
 }
 
 /// Adds assets, and counts their terms. Terms hold neither spaces nor line ends, so texts carry lists of them.
-pub fn add(tx: &mut dyn Tx, entries: &[Entry]) -> Result<()> {
-    let terms: Vec<String> = entries.iter().map(Entry::terms).collect();
+pub fn add(tx: &mut dyn Tx, entries: &[IndexEntry]) -> Result<()> {
+    let terms: Vec<String> = entries.iter().map(IndexEntry::terms).collect();
     let seqs: Vec<String> = entries.iter().map(|entry| entry.seq.to_string()).collect();
     tx.run(
         "INSERT INTO found (seq, terms)

@@ -1,13 +1,13 @@
 //! The index in SQLite: the number of a row carries its rank.
 
-use super::expression::Expression;
-use super::index::Entry;
-use super::shown;
-use crate::assets::listing::Listed;
+use super::expression::TermExpression;
+use super::index::IndexEntry;
+use super::load_hits;
+use crate::assets::list::ListedAsset;
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use capsid_model::problem::Result;
-use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 
 const SEQ_BITS: u32 = 44;
 const SCORE_BITS: u32 = 14;
@@ -16,18 +16,18 @@ const CLASS_SHIFT: u32 = SEQ_BITS + SCORE_BITS;
 const MOST_ROUNDS: usize = 8;
 
 /// Class, score and sequence in one number.
-pub fn rank(asset_type: AssetType, status: Status, gdi: i64, seq: i64) -> i64 {
+pub fn rank(asset_type: AssetType, status: AssetStatus, gdi: i64, seq: i64) -> i64 {
     let score = gdi.clamp(0, (1 << SCORE_BITS) - 1);
     let seq = seq & ((1 << SEQ_BITS) - 1);
     (class(asset_type, status) << CLASS_SHIFT) | (score << SEQ_BITS) | seq
 }
 
-fn rank_of_entry(entry: &Entry) -> i64 {
+fn rank_of_entry(entry: &IndexEntry) -> i64 {
     rank(entry.asset_type, entry.status, entry.gdi, entry.seq)
 }
 
 /// Assets of one type that anyone may have lie side by side, and so do the others.
-fn class(asset_type: AssetType, status: Status) -> i64 {
+fn class(asset_type: AssetType, status: AssetStatus) -> i64 {
     let kind = match asset_type {
         AssetType::Gene => 0,
         AssetType::Capsule => 1,
@@ -37,7 +37,7 @@ fn class(asset_type: AssetType, status: Status) -> i64 {
 }
 
 /// The statements over the table of each class.
-struct Texts {
+struct SearchSql {
     find: &'static str,
     add: &'static str,
     remove: &'static str,
@@ -45,7 +45,7 @@ struct Texts {
 
 macro_rules! texts {
     ($table:literal) => {
-        Texts {
+        SearchSql {
             find: concat!(
                 "SELECT rowid FROM ",
                 $table,
@@ -60,7 +60,7 @@ macro_rules! texts {
 }
 
 /// The statements of a class.
-fn texts(class: i64) -> Texts {
+fn texts(class: i64) -> SearchSql {
     match class {
         0 => texts!("held_genes"),
         1 => texts!("held_capsules"),
@@ -79,11 +79,11 @@ fn place_of(rank: i64) -> (i64, i64) {
 /// The best assets that an expression finds.
 pub fn top(
     tx: &mut dyn Tx,
-    wanted: &Expression,
+    wanted: &TermExpression,
     asset_type: AssetType,
-    status: Status,
+    status: AssetStatus,
     limit: usize,
-) -> Result<Vec<Listed>> {
+) -> Result<Vec<ListedAsset>> {
     let text = wanted.text(Dialect::Sqlite);
     let texts = texts(class(asset_type, status));
     let mut highest = (1 << CLASS_SHIFT) - 1;
@@ -91,7 +91,7 @@ pub fn top(
     for _ in 0..MOST_ROUNDS {
         let ranks = tx.all(texts.find, params![&text, highest, limit as i64], |row| row.int(0))?;
         let seqs: Vec<i64> = ranks.iter().map(|rank| rank & ((1 << SEQ_BITS) - 1)).collect();
-        found.extend(shown(tx, &seqs, status)?);
+        found.extend(load_hits(tx, &seqs, status)?);
         let Some(last) = ranks.last().filter(|_| ranks.len() == limit && found.len() < limit) else { break };
         highest = last - 1;
     }
@@ -103,8 +103,8 @@ pub fn top(
 /// score and the sequence of its asset, which may be in another state of the same class.
 pub fn rows(
     tx: &mut dyn Tx,
-    wanted: &Expression,
-    class: (AssetType, Status),
+    wanted: &TermExpression,
+    class: (AssetType, AssetStatus),
     below: Option<i64>,
     limit: usize,
 ) -> Result<Vec<i64>> {
@@ -125,7 +125,7 @@ pub fn rank_of(tx: &mut dyn Tx, seq: i64) -> Result<Option<i64>> {
 }
 
 /// Moves an asset that is at `old`.
-pub fn move_to(tx: &mut dyn Tx, entry: &Entry, old: i64) -> Result<()> {
+pub fn move_to(tx: &mut dyn Tx, entry: &IndexEntry, old: i64) -> Result<()> {
     let new = rank_of_entry(entry);
     if new == old {
         return Ok(());
@@ -137,14 +137,14 @@ pub fn move_to(tx: &mut dyn Tx, entry: &Entry, old: i64) -> Result<()> {
     Ok(())
 }
 
-fn put(tx: &mut dyn Tx, rank: i64, entry: &Entry) -> Result<()> {
+fn put(tx: &mut dyn Tx, rank: i64, entry: &IndexEntry) -> Result<()> {
     let (class, row) = place_of(rank);
     tx.run(texts(class).add, params![row, &entry.terms()])?;
     Ok(())
 }
 
 /// Takes an asset out of the index, from where it is and from where it should be.
-pub fn remove(tx: &mut dyn Tx, entry: &Entry) -> Result<()> {
+pub fn remove(tx: &mut dyn Tx, entry: &IndexEntry) -> Result<()> {
     for rank in rank_of(tx, entry.seq)?.into_iter().chain([rank_of_entry(entry)]) {
         let (class, row) = place_of(rank);
         tx.run(texts(class).remove, params![row])?;
@@ -154,8 +154,9 @@ pub fn remove(tx: &mut dyn Tx, entry: &Entry) -> Result<()> {
 }
 
 /// Adds assets, in the order that the index has.
-pub fn add(tx: &mut dyn Tx, entries: &[Entry]) -> Result<()> {
-    let mut ranked: Vec<(i64, &Entry)> = entries.iter().map(|entry| (rank_of_entry(entry), entry)).collect();
+pub fn add(tx: &mut dyn Tx, entries: &[IndexEntry]) -> Result<()> {
+    let mut ranked: Vec<(i64, &IndexEntry)> =
+        entries.iter().map(|entry| (rank_of_entry(entry), entry)).collect();
     ranked.sort_unstable_by_key(|(rank, _)| *rank);
     for (rank, entry) in ranked {
         tx.run("INSERT INTO ranks (seq, rank) VALUES ($1, $2)", params![entry.seq, rank])?;
@@ -168,20 +169,29 @@ pub fn add(tx: &mut dyn Tx, entries: &[Entry]) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn entry(seq: i64, gdi: i64, status: Status) -> Entry {
+    fn entry(seq: i64, gdi: i64, status: AssetStatus) -> IndexEntry {
         let (node_id, card) = (String::new(), String::new());
         let (category, meaning) = (None, None);
-        Entry { seq, asset_type: AssetType::EvolutionEvent, status, gdi, node_id, card, category, meaning }
+        IndexEntry {
+            seq,
+            asset_type: AssetType::EvolutionEvent,
+            status,
+            gdi,
+            node_id,
+            card,
+            category,
+            meaning,
+        }
     }
 
     #[test]
     fn a_rank_orders_by_class_then_score_then_sequence() {
         let ranks = [
-            rank_of_entry(&entry(9, 9999, Status::Candidate)),
-            rank_of_entry(&entry(1, 5000, Status::Promoted)),
-            rank_of_entry(&entry(2, 5000, Status::Stale)),
-            rank_of_entry(&entry(1, 5001, Status::Promoted)),
-            rank_of_entry(&entry((1 << 44) - 1, 10_000, Status::Promoted)),
+            rank_of_entry(&entry(9, 9999, AssetStatus::Candidate)),
+            rank_of_entry(&entry(1, 5000, AssetStatus::Promoted)),
+            rank_of_entry(&entry(2, 5000, AssetStatus::Stale)),
+            rank_of_entry(&entry(1, 5001, AssetStatus::Promoted)),
+            rank_of_entry(&entry((1 << 44) - 1, 10_000, AssetStatus::Promoted)),
         ];
         assert!(ranks.is_sorted() && ranks.iter().all(|rank| *rank > 0), "{ranks:?}");
     }

@@ -34,7 +34,7 @@ pub fn is_due(tx: &mut dyn Tx, name: &str, now: Time, interval_ms: i64) -> Resul
 }
 
 /// Keeps others from taking a job until then. One that waits for somebody else holds it for as long as that may take.
-pub fn hold(tx: &mut dyn Tx, name: &str, until: Time) -> Result<()> {
+pub fn lease_job(tx: &mut dyn Tx, name: &str, until: Time) -> Result<()> {
     tx.run("UPDATE jobs SET due_at = $2 WHERE name = $1", params![name, until])?;
     Ok(())
 }
@@ -43,13 +43,13 @@ pub fn hold(tx: &mut dyn Tx, name: &str, until: Time) -> Result<()> {
 pub fn place(tx: &mut dyn Tx, name: &str) -> Result<String> {
     let told =
         tx.first("SELECT last_outcome FROM jobs WHERE name = $1", params![name], |row| row.string(0))?;
-    let outcome: Option<Outcome> = told.and_then(|told| serde_json::from_str(&told).ok());
+    let outcome: Option<JobOutcome> = told.and_then(|told| serde_json::from_str(&told).ok());
     Ok(outcome.map(|outcome| outcome.place).unwrap_or_default())
 }
 
 /// Notes how far a job came and how much it did.
 pub fn finish(tx: &mut dyn Tx, name: &str, place: &str, done: u64, now: Time) -> Result<()> {
-    let outcome = Outcome { place: place.to_owned(), done };
+    let outcome = JobOutcome { place: place.to_owned(), done };
     let told = serde_json::to_string(&outcome).unwrap_or_default();
     tx.run(
         "INSERT INTO jobs (name, due_at, last_run_at, last_outcome) VALUES ($1, 0, $3, $2)
@@ -60,7 +60,7 @@ pub fn finish(tx: &mut dyn Tx, name: &str, place: &str, done: u64, now: Time) ->
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Outcome {
+struct JobOutcome {
     /// Where to go on.
     place: String,
     /// How many things were changed.

@@ -6,7 +6,7 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
 /// A value that is kept under a name; the first one that is proposed stays.
-pub fn settle(tx: &mut dyn Tx, key: &str, proposed: &str) -> Result<String> {
+pub fn get_or_set(tx: &mut dyn Tx, key: &str, proposed: &str) -> Result<String> {
     tx.run("INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", params![key, proposed])?;
     Ok(tx
         .first("SELECT value FROM meta WHERE key = $1", params![key], |row| row.string(0))?

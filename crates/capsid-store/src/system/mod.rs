@@ -1,7 +1,7 @@
 //! Statistics, jobs, rate limits and stored responses.
 
-pub mod figures;
 pub mod jobs;
-pub mod limits;
-pub mod messages;
 pub mod meta;
+pub mod rate_limits;
+pub mod responses;
+pub mod stats;

@@ -3,9 +3,9 @@
 
 use crate::db::tx::{Row, Tx};
 use crate::notifications::notices;
-use crate::notifications::notices::Notice;
+use crate::notifications::notices::NodeNotice;
 use crate::work::tasks;
-use crate::work::tasks::Task;
+use crate::work::tasks::TaskRow;
 use crate::work::workers;
 use crate::{nodes, params};
 use capsid_model::problem::Result;
@@ -22,7 +22,7 @@ pub const MOST_AN_HOUR: i64 = 60;
 /// Nodes that were not heard of for so long are not told.
 const HEARD_MS: i64 = 7 * 24 * 3_600_000;
 
-struct Announcement {
+struct AnnouncementRow {
     seq: i64,
     kind: String,
     task_id: String,
@@ -30,7 +30,7 @@ struct Announcement {
     place: String,
 }
 
-impl Announcement {
+impl AnnouncementRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             seq: row.int(0)?,
@@ -44,7 +44,7 @@ impl Announcement {
 
 /// Announces a task to every node that may take it and is good at such tasks; [`FOR_WORKERS`] to workers alone. Asking
 /// costs nothing and telling everybody does: whoever asks much within an hour is found in lists only.
-pub fn announce(tx: &mut dyn Tx, notice: &Notice, task: &Task, now: Time) -> Result<()> {
+pub fn announce(tx: &mut dyn Tx, notice: &NodeNotice, task: &TaskRow, now: Time) -> Result<()> {
     let lately = tx.number(
         "SELECT COUNT(*) FROM announcements WHERE asker = $1 AND created_at > $2",
         params![&task.asker, now.0 - HOUR_MS],
@@ -66,12 +66,17 @@ pub fn is_waiting(tx: &mut dyn Tx) -> Result<bool> {
 
 /// Spreads the oldest announcement to the next few nodes, and tells how many were told; nothing when none is left. One of a
 /// task that nobody can take any more is told to nobody. `tiers` are the models that the hub has ranked.
-pub fn spread(tx: &mut dyn Tx, tiers: &[(String, i64)], few: i64, now: Time) -> Result<Option<u64>> {
+pub fn deliver_announcement(
+    tx: &mut dyn Tx,
+    tiers: &[(String, i64)],
+    few: i64,
+    now: Time,
+) -> Result<Option<u64>> {
     let next = tx.first(
         "SELECT seq, kind, task_id, payload, place FROM announcements
          WHERE done_at IS NULL ORDER BY seq LIMIT 1 FOR UPDATE",
         params![],
-        Announcement::read,
+        AnnouncementRow::read,
     )?;
     let Some(next) = next else { return Ok(None) };
     let task = tasks::get(tx, &next.task_id)?.filter(|task| task.status_at(now) == TaskStatus::Open);
@@ -83,9 +88,9 @@ pub fn spread(tx: &mut dyn Tx, tiers: &[(String, i64)], few: i64, now: Time) -> 
     let mut told = 0;
     for node in &nodes {
         if workers::suits(node.domains.as_deref(), &task.signals)
-            && task.takes_model(node.model.as_deref(), tiers)
+            && task.allows_model(node.model.as_deref(), tiers)
         {
-            notices::tell_text(tx, &node.node_id, &next.kind, &next.payload, now)?;
+            notices::notify_text(tx, &node.node_id, &next.kind, &next.payload, now)?;
             told += 1;
         }
     }
@@ -95,7 +100,7 @@ pub fn spread(tx: &mut dyn Tx, tiers: &[(String, i64)], few: i64, now: Time) -> 
 }
 
 /// A node that may be told.
-struct Reachable {
+struct AnnouncementRecipient {
     node_id: String,
     model: Option<String>,
     domains: Option<String>,
@@ -105,11 +110,11 @@ struct Reachable {
 /// owner.
 fn reachable(
     tx: &mut dyn Tx,
-    next: &Announcement,
-    task: &Task,
+    next: &AnnouncementRow,
+    task: &TaskRow,
     few: i64,
     now: Time,
-) -> Result<Vec<Reachable>> {
+) -> Result<Vec<AnnouncementRecipient>> {
     let asker = task.asker.strip_prefix("node:").unwrap_or_default();
     let owner = match task.asker.strip_prefix("user:") {
         Some(user) => Some(user.to_owned()),
@@ -131,12 +136,18 @@ fn reachable(
             owner.as_deref().unwrap_or_default(),
             few
         ],
-        |row| Ok(Reachable { node_id: row.string(0)?, model: row.string_or(1)?, domains: row.string_or(2)? }),
+        |row| {
+            Ok(AnnouncementRecipient {
+                node_id: row.string(0)?,
+                model: row.string_or(1)?,
+                domains: row.string_or(2)?,
+            })
+        },
     )
 }
 
 /// Remembers how far an announcement came, and when everybody was told.
-fn reached(tx: &mut dyn Tx, next: &Announcement, place: &str, done: Option<Time>) -> Result<()> {
+fn reached(tx: &mut dyn Tx, next: &AnnouncementRow, place: &str, done: Option<Time>) -> Result<()> {
     tx.run(
         "UPDATE announcements SET place = $2, done_at = $3 WHERE seq = $1",
         params![next.seq, place, done],
@@ -145,7 +156,7 @@ fn reached(tx: &mut dyn Tx, next: &Announcement, place: &str, done: Option<Time>
 }
 
 /// Forgets announcements that were spread, a few at a time.
-pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+pub fn delete_expired(tx: &mut dyn Tx, now: Time) -> Result<u64> {
     tx.run(
         "DELETE FROM announcements WHERE seq IN (SELECT seq FROM announcements WHERE done_at <= $1 LIMIT 1000)",
         params![now.0 - HEARD_MS],

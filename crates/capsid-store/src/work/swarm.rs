@@ -2,23 +2,23 @@
 //! done there is one more part: to merge the results. When that is done, so is the whole.
 
 use crate::db::tx::Tx;
-use crate::nodes::Node;
-use crate::notifications::notices::Notice;
+use crate::nodes::NodeRow;
+use crate::notifications::notices::NodeNotice;
 use crate::work::announcements;
 use crate::work::bounties;
-use crate::work::bounties::Bounty;
-use crate::work::bounties::settling::Share;
+use crate::work::bounties::BountyRow;
+use crate::work::bounties::settle::BountyShare;
 use crate::work::tasks;
-use crate::work::tasks::{NewTask, Task};
+use crate::work::tasks::{NewTask, TaskRow};
 use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::work::swarm::{AGGREGATOR, share};
-use capsid_rules::work::tasks::{AGGREGATOR_REPUTATION, Role, Step, TaskStatus, step};
+use capsid_rules::work::tasks::{AGGREGATOR_REPUTATION, SubtaskRole, TaskEvent, TaskStatus, step};
 
 /// A part that a node proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct SubtaskProposal {
     /// What it is called.
     pub title: String,
     /// What is to be done.
@@ -31,47 +31,53 @@ pub struct Part {
 
 /// How a proposal went.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Proposed {
+pub enum ProposeOutcome {
     /// The parts are there.
-    Done(Vec<Task>),
+    Done(Vec<TaskRow>),
     /// There is no such task.
     NotFound,
     /// Nobody works on it; this is how it stands.
-    NotClaimed(Task),
+    NotClaimed(TaskRow),
     /// Another node works on it.
-    NotClaimer(Task),
+    NotClaimer(TaskRow),
     /// It is a part itself.
     IsPart,
     /// It has parts already.
-    Again(Vec<Task>),
+    Again(Vec<TaskRow>),
 }
 
 /// Finds a task that a node may cut into parts, or tells why it may not. The task is locked.
 pub fn may_propose(
     tx: &mut dyn Tx,
-    node: &Node,
+    node: &NodeRow,
     task_id: &str,
     now: Time,
-) -> Result<std::result::Result<Task, Proposed>> {
-    let Some(task) = tasks::lock(tx, task_id)? else { return Ok(Err(Proposed::NotFound)) };
+) -> Result<std::result::Result<TaskRow, ProposeOutcome>> {
+    let Some(task) = tasks::lock(tx, task_id)? else { return Ok(Err(ProposeOutcome::NotFound)) };
     if task.parent_task_id.is_some() {
-        return Ok(Err(Proposed::IsPart));
+        return Ok(Err(ProposeOutcome::IsPart));
     }
     let status = task.status_at(now);
     if status != TaskStatus::Claimed {
-        return Ok(Err(Proposed::NotClaimed(Task { status, ..task })));
+        return Ok(Err(ProposeOutcome::NotClaimed(TaskRow { status, ..task })));
     }
     if !task.is_of(&node.node_id) {
-        return Ok(Err(Proposed::NotClaimer(task)));
+        return Ok(Err(ProposeOutcome::NotClaimer(task)));
     }
     if task.decomposed_at.is_some() {
-        return Ok(Err(Proposed::Again(tasks::parts(tx, task_id)?)));
+        return Ok(Err(ProposeOutcome::Again(tasks::parts(tx, task_id)?)));
     }
     Ok(Ok(task))
 }
 
 /// Cuts a task into parts. The weights were checked.
-pub fn propose(tx: &mut dyn Tx, node: &Node, task_id: &str, wanted: &[Part], now: Time) -> Result<Proposed> {
+pub fn propose(
+    tx: &mut dyn Tx,
+    node: &NodeRow,
+    task_id: &str,
+    wanted: &[SubtaskProposal],
+    now: Time,
+) -> Result<ProposeOutcome> {
     let task = match may_propose(tx, node, task_id, now)? {
         Ok(task) => task,
         Err(refused) => return Ok(refused),
@@ -88,17 +94,17 @@ pub fn propose(tx: &mut dyn Tx, node: &Node, task_id: &str, wanted: &[Part], now
             signals: signals.clone(),
             amount,
             min_reputation: task.min_reputation,
-            part: Some((Role::Solver, task_id.to_owned(), part.weight)),
+            part: Some((SubtaskRole::Solver, task_id.to_owned(), part.weight)),
             ..inherited(&task)
         };
         tasks::add(tx, &new, now)?;
         announce(tx, &new.task_id, now)?;
     }
-    Ok(Proposed::Done(tasks::parts(tx, task_id)?))
+    Ok(ProposeOutcome::Done(tasks::parts(tx, task_id)?))
 }
 
 /// What every part has from its whole.
-fn inherited(whole: &Task) -> NewTask {
+fn inherited(whole: &TaskRow) -> NewTask {
     NewTask {
         asker: whole.asker.clone(),
         bounty_id: whole.bounty_id.clone(),
@@ -113,18 +119,18 @@ fn inherited(whole: &Task) -> NewTask {
 pub(crate) fn announce(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<()> {
     let Some(task) = tasks::get(tx, task_id)? else { return Ok(()) };
     let kind = match task.role {
-        Some(Role::Aggregator) => "swarm_aggregation_available",
+        Some(SubtaskRole::Aggregator) => "swarm_aggregation_available",
         _ => "swarm_subtask_available",
     };
-    announcements::announce(tx, &Notice::of_task(kind, &task), &task, now)
+    announcements::announce(tx, &NodeNotice::from_task(kind, &task), &task, now)
 }
 
 /// A solver is done. After the last one the results are to be merged; the whole is locked, so that there is one last one.
-pub(crate) fn part_solved(tx: &mut dyn Tx, part: &Task, now: Time) -> Result<()> {
+pub(crate) fn part_solved(tx: &mut dyn Tx, part: &TaskRow, now: Time) -> Result<()> {
     let Some(parent) = &part.parent_task_id else { return Ok(()) };
     let parts = tasks::parts(tx, parent)?;
     let solved = parts.iter().all(|part| part.status == TaskStatus::Completed);
-    if !solved || parts.iter().any(|part| part.role == Some(Role::Aggregator)) {
+    if !solved || parts.iter().any(|part| part.role == Some(SubtaskRole::Aggregator)) {
         return Ok(());
     }
     let Some(whole) = tasks::get(tx, parent)? else { return Ok(()) };
@@ -136,7 +142,7 @@ pub(crate) fn part_solved(tx: &mut dyn Tx, part: &Task, now: Time) -> Result<()>
         signals: whole.signals.clone(),
         amount: share(whole.amount, &weights).aggregator,
         min_reputation: AGGREGATOR_REPUTATION.max(whole.min_reputation),
-        part: Some((Role::Aggregator, parent.clone(), AGGREGATOR)),
+        part: Some((SubtaskRole::Aggregator, parent.clone(), AGGREGATOR)),
         ..inherited(&whole)
     };
     tasks::add(tx, &new, now)?;
@@ -144,7 +150,7 @@ pub(crate) fn part_solved(tx: &mut dyn Tx, part: &Task, now: Time) -> Result<()>
 }
 
 /// What an aggregator has to work with.
-fn results(whole: &Task, parts: &[Task]) -> String {
+fn results(whole: &TaskRow, parts: &[TaskRow]) -> String {
     let mut text = format!("Merge what the solvers of \"{}\" found into one solution:\n", whole.title);
     for part in parts {
         let asset = part.result_asset.map(|id| id.to_string()).unwrap_or_default();
@@ -160,10 +166,10 @@ fn results(whole: &Task, parts: &[Task]) -> String {
 }
 
 /// The results are merged: the whole is completed with them.
-pub(crate) fn merged(tx: &mut dyn Tx, part: &Task, decide_ms: i64, now: Time) -> Result<()> {
+pub(crate) fn merged(tx: &mut dyn Tx, part: &TaskRow, decide_ms: i64, now: Time) -> Result<()> {
     let Some(parent) = &part.parent_task_id else { return Ok(()) };
     let Some(whole) = tasks::get(tx, parent)? else { return Ok(()) };
-    let Ok(after) = step(whole.standing(), Step::Merge) else { return Ok(()) };
+    let Ok(after) = step(whole.state(), TaskEvent::Merge) else { return Ok(()) };
     let actor = format!("node:{}", part.claimed_by.as_deref().unwrap_or_default());
     tasks::set_status(tx, &whole, after, &actor, "merge", None, now)?;
     let asset = part.result_asset;
@@ -171,20 +177,20 @@ pub(crate) fn merged(tx: &mut dyn Tx, part: &Task, decide_ms: i64, now: Time) ->
         "UPDATE tasks SET result_asset = $2, completed_at = $3 WHERE task_id = $1",
         params![parent, &asset, now],
     )?;
-    graph::standing::solved(tx, &whole, asset.as_ref().map(|asset| (asset, now)))?;
+    graph::membership::set_solution(tx, &whole, asset.as_ref().map(|asset| (asset, now)))?;
     bounties::task_completed(tx, &whole, part, decide_ms, now)
 }
 
 /// The part of a task that merges the others.
-pub fn aggregation(tx: &mut dyn Tx, task_id: &str) -> Result<Option<Task>> {
-    Ok(tasks::parts(tx, task_id)?.into_iter().find(|part| part.role == Some(Role::Aggregator)))
+pub fn aggregation(tx: &mut dyn Tx, task_id: &str) -> Result<Option<TaskRow>> {
+    Ok(tasks::parts(tx, task_id)?.into_iter().find(|part| part.role == Some(SubtaskRole::Aggregator)))
 }
 
 /// Who shares in a bounty: the node that did the task, or all that took part in the swarm. In the order of
 /// [`amounts`]: the proposer, the solvers, the aggregator.
-pub fn shares(tx: &mut dyn Tx, bounty: &Bounty, whole: &Task) -> Result<Vec<Share>> {
-    let of = |task: &Task, role| {
-        task.claimed_by.clone().map(|node_id| Share {
+pub fn shares(tx: &mut dyn Tx, bounty: &BountyRow, whole: &TaskRow) -> Result<Vec<BountyShare>> {
+    let of = |task: &TaskRow, role| {
+        task.claimed_by.clone().map(|node_id| BountyShare {
             task_id: task.task_id.clone(),
             node_id,
             role,
@@ -196,26 +202,31 @@ pub fn shares(tx: &mut dyn Tx, bounty: &Bounty, whole: &Task) -> Result<Vec<Shar
         let node_id = bounty.matched_node.clone().or_else(|| whole.claimed_by.clone());
         let submission_id = whole.submission_id.clone().filter(|_| whole.claimed_by == node_id);
         return Ok(node_id
-            .map(|node_id| Share { task_id: whole.task_id.clone(), node_id, role: "solo", submission_id })
+            .map(|node_id| BountyShare {
+                task_id: whole.task_id.clone(),
+                node_id,
+                role: "solo",
+                submission_id,
+            })
             .into_iter()
             .collect());
     }
-    let mut shares: Vec<Share> = of(whole, "proposer").into_iter().collect();
+    let mut shares: Vec<BountyShare> = of(whole, "proposer").into_iter().collect();
     for part in tasks::parts(tx, &whole.task_id)? {
-        let role = if part.role == Some(Role::Aggregator) { "aggregator" } else { "solver" };
+        let role = if part.role == Some(SubtaskRole::Aggregator) { "aggregator" } else { "solver" };
         shares.extend(of(&part, role));
     }
     Ok(shares)
 }
 
 /// What each share is worth.
-pub fn amounts(tx: &mut dyn Tx, amount: i64, whole: &Task, shares: &[Share]) -> Result<Vec<i64>> {
+pub fn amounts(tx: &mut dyn Tx, amount: i64, whole: &TaskRow, shares: &[BountyShare]) -> Result<Vec<i64>> {
     if whole.decomposed_at.is_none() {
         return Ok(shares.iter().map(|_| amount).collect());
     }
-    let solvers: Vec<Task> = tasks::parts(tx, &whole.task_id)?
+    let solvers: Vec<TaskRow> = tasks::parts(tx, &whole.task_id)?
         .into_iter()
-        .filter(|part| part.role == Some(Role::Solver))
+        .filter(|part| part.role == Some(SubtaskRole::Solver))
         .collect();
     let weights: Vec<i64> = solvers.iter().map(|part| part.weight.unwrap_or_default()).collect();
     let shared = share(amount, &weights);

@@ -2,7 +2,7 @@
 
 use crate::db::tx::{Row, Tx};
 use crate::notifications::mailbox;
-use crate::notifications::mailbox::Letter;
+use crate::notifications::mailbox::NewMailboxMessage;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -12,7 +12,7 @@ pub const USUAL_LOAD: i64 = 5;
 
 /// A node that takes work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Worker {
+pub struct WorkerRow {
     /// Whether it takes any now.
     pub enabled: bool,
     /// What it is good at; everything where there is nothing.
@@ -23,13 +23,13 @@ pub struct Worker {
     pub subscribed: bool,
 }
 
-impl Default for Worker {
+impl Default for WorkerRow {
     fn default() -> Self {
         Self { enabled: false, domains: Vec::new(), max_load: USUAL_LOAD, subscribed: false }
     }
 }
 
-impl Worker {
+impl WorkerRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             enabled: row.flag(0)?,
@@ -47,7 +47,7 @@ impl Worker {
 
 /// What a node tells of how it works. What it does not tell stays as it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct WorkerUpdate {
     /// Whether it takes work now.
     pub enabled: Option<bool>,
     /// What it is good at.
@@ -58,7 +58,7 @@ pub struct Told {
     pub subscribed: Option<bool>,
 }
 
-impl Told {
+impl WorkerUpdate {
     /// Whether it tells nothing at all.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -66,19 +66,19 @@ impl Told {
 }
 
 /// Finds a worker.
-pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<Worker>> {
+pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<WorkerRow>> {
     tx.first(
         "SELECT enabled, domains, max_load, subscribed FROM workers WHERE node_id = $1",
         params![node_id],
-        Worker::read,
+        WorkerRow::read,
     )
 }
 
 /// Keeps what a node tells of how it works, and gives how it stands then. The node is locked.
-pub fn register(tx: &mut dyn Tx, node_id: &str, told: &Told, now: Time) -> Result<Worker> {
+pub fn register(tx: &mut dyn Tx, node_id: &str, told: &WorkerUpdate, now: Time) -> Result<WorkerRow> {
     let before = get(tx, node_id)?;
     let known = before.clone().unwrap_or_default();
-    let worker = Worker {
+    let worker = WorkerRow {
         enabled: told.enabled.unwrap_or(known.enabled),
         domains: told.domains.clone().unwrap_or(known.domains),
         max_load: told.max_load.unwrap_or(known.max_load),
@@ -121,7 +121,7 @@ fn is_good_at(domains: &[String], signals: &str) -> bool {
 }
 
 /// Leaves a notice in the mailbox of a node that asked for that.
-pub(crate) fn leave_letter(
+pub(crate) fn leave_message(
     tx: &mut dyn Tx,
     node_id: &str,
     event: i64,
@@ -137,8 +137,15 @@ pub(crate) fn leave_letter(
         ["high_value_task", "swarm_subtask_available", "swarm_aggregation_available", "task_available"];
     let kind = if available.contains(&kind) { "task_available" } else { "hub_event" };
     let message_id = format!("evt_{event}");
-    let letter = Letter { message_id: &message_id, node_id, kind, payload, priority: "normal", ref_id: None };
-    mailbox::leave(tx, letter, now)
+    let letter = NewMailboxMessage {
+        message_id: &message_id,
+        node_id,
+        kind,
+        payload,
+        priority: "normal",
+        ref_id: None,
+    };
+    mailbox::insert_message(tx, letter, now)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! All that a coding agent is given: our MCP server, the trail's hook, and what is proven when a session starts.
 
-use super::draft::{Change, Draft};
-use super::hook_lists::{Call, HookLists};
+use super::draft::{SettingsChange, SettingsDraft};
+use super::hook_lists::{HookCall, HookLists};
 use super::settings_file::{SettingsFile, invalid};
 use super::{
-    Desk, InstallPlaces, Installed, claude_code, codex, command, cursor, finish_removal, install_at,
-    mcp_json, mcp_toml, uninstall_at,
+    InstallContext, InstallOutcome, InstallPaths, claude_code, codex, command, cursor, finish_removal,
+    install_at, mcp_json, mcp_toml, uninstall_at,
 };
 use capsid_model::Result;
 use capsid_transcript::Tool;
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 
 /// Codex keeps hooks in a file of their own, in the form that Claude Code has.
 const CODEX_START: HookLists =
-    HookLists { tool: Tool::Codex, events: &["SessionStart"], grouped: true, call: Call::Recall };
+    HookLists { tool: Tool::Codex, events: &["SessionStart"], grouped: true, call: HookCall::Recall };
 
 /// Where the agents of a user who works in a repository keep their settings.
 #[derive(Debug, Clone)]
-pub struct AgentPlaces {
+pub struct AgentPaths {
     /// The user's own.
-    pub user: InstallPlaces,
+    pub user: InstallPaths,
     /// The repository, in which some keep their servers.
     pub repository: PathBuf,
     /// Where Cline may keep its data, best place last.
@@ -30,28 +30,28 @@ pub struct AgentPlaces {
 
 /// What is to become of the settings. Nothing is written before [`Plan::carry_out`].
 #[derive(Debug)]
-pub struct Plan {
-    draft: Draft,
+pub struct InstallPlan {
+    draft: SettingsDraft,
     /// What was done for each tool, one line for each thing.
     pub told: Vec<(Tool, Vec<String>)>,
     /// Tools in whose settings something else stands in the place of one of our entries.
     pub blocked: Vec<Tool>,
 }
 
-impl Plan {
+impl InstallPlan {
     /// What becomes of each file.
-    pub fn changes(&self) -> Vec<Change> {
+    pub fn changes(&self) -> Vec<SettingsChange> {
         self.draft.changes()
     }
 
     /// Writes the files. Those that somebody changed meanwhile are refused before the first one is written.
-    pub fn carry_out(&self) -> Result<()> {
+    pub fn apply(&self) -> Result<()> {
         self.draft.write()
     }
 }
 
 /// Gives the tools everything; `program` is the path of this program. A file that cannot be edited safely refuses it all.
-pub fn equip(tools: &[Tool], places: &AgentPlaces, program: &str) -> Result<Plan> {
+pub fn equip(tools: &[Tool], places: &AgentPaths, program: &str) -> Result<InstallPlan> {
     plan(tools, places, &|tool, desk| {
         let words = |words: &[&str]| -> Vec<String> {
             [program].iter().chain(words).map(|&word| word.to_owned()).collect()
@@ -64,7 +64,7 @@ pub fn equip(tools: &[Tool], places: &AgentPlaces, program: &str) -> Result<Plan
 }
 
 /// Takes exactly that out again; the last that came goes first.
-pub fn unequip(tools: &[Tool], places: &AgentPlaces) -> Result<Plan> {
+pub fn unequip(tools: &[Tool], places: &AgentPaths) -> Result<InstallPlan> {
     plan(tools, places, &|tool, desk| {
         let server = remove_server(tool, desk, places)?;
         let start = remove_start(tool, desk)?;
@@ -76,11 +76,11 @@ pub fn unequip(tools: &[Tool], places: &AgentPlaces) -> Result<Plan> {
 
 fn plan(
     tools: &[Tool],
-    places: &AgentPlaces,
-    edit: &dyn Fn(Tool, &Desk<'_>) -> Result<Vec<Installed>>,
-) -> Result<Plan> {
-    let draft = Draft::default();
-    let desk = Desk { places: &places.user, draft: Some(&draft) };
+    places: &AgentPaths,
+    edit: &dyn Fn(Tool, &InstallContext<'_>) -> Result<Vec<InstallOutcome>>,
+) -> Result<InstallPlan> {
+    let draft = SettingsDraft::default();
+    let desk = InstallContext { places: &places.user, draft: Some(&draft) };
     let (mut told, mut blocked) = (Vec::new(), Vec::new());
     for &tool in tools {
         let done = edit(tool, &desk)?;
@@ -89,17 +89,17 @@ fn plan(
         }
         told.push((tool, done.into_iter().flat_map(|done| done.changes).collect()));
     }
-    Ok(Plan { draft, told, blocked })
+    Ok(InstallPlan { draft, told, blocked })
 }
 
 /// Cline's is part of its scripts, which are written with the trail's hook.
-fn add_start(tool: Tool, desk: &Desk<'_>, words: &[String]) -> Result<Option<Installed>> {
+fn add_start(tool: Tool, desk: &InstallContext<'_>, words: &[String]) -> Result<Option<InstallOutcome>> {
     match tool {
         Tool::ClaudeCode => claude_code::install(desk, &claude_code::RECALL, words).map(Some),
         Tool::Cursor => cursor::install(desk, &cursor::RECALL, words).map(Some),
         Tool::Codex => {
             let file = codex_hooks(desk)?;
-            let mut installed = Installed::new(vec![file.path.clone()]);
+            let mut installed = InstallOutcome::new(vec![file.path.clone()]);
             let text = CODEX_START.add(&file, &command::line(words, desk.os), &mut installed)?;
             file.write(&text)?;
             installed.registered = true;
@@ -109,13 +109,13 @@ fn add_start(tool: Tool, desk: &Desk<'_>, words: &[String]) -> Result<Option<Ins
     }
 }
 
-fn remove_start(tool: Tool, desk: &Desk<'_>) -> Result<Option<Installed>> {
+fn remove_start(tool: Tool, desk: &InstallContext<'_>) -> Result<Option<InstallOutcome>> {
     let mut removed = match tool {
         Tool::ClaudeCode => claude_code::uninstall(desk, &claude_code::RECALL)?,
         Tool::Cursor => cursor::uninstall(desk, &cursor::RECALL)?,
         Tool::Codex => {
             let file = codex_hooks(desk)?;
-            let mut removed = Installed::new(vec![file.path.clone()]);
+            let mut removed = InstallOutcome::new(vec![file.path.clone()]);
             let text = CODEX_START.remove(&file, file.text(), &mut removed)?;
             finish_removal(&file, &text)?;
             removed
@@ -126,7 +126,7 @@ fn remove_start(tool: Tool, desk: &Desk<'_>) -> Result<Option<Installed>> {
     Ok(Some(removed))
 }
 
-fn codex_hooks(desk: &Desk<'_>) -> Result<SettingsFile> {
+fn codex_hooks(desk: &InstallContext<'_>) -> Result<SettingsFile> {
     desk.read(codex::folder(desk).join("hooks.json"))
 }
 
@@ -134,11 +134,11 @@ fn codex_hooks(desk: &Desk<'_>) -> Result<SettingsFile> {
 /// others too, who have the program elsewhere: there its name is better than its path.
 fn add_server(
     tool: Tool,
-    desk: &Desk<'_>,
-    places: &AgentPlaces,
+    desk: &InstallContext<'_>,
+    places: &AgentPaths,
     words: &dyn Fn(&[&str]) -> Vec<String>,
-) -> Result<Installed> {
-    let mut installed = Installed::new(Vec::new());
+) -> Result<InstallOutcome> {
+    let mut installed = InstallOutcome::new(Vec::new());
     let root = places.repository.to_string_lossy();
     let mut share = |name: &str, arguments: &[&str]| -> Result<()> {
         let mut words = words(arguments);
@@ -164,8 +164,8 @@ fn add_server(
     Ok(installed)
 }
 
-fn remove_server(tool: Tool, desk: &Desk<'_>, places: &AgentPlaces) -> Result<Installed> {
-    let mut removed = Installed::new(Vec::new());
+fn remove_server(tool: Tool, desk: &InstallContext<'_>, places: &AgentPaths) -> Result<InstallOutcome> {
+    let mut removed = InstallOutcome::new(Vec::new());
     match tool {
         Tool::ClaudeCode => mcp_json::uninstall(&in_repository(desk, places, CLAUDE)?, &mut removed)?,
         Tool::Cursor => mcp_json::uninstall(&in_repository(desk, places, CURSOR)?, &mut removed)?,
@@ -184,7 +184,7 @@ const CLAUDE: &str = ".mcp.json";
 const CURSOR: &str = ".cursor/mcp.json";
 
 /// A file of the repository. A link that leads out of it came with whoever made the repository.
-fn in_repository(desk: &Desk<'_>, places: &AgentPlaces, name: &str) -> Result<SettingsFile> {
+fn in_repository(desk: &InstallContext<'_>, places: &AgentPaths, name: &str) -> Result<SettingsFile> {
     let path = places.repository.join(name);
     let file = desk.read(path.clone())?;
     let real = |path: &Path| path.ancestors().find_map(|part| part.canonicalize().ok());
@@ -195,7 +195,7 @@ fn in_repository(desk: &Desk<'_>, places: &AgentPlaces, name: &str) -> Result<Se
 }
 
 /// Cline's settings: in each editor that has Cline, else at the place that all its programs share.
-fn cline_settings(desk: &Desk<'_>, places: &AgentPlaces, all: bool) -> Result<Vec<SettingsFile>> {
+fn cline_settings(desk: &InstallContext<'_>, places: &AgentPaths, all: bool) -> Result<Vec<SettingsFile>> {
     let mut folders: Vec<&PathBuf> = places.cline.iter().filter(|folder| all || folder.is_dir()).collect();
     if folders.is_empty() {
         folders.extend(places.cline.last());

@@ -1,25 +1,33 @@
 //! Claude Code: `settings.json`.
 
-use super::hook_lists::{Call, HookLists};
+use super::hook_lists::{HookCall, HookLists};
 use super::settings_file::SettingsFile;
-use super::{Desk, Installed, Status, command, finish_removal, json};
+use super::{HookStatus, InstallContext, InstallOutcome, command, finish_removal, json};
 use capsid_model::Result;
 use capsid_transcript::Tool;
 
-pub(super) const SEAL: HookLists =
-    HookLists { tool: Tool::ClaudeCode, events: &["Stop", "SessionEnd"], grouped: true, call: Call::Seal };
+pub(super) const SEAL: HookLists = HookLists {
+    tool: Tool::ClaudeCode,
+    events: &["Stop", "SessionEnd"],
+    grouped: true,
+    call: HookCall::Seal,
+};
 
 pub(super) const RECALL: HookLists =
-    HookLists { tool: Tool::ClaudeCode, events: &["SessionStart"], grouped: true, call: Call::Recall };
+    HookLists { tool: Tool::ClaudeCode, events: &["SessionStart"], grouped: true, call: HookCall::Recall };
 
-fn file(desk: &Desk<'_>) -> Result<SettingsFile> {
+fn file(desk: &InstallContext<'_>) -> Result<SettingsFile> {
     let folder = desk.claude_config.clone().unwrap_or_else(|| desk.home.join(".claude"));
     desk.read(folder.join("settings.json"))
 }
 
-pub(super) fn install(desk: &Desk<'_>, lists: &HookLists, words: &[String]) -> Result<Installed> {
+pub(super) fn install(
+    desk: &InstallContext<'_>,
+    lists: &HookLists,
+    words: &[String],
+) -> Result<InstallOutcome> {
     let file = file(desk)?;
-    let mut installed = Installed::new(vec![file.path.clone()]);
+    let mut installed = InstallOutcome::new(vec![file.path.clone()]);
     let text = lists.add(&file, &command::line(words, desk.os), &mut installed)?;
     file.write(&text)?;
     installed.registered = true;
@@ -29,15 +37,15 @@ pub(super) fn install(desk: &Desk<'_>, lists: &HookLists, words: &[String]) -> R
     Ok(installed)
 }
 
-pub(super) fn uninstall(desk: &Desk<'_>, lists: &HookLists) -> Result<Installed> {
+pub(super) fn uninstall(desk: &InstallContext<'_>, lists: &HookLists) -> Result<InstallOutcome> {
     let file = file(desk)?;
-    let mut installed = Installed::new(vec![file.path.clone()]);
+    let mut installed = InstallOutcome::new(vec![file.path.clone()]);
     let text = lists.remove(&file, file.text(), &mut installed)?;
     finish_removal(&file, &text)?;
     Ok(installed)
 }
 
-pub(super) fn status(desk: &Desk<'_>) -> Result<Status> {
+pub(super) fn status(desk: &InstallContext<'_>) -> Result<HookStatus> {
     SEAL.status(&file(desk)?)
 }
 

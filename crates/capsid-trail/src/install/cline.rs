@@ -1,7 +1,7 @@
 //! Cline: one script for each event, in a folder of scripts.
 
 use super::settings_file::SettingsFile;
-use super::{Desk, InstallPlaces, Installed, Os, Status, command};
+use super::{CommandSyntax, HookStatus, InstallContext, InstallOutcome, InstallPaths, command};
 use capsid_model::Result;
 use capsid_transcript::Tool;
 use std::path::PathBuf;
@@ -24,18 +24,18 @@ fn names() -> impl Iterator<Item = String> {
     EVENTS.into_iter().flat_map(|event| [event.to_owned(), format!("{event}{POWERSHELL}")])
 }
 
-fn path(places: &InstallPlaces, name: &str) -> PathBuf {
+fn path(places: &InstallPaths, name: &str) -> PathBuf {
     places.home.join("Documents").join("Cline").join("Hooks").join(name)
 }
 
-fn all(desk: &Desk<'_>) -> Result<Vec<(String, SettingsFile)>> {
+fn all(desk: &InstallContext<'_>) -> Result<Vec<(String, SettingsFile)>> {
     names().map(|name| Ok((name.clone(), desk.read(path(desk, &name))?))).collect()
 }
 
 /// Writes the scripts. With `start` the one at a task's beginning also recalls; one that did so before goes on to.
-pub(super) fn install(desk: &Desk<'_>, words: &[String], start: bool) -> Result<Installed> {
+pub(super) fn install(desk: &InstallContext<'_>, words: &[String], start: bool) -> Result<InstallOutcome> {
     let scripts = all(desk)?;
-    let mut installed = Installed::new(scripts.iter().map(|(_, file)| file.path.clone()).collect());
+    let mut installed = InstallOutcome::new(scripts.iter().map(|(_, file)| file.path.clone()).collect());
     installed.registered = true;
     for (name, file) in &scripts {
         if file.exists() && !is_ours(file) {
@@ -49,7 +49,7 @@ pub(super) fn install(desk: &Desk<'_>, words: &[String], start: bool) -> Result<
         if !file.is_executable() {
             file.make_executable()?;
         }
-        installed.tell(
+        installed.record(
             name,
             match (written, file.exists()) {
                 (false, _) => "already registered",
@@ -61,32 +61,32 @@ pub(super) fn install(desk: &Desk<'_>, words: &[String], start: bool) -> Result<
     Ok(installed)
 }
 
-pub(super) fn uninstall(desk: &Desk<'_>) -> Result<Installed> {
+pub(super) fn uninstall(desk: &InstallContext<'_>) -> Result<InstallOutcome> {
     let scripts = all(desk)?;
-    let mut installed = Installed::new(scripts.iter().map(|(_, file)| file.path.clone()).collect());
+    let mut installed = InstallOutcome::new(scripts.iter().map(|(_, file)| file.path.clone()).collect());
     for (name, file) in &scripts {
         if !file.exists() {
-            installed.tell(name, "not registered");
+            installed.record(name, "not registered");
         } else if is_ours(file) {
             file.remove()?;
-            installed.tell(name, "removed");
+            installed.record(name, "removed");
         } else {
-            installed.tell(name, "left, for it is not ours");
+            installed.record(name, "left, for it is not ours");
         }
     }
     Ok(installed)
 }
 
-pub(super) fn status(desk: &Desk<'_>) -> Result<Status> {
+pub(super) fn status(desk: &InstallContext<'_>) -> Result<HookStatus> {
     let scripts = all(desk)?;
     let missing = scripts.iter().filter(|(name, file)| counts(name, desk.os) && !is_ours(file));
     let missing: Vec<String> = missing.map(|(name, _)| name.clone()).collect();
-    Ok(Status::of_missing(missing.len(), EVENTS.len(), || missing.clone()))
+    Ok(HookStatus::for_missing(missing.len(), EVENTS.len(), || missing.clone()))
 }
 
 /// Whether Cline runs the script on this system.
-fn counts(name: &str, os: Os) -> bool {
-    name.ends_with(POWERSHELL) == (os == Os::Windows)
+fn counts(name: &str, os: CommandSyntax) -> bool {
+    name.ends_with(POWERSHELL) == (os == CommandSyntax::Windows)
 }
 
 fn is_ours(file: &SettingsFile) -> bool {
@@ -108,16 +108,16 @@ fn foreign(name: &str, file: &SettingsFile, words: &[String]) -> String {
             "{name}: left, for it is agent-capsule's; remove one of the two, or both would seal each task"
         );
     }
-    format!("{name}: left, for it is not ours; call `{}` in it", command::line(words, Os::Unix))
+    format!("{name}: left, for it is not ours; call `{}` in it", command::line(words, CommandSyntax::Unix))
 }
 
 /// Cline reads one answer, so only one of the two commands speaks.
 fn shell(words: &[String], start: bool) -> String {
-    let seal = command::line(words, Os::Unix);
+    let seal = command::line(words, CommandSyntax::Unix);
     if !start {
         return format!("#!/bin/sh\n{MARK}\nexec {seal}\n");
     }
-    let recall = command::line(&recall_words(words), Os::Unix);
+    let recall = command::line(&recall_words(words), CommandSyntax::Unix);
     format!(
         "#!/bin/sh\n{MARK}\n{START_MARK}\npayload=$(cat)\n\
          printf '%s' \"$payload\" | {recall}\nprintf '%s' \"$payload\" | {seal} > /dev/null\n"

@@ -1,8 +1,8 @@
 //! Codex: `notify` at the top level of `config.toml`. Codex knows one such program, and no list.
 
 use super::settings_file::SettingsFile;
-use super::splice::{Splice, apply};
-use super::{Desk, Installed, Status, command, mcp_toml};
+use super::splice::{TextSplice, apply};
+use super::{HookStatus, InstallContext, InstallOutcome, command, mcp_toml};
 use capsid_model::{Code, Problem, Result};
 use capsid_transcript::Tool;
 use std::ops::Range;
@@ -13,35 +13,35 @@ use toml_edit::{Document, Item, Table, Value};
 const MARK: &str = "# Added by capsid: seal each completed turn";
 
 /// Where Codex keeps its settings.
-pub(super) fn folder(desk: &Desk<'_>) -> PathBuf {
+pub(super) fn folder(desk: &InstallContext<'_>) -> PathBuf {
     desk.codex_home.clone().unwrap_or_else(|| desk.home.join(".codex"))
 }
 
-pub(super) fn file(desk: &Desk<'_>) -> Result<SettingsFile> {
+pub(super) fn file(desk: &InstallContext<'_>) -> Result<SettingsFile> {
     desk.read(folder(desk).join("config.toml"))
 }
 
-pub(super) fn install(desk: &Desk<'_>, words: &[String]) -> Result<Installed> {
+pub(super) fn install(desk: &InstallContext<'_>, words: &[String]) -> Result<InstallOutcome> {
     let file = file(desk)?;
-    let mut installed = Installed::new(vec![file.path.clone()]);
+    let mut installed = InstallOutcome::new(vec![file.path.clone()]);
     let document = parse(&file, file.text())?;
     warn_of_tables(document.as_table(), "", &mut installed);
     let list = toml_list(words);
     let splice = match notify(&file, &document)? {
         None => {
-            installed.tell("notify", "added");
+            installed.record("notify", "added");
             Some(addition(&file, &document, &list))
         }
         Some(found) if found.words == words || found.chained => {
-            installed.tell("notify", "already registered");
+            installed.record("notify", "already registered");
             None
         }
         Some(found) if found.ours => {
-            installed.tell("notify", "updated");
-            Some(Splice { range: found.value, text: list })
+            installed.record("notify", "updated");
+            Some(TextSplice { range: found.value, text: list })
         }
         Some(found) => {
-            installed.warn(taken(&found, words));
+            installed.warn(describe_conflict(&found, words));
             return Ok(installed);
         }
     };
@@ -54,42 +54,42 @@ pub(super) fn install(desk: &Desk<'_>, words: &[String]) -> Result<Installed> {
     Ok(installed)
 }
 
-pub(super) fn uninstall(desk: &Desk<'_>) -> Result<Installed> {
+pub(super) fn uninstall(desk: &InstallContext<'_>) -> Result<InstallOutcome> {
     let file = file(desk)?;
-    let mut installed = Installed::new(vec![file.path.clone()]);
+    let mut installed = InstallOutcome::new(vec![file.path.clone()]);
     let document = parse(&file, file.text())?;
     match notify(&file, &document)? {
         Some(found) if found.ours => {
-            let text = apply(file.text(), vec![Splice::cut(whole_line(file.text(), &found))])?;
+            let text = apply(file.text(), vec![TextSplice::cut(line_range(file.text(), &found))])?;
             parse(&file, &text)?;
             // Only a file that we made ends in a line end and held nothing else.
             match text.is_empty() && file.text().ends_with('\n') {
                 true => file.remove()?,
                 false => file.write(&text).map(|_| ())?,
             }
-            installed.tell("notify", "removed");
+            installed.record("notify", "removed");
         }
         Some(found) if found.chained => {
             installed.warn(
                 "notify: left, for it runs other programs too; take `capsid trail hook codex` out of it",
             );
         }
-        _ => installed.tell("notify", "not registered"),
+        _ => installed.record("notify", "not registered"),
     }
     Ok(installed)
 }
 
-pub(super) fn status(desk: &Desk<'_>) -> Result<Status> {
+pub(super) fn status(desk: &InstallContext<'_>) -> Result<HookStatus> {
     let file = file(desk)?;
     let document = parse(&file, file.text())?;
     Ok(match notify(&file, &document)? {
-        Some(found) if found.ours || found.chained => Status::Installed,
-        _ => Status::NotInstalled,
+        Some(found) if found.ours || found.chained => HookStatus::Installed,
+        _ => HookStatus::NotInstalled,
     })
 }
 
 /// A top-level `notify`.
-struct Notify {
+struct NotifySetting {
     words: Vec<String>,
     /// Where the key begins.
     start: usize,
@@ -105,7 +105,7 @@ pub(super) fn parse<'a>(file: &SettingsFile, text: &'a str) -> Result<Document<&
         .map_err(|error| file.invalid(&format!("it is not valid TOML ({})", error.message().trim())))
 }
 
-fn notify(file: &SettingsFile, document: &Document<&str>) -> Result<Option<Notify>> {
+fn notify(file: &SettingsFile, document: &Document<&str>) -> Result<Option<NotifySetting>> {
     let Some((key, item)) = document.as_table().get_key_value("notify") else { return Ok(None) };
     let no_list = || file.invalid("`notify` is not a list of texts");
     let list = item.as_array().ok_or_else(no_list)?;
@@ -115,7 +115,7 @@ fn notify(file: &SettingsFile, document: &Document<&str>) -> Result<Option<Notif
         key.span().zip(item.span()).map(|(key, value)| (key.start, value)).ok_or_else(no_list)?;
     let ours = command::are_ours(&words, Tool::Codex);
     let chained = !ours && words.iter().any(|word| word.contains("trail hook codex"));
-    Ok(Some(Notify { words, start, value, ours, chained }))
+    Ok(Some(NotifySetting { words, start, value, ours, chained }))
 }
 
 pub(super) fn toml_list(words: &[String]) -> String {
@@ -123,7 +123,7 @@ pub(super) fn toml_list(words: &[String]) -> String {
 }
 
 /// A line of its own after the last top-level key, or before the first table.
-fn addition(file: &SettingsFile, document: &Document<&str>, list: &str) -> Splice {
+fn addition(file: &SettingsFile, document: &Document<&str>, list: &str) -> TextSplice {
     let text = file.text();
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let line = format!("notify = {list} {MARK}");
@@ -138,7 +138,7 @@ fn addition(file: &SettingsFile, document: &Document<&str>, list: &str) -> Splic
         (false, true) => line,
         (false, false) => format!("{line}{newline}"),
     };
-    Splice::insert(place, text)
+    TextSplice::insert(place, text)
 }
 
 /// Where the last value ends that stands before any table; those of dotted keys count.
@@ -191,7 +191,7 @@ fn above_comments(text: &str, header: usize) -> usize {
 }
 
 /// The line of our `notify` with its end, or with the end of the line before it where it has none.
-fn whole_line(text: &str, found: &Notify) -> Range<usize> {
+fn line_range(text: &str, found: &NotifySetting) -> Range<usize> {
     let line_start = text[..found.start].rfind('\n').map_or(0, |end| end + 1);
     let line_end =
         text[found.value.end..].find('\n').map_or(text.len(), |length| found.value.end + length + 1);
@@ -216,9 +216,9 @@ fn check(file: &SettingsFile, text: &str) -> Result<()> {
     }
 }
 
-fn taken(found: &Notify, words: &[String]) -> String {
-    let ours = command::line(words, super::Os::Unix);
-    let theirs = command::line(&found.words, super::Os::Unix);
+fn describe_conflict(found: &NotifySetting, words: &[String]) -> String {
+    let ours = command::line(words, super::CommandSyntax::Unix);
+    let theirs = command::line(&found.words, super::CommandSyntax::Unix);
     let whose = if command::is_reference(&theirs) { "agent-capsule's" } else { "another program's" };
     format!(
         "notify: left, for it is {whose} and Codex runs one program only; to run both, name a script there \
@@ -227,14 +227,14 @@ fn taken(found: &Notify, words: &[String]) -> String {
 }
 
 /// A `notify` inside a table is one that Codex never reads.
-fn warn_of_tables(table: &Table, path: &str, installed: &mut Installed) {
+fn warn_of_tables(table: &Table, path: &str, installed: &mut InstallOutcome) {
     for (name, item) in table.iter() {
         let Item::Table(inner) = item else { continue };
         let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         let words = inner.get("notify").and_then(Item::as_array);
         let words: Vec<String> =
             words.into_iter().flatten().filter_map(|word| word.as_str().map(str::to_owned)).collect();
-        let line = command::line(&words, super::Os::Unix);
+        let line = command::line(&words, super::CommandSyntax::Unix);
         if command::is_reference(&line) || command::are_ours(&words, Tool::Codex) {
             installed
                 .warn(format!("`notify` inside the table [{path}] is not read by Codex; remove it there"));

@@ -1,27 +1,27 @@
 //! The command that a tool runs: how it is written, and how ours is told from others.
 
-use super::Os;
+use super::CommandSyntax;
 use capsid_transcript::Tool;
 
 /// How the programs of the reference tool are named.
 const REFERENCE: [&str; 2] = ["agent-capsule-", "claude-capsule"];
 
 /// The command as one line for a shell.
-pub(super) fn line(words: &[String], os: Os) -> String {
+pub(super) fn line(words: &[String], os: CommandSyntax) -> String {
     let quoted: Vec<String> = words.iter().map(|word| quote(word, os)).collect();
     quoted.join(" ")
 }
 
 /// Windows' tools run hooks with one of several shells; slashes and double quotes mean the same to all of them.
-fn quote(word: &str, os: Os) -> String {
+fn quote(word: &str, os: CommandSyntax) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     match os {
-        Os::Windows => {
+        CommandSyntax::Windows => {
             let word = word.replace('\\', "/");
             if !word.is_empty() && word.chars().all(plain) { word } else { format!("\"{word}\"") }
         }
-        Os::Unix if !word.is_empty() && word.chars().all(plain) => word.to_owned(),
-        Os::Unix => format!("'{}'", word.replace('\'', r"'\''")),
+        CommandSyntax::Unix if !word.is_empty() && word.chars().all(plain) => word.to_owned(),
+        CommandSyntax::Unix => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 
@@ -107,14 +107,14 @@ mod tests {
             ["/usr/bin/capsid", "/my tools/capsid", "/it's/capsid", "/a\"b/capsid", "/$HOME;`x`/ü/capsid"]
         {
             let given = words(&[program, "trail", "hook", "cursor"]);
-            let line = line(&given, Os::Unix);
+            let line = line(&given, CommandSyntax::Unix);
             assert_eq!(split(&line), given, "{line}");
             assert!(is_ours(&line, Tool::Cursor));
             assert!(!is_ours(&line, Tool::Cline));
         }
         let given = words(&[r"C:\My Tools\capsid.exe", "trail", "hook", "cline"]);
-        assert_eq!(line(&given, Os::Windows), r#""C:/My Tools/capsid.exe" trail hook cline"#);
-        assert!(is_ours(&line(&given, Os::Windows), Tool::Cline));
+        assert_eq!(line(&given, CommandSyntax::Windows), r#""C:/My Tools/capsid.exe" trail hook cline"#);
+        assert!(is_ours(&line(&given, CommandSyntax::Windows), Tool::Cline));
     }
 
     #[test]

@@ -1,46 +1,50 @@
 //! Cursor: `hooks.json`.
 
-use super::hook_lists::{self, Call, HookLists};
-use super::json::{self, Container};
+use super::hook_lists::{self, HookCall, HookLists};
+use super::json::{self, JsonContainer};
 use super::settings_file::SettingsFile;
 use super::splice::apply;
-use super::{Desk, Installed, Status, command, finish_removal};
+use super::{HookStatus, InstallContext, InstallOutcome, command, finish_removal};
 use capsid_model::Result;
 use capsid_transcript::Tool;
 
 pub(super) const SEAL: HookLists =
-    HookLists { tool: Tool::Cursor, events: &["stop", "sessionEnd"], grouped: false, call: Call::Seal };
+    HookLists { tool: Tool::Cursor, events: &["stop", "sessionEnd"], grouped: false, call: HookCall::Seal };
 
 pub(super) const RECALL: HookLists =
-    HookLists { tool: Tool::Cursor, events: &["sessionStart"], grouped: false, call: Call::Recall };
+    HookLists { tool: Tool::Cursor, events: &["sessionStart"], grouped: false, call: HookCall::Recall };
 
 /// The version that Cursor asks for, which stays if others' hooks come to need it. The white space marks it as ours.
 const VERSION_FOR_ALL: &str = "\"version\":  1";
 /// The same where others' hooks had done without.
 const VERSION_FOR_US: &str = "\"version\":   1";
 
-fn file(desk: &Desk<'_>) -> Result<SettingsFile> {
+fn file(desk: &InstallContext<'_>) -> Result<SettingsFile> {
     desk.read(desk.home.join(".cursor").join("hooks.json"))
 }
 
-pub(super) fn install(desk: &Desk<'_>, lists: &HookLists, words: &[String]) -> Result<Installed> {
+pub(super) fn install(
+    desk: &InstallContext<'_>,
+    lists: &HookLists,
+    words: &[String],
+) -> Result<InstallOutcome> {
     let file = file(desk)?;
-    let mut installed = Installed::new(vec![file.path.clone()]);
+    let mut installed = InstallOutcome::new(vec![file.path.clone()]);
     let text = with_hook(lists, &file, &command::line(words, desk.os), &mut installed)?;
     file.write(&text)?;
     installed.registered = true;
     Ok(installed)
 }
 
-pub(super) fn uninstall(desk: &Desk<'_>, lists: &HookLists) -> Result<Installed> {
+pub(super) fn uninstall(desk: &InstallContext<'_>, lists: &HookLists) -> Result<InstallOutcome> {
     let file = file(desk)?;
-    let mut installed = Installed::new(vec![file.path.clone()]);
+    let mut installed = InstallOutcome::new(vec![file.path.clone()]);
     let text = without_hook(lists, &file, &mut installed)?;
     finish_removal(&file, &text)?;
     Ok(installed)
 }
 
-pub(super) fn status(desk: &Desk<'_>) -> Result<Status> {
+pub(super) fn status(desk: &InstallContext<'_>) -> Result<HookStatus> {
     SEAL.status(&file(desk)?)
 }
 
@@ -48,7 +52,7 @@ pub(super) fn with_hook(
     lists: &HookLists,
     file: &SettingsFile,
     line: &str,
-    installed: &mut Installed,
+    installed: &mut InstallOutcome,
 ) -> Result<String> {
     let text = lists.add(file, line, installed)?;
     with_version(lists, file, &text, installed)
@@ -57,10 +61,10 @@ pub(super) fn with_hook(
 pub(super) fn without_hook(
     lists: &HookLists,
     file: &SettingsFile,
-    installed: &mut Installed,
+    installed: &mut InstallOutcome,
 ) -> Result<String> {
     let text = match lists.status(file)? {
-        Status::NotInstalled => file.text().to_owned(),
+        HookStatus::NotInstalled => file.text().to_owned(),
         // The version was added last, so it goes first.
         _ => without_version(lists, file)?,
     };
@@ -71,13 +75,13 @@ fn with_version(
     lists: &HookLists,
     file: &SettingsFile,
     text: &str,
-    installed: &mut Installed,
+    installed: &mut InstallOutcome,
 ) -> Result<String> {
     let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else { return Ok(text.to_owned()) };
     if hook_lists::member(file, hook_lists::object(file, &root, "it")?, "version")?.is_some() {
         return Ok(text.to_owned());
     }
-    installed.tell("version", "added");
+    installed.record("version", "added");
     let version = if lists.has_foreign(file, text)? { VERSION_FOR_US } else { VERSION_FOR_ALL };
     hook_lists::append(text, &root, &root, &|_| version.to_owned())
 }
@@ -86,7 +90,7 @@ fn with_version(
 fn without_version(lists: &HookLists, file: &SettingsFile) -> Result<String> {
     let text = file.text();
     let root = json::parse(text).map_err(|why| file.invalid(&why))?;
-    let Some(root) = root.as_ref().and_then(Container::of) else { return Ok(text.to_owned()) };
+    let Some(root) = root.as_ref().and_then(JsonContainer::from_value) else { return Ok(text.to_owned()) };
     let last = root.members.len().saturating_sub(1);
     let goes = match root.members.get(last).map(|member| &text[member.clone()]) {
         Some(VERSION_FOR_US) => true,

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 /// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum FileEffect {
     /// It was not there.
     Created,
     /// It holds something else now.
@@ -21,7 +21,7 @@ pub enum Effect {
     Removed,
 }
 
-impl Effect {
+impl FileEffect {
     /// One word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,26 +35,26 @@ impl Effect {
 
 /// One file and what becomes of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct SettingsChange {
     /// The file, where the tool looks for it.
     pub path: PathBuf,
     /// What becomes of it.
-    pub effect: Effect,
+    pub effect: FileEffect,
 }
 
 /// Files that were read, with what they are to hold.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Draft(Rc<RefCell<BTreeMap<PathBuf, Sheet>>>);
+pub(super) struct SettingsDraft(Rc<RefCell<BTreeMap<PathBuf, DraftFile>>>);
 
 #[derive(Debug)]
-struct Sheet {
+struct DraftFile {
     path: PathBuf,
     found: Option<String>,
     text: Option<String>,
     executable: bool,
 }
 
-impl Draft {
+impl SettingsDraft {
     /// What a file is to hold by now; it is read when it is first asked for.
     pub fn text(&self, path: &Path, target: &Path) -> Result<Option<String>> {
         if let Some(sheet) = self.0.borrow().get(target) {
@@ -62,7 +62,7 @@ impl Draft {
         }
         let found = read_text(target)?;
         let sheet =
-            Sheet { path: path.to_owned(), found: found.clone(), text: found.clone(), executable: false };
+            DraftFile { path: path.to_owned(), found: found.clone(), text: found.clone(), executable: false };
         self.0.borrow_mut().insert(target.to_owned(), sheet);
         Ok(found)
     }
@@ -80,9 +80,9 @@ impl Draft {
     }
 
     /// What becomes of each file that is there before or after.
-    pub fn changes(&self) -> Vec<Change> {
-        let change = |(target, sheet): (&PathBuf, &Sheet)| {
-            Some(Change { path: sheet.path.clone(), effect: sheet.effect(target)? })
+    pub fn changes(&self) -> Vec<SettingsChange> {
+        let change = |(target, sheet): (&PathBuf, &DraftFile)| {
+            Some(SettingsChange { path: sheet.path.clone(), effect: sheet.effect(target)? })
         };
         self.0.borrow().iter().filter_map(change).collect()
     }
@@ -95,7 +95,7 @@ impl Draft {
         }
         for (target, sheet) in sheets.iter() {
             match (&sheet.text, sheet.effect(target)) {
-                (_, None | Some(Effect::Kept)) => {}
+                (_, None | Some(FileEffect::Kept)) => {}
                 (None, _) => files::remove(target)?,
                 (Some(text), _) => {
                     if sheet.found.as_ref() != Some(text) {
@@ -111,15 +111,15 @@ impl Draft {
     }
 }
 
-impl Sheet {
-    fn effect(&self, target: &Path) -> Option<Effect> {
+impl DraftFile {
+    fn effect(&self, target: &Path) -> Option<FileEffect> {
         match (&self.found, &self.text) {
             (None, None) => None,
-            (None, Some(_)) => Some(Effect::Created),
-            (Some(_), None) => Some(Effect::Removed),
-            (Some(found), Some(text)) if found != text => Some(Effect::Changed),
-            _ if self.executable && !is_executable(target) => Some(Effect::Changed),
-            _ => Some(Effect::Kept),
+            (None, Some(_)) => Some(FileEffect::Created),
+            (Some(_), None) => Some(FileEffect::Removed),
+            (Some(found), Some(text)) if found != text => Some(FileEffect::Changed),
+            _ if self.executable && !is_executable(target) => Some(FileEffect::Changed),
+            _ => Some(FileEffect::Kept),
         }
     }
 }

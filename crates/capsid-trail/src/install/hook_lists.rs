@@ -1,10 +1,10 @@
 //! Hooks in JSON settings: an object `hooks` with a list for each event.
 
-use super::json::{self, Container};
-use super::layout::{Layout, Style};
+use super::json::{self, JsonContainer};
+use super::layout::{FileStyle, ItemLayout};
 use super::settings_file::SettingsFile;
-use super::splice::{Splice, apply};
-use super::{Installed, Status, command};
+use super::splice::{TextSplice, apply};
+use super::{HookStatus, InstallOutcome, command};
 use capsid_model::{Code, Problem, Result};
 use capsid_transcript::Tool;
 use jsonc_parser::ast::{Object, Value};
@@ -21,12 +21,12 @@ pub(super) struct HookLists {
     /// Whether the entries of an event are groups, each with a list `hooks` of its own.
     pub grouped: bool,
     /// Which of our commands it is about.
-    pub call: Call,
+    pub call: HookCall,
 }
 
 /// What a tool calls us for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Call {
+pub(super) enum HookCall {
     /// To seal what was done.
     Seal,
     /// To tell what is proven.
@@ -34,7 +34,7 @@ pub(super) enum Call {
 }
 
 /// A command found in a list.
-struct Found {
+struct FoundHook {
     event: usize,
     line: String,
     /// Where the command's text stands.
@@ -45,13 +45,13 @@ struct Found {
 
 impl HookLists {
     /// Adds our command to each event that lacks it. Gives the new text.
-    pub fn add(&self, file: &SettingsFile, line: &str, installed: &mut Installed) -> Result<String> {
+    pub fn add(&self, file: &SettingsFile, line: &str, installed: &mut InstallOutcome) -> Result<String> {
         let mut text = file.text().to_owned();
         for (index, event) in self.events.iter().enumerate() {
             let found = self.find(file, &text)?;
             let here = || found.iter().filter(|found| found.event == index);
-            let ours: Vec<&Found> = here().filter(|found| self.is_ours(&found.line)).collect();
-            if self.call == Call::Seal && here().any(|found| command::is_reference(&found.line)) {
+            let ours: Vec<&FoundHook> = here().filter(|found| self.is_ours(&found.line)).collect();
+            if self.call == HookCall::Seal && here().any(|found| command::is_reference(&found.line)) {
                 installed.warn(format!(
                     "{event}: agent-capsule is registered too, so both would seal each session; remove one of them"
                 ));
@@ -60,7 +60,7 @@ impl HookLists {
                 Some(_) if ours.iter().any(|found| found.line == line) => "already registered",
                 Some(other) => {
                     let literal = serde_json::Value::from(line).to_string();
-                    text = apply(&text, vec![Splice { range: other.span.clone(), text: literal }])?;
+                    text = apply(&text, vec![TextSplice { range: other.span.clone(), text: literal }])?;
                     "updated"
                 }
                 None => {
@@ -68,14 +68,14 @@ impl HookLists {
                     "added"
                 }
             };
-            installed.tell(event, word);
+            installed.record(event, word);
         }
         self.check(file, &text, line)?;
         Ok(text)
     }
 
     /// Removes our commands from a text of the file. Gives the new text.
-    pub fn remove(&self, file: &SettingsFile, text: &str, installed: &mut Installed) -> Result<String> {
+    pub fn remove(&self, file: &SettingsFile, text: &str, installed: &mut InstallOutcome) -> Result<String> {
         let mut text = text.to_owned();
         let mut removed = vec![false; self.events.len()];
         for _ in 0..MAX_ENTRIES {
@@ -93,25 +93,25 @@ impl HookLists {
             return Err(file.invalid("it holds too many entries of this hook"));
         }
         for (event, removed) in self.events.iter().zip(removed) {
-            installed.tell(event, if removed { "removed" } else { "not registered" });
+            installed.record(event, if removed { "removed" } else { "not registered" });
         }
         Ok(text)
     }
 
     /// Whether each event calls us.
-    pub fn status(&self, file: &SettingsFile) -> Result<Status> {
+    pub fn status(&self, file: &SettingsFile) -> Result<HookStatus> {
         let found = self.find(file, file.text())?;
         let registered =
             |index: &usize| found.iter().any(|found| found.event == *index && self.is_ours(&found.line));
         let missing: Vec<usize> = (0..self.events.len()).filter(|index| !registered(index)).collect();
         let names = || missing.iter().map(|&index| self.events[index].to_owned()).collect();
-        Ok(Status::of_missing(missing.len(), self.events.len(), names))
+        Ok(HookStatus::for_missing(missing.len(), self.events.len(), names))
     }
 
     fn is_ours(&self, line: &str) -> bool {
         match self.call {
-            Call::Seal => command::is_ours(line, self.tool),
-            Call::Recall => command::is_start(line, self.tool),
+            HookCall::Seal => command::is_ours(line, self.tool),
+            HookCall::Recall => command::is_start(line, self.tool),
         }
     }
 
@@ -127,7 +127,7 @@ impl HookLists {
         Ok(all > found.iter().filter(|found| self.is_ours(&found.line)).count())
     }
 
-    fn find(&self, file: &SettingsFile, text: &str) -> Result<Vec<Found>> {
+    fn find(&self, file: &SettingsFile, text: &str) -> Result<Vec<FoundHook>> {
         let mut all = Vec::new();
         let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else { return Ok(all) };
         let Some((hooks_at, hooks)) = member(file, object(file, &root, "it")?, "hooks")? else {
@@ -142,7 +142,7 @@ impl HookLists {
             for (entry_at, entry) in entries.elements.iter().enumerate() {
                 all.extend(self.commands(entry).map(|(line, span, below)| {
                     let path = [hooks_at, event_at, entry_at].into_iter().chain(below).collect();
-                    Found { event: index, line, span, path }
+                    FoundHook { event: index, line, span, path }
                 }));
             }
         }
@@ -183,7 +183,7 @@ impl HookLists {
             Some((_, hooks)) => member(file, object(file, hooks, "`hooks`")?, event)?,
             None => None,
         };
-        type Render<'a> = Box<dyn Fn(&Layout) -> String + 'a>;
+        type Render<'a> = Box<dyn Fn(&ItemLayout) -> String + 'a>;
         let (place, render): (&Value<'_>, Render<'_>) = match (hooks_member, event_member) {
             (_, Some((_, list))) => (list, Box::new(|layout| layout.value(&entry))),
             (Some((_, hooks)), None) => (hooks, Box::new(|layout| layout.member(event, &list))),
@@ -210,19 +210,20 @@ pub(super) fn append(
     text: &str,
     root: &Value<'_>,
     place: &Value<'_>,
-    render: &dyn Fn(&Layout) -> String,
+    render: &dyn Fn(&ItemLayout) -> String,
 ) -> Result<String> {
-    let (Some(root), Some(place)) = (Container::of(root), Container::of(place)) else {
+    let (Some(root), Some(place)) = (JsonContainer::from_value(root), JsonContainer::from_value(place))
+    else {
         return Ok(text.to_owned());
     };
-    apply(text, json::append(text, &Style::of(text, &root), &place, render))
+    apply(text, json::append(text, &FileStyle::detect(text, &root), &place, render))
 }
 
 /// The root where there was none. A blank file gets it on one line and keeps its white space.
 pub(super) fn new_root(file: &SettingsFile, text: &str, root: &serde_json::Value) -> String {
     match file.exists() {
-        true => format!("{}{text}", Layout::one_line("").value(root)),
-        false => format!("{}\n", Layout::lines(&Style::usual(), "").value(root)),
+        true => format!("{}{text}", ItemLayout::one_line("").value(root)),
+        false => format!("{}\n", ItemLayout::lines(&FileStyle::usual(), "").value(root)),
     }
 }
 

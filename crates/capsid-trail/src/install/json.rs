@@ -5,8 +5,8 @@
 //! none, or a space before the line's end, where it was there and empty; anything else where it was added too.
 //! That space belongs to the bracket: it outlives the first member when others that came later are still there.
 
-use super::layout::{Layout, Style};
-use super::splice::Splice;
+use super::layout::{FileStyle, ItemLayout};
+use super::splice::TextSplice;
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::{Token, TokenAndRange};
@@ -60,13 +60,13 @@ fn is_blank(text: &str) -> bool {
 
 /// An object or a list: where it stands, with its brackets, and where its members stand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Container {
+pub(super) struct JsonContainer {
     pub span: Range<usize>,
     pub members: Vec<Range<usize>>,
 }
 
-impl Container {
-    pub fn of(value: &Value<'_>) -> Option<Self> {
+impl JsonContainer {
+    pub fn from_value(value: &Value<'_>) -> Option<Self> {
         let members = match value {
             Value::Object(object) => object.properties.iter().map(|member| span(&member.range())).collect(),
             Value::Array(array) => array.elements.iter().map(|element| span(&element.range())).collect(),
@@ -81,12 +81,12 @@ impl Container {
 }
 
 /// The containers that a path of members leads through, with the index of the member in each.
-pub(super) fn chain(root: &Value<'_>, path: &[usize]) -> Vec<(Container, usize)> {
+pub(super) fn chain(root: &Value<'_>, path: &[usize]) -> Vec<(JsonContainer, usize)> {
     let mut chain = Vec::new();
     let mut next = Some(root);
     for &index in path {
         let Some(value) = next else { break };
-        let Some(container) = Container::of(value) else { break };
+        let Some(container) = JsonContainer::from_value(value) else { break };
         chain.push((container, index));
         next = match value {
             Value::Object(object) => object.properties.get(index).map(|member| &member.value),
@@ -105,10 +105,10 @@ pub(super) fn span(range: &jsonc_parser::common::Range) -> Range<usize> {
 /// The edits that add a member at the end; `render` writes it.
 pub(super) fn append(
     text: &str,
-    style: &Style,
-    container: &Container,
-    render: &dyn Fn(&Layout) -> String,
-) -> Vec<Splice> {
+    style: &FileStyle,
+    container: &JsonContainer,
+    render: &dyn Fn(&ItemLayout) -> String,
+) -> Vec<TextSplice> {
     match container.members.last() {
         Some(last) => append_after(text, style, last, render),
         None => vec![fill(text, style, container, render)],
@@ -117,45 +117,50 @@ pub(super) fn append(
 
 fn append_after(
     text: &str,
-    style: &Style,
+    style: &FileStyle,
     last: &Range<usize>,
-    render: &dyn Fn(&Layout) -> String,
-) -> Vec<Splice> {
+    render: &dyn Fn(&ItemLayout) -> String,
+) -> Vec<TextSplice> {
     let comma = comma_after(text, last.end);
     let (place, in_line_comment) = after_comments_of_line(text, comma.map_or(last.end, |comma| comma + 1));
     let before = &text[blank_before(text, last.start)..last.start];
     let layout = match before.rfind('\n') {
-        Some(end_of_line) => Layout::lines(style, &before[end_of_line + 1..]),
-        None if in_line_comment => Layout::lines(style, line_indent(text, last.start)),
-        None => Layout::one_line(before),
+        Some(end_of_line) => ItemLayout::lines(style, &before[end_of_line + 1..]),
+        None if in_line_comment => ItemLayout::lines(style, line_indent(text, last.start)),
+        None => ItemLayout::one_line(before),
     };
-    let item = format!("{}{}", layout.lead(), render(&layout));
+    let item = format!("{}{}", layout.leading_text(), render(&layout));
     match comma {
         // Where the last member had a comma after it, ours has one too.
-        Some(_) => vec![Splice::insert(place, format!("{item},"))],
-        None => vec![Splice::insert(last.end, ","), Splice::insert(place, item)],
+        Some(_) => vec![TextSplice::insert(place, format!("{item},"))],
+        None => vec![TextSplice::insert(last.end, ","), TextSplice::insert(place, item)],
     }
 }
 
 /// The first member of a container that is empty but for white space and comments.
-fn fill(text: &str, style: &Style, container: &Container, render: &dyn Fn(&Layout) -> String) -> Splice {
+fn fill(
+    text: &str,
+    style: &FileStyle,
+    container: &JsonContainer,
+    render: &dyn Fn(&ItemLayout) -> String,
+) -> TextSplice {
     let interior = container.interior();
     let outer = line_indent(text, container.span.start);
     if !style.lines {
-        return Splice::insert(interior.start, render(&Layout::one_line("")));
+        return TextSplice::insert(interior.start, render(&ItemLayout::one_line("")));
     }
     if !interior.is_empty() {
-        return Splice::insert(interior.start, render(&Layout::lines(style, outer)));
+        return TextSplice::insert(interior.start, render(&ItemLayout::lines(style, outer)));
     }
-    let layout = Layout::lines(style, &format!("{outer}{}", style.unit));
+    let layout = ItemLayout::lines(style, &format!("{outer}{}", style.unit));
     let item = render(&layout);
-    Splice::insert(interior.start, format!(" {}{item}{}{outer}", layout.lead(), style.newline))
+    TextSplice::insert(interior.start, format!(" {}{item}{}{outer}", layout.leading_text(), style.newline))
 }
 
 /// The edits that remove what a chain of containers leads to: the outermost first, each with the index of a member.
 ///
 /// Containers that were added for the sake of the member go too.
-pub(super) fn remove(text: &str, chain: &[(Container, usize)]) -> Vec<Splice> {
+pub(super) fn remove(text: &str, chain: &[(JsonContainer, usize)]) -> Vec<TextSplice> {
     let Some(((container, index), above)) = chain.split_last() else { return Vec::new() };
     let Some(member) = container.members.get(*index) else { return Vec::new() };
     let interior = container.interior();
@@ -165,8 +170,8 @@ pub(super) fn remove(text: &str, chain: &[(Container, usize)]) -> Vec<Splice> {
         return cut_member(text, container, *index);
     }
     match above {
-        _ if was_empty(before) => vec![Splice::cut(interior)],
-        [] => vec![Splice::cut(root_cut(text, container, before))],
+        _ if was_empty(before) => vec![TextSplice::cut(interior)],
+        [] => vec![TextSplice::cut(root_cut(text, container, before))],
         above => remove(text, above),
     }
 }
@@ -177,7 +182,7 @@ fn was_empty(before: &str) -> bool {
 }
 
 /// A root that was added goes whole: into a blank file with a space, into a new file with line ends.
-fn root_cut(text: &str, root: &Container, before: &str) -> Range<usize> {
+fn root_cut(text: &str, root: &JsonContainer, before: &str) -> Range<usize> {
     let around = (&text[..root.span.start], &text[root.span.end..]);
     let into_blank = before == " " && around.0.trim().is_empty() && around.1.trim().is_empty();
     match into_blank || is_new_file(text) && around == ("", "\n") {
@@ -192,7 +197,7 @@ pub(super) fn is_new_file(text: &str) -> bool {
 }
 
 /// A member goes with the white space before it, and with the comma after it or else the one before it.
-fn cut_member(text: &str, container: &Container, index: usize) -> Vec<Splice> {
+fn cut_member(text: &str, container: &JsonContainer, index: usize) -> Vec<TextSplice> {
     let member = &container.members[index];
     let earlier = index.checked_sub(1).map(|earlier| container.members[earlier].end);
     let gap = earlier.unwrap_or(container.interior().start);
@@ -205,8 +210,8 @@ fn cut_member(text: &str, container: &Container, index: usize) -> Vec<Splice> {
         _ => blank_before(text, member.start),
     };
     let comma = comma_after(text, member.end).or_else(|| comma_after(text, earlier?));
-    let mut cuts = vec![Splice::cut(start..member.end)];
-    cuts.extend(comma.map(|comma| Splice::cut(comma..comma + 1)));
+    let mut cuts = vec![TextSplice::cut(start..member.end)];
+    cuts.extend(comma.map(|comma| TextSplice::cut(comma..comma + 1)));
     cuts
 }
 
@@ -234,11 +239,11 @@ fn after_comments_of_line(text: &str, place: usize) -> (usize, bool) {
     let (mut at, mut end, mut to_the_end) = (place, place, false);
     while let Some((piece, next)) = gap_piece(text, at) {
         match piece {
-            Piece::Blank if text[at..next].contains('\n') => break,
-            Piece::Blank => {}
-            Piece::Comment if text[at..next].contains('\n') => break,
-            Piece::Comment => (end, to_the_end) = (next, false),
-            Piece::LineComment => (end, to_the_end) = (next, true),
+            JsonPiece::Blank if text[at..next].contains('\n') => break,
+            JsonPiece::Blank => {}
+            JsonPiece::Comment if text[at..next].contains('\n') => break,
+            JsonPiece::Comment => (end, to_the_end) = (next, false),
+            JsonPiece::LineComment => (end, to_the_end) = (next, true),
         }
         at = next;
     }
@@ -249,8 +254,8 @@ fn ends_in_line_comment(text: &str, start: usize, end: usize) -> bool {
     let (mut at, mut found) = (start, false);
     while at < end {
         match gap_piece(text, at) {
-            Some((Piece::Blank, next)) => at = next,
-            Some((piece, next)) => (at, found) = (next, piece == Piece::LineComment),
+            Some((JsonPiece::Blank, next)) => at = next,
+            Some((piece, next)) => (at, found) = (next, piece == JsonPiece::LineComment),
             None => (at, found) = (at + 1, false),
         }
     }
@@ -259,21 +264,21 @@ fn ends_in_line_comment(text: &str, start: usize, end: usize) -> bool {
 
 /// What stands between tokens.
 #[derive(PartialEq)]
-enum Piece {
+enum JsonPiece {
     Blank,
     Comment,
     LineComment,
 }
 
-fn gap_piece(text: &str, at: usize) -> Option<(Piece, usize)> {
+fn gap_piece(text: &str, at: usize) -> Option<(JsonPiece, usize)> {
     let rest = &text[at..];
     if rest.starts_with("//") {
         let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
-        return Some((Piece::LineComment, at + line.trim_end_matches('\r').len()));
+        return Some((JsonPiece::LineComment, at + line.trim_end_matches('\r').len()));
     }
     if rest.starts_with("/*") {
-        return Some((Piece::Comment, at + rest.find("*/").map_or(rest.len(), |end| end + 2)));
+        return Some((JsonPiece::Comment, at + rest.find("*/").map_or(rest.len(), |end| end + 2)));
     }
     let blank = rest.len() - rest.trim_start().len();
-    (blank > 0).then_some((Piece::Blank, at + blank))
+    (blank > 0).then_some((JsonPiece::Blank, at + blank))
 }

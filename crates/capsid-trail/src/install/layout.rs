@@ -1,11 +1,11 @@
 //! How added JSON looks: like its neighbours.
 
-use super::json::Container;
+use super::json::JsonContainer;
 use serde_json::Value;
 
 /// The habits of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Style {
+pub(super) struct FileStyle {
     /// How its lines end.
     pub newline: &'static str,
     /// What one level of indentation is.
@@ -14,14 +14,14 @@ pub(super) struct Style {
     pub lines: bool,
 }
 
-impl Style {
+impl FileStyle {
     /// For a file that is not there yet.
     pub fn usual() -> Self {
         Self { newline: "\n", unit: "  ".to_owned(), lines: true }
     }
 
     /// The habits of a text with this root.
-    pub fn of(text: &str, root: &Container) -> Self {
+    pub fn detect(text: &str, root: &JsonContainer) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let first = root.members.first().map(|first| &text[root.span.start + 1..first.start]);
         let indent = first.and_then(|gap| gap.rsplit_once('\n')).map(|(_, indent)| indent);
@@ -33,15 +33,15 @@ impl Style {
 
 /// How one added item looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum ItemLayout {
     /// On lines of its own, indented.
     Lines { newline: &'static str, indent: String, unit: String },
     /// On the line of its neighbours, with this before it.
     OneLine { before: String },
 }
 
-impl Layout {
-    pub fn lines(style: &Style, indent: &str) -> Self {
+impl ItemLayout {
+    pub fn lines(style: &FileStyle, indent: &str) -> Self {
         Self::Lines { newline: style.newline, indent: indent.to_owned(), unit: style.unit.clone() }
     }
 
@@ -50,7 +50,7 @@ impl Layout {
     }
 
     /// What stands between the item and what is before it.
-    pub fn lead(&self) -> String {
+    pub fn leading_text(&self) -> String {
         match self {
             Self::Lines { newline, indent, .. } => format!("{newline}{indent}"),
             Self::OneLine { before } => before.clone(),
@@ -74,8 +74,8 @@ impl Layout {
         let (open, close) = if value.is_array() { ('[', ']') } else { ('{', '}') };
         match self {
             Self::Lines { .. } => {
-                let lead = self.inner().lead();
-                format!("{open}{lead}{}{}{close}", items.join(&format!(",{lead}")), self.lead())
+                let lead = self.inner().leading_text();
+                format!("{open}{lead}{}{}{close}", items.join(&format!(",{lead}")), self.leading_text())
             }
             Self::OneLine { .. } => format!("{open} {} {close}", items.join(", ")),
         }

@@ -2,8 +2,8 @@
 
 use super::hook_lists::{append, member, new_root, object, text_of};
 use super::settings_file::SettingsFile;
-use super::splice::{Splice, apply};
-use super::{Installed, command, finish_removal, json};
+use super::splice::{TextSplice, apply};
+use super::{InstallOutcome, command, finish_removal, json};
 use capsid_model::{Code, Problem, Result};
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
@@ -15,21 +15,21 @@ const SERVERS: &str = "mcpServers";
 pub(super) const NAME: &str = "capsid";
 
 /// Our entry as it was found.
-struct Entry {
+struct McpJsonEntry {
     path: [usize; 2],
     command: (String, Range<usize>),
     arguments: (Vec<String>, Range<usize>),
 }
 
 /// Has the tool start the server: a program and its arguments.
-pub(super) fn install(file: &SettingsFile, words: &[String], installed: &mut Installed) -> Result<()> {
+pub(super) fn install(file: &SettingsFile, words: &[String], installed: &mut InstallOutcome) -> Result<()> {
     let text = with_server(file, words, installed)?;
     file.write(&text)?;
     installed.registered = true;
     Ok(())
 }
 
-pub(super) fn uninstall(file: &SettingsFile, installed: &mut Installed) -> Result<()> {
+pub(super) fn uninstall(file: &SettingsFile, installed: &mut InstallOutcome) -> Result<()> {
     let text = without_server(file, installed)?;
     finish_removal(file, &text)
 }
@@ -37,7 +37,7 @@ pub(super) fn uninstall(file: &SettingsFile, installed: &mut Installed) -> Resul
 pub(super) fn with_server(
     file: &SettingsFile,
     words: &[String],
-    installed: &mut Installed,
+    installed: &mut InstallOutcome,
 ) -> Result<String> {
     let (program, arguments) = words.split_first().ok_or_else(|| file.invalid("no server was named"))?;
     let (text, word) = match find(file, file.text())? {
@@ -48,11 +48,11 @@ pub(super) fn with_server(
         return Err(Problem::new(Code::Internal, "An edit of a settings file did not take effect.")
             .fix("Add the server by hand, and report the file's form."));
     }
-    installed.tell(&format!("{SERVERS}.{NAME}"), word);
+    installed.record(&format!("{SERVERS}.{NAME}"), word);
     Ok(text)
 }
 
-pub(super) fn without_server(file: &SettingsFile, installed: &mut Installed) -> Result<String> {
+pub(super) fn without_server(file: &SettingsFile, installed: &mut InstallOutcome) -> Result<String> {
     let text = file.text();
     let entry = match find(file, text) {
         Ok(entry) => entry,
@@ -64,7 +64,7 @@ pub(super) fn without_server(file: &SettingsFile, installed: &mut Installed) -> 
         Err(problem) => return Err(problem),
     };
     let word = if entry.is_some() { "removed" } else { "not registered" };
-    installed.tell(&format!("{SERVERS}.{NAME}"), word);
+    installed.record(&format!("{SERVERS}.{NAME}"), word);
     let Some(entry) = entry else { return Ok(text.to_owned()) };
     let root = json::parse(text).map_err(|why| file.invalid(&why))?;
     let chain = root.map(|root| json::chain(&root, &entry.path)).unwrap_or_default();
@@ -72,23 +72,23 @@ pub(super) fn without_server(file: &SettingsFile, installed: &mut Installed) -> 
 }
 
 /// Our entry, if there is one. Somebody else's server of our name is no file to edit.
-fn find(file: &SettingsFile, text: &str) -> Result<Option<Entry>> {
+fn find(file: &SettingsFile, text: &str) -> Result<Option<McpJsonEntry>> {
     let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else { return Ok(None) };
     let Some((servers_at, servers)) = member(file, object(file, &root, "it")?, SERVERS)? else {
         return Ok(None);
     };
     let servers = object(file, servers, &format!("`{SERVERS}`"))?;
     let Some((at, server)) = member(file, servers, NAME)? else { return Ok(None) };
-    let entry = text_of(server, "command").zip(arguments(server)).map(|(command, arguments)| Entry {
+    let entry = text_of(server, "command").zip(arguments(server)).map(|(command, arguments)| McpJsonEntry {
         path: [servers_at, at],
         command,
         arguments,
     });
-    let ours = |entry: &Entry| is_ours(&entry.command.0, &entry.arguments.0);
-    entry.filter(ours).map(Some).ok_or_else(|| file.invalid(&taken()))
+    let ours = |entry: &McpJsonEntry| is_ours(&entry.command.0, &entry.arguments.0);
+    entry.filter(ours).map(Some).ok_or_else(|| file.invalid(&conflict_message()))
 }
 
-fn taken() -> String {
+fn conflict_message() -> String {
     format!("its server `{NAME}` is another program's; rename that one first")
 }
 
@@ -132,19 +132,19 @@ fn added(file: &SettingsFile, program: &str, arguments: &[String]) -> Result<Str
 
 fn updated(
     file: &SettingsFile,
-    entry: &Entry,
+    entry: &McpJsonEntry,
     program: &str,
     arguments: &[String],
 ) -> Result<(String, &'static str)> {
     let mut edits = Vec::new();
     if !may_stay(&entry.command.0, program) {
         let text = serde_json::Value::from(program).to_string();
-        edits.push(Splice { range: entry.command.1.clone(), text });
+        edits.push(TextSplice { range: entry.command.1.clone(), text });
     }
     if entry.arguments.0 != arguments {
         let words: Vec<String> =
             arguments.iter().map(|word| serde_json::Value::from(word.as_str()).to_string()).collect();
-        edits.push(Splice { range: entry.arguments.1.clone(), text: format!("[{}]", words.join(", ")) });
+        edits.push(TextSplice { range: entry.arguments.1.clone(), text: format!("[{}]", words.join(", ")) });
     }
     let word = if edits.is_empty() { "already registered" } else { "updated" };
     Ok((apply(file.text(), edits)?, word))

@@ -1,10 +1,10 @@
 //! Our MCP server in Codex's `config.toml`: the table `[mcp_servers.capsid]` at the end.
 
-use super::Installed;
+use super::InstallOutcome;
 use super::codex::{parse, toml_list};
 use super::mcp_json::{NAME, is_ours, may_stay};
 use super::settings_file::SettingsFile;
-use super::splice::{Splice, apply};
+use super::splice::{TextSplice, apply};
 use capsid_model::{Code, Problem, Result};
 use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, Value};
@@ -15,14 +15,14 @@ const SERVERS: &str = "mcp_servers";
 const MARK: &str = "# Added by capsid";
 
 /// Our table as it was found.
-struct Entry {
+struct McpTomlEntry {
     command: (String, Range<usize>),
     arguments: (Vec<String>, Range<usize>),
     /// From its header to the end of its last value; nothing when it is not written as one table.
     block: Option<Range<usize>>,
 }
 
-pub(super) fn install(file: &SettingsFile, words: &[String], installed: &mut Installed) -> Result<()> {
+pub(super) fn install(file: &SettingsFile, words: &[String], installed: &mut InstallOutcome) -> Result<()> {
     let (program, arguments) = words.split_first().ok_or_else(|| file.invalid("no server was named"))?;
     let (text, word) = match find(file, file.text())? {
         None => (added(file, program, arguments)?, "added"),
@@ -33,18 +33,18 @@ pub(super) fn install(file: &SettingsFile, words: &[String], installed: &mut Ins
             .fix("Add the server by hand, and report the file's form."));
     }
     file.write(&text)?;
-    installed.tell(&format!("{SERVERS}.{NAME}"), word);
+    installed.record(&format!("{SERVERS}.{NAME}"), word);
     installed.registered = true;
     Ok(())
 }
 
-pub(super) fn uninstall(file: &SettingsFile, installed: &mut Installed) -> Result<()> {
+pub(super) fn uninstall(file: &SettingsFile, installed: &mut InstallOutcome) -> Result<()> {
     let name = format!("{SERVERS}.{NAME}");
     let text = file.text();
     let entry = match find(file, text) {
         Ok(Some(entry)) => entry,
         Ok(None) => {
-            installed.tell(&name, "not registered");
+            installed.record(&name, "not registered");
             return Ok(());
         }
         // What is not ours is not ours to take.
@@ -57,11 +57,11 @@ pub(super) fn uninstall(file: &SettingsFile, installed: &mut Installed) -> Resul
     let block = entry
         .block
         .ok_or_else(|| file.invalid(&format!("`{name}` is not one table; take it out by hand")))?;
-    let rest = apply(text, vec![Splice::cut(whole_block(text, &block))])?;
+    let rest = apply(text, vec![TextSplice::cut(block_range(text, &block))])?;
     if find(file, &rest)?.is_some() {
         return Err(file.invalid(&format!("`{name}` stands in it more than once")));
     }
-    installed.tell(&name, "removed");
+    installed.record(&name, "removed");
     // Only a file that we made ends in a line end and held nothing else.
     match rest.is_empty() && text.ends_with('\n') {
         true => file.remove(),
@@ -69,7 +69,7 @@ pub(super) fn uninstall(file: &SettingsFile, installed: &mut Installed) -> Resul
     }
 }
 
-fn find(file: &SettingsFile, text: &str) -> Result<Option<Entry>> {
+fn find(file: &SettingsFile, text: &str) -> Result<Option<McpTomlEntry>> {
     let document = parse(file, text)?;
     let Some(servers) = document.as_table().get(SERVERS) else { return Ok(None) };
     let servers =
@@ -80,7 +80,7 @@ fn find(file: &SettingsFile, text: &str) -> Result<Option<Entry>> {
         let arguments = table.get("args")?;
         let words: Option<Vec<String>> =
             arguments.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect();
-        Some(Entry {
+        Some(McpTomlEntry {
             command: (command.as_str()?.to_owned(), command.span()?),
             arguments: (words?, arguments.span()?),
             block: block(&document, server),
@@ -132,7 +132,7 @@ fn added(file: &SettingsFile, program: &str, arguments: &[String]) -> Result<Str
         (false, _, true) => format!("{newline}{block}{newline}"),
         (false, _, false) => format!("{newline}{newline}{block}"),
     };
-    let text = apply(text, vec![Splice::insert(text.len(), added)])?;
+    let text = apply(text, vec![TextSplice::insert(text.len(), added)])?;
     match Document::parse(text.as_str()) {
         Ok(_) => Ok(text),
         Err(_) => Err(file.invalid(&format!("`{SERVERS}` is written so that no table can be added to it"))),
@@ -156,7 +156,7 @@ fn without_line_end(text: &str) -> Option<&str> {
 }
 
 /// The block's lines, with the empty line that was added before them.
-fn whole_block(text: &str, block: &Range<usize>) -> Range<usize> {
+fn block_range(text: &str, block: &Range<usize>) -> Range<usize> {
     let end = text[block.end..].find('\n').map_or(text.len(), |length| block.end + length + 1);
     let start = match above(text, block.start) {
         None => block.start,
@@ -169,17 +169,17 @@ fn whole_block(text: &str, block: &Range<usize>) -> Range<usize> {
 
 fn updated(
     file: &SettingsFile,
-    entry: &Entry,
+    entry: &McpTomlEntry,
     program: &str,
     arguments: &[String],
 ) -> Result<(String, &'static str)> {
     let mut edits = Vec::new();
     if !may_stay(&entry.command.0, program) {
         let text = Value::from(program).to_string().trim().to_owned();
-        edits.push(Splice { range: entry.command.1.clone(), text });
+        edits.push(TextSplice { range: entry.command.1.clone(), text });
     }
     if entry.arguments.0 != arguments {
-        edits.push(Splice { range: entry.arguments.1.clone(), text: toml_list(arguments) });
+        edits.push(TextSplice { range: entry.arguments.1.clone(), text: toml_list(arguments) });
     }
     let word = if edits.is_empty() { "already registered" } else { "updated" };
     Ok((apply(file.text(), edits)?, word))

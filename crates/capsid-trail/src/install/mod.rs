@@ -17,26 +17,26 @@ mod splice;
 #[cfg(test)]
 mod tests;
 
-pub use agent::{AgentPlaces, Plan, equip, unequip};
-pub use draft::{Change, Effect};
+pub use agent::{AgentPaths, InstallPlan, equip, unequip};
+pub use draft::{FileEffect, SettingsChange};
 
 use capsid_model::{Code, Problem, Result};
 use capsid_transcript::Tool;
-use draft::Draft;
+use draft::SettingsDraft;
 use settings_file::SettingsFile;
 use std::ops::Deref;
 use std::path::PathBuf;
 
 /// How a system writes commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Os {
+pub enum CommandSyntax {
     /// Linux, macOS and the like.
     Unix,
     /// Windows.
     Windows,
 }
 
-impl Os {
+impl CommandSyntax {
     /// The system this program was built for.
     pub fn here() -> Self {
         if cfg!(windows) { Self::Windows } else { Self::Unix }
@@ -45,7 +45,7 @@ impl Os {
 
 /// Where the tools keep their settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InstallPlaces {
+pub struct InstallPaths {
     /// The user's home folder.
     pub home: PathBuf,
     /// Claude Code's folder, where the user moved it.
@@ -53,32 +53,32 @@ pub struct InstallPlaces {
     /// Codex's folder, where the user moved it.
     pub codex_home: Option<PathBuf>,
     /// The system for which commands are written.
-    pub os: Os,
+    pub os: CommandSyntax,
 }
 
 /// The places, and whether what is written there is a draft first.
-struct Desk<'a> {
-    places: &'a InstallPlaces,
-    draft: Option<&'a Draft>,
+struct InstallContext<'a> {
+    places: &'a InstallPaths,
+    draft: Option<&'a SettingsDraft>,
 }
 
-impl Desk<'_> {
+impl InstallContext<'_> {
     fn read(&self, path: PathBuf) -> Result<SettingsFile> {
         SettingsFile::read(path, self.draft)
     }
 }
 
-impl Deref for Desk<'_> {
-    type Target = InstallPlaces;
+impl Deref for InstallContext<'_> {
+    type Target = InstallPaths;
 
-    fn deref(&self) -> &InstallPlaces {
+    fn deref(&self) -> &InstallPaths {
         self.places
     }
 }
 
 /// What an installation or its removal did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstallOutcome {
     /// The files it is about.
     pub files: Vec<PathBuf>,
     /// One line for each thing done, left or to be warned of.
@@ -87,12 +87,12 @@ pub struct Installed {
     pub registered: bool,
 }
 
-impl Installed {
+impl InstallOutcome {
     fn new(files: Vec<PathBuf>) -> Self {
         Self { files, changes: Vec::new(), registered: false }
     }
 
-    fn tell(&mut self, what: &str, word: &str) {
+    fn record(&mut self, what: &str, word: &str) {
         self.changes.push(format!("{what}: {word}"));
     }
 
@@ -103,7 +103,7 @@ impl Installed {
 
 /// Whether a tool calls us.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Status {
+pub enum HookStatus {
     /// At each event.
     Installed,
     /// Not at these.
@@ -114,8 +114,8 @@ pub enum Status {
     Unreadable(Problem),
 }
 
-impl Status {
-    fn of_missing(missing: usize, all: usize, names: impl FnOnce() -> Vec<String>) -> Self {
+impl HookStatus {
+    fn for_missing(missing: usize, all: usize, names: impl FnOnce() -> Vec<String>) -> Self {
         match missing {
             0 => Self::Installed,
             _ if missing == all => Self::NotInstalled,
@@ -127,12 +127,17 @@ impl Status {
 /// Has the tool run `command`, a program and its arguments, when a turn or a session ends.
 ///
 /// Doing it twice changes nothing. Settings that cannot be edited safely are refused and left as they are.
-pub fn install(tool: Tool, places: &InstallPlaces, command: &[String]) -> Result<Installed> {
-    install_at(tool, &Desk { places, draft: None }, command, false)
+pub fn install(tool: Tool, places: &InstallPaths, command: &[String]) -> Result<InstallOutcome> {
+    install_at(tool, &InstallContext { places, draft: None }, command, false)
 }
 
 /// The same; with `start` Cline's script also recalls, for Cline has one script for both.
-fn install_at(tool: Tool, desk: &Desk<'_>, command: &[String], start: bool) -> Result<Installed> {
+fn install_at(
+    tool: Tool,
+    desk: &InstallContext<'_>,
+    command: &[String],
+    start: bool,
+) -> Result<InstallOutcome> {
     if !command::are_ours(command, tool) {
         let line = command::line(command, desk.os);
         let message = format!("`{line}` could not be told from other programs' hooks later on.");
@@ -150,11 +155,11 @@ fn install_at(tool: Tool, desk: &Desk<'_>, command: &[String], start: bool) -> R
 }
 
 /// Takes the hook out again. What [`install`] changed is as it was before, to the byte, unless others edited it since.
-pub fn uninstall(tool: Tool, places: &InstallPlaces) -> Result<Installed> {
-    uninstall_at(tool, &Desk { places, draft: None })
+pub fn uninstall(tool: Tool, places: &InstallPaths) -> Result<InstallOutcome> {
+    uninstall_at(tool, &InstallContext { places, draft: None })
 }
 
-fn uninstall_at(tool: Tool, desk: &Desk<'_>) -> Result<Installed> {
+fn uninstall_at(tool: Tool, desk: &InstallContext<'_>) -> Result<InstallOutcome> {
     match tool {
         Tool::ClaudeCode => claude_code::uninstall(desk, &claude_code::SEAL),
         Tool::Cursor => cursor::uninstall(desk, &cursor::SEAL),
@@ -164,15 +169,15 @@ fn uninstall_at(tool: Tool, desk: &Desk<'_>) -> Result<Installed> {
 }
 
 /// Looks whether the tool calls us. Writes nothing.
-pub fn status(tool: Tool, places: &InstallPlaces) -> Status {
-    let desk = &Desk { places, draft: None };
+pub fn status(tool: Tool, places: &InstallPaths) -> HookStatus {
+    let desk = &InstallContext { places, draft: None };
     let status = match tool {
         Tool::ClaudeCode => claude_code::status(desk),
         Tool::Cursor => cursor::status(desk),
         Tool::Codex => codex::status(desk),
         Tool::Cline => cline::status(desk),
     };
-    status.unwrap_or_else(Status::Unreadable)
+    status.unwrap_or_else(HookStatus::Unreadable)
 }
 
 /// Writes JSON settings without our hook; a file that we had made goes.

@@ -1,6 +1,6 @@
 //! A settings file of another tool: read with care, replaced whole.
 
-use super::draft::Draft;
+use super::draft::SettingsDraft;
 use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
 use std::fs;
@@ -25,12 +25,12 @@ pub(super) struct SettingsFile {
     /// What it held; nothing when there is none.
     found: Option<String>,
     /// Where it is written first, when it is not written at once.
-    draft: Option<Draft>,
+    draft: Option<SettingsDraft>,
 }
 
 impl SettingsFile {
     /// Reads a file as it is on the disk, or as a draft has it.
-    pub fn read(path: PathBuf, draft: Option<&Draft>) -> Result<Self> {
+    pub fn read(path: PathBuf, draft: Option<&SettingsDraft>) -> Result<Self> {
         let target = behind_links(&path)?;
         let found = match draft {
             Some(draft) => draft.text(&path, &target)?,

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 /// One piece of text that takes the place of another, each of which may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Splice {
+pub(super) struct TextSplice {
     /// What goes.
     pub range: Range<usize>,
     /// What comes.
     pub text: String,
 }
 
-impl Splice {
+impl TextSplice {
     pub fn insert(at: usize, text: impl Into<String>) -> Self {
         Self { range: at..at, text: text.into() }
     }
@@ -25,7 +25,7 @@ impl Splice {
 /// Applies edits, which may come in any order; those at one place are applied in theirs.
 ///
 /// The result is compared with the original: outside the edits every byte is the same, or nothing is given back.
-pub(super) fn apply(original: &str, mut splices: Vec<Splice>) -> Result<String> {
+pub(super) fn apply(original: &str, mut splices: Vec<TextSplice>) -> Result<String> {
     splices.sort_by_key(|splice| splice.range.start);
     let mut result = String::with_capacity(original.len());
     let mut added = Vec::new();
@@ -66,19 +66,23 @@ mod tests {
 
     #[test]
     fn edits_come_out_in_place_whatever_their_order() {
-        let edits =
-            vec![Splice::insert(4, "!"), Splice::cut(0..1), Splice::insert(2, "x"), Splice::insert(2, "y")];
+        let edits = vec![
+            TextSplice::insert(4, "!"),
+            TextSplice::cut(0..1),
+            TextSplice::insert(2, "x"),
+            TextSplice::insert(2, "y"),
+        ];
         assert_eq!(apply("abüc", edits).unwrap(), "bxyü!c");
-        assert_eq!(apply("", vec![Splice::insert(0, "x")]).unwrap(), "x");
+        assert_eq!(apply("", vec![TextSplice::insert(0, "x")]).unwrap(), "x");
     }
 
     #[test]
     fn edits_that_overlap_or_split_a_letter_are_refused() {
         for edits in [
-            vec![Splice::cut(0..2), Splice::cut(1..3)],
-            vec![Splice::insert(1, "x")],
-            vec![Splice::cut(0..9)],
-            vec![Splice::insert(9, "x")],
+            vec![TextSplice::cut(0..2), TextSplice::cut(1..3)],
+            vec![TextSplice::insert(1, "x")],
+            vec![TextSplice::cut(0..9)],
+            vec![TextSplice::insert(9, "x")],
         ] {
             assert_eq!(apply("üabc", edits).unwrap_err().code, Code::Internal);
         }

@@ -5,7 +5,7 @@
 mod settings;
 
 use super::settings_file::SettingsFile;
-use super::{Installed, Result, claude_code, cursor};
+use super::{InstallOutcome, Result, claude_code, cursor};
 use serde_json::{Value, json};
 use settings::{Writer, claude_entry, cursor_entry, foreign, seeds};
 
@@ -16,8 +16,8 @@ struct Kind {
     events: [&'static str; 2],
     entry: fn(&mut Writer, usize) -> String,
     line: &'static str,
-    with_hook: fn(&SettingsFile, &str, &mut Installed) -> Result<String>,
-    without_hook: fn(&SettingsFile, &mut Installed) -> Result<String>,
+    with_hook: fn(&SettingsFile, &str, &mut InstallOutcome) -> Result<String>,
+    without_hook: fn(&SettingsFile, &mut InstallOutcome) -> Result<String>,
 }
 
 const CLAUDE_CODE: Kind = Kind {
@@ -38,11 +38,12 @@ const CURSOR: Kind = Kind {
 
 impl Kind {
     fn add(&self, text: &str) -> String {
-        (self.with_hook)(&SettingsFile::of_text(text), self.line, &mut Installed::new(Vec::new())).unwrap()
+        (self.with_hook)(&SettingsFile::of_text(text), self.line, &mut InstallOutcome::new(Vec::new()))
+            .unwrap()
     }
 
     fn remove(&self, text: &str) -> String {
-        (self.without_hook)(&SettingsFile::of_text(text), &mut Installed::new(Vec::new())).unwrap()
+        (self.without_hook)(&SettingsFile::of_text(text), &mut InstallOutcome::new(Vec::new())).unwrap()
     }
 }
 
@@ -102,6 +103,6 @@ fn a_file_full_of_hooks_takes_no_more_than_its_size() {
 fn a_file_full_of_our_own_hook_is_refused() {
     let entry = r#"{"command":"capsid trail hook cursor"}"#;
     let text = format!(r#"{{"hooks":{{"stop":[{}]}}}}"#, vec![entry; 150].join(","));
-    let refused = (CURSOR.without_hook)(&SettingsFile::of_text(&text), &mut Installed::new(Vec::new()));
+    let refused = (CURSOR.without_hook)(&SettingsFile::of_text(&text), &mut InstallOutcome::new(Vec::new()));
     assert!(refused.is_err());
 }

@@ -1,14 +1,14 @@
 //! What the tools hand to the hook.
 
-use capsid_model::exact::{Fields, Json, parse_lossy};
+use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
 use capsid_model::{Code, Problem, Result};
 use capsid_transcript::Tool;
-use capsid_transcript::cursor::told;
+use capsid_transcript::cursor::hook_fields;
 use std::path::{Path, PathBuf};
 
 /// What a tool told when it called the hook.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Payload {
+pub struct HookPayload {
     /// The session, where the tool named it.
     pub session: Option<String>,
     /// The transcript, where the tool named it.
@@ -16,7 +16,7 @@ pub struct Payload {
     /// Whether the conversation's state is to be recorded in the meta-chain now.
     pub finalize: bool,
     /// What belongs into the environment of each action (Cursor).
-    pub told: Fields,
+    pub told: ExactFields,
     /// Whether the call is none of ours: nothing is to be sealed.
     pub ignore: bool,
 }
@@ -24,14 +24,14 @@ pub struct Payload {
 /// Reads what the tool gave: Codex as the last argument, the others on standard input.
 ///
 /// A field of the wrong type counts as missing. Nothing at all, or a call that names no session, is to be ignored.
-pub fn parse(tool: Tool, stdin: &str, argv: &[String]) -> Result<Payload> {
+pub fn parse(tool: Tool, stdin: &str, argv: &[String]) -> Result<HookPayload> {
     let text = match tool {
         Tool::Codex => argv.last().map_or("", String::as_str),
         _ => stdin,
     };
     let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
-        return Ok(Payload { ignore: true, ..Payload::default() });
+        return Ok(HookPayload { ignore: true, ..HookPayload::default() });
     }
     let value = parse_lossy(text.as_bytes())?;
     if value.as_object().is_none() {
@@ -46,7 +46,7 @@ pub fn parse(tool: Tool, stdin: &str, argv: &[String]) -> Result<Payload> {
         Tool::Cline => cline(&value),
     };
     let nameless = payload.session.is_none() && payload.transcript.is_none();
-    Ok(Payload { ignore: payload.ignore || nameless, ..payload })
+    Ok(HookPayload { ignore: payload.ignore || nameless, ..payload })
 }
 
 /// What the hook must print for the tool to be content.
@@ -57,45 +57,45 @@ pub fn reply(tool: Tool) -> &'static str {
     }
 }
 
-fn claude_code(value: &Json) -> Payload {
+fn claude_code(value: &ExactJson) -> HookPayload {
     let transcript = path(value, "transcript_path");
     // The transcript is named after its session.
     let stem = |path: &Path| path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
     let session = name(value, "session_id").or_else(|| transcript.as_deref().and_then(stem));
     let finalize = value.text("hook_event_name") == Some("SessionEnd");
-    Payload { session, transcript, finalize, ..Payload::default() }
+    HookPayload { session, transcript, finalize, ..HookPayload::default() }
 }
 
 /// Codex has no event for the end of a session, so each turn may be the last one.
-fn codex(value: &Json) -> Payload {
+fn codex(value: &ExactJson) -> HookPayload {
     let ignore = value.text("type") != Some("agent-turn-complete");
-    Payload { session: name(value, "thread-id"), finalize: !ignore, ignore, ..Payload::default() }
+    HookPayload { session: name(value, "thread-id"), finalize: !ignore, ignore, ..HookPayload::default() }
 }
 
-fn cursor(value: &Json) -> Payload {
+fn cursor(value: &ExactJson) -> HookPayload {
     let over = matches!(value.text("status"), Some("completed" | "aborted" | "error"));
-    Payload {
+    HookPayload {
         session: name(value, "conversation_id").or_else(|| name(value, "session_id")),
         transcript: path(value, "transcript_path"),
         finalize: over || value.text("hook_event_name") == Some("sessionEnd"),
-        told: told(value),
+        told: hook_fields(value),
         ignore: false,
     }
 }
 
-fn cline(value: &Json) -> Payload {
-    Payload { session: name(value, "taskId"), finalize: true, ..Payload::default() }
+fn cline(value: &ExactJson) -> HookPayload {
+    HookPayload { session: name(value, "taskId"), finalize: true, ..HookPayload::default() }
 }
 
 /// An id: a text, or the number that some tools make of it.
-fn name(value: &Json, field: &str) -> Option<String> {
+fn name(value: &ExactJson, field: &str) -> Option<String> {
     match value.get(field)? {
-        Json::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        ExactJson::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
         number => number.as_i64().map(|number| number.to_string()),
     }
 }
 
-fn path(value: &Json, field: &str) -> Option<PathBuf> {
+fn path(value: &ExactJson, field: &str) -> Option<PathBuf> {
     value.text(field).filter(|text| !text.is_empty()).map(PathBuf::from)
 }
 

@@ -1,7 +1,7 @@
 use super::*;
-use capsid_model::exact::Json;
+use capsid_model::exact::ExactJson;
 
-fn read(tool: Tool, stdin: &str) -> Payload {
+fn read(tool: Tool, stdin: &str) -> HookPayload {
     parse(tool, stdin, &[]).unwrap()
 }
 
@@ -45,7 +45,7 @@ fn cursor_tells_what_the_transcript_does_not() {
     assert!(payload.finalize);
     let told: Vec<&str> = payload.told.keys().map(String::as_str).collect();
     assert_eq!(told, ["model", "workspace_roots", "hook_event", "status"]);
-    assert_eq!(payload.told["hook_event"], Json::from("stop"));
+    assert_eq!(payload.told["hook_event"], ExactJson::from("stop"));
     let finalises = |event: &str, status: &str| {
         let text = format!(r#"{{"conversation_id":"c","hook_event_name":"{event}","status":"{status}"}}"#);
         read(Tool::Cursor, &text).finalize

@@ -1,6 +1,8 @@
 //! A scratch home, and the way there and back.
 
-use capsid_trail::install::{InstallPlaces, Installed, Os, Status, install, status, uninstall};
+use capsid_trail::install::{
+    CommandSyntax, HookStatus, InstallOutcome, InstallPaths, install, status, uninstall,
+};
 use capsid_transcript::Tool;
 use std::fs;
 use std::path::PathBuf;
@@ -9,14 +11,14 @@ use tempfile::TempDir;
 /// A scratch home.
 pub struct Home {
     pub folder: TempDir,
-    pub places: InstallPlaces,
+    pub places: InstallPaths,
 }
 
 impl Home {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_path_buf();
-        let places = InstallPlaces { home, claude_config: None, codex_home: None, os: Os::Unix };
+        let places = InstallPaths { home, claude_config: None, codex_home: None, os: CommandSyntax::Unix };
         Self { folder, places }
     }
 
@@ -46,11 +48,11 @@ impl Home {
         fs::read_to_string(self.path(tool)).unwrap()
     }
 
-    pub fn install(&self, tool: Tool) -> Installed {
+    pub fn install(&self, tool: Tool) -> InstallOutcome {
         install(tool, &self.places, &command("/usr/local/bin/capsid", tool)).unwrap()
     }
 
-    pub fn uninstall(&self, tool: Tool) -> Installed {
+    pub fn uninstall(&self, tool: Tool) -> InstallOutcome {
         uninstall(tool, &self.places).unwrap()
     }
 }
@@ -65,12 +67,16 @@ pub fn round_trip(tool: Tool, original: &str, seed: u64) -> String {
     let first = install(tool, &home.places, &command("/usr/local/bin/capsid", tool));
     assert!(first.as_ref().is_ok_and(|first| first.registered), "seed {seed}, {first:?}:\n{original}");
     let installed = home.text(tool);
-    assert_eq!(status(tool, &home.places), Status::Installed, "seed {seed}:\n{original}\n--\n{installed}");
+    assert_eq!(
+        status(tool, &home.places),
+        HookStatus::Installed,
+        "seed {seed}:\n{original}\n--\n{installed}"
+    );
     let again = home.install(tool);
     assert!(again.changes.iter().all(|line| line.ends_with("already registered")), "seed {seed}: {again:?}");
     assert_eq!(home.text(tool), installed, "seed {seed}: a second time changes nothing");
     home.uninstall(tool);
     assert_eq!(home.text(tool), original, "seed {seed}, between:\n{installed}");
-    assert_eq!(status(tool, &home.places), Status::NotInstalled, "seed {seed}");
+    assert_eq!(status(tool, &home.places), HookStatus::NotInstalled, "seed {seed}");
     installed
 }

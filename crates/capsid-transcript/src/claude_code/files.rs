@@ -1,8 +1,8 @@
 //! The files beside a session's transcript: those of its subagents, and outputs too long for a line.
 
-use crate::jsonl::{Lines, Loose, Nothing, Peek};
+use crate::jsonl::{IgnoredValue, LineReader, LooseValue, PeekLine};
 use crate::shape::{RESULT_MAX, cap_text};
-use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_model::fields;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
@@ -29,7 +29,7 @@ pub(super) struct Subagent {
 
 impl Subagent {
     /// What its actions say about it.
-    pub(super) fn about(&self) -> Json {
+    pub(super) fn about(&self) -> ExactJson {
         fields! {
             "id": self.id.as_str(),
             "type": self.kind.as_str(),
@@ -80,7 +80,11 @@ impl SessionFiles {
     }
 
     /// An output that the tool put into a file of its own: its first part, and what tells the whole one from others.
-    pub(super) fn long_output(&self, content: &Json, payload: Option<&Json>) -> Option<(String, Json)> {
+    pub(super) fn long_output(
+        &self,
+        content: &ExactJson,
+        payload: Option<&ExactJson>,
+    ) -> Option<(String, ExactJson)> {
         let named = payload.and_then(|payload| payload.text("persistedOutputPath"));
         let name = match named {
             Some(path) => file_name(path).to_owned(),
@@ -120,16 +124,16 @@ fn agent_id(path: &Path) -> Option<&str> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Seen {
-    session_id: Loose<Nothing>,
+struct ClaudeFileHead {
+    session_id: LooseValue<IgnoredValue>,
 }
 
-impl Peek for Seen {}
+impl PeekLine for ClaudeFileHead {}
 
 fn is_of_session(path: &Path, session: &str) -> bool {
-    let first = Lines::open(path).ok().and_then(|mut lines| {
+    let first = LineReader::open(path).ok().and_then(|mut lines| {
         let line = lines.next().ok()??;
-        Seen::peek(line.bytes)
+        ClaudeFileHead::peek(line.bytes)
     });
     first.is_some_and(|seen| seen.session_id.text() == session)
 }
@@ -141,7 +145,7 @@ fn described(path: PathBuf) -> Subagent {
     Subagent { id, kind: text("agentType"), description: text("description"), call: text("toolUseId"), path }
 }
 
-fn small_document(path: &Path) -> Option<Json> {
+fn small_document(path: &Path) -> Option<ExactJson> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(1 << 20).read_to_end(&mut bytes).ok()?;
     parse_lossy(&bytes).ok()
@@ -170,10 +174,10 @@ fn start_and_digest(path: &Path, bytes: u64) -> Option<(Vec<u8>, Option<String>)
 }
 
 /// The name of the file that a placeholder points to.
-fn name_in(content: &Json) -> Option<String> {
+fn name_in(content: &ExactJson) -> Option<String> {
     let text = match content {
-        Json::String(text) => text,
-        Json::Array(blocks) => blocks.iter().find_map(|block| block.text("text"))?,
+        ExactJson::String(text) => text,
+        ExactJson::Array(blocks) => blocks.iter().find_map(|block| block.text("text"))?,
         _ => return None,
     };
     if !text.starts_with("<persisted-output>") {

@@ -1,78 +1,80 @@
 //! The first reading: where things are, not what they hold.
 
-use crate::jsonl::{Lines, Loose, Nothing, Peek, Place, Set, Table, short};
+use crate::jsonl::{
+    BytePosition, IgnoredValue, KeyNumbers, KeyTable, LineReader, LooseValue, PeekLine, short,
+};
 use capsid_model::Result;
 use serde::Deserialize;
 
 /// Where a result stands: its line, and its place among the line's blocks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ResultPlace {
-    pub(super) line: Place,
+pub(super) struct ResultPosition {
+    pub(super) line: BytePosition,
     pub(super) block: u32,
 }
 
 /// What is known of a message that may be spread over several lines.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct MessagePlace {
+pub(super) struct MessagePosition {
     /// The last line that says how many tokens it took.
-    pub(super) usage: Place,
+    pub(super) usage: BytePosition,
     /// Whether any of its lines becomes an action.
     pub(super) acts: bool,
 }
 
 /// Where the last turn of an agent begins.
 #[derive(Debug, Clone, Copy, Default)]
-struct Turn {
+struct TurnStart {
     message: u64,
     offset: u64,
 }
 
 /// What the first reading found.
 #[derive(Debug, Default)]
-pub(super) struct Index {
-    results: Table<ResultPlace>,
-    calls: Set,
-    messages: Table<MessagePlace>,
-    turns: Table<Turn>,
+pub(super) struct ClaudeIndex {
+    results: KeyTable<ResultPosition>,
+    calls: KeyNumbers,
+    messages: KeyTable<MessagePosition>,
+    turns: KeyTable<TurnStart>,
     /// For each line, whether it holds nothing but results of known calls.
     result_only: Vec<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Seen {
+struct ClaudeLine {
     #[serde(rename = "type")]
-    kind: Loose<Nothing>,
-    is_sidechain: Loose<Nothing>,
-    is_meta: Loose<Nothing>,
-    agent_id: Loose<Nothing>,
-    permission_mode: Loose<Nothing>,
-    tool_use_result: Loose<Nothing>,
-    message: Loose<SeenMessage>,
+    kind: LooseValue<IgnoredValue>,
+    is_sidechain: LooseValue<IgnoredValue>,
+    is_meta: LooseValue<IgnoredValue>,
+    agent_id: LooseValue<IgnoredValue>,
+    permission_mode: LooseValue<IgnoredValue>,
+    tool_use_result: LooseValue<IgnoredValue>,
+    message: LooseValue<ClaudeMessage>,
 }
 
-impl Peek for Seen {}
+impl PeekLine for ClaudeLine {}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct SeenMessage {
-    id: Loose<Nothing>,
-    content: Loose<SeenBlock>,
-    usage: Loose<Nothing>,
+struct ClaudeMessage {
+    id: LooseValue<IgnoredValue>,
+    content: LooseValue<ClaudeBlock>,
+    usage: LooseValue<IgnoredValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct SeenBlock {
+struct ClaudeBlock {
     #[serde(rename = "type")]
-    kind: Loose<Nothing>,
-    id: Loose<Nothing>,
-    tool_use_id: Loose<Nothing>,
-    text: Loose<Nothing>,
-    thinking: Loose<Nothing>,
+    kind: LooseValue<IgnoredValue>,
+    id: LooseValue<IgnoredValue>,
+    tool_use_id: LooseValue<IgnoredValue>,
+    text: LooseValue<IgnoredValue>,
+    thinking: LooseValue<IgnoredValue>,
 }
 
-impl SeenBlock {
+impl ClaudeBlock {
     fn acts(&self) -> bool {
         match self.kind.text() {
             "tool_use" => true,
@@ -83,11 +85,11 @@ impl SeenBlock {
     }
 }
 
-impl Index {
-    pub(super) fn of(mut lines: Lines) -> Result<Self> {
+impl ClaudeIndex {
+    pub(super) fn build(mut lines: LineReader) -> Result<Self> {
         let mut index = Self::default();
         while let Some(line) = lines.next()? {
-            let Some(seen) = Seen::peek(line.bytes) else { continue };
+            let Some(seen) = ClaudeLine::peek(line.bytes) else { continue };
             match seen.kind.text() {
                 "assistant" => index.assistant(&seen, line.place),
                 "user" if index.user(&seen, line.place) => {
@@ -101,19 +103,19 @@ impl Index {
         Ok(index)
     }
 
-    fn assistant(&mut self, seen: &Seen, place: Place) {
+    fn assistant(&mut self, seen: &ClaudeLine, place: BytePosition) {
         let Some(message) = seen.message.one() else { return };
         let id = short(message.id.text());
         let turn = self.turns.entry(side(seen)).or_default();
         if turn.message != id || !message.id.is_there() {
-            *turn = Turn { message: id, offset: place.offset };
+            *turn = TurnStart { message: id, offset: place.offset };
         }
         let blocks = message.content.list();
         self.calls.extend(
             blocks.iter().filter(|block| block.kind.text() == "tool_use").map(|block| short(block.id.text())),
         );
-        let acts = blocks.iter().any(SeenBlock::acts) || !message.content.text().is_empty();
-        let known = self.messages.entry(id).or_insert(MessagePlace { usage: place, acts: false });
+        let acts = blocks.iter().any(ClaudeBlock::acts) || !message.content.text().is_empty();
+        let known = self.messages.entry(id).or_insert(MessagePosition { usage: place, acts: false });
         known.acts |= acts;
         if message.usage.is_there() {
             known.usage = place;
@@ -121,21 +123,21 @@ impl Index {
     }
 
     /// Whether the line holds results of known calls and nothing else.
-    fn user(&mut self, seen: &Seen, place: Place) -> bool {
+    fn user(&mut self, seen: &ClaudeLine, place: BytePosition) -> bool {
         let blocks = seen.message.one().map_or(&[][..], |message| message.content.list());
-        let is_result = |block: &SeenBlock| block.kind.text() == "tool_result";
+        let is_result = |block: &ClaudeBlock| block.kind.text() == "tool_result";
         let mut only = !blocks.is_empty() && !seen.permission_mode.is_there();
         for (number, block) in (0_u32..).zip(blocks) {
             let id = short(block.tool_use_id.text());
             only &= is_result(block) && self.calls.contains(&id);
             if is_result(block) {
-                self.results.insert(id, ResultPlace { line: place, block: number });
+                self.results.insert(id, ResultPosition { line: place, block: number });
             }
         }
         let is_prompt =
             !seen.is_meta.is_yes() && !seen.tool_use_result.is_there() && !blocks.iter().any(is_result);
         if is_prompt {
-            self.turns.insert(side(seen), Turn { message: 0, offset: place.offset });
+            self.turns.insert(side(seen), TurnStart { message: 0, offset: place.offset });
         }
         only
     }
@@ -144,7 +146,7 @@ impl Index {
         usize::try_from(line).ok().and_then(|line| self.result_only.get(line)).copied().unwrap_or_default()
     }
 
-    pub(super) fn result_of(&self, call: &str) -> Option<ResultPlace> {
+    pub(super) fn result_of(&self, call: &str) -> Option<ResultPosition> {
         self.results.get(&short(call)).copied()
     }
 
@@ -152,17 +154,17 @@ impl Index {
         self.calls.contains(&short(call))
     }
 
-    pub(super) fn message(&self, id: &str) -> Option<MessagePlace> {
+    pub(super) fn message(&self, id: &str) -> Option<MessagePosition> {
         self.messages.get(&short(id)).copied()
     }
 
     /// Whether the line belongs to the last turn of its agent, so that more may come.
-    pub(super) fn is_last_turn(&self, is_sidechain: bool, agent: &str, line: Place) -> bool {
+    pub(super) fn is_last_turn(&self, is_sidechain: bool, agent: &str, line: BytePosition) -> bool {
         self.turns.get(&side_of(is_sidechain, agent)).is_some_and(|turn| line.offset >= turn.offset)
     }
 }
 
-fn side(seen: &Seen) -> u64 {
+fn side(seen: &ClaudeLine) -> u64 {
     side_of(seen.is_sidechain.is_yes(), seen.agent_id.text())
 }
 

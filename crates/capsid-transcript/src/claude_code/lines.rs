@@ -1,11 +1,11 @@
 //! The second reading: every line that is not the agent's own message.
 
-use super::{Place, Reader, Talk};
-use crate::jsonl::{Line, short};
+use super::{ClaudeReader, ConversationState, TranscriptPosition};
+use crate::jsonl::{JsonLine, short};
 use crate::shape::{authority_of_mode, cap, cap_text, one_line, without_images};
-use crate::{Action, Kind};
+use crate::{Action, ActionKind};
 use capsid_model::Result;
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
 
 /// Lines that repeat what is sealed anyway.
@@ -21,13 +21,13 @@ const TITLES: [(&str, &str); 6] = [
     ("pr-link", "prUrl"),
 ];
 
-impl Reader<'_> {
+impl ClaudeReader<'_> {
     pub(super) fn line(
         &mut self,
-        document: &Json,
-        line: &Line<'_>,
-        talk: &mut Talk,
-        place: &mut Place<'_>,
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        talk: &mut ConversationState,
+        place: &mut TranscriptPosition<'_>,
     ) -> Result<()> {
         let kind = document.text("type").unwrap_or_default();
         set_mode(document, kind, talk);
@@ -44,7 +44,7 @@ impl Reader<'_> {
                 let about =
                     document.text("subtype").filter(|subtype| !subtype.is_empty()).unwrap_or("notice");
                 let summary = format!("system: {about}");
-                self.note(document, line, talk, place, ("system", summary, verbatim(document)))
+                self.emit_note(document, line, talk, place, ("system", summary, verbatim(document)))
             }
             _ if SAID_ELSEWHERE.contains(&kind) => Ok(()),
             _ => match TITLES.iter().find(|(title, _)| *title == kind) {
@@ -54,8 +54,14 @@ impl Reader<'_> {
         }
     }
 
-    fn user(&mut self, document: &Json, line: &Line<'_>, talk: &mut Talk, place: &Place<'_>) -> Result<()> {
-        let content = document.at(&["message", "content"]).unwrap_or(&Json::Null);
+    fn user(
+        &mut self,
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        talk: &mut ConversationState,
+        place: &TranscriptPosition<'_>,
+    ) -> Result<()> {
+        let content = document.at(&["message", "content"]).unwrap_or(&ExactJson::Null);
         let results =
             content.as_array().unwrap_or_default().iter().enumerate().filter(|(_, block)| is_result(block));
         let mut has_result = false;
@@ -64,7 +70,7 @@ impl Reader<'_> {
             if !place.index.is_called(block.text("tool_use_id").unwrap_or_default()) {
                 let suffix = format!("result:{number}");
                 let result = orphan(document, block);
-                self.note(
+                self.emit_note(
                     document,
                     line,
                     talk,
@@ -75,14 +81,14 @@ impl Reader<'_> {
         }
         let has_payload = document.get("toolUseResult").is_some_and(|payload| !payload.is_null());
         let Some(text) = spoken(content).filter(|_| !has_result && !has_payload) else { return Ok(()) };
-        let is_yes = |name: &str| document.get(name).is_some_and(Json::is_truthy);
+        let is_yes = |name: &str| document.get(name).is_some_and(ExactJson::is_truthy);
         if is_yes("isMeta") {
             let summary = format!("added by the tool: {}", one_line(text));
-            self.note(document, line, talk, place, ("meta", summary, text.into()))
+            self.emit_note(document, line, talk, place, ("meta", summary, text.into()))
         } else if is_yes("isCompactSummary") {
-            self.note(document, line, talk, place, ("compact", "history compaction".into(), text.into()))
+            self.emit_note(document, line, talk, place, ("compact", "history compaction".into(), text.into()))
         } else if text.starts_with("[Request interrupted by user") {
-            self.note(
+            self.emit_note(
                 document,
                 line,
                 talk,
@@ -90,27 +96,33 @@ impl Reader<'_> {
                 ("interrupted", "interrupted by the user".into(), text.into()),
             )
         } else {
-            talk.prompts.insert(asked_of(document, place), text.to_owned());
+            talk.prompts.insert(tool_requests(document, place), text.to_owned());
             Ok(())
         }
     }
 
-    fn attachment(&mut self, document: &Json, line: &Line<'_>, talk: &Talk, place: &Place<'_>) -> Result<()> {
+    fn attachment(
+        &mut self,
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        talk: &ConversationState,
+        place: &TranscriptPosition<'_>,
+    ) -> Result<()> {
         let Some(attachment) = document.get("attachment").filter(|attachment| attachment.is_truthy()) else {
             return Ok(());
         };
         let kind = attachment.get("type").filter(|kind| kind.is_truthy());
         let kind = kind.map_or("context".to_owned(), crate::shape::plain);
         let attached = cap(without_images(attachment.clone()));
-        self.note(document, line, talk, place, ("attach", format!("attachment: {kind}"), attached))
+        self.emit_note(document, line, talk, place, ("attach", format!("attachment: {kind}"), attached))
     }
 
     fn title(
         &mut self,
-        document: &Json,
-        line: &Line<'_>,
-        talk: &mut Talk,
-        place: &Place<'_>,
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        talk: &mut ConversationState,
+        place: &TranscriptPosition<'_>,
         member: &str,
     ) -> Result<()> {
         let kind = document.text("type").unwrap_or_default();
@@ -120,46 +132,56 @@ impl Reader<'_> {
         }
         talk.titles.insert(kind.to_owned(), title.to_owned());
         let summary = format!("{kind}: {}", one_line(title));
-        self.note(document, line, talk, place, (kind, summary, verbatim(document)))
+        self.emit_note(document, line, talk, place, (kind, summary, verbatim(document)))
     }
 
     pub(super) fn unknown(
         &mut self,
-        document: &Json,
-        line: &Line<'_>,
-        talk: &Talk,
-        place: &Place<'_>,
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        talk: &ConversationState,
+        place: &TranscriptPosition<'_>,
     ) -> Result<()> {
         let kind = cap_text(document.text("type").unwrap_or_default(), 80);
         *self.report.unknown.entry(kind.clone()).or_default() += 1;
         let summary = format!("unknown line: {}", one_line(&kind));
-        self.note(document, line, talk, place, ("unknown", summary, verbatim(document)))
+        self.emit_note(document, line, talk, place, ("unknown", summary, verbatim(document)))
     }
 
-    pub(super) fn too_long(&mut self, line: &Line<'_>, talk: &Talk, place: &Place<'_>) -> Result<()> {
+    pub(super) fn too_long(
+        &mut self,
+        line: &JsonLine<'_>,
+        talk: &ConversationState,
+        place: &TranscriptPosition<'_>,
+    ) -> Result<()> {
         self.report.broken += 1;
         let summary = format!("line of {} bytes, too long to read", line.place.length);
         let result = fields! { "line": line.number, "bytes": line.place.length }.into();
-        self.note(&Json::Null, line, talk, place, ("long", summary, result))
+        self.emit_note(&ExactJson::Null, line, talk, place, ("long", summary, result))
     }
 
     /// Tells something that is neither a call nor said by the agent: the key's end, the summary, the result.
-    fn note(
+    fn emit_note(
         &mut self,
-        document: &Json,
-        line: &Line<'_>,
-        talk: &Talk,
-        place: &Place<'_>,
-        (suffix, summary, result): (&str, String, Json),
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        talk: &ConversationState,
+        place: &TranscriptPosition<'_>,
+        (suffix, summary, result): (&str, String, ExactJson),
     ) -> Result<()> {
-        let action = noted(document, line, talk, place);
+        let action = is_noted(document, line, talk, place);
         (self.each)(Action { key: format!("{}:{suffix}", action.key), summary, result, ..action })
     }
 }
 
 /// An action of the system without its content; the key is that of the line.
-pub(super) fn noted(document: &Json, line: &Line<'_>, talk: &Talk, place: &Place<'_>) -> Action {
-    let mut environment = Fields::new();
+pub(super) fn is_noted(
+    document: &ExactJson,
+    line: &JsonLine<'_>,
+    talk: &ConversationState,
+    place: &TranscriptPosition<'_>,
+) -> Action {
+    let mut environment = ExactFields::new();
     for (name, member) in [("cwd", "cwd"), ("timestamp", "timestamp"), ("message_uuid", "uuid")] {
         environment.insert(name.to_owned(), member_or_empty(document, member));
     }
@@ -168,7 +190,7 @@ pub(super) fn noted(document: &Json, line: &Line<'_>, talk: &Talk, place: &Place
     }
     Action {
         key: line_key(document, line, place),
-        kind: Kind::System,
+        kind: ActionKind::System,
         agent_id: agent(document, place),
         prompt: prompt(document, talk, place),
         environment,
@@ -178,12 +200,12 @@ pub(super) fn noted(document: &Json, line: &Line<'_>, talk: &Talk, place: &Place
 }
 
 /// A member as it is; an empty text if there is none.
-pub(super) fn member_or_empty(document: &Json, name: &str) -> Json {
+pub(super) fn member_or_empty(document: &ExactJson, name: &str) -> ExactJson {
     document.get(name).cloned().unwrap_or_else(|| "".into())
 }
 
 /// The uuid of a line, or else its number, which in a subagent's file is told from that of the main one.
-pub(super) fn line_key(document: &Json, line: &Line<'_>, place: &Place<'_>) -> String {
+pub(super) fn line_key(document: &ExactJson, line: &JsonLine<'_>, place: &TranscriptPosition<'_>) -> String {
     match (document.text("uuid").filter(|uuid| !uuid.is_empty()), place.subagent) {
         (Some(uuid), _) => uuid.to_owned(),
         (None, None) => line.number.to_string(),
@@ -191,27 +213,31 @@ pub(super) fn line_key(document: &Json, line: &Line<'_>, place: &Place<'_>) -> S
     }
 }
 
-pub(super) fn is_sidechain(document: &Json, place: &Place<'_>) -> bool {
-    place.subagent.is_some() || document.get("isSidechain").is_some_and(Json::is_truthy)
+pub(super) fn is_sidechain(document: &ExactJson, place: &TranscriptPosition<'_>) -> bool {
+    place.subagent.is_some() || document.get("isSidechain").is_some_and(ExactJson::is_truthy)
 }
 
-pub(super) fn agent(document: &Json, place: &Place<'_>) -> String {
+pub(super) fn agent(document: &ExactJson, place: &TranscriptPosition<'_>) -> String {
     if is_sidechain(document, place) { "claude-code-subagent" } else { "claude-code" }.to_owned()
 }
 
 /// Whom a line belongs to: the main agent, or one of those beside it.
-fn asked_of(document: &Json, place: &Place<'_>) -> String {
+fn tool_requests(document: &ExactJson, place: &TranscriptPosition<'_>) -> String {
     let id = document.text("agentId").or(place.subagent.map(|subagent| subagent.id.as_str()));
     if is_sidechain(document, place) { format!("agent {}", id.unwrap_or_default()) } else { String::new() }
 }
 
 /// What was asked of the line's agent, or else of the main one.
-pub(super) fn prompt(document: &Json, talk: &Talk, place: &Place<'_>) -> String {
-    let own = talk.prompts.get(&asked_of(document, place));
+pub(super) fn prompt(
+    document: &ExactJson,
+    talk: &ConversationState,
+    place: &TranscriptPosition<'_>,
+) -> String {
+    let own = talk.prompts.get(&tool_requests(document, place));
     own.or_else(|| talk.prompts.get("")).cloned().unwrap_or_default()
 }
 
-fn set_mode(document: &Json, kind: &str, talk: &mut Talk) {
+fn set_mode(document: &ExactJson, kind: &str, talk: &mut ConversationState) {
     let truthy = |name: &str| document.text(name).filter(|mode| !mode.is_empty());
     let told = truthy("permissionMode").or_else(|| {
         let is_mode = matches!(kind, "permission-mode" | "mode");
@@ -222,15 +248,15 @@ fn set_mode(document: &Json, kind: &str, talk: &mut Talk) {
     }
 }
 
-fn is_result(block: &Json) -> bool {
+fn is_result(block: &ExactJson) -> bool {
     block.text("type") == Some("tool_result")
 }
 
 /// The text of a message, or its first block of text.
-fn spoken(content: &Json) -> Option<&str> {
+fn spoken(content: &ExactJson) -> Option<&str> {
     let text = match content {
-        Json::String(text) => Some(text.as_str()),
-        Json::Array(blocks) => blocks
+        ExactJson::String(text) => Some(text.as_str()),
+        ExactJson::Array(blocks) => blocks
             .iter()
             .find(|block| block.text("type") == Some("text"))
             .and_then(|block| block.text("text")),
@@ -239,11 +265,11 @@ fn spoken(content: &Json) -> Option<&str> {
     text.filter(|text| !text.is_empty())
 }
 
-fn orphan(document: &Json, block: &Json) -> Json {
+fn orphan(document: &ExactJson, block: &ExactJson) -> ExactJson {
     let payload = document.get("toolUseResult").cloned().unwrap_or_default();
     cap(without_images(fields! { "tool_result": block.clone(), "tool_use_result": payload }.into()))
 }
 
-fn verbatim(document: &Json) -> Json {
+fn verbatim(document: &ExactJson) -> ExactJson {
     cap(without_images(document.clone()))
 }

@@ -1,15 +1,15 @@
 //! The second reading: what the agent said and did.
 
-use super::lines::{agent, is_sidechain, line_key, member_or_empty, noted, prompt};
-use super::outcome::{Raw, shape};
-use super::{DEEPEST, Place, Reader, Talk, Thinking};
-use crate::jsonl::{Line, short};
+use super::lines::{agent, is_noted, is_sidechain, line_key, member_or_empty, prompt};
+use super::outcome::{RawResult, shape};
+use super::{ClaudeReader, ConversationState, DEEPEST, PendingThinking, TranscriptPosition};
+use crate::jsonl::{JsonLine, short};
 use crate::shape::{
     CHAT_MAX, authority_of_mode, cap, cap_text, first_text, start_of, summary, without_images,
 };
-use crate::{Action, Call, Kind};
+use crate::{Action, ActionKind, ToolInvocation};
 use capsid_model::Result;
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 
 /// Arguments that say what a call is about, the first one that is there.
 const TARGETS: [&str; 9] =
@@ -19,16 +19,16 @@ const SIGNATURE_MAX: usize = 24;
 
 /// The blocks of a message, sorted.
 #[derive(Debug, Default)]
-struct Blocks<'a> {
+struct MessageBlocks<'a> {
     prose: Vec<&'a str>,
     thoughts: Vec<&'a str>,
-    calls: Vec<&'a Json>,
-    others: Vec<&'a Json>,
+    calls: Vec<&'a ExactJson>,
+    others: Vec<&'a ExactJson>,
     images: u64,
 }
 
-impl<'a> Blocks<'a> {
-    fn of(content: &'a Json, thinking: &mut Thinking) -> Self {
+impl<'a> MessageBlocks<'a> {
+    fn split(content: &'a ExactJson, thinking: &mut PendingThinking) -> Self {
         let mut blocks = Self::default();
         if let Some(text) = content.as_str() {
             blocks.prose.push(text);
@@ -56,16 +56,17 @@ impl<'a> Blocks<'a> {
     }
 }
 
-impl Reader<'_> {
+impl ClaudeReader<'_> {
     pub(super) fn assistant(
         &mut self,
-        document: &Json,
-        line: &Line<'_>,
-        talk: &mut Talk,
-        place: &mut Place<'_>,
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        talk: &mut ConversationState,
+        place: &mut TranscriptPosition<'_>,
     ) -> Result<()> {
-        let message = document.get("message").unwrap_or(&Json::Null);
-        let blocks = Blocks::of(message.get("content").unwrap_or(&Json::Null), &mut talk.thinking);
+        let message = document.get("message").unwrap_or(&ExactJson::Null);
+        let blocks =
+            MessageBlocks::split(message.get("content").unwrap_or(&ExactJson::Null), &mut talk.thinking);
         if !blocks.act() {
             if !blocks.others.is_empty() {
                 self.unknown(document, line, talk, place)?;
@@ -86,14 +87,14 @@ impl Reader<'_> {
             ..Action::default()
         };
         if blocks.calls.is_empty() {
-            return (self.each)(said(action));
+            return (self.each)(assistant_text(action));
         }
         let key = std::mem::take(&mut action.key);
         for (number, call) in blocks.calls.iter().enumerate() {
             let is_last = number + 1 == blocks.calls.len();
             let mut this = if is_last { std::mem::take(&mut action) } else { action.clone() };
             // The tokens are those of the line, not of each call.
-            action.usage = Fields::new();
+            action.usage = ExactFields::new();
             this.key = format!("{key}:{number}");
             self.call(call, this, document, line, talk, place)?;
         }
@@ -102,22 +103,22 @@ impl Reader<'_> {
 
     fn call(
         &mut self,
-        block: &Json,
+        block: &ExactJson,
         mut action: Action,
-        document: &Json,
-        line: &Line<'_>,
-        talk: &mut Talk,
-        place: &mut Place<'_>,
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        talk: &mut ConversationState,
+        place: &mut TranscriptPosition<'_>,
     ) -> Result<()> {
         let id = block.text("id").unwrap_or_default();
         let tool = block.text("name").unwrap_or_default();
-        let arguments = block.get("input").cloned().unwrap_or_else(|| Fields::new().into());
+        let arguments = block.get("input").cloned().unwrap_or_else(|| ExactFields::new().into());
         let raw = place.index.result_of(id).and_then(|found| {
             let holder = place.again.at(found.line)?;
-            Raw::of(holder, found.block, id)
+            RawResult::find(holder, found.block, id)
         });
         let own_agent = document.text("agentId").unwrap_or_default();
-        let is_side = document.get("isSidechain").is_some_and(Json::is_truthy);
+        let is_side = document.get("isSidechain").is_some_and(ExactJson::is_truthy);
         action.open = raw.is_none() && place.index.is_last_turn(is_side, own_agent, line.place);
         let raw = raw.unwrap_or_default();
         let started =
@@ -129,17 +130,18 @@ impl Reader<'_> {
         let mut shaped = shape(tool, &arguments, raw);
         if let Some((text, about)) = long {
             shaped.result = text.into();
-            if let Json::Object(payload) = &mut shaped.payload {
+            if let ExactJson::Object(payload) = &mut shaped.payload {
                 payload.insert("persisted_output".to_owned(), about);
             }
         }
         let target = first_text(&arguments, &TARGETS).unwrap_or_default();
         let failure = if action.failed { " (error)" } else { "" };
         action.summary = format!("{}{}{failure}", summary(tool, &target), shaped.suffix);
-        action.kind = Kind::Tool;
+        action.kind = ActionKind::Tool;
         action.side_effects = shaped.side_effects;
         action.result = shaped.payload;
-        action.call = Some(Call { tool: tool.to_owned(), arguments, result: shaped.result, duration_ms });
+        action.call =
+            Some(ToolInvocation { tool: tool.to_owned(), arguments, result: shaped.result, duration_ms });
         (self.each)(action)?;
         if place.depth < DEEPEST {
             for subagent in self.files.started_by(id, &started) {
@@ -151,21 +153,27 @@ impl Reader<'_> {
 
     /// The tokens of a line's message, the first time one of its lines becomes an action. Several lines can repeat
     /// the count, and the last one has it right.
-    fn usage(&mut self, document: &Json, line: &Line<'_>, place: &mut Place<'_>) -> Fields {
-        let usage_in = |document: &Json| document.at(&["message", "usage"])?.as_object().cloned();
+    fn usage(
+        &mut self,
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        place: &mut TranscriptPosition<'_>,
+    ) -> ExactFields {
+        let usage_in = |document: &ExactJson| document.at(&["message", "usage"])?.as_object().cloned();
         let own = usage_in(document).unwrap_or_default();
-        if document.get("forkedFrom").is_some_and(Json::is_truthy) {
-            return Fields::new();
+        if document.get("forkedFrom").is_some_and(ExactJson::is_truthy) {
+            return ExactFields::new();
         }
         let Some(id) = document.get("message").and_then(|message| message.text("id")) else { return own };
         if !self.messages_counted.insert(short(id)) {
-            return Fields::new();
+            return ExactFields::new();
         }
         match place.index.message(id).filter(|known| known.usage != line.place) {
             None => own,
             Some(known) => {
                 let last = place.again.at(known.usage);
-                let last = last.filter(|last| last.at(&["message", "id"]).and_then(Json::as_str) == Some(id));
+                let last =
+                    last.filter(|last| last.at(&["message", "id"]).and_then(ExactJson::as_str) == Some(id));
                 last.and_then(usage_in).unwrap_or(own)
             }
         }
@@ -174,47 +182,47 @@ impl Reader<'_> {
     /// A message of which no line becomes an action still took tokens.
     fn tokens_alone(
         &mut self,
-        document: &Json,
-        line: &Line<'_>,
-        talk: &Talk,
-        place: &mut Place<'_>,
+        document: &ExactJson,
+        line: &JsonLine<'_>,
+        talk: &ConversationState,
+        place: &mut TranscriptPosition<'_>,
     ) -> Result<()> {
-        let id = document.at(&["message", "id"]).and_then(Json::as_str).unwrap_or_default();
+        let id = document.at(&["message", "id"]).and_then(ExactJson::as_str).unwrap_or_default();
         let is_alone = place
             .index
             .message(id)
             .is_none_or(|known| !known.acts && known.usage.offset <= line.place.offset);
-        let usage = if is_alone { self.usage(document, line, place) } else { Fields::new() };
+        let usage = if is_alone { self.usage(document, line, place) } else { ExactFields::new() };
         if usage.is_empty() {
             return Ok(());
         }
         let own_agent = document.text("agentId").unwrap_or_default();
-        let is_side = document.get("isSidechain").is_some_and(Json::is_truthy);
+        let is_side = document.get("isSidechain").is_some_and(ExactJson::is_truthy);
         let open = place.index.is_last_turn(is_side, own_agent, line.place);
-        let action = noted(document, line, talk, place);
+        let action = is_noted(document, line, talk, place);
         let key = format!("{}:usage", action.key);
         (self.each)(Action { key, usage, open, summary: "token usage".to_owned(), ..action })
     }
 }
 
 /// An action without a call: what was said, or else thought.
-fn said(action: Action) -> Action {
+fn assistant_text(action: Action) -> Action {
     let told = if action.analysis.is_empty() { &action.reasoning } else { &action.analysis };
     let summary = cap_text(told, CHAT_MAX);
-    let result = if action.analysis.is_empty() { Json::Null } else { action.analysis.as_str().into() };
-    Action { key: format!("{}:resp", action.key), kind: Kind::Chat, summary, result, ..action }
+    let result = if action.analysis.is_empty() { ExactJson::Null } else { action.analysis.as_str().into() };
+    Action { key: format!("{}:resp", action.key), kind: ActionKind::Chat, summary, result, ..action }
 }
 
 fn environment(
-    document: &Json,
-    blocks: &Blocks<'_>,
-    thinking: Thinking,
-    talk: &Talk,
-    place: &Place<'_>,
-) -> Fields {
-    let message = document.get("message").unwrap_or(&Json::Null);
-    let mut environment = Fields::new();
-    let mut put = |name: &str, value: Json| {
+    document: &ExactJson,
+    blocks: &MessageBlocks<'_>,
+    thinking: PendingThinking,
+    talk: &ConversationState,
+    place: &TranscriptPosition<'_>,
+) -> ExactFields {
+    let message = document.get("message").unwrap_or(&ExactJson::Null);
+    let mut environment = ExactFields::new();
+    let mut put = |name: &str, value: ExactJson| {
         environment.insert(name.to_owned(), value);
     };
     let member = |name: &str| member_or_empty(document, name);
@@ -237,7 +245,7 @@ fn environment(
     put("thinking_signatures", thinking.signatures.into());
     put("thinking_redacted", (thinking.blocks > 0).into());
     if !blocks.others.is_empty() {
-        let others: Vec<Json> = blocks.others.iter().map(|block| (*block).clone()).collect();
+        let others: Vec<ExactJson> = blocks.others.iter().map(|block| (*block).clone()).collect();
         put("other_blocks", cap(without_images(others.into())));
     }
     if let Some(parent) = document.get("forkedFrom").filter(|parent| parent.is_truthy()) {

@@ -18,29 +18,29 @@ mod lines;
 mod message;
 mod outcome;
 
-use crate::jsonl::{Again, Line, Lines, Set};
-use crate::{Action, Report, Source};
+use crate::jsonl::{JsonLine, KeyNumbers, LineReader, LineRereader};
+use crate::{Action, ReadReport, TranscriptSource};
 use capsid_model::Result;
-use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::exact::{ExactJson, parse_lossy};
 use files::{SessionFiles, Subagent};
-use index::Index;
+use index::ClaudeIndex;
 use std::collections::HashMap;
 
 /// A subagent may call another one; deeper ones than this come after the rest.
 const DEEPEST: usize = 16;
 
 /// Reads a session, its subagents right after the calls that started them.
-pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<Report> {
-    let lines = Lines::open(&source.path)?;
+pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<ReadReport> {
+    let lines = LineReader::open(&source.path)?;
     let files = SessionFiles::find(&source.path, &source.session);
-    let mut reader = Reader {
+    let mut reader = ClaudeReader {
         files,
         each,
-        report: Report::default(),
-        lines_read: Set::default(),
-        messages_counted: Set::default(),
+        report: ReadReport::default(),
+        lines_read: KeyNumbers::default(),
+        messages_counted: KeyNumbers::default(),
     };
-    let mut talk = Talk::default();
+    let mut talk = ConversationState::default();
     reader.file(lines, &source.path.clone(), None, &mut talk, 0)?;
     while let Some(subagent) = reader.files.next_unread() {
         reader.subagent(&subagent, &mut talk, 0)?;
@@ -49,68 +49,72 @@ pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Resu
 }
 
 /// What is kept while a session is read.
-struct Reader<'a> {
+struct ClaudeReader<'a> {
     files: SessionFiles,
     each: &'a mut dyn FnMut(Action) -> Result<()>,
-    report: Report,
+    report: ReadReport,
     /// Lines by their uuid: a subagent's file can repeat those of its parent.
-    lines_read: Set,
+    lines_read: KeyNumbers,
     /// Messages whose tokens stand in an action already.
-    messages_counted: Set,
+    messages_counted: KeyNumbers,
 }
 
 /// Where the talk is.
 #[derive(Debug, Clone, Default)]
-struct Talk {
+struct ConversationState {
     mode: String,
     /// What was last asked, by whom it was asked of; the empty name is the main agent.
     prompts: HashMap<String, String>,
-    thinking: Thinking,
+    thinking: PendingThinking,
     /// The last title of each kind, so that only a new one is told.
     titles: HashMap<String, String>,
 }
 
 /// Thinking that waits for the action that it led to.
 #[derive(Debug, Clone, Default)]
-struct Thinking {
+struct PendingThinking {
     blocks: u64,
     signatures: Vec<String>,
 }
 
 /// The file that is being read.
-struct Place<'a> {
-    index: &'a Index,
-    again: &'a mut Again,
+struct TranscriptPosition<'a> {
+    index: &'a ClaudeIndex,
+    again: &'a mut LineRereader,
     subagent: Option<&'a Subagent>,
     depth: usize,
 }
 
-impl Reader<'_> {
-    fn subagent(&mut self, subagent: &Subagent, talk: &mut Talk, depth: usize) -> Result<()> {
-        let Ok(lines) = Lines::open(&subagent.path) else {
+impl ClaudeReader<'_> {
+    fn subagent(&mut self, subagent: &Subagent, talk: &mut ConversationState, depth: usize) -> Result<()> {
+        let Ok(lines) = LineReader::open(&subagent.path) else {
             self.report.broken += 1;
             return Ok(());
         };
-        let mut own = Talk { mode: talk.mode.clone(), prompts: talk.prompts.clone(), ..Talk::default() };
+        let mut own = ConversationState {
+            mode: talk.mode.clone(),
+            prompts: talk.prompts.clone(),
+            ..ConversationState::default()
+        };
         self.file(lines, &subagent.path, Some(subagent), &mut own, depth)
     }
 
     fn file(
         &mut self,
-        lines: Lines,
+        lines: LineReader,
         path: &std::path::Path,
         subagent: Option<&Subagent>,
-        talk: &mut Talk,
+        talk: &mut ConversationState,
         depth: usize,
     ) -> Result<()> {
-        let mut second = lines.again()?;
-        let index = Index::of(lines)?;
-        let mut again = Again::open(path)?;
+        let mut second = lines.reread()?;
+        let index = ClaudeIndex::build(lines)?;
+        let mut again = LineRereader::open(path)?;
         while let Some(line) = second.next()? {
             if index.is_result_only(line.number) {
                 continue;
             }
-            let mut place = Place { index: &index, again: &mut again, subagent, depth };
+            let mut place = TranscriptPosition { index: &index, again: &mut again, subagent, depth };
             match self.document(&line) {
                 Some(document) => self.line(&document, &line, talk, &mut place)?,
                 None if line.is_too_long() && line.ended => self.too_long(&line, talk, &place)?,
@@ -121,7 +125,7 @@ impl Reader<'_> {
     }
 
     /// The line's object. A last line that its writer has not ended is not broken.
-    fn document(&mut self, line: &Line<'_>) -> Option<Json> {
+    fn document(&mut self, line: &JsonLine<'_>) -> Option<ExactJson> {
         let document = parse_lossy(line.bytes).ok().filter(|document| document.as_object().is_some());
         if document.is_none() && line.ended && !line.is_too_long() {
             self.report.broken += 1;

@@ -1,7 +1,7 @@
 //! What came of a call, shaped by its tool.
 
-use crate::shape::{Counts, cap, first_text, joined, without_images};
-use capsid_model::exact::{Fields, Json};
+use crate::shape::{LineCounts, cap, first_text, joined, without_images};
+use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
 
 /// Most addresses of a search that are kept.
@@ -11,23 +11,23 @@ pub(super) const SHARED_MAX: usize = 16;
 
 /// A result as the transcript has it.
 #[derive(Debug, Default)]
-pub(super) struct Raw {
-    pub(super) content: Json,
+pub(super) struct RawResult {
+    pub(super) content: ExactJson,
     pub(super) failed: bool,
     pub(super) timestamp: String,
     /// What the tool says about it beside the content.
-    pub(super) payload: Option<Json>,
+    pub(super) payload: Option<ExactJson>,
 }
 
-impl Raw {
+impl RawResult {
     /// The result of a call in the line that holds it.
-    pub(super) fn of(line: &Json, block: u32, call: &str) -> Option<Self> {
+    pub(super) fn find(line: &ExactJson, block: u32, call: &str) -> Option<Self> {
         let blocks = line.at(&["message", "content"])?.as_array()?;
         let found = blocks.get(block as usize).filter(|found| found.text("tool_use_id") == Some(call))?;
         let payload = line.get("toolUseResult").filter(|_| blocks.len() <= SHARED_MAX);
         Some(Self {
             content: found.get("content").cloned().unwrap_or_default(),
-            failed: found.get("is_error").is_some_and(Json::is_truthy),
+            failed: found.get("is_error").is_some_and(ExactJson::is_truthy),
             timestamp: line.text("timestamp").unwrap_or_default().to_owned(),
             payload: payload.filter(|payload| payload.as_object().is_some()).cloned(),
         })
@@ -36,20 +36,20 @@ impl Raw {
 
 /// What an action says about its result.
 #[derive(Debug, Default)]
-pub(super) struct Shaped {
-    pub(super) result: Json,
-    pub(super) payload: Json,
+pub(super) struct ShapedResult {
+    pub(super) result: ExactJson,
+    pub(super) payload: ExactJson,
     pub(super) suffix: String,
     pub(super) side_effects: Vec<String>,
 }
 
 /// Shapes the result of a call.
-pub(super) fn shape(tool: &str, arguments: &Json, raw: Raw) -> Shaped {
-    let Some(Json::Object(mut payload)) = raw.payload else {
-        return Shaped {
+pub(super) fn shape(tool: &str, arguments: &ExactJson, raw: RawResult) -> ShapedResult {
+    let Some(ExactJson::Object(mut payload)) = raw.payload else {
+        return ShapedResult {
             result: cap(without_images(raw.content)),
-            payload: Fields::new().into(),
-            ..Shaped::default()
+            payload: ExactFields::new().into(),
+            ..ShapedResult::default()
         };
     };
     let mut shaped = match tool {
@@ -59,7 +59,7 @@ pub(super) fn shape(tool: &str, arguments: &Json, raw: Raw) -> Shaped {
         "WebSearch" => searched(&payload),
         "WebFetch" => fetched(&payload),
         "Agent" | "Task" => delegated(arguments, &payload),
-        _ => Shaped::default(),
+        _ => ShapedResult::default(),
     };
     if shaped.result.is_null() {
         shaped.result = raw.content;
@@ -71,7 +71,7 @@ pub(super) fn shape(tool: &str, arguments: &Json, raw: Raw) -> Shaped {
 }
 
 /// Leaves out what is heavy and stands elsewhere: whole files, whole transcripts.
-fn lighten(tool: &str, payload: &mut Fields) {
+fn lighten(tool: &str, payload: &mut ExactFields) {
     match tool {
         "Edit" | "Write" | "NotebookEdit" | "MultiEdit" => {
             for name in ["originalFile", "original_file", "updated_file"] {
@@ -87,17 +87,17 @@ fn lighten(tool: &str, payload: &mut Fields) {
     }
 }
 
-fn edited(tool: &str, arguments: &Json, payload: &Fields) -> Shaped {
-    let Some(hunks) = payload.get("structuredPatch").and_then(Json::as_array) else {
-        return Shaped::default();
+fn edited(tool: &str, arguments: &ExactJson, payload: &ExactFields) -> ShapedResult {
+    let Some(hunks) = payload.get("structuredPatch").and_then(ExactJson::as_array) else {
+        return ShapedResult::default();
     };
-    let mut counts = Counts::default();
+    let mut counts = LineCounts::default();
     let mut diff = Vec::new();
     for hunk in hunks {
         let number = |name: &str| hunk.get(name).map(|value| joined(value, "")).unwrap_or_default();
         let [old, old_lines, new, new_lines] = ["oldStart", "oldLines", "newStart", "newLines"].map(number);
         diff.push(format!("@@ -{old},{old_lines} +{new},{new_lines} @@"));
-        for line in hunk.get("lines").and_then(Json::as_array).unwrap_or_default() {
+        for line in hunk.get("lines").and_then(ExactJson::as_array).unwrap_or_default() {
             let line = joined(line, "");
             counts.line(&line);
             diff.push(line);
@@ -108,71 +108,75 @@ fn edited(tool: &str, arguments: &Json, payload: &Fields) -> Shaped {
         .unwrap_or_default();
     let verb = if tool == "Write" { "wrote" } else { "edited" };
     let mut side_effects = vec![format!("{verb} {path}")];
-    if payload.get("userModified").is_some_and(Json::is_truthy) {
+    if payload.get("userModified").is_some_and(ExactJson::is_truthy) {
         side_effects.push("user modified after".to_owned());
     }
     let diff = diff.join("\n");
-    let (result, suffix) =
-        if diff.is_empty() { (Json::Null, String::new()) } else { (Json::from(diff), counts.suffix()) };
-    Shaped { result, suffix, side_effects, ..Shaped::default() }
+    let (result, suffix) = if diff.is_empty() {
+        (ExactJson::Null, String::new())
+    } else {
+        (ExactJson::from(diff), counts.suffix())
+    };
+    ShapedResult { result, suffix, side_effects, ..ShapedResult::default() }
 }
 
-fn ran(payload: &Fields) -> Shaped {
-    let text = |name: &str| payload.get(name).and_then(Json::as_str).unwrap_or_default();
+fn ran(payload: &ExactFields) -> ShapedResult {
+    let text = |name: &str| payload.get(name).and_then(ExactJson::as_str).unwrap_or_default();
     if !payload.contains_key("stdout") && !payload.contains_key("stderr") {
-        return Shaped::default();
+        return ShapedResult::default();
     }
     let mut output = text("stdout").to_owned();
     if !text("stderr").is_empty() {
         output.push_str("\n[stderr]\n");
         output.push_str(text("stderr"));
     }
-    let interrupted = payload.get("interrupted").is_some_and(Json::is_truthy);
+    let interrupted = payload.get("interrupted").is_some_and(ExactJson::is_truthy);
     let suffix = if interrupted { " (interrupted)" } else { "" };
-    Shaped { result: output.into(), suffix: suffix.to_owned(), ..Shaped::default() }
+    ShapedResult { result: output.into(), suffix: suffix.to_owned(), ..ShapedResult::default() }
 }
 
-fn was_read(payload: &Fields) -> Shaped {
-    let file = payload.get("file").unwrap_or(&Json::Null);
+fn was_read(payload: &ExactFields) -> ShapedResult {
+    let file = payload.get("file").unwrap_or(&ExactJson::Null);
     let lines = file.get("numLines").filter(|lines| !lines.is_null());
-    Shaped {
+    ShapedResult {
         result: file.get("content").filter(|content| content.as_str().is_some()).cloned().unwrap_or_default(),
         suffix: lines.map(|lines| format!(" ({} lines)", joined(lines, ""))).unwrap_or_default(),
-        ..Shaped::default()
+        ..ShapedResult::default()
     }
 }
 
-fn searched(payload: &Fields) -> Shaped {
-    let results = payload.get("results").and_then(Json::as_array).unwrap_or_default();
+fn searched(payload: &ExactFields) -> ShapedResult {
+    let results = payload.get("results").and_then(ExactJson::as_array).unwrap_or_default();
     let pages = results.iter().filter_map(|result| result.get("content")?.as_array()).flatten();
     let urls: Vec<&str> = pages.filter_map(|page| page.text("url")).collect();
     let query = payload.get("query").cloned().unwrap_or_else(|| "".into());
     let kept: Vec<&str> = urls.iter().copied().take(URLS_MAX).collect();
-    Shaped {
+    ShapedResult {
         result: fields! { "query": query, "urls": kept }.into(),
         suffix: format!(" ({} results)", urls.len()),
-        ..Shaped::default()
+        ..ShapedResult::default()
     }
 }
 
-fn fetched(payload: &Fields) -> Shaped {
+fn fetched(payload: &ExactFields) -> ShapedResult {
     let code = payload.get("code").filter(|code| !code.is_null());
-    Shaped {
+    ShapedResult {
         result: payload.get("result").cloned().unwrap_or_default(),
         suffix: code.map(|code| format!(" (HTTP {})", joined(code, ""))).unwrap_or_default(),
-        ..Shaped::default()
+        ..ShapedResult::default()
     }
 }
 
-fn messages_in(payload: &Fields) -> usize {
-    payload.get("content").and_then(Json::as_array).map_or(0, <[Json]>::len)
+fn messages_in(payload: &ExactFields) -> usize {
+    payload.get("content").and_then(ExactJson::as_array).map_or(0, <[ExactJson]>::len)
 }
 
-fn delegated(arguments: &Json, payload: &Fields) -> Shaped {
+fn delegated(arguments: &ExactJson, payload: &ExactFields) -> ShapedResult {
     let kind = payload.get("agentType").filter(|kind| kind.is_truthy()).or(arguments.get("subagent_type"));
     let kind = kind.filter(|kind| kind.is_truthy()).map_or("subagent".to_owned(), |kind| joined(kind, ""));
-    let number =
-        |value: Option<&Json>| value.filter(|value| value.is_truthy()).map_or("0".into(), |v| joined(v, ""));
+    let number = |value: Option<&ExactJson>| {
+        value.filter(|value| value.is_truthy()).map_or("0".into(), |v| joined(v, ""))
+    };
     let stat = |name: &str| number(payload.get("toolStats").and_then(|stats| stats.get(name)));
     let suffix = format!(
         " [{kind}: {} edits, +{}/-{}, {} tool calls]",
@@ -182,5 +186,5 @@ fn delegated(arguments: &Json, payload: &Fields) -> Shaped {
         number(payload.get("totalToolUseCount"))
     );
     let effect = format!("delegated to {kind} subagent ({} messages)", messages_in(payload));
-    Shaped { suffix, side_effects: vec![effect], ..Shaped::default() }
+    ShapedResult { suffix, side_effects: vec![effect], ..ShapedResult::default() }
 }

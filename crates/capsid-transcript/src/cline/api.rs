@@ -2,10 +2,10 @@
 //!
 //! A call is found by its tool and its input, never by its place: some actions have no call, and some calls no action.
 
-use super::array::{Items, items};
-use crate::jsonl::{Loose, Nothing, Peek, Place};
+use super::array::{ArrayItems, items};
+use crate::jsonl::{BytePosition, IgnoredValue, LooseValue, PeekLine};
 use capsid_model::Result;
-use capsid_model::exact::Json;
+use capsid_model::exact::ExactJson;
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,9 +15,9 @@ const TARGET_MAX: usize = 200;
 
 /// The calls of a task.
 #[derive(Default)]
-pub(super) struct Api {
+pub(super) struct ApiHistory {
     calls: Vec<ApiCall>,
-    items: Option<Items>,
+    items: Option<ArrayItems>,
     /// Calls before this one are all taken.
     first: usize,
 }
@@ -26,20 +26,20 @@ struct ApiCall {
     name: String,
     targets: Vec<String>,
     /// The message in which the call was made, for the first of its calls.
-    message: Option<Place>,
-    result: Option<(Place, Found)>,
+    message: Option<BytePosition>,
+    result: Option<(BytePosition, ResultLocation)>,
     taken: bool,
 }
 
 /// Where in a message a result stands: by the call's id, or in the block of a text.
-enum Found {
+enum ResultLocation {
     Id(String),
     Block(usize),
 }
 
 /// What a call gave.
 #[derive(Default)]
-pub(super) struct Joined {
+pub(super) struct CallResult {
     /// The reasoning before it.
     pub(super) reasoning: String,
     /// Its result; none while it is still to come.
@@ -50,38 +50,38 @@ pub(super) struct Joined {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Message {
-    role: Loose<Nothing>,
-    content: Loose<Block>,
+struct ApiMessage {
+    role: LooseValue<IgnoredValue>,
+    content: LooseValue<ApiBlock>,
 }
 
-impl Peek for Message {}
+impl PeekLine for ApiMessage {}
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Block {
-    r#type: Loose<Nothing>,
-    id: Loose<Nothing>,
-    name: Loose<Nothing>,
-    tool_use_id: Loose<Nothing>,
-    text: Loose<Nothing>,
-    input: Loose<Input>,
+struct ApiBlock {
+    r#type: LooseValue<IgnoredValue>,
+    id: LooseValue<IgnoredValue>,
+    name: LooseValue<IgnoredValue>,
+    tool_use_id: LooseValue<IgnoredValue>,
+    text: LooseValue<IgnoredValue>,
+    input: LooseValue<ApiInput>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Input {
-    path: Loose<Nothing>,
-    command: Loose<Nothing>,
-    regex: Loose<Nothing>,
-    query: Loose<Nothing>,
-    url: Loose<Nothing>,
-    tool_name: Loose<Nothing>,
-    uri: Loose<Nothing>,
-    action: Loose<Nothing>,
+struct ApiInput {
+    path: LooseValue<IgnoredValue>,
+    command: LooseValue<IgnoredValue>,
+    regex: LooseValue<IgnoredValue>,
+    query: LooseValue<IgnoredValue>,
+    url: LooseValue<IgnoredValue>,
+    tool_name: LooseValue<IgnoredValue>,
+    uri: LooseValue<IgnoredValue>,
+    action: LooseValue<IgnoredValue>,
 }
 
-impl Input {
+impl ApiInput {
     fn targets(&self) -> Vec<String> {
         let all = [
             &self.path,
@@ -97,7 +97,7 @@ impl Input {
     }
 }
 
-impl Api {
+impl ApiHistory {
     /// Looks through the history once. There need not be one.
     pub(super) fn open(path: &Path) -> Result<Self> {
         if !path.is_file() {
@@ -106,20 +106,20 @@ impl Api {
         let mut calls = Vec::new();
         let mut by_id = HashMap::new();
         items(path, &mut |place, bytes| {
-            if let Some(message) = Message::peek(bytes) {
+            if let Some(message) = ApiMessage::peek(bytes) {
                 let blocks = message.content.list();
                 if message.role.text() == "assistant" {
-                    made(blocks, place, &mut calls, &mut by_id);
+                    created_calls(blocks, place, &mut calls, &mut by_id);
                 } else {
-                    answered(blocks, place, &mut calls, &by_id);
+                    join_result(blocks, place, &mut calls, &by_id);
                 }
             }
         })?;
-        Ok(Self { calls, items: Some(Items::open(path)?), first: 0 })
+        Ok(Self { calls, items: Some(ArrayItems::open(path)?), first: 0 })
     }
 
     /// The first call not yet taken of one of these tools with one of these inputs.
-    pub(super) fn join(&mut self, names: &[&str], targets: &[&str]) -> Result<Option<Joined>> {
+    pub(super) fn join(&mut self, names: &[&str], targets: &[&str]) -> Result<Option<CallResult>> {
         let targets: Vec<String> =
             targets.iter().map(|text| normal(text)).filter(|text| !text.is_empty()).collect();
         let fits = |call: &ApiCall| {
@@ -136,7 +136,7 @@ impl Api {
         let call = &mut self.calls[self.first + found];
         call.taken = true;
         let (message, result) = (call.message, call.result.take());
-        let mut joined = Joined::default();
+        let mut joined = CallResult::default();
         let Some(items) = &mut self.items else { return Ok(None) };
         if let Some(message) = message.map(|place| items.at(place)).transpose()?.flatten() {
             joined.reasoning = reasoning(&message);
@@ -151,13 +151,18 @@ impl Api {
 }
 
 /// The calls in a message of the model. What it thought before them belongs to the first.
-fn made(blocks: &[Block], place: Place, calls: &mut Vec<ApiCall>, by_id: &mut HashMap<String, usize>) {
+fn created_calls(
+    blocks: &[ApiBlock],
+    place: BytePosition,
+    calls: &mut Vec<ApiCall>,
+    by_id: &mut HashMap<String, usize>,
+) {
     let uses = blocks.iter().filter(|block| block.r#type.text() == "tool_use");
     for (at, block) in uses.enumerate() {
         by_id.insert(block.id.text().to_owned(), calls.len());
         calls.push(ApiCall {
             name: block.name.text().to_owned(),
-            targets: block.input.one().map(Input::targets).unwrap_or_default(),
+            targets: block.input.one().map(ApiInput::targets).unwrap_or_default(),
             message: (at == 0).then_some(place),
             result: None,
             taken: false,
@@ -166,13 +171,18 @@ fn made(blocks: &[Block], place: Place, calls: &mut Vec<ApiCall>, by_id: &mut Ha
 }
 
 /// Results: of a call by its id, or, in tasks whose calls are written in words, under a head that names both.
-fn answered(blocks: &[Block], place: Place, calls: &mut Vec<ApiCall>, by_id: &HashMap<String, usize>) {
+fn join_result(
+    blocks: &[ApiBlock],
+    place: BytePosition,
+    calls: &mut Vec<ApiCall>,
+    by_id: &HashMap<String, usize>,
+) {
     for (at, block) in blocks.iter().enumerate() {
         let id = block.tool_use_id.text();
         match block.r#type.text() {
             "tool_result" => {
                 if let Some(call) = by_id.get(id).and_then(|call| calls.get_mut(*call)) {
-                    call.result = Some((place, Found::Id(id.to_owned())));
+                    call.result = Some((place, ResultLocation::Id(id.to_owned())));
                 }
             }
             "text" => {
@@ -181,7 +191,7 @@ fn answered(blocks: &[Block], place: Place, calls: &mut Vec<ApiCall>, by_id: &Ha
                         name: name.to_owned(),
                         targets: target.map(normal).into_iter().collect(),
                         message: None,
-                        result: Some((place, Found::Block(at))),
+                        result: Some((place, ResultLocation::Block(at))),
                         taken: false,
                     });
                 }
@@ -202,16 +212,16 @@ fn head(text: &str) -> Option<(&str, Option<&str>)> {
     is_name.then_some((name, target))
 }
 
-fn result_in(message: &Json, found: &Found) -> (Option<String>, bool) {
-    let blocks = message.get("content").and_then(Json::as_array).unwrap_or_default();
+fn result_in(message: &ExactJson, found: &ResultLocation) -> (Option<String>, bool) {
+    let blocks = message.get("content").and_then(ExactJson::as_array).unwrap_or_default();
     match found {
-        Found::Id(id) => {
+        ResultLocation::Id(id) => {
             let block = blocks.iter().find(|block| block.text("tool_use_id") == Some(id));
-            let text = block.map(|block| texts(block.get("content").unwrap_or(&Json::Null)));
+            let text = block.map(|block| texts(block.get("content").unwrap_or(&ExactJson::Null)));
             let is_error = block.and_then(|block| block.get("is_error")?.as_bool()).unwrap_or(false);
             (text, is_error)
         }
-        Found::Block(at) => {
+        ResultLocation::Block(at) => {
             let text = |at: usize| blocks.get(at).and_then(|block| block.text("text"));
             let rest =
                 text(*at).and_then(|text| text.split_once("] Result:")).map_or("", |(_, rest)| rest.trim());
@@ -224,10 +234,10 @@ fn result_in(message: &Json, found: &Found) -> (Option<String>, bool) {
 }
 
 /// The texts of a result; of its images it is said how many there are.
-fn texts(content: &Json) -> String {
+fn texts(content: &ExactJson) -> String {
     match content {
-        Json::String(text) => text.clone(),
-        Json::Array(blocks) => {
+        ExactJson::String(text) => text.clone(),
+        ExactJson::Array(blocks) => {
             let mut texts: Vec<String> =
                 blocks.iter().filter_map(|block| block.text("text")).map(str::to_owned).collect();
             let images = blocks.iter().filter(|block| block.text("type") == Some("image")).count();
@@ -240,8 +250,8 @@ fn texts(content: &Json) -> String {
     }
 }
 
-fn reasoning(message: &Json) -> String {
-    let blocks = message.get("content").and_then(Json::as_array).unwrap_or_default();
+fn reasoning(message: &ExactJson) -> String {
+    let blocks = message.get("content").and_then(ExactJson::as_array).unwrap_or_default();
     let texts: Vec<&str> = blocks
         .iter()
         .filter(|block| block.text("type") == Some("thinking"))

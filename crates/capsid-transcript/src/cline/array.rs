@@ -1,8 +1,8 @@
 //! A file that holds one JSON list, taken apart without being read as a whole.
 
 use super::half_written;
-use crate::jsonl::{Again, LINE_MAX, Place};
-use capsid_model::exact::{Json, parse_lossy};
+use crate::jsonl::{BytePosition, LINE_MAX, LineRereader};
+use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_model::{Problem, Result};
 use std::fs::File;
 use std::io::Read;
@@ -12,54 +12,54 @@ use std::time::SystemTime;
 const CHUNK: usize = 256 << 10;
 
 /// Calls `each` with every item of the list and its place. An item that is too long comes without its bytes.
-pub(super) fn items(path: &Path, each: &mut dyn FnMut(Place, &[u8])) -> Result<()> {
+pub(super) fn items(path: &Path, each: &mut dyn FnMut(BytePosition, &[u8])) -> Result<()> {
     let fail = |error: std::io::Error| Problem::io("read", path, &error);
     let mut file = File::open(path).map_err(fail)?;
-    let mut splitter = Splitter::default();
+    let mut splitter = ArraySplitter::default();
     let mut chunk = vec![0; CHUNK];
     loop {
         match file.read(&mut chunk) {
             Ok(0) => break,
             Ok(count) => splitter
-                .take(&chunk[..count], each)
-                .map_err(|NoList| half_written(path, "is no JSON list"))?,
+                .feed(&chunk[..count], each)
+                .map_err(|NotAList| half_written(path, "is no JSON list"))?,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(fail(error)),
         }
     }
     match splitter.stage {
-        Stage::After => Ok(()),
+        SplitStage::After => Ok(()),
         _ => Err(half_written(path, "ends before its list does")),
     }
 }
 
 /// The first item of the list, if it ends within so many bytes.
-pub(super) fn first(path: &Path, bytes: u64) -> Result<Option<Json>> {
+pub(super) fn first(path: &Path, bytes: u64) -> Result<Option<ExactJson>> {
     let fail = |error: std::io::Error| Problem::io("read", path, &error);
     let mut start = Vec::new();
     File::open(path).map_err(fail)?.take(bytes).read_to_end(&mut start).map_err(fail)?;
     let mut found = None;
     // Where the list does not end, its first item still may.
-    let _ = Splitter::default().take(&start, &mut |_, item| {
+    let _ = ArraySplitter::default().feed(&start, &mut |_, item| {
         found.get_or_insert_with(|| parse_lossy(item).ok());
     });
     Ok(found.flatten())
 }
 
 /// The items of a file whose places are known.
-pub(super) struct Items {
+pub(super) struct ArrayItems {
     path: PathBuf,
-    again: Again,
+    again: LineRereader,
     stamp: Option<(u64, SystemTime)>,
 }
 
-impl Items {
+impl ArrayItems {
     pub(super) fn open(path: &Path) -> Result<Self> {
-        Ok(Self { path: path.to_owned(), again: Again::open(path)?, stamp: stamp(path) })
+        Ok(Self { path: path.to_owned(), again: LineRereader::open(path)?, stamp: stamp(path) })
     }
 
     /// The item at a place; none if it is broken. That the file changed since is an error.
-    pub(super) fn at(&mut self, place: Place) -> Result<Option<Json>> {
+    pub(super) fn at(&mut self, place: BytePosition) -> Result<Option<ExactJson>> {
         match self.again.at(place) {
             Some(item) => Ok(Some(item.clone())),
             None if stamp(&self.path) == self.stamp => Ok(None),
@@ -74,19 +74,19 @@ fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Stage {
+enum SplitStage {
     #[default]
     Before,
     Within,
     After,
 }
 
-struct NoList;
+struct NotAList;
 
 /// Finds where items begin and end; what is in them is none of its business.
 #[derive(Default)]
-struct Splitter {
-    stage: Stage,
+struct ArraySplitter {
+    stage: SplitStage,
     item: Vec<u8>,
     /// How long the item is, and where it began.
     length: u64,
@@ -97,27 +97,31 @@ struct Splitter {
     escaped: bool,
 }
 
-impl Splitter {
-    fn take(&mut self, bytes: &[u8], each: &mut dyn FnMut(Place, &[u8])) -> std::result::Result<(), NoList> {
+impl ArraySplitter {
+    fn feed(
+        &mut self,
+        bytes: &[u8],
+        each: &mut dyn FnMut(BytePosition, &[u8]),
+    ) -> std::result::Result<(), NotAList> {
         for byte in bytes {
             match self.stage {
-                Stage::Before => match byte {
-                    b'[' => self.stage = Stage::Within,
+                SplitStage::Before => match byte {
+                    b'[' => self.stage = SplitStage::Within,
                     // A mark of the byte order may come first.
                     0xEF | 0xBB | 0xBF if self.offset < 3 => {}
                     byte if byte.is_ascii_whitespace() => {}
-                    _ => return Err(NoList),
+                    _ => return Err(NotAList),
                 },
-                Stage::Within => self.within(*byte, each),
-                Stage::After if byte.is_ascii_whitespace() => {}
-                Stage::After => return Err(NoList),
+                SplitStage::Within => self.within(*byte, each),
+                SplitStage::After if byte.is_ascii_whitespace() => {}
+                SplitStage::After => return Err(NotAList),
             }
             self.offset += 1;
         }
         Ok(())
     }
 
-    fn within(&mut self, byte: u8, each: &mut dyn FnMut(Place, &[u8])) {
+    fn within(&mut self, byte: u8, each: &mut dyn FnMut(BytePosition, &[u8])) {
         if self.in_text {
             match byte {
                 _ if self.escaped => self.escaped = false,
@@ -125,13 +129,13 @@ impl Splitter {
                 b'"' => self.in_text = false,
                 _ => {}
             }
-            return self.keep(byte);
+            return self.buffer_byte(byte);
         }
         match byte {
             b',' | b']' if self.depth == 0 => {
-                self.give(each);
+                self.emit_item(each);
                 if byte == b']' {
-                    self.stage = Stage::After;
+                    self.stage = SplitStage::After;
                 }
             }
             byte if byte.is_ascii_whitespace() && self.length == 0 => {}
@@ -142,12 +146,12 @@ impl Splitter {
                     b'}' | b']' => self.depth = self.depth.saturating_sub(1),
                     _ => {}
                 }
-                self.keep(byte);
+                self.buffer_byte(byte);
             }
         }
     }
 
-    fn keep(&mut self, byte: u8) {
+    fn buffer_byte(&mut self, byte: u8) {
         if self.length == 0 {
             self.start = self.offset;
         }
@@ -157,10 +161,10 @@ impl Splitter {
         }
     }
 
-    fn give(&mut self, each: &mut dyn FnMut(Place, &[u8])) {
+    fn emit_item(&mut self, each: &mut dyn FnMut(BytePosition, &[u8])) {
         if self.length > 0 {
             let whole = if self.length <= LINE_MAX as u64 { self.item.as_slice() } else { &[] };
-            each(Place { offset: self.start, length: self.length }, whole);
+            each(BytePosition { offset: self.start, length: self.length }, whole);
         }
         self.item.clear();
         self.length = 0;

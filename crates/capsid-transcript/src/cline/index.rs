@@ -1,7 +1,7 @@
 //! Which messages a task has: their order, and which of them only complete an earlier one.
 
 use super::array::items;
-use crate::jsonl::{Loose, Nothing, Peek, Place};
+use crate::jsonl::{BytePosition, IgnoredValue, LooseValue, PeekLine};
 use capsid_model::Result;
 use serde::Deserialize;
 use std::cmp::Ordering;
@@ -33,8 +33,8 @@ pub(super) fn is_silent(kind: &str) -> bool {
 }
 
 /// The messages of a task in the order of their times.
-pub(super) struct Index {
-    pub(super) entries: Vec<Entry>,
+pub(super) struct ClineIndex {
+    pub(super) entries: Vec<ClineEntry>,
     /// Items that are no messages.
     pub(super) broken: u64,
     /// Whether the last that happened was that the agent said it is done.
@@ -46,17 +46,17 @@ pub(super) struct Index {
 }
 
 /// Where a message is.
-pub(super) struct Entry {
-    pub(super) place: Place,
+pub(super) struct ClineEntry {
+    pub(super) place: BytePosition,
     /// Its time as it was written.
     pub(super) stamp: String,
     time: f64,
-    kind: Part,
+    kind: ClinePart,
 }
 
 /// What a message has to do with others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum ClinePart {
     Command,
     CommandOutput,
     Browser,
@@ -68,20 +68,20 @@ enum Part {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Head {
+struct ClineHead {
     ts: serde_json::Value,
-    say: Loose<Nothing>,
-    ask: Loose<Nothing>,
+    say: LooseValue<IgnoredValue>,
+    ask: LooseValue<IgnoredValue>,
 }
 
-impl Peek for Head {}
+impl PeekLine for ClineHead {}
 
-impl Index {
+impl ClineIndex {
     /// Looks through the file of messages once.
-    pub(super) fn of(path: &Path) -> Result<Self> {
+    pub(super) fn build(path: &Path) -> Result<Self> {
         let mut entries = Vec::new();
         let mut broken = 0;
-        items(path, &mut |place, bytes| match Head::peek(bytes) {
+        items(path, &mut |place, bytes| match ClineHead::peek(bytes) {
             Some(head) => entries.push(head.entry(place)),
             None => broken += 1,
         })?;
@@ -95,18 +95,18 @@ impl Index {
         let (mut command, mut browser) = (None, None);
         for (at, entry) in self.entries.iter().enumerate() {
             match entry.kind {
-                Part::Command => command = Some(at),
-                Part::Browser => browser = Some(at),
-                Part::CommandOutput => self.parts.extend(command.map(|command| (command, at))),
+                ClinePart::Command => command = Some(at),
+                ClinePart::Browser => browser = Some(at),
+                ClinePart::CommandOutput => self.parts.extend(command.map(|command| (command, at))),
                 // Each action has one result; a further one belongs to none.
-                Part::BrowserResult => self.parts.extend(browser.take().map(|browser| (browser, at))),
-                Part::Silent | Part::Completion | Part::Other => {}
+                ClinePart::BrowserResult => self.parts.extend(browser.take().map(|browser| (browser, at))),
+                ClinePart::Silent | ClinePart::Completion | ClinePart::Other => {}
             }
             match entry.kind {
-                Part::Silent | Part::CommandOutput | Part::BrowserResult => {}
+                ClinePart::Silent | ClinePart::CommandOutput | ClinePart::BrowserResult => {}
                 kind => {
                     self.last_action = Some(at);
-                    self.finished = kind == Part::Completion;
+                    self.finished = kind == ClinePart::Completion;
                 }
             }
         }
@@ -114,15 +114,15 @@ impl Index {
     }
 
     /// The places of the messages that complete an entry, in their order.
-    pub(super) fn parts_of(&self, entry: usize) -> impl Iterator<Item = Place> {
+    pub(super) fn parts_of(&self, entry: usize) -> impl Iterator<Item = BytePosition> {
         let from = self.parts.partition_point(|(whole, _)| *whole < entry);
         let parts = self.parts[from..].iter().take_while(move |(whole, _)| *whole == entry);
         parts.map(|(_, part)| self.entries[*part].place)
     }
 }
 
-impl Head {
-    fn entry(&self, place: Place) -> Entry {
+impl ClineHead {
+    fn entry(&self, place: BytePosition) -> ClineEntry {
         let stamp = match &self.ts {
             serde_json::Value::Null => "0".to_owned(),
             serde_json::Value::String(text) => text.clone(),
@@ -131,14 +131,14 @@ impl Head {
         let time = stamp.parse().ok().filter(|time: &f64| time.is_finite()).unwrap_or_default();
         let kind = if self.say.is_there() { self.say.text() } else { self.ask.text() };
         let kind = match kind {
-            "command" => Part::Command,
-            "command_output" => Part::CommandOutput,
-            "browser_action" => Part::Browser,
-            "browser_action_result" => Part::BrowserResult,
-            "completion_result" => Part::Completion,
-            kind if is_silent(kind) => Part::Silent,
-            _ => Part::Other,
+            "command" => ClinePart::Command,
+            "command_output" => ClinePart::CommandOutput,
+            "browser_action" => ClinePart::Browser,
+            "browser_action_result" => ClinePart::BrowserResult,
+            "completion_result" => ClinePart::Completion,
+            kind if is_silent(kind) => ClinePart::Silent,
+            _ => ClinePart::Other,
         };
-        Entry { place, stamp, time, kind }
+        ClineEntry { place, stamp, time, kind }
     }
 }

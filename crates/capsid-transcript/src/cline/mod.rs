@@ -5,22 +5,22 @@
 //! is an error for this time: nothing is taken from it, so nothing is lost. The files are lists that can grow long;
 //! their items are read one by one.
 
+mod action_builder;
 mod api;
 mod array;
 mod index;
-mod said;
-mod teller;
+mod messages;
 mod tools;
 
 use crate::shape::cap;
-use crate::{Action, Kind, Report, Source};
-use api::Api;
-use capsid_model::exact::{Fields, Json, parse_lossy};
+use crate::{Action, ActionKind, ReadReport, TranscriptSource};
+use action_builder::ClineActionBuilder;
+use api::ApiHistory;
+use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
 use capsid_model::{Code, Problem, Result, fields};
-use index::Index;
+use index::ClineIndex;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use teller::Teller;
 
 /// The file that makes a folder a task.
 pub(crate) const MESSAGES: &str = "ui_messages.json";
@@ -32,20 +32,20 @@ const METADATA_BYTES: u64 = 16 << 20;
 const FIRST_BYTES: u64 = 1 << 20;
 
 /// Reads a task: where it comes from, then one action after the other.
-pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<Report> {
+pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<ReadReport> {
     let path = source.path.join(MESSAGES);
-    let index = Index::of(&path)?;
-    let api = Api::open(&source.path.join(HISTORY))?;
+    let index = ClineIndex::build(&path)?;
+    let api = ApiHistory::open(&source.path.join(HISTORY))?;
     let metadata = metadata(&source.path.join(METADATA))?;
-    let mut report = Report { broken: index.broken, finished: index.finished, ..Report::default() };
+    let mut report = ReadReport { broken: index.broken, finished: index.finished, ..ReadReport::default() };
     let base = environment(source, metadata.as_ref());
     let model = metadata.as_ref().and_then(|metadata| last(metadata, "model_usage")?.text("model_id"));
     let model = model.unwrap_or_default().to_owned();
     if let Some(metadata) = &metadata {
         each(provenance(metadata, base.clone(), &model))?;
     }
-    let mut teller = Teller::new(base, model, api);
-    let mut messages = array::Items::open(&path)?;
+    let mut teller = ClineActionBuilder::new(base, model, api);
+    let mut messages = array::ArrayItems::open(&path)?;
     for (at, entry) in index.entries.iter().enumerate() {
         let Some(message) = messages.at(entry.place)? else {
             report.broken += 1;
@@ -56,7 +56,8 @@ pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Resu
             parts.extend(messages.at(part)?);
         }
         let is_last = index.last_action == Some(at) && !index.finished;
-        let told = teller.tell(&format!("{}:{at}", entry.stamp), &message, &parts, is_last, &mut report)?;
+        let told =
+            teller.add_message(&format!("{}:{at}", entry.stamp), &message, &parts, is_last, &mut report)?;
         if let Some(action) = told {
             each(action)?;
         }
@@ -68,7 +69,7 @@ pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Resu
 }
 
 /// A file that is there must be whole.
-fn metadata(path: &Path) -> Result<Option<Json>> {
+fn metadata(path: &Path) -> Result<Option<ExactJson>> {
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -93,7 +94,7 @@ fn half_written(path: &Path, what: &str) -> Problem {
 pub(crate) fn working_folders(task: &Path) -> Vec<PathBuf> {
     const HEADS: [&str; 2] = ["Working Directory (", "Workspace Directory ("];
     let Ok(Some(first)) = array::first(&task.join(HISTORY), FIRST_BYTES) else { return Vec::new() };
-    let blocks = first.get("content").and_then(Json::as_array).unwrap_or_default();
+    let blocks = first.get("content").and_then(ExactJson::as_array).unwrap_or_default();
     let texts = blocks.iter().filter_map(|block| block.text("text"));
     let folder = |text: &str| {
         let (_, rest) = HEADS.iter().find_map(|head| text.split_once(head))?;
@@ -103,11 +104,11 @@ pub(crate) fn working_folders(task: &Path) -> Vec<PathBuf> {
     texts.filter_map(folder).collect()
 }
 
-fn last<'a>(metadata: &'a Json, name: &str) -> Option<&'a Json> {
+fn last<'a>(metadata: &'a ExactJson, name: &str) -> Option<&'a ExactJson> {
     metadata.get(name)?.as_array()?.last()
 }
 
-fn environment(source: &Source, metadata: Option<&Json>) -> Fields {
+fn environment(source: &TranscriptSource, metadata: Option<&ExactJson>) -> ExactFields {
     let mut environment = source.told.clone();
     let history = metadata.and_then(|metadata| last(metadata, "environment_history"));
     for name in ["os_name", "cline_version"] {
@@ -117,16 +118,17 @@ fn environment(source: &Source, metadata: Option<&Json>) -> Fields {
     environment
 }
 
-fn provenance(metadata: &Json, mut environment: Fields, model: &str) -> Action {
-    let list =
-        |name: &str| Json::from(metadata.get(name).and_then(Json::as_array).unwrap_or_default().to_vec());
-    let count = |list: &Json| list.as_array().map_or(0, <[Json]>::len);
+fn provenance(metadata: &ExactJson, mut environment: ExactFields, model: &str) -> Action {
+    let list = |name: &str| {
+        ExactJson::from(metadata.get(name).and_then(ExactJson::as_array).unwrap_or_default().to_vec())
+    };
+    let count = |list: &ExactJson| list.as_array().map_or(0, <[ExactJson]>::len);
     let (files, models) = (list("files_in_context"), list("model_usage"));
     environment.insert("files_in_context_count".to_owned(), count(&files).into());
     environment.insert("model_usage_count".to_owned(), count(&models).into());
     Action {
         key: "provenance".to_owned(),
-        kind: Kind::System,
+        kind: ActionKind::System,
         environment,
         model: model.to_owned(),
         summary: "session provenance".to_owned(),

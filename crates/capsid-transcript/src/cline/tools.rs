@@ -1,11 +1,11 @@
 //! What the agent did: tools, commands, the browser, servers.
 
-use super::api::Joined;
-use super::teller::{Message, Teller, only, text_only};
-use crate::shape::{Counts, cap, count_diff, first_text, one_line, start_of, summary, without_images};
-use crate::{Action, Authority, Call, Kind};
+use super::action_builder::{ClineActionBuilder, ClineMessage, only, text_only};
+use super::api::CallResult;
+use crate::shape::{LineCounts, cap, count_diff, first_text, one_line, start_of, summary, without_images};
+use crate::{Action, ActionKind, Authority, ToolInvocation};
 use capsid_model::Result;
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
 
 const ARGUMENTS: [&str; 9] = [
@@ -47,15 +47,15 @@ fn api_names(tool: &str) -> &[&str] {
 }
 
 /// What is told of a call that was made, found or not among what the model saw.
-struct Outcome {
+struct ToolOutcome {
     result: Option<String>,
     failed: bool,
     denied: bool,
 }
 
-impl Outcome {
+impl ToolOutcome {
     /// Takes the call's result, and its reasoning into the action.
-    fn of(joined: Option<Joined>, teller: &mut Teller, action: &mut Action) -> Self {
+    fn resolve(joined: Option<CallResult>, teller: &mut ClineActionBuilder, action: &mut Action) -> Self {
         let joined = joined.unwrap_or_default();
         teller.add_reasoning(action, joined.reasoning);
         let head = joined.result.as_deref().unwrap_or_default().trim_start();
@@ -69,11 +69,11 @@ impl Outcome {
 }
 
 /// A tool that works on files or looks for something.
-pub(super) fn tool(teller: &mut Teller, message: &Message<'_>) -> Result<Action> {
+pub(super) fn tool(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
     let mut action = teller.act(message);
     let object = message.object().unwrap_or_else(|| text_only(message.text).into());
     let name = object.text("tool").unwrap_or("tool").to_owned();
-    let mut arguments: Json = only(&object, &ARGUMENTS).into();
+    let mut arguments: ExactJson = only(&object, &ARGUMENTS).into();
     if object.get("tool").is_none() {
         arguments = object.clone();
     }
@@ -82,14 +82,14 @@ pub(super) fn tool(teller: &mut Teller, message: &Message<'_>) -> Result<Action>
     let own = snake(&name);
     let names: Vec<&str> = api_names(&name).iter().copied().chain([own.as_str()]).collect();
     let joined = teller.api.join(&names, &targets)?;
-    let outcome = Outcome::of(joined, teller, &mut action);
+    let outcome = ToolOutcome::resolve(joined, teller, &mut action);
     action.open |= message.is_last && outcome.result.is_none();
     action.summary = summary(
         &name,
         &first_text(&arguments, &["path", "regex", "filePattern", "text"]).unwrap_or_default(),
     );
     let change = text("diff").or(text("content")).filter(|text| is_diff(text));
-    let result: Json = match change {
+    let result: ExactJson = match change {
         Some(change) if !outcome.failed => {
             action.summary += &counts(change).suffix();
             change.into()
@@ -98,7 +98,7 @@ pub(super) fn tool(teller: &mut Teller, message: &Message<'_>) -> Result<Action>
             (Some(result), _) => result.as_str().into(),
             // Of a file that was read, the content is only its path.
             (None, Some(content)) if name != "readFile" => content.into(),
-            _ => Json::Null,
+            _ => ExactJson::Null,
         },
     };
     let verb = match name.as_str() {
@@ -110,15 +110,15 @@ pub(super) fn tool(teller: &mut Teller, message: &Message<'_>) -> Result<Action>
     if let (Some(verb), Some(path), false) = (verb, text("path"), outcome.failed) {
         action.side_effects.push(format!("{verb} {path}"));
     }
-    Ok(finish(action, message, &outcome, Call { tool: name, arguments, result, duration_ms: None }))
+    Ok(finish(action, message, &outcome, ToolInvocation { tool: name, arguments, result, duration_ms: None }))
 }
 
 /// A command, with everything it put out, however late.
-pub(super) fn command(teller: &mut Teller, message: &Message<'_>) -> Result<Action> {
+pub(super) fn command(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
     let mut action = teller.act(message);
     let command = message.text.strip_suffix(NEEDS_APPROVAL).unwrap_or(message.text);
     let joined = teller.api.join(&["execute_command"], &[command])?;
-    let mut outcome = Outcome::of(joined, teller, &mut action);
+    let mut outcome = ToolOutcome::resolve(joined, teller, &mut action);
     action.open |= message.is_last;
     action.summary = summary("command", command);
     let mut output = outcome.result.clone();
@@ -135,23 +135,24 @@ pub(super) fn command(teller: &mut Teller, message: &Message<'_>) -> Result<Acti
         action.side_effects.push(format!("ran {}", one_line(command)));
     }
     let arguments = fields! { "command": command }.into();
-    let call = Call { tool: "command".to_owned(), arguments, result: output.into(), duration_ms: None };
+    let call =
+        ToolInvocation { tool: "command".to_owned(), arguments, result: output.into(), duration_ms: None };
     Ok(finish(action, message, &outcome, call))
 }
 
 /// An action in the browser. Of a screenshot only its length is kept.
-pub(super) fn browser(teller: &mut Teller, message: &Message<'_>) -> Result<Action> {
+pub(super) fn browser(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
     let mut action = teller.act(message);
     let arguments = message.object().unwrap_or_else(|| text_only(message.text).into());
     let joined = teller.api.join(&["browser_action"], &[arguments.text("action").unwrap_or_default()])?;
-    let outcome = Outcome::of(joined, teller, &mut action);
+    let outcome = ToolOutcome::resolve(joined, teller, &mut action);
     let shown = message.parts.first().map(|part| {
         let text = part.text("text").unwrap_or_default();
         capsid_model::exact::parse_lossy(text.as_bytes()).unwrap_or_default()
     });
     action.open |= message.is_last && shown.is_none();
     let mut target = first_text(&arguments, &["url", "text", "action"]).unwrap_or_default();
-    let mut result = Json::Null;
+    let mut result = ExactJson::Null;
     if let Some(shown) = shown {
         let url = shown.text("currentUrl").unwrap_or_default();
         let screenshot = shown.text("screenshot").unwrap_or_default();
@@ -170,44 +171,49 @@ pub(super) fn browser(teller: &mut Teller, message: &Message<'_>) -> Result<Acti
         .into();
     }
     action.summary = summary("browser_action", &target);
-    let call = Call { tool: "browser_action".to_owned(), arguments, result, duration_ms: None };
+    let call = ToolInvocation { tool: "browser_action".to_owned(), arguments, result, duration_ms: None };
     Ok(finish(action, message, &outcome, call))
 }
 
 /// A call of a server, or what the server answered.
-pub(super) fn mcp(teller: &mut Teller, message: &Message<'_>) -> Result<Action> {
+pub(super) fn mcp(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
     let mut action = teller.act(message);
     let object = message.object();
-    let mut outcome = Outcome { result: None, failed: false, denied: false };
+    let mut outcome = ToolOutcome { result: None, failed: false, denied: false };
     if message.kind == "use_mcp_server" {
         let text = |name: &str| object.as_ref().and_then(|object| object.text(name)).unwrap_or_default();
         let targets = [text("toolName"), text("uri"), text("serverName")];
         let joined = teller.api.join(&["use_mcp_tool", "access_mcp_resource"], &targets)?;
-        outcome = Outcome::of(joined, teller, &mut action);
+        outcome = ToolOutcome::resolve(joined, teller, &mut action);
         action.open |= message.is_last && outcome.result.is_none();
     }
     let is_cut = object.is_none() && message.text.chars().nth(MCP_TEXT_MAX).is_some();
-    let mut arguments: Fields = match object {
-        Some(Json::Object(object)) => object,
+    let mut arguments: ExactFields = match object {
+        Some(ExactJson::Object(object)) => object,
         _ => text_only(start_of(message.text, MCP_TEXT_MAX)),
     };
     if message.images() > 0 {
         arguments.insert("image_count".to_owned(), message.images().into());
     }
-    let result: Json = match &outcome.result {
+    let result: ExactJson = match &outcome.result {
         Some(result) => result.as_str().into(),
         None if is_cut => message.text.into(),
-        None => Json::Null,
+        None => ExactJson::Null,
     };
     action.summary = summary(message.kind, message.text);
     let arguments = without_images(arguments.into());
-    let call = Call { tool: message.kind.to_owned(), arguments, result, duration_ms: None };
+    let call = ToolInvocation { tool: message.kind.to_owned(), arguments, result, duration_ms: None };
     Ok(finish(action, message, &outcome, call))
 }
 
 /// What all calls have in common: who approved it, and whether it failed.
-fn finish(mut action: Action, message: &Message<'_>, outcome: &Outcome, mut call: Call) -> Action {
-    action.kind = Kind::Tool;
+fn finish(
+    mut action: Action,
+    message: &ClineMessage<'_>,
+    outcome: &ToolOutcome,
+    mut call: ToolInvocation,
+) -> Action {
+    action.kind = ActionKind::Tool;
     action.failed = outcome.failed;
     if outcome.failed {
         action.summary += " (error)";
@@ -230,26 +236,26 @@ fn is_diff(text: &str) -> bool {
 }
 
 /// The lines that came and went; of blocks to search and replace, those of each side.
-fn counts(text: &str) -> Counts {
+fn counts(text: &str) -> LineCounts {
     #[derive(PartialEq)]
-    enum Side {
+    enum DiffSide {
         None,
         Old,
         New,
     }
-    let mut counts = Counts::default();
-    let (mut side, mut has_blocks) = (Side::None, false);
+    let mut counts = LineCounts::default();
+    let (mut side, mut has_blocks) = (DiffSide::None, false);
     for line in text.lines() {
         let mark = line.trim_end();
         if mark.starts_with("<<<<<<< SEARCH") || mark.starts_with("------- SEARCH") {
-            (side, has_blocks) = (Side::Old, true);
-        } else if side == Side::Old && mark == "=======" {
-            side = Side::New;
-        } else if side == Side::New && (mark == ">>>>>>> REPLACE" || mark == "+++++++ REPLACE") {
-            side = Side::None;
-        } else if side == Side::Old {
+            (side, has_blocks) = (DiffSide::Old, true);
+        } else if side == DiffSide::Old && mark == "=======" {
+            side = DiffSide::New;
+        } else if side == DiffSide::New && (mark == ">>>>>>> REPLACE" || mark == "+++++++ REPLACE") {
+            side = DiffSide::None;
+        } else if side == DiffSide::Old {
             counts.removed += 1;
-        } else if side == Side::New {
+        } else if side == DiffSide::New {
             counts.added += 1;
         }
     }
@@ -289,11 +295,11 @@ mod tests {
     #[test]
     fn both_kinds_of_blocks_are_counted_by_their_sides() {
         let plain = "------- SEARCH\nlet n = 1\n=======\nlet n = 2\nlet m = 3\n+++++++ REPLACE\n";
-        assert_eq!(counts(plain), Counts { added: 2, removed: 1 });
+        assert_eq!(counts(plain), LineCounts { added: 2, removed: 1 });
         let arrows =
             "<<<<<<< SEARCH\n-a\n+b\n=======\n>>>>>>> REPLACE\n<<<<<<< SEARCH\n=======\nx\n>>>>>>> REPLACE\n";
-        assert_eq!(counts(arrows), Counts { added: 1, removed: 2 });
-        assert_eq!(counts("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n+z"), Counts { added: 2, removed: 1 });
+        assert_eq!(counts(arrows), LineCounts { added: 1, removed: 2 });
+        assert_eq!(counts("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n+z"), LineCounts { added: 2, removed: 1 });
         assert!(is_diff(plain) && is_diff(arrows) && is_diff("@@ -1 +1 @@") && !is_diff("let a = 1"));
     }
 

@@ -1,36 +1,36 @@
 //! How actions are made and given.
 
-use super::Reader;
-use crate::jsonl::{Line, short};
+use super::CodexReader;
+use crate::jsonl::{JsonLine, short};
 use crate::shape::{cap, cap_text, one_line, without_images};
-use crate::{Action, Kind};
+use crate::{Action, ActionKind};
 use capsid_model::Result;
-use capsid_model::exact::Json;
+use capsid_model::exact::ExactJson;
 use capsid_model::fields;
 
-impl Reader<'_> {
+impl CodexReader<'_> {
     /// Gives an action, unless it was given before or a fork repeats it.
-    pub(super) fn give(&mut self, action: Action) -> Result<()> {
+    pub(super) fn emit(&mut self, action: Action) -> Result<()> {
         if self.repeated_until.is_some() || !self.keys.insert(short(&action.key)) {
             return Ok(());
         }
-        if action.kind != Kind::System {
+        if action.kind != ActionKind::System {
             self.report.finished = false;
         }
         self.held.push(action)
     }
 
     /// A call or a message, with the thinking that led to it.
-    pub(super) fn begun(&mut self, key: String, kind: Kind) -> Action {
+    pub(super) fn begun(&mut self, key: String, kind: ActionKind) -> Action {
         let mut action = self.blank(key, kind);
-        action.reasoning = self.thoughts.take();
+        action.reasoning = self.thoughts.drain();
         if std::mem::take(&mut self.thoughts.encrypted) {
             action.environment.insert("thinking_redacted".to_owned(), true.into());
         }
         action
     }
 
-    pub(super) fn blank(&self, key: String, kind: Kind) -> Action {
+    pub(super) fn blank(&self, key: String, kind: ActionKind) -> Action {
         Action {
             key,
             kind,
@@ -43,50 +43,55 @@ impl Reader<'_> {
     }
 
     /// Something that is neither a call nor said.
-    pub(super) fn note(&mut self, key: String, summary: impl Into<String>, result: Json) -> Result<()> {
-        let action = self.blank(key, Kind::System);
-        self.give(Action { summary: summary.into(), result, ..action })
+    pub(super) fn emit_note(
+        &mut self,
+        key: String,
+        summary: impl Into<String>,
+        result: ExactJson,
+    ) -> Result<()> {
+        let action = self.blank(key, ActionKind::System);
+        self.emit(Action { summary: summary.into(), result, ..action })
     }
 
     /// A text that is neither a call nor said by the agent.
-    pub(super) fn note_text(&mut self, key: String, summary: &str, text: &str) -> Result<()> {
-        let action = self.blank(key, Kind::System);
-        self.give(Action { summary: summary.to_owned(), analysis: text.to_owned(), ..action })
+    pub(super) fn emit_text_note(&mut self, key: String, summary: &str, text: &str) -> Result<()> {
+        let action = self.blank(key, ActionKind::System);
+        self.emit(Action { summary: summary.to_owned(), analysis: text.to_owned(), ..action })
     }
 
-    pub(super) fn compacted(&mut self, text: &str, line: &Line<'_>) -> Result<()> {
-        self.note_text(format!("compact:{}", line.number), "history compaction", text)
+    pub(super) fn compacted(&mut self, text: &str, line: &JsonLine<'_>) -> Result<()> {
+        self.emit_text_note(format!("compact:{}", line.number), "history compaction", text)
     }
 
-    pub(super) fn unknown(&mut self, kind: &str, document: &Json, line: &Line<'_>) -> Result<()> {
+    pub(super) fn unknown(&mut self, kind: &str, document: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
         let kind = cap_text(kind, 80);
         let summary = format!("unknown line: {}", one_line(&kind));
         *self.report.unknown.entry(kind).or_default() += 1;
-        self.note(format!("{}:unknown", line.number), summary, verbatim(document))
+        self.emit_note(format!("{}:unknown", line.number), summary, verbatim(document))
     }
 
-    pub(super) fn too_long(&mut self, line: &Line<'_>) -> Result<()> {
+    pub(super) fn too_long(&mut self, line: &JsonLine<'_>) -> Result<()> {
         self.report.broken += 1;
         let summary = format!("line of {} bytes, too long to read", line.place.length);
         let result = fields! { "line": line.number, "bytes": line.place.length }.into();
-        self.note(format!("{}:long", line.number), summary, result)
+        self.emit_note(format!("{}:long", line.number), summary, result)
     }
 
     /// Thinking that no action followed. At the end of a turn none will; at the end of the file one may still come.
-    pub(super) fn leftover_thoughts(&mut self, end_of_turn: Option<&Line<'_>>) -> Result<()> {
+    pub(super) fn emit_leftover_reasoning(&mut self, end_of_turn: Option<&JsonLine<'_>>) -> Result<()> {
         let last = end_of_turn.map_or(self.thoughts.line, |line| line.number);
-        let reasoning = self.thoughts.take();
+        let reasoning = self.thoughts.drain();
         self.thoughts.encrypted = false;
         if reasoning.is_empty() {
             return Ok(());
         }
-        let action = self.blank(format!("reasoning:{}", last + 1), Kind::System);
+        let action = self.blank(format!("reasoning:{}", last + 1), ActionKind::System);
         let summary = "model reasoning (no following action)".to_owned();
-        self.give(Action { summary, reasoning, open: end_of_turn.is_none(), ..action })
+        self.emit(Action { summary, reasoning, open: end_of_turn.is_none(), ..action })
     }
 }
 
 /// A value as it is, without the bytes of images, as long as a result may be.
-pub(super) fn verbatim(value: &Json) -> Json {
+pub(super) fn verbatim(value: &ExactJson) -> ExactJson {
     cap(without_images(value.clone()))
 }

@@ -2,7 +2,7 @@
 
 use crate::Authority;
 use crate::shape::plain;
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 
 /// Approval policies under which a person or a rule is asked.
 const ASKED: [&str; 5] = ["untrusted", "on-request", "on-write", "always", "unless-trusted"];
@@ -24,29 +24,29 @@ const SET_UP: [&str; 5] = [
 
 /// The session, the turn and the prompt.
 #[derive(Debug, Default)]
-pub(super) struct Context {
+pub(super) struct CodexContext {
     /// The session of this rollout; a fork repeats the heads of its ancestors too.
     pub(super) session: Option<String>,
-    pub(super) base: Fields,
+    pub(super) base: ExactFields,
     pub(super) model: String,
-    approval: Json,
-    sandbox: Json,
-    extras: Fields,
+    approval: ExactJson,
+    sandbox: ExactJson,
+    extras: ExactFields,
     pub(super) prompt: String,
     pub(super) forked_from: String,
 }
 
-impl Context {
+impl CodexContext {
     /// Takes the session's head in. False if it is that of another session.
-    pub(super) fn session(&mut self, payload: &Json) -> bool {
+    pub(super) fn session(&mut self, payload: &ExactJson) -> bool {
         let id = payload.text("id").unwrap_or_default();
         if self.session.as_ref().is_some_and(|own| own != id) {
             return false;
         }
         self.session = Some(id.to_owned());
         self.forked_from = payload.text("forked_from_id").unwrap_or_default().to_owned();
-        let git = payload.get("git").unwrap_or(&Json::Null);
-        let mut base = Fields::new();
+        let git = payload.get("git").unwrap_or(&ExactJson::Null);
+        let mut base = ExactFields::new();
         for name in ["cwd", "cli_version", "originator", "model_provider", "forked_from_id"] {
             base.insert(name.to_owned(), or_empty(payload.get(name)));
         }
@@ -61,7 +61,7 @@ impl Context {
     }
 
     /// Takes the head of a turn in.
-    pub(super) fn turn(&mut self, payload: &Json) {
+    pub(super) fn turn(&mut self, payload: &ExactJson) {
         let truthy = |name: &str| payload.get(name).filter(|value| value.is_truthy());
         if let Some(model) = truthy("model") {
             self.model = plain(model);
@@ -89,7 +89,7 @@ impl Context {
         asked
     }
 
-    pub(super) fn environment(&self) -> Fields {
+    pub(super) fn environment(&self) -> ExactFields {
         let mut environment = self.base.clone();
         environment.insert("model".to_owned(), self.model.as_str().into());
         environment.insert("approval_policy".to_owned(), or_empty(Some(&self.approval)));
@@ -108,6 +108,6 @@ impl Context {
     }
 }
 
-fn or_empty(value: Option<&Json>) -> Json {
+fn or_empty(value: Option<&ExactJson>) -> ExactJson {
     value.filter(|value| !value.is_null()).cloned().unwrap_or_else(|| "".into())
 }

@@ -1,13 +1,13 @@
 //! Events.
 
-use super::Reader;
+use super::CodexReader;
 use super::action::verbatim;
-use super::held::add;
-use super::twins::Form;
-use crate::jsonl::Line;
+use super::duplicate_filter::MessageForm;
+use super::held_action::add;
+use crate::jsonl::JsonLine;
 use crate::shape::{plain, summary};
 use capsid_model::Result;
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 
 /// Events that only tell of the beginning, the progress or the end of what is told elsewhere.
 const SAID_ELSEWHERE: [&str; 29] = [
@@ -56,46 +56,51 @@ const NOTED: [&str; 11] = [
     "apply_patch_approval_request",
 ];
 
-impl Reader<'_> {
-    pub(super) fn event(&mut self, document: &Json, payload: &Json, line: &Line<'_>) -> Result<()> {
+impl CodexReader<'_> {
+    pub(super) fn event(
+        &mut self,
+        document: &ExactJson,
+        payload: &ExactJson,
+        line: &JsonLine<'_>,
+    ) -> Result<()> {
         let kind = payload.text("type").unwrap_or_default();
         let text = |name: &str| payload.text(name).unwrap_or_default();
         match kind {
             "user_message" => {
-                self.asked(text("message"));
+                self.user_message(text("message"));
                 Ok(())
             }
-            "agent_message" => self.said(text("message"), Form::Event, line),
+            "agent_message" => self.assistant_message(text("message"), MessageForm::Event, line),
             "agent_reasoning" | "agent_reasoning_raw_content" => {
                 self.thoughts.event(text("text"), line.number);
                 Ok(())
             }
             "token_count" => self.tokens(payload, line),
-            "web_search_end" => self.search(payload, Form::Event, line),
+            "web_search_end" => self.search(payload, MessageForm::Event, line),
             "turn_aborted" => {
-                self.leftover_thoughts(Some(line))?;
+                self.emit_leftover_reasoning(Some(line))?;
                 let reason = payload.get("reason").map(plain).unwrap_or_default();
-                self.note(
+                self.emit_note(
                     format!("aborted:{}", line.number),
                     summary("turn aborted", &reason),
                     verbatim(payload),
                 )
             }
             "task_complete" | "turn_complete" => {
-                self.leftover_thoughts(Some(line))?;
+                self.emit_leftover_reasoning(Some(line))?;
                 self.report.finished = self.repeated_until.is_none();
                 Ok(())
             }
             _ if SAID_ELSEWHERE.contains(&kind) => Ok(()),
             _ if NOTED.contains(&kind) => {
-                self.note(format!("event:{}", line.number), format!("event: {kind}"), verbatim(payload))
+                self.emit_note(format!("event:{}", line.number), format!("event: {kind}"), verbatim(payload))
             }
             _ => self.unknown(&format!("event_msg/{kind}"), document, line),
         }
     }
 
     /// Tokens belong to the last call or message; what comes before the first one stands alone.
-    fn tokens(&mut self, payload: &Json, line: &Line<'_>) -> Result<()> {
+    fn tokens(&mut self, payload: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
         let usage = payload.get("info").and_then(|info| self.tokens.since_last(info));
         if self.repeated_until.is_some() {
             return Ok(());
@@ -114,13 +119,18 @@ impl Reader<'_> {
         }
     }
 
-    fn tokens_alone(&mut self, usage: Fields, limits: Option<&Json>, line: &Line<'_>) -> Result<()> {
-        let mut action = self.blank(format!("usage:{}", line.number), crate::Kind::System);
+    fn tokens_alone(
+        &mut self,
+        usage: ExactFields,
+        limits: Option<&ExactJson>,
+        line: &JsonLine<'_>,
+    ) -> Result<()> {
+        let mut action = self.blank(format!("usage:{}", line.number), crate::ActionKind::System);
         action.summary = "token usage".to_owned();
         action.usage = usage;
         if let Some(limits) = limits {
             action.environment.insert("rate_limits".to_owned(), limits.clone());
         }
-        self.give(action)
+        self.emit(action)
     }
 }

@@ -1,6 +1,6 @@
 //! What a forked rollout repeats from its parent.
 
-use crate::jsonl::Lines;
+use crate::jsonl::LineReader;
 use capsid_model::exact::parse_lossy;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,8 +11,8 @@ const DEEPEST: usize = 3;
 
 /// The number of the last line that repeats the parent's; none if there is no such line or no such parent.
 pub(super) fn repeated_until(rollout: &Path, parent: &str) -> Option<u64> {
-    let mut theirs = Lines::open(&find(rollout, parent)?).ok()?;
-    let mut ours = Lines::open(rollout).ok()?;
+    let mut theirs = LineReader::open(&find(rollout, parent)?).ok()?;
+    let mut ours = LineReader::open(rollout).ok()?;
     // Our own head.
     ours.next().ok()??;
     let mut last = None;
@@ -58,7 +58,7 @@ fn find_in(folder: &Path, end: &str, deeper: usize) -> Option<PathBuf> {
 }
 
 #[derive(Deserialize)]
-struct Bare<'a> {
+struct BareLine<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     #[serde(borrow)]
@@ -66,12 +66,12 @@ struct Bare<'a> {
 }
 
 fn kind(line: &[u8]) -> &str {
-    serde_json::from_slice::<Bare<'_>>(line).map(|bare| bare.kind).unwrap_or_default()
+    serde_json::from_slice::<BareLine<'_>>(line).map(|bare| bare.kind).unwrap_or_default()
 }
 
 /// Whether two lines say the same; a fork writes its own time on each.
 fn same(ours: &[u8], theirs: &[u8]) -> bool {
-    let bare = |line| serde_json::from_slice::<Bare<'_>>(line).ok();
+    let bare = |line| serde_json::from_slice::<BareLine<'_>>(line).ok();
     if let (Some(ours), Some(theirs)) = (bare(ours), bare(theirs))
         && ours.kind == theirs.kind
         && ours.payload.get() == theirs.payload.get()

@@ -1,14 +1,16 @@
 //! The first reading: where outputs are, and where the last turn begins.
 
-use crate::jsonl::{Lines, Loose, Nothing, Peek, Place, Set, Table, short};
+use crate::jsonl::{
+    BytePosition, IgnoredValue, KeyNumbers, KeyTable, LineReader, LooseValue, PeekLine, short,
+};
 use capsid_model::Result;
 use serde::Deserialize;
 
 /// What the first reading found.
 #[derive(Debug, Default)]
-pub(super) struct Index {
-    outputs: Table<Place>,
-    calls: Set,
+pub(super) struct CodexIndex {
+    outputs: KeyTable<BytePosition>,
+    calls: KeyNumbers,
     /// For each line, whether it is the output of a known call.
     output_only: Vec<bool>,
     /// From where on an output may still come.
@@ -19,35 +21,35 @@ pub(super) struct Index {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Seen {
+struct CodexLine {
     #[serde(rename = "type")]
-    kind: Loose<Nothing>,
-    call_id: Loose<Nothing>,
-    role: Loose<Nothing>,
-    payload: Loose<SeenItem>,
+    kind: LooseValue<IgnoredValue>,
+    call_id: LooseValue<IgnoredValue>,
+    role: LooseValue<IgnoredValue>,
+    payload: LooseValue<CodexItem>,
 }
 
-impl Peek for Seen {}
+impl PeekLine for CodexLine {}
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct SeenItem {
+struct CodexItem {
     #[serde(rename = "type")]
-    kind: Loose<Nothing>,
-    call_id: Loose<Nothing>,
-    role: Loose<Nothing>,
+    kind: LooseValue<IgnoredValue>,
+    call_id: LooseValue<IgnoredValue>,
+    role: LooseValue<IgnoredValue>,
 }
 
-impl Index {
-    pub(super) fn of(mut lines: Lines) -> Result<Self> {
+impl CodexIndex {
+    pub(super) fn build(mut lines: LineReader) -> Result<Self> {
         let mut index = Self::default();
         while let Some(line) = lines.next()? {
-            let Some(seen) = Seen::peek(line.bytes) else { continue };
+            let Some(seen) = CodexLine::peek(line.bytes) else { continue };
             let (kind, call, role) = match seen.payload.one() {
                 Some(item) => (item.kind.text(), item.call_id.text(), item.role.text()),
                 None => (seen.kind.text(), seen.call_id.text(), seen.role.text()),
             };
-            if index.see(kind, call, role, line.place) {
+            if index.record(kind, call, role, line.place) {
                 let number = usize::try_from(line.number).unwrap_or(usize::MAX);
                 index.output_only.resize(number, false);
                 index.output_only.push(true);
@@ -57,7 +59,7 @@ impl Index {
     }
 
     /// Takes a line in; true if it is the output of a known call.
-    fn see(&mut self, kind: &str, call: &str, role: &str, place: Place) -> bool {
+    fn record(&mut self, kind: &str, call: &str, role: &str, place: BytePosition) -> bool {
         match kind {
             "function_call" | "custom_tool_call" | "local_shell_call" => {
                 if std::mem::take(&mut self.answered) {
@@ -91,11 +93,11 @@ impl Index {
         self.calls.contains(&short(call))
     }
 
-    pub(super) fn output_of(&self, call: &str) -> Option<Place> {
+    pub(super) fn output_of(&self, call: &str) -> Option<BytePosition> {
         self.outputs.get(&short(call)).copied()
     }
 
-    pub(super) fn is_last_turn(&self, line: Place) -> bool {
+    pub(super) fn is_last_turn(&self, line: BytePosition) -> bool {
         line.offset >= self.last_turn
     }
 }

@@ -1,16 +1,16 @@
 //! The session's head, and the items of the model's answers.
 
-use super::Reader;
+use super::CodexReader;
 use super::action::verbatim;
+use super::duplicate_filter::{DuplicateFilter, MessageForm};
 use super::fork;
-use super::output::{Output, is_output, output_of};
+use super::output::{CallOutput, is_output, output_of};
 use super::patch::patch_of;
-use super::twins::{Form, Twins};
-use crate::jsonl::{Line, short};
+use crate::jsonl::{JsonLine, short};
 use crate::shape::{CHAT_MAX, cap_text, first_text, joined, one_line, plain, summary};
-use crate::{Action, Call, Kind};
+use crate::{Action, ActionKind, ToolInvocation};
 use capsid_model::Result;
-use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_model::fields;
 
 /// Items that the first versions wrote without an envelope.
@@ -28,8 +28,8 @@ pub(super) const KNOWN: [&str; 9] = [
 /// Arguments that say what a call is about, the first one that is there.
 const TARGETS: [&str; 7] = ["command", "cmd", "path", "file_path", "pattern", "query", "input"];
 
-impl Reader<'_> {
-    pub(super) fn session(&mut self, payload: &Json, line: &Line<'_>) -> Result<()> {
+impl CodexReader<'_> {
+    pub(super) fn session(&mut self, payload: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
         let is_first = self.context.session.is_none();
         if self.repeated_until.is_some() || !self.context.session(payload) {
             return Ok(());
@@ -46,21 +46,21 @@ impl Reader<'_> {
             if !text.is_empty() {
                 let action = Action {
                     key: format!("{key}:{}", line.number),
-                    kind: Kind::System,
+                    kind: ActionKind::System,
                     agent_id: "codex".to_owned(),
                     environment: self.context.base.clone(),
                     analysis: text,
                     summary: summary.to_owned(),
                     ..Action::default()
                 };
-                self.give(action)?;
+                self.emit(action)?;
             }
         }
         Ok(())
     }
 
     /// Says that this rollout was forked, and passes over what it repeats.
-    fn forked(&mut self, line: &Line<'_>) -> Result<()> {
+    fn forked(&mut self, line: &JsonLine<'_>) -> Result<()> {
         let parent = self.context.forked_from.clone();
         let until = fork::repeated_until(self.path, &parent);
         let repeated = until.map(|until| until - line.number);
@@ -69,12 +69,17 @@ impl Reader<'_> {
             None => format!("forked from {parent}; repeated history cannot be told apart"),
         };
         let result = fields! { "forked_from_id": parent, "repeated_lines": repeated }.into();
-        self.note(format!("fork:{}", line.number), summary, result)?;
+        self.emit_note(format!("fork:{}", line.number), summary, result)?;
         self.repeated_until = until;
         Ok(())
     }
 
-    pub(super) fn item(&mut self, document: &Json, payload: &Json, line: &Line<'_>) -> Result<()> {
+    pub(super) fn item(
+        &mut self,
+        document: &ExactJson,
+        payload: &ExactJson,
+        line: &JsonLine<'_>,
+    ) -> Result<()> {
         let kind = payload.text("type").unwrap_or_default();
         match kind {
             "message" => self.message(payload, line),
@@ -95,12 +100,12 @@ impl Reader<'_> {
                 let action = payload.get("action").cloned().unwrap_or_default();
                 self.call("local_shell", action, payload, line)
             }
-            "web_search_call" | "web_search" => self.search(payload, Form::Item, line),
+            "web_search_call" | "web_search" => self.search(payload, MessageForm::Item, line),
             "image_generation_call" => self.image(payload, line),
             "ghost_snapshot" => {
                 let commit = payload.at(&["ghost_commit", "id"]).map(plain).unwrap_or_default();
                 let summary = summary("ghost_snapshot", &commit);
-                self.note(format!("snapshot:{}", line.number), summary, verbatim(payload))
+                self.emit_note(format!("snapshot:{}", line.number), summary, verbatim(payload))
             }
             "compaction" | "compaction_summary" | "context_compaction" => {
                 self.compacted(payload.text("message").unwrap_or_default(), line)
@@ -110,48 +115,59 @@ impl Reader<'_> {
         }
     }
 
-    fn message(&mut self, payload: &Json, line: &Line<'_>) -> Result<()> {
-        let text = content(payload.get("content").unwrap_or(&Json::Null));
+    fn message(&mut self, payload: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
+        let text = content(payload.get("content").unwrap_or(&ExactJson::Null));
         match payload.text("role").unwrap_or_default() {
-            "assistant" => self.said(&text, Form::Item, line),
+            "assistant" => self.assistant_message(&text, MessageForm::Item, line),
             "user" => {
-                self.asked(&text);
+                self.user_message(&text);
                 Ok(())
             }
             role => self.instructed(role, &text, line),
         }
     }
 
-    pub(super) fn asked(&mut self, text: &str) {
+    pub(super) fn user_message(&mut self, text: &str) {
         if self.context.ask(text) {
             self.report.finished = false;
-            (self.said, self.searched) = (Twins::default(), Twins::default());
+            (self.said, self.searched) = (DuplicateFilter::default(), DuplicateFilter::default());
         }
     }
 
-    fn instructed(&mut self, role: &str, text: &str, line: &Line<'_>) -> Result<()> {
+    fn instructed(&mut self, role: &str, text: &str, line: &JsonLine<'_>) -> Result<()> {
         if text.is_empty() || !self.instructed.insert(short(text)) {
             return Ok(());
         }
-        self.note_text(format!("msg:{}", line.number), &format!("{role} instructions"), text)
+        self.emit_text_note(format!("msg:{}", line.number), &format!("{role} instructions"), text)
     }
 
-    pub(super) fn said(&mut self, text: &str, form: Form, line: &Line<'_>) -> Result<()> {
+    pub(super) fn assistant_message(
+        &mut self,
+        text: &str,
+        form: MessageForm,
+        line: &JsonLine<'_>,
+    ) -> Result<()> {
         if text.is_empty() || self.said.is_second(form, text) {
             return Ok(());
         }
-        let action = self.begun(format!("msg:{}", line.number), Kind::Chat);
+        let action = self.begun(format!("msg:{}", line.number), ActionKind::Chat);
         let summary = cap_text(text, CHAT_MAX);
-        self.give(Action { analysis: text.to_owned(), summary, result: text.into(), ..action })
+        self.emit(Action { analysis: text.to_owned(), summary, result: text.into(), ..action })
     }
 
-    fn call(&mut self, tool: &str, arguments: Json, payload: &Json, line: &Line<'_>) -> Result<()> {
+    fn call(
+        &mut self,
+        tool: &str,
+        arguments: ExactJson,
+        payload: &ExactJson,
+        line: &JsonLine<'_>,
+    ) -> Result<()> {
         let id = payload.text("call_id").or(payload.text("id")).unwrap_or_default();
         let key = if id.is_empty() { format!("call:{}", line.number) } else { id.to_owned() };
-        let mut action = self.begun(key, Kind::Tool);
+        let mut action = self.begun(key, ActionKind::Tool);
         let output = self.output_for(id);
         action.open = output.is_none() && self.index.is_last_turn(line.place);
-        let Output { mut result, failed } = output.unwrap_or_default();
+        let CallOutput { mut result, failed } = output.unwrap_or_default();
         let target = first_text(&arguments, &TARGETS).unwrap_or_default();
         action.summary = summary(tool, &target);
         if let Some(patch) = patch_of(tool, &arguments) {
@@ -167,25 +183,30 @@ impl Reader<'_> {
         }
         action.failed = failed;
         action.authority = self.context.authority();
-        action.call = Some(Call { tool: tool.to_owned(), arguments, result, duration_ms: None });
-        self.give(action)
+        action.call = Some(ToolInvocation { tool: tool.to_owned(), arguments, result, duration_ms: None });
+        self.emit(action)
     }
 
-    fn output_for(&mut self, id: &str) -> Option<Output> {
+    fn output_for(&mut self, id: &str) -> Option<CallOutput> {
         let holder = self.again.at(self.index.output_of(id)?)?;
         let (_, payload) = super::parts(holder);
         (payload.text("call_id") == Some(id)).then(|| output_of(payload))
     }
 
     /// An output: of a call that is in another place of the file, or of none.
-    fn output(&mut self, payload: &Json, line: &Line<'_>) -> Result<()> {
+    fn output(&mut self, payload: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
         if self.index.is_called(payload.text("call_id").unwrap_or_default()) {
             return Ok(());
         }
-        self.note(format!("output:{}", line.number), "output of an unknown call", verbatim(payload))
+        self.emit_note(format!("output:{}", line.number), "output of an unknown call", verbatim(payload))
     }
 
-    pub(super) fn search(&mut self, payload: &Json, form: Form, line: &Line<'_>) -> Result<()> {
+    pub(super) fn search(
+        &mut self,
+        payload: &ExactJson,
+        form: MessageForm,
+        line: &JsonLine<'_>,
+    ) -> Result<()> {
         let action_of = payload.get("action").cloned().unwrap_or_default();
         let query = first_text(payload, &["query"])
             .or_else(|| first_text(&action_of, &["query", "url", "pattern"]))
@@ -195,40 +216,44 @@ impl Reader<'_> {
         }
         let id = payload.text("id").or(payload.text("call_id")).filter(|id| !id.is_empty());
         let key = id.map_or_else(|| format!("websearch:{}", line.number), str::to_owned);
-        let action = self.begun(key, Kind::Tool);
+        let action = self.begun(key, ActionKind::Tool);
         let mut result = fields! { "query": query.as_str() };
-        if form == Form::Item {
+        if form == MessageForm::Item {
             result.insert("status".to_owned(), payload.get("status").cloned().unwrap_or_default());
         }
         let arguments = fields! { "query": query.as_str(), "action": action_of }.into();
         let failed = payload.text("status") == Some("failed");
         let end = if failed { " (failed)" } else { "" };
         let summary = format!("{}{end}", summary("web_search", &query));
-        let call =
-            Call { tool: "web_search".to_owned(), arguments, result: result.into(), duration_ms: None };
-        self.give(Action { summary, failed, call: Some(call), ..action })
+        let call = ToolInvocation {
+            tool: "web_search".to_owned(),
+            arguments,
+            result: result.into(),
+            duration_ms: None,
+        };
+        self.emit(Action { summary, failed, call: Some(call), ..action })
     }
 
-    fn image(&mut self, payload: &Json, line: &Line<'_>) -> Result<()> {
+    fn image(&mut self, payload: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
         let id = payload.text("id").filter(|id| !id.is_empty());
         let key = id.map_or_else(|| format!("image:{}", line.number), str::to_owned);
-        let action = self.begun(key, Kind::Tool);
+        let action = self.begun(key, ActionKind::Tool);
         let prompt = payload.get("revised_prompt").map(plain).unwrap_or_default();
         let length = payload.text("result").map(str::len);
         let status = payload.get("status").cloned().unwrap_or_default();
-        let call = Call {
+        let call = ToolInvocation {
             tool: "image_generation".to_owned(),
             arguments: fields! { "revised_prompt": prompt.as_str() }.into(),
             result: fields! { "status": status, "base64_length": length }.into(),
             duration_ms: None,
         };
         let summary = summary("image_generation", &one_line(&prompt));
-        self.give(Action { summary, call: Some(call), ..action })
+        self.emit(Action { summary, call: Some(call), ..action })
     }
 }
 
 /// The arguments of a call, which come as the text of a JSON document.
-fn arguments(told: &Json) -> Json {
+fn arguments(told: &ExactJson) -> ExactJson {
     match told.as_str() {
         Some(text) => parse_lossy(text.as_bytes()).unwrap_or_else(|_| fields! { "_raw": text }.into()),
         None => told.clone(),
@@ -236,9 +261,9 @@ fn arguments(told: &Json) -> Json {
 }
 
 /// The texts of a message.
-fn content(content: &Json) -> String {
+fn content(content: &ExactJson) -> String {
     match content {
-        Json::Array(parts) => {
+        ExactJson::Array(parts) => {
             let texts: Vec<&str> = parts.iter().filter_map(|part| part.text("text")).collect();
             texts.join("\n")
         }
@@ -247,7 +272,7 @@ fn content(content: &Json) -> String {
 }
 
 /// Instructions are a text, or an object that holds it.
-fn instructions(told: &Json) -> String {
+fn instructions(told: &ExactJson) -> String {
     match told.get("text") {
         Some(text) => joined(text, "\n"),
         None => joined(told, "\n"),

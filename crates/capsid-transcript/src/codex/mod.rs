@@ -14,32 +14,32 @@
 
 mod action;
 mod context;
+mod duplicate_filter;
 mod events;
 mod fork;
-mod held;
+mod held_action;
 mod index;
 mod items;
 mod output;
 mod patch;
-mod thoughts;
+mod reasoning;
 mod tokens;
-mod twins;
 
-use crate::jsonl::{Again, Line, Lines, Set};
-use crate::{Action, Report, Source};
+use crate::jsonl::{JsonLine, KeyNumbers, LineReader, LineRereader};
+use crate::{Action, ReadReport, TranscriptSource};
 use capsid_model::Result;
-use capsid_model::exact::{Json, parse_lossy};
-use context::Context;
-use held::Held;
-use index::Index;
+use capsid_model::exact::{ExactJson, parse_lossy};
+use context::CodexContext;
+use duplicate_filter::DuplicateFilter;
+use held_action::HeldAction;
+use index::CodexIndex;
+use reasoning::PendingReasoning;
 use std::path::Path;
-use thoughts::Thoughts;
-use tokens::Tokens;
-use twins::Twins;
+use tokens::TokenTotals;
 
 /// The session that a rollout says it is of.
 pub fn session_id(path: &Path) -> Option<String> {
-    let mut lines = Lines::open(path).ok()?;
+    let mut lines = LineReader::open(path).ok()?;
     let line = lines.next().ok()??;
     let document = parse_lossy(line.bytes).ok()?;
     let (kind, payload) = parts(&document);
@@ -48,24 +48,24 @@ pub fn session_id(path: &Path) -> Option<String> {
 }
 
 /// Reads a session.
-pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<Report> {
-    let first = Lines::open(&source.path)?;
-    let mut second = first.again()?;
-    let index = Index::of(first)?;
-    let again = Again::open(&source.path)?;
-    let mut reader = Reader {
+pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<ReadReport> {
+    let first = LineReader::open(&source.path)?;
+    let mut second = first.reread()?;
+    let index = CodexIndex::build(first)?;
+    let again = LineRereader::open(&source.path)?;
+    let mut reader = CodexReader {
         path: &source.path,
         index,
         again,
-        report: Report::default(),
-        held: Held::new(each),
-        keys: Set::default(),
-        context: Context::default(),
-        thoughts: Thoughts::default(),
-        said: Twins::default(),
-        searched: Twins::default(),
-        instructed: Set::default(),
-        tokens: Tokens::default(),
+        report: ReadReport::default(),
+        held: HeldAction::new(each),
+        keys: KeyNumbers::default(),
+        context: CodexContext::default(),
+        thoughts: PendingReasoning::default(),
+        said: DuplicateFilter::default(),
+        searched: DuplicateFilter::default(),
+        instructed: KeyNumbers::default(),
+        tokens: TokenTotals::default(),
         repeated_until: None,
     };
     while let Some(line) = second.next()? {
@@ -75,27 +75,27 @@ pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Resu
 }
 
 /// What is kept while a session is read.
-struct Reader<'a> {
+struct CodexReader<'a> {
     path: &'a Path,
-    index: Index,
-    again: Again,
-    report: Report,
-    held: Held<'a>,
+    index: CodexIndex,
+    again: LineRereader,
+    report: ReadReport,
+    held: HeldAction<'a>,
     /// Actions that were given.
-    keys: Set,
-    context: Context,
-    thoughts: Thoughts,
-    said: Twins,
-    searched: Twins,
+    keys: KeyNumbers,
+    context: CodexContext,
+    thoughts: PendingReasoning,
+    said: DuplicateFilter,
+    searched: DuplicateFilter,
     /// Instructions that were given: many are repeated for every turn.
-    instructed: Set,
-    tokens: Tokens,
+    instructed: KeyNumbers,
+    tokens: TokenTotals,
     /// The last line that a fork repeats from its parent.
     repeated_until: Option<u64>,
 }
 
-impl Reader<'_> {
-    fn line(&mut self, line: &Line<'_>) -> Result<()> {
+impl CodexReader<'_> {
+    fn line(&mut self, line: &JsonLine<'_>) -> Result<()> {
         if self.index.is_output_only(line.number) {
             return Ok(());
         }
@@ -108,13 +108,13 @@ impl Reader<'_> {
         }
         if self.repeated_until == Some(line.number) {
             self.repeated_until = None;
-            self.thoughts = Thoughts::default();
+            self.thoughts = PendingReasoning::default();
             (self.said, self.searched) = Default::default();
         }
         Ok(())
     }
 
-    fn document(&mut self, document: &Json, line: &Line<'_>) -> Result<()> {
+    fn document(&mut self, document: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
         let (kind, payload) = parts(document);
         match kind {
             "session_meta" => self.session(payload, line),
@@ -130,15 +130,15 @@ impl Reader<'_> {
         }
     }
 
-    fn end(mut self) -> Result<Report> {
-        self.leftover_thoughts(None)?;
-        self.held.give_all()?;
+    fn end(mut self) -> Result<ReadReport> {
+        self.emit_leftover_reasoning(None)?;
+        self.held.emit_all()?;
         Ok(self.report)
     }
 }
 
 /// The type and the payload of a line. The first versions wrote items, and the session's head, without an envelope.
-fn parts(document: &Json) -> (&str, &Json) {
+fn parts(document: &ExactJson) -> (&str, &ExactJson) {
     let kind = document.text("type").unwrap_or_default();
     match document.get("payload") {
         Some(payload) => (kind, payload),

@@ -1,15 +1,15 @@
 //! What a call gave, and whether it failed.
 
 use crate::shape::{cap, without_images};
-use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::exact::{ExactJson, parse_lossy};
 
 /// So far into a text its exit code is looked for.
 const HEAD_LINES: usize = 6;
 
 /// A call's output.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Output {
-    pub(super) result: Json,
+pub(super) struct CallOutput {
+    pub(super) result: ExactJson,
     pub(super) failed: bool,
 }
 
@@ -19,22 +19,22 @@ pub(super) fn is_output(kind: &str) -> bool {
 }
 
 /// Reads an output: a text, a text that is JSON, a list of parts, or an object with the text and its exit code.
-pub(super) fn output_of(payload: &Json) -> Output {
-    let output = payload.get("output").unwrap_or(&Json::Null);
+pub(super) fn output_of(payload: &ExactJson) -> CallOutput {
+    let output = payload.get("output").unwrap_or(&ExactJson::Null);
     let parsed = output.as_str().filter(|text| text.starts_with('{')).and_then(|text| {
         let parsed = parse_lossy(text.as_bytes()).ok()?;
         parsed.at(&["metadata", "exit_code"])?.as_i64().is_some().then_some(parsed)
     });
     let output = parsed.as_ref().unwrap_or(output);
     let result = match output {
-        Json::Object(fields) => fields.get("output").or(fields.get("content")).unwrap_or(output),
+        ExactJson::Object(fields) => fields.get("output").or(fields.get("content")).unwrap_or(output),
         other => other,
     };
-    Output { result: cap(without_images(flat(result))), failed: failed(output) }
+    CallOutput { result: cap(without_images(flat(result))), failed: failed(output) }
 }
 
 /// A list of texts as one text; with anything else in it, it stays a list.
-fn flat(result: &Json) -> Json {
+fn flat(result: &ExactJson) -> ExactJson {
     let texts: Option<Vec<&str>> = result
         .as_array()
         .filter(|parts| !parts.is_empty())
@@ -42,13 +42,13 @@ fn flat(result: &Json) -> Json {
     texts.map_or_else(|| result.clone(), |texts| texts.join("\n").into())
 }
 
-fn failed(output: &Json) -> bool {
+fn failed(output: &ExactJson) -> bool {
     match output {
-        Json::Object(_) => match output.at(&["metadata", "exit_code"]) {
+        ExactJson::Object(_) => match output.at(&["metadata", "exit_code"]) {
             Some(code) if !code.is_null() => code.as_f64() != Some(0.0),
             _ => output.get("success").is_some_and(|success| !success.is_null() && !success.is_truthy()),
         },
-        Json::String(text) => exit_code(text).is_some_and(|code| code != 0),
+        ExactJson::String(text) => exit_code(text).is_some_and(|code| code != 0),
         _ => false,
     }
 }
@@ -70,8 +70,8 @@ mod tests {
     use super::*;
     use capsid_model::fields;
 
-    fn read(output: impl Into<Json>) -> (Json, bool) {
-        let output: Json = output.into();
+    fn read(output: impl Into<ExactJson>) -> (ExactJson, bool) {
+        let output: ExactJson = output.into();
         let read = output_of(&fields! { "output": output }.into());
         (read.result, read.failed)
     }
@@ -85,10 +85,10 @@ mod tests {
         assert_eq!(read("{\"a\":1}"), ("{\"a\":1}".into(), false));
         assert_eq!(read("plain"), ("plain".into(), false));
         assert_eq!(read(fields! { "content": "no", "success": false }), ("no".into(), true));
-        let parts = |name: &str| Json::from(fields! { "type": "input_text", "text": name });
+        let parts = |name: &str| ExactJson::from(fields! { "type": "input_text", "text": name });
         assert_eq!(read(vec![parts("a"), parts("b")]), ("a\nb".into(), false));
         let uri = format!("data:image/png;base64,{}", "A".repeat(100));
-        let image: Json = fields! { "type": "input_image", "image_url": uri }.into();
+        let image: ExactJson = fields! { "type": "input_image", "image_url": uri }.into();
         let (mixed, _) = read(vec![parts("a"), image]);
         let shown = mixed.as_array().unwrap()[1].at(&["image_url", "base64_length"]).cloned();
         assert_eq!(shown, Some(100_i64.into()));

@@ -1,7 +1,7 @@
 //! Patches: found in a call's arguments, shown as a diff.
 
-use crate::shape::{Counts, joined};
-use capsid_model::exact::Json;
+use crate::shape::{LineCounts, joined};
+use capsid_model::exact::ExactJson;
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -17,25 +17,25 @@ const FILES: [(&str, &str); 4] = [
 
 /// A patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Patch {
+pub(super) struct CodexPatch {
     pub(super) diff: String,
-    pub(super) counts: Counts,
+    pub(super) counts: LineCounts,
     pub(super) side_effects: Vec<String>,
 }
 
 /// The patch of a call, if it has one.
-pub(super) fn patch_of(tool: &str, arguments: &Json) -> Option<Patch> {
+pub(super) fn patch_of(tool: &str, arguments: &ExactJson) -> Option<CodexPatch> {
     if !PATCHERS.contains(&tool) {
         return None;
     }
     let names = ["input", "patch", "apply_patch", "content", "command", "cmd"];
-    names.iter().filter_map(|name| arguments.get(name)).find_map(|value| shown(&joined(value, "\n")))
+    names.iter().filter_map(|name| arguments.get(name)).find_map(|value| parse_shown(&joined(value, "\n")))
 }
 
-fn shown(text: &str) -> Option<Patch> {
+fn parse_shown(text: &str) -> Option<CodexPatch> {
     let inside = &text[text.find(BEGIN)? + BEGIN.len()..];
     let inside = &inside[..inside.find(END)?];
-    let mut patch = Patch::default();
+    let mut patch = CodexPatch::default();
     let mut lines = Vec::new();
     // The first line is the rest of the marker's own.
     for line in inside.lines().skip(1) {
@@ -66,7 +66,7 @@ mod tests {
     fn a_patch_is_found_in_every_argument_that_can_hold_it() {
         let text = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: b\n*** Move to: c\n@@\n-y\n z\n*** End Patch\n";
         let here = format!("apply_patch <<'EOF'\n{text}EOF");
-        let calls: [(&str, Json); 4] = [
+        let calls: [(&str, ExactJson); 4] = [
             ("apply_patch", fields! { "input": text }.into()),
             ("apply_patch", fields! { "patch": text }.into()),
             ("shell", fields! { "command": vec!["bash", "-lc", &here] }.into()),
@@ -75,7 +75,7 @@ mod tests {
         for (tool, arguments) in calls {
             let patch = patch_of(tool, &arguments).unwrap();
             assert_eq!(patch.diff, "--- added: a\n+x\n--- edited: b\n--- moved to: c\n@@\n-y\n z");
-            assert_eq!(patch.counts, Counts { added: 1, removed: 1 });
+            assert_eq!(patch.counts, LineCounts { added: 1, removed: 1 });
             assert_eq!(patch.side_effects, ["added a", "edited b"]);
         }
     }
@@ -86,6 +86,6 @@ mod tests {
         assert_eq!(patch_of("shell", &fields! { "command": vec!["ls"] }.into()), None);
         assert_eq!(patch_of("shell", &fields! { "command": "*** Begin Patch\n+x" }.into()), None);
         let empty = patch_of("shell", &fields! { "command": "*** Begin Patch*** End Patch" }.into());
-        assert_eq!(empty, Some(Patch::default()));
+        assert_eq!(empty, Some(CodexPatch::default()));
     }
 }

@@ -1,19 +1,19 @@
 //! What each answer of the model cost.
 
-use capsid_model::exact::{Fields, Json};
+use capsid_model::exact::{ExactFields, ExactJson};
 
 /// The sum that was told last.
 #[derive(Debug, Default)]
-pub(super) struct Tokens {
-    total: Option<Fields>,
+pub(super) struct TokenTotals {
+    total: Option<ExactFields>,
 }
 
-impl Tokens {
+impl TokenTotals {
     /// The cost of the last answer. None if the same count was told before: it is repeated with every change of the
     /// rate limits, and by forks.
-    pub(super) fn since_last(&mut self, info: &Json) -> Option<Fields> {
-        let total = info.get("total_token_usage").and_then(Json::as_object);
-        let last = info.get("last_token_usage").and_then(Json::as_object);
+    pub(super) fn since_last(&mut self, info: &ExactJson) -> Option<ExactFields> {
+        let total = info.get("total_token_usage").and_then(ExactJson::as_object);
+        let last = info.get("last_token_usage").and_then(ExactJson::as_object);
         if total.is_some() && total == self.total.as_ref() {
             return None;
         }
@@ -31,11 +31,11 @@ impl Tokens {
         Some(usage)
     }
 
-    fn grown(&self, total: &Fields) -> Fields {
+    fn grown(&self, total: &ExactFields) -> ExactFields {
         let before = |name: &str| self.total.as_ref()?.get(name)?.as_i64();
-        let grown = |(name, value): (&String, &Json)| {
+        let grown = |(name, value): (&String, &ExactJson)| {
             let grown = value.as_i64().map(|now| now.saturating_sub(before(name).unwrap_or(0)).max(0));
-            (name.clone(), grown.map_or_else(|| value.clone(), Json::from))
+            (name.clone(), grown.map_or_else(|| value.clone(), ExactJson::from))
         };
         total.iter().map(grown).collect()
     }

@@ -1,9 +1,9 @@
 //! What Cursor's own records say about who wrote the lines of a conversation.
 
-use super::database::{Database, unreadable};
+use super::database::{CursorDatabase, unreadable};
 use crate::shape::start_of;
-use crate::{Action, Kind, Source};
-use capsid_model::exact::{Fields, Json};
+use crate::{Action, ActionKind, TranscriptSource};
+use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::{Result, Time, fields};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
@@ -20,14 +20,18 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 ///
 /// The records do not say which conversation a commit comes from. One from before the conversation began cannot come
 /// from it and is left out; where a date cannot be told, the commit stays.
-pub(super) fn read(source: &Source, path: &Path, created_at: Option<i64>) -> Result<Option<Action>> {
-    let database = Database::open(path)?;
+pub(super) fn read(
+    source: &TranscriptSource,
+    path: &Path,
+    created_at: Option<i64>,
+) -> Result<Option<Action>> {
+    let database = CursorDatabase::open(path)?;
     let began = created_at.map(|created| Time(created.saturating_sub(DAY_MS)).date());
     let found = rollup(database.connection(), &source.session, began.as_deref())
         .map_err(|error| unreadable(path, &error))?;
     let Some(result) = found else { return Ok(None) };
     let models = result.get("models").cloned().unwrap_or_default();
-    let count = |name: &str| result.get(name).and_then(Json::as_i64).unwrap_or_default();
+    let count = |name: &str| result.get(name).and_then(ExactJson::as_i64).unwrap_or_default();
     let summary = format!(
         "AI authorship: {} AI-authored edits across {} files",
         count("ai_authored_edits"),
@@ -37,10 +41,10 @@ pub(super) fn read(source: &Source, path: &Path, created_at: Option<i64>) -> Res
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     environment.insert("ai_tracking_db".to_owned(), name.into());
     environment.insert("authorship_models".to_owned(), models);
-    let model = source.told.get("model").and_then(Json::as_str).unwrap_or_default().to_owned();
+    let model = source.told.get("model").and_then(ExactJson::as_str).unwrap_or_default().to_owned();
     Ok(Some(Action {
         key: format!("authorship:{}", source.session),
-        kind: Kind::System,
+        kind: ActionKind::System,
         environment,
         model,
         summary,
@@ -49,7 +53,11 @@ pub(super) fn read(source: &Source, path: &Path, created_at: Option<i64>) -> Res
     }))
 }
 
-fn rollup(database: &Connection, session: &str, began: Option<&str>) -> rusqlite::Result<Option<Fields>> {
+fn rollup(
+    database: &Connection,
+    session: &str,
+    began: Option<&str>,
+) -> rusqlite::Result<Option<ExactFields>> {
     let number = |sql: &str| database.query_row(sql, [session], |row| row.get::<_, i64>(0));
     let total = number("SELECT count(*) FROM ai_code_hashes WHERE conversationId = ?1")?;
     if total == 0 {
@@ -84,7 +92,7 @@ fn rollup(database: &Connection, session: &str, began: Option<&str>) -> rusqlite
 }
 
 /// The newest commits that can come from the conversation, and how many there are.
-fn commits(database: &Connection, began: Option<&str>) -> rusqlite::Result<(Vec<Json>, usize)> {
+fn commits(database: &Connection, began: Option<&str>) -> rusqlite::Result<(Vec<ExactJson>, usize)> {
     let mut query = database.prepare(
         "SELECT commitHash, branchName, commitMessage, commitDate, linesAdded, composerLinesAdded, \
          humanLinesAdded, v2AiPercentage FROM scored_commits ORDER BY scoredAt DESC, commitHash",
@@ -125,16 +133,16 @@ fn is_before(date: Option<&str>, day: Option<&str>) -> bool {
     is_iso && date < day
 }
 
-fn start(value: Json, limit: usize) -> Json {
+fn start(value: ExactJson, limit: usize) -> ExactJson {
     match value {
-        Json::String(text) => start_of(&text, limit).into(),
+        ExactJson::String(text) => start_of(&text, limit).into(),
         other => other,
     }
 }
 
-fn value(row: &Row<'_>, index: usize) -> rusqlite::Result<Json> {
+fn value(row: &Row<'_>, index: usize) -> rusqlite::Result<ExactJson> {
     Ok(match row.get_ref(index)? {
-        ValueRef::Null => Json::Null,
+        ValueRef::Null => ExactJson::Null,
         ValueRef::Integer(number) => number.into(),
         ValueRef::Real(number) => number.into(),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),

@@ -1,12 +1,12 @@
 //! One bubble becomes one action.
 
 use super::conversation::Composer;
-use super::database::Database;
+use super::database::CursorDatabase;
 use super::edit;
 use super::subagent::Subagents;
 use crate::shape::{CHAT_MAX, cap, cap_text, first_text, one_line, summary, without_images};
-use crate::{Action, Authority, Call, Kind, Report, Source};
-use capsid_model::exact::{Fields, Json, parse_lossy};
+use crate::{Action, ActionKind, Authority, ReadReport, ToolInvocation, TranscriptSource};
+use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
 use capsid_model::fields;
 
 const TARGETS: [&str; 11] = [
@@ -28,9 +28,9 @@ const UNDER_WAY: [&str; 5] = ["loading", "pending", "running", "streaming", "gen
 
 /// Makes actions of the bubbles of one conversation, which come in their order.
 pub(super) struct Bubbles<'a> {
-    state: &'a Database,
+    state: &'a CursorDatabase,
     composer: &'a Composer,
-    environment: Fields,
+    environment: ExactFields,
     model: String,
     prompt: String,
     generating: bool,
@@ -38,9 +38,9 @@ pub(super) struct Bubbles<'a> {
 }
 
 impl<'a> Bubbles<'a> {
-    pub(super) fn new(source: &Source, state: &'a Database, composer: &'a Composer) -> Self {
+    pub(super) fn new(source: &TranscriptSource, state: &'a CursorDatabase, composer: &'a Composer) -> Self {
         let mut environment = source.told.clone();
-        let mut add = |name: &str, value: Json| {
+        let mut add = |name: &str, value: ExactJson| {
             if value.is_truthy() {
                 environment.insert(name.to_owned(), value);
             }
@@ -51,7 +51,7 @@ impl<'a> Bubbles<'a> {
         if !environment.contains_key("model") && !composer.model().is_empty() {
             environment.insert("model".to_owned(), composer.model().into());
         }
-        let model = environment.get("model").and_then(Json::as_str).unwrap_or_default().to_owned();
+        let model = environment.get("model").and_then(ExactJson::as_str).unwrap_or_default().to_owned();
         let generating = composer.is_generating();
         Self { state, composer, environment, model, prompt: String::new(), generating, subagents: None }
     }
@@ -60,12 +60,12 @@ impl<'a> Bubbles<'a> {
     pub(super) fn action(
         &mut self,
         id: &str,
-        bubble: Json,
+        bubble: ExactJson,
         is_last: bool,
-        report: &mut Report,
+        report: &mut ReadReport,
     ) -> Option<Action> {
         let text = bubble.text("text").unwrap_or_default();
-        match bubble.get("type").and_then(Json::as_i64) {
+        match bubble.get("type").and_then(ExactJson::as_i64) {
             Some(1) => {
                 if !text.is_empty() {
                     self.prompt = user_query(text);
@@ -77,7 +77,7 @@ impl<'a> Bubbles<'a> {
                 let kind = bubble.get("type").map_or("none".to_owned(), crate::shape::plain);
                 *report.unknown.entry(format!("bubble type {}", one_line(&kind))).or_default() += 1;
                 Some(Action {
-                    kind: Kind::System,
+                    kind: ActionKind::System,
                     summary: format!("unknown bubble type {}", one_line(&kind)),
                     result: cap(without_images(bubble)),
                     ..self.base(id)
@@ -89,7 +89,7 @@ impl<'a> Bubbles<'a> {
     /// What is said of a bubble that is too large to be read.
     pub(super) fn too_large(&self, id: &str, bytes: i64) -> Action {
         Action {
-            kind: Kind::System,
+            kind: ActionKind::System,
             summary: format!("bubble of {bytes} bytes not read"),
             result: fields! { "bytes": bytes }.into(),
             ..self.base(id)
@@ -108,10 +108,10 @@ impl<'a> Bubbles<'a> {
         }
     }
 
-    fn assistant(&mut self, id: &str, bubble: &Json, is_last: bool) -> Option<Action> {
+    fn assistant(&mut self, id: &str, bubble: &ExactJson, is_last: bool) -> Option<Action> {
         let text = bubble.text("text").unwrap_or_default();
         let reasoning = thinking(bubble);
-        let call = bubble.get("toolFormerData").and_then(ToolCall::of);
+        let call = bubble.get("toolFormerData").and_then(ToolCall::parse);
         let error = bubble.get("errorDetails").filter(|error| error.is_truthy());
         if call.is_none() && text.is_empty() && reasoning.is_empty() && error.is_none() {
             return None;
@@ -127,7 +127,7 @@ impl<'a> Bubbles<'a> {
             action.summary = cap_text(text, CHAT_MAX);
             action.result = text.into();
         } else if let Some(error) = error {
-            action.kind = Kind::System;
+            action.kind = ActionKind::System;
             action.failed = true;
             action.summary = "request failed".to_owned();
             action.result = cap(error.clone());
@@ -138,7 +138,7 @@ impl<'a> Bubbles<'a> {
     }
 
     fn call(&mut self, call: ToolCall, action: &mut Action) {
-        action.kind = Kind::Tool;
+        action.kind = ActionKind::Tool;
         action.failed = call.failed;
         action.open = call.under_way;
         action.authority = call.authority;
@@ -154,7 +154,7 @@ impl<'a> Bubbles<'a> {
         }
         if call.name.to_ascii_lowercase().starts_with("task") {
             let (state, composer) = (self.state, self.composer);
-            let subagents = self.subagents.get_or_insert_with(|| Subagents::of(state, composer));
+            let subagents = self.subagents.get_or_insert_with(|| Subagents::load(state, composer));
             if let Some(card) = subagents.scorecard(state, &call.id) {
                 action.summary += &card.suffix();
                 action.side_effects.push(card.side_effect());
@@ -164,7 +164,8 @@ impl<'a> Bubbles<'a> {
             action.summary += " (error)";
         }
         let result = cap(without_images(result));
-        action.call = Some(Call { tool: call.name, arguments: call.arguments, result, duration_ms: None });
+        action.call =
+            Some(ToolInvocation { tool: call.name, arguments: call.arguments, result, duration_ms: None });
     }
 }
 
@@ -172,33 +173,34 @@ impl<'a> Bubbles<'a> {
 pub(super) struct ToolCall {
     pub(super) name: String,
     id: String,
-    pub(super) arguments: Json,
-    pub(super) result: Json,
+    pub(super) arguments: ExactJson,
+    pub(super) result: ExactJson,
     pub(super) failed: bool,
     under_way: bool,
     authority: Authority,
 }
 
 impl ToolCall {
-    pub(super) fn of(tool: &Json) -> Option<Self> {
+    pub(super) fn parse(tool: &ExactJson) -> Option<Self> {
         let data = tool.as_object().filter(|data| !data.is_empty())?;
-        let name = match (data.get("name").and_then(Json::as_str), data.get("tool")) {
+        let name = match (data.get("name").and_then(ExactJson::as_str), data.get("tool")) {
             (Some(name), _) if !name.is_empty() => name.to_owned(),
             (_, Some(number)) if !number.is_null() => format!("tool_{}", crate::shape::plain(number)),
             _ => return None,
         };
         let result = parsed(data.get("result"));
-        let status = data.get("status").and_then(Json::as_str).unwrap_or_default();
-        let decision = data.get("userDecision").and_then(Json::as_str).unwrap_or_default();
+        let status = data.get("status").and_then(ExactJson::as_str).unwrap_or_default();
+        let decision = data.get("userDecision").and_then(ExactJson::as_str).unwrap_or_default();
         let rejected = matches!(decision, "rejected" | "denied");
-        let told = match tool.at(&["additionalData", "status"]).and_then(Json::as_str) {
+        let told = match tool.at(&["additionalData", "status"]).and_then(ExactJson::as_str) {
             Some(told) if !told.is_empty() => told == "error",
             _ => FAILED.contains(&status),
         };
-        let exit_code = result.get("exitCode").or_else(|| result.get("exit_code")).and_then(Json::as_i64);
+        let exit_code =
+            result.get("exitCode").or_else(|| result.get("exit_code")).and_then(ExactJson::as_i64);
         Some(Self {
             name,
-            id: data.get("toolCallId").and_then(Json::as_str).unwrap_or_default().to_owned(),
+            id: data.get("toolCallId").and_then(ExactJson::as_str).unwrap_or_default().to_owned(),
             arguments: arguments(tool),
             failed: told || rejected || exit_code.is_some_and(|code| code != 0),
             under_way: UNDER_WAY.contains(&status) && result.is_null(),
@@ -209,7 +211,7 @@ impl ToolCall {
 }
 
 /// What the model sent, as the editor understood it.
-fn arguments(tool: &Json) -> Json {
+fn arguments(tool: &ExactJson) -> ExactJson {
     let object = |name: &str| {
         let value = parsed(tool.get(name));
         value.as_object().is_some().then_some(value)
@@ -218,20 +220,20 @@ fn arguments(tool: &Json) -> Json {
         Some(params) if params.as_object().is_some() => params.clone(),
         _ => object("rawArgs").or_else(|| object("params")).unwrap_or_else(|| {
             let raw = tool.text("rawArgs").unwrap_or_default();
-            if raw.is_empty() { Fields::new().into() } else { fields! { "_raw": raw }.into() }
+            if raw.is_empty() { ExactFields::new().into() } else { fields! { "_raw": raw }.into() }
         }),
     }
 }
 
 /// A text that looks like JSON is taken for it where it can be read.
-fn parsed(value: Option<&Json>) -> Json {
+fn parsed(value: Option<&ExactJson>) -> ExactJson {
     match value {
-        Some(Json::String(text)) if text.trim_start().starts_with(['{', '[']) => {
+        Some(ExactJson::String(text)) if text.trim_start().starts_with(['{', '[']) => {
             parse_lossy(text.as_bytes()).unwrap_or_else(|_| text.as_str().into())
         }
-        Some(Json::String(text)) if text.is_empty() => Json::Null,
+        Some(ExactJson::String(text)) if text.is_empty() => ExactJson::Null,
         Some(value) => value.clone(),
-        None => Json::Null,
+        None => ExactJson::Null,
     }
 }
 
@@ -245,24 +247,24 @@ fn decided(decision: &str) -> Authority {
 }
 
 /// The hidden reasoning: a text, an object with the text, or a list of such objects.
-fn thinking(bubble: &Json) -> String {
-    let text = |value: &Json| match value {
-        Json::String(text) => text.clone(),
+fn thinking(bubble: &ExactJson) -> String {
+    let text = |value: &ExactJson| match value {
+        ExactJson::String(text) => text.clone(),
         value => ["text", "thinking"].iter().find_map(|name| value.text(name)).unwrap_or_default().to_owned(),
     };
     let one = bubble.get("thinking").map(text).unwrap_or_default();
     if !one.is_empty() {
         return one;
     }
-    let blocks = bubble.get("allThinkingBlocks").and_then(Json::as_array).unwrap_or_default();
+    let blocks = bubble.get("allThinkingBlocks").and_then(ExactJson::as_array).unwrap_or_default();
     let texts: Vec<String> = blocks.iter().map(text).filter(|text| !text.is_empty()).collect();
     texts.join("\n\n")
 }
 
 /// Provenance and usage that a bubble tells of itself.
-fn describe(bubble: &Json, action: &mut Action) {
+fn describe(bubble: &ExactJson, action: &mut Action) {
     let environment = &mut action.environment;
-    let mut both = Fields::new();
+    let mut both = ExactFields::new();
     if let Some(created) = bubble.get("createdAt").filter(|created| created.is_truthy()) {
         environment.insert("created_at".to_owned(), created.clone());
     }
@@ -297,7 +299,7 @@ fn describe(bubble: &Json, action: &mut Action) {
 }
 
 /// The members that are there, under other names.
-fn renamed(value: &Json, names: &[(&str, &str)]) -> Fields {
+fn renamed(value: &ExactJson, names: &[(&str, &str)]) -> ExactFields {
     let member = |(from, to): &(&str, &str)| {
         let value = value.get(from).filter(|value| !value.is_null())?;
         Some(((*to).to_owned(), value.clone()))

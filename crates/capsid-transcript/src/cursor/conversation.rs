@@ -1,7 +1,7 @@
 //! What the database says of a conversation as a whole, and which bubbles it has.
 
-use super::database::Database;
-use capsid_model::exact::{Fields, Json, parse_lossy};
+use super::database::CursorDatabase;
+use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
 use capsid_model::{Code, Problem, Result};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -28,11 +28,11 @@ const SHORT: [&str; 8] = [
 /// The description of a conversation. It can be very long, so only what is of interest is taken apart.
 pub(super) struct Composer {
     text: String,
-    short: Fields,
+    short: ExactFields,
 }
 
 /// One bubble: stored under its own key, or, in old versions, in the description itself.
-pub(super) struct Entry<'a> {
+pub(super) struct CursorEntry<'a> {
     /// Its id.
     pub(super) id: String,
     /// The bubble, where it is here.
@@ -41,7 +41,7 @@ pub(super) struct Entry<'a> {
 
 impl Composer {
     /// The description of a conversation; none if the database does not know it.
-    pub(super) fn load(state: &Database, session: &str) -> Result<Option<Self>> {
+    pub(super) fn load(state: &CursorDatabase, session: &str) -> Result<Option<Self>> {
         let Some(bytes) = state.composer(&key(session))? else { return Ok(None) };
         let text = match String::from_utf8(bytes) {
             Ok(text) => text,
@@ -50,7 +50,7 @@ impl Composer {
         if text == "null" {
             return Ok(None);
         }
-        let Ok(Members(members)) = serde_json::from_str(&text) else {
+        let Ok(RawMembers(members)) = serde_json::from_str(&text) else {
             let message = format!("Cursor's description of conversation `{session}` is no JSON object.");
             return Err(Problem::new(Code::TranscriptUnreadable, message)
                 .fix("Nothing is lost: try again, or name a text transcript with `--transcript`."));
@@ -64,12 +64,12 @@ impl Composer {
     }
 
     /// One of the short members; null when it is absent.
-    pub(super) fn member(&self, name: &str) -> Json {
+    pub(super) fn member(&self, name: &str) -> ExactJson {
         self.short.get(name).cloned().unwrap_or_default()
     }
 
     /// When it was created, in milliseconds.
-    pub(super) fn created_at(&self) -> Json {
+    pub(super) fn created_at(&self) -> ExactJson {
         self.member("createdAt")
     }
 
@@ -93,11 +93,11 @@ impl Composer {
     /// The texts of a list of ids.
     pub(super) fn ids(&self, name: &str) -> Vec<String> {
         let list = self.member(name);
-        list.as_array().unwrap_or_default().iter().filter_map(Json::as_str).map(str::to_owned).collect()
+        list.as_array().unwrap_or_default().iter().filter_map(ExactJson::as_str).map(str::to_owned).collect()
     }
 
     /// The bubbles in their order.
-    pub(super) fn entries(&self) -> Vec<Entry<'_>> {
+    pub(super) fn entries(&self) -> Vec<CursorEntry<'_>> {
         let members: HashMap<String, &str> = members_of(&self.text).into_iter().collect();
         let list = |name: &str| {
             let raw = members.get(name).copied().unwrap_or("[]");
@@ -105,22 +105,22 @@ impl Composer {
         };
         let map = members_of(members.get("conversationMap").copied().unwrap_or("{}"));
         let by_id: HashMap<&str, &str> = map.iter().map(|(id, raw)| (id.as_str(), *raw)).collect();
-        let headers: Vec<Entry<'_>> = list("fullConversationHeadersOnly")
+        let headers: Vec<CursorEntry<'_>> = list("fullConversationHeadersOnly")
             .filter_map(id_of)
-            .map(|id| Entry { inline: by_id.get(id.as_str()).copied(), id })
+            .map(|id| CursorEntry { inline: by_id.get(id.as_str()).copied(), id })
             .collect();
         if !headers.is_empty() {
             return headers;
         }
         let id = |index: usize, raw| id_of(raw).unwrap_or_else(|| format!("inline:{index}"));
-        let conversation: Vec<Entry<'_>> = list("conversation")
+        let conversation: Vec<CursorEntry<'_>> = list("conversation")
             .enumerate()
-            .map(|(index, raw)| Entry { id: id(index, raw), inline: Some(raw) })
+            .map(|(index, raw)| CursorEntry { id: id(index, raw), inline: Some(raw) })
             .collect();
         if !conversation.is_empty() {
             return conversation;
         }
-        map.into_iter().map(|(id, raw)| Entry { id, inline: Some(raw) }).collect()
+        map.into_iter().map(|(id, raw)| CursorEntry { id, inline: Some(raw) }).collect()
     }
 }
 
@@ -131,23 +131,23 @@ fn id_of(raw: &str) -> Option<String> {
 
 /// The members of an object in their order; none if it is no object.
 fn members_of(text: &str) -> Vec<(String, &str)> {
-    let members = serde_json::from_str::<Members<'_>>(text).map_or_else(|_| Vec::new(), |found| found.0);
+    let members = serde_json::from_str::<RawMembers<'_>>(text).map_or_else(|_| Vec::new(), |found| found.0);
     members.into_iter().map(|(name, raw)| (name, raw.get())).collect()
 }
 
 /// The members of an object, none of them taken apart.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+struct RawMembers<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for RawMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
+        deserializer.deserialize_map(RawMembersVisitor)
     }
 }
 
-struct MembersVisitor;
+struct RawMembersVisitor;
 
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
+impl<'de> Visitor<'de> for RawMembersVisitor {
+    type Value = RawMembers<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -158,6 +158,6 @@ impl<'de> Visitor<'de> for MembersVisitor {
         while let Some(member) = map.next_entry()? {
             members.push(member);
         }
-        Ok(Members(members))
+        Ok(RawMembers(members))
     }
 }

@@ -23,7 +23,7 @@ const MAX_CONVERSATIONS: i64 = 100_000;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What is stored under a key.
-pub(super) enum Stored {
+pub(super) enum CursorValue {
     /// Nothing, or no text.
     Absent,
     /// More bytes than are read.
@@ -33,7 +33,7 @@ pub(super) enum Stored {
 }
 
 /// A database, or the copy of it.
-pub(super) struct Database {
+pub(super) struct CursorDatabase {
     // Closed before its copy is removed.
     connection: Connection,
     path: PathBuf,
@@ -46,7 +46,7 @@ pub(crate) fn is_database(path: &Path) -> bool {
     header(path).is_some_and(|header| header.starts_with(b"SQLite format 3\0"))
 }
 
-impl Database {
+impl CursorDatabase {
     /// Opens a database for reading.
     pub(super) fn open(path: &Path) -> Result<Self> {
         Self::open_copied_below(path, COPY_BYTES)
@@ -55,7 +55,7 @@ impl Database {
     /// The same; one that has so many bytes or more is read where it is.
     pub(super) fn open_copied_below(path: &Path, limit: u64) -> Result<Self> {
         let meta = path.metadata().map_err(|error| Problem::io("read", path, &error))?;
-        let size = meta.len() + beside(path, "-wal").metadata().map_or(0, |wal| wal.len());
+        let size = meta.len() + sidecar_files(path, "-wal").metadata().map_or(0, |wal| wal.len());
         let (connection, copy) = if size < limit {
             let (folder, copied) = copy(path)?;
             // The copy is ours: a transaction that was under way is rolled back in it.
@@ -76,16 +76,16 @@ impl Database {
     }
 
     /// A bubble of a conversation.
-    pub(super) fn bubble(&self, conversation: &str, bubble: &str) -> Result<Stored> {
+    pub(super) fn bubble(&self, conversation: &str, bubble: &str) -> Result<CursorValue> {
         self.value("cursorDiskKV", &format!("bubbleId:{conversation}:{bubble}"), BUBBLE_BYTES)
     }
 
     /// The description of a conversation.
     pub(super) fn composer(&self, key: &str) -> Result<Option<Vec<u8>>> {
         match self.value("cursorDiskKV", key, COMPOSER_BYTES)? {
-            Stored::Absent => Ok(None),
-            Stored::Bytes(bytes) => Ok(Some(bytes)),
-            Stored::TooLarge(bytes) => {
+            CursorValue::Absent => Ok(None),
+            CursorValue::Bytes(bytes) => Ok(Some(bytes)),
+            CursorValue::TooLarge(bytes) => {
                 let message = format!("`{key}` in `{}` has {bytes} bytes.", self.path.display());
                 Err(Problem::new(Code::TranscriptUnreadable, message)
                     .fix("Name the conversation's text transcript with `--transcript` instead."))
@@ -96,14 +96,14 @@ impl Database {
     /// An item of the editor's own table.
     pub(super) fn item(&self, key: &str) -> Result<Option<Vec<u8>>> {
         match self.value("ItemTable", key, BUBBLE_BYTES)? {
-            Stored::Bytes(bytes) => Ok(Some(bytes)),
+            CursorValue::Bytes(bytes) => Ok(Some(bytes)),
             _ => Ok(None),
         }
     }
 
     /// Whether there is such a key.
     pub(super) fn has(&self, key: &str) -> Result<bool> {
-        Ok(!matches!(self.value("cursorDiskKV", key, 0)?, Stored::Absent))
+        Ok(!matches!(self.value("cursorDiskKV", key, 0)?, CursorValue::Absent))
     }
 
     /// The ids of all conversations, in order.
@@ -123,9 +123,9 @@ impl Database {
     }
 
     /// Each value is its own short transaction, so that its writer never waits for us for long.
-    fn value(&self, table: &str, key: &str, limit: i64) -> Result<Stored> {
+    fn value(&self, table: &str, key: &str, limit: i64) -> Result<CursorValue> {
         if !self.has_table(table) {
-            return Ok(Stored::Absent);
+            return Ok(CursorValue::Absent);
         }
         let sql = format!(
             "SELECT octet_length(value), CASE WHEN octet_length(value) <= ?2 THEN value END \
@@ -135,15 +135,15 @@ impl Database {
             let mut query = self.connection.prepare_cached(&sql)?;
             let stored = |row: &rusqlite::Row<'_>| {
                 Ok(match (row.get_ref(0)?, row.get_ref(1)?) {
-                    (_, ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => Stored::Bytes(bytes.to_vec()),
-                    (ValueRef::Integer(bytes), _) if bytes > limit => Stored::TooLarge(bytes),
-                    _ => Stored::Absent,
+                    (_, ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => CursorValue::Bytes(bytes.to_vec()),
+                    (ValueRef::Integer(bytes), _) if bytes > limit => CursorValue::TooLarge(bytes),
+                    _ => CursorValue::Absent,
                 })
             };
             query.query_row(rusqlite::params![key, limit], stored).optional()
         };
         let found = read().map_err(|error| unreadable(&self.path, &error))?;
-        Ok(found.unwrap_or(Stored::Absent))
+        Ok(found.unwrap_or(CursorValue::Absent))
     }
 
     fn has_table(&self, table: &str) -> bool {
@@ -171,7 +171,7 @@ fn header(path: &Path) -> Option<[u8; 20]> {
     is_file.then(|| File::open(path).ok()?.read_exact(&mut header).ok().map(|()| header))?
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn sidecar_files(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
@@ -179,7 +179,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 
 /// How a large database is opened where it is, without a write to any file beside it.
 fn in_place(path: &Path) -> String {
-    let has_log = beside(path, "-wal").metadata().is_ok_and(|wal| wal.len() > 0);
+    let has_log = sidecar_files(path, "-wal").metadata().is_ok_and(|wal| wal.len() > 0);
     let keeps_log = header(path).is_some_and(|header| header[18] == 2);
     // With a write-ahead log that is empty or gone nobody writes, and nothing need be locked or created.
     let mode = match (keeps_log, has_log) {
@@ -216,7 +216,7 @@ fn copy(path: &Path) -> Result<(TempDir, PathBuf)> {
     for _ in 0..TRIES {
         let before = stamps(path);
         for ending in ["-journal", "-wal"] {
-            let (from, to) = (beside(path, ending), beside(&target, ending));
+            let (from, to) = (sidecar_files(path, ending), sidecar_files(&target, ending));
             let _ = std::fs::remove_file(&to);
             match std::fs::copy(&from, &to) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(fail(error)),
@@ -225,7 +225,7 @@ fn copy(path: &Path) -> Result<(TempDir, PathBuf)> {
         }
         std::fs::copy(path, &target).map_err(fail)?;
         if stamps(path) == before {
-            make_writable(&folder, &target)?;
+            set_writable(&folder, &target)?;
             return Ok((folder, target));
         }
     }
@@ -234,9 +234,9 @@ fn copy(path: &Path) -> Result<(TempDir, PathBuf)> {
 }
 
 /// A copy keeps the mode of its original, which may be read-only.
-fn make_writable(folder: &TempDir, target: &Path) -> Result<()> {
+fn set_writable(folder: &TempDir, target: &Path) -> Result<()> {
     for ending in ["", "-journal", "-wal"] {
-        let path = beside(target, ending);
+        let path = sidecar_files(target, ending);
         let Ok(meta) = path.metadata() else { continue };
         let mut mode = meta.permissions();
         #[allow(clippy::permissions_set_readonly_false)]
@@ -249,7 +249,7 @@ fn make_writable(folder: &TempDir, target: &Path) -> Result<()> {
 
 fn stamps(path: &Path) -> Vec<Option<(u64, Option<SystemTime>)>> {
     let stamp = |ending: &str| {
-        let meta = beside(path, ending).metadata().ok()?;
+        let meta = sidecar_files(path, ending).metadata().ok()?;
         Some((meta.len(), meta.modified().ok()))
     };
     ["", "-journal", "-wal"].map(stamp).to_vec()

@@ -1,7 +1,7 @@
 //! What a tool changed in a file.
 
-use crate::shape::{Counts, count_diff, first_text, replacement};
-use capsid_model::exact::Json;
+use crate::shape::{LineCounts, count_diff, first_text, replacement};
+use capsid_model::exact::ExactJson;
 
 const FILE_TOOLS: [&str; 9] = [
     "edit_file",
@@ -25,14 +25,14 @@ pub(super) fn is_file_tool(name: &str) -> bool {
 }
 
 /// `edited <path>` or `deleted <path>`.
-pub(super) fn side_effect(name: &str, arguments: &Json) -> Option<String> {
+pub(super) fn side_effect(name: &str, arguments: &ExactJson) -> Option<String> {
     let verb = if name.eq_ignore_ascii_case("delete_file") { "deleted" } else { "edited" };
     first_text(arguments, &PATHS).map(|path| format!("{verb} {path}"))
 }
 
 /// The change as a diff: as the tool gave it, else made of the old and the new text.
-pub(super) fn diff(arguments: &Json, result: &Json) -> Option<(String, Counts)> {
-    if let Some(diff) = given(arguments).or_else(|| given(result)) {
+pub(super) fn diff(arguments: &ExactJson, result: &ExactJson) -> Option<(String, LineCounts)> {
+    if let Some(diff) = edited_text(arguments).or_else(|| edited_text(result)) {
         let counts = count_diff(&diff);
         return Some((diff, counts));
     }
@@ -43,7 +43,7 @@ pub(super) fn diff(arguments: &Json, result: &Json) -> Option<(String, Counts)> 
 }
 
 /// A diff is a text, or an object whose chunks hold it in parts.
-fn given(value: &Json) -> Option<String> {
+fn edited_text(value: &ExactJson) -> Option<String> {
     let text = |name: &&str| value.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
     DIFFS.iter().find_map(text).or_else(|| {
         let chunks = value.at(&["diff", "chunks"])?.as_array()?;

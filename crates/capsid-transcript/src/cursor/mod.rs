@@ -17,20 +17,20 @@ mod subagent;
 mod text;
 
 use crate::jsonl::short;
-use crate::{Action, Kind, Report, Source};
+use crate::{Action, ActionKind, ReadReport, TranscriptSource};
 use bubble::Bubbles;
-use capsid_model::exact::{Fields, Json, parse_lossy};
+use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
 use capsid_model::{Code, Problem, Result};
 use conversation::Composer;
-use database::Database;
+use database::CursorDatabase;
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
 pub(crate) use database::is_database;
 
 /// Reads a conversation: what is known of its authorship, then one action after the other.
-pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<Report> {
-    let mut report = Report::default();
+pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<ReadReport> {
+    let mut report = ReadReport::default();
     let state = open_state(source)?;
     let composer = match &state {
         Some(state) => Composer::load(state, &source.session)?,
@@ -61,12 +61,12 @@ pub fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Resu
 }
 
 /// For a session that was sealed from its text transcript before: which line's key each bubble's words have.
-pub fn line_keys(source: &Source) -> Result<HashMap<String, String>> {
+pub fn line_keys(source: &TranscriptSource) -> Result<HashMap<String, String>> {
     let mut lines: HashMap<u64, VecDeque<String>> = HashMap::new();
-    let mut report = Report::default();
+    let mut report = ReadReport::default();
     if let Some(path) = &source.text_transcript {
         text::read(source, path, &mut report, &mut |action| {
-            if action.kind == Kind::Chat {
+            if action.kind == ActionKind::Chat {
                 lines.entry(short(&action.analysis)).or_default().push_back(action.key);
             }
             Ok(())
@@ -77,7 +77,7 @@ pub fn line_keys(source: &Source) -> Result<HashMap<String, String>> {
     if let Some(composer) = Composer::load(&state, &source.session)? {
         read_bubbles(source, &state, &composer, &mut report, &mut |action| {
             let same = lines.get_mut(&short(&action.analysis)).and_then(VecDeque::pop_front);
-            if action.kind == Kind::Chat
+            if action.kind == ActionKind::Chat
                 && let Some(line) = same
             {
                 keys.insert(action.key, line);
@@ -89,7 +89,7 @@ pub fn line_keys(source: &Source) -> Result<HashMap<String, String>> {
 }
 
 /// What a hook told, as the environment of each action; what is empty is left out.
-pub fn told(hook: &Json) -> Fields {
+pub fn hook_fields(hook: &ExactJson) -> ExactFields {
     const TOLD: [(&str, &str); 6] = [
         ("model", "model"),
         ("cursor_version", "cursor_version"),
@@ -107,23 +107,23 @@ pub fn told(hook: &Json) -> Fields {
 
 /// The conversations that a state database knows, in the order of their ids.
 pub(crate) fn conversations(path: &Path) -> Result<Vec<String>> {
-    Database::open(path)?.conversations()
+    CursorDatabase::open(path)?.conversations()
 }
 
 /// Whether a state database knows a conversation.
-pub(crate) fn knows(path: &Path, session: &str) -> Result<bool> {
-    Database::open(path)?.has(&conversation::key(session))
+pub(crate) fn is_known(path: &Path, session: &str) -> Result<bool> {
+    CursorDatabase::open(path)?.has(&conversation::key(session))
 }
 
 /// The value of a state database's table of items.
-pub(crate) fn item(path: &Path, key: &str) -> Result<Option<Json>> {
-    Ok(Database::open(path)?.item(key)?.and_then(|bytes| parse_lossy(&bytes).ok()))
+pub(crate) fn item(path: &Path, key: &str) -> Result<Option<ExactJson>> {
+    Ok(CursorDatabase::open(path)?.item(key)?.and_then(|bytes| parse_lossy(&bytes).ok()))
 }
 
 /// The state database; none when the source is a text transcript only.
-fn open_state(source: &Source) -> Result<Option<Database>> {
+fn open_state(source: &TranscriptSource) -> Result<Option<CursorDatabase>> {
     if is_database(&source.path) {
-        return Database::open(&source.path).map(Some);
+        return CursorDatabase::open(&source.path).map(Some);
     }
     if source.text_transcript.is_some() {
         return Ok(None);
@@ -135,10 +135,10 @@ fn open_state(source: &Source) -> Result<Option<Database>> {
 }
 
 fn read_bubbles(
-    source: &Source,
-    state: &Database,
+    source: &TranscriptSource,
+    state: &CursorDatabase,
     composer: &Composer,
-    report: &mut Report,
+    report: &mut ReadReport,
     each: &mut dyn FnMut(Action) -> Result<()>,
 ) -> Result<()> {
     report.finished = composer.is_finished();
@@ -148,13 +148,13 @@ fn read_bubbles(
         let bytes = match entry.inline {
             Some(inline) => Some(inline.as_bytes().to_vec()),
             None => match state.bubble(&source.session, &entry.id)? {
-                database::Stored::Absent => None,
-                database::Stored::TooLarge(bytes) => {
+                database::CursorValue::Absent => None,
+                database::CursorValue::TooLarge(bytes) => {
                     report.broken += 1;
                     each(bubbles.too_large(&entry.id, bytes))?;
                     None
                 }
-                database::Stored::Bytes(bytes) => Some(bytes),
+                database::CursorValue::Bytes(bytes) => Some(bytes),
             },
         };
         let Some(bytes) = bytes else { continue };

@@ -1,10 +1,10 @@
 //! What a sub-agent did, in a line.
 
 use super::conversation::Composer;
-use super::database::{Database, Stored};
+use super::database::{CursorDatabase, CursorValue};
 use super::edit;
-use crate::shape::Counts;
-use capsid_model::exact::{Json, parse_lossy};
+use crate::shape::LineCounts;
+use capsid_model::exact::{ExactJson, parse_lossy};
 use std::collections::HashMap;
 
 /// Sub-agents of a conversation that are looked at.
@@ -12,9 +12,9 @@ const MAX_CHILDREN: usize = 500;
 
 /// The sub-agents of a conversation, by the call that started each.
 #[derive(Default)]
-pub(super) struct Subagents(HashMap<String, Child>);
+pub(super) struct Subagents(HashMap<String, ChildConversation>);
 
-struct Child {
+struct ChildConversation {
     conversation: String,
     kind: String,
 }
@@ -23,7 +23,7 @@ struct Child {
 pub(super) struct Scorecard {
     kind: String,
     edits: usize,
-    counts: Counts,
+    counts: LineCounts,
     calls: usize,
     messages: usize,
 }
@@ -43,26 +43,26 @@ impl Scorecard {
 
 impl Subagents {
     /// Those that a conversation's description names. What cannot be read of them is passed over.
-    pub(super) fn of(state: &Database, composer: &Composer) -> Self {
+    pub(super) fn load(state: &CursorDatabase, composer: &Composer) -> Self {
         let child = |id: String| {
             let found = Composer::load(state, &id).ok()??;
             let info = found.member("subagentInfo");
             let call = info.text("toolCallId")?.to_owned();
             let kind = info.text("subagentTypeName").unwrap_or("subagent").to_owned();
-            Some((call, Child { conversation: id, kind }))
+            Some((call, ChildConversation { conversation: id, kind }))
         };
         Self(composer.ids("subagentComposerIds").into_iter().take(MAX_CHILDREN).filter_map(child).collect())
     }
 
     /// What the sub-agent did that a call started.
-    pub(super) fn scorecard(&self, state: &Database, call: &str) -> Option<Scorecard> {
+    pub(super) fn scorecard(&self, state: &CursorDatabase, call: &str) -> Option<Scorecard> {
         let child = self.0.get(call)?;
         let composer = Composer::load(state, &child.conversation).ok()??;
         let entries = composer.entries();
         let mut card = Scorecard {
             kind: child.kind.clone(),
             edits: 0,
-            counts: Counts::default(),
+            counts: LineCounts::default(),
             calls: 0,
             messages: entries.len(),
         };
@@ -70,7 +70,7 @@ impl Subagents {
             let bubble = match entry.inline {
                 Some(inline) => parse_lossy(inline.as_bytes()).ok(),
                 None => match state.bubble(&child.conversation, &entry.id) {
-                    Ok(Stored::Bytes(bytes)) => parse_lossy(&bytes).ok(),
+                    Ok(CursorValue::Bytes(bytes)) => parse_lossy(&bytes).ok(),
                     _ => None,
                 },
             };
@@ -83,8 +83,8 @@ impl Subagents {
 }
 
 impl Scorecard {
-    fn count(&mut self, tool: &Json) {
-        let Some(call) = super::bubble::ToolCall::of(tool) else { return };
+    fn count(&mut self, tool: &ExactJson) {
+        let Some(call) = super::bubble::ToolCall::parse(tool) else { return };
         self.calls += 1;
         if edit::is_file_tool(&call.name) && !call.failed {
             self.edits += 1;

@@ -1,11 +1,11 @@
 //! The text transcript: one message per line, with words and calls but without results.
 
 use super::bubble::user_query;
-use crate::jsonl::Lines;
+use crate::jsonl::LineReader;
 use crate::shape::{CHAT_MAX, cap, cap_text, first_text, one_line, summary, without_images};
-use crate::{Action, Call, Kind, Report, Source};
+use crate::{Action, ActionKind, ReadReport, ToolInvocation, TranscriptSource};
 use capsid_model::Result;
-use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::exact::{ExactJson, parse_lossy};
 use std::path::Path;
 
 const TARGETS: [&str; 9] =
@@ -13,12 +13,12 @@ const TARGETS: [&str; 9] =
 
 /// Reads the transcript; the actions are named by their lines.
 pub(super) fn read(
-    source: &Source,
+    source: &TranscriptSource,
     path: &Path,
-    report: &mut Report,
+    report: &mut ReadReport,
     each: &mut dyn FnMut(Action) -> Result<()>,
 ) -> Result<()> {
-    let mut lines = Lines::open(path)?;
+    let mut lines = LineReader::open(path)?;
     let mut prompt = String::new();
     while let Some(line) = lines.next()? {
         let Ok(record) = parse_lossy(line.bytes) else {
@@ -28,10 +28,10 @@ pub(super) fn read(
         };
         let base = base(source, line.number, &prompt);
         report.finished = record.text("type") == Some("turn_ended");
-        let content = record.at(&["message", "content"]).unwrap_or(&Json::Null);
+        let content = record.at(&["message", "content"]).unwrap_or(&ExactJson::Null);
         match (record.text("role"), record.text("type")) {
             (Some("user"), _) => {
-                let said = said(content);
+                let said = message_text(content);
                 if !said.is_empty() {
                     prompt = user_query(&said);
                 }
@@ -40,7 +40,7 @@ pub(super) fn read(
             (_, Some("turn_ended")) => {
                 if let Some(error) = record.get("error").filter(|error| error.is_truthy()) {
                     each(Action {
-                        kind: Kind::System,
+                        kind: ActionKind::System,
                         failed: true,
                         summary: format!("turn ended: {}", one_line(&crate::shape::plain(error))),
                         result: cap(error.clone()),
@@ -52,28 +52,33 @@ pub(super) fn read(
                 let name = one_line(kind.or(role).unwrap_or("none"));
                 *report.unknown.entry(name.clone()).or_default() += 1;
                 let summary = format!("unknown record type {name}");
-                each(Action { kind: Kind::System, summary, result: cap(without_images(record)), ..base })?;
+                each(Action {
+                    kind: ActionKind::System,
+                    summary,
+                    result: cap(without_images(record)),
+                    ..base
+                })?;
             }
         }
     }
     Ok(())
 }
 
-fn base(source: &Source, line: u64, prompt: &str) -> Action {
+fn base(source: &TranscriptSource, line: u64, prompt: &str) -> Action {
     let mut environment = source.told.clone();
     environment.insert("transcript_line".to_owned(), line.into());
     Action {
         key: format!("line:{line}"),
         prompt: prompt.to_owned(),
         environment,
-        model: source.told.get("model").and_then(Json::as_str).unwrap_or_default().to_owned(),
+        model: source.told.get("model").and_then(ExactJson::as_str).unwrap_or_default().to_owned(),
         ..Action::default()
     }
 }
 
 /// What was said, and each tool that was called.
-fn assistant(content: &Json, base: &Action, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<()> {
-    let said = said(content);
+fn assistant(content: &ExactJson, base: &Action, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<()> {
+    let said = message_text(content);
     if !said.is_empty() {
         each(Action {
             analysis: said.clone(),
@@ -88,19 +93,19 @@ fn assistant(content: &Json, base: &Action, each: &mut dyn FnMut(Action) -> Resu
         let arguments = without_images(block.get("input").cloned().unwrap_or_default());
         each(Action {
             key: format!("{}:{index}", base.key),
-            kind: Kind::Tool,
+            kind: ActionKind::Tool,
             summary: summary(&tool, &first_text(&arguments, &TARGETS).unwrap_or_default()),
-            call: Some(Call { tool, arguments, ..Call::default() }),
+            call: Some(ToolInvocation { tool, arguments, ..ToolInvocation::default() }),
             ..base.clone()
         })?;
     }
     Ok(())
 }
 
-fn said(content: &Json) -> String {
+fn message_text(content: &ExactJson) -> String {
     match content {
-        Json::String(text) => text.clone(),
-        Json::Array(blocks) => {
+        ExactJson::String(text) => text.clone(),
+        ExactJson::Array(blocks) => {
             let texts = blocks.iter().filter(|block| block.text("type") == Some("text"));
             let texts: Vec<&str> = texts.filter_map(|block| block.text("text")).collect();
             texts.join("\n")

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 /// What a member holds, seen as a text, a list or an object of interest, or as anything else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Loose<T> {
+pub(crate) enum LooseValue<T> {
     /// Null, or no such member.
     #[default]
     Absent,
@@ -23,7 +23,7 @@ pub(crate) enum Loose<T> {
     Other,
 }
 
-impl<T> Loose<T> {
+impl<T> LooseValue<T> {
     /// The text; empty if it is none.
     pub(crate) fn text(&self) -> &str {
         match self {
@@ -59,64 +59,69 @@ impl<T> Loose<T> {
     }
 }
 
-impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for Loose<T> {
+impl<'de, T: Deserialize<'de> + Default> Deserialize<'de> for LooseValue<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Any(PhantomData))
+        deserializer.deserialize_any(AnyValue(PhantomData))
     }
 }
 
-struct Any<T>(PhantomData<T>);
+struct AnyValue<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for Any<T> {
-    type Value = Loose<T>;
+impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for AnyValue<T> {
+    type Value = LooseValue<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("anything")
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Loose::Absent)
+        Ok(LooseValue::Absent)
     }
 
     fn visit_bool<E>(self, yes: bool) -> Result<Self::Value, E> {
-        Ok(if yes { Loose::Yes } else { Loose::Other })
+        Ok(if yes { LooseValue::Yes } else { LooseValue::Other })
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(Loose::Other)
+        Ok(LooseValue::Other)
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(Loose::Other)
+        Ok(LooseValue::Other)
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(Loose::Other)
+        Ok(LooseValue::Other)
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
         // Names are short; of a long text only its being there is of interest.
-        Ok(Loose::Text(if text.len() <= 200 { text.to_owned() } else { text.chars().take(200).collect() }))
+        Ok(LooseValue::Text(if text.len() <= 200 {
+            text.to_owned()
+        } else {
+            text.chars().take(200).collect()
+        }))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element::<Loose<T>>()? {
+        while let Some(item) = items.next_element::<LooseValue<T>>()? {
             list.push(match item {
-                Loose::One(one) => *one,
+                LooseValue::One(one) => *one,
                 _ => T::default(),
             });
         }
-        Ok(Loose::List(list))
+        Ok(LooseValue::List(list))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-        T::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(|one| Loose::One(Box::new(one)))
+        T::deserialize(serde::de::value::MapAccessDeserializer::new(map))
+            .map(|one| LooseValue::One(Box::new(one)))
     }
 }
 
 /// A struct with the members of interest of a line, each a [`Loose`].
-pub(crate) trait Peek: DeserializeOwned + Default {
+pub(crate) trait PeekLine: DeserializeOwned + Default {
     /// Looks into a line; none if the line is no JSON object.
     fn peek(bytes: &[u8]) -> Option<Self> {
         let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -137,9 +142,9 @@ pub(crate) trait Peek: DeserializeOwned + Default {
 
 /// Nothing is of interest inside.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Nothing;
+pub(crate) struct IgnoredValue;
 
-impl<'de> Deserialize<'de> for Nothing {
+impl<'de> Deserialize<'de> for IgnoredValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         IgnoredAny::deserialize(deserializer).map(|_| Self)
     }

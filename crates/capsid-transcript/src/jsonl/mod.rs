@@ -6,9 +6,9 @@
 
 mod loose;
 
-pub(crate) use loose::{Loose, Nothing, Peek};
+pub(crate) use loose::{IgnoredValue, LooseValue, PeekLine};
 
-use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_model::{Problem, Result};
 use std::fs::File;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
@@ -22,11 +22,11 @@ const CHUNK: usize = 256 << 10;
 
 /// One line of a file.
 #[derive(Debug, Clone, Copy)]
-pub struct Line<'a> {
+pub struct JsonLine<'a> {
     /// Its place among the lines, from 0.
     pub number: u64,
     /// Where it is in the file.
-    pub place: Place,
+    pub place: BytePosition,
     /// Its bytes without the newline; none if there are more than [`LINE_MAX`].
     pub bytes: &'a [u8],
     /// Whether a newline ends it.
@@ -35,14 +35,14 @@ pub struct Line<'a> {
 
 /// Where a line's bytes are in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct BytePosition {
     /// The first byte.
     pub offset: u64,
     /// How many there are.
     pub length: u64,
 }
 
-impl Line<'_> {
+impl JsonLine<'_> {
     /// Whether it was passed over for its length.
     pub fn is_too_long(&self) -> bool {
         self.place.length > LINE_MAX as u64
@@ -50,7 +50,7 @@ impl Line<'_> {
 }
 
 /// A line's end: how long it is, how much of it the buffer still holds, and whether a newline follows.
-struct Found {
+struct LineEnd {
     length: u64,
     kept: usize,
     ended: bool,
@@ -58,7 +58,7 @@ struct Found {
 
 /// Reads the lines of a file one after the other.
 #[derive(Debug)]
-pub struct Lines {
+pub struct LineReader {
     file: File,
     path: PathBuf,
     /// How much of the file is still to be read.
@@ -72,7 +72,7 @@ pub struct Lines {
     number: u64,
 }
 
-impl Lines {
+impl LineReader {
     /// Opens a file up to its present end.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |error| Problem::io("open", path, &error);
@@ -82,7 +82,7 @@ impl Lines {
     }
 
     /// The same lines once more, without what was written since.
-    pub fn again(&self) -> Result<Self> {
+    pub fn reread(&self) -> Result<Self> {
         let file = File::open(&self.path).map_err(|error| Problem::io("open", &self.path, &error))?;
         Self::part(file, &self.path, self.offset + (self.end - self.start) as u64 + self.left)
     }
@@ -93,10 +93,10 @@ impl Lines {
     }
 
     /// The next line that is not blank.
-    pub fn next(&mut self) -> Result<Option<Line<'_>>> {
+    pub fn next(&mut self) -> Result<Option<JsonLine<'_>>> {
         loop {
-            let Some(Found { length, kept, ended }) = self.find_end()? else { return Ok(None) };
-            let place = Place { offset: self.offset, length };
+            let Some(LineEnd { length, kept, ended }) = self.find_end()? else { return Ok(None) };
+            let place = BytePosition { offset: self.offset, length };
             let number = self.number;
             let from = self.start;
             self.start += kept + usize::from(ended);
@@ -106,19 +106,19 @@ impl Lines {
             let blank = self.buffer[from..from + kept].iter().all(u8::is_ascii_whitespace);
             if too_long || !blank {
                 let bytes = if too_long { &[] } else { &self.buffer[from..from + kept] };
-                return Ok(Some(Line { number, place, bytes, ended }));
+                return Ok(Some(JsonLine { number, place, bytes, ended }));
             }
         }
     }
 
     /// How long the line at `start` is; one that is too long is let go while its end is sought.
-    fn find_end(&mut self) -> Result<Option<Found>> {
+    fn find_end(&mut self) -> Result<Option<LineEnd>> {
         let mut searched = 0;
         let mut dropped = 0_u64;
         loop {
             if let Some(found) = memchr::memchr(b'\n', &self.buffer[self.start + searched..self.end]) {
                 let kept = searched + found;
-                return Ok(Some(Found { length: dropped + kept as u64, kept, ended: true }));
+                return Ok(Some(LineEnd { length: dropped + kept as u64, kept, ended: true }));
             }
             searched = self.end - self.start;
             if dropped > 0 || searched > LINE_MAX {
@@ -127,7 +127,7 @@ impl Lines {
             }
             if !self.fill()? {
                 let length = dropped + searched as u64;
-                return Ok((length > 0).then_some(Found { length, kept: searched, ended: false }));
+                return Ok((length > 0).then_some(LineEnd { length, kept: searched, ended: false }));
             }
         }
     }
@@ -159,12 +159,12 @@ impl Lines {
 
 /// Reads lines again whose places are known.
 #[derive(Debug)]
-pub struct Again {
+pub struct LineRereader {
     file: File,
-    last: Option<(Place, Json)>,
+    last: Option<(BytePosition, ExactJson)>,
 }
 
-impl Again {
+impl LineRereader {
     /// Opens the file once more.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| Problem::io("open", path, &error))?;
@@ -172,7 +172,7 @@ impl Again {
     }
 
     /// The document at a place; none if the file was changed there.
-    pub fn at(&mut self, place: Place) -> Option<&Json> {
+    pub fn at(&mut self, place: BytePosition) -> Option<&ExactJson> {
         if self.last.as_ref().is_none_or(|(last, _)| *last != place) {
             self.last = None;
             let document = self.read(place)?;
@@ -181,7 +181,7 @@ impl Again {
         self.last.as_ref().map(|(_, document)| document)
     }
 
-    fn read(&mut self, place: Place) -> Option<Json> {
+    fn read(&mut self, place: BytePosition) -> Option<ExactJson> {
         let length = usize::try_from(place.length).ok().filter(|&length| length <= LINE_MAX)?;
         let mut bytes = vec![0; length];
         self.file.seek(SeekFrom::Start(place.offset)).ok()?;
@@ -191,15 +191,15 @@ impl Again {
 }
 
 /// Tables by numbers that [`short`] made, which need no second hashing.
-pub(crate) type Table<T> = std::collections::HashMap<u64, T, BuildHasherDefault<AsItIs>>;
+pub(crate) type KeyTable<T> = std::collections::HashMap<u64, T, BuildHasherDefault<IdentityHasher>>;
 /// Sets of such numbers.
-pub(crate) type Set = std::collections::HashSet<u64, BuildHasherDefault<AsItIs>>;
+pub(crate) type KeyNumbers = std::collections::HashSet<u64, BuildHasherDefault<IdentityHasher>>;
 
 /// Takes a number for its own hash.
 #[derive(Debug, Default)]
-pub(crate) struct AsItIs(u64);
+pub(crate) struct IdentityHasher(u64);
 
-impl Hasher for AsItIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }

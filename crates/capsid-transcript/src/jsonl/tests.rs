@@ -14,7 +14,7 @@ fn held(bytes: &[u8]) -> Held {
     Held { _folder: folder, path }
 }
 
-fn all(mut lines: Lines) -> Vec<(u64, u64, String, bool)> {
+fn all(mut lines: LineReader) -> Vec<(u64, u64, String, bool)> {
     let mut given = Vec::new();
     while let Some(line) = lines.next().unwrap() {
         let text = String::from_utf8_lossy(line.bytes).into_owned();
@@ -27,9 +27,9 @@ fn all(mut lines: Lines) -> Vec<(u64, u64, String, bool)> {
 fn lines_have_their_place_and_blank_ones_count() {
     let file = held(b"{}\n\n \r\n[1]\nhalf");
     let expected = [(0, 0, "{}", true), (3, 7, "[1]", true), (4, 11, "half", false)];
-    let given = all(Lines::open(&file.path).unwrap());
+    let given = all(LineReader::open(&file.path).unwrap());
     assert_eq!(given, expected.map(|(n, o, text, ended)| (n, o, text.to_owned(), ended)));
-    assert!(all(Lines::open(&held(b"").path).unwrap()).is_empty());
+    assert!(all(LineReader::open(&held(b"").path).unwrap()).is_empty());
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn random_lines_come_back_whatever_the_size_of_the_pieces() {
             .collect();
         let file = held(texts.join("\n").as_bytes());
         let given: Vec<String> =
-            all(Lines::open(&file.path).unwrap()).into_iter().map(|(_, _, text, _)| text).collect();
+            all(LineReader::open(&file.path).unwrap()).into_iter().map(|(_, _, text, _)| text).collect();
         assert!(given == texts, "seed {seed}");
     }
 }
@@ -58,7 +58,7 @@ fn a_line_that_is_too_long_costs_itself_only() {
     bytes.extend(vec![b'z'; LINE_MAX]);
     bytes.extend(b"\n3\n");
     let file = held(&bytes);
-    let mut lines = Lines::open(&file.path).unwrap();
+    let mut lines = LineReader::open(&file.path).unwrap();
     let mut seen = Vec::new();
     while let Some(line) = lines.next().unwrap() {
         seen.push((line.number, line.is_too_long(), line.bytes.len(), line.place.length));
@@ -74,43 +74,46 @@ fn a_line_that_is_too_long_costs_itself_only() {
     ];
     assert_eq!(seen, expected);
     bytes.truncate(LINE_MAX + CHUNK);
-    assert!(Lines::open(&held(&bytes).path).unwrap().next().unwrap().is_some());
+    assert!(LineReader::open(&held(&bytes).path).unwrap().next().unwrap().is_some());
 }
 
 #[test]
 fn what_is_written_meanwhile_is_left_for_the_next_time() {
     let file = held(b"{\"a\":1}\n{\"b\"");
-    let mut first = Lines::open(&file.path).unwrap();
+    let mut first = LineReader::open(&file.path).unwrap();
     assert!(first.next().unwrap().is_some());
     std::fs::write(&file.path, b"{\"a\":1}\n{\"b\":2}\n").unwrap();
-    assert_eq!(all(first.again().unwrap()).last().unwrap().2, "{\"b\"");
-    assert_eq!(all(Lines::open(&file.path).unwrap()).last().unwrap().2, "{\"b\":2}");
+    assert_eq!(all(first.reread().unwrap()).last().unwrap().2, "{\"b\"");
+    assert_eq!(all(LineReader::open(&file.path).unwrap()).last().unwrap().2, "{\"b\":2}");
 }
 
 #[test]
 fn a_line_is_read_again_from_its_place() {
     let file = held(b"{\"a\":1}\n{\"b\":\"\\ud800\"}\n");
-    let mut again = Again::open(&file.path).unwrap();
-    assert_eq!(again.at(Place { offset: 8, length: 14 }).and_then(|line| line.text("b")), Some("\u{fffd}"));
-    assert_eq!(again.at(Place { offset: 0, length: 7 }).and_then(|l| l.get("a")?.as_i64()), Some(1));
-    assert_eq!(again.at(Place { offset: 1, length: 5 }), None);
-    assert_eq!(again.at(Place { offset: 900, length: 5 }), None);
+    let mut again = LineRereader::open(&file.path).unwrap();
+    assert_eq!(
+        again.at(BytePosition { offset: 8, length: 14 }).and_then(|line| line.text("b")),
+        Some("\u{fffd}")
+    );
+    assert_eq!(again.at(BytePosition { offset: 0, length: 7 }).and_then(|l| l.get("a")?.as_i64()), Some(1));
+    assert_eq!(again.at(BytePosition { offset: 1, length: 5 }), None);
+    assert_eq!(again.at(BytePosition { offset: 900, length: 5 }), None);
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
 struct Seen {
-    name: Loose<Nothing>,
-    inner: Loose<Inner>,
+    name: LooseValue<IgnoredValue>,
+    inner: LooseValue<Inner>,
 }
 
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(default)]
 struct Inner {
-    id: Loose<Nothing>,
+    id: LooseValue<IgnoredValue>,
 }
 
-impl Peek for Seen {}
+impl PeekLine for Seen {}
 
 #[test]
 fn a_look_into_a_line_takes_any_type_and_any_text() {

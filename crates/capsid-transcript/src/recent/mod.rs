@@ -1,18 +1,18 @@
 //! The sessions of the last day as one text.
 
+mod growing_text;
 mod state;
-mod told;
 
 use crate::folders::SessionFolder;
 use crate::lines::{cwd_of, lines_of};
-use crate::places::{files, modified};
+use crate::session_paths::{files, modified};
 use crate::tail::plain_tail;
 use capsid_model::Time;
-use state::State;
+use growing_text::GrowingText;
+use state::RecentSession;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use told::Told;
 
 const MAX_AGE_MS: i64 = 24 * 60 * 60 * 1000;
 const MAX_SESSIONS: usize = 6;
@@ -25,7 +25,7 @@ const OWN_PREFIX: &str = "evolver_hand_";
 
 /// What was read of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct SessionText {
     /// The agent that wrote it.
     pub agent: &'static str,
     /// Its file, the database it is in, or its folder.
@@ -42,7 +42,7 @@ pub struct Transcript {
     /// The sessions, newest first, each under a head line; empty when there was none.
     pub text: String,
     /// One entry for each session in the text.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<SessionText>,
 }
 
 /// Reads the newest sessions of the last day.
@@ -50,22 +50,23 @@ pub struct Transcript {
 /// With `about`, sessions of agents that work in many repositories are taken only when they were started in that
 /// folder or below it, so that one repository does not learn from another's log.
 pub fn recent_text(folders: &[SessionFolder], now: Time, about: Option<&Path>) -> Transcript {
-    let mut found: Vec<Found<'_>> = folders.iter().flat_map(|folder| session_files(folder, now)).collect();
+    let mut found: Vec<FoundSession<'_>> =
+        folders.iter().flat_map(|folder| session_files(folder, now)).collect();
     found.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
-    let (own, others): (Vec<_>, Vec<_>) = found.into_iter().partition(Found::is_own);
+    let (own, others): (Vec<_>, Vec<_>) = found.into_iter().partition(FoundSession::is_own);
     let transcript = read_all(&others, about);
     if transcript.sessions.is_empty() { read_all(&own, about) } else { transcript }
 }
 
-struct Found<'a> {
+struct FoundSession<'a> {
     folder: &'a SessionFolder,
     path: PathBuf,
     modified: i64,
     /// The session, where it is not a file of records.
-    state: Option<State>,
+    state: Option<RecentSession>,
 }
 
-impl Found<'_> {
+impl FoundSession<'_> {
     fn name(&self) -> String {
         let name = self.path.file_name().unwrap_or_default();
         match &self.state {
@@ -80,9 +81,9 @@ impl Found<'_> {
 
     fn is_about(&self, about: Option<&Path>) -> bool {
         match (about, &self.state) {
-            (Some(about), Some(state)) => state.folders.iter().any(|folder| lies_in(folder, about)),
+            (Some(about), Some(state)) => state.folders.iter().any(|folder| is_below(folder, about)),
             (Some(about), None) if self.folder.is_shared() => {
-                recorded_cwd(&self.path).is_some_and(|cwd| lies_in(&cwd, about))
+                recorded_cwd(&self.path).is_some_and(|cwd| is_below(&cwd, about))
             }
             _ => true,
         }
@@ -102,9 +103,9 @@ impl Found<'_> {
 }
 
 /// The sessions of a folder that changed within the last day.
-fn session_files(folder: &SessionFolder, now: Time) -> Vec<Found<'_>> {
-    let found = |path: PathBuf, modified, state| Found { folder, path, modified, state };
-    let of_state = |states: Vec<State>| {
+fn session_files(folder: &SessionFolder, now: Time) -> Vec<FoundSession<'_>> {
+    let found = |path: PathBuf, modified, state| FoundSession { folder, path, modified, state };
+    let of_state = |states: Vec<RecentSession>| {
         states
             .into_iter()
             .map(|state| found(state.source.path.clone(), state.modified, Some(state)))
@@ -112,8 +113,8 @@ fn session_files(folder: &SessionFolder, now: Time) -> Vec<Found<'_>> {
     };
     let since = now.0 - MAX_AGE_MS;
     match folder.agent {
-        "cursor" => of_state(state::of_cursor(&folder.path, since)),
-        "cline" => of_state(state::of_cline(&folder.path, since)),
+        "cursor" => of_state(state::cursor_sessions(&folder.path, since)),
+        "cline" => of_state(state::cline_sessions(&folder.path, since)),
         _ => files(&folder.path, folder.depth(), &is_session_name)
             .into_iter()
             .filter_map(|path| modified(&path).map(|modified| found(path, modified, None)))
@@ -135,12 +136,12 @@ fn recorded_cwd(path: &Path) -> Option<PathBuf> {
         .map(PathBuf::from)
 }
 
-fn lies_in(cwd: &Path, about: &Path) -> bool {
+fn is_below(cwd: &Path, about: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     cwd.starts_with(about) || real(cwd).starts_with(real(about))
 }
 
-fn read_all(found: &[Found<'_>], about: Option<&Path>) -> Transcript {
+fn read_all(found: &[FoundSession<'_>], about: Option<&Path>) -> Transcript {
     let mut transcript = Transcript::default();
     for file in found.iter().filter(|file| file.is_about(about)) {
         if transcript.sessions.len() == MAX_SESSIONS || transcript.text.len() >= TOTAL_BYTES {
@@ -156,7 +157,7 @@ fn read_all(found: &[Found<'_>], about: Option<&Path>) -> Transcript {
             transcript.text.push('\n');
         }
         transcript.text += &format!("--- SESSION ({}) ---\n{text}", file.name());
-        transcript.sessions.push(Session {
+        transcript.sessions.push(SessionText {
             agent: file.folder.agent,
             path: file.path.clone(),
             bytes,
@@ -168,7 +169,7 @@ fn read_all(found: &[Found<'_>], about: Option<&Path>) -> Transcript {
 
 /// The lines of a session, and how many records were broken.
 fn render(records: &str) -> (String, usize) {
-    let mut told = Told::default();
+    let mut told = GrowingText::default();
     let mut broken = 0;
     for record in records.lines().filter(|line| !line.trim().is_empty()) {
         match lines_of(record) {

@@ -1,12 +1,12 @@
 //! Recent sessions of the tools that keep state instead of a log: Cursor and Cline.
 
-use super::told::Told;
-use crate::lines::{answered, spoken};
-use crate::places::{folders, modified, state_database};
+use super::growing_text::GrowingText;
+use crate::lines::{attach_result, spoken};
+use crate::session_paths::{folders, modified, state_database};
 use crate::shape::plain;
-use crate::{Action, Kind, Report, Source, Tool};
+use crate::{Action, ActionKind, ReadReport, Tool, TranscriptSource};
 use capsid_model::Result;
-use capsid_model::exact::{Fields, Json, parse_lossy};
+use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -16,33 +16,33 @@ use std::path::{Path, PathBuf};
 const WORKSPACE_BYTES: u64 = 64 * 1024;
 
 /// A session that changed lately.
-pub(super) struct State {
-    pub(super) source: Source,
+pub(super) struct RecentSession {
+    pub(super) source: TranscriptSource,
     pub(super) modified: i64,
     /// The folders it is about, as far as they are known.
     pub(super) folders: Vec<PathBuf>,
 }
 
-impl State {
+impl RecentSession {
     /// What was said and done, the end of it, and how many records were broken.
     pub(super) fn text(&self, max_bytes: usize) -> Option<(String, usize)> {
-        let mut told = Told::default();
+        let mut told = GrowingText::default();
         let mut asked = String::new();
         let report = read(&self.source, &mut |action| {
             for line in lines(&action, &mut asked) {
                 told.line(line);
             }
             if told.len() > 2 * max_bytes {
-                told.keep_last(max_bytes);
+                told.retain_last(max_bytes);
             }
             Ok(())
         });
-        told.keep_last(max_bytes);
+        told.retain_last(max_bytes);
         Some((told.text(), usize::try_from(report.ok()?.broken).unwrap_or(usize::MAX)))
     }
 }
 
-fn read(source: &Source, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<Report> {
+fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<ReadReport> {
     match source.tool {
         Tool::Cline => crate::cline::read(source, each),
         _ => crate::cursor::read(source, each),
@@ -59,22 +59,29 @@ fn lines(action: &Action, asked: &mut String) -> Vec<String> {
     match &action.call {
         Some(call) => {
             lines.extend(spoken("assistant", &format!("{} [TOOL: {}]", action.analysis, call.tool)));
-            lines.extend(answered(&plain(&call.result), action.failed));
+            lines.extend(attach_result(&plain(&call.result), action.failed));
         }
-        None if action.kind == Kind::Chat => lines.extend(spoken("assistant", &action.analysis)),
-        None if action.failed => lines.extend(answered(&plain(&action.result), true)),
+        None if action.kind == ActionKind::Chat => lines.extend(spoken("assistant", &action.analysis)),
+        None if action.failed => lines.extend(attach_result(&plain(&action.result), true)),
         None => {}
     }
     lines
 }
 
-fn state(tool: Tool, session: String, path: PathBuf, modified: i64, folders: Vec<PathBuf>) -> State {
-    let source = Source { tool, session, path, text_transcript: None, authorship: None, told: Fields::new() };
-    State { source, modified, folders }
+fn state(tool: Tool, session: String, path: PathBuf, modified: i64, folders: Vec<PathBuf>) -> RecentSession {
+    let source = TranscriptSource {
+        tool,
+        session,
+        path,
+        text_transcript: None,
+        authorship: None,
+        told: ExactFields::new(),
+    };
+    RecentSession { source, modified, folders }
 }
 
 /// The tasks of a folder that changed since a moment.
-pub(super) fn of_cline(tasks: &Path, since: i64) -> Vec<State> {
+pub(super) fn cline_sessions(tasks: &Path, since: i64) -> Vec<RecentSession> {
     let recent = |task: PathBuf| {
         let changed = modified(&task.join(crate::cline::MESSAGES)).filter(|changed| *changed >= since)?;
         let session = task.file_name()?.to_string_lossy().into_owned();
@@ -85,18 +92,18 @@ pub(super) fn of_cline(tasks: &Path, since: i64) -> Vec<State> {
 }
 
 /// The conversations in a `User` folder that changed since a moment.
-pub(super) fn of_cursor(user: &Path, since: i64) -> Vec<State> {
+pub(super) fn cursor_sessions(user: &Path, since: i64) -> Vec<RecentSession> {
     let database = state_database(user);
     if !is_recent(&database, since) {
         return Vec::new();
     }
     let mut found = BTreeMap::new();
     let list = |path: &Path, key: &str| crate::cursor::item(path, key).ok().flatten().unwrap_or_default();
-    note(&list(&database, "composer.composerHeaders"), None, since, &mut found);
+    collect_session(&list(&database, "composer.composerHeaders"), None, since, &mut found);
     for workspace in folders(&user.join("workspaceStorage")) {
         let path = workspace.join("state.vscdb");
         if let Some(folder) = workspace_folder(&workspace).filter(|_| is_recent(&path, since)) {
-            note(&list(&path, "composer.composerData"), Some(&folder), since, &mut found);
+            collect_session(&list(&path, "composer.composerData"), Some(&folder), since, &mut found);
         }
     }
     let conversation =
@@ -112,9 +119,14 @@ fn is_recent(database: &Path, since: i64) -> bool {
 }
 
 /// Notes the conversations of a list that changed since a moment, and the folders they are about.
-fn note(list: &Json, folder: Option<&Path>, since: i64, found: &mut BTreeMap<String, (i64, Vec<PathBuf>)>) {
-    for composer in list.get("allComposers").and_then(Json::as_array).unwrap_or_default() {
-        let time = |name: &str| composer.get(name).and_then(Json::as_i64);
+fn collect_session(
+    list: &ExactJson,
+    folder: Option<&Path>,
+    since: i64,
+    found: &mut BTreeMap<String, (i64, Vec<PathBuf>)>,
+) {
+    for composer in list.get("allComposers").and_then(ExactJson::as_array).unwrap_or_default() {
+        let time = |name: &str| composer.get(name).and_then(ExactJson::as_i64);
         let Some(changed) = time("lastUpdatedAt").or(time("createdAt")).filter(|changed| *changed >= since)
         else {
             continue;
@@ -123,9 +135,9 @@ fn note(list: &Json, folder: Option<&Path>, since: i64, found: &mut BTreeMap<Str
         let (newest, folders) = found.entry(id.to_owned()).or_insert((changed, Vec::new()));
         *newest = changed.max(*newest);
         folders.extend(folder.map(Path::to_owned));
-        let own = composer.at(&["workspaceIdentifier", "uri", "fsPath"]).and_then(Json::as_str);
+        let own = composer.at(&["workspaceIdentifier", "uri", "fsPath"]).and_then(ExactJson::as_str);
         folders.extend(own.map(PathBuf::from));
-        let repositories = composer.get("trackedGitRepos").and_then(Json::as_array).unwrap_or_default();
+        let repositories = composer.get("trackedGitRepos").and_then(ExactJson::as_array).unwrap_or_default();
         folders.extend(repositories.iter().filter_map(|one| one.text("repoPath")).map(PathBuf::from));
     }
 }

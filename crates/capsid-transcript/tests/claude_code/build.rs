@@ -1,7 +1,7 @@
 //! Lines of a transcript.
 
 use crate::jsonl_support::*;
-use capsid_model::exact::Json;
+use capsid_model::exact::ExactJson;
 use capsid_model::{Value, json};
 use capsid_transcript::Tool;
 
@@ -51,7 +51,7 @@ pub fn one_call(
     input: Value,
     content: Value,
     payload: Value,
-) -> (String, Json, Json, Vec<String>) {
+) -> (String, ExactJson, ExactJson, Vec<String>) {
     let read = read_lines(&[call("a", "t", tool, input), result("r", "t", content, payload)]);
     assert_eq!(read.keys(), ["a:0"]);
     let action = read.get("a:0").clone();

@@ -91,7 +91,7 @@ fn damage_never_stops_the_reading() {
 #[test]
 fn a_missing_transcript_is_named() {
     let path = std::path::PathBuf::from("no/such.jsonl");
-    let source = capsid_transcript::Source {
+    let source = capsid_transcript::TranscriptSource {
         tool: Tool::ClaudeCode,
         session: "s".into(),
         path,

@@ -2,9 +2,9 @@
 
 use super::build::*;
 use crate::jsonl_support::*;
-use capsid_model::exact::Json;
+use capsid_model::exact::ExactJson;
 use capsid_model::{Value, json};
-use capsid_transcript::{Kind, Tool};
+use capsid_transcript::{ActionKind, Tool};
 
 #[test]
 fn an_edit_shows_its_diff_and_leaves_the_whole_file_out() {
@@ -78,7 +78,7 @@ fn images_and_very_long_results_are_cut() {
         json!({"type": "image", "file": {"base64": "A".repeat(999), "type": "image/png", "originalSize": 7}});
     let (_, result, payload, _) = one_call("Read", json!({"file_path": "/i.png"}), json!([image]), file);
     let left = exact(&json!({"type": "image", "media_type": "image/png", "base64_length": 999}));
-    assert_eq!(result, Json::from(vec![left.clone()]));
+    assert_eq!(result, ExactJson::from(vec![left.clone()]));
     assert_eq!(payload.get("file"), Some(&left));
     let (_, result, payload, _) =
         one_call("Grep", json!({}), json!("ü".repeat(200_009)), json!({"content": "x".repeat(200_000)}));
@@ -104,7 +104,7 @@ fn a_failure_is_one() {
 fn a_result_without_a_call_is_kept() {
     let read = read_lines(&[result("r", "gone", json!("late"), json!({"a": 1}))]);
     let action = read.get("r:result:0");
-    assert_eq!(action.kind, Kind::System);
+    assert_eq!(action.kind, ActionKind::System);
     assert_eq!(action.result.at(&["tool_result", "content"]), Some(&"late".into()));
     assert_eq!(action.result.at(&["tool_use_result", "a"]).unwrap().as_i64(), Some(1));
 }
@@ -137,7 +137,7 @@ fn long_outputs_are_read_from_their_files() {
     assert_eq!(read.result("b:0"), &"whole".into());
     let whole = "5d5766cf2d78701614200418ee1450690d9af12c84d52545e4802f001ad53099";
     assert_eq!(
-        read.get("b:0").result.at(&["persisted_output", "sha256"]).and_then(Json::as_str),
+        read.get("b:0").result.at(&["persisted_output", "sha256"]).and_then(ExactJson::as_str),
         Some(whole)
     );
     assert_eq!(read.result("c:0"), &"start".into());

@@ -2,9 +2,9 @@
 
 use super::build::*;
 use crate::jsonl_support::*;
-use capsid_model::exact::Json;
+use capsid_model::exact::ExactJson;
 use capsid_model::{Value, json};
-use capsid_transcript::Kind;
+use capsid_transcript::ActionKind;
 
 #[test]
 fn tokens_of_a_message_are_counted_once_and_at_their_last_value() {
@@ -27,10 +27,10 @@ fn tokens_of_a_message_are_counted_once_and_at_their_last_value() {
     assert!(read_lines(&lines[..7]).get("f:usage").open, "the message may go on");
     let environment = &got.get("b:resp").environment;
     assert_eq!(environment.get("thinking_blocks").unwrap().as_i64(), Some(1));
-    assert_eq!(environment.get("thinking_signatures"), Some(&Json::from(vec!["s".repeat(24)])));
+    assert_eq!(environment.get("thinking_signatures"), Some(&ExactJson::from(vec!["s".repeat(24)])));
     assert_eq!(environment.get("thinking_redacted"), Some(&true.into()));
     assert_eq!(got.get("c:0").environment.get("thinking_redacted"), Some(&false.into()));
-    assert_eq!(environment.get("stop_reason"), Some(&Json::Null), "null stays null");
+    assert_eq!(environment.get("stop_reason"), Some(&ExactJson::Null), "null stays null");
     assert_eq!(environment.get("request_id"), Some(&"".into()), "what is missing is empty");
 }
 
@@ -70,7 +70,7 @@ fn only_the_user_sets_the_prompt() {
     assert_eq!(read.get("x:resp").prompt, "look for pears");
     assert_eq!(read.get("x:resp").agent_id, "claude-code-subagent");
     assert_eq!(read.get("m:meta").result, "<caveat>".into());
-    assert_eq!(read.get("m:meta").kind, Kind::System);
+    assert_eq!(read.get("m:meta").kind, ActionKind::System);
 }
 
 #[test]

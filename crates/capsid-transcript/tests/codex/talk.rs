@@ -2,9 +2,9 @@
 
 use super::build::*;
 use crate::jsonl_support::*;
-use capsid_model::exact::Json;
+use capsid_model::exact::ExactJson;
 use capsid_model::{Value, json};
-use capsid_transcript::{Kind, Tool, codex};
+use capsid_transcript::{ActionKind, Tool, codex};
 
 #[test]
 fn the_session_and_the_turn_give_the_environment() {
@@ -27,13 +27,16 @@ fn the_session_and_the_turn_give_the_environment() {
     ]);
     assert_eq!(read.keys(), ["sysprompt:0", "instructions:0", "c1", "c2"]);
     let first = read.get("sysprompt:0");
-    assert_eq!((first.analysis.as_str(), first.prompt.as_str(), first.kind), ("obey", "", Kind::System));
+    assert_eq!(
+        (first.analysis.as_str(), first.prompt.as_str(), first.kind),
+        ("obey", "", ActionKind::System)
+    );
     assert_eq!(first.summary, "session base instructions (system prompt)");
     let c1 = read.get("c1");
     let expected = json!({"cwd": "/w", "cli_version": "0.80.0", "originator": "cli", "model_provider": "",
         "forked_from_id": "", "git_sha": "c0", "git_branch": "b", "git_origin_url": "", "model": "g1",
         "approval_policy": "on-request", "sandbox_policy": "read-only", "reasoning_effort": "high"});
-    assert_eq!(Json::from(c1.environment.clone()), exact(&expected));
+    assert_eq!(ExactJson::from(c1.environment.clone()), exact(&expected));
     assert_eq!((c1.prompt.as_str(), c1.model.as_str()), ("work", "g1"));
     assert_eq!(
         (c1.authority.kind, c1.authority.policy_reference.as_str()),
@@ -183,7 +186,7 @@ fn tokens_are_those_of_each_answer() {
     assert_eq!(read.sum("input_tokens"), 190, "the sum is the last total");
     let c1 = read.get("c1");
     assert_eq!(
-        Json::from(c1.usage.clone()),
+        ExactJson::from(c1.usage.clone()),
         exact(&json!({"input_tokens": 80, "output_tokens": 2, "model_context_window": 1000}))
     );
     assert_eq!(c1.environment.get("rate_limits"), Some(&exact(&json!({"primary": {"used_percent": 50}}))));
@@ -218,7 +221,7 @@ fn the_rest_is_noted_or_kept_verbatim() {
     assert_eq!(read.get("6:unknown").result, exact(&new));
     let counted: Vec<&str> = read.report.unknown.keys().map(String::as_str).collect();
     assert_eq!(counted, ["event_msg/flash", "response_item/hologram", "world_state"]);
-    assert!(read.actions.iter().all(|action| action.kind == Kind::System));
+    assert!(read.actions.iter().all(|action| action.kind == ActionKind::System));
 }
 
 #[test]

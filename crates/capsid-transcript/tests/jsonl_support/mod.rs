@@ -1,8 +1,8 @@
 //! Writes transcripts and reads them.
 
-use capsid_model::exact::Json;
+use capsid_model::exact::ExactJson;
 use capsid_model::{Value, fields};
-use capsid_transcript::{Action, Report, Source, Tool, claude_code, codex};
+use capsid_transcript::{Action, ReadReport, Tool, TranscriptSource, claude_code, codex};
 use std::path::{Path, PathBuf};
 
 pub struct Transcript {
@@ -14,7 +14,7 @@ pub struct Transcript {
 /// What was read.
 pub struct Read {
     pub actions: Vec<Action>,
-    pub report: Report,
+    pub report: ReadReport,
 }
 
 impl Transcript {
@@ -45,7 +45,8 @@ impl Transcript {
 
 pub fn read(tool: Tool, path: &Path) -> Read {
     let (session, path) = ("s1".to_owned(), path.to_owned());
-    let source = Source { tool, session, path, text_transcript: None, authorship: None, told: fields! {} };
+    let source =
+        TranscriptSource { tool, session, path, text_transcript: None, authorship: None, told: fields! {} };
     let mut actions = Vec::new();
     let reader = if tool == Tool::Codex { codex::read } else { claude_code::read };
     let report = reader(&source, &mut |action| {
@@ -60,7 +61,7 @@ pub fn text(lines: &[Value]) -> String {
 }
 
 /// A value of the one kind as one of the other.
-pub fn exact(value: &Value) -> Json {
+pub fn exact(value: &Value) -> ExactJson {
     capsid_model::exact::parse(&value.to_string()).unwrap()
 }
 
@@ -75,7 +76,7 @@ impl Read {
     }
 
     /// The result of a call.
-    pub fn result(&self, key: &str) -> &Json {
+    pub fn result(&self, key: &str) -> &ExactJson {
         &self.get(key).call.as_ref().unwrap().result
     }
 

@@ -1,6 +1,6 @@
 //! A body that is sent while it is written.
 
-use super::desk::Document;
+use super::data::JsonDocument;
 use axum::body::{Body, Bytes};
 use capsid_model::{Code, Problem};
 use futures_util::stream::unfold;
@@ -12,11 +12,12 @@ const PIECE: usize = 64 << 10;
 const WAITING: usize = 4;
 
 /// Sends a document. Where it ends in a problem the connection breaks, so that no one takes the part for the whole.
-pub(super) fn streamed(document: Document) -> Body {
+pub(super) fn streamed(document: JsonDocument) -> Body {
     let (sender, receiver) = channel(WAITING);
     tokio::task::spawn_blocking(move || {
-        let mut out = BufWriter::with_capacity(PIECE, Pieces(sender.clone()));
-        let written = document.write(&mut out).and_then(|()| out.flush().map_err(|error| gone(&error)));
+        let mut out = BufWriter::with_capacity(PIECE, BodyChunks(sender.clone()));
+        let written =
+            document.write(&mut out).and_then(|()| out.flush().map_err(|error| closed_error(&error)));
         if let Err(problem) = written {
             let _reader_left = sender.blocking_send(Err(io::Error::other(problem.message)));
         }
@@ -28,13 +29,13 @@ pub(super) fn streamed(document: Document) -> Body {
 }
 
 /// The problem of a reader that went away.
-pub fn gone(error: &dyn std::fmt::Display) -> Problem {
+pub fn closed_error(error: &dyn std::fmt::Display) -> Problem {
     Problem::new(Code::IoError, format!("The answer could not be sent: {error}."))
 }
 
-struct Pieces(Sender<io::Result<Bytes>>);
+struct BodyChunks(Sender<io::Result<Bytes>>);
 
-impl Write for Pieces {
+impl Write for BodyChunks {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let sent = self.0.blocking_send(Ok(Bytes::copy_from_slice(bytes)));
         sent.map(|()| bytes.len()).map_err(|_| io::ErrorKind::BrokenPipe.into())

@@ -5,10 +5,10 @@
 //! printed at the start, and nothing at all to who asked for another host.
 
 mod body;
-mod desk;
+mod data;
 mod guard;
 mod server;
 
-pub use body::gone;
-pub use desk::{Desk, Document, about};
-pub use server::{Server, USUAL_PORT};
+pub use body::closed_error;
+pub use data::{JsonDocument, LocalData, about};
+pub use server::{LocalServer, USUAL_PORT};

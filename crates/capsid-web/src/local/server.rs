@@ -1,10 +1,10 @@
 //! The server of a desk.
 
 use super::body::streamed;
-use super::desk::Desk;
+use super::data::LocalData;
 use super::guard::{has_key, is_meant_for_us};
-use crate::answer::answer;
-use crate::pages::Place;
+use crate::pages::PageHost;
+use crate::response::answer;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
@@ -21,27 +21,27 @@ pub const USUAL_PORT: u16 = 4840;
 
 /// A desk that listens and is not served yet.
 #[derive(Debug)]
-pub struct Server {
+pub struct LocalServer {
     listener: TcpListener,
     port: u16,
     key: String,
 }
 
-struct Served {
-    desk: Arc<dyn Desk>,
+struct LocalServerState {
+    desk: Arc<dyn LocalData>,
     port: u16,
     key: String,
 }
 
-impl Server {
+impl LocalServer {
     /// Listens on a port of loopback: the one named, else the usual one, else any that is free.
     pub fn open(port: Option<u16>) -> Result<Self> {
         let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let bound = match port {
-            Some(port) => bind(port).map_err(|error| taken(port, &error))?,
-            None => bind(USUAL_PORT).or_else(|_| bind(0)).map_err(|error| taken(0, &error))?,
+            Some(port) => bind(port).map_err(|error| port_in_use(port, &error))?,
+            None => bind(USUAL_PORT).or_else(|_| bind(0)).map_err(|error| port_in_use(0, &error))?,
         };
-        let failed = |error: std::io::Error| taken(port.unwrap_or_default(), &error);
+        let failed = |error: std::io::Error| port_in_use(port.unwrap_or_default(), &error);
         bound.set_nonblocking(true).map_err(failed)?;
         let port = bound.local_addr().map_err(failed)?.port();
         Ok(Self { listener: bound, port, key: new_key()? })
@@ -53,11 +53,11 @@ impl Server {
     }
 
     /// Answers until `stop` is over. What is being sent then is cut off: nothing is lost by reading.
-    pub async fn run(self, desk: Arc<dyn Desk>, stop: impl Future<Output = ()>) -> Result<()> {
+    pub async fn run(self, desk: Arc<dyn LocalData>, stop: impl Future<Output = ()>) -> Result<()> {
         let failed = |error: std::io::Error| {
             Problem::new(Code::IoError, format!("The pages could not be served: {error}."))
         };
-        let served = Arc::new(Served { desk, port: self.port, key: self.key });
+        let served = Arc::new(LocalServerState { desk, port: self.port, key: self.key });
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
         let router = Router::new().fallback(guarded).with_state(served);
         tokio::select! {
@@ -75,7 +75,7 @@ fn new_key() -> Result<String> {
     Ok(hash::hex(&bytes))
 }
 
-fn taken(port: u16, error: &std::io::Error) -> Problem {
+fn port_in_use(port: u16, error: &std::io::Error) -> Problem {
     let refused = |code, why: &str| {
         Problem::new(code, format!("The pages cannot be served at 127.0.0.1:{port}: {why}."))
     };
@@ -89,7 +89,7 @@ fn taken(port: u16, error: &std::io::Error) -> Problem {
 }
 
 async fn guarded(
-    State(served): State<Arc<Served>>,
+    State(served): State<Arc<LocalServerState>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -117,7 +117,7 @@ async fn guarded(
     response
 }
 
-async fn answered(served: &Arc<Served>, uri: &Uri, headers: &HeaderMap) -> Response {
+async fn answered(served: &Arc<LocalServerState>, uri: &Uri, headers: &HeaderMap) -> Response {
     match uri.path().strip_prefix("/local/") {
         Some(_) if !has_key(headers, &served.key) => refusal(
             StatusCode::UNAUTHORIZED,
@@ -127,7 +127,7 @@ async fn answered(served: &Arc<Served>, uri: &Uri, headers: &HeaderMap) -> Respo
         ),
         Some(path) => data(Arc::clone(&served.desk), path.to_owned()).await,
         None if uri.path() == "/" => to_page(served.desk.first_page()),
-        None => answer(Place::Local, uri.path(), headers),
+        None => answer(PageHost::Local, uri.path(), headers),
     }
 }
 
@@ -139,7 +139,7 @@ fn to_page(page: &'static str) -> Response {
     response
 }
 
-async fn data(desk: Arc<dyn Desk>, path: String) -> Response {
+async fn data(desk: Arc<dyn LocalData>, path: String) -> Response {
     let found = tokio::task::spawn_blocking(move || desk.document(&path)).await;
     let mut response = match found {
         Ok(Ok(Some(document))) => Response::new(streamed(document)),

@@ -12,13 +12,13 @@ Examples:
   capsid completions bash > /etc/bash_completion.d/capsid
   capsid completions zsh > ~/.zfunc/_capsid
   capsid completions fish > ~/.config/fish/completions/capsid.fish")]
-pub struct Arguments {
+pub struct CompletionsArgs {
     /// The shell.
     shell: Shell,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &CompletionsArgs) -> Result<u8> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut crate::cli::Cli::command(), "capsid", &mut script);
     output::print(&String::from_utf8_lossy(&script));

@@ -1,14 +1,14 @@
 //! `capsid init`: set up this repository, and the coding agents that work in it.
 
 use super::{trail, workspace};
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_disk::Lock;
 use capsid_engine::init::{self, InitReport};
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
-use capsid_trail::install::{AgentPlaces, Effect, Plan, equip, unequip};
+use capsid_trail::install::{AgentPaths, FileEffect, InstallPlan, equip, unequip};
 use capsid_transcript::Tool;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -35,7 +35,7 @@ Examples:
                                            show what would change in their settings
   capsid init --agent claude-code --remove take exactly that out again
   capsid init --print-config               read about every setting first")]
-pub struct Arguments {
+pub struct InitArgs {
     /// Print the commented capsid.toml with every default, and do nothing else.
     #[arg(long)]
     print_config: bool,
@@ -54,11 +54,11 @@ pub struct Arguments {
     dry_run: bool,
 
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &InitArgs, folder: &Path) -> Result<u8> {
     if arguments.print_config {
         output::print(&capsid_engine::config::template(&[], &[]));
         return Ok(0);
@@ -78,13 +78,13 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     run_with_agents(arguments, &workspace)
 }
 
-fn run_with_agents(arguments: &Arguments, workspace: &Workspace) -> Result<u8> {
+fn run_with_agents(arguments: &InitArgs, workspace: &Workspace) -> Result<u8> {
     let set_up_too = !arguments.remove && !arguments.dry_run;
     // What cannot be edited safely is told before anything is written.
     let mut plan = plan(arguments, workspace)?;
     let report = if set_up_too { Some(set_up(workspace)?) } else { None };
     if !arguments.dry_run {
-        plan = carry_out(arguments, workspace, plan)?;
+        plan = apply_plan(arguments, workspace, plan)?;
     }
     let mut whole = match &report {
         Some(report) => document(workspace, report),
@@ -106,13 +106,13 @@ fn run_with_agents(arguments: &Arguments, workspace: &Workspace) -> Result<u8> {
     Ok(1)
 }
 
-fn tools(arguments: &Arguments) -> Vec<Tool> {
+fn tools(arguments: &InitArgs) -> Vec<Tool> {
     Tool::ALL.into_iter().filter(|tool| arguments.agents.iter().any(|name| name == tool.name())).collect()
 }
 
-fn plan(arguments: &Arguments, workspace: &Workspace) -> Result<Plan> {
+fn plan(arguments: &InitArgs, workspace: &Workspace) -> Result<InstallPlan> {
     let tasks = trail::session_places()?.cline_tasks;
-    let places = AgentPlaces {
+    let places = AgentPaths {
         user: trail::install_places()?,
         repository: workspace.repository.root.clone(),
         cline: tasks.iter().filter_map(|tasks| tasks.parent().map(Path::to_path_buf)).collect(),
@@ -141,12 +141,12 @@ fn is_on_path() -> bool {
 }
 
 /// Writes the plan. Where somebody else wrote meanwhile, it is made anew from what is there then.
-fn carry_out(arguments: &Arguments, workspace: &Workspace, mut made: Plan) -> Result<Plan> {
+fn apply_plan(arguments: &InitArgs, workspace: &Workspace, mut made: InstallPlan) -> Result<InstallPlan> {
     let lock = workspace.repository.private_dir().join("init.lock");
     let _lock = Lock::acquire(&lock, "Another set-up of this repository", PATIENCE)?;
     let mut attempt = 1;
     loop {
-        match made.carry_out() {
+        match made.apply() {
             Ok(()) => return Ok(made),
             Err(problem) if problem.code != Code::HookFileInvalid || attempt == ATTEMPTS => {
                 return Err(problem);
@@ -211,7 +211,7 @@ fn print(workspace: &Workspace, report: &InitReport) {
     }
 }
 
-fn agents_document(arguments: &Arguments, workspace: &Workspace, plan: &Plan) -> Value {
+fn agents_document(arguments: &InitArgs, workspace: &Workspace, plan: &InstallPlan) -> Value {
     let files: Vec<Value> = plan
         .changes()
         .iter()
@@ -226,12 +226,12 @@ fn agents_document(arguments: &Arguments, workspace: &Workspace, plan: &Plan) ->
 }
 
 /// One line for each file, what stands in the way, and what is left to the user.
-fn print_agents(arguments: &Arguments, workspace: &Workspace, plan: &Plan) {
+fn print_agents(arguments: &InitArgs, workspace: &Workspace, plan: &InstallPlan) {
     for change in plan.changes() {
         let style = match change.effect {
-            Effect::Created | Effect::Changed => GOOD,
-            Effect::Kept => DIM,
-            Effect::Removed => BAD,
+            FileEffect::Created | FileEffect::Changed => GOOD,
+            FileEffect::Kept => DIM,
+            FileEffect::Removed => BAD,
         };
         let word = paint(style, format_args!("{:<7}", change.effect.as_str()));
         output::line(format_args!("{word}  {}", inert_line(&show(workspace, &change.path))));

@@ -1,12 +1,12 @@
 //! `capsid key`: the key that seals, and the keys that are trusted.
 
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, Value, json};
-use capsid_seal::keys::own::{self, Own};
+use capsid_seal::keys::own::{self, OwnKeys};
 use capsid_seal::keys::{self, KeySet, file, known, pinned};
-use capsid_seal::{Home, PublicKey, Sealer, python_iso};
+use capsid_seal::{PublicKey, Sealer, TrailHome, python_iso};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 
@@ -18,9 +18,9 @@ Examples:
   capsid key backup ~/safe/capsid.key
   capsid key pin 0edc0349...          this key belongs to somebody I know
   capsid key rotate                   seal with a new key from now on; old chains still verify")]
-pub struct Arguments {
+pub struct KeyArgs {
     #[command(subcommand)]
-    action: Action,
+    action: KeyCommand,
 
     /// The trail's folder.
     #[arg(long, global = true, value_name = "DIR")]
@@ -28,12 +28,12 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum KeyCommand {
     /// Show the public key and its fingerprint, and every other key that is known here.
     #[command(after_help = "Examples:\n  capsid key show\n  capsid key show --json | jq -r .public_key")]
     Show {
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// Check that the key can be read, that only you can read it, and that the files of keys are sound.
     #[command(
@@ -41,7 +41,7 @@ enum Action {
     )]
     Check {
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// Copy the private key to a new file that only you can read.
     #[command(after_help = "Examples:\n  capsid key backup ~/safe/capsid.key")]
@@ -49,7 +49,7 @@ enum Action {
         /// The file. One that exists is never replaced.
         file: PathBuf,
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// Make a key: before anything is sealed, or in the place of one that was lost.
     #[command(
@@ -57,20 +57,20 @@ enum Action {
     )]
     New {
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// Seal with a new key from now on. The old one is kept: it proves what was taken out of old records.
     #[command(after_help = "Examples:\n  capsid key rotate")]
     Rotate {
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// Make a second key pair (ML-DSA-65): every record then also gets a signature that quantum computers cannot forge.
     #[command(after_help = "Examples:\n  capsid key add-pq")]
     #[cfg(feature = "pq")]
     AddPq {
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// Make a public key known, so that chains signed by it verify.
     #[command(after_help = "Examples:\n  capsid key add 0edc03491c799def...  all 64 digits")]
@@ -78,7 +78,7 @@ enum Action {
         /// The public key: 64 hex digits.
         key: String,
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// Vouch for a public key that you got from its owner. `verify` tells such signers apart from others.
     #[command(after_help = "Examples:\n  capsid key pin 0edc03491c799def...  all 64 digits")]
@@ -86,41 +86,43 @@ enum Action {
         /// The public key: 64 hex digits.
         key: String,
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
 }
 
-impl Arguments {
+impl KeyArgs {
     /// Whether JSON was asked for.
     pub fn json(&self) -> bool {
         match &self.action {
-            Action::Show { json } | Action::Check { json } => json.json,
-            Action::New { json } | Action::Rotate { json } => json.json,
+            KeyCommand::Show { json } | KeyCommand::Check { json } => json.json,
+            KeyCommand::New { json } | KeyCommand::Rotate { json } => json.json,
             #[cfg(feature = "pq")]
-            Action::AddPq { json } => json.json,
-            Action::Backup { json, .. } | Action::Add { json, .. } | Action::Pin { json, .. } => json.json,
+            KeyCommand::AddPq { json } => json.json,
+            KeyCommand::Backup { json, .. } | KeyCommand::Add { json, .. } | KeyCommand::Pin { json, .. } => {
+                json.json
+            }
         }
     }
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
-    let home = Home::find(arguments.home.as_deref(), &super::variable)?;
+pub fn run(arguments: &KeyArgs) -> Result<u8> {
+    let home = TrailHome::find(arguments.home.as_deref(), &super::variable)?;
     match &arguments.action {
-        Action::Show { json } => show(&home, json.json),
-        Action::Check { json } => check(&home, json.json),
-        Action::Backup { file, json } => backup(&home, file, json.json),
-        Action::New { json } => new(&home, json.json),
-        Action::Rotate { json } => rotate(&home, json.json),
+        KeyCommand::Show { json } => show(&home, json.json),
+        KeyCommand::Check { json } => check(&home, json.json),
+        KeyCommand::Backup { file, json } => backup(&home, file, json.json),
+        KeyCommand::New { json } => new(&home, json.json),
+        KeyCommand::Rotate { json } => rotate(&home, json.json),
         #[cfg(feature = "pq")]
-        Action::AddPq { json } => add_pq(&home, json.json),
-        Action::Add { key, json } => add(&home, key, json.json, known::register, "known"),
-        Action::Pin { key, json } => add(&home, key, json.json, pinned::pin, "pinned"),
+        KeyCommand::AddPq { json } => add_pq(&home, json.json),
+        KeyCommand::Add { key, json } => add(&home, key, json.json, known::register, "known"),
+        KeyCommand::Pin { key, json } => add(&home, key, json.json, pinned::pin, "pinned"),
     }
 }
 
 /// Who seals in a home. The first time a key is made, and said.
-pub(crate) fn sealer(home: &Home) -> Result<Sealer> {
+pub(crate) fn sealer(home: &TrailHome) -> Result<Sealer> {
     let own = own_of(home)?;
     if own.is_new {
         output::talk(format_args!("{} {}", paint(NAME, "key:"), new_key(&own.sealer.public().fingerprint())));
@@ -129,7 +131,7 @@ pub(crate) fn sealer(home: &Home) -> Result<Sealer> {
 }
 
 /// The same without a word.
-pub(crate) fn own_of(home: &Home) -> Result<Own> {
+pub(crate) fn own_of(home: &TrailHome) -> Result<OwnKeys> {
     own::own(home.root(), own::random_seed, &now())
 }
 
@@ -143,7 +145,7 @@ fn now() -> String {
 }
 
 #[cfg(feature = "pq")]
-fn add_pq(home: &Home, as_json: bool) -> Result<u8> {
+fn add_pq(home: &TrailHome, as_json: bool) -> Result<u8> {
     file::require(&home.key())?;
     capsid_seal::pq::load_or_create(home.root(), &own::random_seed()?)?;
     let path = capsid_seal::pq::public_path(home.root());
@@ -158,9 +160,9 @@ fn add_pq(home: &Home, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn show(home: &Home, as_json: bool) -> Result<u8> {
+fn show(home: &TrailHome, as_json: bool) -> Result<u8> {
     let own = file::load(&home.key())?.map(|key| key.public());
-    let set = KeySet::of_home(home.root());
+    let set = KeySet::load_home(home.root());
     if own.is_none() && set.iter().next().is_none() {
         file::require(&home.key())?;
     }
@@ -192,7 +194,7 @@ fn show(home: &Home, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn check(home: &Home, as_json: bool) -> Result<u8> {
+fn check(home: &TrailHome, as_json: bool) -> Result<u8> {
     let found = keys::health::check(home.root());
     if as_json {
         let entries: Vec<Value> = found
@@ -215,7 +217,7 @@ fn check(home: &Home, as_json: bool) -> Result<u8> {
     Ok(u8::from(!found.is_empty()))
 }
 
-fn backup(home: &Home, to: &Path, as_json: bool) -> Result<u8> {
+fn backup(home: &TrailHome, to: &Path, as_json: bool) -> Result<u8> {
     file::backup(home.root(), to)?;
     if as_json {
         output::document(&json!({"ok": true, "path": to}));
@@ -228,7 +230,7 @@ fn backup(home: &Home, to: &Path, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn new(home: &Home, as_json: bool) -> Result<u8> {
+fn new(home: &TrailHome, as_json: bool) -> Result<u8> {
     let key = own::renew(home.root(), &own::random_seed()?, &now())?;
     if as_json {
         output::document(&json!({"public_key": key.hex(), "fingerprint": key.fingerprint()}));
@@ -239,7 +241,7 @@ fn new(home: &Home, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn rotate(home: &Home, as_json: bool) -> Result<u8> {
+fn rotate(home: &TrailHome, as_json: bool) -> Result<u8> {
     let old = file::require(&home.key())?.public();
     let new = keys::rotation::rotate(home.root(), &own::random_seed()?, &now())?;
     if as_json {
@@ -257,7 +259,7 @@ fn rotate(home: &Home, as_json: bool) -> Result<u8> {
 }
 
 fn add(
-    home: &Home,
+    home: &TrailHome,
     key: &str,
     as_json: bool,
     how: fn(&Path, &PublicKey) -> Result<()>,

@@ -2,9 +2,9 @@
 
 use crate::commands::variable;
 use crate::output;
-use capsid_mcp::http::{self, Door};
-use capsid_mcp::place::Place;
-use capsid_mcp::server::Server;
+use capsid_mcp::context::ServerContext;
+use capsid_mcp::http::{self, HttpGuard};
+use capsid_mcp::server::McpServer;
 use capsid_mcp::stdio;
 use capsid_model::{Code, Problem, Result, SystemClock};
 use clap::{Args, CommandFactory};
@@ -30,7 +30,7 @@ Examples:
 
 On stdio, stdout carries JSON-RPC only. With --http one line on stdout says where it listens; port 0 takes a free one.
 docs/mcp.md shows how to enter it into an agent's settings by hand; `capsid init --agent NAME` does it for you.")]
-pub struct Arguments {
+pub struct McpArgs {
     /// Serve streamable HTTP on this address (default: 127.0.0.1:4100) instead of stdio.
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = USUAL)]
     http: Option<String>,
@@ -45,9 +45,9 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &McpArgs, folder: &Path) -> Result<u8> {
     let folder = folder.canonicalize().map_err(|error| Problem::io("open", folder, &error))?;
-    let place = Place {
+    let place = ServerContext {
         folder,
         env: Arc::new(variable),
         clock: Arc::new(SystemClock),
@@ -60,19 +60,19 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         .enable_all()
         .build()
         .map_err(|error| not_started(&error))?;
-    let served = runtime.block_on(serve(arguments, Server::new(place)));
+    let served = runtime.block_on(serve(arguments, McpServer::new(place)));
     // Reading stdin may never end, so nothing is waited for here; `serve` waited for what counts.
     runtime.shutdown_background();
     served.map(|()| 0)
 }
 
-async fn serve(arguments: &Arguments, server: Server) -> Result<()> {
+async fn serve(arguments: &McpArgs, server: McpServer) -> Result<()> {
     let stop = stop_signal()?;
     let served = match &arguments.http {
         None => stdio::serve(server.clone(), stop).await,
         Some(address) => {
             let address: SocketAddr = address.parse().map_err(|_| bad_address(address))?;
-            let door = Door::new(address, arguments.token.as_deref())?;
+            let door = HttpGuard::new(address, arguments.token.as_deref())?;
             let listener = listen(address)?;
             let at = listener.local_addr().map_err(|error| not_started(&error))?;
             output::line(format_args!("listening on http://{at}{}", http::PATH));

@@ -3,7 +3,6 @@
 pub mod completions;
 pub mod cycle;
 pub mod demo;
-mod desk;
 pub mod doctor;
 pub mod hub;
 pub mod init;
@@ -14,6 +13,7 @@ pub mod recall;
 pub mod store;
 pub mod trail;
 pub mod up;
+mod viewer;
 
 use crate::cli::{Cli, Command};
 use capsid_engine::workspace::Workspace;

@@ -1,9 +1,9 @@
 //! `capsid up`: a hub on this machine, with a few words for whoever starts it.
 
-use crate::commands::demo::{filling::Story, hub::config as story_config, scratch_folder};
-use crate::commands::hub::serve::{self, Options};
+use crate::commands::demo::{background::BackgroundDemo, hub::config as story_config, scratch_folder};
+use crate::commands::hub::serve::{self, ServeOptions};
 use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
-use capsid_hub::config::Config;
+use capsid_hub::config::HubConfig;
 use capsid_model::Result;
 use capsid_model::text::inert_line;
 use clap::Args;
@@ -17,9 +17,9 @@ Examples:
   capsid up --data ./hub               with its data here
   capsid up --demo                     a scratch hub that a story fills, to look around
   CAPSID_LOG=info capsid up            with a line for each request")]
-pub struct Arguments {
+pub struct UpArgs {
     #[command(flatten)]
-    options: Options,
+    options: ServeOptions,
 
     /// Start a scratch hub and let a story with real nodes fill it. Your own hub and its data are left alone.
     #[arg(long, conflicts_with_all = ["data", "database", "config"])]
@@ -27,7 +27,7 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &UpArgs) -> Result<u8> {
     if arguments.demo {
         return demo(&arguments.options);
     }
@@ -37,20 +37,20 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// A hub in a scratch folder, and a story that is told on it meanwhile.
-fn demo(options: &Options) -> Result<u8> {
+fn demo(options: &ServeOptions) -> Result<u8> {
     let folder = scratch_folder(None)?;
     let config = story_config(&folder.join("hub"), options.listen())?;
     let mut story = None;
     let status = serve::run_hub(config, options, "warn", |hub| {
         output::talk(welcome(&hub.config));
-        story = Some(Story::begin(folder.clone(), hub.config.base_url()));
+        story = Some(BackgroundDemo::begin(folder.clone(), hub.config.base_url()));
     })?;
     drop(story);
     output::talk(format_args!("The hub has stopped. What it held lies in {}.", folder.display()));
     Ok(status)
 }
 
-fn welcome(config: &Config) -> String {
+fn welcome(config: &HubConfig) -> String {
     let base = config.base_url();
     let row = |name: &str, text: String| format!("  {}  {text}\n", paint(DIM, format_args!("{name:<8}")));
     let database = if config.database.is_some() { "PostgreSQL" } else { "SQLite" };

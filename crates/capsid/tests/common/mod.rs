@@ -4,18 +4,18 @@
 #[path = "../../../capsid-hub/tests/common/bundle.rs"]
 pub mod bundle;
 
-use capsid_testkit::hub::HubPlace;
-use capsid_testkit::postgres::{Postgres, TestDatabase};
-use capsid_testkit::program::Program;
+use capsid_testkit::hub::TestHubLocation;
+use capsid_testkit::postgres::{TestDatabase, TestPostgres};
+use capsid_testkit::program::TestProgram;
 
 /// The program that was built with these tests.
-pub fn program() -> Program {
-    Program::at(env!("CARGO_BIN_EXE_capsid"))
+pub fn program() -> TestProgram {
+    TestProgram::at(env!("CARGO_BIN_EXE_capsid"))
 }
 
 /// An empty place for a hub, gone with this value.
 pub struct Scratch {
-    pub place: HubPlace,
+    pub place: TestHubLocation,
     pub folder: tempfile::TempDir,
     _database: Option<TestDatabase>,
 }
@@ -26,14 +26,14 @@ impl Scratch {
     }
 
     pub fn postgres() -> Self {
-        Self::new(Some(Postgres::empty_database()))
+        Self::new(Some(TestPostgres::empty_database()))
     }
 
     fn new(database: Option<TestDatabase>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = database.as_ref().map(|database| database.url.clone());
         Self {
-            place: HubPlace { data: folder.path().join("hub"), database: url },
+            place: TestHubLocation { data: folder.path().join("hub"), database: url },
             folder,
             _database: database,
         }

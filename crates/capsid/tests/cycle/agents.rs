@@ -43,7 +43,7 @@ fn a_signal_while_the_agent_works_leaves_the_run_to_its_owner() {
     });
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     kill_process(pid, Signal::INT).unwrap();
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = ProgramOutput::from_output(child.wait_with_output().unwrap());
     assert_status(1, &ran);
     assert_eq!(ran.code(), "interrupted");
     capsid_testkit::kill::wait_until_quiet(desk.repo.path());
@@ -210,7 +210,7 @@ fn two_agents_do_not_judge_each_other() {
     let second = desk.evolve(&["--force"], "echo other > other.txt");
     assert_status(1, &second);
     assert_eq!(second.code(), "store_locked");
-    let first = Ran::of(child.wait_with_output().unwrap());
+    let first = ProgramOutput::from_output(child.wait_with_output().unwrap());
     assert_status(0, &first);
     assert_eq!(store::events(&desk.repo).len(), 1);
 }

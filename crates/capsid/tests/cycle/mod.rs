@@ -8,8 +8,8 @@ mod outcomes;
 mod surroundings;
 
 use capsid_model::{Object, Value};
-use capsid_testkit::desk::Desk;
-use capsid_testkit::program::{Ran, assert_status};
+use capsid_testkit::program::{ProgramOutput, assert_status};
+use capsid_testkit::program_repo::ProgramRepo;
 use capsid_testkit::store;
 use capsid_testkit::wait;
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 const GOOD: &str = "echo good > state.txt";
 const BAD: &str = "echo bad > state.txt";
 
-fn desk() -> Desk {
-    Desk::new(env!("CARGO_BIN_EXE_capsid"))
+fn desk() -> ProgramRepo {
+    ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"))
 }
 
-fn last_event(desk: &Desk) -> Object {
+fn last_event(desk: &ProgramRepo) -> Object {
     store::events(&desk.repo).pop().unwrap()
 }
 

@@ -7,7 +7,7 @@ fn outside_a_repository_nothing_runs() {
     let desk = desk();
     let folder = tempfile::tempdir().unwrap();
     for args in [&["evolve", "--json"][..], &["solidify", "--json"]] {
-        let ran = Ran::of(desk.program.command(folder.path(), args).output().unwrap());
+        let ran = ProgramOutput::from_output(desk.program.command(folder.path(), args).output().unwrap());
         assert_status(2, &ran);
         assert_eq!(ran.code(), "not_a_git_repository");
         assert_eq!(ran.json()["error"]["code"], "not_a_git_repository");
@@ -28,7 +28,7 @@ fn without_a_store_the_fix_names_init() {
 
 #[test]
 fn a_path_with_spaces_and_other_letters_is_as_good_as_any() {
-    let desk = Desk::named(env!("CARGO_BIN_EXE_capsid"), "mein Projekt ü 日本 'q\"");
+    let desk = ProgramRepo::named(env!("CARGO_BIN_EXE_capsid"), "mein Projekt ü 日本 'q\"");
     desk.repo.write("naïve file.txt", "mine\n");
     let ran = desk.evolve(&["--json"], "echo good > state.txt; echo x > 'neue Datei é.txt'");
     assert_status(0, &ran);
@@ -94,7 +94,7 @@ fn nothing_colours_a_pipe_and_no_color_holds_on_a_terminal() {
 }
 
 /// Runs shell lines in which `$CAPSID` is the program, where `assets/gep` is a file system of one megabyte.
-fn on_a_small_disk(desk: &Desk, lines: &str) -> Option<Ran> {
+fn on_a_small_disk(desk: &ProgramRepo, lines: &str) -> Option<ProgramOutput> {
     let script = format!(
         "set -e
         cp -r assets/gep saved-store
@@ -111,7 +111,7 @@ fn on_a_small_disk(desk: &Desk, lines: &str) -> Option<Ran> {
         .env("CAPSID", env!("CARGO_BIN_EXE_capsid"))
         .env("HOME", desk.program.home())
         .output()
-        .map(Ran::of);
+        .map(ProgramOutput::from_output);
     match ran {
         Ok(ran) if ran.status != 99 && !ran.stderr.contains("unshare:") => Some(ran),
         Ok(ran) => {
@@ -132,7 +132,9 @@ fn a_session_from_outside_the_pid_namespace_is_no_trouble() {
     let agent = desk.agent(GOOD);
     let words = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
     let args = ["evolve", "--no-sessions", "--log", "app.log", "--agent", &agent];
-    let ran = Ran::of(desk.program.command_under(&words, desk.repo.path(), &args).output().unwrap());
+    let ran = ProgramOutput::from_output(
+        desk.program.command_under(&words, desk.repo.path(), &args).output().unwrap(),
+    );
     if ran.stderr.contains("unshare:") {
         println!("skipped: no PID namespace can be made here: {}", ran.stderr);
         return;

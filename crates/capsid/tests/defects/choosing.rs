@@ -44,7 +44,7 @@ fn defect_05_a_ban_signal_does_not_match_the_gene_it_bans() {
 #[test]
 fn defect_06_three_failed_repairs_in_a_row_make_the_next_cycle_innovate() {
     let desk = desk();
-    let intended = |desk: &Desk| {
+    let intended = |desk: &ProgramRepo| {
         desk.prepare(&["--force", "--dry-run", "--json"]).json()["mutation"]["category"].clone()
     };
     assert_eq!(intended(&desk), "repair");
@@ -112,7 +112,7 @@ fn defect_13_no_transcript_reaches_the_memory_graph() {
 }
 
 /// What would be chosen for signals.
-fn selected(desk: &Desk, signals: &[&str], options: &[&str]) -> Value {
+fn selected(desk: &ProgramRepo, signals: &[&str], options: &[&str]) -> Value {
     let mut args = vec!["select", "--json"];
     for signal in signals {
         args.extend(["--signal", signal]);

@@ -8,8 +8,8 @@ mod settling;
 mod storing;
 
 use capsid_model::{Object, Value, json};
-use capsid_testkit::desk::{CHECK, Desk};
-use capsid_testkit::program::{Ran, assert_status};
+use capsid_testkit::program::{ProgramOutput, assert_status};
+use capsid_testkit::program_repo::{CHECK, ProgramRepo};
 use capsid_testkit::store;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,11 +18,11 @@ use std::process::Child;
 const GOOD: &str = "echo good > state.txt";
 const BAD: &str = "echo bad > state.txt";
 
-fn desk() -> Desk {
-    Desk::new(env!("CARGO_BIN_EXE_capsid"))
+fn desk() -> ProgramRepo {
+    ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"))
 }
 
-fn graph(desk: &Desk) -> Vec<Object> {
+fn graph(desk: &ProgramRepo) -> Vec<Object> {
     let path = desk.repo.file("memory/evolution/memory_graph.jsonl");
     let text = std::fs::read_to_string(&path).unwrap();
     text.lines().map(|line| store::parse_line(line, &path)).collect()

@@ -83,7 +83,7 @@ fn defect_07_an_agent_that_empties_or_forges_the_log_is_undone_and_said() {
     }
 }
 
-fn run_loop(desk: &Desk, agent: Option<&str>) -> Ran {
+fn run_loop(desk: &ProgramRepo, agent: Option<&str>) -> ProgramOutput {
     let mut args =
         vec!["evolve", "--loop", "--force", "--max-cycles", "2", "--no-sessions", "--log", "app.log"];
     if let Some(agent) = agent {
@@ -91,7 +91,7 @@ fn run_loop(desk: &Desk, agent: Option<&str>) -> Ran {
     }
     let mut command = desk.program.command(desk.repo.path(), &args);
     command.env("EVOLVER_MIN_SLEEP_MS", "20").env("EVOLVER_MAX_SLEEP_MS", "50");
-    Ran::of(command.output().unwrap())
+    ProgramOutput::from_output(command.output().unwrap())
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn defect_08_a_loop_without_an_agent_leaves_a_waiting_run_and_its_edits_alone() 
     let child = command.spawn().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(700));
     terminate(&child);
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = ProgramOutput::from_output(child.wait_with_output().unwrap());
     assert_status(0, &ran);
     assert!(ran.stderr.contains("waits to be settled"), "{ran}");
     assert_eq!(desk.repo.user_files(), before);

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Runs the program and gives the most memory it had in use, in KiB.
-fn peak_kib(desk: &Desk, args: &[&str]) -> (Ran, u64) {
+fn peak_kib(desk: &ProgramRepo, args: &[&str]) -> (ProgramOutput, u64) {
     let mut child = desk.program.start(&desk.repo, args);
     let status = format!("/proc/{}/status", child.id());
     let mut peak = 0;
@@ -15,7 +15,7 @@ fn peak_kib(desk: &Desk, args: &[&str]) -> (Ran, u64) {
         peak = peak.max(now.unwrap_or(0));
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    (Ran::of(child.wait_with_output().unwrap()), peak)
+    (ProgramOutput::from_output(child.wait_with_output().unwrap()), peak)
 }
 
 /// A record again and again on lines of its own, each with another number after `prefix`, up to a size.
@@ -68,9 +68,9 @@ fn defect_14_large_logs_are_read_in_bounded_memory() {
     assert!(log.metadata().unwrap().len() > SIZE as u64, "the audit log is never folded");
 }
 
-fn all_at_once(desk: &Desk, count: usize, args: &[&str]) -> Vec<Ran> {
+fn all_at_once(desk: &ProgramRepo, count: usize, args: &[&str]) -> Vec<ProgramOutput> {
     let started: Vec<Child> = (0..count).map(|_| desk.program.start(&desk.repo, args)).collect();
-    started.into_iter().map(|child| Ran::of(child.wait_with_output().unwrap())).collect()
+    started.into_iter().map(|child| ProgramOutput::from_output(child.wait_with_output().unwrap())).collect()
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn defect_15_eight_cycles_begun_at_once_do_not_lose_each_others_updates() {
 }
 
 /// Runs a whole cycle under strace; gives its lines, or nothing where there is no strace.
-fn traced(desk: &Desk, calls: &str) -> Option<String> {
+fn traced(desk: &ProgramRepo, calls: &str) -> Option<String> {
     let agent = desk.agent(GOOD);
     let file = desk.program.home().join("trace");
     let file_name = file.display().to_string();
@@ -124,7 +124,7 @@ fn traced(desk: &Desk, calls: &str) -> Option<String> {
             println!("skipped: this machine does not allow tracing");
             None
         }
-        Ok(output) => panic!("{}", Ran::of(output)),
+        Ok(output) => panic!("{}", ProgramOutput::from_output(output)),
         Err(error) => {
             println!("skipped: strace is not installed ({error})");
             None

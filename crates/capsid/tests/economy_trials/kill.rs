@@ -5,9 +5,11 @@ use super::client::{Agent, User, expect};
 use super::{on_postgres, on_sqlite};
 use crate::common::{Scratch, program};
 use capsid_model::{Clock, SystemClock, Value, json};
-use capsid_store::{Options, Store, accounts, ledger};
-use capsid_testkit::economy::{Asked, Cast, Command, Model, NODES, USERS, Who, means_done_before, owner};
-use capsid_testkit::hub::{HubPlace, HubProcess, ask_as};
+use capsid_store::{Store, StoreOptions, accounts, ledger};
+use capsid_testkit::economy::{
+    EconomyModel, NODES, StoryActor, StoryActors, StoryCommand, StoryRequest, USERS, means_done_before, owner,
+};
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask_as};
 use capsid_testkit::program::assert_status;
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use std::collections::BTreeMap;
@@ -30,7 +32,8 @@ fn run(scratch: &Scratch) {
     let (kills, mut chance) = (rounds(15, 100), seeded_rng());
     let hub = HubProcess::start(&program(), &scratch.place);
     let cast = cast(&hub, &scratch.place);
-    let mut trial = Trial { place: &scratch.place, hub, cast, model: Model::default(), number: 0, unsure: 0 };
+    let mut trial =
+        Trial { place: &scratch.place, hub, cast, model: EconomyModel::default(), number: 0, unsure: 0 };
     for _ in 0..kills {
         let killer = trial.kill_after(Duration::from_millis(chance.u64(20..600)));
         let before = trial.unsure;
@@ -55,13 +58,13 @@ fn run(scratch: &Scratch) {
 }
 
 /// Accounts and nodes with what they need.
-fn cast(hub: &HubProcess, place: &HubPlace) -> Cast {
-    let mut cast = Cast::default();
+fn cast(hub: &HubProcess, place: &TestHubLocation) -> StoryActors {
+    let mut cast = StoryActors::default();
     for n in 0..USERS {
-        cast.tokens.push(User::register(hub, &Who::User(n).name()).token);
+        cast.tokens.push(User::register(hub, &StoryActor::User(n).name()).token);
     }
     for n in 0..NODES {
-        let agent = Agent::join(hub, &Who::Node(n).name(), None);
+        let agent = Agent::join(hub, &StoryActor::Node(n).name(), None);
         cast.capsules.push(agent.publish(hub, n as u64));
         if let Some(owner) = owner(n) {
             let code = agent.hello["payload"]["claim_code"].as_str().unwrap();
@@ -70,17 +73,17 @@ fn cast(hub: &HubProcess, place: &HubPlace) -> Cast {
         }
         cast.secrets.push(agent.secret);
     }
-    let best = Who::Node(NODES - 1).name();
+    let best = StoryActor::Node(NODES - 1).name();
     let raised = ["admin", "set-reputation", &best, "80", "--reason", "it merges"];
     assert_status(0, &place.run(&program(), &raised));
     cast
 }
 
 struct Trial<'p> {
-    place: &'p HubPlace,
+    place: &'p TestHubLocation,
     hub: HubProcess,
-    cast: Cast,
-    model: Model,
+    cast: StoryActors,
+    model: EconomyModel,
     number: usize,
     /// How many commands were not answered.
     unsure: usize,
@@ -97,7 +100,7 @@ impl Trial<'_> {
         })
     }
 
-    fn act(&mut self, command: &Command) {
+    fn act(&mut self, command: &StoryCommand) {
         let asked = self.cast.request(&self.model, command, self.number);
         self.number += 1;
         let before = self.model.clone();
@@ -121,7 +124,7 @@ impl Trial<'_> {
         }
     }
 
-    fn send(&self, asked: &Asked) -> Option<(u16, Value)> {
+    fn send(&self, asked: &StoryRequest) -> Option<(u16, Value)> {
         let text = asked.body.to_string();
         let (status, body) = ask_as(&self.hub.address, &asked.bearer, "POST", &asked.path, Some(&text))?;
         Some((status, serde_json::from_str(&body).unwrap()))
@@ -134,8 +137,11 @@ impl Trial<'_> {
     }
 
     fn store(&self) -> Store {
-        Store::open(&Options::new(&self.place.data, self.place.database.clone()).beside(), SystemClock.now())
-            .unwrap()
+        Store::open(
+            &StoreOptions::new(&self.place.data, self.place.database.clone()).shared(),
+            SystemClock.now(),
+        )
+        .unwrap()
     }
 
     fn sum(&self) -> i64 {
@@ -150,7 +156,7 @@ impl Trial<'_> {
             }
         }
         for node in 0..NODES {
-            self.act(&Command::Unstake(node));
+            self.act(&StoryCommand::Unstake(node));
         }
         assert_eq!(self.model.held(), 0);
         self.assert_equal();
@@ -165,11 +171,14 @@ impl Trial<'_> {
                 let mut balances = BTreeMap::new();
                 for n in 0..USERS {
                     let (user, _) = accounts::by_email(tx, &format!("user_{n}@example.org"))?.unwrap();
-                    balances.insert(Who::User(n), ledger::balance(tx, &ledger::user_account(&user.user_id))?);
+                    balances.insert(
+                        StoryActor::User(n),
+                        ledger::balance(tx, &ledger::user_account(&user.user_id))?,
+                    );
                 }
                 for n in 0..NODES {
-                    let account = ledger::node_account(&Who::Node(n).name());
-                    balances.insert(Who::Node(n), ledger::balance(tx, &account)?);
+                    let account = ledger::node_account(&StoryActor::Node(n).name());
+                    balances.insert(StoryActor::Node(n), ledger::balance(tx, &account)?);
                 }
                 Ok(balances)
             })

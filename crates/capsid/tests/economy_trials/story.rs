@@ -5,7 +5,7 @@ use super::receiver::Receiver;
 use super::{on_postgres, on_sqlite};
 use crate::common::{Scratch, program};
 use capsid_model::{Value, json};
-use capsid_testkit::hub::{HubPlace, HubProcess};
+use capsid_testkit::hub::{HubProcess, TestHubLocation};
 use capsid_testkit::program::assert_status;
 
 #[test]
@@ -42,7 +42,7 @@ fn holds(hub: &HubProcess, user: &User) -> f64 {
     user.get(hub, "/account/me")["credit_balance"].as_f64().unwrap()
 }
 
-fn end(hub: HubProcess, place: &HubPlace) {
+fn end(hub: HubProcess, place: &TestHubLocation) {
     assert_eq!(hub.stop(), Some(0));
     assert_status(0, &place.run(&program(), &["fsck"]));
 }

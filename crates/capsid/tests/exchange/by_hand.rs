@@ -2,12 +2,12 @@
 
 use super::*;
 use capsid_model::json;
-use capsid_testkit::hub::{HubPlace, HubProcess};
+use capsid_testkit::hub::{HubProcess, TestHubLocation};
 
 /// A hub on which a capsule that creates a file was published and promoted.
 struct Market {
-    ann: Desk,
-    bob: Desk,
+    ann: ProgramRepo,
+    bob: ProgramRepo,
     hub: HubProcess,
     /// The capsule's id at the hub.
     capsule: String,
@@ -18,7 +18,7 @@ impl Market {
         let (ann, bob) = (desk(), desk());
         assert_status(0, &ann.evolve(&["--json"], "echo 'module.exports = 1' > fix.js"));
         let local = store::list(&ann.repo, "capsules")[0]["id"].as_str().unwrap().to_owned();
-        let place = HubPlace { data: ann.program.home().join("hub"), database: None };
+        let place = TestHubLocation { data: ann.program.home().join("hub"), database: None };
         let hub = HubProcess::start(&ann.program, &place);
         let url = format!("http://{}", hub.address);
         let words = ["node", "publish", &local, "--anyway", "--json", "--hub", &url];

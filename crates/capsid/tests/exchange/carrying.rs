@@ -3,7 +3,7 @@
 use super::*;
 use capsid_model::json;
 
-fn staged(desk: &Desk) -> Vec<String> {
+fn staged(desk: &ProgramRepo) -> Vec<String> {
     let text =
         std::fs::read_to_string(desk.repo.file("assets/gep/external_candidates.jsonl")).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
@@ -109,7 +109,7 @@ fn what_is_staged_is_not_selected_before_it_is_promoted() {
     }));
     let text = json!([gene, capsule]).to_string();
     assert_status(0, &desk.program.run_with_input(&desk.repo, &["node", "ingest", "-"], &text));
-    let chosen = |desk: &Desk| {
+    let chosen = |desk: &ProgramRepo| {
         desk.program.expect(0, &desk.repo, &["select", "--signal", "log_error", "--json"]).stdout
     };
     assert!(!chosen(&desk).contains("better"), "{}", chosen(&desk));

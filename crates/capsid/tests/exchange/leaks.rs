@@ -4,10 +4,10 @@ use super::capture::Capture;
 use super::*;
 use capsid_model::json;
 use capsid_testkit::rounds::seeded_rng;
-use capsid_testkit::secrets::{CREDENTIALS, PERSONAL, Planted, planted};
+use capsid_testkit::secrets::{CREDENTIALS, PERSONAL, PlantedSecret, planted};
 use std::process::Command;
 
-fn assert_clean(what: &str, text: &str, shapes: &[Planted]) {
+fn assert_clean(what: &str, text: &str, shapes: &[PlantedSecret]) {
     let seen: Vec<String> = shapes
         .iter()
         .flat_map(|shape| shape.traces().into_iter().map(move |trace| (shape, trace)))
@@ -17,12 +17,12 @@ fn assert_clean(what: &str, text: &str, shapes: &[Planted]) {
     assert!(seen.is_empty(), "{what}: {} traces:\n{}", seen.len(), seen.join("\n"));
 }
 
-fn lines(shapes: &[Planted]) -> String {
+fn lines(shapes: &[PlantedSecret]) -> String {
     shapes.iter().map(|shape| format!("{}\n", shape.line)).collect()
 }
 
 /// A cycle in which a person makes the change and sums it up.
-fn cycle(desk: &Desk, file: &str, content: &str, summary: &str) {
+fn cycle(desk: &ProgramRepo, file: &str, content: &str, summary: &str) {
     desk.prepare(&["--force"]);
     desk.repo.write(file, content);
     desk.program.expect(0, &desk.repo, &["solidify", "--summary", summary]);
@@ -46,7 +46,7 @@ fn nothing_that_is_sent_or_exported_names_a_person_or_a_machine() {
 }
 
 /// Proves a capsule whose change holds some of the secrets, while all stand everywhere else, and shares it in every way.
-fn plant_and_share(in_change: &[Planted], shapes: &[Planted]) {
+fn plant_and_share(in_change: &[PlantedSecret], shapes: &[PlantedSecret]) {
     let desk = desk();
     let mut gene = store::list(&desk.repo, "genes").remove(0);
     gene["strategy"] = shapes.iter().map(|shape| format!("Use {}", shape.line)).collect::<Vec<_>>().into();

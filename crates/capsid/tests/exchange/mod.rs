@@ -8,16 +8,16 @@ mod leaks;
 mod publishing;
 
 use capsid_model::Value;
-use capsid_testkit::desk::Desk;
 use capsid_testkit::program::assert_status;
+use capsid_testkit::program_repo::ProgramRepo;
 use capsid_testkit::store;
 
-fn desk() -> Desk {
-    Desk::new(env!("CARGO_BIN_EXE_capsid"))
+fn desk() -> ProgramRepo {
+    ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"))
 }
 
 /// A desk whose capsule worked twice in a row; gives the capsule's id.
-fn proven() -> (Desk, String) {
+fn proven() -> (ProgramRepo, String) {
     let desk = desk();
     for round in ["one", "two"] {
         let ran = desk.evolve(&["--force", "--json"], &format!("echo good {round} >> state.txt"));
@@ -29,7 +29,7 @@ fn proven() -> (Desk, String) {
 
 /// The capsule that may be shared.
 #[track_caller]
-fn eligible(desk: &Desk) -> String {
+fn eligible(desk: &ProgramRepo) -> String {
     let capsules = store::list(&desk.repo, "capsules");
     let proven = capsules.iter().find(|capsule| capsule["a2a"]["eligible_to_broadcast"] == true);
     proven.unwrap_or_else(|| panic!("{}", Value::from(capsules.clone())))["id"].as_str().unwrap().to_owned()

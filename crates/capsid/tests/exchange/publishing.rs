@@ -3,7 +3,7 @@
 use super::capture::Capture;
 use super::*;
 use capsid_model::asset::verify;
-use capsid_testkit::hub::{HubPlace, HubProcess, ask};
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
 
 #[test]
 fn a_dry_run_shows_what_would_be_sent_and_needs_no_hub() {
@@ -85,7 +85,7 @@ fn a_hub_that_is_away_leaves_the_capsule_to_be_sent_later() {
 fn a_real_hub_takes_the_bundle() {
     let (desk, id) = proven();
     let folder = desk.program.home().join("hub");
-    let hub = HubProcess::start(&desk.program, &HubPlace { data: folder, database: None });
+    let hub = HubProcess::start(&desk.program, &TestHubLocation { data: folder, database: None });
     let url = format!("http://{}", hub.address);
     let ran = desk.program.expect(0, &desk.repo, &["node", "publish", "--json", "--hub", &url]).json();
     let answer = &ran["published"][0]["answer"];

@@ -4,9 +4,9 @@
 use crate::common::bundle::Bundle;
 use crate::common::{Scratch, program};
 use capsid_model::{Clock, SystemClock, json};
-use capsid_store::{Options, Store};
-use capsid_testkit::hub::{HubPlace, HubProcess, ask};
-use capsid_testkit::program::{Program, assert_status};
+use capsid_store::{Store, StoreOptions};
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
+use capsid_testkit::program::{TestProgram, assert_status};
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ fn kill_many(scratch: &Scratch) {
     assert!(acknowledged.len() > rounds, "nearly nothing was published");
 }
 
-fn assert_sound(program: &Program, place: &HubPlace) {
+fn assert_sound(program: &TestProgram, place: &TestHubLocation) {
     assert_status(0, &place.run(program, &["fsck"]));
 }
 
@@ -142,8 +142,8 @@ fn fate(published: &Published, kept: &HashSet<String>, hub: &HubProcess) -> &'st
 }
 
 /// Every asset in the database, read beside the hub.
-fn kept(place: &HubPlace) -> HashSet<String> {
-    let options = Options::new(&place.data, place.database.clone()).beside();
+fn kept(place: &TestHubLocation) -> HashSet<String> {
+    let options = StoreOptions::new(&place.data, place.database.clone()).shared();
     let store = Store::open(&options, SystemClock.now()).unwrap();
     let ids = store.read_now(|tx| {
         tx.all("SELECT asset_id FROM assets", &[], |row| {

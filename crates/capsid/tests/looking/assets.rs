@@ -7,7 +7,7 @@ fn line(value: Value) -> String {
 }
 
 /// A good line, a blank one, a torn one, bytes that are no text, and a good one.
-fn broken_lines(desk: &Desk) {
+fn broken_lines(desk: &ProgramRepo) {
     let good = line(json!({"type": "EvolutionEvent", "id": "evt_1"}));
     let mut bytes = format!("{good}\n\n{{\"type\": \"Evo\n").into_bytes();
     bytes.extend(b"{\"id\": \"\xff\"}\n");

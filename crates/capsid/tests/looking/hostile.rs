@@ -5,7 +5,7 @@ use capsid_model::text::is_invisible;
 
 const EVIL: &str = "gene_\u{1b}[31m\u{1b}]0;title\u{7}\u{9b}2J\u{7f}\u{202e}\u{200b}x\r\u{e0041}";
 
-fn hostile() -> Desk {
+fn hostile() -> ProgramRepo {
     let desk = desk();
     let text = format!("{EVIL} text");
     let mut gene = store::gene(EVIL, EVIL, &["log_error", EVIL], &[EVIL]);

@@ -11,7 +11,7 @@ fn capsule(id: &str, gene: &str, platform: &str, captured_at: &str) -> Object {
     }))
 }
 
-fn filled() -> Desk {
+fn filled() -> ProgramRepo {
     let desk = desk();
     store::append_events(
         &desk.repo,

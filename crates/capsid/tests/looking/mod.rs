@@ -7,20 +7,20 @@ mod lists;
 mod signals;
 
 use capsid_model::{Object, Value, json};
-use capsid_testkit::desk::Desk;
-use capsid_testkit::program::{Ran, assert_status};
+use capsid_testkit::program::{ProgramOutput, assert_status};
+use capsid_testkit::program_repo::ProgramRepo;
 use capsid_testkit::store;
 
-fn desk() -> Desk {
-    Desk::new(env!("CARGO_BIN_EXE_capsid"))
+fn desk() -> ProgramRepo {
+    ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"))
 }
 
-fn run(desk: &Desk, args: &[&str]) -> Ran {
+fn run(desk: &ProgramRepo, args: &[&str]) -> ProgramOutput {
     desk.program.run(&desk.repo, args)
 }
 
 #[track_caller]
-fn good(desk: &Desk, args: &[&str]) -> Ran {
+fn good(desk: &ProgramRepo, args: &[&str]) -> ProgramOutput {
     desk.program.expect(0, &desk.repo, args)
 }
 

@@ -7,7 +7,9 @@ fn a_named_input_is_enough() {
     let desk = desk();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("app.log"), "error: TypeError: x is not a function\n").unwrap();
-    let outside = |args: &[&str]| Ran::of(desk.program.command(folder.path(), args).output().unwrap());
+    let outside = |args: &[&str]| {
+        ProgramOutput::from_output(desk.program.command(folder.path(), args).output().unwrap())
+    };
     let inside = good(&desk, &["signals", "--no-sessions", "--log", "app.log", "--json"]).json();
     for option in ["--log", "--user", "--memory"] {
         let ran = outside(&["signals", "--no-sessions", option, "app.log", "--json"]);

@@ -2,7 +2,7 @@
 
 use super::talk::{desk, hello, wait};
 use capsid_model::{Value, json};
-use capsid_testkit::desk::Desk;
+use capsid_testkit::program_repo::ProgramRepo;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ pub struct Served {
 
 impl Served {
     /// Starts one and waits until it listens.
-    pub fn start(desk: &Desk, env: &[(&str, &str)], options: &[&str]) -> Self {
+    pub fn start(desk: &ProgramRepo, env: &[(&str, &str)], options: &[&str]) -> Self {
         let mut command = desk.program.command(desk.repo.path(), &[&["mcp"], options].concat());
         let mut child = command.envs(env.iter().copied()).spawn().unwrap();
         let mut line = String::new();

@@ -2,13 +2,14 @@
 
 use super::talk::{Talk, desk};
 use capsid_model::{Value, json};
-use capsid_testkit::hub::{HubPlace, HubProcess};
+use capsid_testkit::hub::{HubProcess, TestHubLocation};
 
 #[test]
 fn a_node_registers_looks_around_and_remembers() {
     let desk = desk();
     let data = tempfile::tempdir().unwrap();
-    let hub = HubProcess::start(&desk.program, &HubPlace { data: data.path().to_owned(), database: None });
+    let hub =
+        HubProcess::start(&desk.program, &TestHubLocation { data: data.path().to_owned(), database: None });
     let url = format!("http://{}", hub.address);
     let mut talk = Talk::begin(&desk.program, desk.repo.path(), &[("A2A_HUB_URL", &url)], &["--compat"]);
 

@@ -3,18 +3,18 @@
 use super::door::Served;
 use super::talk::desk;
 use capsid_model::{Value, json};
-use capsid_testkit::desk::Desk;
-use capsid_testkit::program::Ran;
+use capsid_testkit::program::ProgramOutput;
+use capsid_testkit::program_repo::ProgramRepo;
 use capsid_testkit::store;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
 /// A desk with so many genes that a list of them has pages.
-fn full_desk() -> Desk {
+fn full_desk() -> ProgramRepo {
     let desk = desk();
     let mut genes =
-        vec![store::gene("gene_repair", "repair", &["log_error"], &[capsid_testkit::desk::CHECK])];
+        vec![store::gene("gene_repair", "repair", &["log_error"], &[capsid_testkit::program_repo::CHECK])];
     genes.extend((0..60).map(|n| store::gene(&format!("gene_{n:02}"), "optimize", &["never_seen"], &[])));
     store::write_store(&desk.repo, &genes);
     desk
@@ -25,7 +25,7 @@ fn drive(told: &Value) {
     let peers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/peers");
     assert!(peers.join("node_modules/@modelcontextprotocol/sdk").exists(), "run scripts/setup test");
     let ran = Command::new("node").arg(peers.join("mcp.mjs")).arg(told.to_string()).output().unwrap();
-    let ran = Ran::of(ran);
+    let ran = ProgramOutput::from_output(ran);
     assert!(ran.status == 0 && ran.stdout.starts_with("ok: "), "{ran}");
     println!("{}", ran.stdout.trim());
 }

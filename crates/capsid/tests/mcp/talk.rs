@@ -1,8 +1,8 @@
 //! One client that speaks in lines, and looks at every line that comes back.
 
 use capsid_model::{Value, json};
-use capsid_testkit::desk::Desk;
-use capsid_testkit::program::Program;
+use capsid_testkit::program::TestProgram;
+use capsid_testkit::program_repo::ProgramRepo;
 use capsid_testkit::wait;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -14,8 +14,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A desk for the built program.
-pub fn desk() -> Desk {
-    Desk::new(env!("CARGO_BIN_EXE_capsid"))
+pub fn desk() -> ProgramRepo {
+    ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"))
 }
 
 /// A server on stdio and a client of it.
@@ -28,7 +28,7 @@ pub struct Talk {
 
 impl Talk {
     /// Starts a server in a folder, with variables and options of its own.
-    pub fn start(program: &Program, folder: &Path, env: &[(&str, &str)], options: &[&str]) -> Self {
+    pub fn start(program: &TestProgram, folder: &Path, env: &[(&str, &str)], options: &[&str]) -> Self {
         let mut command = program.command(folder, &[&["mcp"], options].concat());
         command.stdin(Stdio::piped()).envs(env.iter().copied());
         let mut child = command.spawn().unwrap();
@@ -41,7 +41,7 @@ impl Talk {
     }
 
     /// The same, and has greeted it.
-    pub fn begin(program: &Program, folder: &Path, env: &[(&str, &str)], options: &[&str]) -> Self {
+    pub fn begin(program: &TestProgram, folder: &Path, env: &[(&str, &str)], options: &[&str]) -> Self {
         let mut talk = Self::start(program, folder, env, options);
         let info = talk.ask("initialize", hello("2025-06-18"));
         assert_eq!(info["result"]["serverInfo"]["name"], "capsid");

@@ -23,7 +23,7 @@ fn hurried(hub: &str) -> Vec<(String, String)> {
 }
 
 /// A policy that searches no hub for solutions, so that the memory alone is asked.
-fn quiet(desk: &Desk) {
+fn quiet(desk: &ProgramRepo) {
     desk.repo.write("capsid.toml", "[hub]\nreuse = \"off\"\n");
     desk.repo.commit("Search nothing");
 }
@@ -123,7 +123,7 @@ fn the_store_is_free_while_the_hub_thinks() {
     let workspace = Workspace::open(desk.repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
     drop(workspace.lock().unwrap());
     go_on.send(()).unwrap();
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = ProgramOutput::from_output(child.wait_with_output().unwrap());
     assert_status(0, &ran);
     assert!(ran.stderr.contains("prefers gene_b"), "{ran}");
 }

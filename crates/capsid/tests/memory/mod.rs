@@ -8,18 +8,18 @@ mod recall;
 mod remote;
 
 use capsid_model::Value;
-use capsid_testkit::desk::{CHECK, Desk};
-use capsid_testkit::program::{Program, Ran, assert_status};
-use capsid_testkit::repo::Repo;
+use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
+use capsid_testkit::program_repo::{CHECK, ProgramRepo};
 use capsid_testkit::store;
+use capsid_testkit::test_repo::TestRepo;
 
 /// A busy machine is no slow hub.
 const PATIENCE: &str = "MEMORY_GRAPH_REMOTE_TIMEOUT_MS";
 const GOOD: &str = "echo good > state.txt";
 
 /// A desk with two genes for the same signals; the first is chosen where nothing else is known.
-fn desk(first: &str, second: &str) -> Desk {
-    let desk = Desk::new(env!("CARGO_BIN_EXE_capsid"));
+fn desk(first: &str, second: &str) -> ProgramRepo {
+    let desk = ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"));
     let genes = [first, second].map(|id| store::gene(id, "repair", &["log_error"], &[CHECK]));
     store::write_store(&desk.repo, &genes);
     desk
@@ -33,14 +33,19 @@ fn shared(hub: &str) -> Vec<(String, String)> {
 }
 
 /// Runs a command with some variables.
-fn run(program: &Program, repo: &Repo, variables: &[(String, String)], args: &[&str]) -> Ran {
+fn run(
+    program: &TestProgram,
+    repo: &TestRepo,
+    variables: &[(String, String)],
+    args: &[&str],
+) -> ProgramOutput {
     let mut command = program.command(repo.path(), args);
     command.envs(variables.iter().cloned());
-    Ran::of(command.output().unwrap())
+    ProgramOutput::from_output(command.output().unwrap())
 }
 
 /// A whole cycle with an agent.
-fn cycle(desk: &Desk, variables: &[(String, String)], more: &[&str], body: &str) -> Ran {
+fn cycle(desk: &ProgramRepo, variables: &[(String, String)], more: &[&str], body: &str) -> ProgramOutput {
     let agent = desk.agent(body);
     let mut args = vec!["evolve", "--force", "--no-sessions", "--log", "app.log"];
     args.extend(more);
@@ -49,7 +54,7 @@ fn cycle(desk: &Desk, variables: &[(String, String)], more: &[&str], body: &str)
 }
 
 /// What a cycle would choose, without anything being written.
-fn choice(program: &Program, repo: &Repo, variables: &[(String, String)]) -> (Ran, Value) {
+fn choice(program: &TestProgram, repo: &TestRepo, variables: &[(String, String)]) -> (ProgramOutput, Value) {
     let args = ["evolve", "--dry-run", "--force", "--no-sessions", "--log", "app.log", "--json"];
     let ran = run(program, repo, variables, &args);
     assert_status(0, &ran);
@@ -58,7 +63,7 @@ fn choice(program: &Program, repo: &Repo, variables: &[(String, String)]) -> (Ra
 }
 
 /// What waits to be told to the shared memory.
-fn waiting(desk: &Desk) -> usize {
+fn waiting(desk: &ProgramRepo) -> usize {
     let path = desk.repo.file(".git/capsid/memory_outbox.jsonl");
     std::fs::read_to_string(path).unwrap_or_default().lines().count()
 }

@@ -2,13 +2,13 @@
 
 use super::*;
 use capsid_model::json;
-use capsid_testkit::trail::SESSION;
+use capsid_testkit::trail_user::SESSION;
 use capsid_testkit::transcript::claude_code_turn;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A desk on which the total of a cart was repaired, after an attempt that failed.
-fn shop() -> Desk {
+fn shop() -> ProgramRepo {
     let desk = desk("gene_repair", "gene_other");
     desk.repo.write("app.log", "error: TypeError: cart.items is undefined\n");
     assert_status(1, &cycle(&desk, &[], &[], "echo bad > state.txt"));
@@ -19,7 +19,7 @@ fn shop() -> Desk {
     desk
 }
 
-fn recalled(desk: &Desk, args: &[&str]) -> Value {
+fn recalled(desk: &ProgramRepo, args: &[&str]) -> Value {
     let args = [&["recall", "--json"], args].concat();
     desk.program.expect(0, &desk.repo, &args).json()
 }
@@ -30,7 +30,7 @@ fn places(told: &Value) -> Vec<String> {
 }
 
 /// Puts a session of an agent into the user's home and seals it.
-fn seal(desk: &Desk, session: &str, folder: &Path, request: &str) {
+fn seal(desk: &ProgramRepo, session: &str, folder: &Path, request: &str) {
     let text = claude_code_turn(session, 0)
         .replace("/home/ada/shop", folder.to_str().unwrap())
         .replace("Count the pears, try 0", request);

@@ -2,16 +2,16 @@
 
 use super::*;
 use crate::common::program;
-use capsid_client::{Identity, Node, Settings};
+use capsid_client::{ClientConfig, Identity, NodeClient};
 use capsid_model::{SystemClock, json};
-use capsid_testkit::hub::{HubPlace, HubProcess, ask};
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
 use std::sync::Arc;
 
 /// A running hub.
 struct Place {
     hub: HubProcess,
-    place: HubPlace,
-    program: Program,
+    place: TestHubLocation,
+    program: TestProgram,
     _folder: tempfile::TempDir,
 }
 
@@ -19,7 +19,7 @@ impl Place {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let program = program();
-        let place = HubPlace { data: folder.path().join("hub"), database: None };
+        let place = TestHubLocation { data: folder.path().join("hub"), database: None };
         let hub = HubProcess::start(&program, &place);
         Self { hub, place, program, _folder: folder }
     }
@@ -29,16 +29,16 @@ impl Place {
     }
 
     /// How many memories the node of a desk has there.
-    fn kept(&self, desk: &Desk) -> u64 {
-        let settings = Settings::new(&self.url(), false).unwrap();
+    fn kept(&self, desk: &ProgramRepo) -> u64 {
+        let settings = ClientConfig::new(&self.url(), false).unwrap();
         let identity = Identity::open(desk.program.home(), &|_| None).unwrap();
-        let node = Node::new(&settings, identity, Arc::new(SystemClock)).unwrap();
+        let node = NodeClient::new(&settings, identity, Arc::new(SystemClock)).unwrap();
         let told = node.get("/a2a/memory/status", &[("node_id", node.id())]).unwrap();
         told["total"].as_u64().unwrap()
     }
 }
 
-fn outbox(desk: &Desk) -> std::path::PathBuf {
+fn outbox(desk: &ProgramRepo) -> std::path::PathBuf {
     desk.repo.file(".git/capsid/memory_outbox.jsonl")
 }
 

@@ -3,7 +3,7 @@
 use crate::common::program;
 use capsid_model::{Value, json};
 use capsid_testkit::hub::{ask, ask_as};
-use capsid_testkit::program::Program;
+use capsid_testkit::program::TestProgram;
 use capsid_testkit::wait;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader};
@@ -16,7 +16,7 @@ const LONGEST: Duration = Duration::from_secs(180);
 
 /// A demo hub that runs.
 struct Filled {
-    _program: Program,
+    _program: TestProgram,
     folder: tempfile::TempDir,
     child: Child,
     said: Receiver<String>,

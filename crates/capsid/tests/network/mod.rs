@@ -9,10 +9,10 @@ mod scenes;
 
 use crate::common::program;
 use capsid_model::{Value, json};
-use capsid_testkit::hub::{HubPlace, HubProcess, ask};
-use capsid_testkit::postgres::{Postgres, TestDatabase};
-use capsid_testkit::program::{Program, Ran, assert_status};
-use capsid_testkit::repo::Repo;
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
+use capsid_testkit::postgres::{TestDatabase, TestPostgres};
+use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
+use capsid_testkit::test_repo::TestRepo;
 use std::time::Duration;
 
 const SETTINGS: &str = "[promotion]\ninterval_seconds = 1\n";
@@ -24,7 +24,7 @@ fn a_solution_goes_from_one_agent_to_another_on_sqlite() {
 
 #[test]
 fn a_solution_goes_from_one_agent_to_another_on_postgresql() {
-    story(Some(&Postgres::empty_database()));
+    story(Some(&TestPostgres::empty_database()));
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn the_story_can_be_watched() {
     let program = program();
     let folder = tempfile::tempdir().unwrap();
     let told = program.command(folder.path(), &["demo", "--network", "--dir", "story"]).output().unwrap();
-    let told = Ran::of(told);
+    let told = ProgramOutput::from_output(told);
     assert_status(0, &told);
     for sign in ["promoted:", "invoices$ capsid evolve", "nobody copied a file"] {
         assert!(told.stdout.contains(sign), "{sign} is missing\n{told}");
@@ -43,15 +43,15 @@ fn the_story_can_be_watched() {
 
 /// A node: its program with a home of its own, and its repository.
 struct Teller {
-    program: Program,
-    repo: Repo,
+    program: TestProgram,
+    repo: TestRepo,
     hub: String,
 }
 
 impl Teller {
     fn new(name: &str, hub: &HubProcess) -> Self {
         let program = program();
-        Self { program, repo: Repo::named(name), hub: format!("http://{}", hub.address) }
+        Self { program, repo: TestRepo::named(name), hub: format!("http://{}", hub.address) }
     }
 
     fn project(&self, sources: &[(&str, &str)], test: &str) {
@@ -68,13 +68,13 @@ impl Teller {
         self.repo.git(&["commit", "-q", "-m", "A first version"]);
     }
 
-    fn run(&self, words: &[&str]) -> Ran {
+    fn run(&self, words: &[&str]) -> ProgramOutput {
         let mut command = self.program.command(self.repo.path(), words);
-        Ran::of(command.env("A2A_HUB_URL", &self.hub).output().unwrap())
+        ProgramOutput::from_output(command.env("A2A_HUB_URL", &self.hub).output().unwrap())
     }
 
     #[track_caller]
-    fn capsid(&self, words: &[&str]) -> Ran {
+    fn capsid(&self, words: &[&str]) -> ProgramOutput {
         let ran = self.run(words);
         assert_eq!(ran.status, 0, "capsid {words:?}\n{ran}");
         ran
@@ -110,8 +110,10 @@ fn wait<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
 
 fn story(database: Option<&TestDatabase>) {
     let folder = tempfile::tempdir().unwrap();
-    let place =
-        HubPlace { data: folder.path().join("hub"), database: database.map(|database| database.url.clone()) };
+    let place = TestHubLocation {
+        data: folder.path().join("hub"),
+        database: database.map(|database| database.url.clone()),
+    };
     std::fs::create_dir_all(&place.data).unwrap();
     std::fs::write(place.data.join("hub.toml"), SETTINGS).unwrap();
     let operator = program();

@@ -3,7 +3,7 @@
 use super::stage::{Hub, Node};
 use crate::common::program;
 use capsid_model::json;
-use capsid_testkit::program::Ran;
+use capsid_testkit::program::ProgramOutput;
 
 /// One of each command, with arguments that it takes.
 const COMMANDS: [&[&str]; 17] = [
@@ -31,17 +31,20 @@ fn without_a_hub_nothing_is_done_and_the_fix_is_told() {
     let (program, folder) = (program(), tempfile::tempdir().unwrap());
     for words in COMMANDS {
         let words = [&["node"], words, &["--json"]].concat();
-        let ran = Ran::of(program.command(folder.path(), &words).output().unwrap());
+        let ran = ProgramOutput::from_output(program.command(folder.path(), &words).output().unwrap());
         assert_eq!((ran.status, ran.code()), (2, "no_hub"), "{words:?}\n{ran}");
         assert_eq!(ran.json()["error"]["code"], "no_hub");
         assert!(ran.stderr.contains("--hub URL"), "{ran}");
     }
-    let status = Ran::of(program.command(folder.path(), &["node", "status"]).output().unwrap());
+    let status =
+        ProgramOutput::from_output(program.command(folder.path(), &["node", "status"]).output().unwrap());
     assert_eq!(status.status, 0, "{status}");
     assert!(status.stdout.contains("none; nothing leaves this machine"), "{status}");
     assert!(status.stderr.contains("--hub URL"), "{status}");
-    let json =
-        Ran::of(program.command(folder.path(), &["node", "status", "--json"]).output().unwrap()).json();
+    let json = ProgramOutput::from_output(
+        program.command(folder.path(), &["node", "status", "--json"]).output().unwrap(),
+    )
+    .json();
     assert_eq!(json["hub"], json!(null));
 }
 
@@ -49,14 +52,14 @@ fn without_a_hub_nothing_is_done_and_the_fix_is_told() {
 fn a_hub_that_is_away_is_told_and_is_no_bug() {
     let (program, folder) = (program(), tempfile::tempdir().unwrap());
     let words = ["node", "status", "--hub", "http://127.0.0.1:1"];
-    let ran = Ran::of(program.command(folder.path(), &words).output().unwrap());
+    let ran = ProgramOutput::from_output(program.command(folder.path(), &words).output().unwrap());
     assert_eq!(ran.status, 1, "{ran}");
     assert!(ran.stdout.contains("cannot be used now") && ran.stderr.contains("cannot be reached"), "{ran}");
     let words = ["node", "tasks", "--hub", "http://127.0.0.1:1"];
-    let ran = Ran::of(program.command(folder.path(), &words).output().unwrap());
+    let ran = ProgramOutput::from_output(program.command(folder.path(), &words).output().unwrap());
     assert_eq!((ran.status, ran.code()), (1, "hub_unreachable"), "{ran}");
     let words = ["node", "tasks", "--hub", "hub.example"];
-    let ran = Ran::of(program.command(folder.path(), &words).output().unwrap());
+    let ran = ProgramOutput::from_output(program.command(folder.path(), &words).output().unwrap());
     assert_eq!((ran.status, ran.code()), (2, "hub_url_invalid"), "{ran}");
 }
 
@@ -79,7 +82,7 @@ fn doctor_looks_at_the_node_and_its_hub() {
     let doctor = |url: Option<&str>| {
         let mut command = node.program.command(node.folder.path(), &["doctor", "--json"]);
         command.envs(url.map(|url| ("A2A_HUB_URL", url)));
-        let told = Ran::of(command.output().unwrap()).json();
+        let told = ProgramOutput::from_output(command.output().unwrap()).json();
         let of = |check: &str| {
             let all = told["checks"].as_array().unwrap().clone();
             all.into_iter().filter(move |finding| finding["check"] == check).collect::<Vec<_>>()

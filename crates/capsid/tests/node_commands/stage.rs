@@ -3,15 +3,15 @@
 use crate::common::bundle::Bundle;
 use crate::common::program;
 use capsid_model::{Clock, SystemClock, Value, json};
-use capsid_testkit::hub::{HubPlace, HubProcess, ask_as};
-use capsid_testkit::program::{Program, Ran};
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask_as};
+use capsid_testkit::program::{ProgramOutput, TestProgram};
 use std::path::Path;
 
 /// A hub with its data in a folder of its own.
 pub struct Hub {
     pub process: HubProcess,
-    pub place: HubPlace,
-    operator: Program,
+    pub place: TestHubLocation,
+    operator: TestProgram,
     _folder: tempfile::TempDir,
 }
 
@@ -19,7 +19,7 @@ impl Hub {
     /// A hub that promotes nothing by itself and calls webhooks on this machine.
     pub fn start() -> Self {
         let (operator, folder) = (program(), tempfile::tempdir().unwrap());
-        let place = HubPlace { data: folder.path().join("hub"), database: None };
+        let place = TestHubLocation { data: folder.path().join("hub"), database: None };
         std::fs::create_dir_all(&place.data).unwrap();
         let settings = "[webhooks]\nallow_local = true\n[promotion]\ninterval_seconds = 0\n";
         std::fs::write(place.data.join("hub.toml"), settings).unwrap();
@@ -56,7 +56,7 @@ impl Hub {
 
 /// A node: the program with a home of its own, at a hub.
 pub struct Node {
-    pub program: Program,
+    pub program: TestProgram,
     pub folder: tempfile::TempDir,
     pub url: String,
     /// Everything it ever printed, to look for secrets in.
@@ -74,24 +74,24 @@ impl Node {
     }
 
     /// Runs `capsid node ...` with variables.
-    pub fn run_with(&self, words: &[&str], env: &[(&str, &str)]) -> Ran {
+    pub fn run_with(&self, words: &[&str], env: &[(&str, &str)]) -> ProgramOutput {
         let words = [&["node"], words].concat();
         let mut command = self.program.command(self.folder.path(), &words);
         command.env("A2A_HUB_URL", &self.url).envs(env.iter().copied());
-        let ran = Ran::of(command.output().unwrap());
+        let ran = ProgramOutput::from_output(command.output().unwrap());
         *self.printed.borrow_mut() += &ran.to_string();
         ran
     }
 
     /// Runs `capsid node ...`, which must succeed, and gives what a person sees on stdout.
     #[track_caller]
-    pub fn says(&self, words: &[&str]) -> Ran {
+    pub fn says(&self, words: &[&str]) -> ProgramOutput {
         self.ends(0, words, &[])
     }
 
     /// The same with variables and any status.
     #[track_caller]
-    pub fn ends(&self, status: i32, words: &[&str], env: &[(&str, &str)]) -> Ran {
+    pub fn ends(&self, status: i32, words: &[&str], env: &[(&str, &str)]) -> ProgramOutput {
         let ran = self.run_with(words, env);
         assert_eq!(ran.status, status, "{words:?}\n{ran}");
         ran

@@ -1,7 +1,7 @@
 //! The real client: `@evomap/evolver`, in a home of its own, as its user would run it.
 
 use super::http;
-use capsid_testkit::program::Ran;
+use capsid_testkit::program::ProgramOutput;
 use capsid_testkit::wait;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -86,7 +86,7 @@ impl Evolver {
         printed["assets"].as_array().unwrap().iter().map(id_in).collect()
     }
 
-    fn publish_with(&self, more: &[&str]) -> Ran {
+    fn publish_with(&self, more: &[&str]) -> ProgramOutput {
         let mut args = vec!["publish", "--json"];
         let files = ["gene", "capsule", "event"]
             .map(|name| format!("{}/tests/real_client/bundle/{name}.json", env!("CARGO_MANIFEST_DIR")));
@@ -134,7 +134,7 @@ impl Evolver {
 
     /// Runs a command of the client that has to end well.
     #[track_caller]
-    pub fn run_well(&self, args: &[&str]) -> Ran {
+    pub fn run_well(&self, args: &[&str]) -> ProgramOutput {
         let ran = self.run(args);
         assert_eq!(ran.status, 0, "evolver {args:?}\n{ran}");
         ran
@@ -142,14 +142,15 @@ impl Evolver {
 
     /// The same with some variables.
     #[track_caller]
-    pub fn run_well_with(&self, variables: &[(&str, &str)], args: &[&str]) -> Ran {
-        let ran = Ran::of(self.command(args).envs(variables.iter().copied()).output().unwrap());
+    pub fn run_well_with(&self, variables: &[(&str, &str)], args: &[&str]) -> ProgramOutput {
+        let ran =
+            ProgramOutput::from_output(self.command(args).envs(variables.iter().copied()).output().unwrap());
         assert_eq!(ran.status, 0, "evolver {args:?}\n{ran}");
         ran
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
-        Ran::of(self.command(args).output().unwrap())
+    fn run(&self, args: &[&str]) -> ProgramOutput {
+        ProgramOutput::from_output(self.command(args).output().unwrap())
     }
 
     /// The client under a time limit, with nothing of this machine's user in its environment.

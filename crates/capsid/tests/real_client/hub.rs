@@ -2,7 +2,7 @@
 
 use super::evolver::wait_for;
 use super::http;
-use capsid_testkit::program::{Program, Ran, assert_status};
+use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const LISTENING: &str = "listening on http://";
 
 /// A running hub.
 pub struct Hub<'a> {
-    program: &'a Program,
+    program: &'a TestProgram,
     folder: &'a Path,
     options: &'a [&'a str],
     child: Child,
@@ -25,7 +25,7 @@ pub struct Hub<'a> {
 
 impl<'a> Hub<'a> {
     /// Starts the hub in a folder, where `hub.log` keeps all it says.
-    pub fn start(program: &'a Program, folder: &'a Path, options: &'a [&'a str]) -> Self {
+    pub fn start(program: &'a TestProgram, folder: &'a Path, options: &'a [&'a str]) -> Self {
         let log = OpenOptions::new().create(true).append(true).open(folder.join("hub.log")).unwrap();
         let before = starts(folder);
         let mut command = program.command(folder, &[&["hub", "serve"], options].concat());
@@ -62,7 +62,10 @@ impl<'a> Hub<'a> {
     /// Lets everybody have an asset, as the operator, beside the running hub.
     pub fn promote(&self, asset: &str) {
         let args = [&["hub", "admin", "promote", asset], self.options].concat();
-        assert_status(0, &Ran::of(self.program.command(self.folder, &args).output().unwrap()));
+        assert_status(
+            0,
+            &ProgramOutput::from_output(self.program.command(self.folder, &args).output().unwrap()),
+        );
     }
 
     /// What it says at a path.

@@ -12,7 +12,7 @@ mod relay;
 mod tasks;
 
 use crate::common::program;
-use capsid_testkit::postgres::Postgres;
+use capsid_testkit::postgres::TestPostgres;
 use evolver::{Evolver, wait_for};
 use hub::Hub;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ fn the_real_client_works_with_a_hub_on_postgresql() {
         Some(url) => story(&["--data", "data", "--database", &url]),
         // The server's socket is a file, which can be reached from within.
         None => {
-            let database = Postgres::empty_database();
+            let database = TestPostgres::empty_database();
             loopback::run_inside("the_real_client_works_with_a_hub_on_postgresql", &database.url);
         }
     }

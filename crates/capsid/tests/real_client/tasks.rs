@@ -17,7 +17,7 @@ use super::hub::{self, Hub};
 use super::loopback;
 use super::relay::Relay;
 use crate::common::program;
-use capsid_testkit::postgres::Postgres;
+use capsid_testkit::postgres::TestPostgres;
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -63,7 +63,7 @@ fn the_real_client_claims_and_completes_a_task_of_a_hub_on_postgresql() {
     match loopback::inside() {
         Some(url) => story(&["--data", "data", "--database", &url]),
         None => {
-            let database = Postgres::empty_database();
+            let database = TestPostgres::empty_database();
             let name = "tasks::the_real_client_claims_and_completes_a_task_of_a_hub_on_postgresql";
             loopback::run_inside(name, &database.url);
         }

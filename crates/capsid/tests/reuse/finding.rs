@@ -130,7 +130,7 @@ fn what_is_ones_own_or_not_good_enough_is_not_reused() {
     command.env("A2A_HUB_URL", market.url());
     command.env("A2A_NODE_ID", market.author.id());
     command.env("A2A_NODE_SECRET", market.author.known().unwrap().secret.unwrap());
-    let ran = Ran::of(command.output().unwrap());
+    let ran = ProgramOutput::from_output(command.output().unwrap());
     assert_status(0, &ran);
     assert!(ran.stderr.contains("nothing to reuse"), "{ran}");
     assert_eq!(calls(&desk), [("hub_search_miss".to_owned(), json!("no_results"))]);

@@ -7,11 +7,11 @@ mod hostile;
 mod telling;
 
 use crate::common::program;
-use capsid_client::{Identity, Node, Settings};
+use capsid_client::{ClientConfig, Identity, NodeClient};
 use capsid_model::{Object, SystemClock, Value, json};
-use capsid_testkit::desk::Desk;
-use capsid_testkit::hub::{HubPlace, HubProcess, ask};
-use capsid_testkit::program::{Program, Ran, assert_status};
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
+use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
+use capsid_testkit::program_repo::ProgramRepo;
 use capsid_testkit::store::{self, repair_bundle as bundle};
 use std::sync::Arc;
 
@@ -19,32 +19,32 @@ const GOOD: &str = "echo good > state.txt";
 const BAD: &str = "echo bad > state.txt";
 
 /// A desk whose policy names a hub.
-fn desk(hub: &str, more: &str) -> Desk {
-    let desk = Desk::new(env!("CARGO_BIN_EXE_capsid"));
+fn desk(hub: &str, more: &str) -> ProgramRepo {
+    let desk = ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"));
     desk.repo.write("capsid.toml", format!("[hub]\nurl = \"{hub}\"\n{more}"));
     desk.repo.commit("Name a hub");
     desk
 }
 
-fn last_event(desk: &Desk) -> Object {
+fn last_event(desk: &ProgramRepo) -> Object {
     store::events(&desk.repo).pop().unwrap()
 }
 
 /// The capsules of a desk.
-fn capsules(desk: &Desk) -> Vec<Value> {
+fn capsules(desk: &ProgramRepo) -> Vec<Value> {
     let path = desk.repo.file("assets/gep/capsules.json");
     let file: Value = std::fs::read_to_string(path).unwrap_or_else(|_| "{}".to_owned()).parse().unwrap();
     file["capsules"].as_array().cloned().unwrap_or_default()
 }
 
 /// What waits to be told to a hub.
-fn waiting(desk: &Desk) -> usize {
+fn waiting(desk: &ProgramRepo) -> usize {
     let text = std::fs::read_to_string(desk.repo.file(".git/capsid/hub_outbox.jsonl")).unwrap_or_default();
     text.lines().count()
 }
 
 /// The actions in the log of calls, oldest first, and why those that came to nothing did.
-fn calls(desk: &Desk) -> Vec<(String, Value)> {
+fn calls(desk: &ProgramRepo) -> Vec<(String, Value)> {
     let path = desk.repo.file("memory/evolution/asset_call_log.jsonl");
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let line = |line: &str| {
@@ -57,9 +57,9 @@ fn calls(desk: &Desk) -> Vec<(String, Value)> {
 /// A running hub, and somebody who publishes there.
 struct Market {
     hub: HubProcess,
-    place: HubPlace,
-    program: Program,
-    author: Node,
+    place: TestHubLocation,
+    program: TestProgram,
+    author: NodeClient,
     _folder: tempfile::TempDir,
 }
 
@@ -67,11 +67,11 @@ impl Market {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let program = program();
-        let place = HubPlace { data: folder.path().join("hub"), database: None };
+        let place = TestHubLocation { data: folder.path().join("hub"), database: None };
         let hub = HubProcess::start(&program, &place);
-        let settings = Settings::new(&format!("http://{}", hub.address), false).unwrap();
+        let settings = ClientConfig::new(&format!("http://{}", hub.address), false).unwrap();
         let identity = Identity::open(&folder.path().join("author"), &|_| None).unwrap();
-        let author = Node::new(&settings, identity, Arc::new(SystemClock)).unwrap();
+        let author = NodeClient::new(&settings, identity, Arc::new(SystemClock)).unwrap();
         author.hello(Object::new()).unwrap();
         Self { hub, place, program, author, _folder: folder }
     }

@@ -6,7 +6,7 @@ fn token() -> String {
     format!("ghp_{}", "a1B2".repeat(9))
 }
 
-fn with_a_secret(args: &[&str]) -> TrailDesk {
+fn with_a_secret(args: &[&str]) -> TrailUser {
     let desk = desk();
     let path = desk.transcript(SESSION, 1);
     let text =
@@ -17,7 +17,7 @@ fn with_a_secret(args: &[&str]) -> TrailDesk {
     desk
 }
 
-fn everything_on_disk(desk: &TrailDesk) -> Vec<u8> {
+fn everything_on_disk(desk: &TrailUser) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut open = vec![desk.trail()];
     while let Some(folder) = open.pop() {

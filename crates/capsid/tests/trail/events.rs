@@ -1,21 +1,21 @@
 //! The event log of a repository, sealed line by line.
 
-use capsid_testkit::desk::Desk;
 use capsid_testkit::program::assert_status;
+use capsid_testkit::program_repo::ProgramRepo;
 
-fn evolved(cycles: usize) -> Desk {
-    let desk = Desk::new(env!("CARGO_BIN_EXE_capsid"));
+fn evolved(cycles: usize) -> ProgramRepo {
+    let desk = ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"));
     for cycle in 0..cycles {
         assert_status(0, &desk.evolve(&["--force"], &format!("echo good {cycle} > state.txt")));
     }
     desk
 }
 
-fn log(desk: &Desk) -> String {
+fn log(desk: &ProgramRepo) -> String {
     std::fs::read_to_string(desk.repo.file("assets/gep/events.jsonl")).unwrap()
 }
 
-fn verdict(desk: &Desk, status: i32) -> capsid_model::Value {
+fn verdict(desk: &ProgramRepo, status: i32) -> capsid_model::Value {
     desk.program.expect(status, &desk.repo, &["events", "verify", "--json"]).json()
 }
 
@@ -84,7 +84,7 @@ fn lines_from_elsewhere_are_told_and_can_be_sealed() {
 
 #[test]
 fn sealing_can_be_switched_off() {
-    let desk = Desk::new(env!("CARGO_BIN_EXE_capsid"));
+    let desk = ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"));
     desk.repo.write("capsid.toml", "[trail]\nseal_events = false\n");
     assert_status(0, &desk.evolve(&[], "echo good > state.txt"));
     assert!(!desk.program.home().join(".local").exists());
@@ -93,7 +93,7 @@ fn sealing_can_be_switched_off() {
 
 #[test]
 fn a_trail_that_cannot_be_written_does_not_fail_the_cycle() {
-    let desk = Desk::new(env!("CARGO_BIN_EXE_capsid"));
+    let desk = ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"));
     std::fs::write(desk.program.home().join(".local"), "in the way").unwrap();
     let ran = desk.evolve(&[], "echo good > state.txt");
     assert_status(0, &ran);
@@ -132,7 +132,7 @@ fn what_an_owner_accepted_is_told_for_ever() {
 }
 
 /// The database of the repository's chain.
-fn chain(desk: &Desk) -> std::path::PathBuf {
+fn chain(desk: &ProgramRepo) -> std::path::PathBuf {
     let session = verdict(desk, 0)["chain"]["session"].as_str().unwrap().to_owned();
     let listed = desk.program.expect(0, &desk.repo, &["trail", "list", "--json"]).json();
     assert_eq!(listed["chains"][0]["session"].as_str(), Some(session.as_str()));

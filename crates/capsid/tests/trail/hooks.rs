@@ -3,7 +3,7 @@
 use super::*;
 use capsid_model::json;
 
-fn payload(desk: &TrailDesk, event: &str) -> String {
+fn payload(desk: &TrailUser, event: &str) -> String {
     let transcript = desk.home().join(format!(".claude/projects/-home-ada-shop/{SESSION}.jsonl"));
     json!({
         "session_id": SESSION, "transcript_path": transcript, "cwd": "/home/ada/shop", "permission_mode": "default",
@@ -12,7 +12,7 @@ fn payload(desk: &TrailDesk, event: &str) -> String {
     .to_string()
 }
 
-fn log(desk: &TrailDesk) -> String {
+fn log(desk: &TrailUser) -> String {
     std::fs::read_to_string(desk.trail().join("hook.log")).unwrap_or_default()
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use std::path::Path;
 
 /// The standing of the one who signed, as a reader sees it.
-fn standing(reader: &TrailDesk, path: &Path) -> String {
+fn standing(reader: &TrailUser, path: &Path) -> String {
     let ran = reader.expect(0, &["trail", "verify", "--signatures", "--json", path.to_str().unwrap()]);
     ran.json()["chains"][0]["signers"][0]["standing"].as_str().unwrap().to_owned()
 }
@@ -53,7 +53,9 @@ fn keys_of_qp_capsule_count_beside_its_data_and_where_it_keeps_them() {
     std::fs::copy(author.trail().join("key"), place.join("key")).unwrap();
     assert_eq!(standing(&reader, &data), "known");
     let mut command = reader.program.command(reader.home(), &check);
-    let ran = Ran::of(command.env("QUANTUMPIPES_DATA_DIR", reader.home().join("no")).output().unwrap());
+    let ran = ProgramOutput::from_output(
+        command.env("QUANTUMPIPES_DATA_DIR", reader.home().join("no")).output().unwrap(),
+    );
     assert_eq!(ran.json()["chains"][0]["signers"][0]["standing"], "bundled");
     assert_eq!(std::fs::read_dir(&place).unwrap().count(), 1, "it is only read");
 }

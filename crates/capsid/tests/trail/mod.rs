@@ -11,15 +11,15 @@ mod sharing;
 mod story;
 mod verifying;
 
-use capsid_testkit::program::{Ran, assert_status};
-use capsid_testkit::trail::{SESSION, TrailDesk};
+use capsid_testkit::program::{ProgramOutput, assert_status};
+use capsid_testkit::trail_user::{SESSION, TrailUser};
 
-fn desk() -> TrailDesk {
-    TrailDesk::new(env!("CARGO_BIN_EXE_capsid"))
+fn desk() -> TrailUser {
+    TrailUser::new(env!("CARGO_BIN_EXE_capsid"))
 }
 
 /// Seals a session of so many turns, three records each.
-fn sealed(turns: usize) -> TrailDesk {
+fn sealed(turns: usize) -> TrailUser {
     let desk = desk();
     desk.transcript(SESSION, turns);
     desk.expect(0, &["trail", "seal", "--tool", "claude-code", "--session", SESSION, "--finalize"]);

@@ -8,7 +8,7 @@ const SEAL: [&str; 6] = ["trail", "seal", "--tool", "claude-code", "--session", 
 
 /// Every record once, in order, and the chain holds.
 #[track_caller]
-fn is_whole(desk: &TrailDesk, records: usize) {
+fn is_whole(desk: &TrailUser, records: usize) {
     let chain = desk.chain(SESSION);
     let verified =
         desk.expect(0, &["trail", "verify", "--signatures", "--json", chain.to_str().unwrap()]).json();
@@ -49,7 +49,7 @@ fn two_processes_at_once_make_one_chain() {
         let start = || desk.program.command(desk.home(), &SEAL).spawn().unwrap();
         let running: Vec<_> = (0..2 + round % 2).map(|_| start()).collect();
         for child in running {
-            assert_status(0, &Ran::of(child.wait_with_output().unwrap()));
+            assert_status(0, &ProgramOutput::from_output(child.wait_with_output().unwrap()));
         }
         is_whole(&desk, turns * 3);
     }
@@ -129,7 +129,7 @@ fn one_database_for_all_sessions_keeps_them_apart() {
     let store = desk.home().join("all.db");
     let run = |status: i32, args: &[&str]| {
         let mut command = desk.program.command(desk.home(), args);
-        let ran = Ran::of(command.env("AGENT_CAPSULE_DB", &store).output().unwrap());
+        let ran = ProgramOutput::from_output(command.env("AGENT_CAPSULE_DB", &store).output().unwrap());
         assert_status(status, &ran);
         ran
     };

@@ -3,7 +3,7 @@
 use super::*;
 
 struct Shop {
-    desk: TrailDesk,
+    desk: TrailUser,
 }
 
 impl Shop {
@@ -19,9 +19,11 @@ impl Shop {
     }
 
     #[track_caller]
-    fn run(&self, status: i32, args: &[&str]) -> Ran {
+    fn run(&self, status: i32, args: &[&str]) -> ProgramOutput {
         let mut command = self.desk.program.command(self.desk.home(), args);
-        let ran = Ran::of(command.env("AGENT_CAPSULE_DB", self.desk.home().join("all.db")).output().unwrap());
+        let ran = ProgramOutput::from_output(
+            command.env("AGENT_CAPSULE_DB", self.desk.home().join("all.db")).output().unwrap(),
+        );
         assert_status(status, &ran);
         ran
     }

@@ -36,7 +36,7 @@ fn a_new_user_installs_works_looks_verifies_and_shares() {
         std::fs::write(desk.home().join("payload"), told.to_string()).unwrap();
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{command} < payload")]).current_dir(desk.home()).env("HOME", desk.home());
-        let ran = Ran::of(shell.env_remove("XDG_DATA_HOME").output().unwrap());
+        let ran = ProgramOutput::from_output(shell.env_remove("XDG_DATA_HOME").output().unwrap());
         assert_status(0, &ran);
     }
 
@@ -47,7 +47,9 @@ fn a_new_user_installs_works_looks_verifies_and_shares() {
     desk.expect(0, &["trail", "export", "--out", "bundle"]);
 
     let bundle = desk.home().join("bundle");
-    let checked = Ran::of(Command::new("node").arg(docs("verify.mjs")).arg(&bundle).output().unwrap());
+    let checked = ProgramOutput::from_output(
+        Command::new("node").arg(docs("verify.mjs")).arg(&bundle).output().unwrap(),
+    );
     assert_status(0, &checked);
     let leaked: Vec<String> = std::fs::read_dir(&bundle)
         .unwrap()
@@ -83,7 +85,9 @@ fn the_independent_script_finds_what_the_program_finds() {
         let mut document = whole.clone();
         damage(document["capsules"].as_array_mut().unwrap());
         std::fs::write(&file, document.to_string()).unwrap();
-        let script = Ran::of(Command::new("node").arg(docs("verify.mjs")).arg(&bundle).output().unwrap());
+        let script = ProgramOutput::from_output(
+            Command::new("node").arg(docs("verify.mjs")).arg(&bundle).output().unwrap(),
+        );
         let program = desk.run(&["trail", "verify", "--signatures", "bundle"]);
         assert_status(1, &script);
         assert_status(1, &program);

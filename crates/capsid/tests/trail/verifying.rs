@@ -240,7 +240,7 @@ fn one_file_that_cannot_be_read_does_not_hide_the_others() {
     desk.expect(2, &["trail", "verify", "missing.db", desk.chain(SESSION).to_str().unwrap()]);
 }
 
-fn on_database(desk: &TrailDesk, statements: &str) -> String {
+fn on_database(desk: &TrailUser, statements: &str) -> String {
     let path = desk.home().join("copy.db");
     std::fs::copy(desk.chain(SESSION), &path).unwrap();
     rusqlite::Connection::open(&path).unwrap().execute_batch(statements).unwrap();

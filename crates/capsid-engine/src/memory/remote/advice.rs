@@ -20,7 +20,7 @@ const PREFERRED: f64 = 0.4 * 2.0 / 3.0;
 /// What a hub advises, as far as it can be followed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Heard {
+pub struct RemoteAdvice {
     /// The key by which it learns these signals.
     pub signal_key: String,
     /// The gene it prefers, which is one that it was asked about.
@@ -33,7 +33,7 @@ pub struct Heard {
     pub not_followed: Vec<String>,
 }
 
-impl Heard {
+impl RemoteAdvice {
     /// Reads an answer; nothing where it is no advice. `genes` are those that the hub was asked about.
     pub fn read(answer: &Value, genes: &[String]) -> Option<Self> {
         let banned = answer.get("bannedGeneIds")?.as_array()?;
@@ -142,9 +142,9 @@ mod tests {
         list.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    fn heard(preferred: Option<&str>, banned: &[&str], genes: &[&str]) -> Heard {
+    fn heard(preferred: Option<&str>, banned: &[&str], genes: &[&str]) -> RemoteAdvice {
         let answer = json!({"preferredGeneId": preferred, "bannedGeneIds": banned});
-        Heard::read(&answer, &names(genes)).unwrap()
+        RemoteAdvice::read(&answer, &names(genes)).unwrap()
     }
 
     fn own(genes: &[(&str, GeneAdvice)], preferred: Option<&str>, banned: &[&str]) -> Advice {
@@ -176,7 +176,7 @@ mod tests {
             json!({"bannedGeneIds": "a"}),
             json!({"bannedGeneIds": [], "preferredGeneId": 7}),
         ] {
-            assert_eq!(Heard::read(&answer, &names(&["a"])), None, "{answer}");
+            assert_eq!(RemoteAdvice::read(&answer, &names(&["a"])), None, "{answer}");
         }
     }
 
@@ -185,11 +185,11 @@ mod tests {
         let words = vec![json!(format!("\u{1b}[2J\u{202e}{}\nsecond", "x".repeat(9000))); 50];
         let answer =
             json!({"bannedGeneIds": [], "explanation": words, "currentSignalKey": "\u{1b}".repeat(9000)});
-        let heard = Heard::read(&answer, &[]).unwrap();
+        let heard = RemoteAdvice::read(&answer, &[]).unwrap();
         assert_eq!(heard.explanation.len(), MOST_REASONS);
         let text = heard.to_json().to_string();
         assert!(text.len() < 20_000 && !text.contains("\\u001b") && !text.contains('\u{202e}'), "{text}");
-        let one = Heard::read(&json!({"bannedGeneIds": [], "explanation": "because"}), &[]).unwrap();
+        let one = RemoteAdvice::read(&json!({"bannedGeneIds": [], "explanation": "because"}), &[]).unwrap();
         assert_eq!(one.explanation, ["because"]);
     }
 
@@ -220,7 +220,7 @@ mod tests {
     fn no_word_changes_nothing() {
         let before = own(&[("a", tried(0.3, 1, true)), ("b", tried(0.3, 1, true))], Some("b"), &["c"]);
         let mut after = before.clone();
-        Heard::default().join(&mut after);
+        RemoteAdvice::default().join(&mut after);
         assert_eq!(after, before);
     }
 
@@ -232,7 +232,7 @@ mod tests {
         ) {
             let genes = names(&["a", "b"]);
             let answer = json!({"preferredGeneId": preferred, "bannedGeneIds": banned});
-            let heard = Heard::read(&answer, &genes).unwrap();
+            let heard = RemoteAdvice::read(&answer, &genes).unwrap();
             let mut advice = Advice::default();
             heard.join(&mut advice);
             prop_assert!(advice.banned.iter().chain(&advice.preferred).all(|gene| genes.contains(gene)));

@@ -1,7 +1,7 @@
 //! Asks the shared memory before a gene is chosen. It takes no longer than its patience, and fails no cycle.
 
-use super::advice::Heard;
-use super::{Remote, outbox, outgoing};
+use super::advice::RemoteAdvice;
+use super::{RemoteMemory, outbox, outgoing};
 use crate::memory::advice::Advice;
 use crate::rules::select;
 use crate::rules::select::SelectInput;
@@ -9,7 +9,7 @@ use crate::store::pool::GenePool;
 use crate::workspace::Workspace;
 use capsid_client::refusal::{TIMEOUT, may_pass};
 use capsid_model::gene::Gene;
-use capsid_model::redact::{Profile, redact};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::{Code, Problem, Result, Value, env, json};
 use std::collections::HashMap;
 use std::sync::mpsc;
@@ -19,20 +19,20 @@ const MOST_GENES: usize = 2000;
 
 /// How asking ended.
 #[derive(Debug, Clone, Default)]
-pub struct Consulted {
+pub struct ConsultOutcome {
     /// The hub that was asked.
     pub hub: String,
     /// The signals as they were when it was asked.
     pub signals: Vec<String>,
     /// What it advises.
-    pub heard: Option<Heard>,
+    pub heard: Option<RemoteAdvice>,
     /// Why this repository's own memory advises alone: `no_signals`, `no_genes`, `timeout`, ...
     pub miss: Option<String>,
     /// What went wrong, to be told and no more.
     pub problem: Option<Problem>,
 }
 
-impl Consulted {
+impl ConsultOutcome {
     /// For programs, and for the record of the run.
     pub fn to_json(&self) -> Value {
         let mut value = match &self.heard {
@@ -50,7 +50,7 @@ impl Consulted {
     }
 
     /// What it advises, where it was asked about these very signals.
-    pub fn heard_of(&self, signals: &[String]) -> Option<&Heard> {
+    pub fn parse_advice(&self, signals: &[String]) -> Option<&RemoteAdvice> {
         self.heard.as_ref().filter(|_| self.signals == signals)
     }
 }
@@ -58,32 +58,35 @@ impl Consulted {
 /// Asks what the shared memory advises. What waits to be told is told first, so that it is counted; a dry run tells
 /// nothing, and makes nobody known.
 pub fn consult(
-    remote: &Remote,
+    remote: &RemoteMemory,
     workspace: &Workspace,
     signals: &[String],
     drift: bool,
     dry_run: bool,
-) -> Consulted {
-    let consulted =
-        Consulted { hub: remote.hub_url().to_owned(), signals: signals.to_vec(), ..Consulted::default() };
+) -> ConsultOutcome {
+    let consulted = ConsultOutcome {
+        hub: remote.hub_url().to_owned(),
+        signals: signals.to_vec(),
+        ..ConsultOutcome::default()
+    };
     match in_time(remote, workspace, signals, drift, dry_run) {
-        Ok(heard) => Consulted { heard: Some(heard), ..consulted },
-        Err(Miss { word, problem }) => Consulted { miss: Some(word), problem, ..consulted },
+        Ok(heard) => ConsultOutcome { heard: Some(heard), ..consulted },
+        Err(ConsultMiss { word, problem }) => ConsultOutcome { miss: Some(word), problem, ..consulted },
     }
 }
 
-struct Miss {
+struct ConsultMiss {
     word: String,
     problem: Option<Problem>,
 }
 
-impl Miss {
-    fn of(word: &str) -> Self {
+impl ConsultMiss {
+    fn from_reason(word: &str) -> Self {
         Self { word: word.to_owned(), problem: None }
     }
 }
 
-impl From<Problem> for Miss {
+impl From<Problem> for ConsultMiss {
     fn from(problem: Problem) -> Self {
         let word = problem.hub_code.clone().unwrap_or_else(|| problem.code.as_str().to_owned());
         Self { word, problem: Some(problem) }
@@ -92,22 +95,22 @@ impl From<Problem> for Miss {
 
 /// The calls are made beside us, and left behind when the time is up.
 fn in_time(
-    remote: &Remote,
+    remote: &RemoteMemory,
     workspace: &Workspace,
     signals: &[String],
     drift: bool,
     dry_run: bool,
-) -> Result<Heard, Miss> {
+) -> Result<RemoteAdvice, ConsultMiss> {
     let asked = outgoing::names(signals);
     if asked.is_empty() {
-        return Err(Miss::of("no_signals"));
+        return Err(ConsultMiss::from_reason("no_signals"));
     }
     let genes = candidates(workspace, signals)?;
     if genes.is_empty() {
-        return Err(Miss::of("no_genes"));
+        return Err(ConsultMiss::from_reason("no_genes"));
     }
     if dry_run && remote.is_stranger() {
-        return Err(Miss::of("not_registered"));
+        return Err(ConsultMiss::from_reason("not_registered"));
     }
     let (tell, told) = mpsc::channel();
     let (asking, place) = (remote.clone(), workspace.clone());
@@ -116,29 +119,29 @@ fn in_time(
         let _ = tell.send(talk(&asking, &place, &asked, &genes, drift, dry_run));
     };
     if std::thread::Builder::new().name("memory-advice".to_owned()).spawn(worker).is_err() {
-        return Err(Miss::of("exception"));
+        return Err(ConsultMiss::from_reason("exception"));
     }
     match told.recv_timeout(remote.timeout()) {
         Ok(ended) => ended,
         Err(mpsc::RecvTimeoutError::Timeout) => Err(too_slow(remote)),
-        Err(mpsc::RecvTimeoutError::Disconnected) => Err(Miss::of("exception")),
+        Err(mpsc::RecvTimeoutError::Disconnected) => Err(ConsultMiss::from_reason("exception")),
     }
 }
 
-fn too_slow(remote: &Remote) -> Miss {
+fn too_slow(remote: &RemoteMemory) -> ConsultMiss {
     let message =
         format!("`{}` gave no advice within {} s.", remote.hub_url(), remote.timeout().as_secs_f32());
     Problem::new(Code::HubUnreachable, message).hub_code(TIMEOUT).into()
 }
 
 fn talk(
-    remote: &Remote,
+    remote: &RemoteMemory,
     workspace: &Workspace,
     signals: &[String],
-    genes: &[Candidate],
+    genes: &[ConsultCandidate],
     drift: bool,
     dry_run: bool,
-) -> Result<Heard, Miss> {
+) -> Result<RemoteAdvice, ConsultMiss> {
     if !dry_run {
         let flushed = outbox::flush(workspace, remote, remote.timeout() / 2);
         // A hub that does not take anything now would not answer either. What is in the way here is not its fault.
@@ -146,30 +149,30 @@ fn talk(
             return Err(problem.into());
         }
     }
-    let listed: Vec<Value> = genes.iter().map(Candidate::to_json).collect();
+    let listed: Vec<Value> = genes.iter().map(ConsultCandidate::to_json).collect();
     let answer =
         remote.post("/kg/advice", json!({"signals": signals, "genes": listed, "driftEnabled": drift}))?;
     let ids: Vec<String> = genes.iter().map(|gene| gene.id.clone()).collect();
-    Heard::read(&answer, &ids).ok_or_else(|| {
+    RemoteAdvice::read(&answer, &ids).ok_or_else(|| {
         let message = format!("`{}` answered with something that is no advice.", remote.hub_url());
         Problem::new(Code::HubAnswerInvalid, message).into()
     })
 }
 
 /// A gene that the hub is asked about.
-struct Candidate {
+struct ConsultCandidate {
     id: String,
     category: Option<String>,
 }
 
-impl Candidate {
+impl ConsultCandidate {
     fn to_json(&self) -> Value {
         json!({"id": self.id, "category": self.category, "type": "Gene"})
     }
 }
 
 /// The genes that fit the signals, best first. One whose name must not leave this machine is not asked about.
-fn candidates(workspace: &Workspace, signals: &[String]) -> Result<Vec<Candidate>> {
+fn candidates(workspace: &Workspace, signals: &[String]) -> Result<Vec<ConsultCandidate>> {
     let pool = workspace.store.gene_pool()?;
     let selection = select::select(SelectInput {
         signals,
@@ -186,8 +189,8 @@ fn candidates(workspace: &Workspace, signals: &[String]) -> Result<Vec<Candidate
         GenePool::Many(_) => HashMap::new(),
     };
     let ids = selection.scores.into_iter().map(|scored| scored.gene).take(MOST_GENES);
-    let open = ids.filter(|id| redact(id, Profile::Publish) == id.as_str());
-    Ok(open.map(|id| Candidate { category: categories.remove(&id), id }).collect())
+    let open = ids.filter(|id| redact(id, RedactProfile::Publish) == id.as_str());
+    Ok(open.map(|id| ConsultCandidate { category: categories.remove(&id), id }).collect())
 }
 
 fn categories(workspace: &Workspace) -> Result<HashMap<String, String>> {

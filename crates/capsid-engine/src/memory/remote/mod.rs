@@ -8,11 +8,11 @@ mod consult;
 mod outbox;
 mod outgoing;
 
-pub use consult::{Consulted, consult};
-pub use outbox::{Flushed, deliver, flush, pending, queue};
+pub use consult::{ConsultOutcome, consult};
+pub use outbox::{FlushSummary, deliver, flush, pending, queue};
 
 use crate::workspace::Workspace;
-use capsid_client::{Node, settings};
+use capsid_client::{NodeClient, config};
 use capsid_model::{Code, Problem, Result};
 use std::time::Duration;
 
@@ -29,9 +29,9 @@ const MOST_MS: u64 = 60_000;
 
 /// Where the shared memory is, and in whose name it is used.
 #[derive(Debug, Clone)]
-pub struct Remote {
-    node: Node,
-    key: Option<Key>,
+pub struct RemoteMemory {
+    node: NodeClient,
+    key: Option<RemoteMemoryKey>,
     timeout: Duration,
     /// Whether a key was given and is not shown, because a repository named the hub.
     key_withheld: bool,
@@ -39,9 +39,9 @@ pub struct Remote {
 
 /// An account's key or token; it is never printed.
 #[derive(Clone)]
-struct Key(String);
+struct RemoteMemoryKey(String);
 
-impl std::fmt::Debug for Key {
+impl std::fmt::Debug for RemoteMemoryKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Key")
     }
@@ -53,7 +53,7 @@ pub fn is_wanted(workspace: &Workspace) -> bool {
 }
 
 /// The shared memory that the environment asks for; none where it asks for none. Nothing is sent yet.
-pub fn of(workspace: &Workspace) -> Result<Option<Remote>> {
+pub fn connect_remote(workspace: &Workspace) -> Result<Option<RemoteMemory>> {
     if !is_wanted(workspace) {
         return Ok(None);
     }
@@ -64,18 +64,18 @@ pub fn of(workspace: &Workspace) -> Result<Option<Remote>> {
             "Name one with {URL}, with A2A_HUB_URL or with `url` under `[hub]`, or unset {PROVIDER}."
         ))
     })?;
-    let key = workspace.variable(KEY).map(|key| Key(key.trim().to_owned()));
+    let key = workspace.variable(KEY).map(|key| RemoteMemoryKey(key.trim().to_owned()));
     // A key is for the hub that the user names. A repository that names another one does not get it.
     let key_withheld = key.is_some() && settings.from_repository;
     // A secret from the environment is for the hub that the environment names for it, and for no other address.
-    let is_common = settings::named_in(&*workspace.env)
+    let is_common = config::named_in(&*workspace.env)
         .is_some_and(|common| common.trim_end_matches('/') == settings.url.as_str());
     settings.from_repository = !is_common;
     settings.timeout = timeout(workspace)?;
     settings.retries = 0;
     let timeout = settings.timeout;
     let node = workspace.node(&settings)?;
-    Ok(Some(Remote { node, key: key.filter(|_| !key_withheld), timeout, key_withheld }))
+    Ok(Some(RemoteMemory { node, key: key.filter(|_| !key_withheld), timeout, key_withheld }))
 }
 
 fn timeout(workspace: &Workspace) -> Result<Duration> {
@@ -87,7 +87,7 @@ fn timeout(workspace: &Workspace) -> Result<Duration> {
     Ok(Duration::from_millis(ms.clamp(LEAST_MS, MOST_MS)))
 }
 
-impl Remote {
+impl RemoteMemory {
     /// The hub's address.
     pub fn hub_url(&self) -> &str {
         self.node.hub_url()
@@ -109,7 +109,7 @@ impl Remote {
     }
 
     /// How the hub is reached.
-    pub fn settings(&self) -> &capsid_client::Settings {
+    pub fn settings(&self) -> &capsid_client::ClientConfig {
         self.node.settings()
     }
 
@@ -147,11 +147,11 @@ impl Remote {
 mod tests {
     use super::*;
     use capsid_model::SystemClock;
-    use capsid_testkit::repo::Repo;
+    use capsid_testkit::test_repo::TestRepo;
     use std::sync::Arc;
 
-    fn remote(policy: &str, variables: &[(&str, &str)]) -> Result<Option<Remote>> {
-        let repo = Repo::new();
+    fn remote(policy: &str, variables: &[(&str, &str)]) -> Result<Option<RemoteMemory>> {
+        let repo = TestRepo::new();
         repo.write("capsid.toml", policy);
         let mut set: Vec<(String, String)> =
             variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -159,7 +159,7 @@ mod tests {
         set.push(("HOME".to_owned(), home));
         let env =
             move |name: &str| set.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        of(&Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(env)).unwrap())
+        connect_remote(&Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(env)).unwrap())
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! What the shared memory is still to be told.
 
-use super::{Remote, is_wanted, outgoing};
+use super::{RemoteMemory, is_wanted, outgoing};
 use crate::files::outbox::{LONGEST, Outbox};
 use crate::workspace::Workspace;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::time::Duration;
 
-pub use crate::files::outbox::Flushed;
+pub use crate::files::outbox::FlushSummary;
 
 /// The graph of this repository has all records, also those that gave way here.
 const RECORDS: Outbox = Outbox { name: "memory_outbox", key: "id", limit: 1000, is_final: is_of_record };
@@ -24,16 +24,16 @@ pub fn pending(workspace: &Workspace) -> Result<Vec<Object>> {
 pub fn queue(workspace: &Workspace, records: &[Object]) {
     if is_wanted(workspace) {
         let at = workspace.now().iso();
-        let entries = records.iter().filter_map(outgoing::of_record).filter_map(|(kind, event)| {
+        let entries = records.iter().filter_map(outgoing::to_event).filter_map(|(kind, event)| {
             let entry = json!({"id": event.get("id"), "kind": kind, "queued_at": at, "event": event});
             entry.as_object().cloned()
         });
-        let _ = RECORDS.keep(workspace, entries);
+        let _ = RECORDS.append(workspace, entries);
     }
 }
 
 /// Sends what waits, for no longer than `patience` and one call more.
-pub fn flush(workspace: &Workspace, remote: &Remote, patience: Duration) -> Result<Flushed> {
+pub fn flush(workspace: &Workspace, remote: &RemoteMemory, patience: Duration) -> Result<FlushSummary> {
     RECORDS.flush(
         workspace,
         patience,
@@ -48,7 +48,7 @@ pub fn flush(workspace: &Workspace, remote: &Remote, patience: Duration) -> Resu
 }
 
 /// Whoever answers every call with some JSON has taken nothing.
-fn no_word_of_it(remote: &Remote) -> Problem {
+fn no_word_of_it(remote: &RemoteMemory) -> Problem {
     let message = format!("`{}` does not say that it took the record.", remote.hub_url());
     Problem::new(Code::HubAnswerInvalid, message)
         .fix("Check the address; a proxy or another service may stand in front of the hub.")
@@ -64,10 +64,10 @@ fn is_of_record(problem: &Problem) -> bool {
 /// is told and no more.
 pub fn deliver(workspace: &Workspace) -> Option<Problem> {
     let waits = || -> Result<usize> { Ok(pending(workspace)?.len()) };
-    let sent = || -> Result<Flushed> {
-        match super::of(workspace)? {
+    let sent = || -> Result<FlushSummary> {
+        match super::connect_remote(workspace)? {
             Some(remote) => flush(workspace, &remote, LONGEST),
-            None => Ok(Flushed::default()),
+            None => Ok(FlushSummary::default()),
         }
     };
     match sent() {
@@ -76,7 +76,7 @@ pub fn deliver(workspace: &Workspace) -> Option<Problem> {
     }
 }
 
-fn trouble(flushed: Flushed) -> Option<Problem> {
+fn trouble(flushed: FlushSummary) -> Option<Problem> {
     let refused = flushed.refused.len();
     let given_up = flushed.refused.into_iter().next().map(|mut problem| {
         problem.message = format!("{refused} record(s) will not be sent again: {}", problem.message);
@@ -102,7 +102,7 @@ fn waiting(mut problem: Problem, left: usize) -> Problem {
 mod tests {
     use super::*;
     use capsid_model::SystemClock;
-    use capsid_testkit::repo::Repo;
+    use capsid_testkit::test_repo::TestRepo;
     use std::sync::Arc;
 
     fn record(n: usize) -> Object {
@@ -112,19 +112,19 @@ mod tests {
             .unwrap()
     }
 
-    fn open(repo: &Repo, provider: &'static str) -> Workspace {
+    fn open(repo: &TestRepo, provider: &'static str) -> Workspace {
         let env = move |name: &str| (name == "MEMORY_GRAPH_PROVIDER").then(|| provider.to_owned());
         Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(env)).unwrap()
     }
 
     #[test]
     fn what_was_recorded_waits_where_it_was_asked_for() {
-        let repo = Repo::new();
+        let repo = TestRepo::new();
         let workspace = open(&repo, "remote");
         queue(&workspace, &[record(0), record(1), record(1)]);
         let ids: Vec<Value> = pending(&workspace).unwrap().iter().map(|entry| entry["id"].clone()).collect();
         assert_eq!(ids, ["mge_0", "mge_1"]);
-        let other = Repo::new();
+        let other = TestRepo::new();
         let workspace = open(&other, "local");
         queue(&workspace, &[record(0)]);
         assert!(pending(&workspace).unwrap().is_empty() && !RECORDS.path(&workspace).exists());
@@ -145,16 +145,17 @@ mod tests {
     #[test]
     fn what_went_wrong_says_what_became_of_the_records() {
         let refused = vec![Problem::new(Code::HubRefused, "odd"), Problem::new(Code::HubRefused, "odd")];
-        let told = trouble(Flushed { refused: refused.clone(), ..Flushed::default() }).unwrap();
+        let told = trouble(FlushSummary { refused: refused.clone(), ..FlushSummary::default() }).unwrap();
         assert_eq!(told.message, "2 record(s) will not be sent again: odd");
         let problem = Some(Problem::new(Code::HubUnreachable, "Away."));
-        let told = trouble(Flushed { problem: problem.clone(), left: 3, ..Flushed::default() }).unwrap();
+        let told =
+            trouble(FlushSummary { problem: problem.clone(), left: 3, ..FlushSummary::default() }).unwrap();
         assert_eq!(told.message, "3 record(s) wait for the next time: Away.");
-        let told = trouble(Flushed { problem, refused, left: 3, ..Flushed::default() }).unwrap();
+        let told = trouble(FlushSummary { problem, refused, left: 3, ..FlushSummary::default() }).unwrap();
         assert_eq!(
             told.message,
             "3 record(s) wait for the next time: Away. 2 record(s) will not be sent again: odd"
         );
-        assert!(trouble(Flushed::default()).is_none());
+        assert!(trouble(FlushSummary::default()).is_none());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::exchange::signals::{MOST, outward};
 use capsid_model::asset::stamp;
-use capsid_model::redact::{Profile, redact_value};
+use capsid_model::redact::{RedactProfile, redact_value};
 use capsid_model::signal::{folded, learning_key};
 use capsid_model::{Object, Value};
 use capsid_rules::memory::KINDS;
@@ -13,7 +13,7 @@ pub(super) fn names(signals: &[String]) -> Vec<String> {
 }
 
 /// The kind of a record and its form that leaves; none for what stays. Its id is that of what is sent.
-pub(super) fn of_record(record: &Object) -> Option<(String, Object)> {
+pub(super) fn to_event(record: &Object) -> Option<(String, Object)> {
     let kind = record.get("kind").and_then(Value::as_str).filter(|kind| KINDS.contains(kind))?.to_owned();
     let mut event = Value::Object(record.clone());
     for list in ["/signal/signals", "/mutation/trigger_signals", "/outcome/observed/current_signals"] {
@@ -24,7 +24,7 @@ pub(super) fn of_record(record: &Object) -> Option<(String, Object)> {
     if let Some(signal) = event.get_mut("signal").filter(|signal| signal.get("signals").is_some()) {
         signal["key"] = learning_key(&strings(&signal["signals"])).into();
     }
-    redact_value(&mut event, Profile::Publish);
+    redact_value(&mut event, RedactProfile::Publish);
     let Value::Object(mut event) = event else { return None };
     stamp(&mut event);
     Some((kind, event))
@@ -53,7 +53,7 @@ mod tests {
             "gene": {"id": "g"},
             "outcome": {"status": "failed", "summary": "ann@globex.com saw it in /home/ann/x"},
         }));
-        let (kind, event) = of_record(&record).unwrap();
+        let (kind, event) = to_event(&record).unwrap();
         let text = serde_json::to_string(&event).unwrap();
         for hidden in ["ann", "globex", "ban_gene", "memory_missing"] {
             assert!(!text.contains(hidden), "{text}");
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(event["signal"]["signals"].as_array().unwrap().len(), 2, "{text}");
         assert_eq!((&event["gene"]["id"], &event["outcome"]["status"]), (&json!("g"), &json!("failed")));
         assert!(verify(&event).holds());
-        assert!(of_record(&object(&json!({"kind": "confidence_edge"}))).is_none());
-        assert!(of_record(&object(&json!({"id": 7}))).is_none());
+        assert!(to_event(&object(&json!({"kind": "confidence_edge"}))).is_none());
+        assert!(to_event(&object(&json!({"id": 7}))).is_none());
     }
 }

@@ -6,7 +6,7 @@ mod paths;
 use crate::snapshot::{ChangeKind, Changes, FileChange};
 use capsid_model::event::BlastRadius;
 use capsid_model::gene::Gene;
-use paths::{Paths, holds_part};
+use paths::{PathSet, contains_part};
 
 /// The most files a gene may change when it does not say.
 pub const DEFAULT_MAX_FILES: u64 = 20;
@@ -52,7 +52,7 @@ pub struct ConstraintInput<'a> {
 
 /// How large a change is beside what was allowed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
+pub enum ChangeSeverity {
     /// Well within.
     #[default]
     WithinLimit,
@@ -66,7 +66,7 @@ pub enum Severity {
     HardCapBreach,
 }
 
-impl Severity {
+impl ChangeSeverity {
     /// The word that events record.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ impl Severity {
         }
     }
 
-    fn of(blast: BlastRadius, max_files: u64, caps: HardCaps) -> Self {
+    fn classify(blast: BlastRadius, max_files: u64, caps: HardCaps) -> Self {
         let files = blast.files;
         match () {
             () if files > caps.files || blast.lines > caps.lines => Self::HardCapBreach,
@@ -99,7 +99,7 @@ pub struct ConstraintReport {
     /// What its owner should know.
     pub warnings: Vec<String>,
     /// How large the change is.
-    pub severity: Severity,
+    pub severity: ChangeSeverity,
 }
 
 impl ConstraintReport {
@@ -131,20 +131,20 @@ fn check_size(input: &ConstraintInput<'_>, gene: &Gene, report: &mut ConstraintR
     let BlastRadius { files, lines } = blast;
     let max = gene.max_files.filter(|max| *max > 0).unwrap_or(DEFAULT_MAX_FILES);
     let caps = input.caps;
-    report.severity = Severity::of(blast, max, caps);
+    report.severity = ChangeSeverity::classify(blast, max, caps);
     match report.severity {
-        Severity::HardCapBreach => report.violations.push(format!(
+        ChangeSeverity::HardCapBreach => report.violations.push(format!(
             "HARD CAP BREACH: {files} files / {lines} lines exceeds system limit ({} files / {} lines)",
             caps.files, caps.lines
         )),
-        Severity::CriticalOverrun => report
+        ChangeSeverity::CriticalOverrun => report
             .violations
             .push(format!("CRITICAL OVERRUN: {files} files is more than twice the limit of {max}")),
-        Severity::Exceeded => report.violations.push(format!("max_files exceeded: {files} > {max}")),
-        Severity::ApproachingLimit => {
+        ChangeSeverity::Exceeded => report.violations.push(format!("max_files exceeded: {files} > {max}")),
+        ChangeSeverity::ApproachingLimit => {
             report.warnings.push(format!("approaching max_files: {files} of {max}"));
         }
-        Severity::WithinLimit => {}
+        ChangeSeverity::WithinLimit => {}
     }
     if let Some(soft) = input.soft_limit.filter(|soft| files > *soft && files <= max) {
         report.warnings.push(format!("soft file limit passed: {files} > {soft}"));
@@ -155,15 +155,15 @@ fn check_size(input: &ConstraintInput<'_>, gene: &Gene, report: &mut ConstraintR
 }
 
 fn check_paths(input: &ConstraintInput<'_>, report: &mut ConstraintReport) {
-    let forbidden = Paths::new(input.gene.map_or(&[][..], |gene| &gene.forbidden_paths));
-    let protected = Paths::new(input.protected);
+    let forbidden = PathSet::new(input.gene.map_or(&[][..], |gene| &gene.forbidden_paths));
+    let protected = PathSet::new(input.protected);
     for file in &input.changes.files {
         let names = [file.old_path.as_deref(), Some(file.path.as_str())];
         for name in names.into_iter().flatten() {
-            if forbidden.hold(name) || NEVER.iter().any(|part| holds_part(name, part)) {
+            if forbidden.contains(name) || NEVER.iter().any(|part| contains_part(name, part)) {
                 report.violations.push(format!("forbidden_path touched: {name}"));
             }
-            if protected.hold(name) {
+            if protected.contains(name) {
                 report.violations.push(format!("critical_path_modified: {name}"));
                 report.violations.extend(destruction(file, name));
             }

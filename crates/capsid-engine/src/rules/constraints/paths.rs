@@ -1,11 +1,11 @@
 //! Lists of paths as genes and owners write them, matched so that no spelling slips through.
 
 /// Paths, each standing for itself and all that is under it.
-pub struct Paths {
+pub struct PathSet {
     entries: Vec<String>,
 }
 
-impl Paths {
+impl PathSet {
     /// Reads a list; a blank entry stands for nothing.
     pub fn new(list: &[String]) -> Self {
         let entries = list.iter().map(|entry| normal(entry));
@@ -13,7 +13,7 @@ impl Paths {
     }
 
     /// Whether a path is one of them or under one of them.
-    pub fn hold(&self, path: &str) -> bool {
+    pub fn contains(&self, path: &str) -> bool {
         let path = normal(path);
         self.entries.iter().any(|entry| {
             path.strip_prefix(entry.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -22,7 +22,7 @@ impl Paths {
 }
 
 /// Whether any part of a path is this name.
-pub fn holds_part(path: &str, name: &str) -> bool {
+pub fn contains_part(path: &str, name: &str) -> bool {
     normal(path).split('/').any(|part| part == name)
 }
 
@@ -42,18 +42,18 @@ mod tests {
     #[test]
     fn an_entry_holds_itself_and_what_is_under_it_in_any_spelling() {
         let list = ["./vendor/", " ", "Docs\\secret.md", "/"].map(str::to_owned);
-        let paths = Paths::new(&list);
+        let paths = PathSet::new(&list);
         for path in ["vendor", "vendor/a/b", "VENDOR/x", "docs/Secret.md"] {
-            assert!(paths.hold(path), "{path}");
+            assert!(paths.contains(path), "{path}");
         }
         for path in ["vendored", "src/vendor", "docs/secret.md.bak", "a"] {
-            assert!(!paths.hold(path), "{path}");
+            assert!(!paths.contains(path), "{path}");
         }
     }
 
     #[test]
     fn a_part_is_a_whole_name() {
-        assert!(holds_part("a/Node_Modules/b", "node_modules"));
-        assert!(!holds_part("a/.gitignore", ".git"));
+        assert!(contains_part("a/Node_Modules/b", "node_modules"));
+        assert!(!contains_part("a/.gitignore", ".git"));
     }
 }

@@ -24,7 +24,7 @@ pub enum Wording {
 
 /// A check that a cycle must pass besides the gene's own validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Check {
+pub enum ExtraCheck {
     /// The change leaves no conflict markers behind.
     NoConflictMarkers,
     /// At least one validation command ran.
@@ -33,7 +33,7 @@ pub enum Check {
     ValidationTwice,
 }
 
-impl Check {
+impl ExtraCheck {
     /// The check as records name it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -65,12 +65,16 @@ pub fn soft_file_limit(personality: &Personality, max_files: u64) -> u64 {
 }
 
 /// The checks that rigor adds.
-pub fn required_checks(personality: &Personality) -> Vec<Check> {
-    [(0.6, Check::NoConflictMarkers), (0.75, Check::SomeValidation), (0.9, Check::ValidationTwice)]
-        .into_iter()
-        .filter(|(from, _)| personality.rigor >= *from)
-        .map(|(_, check)| check)
-        .collect()
+pub fn required_checks(personality: &Personality) -> Vec<ExtraCheck> {
+    [
+        (0.6, ExtraCheck::NoConflictMarkers),
+        (0.75, ExtraCheck::SomeValidation),
+        (0.9, ExtraCheck::ValidationTwice),
+    ]
+    .into_iter()
+    .filter(|(from, _)| personality.rigor >= *from)
+    .map(|(_, check)| check)
+    .collect()
 }
 
 #[cfg(test)]
@@ -90,7 +94,7 @@ mod tests {
         assert_eq!(wording(&with("obedience", 0.85)), Wording::Strict);
         assert_eq!(wording(&with("obedience", 0.5)), Wording::Adaptive);
         assert_eq!(required_checks(&with("rigor", 0.5)), []);
-        assert_eq!(required_checks(&with("rigor", 0.7)), [Check::NoConflictMarkers]);
+        assert_eq!(required_checks(&with("rigor", 0.7)), [ExtraCheck::NoConflictMarkers]);
         assert_eq!(required_checks(&with("rigor", 0.9)).len(), 3);
     }
 

@@ -1,6 +1,6 @@
 //! The personality file: the current state, results per state, and a history. What else it holds is kept.
 
-use capsid_model::event::Outcome;
+use capsid_model::event::EventOutcome;
 use capsid_model::personality::Personality;
 use capsid_model::{Object, Time, Value, json};
 
@@ -15,7 +15,7 @@ pub struct PersonalityFile(Object);
 
 /// The results of one state.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Results {
+pub struct PersonalityResults {
     /// Cycles that went well.
     pub success: u64,
     /// Cycles that did not.
@@ -26,13 +26,13 @@ pub struct Results {
     pub n: u64,
 }
 
-impl Default for Results {
+impl Default for PersonalityResults {
     fn default() -> Self {
         Self { success: 0, fail: 0, avg_score: 0.5, n: 0 }
     }
 }
 
-impl Results {
+impl PersonalityResults {
     fn read(value: &Value) -> Self {
         let number = |name: &str| value.get(name).and_then(Value::as_u64).unwrap_or_default();
         Self {
@@ -78,15 +78,15 @@ impl PersonalityFile {
     /// Sets the state in use.
     pub fn set_current(&mut self, state: &Personality, now: Time) {
         self.0.entry("version").or_insert(json!(1));
-        let mut current = take(&mut self.0, "current");
+        let mut current = remove_object(&mut self.0, "current");
         current.extend(state.to_object());
         self.0.insert("current".to_owned(), Value::Object(current));
         self.0.insert("updated_at".to_owned(), json!(now.iso()));
     }
 
     /// The results of a state, if there are any.
-    pub fn results(&self, key: &str) -> Option<Results> {
-        self.0.get("stats")?.get(key).map(Results::read)
+    pub fn results(&self, key: &str) -> Option<PersonalityResults> {
+        self.0.get("stats")?.get(key).map(PersonalityResults::read)
     }
 
     /// The state with the best results, if one has enough of them; the first on ties.
@@ -94,7 +94,7 @@ impl PersonalityFile {
         let stats = self.0.get("stats").and_then(Value::as_object)?;
         let mut best: Option<(&str, f64)> = None;
         for (key, value) in stats {
-            let results = Results::read(value);
+            let results = PersonalityResults::read(value);
             let score = results.score();
             if results.total() >= ENOUGH && best.is_none_or(|(_, highest)| score > highest) {
                 best = Some((key, score));
@@ -104,7 +104,7 @@ impl PersonalityFile {
     }
 
     /// Counts the outcome of a cycle for the state it ran with.
-    pub fn record(&mut self, used: &Personality, outcome: &Outcome, event_id: &str, now: Time) {
+    pub fn record(&mut self, used: &Personality, outcome: &EventOutcome, event_id: &str, now: Time) {
         let key = used.key();
         let mut results = self.results(&key).unwrap_or_default();
         if outcome.is_success() {
@@ -114,8 +114,8 @@ impl PersonalityFile {
         }
         results.n = results.n.saturating_add(1);
         results.avg_score += (outcome.score - results.avg_score) / results.n as f64;
-        let mut stats = take(&mut self.0, "stats");
-        let mut entry = take(&mut stats, &key);
+        let mut stats = remove_object(&mut self.0, "stats");
+        let mut entry = remove_object(&mut stats, &key);
         entry.insert("success".to_owned(), json!(results.success));
         entry.insert("fail".to_owned(), json!(results.fail));
         entry.insert("avg_score".to_owned(), json!(results.avg_score));
@@ -145,7 +145,7 @@ impl PersonalityFile {
 }
 
 /// Takes an object member out, to be put back; an empty one if it is absent or something else.
-fn take(object: &mut Object, name: &str) -> Object {
+fn remove_object(object: &mut Object, name: &str) -> Object {
     match object.get_mut(name).map(Value::take) {
         Some(Value::Object(inner)) => inner,
         _ => Object::new(),
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn results_score_as_known_ones_do() {
-        let score = |success, fail, avg_score| Results { success, fail, avg_score, n: 0 }.score();
+        let score = |success, fail, avg_score| PersonalityResults { success, fail, avg_score, n: 0 }.score();
         assert!((score(3, 1, 0.8) - (0.75 * 4.0 / 6.0 + 0.25 * 0.8 * 0.5)).abs() < 1e-12);
         assert!((score(20, 0, 1.0) - (0.75 * 21.0 / 22.0 + 0.25)).abs() < 1e-12);
         assert!((score(0, 0, 0.5) - 0.375).abs() < 1e-12);
@@ -181,8 +181,8 @@ mod tests {
     fn outcomes_are_counted_and_the_mean_follows() {
         let mut file = PersonalityFile::default();
         let state = Personality::default();
-        file.record(&state, &Outcome::success(), "evt_1", NOW);
-        file.record(&state, &Outcome::failed(), "evt_2", NOW);
+        file.record(&state, &EventOutcome::success(), "evt_1", NOW);
+        file.record(&state, &EventOutcome::failed(), "evt_2", NOW);
         let results = file.results(&state.key()).unwrap();
         assert_eq!((results.success, results.fail, results.n), (1, 1, 2));
         assert!((results.avg_score - 0.525).abs() < 1e-12);
@@ -195,7 +195,7 @@ mod tests {
     fn history_keeps_the_newest_120() {
         let mut file = PersonalityFile::default();
         for n in 0..130 {
-            file.record(&Personality::default(), &Outcome::success(), &format!("evt_{n}"), NOW);
+            file.record(&Personality::default(), &EventOutcome::success(), &format!("evt_{n}"), NOW);
         }
         let history = file.to_value()["history"].as_array().unwrap().clone();
         assert_eq!(history.len(), 120);
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(file.current().rigor, 0.9);
         let state = Personality { rigor: 0.3, ..Personality::default() };
         file.set_current(&state, NOW);
-        file.record(&state, &Outcome::success(), "evt_1", NOW);
+        file.record(&state, &EventOutcome::success(), "evt_1", NOW);
         let value = file.to_value();
         assert_eq!((&value["mine"], &value["current"]["mood"]), (&json!([1]), &json!("calm")));
         assert_eq!(PersonalityFile::read(value).current(), state);

@@ -3,17 +3,17 @@
 pub mod effects;
 pub mod file;
 
-pub use effects::{Check, PromptDetail, Wording};
-pub use file::{PersonalityFile, Results};
+pub use effects::{ExtraCheck, PromptDetail, Wording};
+pub use file::{PersonalityFile, PersonalityResults};
 
 use crate::rules::mutation::{has_opportunity, is_errorish};
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::personality::{DIALS, Personality};
 use capsid_model::{Value, json};
 
 /// One turn of a dial, and why.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
+pub struct DialChange {
     /// The dial.
     pub param: &'static str,
     /// How far.
@@ -22,7 +22,7 @@ pub struct Change {
     pub reason: &'static str,
 }
 
-impl Change {
+impl DialChange {
     /// The record's form.
     pub fn to_value(&self) -> Value {
         json!({
@@ -36,17 +36,22 @@ impl Change {
 
 /// The personality of a cycle.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct PersonalityStep {
     /// The state to use, and to save.
     pub state: Personality,
     /// What was turned.
-    pub changes: Vec<Change>,
+    pub changes: Vec<DialChange>,
     /// Whether results of this state are on record.
     pub known: bool,
 }
 
 /// Turns the dials for a cycle: towards what did best, and away from what keeps failing.
-pub fn next(file: &PersonalityFile, signals: &[String], oldest_first: &[Event], drift: bool) -> Step {
+pub fn next(
+    file: &PersonalityFile,
+    signals: &[String],
+    oldest_first: &[EvolutionEvent],
+    drift: bool,
+) -> PersonalityStep {
     let mut state = file.current();
     let mut changes = natural_selection(&state, file.best_known());
     apply(&mut state, &changes);
@@ -55,19 +60,19 @@ pub fn next(file: &PersonalityFile, signals: &[String], oldest_first: &[Event], 
         apply(&mut state, &proposed);
         changes.extend(proposed);
     }
-    Step { known: file.results(&state.key()).is_some(), state, changes }
+    PersonalityStep { known: file.results(&state.key()).is_some(), state, changes }
 }
 
 /// The two largest steps towards the best-known state, each of a tenth at most.
-fn natural_selection(current: &Personality, best: Option<Personality>) -> Vec<Change> {
+fn natural_selection(current: &Personality, best: Option<Personality>) -> Vec<DialChange> {
     let Some(best) = best else {
         return Vec::new();
     };
-    let mut changes: Vec<Change> = DIALS
+    let mut changes: Vec<DialChange> = DIALS
         .into_iter()
         .filter_map(|param| {
             let delta = best.get(param)? - current.get(param)?;
-            Some(Change { param, delta, reason: "natural_selection" })
+            Some(DialChange { param, delta, reason: "natural_selection" })
         })
         .filter(|change| change.delta.abs() >= 0.05)
         .collect();
@@ -80,7 +85,7 @@ fn natural_selection(current: &Personality, best: Option<Personality>) -> Vec<Ch
 }
 
 /// Why the personality should change now, if it should.
-fn trigger(oldest_first: &[Event], drift: bool) -> Option<&'static str> {
+fn trigger(oldest_first: &[EvolutionEvent], drift: bool) -> Option<&'static str> {
     let last = |count: usize| &oldest_first[oldest_first.len().saturating_sub(count)..];
     let ended: Vec<bool> = last(6)
         .iter()
@@ -88,7 +93,7 @@ fn trigger(oldest_first: &[Event], drift: bool) -> Option<&'static str> {
         .map(|event| event.outcome.is_failure())
         .collect();
     let failures = ended.iter().rev().take(4).filter(|failed| **failed).count();
-    let gated: Vec<&Event> =
+    let gated: Vec<&EvolutionEvent> =
         oldest_first.iter().rev().filter(|event| event.mutation_id.is_some()).take(3).collect();
     if drift {
         Some("drift enabled")
@@ -102,7 +107,7 @@ fn trigger(oldest_first: &[Event], drift: bool) -> Option<&'static str> {
 }
 
 /// The two turns that answer the situation.
-fn proposals(state: &Personality, signals: &[String], drift: bool, reason: &'static str) -> Vec<Change> {
+fn proposals(state: &Personality, signals: &[String], drift: bool, reason: &'static str) -> Vec<DialChange> {
     let turns = if drift {
         [("creativity", 0.1), ("risk_tolerance", -0.05)]
     } else if signals.iter().any(|signal| signal == "protocol_drift") {
@@ -119,11 +124,11 @@ fn proposals(state: &Personality, signals: &[String], drift: bool, reason: &'sta
         "obedience" if state.obedience >= 0.95 => ("creativity", 0.05),
         _ => (param, delta),
     });
-    turns.into_iter().map(|(param, delta)| Change { param, delta, reason }).collect()
+    turns.into_iter().map(|(param, delta)| DialChange { param, delta, reason }).collect()
 }
 
 /// Turns at most two dials, each by 0.2 at most.
-fn apply(state: &mut Personality, changes: &[Change]) {
+fn apply(state: &mut Personality, changes: &[DialChange]) {
     for change in changes.iter().take(2) {
         if let Some(value) = state.get(change.param) {
             state.set(change.param, value + change.delta.clamp(-0.2, 0.2));
@@ -135,17 +140,17 @@ fn apply(state: &mut Personality, changes: &[Change]) {
 mod tests {
     use super::*;
     use capsid_model::Time;
-    use capsid_model::event::Outcome;
+    use capsid_model::event::EventOutcome;
 
-    fn turned(step: &Step) -> Vec<(&str, f64, &str)> {
+    fn turned(step: &PersonalityStep) -> Vec<(&str, f64, &str)> {
         step.changes.iter().map(|c| (c.param, c.delta, c.reason)).collect()
     }
 
-    fn events(outcomes: &[Outcome], mutation: Option<&str>) -> Vec<Event> {
-        let event = |outcome: &Outcome| Event {
+    fn events(outcomes: &[EventOutcome], mutation: Option<&str>) -> Vec<EvolutionEvent> {
+        let event = |outcome: &EventOutcome| EvolutionEvent {
             outcome: outcome.clone(),
             mutation_id: mutation.map(str::to_owned),
-            ..Event::default()
+            ..EvolutionEvent::default()
         };
         outcomes.iter().map(event).collect()
     }
@@ -155,7 +160,7 @@ mod tests {
         let best = Personality { rigor: 0.2, creativity: 0.6, obedience: 0.8, ..Personality::default() };
         let mut file = PersonalityFile::default();
         for _ in 0..3 {
-            file.record(&best, &Outcome::success(), "evt_1", Time(0));
+            file.record(&best, &EventOutcome::success(), "evt_1", Time(0));
         }
         let step = next(&file, &[], &[], false);
         assert_eq!(
@@ -169,17 +174,17 @@ mod tests {
     fn two_results_are_too_few_to_follow() {
         let mut file = PersonalityFile::default();
         let other = Personality { rigor: 0.1, ..Personality::default() };
-        file.record(&other, &Outcome::success(), "evt_1", Time(0));
-        file.record(&other, &Outcome::success(), "evt_2", Time(0));
+        file.record(&other, &EventOutcome::success(), "evt_1", Time(0));
+        file.record(&other, &EventOutcome::success(), "evt_2", Time(0));
         assert_eq!(next(&file, &[], &[], false).changes, []);
     }
 
     #[test]
     fn failures_and_drift_turn_the_dials_the_signals_call_for() {
-        let (good, bad) = (Outcome::success(), Outcome::failed());
+        let (good, bad) = (EventOutcome::success(), EventOutcome::failed());
         let streak = events(&[good, bad.clone(), bad.clone(), bad.clone()], None);
         let file = PersonalityFile::default();
-        let turn = |signals: &[&str], recent: &[Event], drift| {
+        let turn = |signals: &[&str], recent: &[EvolutionEvent], drift| {
             let signals: Vec<String> = signals.iter().map(|s| (*s).to_owned()).collect();
             turned(&next(&file, &signals, recent, drift))
                 .into_iter()

@@ -1,6 +1,6 @@
 //! Which genes may not be chosen now, and by what. Bans hold for a pool of any size.
 
-use super::pattern::Signals;
+use super::pattern::SignalSet;
 use crate::memory::advice::Advice;
 use capsid_model::signal::{banned_genes, normalise_errsig};
 use capsid_model::{Object, Value};
@@ -12,7 +12,7 @@ const LOOKED_AT: usize = 50;
 
 /// A gene that may not be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ban {
+pub struct GeneBan {
     /// The gene.
     pub gene: String,
     /// `memory`, `failed_capsules` or `signal`.
@@ -51,10 +51,10 @@ impl FailedCapsule {
 /// All bans in force, each gene once, in the order memory, failed capsules, signals.
 pub fn bans(
     signals: &[String],
-    current: &Signals<'_>,
+    current: &SignalSet<'_>,
     advice: &Advice,
     failed: &[FailedCapsule],
-) -> Vec<Ban> {
+) -> Vec<GeneBan> {
     let mut seen = HashSet::new();
     let by_memory = advice.banned.iter().map(|gene| (gene.as_str(), "memory"));
     let by_failures = failing_genes(current, failed);
@@ -64,12 +64,12 @@ pub fn bans(
         .chain(by_failures)
         .chain(by_signal)
         .filter(|(gene, _)| !gene.is_empty() && seen.insert(*gene))
-        .map(|(gene, by)| Ban { gene: gene.to_owned(), by: by.to_owned() })
+        .map(|(gene, by)| GeneBan { gene: gene.to_owned(), by: by.to_owned() })
         .collect()
 }
 
 /// Genes with at least two charged failures on much the same signals.
-fn failing_genes<'a>(current: &Signals<'_>, failed: &'a [FailedCapsule]) -> Vec<&'a str> {
+fn failing_genes<'a>(current: &SignalSet<'_>, failed: &'a [FailedCapsule]) -> Vec<&'a str> {
     let mut failures: BTreeMap<&str, u32> = BTreeMap::new();
     let newest = &failed[failed.len().saturating_sub(LOOKED_AT)..];
     for capsule in newest.iter().filter(|capsule| capsule.is_charged()) {
@@ -81,7 +81,7 @@ fn failing_genes<'a>(current: &Signals<'_>, failed: &'a [FailedCapsule]) -> Vec<
 }
 
 /// The share of the current signals that a trigger names, by the same text or the same normalised error.
-fn overlap(current: &Signals<'_>, trigger: &[String]) -> f64 {
+fn overlap(current: &SignalSet<'_>, trigger: &[String]) -> f64 {
     let names: HashSet<String> = trigger
         .iter()
         .flat_map(|name| [Some(name.to_lowercase()), normalise_errsig(name)])
@@ -111,7 +111,7 @@ mod tests {
     }
 
     fn banned(failed: &[FailedCapsule]) -> bool {
-        let current = Signals::new(vec!["log_error", "errsig:boom at /a/b:1", "slow"]);
+        let current = SignalSet::new(vec!["log_error", "errsig:boom at /a/b:1", "slow"]);
         !bans(&[], &current, &Advice::default(), failed).is_empty()
     }
 

@@ -1,6 +1,6 @@
 //! The score of a capsule: how much of its trigger is seen now, and how well it did before.
 
-use super::pattern::{Pattern, Signals};
+use super::pattern::{MatchPattern, SignalSet};
 use capsid_model::capsule::Capsule;
 use capsid_model::env::is_compatible;
 use capsid_model::signal::{banned_genes, matchable, normalise_errsig};
@@ -54,7 +54,7 @@ pub struct SkippedCapsule {
 /// over, because it could not be found again.
 pub(super) fn best(
     capsules: &[Capsule],
-    signals: &Signals<'_>,
+    signals: &SignalSet<'_>,
     banned: &BTreeSet<&str>,
     platform: &str,
 ) -> (Option<ScoredCapsule>, Vec<SkippedCapsule>) {
@@ -82,7 +82,7 @@ pub(super) fn best(
 /// in the list.
 pub fn answering(capsules: &[Capsule], signals: &[String], platform: &str) -> Vec<(usize, ScoredCapsule)> {
     let banned: BTreeSet<&str> = banned_genes(signals).collect();
-    let signals = Signals::new(matchable(signals));
+    let signals = SignalSet::new(matchable(signals));
     let errors: BTreeSet<String> = signals.raw.iter().filter_map(|s| normalise_errsig(s)).collect();
     let fitting = capsules.iter().enumerate().filter(|(_, capsule)| may_answer(capsule, &banned, platform));
     let mut found: Vec<(usize, ScoredCapsule)> =
@@ -100,10 +100,10 @@ pub fn may_answer(capsule: &Capsule, banned: &BTreeSet<&str>, platform: &str) ->
 }
 
 /// Scores a capsule; nothing when less than half of its trigger hits, or when it answered another error.
-fn scored(capsule: &Capsule, signals: &Signals<'_>, errors: &BTreeSet<String>) -> Option<ScoredCapsule> {
+fn scored(capsule: &Capsule, signals: &SignalSet<'_>, errors: &BTreeSet<String>) -> Option<ScoredCapsule> {
     let considered = matchable(&capsule.trigger);
     let matched = considered.iter().filter(|entry| entry_hits(entry, signals, errors)).count();
-    if matched == 0 || matched * 2 < considered.len() || answers_another_error(&considered, signals, errors) {
+    if matched == 0 || matched * 2 < considered.len() || matches_other_error(&considered, signals, errors) {
         return None;
     }
     let mut scored = ScoredCapsule {
@@ -121,24 +121,24 @@ fn scored(capsule: &Capsule, signals: &Signals<'_>, errors: &BTreeSet<String>) -
 }
 
 /// Whether there is an error now, and the capsule was made for errors of which none is it.
-fn answers_another_error(considered: &[&str], signals: &Signals<'_>, errors: &BTreeSet<String>) -> bool {
+fn matches_other_error(considered: &[&str], signals: &SignalSet<'_>, errors: &BTreeSet<String>) -> bool {
     let mut known = considered.iter().filter(|entry| entry.starts_with("errsig")).peekable();
     !errors.is_empty() && known.peek().is_some() && !known.any(|entry| entry_hits(entry, signals, errors))
 }
 
 /// Whether a trigger entry hits. An error signature is text, never an alias; it hits what contains it, or what is the
 /// same error once paths and numbers are left out.
-fn entry_hits(entry: &str, signals: &Signals<'_>, errors: &BTreeSet<String>) -> bool {
+fn entry_hits(entry: &str, signals: &SignalSet<'_>, errors: &BTreeSet<String>) -> bool {
     match normalise_errsig(entry) {
-        Some(norm) => errors.contains(&norm) || Pattern::Words(vec![entry.to_lowercase()]).hits(signals),
-        None => errors.contains(entry) || Pattern::parse(entry).hits(signals),
+        Some(norm) => errors.contains(&norm) || MatchPattern::Words(vec![entry.to_lowercase()]).hits(signals),
+        None => errors.contains(entry) || MatchPattern::parse(entry).hits(signals),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::event::Outcome;
+    use capsid_model::event::EventOutcome;
     use capsid_model::json;
 
     fn capsule(id: &str, trigger: &[&str]) -> Capsule {
@@ -148,13 +148,13 @@ mod tests {
             trigger: trigger.iter().map(|s| (*s).to_owned()).collect(),
             confidence: 0.8,
             success_streak: 1,
-            outcome: Outcome::success(),
+            outcome: EventOutcome::success(),
             ..Capsule::default()
         }
     }
 
     fn pick(capsules: &[Capsule], signals: &[&str]) -> (Option<ScoredCapsule>, Vec<SkippedCapsule>) {
-        best(capsules, &Signals::new(signals.to_vec()), &BTreeSet::new(), "linux")
+        best(capsules, &SignalSet::new(signals.to_vec()), &BTreeSet::new(), "linux")
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
         let mut foreign = capsule("foreign", &["a"]);
         foreign.env_fingerprint = json!({"platform": "win32"});
         let mut failed = capsule("failed", &["a"]);
-        failed.outcome = Outcome::failed();
+        failed.outcome = EventOutcome::failed();
         let (best, skipped) =
             pick(&[foreign, failed, capsule("first", &["a"]), capsule("second", &["a"])], &["a"]);
         assert_eq!(best.unwrap().id, "first");

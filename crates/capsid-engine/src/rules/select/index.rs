@@ -1,10 +1,10 @@
 //! The index of a gene pool: the plain algorithm's results, in time that follows the signals and the matches.
 
-use super::parts::{Lists, Parts};
-use super::pattern::{Expression, Signals};
+use super::parts::{NumberLists, PatternParts};
+use super::pattern::{LinearRegex, SignalSet};
 use super::required::LONG_S;
-use super::score::{GeneCard, Influence, KEPT, Scored, mark_boost, score};
-use super::words::Words;
+use super::score::{GeneCard, GeneInfluence, KEPT, ScoredGene, mark_boost, score};
+use super::words::WordSet;
 use std::cmp::Ordering;
 
 /// A gene pool, ready for many selections.
@@ -14,15 +14,15 @@ pub struct GeneIndex {
     cards: Vec<GeneCard>,
     /// A short hash of each gene's id.
     tags: Vec<u16>,
-    words: Words,
+    words: WordSet,
     /// The genes that have each word as a pattern, as often as they have it.
-    owners_of_word: Lists,
+    owners_of_word: NumberLists,
     /// The aliases and expressions that each word belongs to.
-    patterns_of_word: Lists,
+    patterns_of_word: NumberLists,
     /// The genes that have each alias or expression.
-    owners_of_pattern: Lists,
+    owners_of_pattern: NumberLists,
     /// For each alias nothing; for each expression itself, since a word only says that it may hit.
-    expressions: Vec<Option<Expression>>,
+    expressions: Vec<Option<LinearRegex>>,
     /// Expressions that no word can rule out.
     always: Vec<u32>,
 }
@@ -30,7 +30,7 @@ pub struct GeneIndex {
 impl GeneIndex {
     /// Builds the index of genes in file order.
     pub fn build(mut cards: Vec<GeneCard>) -> Self {
-        let mut parts = Parts::default();
+        let mut parts = PatternParts::default();
         for (gene, card) in (0..).zip(&mut cards) {
             for text in std::mem::take(&mut card.patterns) {
                 parts.add(gene, text);
@@ -39,7 +39,7 @@ impl GeneIndex {
         let (words, owners_of_word, patterns_of_word) = parts.number_words();
         Self {
             tags: cards.iter().map(|card| tag(&card.id)).collect(),
-            owners_of_pattern: Lists::new(parts.expressions.len(), &parts.owners),
+            owners_of_pattern: NumberLists::new(parts.expressions.len(), &parts.owners),
             expressions: parts.expressions,
             always: parts.always,
             cards,
@@ -65,7 +65,7 @@ impl GeneIndex {
     }
 
     /// The genes that hit, best first; the same as the plain algorithm gives.
-    pub fn rank(&self, signals: &Signals<'_>, influence: Influence<'_>) -> Vec<Scored> {
+    pub fn rank(&self, signals: &SignalSet<'_>, influence: GeneInfluence<'_>) -> Vec<ScoredGene> {
         let counts = self.counts(signals);
         let special = special_tags(influence);
         let candidates = counts.touched.iter().map(|gene| {
@@ -79,32 +79,32 @@ impl GeneIndex {
             };
             let epigenetic = mark_boost(&card.marks, influence.env_context);
             let score = score(&card.id, hits, memory, epigenetic);
-            Candidate { score, order: *gene, banned }
+            GeneCandidate { score, order: *gene, banned }
         });
-        let mut best: Vec<Candidate> = candidates.filter(|c| c.score > 0.0).collect();
+        let mut best: Vec<GeneCandidate> = candidates.filter(|c| c.score > 0.0).collect();
         if best.len() > KEPT {
-            best.select_nth_unstable_by(KEPT, Candidate::keep_first);
+            best.select_nth_unstable_by(KEPT, GeneCandidate::retain_first);
             best.truncate(KEPT);
         }
-        let mut scored: Vec<Scored> = best
+        let mut scored: Vec<ScoredGene> = best
             .iter()
             .map(|candidate| {
                 let place = candidate.order as usize;
-                Scored::new(&self.cards[place], candidate.order, counts.of[place], influence)
+                ScoredGene::new(&self.cards[place], candidate.order, counts.of[place], influence)
             })
             .collect();
-        scored.sort_by(Scored::best_first);
+        scored.sort_by(ScoredGene::best_first);
         scored
     }
 
     /// How many patterns of each gene hit.
-    fn counts(&self, signals: &Signals<'_>) -> Counts {
+    fn counts(&self, signals: &SignalSet<'_>) -> MatchCounts {
         let mut found = Vec::new();
         for signal in &signals.lower {
             self.words.find(signal, |word| found.push(word));
         }
         sort_distinct(&mut found);
-        let mut counts = Counts { of: vec![0; self.cards.len()], touched: Vec::new() };
+        let mut counts = MatchCounts { of: vec![0; self.cards.len()], touched: Vec::new() };
         for word in &found {
             counts.add(self.owners_of_word.get(*word));
         }
@@ -115,7 +115,7 @@ impl GeneIndex {
     }
 
     /// The aliases and expressions that hit, each once.
-    fn hitting_patterns(&self, found: &[u32], signals: &Signals<'_>) -> Vec<u32> {
+    fn hitting_patterns(&self, found: &[u32], signals: &SignalSet<'_>) -> Vec<u32> {
         let of_words = found.iter().flat_map(|word| self.patterns_of_word.get(*word));
         let mut patterns: Vec<u32> = of_words.chain(&self.always).copied().collect();
         if signals.raw.iter().any(|signal| signal.contains(LONG_S)) {
@@ -136,7 +136,7 @@ impl GeneIndex {
 }
 
 /// The tags of genes that memory or a ban says something of.
-fn special_tags(influence: Influence<'_>) -> Vec<bool> {
+fn special_tags(influence: GeneInfluence<'_>) -> Vec<bool> {
     let mut special = vec![false; 1 << 16];
     let advised = influence.advice.genes.keys().map(String::as_str);
     for id in advised.chain(influence.banned.iter().copied()) {
@@ -151,12 +151,12 @@ fn tag(id: &str) -> u16 {
     (hash >> 48) as u16
 }
 
-struct Counts {
+struct MatchCounts {
     of: Vec<u32>,
     touched: Vec<u32>,
 }
 
-impl Counts {
+impl MatchCounts {
     fn add(&mut self, genes: &[u32]) {
         for gene in genes {
             let count = &mut self.of[*gene as usize];
@@ -168,14 +168,14 @@ impl Counts {
     }
 }
 
-struct Candidate {
+struct GeneCandidate {
     score: f64,
     order: u32,
     banned: bool,
 }
 
-impl Candidate {
-    fn keep_first(&self, other: &Self) -> Ordering {
+impl GeneCandidate {
+    fn retain_first(&self, other: &Self) -> Ordering {
         self.banned
             .cmp(&other.banned)
             .then(other.score.total_cmp(&self.score))

@@ -7,24 +7,24 @@ mod ecma;
 pub mod index;
 mod parts;
 pub mod pattern;
-pub mod plain;
+pub mod reference;
 mod required;
 pub mod score;
 pub mod selection;
 mod words;
 
-pub use bans::{Ban, FailedCapsule};
+pub use bans::{FailedCapsule, GeneBan};
 pub use capsule::{ScoredCapsule, SkippedCapsule};
 pub use drift::DriftRecord;
 pub use index::GeneIndex;
-pub use score::{GeneCard, Scored};
+pub use score::{GeneCard, ScoredGene};
 pub use selection::{MemoryNote, Selection};
 
 use crate::memory::advice::Advice;
 use capsid_model::capsule::Capsule;
 use capsid_model::signal::matchable;
-use pattern::Signals;
-use score::Influence;
+use pattern::SignalSet;
+use score::GeneInfluence;
 use std::collections::BTreeSet;
 
 /// Everything a selection depends on.
@@ -33,7 +33,7 @@ pub struct SelectInput<'a> {
     /// What was seen, control signals included.
     pub signals: &'a [String],
     /// The gene pool, in file order.
-    pub genes: Pool<'a>,
+    pub genes: GenePoolRef<'a>,
     /// The capsules, in file order.
     pub capsules: &'a [Capsule],
     /// What the memory graph advises.
@@ -50,7 +50,7 @@ pub struct SelectInput<'a> {
 
 /// A gene pool as it is, or with its index. The results are the same.
 #[derive(Debug, Clone, Copy)]
-pub enum Pool<'a> {
+pub enum GenePoolRef<'a> {
     /// Looked through gene by gene; right for a few thousand.
     Plain(&'a [GeneCard]),
     /// Looked up; right for large pools and many selections.
@@ -59,13 +59,14 @@ pub enum Pool<'a> {
 
 /// Chooses the gene or capsule that fits the signals best.
 pub fn select(input: SelectInput<'_>) -> Selection {
-    let signals = Signals::new(matchable(input.signals));
+    let signals = SignalSet::new(matchable(input.signals));
     let banned = bans::bans(input.signals, &signals, input.advice, input.failed);
     let banned_ids: BTreeSet<&str> = banned.iter().map(|ban| ban.gene.as_str()).collect();
-    let influence = Influence { advice: input.advice, banned: &banned_ids, env_context: input.env_context };
+    let influence =
+        GeneInfluence { advice: input.advice, banned: &banned_ids, env_context: input.env_context };
     let (scores, pool) = match input.genes {
-        Pool::Plain(cards) => (plain::rank(cards, &signals, influence), cards.len()),
-        Pool::Indexed(index) => (index.rank(&signals, influence), index.len()),
+        GenePoolRef::Plain(cards) => (reference::rank(cards, &signals, influence), cards.len()),
+        GenePoolRef::Indexed(index) => (index.rank(&signals, influence), index.len()),
     };
     let (capsule, skipped_capsules) = capsule::best(input.capsules, &signals, &banned_ids, input.platform);
     let preferred = input.advice.preferred.clone();
@@ -84,7 +85,7 @@ pub fn select(input: SelectInput<'_>) -> Selection {
         banned,
         ..Selection::default()
     };
-    selection.settle()
+    selection.finish()
 }
 
 #[cfg(test)]

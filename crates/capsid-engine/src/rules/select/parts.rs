@@ -1,20 +1,20 @@
 //! Takes the patterns of a gene pool apart into words, aliases and expressions, for the index to look up.
 
-use super::pattern::{Expression, each_word};
-use super::words::Words;
+use super::pattern::{LinearRegex, each_word};
+use super::words::WordSet;
 use std::collections::HashMap;
 
 /// The patterns of a pool, taken apart.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct PatternParts {
     /// All words, one after another.
     text: String,
-    words: Vec<Word>,
+    words: Vec<PatternWord>,
     /// Expressions by their text, since each is costly.
     numbers: HashMap<String, u32>,
     /// Which gene has which alias or expression.
     pub owners: Vec<(u32, u32)>,
-    pub expressions: Vec<Option<Expression>>,
+    pub expressions: Vec<Option<LinearRegex>>,
     /// The sets of words that each expression requires.
     required: Vec<(u32, Vec<Vec<String>>)>,
     /// How many expressions require each word.
@@ -23,27 +23,27 @@ pub(super) struct Parts {
     pub always: Vec<u32>,
 }
 
-struct Word {
+struct PatternWord {
     start: usize,
     end: usize,
-    of: Of,
+    of: WordOwner,
 }
 
 /// What a word belongs to: a gene's pattern that is just this word, or an alias or expression.
 #[derive(Clone, Copy)]
-enum Of {
+enum WordOwner {
     Gene(u32),
     Pattern(u32),
 }
 
-impl Parts {
+impl PatternParts {
     /// Takes in one pattern of a gene.
     pub fn add(&mut self, gene: u32, text: String) {
         let next = self.expressions.len() as u32;
         let known = text.starts_with('/').then(|| self.numbers.get(&text));
         if let Some(Some(number)) = known {
             self.owners.push((*number, gene));
-        } else if let Some((expression, required)) = Expression::parse(&text) {
+        } else if let Some((expression, required)) = LinearRegex::parse(&text) {
             for word in required.iter().flatten() {
                 *self.uses.entry(word.clone()).or_default() += 1;
             }
@@ -52,19 +52,19 @@ impl Parts {
             self.owners.push((next, gene));
             self.numbers.insert(text, next);
         } else if text.contains('|') {
-            each_word(&text, |word| self.push(word, Of::Pattern(next)));
+            each_word(&text, |word| self.push(word, WordOwner::Pattern(next)));
             self.expressions.push(None);
             self.owners.push((next, gene));
         } else {
-            each_word(&text, |word| self.push(word, Of::Gene(gene)));
+            each_word(&text, |word| self.push(word, WordOwner::Gene(gene)));
         }
     }
 
-    fn push(&mut self, word: &str, of: Of) {
+    fn push(&mut self, word: &str, of: WordOwner) {
         let start = self.text.len();
         self.text.push_str(word);
         let end = self.text.len();
-        self.words.push(Word { start, end, of });
+        self.words.push(PatternWord { start, end, of });
     }
 
     /// Looks each expression up by the set of words that fewest others require, since it is the least likely to be
@@ -74,16 +74,16 @@ impl Parts {
         let cost = |set: &Vec<String>| set.iter().filter_map(|word| uses.get(word)).sum::<u32>();
         for (number, sets) in std::mem::take(&mut self.required) {
             match sets.iter().min_by_key(|set| cost(set)) {
-                Some(set) => set.iter().for_each(|word| self.push(word, Of::Pattern(number))),
+                Some(set) => set.iter().for_each(|word| self.push(word, WordOwner::Pattern(number))),
                 None => self.always.push(number),
             }
         }
     }
 
     /// Numbers the distinct words, and lists the genes and the patterns of each.
-    pub fn number_words(&mut self) -> (Words, Lists, Lists) {
+    pub fn number_words(&mut self) -> (WordSet, NumberLists, NumberLists) {
         self.push_required();
-        let mut sorted: Vec<(u128, &str, Of)> = self
+        let mut sorted: Vec<(u128, &str, WordOwner)> = self
             .words
             .iter()
             .map(|word| {
@@ -100,13 +100,13 @@ impl Parts {
             }
             let number = distinct.len() as u32 - 1;
             match of {
-                Of::Gene(gene) => of_genes.push((number, gene)),
-                Of::Pattern(pattern) => of_patterns.push((number, pattern)),
+                WordOwner::Gene(gene) => of_genes.push((number, gene)),
+                WordOwner::Pattern(pattern) => of_patterns.push((number, pattern)),
             }
         }
-        let genes = Lists::new(distinct.len(), &of_genes);
-        let patterns = Lists::new(distinct.len(), &of_patterns);
-        (Words::new(distinct.into_iter()), genes, patterns)
+        let genes = NumberLists::new(distinct.len(), &of_genes);
+        let patterns = NumberLists::new(distinct.len(), &of_patterns);
+        (WordSet::new(distinct.into_iter()), genes, patterns)
     }
 }
 
@@ -120,12 +120,12 @@ fn opening(word: &str) -> u128 {
 
 /// Lists of numbers by number, in two arrays.
 #[derive(Debug)]
-pub(super) struct Lists {
+pub(super) struct NumberLists {
     ends: Vec<u32>,
     items: Vec<u32>,
 }
 
-impl Lists {
+impl NumberLists {
     /// Lists the second of each pair under the first, which is below `count`.
     pub fn new(count: usize, pairs: &[(u32, u32)]) -> Self {
         let mut ends = vec![0_u32; count + 1];

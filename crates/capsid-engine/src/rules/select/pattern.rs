@@ -15,14 +15,14 @@ const MAX_WEIGHT: u64 = 4096;
 
 /// The signals to match, as they are and in lowercase.
 #[derive(Debug, Clone)]
-pub struct Signals<'a> {
+pub struct SignalSet<'a> {
     /// As they are: what regular expressions see.
     pub raw: Vec<&'a str>,
     /// In lowercase: what words are looked for in.
     pub lower: Vec<String>,
 }
 
-impl<'a> Signals<'a> {
+impl<'a> SignalSet<'a> {
     /// Lowercases each signal once.
     pub fn new(raw: Vec<&'a str>) -> Self {
         let lower = raw.iter().map(|signal| signal.to_lowercase()).collect();
@@ -32,17 +32,17 @@ impl<'a> Signals<'a> {
 
 /// A pattern of `signals_match` or `trigger`.
 #[derive(Debug)]
-pub enum Pattern {
+pub enum MatchPattern {
     /// Hits when any of these lowercase words is inside a signal. No word at all never hits.
     Words(Vec<String>),
     /// Hits when the expression matches a signal.
-    Expression(Expression),
+    Expression(LinearRegex),
 }
 
-impl Pattern {
+impl MatchPattern {
     /// Reads `/body/flags`, `a|b|c` or plain text. An expression that does not compile is plain text.
     pub fn parse(text: &str) -> Self {
-        if let Some((expression, _)) = Expression::parse(text) {
+        if let Some((expression, _)) = LinearRegex::parse(text) {
             return Self::Expression(expression);
         }
         let mut words = Vec::new();
@@ -51,7 +51,7 @@ impl Pattern {
     }
 
     /// Whether it hits any of the signals.
-    pub fn hits(&self, signals: &Signals<'_>) -> bool {
+    pub fn hits(&self, signals: &SignalSet<'_>) -> bool {
         match self {
             Self::Words(words) => {
                 signals.lower.iter().any(|signal| words.iter().any(|word| signal.contains(word.as_str())))
@@ -72,20 +72,20 @@ pub(super) fn each_word(text: &str, found: impl FnMut(&str)) {
 
 /// A regular expression that runs in linear time, compiled when first used.
 #[derive(Debug)]
-pub struct Expression {
+pub struct LinearRegex {
     source: String,
-    flags: Flags,
+    flags: PatternFlags,
     compiled: OnceLock<Option<Regex>>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Flags {
+struct PatternFlags {
     ignore_case: bool,
     multi_line: bool,
     dot_all: bool,
 }
 
-impl Expression {
+impl LinearRegex {
     /// Reads `/body/flags`, with the sets of words it requires; nothing when it is not of that form, does not parse
     /// or is too big.
     pub(super) fn parse(text: &str) -> Option<(Self, Vec<Vec<String>>)> {
@@ -93,7 +93,7 @@ impl Expression {
         if text.chars().count() > MAX_REGEX_CHARS {
             return None;
         }
-        let flags = Flags::read(flags)?;
+        let flags = PatternFlags::read(flags)?;
         let expression = Self { source: translate(body, flags.dot_all), flags, compiled: OnceLock::new() };
         let required = match required_of_plain(body) {
             Some(required) => required,
@@ -116,7 +116,7 @@ impl Expression {
     }
 
     /// Whether it matches any of the signals.
-    pub fn hits(&self, signals: &Signals<'_>) -> bool {
+    pub fn hits(&self, signals: &SignalSet<'_>) -> bool {
         let compiled = self.compiled.get_or_init(|| {
             RegexBuilder::new(&self.source)
                 .nest_limit(64)
@@ -130,7 +130,7 @@ impl Expression {
     }
 }
 
-impl Flags {
+impl PatternFlags {
     /// No flags mean `i`. `g` and `y` only steer repeated matching, `u` and `d` nothing that matters here.
     fn read(text: &str) -> Option<Self> {
         let mut flags = Self::default();
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn hits(pattern: &str, signal: &str) -> bool {
-        Pattern::parse(pattern).hits(&Signals::new(vec![signal]))
+        MatchPattern::parse(pattern).hits(&SignalSet::new(vec![signal]))
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         assert!(!hits("errors", "log_error"));
         assert!(hits("错误", "发生错误"));
         assert!(!hits("", "anything"));
-        assert!(!Pattern::parse("a").hits(&Signals::new(vec![])));
+        assert!(!MatchPattern::parse("a").hits(&SignalSet::new(vec![])));
     }
 
     #[test]
@@ -215,11 +215,11 @@ mod tests {
     #[test]
     fn a_hostile_expression_costs_little() {
         let huge = "/((a{100}){100}){100}/";
-        assert!(matches!(Pattern::parse(huge), Pattern::Words(_)));
+        assert!(matches!(MatchPattern::parse(huge), MatchPattern::Words(_)));
         let long = format!("/{}/", "a".repeat(2000));
-        assert!(matches!(Pattern::parse(&long), Pattern::Words(_)));
+        assert!(matches!(MatchPattern::parse(&long), MatchPattern::Words(_)));
         let deep = format!("/{}{}/", "(".repeat(500), ")".repeat(500));
-        assert!(matches!(Pattern::parse(&deep), Pattern::Words(_)));
+        assert!(matches!(MatchPattern::parse(&deep), MatchPattern::Words(_)));
         assert!(!hits("/(a+)+$/", &format!("{}!", "a".repeat(20_000))));
     }
 }

@@ -1,7 +1,7 @@
 //! The score of a gene, kept in its parts so that it can be explained and computed again.
 
 use crate::memory::advice::Advice;
-use capsid_model::gene::{Gene, Mark};
+use capsid_model::gene::{EpigeneticMark, Gene};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ pub struct GeneCard {
     /// Patterns of signals that it handles.
     pub patterns: Vec<String>,
     /// How it did in which environment.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<EpigeneticMark>,
 }
 
 impl From<&Gene> for GeneCard {
@@ -28,7 +28,7 @@ impl From<&Gene> for GeneCard {
 
 /// What weighs on a gene besides its patterns.
 #[derive(Debug, Clone, Copy)]
-pub struct Influence<'a> {
+pub struct GeneInfluence<'a> {
     /// What the memory graph advises.
     pub advice: &'a Advice,
     /// Genes that may not be chosen.
@@ -39,7 +39,7 @@ pub struct Influence<'a> {
 
 /// One candidate with every part of its score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Scored {
+pub struct ScoredGene {
     /// The gene.
     pub gene: String,
     /// Its place in the file; of equal scores the earlier wins.
@@ -56,9 +56,9 @@ pub struct Scored {
     pub score: f64,
 }
 
-impl Scored {
+impl ScoredGene {
     /// Scores a gene.
-    pub(super) fn new(card: &GeneCard, order: u32, hits: u32, influence: Influence<'_>) -> Self {
+    pub(super) fn new(card: &GeneCard, order: u32, hits: u32, influence: GeneInfluence<'_>) -> Self {
         let mut scored = Self {
             gene: card.id.clone(),
             order,
@@ -90,7 +90,7 @@ pub(super) fn score(gene: &str, hits: u32, memory: f64, epigenetic: f64) -> f64 
 }
 
 /// The boost that the newest mark for an environment gives.
-pub(super) fn mark_boost(marks: &[Mark], context: &str) -> f64 {
+pub(super) fn mark_boost(marks: &[EpigeneticMark], context: &str) -> f64 {
     let mark = marks.iter().rfind(|mark| mark.context == context);
     mark.map_or(0.0, |mark| mark.boost.clamp(-0.5, 0.5))
 }
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_newest_mark_for_the_environment_counts_and_is_bounded() {
-        let mark = |context: &str, boost| Mark { context: context.to_owned(), boost };
+        let mark = |context: &str, boost| EpigeneticMark { context: context.to_owned(), boost };
         let marks = [mark("linux", 0.1), mark("linux", -9.0), mark("darwin", 0.3)];
         assert_eq!(mark_boost(&marks, "linux"), -0.5);
         assert_eq!(mark_boost(&marks, "win32"), 0.0);

@@ -1,9 +1,9 @@
 //! A selection: what was weighed, what follows from it, and the reasons in the protocol's words.
 
-use super::bans::Ban;
+use super::bans::GeneBan;
 use super::capsule::{ScoredCapsule, SkippedCapsule};
 use super::drift::DriftRecord;
-use super::score::Scored;
+use super::score::ScoredGene;
 use capsid_model::{Value, json};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -30,13 +30,13 @@ pub struct Selection {
     /// The signals it answers.
     pub signals: Vec<String>,
     /// The candidates with every part of their scores, best first.
-    pub scores: Vec<Scored>,
+    pub scores: Vec<ScoredGene>,
     /// The best capsule, whether it won or not.
     pub capsule: Option<ScoredCapsule>,
     /// Capsules that fit but come from another platform.
     pub skipped_capsules: Vec<SkippedCapsule>,
     /// Genes that may not be chosen.
-    pub banned: Vec<Ban>,
+    pub banned: Vec<GeneBan>,
     /// What memory said.
     pub memory: MemoryNote,
     /// How chance took part, if it was asked to.
@@ -78,17 +78,17 @@ impl Selection {
     /// Makes the choice again from the recorded parts. It equals the record, or the record was changed.
     #[must_use]
     pub fn replay(&self) -> Self {
-        self.clone().settle()
+        self.clone().finish()
     }
 
     /// Computes everything that follows from the recorded parts.
-    pub(super) fn settle(mut self) -> Self {
+    pub(super) fn finish(mut self) -> Self {
         let banned: HashSet<&str> = self.banned.iter().map(|ban| ban.gene.as_str()).collect();
         for scored in &mut self.scores {
             scored.banned = banned.contains(scored.gene.as_str());
             scored.score = scored.from_parts();
         }
-        self.scores.sort_by(Scored::best_first);
+        self.scores.sort_by(ScoredGene::best_first);
         if let Some(capsule) = &mut self.capsule {
             let own = self.scores.iter().find(|scored| scored.gene == capsule.gene);
             capsule.gene_score = own.map_or(0.0, |scored| scored.score);
@@ -102,14 +102,15 @@ impl Selection {
     }
 
     fn choose(&mut self) {
-        let open: Vec<&Scored> = self.scores.iter().filter(|scored| !scored.banned).collect();
+        let open: Vec<&ScoredGene> = self.scores.iter().filter(|scored| !scored.banned).collect();
         let index = self.drift.as_mut().map_or(0, |drift| drift.draw(open.len()));
         let gene = open.get(index).copied();
         // A gene that chance drew is tried, whatever the capsule promises.
         let capsule = self.capsule.as_ref().filter(|_| index == 0);
         let capsule = capsule.filter(|capsule| gene.is_none_or(|gene| capsule.score >= gene.score));
 
-        let ids = |list: Vec<&Scored>| list.into_iter().take(ALTERNATIVES).map(|s| s.gene.clone()).collect();
+        let ids =
+            |list: Vec<&ScoredGene>| list.into_iter().take(ALTERNATIVES).map(|s| s.gene.clone()).collect();
         self.alternatives = match (capsule, gene) {
             (None, None) => ids(self.scores.iter().collect()),
             (Some(_), _) => ids(open),

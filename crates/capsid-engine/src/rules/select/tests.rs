@@ -1,7 +1,7 @@
 use super::*;
 use crate::memory::advice::GeneAdvice;
-use capsid_model::event::Outcome;
-use capsid_model::gene::Mark;
+use capsid_model::event::EventOutcome;
+use capsid_model::gene::EpigeneticMark;
 use capsid_model::json;
 
 fn card(id: &str, patterns: &[&str]) -> GeneCard {
@@ -19,7 +19,7 @@ fn capsule(id: &str, gene: &str, trigger: &[&str]) -> Capsule {
         trigger: trigger.iter().map(|s| (*s).to_owned()).collect(),
         confidence: 0.5,
         success_streak: 1,
-        outcome: Outcome::success(),
+        outcome: EventOutcome::success(),
         ..Capsule::default()
     }
 }
@@ -59,8 +59,8 @@ impl Case {
                 drift: self.drift,
             })
         };
-        let plain = with(Pool::Plain(&self.cards));
-        assert_eq!(with(Pool::Indexed(&index)), plain);
+        let plain = with(GenePoolRef::Plain(&self.cards));
+        assert_eq!(with(GenePoolRef::Indexed(&index)), plain);
         assert_eq!(plain.replay(), plain);
         assert_eq!(Selection::read(&plain.to_value()), Some(plain.clone()));
         plain
@@ -140,7 +140,7 @@ fn a_ban_signal_does_not_select_the_gene_it_bans() {
     assert_eq!(selection.scores.len(), 1);
     let selection = case.select(&["ban_gene:gene_repair_errors", "log_error"]);
     assert_eq!(selected(&selection), None);
-    assert_eq!(selection.banned, [Ban { gene: "gene_repair_errors".into(), by: "signal".into() }]);
+    assert_eq!(selection.banned, [GeneBan { gene: "gene_repair_errors".into(), by: "signal".into() }]);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn memory_boosts_a_gene_but_does_not_override_a_better_match() {
 #[test]
 fn marks_of_this_environment_weigh() {
     let mut case = Case::genes(&[("a", &["error"]), ("b", &["error"]), ("gene_distilled_c", &["error"])]);
-    case.cards[1].marks = vec![Mark { context: "linux/x64".to_owned(), boost: 0.1 }];
+    case.cards[1].marks = vec![EpigeneticMark { context: "linux/x64".to_owned(), boost: 0.1 }];
     let selection = case.select(&["error"]);
     let order: Vec<(&str, f64)> = selection.scores.iter().map(|s| (s.gene.as_str(), s.score)).collect();
     assert_eq!(order, [("b", 1.1), ("a", 1.0), ("gene_distilled_c", 0.8)]);

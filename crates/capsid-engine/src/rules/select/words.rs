@@ -11,7 +11,7 @@ const NONE: u32 = u32::MAX;
 
 /// A set of words, numbered in sorted order.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct WordSet {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     /// The longest other word that is a prefix.
@@ -21,7 +21,7 @@ pub(super) struct Words {
     lengths: [bool; 4],
 }
 
-impl Words {
+impl WordSet {
     /// Takes sorted, distinct words; an empty one would be in every text and is not expected.
     pub fn new<'a>(sorted: impl Iterator<Item = &'a str>) -> Self {
         let mut words = Self {
@@ -120,7 +120,7 @@ mod tests {
             words in proptest::collection::btree_set("[ab错]{1,6}", 0..40),
             text in "[abc错]{0,30}",
         ) {
-            let index = Words::new(words.iter().map(String::as_str));
+            let index = WordSet::new(words.iter().map(String::as_str));
             let mut found = BTreeSet::new();
             index.find(&text, |number| {
                 found.insert(number);

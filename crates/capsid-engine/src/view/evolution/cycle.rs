@@ -1,7 +1,7 @@
 //! One recorded cycle, as far as a page shows it.
 
-use super::{Sealed, Why, clean, text, texts};
-use capsid_model::event::Event;
+use super::{LineSeal, SelectionReasons, clean, text, texts};
+use capsid_model::event::EvolutionEvent;
 use capsid_model::{Object, Value};
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ const MOST: usize = 20;
 
 /// One recorded cycle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cycle {
+pub struct EvolutionCycle {
     /// Its name.
     pub id: String,
     /// The cycle before it in the tree; it need not be in the log.
@@ -40,22 +40,22 @@ pub struct Cycle {
     /// Where the solution came from: `generated`, `reused` or `reference`; empty when the event does not say.
     pub source: String,
     /// What broke it.
-    pub failure: Option<Failure>,
+    pub failure: Option<CycleFailure>,
     /// What its commands showed.
-    pub validation: Checked,
+    pub validation: CycleChecks,
     /// The mutation that gated it.
-    pub mutation: Option<Plan>,
+    pub mutation: Option<CyclePlan>,
     /// The engine's dials, from 0 to 1, by name.
     pub personality: Vec<(String, f64)>,
     /// Why this was chosen; nothing where that was not recorded.
-    pub why: Option<Why>,
+    pub why: Option<SelectionReasons>,
     /// Whether its line is the one that was sealed.
-    pub seal: Sealed,
+    pub seal: LineSeal,
 }
 
 /// Why a cycle failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failure {
+pub struct CycleFailure {
     /// Its kind, such as `constraint` or `validation`.
     pub class: String,
     /// In words.
@@ -64,18 +64,18 @@ pub struct Failure {
 
 /// The commands that judged the change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Checked {
+pub struct CycleChecks {
     /// `passed`, `failed`, `nothing_ran`, or `not_recorded`.
     pub state: &'static str,
     /// Each command, and whether it passed.
-    pub commands: Vec<Command>,
+    pub commands: Vec<CycleCommand>,
     /// What kept them from the rest of the machine; empty when the event does not say.
     pub isolation: String,
 }
 
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Command {
+pub struct CycleCommand {
     /// As it was run.
     pub command: String,
     /// Whether it passed.
@@ -84,7 +84,7 @@ pub struct Command {
 
 /// What was planned before the change was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Plan {
+pub struct CyclePlan {
     /// Its name.
     pub id: String,
     /// What kind of change.
@@ -95,9 +95,14 @@ pub struct Plan {
     pub effect: String,
 }
 
-impl Cycle {
+impl EvolutionCycle {
     /// What an event says, beside what is known of it from elsewhere.
-    pub(super) fn read(event: &Event, document: &Object, seal: Sealed, why: Option<Why>) -> Self {
+    pub(super) fn read(
+        event: &EvolutionEvent,
+        document: &Object,
+        seal: LineSeal,
+        why: Option<SelectionReasons>,
+    ) -> Self {
         let meta = |name: &str| document.get("meta").and_then(|meta| meta.get(name));
         let paths = meta("git").and_then(|git| git.get("files"));
         Self {
@@ -138,12 +143,12 @@ fn status(said: &str) -> &'static str {
     }
 }
 
-fn failure(event: &Event, reason: Option<&Value>) -> Option<Failure> {
+fn failure(event: &EvolutionEvent, reason: Option<&Value>) -> Option<CycleFailure> {
     let class = event.failure_class.clone().filter(|_| event.outcome.is_failure())?;
-    Some(Failure { class, reason: clean(&text(reason)) })
+    Some(CycleFailure { class, reason: clean(&text(reason)) })
 }
 
-fn checked<'a>(meta: &impl Fn(&str) -> Option<&'a Value>) -> Checked {
+fn checked<'a>(meta: &impl Fn(&str) -> Option<&'a Value>) -> CycleChecks {
     let says = |name: &str| meta(name).and_then(Value::as_bool);
     let list = meta("validation").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let state = match (says("validation_ok"), says("validation_vacuous")) {
@@ -152,16 +157,16 @@ fn checked<'a>(meta: &impl Fn(&str) -> Option<&'a Value>) -> Checked {
         (Some(false), _) => "failed",
         (None, _) => "not_recorded",
     };
-    let commands = list.iter().take(MOST).map(|ran| Command {
+    let commands = list.iter().take(MOST).map(|ran| CycleCommand {
         command: clean(&text(ran.get("cmd"))),
         ok: ran.get("ok").and_then(Value::as_bool).unwrap_or_default(),
     });
-    Checked { state, commands: commands.collect(), isolation: text(meta("isolation")) }
+    CycleChecks { state, commands: commands.collect(), isolation: text(meta("isolation")) }
 }
 
-fn plan(mutation: &Value) -> Option<Plan> {
+fn plan(mutation: &Value) -> Option<CyclePlan> {
     let said = |name: &str| clean(&text(mutation.get(name)));
-    let plan = Plan {
+    let plan = CyclePlan {
         id: said("id"),
         category: said("category"),
         risk: said("risk_level"),

@@ -5,18 +5,18 @@ mod cycle;
 mod seals;
 mod why;
 
-pub use cycle::{Checked, Cycle, Failure, Plan};
-pub use seals::{LogSeal, LogState, Sealed};
-pub use why::{Candidate, Why};
+pub use cycle::{CycleChecks, CycleFailure, CyclePlan, EvolutionCycle};
+pub use seals::{LineSeal, LogSeal, LogState};
+pub use why::{SelectionCandidate, SelectionReasons};
 
 use crate::store::events::object;
 use crate::store::lines;
-use crate::view::stats::{Stats, Tally};
+use crate::view::stats::{EventStats, OutcomeTally};
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::gene::Gene;
-use capsid_model::redact::{Profile, redact};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::text::cut;
 use capsid_model::{Object, Result, Value};
 use serde::Serialize;
@@ -40,9 +40,9 @@ pub struct Evolution {
     /// Whether `capsid init` was run here.
     pub has_store: bool,
     /// All cycles of the log, also those that `events` leaves out.
-    pub totals: Totals,
+    pub totals: EvolutionTotals,
     /// The newest events, oldest first.
-    pub events: Vec<Cycle>,
+    pub events: Vec<EvolutionCycle>,
     /// The genes of the store, and those that only the log still knows.
     pub genes: Vec<GeneRecord>,
     /// The capsules of the store.
@@ -57,7 +57,7 @@ pub struct Evolution {
 
 /// What was counted over the whole log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Totals {
+pub struct EvolutionTotals {
     /// Recorded cycles.
     pub cycles: u64,
     /// Those that went well.
@@ -104,17 +104,17 @@ pub struct CapsuleRecord {
 
 /// Reads the history, with at most `limit` events. The log is read once, whatever its length; nothing is written.
 pub fn read(workspace: &Workspace, limit: usize) -> Result<Evolution> {
-    let log = Log::read(workspace, limit)?;
-    let seals = seals::Seals::of(workspace);
+    let log = EvolutionLog::read(workspace, limit)?;
+    let seals = seals::LogSeals::load(workspace);
     let events = log.newest.iter().map(|line| {
-        let sealed = seals.of_line(line.number);
-        Cycle::read(&line.event, &line.document, sealed, why::read(workspace, &line.document))
+        let sealed = seals.seal_of_line(line.number);
+        EvolutionCycle::read(&line.event, &line.document, sealed, why::read(workspace, &line.document))
     });
     let capsules = workspace.store.capsules.documents()?;
     Ok(Evolution {
         repository: clean(&workspace.repository.root.file_name().unwrap_or_default().to_string_lossy()),
         has_store: workspace.store.exists(),
-        totals: Totals {
+        totals: EvolutionTotals {
             cycles: log.stats.all.cycles,
             successes: log.stats.all.successes,
             streak: log.stats.all.streak,
@@ -124,31 +124,31 @@ pub fn read(workspace: &Workspace, limit: usize) -> Result<Evolution> {
         capsules_total: capsules.len() as u64,
         capsules: capsules.iter().rev().take(MOST_ASSETS).map(|c| capsule(c, &log.stats)).collect(),
         unreadable: log.unreadable,
-        seal: seals.of_log(),
+        seal: seals.seal_of_log(),
     })
 }
 
 /// An event where it stands in the file.
 struct LogLine {
     number: u64,
-    event: Event,
+    event: EvolutionEvent,
     document: Object,
 }
 
 /// What one walk over the log finds.
 #[derive(Default)]
-struct Log {
-    stats: Stats,
+struct EvolutionLog {
+    stats: EventStats,
     newest: VecDeque<LogLine>,
     unreadable: u64,
 }
 
-impl Log {
+impl EvolutionLog {
     fn read(workspace: &Workspace, limit: usize) -> Result<Self> {
         let mut log = Self::default();
         lines::scan_numbered(workspace.store.events.path(), |number, line| {
             match line.and_then(object) {
-                Some(document) => log.take(number, document, limit),
+                Some(document) => log.add_event(number, document, limit),
                 None => log.unreadable += 1,
             }
             ControlFlow::Continue(())
@@ -157,9 +157,9 @@ impl Log {
     }
 
     /// Other records, such as reports, are no cycles.
-    fn take(&mut self, number: u64, document: Object, limit: usize) {
-        let Some(event) = Event::read(&document) else { return };
-        self.stats.take(&event);
+    fn add_event(&mut self, number: u64, document: Object, limit: usize) {
+        let Some(event) = EvolutionEvent::read(&document) else { return };
+        self.stats.add_event(&event);
         self.newest.push_back(LogLine { number, event, document });
         if self.newest.len() > limit {
             self.newest.pop_front();
@@ -168,7 +168,7 @@ impl Log {
 }
 
 /// Those that were used most come first; then those that never were, as they stand in the store.
-fn genes(documents: &[Object], stats: &Stats) -> Vec<GeneRecord> {
+fn genes(documents: &[Object], stats: &EventStats) -> Vec<GeneRecord> {
     let stored = documents.iter().map(Gene::read);
     let mut records: Vec<GeneRecord> = stored
         .map(|gene| {
@@ -186,7 +186,7 @@ fn genes(documents: &[Object], stats: &Stats) -> Vec<GeneRecord> {
     records
 }
 
-fn gene_record(gene: &Gene, tally: &Tally) -> GeneRecord {
+fn gene_record(gene: &Gene, tally: &OutcomeTally) -> GeneRecord {
     GeneRecord {
         id: gene.id.clone(),
         category: gene.category.clone(),
@@ -199,7 +199,7 @@ fn gene_record(gene: &Gene, tally: &Tally) -> GeneRecord {
     }
 }
 
-fn capsule(document: &Object, stats: &Stats) -> CapsuleRecord {
+fn capsule(document: &Object, stats: &EventStats) -> CapsuleRecord {
     let capsule = Capsule::read(document);
     CapsuleRecord {
         streak: stats.capsule_streaks.get(&capsule.id).copied().unwrap_or_default(),
@@ -212,7 +212,7 @@ fn capsule(document: &Object, stats: &Stats) -> CapsuleRecord {
 
 /// A text as it may be shown: without secrets, and not too long. It is cut last, because half a secret is not known as one.
 fn clean(text: &str) -> String {
-    cut(&redact(text, Profile::Secrets), LONGEST).to_owned()
+    cut(&redact(text, RedactProfile::Secrets), LONGEST).to_owned()
 }
 
 /// A text of a document; what is no text is empty.

@@ -1,13 +1,13 @@
 //! Which lines of the log are what was sealed of them.
 
-use crate::sealed_log::proof::{Proof, prove};
+use crate::sealed_log::proof::{LogProof, prove};
 use crate::workspace::Workspace;
 use serde::Serialize;
 
 /// Whether one line is the one that was sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sealed {
+pub enum LineSeal {
     /// It is.
     Sealed,
     /// It came after all that was sealed.
@@ -46,26 +46,26 @@ pub enum LogState {
 }
 
 /// What the chain says of the log.
-pub(super) struct Seals(Option<Proof>);
+pub(super) struct LogSeals(Option<LogProof>);
 
-impl Seals {
+impl LogSeals {
     /// A chain that cannot be read is no reason to show nothing.
-    pub(super) fn of(workspace: &Workspace) -> Self {
+    pub(super) fn load(workspace: &Workspace) -> Self {
         Self(prove(workspace).ok())
     }
 
     /// What it says of one line.
-    pub(super) fn of_line(&self, number: u64) -> Sealed {
+    pub(super) fn seal_of_line(&self, number: u64) -> LineSeal {
         let log = self.0.as_ref().and_then(|proof| proof.log.as_ref());
-        match (log, self.of_log().state) {
-            (Some(log), _) if number <= log.intact => Sealed::Sealed,
-            (_, LogState::Broken | LogState::Unknown) => Sealed::Unproven,
-            _ => Sealed::Unsealed,
+        match (log, self.seal_of_log().state) {
+            (Some(log), _) if number <= log.intact => LineSeal::Sealed,
+            (_, LogState::Broken | LogState::Unknown) => LineSeal::Unproven,
+            _ => LineSeal::Unsealed,
         }
     }
 
     /// What it says of the log.
-    pub(super) fn of_log(&self) -> LogSeal {
+    pub(super) fn seal_of_log(&self) -> LogSeal {
         let mut seal = LogSeal { state: LogState::Unknown, intact: 0, unsealed: 0, line: None, change: None };
         let Some(proof) = &self.0 else { return seal };
         let is_chain_broken = proof.chain.as_ref().is_some_and(|chain| !chain.valid);

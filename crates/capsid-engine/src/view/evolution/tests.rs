@@ -2,17 +2,17 @@
 
 use super::*;
 use capsid_model::{SystemClock, Value, json};
-use capsid_testkit::repo::Repo;
+use capsid_testkit::test_repo::TestRepo;
 use std::sync::Arc;
 
 struct Stage {
     workspace: Workspace,
-    _repo: Repo,
+    _repo: TestRepo,
 }
 
 impl Stage {
     fn new() -> Self {
-        let repo = Repo::named("shop");
+        let repo = TestRepo::named("shop");
         let home = repo.file("../trail").display().to_string();
         let env = move |name: &str| (name == "AGENT_CAPSULE_HOME").then(|| home.clone());
         let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(env)).unwrap();
@@ -95,7 +95,8 @@ fn the_reasons_are_told_or_said_to_be_missing() {
     crate::store::write_state(&path, record.as_object().unwrap()).unwrap();
     stage.event("evt_3", true, json!({"meta": {"run_id": "run_2", "selector": selector}}));
 
-    let whys: Vec<Option<Why>> = stage.read().events.into_iter().map(|event| event.why).collect();
+    let whys: Vec<Option<SelectionReasons>> =
+        stage.read().events.into_iter().map(|event| event.why).collect();
     assert_eq!(whys[0], None);
     let told = whys[1].as_ref().unwrap();
     assert_eq!((told.selected.as_deref(), told.follows), (Some("g"), None));
@@ -133,12 +134,12 @@ fn each_line_says_whether_it_is_the_one_that_was_sealed() {
     stage.event("evt_3", true, json!({}));
     let found = stage.read();
     assert_eq!((found.seal.state, found.seal.intact, found.seal.unsealed), (LogState::Unsealed, 2, 1));
-    assert_eq!(states(&found), [Sealed::Sealed, Sealed::Sealed, Sealed::Unsealed]);
+    assert_eq!(states(&found), [LineSeal::Sealed, LineSeal::Sealed, LineSeal::Unsealed]);
     let log = stage.workspace.store.events.path();
     let changed = std::fs::read_to_string(log).unwrap().replacen("evt_2", "evt_X", 1);
     std::fs::write(log, changed).unwrap();
     let found = stage.read();
     assert_eq!((found.seal.state, found.seal.line), (LogState::Broken, Some(2)));
     assert_eq!(found.seal.change.as_deref(), Some("edited"));
-    assert_eq!(states(&found), [Sealed::Sealed, Sealed::Unproven, Sealed::Unproven]);
+    assert_eq!(states(&found), [LineSeal::Sealed, LineSeal::Unproven, LineSeal::Unproven]);
 }

@@ -12,7 +12,7 @@ const MOST: usize = 12;
 
 /// The reasons behind a selection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Why {
+pub struct SelectionReasons {
     /// The run, for `capsid explain`; empty when the event does not name it.
     pub run: String,
     /// What won: a gene or a capsule.
@@ -20,14 +20,14 @@ pub struct Why {
     /// The reasons as they were recorded.
     pub reasons: Vec<String>,
     /// What was weighed, best first. Without the record of the run, the names of the alternatives alone.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<SelectionCandidate>,
     /// Whether the recorded inputs give the recorded choice; nothing where the record of the run is no longer kept.
     pub follows: Option<bool>,
 }
 
 /// A gene or a capsule that was weighed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Candidate {
+pub struct SelectionCandidate {
     /// Its name.
     pub id: String,
     /// `gene` or `capsule`.
@@ -41,7 +41,7 @@ pub struct Candidate {
 }
 
 /// The reasons of an event; nothing when it names neither a selection nor a run that is still on record.
-pub(super) fn read(workspace: &Workspace, event: &Object) -> Option<Why> {
+pub(super) fn read(workspace: &Workspace, event: &Object) -> Option<SelectionReasons> {
     let meta = |name: &str| event.get("meta").and_then(|meta| meta.get(name));
     let run = text(meta("run_id"));
     let selection = recorded(workspace, &run);
@@ -49,7 +49,7 @@ pub(super) fn read(workspace: &Workspace, event: &Object) -> Option<Why> {
     if told.is_none() && selection.is_none() {
         return None;
     }
-    let why = Why { run, ..told.map(of_event).unwrap_or_default() };
+    let why = SelectionReasons { run, ..told.map(from_event).unwrap_or_default() };
     Some(match selection {
         Some(selection) => with_scores(why, &selection),
         None => why,
@@ -65,18 +65,20 @@ fn recorded(workspace: &Workspace, run: &str) -> Option<Selection> {
     (record.run_id == run).then_some(record.selection)
 }
 
-fn of_event(told: &Value) -> Why {
+fn from_event(told: &Value) -> SelectionReasons {
     let alternatives = texts(told.get("alternatives")).into_iter().take(MOST);
-    Why {
+    SelectionReasons {
         selected: told.get("selected").and_then(Value::as_str).map(str::to_owned),
         reasons: texts(told.get("reason")).iter().take(MOST).map(|reason| clean(reason)).collect(),
-        candidates: alternatives.map(|id| Candidate { id, kind: "gene", ..Candidate::default() }).collect(),
-        ..Why::default()
+        candidates: alternatives
+            .map(|id| SelectionCandidate { id, kind: "gene", ..SelectionCandidate::default() })
+            .collect(),
+        ..SelectionReasons::default()
     }
 }
 
-fn with_scores(why: Why, selection: &Selection) -> Why {
-    let capsule = selection.capsule.iter().map(|capsule| Candidate {
+fn with_scores(why: SelectionReasons, selection: &Selection) -> SelectionReasons {
+    let capsule = selection.capsule.iter().map(|capsule| SelectionCandidate {
         id: capsule.id.clone(),
         kind: "capsule",
         score: Some(capsule.score),
@@ -87,7 +89,7 @@ fn with_scores(why: Why, selection: &Selection) -> Why {
         ],
         banned: false,
     });
-    let genes = selection.scores.iter().take(MOST).map(|scored| Candidate {
+    let genes = selection.scores.iter().take(MOST).map(|scored| SelectionCandidate {
         id: scored.gene.clone(),
         kind: "gene",
         score: Some(scored.score),
@@ -98,10 +100,10 @@ fn with_scores(why: Why, selection: &Selection) -> Why {
         ],
         banned: scored.banned,
     });
-    let mut candidates: Vec<Candidate> = capsule.chain(genes).collect();
+    let mut candidates: Vec<SelectionCandidate> = capsule.chain(genes).collect();
     candidates.sort_by(|a, b| b.score.unwrap_or_default().total_cmp(&a.score.unwrap_or_default()));
     let reasons = selection.reason.iter().take(MOST).map(|reason| clean(reason));
-    Why {
+    SelectionReasons {
         selected: why.selected.or_else(|| selection.selected.clone()),
         reasons: if why.reasons.is_empty() { reasons.collect() } else { why.reasons },
         candidates,

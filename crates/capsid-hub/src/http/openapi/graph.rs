@@ -365,7 +365,8 @@ told! {
 /// What `POST /kg/ingest` takes.
 #[derive(Debug, serde::Serialize, utoipa::ToSchema)]
 #[serde(untagged)]
-pub enum GraphTelling {
+#[schema(as = GraphTelling)]
+pub enum IngestGraphRequest {
     /// Things and relations.
     Told(Telling),
     /// An event.
@@ -375,7 +376,8 @@ pub enum GraphTelling {
 /// What it answers.
 #[derive(Debug, serde::Serialize, utoipa::ToSchema)]
 #[serde(untagged)]
-pub enum GraphTaken {
+#[schema(as = GraphTaken)]
+pub enum IngestGraphResponse {
     /// To things and relations.
     Told(GraphIngested),
     /// To an event.

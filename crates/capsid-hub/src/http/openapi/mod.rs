@@ -85,7 +85,8 @@ fn show(item: &mut PathItem, example: &Value) {
 
 /// A message in its envelope.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Message {
+#[schema(as = Message)]
+pub struct A2aMessage {
     /// Always `gep-a2a`.
     #[schema(example = "gep-a2a")]
     pub protocol: String,
@@ -119,17 +120,19 @@ pub struct Object {
 
 /// What a refusal looks like.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Problem {
+#[schema(as = Problem)]
+pub struct ErrorBody {
     /// The stable code.
     #[schema(example = "validation_error")]
     pub error: String,
     /// What is wrong and what to do.
-    pub correction: Correction,
+    pub correction: ErrorCorrection,
 }
 
 /// What is wrong and what to do.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Correction {
+#[schema(as = Correction)]
+pub struct ErrorCorrection {
     /// What is wrong.
     pub problem: String,
     /// What to do about it.

@@ -1,17 +1,17 @@
 //! `/claim/{code}`: an account makes a node its own. Programs get JSON; a browser gets the page that does the same.
 
-use crate::auth::access::Credentials;
-use crate::auth::accounts;
-use crate::error::{ApiError, HubCode, Result};
-use crate::http::envelope::Reply;
+use crate::auth::account;
+use crate::auth::credentials::Credentials;
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::envelope::JsonReply;
 use crate::http::query::PathId;
-use crate::state::{Hub, Shared};
+use crate::state::{Hub, SharedHub};
 use axum::extract::State;
 use capsid_model::time::Time;
-use capsid_rules::identity::account::claim_code;
-use capsid_store::accounts::User;
-use capsid_store::accounts::claims;
-use capsid_store::accounts::claims::{Claim, Claimed};
+use capsid_rules::identity::accounts::claim_code;
+use capsid_store::accounts::UserRow;
+use capsid_store::accounts::claim_codes;
+use capsid_store::accounts::claim_codes::{ClaimCodeRow, NodeClaimOutcome};
 use serde_json::json;
 
 /// Tells which node a code is for. A browser gets the page that claims it.
@@ -19,14 +19,14 @@ use serde_json::json;
     params(("code" = String, Path, description = "The code that the node shows, such as REEF-4X7K.")),
     responses(
         (status = 200, content((crate::http::openapi::accounts::ClaimCode = "application/json"), (String = "text/html"))),
-        (status = "4XX", body = crate::http::openapi::Problem)))]
+        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn show(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     PathId(code): PathId,
-) -> Result<Reply> {
-    let claim = look_up(&hub, &credentials.address, &code).await?;
-    Ok(Reply::json(&json!({
+) -> ApiResult<JsonReply> {
+    let claim = find_claim(&hub, &credentials.address, &code).await?;
+    Ok(JsonReply::json(&json!({
         "claim_code": claim.code, "node_id": claim.node_id, "expires_at": Time(claim.expires_at).iso(),
         "status": if claim.claimed { "claimed" } else { "pending" },
     })))
@@ -35,53 +35,53 @@ pub async fn show(
 /// Makes the node of a code belong to the account that asks. Each code works once.
 #[utoipa::path(post, path = "/claim/{code}", tag = "accounts",
     params(("code" = String, Path, description = "The code that the node shows, such as REEF-4X7K.")),
-    responses((status = 200, body = crate::http::openapi::accounts::NodeClaimed), (status = "4XX", body = crate::http::openapi::Problem)))]
+    responses((status = 200, body = crate::http::openapi::accounts::NodeClaimed), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn claim(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     PathId(code): PathId,
-) -> Result<Reply> {
+) -> ApiResult<JsonReply> {
     let (now, address) = (hub.now(), credentials.address.clone());
-    let user = hub.store.read(move |tx| accounts::require_user(tx, &credentials, now)).await?;
-    let claim = look_up(&hub, &address, &code).await?;
-    let node_id = make_own(&hub, &claim, &user).await?;
-    Ok(Reply::json(&json!({ "status": "claimed", "node_id": node_id, "user_id": user.user_id })))
+    let user = hub.store.read(move |tx| account::require_user(tx, &credentials, now)).await?;
+    let claim = find_claim(&hub, &address, &code).await?;
+    let node_id = claim_node(&hub, &claim, &user).await?;
+    Ok(JsonReply::json(&json!({ "status": "claimed", "node_id": node_id, "user_id": user.user_id })))
 }
 
 /// Finds a code. Codes are short enough to be typed, so wrong ones are counted against the address they come from.
-async fn look_up(hub: &Hub, address: &str, code: &str) -> Result<Claim> {
+async fn find_claim(hub: &Hub, address: &str, code: &str) -> ApiResult<ClaimCodeRow> {
     let (limit, now) = (hub.config.limits.wrong_credentials, hub.now());
-    hub.limiter.take(&hub.store, HubCode::TooManyAttempts, "claim", address, limit, now).await?;
-    let code = claim_code(code).ok_or_else(|| refused(&Claimed::Unknown))?;
-    let found = hub.store.read::<_, ApiError, _>(move |tx| Ok(claims::find(tx, &code)?)).await?;
-    let claim = found.ok_or_else(|| refused(&Claimed::Unknown))?;
-    hub.limiter.give_back(&hub.store, "claim", address, limit).await?;
-    if claim.is_expired(now) { Err(refused(&Claimed::Expired)) } else { Ok(claim) }
+    hub.limiter.check(&hub.store, HubCode::TooManyAttempts, "claim", address, limit, now).await?;
+    let code = claim_code(code).ok_or_else(|| refused(&NodeClaimOutcome::Unknown))?;
+    let found = hub.store.read::<_, ApiError, _>(move |tx| Ok(claim_codes::find(tx, &code)?)).await?;
+    let claim = found.ok_or_else(|| refused(&NodeClaimOutcome::Unknown))?;
+    hub.limiter.refund(&hub.store, "claim", address, limit).await?;
+    if claim.is_expired(now) { Err(refused(&NodeClaimOutcome::Expired)) } else { Ok(claim) }
 }
 
-async fn make_own(hub: &Hub, claim: &Claim, user: &User) -> Result<String> {
+async fn claim_node(hub: &Hub, claim: &ClaimCodeRow, user: &UserRow) -> ApiResult<String> {
     let (code, user, now) = (claim.code.clone(), user.clone(), hub.now());
     let claimed =
-        hub.store.write::<_, ApiError, _>(move |tx| Ok(claims::claim(tx, &code, &user, now)?)).await?;
+        hub.store.write::<_, ApiError, _>(move |tx| Ok(claim_codes::claim(tx, &code, &user, now)?)).await?;
     match claimed {
-        Claimed::Done { node_id } => Ok(node_id),
+        NodeClaimOutcome::Done { node_id } => Ok(node_id),
         other => Err(refused(&other)),
     }
 }
 
-fn refused(claimed: &Claimed) -> ApiError {
+fn refused(claimed: &NodeClaimOutcome) -> ApiError {
     match claimed {
-        Claimed::Expired => ApiError::new(
+        NodeClaimOutcome::Expired => ApiError::new(
             HubCode::ClaimCodeExpired,
             "The claim code is older than a day.",
             "Let the node say hello again; it then shows a new code.",
         ),
-        Claimed::Before => ApiError::new(
+        NodeClaimOutcome::Before => ApiError::new(
             HubCode::AlreadyClaimed,
             "The node already belongs to an account.",
             "See GET /account/agents for the nodes of an account.",
         ),
-        Claimed::Unknown | Claimed::Done { .. } => ApiError::new(
+        NodeClaimOutcome::Unknown | NodeClaimOutcome::Done { .. } => ApiError::new(
             HubCode::NotFound,
             "There is no such claim code.",
             "Type the code as the node shows it: eight letters and digits such as REEF-4X7K.",

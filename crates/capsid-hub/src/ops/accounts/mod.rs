@@ -1,6 +1,6 @@
 //! Accounts of people: register, log in, API keys, and claiming a node.
 
-pub mod account;
-pub mod admin_users;
-pub mod auth;
+pub mod admin;
 pub mod claim;
+pub mod profile;
+pub mod register;

@@ -1,35 +1,36 @@
 //! `GET /a2a/evolution-events`: how assets came about.
 
-use crate::auth::access::Credentials;
-use crate::error::{ApiError, Result};
-use crate::http::envelope::{Reply, check_node_id};
+use crate::auth::credentials::Credentials;
+use crate::error::{ApiError, ApiResult};
+use crate::http::envelope::{JsonReply, check_node_id};
 use crate::http::query;
-use crate::http::query::Params;
-use crate::http::{checks, cursor};
+use crate::http::query::QueryParams;
+use crate::http::{cursor, validate};
+use crate::ops::assets::bundle::INTENTS;
 use crate::ops::assets::fetch::asset_id;
 use crate::ops::assets::page;
-use crate::ops::assets::publication::INTENTS;
-use crate::ops::assets::row;
-use crate::state::Shared;
+use crate::ops::assets::view;
+use crate::state::SharedHub;
 use axum::extract::State;
-use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_store::assets::id::AssetId;
-use capsid_store::assets::listing;
-use capsid_store::assets::listing::{Filter, Listed, Position, Sort};
+use capsid_store::assets::list;
+use capsid_store::assets::list::{AssetFilter, AssetSort, ListPosition, ListedAsset};
 use capsid_store::db::tx::Tx;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 const NAME: &str = "events";
 /// Events that are shown: those that nobody refused, held back or took back.
-const SHOWN: [Status; 4] = [Status::Candidate, Status::Promoted, Status::Stale, Status::Archived];
+const SHOWN: [AssetStatus; 4] =
+    [AssetStatus::Candidate, AssetStatus::Promoted, AssetStatus::Stale, AssetStatus::Archived];
 /// How many events one asset shows.
 const MOST_OF_ONE: usize = 1000;
 
 /// Which events, and how many.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Asked {
+pub struct ListEvolutionEventsParams {
     /// Only events of this node.
     node_id: Option<String>,
     /// Only events of this gene or capsule.
@@ -44,14 +45,14 @@ pub struct Asked {
 }
 
 /// Lists evolution events, newest first.
-#[utoipa::path(get, path = "/a2a/evolution-events", tag = "assets", params(Asked),
-    responses((status = 200, body = crate::http::openapi::assets::EventPage), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(get, path = "/a2a/evolution-events", tag = "assets", params(ListEvolutionEventsParams),
+    responses((status = 200, body = crate::http::openapi::assets::EventPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn list(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    Params(asked): Params<Asked>,
-) -> Result<Reply> {
-    hub.take_read(&credentials).await?;
+    QueryParams(asked): QueryParams<ListEvolutionEventsParams>,
+) -> ApiResult<JsonReply> {
+    hub.limit_reads(&credentials).await?;
     let asset = asked.asset_id.as_deref().filter(|id| !id.is_empty());
     let asset = asset.map(|id| asset_id(id, "asset_id")).transpose()?;
     let node = asked.node_id.filter(|id| !id.is_empty());
@@ -59,51 +60,51 @@ pub async fn list(
         check_node_id(node, "node_id")?;
     }
     let intent = asked.intent.filter(|intent| !intent.is_empty());
-    checks::word_or(intent.as_deref(), "intent", &INTENTS)?;
+    validate::word_or(intent.as_deref(), "intent", &INTENTS)?;
     let after = cursor::read(NAME, asked.cursor.as_deref())?;
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
-    let filter = Filter {
+    let filter = AssetFilter {
         statuses: SHOWN.to_vec(),
         types: vec![AssetType::EvolutionEvent],
         node_id: node,
         category: intent,
-        ..Filter::default()
+        ..AssetFilter::default()
     };
     let (mut found, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| match &asset {
             Some(id) => {
-                let total = of_asset(tx, id, &filter, Position::START, usize::MAX)?.len() as i64;
-                Ok((of_asset(tx, id, &filter, after, limit + 1)?, (total, false)))
+                let total = events_of_asset(tx, id, &filter, ListPosition::START, usize::MAX)?.len() as i64;
+                Ok((events_of_asset(tx, id, &filter, after, limit + 1)?, (total, false)))
             }
             None => {
-                let total = listing::total(tx, &filter)?;
-                Ok((listing::list(tx, &filter, Sort::Newest, after, limit + 1)?, total))
+                let total = list::total(tx, &filter)?;
+                Ok((list::list(tx, &filter, AssetSort::Newest, after, limit + 1)?, total))
             }
         })
         .await?;
     let more = found.len() > limit;
     found.truncate(limit);
     let next = found.last().filter(|_| more);
-    let next = next.map(|last| cursor::write(NAME, Sort::Newest.position(&last.asset)));
-    let rows: Vec<String> = found.iter().map(row::row).collect();
-    Ok(Reply::ok(page("events", &rows, Some(total), next)))
+    let next = next.map(|last| cursor::write(NAME, AssetSort::Newest.position(&last.asset)));
+    let rows: Vec<String> = found.iter().map(view::row).collect();
+    Ok(JsonReply::ok(page("events", &rows, Some(total), next)))
 }
 
 /// The events of the bundles that an asset is in, or the event itself.
-fn of_asset(
+fn events_of_asset(
     tx: &mut dyn Tx,
     id: &AssetId,
-    filter: &Filter,
-    after: Position,
+    filter: &AssetFilter,
+    after: ListPosition,
     limit: usize,
-) -> Result<Vec<Listed>> {
+) -> ApiResult<Vec<ListedAsset>> {
     let mut ids: Vec<AssetId> =
-        listing::bundles_of(tx, id, MOST_OF_ONE)?.into_iter().filter_map(|bundle| bundle.event).collect();
+        list::bundles_of(tx, id, MOST_OF_ONE)?.into_iter().filter_map(|bundle| bundle.event).collect();
     ids.push(*id);
     ids.sort_unstable();
     ids.dedup();
-    let mut found = listing::by_id(tx, &ids)?;
+    let mut found = list::by_id(tx, &ids)?;
     found.retain(|listed| {
         let asset = &listed.asset;
         asset.asset_type == AssetType::EvolutionEvent

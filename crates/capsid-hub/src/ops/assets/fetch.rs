@@ -1,35 +1,35 @@
 //! `POST /a2a/fetch`: assets as they were published, by id, by signals, or the best there are.
 
-use crate::auth::access::{Credentials, Rules, read_as};
-use crate::auth::accounts;
-use crate::auth::once;
-use crate::error::{ApiError, HubCode, Result};
-use crate::http::envelope::Reply;
+use crate::auth::account;
+use crate::auth::credentials::{Credentials, OperationContext, authenticate_reader};
+use crate::auth::idempotency;
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::envelope::JsonReply;
 use crate::http::json::JsonText;
-use crate::http::{checks, query};
+use crate::http::{query, validate};
 use crate::ops::assets::purchase;
-use crate::ops::assets::row;
+use crate::ops::assets::view;
 use crate::ops::tasks;
 use crate::ops::tasks::ask;
-use crate::ops::tasks::ask::Answers;
-use crate::state::Shared;
+use crate::ops::tasks::ask::FetchAnswers;
+use crate::state::SharedHub;
 use axum::extract::State;
 use capsid_rules::credits;
-use capsid_rules::lifecycle::{AssetType, Status};
-use capsid_store::accounts::User;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
+use capsid_store::accounts::UserRow;
 use capsid_store::assets::id::AssetId;
-use capsid_store::assets::listing;
-use capsid_store::assets::listing::{Filter, Listed, Position, Sort};
+use capsid_store::assets::list as asset_list;
+use capsid_store::assets::list::{AssetFilter, AssetSort, ListPosition, ListedAsset};
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::assignments;
 use capsid_store::evaluation::assignments::Assignment;
 use capsid_store::evaluation::stakes;
 use capsid_store::ledger;
-use capsid_store::nodes::{self, Node};
-use capsid_store::registry::sales::Ware;
-use capsid_store::search::{self, Query};
-use capsid_store::work::tasks::results;
-use capsid_store::work::tasks::results::Reader;
+use capsid_store::nodes::{self, NodeRow};
+use capsid_store::registry::purchases::PurchaseItem;
+use capsid_store::search::{self, SignalSearch};
+use capsid_store::work::tasks::access;
+use capsid_store::work::tasks::access::ResultReader;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ const MOST_QUESTIONS: usize = 5;
 
 /// What a fetch may ask for.
 #[derive(Debug, Default, Deserialize)]
-struct Asked {
+struct FetchRequest {
     asset_type: Option<String>,
     local_id: Option<String>,
     content_hash: Option<String>,
@@ -62,7 +62,7 @@ struct Asked {
 
 /// What a fetch looks for.
 #[derive(Debug, Clone)]
-enum Wanted {
+enum FetchTarget {
     /// These, in this order.
     Ids(Vec<AssetId>),
     /// What publishers call so.
@@ -77,8 +77,8 @@ enum Wanted {
 
 /// A fetch that was read.
 #[derive(Debug, Clone)]
-struct Order {
-    wanted: Wanted,
+struct FetchPlan {
+    wanted: FetchTarget,
     asset_type: Option<AssetType>,
     limit: usize,
     /// Rows instead of whole assets.
@@ -92,31 +92,31 @@ struct Order {
 ///
 /// `payload.asset_ids` or `content_hash` names them; `signals` searches; otherwise the best are given. With
 /// `search_only` there are rows without bodies, which cost nothing and count nothing.
-#[utoipa::path(post, path = "/a2a/fetch", tag = "messages", request_body = crate::http::openapi::Message,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(post, path = "/a2a/fetch", tag = "messages", request_body = crate::http::openapi::A2aMessage,
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn fetch(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     JsonText(text): JsonText,
-) -> Result<Reply> {
-    let envelope = once::open(&hub, &text, &["fetch"])?;
-    hub.take_read(&credentials).await?;
+) -> ApiResult<JsonReply> {
+    let envelope = idempotency::parse_envelope(&hub, &text, &["fetch"])?;
+    hub.limit_reads(&credentials).await?;
     let order = order(&envelope.payload()?)?;
     let sender = envelope.sender_id.clone();
     let credentials = credentials.or_secret(envelope.node_secret.as_deref());
     let (rules, wanted, work) = (hub.rules(), order.clone(), hub.config.work.clone());
     let (asker, by) = (credentials.clone(), credentials.clone());
     let mut found = hub
-        .read_as(&envelope.sender_id, &credentials, move |tx, node| {
-            let user = accounts::known_caller(tx, &by, rules.now)?;
-            let asking = Asking { node, user: user.as_ref() };
-            let mut found = look_up(tx, &rules, &sender, asking, &wanted)?;
+        .authenticate_reader(&envelope.sender_id, &credentials, move |tx, node| {
+            let user = account::find_caller_or_none(tx, &by, rules.now)?;
+            let asking = AssetReader { node, user: user.as_ref() };
+            let mut found = find_assets(tx, &rules, &sender, asking, &wanted)?;
             if wanted.tasks {
-                found.tasks = tasks::listing::for_fetch(tx, node, &work, rules.now)?;
+                found.tasks = tasks::list::for_fetch(tx, node, &work, rules.now)?;
             }
             if !wanted.search_only {
                 let assets = found.assets.iter().map(|(listed, _)| listed);
-                found.due = purchase::due(tx, &rules, &sender, asking, assets)?;
+                found.due = purchase::unpaid_items(tx, &rules, &sender, asking, assets)?;
             }
             Ok(found)
         })
@@ -131,17 +131,17 @@ pub async fn fetch(
     }
     if let Some(questions) = &order.questions {
         let (sender, message) = (&envelope.sender_id, &envelope.message_id);
-        found.answers = ask::ask_all(&hub, sender, &asker, message, questions).await?;
+        found.answers = ask::ask_questions(&hub, sender, &asker, message, questions).await?;
         found.balance = found.answers.left.or(found.balance);
     }
     if !order.search_only {
         let ids: Vec<AssetId> = found.assets.iter().map(|(listed, _)| listed.asset.asset_id).collect();
         hub.usage.fetched(&hub, &envelope.sender_id, &ids);
     }
-    Ok(Reply::ok(hub.answer("fetch").text(&found.payload(&order))))
+    Ok(JsonReply::ok(hub.answer("fetch").text(&found.payload(&order))))
 }
 
-fn order(asked: &Asked) -> Result<Order> {
+fn order(asked: &FetchRequest) -> ApiResult<FetchPlan> {
     let on = |flag: Option<bool>| flag == Some(true);
     let asset_type = match asked.asset_type.as_deref() {
         None | Some("") => None,
@@ -158,8 +158,8 @@ fn order(asked: &Asked) -> Result<Order> {
         let received = format!("{} questions", questions.len());
         return Err(ApiError::field("payload.questions", format!("at most {MOST_QUESTIONS}"), received));
     }
-    Ok(Order {
-        wanted: wanted(asked)?,
+    Ok(FetchPlan {
+        wanted: parse_target(asked)?,
         asset_type,
         limit: query::limit(asked.limit.as_ref().map(Value::to_string).as_deref(), USUAL, MOST) as usize,
         search_only: on(asked.search_only),
@@ -169,9 +169,9 @@ fn order(asked: &Asked) -> Result<Order> {
     })
 }
 
-fn wanted(asked: &Asked) -> Result<Wanted> {
+fn parse_target(asked: &FetchRequest) -> ApiResult<FetchTarget> {
     if asked.tasks_only == Some(true) || asked.validation_only == Some(true) {
-        return Ok(Wanted::Nothing);
+        return Ok(FetchTarget::Nothing);
     }
     if let Some(ids) = &asked.asset_ids {
         if ids.len() as i64 > MOST {
@@ -179,36 +179,36 @@ fn wanted(asked: &Asked) -> Result<Wanted> {
             return Err(ApiError::field("payload.asset_ids", format!("at most {MOST} ids"), received));
         }
         let ids = ids.iter().enumerate().map(|(n, id)| asset_id(id, &format!("payload.asset_ids[{n}]")));
-        return Ok(Wanted::Ids(ids.collect::<Result<_>>()?));
+        return Ok(FetchTarget::Ids(ids.collect::<ApiResult<_>>()?));
     }
     if let Some(id) = asked.content_hash.as_deref().filter(|id| !id.is_empty()) {
-        return Ok(Wanted::Ids(vec![asset_id(id, "payload.content_hash")?]));
+        return Ok(FetchTarget::Ids(vec![asset_id(id, "payload.content_hash")?]));
     }
     if let Some(local_id) = asked.local_id.as_deref().filter(|id| !id.is_empty()) {
-        checks::text(local_id, "payload.local_id", 200)?;
-        return Ok(Wanted::LocalId(local_id.to_owned()));
+        validate::text(local_id, "payload.local_id", 200)?;
+        return Ok(FetchTarget::LocalId(local_id.to_owned()));
     }
     match asked.signals.as_deref() {
-        None | Some([]) => Ok(Wanted::Best),
+        None | Some([]) => Ok(FetchTarget::Best),
         Some(signals) if signals.len() > MOST_SIGNALS => {
             let received = format!("{} signals", signals.len());
             Err(ApiError::field("payload.signals", format!("at most {MOST_SIGNALS} signals"), received))
         }
-        Some(signals) => Ok(Wanted::Signals(signals.to_vec())),
+        Some(signals) => Ok(FetchTarget::Signals(signals.to_vec())),
     }
 }
 
 /// An asset id, or which field holds none.
-pub fn asset_id(text: &str, path: &str) -> Result<AssetId> {
+pub fn asset_id(text: &str, path: &str) -> ApiResult<AssetId> {
     AssetId::parse(text).ok_or_else(|| {
         ApiError::field(path, "`sha256:` and 64 lower-case hexadecimal digits", "another text")
     })
 }
 
 /// What was found.
-struct Found {
+struct FetchOutcome {
     /// Assets, each with what it is told as: its body or its row.
-    assets: Vec<(Listed, String)>,
+    assets: Vec<(ListedAsset, String)>,
     /// Asked for by id and not to be had.
     missing: Vec<AssetId>,
     /// Whether the node asks for assets to validate, and has a stake.
@@ -218,38 +218,46 @@ struct Found {
     tasks: Vec<Value>,
     balance: Option<i64>,
     /// What became of the questions.
-    answers: Answers,
+    answers: FetchAnswers,
     /// What has to be paid for.
-    due: Vec<Ware>,
+    due: Vec<PurchaseItem>,
     /// What was paid, in milli-credits.
     charged: i64,
 }
 
-fn look_up(tx: &mut dyn Tx, rules: &Rules, sender: &str, asking: Asking<'_>, order: &Order) -> Result<Found> {
+fn find_assets(
+    tx: &mut dyn Tx,
+    rules: &OperationContext,
+    sender: &str,
+    asking: AssetReader<'_>,
+    order: &FetchPlan,
+) -> ApiResult<FetchOutcome> {
     let node = asking.node;
     let assets = match &order.wanted {
-        Wanted::Ids(ids) => {
-            let mut known = listing::by_id(tx, ids)?;
-            keep_visible(tx, rules, asking, &mut known)?;
-            told(tx, known, order)?
+        FetchTarget::Ids(ids) => {
+            let mut known = asset_list::by_id(tx, ids)?;
+            retain_readable(tx, rules, asking, &mut known)?;
+            load_bodies(tx, known, order)?
         }
-        Wanted::LocalId(local_id) => {
+        FetchTarget::LocalId(local_id) => {
             // Only a node that is known has assets of its own.
             let by = node.map_or("", |node| node.node_id.as_str());
-            let known = listing::by_local_id(tx, by, local_id, order.limit)?;
-            told(tx, known, order)?
+            let known = asset_list::by_local_id(tx, by, local_id, order.limit)?;
+            load_bodies(tx, known, order)?
         }
-        Wanted::Signals(signals) => by_signals(tx, signals, order)?,
-        Wanted::Best => {
-            let filter =
-                Filter { types: order.asset_type.into_iter().collect(), ..Filter::of(Status::Promoted) };
-            let known = listing::list(tx, &filter, Sort::Ranked, Position::START, order.limit)?;
-            told(tx, known, order)?
+        FetchTarget::Signals(signals) => by_signals(tx, signals, order)?,
+        FetchTarget::Best => {
+            let filter = AssetFilter {
+                types: order.asset_type.into_iter().collect(),
+                ..AssetFilter::with_status(AssetStatus::Promoted)
+            };
+            let known = asset_list::list(tx, &filter, AssetSort::Ranked, ListPosition::START, order.limit)?;
+            load_bodies(tx, known, order)?
         }
-        Wanted::Nothing => Vec::new(),
+        FetchTarget::Nothing => Vec::new(),
     };
     let missing = match &order.wanted {
-        Wanted::Ids(ids) => {
+        FetchTarget::Ids(ids) => {
             let had = |id: &AssetId| assets.iter().any(|(listed, _)| listed.asset.asset_id == *id);
             ids.iter().filter(|id| !had(id)).copied().collect()
         }
@@ -260,16 +268,30 @@ fn look_up(tx: &mut dyn Tx, rules: &Rules, sender: &str, asking: Asking<'_>, ord
         && stakes::get(tx, sender)?.is_some_and(|stake| stake.is_active());
     let balance = node.map(|_| ledger::balance(tx, &ledger::node_account(sender))).transpose()?;
     let (validation_tasks, tasks, due) = (Vec::new(), Vec::new(), Vec::new());
-    let answers = Answers::default();
-    Ok(Found { assets, missing, is_validator, validation_tasks, tasks, balance, answers, due, charged: 0 })
+    let answers = FetchAnswers::default();
+    Ok(FetchOutcome {
+        assets,
+        missing,
+        is_validator,
+        validation_tasks,
+        tasks,
+        balance,
+        answers,
+        due,
+        charged: 0,
+    })
 }
 
 /// What a validator is asked to look at. One that has little to do gets more, so this may write.
-async fn validation_tasks(hub: &Shared, sender: &str, credentials: Credentials) -> Result<Vec<Assignment>> {
+async fn validation_tasks(
+    hub: &SharedHub,
+    sender: &str,
+    credentials: Credentials,
+) -> ApiResult<Vec<Assignment>> {
     let (rules, terms, sender) = (hub.rules(), hub.assignment_terms(), sender.to_owned());
     hub.store
         .write::<_, ApiError, _>(move |tx| {
-            let node = read_as(tx, &rules, &sender, &credentials)?;
+            let node = authenticate_reader(tx, &rules, &sender, &credentials)?;
             Ok(node
                 .map(|node| assignments::poll(tx, &node, &terms, rules.now))
                 .transpose()?
@@ -278,11 +300,16 @@ async fn validation_tasks(hub: &Shared, sender: &str, credentials: Credentials) 
         .await
 }
 
-fn by_signals(tx: &mut dyn Tx, signals: &[String], order: &Order) -> Result<Vec<(Listed, String)>> {
-    let query = Query { asset_type: order.asset_type, ..Query::signals(signals.to_vec(), order.limit) };
+fn by_signals(
+    tx: &mut dyn Tx,
+    signals: &[String],
+    order: &FetchPlan,
+) -> ApiResult<Vec<(ListedAsset, String)>> {
+    let query =
+        SignalSearch { asset_type: order.asset_type, ..SignalSearch::signals(signals.to_vec(), order.limit) };
     let hits = search::find(tx, &query)?;
     if !order.search_only {
-        return told(tx, hits.into_iter().map(|hit| hit.listed).collect(), order);
+        return load_bodies(tx, hits.into_iter().map(|hit| hit.listed).collect(), order);
     }
     Ok(hits
         .into_iter()
@@ -294,34 +321,38 @@ fn by_signals(tx: &mut dyn Tx, signals: &[String], order: &Order) -> Result<Vec<
 }
 
 /// The row of an asset that a search found.
-pub fn hit_row(hit: &search::Hit, asked: usize) -> String {
-    row::row_with(&hit.listed, &hit_members(hit, asked))
+pub fn hit_row(hit: &search::SearchHit, asked: usize) -> String {
+    view::row_with(&hit.listed, &hit_members(hit, asked))
 }
 
 /// What a search adds to the row of an asset, as members without braces.
-pub fn hit_members(hit: &search::Hit, asked: usize) -> String {
+pub fn hit_members(hit: &search::SearchHit, asked: usize) -> String {
     let matched = serde_json::to_string(&hit.matched_signals).unwrap_or_else(|_| "[]".to_owned());
     let score = match asked.min(search::MAX_SIGNALS) {
         0 => 1.0,
         asked => hit.half_points as f64 / (2 * asked) as f64,
     };
-    format!("\"matched_signals\":{matched},\"match_score\":{}", row::number(score))
+    format!("\"matched_signals\":{matched},\"match_score\":{}", view::number(score))
 }
 
 /// Adds to each asset what it is told as.
-fn told(tx: &mut dyn Tx, mut known: Vec<Listed>, order: &Order) -> Result<Vec<(Listed, String)>> {
+fn load_bodies(
+    tx: &mut dyn Tx,
+    mut known: Vec<ListedAsset>,
+    order: &FetchPlan,
+) -> ApiResult<Vec<(ListedAsset, String)>> {
     known.retain(|listed| order.asset_type.is_none_or(|kind| listed.asset.asset_type == kind));
     if order.search_only {
         return Ok(known
             .into_iter()
             .map(|listed| {
-                let row = row::row(&listed);
+                let row = view::row(&listed);
                 (listed, row)
             })
             .collect());
     }
     let seqs: Vec<i64> = known.iter().map(|listed| listed.asset.seq).collect();
-    let mut bodies: HashMap<i64, String> = listing::bodies(tx, &seqs)?;
+    let mut bodies: HashMap<i64, String> = asset_list::bodies(tx, &seqs)?;
     Ok(known
         .into_iter()
         .filter_map(|listed| bodies.remove(&listed.asset.seq).map(|body| (listed, body)))
@@ -330,7 +361,12 @@ fn told(tx: &mut dyn Tx, mut known: Vec<Listed>, order: &Order) -> Result<Vec<(L
 
 /// Leaves out what whoever asks may not have: others' assets that are not given out, unless they are to be validated by
 /// the node or were handed in to it.
-fn keep_visible(tx: &mut dyn Tx, rules: &Rules, asking: Asking<'_>, assets: &mut Vec<Listed>) -> Result<()> {
+fn retain_readable(
+    tx: &mut dyn Tx,
+    rules: &OperationContext,
+    asking: AssetReader<'_>,
+    assets: &mut Vec<ListedAsset>,
+) -> ApiResult<()> {
     let mut visible = Vec::with_capacity(assets.len());
     for listed in assets.drain(..) {
         if may_have(tx, rules, asking, &listed)? {
@@ -343,43 +379,48 @@ fn keep_visible(tx: &mut dyn Tx, rules: &Rules, asking: Asking<'_>, assets: &mut
 
 /// Who asks for an asset: a node, an account, or both.
 #[derive(Debug, Clone, Copy)]
-pub struct Asking<'a> {
+pub struct AssetReader<'a> {
     /// The node, if the hub knows it.
-    pub node: Option<&'a Node>,
+    pub node: Option<&'a NodeRow>,
     /// The account whose token or key the request shows.
-    pub user: Option<&'a User>,
+    pub user: Option<&'a UserRow>,
 }
 
-impl Asking<'_> {
+impl AssetReader<'_> {
     /// Whether the asset was handed in to whoever asks, or to be merged by them.
-    pub fn was_handed(&self, tx: &mut dyn Tx, asset: &AssetId) -> Result<bool> {
-        let reader = Reader {
+    pub fn was_handed(&self, tx: &mut dyn Tx, asset: &AssetId) -> ApiResult<bool> {
+        let reader = ResultReader {
             node_id: self.node.map(|node| node.node_id.as_str()),
             user_id: self.user.map(|user| user.user_id.as_str()),
         };
-        Ok(results::may_read(tx, reader, asset)?)
+        Ok(access::may_read(tx, reader, asset)?)
     }
 }
 
 /// Whether somebody may have an asset's body.
-pub fn may_have(tx: &mut dyn Tx, rules: &Rules, asking: Asking<'_>, listed: &Listed) -> Result<bool> {
+pub fn may_have(
+    tx: &mut dyn Tx,
+    rules: &OperationContext,
+    asking: AssetReader<'_>,
+    listed: &ListedAsset,
+) -> ApiResult<bool> {
     let asset = &listed.asset;
     if asset.status.is_distributed() {
         return Ok(true);
     }
-    if asset.status == Status::Candidate && asking.was_handed(tx, &asset.asset_id)? {
+    if asset.status == AssetStatus::Candidate && asking.was_handed(tx, &asset.asset_id)? {
         return Ok(true);
     }
     let Some(node) = asking.node else { return Ok(false) };
     if owns(tx, node, &asset.node_id)? {
         return Ok(true);
     }
-    Ok(asset.status == Status::Candidate
-        && listing::is_assigned(tx, &node.node_id, &asset.asset_id, rules.now)?)
+    Ok(asset.status == AssetStatus::Candidate
+        && asset_list::is_assigned(tx, &node.node_id, &asset.asset_id, rules.now)?)
 }
 
 /// Whether a node published something, or another node of its owner did.
-pub fn owns(tx: &mut dyn Tx, node: &Node, publisher: &str) -> Result<bool> {
+pub fn owns(tx: &mut dyn Tx, node: &NodeRow, publisher: &str) -> ApiResult<bool> {
     if node.node_id == publisher {
         return Ok(true);
     }
@@ -389,9 +430,9 @@ pub fn owns(tx: &mut dyn Tx, node: &Node, publisher: &str) -> Result<bool> {
     Ok(nodes::get(tx, publisher)?.is_some_and(|publisher| publisher.owner == node.owner))
 }
 
-impl Found {
+impl FetchOutcome {
     /// The payload as text. Whole assets are put in as they were published, with nothing added.
-    fn payload(&self, order: &Order) -> String {
+    fn payload(&self, order: &FetchPlan) -> String {
         let told: Vec<&str> = self.assets.iter().map(|(_, told)| told.as_str()).collect();
         let results = told.join(",");
         let mut text = String::with_capacity(2 * results.len() + 1024 * self.assets.len() + 256);
@@ -403,8 +444,8 @@ impl Found {
         put("assets", &format!("[{results}]"));
         put("count", &self.assets.len().to_string());
         if !order.search_only {
-            let meta = |(listed, _): &(Listed, String)| {
-                format!("\"{}\":{}", listed.asset.asset_id, row::meta(listed))
+            let meta = |(listed, _): &(ListedAsset, String)| {
+                format!("\"{}\":{}", listed.asset.asset_id, view::meta(listed))
             };
             put("meta", &format!("{{{}}}", self.assets.iter().map(meta).collect::<Vec<_>>().join(",")));
         }
@@ -421,9 +462,12 @@ impl Found {
             put("questions_created", &serde_json::to_string(&self.answers.questions).unwrap_or_default());
         }
         put("relevant_lessons", "[]");
-        put("credits_charged", &serde_json::to_string(&credits::shown(self.charged)).unwrap_or_default());
+        put(
+            "credits_charged",
+            &serde_json::to_string(&credits::to_decimal(self.charged)).unwrap_or_default(),
+        );
         if let Some(balance) = self.balance {
-            put("credit_balance", &serde_json::to_string(&credits::shown(balance)).unwrap_or_default());
+            put("credit_balance", &serde_json::to_string(&credits::to_decimal(balance)).unwrap_or_default());
         }
         text.push('}');
         text
@@ -432,8 +476,8 @@ impl Found {
 
 impl crate::state::Hub {
     /// Takes one read of an address.
-    pub async fn take_read(&self, credentials: &Credentials) -> Result<()> {
+    pub async fn limit_reads(&self, credentials: &Credentials) -> ApiResult<()> {
         let (limit, now) = (self.config.limits.read, self.now());
-        self.reads.take(&self.store, HubCode::RateLimited, "read", &credentials.address, limit, now).await
+        self.reads.check(&self.store, HubCode::RateLimited, "read", &credentials.address, limit, now).await
     }
 }

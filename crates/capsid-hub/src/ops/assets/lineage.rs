@@ -1,23 +1,23 @@
 //! `GET /a2a/assets/{asset_id}/lineage`: what an asset comes from and what came of it, ready to be drawn.
 
 use super::id_in_path;
-use crate::auth::access::Credentials;
-use crate::error::{ApiError, Result};
-use crate::http::envelope::Reply;
+use crate::auth::credentials::Credentials;
+use crate::error::{ApiError, ApiResult};
+use crate::http::envelope::JsonReply;
 use crate::http::query::PathId;
 use crate::ops::assets::revoke::not_found;
-use crate::ops::assets::row::rounded;
-use crate::state::Shared;
+use crate::ops::assets::view::rounded;
+use crate::state::SharedHub;
 use axum::extract::State;
 use capsid_model::text::cut;
-use capsid_rules::assets::lineage::{Column, layout};
-use capsid_rules::assets::published::card_members;
+use capsid_rules::assets::lineage::{LineageColumn, layout};
+use capsid_rules::assets::traits::card_members;
 use capsid_rules::lifecycle::AssetType;
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::lineage;
-use capsid_store::assets::lineage::Who;
-use capsid_store::assets::listing;
-use capsid_store::assets::listing::{Bundle, Listed};
+use capsid_store::assets::lineage::LineageNode;
+use capsid_store::assets::list;
+use capsid_store::assets::list::{BundleRow, ListedAsset};
 use capsid_store::db::tx::Tx;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -35,58 +35,58 @@ const LABEL: usize = 120;
 #[utoipa::path(get, path = "/a2a/assets/{asset_id}/lineage", tag = "assets",
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
     responses((status = 200, body = crate::http::openapi::lineage::Lineage),
-        (status = "4XX", body = crate::http::openapi::Problem)))]
+        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn lineage(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     PathId(id): PathId,
-) -> Result<Reply> {
-    hub.take_read(&credentials).await?;
+) -> ApiResult<JsonReply> {
+    hub.limit_reads(&credentials).await?;
     let id = id_in_path(&id)?;
     let told = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
-            let focus = listing::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
-            Ok(gather(tx, &focus)?.told(&focus))
+            let focus = list::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
+            Ok(gather(tx, &focus)?.to_view(&focus))
         })
         .await?;
-    Ok(Reply::json(&told))
+    Ok(JsonReply::json(&told))
 }
 
 /// A point before it has a place.
-struct Point {
+struct LineagePoint {
     id: String,
     kind: &'static str,
     label: String,
     status: String,
-    column: Column,
+    column: LineageColumn,
 }
 
 /// All points and lines. Each point is there once.
 #[derive(Default)]
-struct Drawing {
-    points: Vec<Point>,
+struct LineageDrawing {
+    points: Vec<LineagePoint>,
     known: HashMap<String, usize>,
     lines: Vec<(usize, usize, &'static str)>,
     truncated: bool,
 }
 
-impl Drawing {
-    fn put(&mut self, point: Point) {
+impl LineageDrawing {
+    fn insert_point(&mut self, point: LineagePoint) {
         if !self.known.contains_key(&point.id) {
             self.known.insert(point.id.clone(), self.points.len());
             self.points.push(point);
         }
     }
 
-    fn asset(&mut self, listed: &Listed) {
+    fn asset(&mut self, listed: &ListedAsset) {
         let asset = &listed.asset;
         let (kind, column) = match asset.asset_type {
-            AssetType::Gene => ("gene", Column::Genes),
-            AssetType::Capsule => ("capsule", Column::Capsules),
-            AssetType::EvolutionEvent => ("event", Column::Events),
+            AssetType::Gene => ("gene", LineageColumn::Genes),
+            AssetType::Capsule => ("capsule", LineageColumn::Capsules),
+            AssetType::EvolutionEvent => ("event", LineageColumn::Events),
         };
-        self.put(Point {
+        self.insert_point(LineagePoint {
             id: asset.asset_id.to_string(),
             kind,
             label: cut(&summary(listed), LABEL).to_owned(),
@@ -95,10 +95,10 @@ impl Drawing {
         });
     }
 
-    fn node(&mut self, who: Who, column: Column) {
+    fn node(&mut self, who: LineageNode, column: LineageColumn) {
         let label = who.name.unwrap_or_else(|| who.node_id.clone());
         let label = cut(&label, LABEL).to_owned();
-        self.put(Point { id: who.node_id, kind: "node", label, status: who.status, column });
+        self.insert_point(LineagePoint { id: who.node_id, kind: "node", label, status: who.status, column });
     }
 
     /// Joins two points that are both there.
@@ -110,9 +110,9 @@ impl Drawing {
         }
     }
 
-    fn told(&self, focus: &Listed) -> Value {
+    fn to_view(&self, focus: &ListedAsset) -> Value {
         let id = focus.asset.asset_id.to_string();
-        let columns: Vec<Column> = self.points.iter().map(|point| point.column).collect();
+        let columns: Vec<LineageColumn> = self.points.iter().map(|point| point.column).collect();
         let lines: Vec<(usize, usize)> = self.lines.iter().map(|(from, to, _)| (*from, *to)).collect();
         let places = layout(&columns, &lines);
         let nodes: Vec<Value> = self
@@ -135,8 +135,8 @@ impl Drawing {
     }
 }
 
-fn gather(tx: &mut dyn Tx, focus: &Listed) -> Result<Drawing> {
-    let mut drawing = Drawing::default();
+fn gather(tx: &mut dyn Tx, focus: &ListedAsset) -> ApiResult<LineageDrawing> {
+    let mut drawing = LineageDrawing::default();
     drawing.asset(focus);
     let bundles = bundles(tx, focus, &mut drawing)?;
     let mut ids: Vec<AssetId> = bundles
@@ -146,7 +146,7 @@ fn gather(tx: &mut dyn Tx, focus: &Listed) -> Result<Drawing> {
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let mut members = listing::by_id(tx, &ids)?;
+    let mut members = list::by_id(tx, &ids)?;
     members.sort_by_key(|listed| listed.asset.seq);
     members.iter().for_each(|listed| drawing.asset(listed));
     for bundle in &bundles {
@@ -162,26 +162,26 @@ fn gather(tx: &mut dyn Tx, focus: &Listed) -> Result<Drawing> {
     drawing.truncated |= users.len() > MOST_USERS;
     for who in users.into_iter().take(MOST_USERS) {
         let node_id = who.node_id.clone();
-        drawing.node(who, Column::Users);
+        drawing.node(who, LineageColumn::Users);
         drawing.join(&focus.asset.asset_id.to_string(), &node_id, "reused_by");
     }
     Ok(drawing)
 }
 
 /// The bundles that the asset is in, and the others of its gene.
-fn bundles(tx: &mut dyn Tx, focus: &Listed, drawing: &mut Drawing) -> Result<Vec<Bundle>> {
+fn bundles(tx: &mut dyn Tx, focus: &ListedAsset, drawing: &mut LineageDrawing) -> ApiResult<Vec<BundleRow>> {
     let asset = &focus.asset;
     let mut found = Vec::new();
     // The first bundle is always drawn, and the only one that an event is found by.
-    let first = listing::bundle(tx, &asset.bundle_id)?;
+    let first = list::bundle(tx, &asset.bundle_id)?;
     let gene = first.as_ref().map_or(asset.asset_id, |bundle| bundle.gene);
     found.extend(first);
     for id in [asset.asset_id, gene] {
-        let more = listing::bundles_of(tx, &id, MOST_BUNDLES + 1)?;
+        let more = list::bundles_of(tx, &id, MOST_BUNDLES + 1)?;
         found.extend(more.into_iter().filter(|bundle| bundle.gene == gene || id == asset.asset_id));
     }
     let mut seen = Vec::new();
-    found.retain(|bundle: &Bundle| {
+    found.retain(|bundle: &BundleRow| {
         let new = !seen.contains(&bundle.bundle_id);
         seen.push(bundle.bundle_id.clone());
         new
@@ -192,10 +192,10 @@ fn bundles(tx: &mut dyn Tx, focus: &Listed, drawing: &mut Drawing) -> Result<Vec
 }
 
 /// Others of the same chain, each after the one before it, and what the asset says it was made from.
-fn chain(tx: &mut dyn Tx, focus: &Listed, drawing: &mut Drawing) -> Result<()> {
+fn chain(tx: &mut dyn Tx, focus: &ListedAsset, drawing: &mut LineageDrawing) -> ApiResult<()> {
     let asset = &focus.asset;
     if let Some(chain) = &asset.traits.chain_id {
-        let mut others = listing::chain(tx, chain, asset.seq, MOST_IN_CHAIN + 1)?;
+        let mut others = list::chain(tx, chain, asset.seq, MOST_IN_CHAIN + 1)?;
         drawing.truncated |= others.len() > MOST_IN_CHAIN;
         others.truncate(MOST_IN_CHAIN);
         others.push(focus.clone());
@@ -212,7 +212,7 @@ fn chain(tx: &mut dyn Tx, focus: &Listed, drawing: &mut Drawing) -> Result<()> {
     let card = card(focus);
     let named = ["reused_asset_id", "parent"].map(|key| card[key].as_str().and_then(AssetId::parse));
     let origins: Vec<AssetId> = named.into_iter().flatten().collect();
-    for origin in listing::by_id(tx, &origins)? {
+    for origin in list::by_id(tx, &origins)? {
         drawing.asset(&origin);
         drawing.join(&asset.asset_id.to_string(), &origin.asset.asset_id.to_string(), "follows");
     }
@@ -220,27 +220,32 @@ fn chain(tx: &mut dyn Tx, focus: &Listed, drawing: &mut Drawing) -> Result<()> {
 }
 
 /// Who published the asset and what it came with.
-fn makers(tx: &mut dyn Tx, focus: &Listed, members: &[Listed], drawing: &mut Drawing) -> Result<()> {
+fn makers(
+    tx: &mut dyn Tx,
+    focus: &ListedAsset,
+    members: &[ListedAsset],
+    drawing: &mut LineageDrawing,
+) -> ApiResult<()> {
     for listed in std::iter::once(focus).chain(members) {
         let asset = &listed.asset;
         // An event is told by its capsule; a line of its own would only cross others.
         if asset.asset_type == AssetType::EvolutionEvent && asset.asset_id != focus.asset.asset_id {
             continue;
         }
-        if let Some(who) = lineage::who(tx, &asset.node_id)? {
-            drawing.node(who, Column::Makers);
+        if let Some(who) = lineage::find_lineage_node(tx, &asset.node_id)? {
+            drawing.node(who, LineageColumn::Makers);
             drawing.join(&asset.asset_id.to_string(), &asset.node_id, "made_by");
         }
     }
     Ok(())
 }
 
-fn card(listed: &Listed) -> Value {
+fn card(listed: &ListedAsset) -> Value {
     card_members(&listed.asset.card).into()
 }
 
 /// What an asset says of itself; an event its intent.
-fn summary(listed: &Listed) -> String {
+fn summary(listed: &ListedAsset) -> String {
     let card = card(listed);
     let texts = ["summary", "intent"].map(|key| card[key].as_str().unwrap_or_default().to_owned());
     let filled = texts.into_iter().find(|text| !text.is_empty());

@@ -1,21 +1,21 @@
 //! `GET /a2a/assets` and `GET /a2a/assets/ranked`.
 
 use super::{asset_type, page, status, word};
-use crate::auth::access::Credentials;
-use crate::error::{ApiError, Result};
-use crate::http::checks::CATEGORIES;
-use crate::http::envelope::Reply;
+use crate::auth::credentials::Credentials;
+use crate::error::{ApiError, ApiResult};
+use crate::http::envelope::JsonReply;
 use crate::http::query;
-use crate::http::query::Params;
-use crate::http::{checks, cursor};
-use crate::ops::assets::row;
-use crate::ops::assets::row::Fields;
-use crate::state::Shared;
+use crate::http::query::QueryParams;
+use crate::http::validate::CATEGORIES;
+use crate::http::{cursor, validate};
+use crate::ops::assets::view;
+use crate::ops::assets::view::FieldSelection;
+use crate::state::SharedHub;
 use axum::extract::State;
-use capsid_rules::evaluation::proof::Proof;
-use capsid_rules::lifecycle::Status;
-use capsid_store::assets::listing;
-use capsid_store::assets::listing::{Filter, Listed, Position, Sort};
+use capsid_rules::evaluation::proof::ProofLevel;
+use capsid_rules::lifecycle::AssetStatus;
+use capsid_store::assets::list;
+use capsid_store::assets::list::{AssetFilter, AssetSort, ListPosition, ListedAsset};
 use capsid_store::db::tx::Tx;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -28,7 +28,7 @@ const LONGEST_SIGNAL: usize = 500;
 /// Which assets.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Which {
+pub struct AssetFilterParams {
     /// candidate, promoted (the default), rejected, quarantined, revoked, stale or archived.
     status: Option<String>,
     /// Gene, Capsule or EvolutionEvent.
@@ -54,7 +54,7 @@ pub struct Which {
 /// How many, and from where on.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Asked {
+pub struct ListAssetsParams {
     /// newest (the default), ranked or most_used.
     sort: Option<String>,
     /// How many: 1 to 100, usually 20.
@@ -70,41 +70,42 @@ pub struct Asked {
     fields: Option<String>,
 }
 
-fn sort(text: Option<&str>) -> Result<(Sort, &'static str)> {
+fn sort(text: Option<&str>) -> ApiResult<(AssetSort, &'static str)> {
     let parse = |word: &str| match word {
-        "newest" => Some((Sort::Newest, "assets.newest")),
-        "ranked" => Some((Sort::Ranked, "assets.ranked")),
-        "most_used" => Some((Sort::MostUsed, "assets.most_used")),
+        "newest" => Some((AssetSort::Newest, "assets.newest")),
+        "ranked" => Some((AssetSort::Ranked, "assets.ranked")),
+        "most_used" => Some((AssetSort::MostUsed, "assets.most_used")),
         _ => None,
     };
-    Ok(word("sort", text, parse, "newest, ranked or most_used")?.unwrap_or((Sort::Newest, "assets.newest")))
+    Ok(word("sort", text, parse, "newest, ranked or most_used")?
+        .unwrap_or((AssetSort::Newest, "assets.newest")))
 }
 
-impl Which {
+impl AssetFilterParams {
     /// The filter that it stands for.
-    pub fn filter(&self) -> Result<Filter> {
+    pub fn filter(&self) -> ApiResult<AssetFilter> {
         let node = self.source_node_id.as_ref().or(self.node_id.as_ref()).filter(|id| !id.is_empty());
-        checks::name_or(node.map(String::as_str), "source_node_id", 128)?;
+        validate::name_or(node.map(String::as_str), "source_node_id", 128)?;
         let chain = self.chain_id.as_ref().filter(|id| !id.is_empty());
-        checks::text_or(chain.map(String::as_str), "chain_id", 200)?;
+        validate::text_or(chain.map(String::as_str), "chain_id", 200)?;
         let signal = self.signal.as_deref().map(str::trim).filter(|signal| !signal.is_empty());
-        checks::text_or(signal, "signal", LONGEST_SIGNAL)?;
+        validate::text_or(signal, "signal", LONGEST_SIGNAL)?;
         let known =
             |word: &str| CATEGORIES.iter().find(|known| **known == word).map(|word| (*word).to_owned());
-        Ok(Filter {
+        Ok(AssetFilter {
             types: asset_type(self.kind.as_deref().or(self.asset_type.as_deref()))?.into_iter().collect(),
             node_id: node.cloned(),
             chain_id: chain.cloned(),
             category: word("category", self.category.as_deref(), known, &CATEGORIES.join(", "))?,
-            label: word("label", self.label.as_deref(), Proof::parse, "absent, vacuous or real")?,
+            label: word("label", self.label.as_deref(), ProofLevel::parse, "absent, vacuous or real")?,
             signal: signal.map(str::to_owned),
-            ..Filter::of(status(self.status.as_deref())?.unwrap_or(Status::Promoted))
+            ..AssetFilter::with_status(status(self.status.as_deref())?.unwrap_or(AssetStatus::Promoted))
         })
     }
 }
 
-impl Asked {
-    fn offset(&self) -> Result<usize> {
+impl ListAssetsParams {
+    fn offset(&self) -> ApiResult<usize> {
         let asked = self.offset.as_deref().and_then(|text| text.trim().parse::<i64>().ok()).unwrap_or(0);
         match asked {
             ..0 => Ok(0),
@@ -120,31 +121,31 @@ impl Asked {
 /// Lists assets, promoted ones unless another status is asked for.
 ///
 /// `fields=asset_id,summary` leaves out all other members of a row.
-#[utoipa::path(get, path = "/a2a/assets", tag = "assets", params(Which, Asked),
-    responses((status = 200, body = crate::http::openapi::assets::AssetPage), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(get, path = "/a2a/assets", tag = "assets", params(AssetFilterParams, ListAssetsParams),
+    responses((status = 200, body = crate::http::openapi::assets::AssetPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn list(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    Params(which): Params<Which>,
-    Params(asked): Params<Asked>,
-) -> Result<Reply> {
-    hub.take_read(&credentials).await?;
-    let (filter, fields) = (which.filter()?, Fields::parse(asked.fields.as_deref()));
+    QueryParams(which): QueryParams<AssetFilterParams>,
+    QueryParams(asked): QueryParams<ListAssetsParams>,
+) -> ApiResult<JsonReply> {
+    hub.limit_reads(&credentials).await?;
+    let (filter, fields) = (which.filter()?, FieldSelection::parse(asked.fields.as_deref()));
     let (sort, name) = sort(asked.sort.as_deref())?;
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
     let after = cursor::read(name, asked.cursor.as_deref())?;
-    let skip = if after == Position::START { asked.offset()? } else { 0 };
+    let skip = if after == ListPosition::START { asked.offset()? } else { 0 };
     let (mut found, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
-            let found = listing::list(tx, &filter, sort, after, skip + limit + 1)?;
-            Ok((found, listing::total(tx, &filter)?))
+            let found = list::list(tx, &filter, sort, after, skip + limit + 1)?;
+            Ok((found, list::total(tx, &filter)?))
         })
         .await?;
     found.drain(..skip.min(found.len()));
     let next = cut(&mut found, limit, |last| cursor::write(name, sort.position(&last.asset)));
-    let rows: Vec<String> = found.iter().map(|listed| fields.of(row::row(listed))).collect();
-    Ok(Reply::ok(page("assets", &rows, Some(total), next)))
+    let rows: Vec<String> = found.iter().map(|listed| fields.select(view::row(listed))).collect();
+    Ok(JsonReply::ok(page("assets", &rows, Some(total), next)))
 }
 
 /// Cuts a list that was read one longer than asked for, and tells where it goes on.
@@ -157,7 +158,7 @@ pub(super) fn cut<T>(found: &mut Vec<T>, limit: usize, cursor: impl Fn(&T) -> St
 /// Which of the best, and how many.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Best {
+pub struct RankedAssetsParams {
     /// Gene, Capsule or EvolutionEvent.
     #[serde(rename = "type")]
     #[param(rename = "type")]
@@ -178,24 +179,24 @@ const NORMAL: &str = "ranked.normal";
 /// The best promoted assets: those that the operator features first, then by score.
 ///
 /// `fields=asset_id,summary` leaves out all other members of a row.
-#[utoipa::path(get, path = "/a2a/assets/ranked", tag = "assets", params(Best),
-    responses((status = 200, body = crate::http::openapi::assets::AssetPage), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(get, path = "/a2a/assets/ranked", tag = "assets", params(RankedAssetsParams),
+    responses((status = 200, body = crate::http::openapi::assets::AssetPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn ranked(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    Params(asked): Params<Best>,
-) -> Result<Reply> {
-    hub.take_read(&credentials).await?;
+    QueryParams(asked): QueryParams<RankedAssetsParams>,
+) -> ApiResult<JsonReply> {
+    hub.limit_reads(&credentials).await?;
     let types = asset_type(asked.kind.as_deref())?.into_iter().collect();
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
-    let fields = Fields::parse(asked.fields.as_deref());
+    let fields = FieldSelection::parse(asked.fields.as_deref());
     let text = asked.cursor.as_deref();
     // A cursor belongs to one of the two parts of the list.
     let (featured, normal) = match cursor::read(FEATURED, text) {
-        Ok(after) => (Some(after), Position::START),
+        Ok(after) => (Some(after), ListPosition::START),
         Err(_) => (None, cursor::read(NORMAL, text)?),
     };
-    let filter = Filter { types, ..Filter::of(Status::Promoted) };
+    let filter = AssetFilter { types, ..AssetFilter::with_status(AssetStatus::Promoted) };
     let (mut found, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
@@ -207,24 +208,24 @@ pub async fn ranked(
             if room > 0 {
                 found.extend(tier(tx, &filter, "normal", normal, room)?);
             }
-            Ok((found, listing::total(tx, &filter)?))
+            Ok((found, list::total(tx, &filter)?))
         })
         .await?;
     let next = cut(&mut found, limit, |last| {
         let part = if last.asset.trust_tier == "featured" { FEATURED } else { NORMAL };
-        cursor::write(part, Sort::Ranked.position(&last.asset))
+        cursor::write(part, AssetSort::Ranked.position(&last.asset))
     });
-    let rows: Vec<String> = found.iter().map(|listed| fields.of(row::row(listed))).collect();
-    Ok(Reply::ok(page("assets", &rows, Some(total), next)))
+    let rows: Vec<String> = found.iter().map(|listed| fields.select(view::row(listed))).collect();
+    Ok(JsonReply::ok(page("assets", &rows, Some(total), next)))
 }
 
 fn tier(
     tx: &mut dyn Tx,
-    filter: &Filter,
+    filter: &AssetFilter,
     tier: &'static str,
-    after: Position,
+    after: ListPosition,
     limit: usize,
-) -> Result<Vec<Listed>> {
-    let filter = Filter { tier: Some(tier), ..filter.clone() };
-    Ok(listing::list(tx, &filter, Sort::Ranked, after, limit)?)
+) -> ApiResult<Vec<ListedAsset>> {
+    let filter = AssetFilter { tier: Some(tier), ..filter.clone() };
+    Ok(list::list(tx, &filter, AssetSort::Ranked, after, limit)?)
 }

@@ -1,26 +1,26 @@
 //! `POST /a2a/publish` and `POST /a2a/validate`: a gene and a capsule together, for real or as a rehearsal.
 
-use crate::auth::access::Credentials;
-use crate::auth::once::{once, open, receive};
-use crate::error::{ApiError, HubCode, Result};
+use crate::auth::credentials::Credentials;
+use crate::auth::idempotency::{authenticate_and_limit, parse_envelope, run_idempotent};
+use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::cursor::unhex;
-use crate::http::envelope::{Answer, Reply};
+use crate::http::envelope::{JsonReply, ResponseEnvelope};
 use crate::http::json::JsonText;
-use crate::ops::assets::publication;
-use crate::ops::assets::publication::{Payload, Publication};
-use crate::state::{Hub, Shared};
+use crate::ops::assets::bundle;
+use crate::ops::assets::bundle::{CheckedBundle, PublishRequest};
+use crate::state::{Hub, SharedHub};
 use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::assets::bundle::signed_text;
 use capsid_rules::credits;
-use capsid_rules::identity::access::SecretState;
-use capsid_rules::lifecycle::{AssetType, Status};
+use capsid_rules::identity::secrets::SecretState;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger;
-use capsid_store::nodes::Node;
-use capsid_store::registry::bundles;
-use capsid_store::registry::bundles::{Published, Standing};
+use capsid_store::nodes::NodeRow;
+use capsid_store::registry::publish;
+use capsid_store::registry::publish::{PublishOutcome, PublishedAsset};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
@@ -29,39 +29,40 @@ use sha2::Sha256;
 ///
 /// `payload.assets` holds one Gene, one Capsule and perhaps one EvolutionEvent. Each id is computed again. The bundle
 /// enters as a candidate and is promoted once another owner's node has reproduced it.
-#[utoipa::path(post, path = "/a2a/publish", tag = "messages", request_body = crate::http::openapi::Message,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(post, path = "/a2a/publish", tag = "messages", request_body = crate::http::openapi::A2aMessage,
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn publish(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     JsonText(text): JsonText,
-) -> Result<Reply> {
+) -> ApiResult<JsonReply> {
     let limit = ("publish", hub.config.limits.publish);
-    let envelope = receive(&hub, &text, &["publish"], &credentials, limit).await?;
+    let envelope = authenticate_and_limit(&hub, &text, &["publish"], &credentials, limit).await?;
     let submission = Submission::read(&hub, &envelope.payload()?, &credentials)?;
-    let reply =
-        once(&hub, &envelope, "/a2a/publish", &text, credentials, move |tx, node| submission.keep(tx, node))
-            .await?;
+    let reply = run_idempotent(&hub, &envelope, "/a2a/publish", &text, credentials, move |tx, node| {
+        submission.publish_bundle(tx, node)
+    })
+    .await?;
     hub.indexer.published(&hub);
     Ok(reply)
 }
 
 /// Says what a publish would say, and keeps nothing.
-#[utoipa::path(post, path = "/a2a/validate", tag = "messages", request_body = crate::http::openapi::Message,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(post, path = "/a2a/validate", tag = "messages", request_body = crate::http::openapi::A2aMessage,
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn validate(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     JsonText(text): JsonText,
-) -> Result<Reply> {
-    let envelope = open(&hub, &text, &["validate", "publish"])?;
+) -> ApiResult<JsonReply> {
+    let envelope = parse_envelope(&hub, &text, &["validate", "publish"])?;
     let shown = credentials.or_secret(envelope.node_secret.as_deref());
     // Anybody may rehearse in any name. Whoever shows a secret is taken by its word.
     if shown.secret.is_some() {
-        hub.read_as(&envelope.sender_id, &shown, |_, _| Ok(())).await?;
+        hub.authenticate_reader(&envelope.sender_id, &shown, |_, _| Ok(())).await?;
     }
-    let payload: Payload<'_> = envelope.payload()?;
-    let ids = publication::check_ids(&payload)?;
+    let payload: PublishRequest<'_> = envelope.payload()?;
+    let ids = bundle::check_ids(&payload)?;
     let mut answer = Map::new();
     answer.insert("dry_run".to_owned(), true.into());
     answer.insert("estimated_fee".to_owned(), 0.into());
@@ -70,16 +71,16 @@ pub async fn validate(
             "claimed_asset_id": checked.claimed, "match": checked.matches })
     });
     answer.insert("computed_assets".to_owned(), computed.collect());
-    match publication::read(&payload, &hub.config.command_policy(), hub.new_id("rcpt")) {
+    match bundle::read(&payload, &hub.config.command_policy(), hub.new_id("rcpt")) {
         Ok(publication) => rehearse(&publication, &mut answer),
         Err(error) => refuse(&error, &mut answer),
     }
-    Ok(Reply::ok(hub.answer("validate").of(&answer)))
+    Ok(JsonReply::ok(hub.answer("validate").render(&answer)))
 }
 
-fn rehearse(publication: &Publication, answer: &mut Map<String, Value>) {
+fn rehearse(publication: &CheckedBundle, answer: &mut Map<String, Value>) {
     let bundle = &publication.bundle;
-    let valid = bundle.status == Status::Candidate;
+    let valid = bundle.status == AssetStatus::Candidate;
     answer.insert("valid".to_owned(), valid.into());
     answer.insert("ok".to_owned(), valid.into());
     answer.insert("computed_bundle_id".to_owned(), bundle.bundle_id.clone().into());
@@ -104,32 +105,32 @@ fn refuse(error: &ApiError, answer: &mut Map<String, Value>) {
 
 /// A bundle on its way into the store.
 pub struct Submission {
-    publication: Publication,
+    publication: CheckedBundle,
     /// A signature and the key that it must be made with.
     signature: Option<(String, Option<String>)>,
-    answer: Answer,
+    answer: ResponseEnvelope,
     now: Time,
 }
 
 impl Submission {
     /// Reads and checks a payload.
-    pub fn read(hub: &Hub, payload: &Payload<'_>, credentials: &Credentials) -> Result<Self> {
-        let publication = publication::read(payload, &hub.config.command_policy(), hub.new_id("rcpt"))?;
+    pub fn read(hub: &Hub, payload: &PublishRequest<'_>, credentials: &Credentials) -> ApiResult<Self> {
+        let publication = bundle::read(payload, &hub.config.command_policy(), hub.new_id("rcpt"))?;
         let signature = payload.signature.clone().map(|signature| (signature, credentials.secret.clone()));
         Ok(Self { publication, signature, answer: hub.answer("decision"), now: hub.now() })
     }
 
     /// Keeps the bundle in the name of a node, and says what became of it.
-    pub fn keep(&self, tx: &mut dyn Tx, node: &Node) -> Result<Reply> {
+    pub fn publish_bundle(&self, tx: &mut dyn Tx, node: &NodeRow) -> ApiResult<JsonReply> {
         self.check_signature(node)?;
         may_publish(node, self.now)?;
-        let published = bundles::publish(tx, node, &self.publication.bundle, self.now)?;
-        let payload = self.tell(tx, node, &published)?;
-        Ok(Reply::ok(self.answer.of(&payload)))
+        let published = publish::publish(tx, node, &self.publication.bundle, self.now)?;
+        let payload = self.to_response(tx, node, &published)?;
+        Ok(JsonReply::ok(self.answer.render(&payload)))
     }
 
     /// A signature counts once the node's secret is proven to be known; before that anybody could make one.
-    fn check_signature(&self, node: &Node) -> Result<()> {
+    fn check_signature(&self, node: &NodeRow) -> ApiResult<()> {
         let Some((signature, Some(secret))) = &self.signature else { return Ok(()) };
         if node.secret_state != SecretState::Bound {
             return Ok(());
@@ -151,22 +152,27 @@ impl Submission {
         }
     }
 
-    fn tell(&self, tx: &mut dyn Tx, node: &Node, published: &Published) -> Result<Map<String, Value>> {
+    fn to_response(
+        &self,
+        tx: &mut dyn Tx,
+        node: &NodeRow,
+        published: &PublishOutcome,
+    ) -> ApiResult<Map<String, Value>> {
         let own = &self.publication.bundle;
         let (status, reason, receipt, assets) = match published {
-            Published::OfAnother => return Err(of_another()),
-            Published::Revoked(id) => return Err(revoked(id)),
-            Published::Already { status, receipt_id, assets } => {
+            PublishOutcome::OfAnother => return Err(duplicate_asset_error()),
+            PublishOutcome::Revoked(id) => return Err(revoked(id)),
+            PublishOutcome::Already { status, receipt_id, assets } => {
                 (status, own.reason.clone(), receipt_id, assets)
             }
-            Published::Kept { status, reason, assets, .. } => {
+            PublishOutcome::Kept { status, reason, assets, .. } => {
                 (status, reason.clone(), &own.receipt_id, assets)
             }
         };
-        let known = matches!(published, Published::Already { .. });
+        let known = matches!(published, PublishOutcome::Already { .. });
         let (word, decision, reason) = match status {
-            Status::Rejected => ("rejected", "reject", reason),
-            Status::Quarantined => ("quarantined", "quarantine", reason),
+            AssetStatus::Rejected => ("rejected", "reject", reason),
+            AssetStatus::Quarantined => ("quarantined", "quarantine", reason),
             _ if known => ("published", "accept", Some("already_published".to_owned())),
             _ => ("accepted", "accept", reason),
         };
@@ -183,19 +189,19 @@ impl Submission {
         put("bundle_id", self.publication.bundle.bundle_id.clone().into());
         put("receipt_id", receipt.clone().into());
         put("asset_ids", assets.iter().map(|asset| Value::from(asset.asset_id.to_string())).collect());
-        put("assets", assets.iter().map(told).collect());
+        put("assets", assets.iter().map(to_view).collect());
         if let Some(capsule) = assets.iter().find(|asset| asset.asset_type == AssetType::Capsule) {
             put("gdi", dimensions(capsule));
         }
         let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
-        put("credits", json!({ "charged": 0, "available": credits::shown(balance) }));
+        put("credits", json!({ "charged": 0, "available": credits::to_decimal(balance) }));
         put("warnings", self.warnings(published).into());
         Ok(payload)
     }
 
-    fn warnings(&self, published: &Published) -> Vec<Value> {
+    fn warnings(&self, published: &PublishOutcome) -> Vec<Value> {
         let mut warnings = self.publication.warnings.clone();
-        if let Published::Kept { similar: Some((id, likeness)), .. } = published {
+        if let PublishOutcome::Kept { similar: Some((id, likeness)), .. } = published {
             warnings.push(json!({ "code": "similarity_warning", "similar_to": id, "likeness": likeness,
                 "text": format!("It is much like {id}.") }));
         }
@@ -204,18 +210,18 @@ impl Submission {
 }
 
 /// An asset of the bundle, with its state and its score as they are in the store, which may have known it before.
-fn told(asset: &Standing) -> Value {
+fn to_view(asset: &PublishedAsset) -> Value {
     json!({ "asset_id": asset.asset_id, "type": asset.asset_type.as_str(), "status": asset.status.as_str(),
         "gdi_score": asset.gdi as f64 / 100.0 })
 }
 
-fn dimensions(capsule: &Standing) -> Value {
+fn dimensions(capsule: &PublishedAsset) -> Value {
     let [mean, intrinsic, usage, social, freshness] = capsule.parts;
     json!({ "score": capsule.gdi as f64 / 100.0, "mean": mean, "intrinsic": intrinsic, "usage": usage,
         "social": social, "freshness": freshness })
 }
 
-fn may_publish(node: &Node, now: Time) -> Result<()> {
+fn may_publish(node: &NodeRow, now: Time) -> ApiResult<()> {
     let cooling = node.cooldown_until.filter(|until| *until > now.0);
     if node.status != "quarantined" && cooling.is_none() {
         return Ok(());
@@ -231,7 +237,7 @@ fn may_publish(node: &Node, now: Time) -> Result<()> {
     Err(error)
 }
 
-fn of_another() -> ApiError {
+fn duplicate_asset_error() -> ApiError {
     ApiError::new(
         HubCode::DuplicateAsset,
         "Another node has published this capsule.",

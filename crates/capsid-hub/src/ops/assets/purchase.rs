@@ -1,21 +1,26 @@
 //! What a fetch costs, where the hub has set a price: an asset of another owner is paid for once.
 
-use crate::auth::access::{Credentials, Rules, denied, spend_as};
-use crate::error::{ApiError, HubCode, Result};
-use crate::ops::assets::fetch::{Asking, owns};
-use crate::state::Shared;
+use crate::auth::credentials::{Credentials, OperationContext, access_denied, authenticate_spender};
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::ops::assets::fetch::{AssetReader, owns};
+use crate::state::SharedHub;
 use capsid_rules::credits;
-use capsid_rules::identity::access::Denial;
-use capsid_store::assets::listing;
-use capsid_store::assets::listing::Listed;
+use capsid_rules::identity::secrets::AccessDenial;
+use capsid_store::assets::list;
+use capsid_store::assets::list::ListedAsset;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger;
-use capsid_store::registry::sales;
-use capsid_store::registry::sales::{Bought, Price, Ware};
+use capsid_store::registry::purchases;
+use capsid_store::registry::purchases::{AssetPrice, PurchaseItem, PurchaseOutcome};
 
 /// Whether somebody would have to pay for an asset: there is a price, and it is neither their owner's own, nor to be
 /// validated by them, nor handed in to them, nor paid for. Only reads.
-pub fn is_owed(tx: &mut dyn Tx, rules: &Rules, asking: Asking<'_>, listed: &Listed) -> Result<bool> {
+pub fn is_owed(
+    tx: &mut dyn Tx,
+    rules: &OperationContext,
+    asking: AssetReader<'_>,
+    listed: &ListedAsset,
+) -> ApiResult<bool> {
     let asset = &listed.asset;
     if rules.fetch_price == 0 || !asset.status.is_distributed() {
         return Ok(false);
@@ -25,18 +30,18 @@ pub fn is_owed(tx: &mut dyn Tx, rules: &Rules, asking: Asking<'_>, listed: &List
     }
     let Some(node) = asking.node else { return Ok(true) };
     Ok(!owns(tx, node, &asset.node_id)?
-        && !listing::is_assigned(tx, &node.node_id, &asset.asset_id, rules.now)?
-        && !sales::is_bought(tx, &node.node_id, &asset.asset_id)?)
+        && !list::is_assigned(tx, &node.node_id, &asset.asset_id, rules.now)?
+        && !purchases::is_bought(tx, &node.node_id, &asset.asset_id)?)
 }
 
 /// What of some assets a node has to pay for. A sender that the hub does not know has nothing to pay with.
-pub fn due<'a>(
+pub fn unpaid_items<'a>(
     tx: &mut dyn Tx,
-    rules: &Rules,
+    rules: &OperationContext,
     sender: &str,
-    asking: Asking<'_>,
-    assets: impl Iterator<Item = &'a Listed>,
-) -> Result<Vec<Ware>> {
+    asking: AssetReader<'_>,
+    assets: impl Iterator<Item = &'a ListedAsset>,
+) -> ApiResult<Vec<PurchaseItem>> {
     if rules.fetch_price == 0 {
         return Ok(Vec::new());
     }
@@ -46,31 +51,34 @@ pub fn due<'a>(
             continue;
         }
         if asking.node.is_none() {
-            return Err(denied(Denial::SecretNotSet, sender));
+            return Err(access_denied(AccessDenial::SecretNotSet, sender));
         }
         let asset = &listed.asset;
-        wares.push(Ware { asset_id: asset.asset_id, publisher: asset.node_id.clone() });
+        wares.push(PurchaseItem { asset_id: asset.asset_id, publisher: asset.node_id.clone() });
     }
     Ok(wares)
 }
 
 /// Pays for assets in the name of a node; tells what was charged and what the node has left.
 pub async fn buy(
-    hub: &Shared,
+    hub: &SharedHub,
     sender: &str,
     credentials: &Credentials,
-    wares: Vec<Ware>,
-) -> Result<(i64, i64)> {
+    wares: Vec<PurchaseItem>,
+) -> ApiResult<(i64, i64)> {
     let (rules, sender, credentials) = (hub.rules(), sender.to_owned(), credentials.clone());
-    let price = Price { amount: rules.fetch_price, commission_milli: hub.config.credits.commission_milli };
+    let price =
+        AssetPrice { amount: rules.fetch_price, commission_milli: hub.config.credits.commission_milli };
     hub.store
         .write::<_, ApiError, _>(move |tx| {
-            spend_as(tx, &rules, &sender, &credentials)?;
-            match sales::buy(tx, &sender, &wares, price, rules.now)? {
-                Bought::Done { charged } => {
+            authenticate_spender(tx, &rules, &sender, &credentials)?;
+            match purchases::buy(tx, &sender, &wares, price, rules.now)? {
+                PurchaseOutcome::Done { charged } => {
                     Ok((charged, ledger::balance(tx, &ledger::node_account(&sender))?))
                 }
-                Bought::Insufficient { required, available } => Err(insufficient(required, available)),
+                PurchaseOutcome::Insufficient { required, available } => {
+                    Err(insufficient(required, available))
+                }
             }
         })
         .await
@@ -86,6 +94,6 @@ fn insufficient(required: i64, available: i64) -> ApiError {
         ),
         "Fetch fewer assets, or look first with `search_only: true`, which is free; earn credits with tasks.",
     )
-    .with("required", credits::shown(required))
-    .with("available", credits::shown(available))
+    .with("required", credits::to_decimal(required))
+    .with("available", credits::to_decimal(available))
 }

@@ -1,21 +1,21 @@
 //! `GET /a2a/assets/search`: assets by their signals, and by words that must all be there.
 
 use super::{asset_type, page, status};
-use crate::auth::access::Credentials;
-use crate::error::{ApiError, Result};
-use crate::http::checks;
+use crate::auth::credentials::Credentials;
+use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
-use crate::http::envelope::Reply;
+use crate::http::envelope::JsonReply;
 use crate::http::query;
-use crate::http::query::Params;
+use crate::http::query::QueryParams;
+use crate::http::validate;
 use crate::ops::assets::fetch::hit_row;
-use crate::ops::assets::row::Fields;
-use crate::ops::graph::Filters;
-use crate::state::Shared;
+use crate::ops::assets::view::FieldSelection;
+use crate::ops::graph::GraphFilters;
+use crate::state::SharedHub;
 use axum::extract::State;
-use capsid_rules::lifecycle::Status;
+use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::db::tx::Tx;
-use capsid_store::search::{self, Query};
+use capsid_store::search::{self, SignalSearch};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -29,7 +29,7 @@ const MOST_LOOKED_AT: usize = 600;
 /// What is searched for.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Asked {
+pub struct SearchAssetsParams {
     /// Signals, with commas between them: `timeout,ECONNREFUSED`.
     pub(super) signals: Option<String>,
     /// Words that must all be there.
@@ -63,13 +63,13 @@ pub struct Asked {
 ///
 /// Case does not matter; `timeout` finds `TimeoutError`, and an error text finds the same error with other numbers.
 /// `fields=asset_id,summary` leaves out all other members of a row.
-#[utoipa::path(get, path = "/a2a/assets/search", tag = "assets", params(Asked),
-    responses((status = 200, body = crate::http::openapi::assets::FoundPage), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(get, path = "/a2a/assets/search", tag = "assets", params(SearchAssetsParams),
+    responses((status = 200, body = crate::http::openapi::assets::FoundPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn search(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    Params(asked): Params<Asked>,
-) -> Result<Reply> {
+    QueryParams(asked): QueryParams<SearchAssetsParams>,
+) -> ApiResult<JsonReply> {
     let signals: Vec<String> = asked
         .signals
         .as_deref()
@@ -83,21 +83,21 @@ pub async fn search(
         let received = format!("{} signals", signals.len());
         return Err(ApiError::field("signals", format!("at most {MOST_SIGNALS} signals"), received));
     }
-    answer(hub, credentials, "search", asked, signals, Filters::default()).await
+    search_assets(hub, credentials, "search", asked, signals, GraphFilters::default()).await
 }
 
 /// Answers by what assets have, word for word.
-pub(super) async fn answer(
-    hub: Shared,
+pub(super) async fn search_assets(
+    hub: SharedHub,
     credentials: Credentials,
     name: &str,
-    asked: Asked,
+    asked: SearchAssetsParams,
     signals: Vec<String>,
-    filters: Filters,
-) -> Result<Reply> {
-    hub.take_read(&credentials).await?;
+    filters: GraphFilters,
+) -> ApiResult<JsonReply> {
+    hub.limit_reads(&credentials).await?;
     for (value, path) in [(&asked.signals, "signals"), (&asked.q, "q"), (&asked.domain, "domain")] {
-        checks::text_or(value.as_deref(), path, LONGEST)?;
+        validate::text_or(value.as_deref(), path, LONGEST)?;
     }
     let node_id = asked.source_node_id.or(asked.node_id).filter(|id| !id.is_empty());
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
@@ -105,18 +105,18 @@ pub(super) async fn answer(
     let words = [asked.q.as_deref(), asked.domain.as_deref()].into_iter().flatten();
     let most = skip + limit + 1;
     let looked_at = if filters.narrows_assets() { most.max(MOST_LOOKED_AT) } else { most };
-    let wanted = Query {
+    let wanted = SignalSearch {
         words: words.collect::<Vec<_>>().join(" "),
         asset_type: asset_type(asked.kind.as_deref())?,
-        status: status(asked.status.as_deref())?.unwrap_or(Status::Promoted),
+        status: status(asked.status.as_deref())?.unwrap_or(AssetStatus::Promoted),
         node_id,
-        ..Query::signals(signals.clone(), looked_at)
+        ..SignalSearch::signals(signals.clone(), looked_at)
     };
-    let fields = Fields::parse(asked.fields.as_deref());
-    let find = move |tx: &mut dyn Tx| -> Result<Vec<search::Hit>> {
+    let fields = FieldSelection::parse(asked.fields.as_deref());
+    let find = move |tx: &mut dyn Tx| -> ApiResult<Vec<search::SearchHit>> {
         let mut hits = search::find(tx, &wanted)?;
         if filters.narrows_assets() {
-            filters.keep_hits(tx, &mut hits)?;
+            filters.retain_hits(tx, &mut hits)?;
             hits.truncate(most);
         }
         Ok(hits)
@@ -126,7 +126,7 @@ pub(super) async fn answer(
     let total = hits.len() as i64;
     hits.truncate(skip + limit);
     let rows: Vec<String> =
-        hits.iter().skip(skip).map(|hit| fields.of(hit_row(hit, signals.len()))).collect();
+        hits.iter().skip(skip).map(|hit| fields.select(hit_row(hit, signals.len()))).collect();
     let next = if more { cursor::after(name, skip + limit) } else { None };
-    Ok(Reply::ok(page("assets", &rows, Some((total, more)), next)))
+    Ok(JsonReply::ok(page("assets", &rows, Some((total, more)), next)))
 }

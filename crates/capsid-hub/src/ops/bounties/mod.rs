@@ -1,28 +1,28 @@
 //! `/bounty/*`: credits for whoever solves a task. The same calls are under `/a2a/bounty/*`.
 
-pub mod bounty_row;
-pub mod deciding;
-pub mod listing;
-pub mod offering;
-pub mod offers;
+pub mod create;
+pub mod decide;
+pub mod list;
+pub mod offer;
+pub mod view;
 
 use crate::error::{ApiError, HubCode};
-use crate::state::Shared;
-use capsid_store::work::bounties::Bounty;
+use crate::state::SharedHub;
+use capsid_store::work::bounties::BountyRow;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// Every path.
-pub fn paths() -> OpenApiRouter<Shared> {
+pub fn paths() -> OpenApiRouter<SharedHub> {
     OpenApiRouter::new()
-        .routes(routes!(listing::list))
-        .routes(routes!(listing::my))
-        .routes(routes!(offering::create))
-        .routes(routes!(listing::detail))
-        .routes(routes!(deciding::matched))
-        .routes(routes!(deciding::accept))
-        .routes(routes!(deciding::reject))
-        .routes(routes!(deciding::cancel))
+        .routes(routes!(list::list))
+        .routes(routes!(list::my))
+        .routes(routes!(create::create))
+        .routes(routes!(list::detail))
+        .routes(routes!(decide::matched))
+        .routes(routes!(decide::accept))
+        .routes(routes!(decide::reject))
+        .routes(routes!(decide::cancel))
 }
 
 /// The refusal of a call about a bounty that is not there.
@@ -36,6 +36,6 @@ pub fn not_found(bounty_id: &str) -> ApiError {
 }
 
 /// The refusal of something that cannot be done as a bounty stands.
-pub fn wrong_state(bounty: &Bounty, problem: &str, fix: &str) -> ApiError {
+pub fn wrong_state(bounty: &BountyRow, problem: &str, fix: &str) -> ApiError {
     ApiError::new(HubCode::BountyState, problem, fix).with("bounty_status", bounty.status.as_str())
 }

@@ -1,5 +1,5 @@
 //! Credits: prices, statements, transfers and earnings.
 
-pub mod billing;
-pub mod credit;
+pub mod earnings;
+pub mod price;
 pub mod statement;

@@ -1,28 +1,28 @@
 //! Statements: what moved in and out of an account, as JSON or for a spreadsheet; and moving credits between an account and
 //! its own nodes.
 
-use crate::auth::access::{Credentials, Rules, denied};
-use crate::auth::accounts::{known_caller, may_act_for, require_user};
-use crate::error::{ApiError, HubCode, Result};
-use crate::http::checks;
+use crate::auth::account::{find_caller_or_none, may_act_for, require_user};
+use crate::auth::credentials::{Credentials, OperationContext, access_denied};
+use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::cursor;
-use crate::http::envelope::{Reply, check_node_id};
+use crate::http::envelope::{JsonReply, check_node_id};
 use crate::http::json::JsonBody;
 use crate::http::query;
-use crate::http::query::Params;
-use crate::state::Shared;
+use crate::http::query::QueryParams;
+use crate::http::validate;
+use crate::state::SharedHub;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use capsid_model::time::Time;
 use capsid_rules::credits;
-use capsid_rules::identity::access::{Denial, Presented, RequireSecret};
-use capsid_store::accounts::User;
-use capsid_store::assets::listing::Position;
+use capsid_rules::identity::secrets::{AccessDenial, PresentedSecret, RequireSecret};
+use capsid_store::accounts::UserRow;
+use capsid_store::assets::list::ListPosition;
 use capsid_store::db::tx::Tx;
-use capsid_store::ledger::statement::{self, Filter, Line};
-use capsid_store::ledger::{self, Moved, Transfer};
-use capsid_store::nodes::{self, Node};
+use capsid_store::ledger::statement::{self, StatementFilter, StatementLine};
+use capsid_store::ledger::{self, Transfer, TransferOutcome};
+use capsid_store::nodes::{self, NodeRow};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ const MOST_REFERENCE: usize = 100;
 /// Which statement.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Asked {
+pub struct StatementParams {
     /// `user` for the account itself, which is the usual, or one of its nodes.
     account: Option<String>,
     /// The node, for a node's own statement.
@@ -53,16 +53,16 @@ pub struct Asked {
 }
 
 /// How a statement is told.
-struct Shape {
+struct StatementQuery {
     name: String,
-    filter: Filter,
+    filter: StatementFilter,
     limit: i64,
     csv: bool,
 }
 
-impl Shape {
+impl StatementQuery {
     /// `name` is what the account is called in the answer.
-    fn of(asked: &Asked, name: &str, account: &str) -> Result<Self> {
+    fn parse(asked: &StatementParams, name: &str, account: &str) -> ApiResult<Self> {
         let csv = match asked.format.as_deref().map(str::trim) {
             None | Some("" | "json") => false,
             Some("csv") => true,
@@ -70,12 +70,12 @@ impl Shape {
         };
         let limit = asked.limit.as_deref();
         let after = cursor::read(&list(account), asked.cursor.as_deref())?;
-        let mut filter = Filter::of(account);
-        if after != Position::START {
+        let mut filter = StatementFilter::for_account(account);
+        if after != ListPosition::START {
             filter.before = after.seq;
         }
-        filter.from = checks::moment(asked.from.as_deref(), "from")?.unwrap_or(filter.from);
-        filter.to = checks::moment(asked.to.as_deref(), "to")?.unwrap_or(filter.to);
+        filter.from = validate::moment(asked.from.as_deref(), "from")?.unwrap_or(filter.from);
+        filter.to = validate::moment(asked.to.as_deref(), "to")?.unwrap_or(filter.to);
         let limit = if csv { query::limit(limit, MOST_CSV, MOST_CSV) } else { query::limit(limit, 20, 100) };
         Ok(Self { name: name.to_owned(), filter, limit, csv })
     }
@@ -87,73 +87,78 @@ fn list(account: &str) -> String {
 }
 
 /// What moved in and out of the account, or of one of its nodes, newest first.
-#[utoipa::path(get, path = "/account/statement", tag = "accounts", params(Asked),
+#[utoipa::path(get, path = "/account/statement", tag = "accounts", params(StatementParams),
     responses((status = 200, content((crate::http::openapi::credits::Statement = "application/json"), (String = "text/csv"))),
-        (status = "4XX", body = crate::http::openapi::Problem)))]
-pub async fn of_account(
-    State(hub): State<Shared>,
+        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+pub async fn account_statement(
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    Params(asked): Params<Asked>,
-) -> Result<Response> {
-    hub.take_read(&credentials).await?;
+    QueryParams(asked): QueryParams<StatementParams>,
+) -> ApiResult<Response> {
+    hub.limit_reads(&credentials).await?;
     let now = hub.now();
     let told = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             let user = require_user(tx, &credentials, now)?;
             let name = asked.account.as_deref().unwrap_or("user");
-            let shape = Shape::of(&asked, name, &own_account(tx, &user, name, "account")?)?;
-            tell(tx, &shape)
+            let shape = StatementQuery::parse(&asked, name, &own_account(tx, &user, name, "account")?)?;
+            load_statement(tx, &shape)
         })
         .await?;
     Ok(told.into_response())
 }
 
 /// What moved in and out of a node's account, newest first. The node shows its secret, or its owner asks.
-#[utoipa::path(get, path = "/a2a/credit/statement", tag = "credits", params(Asked),
+#[utoipa::path(get, path = "/a2a/credit/statement", tag = "credits", params(StatementParams),
     responses((status = 200, content((crate::http::openapi::credits::Statement = "application/json"), (String = "text/csv"))),
-        (status = "4XX", body = crate::http::openapi::Problem)))]
-pub async fn of_node(
-    State(hub): State<Shared>,
+        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+pub async fn node_statement(
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    Params(asked): Params<Asked>,
-) -> Result<Response> {
-    hub.take_read(&credentials).await?;
-    let node_id = checks::node(None, asked.node_id.as_deref())?;
-    let shape = Shape::of(&asked, &node_id, &ledger::node_account(&node_id))?;
+    QueryParams(asked): QueryParams<StatementParams>,
+) -> ApiResult<Response> {
+    hub.limit_reads(&credentials).await?;
+    let node_id = validate::node(None, asked.node_id.as_deref())?;
+    let shape = StatementQuery::parse(&asked, &node_id, &ledger::node_account(&node_id))?;
     let (id, shown, rules) = (node_id.clone(), credentials.clone(), hub.rules());
     let told = hub
-        .read_as(&node_id, &credentials, move |tx, node| {
-            let node = node.ok_or_else(|| denied(Denial::SecretNotSet, &id))?;
+        .authenticate_reader(&node_id, &credentials, move |tx, node| {
+            let node = node.ok_or_else(|| access_denied(AccessDenial::SecretNotSet, &id))?;
             check_reader(tx, node, &shown, &rules)?;
-            tell(tx, &shape)
+            load_statement(tx, &shape)
         })
         .await?;
     Ok(told.into_response())
 }
 
 /// What a node has and pays is not everybody's business, so its secret is asked for even before it was ever shown.
-fn check_reader(tx: &mut dyn Tx, node: &Node, shown: &Credentials, rules: &Rules) -> Result<()> {
-    let by_secret = node.presented(shown.secret.as_deref()) == Presented::Right;
+fn check_reader(
+    tx: &mut dyn Tx,
+    node: &NodeRow,
+    shown: &Credentials,
+    rules: &OperationContext,
+) -> ApiResult<()> {
+    let by_secret = node.presented(shown.secret.as_deref()) == PresentedSecret::Right;
     if by_secret || rules.require_secret == RequireSecret::Never {
         return Ok(());
     }
-    match known_caller(tx, shown, rules.now)? {
+    match find_caller_or_none(tx, shown, rules.now)? {
         Some(user) if may_act_for(&user, node) => Ok(()),
-        _ => Err(denied(Denial::SecretRequired, &node.node_id)),
+        _ => Err(access_denied(AccessDenial::SecretRequired, &node.node_id)),
     }
 }
 
 /// A statement, ready to be sent.
-enum Told {
+enum StatementResponse {
     Json(Value),
     Csv { text: String, next: Option<String> },
 }
 
-impl IntoResponse for Told {
+impl IntoResponse for StatementResponse {
     fn into_response(self) -> Response {
         match self {
-            Self::Json(value) => Reply::json(&value).into_response(),
+            Self::Json(value) => JsonReply::json(&value).into_response(),
             Self::Csv { text, next } => {
                 let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
                 let file = HeaderValue::from_static("attachment; filename=\"statement.csv\"");
@@ -167,35 +172,34 @@ impl IntoResponse for Told {
     }
 }
 
-fn tell(tx: &mut dyn Tx, shape: &Shape) -> Result<Told> {
+fn load_statement(tx: &mut dyn Tx, shape: &StatementQuery) -> ApiResult<StatementResponse> {
     let mut lines = statement::lines(tx, &shape.filter, shape.limit + 1)?;
     let has_more = lines.len() as i64 > shape.limit;
     lines.truncate(shape.limit as usize);
-    let next = lines
-        .last()
-        .filter(|_| has_more)
-        .map(|last| cursor::write(&list(&shape.filter.account), Position { key: last.seq, seq: last.seq }));
+    let next = lines.last().filter(|_| has_more).map(|last| {
+        cursor::write(&list(&shape.filter.account), ListPosition { key: last.seq, seq: last.seq })
+    });
     if shape.csv {
-        return Ok(Told::Csv { text: statement::csv(&lines), next });
+        return Ok(StatementResponse::Csv { text: statement::csv(&lines), next });
     }
     let balance = ledger::balance(tx, &shape.filter.account)?;
     let entries: Vec<Value> = lines.iter().map(entry).collect();
-    Ok(Told::Json(json!({
-        "account": shape.name, "credit_balance": credits::shown(balance), "entries": entries,
+    Ok(StatementResponse::Json(json!({
+        "account": shape.name, "credit_balance": credits::to_decimal(balance), "entries": entries,
         "count": entries.len(), "has_more": has_more, "next_cursor": next,
     })))
 }
 
-fn entry(line: &Line) -> Value {
+fn entry(line: &StatementLine) -> Value {
     json!({
         "time": Time(line.at).iso(), "kind": line.kind, "reference": line.reference,
-        "delta": credits::shown(line.delta), "balance_after": credits::shown(line.balance_after),
+        "delta": credits::to_decimal(line.delta), "balance_after": credits::to_decimal(line.balance_after),
         "counterparty": line.counterparty,
     })
 }
 
 /// The ledger's account that an account calls `user` or by a node of its own.
-fn own_account(tx: &mut dyn Tx, user: &User, name: &str, path: &str) -> Result<String> {
+fn own_account(tx: &mut dyn Tx, user: &UserRow, name: &str, path: &str) -> ApiResult<String> {
     if name == "user" {
         return Ok(ledger::user_account(&user.user_id));
     }
@@ -214,7 +218,7 @@ fn own_account(tx: &mut dyn Tx, user: &User, name: &str, path: &str) -> Result<S
 /// What is to be moved.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[schema(as = AccountTransfer)]
-pub struct Moving {
+pub struct TransferRequest {
     /// `user` for the account, or one of its nodes.
     #[schema(example = "user", max_length = 128)]
     from: String,
@@ -232,14 +236,14 @@ pub struct Moving {
 /// Moves credits between the account and its own nodes.
 ///
 /// Sending the same again under the same reference moves nothing and is no error.
-#[utoipa::path(post, path = "/account/transfer", tag = "accounts", request_body = Moving,
-    responses((status = 200, body = crate::http::openapi::credits::CreditsMoved), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(post, path = "/account/transfer", tag = "accounts", request_body = TransferRequest,
+    responses((status = 200, body = crate::http::openapi::credits::CreditsMoved), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn transfer(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    JsonBody(asked): JsonBody<Moving>,
-) -> Result<Reply> {
-    checks::name(&asked.reference, "reference", MOST_REFERENCE)?;
+    JsonBody(asked): JsonBody<TransferRequest>,
+) -> ApiResult<JsonReply> {
+    validate::name(&asked.reference, "reference", MOST_REFERENCE)?;
     let amount = credits::from_shown(asked.amount).filter(|amount| *amount > 0).ok_or_else(|| {
         ApiError::field("amount", "a number of credits above 0, to the thousandth", asked.amount.to_string())
     })?;
@@ -248,17 +252,17 @@ pub async fn transfer(
     }
     hub.limit_calls(&credentials, "account").await?;
     let now = hub.now();
-    let answer = hub.store.write(move |tx| carry_out(tx, &credentials, &asked, amount, now)).await?;
-    Ok(Reply::json(&answer))
+    let answer = hub.store.write(move |tx| apply_transfer(tx, &credentials, &asked, amount, now)).await?;
+    Ok(JsonReply::json(&answer))
 }
 
-fn carry_out(
+fn apply_transfer(
     tx: &mut dyn Tx,
     credentials: &Credentials,
-    asked: &Moving,
+    asked: &TransferRequest,
     amount: i64,
     now: Time,
-) -> Result<Value> {
+) -> ApiResult<Value> {
     let user = require_user(tx, credentials, now)?;
     let from = own_account(tx, &user, &asked.from, "from")?;
     let to = own_account(tx, &user, &asked.to, "to")?;
@@ -272,13 +276,13 @@ fn carry_out(
         ));
     }
     let status = match ledger::transfer(tx, moving, now)? {
-        Moved::Done => "done",
-        Moved::AlreadyDone => "already_done",
-        Moved::Insufficient { have } => return Err(insufficient(amount, have)),
+        TransferOutcome::Done => "done",
+        TransferOutcome::AlreadyDone => "already_done",
+        TransferOutcome::Insufficient { have } => return Err(insufficient(amount, have)),
     };
-    let mut balance = |account: &str| ledger::balance(tx, account).map(credits::shown);
+    let mut balance = |account: &str| ledger::balance(tx, account).map(credits::to_decimal);
     Ok(json!({
-        "status": status, "reference": asked.reference, "amount": credits::shown(amount),
+        "status": status, "reference": asked.reference, "amount": credits::to_decimal(amount),
         "from": { "account": asked.from, "credit_balance": balance(&from)? },
         "to": { "account": asked.to, "credit_balance": balance(&to)? },
     }))
@@ -294,6 +298,6 @@ fn insufficient(need: i64, have: i64) -> ApiError {
         ),
         "Move less.",
     )
-    .with("required", credits::shown(need))
-    .with("available", credits::shown(have))
+    .with("required", credits::to_decimal(need))
+    .with("available", credits::to_decimal(have))
 }

@@ -1,9 +1,9 @@
 //! Evaluation of assets: reports, decisions, votes, reviews and stakes.
 
-pub mod admin;
-pub mod decision;
+pub mod decide;
+pub mod list_reports;
+pub mod moderate;
 pub mod report;
-pub mod reports;
 pub mod reviews;
 pub mod stake;
-pub mod votes;
+pub mod vote;

@@ -3,24 +3,24 @@
 //! There are two shapes. A node that tried an asset by itself names it and puts what it found into
 //! `validation_report`. A validator that the hub asked sends the task's id and nonce, with what it found beside them.
 
-use crate::auth::access::Credentials;
-use crate::auth::once::{once, receive};
-use crate::error::{ApiError, HubCode, Result};
-use crate::http::checks;
-use crate::http::envelope::{Answer, Reply};
-use crate::http::fields::{Fields, kind_of};
+use crate::auth::credentials::Credentials;
+use crate::auth::idempotency::{authenticate_and_limit, run_idempotent};
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::envelope::{JsonReply, ResponseEnvelope};
 use crate::http::json::JsonText;
+use crate::http::object_reader::{ObjectReader, kind_of};
+use crate::http::validate;
 use crate::ops::assets::revoke::not_found;
-use crate::state::Shared;
+use crate::state::SharedHub;
 use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
-use capsid_store::evaluation::assignments::Ticket;
+use capsid_store::evaluation::assignments::AssignmentTicket;
 use capsid_store::evaluation::reports;
-use capsid_store::evaluation::reports::{Kept, NewReport, Recorded, Target};
-use capsid_store::nodes::Node;
+use capsid_store::evaluation::reports::{NewReport, ReportOutcome, ReportTarget, StoredReport};
+use capsid_store::nodes::NodeRow;
 use serde_json::{Map, Value};
 
 /// The largest report.
@@ -34,35 +34,35 @@ const COMMANDS_LIMIT: usize = 1000;
 ///
 /// A report by another owner's node counts by the node's reputation, one that the hub asked for counts fully, and the
 /// publisher's own is kept without weight. A node has one report on an asset; a later one takes its place.
-#[utoipa::path(post, path = "/a2a/report", tag = "messages", request_body = crate::http::openapi::Message,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(post, path = "/a2a/report", tag = "messages", request_body = crate::http::openapi::A2aMessage,
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn report(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     JsonText(text): JsonText,
-) -> Result<Reply> {
+) -> ApiResult<JsonReply> {
     let limit = ("messages", hub.config.limits.messages);
-    let envelope = receive(&hub, &text, &["report"], &credentials, limit).await?;
+    let envelope = authenticate_and_limit(&hub, &text, &["report"], &credentials, limit).await?;
     let now = hub.now();
-    let asked = Asked::read(envelope.payload.get(), hub.new_id("report"))?;
+    let asked = ReportRequest::read(envelope.payload.get(), hub.new_id("report"))?;
     let answer = hub.answer("report");
-    once(&hub, &envelope, "/a2a/report", &text, credentials, move |tx, node| {
-        asked.keep(tx, node, &answer, now)
+    run_idempotent(&hub, &envelope, "/a2a/report", &text, credentials, move |tx, node| {
+        asked.record_report(tx, node, &answer, now)
     })
     .await
 }
 
 /// A report that was read.
 #[derive(Debug)]
-struct Asked {
+struct ReportRequest {
     asset_id: Option<AssetId>,
     local_id: Option<String>,
-    ticket: Option<Ticket>,
+    ticket: Option<AssignmentTicket>,
     report: NewReport,
 }
 
-impl Asked {
-    fn read(body: &str, fresh_id: String) -> Result<Self> {
+impl ReportRequest {
+    fn read(body: &str, fresh_id: String) -> ApiResult<Self> {
         if body.len() > BODY_LIMIT {
             return Err(ApiError::new(
                 HubCode::PayloadTooLarge,
@@ -71,7 +71,7 @@ impl Asked {
             ));
         }
         let payload: Map<String, Value> = crate::http::json::read(body, "payload")?;
-        let outer = Fields::new(&payload, "payload");
+        let outer = ObjectReader::new(&payload, "payload");
         let asset_id = outer.text("target_asset_id", 1, NAME_LIMIT)?.map(asset_id).transpose()?;
         let local_id = outer.text("target_local_id", 1, NAME_LIMIT)?.map(str::to_owned);
         let ticket = ticket(&outer, asset_id)?;
@@ -89,29 +89,37 @@ impl Asked {
         Ok(Self { asset_id, local_id, ticket, report })
     }
 
-    fn keep(&self, tx: &mut dyn Tx, node: &Node, answer: &Answer, now: Time) -> Result<Reply> {
+    fn record_report(
+        &self,
+        tx: &mut dyn Tx,
+        node: &NodeRow,
+        answer: &ResponseEnvelope,
+        now: Time,
+    ) -> ApiResult<JsonReply> {
         let target = match (&self.ticket, self.asset_id, &self.local_id) {
-            (Some(ticket), ..) => Target::Assigned(ticket.clone()),
-            (None, Some(id), _) => Target::Asset(id),
+            (Some(ticket), ..) => ReportTarget::Assigned(ticket.clone()),
+            (None, Some(id), _) => ReportTarget::Asset(id),
             (None, None, Some(local)) => {
-                Target::Asset(assets::by_local_id(tx, &node.node_id, local)?.ok_or_else(not_found)?)
+                ReportTarget::Asset(assets::by_local_id(tx, &node.node_id, local)?.ok_or_else(not_found)?)
             }
             (None, None, None) => return Err(not_found()),
         };
         match reports::record(tx, node, &target, &self.report, now)? {
-            Recorded::Kept(kept) => Ok(Reply::ok(answer.of(&tell(&kept, self.report.inconclusive)))),
-            Recorded::AssetNotFound => Err(not_found()),
-            Recorded::AssignmentNotOpen => Err(ApiError::new(
+            ReportOutcome::Kept(kept) => {
+                Ok(JsonReply::ok(answer.render(&to_response(&kept, self.report.inconclusive))))
+            }
+            ReportOutcome::AssetNotFound => Err(not_found()),
+            ReportOutcome::AssignmentNotOpen => Err(ApiError::new(
                 HubCode::AssignmentNotOpen,
                 "The node has no open assignment with this task id and nonce.",
                 "Ask for new ones with POST /a2a/fetch and `validation_only: true`; each can be reported on once.",
             )),
-            Recorded::AnotherAsset(id) => Err(ApiError::field(
+            ReportOutcome::AnotherAsset(id) => Err(ApiError::field(
                 "payload.target_asset_id",
                 format!("`{id}`, which the assignment is about"),
                 "another asset",
             )),
-            Recorded::AssignedStands => Err(ApiError::new(
+            ReportOutcome::AssignedStands => Err(ApiError::new(
                 HubCode::StateConflict,
                 "The hub asked the node about this asset, and what it said then stands.",
                 "Nothing has to be done; the earlier report counts.",
@@ -120,18 +128,18 @@ impl Asked {
     }
 }
 
-fn asset_id(text: &str) -> Result<AssetId> {
+fn asset_id(text: &str) -> ApiResult<AssetId> {
     AssetId::parse(text).ok_or_else(|| {
         ApiError::field("payload.target_asset_id", "`sha256:` and 64 hexadecimal digits", "another text")
     })
 }
 
 /// A task id and its nonce. A task id alone belongs to something else, where the report names its asset.
-fn ticket(outer: &Fields<'_>, asset_id: Option<AssetId>) -> Result<Option<Ticket>> {
+fn ticket(outer: &ObjectReader<'_>, asset_id: Option<AssetId>) -> ApiResult<Option<AssignmentTicket>> {
     let (task_id, nonce) = (outer.text("task_id", 1, NAME_LIMIT)?, outer.text("nonce", 1, NAME_LIMIT)?);
     match (task_id, nonce) {
         (Some(task_id), Some(nonce)) => {
-            Ok(Some(Ticket { task_id: task_id.to_owned(), nonce: nonce.to_owned(), asset_id }))
+            Ok(Some(AssignmentTicket { task_id: task_id.to_owned(), nonce: nonce.to_owned(), asset_id }))
         }
         (Some(_), None) if asset_id.is_none() => {
             Err(ApiError::field("payload.nonce", "the nonce of the task", "missing"))
@@ -141,11 +149,11 @@ fn ticket(outer: &Fields<'_>, asset_id: Option<AssetId>) -> Result<Option<Ticket
 }
 
 /// What a node found, in the words of either shape.
-fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) -> Result<NewReport> {
-    let fields = Fields::new(object, path);
-    let name = |key: &str| -> Result<Option<String>> {
+fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) -> ApiResult<NewReport> {
+    let fields = ObjectReader::new(object, path);
+    let name = |key: &str| -> ApiResult<Option<String>> {
         let text = fields.text(key, 0, NAME_LIMIT)?.filter(|text| !text.is_empty());
-        checks::name_or(text, &format!("{path}.{key}"), NAME_LIMIT)?;
+        validate::name_or(text, &format!("{path}.{key}"), NAME_LIMIT)?;
         Ok(text.map(str::to_owned))
     };
     let wanted_id = match name("report_id")? {
@@ -156,7 +164,7 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
     let listed = listed(object, path)?;
     fields.number("duration_ms", 0.0, 1e12)?;
     fields.text("execution_log_hash", 0, NAME_LIMIT)?;
-    let count = |key: &str, known: Option<usize>| -> Result<Option<i64>> {
+    let count = |key: &str, known: Option<usize>| -> ApiResult<Option<i64>> {
         let told = fields.number(key, 0.0, 1e6)?.map(|count| count as i64);
         Ok(told.or(known.map(|count| count as i64)))
     };
@@ -170,7 +178,7 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
     }
     let failure_class = name("failure_class")?;
     let inconclusive =
-        !overall_ok && says_nothing(failure_class.as_deref(), listed.map_or(&[], Vec::as_slice));
+        !overall_ok && is_inconclusive(failure_class.as_deref(), listed.map_or(&[], Vec::as_slice));
     let reproduction_score = fields.number("reproduction_score", 0.0, 1.0)?.filter(|_| !inconclusive);
     Ok(NewReport {
         wanted_id,
@@ -186,7 +194,7 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
     })
 }
 
-fn overall_ok(object: &Map<String, Value>, path: &str) -> Result<bool> {
+fn overall_ok(object: &Map<String, Value>, path: &str) -> ApiResult<bool> {
     let told = ["overall_ok", "passed"].into_iter().find_map(|key| Some((key, object.get(key)?)));
     match told {
         Some((_, Value::Bool(ok))) => Ok(*ok),
@@ -196,7 +204,7 @@ fn overall_ok(object: &Map<String, Value>, path: &str) -> Result<bool> {
 }
 
 /// The commands, where the report lists them.
-fn listed<'a>(object: &'a Map<String, Value>, path: &str) -> Result<Option<&'a Vec<Value>>> {
+fn listed<'a>(object: &'a Map<String, Value>, path: &str) -> ApiResult<Option<&'a Vec<Value>>> {
     match object.get("commands").filter(|value| !value.is_null()) {
         None => Ok(None),
         Some(Value::Array(commands)) if commands.len() <= COMMANDS_LIMIT => Ok(Some(commands)),
@@ -222,8 +230,8 @@ fn passed(commands: &[Value]) -> usize {
 fn environment(
     object: &Map<String, Value>,
     path: &str,
-    name: &dyn Fn(&str) -> Result<Option<String>>,
-) -> Result<Option<String>> {
+    name: &dyn Fn(&str) -> ApiResult<Option<String>>,
+) -> ApiResult<Option<String>> {
     let named = name("env_fingerprint_key")?;
     let told = ["env_fingerprint", "environment"].into_iter().find_map(|key| machine(object.get(key)?, path));
     if told.is_some() || named.is_some() {
@@ -242,12 +250,12 @@ fn environment(
 fn machine(print: &Value, path: &str) -> Option<String> {
     let part = |key: &str| print.get(key)?.as_str().filter(|part| !part.is_empty());
     let key = format!("{}_{}", part("platform")?, part("arch")?);
-    checks::name(&key, path, NAME_LIMIT).is_ok().then_some(key)
+    validate::name(&key, path, NAME_LIMIT).is_ok().then_some(key)
 }
 
 /// Whether a failure only says that the validation could not be run here: the sandbox refused it, the program would
 /// not start, or the files it is about are not there. That speaks neither for nor against the asset.
-fn says_nothing(failure_class: Option<&str>, commands: &[Value]) -> bool {
+fn is_inconclusive(failure_class: Option<&str>, commands: &[Value]) -> bool {
     let refused = |class: &str| {
         matches!(class, "parse_failed" | "executable_not_allowed" | "spawn_failed")
             || class.starts_with("sandbox_")
@@ -267,7 +275,7 @@ fn says_nothing(failure_class: Option<&str>, commands: &[Value]) -> bool {
     failed.peek().is_some() && failed.all(missing)
 }
 
-fn tell(kept: &Kept, inconclusive: bool) -> Map<String, Value> {
+fn to_response(kept: &StoredReport, inconclusive: bool) -> Map<String, Value> {
     let mut payload = Map::new();
     let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
     put("status", if kept.weight > 0.0 { "accepted" } else { "recorded" }.into());
@@ -276,10 +284,10 @@ fn tell(kept: &Kept, inconclusive: bool) -> Map<String, Value> {
     put("weight", kept.weight.into());
     put("label", kept.label.into());
     if kept.weight <= 0.0 {
-        put("note", note(kept, inconclusive).into());
+        put("note", describe_report(kept, inconclusive).into());
     }
     let tally = &kept.tally;
-    put("consensus", crate::ops::assets::row::consensus(tally));
+    put("consensus", crate::ops::assets::view::consensus(tally));
     put("asset_status", kept.status.as_str().into());
     // Rewards wait until the outcome is final.
     put("reward_credits", 0.into());
@@ -287,7 +295,7 @@ fn tell(kept: &Kept, inconclusive: bool) -> Map<String, Value> {
     payload
 }
 
-fn note(kept: &Kept, inconclusive: bool) -> &'static str {
+fn describe_report(kept: &StoredReport, inconclusive: bool) -> &'static str {
     match (kept.label, inconclusive) {
         ("self", _) => "It is kept without weight, because the asset is the node's own or its owner's.",
         (_, true) => "It is kept without weight, because the validation could not be run there.",
@@ -297,14 +305,14 @@ fn note(kept: &Kept, inconclusive: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, says_nothing};
+    use super::{ReportRequest, is_inconclusive};
     use crate::error::HubCode;
     use serde_json::{Value, json};
 
     const ID: &str = "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
-    fn read(payload: &Value) -> crate::error::Result<Asked> {
-        Asked::read(&payload.to_string(), "report_fresh".to_owned())
+    fn read(payload: &Value) -> crate::error::ApiResult<ReportRequest> {
+        ReportRequest::read(&payload.to_string(), "report_fresh".to_owned())
     }
 
     #[test]
@@ -394,10 +402,10 @@ mod tests {
         let lost =
             json!({"ok": false, "stderr_tail": "Error: Cannot find module '/tmp/x/tests/retry.test.js'"});
         let failed = json!({"ok": false, "stderr_tail": "AssertionError: 1 == 2"});
-        assert!(says_nothing(Some("sandbox_block_node_flag"), &[]));
-        assert!(says_nothing(Some("exit_nonzero"), std::slice::from_ref(&lost)));
-        assert!(!says_nothing(Some("exit_nonzero"), &[lost, failed]));
-        assert!(!says_nothing(Some("timeout"), &[]));
-        assert!(!says_nothing(None, &[json!({"ok": true})]));
+        assert!(is_inconclusive(Some("sandbox_block_node_flag"), &[]));
+        assert!(is_inconclusive(Some("exit_nonzero"), std::slice::from_ref(&lost)));
+        assert!(!is_inconclusive(Some("exit_nonzero"), &[lost, failed]));
+        assert!(!is_inconclusive(Some("timeout"), &[]));
+        assert!(!is_inconclusive(None, &[json!({"ok": true})]));
     }
 }

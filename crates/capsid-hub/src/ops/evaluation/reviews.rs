@@ -1,23 +1,23 @@
 //! `/a2a/assets/{asset_id}/reviews`: what nodes that used an asset say of it.
 
-use crate::auth::access::{Credentials, Rules, act_as};
-use crate::auth::accounts;
-use crate::error::{ApiError, HubCode, Result};
-use crate::http::checks;
-use crate::http::envelope::Reply;
+use crate::auth::account;
+use crate::auth::credentials::{Credentials, OperationContext, authenticate_node};
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::envelope::JsonReply;
 use crate::http::json::JsonBody;
 use crate::http::query;
-use crate::http::query::{Params, PathId};
+use crate::http::query::{PathId, QueryParams};
+use crate::http::validate;
 use crate::ops::assets::fetch::owns;
 use crate::ops::assets::revoke::not_found;
-use crate::state::Shared;
+use crate::state::SharedHub;
 use axum::extract::{FromRequestParts, Path, State};
 use axum::http::request::Parts;
 use capsid_model::time::Time;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::reviews;
-use capsid_store::evaluation::reviews::{Review, Sort};
+use capsid_store::evaluation::reviews::{ReviewRow, ReviewSort};
 use capsid_store::registry::usage;
 use capsid_store::{assets, nodes};
 use serde::Deserialize;
@@ -30,12 +30,12 @@ const MOST_SKIPPED: i64 = 10_000;
 
 /// An asset and a review in a path.
 #[derive(Debug, Clone)]
-pub struct OneReview(AssetId, String);
+pub struct ReviewPath(AssetId, String);
 
-impl<S: Send + Sync> FromRequestParts<S> for OneReview {
+impl<S: Send + Sync> FromRequestParts<S> for ReviewPath {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         let Ok(Path((asset, review))) = Path::<(String, String)>::from_request_parts(parts, state).await
         else {
             return Err(no_review());
@@ -55,7 +55,7 @@ fn no_review() -> ApiError {
 /// Which order, and how many.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Asked {
+pub struct ListReviewsParams {
     /// newest (the default), oldest, rating_high or rating_low.
     sort: Option<String>,
     /// How many: 1 to 100, usually 20.
@@ -66,17 +66,17 @@ pub struct Asked {
     offset: Option<String>,
 }
 
-fn sort(text: Option<&str>) -> Result<Sort> {
+fn sort(text: Option<&str>) -> ApiResult<ReviewSort> {
     match text.map(str::trim).unwrap_or_default() {
-        "" | "newest" => Ok(Sort::Newest),
-        "oldest" => Ok(Sort::Oldest),
-        "rating_high" => Ok(Sort::RatingHigh),
-        "rating_low" => Ok(Sort::RatingLow),
+        "" | "newest" => Ok(ReviewSort::Newest),
+        "oldest" => Ok(ReviewSort::Oldest),
+        "rating_high" => Ok(ReviewSort::RatingHigh),
+        "rating_low" => Ok(ReviewSort::RatingLow),
         _ => Err(ApiError::field("sort", "newest, oldest, rating_high or rating_low", "another word")),
     }
 }
 
-fn tell(review: &Review) -> Value {
+fn review_view(review: &ReviewRow) -> Value {
     json!({
         "review_id": review.review_id, "asset_id": review.asset_id, "node_id": review.node_id,
         "rating": review.rating, "content": review.content,
@@ -86,15 +86,15 @@ fn tell(review: &Review) -> Value {
 
 /// Lists the reviews of an asset.
 #[utoipa::path(get, path = "/a2a/assets/{asset_id}/reviews", tag = "assets",
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), Asked),
-    responses((status = 200, body = crate::http::openapi::assets::ReviewPage), (status = "4XX", body = crate::http::openapi::Problem)))]
+    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), ListReviewsParams),
+    responses((status = 200, body = crate::http::openapi::assets::ReviewPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn list(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     PathId(id): PathId,
-    Params(asked): Params<Asked>,
-) -> Result<Reply> {
-    hub.take_read(&credentials).await?;
+    QueryParams(asked): QueryParams<ListReviewsParams>,
+) -> ApiResult<JsonReply> {
+    hub.limit_reads(&credentials).await?;
     let id = AssetId::parse(&id).ok_or_else(not_found)?;
     let sort = sort(asked.sort.as_deref())?;
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
@@ -108,16 +108,18 @@ pub async fn list(
         })
         .await?;
     let average = (total > 0).then(|| sum as f64 / total as f64);
-    let rows: Vec<Value> = found.iter().map(tell).collect();
+    let rows: Vec<Value> = found.iter().map(review_view).collect();
     let more = skip + (rows.len() as i64) < total;
-    Ok(Reply::json(&json!({ "reviews": rows, "count": rows.len(), "total": total, "average_rating": average,
-        "has_more": more })))
+    Ok(JsonReply::json(
+        &json!({ "reviews": rows, "count": rows.len(), "total": total, "average_rating": average,
+        "has_more": more }),
+    ))
 }
 
 /// A review as it is sent.
 #[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
 #[schema(as = SentReview)]
-pub struct Sent {
+pub struct ReviewRequest {
     sender_id: Option<String>,
     node_id: Option<String>,
     node_secret: Option<String>,
@@ -126,8 +128,8 @@ pub struct Sent {
     content: Option<String>,
 }
 
-impl Sent {
-    fn rating(&self) -> Result<Option<i64>> {
+impl ReviewRequest {
+    fn rating(&self) -> ApiResult<Option<i64>> {
         let Some(rating) = &self.rating else { return Ok(None) };
         let whole =
             rating.as_i64().or_else(|| rating.as_f64().filter(|r| r.fract() == 0.0).map(|r| r as i64));
@@ -137,31 +139,31 @@ impl Sent {
         }
     }
 
-    fn content(&self) -> Result<Option<&str>> {
-        checks::text_or(self.content.as_deref(), "content", CONTENT_LIMIT)?;
+    fn content(&self) -> ApiResult<Option<&str>> {
+        validate::text_or(self.content.as_deref(), "content", CONTENT_LIMIT)?;
         Ok(self.content.as_deref())
     }
 
-    fn node(&self) -> Result<String> {
-        checks::node(self.sender_id.as_deref(), self.node_id.as_deref())
+    fn node(&self) -> ApiResult<String> {
+        validate::node(self.sender_id.as_deref(), self.node_id.as_deref())
     }
 }
 
 /// Reviews an asset that the node has fetched.
-#[utoipa::path(post, path = "/a2a/assets/{asset_id}/reviews", tag = "assets", request_body = Sent,
+#[utoipa::path(post, path = "/a2a/assets/{asset_id}/reviews", tag = "assets", request_body = ReviewRequest,
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
-    responses((status = 200, body = crate::http::openapi::assets::Review), (status = "4XX", body = crate::http::openapi::Problem)))]
+    responses((status = 200, body = crate::http::openapi::assets::Review), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn add(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     PathId(id): PathId,
-    JsonBody(sent): JsonBody<Sent>,
-) -> Result<Reply> {
+    JsonBody(sent): JsonBody<ReviewRequest>,
+) -> ApiResult<JsonReply> {
     let id = AssetId::parse(&id).ok_or_else(not_found)?;
     let rating =
         sent.rating()?.ok_or_else(|| ApiError::field("rating", "a whole number from 1 to 5", "missing"))?;
     let (node_id, rules) = (sent.node()?, hub.rules());
-    let review = Review {
+    let review = ReviewRow {
         review_id: hub.new_id("rev"),
         asset_id: id,
         node_id: node_id.clone(),
@@ -173,14 +175,14 @@ pub async fn add(
     let credentials = credentials.or_secret(sent.node_secret.as_deref());
     let limit = hub.config.limits.other;
     // Whoever may not speak for the node cannot use up its reviews either.
-    hub.read_as(&node_id, &credentials, |_, _| Ok(())).await?;
-    hub.limiter.take(&hub.store, HubCode::RateLimited, "review", &node_id, limit, rules.now).await?;
+    hub.authenticate_reader(&node_id, &credentials, |_, _| Ok(())).await?;
+    hub.limiter.check(&hub.store, HubCode::RateLimited, "review", &node_id, limit, rules.now).await?;
     // A fetch of a moment ago counts.
     hub.usage.flush(&hub).await?;
     let told = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let node = act_as(tx, &rules, &node_id, &credentials)?;
+            let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
             let asset = assets::get(tx, &id)?.ok_or_else(not_found)?;
             if owns(tx, &node, &asset.node_id)? {
                 return Err(ApiError::new(
@@ -197,7 +199,7 @@ pub async fn add(
                 ));
             }
             match reviews::add(tx, &review)? {
-                true => Ok(tell(&review)),
+                true => Ok(review_view(&review)),
                 false => Err(ApiError::new(
                     HubCode::AlreadyReviewed,
                     "This node has reviewed the asset before.",
@@ -206,27 +208,27 @@ pub async fn add(
             }
         })
         .await?;
-    Ok(Reply::json(&told))
+    Ok(JsonReply::json(&told))
 }
 
 /// The review that a request may change: by the node that wrote it, or by an account that may act for that node.
 fn own_review(
     tx: &mut dyn Tx,
-    rules: &Rules,
+    rules: &OperationContext,
     credentials: &Credentials,
     node_id: Option<&str>,
-    which: &OneReview,
-) -> Result<Review> {
-    let OneReview(id, review_id) = which;
+    which: &ReviewPath,
+) -> ApiResult<ReviewRow> {
+    let ReviewPath(id, review_id) = which;
     let review = reviews::lock(tx, id, review_id)?.ok_or_else(no_review)?;
-    if let Some(user) = accounts::caller(tx, credentials, rules.now)? {
+    if let Some(user) = account::caller(tx, credentials, rules.now)? {
         let author = nodes::get(tx, &review.node_id)?;
-        if author.is_some_and(|author| accounts::may_act_for(&user, &author)) {
+        if author.is_some_and(|author| account::may_act_for(&user, &author)) {
             return Ok(review);
         }
     } else {
         let node_id = node_id.ok_or_else(|| ApiError::field("sender_id", "a node id", "missing"))?;
-        if act_as(tx, rules, node_id, credentials)?.node_id == review.node_id {
+        if authenticate_node(tx, rules, node_id, credentials)?.node_id == review.node_id {
             return Ok(review);
         }
     }
@@ -239,16 +241,16 @@ fn own_review(
 
 /// Changes a review.
 #[utoipa::path(put, path = "/a2a/assets/{asset_id}/reviews/{review_id}", tag = "assets",
-    request_body = Sent,
+    request_body = ReviewRequest,
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"),
         ("review_id" = String, Path, description = "The review's id")),
-    responses((status = 200, body = crate::http::openapi::assets::Review), (status = "4XX", body = crate::http::openapi::Problem)))]
+    responses((status = 200, body = crate::http::openapi::assets::Review), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn change(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    which: OneReview,
-    JsonBody(sent): JsonBody<Sent>,
-) -> Result<Reply> {
+    which: ReviewPath,
+    JsonBody(sent): JsonBody<ReviewRequest>,
+) -> ApiResult<JsonReply> {
     let (rating, content) = (sent.rating()?, sent.content()?.map(str::to_owned));
     let node_id = (sent.sender_id.is_some() || sent.node_id.is_some()).then(|| sent.node()).transpose()?;
     let (rules, credentials) = (hub.rules(), credentials.or_secret(sent.node_secret.as_deref()));
@@ -260,16 +262,16 @@ pub async fn change(
             review.content = content.clone().unwrap_or(review.content);
             review.updated_at = rules.now.0;
             reviews::change(tx, &review.review_id, review.rating, &review.content, rules.now)?;
-            Ok(tell(&review))
+            Ok(review_view(&review))
         })
         .await?;
-    Ok(Reply::json(&told))
+    Ok(JsonReply::json(&told))
 }
 
 /// Who takes a review back.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct By {
+pub struct DeleteReviewRequest {
     /// The node that wrote the review.
     node_id: Option<String>,
     /// The same as `node_id`.
@@ -279,16 +281,17 @@ pub struct By {
 /// Takes a review back.
 #[utoipa::path(delete, path = "/a2a/assets/{asset_id}/reviews/{review_id}", tag = "assets",
     params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"),
-        ("review_id" = String, Path, description = "The review's id"), By),
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
+        ("review_id" = String, Path, description = "The review's id"), DeleteReviewRequest),
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn remove(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    which: OneReview,
-    Params(by): Params<By>,
-) -> Result<Reply> {
+    which: ReviewPath,
+    QueryParams(by): QueryParams<DeleteReviewRequest>,
+) -> ApiResult<JsonReply> {
     let named = by.sender_id.is_some() || by.node_id.is_some();
-    let node_id = named.then(|| checks::node(by.sender_id.as_deref(), by.node_id.as_deref())).transpose()?;
+    let node_id =
+        named.then(|| validate::node(by.sender_id.as_deref(), by.node_id.as_deref())).transpose()?;
     let rules = hub.rules();
     let review_id = hub
         .store
@@ -298,5 +301,5 @@ pub async fn remove(
             Ok(review.review_id)
         })
         .await?;
-    Ok(Reply::json(&json!({ "review_id": review_id, "status": "deleted" })))
+    Ok(JsonReply::json(&json!({ "review_id": review_id, "status": "deleted" })))
 }

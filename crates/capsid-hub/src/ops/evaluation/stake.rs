@@ -1,18 +1,18 @@
 //! `/a2a/validator/*`: a node puts credits aside to be asked for its judgement, and takes them back.
 
-use crate::auth::access::{Credentials, act_as};
-use crate::error::{ApiError, HubCode, Result};
-use crate::http::checks;
-use crate::http::envelope::Reply;
+use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::envelope::JsonReply;
 use crate::http::json::JsonBody;
-use crate::http::query::Params;
-use crate::state::Shared;
+use crate::http::query::QueryParams;
+use crate::http::validate;
+use crate::state::SharedHub;
 use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::stakes;
-use capsid_store::evaluation::stakes::{Stake, Staked};
+use capsid_store::evaluation::stakes::{StakeOutcome, StakeRow};
 use capsid_store::ledger;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,31 +20,31 @@ use serde_json::{Value, json};
 /// What is asked; the amount stands in the payload or beside it.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[schema(as = StakeRequest)]
-pub struct Request {
+pub struct StakeRequest {
     sender_id: Option<String>,
     node_id: Option<String>,
     node_secret: Option<String>,
     stake_amount: Option<f64>,
-    payload: Option<Inner>,
+    payload: Option<StakePayload>,
 }
 
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[schema(as = StakePayload)]
-struct Inner {
+struct StakePayload {
     node_id: Option<String>,
     stake_amount: Option<f64>,
 }
 
-impl Request {
-    fn node(&self) -> Result<String> {
-        let node_id = checks::node(self.sender_id.as_deref(), self.node_id.as_deref())?;
+impl StakeRequest {
+    fn node(&self) -> ApiResult<String> {
+        let node_id = validate::node(self.sender_id.as_deref(), self.node_id.as_deref())?;
         match self.payload.as_ref().and_then(|payload| payload.node_id.as_deref()) {
-            Some(inner) => checks::node(Some(&node_id), Some(inner)),
+            Some(inner) => validate::node(Some(&node_id), Some(inner)),
             None => Ok(node_id),
         }
     }
 
-    fn amount(&self, least: i64) -> Result<i64> {
+    fn amount(&self, least: i64) -> ApiResult<i64> {
         let inner = self.payload.as_ref().and_then(|payload| payload.stake_amount);
         let Some(asked) = inner.or(self.stake_amount) else { return Ok(least) };
         let path = if inner.is_some() { "payload.stake_amount" } else { "stake_amount" };
@@ -61,13 +61,13 @@ impl Request {
 /// Puts credits aside, the least amount of this hub where none is given; usually 100.
 ///
 /// Asking again for what is put aside already changes nothing; asking for more adds the difference.
-#[utoipa::path(post, path = "/a2a/validator/stake", tag = "nodes", request_body = Request,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(post, path = "/a2a/validator/stake", tag = "nodes", request_body = StakeRequest,
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn stake(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    JsonBody(asked): JsonBody<Request>,
-) -> Result<Reply> {
+    JsonBody(asked): JsonBody<StakeRequest>,
+) -> ApiResult<JsonReply> {
     let least = hub.config.credits.validator_stake;
     let (node_id, amount) = (asked.node()?, asked.amount(least)?);
     let credentials = credentials.or_secret(asked.node_secret.as_deref());
@@ -76,14 +76,14 @@ pub async fn stake(
     let answer = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            act_as(tx, &rules, &node_id, &credentials)?;
+            authenticate_node(tx, &rules, &node_id, &credentials)?;
             match stakes::stake(tx, &node_id, amount, &reference, rules.now)? {
-                Staked::Active(_) => standing(tx, &node_id, least),
-                Staked::Insufficient { need, have } => Err(insufficient(need, have)),
+                StakeOutcome::Active(_) => load_stake_view(tx, &node_id, least),
+                StakeOutcome::Insufficient { need, have } => Err(insufficient(need, have)),
             }
         })
         .await?;
-    Ok(Reply::json(&answer))
+    Ok(JsonReply::json(&answer))
 }
 
 fn insufficient(need: i64, have: i64) -> ApiError {
@@ -96,18 +96,18 @@ fn insufficient(need: i64, have: i64) -> ApiError {
         ),
         "Earn credits first, or stake less.",
     )
-    .with("required", credits::shown(need))
-    .with("available", credits::shown(have))
+    .with("required", credits::to_decimal(need))
+    .with("available", credits::to_decimal(have))
 }
 
 /// Takes back what was put aside.
-#[utoipa::path(post, path = "/a2a/validator/unstake", tag = "nodes", request_body = Request,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(post, path = "/a2a/validator/unstake", tag = "nodes", request_body = StakeRequest,
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn unstake(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    JsonBody(asked): JsonBody<Request>,
-) -> Result<Reply> {
+    JsonBody(asked): JsonBody<StakeRequest>,
+) -> ApiResult<JsonReply> {
     let node_id = asked.node()?;
     let credentials = credentials.or_secret(asked.node_secret.as_deref());
     hub.limit_calls(&credentials, &node_id).await?;
@@ -115,7 +115,7 @@ pub async fn unstake(
     let answer = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            act_as(tx, &rules, &node_id, &credentials)?;
+            authenticate_node(tx, &rules, &node_id, &credentials)?;
             if stakes::is_needed(tx, &node_id, rules.now)? {
                 return Err(ApiError::new(
                     HubCode::StateConflict,
@@ -124,42 +124,44 @@ pub async fn unstake(
                 ));
             }
             stakes::release(tx, &node_id, &reference, rules.now)?;
-            standing(tx, &node_id, least)
+            load_stake_view(tx, &node_id, least)
         })
         .await?;
-    Ok(Reply::json(&answer))
+    Ok(JsonReply::json(&answer))
 }
 
 /// Whose stake is asked for.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct StatusQuery {
+pub struct StakeStatusParams {
     /// The node.
     node_id: Option<String>,
 }
 
 /// Shows what a node has put aside.
-#[utoipa::path(get, path = "/a2a/validator/status", tag = "nodes", params(StatusQuery),
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(get, path = "/a2a/validator/status", tag = "nodes", params(StakeStatusParams),
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn status(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    Params(query): Params<StatusQuery>,
-) -> Result<Reply> {
-    let node_id = checks::node(None, query.node_id.as_deref())?;
+    QueryParams(query): QueryParams<StakeStatusParams>,
+) -> ApiResult<JsonReply> {
+    let node_id = validate::node(None, query.node_id.as_deref())?;
     let (who, least) = (node_id.clone(), hub.config.credits.validator_stake);
-    let answer = hub.read_as(&node_id, &credentials, move |tx, _| standing(tx, &who, least)).await?;
-    Ok(Reply::json(&answer))
+    let answer = hub
+        .authenticate_reader(&node_id, &credentials, move |tx, _| load_stake_view(tx, &who, least))
+        .await?;
+    Ok(JsonReply::json(&answer))
 }
 
-fn standing(tx: &mut dyn Tx, node_id: &str, least: i64) -> Result<Value> {
-    let none = Stake { amount: 0, status: "none".to_owned(), staked_at: 0 };
+fn load_stake_view(tx: &mut dyn Tx, node_id: &str, least: i64) -> ApiResult<Value> {
+    let none = StakeRow { amount: 0, status: "none".to_owned(), staked_at: 0 };
     let stake = stakes::get(tx, node_id)?.unwrap_or(none);
     let since = stake.is_active().then(|| Time(stake.staked_at).iso());
     Ok(json!({
-        "stake": { "node_id": node_id, "amount": credits::shown(stake.amount), "status": stake.status, "staked_at": since },
+        "stake": { "node_id": node_id, "amount": credits::to_decimal(stake.amount), "status": stake.status, "staked_at": since },
         "is_validator": stake.is_active(),
-        "min_stake": credits::shown(least),
-        "credit_balance": credits::shown(ledger::balance(tx, &ledger::node_account(node_id))?),
+        "min_stake": credits::to_decimal(least),
+        "credit_balance": credits::to_decimal(ledger::balance(tx, &ledger::node_account(node_id))?),
     }))
 }

@@ -1,3 +1,3 @@
 //! Events of a node, streamed or polled.
 
-pub mod events;
+pub mod stream;

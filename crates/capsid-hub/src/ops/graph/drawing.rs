@@ -1,256 +1,155 @@
-//! `GET /kg/graph`: a part of the graph as a drawing.
+//! A part of the graph, ready to be drawn: each thing with its place, and each line once.
 
-use super::filters::{Filters, listed};
-use super::hits::{self, Asked, Hit};
-use super::picture::{MOST_LINES, MOST_THINGS, Picture};
-use super::price::{Strangers, admit};
-use super::query::LONGEST_QUERY;
-use super::who::Sender;
-use super::with_charge;
-use crate::auth::access::Credentials;
-use crate::error::{ApiError, HubCode, Result};
-use crate::http::checks;
-use crate::http::envelope::Reply;
-use crate::http::query;
-use crate::http::query::Params;
-use crate::state::Shared;
-use axum::extract::State;
-use capsid_rules::graph::names::read_id;
-use capsid_rules::graph::{Thing, kind};
-use capsid_rules::lifecycle::{AssetType, Status};
-use capsid_store::assets::id::AssetId;
-use capsid_store::assets::listing;
-use capsid_store::assets::listing::{Filter, Position, Sort};
+use super::hits::GraphHit;
+use super::walk::is_asset;
+use crate::error::ApiResult;
+use crate::ops::assets::view::rounded;
+use capsid_model::time::Time;
+use capsid_rules::graph::layout::force;
+use capsid_rules::graph::names::shown_id;
 use capsid_store::db::tx::Tx;
-use capsid_store::graph::graph_use::What;
-use capsid_store::graph::{self, Bounds, Entity, Step};
-use serde::Deserialize;
-use serde_json::Value;
-use std::collections::HashMap;
+use capsid_store::graph::{self, Entity, PathStep, Relation};
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
 
-/// How many things are drawn where nobody says how many, and how many of them answer a question.
-const USUAL: i64 = 80;
-const MOST_HITS: usize = 20;
-/// From how many things at once a drawing begins.
-const MOST_BEGINNINGS: usize = 50;
-/// How many relations of one kind are drawn from one thing.
-const FAN_OUT: usize = 12;
-/// How many of the latest assets a drawing of nothing in particular begins with.
-const LATEST: usize = 6;
-/// How many of them are looked at where only some are asked for.
-const MOST_LOOKED_AT: usize = 200;
+/// The most things and lines of a drawing.
+pub const MOST_THINGS: usize = 300;
+pub const MOST_LINES: usize = 900;
+/// Where the places of a drawing come from; any number does, but always the same.
+const SEED: u64 = 20_261_116;
 
-/// What is to be drawn.
-#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct Wanted {
-    /// A question: what answers it is drawn, with the ways that lead there.
-    q: Option<String>,
-    /// Things by their ids or those of assets, with commas between them: what they hang together with is drawn.
-    around: Option<String>,
-    /// How many steps away from where the drawing begins: 1 to 3, usually 1.
-    #[param(value_type = Option<i64>, minimum = 1, maximum = 3)]
-    depth: Option<String>,
-    /// Only things of these kinds, with commas between them, such as `signal,gene`.
-    kinds: Option<String>,
-    /// Only assets for this kind of change: repair, optimize, innovate, explore or regulatory.
-    category: Option<String>,
-    /// Only what was said from this time or day on.
-    since: Option<String>,
-    /// Only what was said before this time or day.
-    until: Option<String>,
-    /// Only assets that are known to work there, such as `linux_x64`.
-    environment: Option<String>,
-    /// How many things: 1 to 300, usually 80.
-    #[param(value_type = Option<i64>, minimum = 1, maximum = 300)]
-    limit: Option<String>,
-    /// The node that asks, where no account does.
-    node_id: Option<String>,
+/// What is drawn.
+#[derive(Debug, Default)]
+pub struct GraphDrawing {
+    things: Vec<Entity>,
+    known: HashMap<i64, usize>,
+    lines: Vec<Relation>,
+    /// How many relations of each thing are drawn, before those that say the same are made one.
+    drawn: HashMap<i64, i64>,
+    /// There is more than is drawn.
+    pub truncated: bool,
 }
 
-/// A part of the graph as a drawing: what answers a question, what some things hang together with, or what was published
-/// last.
-#[utoipa::path(get, path = "/kg/graph", tag = "graph", params(Wanted),
-    responses((status = 200, body = crate::http::openapi::graph::GraphDrawing), (status = "4XX", body = crate::http::openapi::Problem)))]
-pub async fn draw(
-    State(hub): State<Shared>,
-    credentials: Credentials,
-    Params(wanted): Params<Wanted>,
-) -> Result<Reply> {
-    let sender = Sender::of(credentials, None, wanted.node_id.as_deref(), None)?;
-    let order = Order::read(&wanted)?;
-    let ticket = admit(&hub, &sender, What::Query, Strangers::Welcome).await?;
-    let near = hub.embedder.near(&hub, &order.words).await;
-    let told = hub.store.read::<_, ApiError, _>(move |tx| order.draw(tx, near.clone())).await?;
-    with_charge(&hub, ticket, told).await
-}
-
-/// The same, read and checked.
-#[derive(Debug, Clone)]
-struct Order {
-    words: String,
-    /// Each thing as it was named, with the numbers that it may have.
-    around: Vec<(String, Vec<i64>)>,
-    depth: usize,
-    filters: Filters,
-    most: usize,
-}
-
-impl Order {
-    fn read(wanted: &Wanted) -> Result<Self> {
-        checks::text_or(wanted.q.as_deref(), "q", LONGEST_QUERY)?;
-        let around: Vec<(String, Vec<i64>)> = listed(wanted.around.as_deref())
-            .map(|name| {
-                let ids = numbers(name).ok_or_else(|| {
-                    let expected = "ids of things, such as e_00ff00ff00ff00ff, or of assets";
-                    ApiError::field("around", expected, "something else")
-                })?;
-                Ok((name.to_owned(), ids))
-            })
-            .collect::<Result<_>>()?;
-        if around.len() > MOST_BEGINNINGS {
-            let received = format!("{} ids", around.len());
-            return Err(ApiError::field("around", format!("at most {MOST_BEGINNINGS} ids"), received));
+impl GraphDrawing {
+    /// Draws a thing, unless there are as many as asked for.
+    pub fn put(&mut self, entity: &Entity, most: usize) -> bool {
+        if self.known.contains_key(&entity.id) {
+            return true;
         }
-        let filters = Filters::of_query(
-            wanted.kinds.as_deref(),
-            wanted.category.as_deref(),
-            (wanted.since.as_deref(), wanted.until.as_deref()),
-            wanted.environment.as_deref(),
-        )?;
-        Ok(Self {
-            words: wanted.q.as_deref().unwrap_or_default().trim().to_owned(),
-            around,
-            depth: query::limit(wanted.depth.as_deref(), 1, 3) as usize,
-            filters,
-            most: query::limit(wanted.limit.as_deref(), USUAL, MOST_THINGS as i64) as usize,
-        })
+        if self.things.len() >= most.min(MOST_THINGS) {
+            self.truncated = true;
+            return false;
+        }
+        self.known.insert(entity.id, self.things.len());
+        self.things.push(entity.clone());
+        true
     }
 
-    fn draw(&self, tx: &mut dyn Tx, near: capsid_store::search::embeddings::Near) -> Result<Value> {
-        let mut picture = Picture::default();
-        let mut hits = Vec::new();
-        if !self.words.is_empty() {
-            let asked = Asked {
-                words: self.words.clone(),
-                filters: self.filters.clone(),
-                by_meaning: true,
-                depth: self.depth.max(2),
-                limit: self.most.min(MOST_HITS),
-                near,
-            };
-            hits = hits::find(tx, &asked)?.hits;
-        }
-        let mut begun = self.beginnings(tx)?;
-        begun.extend(hits.iter().map(|hit| hit.entity.clone()));
-        // What is asked for by its id is drawn whatever its kind.
-        let is_named = !self.around.is_empty();
-        for entity in begun.iter().filter(|entity| is_named || self.filters.takes(entity)) {
-            picture.put(entity, self.most);
-        }
-        self.ways(&mut picture, &hits);
-        let begun: Vec<i64> = begun.iter().map(|entity| entity.id).collect();
-        self.spread(tx, &mut picture, &begun)?;
-        picture.told(tx, &hits, &[])
-    }
-
-    /// What is asked for by its id; where nothing is asked for at all, what was published last.
-    fn beginnings(&self, tx: &mut dyn Tx) -> Result<Vec<Entity>> {
-        if self.around.is_empty() {
-            return if self.words.is_empty() { latest(tx, &self.filters) } else { Ok(Vec::new()) };
-        }
-        let ids: Vec<i64> = self.around.iter().flat_map(|(_, ids)| ids.iter().copied()).collect();
-        let found = graph::entities(tx, &ids)?;
-        let is_there = |ids: &[i64]| found.iter().any(|entity| ids.contains(&entity.id));
-        match self.around.iter().find(|(_, ids)| !is_there(ids)) {
-            Some((name, _)) => Err(unknown(name)),
-            None => Ok(found),
+    /// Draws a step of a way with both its ends.
+    pub fn insert_hop(&mut self, hop: &PathStep, most: usize) {
+        if self.put(&hop.from, most) && self.put(&hop.to, most) {
+            self.join(std::slice::from_ref(&hop.relation));
         }
     }
 
-    /// The ways that led to what answers, as long as there is room.
-    fn ways(&self, picture: &mut Picture, hits: &[Hit]) {
-        for hop in hits.iter().flat_map(|hit| &hit.path) {
-            picture.put_hop(hop, self.most);
+    /// The numbers of what is drawn.
+    pub fn ids(&self) -> Vec<i64> {
+        self.things.iter().map(|entity| entity.id).collect()
+    }
+
+    /// Draws those relations that have both ends in the drawing. Where several say the same, it is one line, by the word of
+    /// the hub rather than of others, and then of who said it last.
+    pub fn join(&mut self, relations: &[Relation]) {
+        for relation in relations {
+            let ends = [relation.source, relation.target];
+            if !ends.iter().all(|id| self.known.contains_key(id)) || self.lines.contains(relation) {
+                continue;
+            }
+            self.lines.push(relation.clone());
+            for id in ends.iter().collect::<HashSet<_>>() {
+                *self.drawn.entry(*id).or_default() += 1;
+            }
         }
     }
 
-    /// What hangs together with what the drawing begins with, the nearest first.
-    fn spread(&self, tx: &mut dyn Tx, picture: &mut Picture, begun: &[i64]) -> Result<()> {
-        let bounds = Bounds { depth: self.depth, fan_out: FAN_OUT, most: MOST_LINES };
-        let mut steps = graph::around(tx, begun, bounds)?;
-        picture.truncated |= steps.len() >= MOST_LINES;
-        steps.retain(|step| self.filters.follows(&step.relation));
-        let mut ids: Vec<i64> = Vec::new();
-        for Step { relation, .. } in &steps {
-            ids.extend([relation.source, relation.target]);
-        }
-        let wanted = self.wanted(tx, &ids)?;
-        for Step { relation, .. } in &steps {
-            for id in [relation.source, relation.target] {
-                if let Some(entity) = wanted.get(&id) {
-                    picture.put(entity, self.most);
+    fn merged(&mut self) -> Vec<Relation> {
+        let mut lines = std::mem::take(&mut self.lines);
+        lines.sort_by_key(|line| (line.is_told, std::cmp::Reverse(line.said_at)));
+        let mut at: HashMap<(i64, String, i64), usize> = HashMap::new();
+        let mut merged: Vec<Relation> = Vec::new();
+        for line in lines {
+            let key = (line.source, line.kind.clone(), line.target);
+            match at.get(&key).and_then(|at| merged.get_mut(*at)) {
+                // What was told lends no weight to what the hub saw.
+                Some(known) if line.is_told && !known.is_told => {}
+                Some(known) => {
+                    known.claims += line.claims;
+                    known.confidence = known.confidence.max(line.confidence);
+                }
+                None => {
+                    at.insert(key, merged.len());
+                    merged.push(line);
                 }
             }
         }
-        let relations: Vec<_> = steps.into_iter().map(|step| step.relation).collect();
-        picture.join(&relations);
-        Ok(())
+        self.truncated |= merged.len() > MOST_LINES;
+        merged.truncate(MOST_LINES);
+        merged
     }
 
-    /// Those of some things that are asked for.
-    fn wanted(&self, tx: &mut dyn Tx, ids: &[i64]) -> Result<HashMap<i64, Entity>> {
-        let mut ids = ids.to_vec();
-        ids.sort_unstable();
-        ids.dedup();
-        let mut found = graph::entities(tx, &ids)?;
-        found.retain(|entity| self.filters.takes(entity));
-        self.filters.keep_assets(tx, &mut found)?;
-        Ok(found.into_iter().map(|entity| (entity.id, entity)).collect())
-    }
-}
-
-/// The numbers that a thing may have by its own id, or by that of an asset, which does not tell of what type it is.
-fn numbers(name: &str) -> Option<Vec<i64>> {
-    if let Some(id) = read_id(name) {
-        return Some(vec![id]);
-    }
-    let key = AssetId::parse(name)?.to_string();
-    Some(AssetType::ALL.map(|of| Thing::new(kind::of(of), key.clone()).id()).to_vec())
-}
-
-/// The assets that were promoted last, or published, where none is, as far as they are asked for. Where other things than
-/// assets are, a drawing still begins with some, for they lead there.
-fn latest(tx: &mut dyn Tx, filters: &Filters) -> Result<Vec<Entity>> {
-    let types = Some(filters.types()).filter(|types| !types.is_empty());
-    let types = types.unwrap_or_else(|| vec![AssetType::Capsule]);
-    let of_any_kind = Filters { kinds: Vec::new(), ..filters.clone() };
-    let most = if filters.narrows_assets() { MOST_LOOKED_AT } else { LATEST };
-    for status in [Status::Promoted, Status::Candidate] {
-        let category = filters.category.clone();
-        let filter = Filter { types: types.clone(), category, ..Filter::of(status) };
-        let mut found = listing::list(tx, &filter, Sort::Newest, Position::START, most)?;
-        of_any_kind.keep_listed(tx, &mut found)?;
-        found.truncate(LATEST);
-        let ids: Vec<i64> = found
+    /// The drawing, with places, states of assets, and how much more there is to each thing.
+    pub fn to_view(mut self, tx: &mut dyn Tx, hits: &[GraphHit], path: &[i64]) -> ApiResult<Value> {
+        let ids = self.ids();
+        let all = graph::degrees(tx, &ids)?;
+        let lines = self.merged();
+        let place = |id: i64| self.known.get(&id).copied().unwrap_or_default();
+        let pairs: Vec<(usize, usize)> =
+            lines.iter().map(|line| (place(line.source), place(line.target))).collect();
+        let places = force(self.things.len(), &pairs, SEED);
+        let hit_by: HashMap<i64, &GraphHit> = hits.iter().map(|hit| (hit.entity.id, hit)).collect();
+        let nodes: Vec<Value> = self
+            .things
             .iter()
-            .map(|listed| {
-                Thing::new(kind::of(listed.asset.asset_type), listed.asset.asset_id.to_string()).id()
+            .zip(places)
+            .map(|(entity, (x, y))| {
+                let hit = hit_by.get(&entity.id);
+                let hidden = all.get(&entity.id).unwrap_or(&0) - self.drawn.get(&entity.id).unwrap_or(&0);
+                json!({
+                    "id": shown_id(entity.id), "kind": entity.kind, "name": entity.name, "key": entity.key,
+                    "x": x, "y": y, "score": hit.map(|hit| rounded(hit.score)), "is_hit": hit.is_some(),
+                    "mentions": entity.mentions, "told": entity.told,
+                    "asset_id": is_asset(entity).then_some(&entity.key), "status": entity.status,
+                    "hidden_relations": hidden.max(0),
+                })
             })
             .collect();
-        let found = graph::entities(tx, &ids)?;
-        if !found.is_empty() {
-            return Ok(found);
-        }
+        let drawn = |hit: &&GraphHit| self.known.contains_key(&hit.entity.id);
+        Ok(json!({
+            "nodes": nodes, "edges": lines.iter().map(edge).collect::<Vec<_>>(),
+            "hits": hits.iter().filter(drawn).map(hit).collect::<Vec<_>>(),
+            "path": path.iter().map(|id| shown_id(*id)).collect::<Vec<_>>(), "truncated": self.truncated,
+        }))
     }
-    Ok(Vec::new())
 }
 
-/// The refusal of a thing that is not there.
-pub fn unknown(name: &str) -> ApiError {
-    ApiError::new(
-        HubCode::NotFound,
-        format!("The graph has nothing that is called `{}`.", crate::error::shown(name)),
-        "Search with GET /kg/graph?q=…; its nodes have the ids.",
-    )
+fn edge(line: &Relation) -> Value {
+    json!({
+        "from": shown_id(line.source), "to": shown_id(line.target), "kind": line.kind,
+        "confidence": rounded(line.confidence), "claims": line.claims, "said_by": line.said_by,
+        "said_at": line.said_at.map(|at| Time(at).iso()), "asset_id": line.asset_id, "is_told": line.is_told,
+    })
+}
+
+fn hit(hit: &GraphHit) -> Value {
+    let path: Vec<Value> = hit
+        .path
+        .iter()
+        .map(|hop| {
+            json!({ "from": shown_id(hop.relation.source), "to": shown_id(hop.relation.target), "kind": hop.relation.kind })
+        })
+        .collect();
+    json!({
+        "id": shown_id(hit.entity.id), "score": rounded(hit.score), "words": hit.words, "ways": hit.ways,
+        "path": path,
+    })
 }

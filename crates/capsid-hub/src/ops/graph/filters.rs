@@ -1,19 +1,19 @@
 //! What of the graph is asked for.
 
-use crate::error::{ApiError, Result};
-use crate::http::checks;
-use crate::http::checks::CATEGORIES;
-use crate::http::fields::Fields;
+use crate::error::{ApiError, ApiResult};
+use crate::http::object_reader::ObjectReader;
+use crate::http::validate;
+use crate::http::validate::CATEGORIES;
 use capsid_rules::graph::kind;
 use capsid_rules::graph::names::normal;
 use capsid_rules::lifecycle::AssetType;
 use capsid_store::assets::environments;
 use capsid_store::assets::id::AssetId;
-use capsid_store::assets::listing;
-use capsid_store::assets::listing::Listed;
+use capsid_store::assets::list;
+use capsid_store::assets::list::ListedAsset;
 use capsid_store::db::tx::Tx;
 use capsid_store::graph::{Entity, Relation};
-use capsid_store::search::Hit;
+use capsid_store::search::SearchHit;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ const LONGEST_ENVIRONMENT: usize = 200;
 
 /// What is asked for; of everything that is empty or missing, all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filters {
+pub struct GraphFilters {
     /// Things of these kinds.
     pub kinds: Vec<String>,
     /// Relations of these kinds.
@@ -43,20 +43,20 @@ pub struct Filters {
     pub environment: Option<String>,
 }
 
-impl Filters {
+impl GraphFilters {
     /// Reads `filters` of a body.
-    pub fn read(filters: &Map<String, Value>) -> Result<Self> {
+    pub fn read(filters: &Map<String, Value>) -> ApiResult<Self> {
         if let Some(name) = filters.keys().find(|name| !KNOWN.contains(&name.as_str())) {
-            return Err(checks::unknown_member(&format!("filters.{name}"), &KNOWN));
+            return Err(validate::unknown_member(&format!("filters.{name}"), &KNOWN));
         }
-        let fields = Fields::new(filters, "filters");
+        let fields = ObjectReader::new(filters, "filters");
         let mut kinds = fields.texts("types", MOST_KINDS, LONGEST_KIND)?;
         kinds.extend(fields.texts("entity_types", MOST_KINDS, LONGEST_KIND)?);
         let relations = fields.texts("relation_types", MOST_KINDS, LONGEST_KIND)?;
         let text = |name: &str, most: usize| fields.text(name, 1, most).map(|text| text.map(str::to_owned));
         let moment = |name: &str| match filters.get(name).and_then(Value::as_i64) {
             Some(at) => Ok(Some(at)),
-            None => checks::moment(fields.text(name, 0, 40)?, &format!("filters.{name}")),
+            None => validate::moment(fields.text(name, 0, 40)?, &format!("filters.{name}")),
         };
         let filters = Self {
             kinds: kinds.into_iter().map(kind_named).collect(),
@@ -66,17 +66,17 @@ impl Filters {
             until: moment("until")?,
             environment: text("environment", LONGEST_ENVIRONMENT)?.as_deref().map(normal),
         };
-        checks::word_or(filters.category.as_deref(), "filters.category", &CATEGORIES)?;
+        validate::word_or(filters.category.as_deref(), "filters.category", &CATEGORIES)?;
         Ok(filters)
     }
 
     /// Reads the words of a query: kinds with commas between them, and the rest as it is.
-    pub fn of_query(
+    pub fn from_query(
         kinds: Option<&str>,
         category: Option<&str>,
         (since, until): (Option<&str>, Option<&str>),
         environment: Option<&str>,
-    ) -> Result<Self> {
+    ) -> ApiResult<Self> {
         let [category, environment] =
             [category, environment].map(|text| text.map(str::trim).filter(|text| !text.is_empty()));
         let kinds: Vec<String> = listed(kinds).map(kind_named).collect();
@@ -84,26 +84,26 @@ impl Filters {
             let expected = format!("at most {MOST_KINDS} kinds of at most {LONGEST_KIND} characters");
             return Err(ApiError::field("kinds", expected, "more"));
         }
-        checks::word_or(category, "category", &CATEGORIES)?;
-        checks::name_or(environment, "environment", LONGEST_ENVIRONMENT)?;
+        validate::word_or(category, "category", &CATEGORIES)?;
+        validate::name_or(environment, "environment", LONGEST_ENVIRONMENT)?;
         Ok(Self {
             kinds,
             relations: Vec::new(),
             category: category.map(str::to_owned),
-            since: checks::moment(since, "since")?,
-            until: checks::moment(until, "until")?,
+            since: validate::moment(since, "since")?,
+            until: validate::moment(until, "until")?,
             environment: environment.map(normal),
         })
     }
 
     /// Whether a thing is of a kind that is asked for.
-    pub fn takes(&self, entity: &Entity) -> bool {
+    pub fn accepts(&self, entity: &Entity) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&entity.kind)
     }
 
     /// The same for assets of a type.
-    pub fn takes_type(&self, asset_type: AssetType) -> bool {
-        self.kinds.is_empty() || self.kinds.iter().any(|of| of == kind::of(asset_type))
+    pub fn accepts_type(&self, asset_type: AssetType) -> bool {
+        self.kinds.is_empty() || self.kinds.iter().any(|of| of == kind::kind_of_asset(asset_type))
     }
 
     /// Whether a relation is asked for. What the hub counts was said at no particular moment, so a time leaves it out.
@@ -123,7 +123,7 @@ impl Filters {
     }
 
     /// Leaves out assets that are not asked for.
-    pub fn keep_assets(&self, tx: &mut dyn Tx, things: &mut Vec<Entity>) -> Result<()> {
+    pub fn retain_assets(&self, tx: &mut dyn Tx, things: &mut Vec<Entity>) -> ApiResult<()> {
         if !self.narrows_assets() {
             return Ok(());
         }
@@ -132,16 +132,16 @@ impl Filters {
             .filter(|entity| kind::is_asset(&entity.kind))
             .filter_map(|entity| AssetId::parse(&entity.key))
             .collect();
-        let mut listed = listing::by_id(tx, &ids)?;
-        self.keep_listed(tx, &mut listed)?;
+        let mut listed = list::by_id(tx, &ids)?;
+        self.retain_listed(tx, &mut listed)?;
         let kept: HashSet<String> = listed.iter().map(|listed| listed.asset.asset_id.to_string()).collect();
         things.retain(|entity| !kind::is_asset(&entity.kind) || kept.contains(&entity.key));
         Ok(())
     }
 
     /// The same for assets themselves.
-    pub fn keep_listed(&self, tx: &mut dyn Tx, listed: &mut Vec<Listed>) -> Result<()> {
-        listed.retain(|listed| self.takes_asset(listed));
+    pub fn retain_listed(&self, tx: &mut dyn Tx, listed: &mut Vec<ListedAsset>) -> ApiResult<()> {
+        listed.retain(|listed| self.accepts_asset(listed));
         let Some(environment) = &self.environment else { return Ok(()) };
         let seqs: Vec<i64> = listed.iter().map(|listed| listed.asset.seq).collect();
         let working = environments::working_in(tx, &seqs, environment)?;
@@ -150,18 +150,18 @@ impl Filters {
     }
 
     /// The same for what was found by its words.
-    pub fn keep_hits(&self, tx: &mut dyn Tx, hits: &mut Vec<Hit>) -> Result<()> {
-        let mut listed: Vec<Listed> = hits.iter().map(|hit| hit.listed.clone()).collect();
-        self.keep_listed(tx, &mut listed)?;
+    pub fn retain_hits(&self, tx: &mut dyn Tx, hits: &mut Vec<SearchHit>) -> ApiResult<()> {
+        let mut listed: Vec<ListedAsset> = hits.iter().map(|hit| hit.listed.clone()).collect();
+        self.retain_listed(tx, &mut listed)?;
         let kept: HashSet<i64> = listed.iter().map(|listed| listed.asset.seq).collect();
         hits.retain(|hit| kept.contains(&hit.listed.asset.seq));
         Ok(())
     }
 
     /// Whether an asset is asked for, but for where it works.
-    fn takes_asset(&self, listed: &Listed) -> bool {
+    fn accepts_asset(&self, listed: &ListedAsset) -> bool {
         let (asset, at) = (&listed.asset, listed.asset.created_at);
-        self.takes_type(asset.asset_type)
+        self.accepts_type(asset.asset_type)
             && (self.category.is_none() || self.category == asset.traits.category)
             && self.since.is_none_or(|since| at >= since)
             && self.until.is_none_or(|until| at < until)
@@ -169,7 +169,7 @@ impl Filters {
 
     /// The types of assets that are asked for by their kinds.
     pub fn types(&self) -> Vec<AssetType> {
-        let named = |of: &AssetType| self.kinds.iter().any(|kind| kind == kind::of(*of));
+        let named = |of: &AssetType| self.kinds.iter().any(|kind| kind == kind::kind_of_asset(*of));
         AssetType::ALL.into_iter().filter(named).collect()
     }
 
@@ -191,7 +191,8 @@ pub fn listed(text: Option<&str>) -> impl Iterator<Item = &str> {
 
 /// The kind that a word names; types of assets may be written as elsewhere.
 pub fn kind_named(word: &str) -> String {
-    AssetType::parse(word.trim()).map_or_else(|| word.trim().to_lowercase(), |of| kind::of(of).to_owned())
+    AssetType::parse(word.trim())
+        .map_or_else(|| word.trim().to_lowercase(), |of| kind::kind_of_asset(of).to_owned())
 }
 
 #[cfg(test)]
@@ -199,8 +200,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(filters: &Value) -> Result<Filters> {
-        Filters::read(filters.as_object().unwrap())
+    fn read(filters: &Value) -> ApiResult<GraphFilters> {
+        GraphFilters::read(filters.as_object().unwrap())
     }
 
     fn relation(kind: &str, said_at: Option<i64>) -> Relation {
@@ -225,7 +226,7 @@ mod tests {
         assert!(read(&json!({"category": "sorcery"})).is_err());
         assert!(read(&json!({"types": "gene"})).is_err());
         assert!(read(&json!({"since": "yesterday"})).is_err());
-        assert_eq!(read(&json!({})).unwrap(), Filters::default());
+        assert_eq!(read(&json!({})).unwrap(), GraphFilters::default());
     }
 
     #[test]
@@ -236,7 +237,8 @@ mod tests {
         assert_eq!(filters.assets(), (true, None));
         assert_eq!(read(&json!({"types": ["Capsule"]})).unwrap().assets(), (true, Some(AssetType::Capsule)));
         assert_eq!(read(&json!({"types": ["signal"]})).unwrap().assets(), (false, None));
-        let of_query = Filters::of_query(Some("Gene, ,signal"), None, (None, None), Some(" ")).unwrap();
+        let of_query =
+            GraphFilters::from_query(Some("Gene, ,signal"), None, (None, None), Some(" ")).unwrap();
         assert_eq!(of_query.kinds, ["gene", "signal"]);
         assert_eq!(of_query.environment, None);
     }

@@ -1,16 +1,16 @@
 //! `POST /kg/forget`: taking back what one told the graph.
 
-use super::items::{self, known, refused, sender, teller};
+use super::items::{self, find_author, parse_known, refused, sender};
 use super::price::admit_free;
-use crate::auth::access::Credentials;
-use crate::error::{ApiError, Result};
-use crate::http::envelope::Reply;
-use crate::http::fields::kind_of;
+use crate::auth::credentials::Credentials;
+use crate::error::{ApiError, ApiResult};
+use crate::http::envelope::JsonReply;
 use crate::http::json::JsonBody;
-use crate::state::Shared;
+use crate::http::object_reader::kind_of;
+use crate::state::SharedHub;
 use axum::extract::State;
-use capsid_store::graph::graph_use::What;
-use capsid_store::graph::{self, Forget, Which};
+use capsid_store::graph::usage::GraphUseKind;
+use capsid_store::graph::{self, ForgetOutcome, ForgetSelection};
 use serde_json::{Map, Value, json};
 
 /// What may stand in a body.
@@ -22,39 +22,39 @@ const OF_BODIES: [&str; 7] =
 /// The body of a telling takes back what it told. What others told, and what the hub itself says, stays. Naming what one
 /// did not tell is no error; it is counted. Taking back the same again changes nothing, and costs nothing.
 #[utoipa::path(post, path = "/kg/forget", tag = "graph", request_body = crate::http::openapi::graph::GraphForgetting,
-    responses((status = 200, body = crate::http::openapi::graph::GraphForgotten), (status = "4XX", body = crate::http::openapi::Problem)))]
+    responses((status = 200, body = crate::http::openapi::graph::GraphForgotten), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn forget(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     JsonBody(body): JsonBody<Map<String, Value>>,
-) -> Result<Reply> {
+) -> ApiResult<JsonReply> {
     let sender = sender(credentials, &body)?;
     let which = read(body)?;
-    admit_free(&hub, &sender, What::Ingest).await?;
+    admit_free(&hub, &sender, GraphUseKind::Ingest).await?;
     let rules = hub.rules();
     let gone = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let asker = teller(tx, &rules, &sender, false)?;
-            match graph::forget(tx, &asker.name, &which)? {
-                Forget::Done(gone) => Ok(gone),
-                Forget::Refused(refusals) => Err(refused(&refusals)),
+            let asker = find_author(tx, &rules, &sender, false)?;
+            match graph::forget_statements(tx, &asker.name, &which)? {
+                ForgetOutcome::Done(gone) => Ok(gone),
+                ForgetOutcome::Refused(refusals) => Err(refused(&refusals)),
             }
         })
         .await?;
-    Ok(Reply::json(&json!({
+    Ok(JsonReply::json(&json!({
         "forgotten": { "entities": gone.entities, "relations": gone.relations }, "not_told": gone.not_told,
     })))
 }
 
 /// What is to be taken back. Everything is only ever meant where nothing is named.
-fn read(mut body: Map<String, Value>) -> Result<Which> {
-    known("", &body, &OF_BODIES)?;
+fn read(mut body: Map<String, Value>) -> ApiResult<ForgetSelection> {
+    parse_known("", &body, &OF_BODIES)?;
     match body.shift_remove("everything") {
-        None | Some(Value::Null | Value::Bool(false)) => items::read(body).map(Which::Some),
+        None | Some(Value::Null | Value::Bool(false)) => items::read(body).map(ForgetSelection::Some),
         Some(Value::Bool(true)) => {
             match ["entities", "relations", "relationships"].iter().find(|name| body.contains_key(**name)) {
-                None => Ok(Which::Everything),
+                None => Ok(ForgetSelection::Everything),
                 Some(name) => Err(ApiError::field(*name, "nothing beside `everything`", "items")),
             }
         }
@@ -67,13 +67,16 @@ mod tests {
     use super::*;
 
     #[allow(clippy::needless_pass_by_value)]
-    fn reads(body: Value) -> Option<Which> {
+    fn reads(body: Value) -> Option<ForgetSelection> {
         read(body.as_object().cloned().unwrap_or_default()).ok()
     }
 
     #[test]
     fn everything_is_meant_only_where_it_is_said() {
-        assert_eq!(reads(json!({"everything": true, "sender_id": "node_a"})), Some(Which::Everything));
+        assert_eq!(
+            reads(json!({"everything": true, "sender_id": "node_a"})),
+            Some(ForgetSelection::Everything)
+        );
         let named = json!([{"name": "x", "entity_type": "tool"}]);
         for body in [
             json!({}),
@@ -87,6 +90,9 @@ mod tests {
         ] {
             assert_eq!(reads(body.clone()), None, "{body}");
         }
-        assert!(matches!(reads(json!({"everything": false, "entities": named})), Some(Which::Some(_))));
+        assert!(matches!(
+            reads(json!({"everything": false, "entities": named})),
+            Some(ForgetSelection::Some(_))
+        ));
     }
 }

@@ -1,19 +1,19 @@
 //! What answers a question: things by their names, assets by their meaning, and what both lead to.
 
-use super::filters::Filters;
-use super::walk::{Walk, is_asset};
-use crate::error::Result;
+use super::filters::GraphFilters;
+use super::walk::{GraphWalk, is_asset};
+use crate::error::ApiResult;
 use crate::ops::assets::names_of_signals;
-use capsid_rules::graph::{Thing, kind};
-use capsid_rules::lifecycle::{AssetType, Status};
-use capsid_rules::meaning::Question;
-use capsid_rules::meaning::fuse::{Way, by_place, fuse};
+use capsid_rules::graph::{EntityKey, kind};
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
+use capsid_rules::meaning::SemanticQuestion;
+use capsid_rules::meaning::fuse::{RankingSource, by_place, fuse};
 use capsid_store::db::tx::Tx;
-use capsid_store::graph::{self, Bounds, Entity, Hop, Relation};
+use capsid_store::graph::{self, Entity, PathStep, Relation, WalkBounds};
 use capsid_store::search;
-use capsid_store::search::embeddings::Near;
-use capsid_store::search::meaning;
-use capsid_store::search::meaning::Found;
+use capsid_store::search::embeddings::NearAssets;
+use capsid_store::search::semantic;
+use capsid_store::search::semantic::SemanticHit;
 use std::collections::HashMap;
 
 /// How many things a question may name, and from how many of them the graph is walked.
@@ -27,11 +27,11 @@ const MOST_LOOKED_AT: usize = 200;
 
 /// What is asked.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct GraphQuestion {
     /// Its words.
     pub words: String,
     /// What of the graph is asked for.
-    pub filters: Filters,
+    pub filters: GraphFilters,
     /// Whether what it means counts, or its words alone.
     pub by_meaning: bool,
     /// How far the graph is walked.
@@ -39,12 +39,12 @@ pub struct Asked {
     /// How many things at most.
     pub limit: usize,
     /// Assets whose embedding lies near.
-    pub near: Near,
+    pub near: NearAssets,
 }
 
 /// A thing that answers.
 #[derive(Debug, Clone)]
-pub struct Hit {
+pub struct GraphHit {
     /// The thing.
     pub entity: Entity,
     /// How well, the best being 1.
@@ -52,33 +52,33 @@ pub struct Hit {
     /// The words of the question that it answers, or what it was reached from.
     pub words: Vec<String>,
     /// How it was found.
-    pub ways: Vec<Way>,
+    pub ways: Vec<RankingSource>,
     /// The way through the graph that leads to it; empty where its name or text alone does.
-    pub path: Vec<Hop>,
+    pub path: Vec<PathStep>,
 }
 
 /// Everything that answers.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct GraphAnswer {
     /// Things, the best first.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<GraphHit>,
     /// Assets, the best first.
-    pub assets: Vec<Found>,
+    pub assets: Vec<SemanticHit>,
     /// Relations that were met on the way.
     pub relations: Vec<Relation>,
 }
 
 /// Finds what answers a question.
-pub fn find(tx: &mut dyn Tx, asked: &Asked) -> Result<Answer> {
-    let question = Question::of(&asked.words, &[]);
+pub fn find(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<GraphAnswer> {
+    let question = SemanticQuestion::parse(&asked.words, &[]);
     let named = graph::matching(tx, &question, &[], MOST_NAMED)?;
     let mut direct = named.clone();
     if !asked.filters.kinds.is_empty() {
         direct = graph::matching(tx, &question, &asked.filters.kinds, MOST_NAMED)?;
     }
     let assets = assets(tx, asked, &question)?;
-    let walk = if asked.by_meaning { walk(tx, asked, &named)? } else { Walk::default() };
-    let mut found = Gathered { assets, walk, named: HashMap::new(), of_assets: HashMap::new() };
+    let walk = if asked.by_meaning { walk(tx, asked, &named)? } else { GraphWalk::default() };
+    let mut found = UnrankedHits { assets, walk, named: HashMap::new(), of_assets: HashMap::new() };
     found.named.extend(named.into_iter().map(|(entity, _, words)| (entity.id, (entity, words))));
     let direct: Vec<i64> = direct
         .into_iter()
@@ -88,12 +88,16 @@ pub fn find(tx: &mut dyn Tx, asked: &Asked) -> Result<Answer> {
             id
         })
         .collect();
-    found.know_assets(tx)?;
-    Ok(found.answer(asked, direct))
+    found.load_assets(tx)?;
+    Ok(found.rank_hits(asked, direct))
 }
 
 /// Assets that answer. Words alone are looked for as they were before there was a graph.
-fn assets(tx: &mut dyn Tx, asked: &Asked, question: &Question) -> Result<Vec<Found>> {
+fn assets(
+    tx: &mut dyn Tx,
+    asked: &GraphQuestion,
+    question: &SemanticQuestion,
+) -> ApiResult<Vec<SemanticHit>> {
     let (any, asset_type) = asked.filters.assets();
     if !any {
         return Ok(Vec::new());
@@ -102,52 +106,56 @@ fn assets(tx: &mut dyn Tx, asked: &Asked, question: &Question) -> Result<Vec<Fou
         return keywords(tx, asked, asset_type);
     }
     let filters = &asked.filters;
-    let wanted = meaning::Wanted {
+    let wanted = semantic::SemanticQuery {
         asset_type,
-        status: Status::Promoted,
+        status: AssetStatus::Promoted,
         category: filters.category.clone(),
         since: filters.since,
         until: filters.until,
         environment: filters.environment.clone(),
         near: asked.near.clone(),
         names: names_of_signals(&asked.words),
-        ..meaning::Wanted::new(question.clone(), asked.limit)
+        ..semantic::SemanticQuery::new(question.clone(), asked.limit)
     };
-    let mut found = meaning::find(tx, &wanted)?;
+    let mut found = semantic::find(tx, &wanted)?;
     found.retain_mut(|found| {
-        filters.takes_type(found.listed.asset.asset_type) && by_ways_asked_for(found, filters)
+        filters.accepts_type(found.listed.asset.asset_type) && by_ways_asked_for(found, filters)
     });
     Ok(found)
 }
 
 /// Forgets a way that goes along relations which are not asked for, and tells whether anything else led to the asset.
-fn by_ways_asked_for(found: &mut Found, filters: &Filters) -> bool {
+fn by_ways_asked_for(found: &mut SemanticHit, filters: &GraphFilters) -> bool {
     if found.path.iter().all(|hop| filters.follows(&hop.relation)) {
         return true;
     }
     found.path.clear();
-    found.places.retain(|(way, _)| *way != Way::Graph);
+    found.places.retain(|(way, _)| *way != RankingSource::Graph);
     !found.places.is_empty()
 }
 
 /// Assets that have the words, or some of them.
-fn keywords(tx: &mut dyn Tx, asked: &Asked, asset_type: Option<AssetType>) -> Result<Vec<Found>> {
+fn keywords(
+    tx: &mut dyn Tx,
+    asked: &GraphQuestion,
+    asset_type: Option<AssetType>,
+) -> ApiResult<Vec<SemanticHit>> {
     let filters = &asked.filters;
-    let words = capsid_rules::meaning::terms::of_words(&asked.words);
+    let words = capsid_rules::meaning::terms::query_words(&asked.words);
     let most = if filters.narrows_assets() { MOST_LOOKED_AT } else { asked.limit };
-    let query = search::Query { asset_type, ..search::Query::signals(words, most) };
+    let query = search::SignalSearch { asset_type, ..search::SignalSearch::signals(words, most) };
     let mut hits = search::find(tx, &query)?;
-    filters.keep_hits(tx, &mut hits)?;
-    let mut found: Vec<Found> = hits.into_iter().map(by_words).collect();
+    filters.retain_hits(tx, &mut hits)?;
+    let mut found: Vec<SemanticHit> = hits.into_iter().map(by_words).collect();
     found.truncate(asked.limit);
     for (at, found) in found.iter_mut().enumerate() {
-        found.places = vec![(Way::Text, at + 1)];
+        found.places = vec![(RankingSource::Text, at + 1)];
     }
     Ok(found)
 }
 
-fn by_words(hit: search::Hit) -> Found {
-    Found {
+fn by_words(hit: search::SearchHit) -> SemanticHit {
+    SemanticHit {
         score: hit.half_points as f64,
         places: Vec::new(),
         words: hit.matched_signals,
@@ -158,37 +166,41 @@ fn by_words(hit: search::Hit) -> Found {
 }
 
 /// Walks from the things that a question names best.
-fn walk(tx: &mut dyn Tx, asked: &Asked, named: &[(Entity, f64, Vec<String>)]) -> Result<Walk> {
+fn walk(
+    tx: &mut dyn Tx,
+    asked: &GraphQuestion,
+    named: &[(Entity, f64, Vec<String>)],
+) -> ApiResult<GraphWalk> {
     let began: Vec<(i64, f64)> =
         named.iter().take(MOST_BEGINNINGS).map(|(entity, score, _)| (entity.id, *score)).collect();
     let ids: Vec<i64> = began.iter().map(|(id, _)| *id).collect();
-    let bounds = Bounds { depth: asked.depth, fan_out: FAN_OUT, most: MOST_STEPS };
-    let mut steps = graph::around(tx, &ids, bounds)?;
+    let bounds = WalkBounds { depth: asked.depth, fan_out: FAN_OUT, most: MOST_STEPS };
+    let mut steps = graph::walk(tx, &ids, bounds)?;
     steps.retain(|step| asked.filters.follows(&step.relation));
-    let mut walk = Walk::new(&began, steps);
+    let mut walk = GraphWalk::new(&began, steps);
     let ids = walk.ids();
-    walk.know(graph::entities(tx, &ids)?);
+    walk.record_entity(graph::entities(tx, &ids)?);
     Ok(walk)
 }
 
 /// What was found, before it is put in order.
-struct Gathered {
-    assets: Vec<Found>,
-    walk: Walk,
+struct UnrankedHits {
+    assets: Vec<SemanticHit>,
+    walk: GraphWalk,
     /// Things that the question names, and the words that do.
     named: HashMap<i64, (Entity, Vec<String>)>,
     /// Assets as things, and their places among the assets.
     of_assets: HashMap<i64, (Entity, usize)>,
 }
 
-impl Gathered {
+impl UnrankedHits {
     /// Looks up the things that the found assets are.
-    fn know_assets(&mut self, tx: &mut dyn Tx) -> Result<()> {
+    fn load_assets(&mut self, tx: &mut dyn Tx) -> ApiResult<()> {
         let mut places: HashMap<i64, usize> = HashMap::new();
         let mut ids = Vec::new();
         for (at, found) in self.assets.iter().enumerate() {
             let asset = &found.listed.asset;
-            let id = Thing::new(kind::of(asset.asset_type), asset.asset_id.to_string()).id();
+            let id = EntityKey::new(kind::kind_of_asset(asset.asset_type), asset.asset_id.to_string()).id();
             places.insert(id, at);
             ids.push(id);
         }
@@ -201,7 +213,7 @@ impl Gathered {
     }
 
     /// The assets that were found in one way, by their place there.
-    fn assets_by(&self, way: Way) -> Vec<i64> {
+    fn assets_by(&self, way: RankingSource) -> Vec<i64> {
         let mut places: Vec<(usize, i64)> = Vec::new();
         for (id, (_, at)) in &self.of_assets {
             let place = self.assets.get(*at).and_then(|found| found.places.iter().find(|(by, _)| *by == way));
@@ -212,26 +224,26 @@ impl Gathered {
     }
 
     /// Where the walk began and what it leads to, as far as it is asked for. Of assets only those that were found where only some are asked for.
-    fn ends(&self, filters: &Filters) -> Vec<i64> {
+    fn ends(&self, filters: &GraphFilters) -> Vec<i64> {
         let wanted = |id: &i64| {
             let entity = self.walk.entity(*id);
             entity.is_some_and(|entity| {
                 let fits = !is_asset(entity) || !filters.narrows_assets() || self.of_assets.contains_key(id);
-                filters.takes(entity) && fits
+                filters.accepts(entity) && fits
             })
         };
         self.walk.ranking().into_iter().filter(wanted).collect()
     }
 
     /// Joins all rankings.
-    fn answer(self, asked: &Asked, direct: Vec<i64>) -> Answer {
+    fn rank_hits(self, asked: &GraphQuestion, direct: Vec<i64>) -> GraphAnswer {
         // A thing that is named and an asset that says so are found by their text, each in a ranking of its own.
         let rankings = [
-            (Way::Text, direct),
-            (Way::Text, self.assets_by(Way::Text)),
-            (Way::Graph, self.ends(&asked.filters)),
-            (Way::Graph, self.assets_by(Way::Graph)),
-            (Way::Embedding, self.assets_by(Way::Embedding)),
+            (RankingSource::Text, direct),
+            (RankingSource::Text, self.assets_by(RankingSource::Text)),
+            (RankingSource::Graph, self.ends(&asked.filters)),
+            (RankingSource::Graph, self.assets_by(RankingSource::Graph)),
+            (RankingSource::Embedding, self.assets_by(RankingSource::Embedding)),
         ];
         let mut fused = fuse(&rankings.map(|(way, ids)| (way, by_place(ids))));
         fused.truncate(asked.limit);
@@ -241,14 +253,21 @@ impl Gathered {
             self.hit(found.key, found.score / best, ways)
         });
         let hits = hits.collect();
-        Answer { hits, relations: self.walk.relations().to_vec(), assets: self.assets }
+        GraphAnswer { hits, relations: self.walk.relations().to_vec(), assets: self.assets }
     }
 
-    fn hit(&self, id: i64, score: f64, ways: Vec<Way>) -> Option<Hit> {
+    fn hit(&self, id: i64, score: f64, ways: Vec<RankingSource>) -> Option<GraphHit> {
         if let Some((entity, words)) = self.named.get(&id) {
             // What the question names needs no way to be explained.
-            let ways: Vec<Way> = ways.into_iter().filter(|way| *way != Way::Graph).collect();
-            return Some(Hit { entity: entity.clone(), score, words: words.clone(), ways, path: Vec::new() });
+            let ways: Vec<RankingSource> =
+                ways.into_iter().filter(|way| *way != RankingSource::Graph).collect();
+            return Some(GraphHit {
+                entity: entity.clone(),
+                score,
+                words: words.clone(),
+                ways,
+                path: Vec::new(),
+            });
         }
         let asset = self.of_assets.get(&id);
         let found = asset.and_then(|(_, at)| self.assets.get(*at));
@@ -261,6 +280,6 @@ impl Gathered {
         let begun = path.first().map_or(self.walk.origin(id), |hop| hop.from.id);
         let reached = || self.named.get(&begun).map(|(_, words)| words.clone()).unwrap_or_default();
         let words = found.map(|found| found.words.clone()).filter(|words| !words.is_empty());
-        Some(Hit { entity, score, words: words.unwrap_or_else(reached), ways, path })
+        Some(GraphHit { entity, score, words: words.unwrap_or_else(reached), ways, path })
     }
 }

@@ -1,12 +1,12 @@
 //! Things and relations as a body names them, and who sends it.
 
-use super::who::{Asker, Sender};
-use crate::auth::access::{Credentials, Rules, act_as, spend_as};
-use crate::auth::accounts::require_user;
-use crate::error::{ApiError, Detail, HubCode, Result};
-use crate::http::checks;
-use crate::http::fields::Fields;
-use capsid_rules::graph::told::{self, Refusal, Told};
+use super::caller::{GraphCaller, GraphSender};
+use crate::auth::account::require_user;
+use crate::auth::credentials::{Credentials, OperationContext, authenticate_node, authenticate_spender};
+use crate::error::{ApiError, ApiResult, FieldError, HubCode};
+use crate::http::object_reader::ObjectReader;
+use crate::http::validate;
+use capsid_rules::graph::ingest::{self, IngestBatch, IngestRefusal};
 use capsid_store::db::tx::Tx;
 use serde_json::{Map, Value};
 
@@ -18,29 +18,34 @@ const OF_RELATIONS: [&str; 7] =
 const LONGEST: usize = 200;
 
 /// Who sends a body.
-pub fn sender(credentials: Credentials, body: &Map<String, Value>) -> Result<Sender> {
-    let fields = Fields::new(body, "");
+pub fn sender(credentials: Credentials, body: &Map<String, Value>) -> ApiResult<GraphSender> {
+    let fields = ObjectReader::new(body, "");
     let [sender_id, node_id, secret] =
         ["sender_id", "node_id", "node_secret"].map(|name| fields.text(name, 1, LONGEST));
-    Sender::of(credentials, sender_id?, node_id?, secret?)
+    GraphSender::from_request(credentials, sender_id?, node_id?, secret?)
 }
 
 /// Who sends it, once more, where it is written: much may have happened since the call was let in. `pays` where credits
 /// are to be spent.
-pub fn teller(tx: &mut dyn Tx, rules: &Rules, sender: &Sender, pays: bool) -> Result<Asker> {
+pub fn find_author(
+    tx: &mut dyn Tx,
+    rules: &OperationContext,
+    sender: &GraphSender,
+    pays: bool,
+) -> ApiResult<GraphCaller> {
     let credentials = &sender.credentials;
     match &sender.node_id {
-        None => require_user(tx, credentials, rules.now).map(|user| Asker::user(&user)),
+        None => require_user(tx, credentials, rules.now).map(|user| GraphCaller::user(&user)),
         Some(id) => {
-            let speak = if pays { spend_as } else { act_as };
+            let speak = if pays { authenticate_spender } else { authenticate_node };
             let node = speak(tx, rules, id, credentials)?;
-            Asker::node(tx, &node)
+            GraphCaller::node(tx, &node)
         }
     }
 }
 
 /// Reads and checks all items.
-pub fn read(mut body: Map<String, Value>) -> Result<Told> {
+pub fn read(mut body: Map<String, Value>) -> ApiResult<IngestBatch> {
     if let Some(relations) = body.shift_remove("relationships") {
         if body.contains_key("relations") {
             return Err(ApiError::field(
@@ -53,28 +58,28 @@ pub fn read(mut body: Map<String, Value>) -> Result<Told> {
     }
     for (list, names) in [("entities", &OF_ENTITIES[..]), ("relations", &OF_RELATIONS)] {
         let items = body.get(list).and_then(Value::as_array).into_iter().flatten();
-        for (at, item) in items.enumerate().take(told::MOST_ITEMS) {
+        for (at, item) in items.enumerate().take(ingest::MOST_ITEMS) {
             if let Some(item) = item.as_object() {
-                known(&format!("{list}[{at}]"), item, names)?;
+                parse_known(&format!("{list}[{at}]"), item, names)?;
             }
         }
     }
-    told::read(&body).map_err(|refusals| refused(&refusals))
+    ingest::read(&body).map_err(|refusals| refused(&refusals))
 }
 
 /// Refuses a member that means nothing here.
-pub fn known(path: &str, object: &Map<String, Value>, names: &[&str]) -> Result<()> {
+pub fn parse_known(path: &str, object: &Map<String, Value>, names: &[&str]) -> ApiResult<()> {
     match object.keys().find(|name| !names.contains(&name.as_str())) {
         None => Ok(()),
         Some(name) => {
             let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-            Err(checks::unknown_member(&path, names))
+            Err(validate::unknown_member(&path, names))
         }
     }
 }
 
 /// The refusal of items: the first in words, all of them in `details`.
-pub fn refused(refusals: &[Refusal]) -> ApiError {
+pub fn refused(refusals: &[IngestRefusal]) -> ApiError {
     let Some(first) = refusals.first() else {
         return ApiError::field("entities", "things that can be kept", "something else");
     };
@@ -88,8 +93,13 @@ pub fn refused(refusals: &[Refusal]) -> ApiError {
     error.with("reason", first.code)
 }
 
-fn detail(refusal: &Refusal) -> Detail {
-    let shown = crate::error::shown;
+fn detail(refusal: &IngestRefusal) -> FieldError {
+    let shown = crate::error::truncate_for_client;
     let (path, problem) = (shown(&refusal.field), refusal.problem.clone());
-    Detail { message: format!("`{path}`: {problem}"), path, expected: refusal.fix.clone(), received: problem }
+    FieldError {
+        message: format!("`{path}`: {problem}"),
+        path,
+        expected: refusal.fix.clone(),
+        received: problem,
+    }
 }

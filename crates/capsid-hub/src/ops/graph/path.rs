@@ -1,34 +1,34 @@
 //! `GET /kg/path`: how two things hang together.
 
-use super::drawing::unknown;
+use super::caller::GraphSender;
+use super::draw::unknown;
+use super::drawing::{GraphDrawing, MOST_THINGS};
 use super::filters::kind_named;
-use super::picture::{MOST_THINGS, Picture};
-use super::price::{Strangers, admit};
-use super::who::Sender;
+use super::price::{AnonymousAccess, admit};
 use super::with_charge;
-use crate::auth::access::Credentials;
-use crate::error::{ApiError, Result};
-use crate::http::checks;
-use crate::http::envelope::Reply;
-use crate::http::query::Params;
-use crate::state::Shared;
+use crate::auth::credentials::Credentials;
+use crate::error::{ApiError, ApiResult};
+use crate::http::envelope::JsonReply;
+use crate::http::query::QueryParams;
+use crate::http::validate;
+use crate::state::SharedHub;
 use axum::extract::State;
 use capsid_rules::graph::names::read_id;
 use capsid_store::db::tx::Tx;
-use capsid_store::graph::graph_use::What;
-use capsid_store::graph::{self, Bounds, Entity};
+use capsid_store::graph::usage::GraphUseKind;
+use capsid_store::graph::{self, Entity, WalkBounds};
 use serde::Deserialize;
 use serde_json::Value;
 
 /// The longest name of a thing that is looked for.
 const LONGEST_NAME: usize = 500;
 /// How far and how wide a way is looked for.
-const BOUNDS: Bounds = Bounds { depth: 6, fan_out: 25, most: 4_000 };
+const BOUNDS: WalkBounds = WalkBounds { depth: 6, fan_out: 25, most: 4_000 };
 
 /// From where to where.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Ends {
+pub struct GraphPathParams {
     /// A thing: its id, the id of an asset, `kind:name`, or a name.
     from: Option<String>,
     /// Another one.
@@ -40,32 +40,32 @@ pub struct Ends {
 /// A shortest way between two things as a drawing.
 ///
 /// `path` is empty where the hub found no way of at most six steps.
-#[utoipa::path(get, path = "/kg/path", tag = "graph", params(Ends),
-    responses((status = 200, body = crate::http::openapi::graph::GraphDrawing), (status = "4XX", body = crate::http::openapi::Problem)))]
-pub async fn way(
-    State(hub): State<Shared>,
+#[utoipa::path(get, path = "/kg/path", tag = "graph", params(GraphPathParams),
+    responses((status = 200, body = crate::http::openapi::graph::GraphDrawing), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+pub async fn find_path(
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    Params(ends): Params<Ends>,
-) -> Result<Reply> {
-    let sender = Sender::of(credentials, None, ends.node_id.as_deref(), None)?;
+    QueryParams(ends): QueryParams<GraphPathParams>,
+) -> ApiResult<JsonReply> {
+    let sender = GraphSender::from_request(credentials, None, ends.node_id.as_deref(), None)?;
     let [from, to] = [(ends.from, "from"), (ends.to, "to")].map(|(name, path)| checked(name, path));
     let (from, to) = (from?, to?);
-    let ticket = admit(&hub, &sender, What::Query, Strangers::Welcome).await?;
+    let ticket = admit(&hub, &sender, GraphUseKind::Query, AnonymousAccess::Welcome).await?;
     let told = hub.store.read::<_, ApiError, _>(move |tx| draw(tx, &from, &to)).await?;
     with_charge(&hub, ticket, told).await
 }
 
-fn checked(name: Option<String>, path: &str) -> Result<String> {
+fn checked(name: Option<String>, path: &str) -> ApiResult<String> {
     let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     let name =
         name.ok_or_else(|| ApiError::field(path, "a thing: its id, an asset's id, or its name", "missing"))?;
-    checks::text(&name, path, LONGEST_NAME)?;
+    validate::text(&name, path, LONGEST_NAME)?;
     Ok(name)
 }
 
-fn draw(tx: &mut dyn Tx, from: &str, to: &str) -> Result<Value> {
+fn draw(tx: &mut dyn Tx, from: &str, to: &str) -> ApiResult<Value> {
     let (from, to) = (find(tx, from)?, find(tx, to)?);
-    let mut picture = Picture::default();
+    let mut picture = GraphDrawing::default();
     let mut path = Vec::new();
     if from.id == to.id {
         path.push(from.id);
@@ -73,16 +73,16 @@ fn draw(tx: &mut dyn Tx, from: &str, to: &str) -> Result<Value> {
         path.push(from.id);
         path.extend(hops.iter().map(|hop| hop.to.id));
         picture.put(&from, MOST_THINGS);
-        hops.iter().for_each(|hop| picture.put_hop(hop, MOST_THINGS));
+        hops.iter().for_each(|hop| picture.insert_hop(hop, MOST_THINGS));
     }
     for end in [&from, &to] {
         picture.put(end, MOST_THINGS);
     }
-    picture.told(tx, &[], &path)
+    picture.to_view(tx, &[], &path)
 }
 
 /// The thing that a text names. Where several have the name, the one that is named most often.
-fn find(tx: &mut dyn Tx, text: &str) -> Result<Entity> {
+fn find(tx: &mut dyn Tx, text: &str) -> ApiResult<Entity> {
     if let Some(id) = read_id(text) {
         return graph::entities(tx, &[id])?.pop().ok_or_else(|| unknown(text));
     }

@@ -1,33 +1,33 @@
 //! What a call to the graph costs. It is asked for before anything is done, and taken once it is done: nobody pays for a
 //! call that fails.
 
-use super::who::{self, Asker, Sender};
+use super::caller::{self, GraphCaller, GraphSender};
 use crate::config::GraphAccess;
-use crate::error::{ApiError, HubCode, Result};
-use crate::state::Shared;
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_rules::credits;
-use capsid_rules::limits::Limit;
+use capsid_rules::rate_limit::RateLimit;
 use capsid_store::db::tx::Tx;
-use capsid_store::graph::graph_use;
-use capsid_store::graph::graph_use::{Used, What};
-use capsid_store::ledger::{self, Moved};
+use capsid_store::graph::usage;
+use capsid_store::graph::usage::{GraphUsage, GraphUseKind};
+use capsid_store::ledger::{self, TransferOutcome};
 
 /// A call that may be made.
 #[derive(Debug, Clone)]
-pub struct Ticket {
+pub struct GraphCharge {
     /// Who makes it; nobody where anybody may.
-    pub asker: Option<Asker>,
+    pub asker: Option<GraphCaller>,
     /// What it costs, in milli-credits.
     pub price: i64,
-    what: What,
+    what: GraphUseKind,
     /// Its own name, so that it is paid for once.
     call: String,
 }
 
 /// Whether somebody who shows nothing may make a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strangers {
+pub enum AnonymousAccess {
     /// Where it is open to everyone and costs nothing.
     Welcome,
     /// Never.
@@ -35,42 +35,51 @@ pub enum Strangers {
 }
 
 /// Lets a call in: whoever makes it is known and entitled, has not made too many, and can pay.
-pub async fn admit(hub: &Shared, sender: &Sender, what: What, strangers: Strangers) -> Result<Ticket> {
-    hub.take_read(&sender.credentials).await?;
+pub async fn admit(
+    hub: &SharedHub,
+    sender: &GraphSender,
+    what: GraphUseKind,
+    strangers: AnonymousAccess,
+) -> ApiResult<GraphCharge> {
+    hub.limit_reads(&sender.credentials).await?;
     let price = price(hub, what);
-    let (asker, have) = known(hub, sender, price).await?;
+    let (asker, have) = find_caller(hub, sender, price).await?;
     match (&asker, hub.config.graph.access) {
-        (Some(asker), access) => who::check_entitled(access, asker.is_admin)?,
-        (None, GraphAccess::Everyone) if strangers == Strangers::Welcome && price == 0 => {}
-        (None, GraphAccess::Nobody) => who::check_entitled(GraphAccess::Nobody, false)?,
-        (None, _) => return Err(who::nobody(sender)),
+        (Some(asker), access) => caller::check_entitled(access, asker.is_admin)?,
+        (None, GraphAccess::Everyone) if strangers == AnonymousAccess::Welcome && price == 0 => {}
+        (None, GraphAccess::Nobody) => caller::check_entitled(GraphAccess::Nobody, false)?,
+        (None, _) => return Err(caller::nobody(sender)),
     }
-    take(hub, sender, asker.as_ref(), what).await?;
+    charge_rate_limit(hub, sender, asker.as_ref(), what).await?;
     if have < price {
         return Err(insufficient(what, price, have));
     }
-    Ok(Ticket { asker, price, what, call: hub.new_id("kg") })
+    Ok(GraphCharge { asker, price, what, call: hub.new_id("kg") })
 }
 
 /// The same for a call that nobody pays for, and that strangers have no part in.
-pub async fn admit_free(hub: &Shared, sender: &Sender, what: What) -> Result<()> {
-    hub.take_read(&sender.credentials).await?;
-    let (asker, _) = known(hub, sender, 0).await?;
+pub async fn admit_free(hub: &SharedHub, sender: &GraphSender, what: GraphUseKind) -> ApiResult<()> {
+    hub.limit_reads(&sender.credentials).await?;
+    let (asker, _) = find_caller(hub, sender, 0).await?;
     match (&asker, hub.config.graph.access) {
-        (Some(asker), access) => who::check_entitled(access, asker.is_admin)?,
-        (None, GraphAccess::Nobody) => who::check_entitled(GraphAccess::Nobody, false)?,
-        (None, _) => return Err(who::nobody(sender)),
+        (Some(asker), access) => caller::check_entitled(access, asker.is_admin)?,
+        (None, GraphAccess::Nobody) => caller::check_entitled(GraphAccess::Nobody, false)?,
+        (None, _) => return Err(caller::nobody(sender)),
     }
-    take(hub, sender, asker.as_ref(), what).await
+    charge_rate_limit(hub, sender, asker.as_ref(), what).await
 }
 
 /// Who sends a request, and what they have to spend. A node that shows its secret for the first time is bound to it.
-async fn known(hub: &Shared, sender: &Sender, price: i64) -> Result<(Option<Asker>, i64)> {
+async fn find_caller(
+    hub: &SharedHub,
+    sender: &GraphSender,
+    price: i64,
+) -> ApiResult<(Option<GraphCaller>, i64)> {
     let (rules, who) = (hub.rules(), sender.clone());
     let known = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
-            let asker = who::asker(tx, &rules, &who, price > 0)?;
+            let asker = caller::authenticate_caller(tx, &rules, &who, price > 0)?;
             let have = match &asker {
                 Some(asker) if price > 0 => ledger::balance(tx, &asker.name)?,
                 _ => 0,
@@ -85,57 +94,62 @@ async fn known(hub: &Shared, sender: &Sender, price: i64) -> Result<(Option<Aske
 }
 
 /// What a call costs on this hub, in milli-credits.
-pub fn price(hub: &Shared, what: What) -> i64 {
+pub fn price(hub: &SharedHub, what: GraphUseKind) -> i64 {
     match what {
-        What::Query => hub.config.graph.query_price,
-        What::Ingest => hub.config.graph.ingest_price,
+        GraphUseKind::Query => hub.config.graph.query_price,
+        GraphUseKind::Ingest => hub.config.graph.ingest_price,
     }
 }
 
-fn limit(hub: &Shared, what: What) -> Limit {
+fn limit(hub: &SharedHub, what: GraphUseKind) -> RateLimit {
     match what {
-        What::Query => hub.config.limits.graph_query,
-        What::Ingest => hub.config.limits.graph_ingest,
+        GraphUseKind::Query => hub.config.limits.graph_query,
+        GraphUseKind::Ingest => hub.config.limits.graph_ingest,
     }
 }
 
-async fn take(hub: &Shared, sender: &Sender, asker: Option<&Asker>, what: What) -> Result<()> {
+async fn charge_rate_limit(
+    hub: &SharedHub,
+    sender: &GraphSender,
+    asker: Option<&GraphCaller>,
+    what: GraphUseKind,
+) -> ApiResult<()> {
     let who = asker.map_or(sender.credentials.address.as_str(), |asker| &asker.name);
     // Questions are reads, which are many and must not become writes.
-    let limiter = if what == What::Query { &hub.reads } else { &hub.limiter };
-    limiter.take(&hub.store, HubCode::RateLimited, what.kind(), who, limit(hub, what), hub.now()).await
+    let limiter = if what == GraphUseKind::Query { &hub.reads } else { &hub.limiter };
+    limiter.check(&hub.store, HubCode::RateLimited, what.kind(), who, limit(hub, what), hub.now()).await
 }
 
-impl Ticket {
+impl GraphCharge {
     /// Pays for a question that was answered, and tells what it cost.
-    pub async fn pay(self, hub: &Shared) -> Result<i64> {
+    pub async fn charge(self, hub: &SharedHub) -> ApiResult<i64> {
         let Some(asker) = self.asker.clone() else { return Ok(0) };
         if self.price == 0 {
-            hub.usage.asked(hub, &asker.name);
+            hub.usage.count_query(hub, &asker.name);
             return Ok(0);
         }
         let (price, now) = (self.price, hub.now());
-        hub.store.write::<_, ApiError, _>(move |tx| self.pay_in(tx, &asker, now)).await?;
+        hub.store.write::<_, ApiError, _>(move |tx| self.charge_in(tx, &asker, now)).await?;
         Ok(price)
     }
 
     /// The same within a transaction, which is undone as a whole where it cannot be paid for.
-    pub fn pay_in(&self, tx: &mut dyn Tx, asker: &Asker, now: Time) -> Result<()> {
+    pub fn charge_in(&self, tx: &mut dyn Tx, asker: &GraphCaller, now: Time) -> ApiResult<()> {
         if self.price == 0 {
-            let (queries, ingests) = if self.what == What::Query { (1, 0) } else { (0, 1) };
-            return Ok(graph_use::count(tx, &asker.name, Used { queries, ingests, credits: 0 }, now)?);
+            let (queries, ingests) = if self.what == GraphUseKind::Query { (1, 0) } else { (0, 1) };
+            return Ok(usage::count(tx, &asker.name, GraphUsage { queries, ingests, credits: 0 }, now)?);
         }
-        match graph_use::charge(tx, &asker.name, self.what, (self.price, &self.call), now)? {
-            Moved::Done | Moved::AlreadyDone => Ok(()),
-            Moved::Insufficient { have } => Err(insufficient(self.what, self.price, have)),
+        match usage::charge(tx, &asker.name, self.what, (self.price, &self.call), now)? {
+            TransferOutcome::Done | TransferOutcome::AlreadyDone => Ok(()),
+            TransferOutcome::Insufficient { have } => Err(insufficient(self.what, self.price, have)),
         }
     }
 }
 
-fn insufficient(what: What, required: i64, available: i64) -> ApiError {
+fn insufficient(what: GraphUseKind, required: i64, available: i64) -> ApiError {
     let doing = match what {
-        What::Query => "Asking the knowledge graph",
-        What::Ingest => "Telling the knowledge graph something",
+        GraphUseKind::Query => "Asking the knowledge graph",
+        GraphUseKind::Ingest => "Telling the knowledge graph something",
     };
     ApiError::new(
         HubCode::InsufficientCredits,
@@ -146,6 +160,6 @@ fn insufficient(what: What, required: i64, available: i64) -> ApiError {
         ),
         "Earn credits with tasks, or move some with POST /account/transfer; GET /kg/status tells the prices.",
     )
-    .with("required", credits::shown(required))
-    .with("available", credits::shown(available))
+    .with("required", credits::to_decimal(required))
+    .with("available", credits::to_decimal(available))
 }

@@ -1,7 +1,7 @@
 //! A walk through the graph, and the best way from where it began to each thing that it met.
 
 use capsid_rules::graph::kind;
-use capsid_store::graph::{Entity, Hop, Relation, Step};
+use capsid_store::graph::{Entity, PathStep, Relation, WalkStep};
 use std::collections::{BTreeMap, HashMap};
 
 /// How much less a thing matters for each step that it lies away.
@@ -13,7 +13,7 @@ const COMMON: f64 = 0.3;
 
 /// A thing that was met.
 #[derive(Debug, Clone, Copy)]
-struct Met {
+struct VisitedEntity {
     score: f64,
     depth: usize,
     /// Where the way to it came from, and by which relation.
@@ -22,32 +22,32 @@ struct Met {
 
 /// Where a walk led.
 #[derive(Debug, Default)]
-pub struct Walk {
+pub struct GraphWalk {
     relations: Vec<Relation>,
-    met: BTreeMap<i64, Met>,
+    met: BTreeMap<i64, VisitedEntity>,
     entities: HashMap<i64, Entity>,
 }
 
-impl Walk {
+impl GraphWalk {
     /// Follows steps from where the walk began. Each beginning has a score, which fades on the way.
-    pub fn new(began: &[(i64, f64)], steps: Vec<Step>) -> Self {
+    pub fn new(began: &[(i64, f64)], steps: Vec<WalkStep>) -> Self {
         let mut walk = Self::default();
         for (id, score) in began {
-            walk.met.entry(*id).or_insert(Met { score: *score, depth: 0, before: None });
+            walk.met.entry(*id).or_insert(VisitedEntity { score: *score, depth: 0, before: None });
         }
         let deepest = steps.iter().map(|step| step.depth).max().unwrap_or_default();
         let depths: Vec<usize> = steps.iter().map(|step| step.depth).collect();
         walk.relations = steps.into_iter().map(|step| step.relation).collect();
         for depth in 1..=deepest {
             for (at, _) in depths.iter().enumerate().filter(|(_, of)| **of == depth) {
-                walk.take(at, depth);
+                walk.visit(at, depth);
             }
         }
         walk
     }
 
     /// Follows one relation, either way, from what lies nearer to what does not.
-    fn take(&mut self, at: usize, depth: usize) {
+    fn visit(&mut self, at: usize, depth: usize) {
         let Some(relation) = self.relations.get(at) else { return };
         let by_whom = if relation.is_told { TOLD } else { 1.0 };
         let weight = relation.confidence.clamp(0.0, 1.0) * FADE * by_whom * common(&relation.kind);
@@ -55,7 +55,7 @@ impl Walk {
             let Some(score) = self.met.get(&from).filter(|met| met.depth < depth).map(|met| met.score) else {
                 continue;
             };
-            let found = Met { score: score * weight, depth, before: Some((from, at)) };
+            let found = VisitedEntity { score: score * weight, depth, before: Some((from, at)) };
             match self.met.get_mut(&to) {
                 Some(known) if known.depth < depth || known.score >= found.score => {}
                 Some(known) => *known = found,
@@ -72,7 +72,7 @@ impl Walk {
     }
 
     /// Tells it what the numbers stand for.
-    pub fn know(&mut self, entities: Vec<Entity>) {
+    pub fn record_entity(&mut self, entities: Vec<Entity>) {
         self.entities.extend(entities.into_iter().map(|entity| (entity.id, entity)));
     }
 
@@ -94,13 +94,13 @@ impl Walk {
     }
 
     /// The way from where it began to a thing; empty where it began there, or never came there.
-    pub fn path(&self, to: i64) -> Vec<Hop> {
+    pub fn path(&self, to: i64) -> Vec<PathStep> {
         let mut path = Vec::new();
         let mut at = to;
         while let Some((from, relation)) = self.met.get(&at).and_then(|met| met.before) {
             let ends = self.entity(from).zip(self.entity(at)).zip(self.relations.get(relation));
             let Some(((begins, ends), relation)) = ends else { return Vec::new() };
-            path.push(Hop { from: begins.clone(), relation: relation.clone(), to: ends.clone() });
+            path.push(PathStep { from: begins.clone(), relation: relation.clone(), to: ends.clone() });
             at = from;
         }
         path.reverse();
@@ -145,7 +145,7 @@ mod tests {
         Entity { id, kind: "signal".to_owned(), key: name.clone(), name, mentions: 1, told: 0, status: None }
     }
 
-    fn step(source: i64, target: i64, depth: usize, confidence: f64) -> Step {
+    fn step(source: i64, target: i64, depth: usize, confidence: f64) -> WalkStep {
         let relation = Relation {
             source,
             kind: "triggers".to_owned(),
@@ -157,16 +157,16 @@ mod tests {
             claims: 1,
             is_told: false,
         };
-        Step { relation, depth }
+        WalkStep { relation, depth }
     }
 
-    fn walk(began: &[(i64, f64)], steps: Vec<Step>) -> Walk {
-        let mut walk = Walk::new(began, steps);
-        walk.know(walk.ids().into_iter().map(entity).collect());
+    fn walk(began: &[(i64, f64)], steps: Vec<WalkStep>) -> GraphWalk {
+        let mut walk = GraphWalk::new(began, steps);
+        walk.record_entity(walk.ids().into_iter().map(entity).collect());
         walk
     }
 
-    fn way(walk: &Walk, to: i64) -> Vec<(i64, i64)> {
+    fn way(walk: &GraphWalk, to: i64) -> Vec<(i64, i64)> {
         walk.path(to).iter().map(|hop| (hop.from.id, hop.to.id)).collect()
     }
 

@@ -1,7 +1,7 @@
 //! `GET /health` and `GET /metrics`: whether the hub works, and what it counts.
 
 use crate::error::ApiError;
-use crate::state::{Hub, Shared};
+use crate::state::{Hub, SharedHub};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -21,9 +21,9 @@ const BELIEVED: Duration = Duration::from_secs(5);
 
 /// Whether the database could be written, and when that was tried.
 #[derive(Debug, Default)]
-pub struct Health(Mutex<Option<(Instant, bool)>>);
+pub struct HealthCache(Mutex<Option<(Instant, bool)>>);
 
-impl Health {
+impl HealthCache {
     /// Writes something, unless that was tried a moment ago. A full disk takes no write, though it lets one begin.
     async fn can_write(&self, hub: &Hub) -> bool {
         let mut last = self.0.lock().await;
@@ -43,7 +43,7 @@ impl Health {
 /// 200 when the database can be read and written and has the schema of this program, else 503. `checks` tells each.
 #[utoipa::path(get, path = "/health", tag = "hub",
     responses((status = 200, body = crate::http::openapi::hub::HubHealth), (status = 503, body = crate::http::openapi::hub::HubHealth)))]
-pub async fn health(State(hub): State<Shared>) -> Response {
+pub async fn health(State(hub): State<SharedHub>) -> Response {
     let reads = hub.store.read::<_, ApiError, _>(|tx| Ok(meta::has_current_schema(tx)?));
     let (reads, writable) = tokio::join!(timeout(PATIENCE, reads), hub.health.can_write(&hub));
     let readable = matches!(reads, Ok(Ok(_)));
@@ -70,7 +70,7 @@ pub async fn health(State(hub): State<Shared>) -> Response {
 /// What the hub counts of itself, for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "hub",
     responses((status = 200, body = String, content_type = "text/plain")))]
-pub async fn metrics(State(hub): State<Shared>) -> Response {
+pub async fn metrics(State(hub): State<SharedHub>) -> Response {
     let kind = "text/plain; version=0.0.4; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], hub.telemetry.text()).into_response()
 }

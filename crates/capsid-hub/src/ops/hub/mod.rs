@@ -1,7 +1,7 @@
 //! The hub itself: health, statistics, policy and guide.
 
-pub mod discover;
+pub mod guide;
 pub mod health;
-pub mod live;
+pub mod live_stats;
 pub mod openapi;
 pub mod stats;

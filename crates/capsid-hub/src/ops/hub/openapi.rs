@@ -1,6 +1,6 @@
 //! `GET /openapi.json`: the description of every path, made from the same list as the router.
 
-use crate::state::Shared;
+use crate::state::SharedHub;
 use axum::Extension;
 use axum::Json;
 use axum::extract::State;
@@ -9,11 +9,14 @@ use std::sync::Arc;
 
 /// The description, shared by the routes that show it or a part of it.
 #[derive(Debug, Clone)]
-pub struct Described(pub Arc<Value>);
+pub struct OpenApiDocument(pub Arc<Value>);
 
 /// Describes every call of this hub.
 #[utoipa::path(get, path = "/openapi.json", tag = "hub", responses((status = 200, body = crate::http::openapi::Object)))]
-pub async fn openapi(State(hub): State<Shared>, Extension(described): Extension<Described>) -> Json<Value> {
+pub async fn openapi(
+    State(hub): State<SharedHub>,
+    Extension(described): Extension<OpenApiDocument>,
+) -> Json<Value> {
     let mut document = (*described.0).clone();
     if let Some(members) = document.as_object_mut() {
         members.insert("servers".to_owned(), json!([{ "url": hub.config.base_url() }]));

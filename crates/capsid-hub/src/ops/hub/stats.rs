@@ -1,24 +1,24 @@
 //! `GET /a2a/stats` and `GET /a2a/trending`: the hub in numbers, and what is in demand.
 
-use crate::auth::access::Credentials;
-use crate::error::{ApiError, Result};
+use crate::auth::credentials::Credentials;
+use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
-use crate::http::envelope::{PROTOCOL, Reply, VERSION};
+use crate::http::envelope::{JsonReply, PROTOCOL, VERSION};
 use crate::http::query;
-use crate::http::query::Params;
+use crate::http::query::QueryParams;
 use crate::ops::assets::page;
-use crate::ops::assets::row;
-use crate::state::Shared;
+use crate::ops::assets::view;
+use crate::state::SharedHub;
 use axum::extract::State;
 use capsid_model::time::Time;
-use capsid_rules::assets::trending::{Entry, WINDOW_MS, order, trend};
-use capsid_rules::lifecycle::Status;
+use capsid_rules::assets::trending::{TrendingEntry, WINDOW_MS, order, trend};
+use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets::id::AssetId;
-use capsid_store::assets::listing;
-use capsid_store::assets::listing::Listed;
+use capsid_store::assets::list;
+use capsid_store::assets::list::ListedAsset;
 use capsid_store::db::tx::Tx;
-use capsid_store::system::figures;
-use capsid_store::system::figures::Figures;
+use capsid_store::system::stats;
+use capsid_store::system::stats::HubStats;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use utoipa::IntoParams;
 
 /// The last figures, and until when they do. Counting a large hub takes a while, a small one is always counted anew.
 #[derive(Debug, Default)]
-pub struct Stats(tokio::sync::Mutex<Option<(Figures, Instant)>>);
+pub struct StatsCache(tokio::sync::Mutex<Option<(HubStats, Instant)>>);
 
 /// Up to so many assets and nodes, counting is quicker than anybody notices. A number and not a duration: a busy
 /// machine must not change what is answered.
@@ -35,8 +35,8 @@ const SMALL: i64 = 10_000;
 /// Figures are kept so many times as long as they took.
 const KEPT: u32 = 50;
 
-impl Stats {
-    async fn get(&self, hub: &Shared) -> Result<Figures> {
+impl StatsCache {
+    async fn get(&self, hub: &SharedHub) -> ApiResult<HubStats> {
         let mut last = self.0.lock().await;
         if let Some((figures, until)) = &*last
             && Instant::now() < *until
@@ -44,7 +44,7 @@ impl Stats {
             return Ok(figures.clone());
         }
         let (now, begun) = (hub.now(), Instant::now());
-        let figures = hub.store.read::<_, ApiError, _>(move |tx| Ok(figures::figures(tx, now)?)).await?;
+        let figures = hub.store.read::<_, ApiError, _>(move |tx| Ok(stats::figures(tx, now)?)).await?;
         let took = begun.elapsed();
         *last =
             (figures.assets + figures.nodes > SMALL).then(|| (figures.clone(), Instant::now() + took * KEPT));
@@ -54,13 +54,13 @@ impl Stats {
 
 /// The hub in numbers. The market's numbers count capsules.
 #[utoipa::path(get, path = "/a2a/stats", tag = "hub",
-    responses((status = 200, body = crate::http::openapi::hub::HubStats), (status = "4XX", body = crate::http::openapi::Problem)))]
-pub async fn stats(State(hub): State<Shared>) -> Result<Reply> {
-    Ok(Reply::json(&body(&hub).await?))
+    responses((status = 200, body = crate::http::openapi::hub::HubStats), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+pub async fn stats(State(hub): State<SharedHub>) -> ApiResult<JsonReply> {
+    Ok(JsonReply::json(&body(&hub).await?))
 }
 
 /// The hub in numbers, as JSON.
-pub async fn body(hub: &Shared) -> Result<Value> {
+pub async fn body(hub: &SharedHub) -> ApiResult<Value> {
     // Small hubs are looked at closely; what was fetched a moment ago should show.
     let figures = hub.stats.get(hub).await?;
     let of = |status: &str| figures.capsules.iter().find(|(s, _)| s == status).map_or(0, |(_, count)| *count);
@@ -80,7 +80,7 @@ pub async fn body(hub: &Shared) -> Result<Value> {
 /// How many, and of which time.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Asked {
+pub struct TrendingParams {
     /// How many: 1 to 100, usually 20.
     #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
     limit: Option<String>,
@@ -94,7 +94,7 @@ pub struct Asked {
 }
 
 /// The time that a word such as `7d` or `24h` names, up to a week.
-fn window(text: Option<&str>) -> Result<i64> {
+fn window(text: Option<&str>) -> ApiResult<i64> {
     const HOUR_MS: i64 = 3_600_000;
     let text = text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or("7d");
     let read = |unit: char, ms: i64| {
@@ -107,14 +107,14 @@ fn window(text: Option<&str>) -> Result<i64> {
 }
 
 /// What other nodes fetched most lately. A fetch counts half after a day; each vote counts two fetches.
-#[utoipa::path(get, path = "/a2a/trending", tag = "hub", params(Asked),
-    responses((status = 200, body = crate::http::openapi::assets::TrendingPage), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(get, path = "/a2a/trending", tag = "hub", params(TrendingParams),
+    responses((status = 200, body = crate::http::openapi::assets::TrendingPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn trending(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    Params(asked): Params<Asked>,
-) -> Result<Reply> {
-    hub.take_read(&credentials).await?;
+    QueryParams(asked): QueryParams<TrendingParams>,
+) -> ApiResult<JsonReply> {
+    hub.limit_reads(&credentials).await?;
     let (window_ms, now) = (window(asked.window.as_deref())?, hub.now());
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
     let skip = cursor::skipped("trending", asked.cursor.as_deref(), asked.offset.as_deref())?;
@@ -126,7 +126,7 @@ pub async fn trending(
     let mut body = page("assets", &rows, Some((total as i64, false)), next);
     body.pop();
     let name = asked.window.as_deref().map(str::trim).filter(|text| !text.is_empty()).unwrap_or("7d");
-    Ok(Reply::ok(format!("{body},\"window\":{}}}", row::quoted(name))))
+    Ok(JsonReply::ok(format!("{body},\"window\":{}}}", view::quoted(name))))
 }
 
 fn in_demand(
@@ -134,20 +134,22 @@ fn in_demand(
     since: Time,
     (skip, limit): (usize, usize),
     now: Time,
-) -> Result<(usize, Vec<String>)> {
+) -> ApiResult<(usize, Vec<String>)> {
     let mut fetches: BTreeMap<AssetId, Vec<(String, Time)>> = BTreeMap::new();
-    for fetched in figures::fetches_since(tx, since)? {
+    for fetched in stats::fetches_since(tx, since)? {
         fetches.entry(fetched.asset_id).or_default().push((fetched.node_id, fetched.at));
     }
     let ids: Vec<AssetId> = fetches.keys().copied().collect();
-    let mut found: Vec<(Entry, Listed, usize)> = listing::by_id(tx, &ids)?
+    let mut found: Vec<(TrendingEntry, ListedAsset, usize)> = list::by_id(tx, &ids)?
         .into_iter()
-        .filter(|listed| listed.asset.status == Status::Promoted && listed.asset.trust_tier != "delisted")
+        .filter(|listed| {
+            listed.asset.status == AssetStatus::Promoted && listed.asset.trust_tier != "delisted"
+        })
         .map(|listed| {
             let asset = &listed.asset;
             let by = fetches.remove(&asset.asset_id).unwrap_or_default();
             let fetchers = by.len();
-            let entry = Entry {
+            let entry = TrendingEntry {
                 trend: trend(by, asset.upvotes - asset.downvotes, now),
                 gdi_hundredths: asset.gdi,
                 promoted_at: asset.promoted_at.unwrap_or_default(),
@@ -160,12 +162,12 @@ fn in_demand(
     let total = found.len();
     let mut rows = Vec::new();
     for (entry, listed, fetchers) in found.into_iter().skip(skip).take(limit) {
-        let calls = figures::calls_since(tx, &listed.asset.asset_id, since)?;
+        let calls = stats::calls_since(tx, &listed.asset.asset_id, since)?;
         let more = format!(
             "\"trend_score\":{},\"calls_window\":{calls},\"unique_fetchers_window\":{fetchers}",
-            row::number(entry.trend)
+            view::number(entry.trend)
         );
-        rows.push(row::row_with(&listed, &more));
+        rows.push(view::row_with(&listed, &more));
     }
     Ok((total, rows))
 }

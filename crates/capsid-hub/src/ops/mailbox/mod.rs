@@ -1,3 +1,3 @@
 //! Batches of messages from a proxy that works for a node.
 
-pub mod mailbox;
+pub mod send;

@@ -1,3 +1,3 @@
 //! Memories of a node.
 
-pub mod memory;
+pub mod record;

@@ -1,33 +1,33 @@
 //! `POST /a2a/hello`: a node introduces itself and gets its secret and its claim code.
 
-use crate::auth::access::{Credentials, Rules};
-use crate::auth::once;
-use crate::config::Work;
-use crate::error::{ApiError, HubCode, Result};
-use crate::http::checks;
-use crate::http::envelope::Reply;
+use crate::auth::credentials::{Credentials, OperationContext};
+use crate::auth::idempotency;
+use crate::config::TasksConfig;
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::envelope::JsonReply;
 use crate::http::json::JsonText;
-use crate::ops::tasks::listing::recommended;
-use crate::state::Shared;
-use crate::webhooks::registration::Wish;
+use crate::http::validate;
+use crate::ops::tasks::list::recommended;
+use crate::state::SharedHub;
+use crate::webhooks::registration::WebhookRegistration;
 use axum::extract::State;
 use capsid_rules::credits;
 use capsid_rules::evaluation::reputation::level;
-use capsid_rules::identity::access::{
-    Denial, Presented, RotationDenial, SecretState, hello_shows_secret, may_rotate,
+use capsid_rules::identity::secrets::{
+    AccessDenial, PresentedSecret, RotationDenial, SecretState, hello_shows_secret, may_rotate,
 };
-use capsid_store::accounts::claims;
+use capsid_store::accounts::claim_codes;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::rewards;
-use capsid_store::evaluation::rewards::Rewards;
+use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::ledger;
-use capsid_store::nodes::{self, Introduction, Node};
+use capsid_store::nodes::{self, NodeProfileUpdate, NodeRow};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// What a hello may tell.
 #[derive(Debug, Default, Deserialize)]
-struct Hello {
+struct HelloRequest {
     // Only what kind of thing it is gets checked.
     #[serde(rename = "capabilities")]
     _capabilities: Option<Map<String, Value>>,
@@ -48,19 +48,19 @@ struct Hello {
 ///
 /// The first hello returns the node's secret and a claim code for its user. Later ones return the same until the
 /// secret is shown for the first time.
-#[utoipa::path(post, path = "/a2a/hello", tag = "messages", request_body = crate::http::openapi::Message,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
+#[utoipa::path(post, path = "/a2a/hello", tag = "messages", request_body = crate::http::openapi::A2aMessage,
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn hello(
-    State(hub): State<Shared>,
+    State(hub): State<SharedHub>,
     credentials: Credentials,
     JsonText(text): JsonText,
-) -> Result<Reply> {
-    let envelope = once::open(&hub, &text, &["hello"])?;
+) -> ApiResult<JsonReply> {
+    let envelope = idempotency::parse_envelope(&hub, &text, &["hello"])?;
     let limit = hub.config.limits.hello;
     hub.limiter
-        .take(&hub.store, HubCode::HelloRateLimit, "hello", &credentials.address, limit, hub.now())
+        .check(&hub.store, HubCode::HelloRateLimit, "hello", &credentials.address, limit, hub.now())
         .await?;
-    let told: Hello = envelope.payload()?;
+    let told: HelloRequest = envelope.payload()?;
     check(&told)?;
     let fingerprint = told
         .env_fingerprint
@@ -68,12 +68,12 @@ pub async fn hello(
         .or_else(|| envelope.env_fingerprint.and_then(|raw| serde_json::from_str(raw.get()).ok()));
     let webhook = match &told.webhook_url {
         Some(Value::String(url)) if url.len() <= 2000 => {
-            Some(Wish::read(&hub, &envelope.sender_id, url).await?)
+            Some(WebhookRegistration::read(&hub, &envelope.sender_id, url).await?)
         }
-        Some(_) => Some(Wish::Refused("invalid_url")),
+        Some(_) => Some(WebhookRegistration::Refused("invalid_url")),
         None => None,
     };
-    let greeting = Greeting {
+    let greeting = HelloContext {
         node_id: envelope.sender_id.clone(),
         credentials: credentials.or_secret(envelope.node_secret.as_deref()),
         rotate: told.rotate_secret == Some(true),
@@ -87,11 +87,11 @@ pub async fn hello(
     };
     let answer = hub.answer("hello");
     let (hub_id, base) = (hub.hub_id.clone(), hub.config.base_url());
-    let payload = hub.store.write(move |tx| greet(tx, &greeting, &hub_id, &base)).await?;
-    Ok(Reply::ok(answer.of(&payload)))
+    let payload = hub.store.write(move |tx| register_or_update_node(tx, &greeting, &hub_id, &base)).await?;
+    Ok(JsonReply::ok(answer.render(&payload)))
 }
 
-fn check(told: &Hello) -> Result<()> {
+fn check(told: &HelloRequest) -> ApiResult<()> {
     let limits = [
         (&told.name, "payload.name", 32),
         (&told.model, "payload.model", 200),
@@ -100,12 +100,12 @@ fn check(told: &Hello) -> Result<()> {
         (&told.constitution, "payload.constitution", 8000),
     ];
     for (value, path, most) in limits {
-        checks::text_or(value.as_deref(), path, most)?;
+        validate::text_or(value.as_deref(), path, most)?;
     }
     Ok(())
 }
 
-fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>) -> Introduction {
+fn introduction(told: &HelloRequest, fingerprint: Option<&Map<String, Value>>) -> NodeProfileUpdate {
     let text = |key: &str| {
         fingerprint
             .and_then(|map| map.get(key))
@@ -113,7 +113,7 @@ fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>) -> Intro
             .map(|text| capsid_model::text::cut(text, 200).to_owned())
     };
     let count = |value: Option<f64>| value.filter(|n| (0.0..1e9).contains(n)).map(|n| n as i64);
-    Introduction {
+    NodeProfileUpdate {
         name: told.name.clone().filter(|name| !name.trim().is_empty()),
         model: told.model.clone().or_else(|| text("model")),
         referrer: told.referrer.clone(),
@@ -126,23 +126,28 @@ fn introduction(told: &Hello, fingerprint: Option<&Map<String, Value>>) -> Intro
     }
 }
 
-struct Greeting {
+struct HelloContext {
     node_id: String,
     credentials: Credentials,
     rotate: bool,
-    told: Introduction,
-    webhook: Option<Wish>,
+    told: NodeProfileUpdate,
+    webhook: Option<WebhookRegistration>,
     fresh_secret: String,
     fresh_code: String,
-    rules: Rules,
-    work: Work,
-    rewards: Rewards,
+    rules: OperationContext,
+    work: TasksConfig,
+    rewards: RewardRates,
 }
 
 /// How many tasks a hello recommends at most.
 const RECOMMENDED: usize = 5;
 
-fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Result<Map<String, Value>> {
+fn register_or_update_node(
+    tx: &mut dyn Tx,
+    greeting: &HelloContext,
+    hub_id: &str,
+    base: &str,
+) -> ApiResult<Map<String, Value>> {
     let (node_id, now) = (&greeting.node_id, greeting.rules.now);
     let mut node = nodes::lock_or_register(tx, node_id, greeting.rules.node_grant, now)?;
     let presented = node.presented(greeting.credentials.secret.as_deref());
@@ -152,11 +157,11 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
             return refuse_rotation(denial);
         }
     }
-    let secret = settle_secret(tx, greeting, &node, presented)?;
+    let secret = issue_or_bind_secret(tx, greeting, &node, presented)?;
     // A stranger may greet in the name of a node that has shown its secret, but changes nothing else of it.
-    let known = node.secret_state != SecretState::Bound || presented == Presented::Right;
+    let known = node.secret_state != SecretState::Bound || presented == PresentedSecret::Right;
     if known {
-        nodes::introduce(tx, node_id, &greeting.told, now)?;
+        nodes::update_profile(tx, node_id, &greeting.told, now)?;
         // Version 0 is a node that never said hello.
         if let Some(referrer) = greeting.told.referrer.as_deref().filter(|_| node.secret_version == 0) {
             rewards::referred(tx, &greeting.rewards, node_id, referrer, now)?;
@@ -174,12 +179,12 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
     };
     // Whoever has the code can make the node theirs, so a stranger is not shown the code of a bound one.
     if node.owner.is_none() && known {
-        let code = claims::current(tx, node_id, &greeting.fresh_code, now)?;
+        let code = claim_codes::current_or_new(tx, node_id, &greeting.fresh_code, now)?;
         payload.insert("claim_url".to_owned(), format!("{base}/claim/{code}").into());
         payload.insert("claim_code".to_owned(), code.into());
     }
     if let Some(wish) = &greeting.webhook {
-        let stranger = Wish::Refused("node_secret_required");
+        let stranger = WebhookRegistration::Refused("node_secret_required");
         let wish = if known { wish } else { &stranger };
         wish.fulfil(tx, node_id, now, &mut payload)?;
     }
@@ -188,7 +193,7 @@ fn greet(tx: &mut dyn Tx, greeting: &Greeting, hub_id: &str, base: &str) -> Resu
 
 /// Whether a hello comes from the machine that the node registered from. What the node itself has told the world proves
 /// nothing.
-fn is_same_device(tx: &mut dyn Tx, greeting: &Greeting, node: &Node) -> Result<bool> {
+fn is_same_device(tx: &mut dyn Tx, greeting: &HelloContext, node: &NodeRow) -> ApiResult<bool> {
     match &greeting.told.device_id {
         Some(device) if node.device_id.as_ref() == Some(device) => {
             let quoted = Value::from(device.as_str()).to_string();
@@ -199,16 +204,16 @@ fn is_same_device(tx: &mut dyn Tx, greeting: &Greeting, node: &Node) -> Result<b
 }
 
 /// Gives the node the secret it is due, and the secret that this one answer shows, if it shows any.
-fn settle_secret(
+fn issue_or_bind_secret(
     tx: &mut dyn Tx,
-    greeting: &Greeting,
-    node: &Node,
-    presented: Presented,
-) -> Result<Option<String>> {
+    greeting: &HelloContext,
+    node: &NodeRow,
+    presented: PresentedSecret,
+) -> ApiResult<Option<String>> {
     let (node_id, fresh) = (&node.node_id, &greeting.fresh_secret);
     let shows = hello_shows_secret(node.secret_state, node.owner.is_some());
     // Whoever is bound stays bound: otherwise the next stranger would be told the new secret.
-    if greeting.rotate && (node.secret_state == SecretState::Bound || presented == Presented::Right) {
+    if greeting.rotate && (node.secret_state == SecretState::Bound || presented == PresentedSecret::Right) {
         nodes::replace_secret(tx, node_id, fresh)?;
         return Ok(Some(fresh.clone()));
     }
@@ -217,21 +222,23 @@ fn settle_secret(
         return Ok(Some(fresh.clone()));
     }
     match presented {
-        Presented::Wrong => Err(crate::auth::access::denied(Denial::SecretInvalid, node_id)),
-        Presented::Right => Ok(nodes::bind_secret(tx, node_id).map(|()| None)?),
-        Presented::Nothing => Ok(node.issued_secret.clone().filter(|_| shows)),
+        PresentedSecret::Wrong => {
+            Err(crate::auth::credentials::access_denied(AccessDenial::SecretInvalid, node_id))
+        }
+        PresentedSecret::Right => Ok(nodes::bind_secret(tx, node_id).map(|()| None)?),
+        PresentedSecret::Nothing => Ok(node.issued_secret.clone().filter(|_| shows)),
     }
 }
 
 /// How it stands with a secret that is not shown.
-fn secret_status(node: &Node) -> &'static str {
+fn secret_status(node: &NodeRow) -> &'static str {
     match node.secret_state {
         SecretState::None => "not_set",
         SecretState::Issued | SecretState::Bound => "active",
     }
 }
 
-fn refuse_rotation(denial: RotationDenial) -> Result<Map<String, Value>> {
+fn refuse_rotation(denial: RotationDenial) -> ApiResult<Map<String, Value>> {
     if denial == RotationDenial::AlreadyClaimed {
         let mut payload = Map::new();
         payload.insert("status".to_owned(), "rejected".into());
@@ -251,7 +258,7 @@ fn refuse_rotation(denial: RotationDenial) -> Result<Map<String, Value>> {
     .with("reason", denial.reason()))
 }
 
-fn acknowledge(tx: &mut dyn Tx, node: &Node, hub_id: &str, base: &str) -> Result<Map<String, Value>> {
+fn acknowledge(tx: &mut dyn Tx, node: &NodeRow, hub_id: &str, base: &str) -> ApiResult<Map<String, Value>> {
     let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
     let mut payload = Map::new();
     let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
@@ -260,7 +267,7 @@ fn acknowledge(tx: &mut dyn Tx, node: &Node, hub_id: &str, base: &str) -> Result
     put("hub_node_id", hub_id.into());
     put("node_secret_version", node.secret_version.into());
     put("claimed", node.owner.is_some().into());
-    put("credit_balance", credits::shown(balance).into());
+    put("credit_balance", credits::to_decimal(balance).into());
     put("survival_status", "alive".into());
     put("referral_code", node.node_id.clone().into());
     put("heartbeat_interval_ms", 300_000.into());
@@ -268,7 +275,7 @@ fn acknowledge(tx: &mut dyn Tx, node: &Node, hub_id: &str, base: &str) -> Result
     put("network_manifest", json!({ "name": "Capsid hub", "connect": base }));
     put(
         "capability_profile",
-        json!({ "level": level(node.reputation), "reputation": crate::ops::assets::row::rounded(node.reputation) }),
+        json!({ "level": level(node.reputation), "reputation": crate::ops::assets::view::rounded(node.reputation) }),
     );
     Ok(payload)
 }

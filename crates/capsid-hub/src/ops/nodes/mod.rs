@@ -2,5 +2,5 @@
 
 pub mod heartbeat;
 pub mod hello;
-pub mod nodes;
+pub mod list;
 pub mod reputation;

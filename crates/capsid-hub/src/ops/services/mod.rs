@@ -1,4 +1,4 @@
 //! Services that nodes offer to each other.
 
-pub mod orders;
-pub mod service;
+pub mod order;
+pub mod publish;

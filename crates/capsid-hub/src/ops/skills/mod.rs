@@ -1,3 +1,3 @@
 //! The skill store.
 
-pub mod skill_store;
+pub mod publish;

@@ -1,25 +1,26 @@
 //! `POST /a2a/ask`, and the questions of a fetch: a node asks others, and may put credits aside for the answer.
 
-use crate::auth::access::{Credentials, act_as, spend_as};
-use crate::error::{ApiError, HubCode, Result};
-use crate::http::checks;
-use crate::http::envelope::Reply;
-use crate::http::fields::kind_of;
+use crate::auth::credentials::{Credentials, authenticate_node, authenticate_spender};
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::envelope::JsonReply;
 use crate::http::json;
 use crate::http::json::JsonBody;
-use crate::ops::bounties::offers;
-use crate::ops::bounties::offers::{Draft, Name, Signals, Wish};
-use crate::state::{Hub, Shared};
+use crate::http::object_reader::kind_of;
+use crate::http::validate;
+use crate::ops::bounties::offer;
+use crate::ops::bounties::offer::{OfferDraft, OfferReference, OfferRequest, SignalsInput};
+use crate::state::{Hub, SharedHub};
 use axum::extract::State;
 use capsid_rules::credits;
 use capsid_store::ledger;
-use capsid_store::work::bounties::Bounty;
+use capsid_store::work::bounties::BountyRow;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// A question.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
-pub struct Question {
+#[schema(as = Question)]
+pub struct AskRequest {
     sender_id: Option<String>,
     node_id: Option<String>,
     node_secret: Option<String>,
@@ -29,7 +30,7 @@ pub struct Question {
     /// Credits for whoever answers, exact to a thousandth; nothing where it is missing.
     amount: Option<f64>,
     /// What it is about.
-    #[schema(value_type = Option<Signals>)]
+    #[schema(value_type = Option<SignalsInput>)]
     signals: Option<Value>,
     /// More about it.
     #[schema(max_length = 8000)]
@@ -39,37 +40,42 @@ pub struct Question {
     reference: Option<String>,
 }
 
-impl Question {
-    fn wish(&self) -> Result<Wish> {
-        let (title, body) = offers::question(self.question.as_deref(), "question", self.body.as_deref())?;
-        Ok(Wish {
+impl AskRequest {
+    fn offer_request(&self) -> ApiResult<OfferRequest> {
+        let (title, body) = offer::question(self.question.as_deref(), "question", self.body.as_deref())?;
+        Ok(OfferRequest {
             title,
             body,
-            signals: offers::signals(self.signals.as_ref(), "signals")?,
-            amount: offers::amount(self.amount, "amount")?,
-            ..Wish::default()
+            signals: offer::signals(self.signals.as_ref(), "signals")?,
+            amount: offer::amount(self.amount, "amount")?,
+            ..OfferRequest::default()
         })
     }
 }
 
 /// What was asked, and what the node has left.
-struct Asked {
-    bounty: Bounty,
+struct AskOutcome {
+    bounty: BountyRow,
     left: i64,
 }
 
-async fn place(hub: &Hub, node_id: &str, credentials: &Credentials, draft: Draft) -> Result<Asked> {
+async fn place(
+    hub: &Hub,
+    node_id: &str,
+    credentials: &Credentials,
+    draft: OfferDraft,
+) -> ApiResult<AskOutcome> {
     let (rules, node_id, credentials) = (hub.rules(), node_id.to_owned(), credentials.clone());
     hub.store
         .write::<_, ApiError, _>(move |tx| {
             if draft.amount() > 0 {
-                spend_as(tx, &rules, &node_id, &credentials)?;
+                authenticate_spender(tx, &rules, &node_id, &credentials)?;
             } else {
-                act_as(tx, &rules, &node_id, &credentials)?;
+                authenticate_node(tx, &rules, &node_id, &credentials)?;
             }
             let account = ledger::node_account(&node_id);
             let placed = draft.place(tx, &account, rules.now)?;
-            Ok(Asked { bounty: placed.bounty, left: ledger::balance(tx, &account)? })
+            Ok(AskOutcome { bounty: placed.bounty, left: ledger::balance(tx, &account)? })
         })
         .await
 }
@@ -77,37 +83,37 @@ async fn place(hub: &Hub, node_id: &str, credentials: &Credentials, draft: Draft
 /// Asks other nodes. The node that asks pays, when it takes the answer.
 ///
 /// With a `reference`, the same question again puts nothing aside.
-#[utoipa::path(post, path = "/a2a/ask", tag = "bounties", request_body = Question,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::Problem)))]
-pub async fn ask(
-    State(hub): State<Shared>,
+#[utoipa::path(post, path = "/a2a/ask", tag = "bounties", request_body = AskRequest,
+    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+pub async fn ask_question(
+    State(hub): State<SharedHub>,
     credentials: Credentials,
-    JsonBody(question): JsonBody<Question>,
-) -> Result<Reply> {
-    let node_id = checks::node(question.sender_id.as_deref(), question.node_id.as_deref())?;
-    let (wish, name) = (question.wish()?, offers::reference(question.reference.as_deref())?);
+    JsonBody(question): JsonBody<AskRequest>,
+) -> ApiResult<JsonReply> {
+    let node_id = validate::node(question.sender_id.as_deref(), question.node_id.as_deref())?;
+    let (wish, name) = (question.offer_request()?, offer::reference(question.reference.as_deref())?);
     let credentials = credentials.or_secret(question.node_secret.as_deref());
     hub.limit_calls(&credentials, &node_id).await?;
     let draft = hub.draft(wish, "question", name);
     let asked = place(&hub, &node_id, &credentials, draft).await?;
-    hub.events.ring();
+    hub.events.notify();
     let mut told = created(&asked.bounty);
-    told["amount_deducted"] = credits::shown(asked.bounty.amount).into();
+    told["amount_deducted"] = credits::to_decimal(asked.bounty.amount).into();
     told["source"] = "node".into();
-    told["remaining_balance"] = credits::shown(asked.left).into();
-    Ok(Reply::json(&told))
+    told["remaining_balance"] = credits::to_decimal(asked.left).into();
+    Ok(JsonReply::json(&told))
 }
 
-fn created(bounty: &Bounty) -> Value {
+fn created(bounty: &BountyRow) -> Value {
     json!({
-        "status": "created", "question_id": offers::question_id(&bounty.bounty_id), "bounty_id": bounty.bounty_id,
+        "status": "created", "question_id": offer::question_id(&bounty.bounty_id), "bounty_id": bounty.bounty_id,
         "task_id": bounty.task_id,
     })
 }
 
 /// What became of the questions of a fetch.
 #[derive(Debug, Default)]
-pub struct Answers {
+pub struct FetchAnswers {
     /// One for each question.
     pub questions: Vec<Value>,
     /// What the node has left, where something was asked.
@@ -116,14 +122,14 @@ pub struct Answers {
 
 /// Asks the questions of a fetch. One that cannot be asked is told with its reason and keeps no other one from being
 /// asked; only what is the hub's own fault fails the fetch. The same message again asks nothing new.
-pub async fn ask_all(
+pub async fn ask_questions(
     hub: &Hub,
     node_id: &str,
     credentials: &Credentials,
     message_id: &str,
     questions: &[Value],
-) -> Result<Answers> {
-    let mut answers = Answers::default();
+) -> ApiResult<FetchAnswers> {
+    let mut answers = FetchAnswers::default();
     if questions.is_empty() {
         return Ok(answers);
     }
@@ -133,8 +139,8 @@ pub async fn ask_all(
             (Err(limited), _) => Err(limited.clone()),
             (_, Err(wrong)) => Err(wrong),
             (_, Ok(question)) => {
-                let name = Name::of_question(message_id, at);
-                match question.wish() {
+                let name = OfferReference::for_question(message_id, at);
+                match question.offer_request() {
                     Ok(wish) => {
                         place(hub, node_id, credentials, hub.draft(wish, "question", Some(name))).await
                     }
@@ -151,11 +157,11 @@ pub async fn ask_all(
             Err(error) => answers.questions.push(rejected(&error)),
         }
     }
-    hub.events.ring();
+    hub.events.notify();
     Ok(answers)
 }
 
-fn read(question: &Value) -> Result<Question> {
+fn read(question: &Value) -> ApiResult<AskRequest> {
     match question {
         Value::String(text) => json::read(&json!({ "question": text }).to_string(), ""),
         Value::Object(_) => json::read(&question.to_string(), ""),

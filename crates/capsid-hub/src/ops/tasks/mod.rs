@@ -1,23 +1,23 @@
 //! `/task/*` and, for the same calls, `/a2a/task/*`: what agents are asked to do, and who does it.
 
-pub mod accepting;
+pub mod accept;
 pub mod ask;
-pub mod claiming;
-pub mod completing;
+pub mod claim;
+pub mod complete;
 pub mod detail;
-pub mod listing;
-mod refusals;
+mod errors;
+pub mod list;
 pub mod swarm;
-pub mod task_row;
+pub mod view;
 
-pub use refusals::{not_found, unusable_asset};
+pub use errors::{not_found, unusable_asset};
 
-use crate::error::{ApiError, HubCode, Result};
-use crate::http::checks;
-use crate::state::Shared;
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::validate;
+use crate::state::SharedHub;
 use capsid_store::db::tx::Tx;
 use capsid_store::work::tasks;
-use capsid_store::work::tasks::Task;
+use capsid_store::work::tasks::TaskRow;
 use serde::Deserialize;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -26,35 +26,36 @@ use utoipa_axum::routes;
 const LONGEST_ID: usize = 200;
 
 /// Every call about tasks, as it is served at the top and again under `/a2a`.
-pub fn paths() -> OpenApiRouter<Shared> {
+pub fn paths() -> OpenApiRouter<SharedHub> {
     OpenApiRouter::new()
-        .routes(routes!(listing::list))
-        .routes(routes!(listing::my))
-        .routes(routes!(listing::eligible_count))
-        .routes(routes!(claiming::claim))
-        .routes(routes!(claiming::release))
-        .routes(routes!(claiming::commitment))
-        .routes(routes!(completing::complete))
-        .routes(routes!(completing::submit))
+        .routes(routes!(list::list))
+        .routes(routes!(list::my))
+        .routes(routes!(list::eligible_count))
+        .routes(routes!(claim::claim))
+        .routes(routes!(claim::release))
+        .routes(routes!(claim::commitment))
+        .routes(routes!(complete::complete))
+        .routes(routes!(complete::submit))
         .routes(routes!(swarm::propose_decomposition))
         .routes(routes!(swarm::status))
-        .routes(routes!(accepting::accept_submission))
+        .routes(routes!(accept::accept_submission))
         .routes(routes!(detail::detail))
         .routes(routes!(detail::submissions))
 }
 
 /// Which task is meant, and by whom.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
-pub struct TaskCall {
+#[schema(as = TaskCall)]
+pub struct TaskRequest {
     task_id: Option<String>,
     node_id: Option<String>,
     sender_id: Option<String>,
     node_secret: Option<String>,
 }
 
-impl TaskCall {
+impl TaskRequest {
     /// The task and the node.
-    pub fn ids(&self) -> Result<(String, String)> {
+    pub fn ids(&self) -> ApiResult<(String, String)> {
         ids(self.task_id.as_deref(), self.sender_id.as_deref(), self.node_id.as_deref())
     }
 }
@@ -64,14 +65,14 @@ pub fn ids(
     task_id: Option<&str>,
     sender_id: Option<&str>,
     node_id: Option<&str>,
-) -> Result<(String, String)> {
+) -> ApiResult<(String, String)> {
     let filled = |id: Option<&str>| id.is_some_and(|id| !id.trim().is_empty());
     let Some(task_id) = task_id.filter(|id| !id.trim().is_empty()) else { return Err(missing()) };
     if !filled(sender_id) && !filled(node_id) {
         return Err(missing());
     }
-    let node_id = checks::node(sender_id, node_id)?;
-    checks::text(task_id, "task_id", LONGEST_ID)?;
+    let node_id = validate::node(sender_id, node_id)?;
+    validate::text(task_id, "task_id", LONGEST_ID)?;
     Ok((task_id.to_owned(), node_id))
 }
 
@@ -84,6 +85,6 @@ fn missing() -> ApiError {
 }
 
 /// A task that a call only asks about.
-fn find(tx: &mut dyn Tx, task_id: &str) -> Result<Task> {
+fn find(tx: &mut dyn Tx, task_id: &str) -> ApiResult<TaskRow> {
     tasks::get(tx, task_id)?.ok_or_else(|| not_found(task_id))
 }

@@ -1,3 +1,3 @@
 //! Webhook registrations and their deliveries.
 
-pub mod webhooks;
+pub mod manage;

@@ -1,3 +1,3 @@
 //! The work pool.
 
-pub mod work;
+pub mod register;

@@ -7,13 +7,13 @@ use std::ops::Range;
 
 /// One shape. A group named `keep` stays in front of what is taken out, one named `end` behind it. The check sees the
 /// group named `value`, else the whole match.
-pub(super) struct Rule {
+pub(super) struct RedactRule {
     pub(super) pattern: &'static str,
     check: fn(&str) -> bool,
     may_follow: fn(&str) -> bool,
 }
 
-impl Rule {
+impl RedactRule {
     const fn new(pattern: &'static str, check: fn(&str) -> bool) -> Self {
         Self { pattern, check, may_follow: always }
     }
@@ -123,15 +123,15 @@ mod commands;
 mod settings;
 
 /// Credentials. Order matters where one shape lies inside another: whole blocks first.
-pub(super) const SECRETS: &[&[Rule]] = &[SHAPES, settings::SETTINGS, commands::COMMANDS];
+pub(super) const SECRETS: &[&[RedactRule]] = &[SHAPES, settings::SETTINGS, commands::COMMANDS];
 
-const SHAPES: &[Rule] = &[
-    Rule::new(
+const SHAPES: &[RedactRule] = &[
+    RedactRule::new(
         concat!(key_mark!("BEGIN"), r#"[A-Za-z0-9+/=\s\\:,.()_|>→"'`#*;\[\]-]*?"#, key_mark!("END")),
         |block| block.len() > 100 && has_key_line(block),
     ),
     // a block whose other end was cut off
-    Rule::new(
+    RedactRule::new(
         concat!(
             key_mark!("BEGIN"),
             r"(?:(?s:.){0,48}?[A-Za-z0-9+/=]{30,})+(?:",
@@ -141,7 +141,7 @@ const SHAPES: &[Rule] = &[
         ),
         has_key_line,
     ),
-    Rule::new(
+    RedactRule::new(
         concat!(
             r"(?:[A-Za-z0-9+/=]{16,}",
             line_end!(),
@@ -154,7 +154,7 @@ const SHAPES: &[Rule] = &[
         ),
         always,
     ),
-    Rule::new(
+    RedactRule::new(
         concat!(
             r"(?P<keep>Private-Lines:[ \t]*[0-9]+)(?:",
             line_end!(),
@@ -167,29 +167,29 @@ const SHAPES: &[Rule] = &[
         has_key_line,
     ),
     // user:password in an address
-    Rule::new(
+    RedactRule::new(
         r#"(?P<keep>(?-u:\b)[A-Za-z][A-Za-z0-9+.-]*://)[^\s/@:"'<>]*:(?P<value>[^\s/"'<>]+)(?P<end>@)"#,
         is_not_placeholder,
     ),
     // a token alone in the place of the user
-    Rule::new(
+    RedactRule::new(
         r"(?P<keep>(?-u:\b)[A-Za-z][A-Za-z0-9+.-]*://)(?P<value>[A-Za-z0-9_.-]{20,})(?P<end>:?@)",
         |value| is_not_placeholder(value) && has_random_part(value),
     ),
-    Rule::new(
+    RedactRule::new(
         r#"(?i)(?P<keep>(?-u:\b)(?:proxy-)?authorization(?:\\?["'`])?[ \t]*[:=][ \t]*(?:\\?["'`])?(?:(?:basic|bearer|token|digest|apikey|ssws)[ \t]+)?)(?P<value>[a-z0-9._~+/=-]{8,})"#,
         |value| is_not_placeholder(value) && !value.eq_ignore_ascii_case("required"),
     ),
-    Rule::new(
+    RedactRule::new(
         r"(?P<keep>(?-u:\b)[Bb](?:earer|EARER)[ \t]+)(?P<value>[A-Za-z0-9._~+/=-]{8,})",
         |value| is_not_placeholder(value) && (has_digit(value) || is_jumbled(value)),
     ),
-    Rule::new(
+    RedactRule::new(
         r#"(?i)(?P<keep>(?-u:\b)(?:set-)?cookie(?:\\?["'`])?[ \t]*:[ \t]*(?:\\?["'`])?)(?P<value>[^\s=;,"']+=[^"'\r\n\\]{8,})"#,
         has_digit,
     ),
     // tokens whose maker's mark no word has
-    Rule::new(
+    RedactRule::new(
         concat!(
             r"(?-u:\b)(?:(?:AKIA|ASIA)[A-Z0-9]{16}(?-u:\b)|sk-(?:ant|proj)-[A-Za-z0-9_-]{20,}|gh[opusr]_[A-Za-z0-9]{36,}",
             r"|github_pat_[A-Za-z0-9_]{22,}|npm_[A-Za-z0-9]{36,}|xox[abeoprs]-[A-Za-z0-9-]{10,}|glpat-[A-Za-z0-9_-]{20,})",
@@ -197,7 +197,7 @@ const SHAPES: &[Rule] = &[
         always,
     ),
     // tokens whose mark a name may have too; a name seldom holds a digit
-    Rule::new(
+    RedactRule::new(
         concat!(
             r"(?-u:\b)(?:sk-(?:proj|ant|or|svcacct|admin|live|test)[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9]{20,}",
             r"|gl(?:dt|rt|ptt|soat|cbt)-[A-Za-z0-9_-]{20,}|(?:AROA|AIDA|ABIA|ACCA)[A-Z0-9]{16}(?-u:\b)|pypi-[A-Za-z0-9_-]{32,}",
@@ -217,21 +217,21 @@ const SHAPES: &[Rule] = &[
         ),
         has_digit,
     ),
-    Rule::new(r"(?P<keep>^|[^A-Za-z0-9_-])key-[0-9a-f]{32}(?-u:\b)", has_digit),
-    Rule::new(
+    RedactRule::new(r"(?P<keep>^|[^A-Za-z0-9_-])key-[0-9a-f]{32}(?-u:\b)", has_digit),
+    RedactRule::new(
         r"(?-u:\b)eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?",
         always,
     ),
-    Rule::new(
+    RedactRule::new(
         r"(?-u:\b)[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
         |token| has_digit(token) && is_jumbled(token),
     ),
-    Rule::new(
+    RedactRule::new(
         r"(?P<keep>hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/)[A-Za-z0-9_/-]{20,}",
         always,
     ),
     // a name, a sign, a value between quotes
-    Rule::new(
+    RedactRule::new(
         named_quoted!(
             r"api[ _-]?key|app(?:lication)?[_-]?key|access[_-]?key|account[_-]?key|(?:encryption|signing|master|private)[_-]?key|secret[_-]?key(?:[_-]?base)?|secret|token|credentials?",
             r#"""#,
@@ -239,7 +239,7 @@ const SHAPES: &[Rule] = &[
         ),
         is_quoted_secret,
     ),
-    Rule::new(
+    RedactRule::new(
         named_quoted!(
             r"api[ _-]?key|app(?:lication)?[_-]?key|access[_-]?key|account[_-]?key|(?:encryption|signing|master|private)[_-]?key|secret[_-]?key(?:[_-]?base)?|secret|token|credentials?",
             "'",
@@ -247,16 +247,16 @@ const SHAPES: &[Rule] = &[
         ),
         is_quoted_secret,
     ),
-    Rule::new(
+    RedactRule::new(
         named_quoted!("password|passwd|passphrase|pwd|(?:_|(?-u:\\b))pass", r#"""#, "6,"),
         is_quoted_password,
     ),
-    Rule::new(
+    RedactRule::new(
         named_quoted!("password|passwd|passphrase|pwd|(?:_|(?-u:\\b))pass", "'", "6,"),
         is_quoted_password,
     ),
     // a name, a sign, a value
-    Rule::new(
+    RedactRule::new(
         named!(
             r"api[ _-]?key|app(?:lication)?[_-]?key|access[_-]?key|secret[_-]?access[_-]?key|account[_-]?key|shared[_-]?access[_-]?key|instrumentation[_-]?key|encryption[_-]?key|signing[_-]?key|master[_-]?key|private[_-]?key|secret[_-]?key(?:[_-]?base)?|client[_-]?secret|secret|token|credentials?",
             r#"[^\s"'`,;&<>(){}\[\]|\\]{16,}"#
@@ -264,7 +264,7 @@ const SHAPES: &[Rule] = &[
         |value| is_not_placeholder(value) && is_random(value),
     )
     .before(is_not_code),
-    Rule::new(
+    RedactRule::new(
         named!(
             r"password|passwd|passphrase|pwd",
             r#"[^\s"'`,;&<>(){}\[\]|\\]{6,}"#
@@ -273,18 +273,18 @@ const SHAPES: &[Rule] = &[
     )
     .before(is_not_code),
     // pass and pwd as names of their own: variables first, whose values may be plain words
-    Rule::new(
+    RedactRule::new(
         r#"(?P<keep>(?-u:\b)(?:[A-Z0-9]+_)*(?:PASS|PWD)_?=(?:\\?["'`])?)(?P<value>[^\s"'`,;&<>(){}\[\]|\\]{6,})"#,
         |value| is_not_placeholder(value) && is_password(value),
     )
     .before(is_not_code),
-    Rule::new(
+    RedactRule::new(
         r#"(?P<keep>(?-u:\b)(?:(?:[A-Za-z0-9]+[_.])+(?:[Pp]ass|[Pp]wd|PASS|PWD)|[A-Za-z0-9]*[a-z0-9](?:Pass|Pwd)|pass)(?:\\?["'`])?[ \t]*(?::|=>|=)[ \t]*(?:\\?["'`])?)(?P<value>[^\s"'`,;&<>(){}\[\]|\\]{6,})"#,
         is_strong,
     )
     .before(is_not_code),
     // a name and a sign, the value on the next line
-    Rule::new(
+    RedactRule::new(
         named_above!(
             r"[:=][ \t]*[>|][0-9]?[+-]?",
             r#"[^\s"'`<>(){}\[\]|\\]{6,}(?:\r?\n[ \t]+[A-Za-z0-9+/=_.-]{20,}(?m:$))*"#
@@ -292,33 +292,33 @@ const SHAPES: &[Rule] = &[
         |value| is_not_placeholder(value) && is_password(value) && !value.ends_with(':'),
     )
     .before(is_not_code),
-    Rule::new(named_above!(":", r#"[^\s"'`,;&<>(){}\[\]|\\]{6,}"#), |value| {
+    RedactRule::new(named_above!(":", r#"[^\s"'`,;&<>(){}\[\]|\\]{6,}"#), |value| {
         is_strong(value) && !value.contains(':')
     })
     .before(is_not_code),
-    Rule::new(
+    RedactRule::new(
         r#"(?i)(?P<keep>(?-u:\b)x-(?:[a-z0-9]+-)*(?:auth|token|secret|key|password)(?:\\?["'`])?[ \t]*:[ \t]*(?:\\?["'`])?)(?P<value>[a-z0-9._~+/=-]{6,})"#,
         |value| is_not_placeholder(value) && (has_digit(value) || is_jumbled(value)),
     ),
     // host:port:database:user:password
-    Rule::new(
+    RedactRule::new(
         r#"(?P<keep>(?:^|[\s"'`→|+-])[A-Za-z0-9_.*-]+:(?:5432|\*):[^\s:"']+:[^\s:"']+:)(?P<value>(?:[^\s:"'\\]|\\[:\\]){4,})"#,
         is_not_placeholder,
     )
     .before(ends_field),
-    Rule::new(
+    RedactRule::new(
         r#"(?P<keep>(?:^|[\s"'`→|+-])[A-Za-z0-9_.*-]+:[0-9]{4,5}:[A-Za-z_*][^\s:"']*:[A-Za-z_*][^\s:"']*:)(?P<value>(?:[^\s:"'\\]|\\[:\\]){6,})"#,
         is_strong,
     )
     .before(ends_field),
-    Rule::new(
+    RedactRule::new(
         r#"(?i)(?P<keep>[?&](?:key|sig|signature|auth|x-amz-signature|x-amz-credential|x-goog-signature)=)(?P<value>[^\s&#"'<>]{16,})"#,
         is_random,
     ),
 ];
 
 /// What names a person or a machine.
-pub(super) const PERSONAL: &[&[Rule]] = &[PEOPLE_AND_MACHINES];
+pub(super) const PERSONAL: &[&[RedactRule]] = &[PEOPLE_AND_MACHINES];
 
 /// What may stand before a path: the beginning of a text or of a changed line, white space, a bracket, a sign.
 macro_rules! before_path {
@@ -327,41 +327,41 @@ macro_rules! before_path {
     };
 }
 
-const PEOPLE_AND_MACHINES: &[Rule] = &[
-    Rule::new(
+const PEOPLE_AND_MACHINES: &[RedactRule] = &[
+    RedactRule::new(
         concat!(
             before_path!("=:"),
             r#"(?P<value>(?:file://)?/(?:home|Users|root|srv|tmp|var/folders|private/tmp|mnt/[a-z]/Users)/[^\s"',;)}\]]*)"#
         ),
         is_private_path,
     ),
-    Rule::new(concat!(before_path!("=:"), "(?P<value>/root)"), always).before(ends_token),
-    Rule::new(concat!(before_path!("="), r#"(?P<value>[A-Za-z]:\\[^\s"',;)}\]]+)"#), always),
+    RedactRule::new(concat!(before_path!("=:"), "(?P<value>/root)"), always).before(ends_token),
+    RedactRule::new(concat!(before_path!("="), r#"(?P<value>[A-Za-z]:\\[^\s"',;)}\]]+)"#), always),
     // a folder that another machine shares
-    Rule::new(
+    RedactRule::new(
         concat!(
             before_path!("="),
             r#"(?P<value>\\\\[A-Za-z0-9][A-Za-z0-9.-]{2,}\\[A-Za-z0-9$_.-]{2,}[^\s"',;)}\]]*)"#
         ),
         always,
     ),
-    Rule::new(
+    RedactRule::new(
         r"(?-u:\b)[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}(?-u:\b)",
         is_personal_address,
     ),
-    Rule::new(r"(?P<keep>^|[^A-Za-z0-9_.-])(?P<value>[0-9]{1,3}(?:\.[0-9]{1,3}){3})", is_telling_ip)
+    RedactRule::new(r"(?P<keep>^|[^A-Za-z0-9_.-])(?P<value>[0-9]{1,3}(?:\.[0-9]{1,3}){3})", is_telling_ip)
         .before(ends_token),
-    Rule::new(
+    RedactRule::new(
         r"(?P<keep>^|[^A-Za-z0-9_:.-])(?P<value>[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){3,7})",
         |address| has_digit(address) && is_telling_ip(address),
     )
     .before(ends_token),
-    Rule::new(
+    RedactRule::new(
         r"(?i)(?-u:\b)(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+(?:internal|intra|intranet|corp|lan|local|localdomain)(?-u:\b)",
         |host| !host.eq_ignore_ascii_case("metadata.google.internal"),
     ),
-    Rule::new(r#"(?P<keep>^|[\s"'`(=/])(?P<value>\.env\.[a-z]+)(?-u:\b)"#, |name| {
+    RedactRule::new(r#"(?P<keep>^|[\s"'`(=/])(?P<value>\.env\.[a-z]+)(?-u:\b)"#, |name| {
         !matches!(name, ".env.example" | ".env.sample" | ".env.template")
     }),
-    Rule::new(r#"(?P<keep>[A-Za-z0-9_.~-]/)(?P<value>\.env)"#, always).before(ends_token),
+    RedactRule::new(r#"(?P<keep>[A-Za-z0-9_.~-]/)(?P<value>\.env)"#, always).before(ends_token),
 ];

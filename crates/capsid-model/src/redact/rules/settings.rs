@@ -1,6 +1,6 @@
 //! Secrets in the files and statements that set programs up.
 
-use super::Rule;
+use super::RedactRule;
 use crate::redact::checks::*;
 
 /// What a name ends with whose value is a password, and what one ends with whose value was made by a machine.
@@ -75,34 +75,34 @@ macro_rules! define {
     };
 }
 
-pub(super) const SETTINGS: &[Rule] = &[
-    Rule::new(
+pub(super) const SETTINGS: &[RedactRule] = &[
+    RedactRule::new(
         r#"(?P<keep>(?:(?:^|[\s"'])_(?:authToken|auth|password)=|:_(?:authToken|auth|password)(?:[ \t]*=[ \t]*|[ \t]+))["']?)(?P<value>[^\s"'()\\]{8,})"#,
         |value| is_not_placeholder(value) && is_random(value),
     ),
-    Rule::new(
+    RedactRule::new(
         r#"(?P<keep>["']auth\\?["'][ \t]*:[ \t]*\\?["'])(?P<value>[A-Za-z0-9+/]{12,}={0,2})(?P<end>\\?["'])"#,
         is_encoded,
     ),
-    Rule::new(define!(password_name!(), "4"), is_not_placeholder),
-    Rule::new(define!("(?:_key|_salt|_token|_secret)", "16"), |value| {
+    RedactRule::new(define!(password_name!(), "4"), is_not_placeholder),
+    RedactRule::new(define!("(?:_key|_salt|_token|_secret)", "16"), |value| {
         value.len() >= 40 || is_quoted_secret(value)
     }),
-    Rule::new(element!(password_name!(), "6"), is_quoted_password),
-    Rule::new(element!(token_name!(), "16"), is_quoted_secret),
-    Rule::new(attributes!(password_name!(), "6"), is_quoted_password),
-    Rule::new(attributes!(token_name!(), "16"), is_quoted_secret),
-    Rule::new(pair!(password_name!(), "6"), is_quoted_password).before(is_not_code),
-    Rule::new(pair!(token_name!(), "16"), is_quoted_secret).before(is_not_code),
+    RedactRule::new(element!(password_name!(), "6"), is_quoted_password),
+    RedactRule::new(element!(token_name!(), "16"), is_quoted_secret),
+    RedactRule::new(attributes!(password_name!(), "6"), is_quoted_password),
+    RedactRule::new(attributes!(token_name!(), "16"), is_quoted_secret),
+    RedactRule::new(pair!(password_name!(), "6"), is_quoted_password).before(is_not_code),
+    RedactRule::new(pair!(token_name!(), "16"), is_quoted_secret).before(is_not_code),
     // databases
-    Rule::new(
+    RedactRule::new(
         concat!(
             r"(?i)(?P<keep>(?-u:\b)(?:with|encrypted|(?:user|role)[ \t]+[^\s]+)[ \t]+password[ \t]+",
             quoted!("6")
         ),
         is_quoted_password,
     ),
-    Rule::new(
+    RedactRule::new(
         concat!(
             r"(?i)(?P<keep>(?-u:\b)identified[ \t]+(?:with[ \t]+[^\s]+[ \t]+)?(?:by|as)(?:[ \t]+password)?[ \t]+",
             quoted!("3")

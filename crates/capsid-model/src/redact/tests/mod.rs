@@ -27,7 +27,7 @@ fn secrets_go_in_every_shape() {
     for template in SECRET_SHAPES {
         let (text, fills) = made_up(template);
         for text in [text.clone(), format!("before {text} after")] {
-            let clean = redact(&text, Profile::Secrets);
+            let clean = redact(&text, RedactProfile::Secrets);
             if !clean.contains(REDACTED) || fills.iter().any(|fill| clean.contains(fill.as_str())) {
                 left.push(format!("{text}\n-> {clean}"));
             }
@@ -46,13 +46,13 @@ fn a_key_that_holds_a_short_word_by_chance_goes_and_a_blank_to_fill_in_stays() {
         // Written apart, so that no such text stands in a source.
         let key = key.replace('-', "");
         let clean =
-            redact(&format!("{{\"access_token\": \"{key}\", \"expires_in\": 3600}}"), Profile::Secrets)
+            redact(&format!("{{\"access_token\": \"{key}\", \"expires_in\": 3600}}"), RedactProfile::Secrets)
                 .into_owned();
         assert!(!clean.contains(&key), "{clean}");
     }
     for blank in ["your-256-bit-secret", "YOUR_API_KEY_HERE", "sk-xxxxxxxxxxxxxxxxxxxxxxxx", "XXXXXXXX1234"] {
         let text = format!("{{\"access_token\": \"{blank}\"}}");
-        assert_eq!(redact(&text, Profile::Secrets), text);
+        assert_eq!(redact(&text, RedactProfile::Secrets), text);
     }
 }
 
@@ -61,7 +61,7 @@ fn ordinary_text_stays_as_it_is() {
     assert!(ORDINARY.len() >= 60);
     let changed: Vec<Cow<'_, str>> = ORDINARY
         .iter()
-        .map(|text| redact(text, Profile::Secrets))
+        .map(|text| redact(text, RedactProfile::Secrets))
         .filter(|clean| matches!(clean, Cow::Owned(_)))
         .collect();
     assert!(changed.is_empty(), "{}", changed.join("\n"));
@@ -71,7 +71,7 @@ fn ordinary_text_stays_as_it_is() {
 fn what_stands_around_a_secret_stays() {
     let (text, _) = made_up("PORT=1 TOKEN=<24> USER=ada\npostgres://app:<9>@db.test/app");
     assert_eq!(
-        redact(&text, Profile::Secrets),
+        redact(&text, RedactProfile::Secrets),
         "PORT=1 TOKEN=[REDACTED] USER=ada\npostgres://[REDACTED]@db.test/app"
     );
 }
@@ -84,7 +84,7 @@ fn a_cut_never_leaves_a_part_of_a_secret() {
         for at in (0..text.len()).step_by(3).filter(|&at| text.is_char_boundary(at)) {
             let cut = cut_before_secret(&text, at);
             assert!(cut <= at && text.is_char_boundary(cut));
-            let clean = redact(&text[..cut], Profile::Secrets);
+            let clean = redact(&text[..cut], RedactProfile::Secrets);
             for fill in fills.iter().filter(|fill| fill.len() >= 8) {
                 assert!(!clean.contains(&fill[..fill.len() / 2]), "cut at {at} to {cut}: {text}\n-> {clean}");
             }
@@ -133,8 +133,8 @@ fn publishing_also_takes_out_people_and_machines() {
         ("+C:\\Users\\ada", "+[REDACTED]"),
         ("open \\\\nas-7\\share\\x.txt now", "open [REDACTED] now"),
     ] {
-        assert_eq!(redact(text, Profile::Publish), expected);
-        assert_eq!(redact(text, Profile::Secrets), text);
+        assert_eq!(redact(text, RedactProfile::Publish), expected);
+        assert_eq!(redact(text, RedactProfile::Secrets), text);
     }
 }
 
@@ -163,15 +163,15 @@ fn publishing_keeps_what_names_nobody() {
         "a+/home/b and x-/tmp/y",
         "a regex \\\\d+\\\\w",
     ] {
-        assert_eq!(redact(text, Profile::Publish), text);
+        assert_eq!(redact(text, RedactProfile::Publish), text);
     }
 }
 
 #[test]
 fn redacting_twice_changes_nothing_more() {
     let all: String = SECRET_SHAPES.iter().map(|shape| made_up(shape).0 + "\n").collect();
-    let once = redact(&all, Profile::Publish).into_owned();
-    assert_eq!(redact(&once, Profile::Publish), once);
+    let once = redact(&all, RedactProfile::Publish).into_owned();
+    assert_eq!(redact(&once, RedactProfile::Publish), once);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn hostile_text_ends_soon() {
         "a://u:p@",
     ] {
         let text = piece.repeat(100_000 / piece.len());
-        assert!(redact(&text, Profile::Publish).len() <= text.len() + REDACTED.len());
+        assert!(redact(&text, RedactProfile::Publish).len() <= text.len() + REDACTED.len());
     }
 }
 
@@ -224,7 +224,7 @@ proptest! {
     ) {
         let (secret, fills) = made_up(SECRET_SHAPES[shape]);
         let text = format!("{before}{secret}{after}");
-        let clean = redact(&text, Profile::Secrets);
+        let clean = redact(&text, RedactProfile::Secrets);
         for fill in fills {
             prop_assert!(!clean.contains(&fill), "{} -> {}", text, clean);
         }

@@ -3,13 +3,13 @@
 //! Assets are engineering text, and engineers write "ignore previous errors" every day. So only whole phrases count that
 //! speak to a reader about its own instructions, and a phrase that is named in order to be stopped only warns.
 
-use capsid_model::redact::{Profile, redact_telling};
+use capsid_model::redact::{RedactProfile, redact_telling};
 use capsid_model::text::is_invisible;
 use serde::Serialize;
 
 /// The texts of an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Texts<'t> {
+pub struct AssetTexts<'t> {
     /// Its summary.
     pub summary: &'t str,
     /// Its content, code or diff.
@@ -25,7 +25,7 @@ pub struct Texts<'t> {
 /// What kind of thing was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum SafetyKind {
     /// Words that tell a reader to drop its own instructions.
     Override,
     /// Words that ask a reader to give its secrets away.
@@ -42,9 +42,9 @@ pub enum Kind {
 
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
+pub struct SafetyFinding {
     /// What it is.
-    pub kind: Kind,
+    pub kind: SafetyKind,
     /// Where, such as `strategy[2]`.
     pub place: String,
     /// One sentence that never repeats a secret.
@@ -56,7 +56,7 @@ pub struct Finding {
 /// What follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum SafetyVerdict {
     /// Nothing of weight was found.
     Clean,
     /// It is given out with a warning.
@@ -67,11 +67,11 @@ pub enum Verdict {
 
 /// What a scan found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Scan {
+pub struct SafetyScan {
     /// From 0, nothing, to 1, certain.
     pub score: f64,
     /// What was found.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<SafetyFinding>,
 }
 
 /// From this score on an asset is given out with a warning.
@@ -81,28 +81,28 @@ pub const QUARANTINE_FROM: f64 = 0.8;
 /// How many findings are told.
 const MAX_FINDINGS: usize = 20;
 
-impl Scan {
+impl SafetyScan {
     /// What follows from the score.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> SafetyVerdict {
         if self.score >= QUARANTINE_FROM {
-            Verdict::Quarantine
+            SafetyVerdict::Quarantine
         } else if self.score >= WARN_FROM {
-            Verdict::Warn
+            SafetyVerdict::Warn
         } else {
-            Verdict::Clean
+            SafetyVerdict::Clean
         }
     }
 }
 
 /// Looks through the texts of an asset.
-pub fn scan(texts: &Texts<'_>) -> Scan {
+pub fn scan(texts: &AssetTexts<'_>) -> SafetyScan {
     let mut findings = Vec::new();
-    look(texts.summary, || "summary".to_owned(), &mut findings);
-    look(texts.content, || "content".to_owned(), &mut findings);
+    scan_text(texts.summary, || "summary".to_owned(), &mut findings);
+    scan_text(texts.content, || "content".to_owned(), &mut findings);
     let lists = [("strategy", texts.strategy), ("validation", texts.validation), ("signals", texts.signals)];
     for (name, list) in lists {
         for (index, text) in list.iter().enumerate() {
-            look(text, || format!("{name}[{index}]"), &mut findings);
+            scan_text(text, || format!("{name}[{index}]"), &mut findings);
         }
     }
     let worst = findings.iter().map(|finding| finding.score).fold(0.0, f64::max);
@@ -110,23 +110,24 @@ pub fn scan(texts: &Texts<'_>) -> Scan {
     let sum: f64 = findings.iter().map(|finding| finding.score).sum();
     findings.sort_by(|a, b| b.score.total_cmp(&a.score));
     findings.truncate(MAX_FINDINGS);
-    Scan { score: worst.max(sum.min(WARN_FROM)).min(1.0), findings }
+    SafetyScan { score: worst.max(sum.min(WARN_FROM)).min(1.0), findings }
 }
 
-fn look(text: &str, place: impl Fn() -> String, findings: &mut Vec<Finding>) {
+fn scan_text(text: &str, place: impl Fn() -> String, findings: &mut Vec<SafetyFinding>) {
     if text.is_empty() {
         return;
     }
-    let mut found = |kind, score, text: String| findings.push(Finding { kind, place: place(), text, score });
+    let mut found =
+        |kind, score, text: String| findings.push(SafetyFinding { kind, place: place(), text, score });
     hidden_characters(text, &mut found);
     phrases(text, &mut found);
     credentials(text, &mut found);
 }
 
-type Found<'f> = dyn FnMut(Kind, f64, String) + 'f;
+type SafetyMatch<'f> = dyn FnMut(SafetyKind, f64, String) + 'f;
 
 /// Text that is not what it looks like. Joiners within words and a mark at the very start are ordinary.
-fn hidden_characters(text: &str, found: &mut Found<'_>) {
+fn hidden_characters(text: &str, found: &mut SafetyMatch<'_>) {
     if text.is_ascii() {
         return;
     }
@@ -145,42 +146,42 @@ fn hidden_characters(text: &str, found: &mut Found<'_>) {
         }
     }
     if reorders > 0 {
-        found(Kind::Invisible, 0.8, format!("{reorders} characters change the direction of the text."));
+        found(SafetyKind::Invisible, 0.8, format!("{reorders} characters change the direction of the text."));
     }
     // Flags of some regions are written with a few tags; a hidden message needs many.
     if tags > 12 {
-        found(Kind::Invisible, 1.0, format!("{tags} tag characters hide text from the eye."));
+        found(SafetyKind::Invisible, 1.0, format!("{tags} tag characters hide text from the eye."));
     }
     if invisible > 0 {
         let score = if invisible >= 16 { 0.8 } else { 0.2 };
-        found(Kind::Invisible, score, format!("{invisible} invisible characters."));
+        found(SafetyKind::Invisible, score, format!("{invisible} invisible characters."));
     }
 }
 
 /// Credentials, told without repeating them. What names a person or a machine is told too, but weighs nothing.
-fn credentials(text: &str, found: &mut Found<'_>) {
+fn credentials(text: &str, found: &mut SafetyMatch<'_>) {
     // One pass finds both; only where it found something a second one tells which.
     let mut all = 0_usize;
-    redact_telling(text, Profile::Publish, &mut |_| all += 1);
+    redact_telling(text, RedactProfile::Publish, &mut |_| all += 1);
     if all == 0 {
         return;
     }
     let mut secrets = 0_usize;
     let mut in_url = 0_usize;
-    redact_telling(text, Profile::Secrets, &mut |secret| {
+    redact_telling(text, RedactProfile::Secrets, &mut |secret| {
         let look = secrets + in_url < MAX_FINDINGS;
         if look && is_in_url(text, secret) { in_url += 1 } else { secrets += 1 }
     });
     let personal = all.saturating_sub(secrets + in_url);
     if in_url > 0 {
-        found(Kind::UrlCredentials, 1.0, format!("{} in an address.", count(in_url, "password")));
+        found(SafetyKind::UrlCredentials, 1.0, format!("{} in an address.", count(in_url, "password")));
     }
     if secrets > 0 {
-        found(Kind::Secret, 1.0, format!("{}.", count(secrets, "credential")));
+        found(SafetyKind::Secret, 1.0, format!("{}.", count(secrets, "credential")));
     }
     if personal > 0 {
         let text = format!("{} a person or a machine.", count(personal, "place that may name"));
-        found(Kind::Personal, 0.0, text);
+        found(SafetyKind::Personal, 0.0, text);
     }
 }
 
@@ -201,31 +202,31 @@ fn is_in_url(text: &str, secret: &str) -> bool {
 }
 
 /// Words of one idea; a phrase is a row of ideas.
-type Idea = &'static [&'static str];
+type SafetyPhrase = &'static [&'static str];
 
 /// Verbs that are mostly said to somebody, and verbs that code does all day.
-const DROP: Idea = &["ignore", "disregard", "forget", "bypass"];
-const SET_ASIDE: Idea = &["override", "discard", "skip", "neglect", "violate"];
-const ANY: Idea = &[
+const DROP: SafetyPhrase = &["ignore", "disregard", "forget", "bypass"];
+const SET_ASIDE: SafetyPhrase = &["override", "discard", "skip", "neglect", "violate"];
+const ANY: SafetyPhrase = &[
     "all", "any", "every", "the", "of", "your", "my", "these", "those", "this", "its", "their", "and", "or",
     "other",
 ];
-const EARLIER: Idea =
+const EARLIER: SafetyPhrase =
     &["previous", "prior", "above", "earlier", "preceding", "foregoing", "existing", "former"];
-const OWN: Idea = &["system", "developer", "safety", "initial", "original", "hidden"];
+const OWN: SafetyPhrase = &["system", "developer", "safety", "initial", "original", "hidden"];
 /// Nouns for what a reader was told, and nouns that mean much else.
-const INSTRUCTIONS: Idea = &["instruction", "instructions", "directives", "guidelines", "guardrails"];
-const PROMPTS: Idea = &["prompt", "prompts"];
-const RULES: Idea = &["commands", "directions", "rules", "policies", "training", "constraints"];
-const REVEAL: Idea =
+const INSTRUCTIONS: SafetyPhrase = &["instruction", "instructions", "directives", "guidelines", "guardrails"];
+const PROMPTS: SafetyPhrase = &["prompt", "prompts"];
+const RULES: SafetyPhrase = &["commands", "directions", "rules", "policies", "training", "constraints"];
+const REVEAL: SafetyPhrase =
     &["reveal", "print", "show", "output", "repeat", "send", "leak", "disclose", "dump", "post", "upload"];
-const SECRETS: Idea =
+const SECRETS: SafetyPhrase =
     &["secrets", "secret", "keys", "key", "tokens", "token", "credentials", "password", "passwords"];
-const API: Idea = &["api", "private", "access", "ssh", "aws", "node", "environment", "env"];
-const OUTWARDS: Idea = &["to", "at"];
+const API: SafetyPhrase = &["api", "private", "access", "ssh", "aws", "node", "environment", "env"];
+const OUTWARDS: SafetyPhrase = &["to", "at"];
 
 /// Words shortly before a phrase which show that it is named, not said.
-const NAMED: Idea = &[
+const NAMED: SafetyPhrase = &[
     "detect",
     "detects",
     "detecting",
@@ -261,10 +262,10 @@ const NAMED: Idea = &[
     "quarantine",
 ];
 /// Words right before a phrase that turn it round.
-const NEGATION: Idea = &["not", "never", "dont", "cannot", "wont"];
+const NEGATION: SafetyPhrase = &["not", "never", "dont", "cannot", "wont"];
 
 /// Orders to a reader.
-fn phrases(text: &str, found: &mut Found<'_>) {
+fn phrases(text: &str, found: &mut SafetyMatch<'_>) {
     let words = words(text);
     let mut told = [false; 4];
     for at in 0..words.len() {
@@ -283,34 +284,36 @@ fn phrases(text: &str, found: &mut Found<'_>) {
 }
 
 /// The order that begins with the first of these words.
-fn phrase(words: &[String]) -> Option<(usize, Kind, &'static str, f64)> {
+fn phrase(words: &[String]) -> Option<(usize, SafetyKind, &'static str, f64)> {
     let first = words.first()?.as_str();
     if let Some(score) = drops_instructions(words) {
-        return Some((0, Kind::Override, "It tells its reader to drop its instructions.", score));
+        return Some((0, SafetyKind::Override, "It tells its reader to drop its instructions.", score));
     }
-    if first == "you" && ["you are now", "you must now act as"].iter().any(|text| said(words, text)) {
+    if first == "you"
+        && ["you are now", "you must now act as"].iter().any(|text| normalized_words(words, text))
+    {
         let freed = ["jailbroken", "unrestricted", "dan", "unfiltered", "uncensored"];
         if words.iter().take(10).any(|word| freed.contains(&word.as_str())) {
-            return Some((1, Kind::Override, "It gives its reader another role.", 1.0));
+            return Some((1, SafetyKind::Override, "It gives its reader another role.", 1.0));
         }
     }
     let new_orders = ["new system prompt", "begin system prompt", "end of system prompt", "do anything now"];
-    if new_orders.iter().any(|text| said(words, text)) {
-        return Some((1, Kind::Override, "It pretends to be a system prompt.", 0.5));
+    if new_orders.iter().any(|text| normalized_words(words, text)) {
+        return Some((1, SafetyKind::Override, "It pretends to be a system prompt.", 0.5));
     }
     if ["do not tell the user", "dont tell the user", "without telling the user", "do not inform the user"]
         .iter()
-        .any(|text| said(words, text))
+        .any(|text| normalized_words(words, text))
     {
-        return Some((2, Kind::Override, "It tells its reader to hide something from the user.", 0.8));
+        return Some((2, SafetyKind::Override, "It tells its reader to hide something from the user.", 0.8));
     }
     if REVEAL.contains(&first) {
         let rest = after_fillers(words.get(1..)?);
         if begins(rest, &[&["system"], &["prompt"]]) && words.get(1).is_some_and(|word| word == "your") {
-            return Some((3, Kind::Exfiltration, "It asks its reader for its system prompt.", 0.8));
+            return Some((3, SafetyKind::Exfiltration, "It asks its reader for its system prompt.", 0.8));
         }
-        if words.get(1).is_some_and(|word| word == "your") && gives_secrets_away(rest) {
-            return Some((3, Kind::Exfiltration, "It asks its reader to give secrets away.", 0.9));
+        if words.get(1).is_some_and(|word| word == "your") && leaks_secrets(rest) {
+            return Some((3, SafetyKind::Exfiltration, "It asks its reader to give secrets away.", 0.9));
         }
     }
     None
@@ -325,8 +328,8 @@ fn drops_instructions(words: &[String]) -> Option<f64> {
     }
     let what = after_fillers(rest);
     let yours = rest.iter().take(rest.len() - what.len()).any(|word| word == "your");
-    let is = |noun: Idea| {
-        let forms: [&[Idea]; 3] = [&[EARLIER, noun], &[OWN, noun], &[EARLIER, OWN, noun]];
+    let is = |noun: SafetyPhrase| {
+        let forms: [&[SafetyPhrase]; 3] = [&[EARLIER, noun], &[OWN, noun], &[EARLIER, OWN, noun]];
         forms.iter().any(|form| begins(what, form)) || (yours && begins(what, &[noun]))
     };
     if is(INSTRUCTIONS) {
@@ -336,7 +339,8 @@ fn drops_instructions(words: &[String]) -> Option<f64> {
         let soft = (said_to_someone && is(PROMPTS)).then_some(0.5);
         return if yours { Some(1.0) } else { soft };
     }
-    let everything = said(what, "everything above") || said(what, "everything you were told");
+    let everything =
+        normalized_words(what, "everything above") || normalized_words(what, "everything you were told");
     // "Ignore everything above the marker" is about a text.
     let of_a_text = what
         .get(2)
@@ -345,7 +349,7 @@ fn drops_instructions(words: &[String]) -> Option<f64> {
 }
 
 /// Whether these words name secrets and then a place to bring them to.
-fn gives_secrets_away(words: &[String]) -> bool {
+fn leaks_secrets(words: &[String]) -> bool {
     let names =
         begins(words, &[SECRETS]) || begins(words, &[API, SECRETS]) || begins(words, &[API, &["variables"]]);
     names && words.iter().skip(1).take(4).any(|word| OUTWARDS.contains(&word.as_str()))
@@ -356,11 +360,11 @@ fn after_fillers(words: &[String]) -> &[String] {
     words.get(fillers..).unwrap_or(&[])
 }
 
-fn begins(words: &[String], ideas: &[Idea]) -> bool {
+fn begins(words: &[String], ideas: &[SafetyPhrase]) -> bool {
     words.len() >= ideas.len() && words.iter().zip(ideas).all(|(word, idea)| idea.contains(&word.as_str()))
 }
 
-fn said(words: &[String], text: &str) -> bool {
+fn normalized_words(words: &[String], text: &str) -> bool {
     let mut spoken = text.split(' ');
     words.iter().zip(spoken.by_ref()).all(|(word, part)| word == part)
         && words.len() >= text.split(' ').count()

@@ -1,6 +1,6 @@
 //! What code within a command proves: does it look at anything outside itself, and can it fail because of that?
 
-use super::{CONSTANT, Judgement};
+use super::{CONSTANT, ProofResult};
 
 const PRINTS: &str = "Its code only prints; nothing is asserted.";
 const LOADS: &str = "Its code only loads what is installed; nothing of the change is checked.";
@@ -179,7 +179,7 @@ const PY_MODULES: &[&str] = &[
 ];
 
 /// What JavaScript proves.
-pub fn javascript(code: &str) -> Judgement {
+pub fn javascript(code: &str) -> ProofResult {
     let tokens = tokens(code, "//");
     let modules = js_modules(&tokens);
     if modules.iter().any(|module| module.starts_with(['.', '/'])) || has(&tokens, JS_FAILING) {
@@ -199,7 +199,7 @@ pub fn javascript(code: &str) -> Judgement {
 }
 
 /// What Python proves.
-pub fn python(code: &str) -> Judgement {
+pub fn python(code: &str) -> ProofResult {
     let tokens = tokens(code, "#");
     let imported = py_modules(&tokens);
     // A module that is not known, and one named by a dot, are the change's own.
@@ -220,44 +220,46 @@ pub fn python(code: &str) -> Judgement {
 
 /// A piece of code.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Token<'c> {
+enum CodeToken<'c> {
     Name(&'c str),
     Text(&'c str),
     Number(&'c str),
     Sign(char),
 }
 
-fn has(tokens: &[Token<'_>], names: &[&str]) -> bool {
-    tokens.iter().any(|token| matches!(token, Token::Name(name) if names.contains(name)))
+fn has(tokens: &[CodeToken<'_>], names: &[&str]) -> bool {
+    tokens.iter().any(|token| matches!(token, CodeToken::Name(name) if names.contains(name)))
 }
 
 /// What is required or imported.
-fn js_modules<'c>(tokens: &[Token<'c>]) -> Vec<&'c str> {
+fn js_modules<'c>(tokens: &[CodeToken<'c>]) -> Vec<&'c str> {
     let direct = tokens.windows(2).filter_map(|pair| match pair {
-        [Token::Name("from" | "import"), Token::Text(module)] => Some(*module),
+        [CodeToken::Name("from" | "import"), CodeToken::Text(module)] => Some(*module),
         _ => None,
     });
     let called = tokens.windows(3).filter_map(|three| match three {
-        [Token::Name("require" | "import" | "resolve"), Token::Sign('('), Token::Text(module)] => {
-            Some(*module)
-        }
+        [
+            CodeToken::Name("require" | "import" | "resolve"),
+            CodeToken::Sign('('),
+            CodeToken::Text(module),
+        ] => Some(*module),
         _ => None,
     });
     direct.chain(called).collect()
 }
 
 /// What is imported: `a` in `import a` and in `from a import b`, and `.` for a neighbour.
-fn py_modules<'c>(tokens: &[Token<'c>]) -> Vec<&'c str> {
+fn py_modules<'c>(tokens: &[CodeToken<'c>]) -> Vec<&'c str> {
     let mut modules = Vec::new();
     let mut from = false;
     for pair in tokens.windows(2) {
         match pair {
-            [Token::Name("from"), next] => {
-                modules.push(if let Token::Name(module) = next { module } else { "." });
+            [CodeToken::Name("from"), next] => {
+                modules.push(if let CodeToken::Name(module) = next { module } else { "." });
                 from = true;
             }
-            [Token::Name("import"), Token::Name(module)] if !from => modules.push(module),
-            [Token::Name("import"), _] => from = false,
+            [CodeToken::Name("import"), CodeToken::Name(module)] if !from => modules.push(module),
+            [CodeToken::Name("import"), _] => from = false,
             _ => {}
         }
     }
@@ -265,29 +267,29 @@ fn py_modules<'c>(tokens: &[Token<'c>]) -> Vec<&'c str> {
 }
 
 /// Whether the code can exit with something else than zero.
-fn exits_with_failure(tokens: &[Token<'_>]) -> bool {
+fn exits_with_failure(tokens: &[CodeToken<'_>]) -> bool {
     tokens.windows(3).any(|three| match three {
-        [Token::Name("exit"), Token::Sign('('), what] => {
-            !matches!(what, Token::Number("0") | Token::Sign(')'))
+        [CodeToken::Name("exit"), CodeToken::Sign('('), what] => {
+            !matches!(what, CodeToken::Number("0") | CodeToken::Sign(')'))
         }
         _ => false,
     })
 }
 
 /// Whether the middle one of three tokens names something from outside the code.
-fn is_unknown_name<'t>(tokens: &'t [Token<'_>]) -> impl Fn(&[Token<'_>]) -> bool + 't {
+fn is_unknown_name<'t>(tokens: &'t [CodeToken<'_>]) -> impl Fn(&[CodeToken<'_>]) -> bool + 't {
     let declared = |name: &str| {
         tokens.windows(2).any(|pair| match pair {
-            [Token::Name("const" | "let" | "var" | "function" | "class"), Token::Name(known)] => {
+            [CodeToken::Name("const" | "let" | "var" | "function" | "class"), CodeToken::Name(known)] => {
                 *known == name
             }
             _ => false,
         })
     };
     move |three| match three {
-        [before, Token::Name(name), after] => {
-            let member = *before == Token::Sign('.');
-            let key = *after == Token::Sign(':') && matches!(before, Token::Sign('{' | ','));
+        [before, CodeToken::Name(name), after] => {
+            let member = *before == CodeToken::Sign('.');
+            let key = *after == CodeToken::Sign(':') && matches!(before, CodeToken::Sign('{' | ','));
             !member && !key && !JS_KNOWN.contains(name) && !declared(name)
         }
         _ => false,
@@ -295,7 +297,7 @@ fn is_unknown_name<'t>(tokens: &'t [Token<'_>]) -> impl Fn(&[Token<'_>]) -> bool
 }
 
 /// Code as tokens. A template is text, and its expressions are tokens of their own.
-fn tokens<'c>(code: &'c str, comment: &str) -> Vec<Token<'c>> {
+fn tokens<'c>(code: &'c str, comment: &str) -> Vec<CodeToken<'c>> {
     let mut rest = &code[..code.floor_char_boundary(MAX_CODE)];
     let mut tokens = Vec::new();
     while let Some(c) = rest.chars().next() {
@@ -305,22 +307,22 @@ fn tokens<'c>(code: &'c str, comment: &str) -> Vec<Token<'c>> {
             rest = behind.split_once("*/").map_or("", |(_, after)| after);
         } else if matches!(c, '\'' | '"' | '`') {
             let (text, after) = quoted(&rest[1..], c);
-            tokens.push(Token::Text(text));
+            tokens.push(CodeToken::Text(text));
             if c == '`' {
                 tokens.extend(expressions(text).flat_map(|inner| self::tokens(inner, comment)));
             }
             rest = after;
         } else if c.is_alphabetic() || matches!(c, '_' | '$') {
             let (name, after) = run(rest, |c| c.is_alphanumeric() || matches!(c, '_' | '$'));
-            tokens.push(Token::Name(name));
+            tokens.push(CodeToken::Name(name));
             rest = after;
         } else if c.is_ascii_digit() {
             let (number, after) = run(rest, |c| c.is_alphanumeric() || c == '.');
-            tokens.push(Token::Number(number));
+            tokens.push(CodeToken::Number(number));
             rest = after;
         } else {
             if !c.is_whitespace() {
-                tokens.push(Token::Sign(c));
+                tokens.push(CodeToken::Sign(c));
             }
             rest = &rest[c.len_utf8()..];
         }

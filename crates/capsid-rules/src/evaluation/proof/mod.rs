@@ -9,12 +9,12 @@ mod programs;
 mod shell;
 
 use serde::Serialize;
-use shell::{Join, Step};
+use shell::{ShellStep, StepJoin};
 
 /// What a list of validation commands is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Proof {
+pub enum ProofLevel {
     /// There is no command.
     #[default]
     Absent,
@@ -24,7 +24,7 @@ pub enum Proof {
     Real,
 }
 
-impl Proof {
+impl ProofLevel {
     /// The word that is stored and sent.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -42,37 +42,37 @@ impl Proof {
 
 /// What one command is worth, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct CommandProof {
     /// The command.
     pub command: String,
     /// [`Proof::Absent`] when it is blank.
-    pub verdict: Proof,
+    pub verdict: ProofLevel,
     /// One sentence.
     pub why: &'static str,
 }
 
 /// What a list of commands is worth, and what each is.
-pub fn proof<S: AsRef<str>>(commands: &[S]) -> (Proof, Vec<Finding>) {
-    let findings: Vec<Finding> = commands.iter().map(|command| finding(command.as_ref())).collect();
+pub fn proof<S: AsRef<str>>(commands: &[S]) -> (ProofLevel, Vec<CommandProof>) {
+    let findings: Vec<CommandProof> = commands.iter().map(|command| finding(command.as_ref())).collect();
     (findings.iter().map(|finding| finding.verdict).max().unwrap_or_default(), findings)
 }
 
 /// What one command is worth.
-pub fn finding(command: &str) -> Finding {
+pub fn finding(command: &str) -> CommandProof {
     let steps = shell::split(command);
     let (verdict, why) = if steps.is_empty() {
-        (Proof::Absent, "It is blank.")
+        (ProofLevel::Absent, "It is blank.")
     } else {
-        match judge(&steps, 0) {
-            Ok(()) => (Proof::Real, "It can fail when the change is wrong."),
-            Err(why) => (Proof::Vacuous, why),
+        match evaluate(&steps, 0) {
+            Ok(()) => (ProofLevel::Real, "It can fail when the change is wrong."),
+            Err(why) => (ProofLevel::Vacuous, why),
         }
     };
-    Finding { command: command.to_owned(), verdict, why }
+    CommandProof { command: command.to_owned(), verdict, why }
 }
 
 /// Nothing, or why something proves nothing.
-type Judgement = Result<(), &'static str>;
+type ProofResult = Result<(), &'static str>;
 
 const THROWN_AWAY: &str = "It throws its own result away, so it always passes.";
 const CONSTANT: &str = "It only evaluates a constant.";
@@ -80,20 +80,21 @@ const CONSTANT: &str = "It only evaluates a constant.";
 const MAX_DEPTH: usize = 3;
 
 /// What a whole command line proves.
-fn judge(steps: &[Step], depth: usize) -> Judgement {
-    if steps.iter().any(Step::is_control_flow) {
+fn evaluate(steps: &[ShellStep], depth: usize) -> ProofResult {
+    if steps.iter().any(ShellStep::is_control_flow) {
         return Ok(());
     }
-    let stops_at_errors = steps.iter().any(Step::stops_at_errors);
-    let mut lines = steps.chunk_by(|_, next| next.join != Join::Then).map(|line| judge_line(line, depth));
+    let stops_at_errors = steps.iter().any(ShellStep::stops_at_errors);
+    let mut lines =
+        steps.chunk_by(|_, next| next.join != StepJoin::Then).map(|line| evaluate_line(line, depth));
     if stops_at_errors {
         return lines.find(Result::is_ok).unwrap_or(Err("It only prints."));
     }
     // What a shell answers is what its last line answers.
-    let lines: Vec<Judgement> = lines.collect();
+    let lines: Vec<ProofResult> = lines.collect();
     match lines.split_last() {
         Some((Err(_), before)) if before.iter().any(Result::is_ok) => {
-            if steps.last().is_some_and(Step::hands_on) { Ok(()) } else { Err(THROWN_AWAY) }
+            if steps.last().is_some_and(ShellStep::passes_status) { Ok(()) } else { Err(THROWN_AWAY) }
         }
         Some((last, _)) => *last,
         None => Ok(()),
@@ -101,15 +102,15 @@ fn judge(steps: &[Step], depth: usize) -> Judgement {
 }
 
 /// What pipelines joined by `&&` and `||` prove.
-fn judge_line(line: &[Step], depth: usize) -> Judgement {
-    let pipelines: Vec<&[Step]> = line.chunk_by(|_, next| next.join == Join::Pipe).collect();
-    let joined_by = |pipeline: &[Step]| pipeline.first().map(|step| step.join);
-    let always_passes = |pipeline: &&[Step]| {
-        joined_by(pipeline) == Some(Join::Or) && pipeline.first().is_some_and(Step::always_passes)
+fn evaluate_line(line: &[ShellStep], depth: usize) -> ProofResult {
+    let pipelines: Vec<&[ShellStep]> = line.chunk_by(|_, next| next.join == StepJoin::Pipe).collect();
+    let joined_by = |pipeline: &[ShellStep]| pipeline.first().map(|step| step.join);
+    let always_passes = |pipeline: &&[ShellStep]| {
+        joined_by(pipeline) == Some(StepJoin::Or) && pipeline.first().is_some_and(ShellStep::always_passes)
     };
     let swallowed = pipelines.iter().rposition(always_passes);
     let kept = pipelines.iter().skip(swallowed.unwrap_or(0));
-    let judged: Vec<Judgement> = kept.map(|pipeline| judge_pipeline(pipeline, depth)).collect();
+    let judged: Vec<ProofResult> = kept.map(|pipeline| evaluate_pipeline(pipeline, depth)).collect();
     if judged.iter().any(Result::is_ok) {
         return Ok(());
     }
@@ -120,10 +121,10 @@ fn judge_line(line: &[Step], depth: usize) -> Judgement {
 }
 
 /// What commands joined by `|` prove. A filter of constant text only ever says the same.
-fn judge_pipeline(pipeline: &[Step], depth: usize) -> Judgement {
+fn evaluate_pipeline(pipeline: &[ShellStep], depth: usize) -> ProofResult {
     let Some((first, filters)) = pipeline.split_first() else { return Ok(()) };
-    let judged = programs::judge(&first.words, depth);
-    let real_filter = || filters.iter().any(|step| programs::judge(&step.words, depth).is_ok());
+    let judged = programs::evaluate_program(&first.words, depth);
+    let real_filter = || filters.iter().any(|step| programs::evaluate_program(&step.words, depth).is_ok());
     match judged {
         Err(_) if programs::shows_data(&first.words) && real_filter() => Ok(()),
         Err(_) if !filters.is_empty() && first.always_passes() => Err(CONSTANT),
@@ -138,27 +139,30 @@ mod tests {
 
     #[test]
     fn a_list_is_worth_its_best_command() {
-        assert_eq!(proof::<&str>(&[]).0, Proof::Absent);
-        assert_eq!(proof(&["", "  "]).0, Proof::Absent);
-        assert_eq!(proof(&["node --version", ""]).0, Proof::Vacuous);
+        assert_eq!(proof::<&str>(&[]).0, ProofLevel::Absent);
+        assert_eq!(proof(&["", "  "]).0, ProofLevel::Absent);
+        assert_eq!(proof(&["node --version", ""]).0, ProofLevel::Vacuous);
         let (proof, findings) = proof(&["node --version", "node tests/retry.test.js"]);
-        assert_eq!(proof, Proof::Real);
-        assert_eq!(findings.iter().map(|f| f.verdict).collect::<Vec<_>>(), [Proof::Vacuous, Proof::Real]);
+        assert_eq!(proof, ProofLevel::Real);
+        assert_eq!(
+            findings.iter().map(|f| f.verdict).collect::<Vec<_>>(),
+            [ProofLevel::Vacuous, ProofLevel::Real]
+        );
     }
 
     #[test]
     fn commands_within_commands_come_to_an_end() {
         let mut command = "npx ".repeat(20_000);
         command.push_str("echo ok");
-        assert_eq!(finding(&command).verdict, Proof::Real);
+        assert_eq!(finding(&command).verdict, ProofLevel::Real);
         let nested = (0..6).fold("echo ok".to_owned(), |inner, _| format!("sh -c {inner:?}"));
-        assert_eq!(finding(&nested).verdict, Proof::Real);
+        assert_eq!(finding(&nested).verdict, ProofLevel::Real);
     }
 
     #[test]
     fn words_are_read_back() {
-        for proof in [Proof::Absent, Proof::Vacuous, Proof::Real] {
-            assert_eq!(Proof::parse(proof.as_str()), Some(proof));
+        for proof in [ProofLevel::Absent, ProofLevel::Vacuous, ProofLevel::Real] {
+            assert_eq!(ProofLevel::parse(proof.as_str()), Some(proof));
         }
     }
 

@@ -1,6 +1,6 @@
 //! What known programs prove with the arguments they are given.
 
-use super::{CONSTANT, Judgement, MAX_DEPTH, inline, judge as judge_steps, shell};
+use super::{CONSTANT, MAX_DEPTH, ProofResult, evaluate as judge_steps, inline, shell};
 
 const PRINTS: &str = "It only prints.";
 const INFO: &str = "It only asks for a version or for help.";
@@ -17,7 +17,7 @@ const LAUNCHERS: &[&str] =
 const SHOW_DATA: &[&str] = &["cat", "curl", "find", "git", "head", "ls", "tail", "wget"];
 
 /// What one simple command proves.
-pub fn judge(words: &[String], depth: usize) -> Judgement {
+pub fn evaluate_program(words: &[String], depth: usize) -> ProofResult {
     if depth > MAX_DEPTH {
         return Ok(());
     }
@@ -26,7 +26,7 @@ pub fn judge(words: &[String], depth: usize) -> Judgement {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let args = args.as_slice();
     let program = name_of(program);
-    if asks_for_info(program, args) {
+    if is_info_request(program, args) {
         return Err(INFO);
     }
     match program {
@@ -87,7 +87,7 @@ fn name_of(program: &str) -> &str {
 }
 
 /// `-v` is a version for some programs and talkativeness for others.
-fn asks_for_info(program: &str, args: &[&str]) -> bool {
+fn is_info_request(program: &str, args: &[&str]) -> bool {
     const SHORT: &[&str] = &[
         "node", "nodejs", "npm", "npx", "pnpm", "yarn", "bun", "tsc", "python", "python3", "cargo", "rustc",
         "git", "deno", "eslint", "java", "ruby", "php",
@@ -105,7 +105,7 @@ fn asks_for_info(program: &str, args: &[&str]) -> bool {
 }
 
 /// A comparison of literals with literals.
-fn constant_test(args: &[&str]) -> Judgement {
+fn constant_test(args: &[&str]) -> ProofResult {
     let literal = |word: &&str| !word.contains('$') && !word.contains('`');
     match args {
         [] => Err(NOTHING),
@@ -115,7 +115,7 @@ fn constant_test(args: &[&str]) -> Judgement {
     }
 }
 
-fn node(args: &[&str]) -> Judgement {
+fn node(args: &[&str]) -> ProofResult {
     let mut rest = args;
     while let [first, tail @ ..] = rest {
         match *first {
@@ -147,7 +147,7 @@ fn node(args: &[&str]) -> Judgement {
 }
 
 /// A named script of a package. Its text is not known, so only names that promise nothing are taken at their word.
-fn script(name: Option<&&str>) -> Judgement {
+fn script(name: Option<&&str>) -> ProofResult {
     match name.copied() {
         None => Err(LISTS),
         Some(
@@ -158,7 +158,7 @@ fn script(name: Option<&&str>) -> Judgement {
     }
 }
 
-fn npm(args: &[&str], depth: usize) -> Judgement {
+fn npm(args: &[&str], depth: usize) -> ProofResult {
     let mut words = args.iter().filter(|word| !word.starts_with('-'));
     match words.next().copied() {
         None => Err(NOTHING),
@@ -182,7 +182,7 @@ fn npm(args: &[&str], depth: usize) -> Judgement {
     }
 }
 
-fn yarn(args: &[&str], depth: usize) -> Judgement {
+fn yarn(args: &[&str], depth: usize) -> ProofResult {
     let mut words = args.iter().filter(|word| !word.starts_with('-'));
     match words.next() {
         None => Err(INSTALLS),
@@ -194,7 +194,7 @@ fn yarn(args: &[&str], depth: usize) -> Judgement {
 }
 
 /// `npx` and what it starts.
-fn npx(args: &[&str], depth: usize) -> Judgement {
+fn npx(args: &[&str], depth: usize) -> ProofResult {
     let mut rest = args;
     while let [first, tail @ ..] = rest {
         match *first {
@@ -209,10 +209,10 @@ fn npx(args: &[&str], depth: usize) -> Judgement {
     let name = program.rfind('@').filter(|at| *at > 0).and_then(|at| program.get(..at)).unwrap_or(program);
     let words: Vec<String> = std::iter::once(&name).chain(args).map(|word| (*word).to_owned()).collect();
     let info = matches!(args, ["--version" | "--help", ..] | [.., "--version" | "--help"] | ["-v" | "-V"]);
-    if info { Err(INFO) } else { judge(&words, depth + 1) }
+    if info { Err(INFO) } else { evaluate_program(&words, depth + 1) }
 }
 
-fn bun(args: &[&str], depth: usize) -> Judgement {
+fn bun(args: &[&str], depth: usize) -> ProofResult {
     match args {
         ["-e" | "--eval" | "-p" | "--print", code, ..] => inline::javascript(code),
         ["x", rest @ ..] => npx(rest, depth),
@@ -222,7 +222,7 @@ fn bun(args: &[&str], depth: usize) -> Judgement {
     }
 }
 
-fn deno(args: &[&str]) -> Judgement {
+fn deno(args: &[&str]) -> ProofResult {
     match args {
         ["eval", code, ..] => inline::javascript(code),
         ["info" | "types" | "upgrade" | "cache" | "install", ..] => Err(INSTALLS),
@@ -231,7 +231,7 @@ fn deno(args: &[&str]) -> Judgement {
     }
 }
 
-fn python(args: &[&str], depth: usize) -> Judgement {
+fn python(args: &[&str], depth: usize) -> ProofResult {
     let mut rest = args;
     while let [first, tail @ ..] = rest {
         match *first {
@@ -245,16 +245,16 @@ fn python(args: &[&str], depth: usize) -> Judgement {
     Err(NOTHING)
 }
 
-fn python_module(args: &[&str], depth: usize) -> Judgement {
+fn python_module(args: &[&str], depth: usize) -> ProofResult {
     match args {
         ["py_compile" | "compileall", ..] => Err(SYNTAX),
         ["venv" | "ensurepip" | "site" | "this", ..] => Err(NOTHING),
         [] => Err(NOTHING),
-        args => judge(&args.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), depth + 1),
+        args => evaluate_program(&args.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), depth + 1),
     }
 }
 
-fn shell_of(args: &[&str], depth: usize) -> Judgement {
+fn shell_of(args: &[&str], depth: usize) -> ProofResult {
     let code =
         args.iter().position(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'));
     match (code, args) {
@@ -266,12 +266,12 @@ fn shell_of(args: &[&str], depth: usize) -> Judgement {
 }
 
 /// A command line within a command line.
-fn within(command: &str, depth: usize) -> Judgement {
+fn within(command: &str, depth: usize) -> ProofResult {
     let steps = shell::split(command);
     if steps.is_empty() { Err(NOTHING) } else { judge_steps(&steps, depth + 1) }
 }
 
-fn cargo(args: &[&str]) -> Judgement {
+fn cargo(args: &[&str]) -> ProofResult {
     let mut words = args.iter().filter(|word| !word.starts_with('-') && !word.starts_with('+'));
     match words.next() {
         None => Err(NOTHING),
@@ -284,7 +284,7 @@ fn cargo(args: &[&str]) -> Judgement {
     }
 }
 
-fn go(args: &[&str]) -> Judgement {
+fn go(args: &[&str]) -> ProofResult {
     match args {
         [] => Err(NOTHING),
         ["env" | "list" | "doc", ..] => Err(LISTS),
@@ -293,7 +293,7 @@ fn go(args: &[&str]) -> Judgement {
     }
 }
 
-fn make(args: &[&str]) -> Judgement {
+fn make(args: &[&str]) -> ProofResult {
     if args.iter().any(|arg| matches!(*arg, "-n" | "--dry-run" | "--just-print")) {
         return Err(LISTS);
     }
@@ -304,7 +304,7 @@ fn make(args: &[&str]) -> Judgement {
 }
 
 /// Git tells by its exit code only when asked to.
-fn git(args: &[&str]) -> Judgement {
+fn git(args: &[&str]) -> ProofResult {
     let tells = |arg: &&str| matches!(*arg, "--check" | "--exit-code" | "--quiet" | "-q" | "--error-unmatch");
     match args {
         [
@@ -323,14 +323,14 @@ fn git(args: &[&str]) -> Judgement {
 }
 
 /// A download fails on an error page only when asked to.
-fn fetches(args: &[&str]) -> Judgement {
+fn fetches(args: &[&str]) -> ProofResult {
     let fails = |arg: &&str| {
         arg.starts_with("--fail") || (arg.starts_with('-') && !arg.starts_with("--") && arg.contains('f'))
     };
     if args.iter().any(fails) { Ok(()) } else { Err(PRINTS) }
 }
 
-fn installer(args: &[&str]) -> Judgement {
+fn installer(args: &[&str]) -> ProofResult {
     match args.iter().find(|word| !word.starts_with('-')) {
         None => Err(NOTHING),
         Some(&("list" | "show" | "freeze" | "search" | "config")) => Err(LISTS),
@@ -340,7 +340,7 @@ fn installer(args: &[&str]) -> Judgement {
 }
 
 /// Test runners and compilers that are told to run nothing.
-fn lists_only(args: &[&str]) -> Judgement {
+fn lists_only(args: &[&str]) -> ProofResult {
     let lists = |arg: &&str| {
         matches!(
             *arg,

@@ -5,7 +5,7 @@ use std::str::Chars;
 
 /// How a step follows the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Join {
+pub enum StepJoin {
     /// In a new line, or after `;` or `&`.
     Then,
     /// After `&&`.
@@ -18,14 +18,14 @@ pub enum Join {
 
 /// One simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct ShellStep {
     /// How it follows.
-    pub join: Join,
+    pub join: StepJoin,
     /// Its words without quotes and redirections.
     pub words: Vec<String>,
 }
 
-impl Step {
+impl ShellStep {
     fn program(&self) -> &str {
         self.words.first().map_or("", String::as_str)
     }
@@ -45,7 +45,7 @@ impl Step {
     }
 
     /// Whether it ends with a result from before, as `exit $?` does.
-    pub fn hands_on(&self) -> bool {
+    pub fn passes_status(&self) -> bool {
         self.program() == "exit" && self.words.get(1).is_some_and(|code| code.starts_with('$'))
     }
 
@@ -60,28 +60,28 @@ impl Step {
 }
 
 /// The steps of a command line.
-pub fn split(command: &str) -> Vec<Step> {
+pub fn split(command: &str) -> Vec<ShellStep> {
     let mut reader =
-        Reader { steps: Vec::new(), join: Join::Then, words: Vec::new(), word: None, skip: false };
+        ShellReader { steps: Vec::new(), join: StepJoin::Then, words: Vec::new(), word: None, skip: false };
     let mut chars = command.chars().peekable();
     while let Some(c) = chars.next() {
-        reader.take(c, &mut chars);
+        reader.consume(c, &mut chars);
     }
-    reader.end_step(Join::Then);
+    reader.end_step(StepJoin::Then);
     reader.steps
 }
 
-struct Reader {
-    steps: Vec<Step>,
-    join: Join,
+struct ShellReader {
+    steps: Vec<ShellStep>,
+    join: StepJoin,
     words: Vec<String>,
     word: Option<String>,
     /// The next word is where output goes or input comes from.
     skip: bool,
 }
 
-impl Reader {
-    fn take(&mut self, c: char, chars: &mut Peekable<Chars<'_>>) {
+impl ShellReader {
+    fn consume(&mut self, c: char, chars: &mut Peekable<Chars<'_>>) {
         match c {
             '\'' => self.word().extend(chars.by_ref().take_while(|c| *c != '\'')),
             '"' => self.double_quoted(chars),
@@ -97,11 +97,11 @@ impl Reader {
                 while chars.next_if(|c| matches!(c, '>' | '<' | '&')).is_some() {}
                 self.skip = true;
             }
-            '&' if chars.next_if_eq(&'&').is_some() => self.end_step(Join::And),
-            '|' if chars.next_if_eq(&'|').is_some() => self.end_step(Join::Or),
-            '|' => self.end_step(Join::Pipe),
-            ';' | '\n' => self.end_step(Join::Then),
-            '&' if chars.peek() != Some(&'>') => self.end_step(Join::Then),
+            '&' if chars.next_if_eq(&'&').is_some() => self.end_step(StepJoin::And),
+            '|' if chars.next_if_eq(&'|').is_some() => self.end_step(StepJoin::Or),
+            '|' => self.end_step(StepJoin::Pipe),
+            ';' | '\n' => self.end_step(StepJoin::Then),
+            '&' if chars.peek() != Some(&'>') => self.end_step(StepJoin::Then),
             c if c.is_whitespace() => self.end_word(),
             c => self.word().push(c),
         }
@@ -135,11 +135,11 @@ impl Reader {
         }
     }
 
-    fn end_step(&mut self, next: Join) {
+    fn end_step(&mut self, next: StepJoin) {
         self.end_word();
         self.skip = false;
         if !self.words.is_empty() {
-            self.steps.push(Step { join: self.join, words: std::mem::take(&mut self.words) });
+            self.steps.push(ShellStep { join: self.join, words: std::mem::take(&mut self.words) });
         }
         self.join = next;
     }
@@ -149,14 +149,14 @@ impl Reader {
 mod tests {
     use super::*;
 
-    fn steps(command: &str) -> Vec<(Join, String)> {
+    fn steps(command: &str) -> Vec<(StepJoin, String)> {
         split(command).into_iter().map(|step| (step.join, step.words.join("·"))).collect()
     }
 
     #[test]
     fn quotes_operators_redirections_and_comments() {
-        use Join::{And, Or, Pipe, Then};
-        let expect = |list: &[(Join, &str)]| {
+        use StepJoin::{And, Or, Pipe, Then};
+        let expect = |list: &[(StepJoin, &str)]| {
             list.iter().map(|(join, words)| (*join, (*words).to_owned())).collect::<Vec<_>>()
         };
         assert_eq!(

@@ -4,7 +4,7 @@
 //! same word they say alike, time and confidence included, so that it does not matter which of them came first.
 
 use super::names::{self, normal};
-use super::{Thing, kind, link};
+use super::{EntityKey, kind, link};
 use crate::lifecycle::AssetType;
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,13 +19,13 @@ const UNSOLICITED_CONFIDENCE: f64 = 0.7;
 
 /// A relation within a statement.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Link {
+pub struct StatementLink {
     /// From this thing.
-    pub source: Thing,
+    pub source: EntityKey,
     /// In this way.
     pub kind: &'static str,
     /// To this thing.
-    pub target: Thing,
+    pub target: EntityKey,
     /// 0 to 1.
     pub confidence: f64,
 }
@@ -40,11 +40,11 @@ pub struct Statement {
     /// The asset that says so.
     pub asset: Option<String>,
     /// Everything that it names.
-    pub things: Vec<Thing>,
+    pub things: Vec<EntityKey>,
     /// How these hang together.
-    pub links: Vec<Link>,
+    pub links: Vec<StatementLink>,
     /// Signals that stand together.
-    pub pairs: Vec<(Thing, Thing)>,
+    pub pairs: Vec<(EntityKey, EntityKey)>,
 }
 
 impl Statement {
@@ -59,27 +59,28 @@ impl Statement {
         }
     }
 
-    fn name(&mut self, thing: &Thing) {
+    fn name(&mut self, thing: &EntityKey) {
         if !self.things.contains(thing) {
             self.things.push(thing.clone());
         }
     }
 
-    fn link(&mut self, source: &Thing, kind: &'static str, target: &Thing, confidence: f64) {
+    fn link(&mut self, source: &EntityKey, kind: &'static str, target: &EntityKey, confidence: f64) {
         if source == target {
             return;
         }
         self.name(source);
         self.name(target);
-        let known = |link: &Link| link.kind == kind && link.source == *source && link.target == *target;
+        let known =
+            |link: &StatementLink| link.kind == kind && link.source == *source && link.target == *target;
         if !self.links.iter().any(known) {
             let (source, target) = (source.clone(), target.clone());
-            self.links.push(Link { source, kind, target, confidence: rounded(confidence) });
+            self.links.push(StatementLink { source, kind, target, confidence: rounded(confidence) });
         }
     }
 
-    fn pair(&mut self, signals: &[Thing]) {
-        let paired: Vec<&Thing> = signals.iter().take(PAIRED).collect();
+    fn pair(&mut self, signals: &[EntityKey]) {
+        let paired: Vec<&EntityKey> = signals.iter().take(PAIRED).collect();
         for (at, one) in paired.iter().enumerate() {
             for other in paired.iter().skip(at + 1) {
                 self.pairs.push(((*one).clone(), (*other).clone()));
@@ -96,7 +97,7 @@ fn rounded(confidence: f64) -> f64 {
 
 /// A published asset.
 #[derive(Debug, Clone, Copy)]
-pub struct Published<'a> {
+pub struct PublishedAssetFacts<'a> {
     /// Its id.
     pub asset_id: &'a str,
     /// What it is.
@@ -114,7 +115,7 @@ pub struct Published<'a> {
 /// The members of a body that say something, whatever they hold.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Body {
+struct StatementBody {
     signals_match: Value,
     trigger: Value,
     confidence: Value,
@@ -125,22 +126,22 @@ struct Body {
     anti_pattern: Value,
 }
 
-impl Body {
+impl StatementBody {
     fn read(body: &str) -> Self {
         serde_json::from_str(body).unwrap_or_default()
     }
 
-    fn signals(&self, asset_type: AssetType) -> Vec<Thing> {
+    fn signals(&self, asset_type: AssetType) -> Vec<EntityKey> {
         let list = match asset_type {
             AssetType::Gene => &self.signals_match,
             AssetType::Capsule => &self.trigger,
             AssetType::EvolutionEvent => return Vec::new(),
         };
         let texts: Vec<&str> = list.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        names::of_signals(&texts)
+        names::signal_keys(&texts)
     }
 
-    fn environment(&self) -> Option<Thing> {
+    fn environment(&self) -> Option<EntityKey> {
         let part = |key: &str| self.env_fingerprint.get(key).and_then(Value::as_str);
         environment(&format!("{}_{}", part("platform")?, part("arch")?))
     }
@@ -156,7 +157,7 @@ pub fn origins_named(body: &str) -> Vec<String> {
     if !body.contains("\"reused_asset_id\"") && !body.contains("\"parent\"") {
         return Vec::new();
     }
-    let body = Body::read(body);
+    let body = StatementBody::read(body);
     let named = [body.reused_asset_id, body.parent].into_iter();
     let mut ids: Vec<String> = named.filter_map(|value| value.as_str().map(str::to_owned)).collect();
     ids.retain(|id| id.starts_with("sha256:"));
@@ -165,12 +166,12 @@ pub fn origins_named(body: &str) -> Vec<String> {
 }
 
 /// What an asset says: which signals it answers, who made it, where it worked, and what it comes from.
-pub fn of_asset(asset: &Published<'_>) -> Statement {
-    let body = Body::read(asset.body);
+pub fn asset_statement(asset: &PublishedAssetFacts<'_>) -> Statement {
+    let body = StatementBody::read(asset.body);
     let mut said = Statement::new(format!("node:{}", asset.node_id), asset.created_at, Some(asset.asset_id));
-    let thing = Thing::new(kind::of(asset.asset_type), asset.asset_id);
+    let thing = EntityKey::new(kind::kind_of_asset(asset.asset_type), asset.asset_id);
     said.name(&thing);
-    said.link(&thing, link::MADE_BY, &Thing::new(kind::NODE, asset.node_id), 1.0);
+    said.link(&thing, link::MADE_BY, &EntityKey::new(kind::NODE, asset.node_id), 1.0);
     let answers = match asset.asset_type {
         AssetType::Gene if body.anti_pattern == Value::Bool(true) => None,
         AssetType::Gene => Some((link::TRIGGERS, GENE_CONFIDENCE)),
@@ -191,13 +192,18 @@ pub fn of_asset(asset: &Published<'_>) -> Statement {
         said.link(&thing, kind, &environment, UNSOLICITED_CONFIDENCE);
     }
     for (asset_type, id) in asset.origins {
-        said.link(&thing, link::DERIVED_FROM, &Thing::new(kind::of(*asset_type), id.as_str()), 1.0);
+        said.link(
+            &thing,
+            link::DERIVED_FROM,
+            &EntityKey::new(kind::kind_of_asset(*asset_type), id.as_str()),
+            1.0,
+        );
     }
     said
 }
 
 /// What a bundle says: a capsule comes from a gene, and an event tells of it. It is the capsule's word.
-pub fn of_bundle(
+pub fn bundle_statement(
     capsule: &str,
     node_id: &str,
     created_at: i64,
@@ -205,17 +211,17 @@ pub fn of_bundle(
     event: Option<&str>,
 ) -> Statement {
     let mut said = Statement::new(format!("node:{node_id}"), created_at, Some(capsule));
-    let capsule = Thing::new(kind::CAPSULE, capsule);
-    said.link(&capsule, link::DERIVED_FROM, &Thing::new(kind::GENE, gene), 1.0);
+    let capsule = EntityKey::new(kind::CAPSULE, capsule);
+    said.link(&capsule, link::DERIVED_FROM, &EntityKey::new(kind::GENE, gene), 1.0);
     if let Some(event) = event {
-        said.link(&capsule, link::RECORDED_IN, &Thing::new(kind::EVENT, event), 1.0);
+        said.link(&capsule, link::RECORDED_IN, &EntityKey::new(kind::EVENT, event), 1.0);
     }
     said
 }
 
 /// How a report went.
 #[derive(Debug, Clone, Copy)]
-pub struct Outcome<'a> {
+pub struct ReportedOutcome<'a> {
     /// Who reports.
     pub node_id: &'a str,
     /// self, assigned or unsolicited.
@@ -231,7 +237,11 @@ pub struct Outcome<'a> {
 }
 
 /// What a report on an asset says: who used it, and where it worked or failed. Nobody vouches for what is their own.
-pub fn of_report(asset_type: AssetType, asset_id: &str, report: &Outcome<'_>) -> Option<Statement> {
+pub fn report_statement(
+    asset_type: AssetType,
+    asset_id: &str,
+    report: &ReportedOutcome<'_>,
+) -> Option<Statement> {
     let confidence = match report.label {
         "self" => return None,
         "assigned" => ASSIGNED_CONFIDENCE,
@@ -241,8 +251,8 @@ pub fn of_report(asset_type: AssetType, asset_id: &str, report: &Outcome<'_>) ->
         return None;
     }
     let mut said = Statement::new(format!("node:{}", report.node_id), report.created_at, Some(asset_id));
-    let asset = Thing::new(kind::of(asset_type), asset_id);
-    said.link(&asset, link::REUSED_BY, &Thing::new(kind::NODE, report.node_id), confidence);
+    let asset = EntityKey::new(kind::kind_of_asset(asset_type), asset_id);
+    said.link(&asset, link::REUSED_BY, &EntityKey::new(kind::NODE, report.node_id), confidence);
     if let Some(environment) = report.environment.and_then(environment) {
         let kind = if report.ok { link::VALIDATED_ON } else { link::FAILS_ON };
         said.link(&asset, kind, &environment, confidence);
@@ -251,35 +261,36 @@ pub fn of_report(asset_type: AssetType, asset_id: &str, report: &Outcome<'_>) ->
 }
 
 /// What a task says: which signals it asks about. Who asks is not told.
-pub fn of_task(task_id: &str, signals: &str, created_at: i64) -> Statement {
+pub fn task_statement(task_id: &str, signals: &str, created_at: i64) -> Statement {
     let mut said = Statement::new("hub".to_owned(), created_at, None);
-    let task = Thing::new(kind::TASK, task_id);
+    let task = EntityKey::new(kind::TASK, task_id);
     said.name(&task);
     let listed: Vec<&str> = signals.split(',').collect();
-    for signal in names::of_signals(&listed) {
+    for signal in names::signal_keys(&listed) {
         said.link(&task, link::ASKS_ABOUT, &signal, 1.0);
     }
     said
 }
 
 /// What the result of a task says: that it solves it. It is the word of whoever published the result.
-pub fn of_solution(
+pub fn solution_statement(
     task_id: &str,
     (asset_type, asset_id): (AssetType, &str),
     node_id: &str,
     completed_at: i64,
 ) -> Statement {
     let mut said = Statement::new(format!("node:{node_id}"), completed_at, Some(asset_id));
-    let (task, asset) = (Thing::new(kind::TASK, task_id), Thing::new(kind::of(asset_type), asset_id));
+    let (task, asset) =
+        (EntityKey::new(kind::TASK, task_id), EntityKey::new(kind::kind_of_asset(asset_type), asset_id));
     said.link(&task, link::SOLVED_BY, &asset, UNSOLICITED_CONFIDENCE);
     said
 }
 
-fn environment(name: &str) -> Option<Thing> {
+fn environment(name: &str) -> Option<EntityKey> {
     let key = normal(name);
     // Some clients send the hash of a fingerprint, which names no place that anybody could look for.
     let is_hash = key.len() == 16 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (!key.is_empty() && !is_hash).then(|| Thing::new(kind::ENVIRONMENT, key))
+    (!key.is_empty() && !is_hash).then(|| EntityKey::new(kind::ENVIRONMENT, key))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-use super::super::Sum;
+use super::super::StatementSum;
 use super::*;
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ const BODY: &str = r#"{"trigger":["TimeoutError","retry|backoff","force_x"],"con
     "outcome":{"status":"success"},"env_fingerprint":{"platform":"linux","arch":"x64"}}"#;
 
 fn capsule(body: &str) -> Statement {
-    of_asset(&Published {
+    asset_statement(&PublishedAssetFacts {
         asset_id: CAPSULE,
         asset_type: AssetType::Capsule,
         node_id: "n1",
@@ -19,8 +19,9 @@ fn capsule(body: &str) -> Statement {
 }
 
 fn lines(said: &Statement) -> Vec<String> {
-    let of =
-        |link: &Link| format!("{} {} {} {}", link.source.key, link.kind, link.target.key, link.confidence);
+    let of = |link: &StatementLink| {
+        format!("{} {} {} {}", link.source.key, link.kind, link.target.key, link.confidence)
+    };
     said.links.iter().map(of).collect()
 }
 
@@ -54,7 +55,7 @@ fn what_failed_solves_nothing() {
 
 #[test]
 fn only_others_vouch_for_an_asset() {
-    let report = Outcome {
+    let report = ReportedOutcome {
         node_id: "n2",
         label: "unsolicited",
         ok: true,
@@ -62,19 +63,23 @@ fn only_others_vouch_for_an_asset() {
         environment: Some("Linux_x64"),
         created_at: 9,
     };
-    let said = of_report(AssetType::Capsule, CAPSULE, &report).unwrap();
+    let said = report_statement(AssetType::Capsule, CAPSULE, &report).unwrap();
     assert_eq!(lines(&said), ["sha256:bb reused_by n2 0.7", "sha256:bb validated_on linux_x64 0.7"]);
-    assert!(of_report(AssetType::Capsule, CAPSULE, &Outcome { label: "self", ..report }).is_none());
-    assert!(of_report(AssetType::Capsule, CAPSULE, &Outcome { weight: 0.0, ..report }).is_none());
+    assert!(
+        report_statement(AssetType::Capsule, CAPSULE, &ReportedOutcome { label: "self", ..report }).is_none()
+    );
+    assert!(
+        report_statement(AssetType::Capsule, CAPSULE, &ReportedOutcome { weight: 0.0, ..report }).is_none()
+    );
 }
 
 #[test]
 fn what_is_said_twice_is_said_alike() {
     // The capsule itself names the gene that its bundle links it to.
-    let (asset, bundle) = (capsule(BODY), of_bundle(CAPSULE, "n1", 7, GENE, None));
+    let (asset, bundle) = (capsule(BODY), bundle_statement(CAPSULE, "n1", 7, GENE, None));
     let of = |statements: [&Statement; 2]| {
-        let mut sum = Sum::default();
-        statements.iter().for_each(|statement| sum.say(statement));
+        let mut sum = StatementSum::default();
+        statements.iter().for_each(|statement| sum.add_statement(statement));
         sum
     };
     assert_eq!(of([&asset, &bundle]), of([&bundle, &asset]));
@@ -95,13 +100,13 @@ proptest! {
     ) {
         let body = serde_json::json!({"trigger": texts, "confidence": 0.5}).to_string();
         let mut statements =
-            [capsule(&body), of_bundle(CAPSULE, "n1", 7, GENE, Some("sha256:ee")), of_task("t", &texts.join(","), 3)];
-        let mut sum = Sum::default();
-        statements.iter().for_each(|statement| sum.say(statement));
+            [capsule(&body), bundle_statement(CAPSULE, "n1", 7, GENE, Some("sha256:ee")), task_statement("t", &texts.join(","), 3)];
+        let mut sum = StatementSum::default();
+        statements.iter().for_each(|statement| sum.add_statement(statement));
         let by = order.index(statements.len());
         statements.rotate_left(by);
-        let mut other = Sum::default();
-        statements.iter().for_each(|statement| other.say(statement));
+        let mut other = StatementSum::default();
+        statements.iter().for_each(|statement| other.add_statement(statement));
         prop_assert_eq!(&sum, &other);
         for (said, _) in sum.relations.values() {
             prop_assert!(sum.things.contains_key(&said.source) && sum.things.contains_key(&said.target));

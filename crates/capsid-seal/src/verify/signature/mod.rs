@@ -10,11 +10,11 @@
 
 use crate::hash::unhex;
 use crate::sign::PublicKey;
-use ed25519_dalek::{Signature, Verifier, VerifyingKey, verify_batch};
+use ed25519_dalek::{Signature, Verifier, VerifyingKey};
 
 /// A signature to check: over which text, and with which key.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Claim<'a> {
+pub(super) struct SignatureClaim<'a> {
     pub hash: &'a str,
     pub signature: Signature,
     pub key: PublicKey,
@@ -25,7 +25,7 @@ pub(super) fn read(text: &str) -> Option<Signature> {
     unhex::<64>(text).map(|bytes| Signature::from_bytes(&bytes))
 }
 
-impl Claim<'_> {
+impl SignatureClaim<'_> {
     /// Whether it holds, strictly.
     ///
     /// The library's strict verification decodes the point to see that it is not of small order. To look at its bytes
@@ -37,23 +37,23 @@ impl Claim<'_> {
 }
 
 /// Whether each claim holds, checked together as far as the verdicts are the same.
-pub(super) fn hold_together(claims: &[Claim<'_>]) -> Vec<bool> {
+pub(super) fn verify_batch(claims: &[SignatureClaim<'_>]) -> Vec<bool> {
     let fits: Vec<bool> = claims.iter().map(is_plain_point).collect();
-    let together: Vec<&Claim<'_>> =
+    let together: Vec<&SignatureClaim<'_>> =
         claims.iter().zip(&fits).filter(|(_, fits)| **fits).map(|(c, _)| c).collect();
     let all_hold = equation_holds(&together);
     claims.iter().zip(fits).map(|(claim, fits)| (fits && all_hold) || claim.holds()).collect()
 }
 
-fn equation_holds(claims: &[&Claim<'_>]) -> bool {
+fn equation_holds(claims: &[&SignatureClaim<'_>]) -> bool {
     let texts: Vec<&[u8]> = claims.iter().map(|claim| claim.hash.as_bytes()).collect();
     let signatures: Vec<Signature> = claims.iter().map(|claim| claim.signature).collect();
     let keys: Vec<VerifyingKey> = claims.iter().map(|claim| *claim.key.inner()).collect();
-    verify_batch(&texts, &signatures, &keys).is_ok()
+    ed25519_dalek::verify_batch(&texts, &signatures, &keys).is_ok()
 }
 
 /// Whether the signature's point has one encoding and is not of small order.
-fn is_plain_point(claim: &Claim<'_>) -> bool {
+fn is_plain_point(claim: &SignatureClaim<'_>) -> bool {
     let mut y = *claim.signature.r_bytes();
     y[31] &= 0x7f;
     // The field's order is 2^255 - 19; its digits are ed ff .. ff 7f.

@@ -18,17 +18,17 @@ fn key() -> PublicKey {
     SigningKey::from_seed(&SEED).public()
 }
 
-fn claim(hash: &str, point: [u8; 32], scalar: [u8; 32]) -> Claim<'_> {
-    Claim { hash, signature: Signature::from_components(point, scalar), key: key() }
+fn claim(hash: &str, point: [u8; 32], scalar: [u8; 32]) -> SignatureClaim<'_> {
+    SignatureClaim { hash, signature: Signature::from_components(point, scalar), key: key() }
 }
 
-fn honest(hash: &str) -> Claim<'_> {
+fn honest(hash: &str) -> SignatureClaim<'_> {
     let signature = read(&SigningKey::from_seed(&SEED).sign(hash)).unwrap();
-    Claim { hash, signature, key: key() }
+    SignatureClaim { hash, signature, key: key() }
 }
 
 /// What the holder of the key can do that an honest signer does not: choose any point.
-fn signed_with_point<'a>(hash: &'a str, encoding: [u8; 32], nonce: Scalar) -> Claim<'a> {
+fn signed_with_point<'a>(hash: &'a str, encoding: [u8; 32], nonce: Scalar) -> SignatureClaim<'a> {
     let digest = Sha512::new().chain_update(encoding).chain_update(key().inner().as_bytes());
     let challenge: [u8; 64] = digest.chain_update(hash.as_bytes()).finalize().into();
     let secret = ed25519_dalek::SigningKey::from_bytes(&SEED).to_scalar();
@@ -41,20 +41,20 @@ fn hash_text(number: u64) -> String {
 }
 
 /// The verdict of the library's own strict verification, which ours must share.
-fn holds(odd: Claim<'_>) -> bool {
+fn holds(odd: SignatureClaim<'_>) -> bool {
     let library = odd.key.inner().verify_strict(odd.hash.as_bytes(), &odd.signature).is_ok();
     assert_eq!(odd.holds(), library);
     library
 }
 
 /// Verdicts of the claim alone, in a batch of its own, and among honest ones.
-fn verdicts(odd: Claim<'_>) -> [bool; 3] {
+fn verdicts(odd: SignatureClaim<'_>) -> [bool; 3] {
     let texts: Vec<String> = (0..3).map(hash_text).collect();
-    let mut batch: Vec<Claim<'_>> = texts.iter().map(|text| honest(text)).collect();
+    let mut batch: Vec<SignatureClaim<'_>> = texts.iter().map(|text| honest(text)).collect();
     batch.insert(2, odd);
-    let among = hold_together(&batch);
+    let among = verify_batch(&batch);
     assert!(among.iter().enumerate().all(|(at, held)| at == 2 || *held), "the honest ones hold: {among:?}");
-    [holds(odd), hold_together(&[odd])[0], among[2]]
+    [holds(odd), verify_batch(&[odd])[0], among[2]]
 }
 
 fn add(a: [u8; 32], b: [u8; 32]) -> [u8; 32] {
@@ -70,9 +70,9 @@ fn add(a: [u8; 32], b: [u8; 32]) -> [u8; 32] {
 fn honest_signatures_hold_in_both_modes() {
     let text = hash_text(77);
     assert_eq!(verdicts(honest(&text)), [true; 3]);
-    assert!(hold_together(&[]).is_empty());
+    assert!(verify_batch(&[]).is_empty());
     let other = hash_text(78);
-    assert_eq!(verdicts(Claim { hash: &other, ..honest(&text) }), [false; 3]);
+    assert_eq!(verdicts(SignatureClaim { hash: &other, ..honest(&text) }), [false; 3]);
 }
 
 #[test]
@@ -145,9 +145,9 @@ fn a_point_with_a_component_of_small_order_is_refused_strictly_and_only_the_sign
         let point: EdwardsPoint = nonce * ED25519_BASEPOINT_POINT + EIGHT_TORSION[1];
         let odd = signed_with_point(&text, point.compress().0, nonce);
         assert!(!holds(odd));
-        taken += u32::from(hold_together(&[odd])[0]);
+        taken += u32::from(verify_batch(&[odd])[0]);
         let bare = claim(&text, point.compress().0, nonce.to_bytes());
-        assert!(!hold_together(&[bare])[0], "without the private key it is nothing");
+        assert!(!verify_batch(&[bare])[0], "without the private key it is nothing");
     }
     assert!((1..32).contains(&taken), "{taken} of 64");
 }

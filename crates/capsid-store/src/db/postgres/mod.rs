@@ -3,8 +3,8 @@
 
 mod tx;
 
+use crate::db::operation::ErasedOperation;
 use crate::db::sqlite::submit;
-use crate::db::task::Task;
 use capsid_model::problem::{Code, Problem, Result};
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions, Executor};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::runtime::Runtime;
-use tx::PgTx;
+use tx::PostgresTx;
 
 pub use tx::problem;
 
@@ -23,34 +23,34 @@ const QUEUE: usize = 4096;
 const ATTEMPTS: usize = 20;
 
 /// The threads of one database.
-pub struct Postgres {
-    writes: Option<SyncSender<Box<dyn Task>>>,
-    reads: Option<SyncSender<Box<dyn Task>>>,
+pub struct PostgresThreads {
+    writes: Option<SyncSender<Box<dyn ErasedOperation>>>,
+    reads: Option<SyncSender<Box<dyn ErasedOperation>>>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Postgres {
+impl PostgresThreads {
     /// Connects. The database has been migrated.
     pub fn open(url: &str, writers: usize, readers: usize) -> Result<Self> {
         let options = options(url)?;
         let mut threads = Vec::new();
-        let writes = start(&options, writers, Kind::Write, &mut threads)?;
-        let reads = start(&options, readers, Kind::Read, &mut threads)?;
+        let writes = start(&options, writers, ConnectionKind::Write, &mut threads)?;
+        let reads = start(&options, readers, ConnectionKind::Read, &mut threads)?;
         Ok(Self { writes: Some(writes), reads: Some(reads), threads })
     }
 
     /// Hands an operation to a connection that writes.
-    pub fn write(&self, task: Box<dyn Task>) {
+    pub fn write(&self, task: Box<dyn ErasedOperation>) {
         submit(self.writes.as_ref(), task);
     }
 
     /// Hands an operation to a connection that reads.
-    pub fn read(&self, task: Box<dyn Task>) {
+    pub fn read(&self, task: Box<dyn ErasedOperation>) {
         submit(self.reads.as_ref(), task);
     }
 }
 
-impl Drop for Postgres {
+impl Drop for PostgresThreads {
     /// Lets what waits be done, then closes the connections.
     fn drop(&mut self) {
         self.writes = None;
@@ -62,7 +62,7 @@ impl Drop for Postgres {
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum ConnectionKind {
     Read,
     Write,
 }
@@ -70,13 +70,13 @@ enum Kind {
 fn start(
     options: &PgConnectOptions,
     count: usize,
-    kind: Kind,
+    kind: ConnectionKind,
     threads: &mut Vec<JoinHandle<()>>,
-) -> Result<SyncSender<Box<dyn Task>>> {
+) -> Result<SyncSender<Box<dyn ErasedOperation>>> {
     let (queue, waiting) = sync_channel(QUEUE);
     let waiting = Arc::new(Mutex::new(waiting));
     for _ in 0..count.max(1) {
-        let worker = Worker { runtime: runtime()?, connection: None, options: options.clone(), kind };
+        let worker = PostgresWorker { runtime: runtime()?, connection: None, options: options.clone(), kind };
         let waiting = Arc::clone(&waiting);
         let thread = std::thread::Builder::new()
             .name("store-postgres".to_owned())
@@ -128,15 +128,15 @@ fn unreachable_server(why: &str) -> Problem {
         .fix("Check the URL and that the server runs.")
 }
 
-struct Worker {
+struct PostgresWorker {
     runtime: Runtime,
     connection: Option<PgConnection>,
     options: PgConnectOptions,
-    kind: Kind,
+    kind: ConnectionKind,
 }
 
-impl Worker {
-    fn work(mut self, waiting: &Mutex<Receiver<Box<dyn Task>>>) {
+impl PostgresWorker {
+    fn work(mut self, waiting: &Mutex<Receiver<Box<dyn ErasedOperation>>>) {
         loop {
             let next = match waiting.lock() {
                 Ok(queue) => queue.recv(),
@@ -149,13 +149,13 @@ impl Worker {
         }
     }
 
-    fn do_one(&mut self, mut task: Box<dyn Task>) {
+    fn do_one(&mut self, mut task: Box<dyn ErasedOperation>) {
         let mut attempts = 0;
         loop {
             attempts += 1;
             match self.attempt(task.as_mut()) {
-                Err(Failure::Conflict) if attempts < ATTEMPTS => {}
-                Err(Failure::Conflict) => {
+                Err(PostgresFailure::Conflict) if attempts < ATTEMPTS => {}
+                Err(PostgresFailure::Conflict) => {
                     return task.finish(Err(Problem::new(
                         Code::StoreBusy,
                         "Too many hubs change the same rows at once.",
@@ -163,50 +163,50 @@ impl Worker {
                     .fix("Try again in a second.")));
                 }
                 // A connection that was lost before anything was sent on it is simply opened again.
-                Err(Failure::Lost) if attempts < 2 => self.connection = None,
-                Err(Failure::Lost) => {
+                Err(PostgresFailure::Lost) if attempts < 2 => self.connection = None,
+                Err(PostgresFailure::Lost) => {
                     self.connection = None;
                     return task.finish(Err(unreachable_server("the connection was lost")));
                 }
-                Err(Failure::Other(problem)) => return task.finish(Err(problem)),
+                Err(PostgresFailure::Other(problem)) => return task.finish(Err(problem)),
                 Ok(()) => return task.finish(Ok(())),
             }
         }
     }
 
-    fn attempt(&mut self, task: &mut dyn Task) -> Result<(), Failure> {
+    fn attempt(&mut self, task: &mut dyn ErasedOperation) -> Result<(), PostgresFailure> {
         let connection = match self.connection.take() {
             Some(connection) => connection,
-            None => self.runtime.block_on(connect(&self.options)).map_err(Failure::Other)?,
+            None => self.runtime.block_on(connect(&self.options)).map_err(PostgresFailure::Other)?,
         };
         let connection = self.connection.insert(connection);
         let begin = match self.kind {
-            Kind::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            Kind::Write => "BEGIN",
+            ConnectionKind::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            ConnectionKind::Write => "BEGIN",
         };
         self.runtime.block_on(connection.execute(begin)).map_err(|e| lost_or(&e))?;
-        let mut tx = PgTx::new(connection, &self.runtime);
+        let mut tx = PostgresTx::new(connection, &self.runtime);
         let kept = task.run(&mut tx);
         let failure = tx.failure.take();
         let end = if kept && failure.is_none() { "COMMIT" } else { "ROLLBACK" };
         let ended = self.runtime.block_on(connection.execute(end));
         if let Some(failure) = failure {
-            return if ended.is_err() { Err(Failure::Lost) } else { Err(failure) };
+            return if ended.is_err() { Err(PostgresFailure::Lost) } else { Err(failure) };
         }
         match ended {
             Ok(_) => Ok(()),
-            Err(error) if is_conflict(&error) => Err(Failure::Conflict),
+            Err(error) if is_conflict(&error) => Err(PostgresFailure::Conflict),
             // Whether the commit arrived is not known, so it is not tried again.
             Err(error) => {
                 self.connection = None;
-                Err(Failure::Other(problem(&error)))
+                Err(PostgresFailure::Other(problem(&error)))
             }
         }
     }
 }
 
 /// Why a transaction did not come to its end.
-pub enum Failure {
+pub enum PostgresFailure {
     /// It met another one; nothing was kept, and it may be done again.
     Conflict,
     /// The connection broke before anything was kept.
@@ -219,11 +219,13 @@ fn is_conflict(error: &sqlx::Error) -> bool {
     error.as_database_error().and_then(|e| e.code()).is_some_and(|code| code == "40001" || code == "40P01")
 }
 
-fn lost_or(error: &sqlx::Error) -> Failure {
+fn lost_or(error: &sqlx::Error) -> PostgresFailure {
     match error {
-        _ if is_conflict(error) => Failure::Conflict,
-        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => Failure::Lost,
-        sqlx::Error::Database(e) if e.code().is_some_and(|code| code.starts_with("57P")) => Failure::Lost,
-        _ => Failure::Other(problem(error)),
+        _ if is_conflict(error) => PostgresFailure::Conflict,
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => PostgresFailure::Lost,
+        sqlx::Error::Database(e) if e.code().is_some_and(|code| code.starts_with("57P")) => {
+            PostgresFailure::Lost
+        }
+        _ => PostgresFailure::Other(problem(error)),
     }
 }

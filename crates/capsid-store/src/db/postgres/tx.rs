@@ -1,6 +1,6 @@
 //! A transaction in PostgreSQL.
 
-use super::{Failure, lost_or};
+use super::{PostgresFailure, lost_or};
 use crate::db::tx::{Dialect, Param, Row, Tx};
 use capsid_model::problem::{Code, Problem, Result};
 use sqlx::postgres::{PgArguments, PgConnection, PgRow};
@@ -8,20 +8,20 @@ use sqlx::{Arguments, Executor};
 use tokio::runtime::Runtime;
 
 /// An open transaction.
-pub struct PgTx<'c> {
+pub struct PostgresTx<'c> {
     connection: &'c mut PgConnection,
     runtime: &'c Runtime,
     /// The first failure of the server. The transaction is void from then on.
-    pub failure: Option<Failure>,
+    pub failure: Option<PostgresFailure>,
 }
 
-impl<'c> PgTx<'c> {
+impl<'c> PostgresTx<'c> {
     /// The transaction that is open on this connection.
     pub fn new(connection: &'c mut PgConnection, runtime: &'c Runtime) -> Self {
         Self { connection, runtime, failure: None }
     }
 
-    fn note<T>(&mut self, outcome: Result<T, sqlx::Error>) -> Result<T> {
+    fn map_error<T>(&mut self, outcome: Result<T, sqlx::Error>) -> Result<T> {
         outcome.map_err(|error| {
             let told = problem(&error);
             self.failure.get_or_insert(lost_or(&error));
@@ -30,7 +30,7 @@ impl<'c> PgTx<'c> {
     }
 }
 
-impl Tx for PgTx<'_> {
+impl Tx for PostgresTx<'_> {
     fn dialect(&self) -> Dialect {
         Dialect::Postgres
     }
@@ -38,7 +38,7 @@ impl Tx for PgTx<'_> {
     fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
         let query = sqlx::query_with(sql, arguments(params)?);
         let outcome = self.runtime.block_on(self.connection.execute(query));
-        Ok(self.note(outcome)?.rows_affected())
+        Ok(self.map_error(outcome)?.rows_affected())
     }
 
     fn each(
@@ -49,7 +49,7 @@ impl Tx for PgTx<'_> {
     ) -> Result<()> {
         let query = sqlx::query_with(sql, arguments(params)?);
         let rows = self.runtime.block_on(self.connection.fetch_all(query));
-        for row in self.note(rows)? {
+        for row in self.map_error(rows)? {
             visit(&PostgresRow(&row))?;
         }
         Ok(())

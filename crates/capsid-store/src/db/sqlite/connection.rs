@@ -1,7 +1,7 @@
 //! One connection to the file, and the transactions it runs.
 
-use super::tx::{SqliteTx, Statements, problem};
-use crate::db::task::Task;
+use super::tx::{SqliteTx, StatementCache, problem};
+use crate::db::operation::ErasedOperation;
 use capsid_model::problem::{Code, Problem, Result};
 use rusqlite::OpenFlags;
 use std::path::Path;
@@ -11,17 +11,17 @@ use std::time::Duration;
 const _: () = assert!(rusqlite::ffi::SQLITE_VERSION_NUMBER >= 3_051_003);
 
 /// A connection with the statements it has prepared.
-pub struct Connection {
+pub struct SqliteConnection {
     inner: rusqlite::Connection,
-    statements: Statements,
+    statements: StatementCache,
     /// Set when a commit failed in a way after which the file's state is not known. Nothing is written from then on.
     failed: Option<Problem>,
 }
 
-impl Connection {
+impl SqliteConnection {
     /// The one connection that writes.
     pub fn writer(path: &Path) -> Result<Self> {
-        Ok(Self::of(open_for_migration(path)?))
+        Ok(Self::new(open_for_migration(path)?))
     }
 
     /// A connection that only reads.
@@ -29,16 +29,16 @@ impl Connection {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let inner = rusqlite::Connection::open_with_flags(path, flags).map_err(|e| problem(&e))?;
         set(&inner, "PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16000;")?;
-        Ok(Self::of(inner))
+        Ok(Self::new(inner))
     }
 
-    fn of(inner: rusqlite::Connection) -> Self {
+    fn new(inner: rusqlite::Connection) -> Self {
         inner.set_prepared_statement_cache_capacity(512);
-        Self { inner, statements: Statements::default(), failed: None }
+        Self { inner, statements: StatementCache::default(), failed: None }
     }
 
     /// Runs a group of writes and commits them at once.
-    pub fn write_group(&mut self, group: Vec<Box<dyn Task>>) {
+    pub fn write_group(&mut self, group: Vec<Box<dyn ErasedOperation>>) {
         if let Some(problem) = &self.failed {
             group.into_iter().for_each(|task| task.finish(Err(problem.clone())));
             return;
@@ -60,7 +60,7 @@ impl Connection {
         }
         let committed = undone.map_or_else(|| self.control("COMMIT"), Err);
         if let Err(problem) = &committed {
-            self.give_up(problem);
+            self.fail_writes(problem);
         }
         done.into_iter().for_each(|task| task.finish(committed.clone()));
     }
@@ -76,7 +76,7 @@ impl Connection {
     }
 
     /// Runs one write. It is given back when it waits for the commit, and answered here when it changed nothing.
-    fn run_in_savepoint(&mut self, mut task: Box<dyn Task>) -> Option<Box<dyn Task>> {
+    fn run_in_savepoint(&mut self, mut task: Box<dyn ErasedOperation>) -> Option<Box<dyn ErasedOperation>> {
         let outcome = self.control("SAVEPOINT one").and_then(|()| {
             let kept = task.run(&mut SqliteTx::new(&self.inner, &mut self.statements));
             let uneven = if kept { self.uneven_ledger() } else { None };
@@ -117,7 +117,7 @@ impl Connection {
     }
 
     /// Runs one read on a snapshot of its own.
-    pub fn read_one(&mut self, mut task: Box<dyn Task>) {
+    pub fn read_one(&mut self, mut task: Box<dyn ErasedOperation>) {
         let outcome = self.control("BEGIN").and_then(|()| {
             task.run(&mut SqliteTx::new(&self.inner, &mut self.statements));
             self.control("COMMIT")
@@ -138,7 +138,7 @@ impl Connection {
     }
 
     /// After a failed commit the group is undone. When the disk was only full, the next one may succeed.
-    fn give_up(&mut self, problem: &Problem) {
+    fn fail_writes(&mut self, problem: &Problem) {
         if !self.inner.is_autocommit() {
             let _undone = self.control("ROLLBACK");
         }

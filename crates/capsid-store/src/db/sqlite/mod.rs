@@ -3,22 +3,22 @@
 
 mod checkpoints;
 mod connection;
-mod place;
+mod database_file;
 mod tx;
 
-use crate::db::task::Task;
+use crate::db::operation::ErasedOperation;
 use capsid_disk::lock::Lock;
 use capsid_model::problem::{Code, Problem, Result};
 use checkpoints::Checkpoints;
-use connection::Connection;
-use place::FilePlace;
+use connection::SqliteConnection;
+use database_file::DatabaseFile;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 pub use connection::open_for_migration;
-pub use tx::{SqliteTx, Statements, problem};
+pub use tx::{SqliteTx, StatementCache, problem};
 
 /// The most writes that share a commit, so that none waits long.
 const GROUP: usize = 256;
@@ -26,35 +26,35 @@ const GROUP: usize = 256;
 const QUEUE: usize = 4096;
 
 /// The threads of one database file.
-pub struct Sqlite {
-    writes: Option<SyncSender<Box<dyn Task>>>,
-    reads: Option<SyncSender<Box<dyn Task>>>,
+pub struct SqliteThreads {
+    writes: Option<SyncSender<Box<dyn ErasedOperation>>>,
+    reads: Option<SyncSender<Box<dyn ErasedOperation>>>,
     threads: Vec<JoinHandle<()>>,
     checkpoints: Option<Checkpoints>,
-    place: FilePlace,
+    place: DatabaseFile,
     /// Held as long as the store is open: a second hub on the same file is refused.
     _lock: Option<Lock>,
 }
 
-impl Sqlite {
+impl SqliteThreads {
     /// Starts the threads. The file has been migrated.
     pub fn open(path: &Path, readers: usize, lock: Option<Lock>) -> Result<Self> {
         let (writes, waiting) = sync_channel(QUEUE);
-        let writer = Connection::writer(path)?;
+        let writer = SqliteConnection::writer(path)?;
         let mut threads = vec![spawn("store-writer", move || write_all(writer, &waiting))?];
         let (reads, waiting) = sync_channel(QUEUE);
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..readers.max(1) {
-            let (reader, waiting) = (Connection::reader(path)?, Arc::clone(&waiting));
+            let (reader, waiting) = (SqliteConnection::reader(path)?, Arc::clone(&waiting));
             threads.push(spawn("store-reader", move || read_all(reader, &waiting))?);
         }
         let checkpoints = Some(Checkpoints::start(path)?);
-        let place = FilePlace::of(path);
+        let place = DatabaseFile::open(path);
         Ok(Self { writes: Some(writes), reads: Some(reads), threads, checkpoints, place, _lock: lock })
     }
 
     /// Hands an operation to the writer.
-    pub fn write(&self, task: Box<dyn Task>) {
+    pub fn write(&self, task: Box<dyn ErasedOperation>) {
         if self.place.is_left() {
             let gone = "The file of the database was moved, replaced or deleted.";
             task.finish(Err(Problem::new(Code::StoreUnreachable, gone)
@@ -65,17 +65,17 @@ impl Sqlite {
     }
 
     /// Looks whether the open file is still at its path; otherwise nothing is written from then on.
-    pub fn check_place(&self) -> bool {
+    pub fn check_file(&self) -> bool {
         self.place.check()
     }
 
     /// Hands an operation to a reader.
-    pub fn read(&self, task: Box<dyn Task>) {
+    pub fn read(&self, task: Box<dyn ErasedOperation>) {
         submit(self.reads.as_ref(), task);
     }
 }
 
-impl Drop for Sqlite {
+impl Drop for SqliteThreads {
     /// Lets what waits be done, then closes the file.
     fn drop(&mut self) {
         self.checkpoints = None;
@@ -101,7 +101,7 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 }
 
 /// Queues a task, or tells it at once that too many wait.
-pub(crate) fn submit(queue: Option<&SyncSender<Box<dyn Task>>>, task: Box<dyn Task>) {
+pub(crate) fn submit(queue: Option<&SyncSender<Box<dyn ErasedOperation>>>, task: Box<dyn ErasedOperation>) {
     let refused = match queue.map(|queue| queue.try_send(task)) {
         None | Some(Ok(())) => return,
         Some(Err(TrySendError::Full(task) | TrySendError::Disconnected(task))) => task,
@@ -110,7 +110,7 @@ pub(crate) fn submit(queue: Option<&SyncSender<Box<dyn Task>>>, task: Box<dyn Ta
         .fix("Try again in a second.")));
 }
 
-fn write_all(mut connection: Connection, waiting: &Receiver<Box<dyn Task>>) {
+fn write_all(mut connection: SqliteConnection, waiting: &Receiver<Box<dyn ErasedOperation>>) {
     while let Ok(first) = waiting.recv() {
         let mut group = vec![first];
         group.extend(waiting.try_iter().take(GROUP - 1));
@@ -119,7 +119,7 @@ fn write_all(mut connection: Connection, waiting: &Receiver<Box<dyn Task>>) {
     connection.close();
 }
 
-fn read_all(mut connection: Connection, waiting: &Mutex<Receiver<Box<dyn Task>>>) {
+fn read_all(mut connection: SqliteConnection, waiting: &Mutex<Receiver<Box<dyn ErasedOperation>>>) {
     loop {
         let next = match waiting.lock() {
             Ok(queue) => queue.recv(),

@@ -8,18 +8,18 @@ use std::collections::HashMap;
 
 /// Statements as SQLite wants them, by the text they are written in.
 #[derive(Default)]
-pub struct Statements {
+pub struct StatementCache {
     texts: HashMap<(usize, usize), String>,
     /// The last failure of a statement.
     pub failure: Option<Problem>,
 }
 
-impl Statements {
-    fn of(&mut self, sql: &'static str) -> &str {
+impl StatementCache {
+    fn translated(&mut self, sql: &'static str) -> &str {
         self.texts.entry((sql.as_ptr() as usize, sql.len())).or_insert_with(|| translate(sql))
     }
 
-    fn note<T>(&mut self, outcome: rusqlite::Result<T>) -> Result<T> {
+    fn map_error<T>(&mut self, outcome: rusqlite::Result<T>) -> Result<T> {
         outcome.map_err(|error| {
             let told = problem(&error);
             self.failure = Some(told.clone());
@@ -39,12 +39,12 @@ fn translate(sql: &str) -> String {
 /// An open transaction.
 pub struct SqliteTx<'c> {
     connection: &'c rusqlite::Connection,
-    statements: &'c mut Statements,
+    statements: &'c mut StatementCache,
 }
 
 impl<'c> SqliteTx<'c> {
     /// The transaction that is open on this connection.
-    pub fn new(connection: &'c rusqlite::Connection, statements: &'c mut Statements) -> Self {
+    pub fn new(connection: &'c rusqlite::Connection, statements: &'c mut StatementCache) -> Self {
         Self { connection, statements }
     }
 }
@@ -55,11 +55,11 @@ impl Tx for SqliteTx<'_> {
     }
 
     fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
-        let sql = self.statements.of(sql);
+        let sql = self.statements.translated(sql);
         let done = self.connection.prepare_cached(sql).and_then(|mut statement| {
             statement.execute(rusqlite::params_from_iter(params)).map(|changed| changed as u64)
         });
-        self.statements.note(done)
+        self.statements.map_error(done)
     }
 
     fn each(
@@ -68,7 +68,7 @@ impl Tx for SqliteTx<'_> {
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
-        let sql = self.statements.of(sql);
+        let sql = self.statements.translated(sql);
         let mut statement = self.connection.prepare_cached(sql).map_err(|e| problem(&e))?;
         let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(|e| problem(&e))?;
         while let Some(row) = rows.next().map_err(|e| problem(&e))? {

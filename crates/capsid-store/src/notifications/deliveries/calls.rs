@@ -6,14 +6,14 @@ use crate::notifications::webhooks;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::retries::{Next, Rule};
+use capsid_rules::retries::{BackoffPolicy, RetryDecision};
 
 /// The longest time after a failed call until another one tries whether the node can be called again.
 const PROBE_MS: i64 = 60_000;
 
 /// A call to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct DeliveryCall {
     /// Its id, the same over all tries.
     pub delivery_id: String,
     /// Who is called.
@@ -46,7 +46,13 @@ pub fn free_lost(tx: &mut dyn Tx, now: Time) -> Result<u64> {
 }
 
 /// Takes the calls that were chosen, for `holder`, who has until `until` to settle them.
-pub fn take(tx: &mut dyn Tx, chosen: &[i64], holder: &str, until: Time, now: Time) -> Result<Vec<Call>> {
+pub fn lease_calls(
+    tx: &mut dyn Tx,
+    chosen: &[i64],
+    holder: &str,
+    until: Time,
+    now: Time,
+) -> Result<Vec<DeliveryCall>> {
     let mut calls = Vec::new();
     for seq in chosen {
         calls.extend(begin(tx, *seq, holder, until, now)?);
@@ -55,7 +61,7 @@ pub fn take(tx: &mut dyn Tx, chosen: &[i64], holder: &str, until: Time, now: Tim
 }
 
 /// Takes one call, unless another hub was faster.
-fn begin(tx: &mut dyn Tx, seq: i64, holder: &str, until: Time, now: Time) -> Result<Option<Call>> {
+fn begin(tx: &mut dyn Tx, seq: i64, holder: &str, until: Time, now: Time) -> Result<Option<DeliveryCall>> {
     let taken = tx.run(
         "UPDATE deliveries SET state = 'delivering', holder = $2, next_at = $3, attempts = attempts + 1, updated_at = $4
          WHERE seq IN (SELECT seq FROM deliveries WHERE seq = $1 AND state IN ('queued', 'retrying')
@@ -75,10 +81,10 @@ fn begin(tx: &mut dyn Tx, seq: i64, holder: &str, until: Time, now: Time) -> Res
     )
 }
 
-fn read(row: &dyn Row, now: Time) -> Result<Call> {
+fn read(row: &dyn Row, now: Time) -> Result<DeliveryCall> {
     let old_holds = row.int_or(8)?.is_some_and(|until| now.0 < until);
     let old = row.string_or(7)?.filter(|_| old_holds);
-    Ok(Call {
+    Ok(DeliveryCall {
         delivery_id: row.string(0)?,
         node_id: row.string(1)?,
         kind: row.string(2)?,
@@ -92,14 +98,14 @@ fn read(row: &dyn Row, now: Time) -> Result<Call> {
 
 /// What came of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct CallOutcome {
     /// The status of the answer, if there was one.
     pub status: Option<u16>,
     /// What went wrong, in a word or two.
     pub error: Option<String>,
 }
 
-impl Outcome {
+impl CallOutcome {
     fn arrived(&self) -> bool {
         self.error.is_none() && self.status.is_some_and(|status| (200..300).contains(&status))
     }
@@ -107,7 +113,7 @@ impl Outcome {
 
 /// How a delivery stands after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Settled {
+pub enum DeliverySettlement {
     /// It arrived.
     Delivered,
     /// It is tried again.
@@ -118,7 +124,7 @@ pub enum Settled {
     Lost,
 }
 
-impl Settled {
+impl DeliverySettlement {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -131,30 +137,30 @@ impl Settled {
 }
 
 /// Settles a call that `holder` made. `chance` spreads the next tries.
-pub fn settle(
+pub fn finish_call(
     tx: &mut dyn Tx,
-    call: &Call,
+    call: &DeliveryCall,
     holder: &str,
-    outcome: &Outcome,
-    (rule, chance): (&Rule, u64),
+    outcome: &CallOutcome,
+    (rule, chance): (&BackoffPolicy, u64),
     now: Time,
-) -> Result<Settled> {
+) -> Result<DeliverySettlement> {
     webhooks::lock(tx, &call.node_id)?;
     let since = tx.first(
         "SELECT queued_at FROM deliveries WHERE delivery_id = $1 AND state = 'delivering' AND holder = $2 FOR UPDATE",
         params![&call.delivery_id, holder],
         |row| row.int(0),
     )?;
-    let Some(since) = since else { return Ok(Settled::Lost) };
+    let Some(since) = since else { return Ok(DeliverySettlement::Lost) };
     let gone = outcome.status == Some(410);
     let next = rule.next(since, call.attempt, chance, now.0);
     let (settled, next_at) = match next {
-        _ if outcome.arrived() => (Settled::Delivered, now.0),
-        _ if gone => (Settled::Dead, now.0),
-        Next::Again(at) => (Settled::Retrying, at),
-        Next::GiveUp => (Settled::Dead, now.0),
+        _ if outcome.arrived() => (DeliverySettlement::Delivered, now.0),
+        _ if gone => (DeliverySettlement::Dead, now.0),
+        RetryDecision::Again(at) => (DeliverySettlement::Retrying, at),
+        RetryDecision::GiveUp => (DeliverySettlement::Dead, now.0),
     };
-    let delivered_at = (settled == Settled::Delivered).then_some(now);
+    let delivered_at = (settled == DeliverySettlement::Delivered).then_some(now);
     tx.run(
         "UPDATE deliveries SET state = $2, holder = NULL, next_at = $3, last_status = $4, last_error = $5,
             updated_at = $6, delivered_at = $7 WHERE delivery_id = $1",
@@ -168,14 +174,14 @@ pub fn settle(
             delivered_at
         ],
     )?;
-    if matches!(settled, Settled::Retrying | Settled::Dead) {
+    if matches!(settled, DeliverySettlement::Retrying | DeliverySettlement::Dead) {
         webhooks::failed(tx, &call.node_id, Time(next_at.min(now.0 + PROBE_MS)))?;
     }
     match settled {
-        Settled::Delivered => webhooks::alive(tx, &call.node_id)?,
-        Settled::Dead if gone => drop(webhooks::disable(tx, &call.node_id, webhooks::GONE, now)?),
-        Settled::Dead => webhooks::died(tx, &call.node_id, now)?,
-        Settled::Retrying | Settled::Lost => {}
+        DeliverySettlement::Delivered => webhooks::alive(tx, &call.node_id)?,
+        DeliverySettlement::Dead if gone => drop(webhooks::disable(tx, &call.node_id, webhooks::GONE, now)?),
+        DeliverySettlement::Dead => webhooks::died(tx, &call.node_id, now)?,
+        DeliverySettlement::Retrying | DeliverySettlement::Lost => {}
     }
     Ok(settled)
 }

@@ -2,7 +2,7 @@
 //! a worker until the node has taken them.
 
 pub mod calls;
-pub mod choosing;
+pub mod select;
 
 use crate::db::tx::{Row, Tx};
 use crate::params;
@@ -24,7 +24,7 @@ pub const STATES: [&str; 5] = ["queued", "delivering", "retrying", "delivered", 
 
 /// One delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delivery {
+pub struct DeliveryRow {
     /// Its place in the order of all.
     pub seq: i64,
     /// Its id, the same over all tries.
@@ -51,7 +51,7 @@ pub struct Delivery {
     pub delivered_at: Option<i64>,
 }
 
-impl Delivery {
+impl DeliveryRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Ok(Self {
             seq: row.int(0)?,
@@ -102,7 +102,7 @@ pub fn is_full(tx: &mut dyn Tx, node_id: &str) -> Result<bool> {
 
 /// Which deliveries.
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct DeliveryFilter {
     /// Of this node.
     pub node_id: Option<String>,
     /// In this state.
@@ -110,7 +110,7 @@ pub struct Filter {
 }
 
 /// Deliveries before a place, newest first.
-pub fn list(tx: &mut dyn Tx, filter: &Filter, before: i64, limit: i64) -> Result<Vec<Delivery>> {
+pub fn list(tx: &mut dyn Tx, filter: &DeliveryFilter, before: i64, limit: i64) -> Result<Vec<DeliveryRow>> {
     // One statement for each way that the list can be found, so that each uses its index.
     let sql = match (&filter.node_id, &filter.state) {
         (Some(_), _) => {
@@ -129,7 +129,7 @@ pub fn list(tx: &mut dyn Tx, filter: &Filter, before: i64, limit: i64) -> Result
              WHERE $1 IS NULL AND $2 IS NULL AND seq < $3 ORDER BY seq DESC LIMIT $4"
         }
     };
-    tx.all(sql, params![&filter.node_id, &filter.state, before, limit], Delivery::read)
+    tx.all(sql, params![&filter.node_id, &filter.state, before, limit], DeliveryRow::read)
 }
 
 /// How many deliveries are in which state, of one node or of all.
@@ -148,18 +148,18 @@ pub fn counts(tx: &mut dyn Tx, node_id: Option<&str>) -> Result<Vec<(String, i64
 }
 
 /// One delivery, held against others that change it.
-fn lock(tx: &mut dyn Tx, delivery_id: &str) -> Result<Option<Delivery>> {
+fn lock(tx: &mut dyn Tx, delivery_id: &str) -> Result<Option<DeliveryRow>> {
     tx.first(
         "SELECT seq, delivery_id, node_id, kind, state, attempts, next_at, last_status, last_error, created_at,
             updated_at, delivered_at FROM deliveries WHERE delivery_id = $1 FOR UPDATE",
         params![delivery_id],
-        Delivery::read,
+        DeliveryRow::read,
     )
 }
 
 /// What came of the wish to send something again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Replayed {
+pub enum ReplayOutcome {
     /// It is queued, with the same id.
     Queued,
     /// There is no such delivery, or not of this node.
@@ -171,27 +171,27 @@ pub enum Replayed {
 }
 
 /// Queues a delivery again that arrived or was given up. `of` is the node it has to belong to, if any.
-pub fn replay(tx: &mut dyn Tx, delivery_id: &str, of: Option<&str>, now: Time) -> Result<Replayed> {
+pub fn replay(tx: &mut dyn Tx, delivery_id: &str, of: Option<&str>, now: Time) -> Result<ReplayOutcome> {
     let found = lock(tx, delivery_id)?.filter(|found| of.is_none_or(|node_id| found.node_id == node_id));
-    let Some(found) = found else { return Ok(Replayed::Missing) };
+    let Some(found) = found else { return Ok(ReplayOutcome::Missing) };
     if !["delivered", "dead"].contains(&found.state.as_str()) {
-        return Ok(Replayed::UnderWay(found.state));
+        return Ok(ReplayOutcome::UnderWay(found.state));
     }
     if crate::notifications::webhooks::get(tx, &found.node_id)?
         .is_none_or(|webhook| webhook.disabled_at.is_some())
     {
-        return Ok(Replayed::NoWebhook);
+        return Ok(ReplayOutcome::NoWebhook);
     }
     tx.run(
         "UPDATE deliveries SET state = 'queued', attempts = 0, next_at = $2, queued_at = $2, holder = NULL,
             updated_at = $2, delivered_at = NULL WHERE delivery_id = $1",
         params![delivery_id, now],
     )?;
-    Ok(Replayed::Queued)
+    Ok(ReplayOutcome::Queued)
 }
 
 /// Forgets deliveries that came to their end long ago, a few at a time.
-pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+pub fn delete_expired(tx: &mut dyn Tx, now: Time) -> Result<u64> {
     let forget = |tx: &mut dyn Tx, state: &str, kept_ms: i64| {
         tx.run(
             "DELETE FROM deliveries WHERE seq IN

@@ -3,28 +3,28 @@
 //! Every state has an end. What is open or claimed expires with its task, and what was handed in is decided on, by the
 //! creator or by time. Each end moves all that was put aside, and says in `outcome` how it ended.
 
-pub mod listing;
-pub mod matching;
+pub mod assign;
+pub mod list;
 pub mod payouts;
-pub mod settling;
+pub mod settle;
 
 use crate::assets::id::AssetId;
-use crate::audit::{self, Change};
+use crate::audit::{self, AuditChange};
 use crate::db::tx::{Row, Tx};
-use crate::ledger::{self, Moved, Transfer};
+use crate::ledger::{self, Transfer, TransferOutcome};
 use crate::notifications::notices;
-use crate::notifications::notices::Notice;
+use crate::notifications::notices::NodeNotice;
 use crate::work::announcements;
 use crate::work::tasks;
-use crate::work::tasks::{NewTask, Task};
+use crate::work::tasks::{NewTask, TaskRow};
 use crate::{nodes, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::work::bounties::{BountyStatus, Step, decide_by, step};
+use capsid_rules::work::bounties::{BountyEvent, BountyStatus, decide_by, step};
 
 /// A bounty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bounty {
+pub struct BountyRow {
     /// Its place in the order of all bounties.
     pub seq: i64,
     /// Its id.
@@ -69,7 +69,7 @@ macro_rules! bounty_columns {
 
 pub(crate) use bounty_columns;
 
-impl Bounty {
+impl BountyRow {
     pub(crate) fn read(row: &dyn Row) -> Result<Self> {
         let status = row.text(7)?;
         Ok(Self {
@@ -95,7 +95,7 @@ impl Bounty {
 }
 
 /// The account in which the credits of a bounty lie.
-pub fn hold_account(bounty_id: &str) -> String {
+pub fn escrow_account(bounty_id: &str) -> String {
     format!("hold:bounty:{bounty_id}")
 }
 
@@ -118,30 +118,30 @@ pub struct NewBounty {
 
 /// What is there under the id of a bounty that is to be offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Earlier {
+pub enum ExistingBounty {
     /// Nothing.
     Nothing,
     /// The same bounty: it was asked for before.
-    Same(Box<Bounty>),
+    Same(Box<BountyRow>),
     /// Another one.
     Other,
 }
 
 /// Looks whether a bounty was offered before. Whoever asks keeps the creator locked, so that it stays as it is found.
-pub fn earlier(tx: &mut dyn Tx, bounty_id: &str, request: Option<&str>) -> Result<Earlier> {
-    let Some(bounty) = get(tx, bounty_id)? else { return Ok(Earlier::Nothing) };
+pub fn earlier(tx: &mut dyn Tx, bounty_id: &str, request: Option<&str>) -> Result<ExistingBounty> {
+    let Some(bounty) = get(tx, bounty_id)? else { return Ok(ExistingBounty::Nothing) };
     let same = tx.exists(
         "SELECT 1 FROM bounties WHERE bounty_id = $1 AND request = $2",
         params![bounty_id, request],
     )?;
-    Ok(if same { Earlier::Same(Box::new(bounty)) } else { Earlier::Other })
+    Ok(if same { ExistingBounty::Same(Box::new(bounty)) } else { ExistingBounty::Other })
 }
 
 /// How offering went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Offered {
+pub enum OfferOutcome {
     /// It is offered.
-    Done(Box<Bounty>),
+    Done(Box<BountyRow>),
     /// Whoever asks lacks credits; nothing moved.
     Insufficient {
         /// What they have.
@@ -150,13 +150,13 @@ pub enum Offered {
 }
 
 /// Offers a bounty: puts the credits aside and adds the task. `task.asker` pays.
-pub fn offer(tx: &mut dyn Tx, new: &NewBounty, now: Time) -> Result<Offered> {
+pub fn offer(tx: &mut dyn Tx, new: &NewBounty, now: Time) -> Result<OfferOutcome> {
     let (creator, amount) = (&new.task.asker, new.task.amount);
     if amount > 0 {
-        let (reference, hold) = (format!("bounty:{}:escrow", new.bounty_id), hold_account(&new.bounty_id));
+        let (reference, hold) = (format!("bounty:{}:escrow", new.bounty_id), escrow_account(&new.bounty_id));
         let aside = Transfer { reference: &reference, kind: "escrow", from: creator, to: &hold, amount };
-        if let Moved::Insufficient { have } = ledger::transfer(tx, aside, now)? {
-            return Ok(Offered::Insufficient { have });
+        if let TransferOutcome::Insufficient { have } = ledger::transfer(tx, aside, now)? {
+            return Ok(OfferOutcome::Insufficient { have });
         }
     }
     let task = NewTask { bounty_id: Some(new.bounty_id.clone()), ..new.task.clone() };
@@ -177,37 +177,37 @@ pub fn offer(tx: &mut dyn Tx, new: &NewBounty, now: Time) -> Result<Offered> {
             &new.request
         ],
     )?;
-    note(tx, creator, &new.bounty_id, "create", None, BountyStatus::Open, None, now)?;
-    tell_of_new(tx, &task, new.high_value, now)?;
+    audit_change(tx, creator, &new.bounty_id, "create", None, BountyStatus::Open, None, now)?;
+    announce_bounty(tx, &task, new.high_value, now)?;
     let bounty = get(tx, &new.bounty_id)?.ok_or_else(|| crate::damaged("A new bounty is not there."))?;
-    Ok(Offered::Done(Box::new(bounty)))
+    Ok(OfferOutcome::Done(Box::new(bounty)))
 }
 
 /// A task that pays well is told to everybody who may take it, another one to workers, and one that is kept for a node to
 /// that node.
-fn tell_of_new(tx: &mut dyn Tx, task: &NewTask, high_value: i64, now: Time) -> Result<()> {
+fn announce_bounty(tx: &mut dyn Tx, task: &NewTask, high_value: i64, now: Time) -> Result<()> {
     let Some(task) = tasks::get(tx, &task.task_id)? else { return Ok(()) };
     if let Some(node_id) = &task.reserved_for {
-        notices::tell(tx, node_id, &Notice::of_task("task_available", &task), now)?;
+        notices::notify_node(tx, node_id, &NodeNotice::from_task("task_available", &task), now)?;
         return Ok(());
     }
     let pays_well = task.amount > 0 && task.amount >= high_value;
     let kind = if pays_well { "high_value_task" } else { announcements::FOR_WORKERS };
-    announcements::announce(tx, &Notice::of_task(kind, &task), &task, now)
+    announcements::announce(tx, &NodeNotice::from_task(kind, &task), &task, now)
 }
 
 /// Finds a bounty.
-pub fn get(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<Bounty>> {
+pub fn get(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<BountyRow>> {
     tx.first(
         concat!("SELECT ", bounty_columns!(), " FROM bounties b WHERE b.bounty_id = $1"),
         params![bounty_id],
-        Bounty::read,
+        BountyRow::read,
     )
 }
 
 /// Finds a bounty and its task, and keeps others from changing them meanwhile, and the nodes that are told of it: nodes
 /// first, in one order, then the task, as everywhere.
-pub fn lock(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<(Bounty, Task)>> {
+pub fn lock(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<(BountyRow, TaskRow)>> {
     lock_beside(tx, bounty_id, None)
 }
 
@@ -216,7 +216,7 @@ pub(crate) fn lock_beside(
     tx: &mut dyn Tx,
     bounty_id: &str,
     node_id: Option<&str>,
-) -> Result<Option<(Bounty, Task)>> {
+) -> Result<Option<(BountyRow, TaskRow)>> {
     let Some(bounty) = get(tx, bounty_id)? else { return Ok(None) };
     lock_parties(tx, &bounty, node_id)?;
     let Some(task) = tasks::lock(tx, &bounty.task_id)? else {
@@ -226,7 +226,7 @@ pub(crate) fn lock_beside(
 }
 
 /// Locks the nodes that a decision on a bounty concerns: who asked, who worked, and whose work it is matched with.
-fn lock_parties(tx: &mut dyn Tx, bounty: &Bounty, one_more: Option<&str>) -> Result<()> {
+fn lock_parties(tx: &mut dyn Tx, bounty: &BountyRow, one_more: Option<&str>) -> Result<()> {
     let mut parties = tx.all(
         "SELECT claimed_by FROM tasks WHERE (task_id = $1 OR parent_task_id = $1) AND claimed_by IS NOT NULL",
         params![&bounty.task_id],
@@ -240,16 +240,16 @@ fn lock_parties(tx: &mut dyn Tx, bounty: &Bounty, one_more: Option<&str>) -> Res
     parties.iter().try_for_each(|node_id| nodes::lock(tx, node_id).map(|_| ()))
 }
 
-fn lock_one(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<Bounty>> {
+fn lock_one(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<BountyRow>> {
     tx.first(
         concat!("SELECT ", bounty_columns!(), " FROM bounties b WHERE b.bounty_id = $1 FOR UPDATE"),
         params![bounty_id],
-        Bounty::read,
+        BountyRow::read,
     )
 }
 
 /// The bounty on a whole task, which is locked. A part has none of its own.
-fn of_task(tx: &mut dyn Tx, task: &Task) -> Result<Option<Bounty>> {
+fn find_by_task(tx: &mut dyn Tx, task: &TaskRow) -> Result<Option<BountyRow>> {
     match &task.bounty_id {
         Some(bounty_id) if task.parent_task_id.is_none() => lock_one(tx, bounty_id),
         _ => Ok(None),
@@ -257,17 +257,17 @@ fn of_task(tx: &mut dyn Tx, task: &Task) -> Result<Option<Bounty>> {
 }
 
 /// A node has taken the task.
-pub(crate) fn task_claimed(tx: &mut dyn Tx, task: &Task, actor: &str, now: Time) -> Result<()> {
-    match of_task(tx, task)? {
-        Some(bounty) => advance(tx, &bounty, Step::Claim, task, actor, None, now).map(|_| ()),
+pub(crate) fn task_claimed(tx: &mut dyn Tx, task: &TaskRow, actor: &str, now: Time) -> Result<()> {
+    match find_by_task(tx, task)? {
+        Some(bounty) => advance(tx, &bounty, BountyEvent::Claim, task, actor, None, now).map(|_| ()),
         None => Ok(()),
     }
 }
 
 /// The task is free again.
-pub(crate) fn task_released(tx: &mut dyn Tx, task: &Task, actor: &str, now: Time) -> Result<()> {
-    match of_task(tx, task)? {
-        Some(bounty) => advance(tx, &bounty, Step::Release, task, actor, None, now).map(|_| ()),
+pub(crate) fn task_released(tx: &mut dyn Tx, task: &TaskRow, actor: &str, now: Time) -> Result<()> {
+    match find_by_task(tx, task)? {
+        Some(bounty) => advance(tx, &bounty, BountyEvent::Release, task, actor, None, now).map(|_| ()),
         None => Ok(()),
     }
 }
@@ -276,12 +276,12 @@ pub(crate) fn task_released(tx: &mut dyn Tx, task: &Task, actor: &str, now: Time
 /// or the part that merged the others.
 pub(crate) fn task_completed(
     tx: &mut dyn Tx,
-    whole: &Task,
-    finisher: &Task,
+    whole: &TaskRow,
+    finisher: &TaskRow,
     decide_ms: i64,
     now: Time,
 ) -> Result<()> {
-    let Some(bounty) = of_task(tx, whole)? else { return Ok(()) };
+    let Some(bounty) = find_by_task(tx, whole)? else { return Ok(()) };
     let actor = format!("node:{}", finisher.claimed_by.as_deref().unwrap_or_default());
     match_with(
         tx,
@@ -300,15 +300,15 @@ pub(crate) fn task_completed(
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn match_with(
     tx: &mut dyn Tx,
-    bounty: &Bounty,
-    whole: &Task,
+    bounty: &BountyRow,
+    whole: &TaskRow,
     asset: Option<&AssetId>,
     node_id: Option<&str>,
     actor: &str,
     decide_ms: i64,
     now: Time,
 ) -> Result<bool> {
-    if !advance(tx, bounty, Step::Match, whole, actor, None, now)? {
+    if !advance(tx, bounty, BountyEvent::Match, whole, actor, None, now)? {
         return Ok(false);
     }
     let by = decide_by(now.0, decide_ms, bounty.expires_at);
@@ -318,23 +318,23 @@ pub(crate) fn match_with(
          WHERE bounty_id = $1",
         params![&bounty.bounty_id, &asset, node_id, now, by],
     )?;
-    tell_creator(tx, bounty, whole, "bounty_matched", now)?;
+    notify_creator(tx, bounty, whole, "bounty_matched", now)?;
     Ok(true)
 }
 
 /// The task's time is over: the credits go back.
-pub(crate) fn task_expired(tx: &mut dyn Tx, task: &Task, now: Time) -> Result<()> {
-    let Some(bounty) = of_task(tx, task)? else { return Ok(()) };
-    settling::refund(tx, &bounty, task, Step::Expire, "hub", "Nobody completed the task in time.", now)?;
+pub(crate) fn task_expired(tx: &mut dyn Tx, task: &TaskRow, now: Time) -> Result<()> {
+    let Some(bounty) = find_by_task(tx, task)? else { return Ok(()) };
+    settle::refund(tx, &bounty, task, BountyEvent::Expire, "hub", "Nobody completed the task in time.", now)?;
     Ok(())
 }
 
 /// Takes a step. False when it cannot be taken. The bounty is locked.
 pub(crate) fn advance(
     tx: &mut dyn Tx,
-    bounty: &Bounty,
-    what: Step,
-    whole: &Task,
+    bounty: &BountyRow,
+    what: BountyEvent,
+    whole: &TaskRow,
     actor: &str,
     reason: Option<&str>,
     now: Time,
@@ -345,35 +345,37 @@ pub(crate) fn advance(
         params![&bounty.bounty_id, after.as_str()],
     )?;
     let action = match what {
-        Step::Claim => "claim",
-        Step::Release => "release",
-        Step::Match => "match",
-        Step::Accept => "accept",
-        Step::Reject => "reject",
-        Step::Expire => "expire",
-        Step::Cancel => "cancel",
-        Step::Withdraw => "withdraw",
+        BountyEvent::Claim => "claim",
+        BountyEvent::Release => "release",
+        BountyEvent::Match => "match",
+        BountyEvent::Accept => "accept",
+        BountyEvent::Reject => "reject",
+        BountyEvent::Expire => "expire",
+        BountyEvent::Cancel => "cancel",
+        BountyEvent::Withdraw => "withdraw",
     };
-    note(tx, actor, &bounty.bounty_id, action, Some(bounty.status), after, reason, now)?;
+    audit_change(tx, actor, &bounty.bounty_id, action, Some(bounty.status), after, reason, now)?;
     Ok(true)
 }
 
 /// Tells the creator, where that is a node, what became of its bounty.
-pub(crate) fn tell_creator(
+pub(crate) fn notify_creator(
     tx: &mut dyn Tx,
-    bounty: &Bounty,
-    whole: &Task,
+    bounty: &BountyRow,
+    whole: &TaskRow,
     kind: &'static str,
     now: Time,
 ) -> Result<()> {
     match bounty.creator.strip_prefix("node:") {
-        Some(node_id) => notices::tell(tx, node_id, &Notice::of_task(kind, whole), now).map(|_| ()),
+        Some(node_id) => {
+            notices::notify_node(tx, node_id, &NodeNotice::from_task(kind, whole), now).map(|_| ())
+        }
         None => Ok(()),
     }
 }
 
 #[allow(clippy::too_many_arguments)]
-fn note(
+fn audit_change(
     tx: &mut dyn Tx,
     actor: &str,
     bounty_id: &str,
@@ -383,7 +385,7 @@ fn note(
     reason: Option<&str>,
     now: Time,
 ) -> Result<()> {
-    let change = Change {
+    let change = AuditChange {
         kind: "bounty",
         subject: bounty_id,
         action,

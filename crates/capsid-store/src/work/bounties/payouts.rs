@@ -1,12 +1,12 @@
 //! What came of the credits that were put aside for a bounty, as the ledger tells it.
 
-use super::{Bounty, hold_account};
+use super::{BountyRow, escrow_account};
 use crate::db::tx::Tx;
 use crate::params;
 use crate::work::tasks;
-use crate::work::tasks::Task;
+use crate::work::tasks::TaskRow;
 use capsid_model::problem::Result;
-use capsid_rules::work::tasks::Role;
+use capsid_rules::work::tasks::SubtaskRole;
 
 /// Credits that a node was paid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Payout {
 
 /// Where all of it went.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Paid {
+pub struct PayoutSummary {
     /// To nodes.
     pub payouts: Vec<Payout>,
     /// To the hub.
@@ -33,18 +33,18 @@ pub struct Paid {
 }
 
 /// Where the credits of a bounty went. Only reads.
-pub fn of(tx: &mut dyn Tx, bounty: &Bounty, whole: &Task) -> Result<Paid> {
+pub fn load_payouts(tx: &mut dyn Tx, bounty: &BountyRow, whole: &TaskRow) -> Result<PayoutSummary> {
     let moved = tx.all(
         "SELECT t.reference, e.account, e.delta FROM entries h
             JOIN transfers t ON t.seq = h.transfer
             JOIN entries e ON e.transfer = h.transfer AND e.delta > 0
          WHERE h.account = $1 AND h.delta < 0 ORDER BY h.seq",
-        params![&hold_account(&bounty.bounty_id)],
+        params![&escrow_account(&bounty.bounty_id)],
         |row| Ok((row.string(0)?, row.string(1)?, row.int(2)?)),
     )?;
     let parts = if whole.decomposed_at.is_some() { tasks::parts(tx, &whole.task_id)? } else { Vec::new() };
     let start = format!("bounty:{}:", bounty.bounty_id);
-    let mut paid = Paid::default();
+    let mut paid = PayoutSummary::default();
     for (reference, account, amount) in moved {
         let what = reference.strip_prefix(&start).unwrap_or(&reference);
         match (what.strip_prefix("pay:"), account.strip_prefix("node:")) {
@@ -61,10 +61,10 @@ pub fn of(tx: &mut dyn Tx, bounty: &Bounty, whole: &Task) -> Result<Paid> {
     Ok(paid)
 }
 
-fn role(whole: &Task, parts: &[Task], task_id: &str) -> &'static str {
+fn role(whole: &TaskRow, parts: &[TaskRow], task_id: &str) -> &'static str {
     match parts.iter().find(|part| part.task_id == task_id).and_then(|part| part.role) {
-        Some(Role::Aggregator) => "aggregator",
-        Some(Role::Solver) => "solver",
+        Some(SubtaskRole::Aggregator) => "aggregator",
+        Some(SubtaskRole::Solver) => "solver",
         None if whole.decomposed_at.is_some() => "proposer",
         None => "solo",
     }

@@ -17,28 +17,28 @@ pub(crate) use task_columns;
 /// How many columns these are.
 const COLUMNS: usize = 26;
 
-pub mod claiming;
-pub mod completing;
-pub mod expiring;
-pub mod forgetting;
-pub mod listing;
-pub mod results;
+pub mod access;
+pub mod claim;
+pub mod cleanup;
+pub mod complete;
+pub mod expire;
+pub mod list;
 pub mod submissions;
 
 use crate::assets::id::AssetId;
-use crate::audit::{self, Change};
+use crate::audit::{self, AuditChange};
 use crate::db::tx::{Row, Tx};
-use crate::nodes::{self, Node};
+use crate::nodes::{self, NodeRow};
 use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::work::models;
-use capsid_rules::work::models::Demand;
-use capsid_rules::work::tasks::{Role, Standing, TaskStatus};
+use capsid_rules::work::models::ModelRequirement;
+use capsid_rules::work::tasks::{SubtaskRole, TaskState, TaskStatus};
 
 /// A task.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Task {
+pub struct TaskRow {
     /// Its place in the order of all tasks.
     pub seq: i64,
     /// Its id.
@@ -80,7 +80,7 @@ pub struct Task {
     /// When.
     pub completed_at: Option<i64>,
     /// What part of another task it is.
-    pub role: Option<Role>,
+    pub role: Option<SubtaskRole>,
     /// The whole that it is a part of.
     pub parent_task_id: Option<String>,
     /// Its weight in billionths.
@@ -93,7 +93,7 @@ pub struct Task {
     pub expires_at: i64,
 }
 
-impl Task {
+impl TaskRow {
     pub(crate) fn read(row: &dyn Row) -> Result<Self> {
         let status = row.text(6)?;
         Ok(Self {
@@ -118,7 +118,7 @@ impl Task {
             extensions: row.int(17)?,
             result_asset: AssetId::read_or(row, 18)?,
             completed_at: row.int_or(19)?,
-            role: row.text_or(20)?.and_then(Role::parse),
+            role: row.text_or(20)?.and_then(SubtaskRole::parse),
             parent_task_id: row.string_or(21)?,
             weight: row.int_or(22)?,
             decomposed_at: row.int_or(23)?,
@@ -128,8 +128,8 @@ impl Task {
     }
 
     /// How it stands, as far as its next state depends on it.
-    pub fn standing(&self) -> Standing {
-        Standing {
+    pub fn state(&self) -> TaskState {
+        TaskState {
             status: self.status,
             is_part: self.parent_task_id.is_some(),
             is_decomposed: self.decomposed_at.is_some(),
@@ -151,9 +151,9 @@ impl Task {
     }
 
     /// Whether a node's model is good enough for it.
-    pub fn takes_model(&self, model: Option<&str>, tiers: &[(String, i64)]) -> bool {
+    pub fn allows_model(&self, model: Option<&str>, tiers: &[(String, i64)]) -> bool {
         let allowed = self.allowed_models();
-        models::is_enough(model, Demand { min_tier: self.min_model_tier, allowed: &allowed }, tiers)
+        models::is_enough(model, ModelRequirement { min_tier: self.min_model_tier, allowed: &allowed }, tiers)
     }
 
     /// Whether a node works on it, or did.
@@ -163,7 +163,7 @@ impl Task {
 }
 
 /// Whether a node would do what it asked itself, or what its owner or another node of its owner did.
-pub fn is_own(tx: &mut dyn Tx, node: &Node, task: &Task) -> Result<bool> {
+pub fn is_own(tx: &mut dyn Tx, node: &NodeRow, task: &TaskRow) -> Result<bool> {
     let owner = node.owner.as_deref();
     match task.asker.split_once(':') {
         Some(("user", user)) => Ok(owner == Some(user)),
@@ -201,7 +201,7 @@ pub struct NewTask {
     /// The only node that may take it.
     pub reserved_for: Option<String>,
     /// What part of another task it is, of which, and its weight in billionths.
-    pub part: Option<(Role, String, i64)>,
+    pub part: Option<(SubtaskRole, String, i64)>,
     /// Until when it may be done.
     pub expires_at: i64,
 }
@@ -235,21 +235,21 @@ pub fn add(tx: &mut dyn Tx, task: &NewTask, now: Time) -> Result<()> {
             task.expires_at
         ],
     )?;
-    graph::standing::asked(tx, &task.task_id, &task.signals, now)?;
-    note(tx, &task.asker, &task.task_id, "create", None, TaskStatus::Open, None, now)
+    graph::membership::add_task(tx, &task.task_id, &task.signals, now)?;
+    audit_change(tx, &task.asker, &task.task_id, "create", None, TaskStatus::Open, None, now)
 }
 
 /// Finds a task.
-pub fn get(tx: &mut dyn Tx, task_id: &str) -> Result<Option<Task>> {
+pub fn get(tx: &mut dyn Tx, task_id: &str) -> Result<Option<TaskRow>> {
     tx.first(
         concat!("SELECT ", task_columns!(), " FROM tasks t WHERE t.task_id = $1"),
         params![task_id],
-        Task::read,
+        TaskRow::read,
     )
 }
 
 /// Finds a task and keeps others from changing it meanwhile. Of a part, the whole is locked before.
-pub fn lock(tx: &mut dyn Tx, task_id: &str) -> Result<Option<Task>> {
+pub fn lock(tx: &mut dyn Tx, task_id: &str) -> Result<Option<TaskRow>> {
     let parent =
         tx.first("SELECT parent_task_id FROM tasks WHERE task_id = $1", params![task_id], |row| {
             row.string_or(0)
@@ -260,27 +260,27 @@ pub fn lock(tx: &mut dyn Tx, task_id: &str) -> Result<Option<Task>> {
     lock_one(tx, task_id)
 }
 
-fn lock_one(tx: &mut dyn Tx, task_id: &str) -> Result<Option<Task>> {
+fn lock_one(tx: &mut dyn Tx, task_id: &str) -> Result<Option<TaskRow>> {
     tx.first(
         concat!("SELECT ", task_columns!(), " FROM tasks t WHERE t.task_id = $1 FOR UPDATE"),
         params![task_id],
-        Task::read,
+        TaskRow::read,
     )
 }
 
 /// The parts of a task, the solvers' first, in the order in which they were proposed.
-pub fn parts(tx: &mut dyn Tx, task_id: &str) -> Result<Vec<Task>> {
+pub fn parts(tx: &mut dyn Tx, task_id: &str) -> Result<Vec<TaskRow>> {
     tx.all(
         concat!("SELECT ", task_columns!(), " FROM tasks t WHERE t.parent_task_id = $1 ORDER BY t.seq"),
         params![task_id],
-        Task::read,
+        TaskRow::read,
     )
 }
 
 /// Sets a task's status. The task is locked and the step allowed.
 pub(crate) fn set_status(
     tx: &mut dyn Tx,
-    task: &Task,
+    task: &TaskRow,
     after: TaskStatus,
     actor: &str,
     action: &str,
@@ -288,11 +288,11 @@ pub(crate) fn set_status(
     now: Time,
 ) -> Result<()> {
     tx.run("UPDATE tasks SET status = $2 WHERE task_id = $1", params![&task.task_id, after.as_str()])?;
-    note(tx, actor, &task.task_id, action, Some(task.status), after, reason, now)
+    audit_change(tx, actor, &task.task_id, action, Some(task.status), after, reason, now)
 }
 
 #[allow(clippy::too_many_arguments)]
-fn note(
+fn audit_change(
     tx: &mut dyn Tx,
     actor: &str,
     task_id: &str,
@@ -302,7 +302,7 @@ fn note(
     reason: Option<&str>,
     now: Time,
 ) -> Result<()> {
-    let change = Change {
+    let change = AuditChange {
         kind: "task",
         subject: task_id,
         action,

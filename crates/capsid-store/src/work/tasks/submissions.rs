@@ -8,7 +8,7 @@ use capsid_model::time::Time;
 
 /// One node's try at a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Submission {
+pub struct SubmissionRow {
     /// Its id.
     pub submission_id: String,
     /// The task.
@@ -25,7 +25,7 @@ pub struct Submission {
     pub updated_at: i64,
 }
 
-impl Submission {
+impl SubmissionRow {
     fn read(row: &dyn Row) -> Result<Self> {
         Self::read_from(row, 0)
     }
@@ -55,7 +55,7 @@ pub fn begin(tx: &mut dyn Tx, submission_id: &str, task_id: &str, node_id: &str,
 }
 
 /// Notes what was handed in.
-pub fn hand_in(tx: &mut dyn Tx, submission_id: &str, asset: &AssetId, now: Time) -> Result<()> {
+pub fn submit_result(tx: &mut dyn Tx, submission_id: &str, asset: &AssetId, now: Time) -> Result<()> {
     tx.run(
         "UPDATE submissions SET status = 'pending', asset_id = $2, updated_at = $3 WHERE submission_id = $1",
         params![submission_id, asset, now],
@@ -82,21 +82,21 @@ pub fn was_overdue(tx: &mut dyn Tx, task_id: &str, node_id: &str) -> Result<bool
 }
 
 /// Finds a submission.
-pub fn get(tx: &mut dyn Tx, submission_id: &str) -> Result<Option<Submission>> {
+pub fn get(tx: &mut dyn Tx, submission_id: &str) -> Result<Option<SubmissionRow>> {
     tx.first(
         "SELECT submission_id, task_id, node_id, status, asset_id, created_at, updated_at FROM submissions
          WHERE submission_id = $1",
         params![submission_id],
-        Submission::read,
+        SubmissionRow::read,
     )
 }
 
 /// The submissions to a task, oldest first.
-pub fn of_task(tx: &mut dyn Tx, task_id: &str, limit: i64) -> Result<Vec<Submission>> {
+pub fn list_for_task(tx: &mut dyn Tx, task_id: &str, limit: i64) -> Result<Vec<SubmissionRow>> {
     tx.all(
         "SELECT submission_id, task_id, node_id, status, asset_id, created_at, updated_at FROM submissions
          WHERE task_id = $1 ORDER BY seq LIMIT $2",
         params![task_id, limit],
-        Submission::read,
+        SubmissionRow::read,
     )
 }

@@ -23,11 +23,11 @@ fn results_are_found_by_tool_and_input_wherever_they_stand() {
         done(9),
     ]);
     let (actions, _) = Task::new(messages, json!(history.concat())).read();
-    let results: Vec<Json> =
+    let results: Vec<ExactJson> =
         actions.iter().filter_map(|action| Some(action.call.as_ref()?.result.clone())).collect();
-    let expected = ["a", "b", "a again"].map(Json::from);
+    let expected = ["a", "b", "a again"].map(ExactJson::from);
     assert_eq!(results[..3], expected);
-    assert_eq!(results[3..], [Json::Null, "sunny".into(), "Command executed.\nOutput:\nx".into()]);
+    assert_eq!(results[3..], [ExactJson::Null, "sunny".into(), "Command executed.\nOutput:\nx".into()]);
     assert_eq!(actions[4].authority.kind, "human_approved");
 }
 
@@ -194,7 +194,7 @@ fn screenshots_and_images_are_told_and_left_out() {
     let short = one(say(1, "mcp_server_response", "sunny"), &[]);
     assert_eq!(
         (short.summary.as_str(), short.call.unwrap().result),
-        ("mcp_server_response: sunny", Json::Null)
+        ("mcp_server_response: sunny", ExactJson::Null)
     );
 }
 

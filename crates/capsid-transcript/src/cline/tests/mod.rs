@@ -23,18 +23,18 @@ impl Task {
         fs::write(self.0.path().join(name), text).unwrap();
     }
 
-    fn source(&self) -> Source {
-        Source {
+    fn source(&self) -> TranscriptSource {
+        TranscriptSource {
             tool: Tool::Cline,
             session: "7".to_owned(),
             path: self.0.path().to_owned(),
             text_transcript: None,
             authorship: None,
-            told: Fields::new(),
+            told: ExactFields::new(),
         }
     }
 
-    fn try_read(&self) -> Result<(Vec<Action>, Report)> {
+    fn try_read(&self) -> Result<(Vec<Action>, ReadReport)> {
         let mut actions = Vec::new();
         let report = read(&self.source(), &mut |action| {
             actions.push(action);
@@ -43,12 +43,12 @@ impl Task {
         Ok((actions, report))
     }
 
-    fn read(&self) -> (Vec<Action>, Report) {
+    fn read(&self) -> (Vec<Action>, ReadReport) {
         self.try_read().unwrap()
     }
 }
 
-fn exact(value: Value) -> Json {
+fn exact(value: Value) -> ExactJson {
     parse(&value.to_string()).unwrap()
 }
 
@@ -87,17 +87,17 @@ fn metadata_tells_where_a_task_comes_from() {
     });
     task.put(METADATA, &metadata.to_string());
     let (actions, report) = task.read();
-    assert_eq!((actions[0].key.as_str(), actions[0].kind), ("provenance", Kind::System));
+    assert_eq!((actions[0].key.as_str(), actions[0].kind), ("provenance", ActionKind::System));
     assert_eq!(actions[0].result, exact(metadata));
     assert_eq!(
-        Json::from(actions[0].environment.clone()),
+        ExactJson::from(actions[0].environment.clone()),
         exact(
             json!({"os_name": "linux", "cline_version": "3.40", "files_in_context_count": 2, "model_usage_count": 2})
         )
     );
     assert_eq!(actions[1].model, "m2");
     assert_eq!(
-        Json::from(actions[1].environment.clone()),
+        ExactJson::from(actions[1].environment.clone()),
         exact(json!({"os_name": "linux", "cline_version": "3.40"}))
     );
     assert!(report.finished);
@@ -128,7 +128,7 @@ fn messages_are_told_in_the_order_of_their_times() {
         ]
     );
     assert_eq!(actions[0].result, exact(json!({"role": "user", "say": "task", "text": "do\nit"})));
-    assert_eq!((actions[2].analysis.as_str(), &actions[2].result), ("third", &Json::from("third")));
+    assert_eq!((actions[2].analysis.as_str(), &actions[2].result), ("third", &ExactJson::from("third")));
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_question_is_the_agents_and_not_the_users_request() {
     ]);
     let (actions, _) = Task::new(messages, json!([])).read();
     let question = &actions[1];
-    assert_eq!((question.kind, question.prompt.as_str()), (Kind::Chat, "prune"));
+    assert_eq!((question.kind, question.prompt.as_str()), (ActionKind::Chat, "prune"));
     assert_eq!((question.analysis.as_str(), question.summary.as_str()), ("Vines too?", "Vines too?"));
     assert_eq!(question.result, exact(json!({"question": "Vines too?", "options": ["yes", "no"]})));
     assert_eq!(actions[2].prompt, "prune");
@@ -173,13 +173,13 @@ fn what_a_request_cost_goes_to_the_next_action_of_the_agent() {
     let (actions, _) = Task::new(messages, json!([])).read();
     assert!(actions[0].usage.is_empty() && actions[1].usage.is_empty() && actions[1].reasoning.is_empty());
     assert_eq!(
-        Json::from(actions[1].environment.clone()),
+        ExactJson::from(actions[1].environment.clone()),
         exact(json!({"last_checkpoint_hash": "abc", "is_checkpoint_checked_out": false,
             "cancel_reason": "streaming_failed", "streaming_failed_message": "socket closed"}))
     );
     // Two requests, one action: nothing is lost and nothing is counted twice.
     assert_eq!(
-        Json::from(actions[2].usage.clone()),
+        ExactJson::from(actions[2].usage.clone()),
         exact(
             json!({"input_tokens": 15, "output_tokens": 3, "cache_writes": null, "cache_reads": 7, "cost": 0.75,
             "cancel_reason": "streaming_failed", "streaming_failed": true})
@@ -210,9 +210,9 @@ fn errors_are_told_and_what_is_unknown_is_kept() {
     let messages = json!([say(1, "diff_error", "f"), say(2, "task_progress", "- [x] a"),
         {"ts": 3, "type": "say", "say": "new_kind", "text": "t", "more": [1]}, {"ts": 4}, done(9)]);
     let (actions, report) = Task::new(messages, json!([])).read();
-    assert!(actions[0].failed && actions[0].kind == Kind::System);
+    assert!(actions[0].failed && actions[0].kind == ActionKind::System);
     assert_eq!(actions[0].summary, "diff_error: f");
-    assert_eq!((actions[1].kind, &actions[1].result), (Kind::System, &"- [x] a".into()));
+    assert_eq!((actions[1].kind, &actions[1].result), (ActionKind::System, &"- [x] a".into()));
     assert_eq!(
         actions[2].result,
         exact(json!({"ts": 3, "type": "say", "say": "new_kind", "text": "t", "more": [1]}))

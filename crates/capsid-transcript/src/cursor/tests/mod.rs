@@ -2,7 +2,7 @@
 mod stores;
 
 use super::*;
-use crate::{Call, Tool};
+use crate::{Tool, ToolInvocation};
 use capsid_model::exact::parse;
 use capsid_model::json;
 use rusqlite::Connection;
@@ -63,23 +63,23 @@ impl State {
         state
     }
 
-    fn source(&self) -> Source {
-        Source {
+    fn source(&self) -> TranscriptSource {
+        TranscriptSource {
             tool: Tool::Cursor,
             session: TALK.to_owned(),
             path: self.path(),
             text_transcript: None,
             authorship: None,
-            told: Fields::new(),
+            told: ExactFields::new(),
         }
     }
 
-    fn read(&self) -> (Vec<Action>, Report) {
+    fn read(&self) -> (Vec<Action>, ReadReport) {
         read_all(&self.source())
     }
 }
 
-fn read_all(source: &Source) -> (Vec<Action>, Report) {
+fn read_all(source: &TranscriptSource) -> (Vec<Action>, ReadReport) {
     let mut actions = Vec::new();
     let report = read(source, &mut |action| {
         actions.push(action);
@@ -97,12 +97,12 @@ fn tool(data: Value) -> Value {
     json!({"type": 2, "text": "", "toolFormerData": data})
 }
 
-fn exact(value: Value) -> Json {
+fn exact(value: Value) -> ExactJson {
     parse(&value.to_string()).unwrap()
 }
 
 /// The action of a single call.
-fn call(data: Value) -> (Action, Call) {
+fn call(data: Value) -> (Action, ToolInvocation) {
     let (mut actions, _) = State::talk(&[tool(data)]).read();
     assert_eq!(actions.len(), 1);
     let mut action = actions.remove(0);
@@ -129,16 +129,16 @@ fn a_conversation_becomes_actions_in_its_order() {
         ],
     );
     let mut source = state.source();
-    source.told = told(&exact(json!({"model": "", "hook_event_name": "stop", "status": "completed",
+    source.told = hook_fields(&exact(json!({"model": "", "hook_event_name": "stop", "status": "completed",
         "cursor_version": "2.3", "workspace_roots": ["/r"], "user_email": null})));
     let (actions, report) = read_all(&source);
     assert_eq!(actions.iter().map(|a| a.key.as_str()).collect::<Vec<_>>(), ["b1", "b3", "b4", "b6"]);
     let first = &actions[0];
-    assert_eq!((first.kind, first.prompt.as_str(), first.model.as_str()), (Kind::Chat, "Ripen", "m-1"));
+    assert_eq!((first.kind, first.prompt.as_str(), first.model.as_str()), (ActionKind::Chat, "Ripen", "m-1"));
     assert_eq!((first.analysis.as_str(), first.reasoning.as_str()), ("Looking.", "Hm."));
     let window = json!({"tokens_used": 5, "token_limit": 10, "percentage_remaining": 50.0});
     assert_eq!(
-        Json::from(first.environment.clone()),
+        ExactJson::from(first.environment.clone()),
         exact(json!({
             "cursor_version": "2.3", "workspace_roots": ["/r"], "hook_event": "stop", "status": "completed",
             "title": "Figs", "conversation_created_at_ms": 1_780_308_000_000_i64, "context_tokens_used": 5120,
@@ -147,7 +147,7 @@ fn a_conversation_becomes_actions_in_its_order() {
         }))
     );
     assert_eq!(
-        Json::from(first.usage.clone()),
+        ExactJson::from(first.usage.clone()),
         exact(json!({"input_tokens": 8, "output_tokens": 2, "context_window": window,
                      "thinking_duration_ms": 12, "turn_duration_ms": 34}))
     );
@@ -166,7 +166,7 @@ fn a_call_tells_its_arguments_and_its_result() {
     let (action, call_) = call(json!({"name": "read_file", "status": "completed",
         "rawArgs": "{\"target_file\":\"a.ts\"}", "params": "{\"relativeWorkspacePath\":\"a.ts\"}",
         "result": "{\"contents\":\"x\"}"}));
-    assert_eq!((action.kind, action.summary.as_str()), (Kind::Tool, "read_file: a.ts"));
+    assert_eq!((action.kind, action.summary.as_str()), (ActionKind::Tool, "read_file: a.ts"));
     assert_eq!(call_.arguments, exact(json!({"target_file": "a.ts"})));
     assert_eq!(call_.result, exact(json!({"contents": "x"})));
     assert!(!action.failed && !action.open);
@@ -263,10 +263,10 @@ fn broken_missing_and_unknown_bubbles_cost_only_themselves() {
     assert_eq!(report.unknown, [("bubble type 7".to_owned(), 1)].into());
     assert_eq!(
         (actions[1].kind, &actions[1].result),
-        (Kind::System, &exact(json!({"type": 7, "odd": [1, 2.50]})))
+        (ActionKind::System, &exact(json!({"type": 7, "odd": [1, 2.50]})))
     );
     assert_eq!(actions[2].analysis, "a\u{FFFD}!");
-    assert_eq!(actions[2].environment.get("title").and_then(Json::as_str), Some("\u{FFFD}\u{FFFD}"));
+    assert_eq!(actions[2].environment.get("title").and_then(ExactJson::as_str), Some("\u{FFFD}\u{FFFD}"));
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn a_bubble_that_is_too_large_is_said_to_be() {
         State::talk(&[json!({"type": 2, "text": "x".repeat(9 << 20)}), json!({"type": 2, "text": "y"})]);
     let (actions, report) = state.read();
     assert_eq!((actions.len(), report.broken), (2, 1));
-    assert_eq!(actions[0].kind, Kind::System);
+    assert_eq!(actions[0].kind, ActionKind::System);
     assert!(actions[0].summary.starts_with("bubble of 94"), "{}", actions[0].summary);
 }
 

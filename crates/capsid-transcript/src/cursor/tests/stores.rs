@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn authorship(state: &State, more: &str) -> Source {
+fn authorship(state: &State, more: &str) -> TranscriptSource {
     let path = state.folder.path().join("ai-code-tracking.db");
     let database = Connection::open(&path).unwrap();
     database
@@ -14,7 +14,7 @@ fn authorship(state: &State, more: &str) -> Source {
                 ('4', 'composer', 'c.ts', 'r2', 'other', 4, 'n');{more}"
         ))
         .unwrap();
-    Source { authorship: Some(path), ..state.source() }
+    TranscriptSource { authorship: Some(path), ..state.source() }
 }
 
 const COMMITS: &str = "CREATE TABLE scored_commits (commitHash TEXT, branchName TEXT, scoredAt INTEGER,
@@ -36,10 +36,10 @@ fn authorship_comes_first_and_leaves_out_commits_from_before() {
     let (actions, _) = read_all(&source);
     assert_eq!(actions.len(), 2);
     let first = &actions[0];
-    assert_eq!((first.key.as_str(), first.kind), ("authorship:talk", Kind::System));
+    assert_eq!((first.key.as_str(), first.kind), ("authorship:talk", ActionKind::System));
     assert_eq!(first.summary, "AI authorship: 2 AI-authored edits across 2 files");
     assert_eq!(
-        Json::from(first.environment.clone()),
+        ExactJson::from(first.environment.clone()),
         exact(json!({"model": "m", "ai_tracking_db": "ai-code-tracking.db", "authorship_models": ["m"]}))
     );
     let result = &first.result;
@@ -47,7 +47,7 @@ fn authorship_comes_first_and_leaves_out_commits_from_before() {
     assert_eq!(result.get("request_ids"), Some(&exact(json!(["r1"]))));
     assert_eq!(result.get("total_tracked_edits"), Some(&3_i64.into()));
     assert_eq!(result.get("commit_count"), Some(&2_i64.into()));
-    let commits = result.get("commits").and_then(Json::as_array).unwrap();
+    let commits = result.get("commits").and_then(ExactJson::as_array).unwrap();
     assert_eq!(commits[0].text("commit"), Some("odd"));
     assert_eq!(
         commits[1],
@@ -58,8 +58,8 @@ fn authorship_comes_first_and_leaves_out_commits_from_before() {
     );
 }
 
-fn fields(pairs: &[(&str, &str)]) -> Fields {
-    pairs.iter().map(|(name, value)| ((*name).to_owned(), Json::from(*value))).collect()
+fn fields(pairs: &[(&str, &str)]) -> ExactFields {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), ExactJson::from(*value))).collect()
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn authorship_that_cannot_be_read_costs_nothing_else() {
     assert_eq!(actions[0].result.get("commit_count"), Some(&0_i64.into()));
     let broken = state.folder.path().join("broken.db");
     fs::write(&broken, "no database at all, but long enough to look").unwrap();
-    let (actions, report) = read_all(&Source { authorship: Some(broken), ..state.source() });
+    let (actions, report) = read_all(&TranscriptSource { authorship: Some(broken), ..state.source() });
     assert_eq!((actions.len(), report.broken), (1, 1));
 }
 
@@ -96,25 +96,25 @@ fn a_text_transcript_stands_in_where_the_database_knows_nothing() {
             "",
         ],
     );
-    let source = Source { text_transcript: Some(path.clone()), ..state.source() };
+    let source = TranscriptSource { text_transcript: Some(path.clone()), ..state.source() };
     let (actions, report) = read_all(&source);
     let told: Vec<_> = actions.iter().map(|a| (a.key.as_str(), a.kind, a.summary.as_str())).collect();
     assert_eq!(
         told,
         [
-            ("line:2", Kind::Chat, "Looking."),
-            ("line:2:1", Kind::Tool, "Read: a.ts"),
-            ("line:4", Kind::System, "unknown record type new_thing"),
-            ("line:5", Kind::Chat, "Done."),
-            ("line:6", Kind::System, "turn ended: no network"),
+            ("line:2", ActionKind::Chat, "Looking."),
+            ("line:2:1", ActionKind::Tool, "Read: a.ts"),
+            ("line:4", ActionKind::System, "unknown record type new_thing"),
+            ("line:5", ActionKind::Chat, "Done."),
+            ("line:6", ActionKind::System, "turn ended: no network"),
         ]
     );
     assert_eq!(actions[0].prompt, "Ripen");
-    assert_eq!(Json::from(actions[0].environment.clone()), exact(json!({"transcript_line": 2})));
+    assert_eq!(ExactJson::from(actions[0].environment.clone()), exact(json!({"transcript_line": 2})));
     assert!(report.finished && actions[4].failed);
     assert_eq!((report.broken, report.unknown), (1, [("new_thing".to_owned(), 1)].into()));
     // The same without any database.
-    assert_eq!(read_all(&Source { path, ..source }).0, actions);
+    assert_eq!(read_all(&TranscriptSource { path, ..source }).0, actions);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn words_that_were_sealed_from_the_text_are_known_again() {
     ]);
     let say = |text: &str| json!({"role": "assistant", "message": {"content": text}}).to_string();
     let path = transcript(&state, &[&say("Same."), &say("Else."), &say("Same."), ""]);
-    let source = Source { text_transcript: Some(path), ..state.source() };
+    let source = TranscriptSource { text_transcript: Some(path), ..state.source() };
     let keys = line_keys(&source).unwrap();
     let expected = [("b0", "line:0"), ("b2", "line:2")].map(|(a, b)| (a.to_owned(), b.to_owned()));
     assert_eq!(keys, expected.into());
@@ -141,7 +141,7 @@ fn what_is_no_database_is_refused() {
     let folder = TempDir::new().unwrap();
     let state = State::new();
     let refused = |path: PathBuf| {
-        let problem = read(&Source { path, ..state.source() }, &mut |_| Ok(())).unwrap_err();
+        let problem = read(&TranscriptSource { path, ..state.source() }, &mut |_| Ok(())).unwrap_err();
         assert!(problem.fix.is_some());
         problem.code
     };
@@ -157,7 +157,7 @@ fn what_is_no_database_is_refused() {
     // No tables: nothing is known, and that is no error.
     let empty = folder.path().join("empty");
     Connection::open(&empty).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
-    assert!(read_all(&Source { path: empty.clone(), ..state.source() }).0.is_empty());
+    assert!(read_all(&TranscriptSource { path: empty.clone(), ..state.source() }).0.is_empty());
     assert!(conversations(&empty).unwrap().is_empty());
 }
 
@@ -188,7 +188,7 @@ fn a_database_in_use_is_read_with_its_log_and_left_as_it_is() {
     assert_eq!(state.read().0[0].analysis, "only in the log");
     assert!(bytes_in(state.folder.path()) == before);
     state.connection.execute_batch("COMMIT").unwrap();
-    assert!(knows(&state.path(), TALK).unwrap() && !knows(&state.path(), "tal").unwrap());
+    assert!(is_known(&state.path(), TALK).unwrap() && !is_known(&state.path(), "tal").unwrap());
     assert_eq!(conversations(&state.path()).unwrap(), [TALK]);
 }
 
@@ -199,8 +199,8 @@ fn a_large_database_is_read_where_it_is() {
         state.connection.execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
         state.put("more", "more");
         let found = |path: &Path| {
-            let database = Database::open_copied_below(path, 0).unwrap();
-            matches!(database.bubble(TALK, "b0").unwrap(), database::Stored::Bytes(bytes) if !bytes.is_empty())
+            let database = CursorDatabase::open_copied_below(path, 0).unwrap();
+            matches!(database.bubble(TALK, "b0").unwrap(), database::CursorValue::Bytes(bytes) if !bytes.is_empty())
         };
         assert!(found(&state.path()), "{mode}: while it is open");
         // While it is being written, too.
@@ -217,5 +217,5 @@ fn a_large_database_is_read_where_it_is() {
     let folder = TempDir::new().unwrap();
     let odd = folder.path().join("a%20b?c#d");
     fs::copy(State::talk(&[user("x")]).path(), &odd).unwrap();
-    assert!(Database::open_copied_below(&odd, 0).unwrap().has("composerData:talk").unwrap());
+    assert!(CursorDatabase::open_copied_below(&odd, 0).unwrap().has("composerData:talk").unwrap());
 }

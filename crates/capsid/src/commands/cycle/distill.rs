@@ -1,10 +1,10 @@
 //! `capsid distill`: one gene from many successes.
 
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, GOOD, NAME, WARN, paint};
-use capsid_engine::distill::{self, Acceptance, Request, Requested, Skip};
-use capsid_model::redact::{Profile, redact};
+use capsid_engine::distill::{self, DistillAcceptance, DistillOutcome, DistillRequest, DistillSkip};
+use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::text::inert_line;
 use capsid_model::{Problem, Result, Value, gate, json};
 use clap::Args;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 Examples:
   capsid distill                             write the request and print its prompt
   capsid distill --response-file answer.md   take the gene out of a model's answer")]
-pub struct Arguments {
+pub struct DistillArgs {
     /// Take the gene out of this answer; `-` reads stdin.
     #[arg(long, value_name = "FILE")]
     response_file: Option<PathBuf>,
@@ -26,36 +26,36 @@ pub struct Arguments {
     force: bool,
 
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &DistillArgs, folder: &Path) -> Result<u8> {
     match &arguments.response_file {
         Some(file) => accept(folder, file, arguments.json.json),
         None => request(folder, arguments),
     }
 }
 
-fn request(folder: &Path, arguments: &Arguments) -> Result<u8> {
+fn request(folder: &Path, arguments: &DistillArgs) -> Result<u8> {
     let workspace = workspace(folder)?;
     let _lock = workspace.lock()?;
     let enabled = !matches!(workspace.variable("SKILL_DISTILLER").as_deref(), Some("false" | "0"));
-    let requested = distill::request(&Request {
+    let requested = distill::request(&DistillRequest {
         store: &workspace.store,
         memory: &workspace.paths.memory,
         enabled,
         force: arguments.force,
         now: workspace.now(),
-        redact: &|text| redact(text, Profile::Secrets).into_owned(),
+        redact: &|text| redact(text, RedactProfile::Secrets).into_owned(),
     })?;
     match requested {
-        Requested::Written { prompt, document } if arguments.json.json => {
+        DistillOutcome::Written { prompt, document } if arguments.json.json => {
             output::document(
                 &json!({"ok": true, "prompt": prompt.display().to_string(), "request": document}),
             );
         }
-        Requested::Written { prompt, .. } => {
+        DistillOutcome::Written { prompt, .. } => {
             let text =
                 std::fs::read_to_string(&prompt).map_err(|error| Problem::io("read", &prompt, &error))?;
             output::print(&text);
@@ -64,24 +64,24 @@ fn request(folder: &Path, arguments: &Arguments) -> Result<u8> {
                 paint(NAME, "capsid distill --response-file FILE")
             ));
         }
-        Requested::Skipped(skip) if arguments.json.json => {
+        DistillOutcome::Skipped(skip) if arguments.json.json => {
             output::document(&json!({"ok": true, "skipped": true, "reason": skip.as_str()}));
         }
-        Requested::Skipped(skip) => {
+        DistillOutcome::Skipped(skip) => {
             output::talk(format_args!("{} {}", paint(WARN, "skipped:"), reason(skip)));
         }
     }
     Ok(0)
 }
 
-fn reason(skip: Skip) -> &'static str {
+fn reason(skip: DistillSkip) -> &'static str {
     match skip {
-        Skip::Disabled => "SKILL_DISTILLER switches it off",
-        Skip::TooSoon => "the last request is less than a day old (`--force` asks again)",
-        Skip::InsufficientData => {
+        DistillSkip::Disabled => "SKILL_DISTILLER switches it off",
+        DistillSkip::TooSoon => "the last request is less than a day old (`--force` asks again)",
+        DistillSkip::InsufficientData => {
             "ten successes, seven of them among the last ten capsules, are needed first"
         }
-        Skip::IdempotentSkip => "no capsule is new since the last request",
+        DistillSkip::IdempotentSkip => "no capsule is new since the last request",
     }
 }
 
@@ -97,7 +97,7 @@ fn accept(folder: &Path, file: &Path, as_json: bool) -> Result<u8> {
     let policy = workspace.config.gate();
     let gene = distill::accept(
         &answer,
-        &Acceptance {
+        &DistillAcceptance {
             store: &workspace.store,
             memory: &workspace.paths.memory,
             now: workspace.now(),

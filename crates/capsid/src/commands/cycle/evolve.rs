@@ -1,12 +1,12 @@
 //! `capsid evolve`: one cycle, or many.
 
-use super::inputs::InputArguments;
-use super::reuse;
+use super::hub_search;
+use super::inputs::InputArgs;
 use super::solidify::{self, conclude};
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
-use capsid_engine::config::Reuse;
+use capsid_engine::config::ReuseConfig;
 use capsid_engine::cycle::agent::{self, AgentOptions};
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
 use capsid_engine::rules::strategy;
@@ -33,9 +33,9 @@ Examples:
   MEMORY_GRAPH_PROVIDER=remote capsid evolve       with the advice of a memory that a hub keeps
 
 `--agent` takes the rest of the line as the agent's command, so put it last.")]
-pub struct Arguments {
+pub struct EvolveArgs {
     #[command(flatten)]
-    inputs: InputArguments,
+    inputs: InputArgs,
 
     /// The strategy preset.
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = PossibleValuesParser::new(strategy::names()))]
@@ -82,7 +82,7 @@ pub struct Arguments {
     pub(super) agent_timeout: Option<u64>,
 
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 
     /// Run this agent: its command and arguments, the prompt on its stdin. Must come last.
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true, trailing_var_arg = true)]
@@ -90,7 +90,7 @@ pub struct Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &EvolveArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     let request = EvolveRequest {
         sources: arguments.inputs.sources()?,
@@ -100,17 +100,20 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         force: arguments.force,
         drift: arguments.drift.then(|| arguments.seed.unwrap_or_else(|| fastrand::u64(..))),
         seen: None,
-        hub: reuse::node(&workspace, arguments.offline || workspace.config.hub.reuse == Reuse::Off),
-        memory: reuse::memory(&workspace, arguments.offline),
+        hub: hub_search::node(
+            &workspace,
+            arguments.offline || workspace.config.hub.reuse == ReuseConfig::Off,
+        ),
+        memory: hub_search::memory(&workspace, arguments.offline),
     };
     if arguments.looping {
-        return crate::commands::cycle::looping::run(arguments, folder, request);
+        return crate::commands::cycle::evolve_loop::run(arguments, folder, request);
     }
     let argv = if arguments.dry_run { Vec::new() } else { agent_command(arguments, &workspace) };
     let _working = if argv.is_empty() { None } else { Some(workspace.agent_lock()?) };
     match evolve::prepare(&workspace, &request)? {
         Prepared::Skipped(reason) => {
-            say_skipped(&reason, arguments.json.json);
+            print_skipped(&reason, arguments.json.json);
             Ok(0)
         }
         Prepared::Ready(ready) => {
@@ -123,11 +126,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     }
 }
 
-pub(super) fn agent_command(arguments: &Arguments, workspace: &Workspace) -> Vec<String> {
+pub(super) fn agent_command(arguments: &EvolveArgs, workspace: &Workspace) -> Vec<String> {
     if arguments.agent.is_empty() { workspace.config.cycle.agent.clone() } else { arguments.agent.clone() }
 }
 
-fn say_skipped(reason: &str, as_json: bool) {
+fn print_skipped(reason: &str, as_json: bool) {
     if as_json {
         output::document(&json!({"ok": true, "skipped": true, "reason": reason}));
     } else {
@@ -135,7 +138,7 @@ fn say_skipped(reason: &str, as_json: bool) {
     }
 }
 
-fn print_prompt(ready: &Ready, arguments: &Arguments) {
+fn print_prompt(ready: &Ready, arguments: &EvolveArgs) {
     if arguments.json.json {
         output::document(&ready.to_json(arguments.dry_run));
         return;
@@ -166,10 +169,10 @@ pub(crate) fn talk_of(ready: &Ready) {
     ));
     output::talk(format_args!("  signals   {}", signals.join(", ")));
     if let Some(search) = &ready.search {
-        reuse::say_found(search);
+        hub_search::print_search_result(search);
     }
     if let Some(consulted) = &ready.consulted {
-        reuse::say_advised(consulted);
+        hub_search::print_advice(consulted);
     }
     let selected = ready.selection.selected.as_deref().unwrap_or("none; a gene will be made");
     output::talk(format_args!("  selected  {}", paint(NAME, inert_line(selected))));
@@ -191,7 +194,7 @@ pub(crate) fn talk_of(ready: &Ready) {
     }
 }
 
-fn with_agent(arguments: &Arguments, workspace: &Workspace, ready: &Ready, argv: Vec<String>) -> Result<u8> {
+fn with_agent(arguments: &EvolveArgs, workspace: &Workspace, ready: &Ready, argv: Vec<String>) -> Result<u8> {
     let quiet = arguments.json.json;
     if !quiet {
         talk_of(ready);
@@ -212,7 +215,7 @@ fn with_agent(arguments: &Arguments, workspace: &Workspace, ready: &Ready, argv:
     }
     let settled = capsid_engine::solidify::solidify(workspace, &ended.request(arguments.commit))?;
     let status = conclude(&settled, arguments.json.json);
-    reuse::deliver(workspace, arguments.offline);
+    hub_search::deliver(workspace, arguments.offline);
     Ok(status)
 }
 

@@ -1,8 +1,8 @@
 //! `capsid explain`: makes a recorded selection again from its recorded inputs.
 
-use super::reuse::advice_lines;
+use super::hub_search::advice_lines;
 use super::select::print_selection;
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, paint};
 use capsid_engine::cycle::record;
@@ -18,15 +18,15 @@ Examples:
   capsid explain                           why the last run chose what it chose
   capsid explain run_1770477654155         the same for an earlier run
   capsid explain --json                    with every input, for a program")]
-pub struct Arguments {
+pub struct ExplainArgs {
     /// The run, such as run_1770477654155; the last one without a name.
     run: Option<String>,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command. Exits 1 when the recorded choice does not follow from the recorded inputs.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &ExplainArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     let record = record::read(&workspace, arguments.run.as_deref())?;
     let replayed = record.selection.replay();

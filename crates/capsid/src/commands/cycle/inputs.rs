@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Where signals come from.
 #[derive(Debug, Args, Clone)]
-pub struct InputArguments {
+pub struct InputArgs {
     /// Read this log; may be given more than once, `-` reads stdin.
     #[arg(long = "log", value_name = "FILE")]
     pub logs: Vec<PathBuf>,
@@ -26,7 +26,7 @@ pub struct InputArguments {
     pub no_sessions: bool,
 }
 
-impl InputArguments {
+impl InputArgs {
     /// Whether the user named an input.
     pub fn names_any(&self) -> bool {
         !self.logs.is_empty() || self.user.is_some() || self.memory.is_some()

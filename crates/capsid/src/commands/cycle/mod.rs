@@ -2,10 +2,10 @@
 
 pub mod distill;
 pub mod evolve;
+pub(crate) mod evolve_loop;
 pub mod explain;
+pub(crate) mod hub_search;
 pub mod inputs;
-pub(crate) mod looping;
-pub(crate) mod reuse;
 pub mod select;
 pub mod signals;
 pub mod solidify;

@@ -1,7 +1,7 @@
 //! `capsid select`: what the engine would choose, and why.
 
-use super::inputs::InputArguments;
-use crate::cli::Json;
+use super::inputs::InputArgs;
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, HEAD, NAME, paint};
 use capsid_engine::cycle::{choice, sight};
@@ -17,7 +17,7 @@ use std::path::Path;
 Examples:
   capsid select                                        for what is in the logs now
   capsid select --signal log_error --signal timeout    for these signals")]
-pub struct Arguments {
+pub struct SelectArgs {
     /// Choose for this signal; may be given more than once. Without one, the inputs are read.
     #[arg(long = "signal", value_name = "SIGNAL")]
     signals: Vec<String>,
@@ -27,13 +27,13 @@ pub struct Arguments {
     drift: Option<u64>,
 
     #[command(flatten)]
-    inputs: InputArguments,
+    inputs: InputArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &SelectArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     workspace.require_store()?;
     let signals = if arguments.signals.is_empty() {

@@ -1,13 +1,13 @@
 //! `capsid signals`: what the engine sees.
 
-use super::inputs::InputArguments;
-use crate::cli::Json;
+use super::inputs::InputArgs;
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, NAME, paint};
 use capsid_engine::cycle::sight::{self, Sight, Sources};
 use capsid_engine::files::inputs;
 use capsid_engine::files::inputs::InputRequest;
-use capsid_engine::files::paths::Paths;
+use capsid_engine::files::paths::RepositoryPaths;
 use capsid_engine::signals;
 use capsid_model::signal::{is_control, is_cosmetic, signal_key};
 use capsid_model::text::inert_line;
@@ -24,20 +24,20 @@ Examples:
   npm test 2>&1 | capsid signals --log - --json
 
 With a named input it also works outside of a git repository.")]
-pub struct Arguments {
+pub struct SignalsArgs {
     #[command(flatten)]
-    inputs: InputArguments,
+    inputs: InputArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &SignalsArgs, folder: &Path) -> Result<u8> {
     let sources = arguments.inputs.sources()?;
     let sight = match workspace(folder) {
         Ok(workspace) => sight::look(&workspace, &sources)?,
         Err(problem) if problem.code == Code::NotAGitRepository && arguments.inputs.names_any() => {
-            look_without_history(folder, &sources)?
+            extract_without_history(folder, &sources)?
         }
         Err(problem) => return Err(problem),
     };
@@ -62,10 +62,10 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 }
 
 /// What is in the inputs of a folder that is no repository, so that no cycle ever ran there.
-fn look_without_history(folder: &Path, sources: &Sources) -> Result<Sight> {
+fn extract_without_history(folder: &Path, sources: &Sources) -> Result<Sight> {
     let env = |name: &str| std::env::var(name).ok();
     let folder = folder.canonicalize().map_err(|error| Problem::io("read", folder, &error))?;
-    let paths = Paths::resolve(&folder, &env);
+    let paths = RepositoryPaths::resolve(&folder, &env);
     let home = env("HOME").or_else(|| env("USERPROFILE")).map(PathBuf::from);
     let inputs = inputs::gather(&InputRequest {
         repository: &folder,

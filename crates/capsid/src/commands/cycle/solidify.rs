@@ -1,7 +1,7 @@
 //! `capsid solidify` and `capsid review`: settle the run that waits.
 
-use super::reuse;
-use crate::cli::Json;
+use super::hub_search;
+use crate::cli::JsonFlag;
 use crate::commands::store::listing::INTENTS;
 use crate::commands::{key, workspace};
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
@@ -20,7 +20,7 @@ Examples:
   capsid solidify                          keep the change if it validates, else take it back
   capsid solidify --dry-run                only see what would become of it
   capsid solidify --commit --summary 'Retry the upload once'")]
-pub struct Arguments {
+pub struct SolidifyArgs {
     /// Decide and print, but write nothing and take nothing back.
     #[arg(long)]
     dry_run: bool,
@@ -50,11 +50,11 @@ pub struct Arguments {
     offline: bool,
 
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &SolidifyArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     let request = SolidifyRequest {
         dry_run: arguments.dry_run,
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let settled = solidify::solidify(&workspace, &request)?;
     let status = conclude(&settled, arguments.json.json);
     if !arguments.dry_run {
-        reuse::deliver(&workspace, arguments.offline);
+        hub_search::deliver(&workspace, arguments.offline);
     }
     Ok(status)
 }
@@ -80,7 +80,7 @@ Examples:
   capsid review                show the run that waits and its diff
   capsid review --approve      keep it if it validates
   capsid review --reject       take it back, every file as it was")]
-pub struct ReviewArguments {
+pub struct ReviewArgs {
     /// Settle it: the same as `capsid solidify`.
     #[arg(long, conflicts_with = "reject")]
     approve: bool,
@@ -90,17 +90,17 @@ pub struct ReviewArguments {
     reject: bool,
 
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs `capsid review`.
-pub fn review(arguments: &ReviewArguments, folder: &Path) -> Result<u8> {
+pub fn review(arguments: &ReviewArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     let as_json = arguments.json.json;
     if arguments.approve {
         let settled = solidify::solidify(&workspace, &SolidifyRequest::default())?;
         let status = conclude(&settled, as_json);
-        reuse::deliver(&workspace, false);
+        hub_search::deliver(&workspace, false);
         return Ok(status);
     }
     if arguments.reject {
@@ -108,7 +108,7 @@ pub fn review(arguments: &ReviewArguments, folder: &Path) -> Result<u8> {
         if as_json {
             output::document(&rejected.to_json());
         } else {
-            say_rejected(&rejected);
+            print_rejection(&rejected);
         }
         return Ok(0);
     }
@@ -135,7 +135,7 @@ fn show_waiting(waiting: &solidify::review::Waiting) {
     output::print(&coloured_diff(&waiting.patch));
 }
 
-fn say_rejected(rejected: &solidify::review::Rejected) {
+fn print_rejection(rejected: &solidify::review::Rejected) {
     output::line(format_args!("{}  {}", paint(GOOD, "rejected"), inert_line(&rejected.run_id)));
     output::line(format_args!("  {} file(s) are as they were before the run", rejected.restored));
     for path in &rejected.left {
@@ -175,7 +175,7 @@ pub(crate) fn reviewed(workspace: &Workspace, failed: bool) -> Result<bool> {
     if answer.trim().eq_ignore_ascii_case("y") {
         return Ok(true);
     }
-    say_rejected(&solidify::review::reject(workspace)?);
+    print_rejection(&solidify::review::reject(workspace)?);
     Ok(false)
 }
 

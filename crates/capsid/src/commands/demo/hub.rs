@@ -1,8 +1,8 @@
 //! A hub for the length of a story: inside this process, on a free port, with its data in a scratch folder.
 
-use capsid_hub::config::{Config, Source, load};
+use capsid_hub::config::{HubConfig, SettingSources, load};
 use capsid_hub::random::SystemRandom;
-use capsid_hub::serve;
+use capsid_hub::server;
 use capsid_hub::state::Hub;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock};
 use capsid_store::Store;
@@ -13,14 +13,14 @@ use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
 /// A hub that runs until it is dropped.
-pub(super) struct StoryHub {
+pub(super) struct DemoHub {
     /// Its address.
     pub(super) url: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl StoryHub {
+impl DemoHub {
     /// Starts one that looks at its candidates every second, so that nobody has to wait for long.
     pub(super) fn start(data: &Path) -> Result<Self> {
         let mut config = config(data, "127.0.0.1:0")?;
@@ -28,7 +28,7 @@ impl StoryHub {
         listener.set_nonblocking(true).map_err(|error| not_started(&error))?;
         config.listen = listener.local_addr().map_err(|error| not_started(&error))?;
         let url = config.base_url();
-        let options = capsid_store::Options::new(&config.data, None);
+        let options = capsid_store::StoreOptions::new(&config.data, None);
         let store = Store::open(&options, SystemClock.now())?;
         let hub = Hub::new(store, config, Arc::new(SystemClock), Arc::new(SystemRandom))?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -40,7 +40,7 @@ impl StoryHub {
             runtime.block_on(async {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
                 // Whatever ends it, the story goes on and tells that the hub is away.
-                let _ended = serve::serve(hub, listener, async { drop(stopped.await) }).await;
+                let _ended = server::serve(hub, listener, async { drop(stopped.await) }).await;
             });
         });
         Ok(Self { url, stop: Some(stop), thread: Some(thread) })
@@ -48,13 +48,14 @@ impl StoryHub {
 }
 
 /// The settings of a story's hub: only what it needs. Those of the user's own hub have no say here.
-pub(crate) fn config(data: &Path, listen: &str) -> Result<Config> {
+pub(crate) fn config(data: &Path, listen: &str) -> Result<HubConfig> {
     let given = vec![("server.listen", listen.to_owned()), ("promotion.interval_seconds", "1".to_owned())];
-    let source = Source { data: data.to_owned(), file: None, env: &|_| None, names: Vec::new(), given };
+    let source =
+        SettingSources { data: data.to_owned(), file: None, env: &|_| None, names: Vec::new(), given };
     Ok(load(&source)?.config)
 }
 
-impl Drop for StoryHub {
+impl Drop for DemoHub {
     fn drop(&mut self) {
         let _it_may_have_ended = self.stop.take().map(|stop| stop.send(()));
         let _joined = self.thread.take().map(JoinHandle::join);

@@ -1,30 +1,30 @@
 //! The part of the story with people in it: an account makes a node its own, a bounty is paid, and work is shared.
 
 use super::chapter;
-use super::teller::{Teller, story_broke};
+use super::node::{DemoNode, story_broke};
 use crate::output::{self, NAME, paint};
-use capsid_client::http::{Call, Http};
-use capsid_client::settings::Settings;
+use capsid_client::config::ClientConfig;
+use capsid_client::http::{HttpCall, HttpClient};
 use capsid_hub::random::{Random, SystemRandom};
 use capsid_model::{Result, Value, json};
 
 /// Tells it.
-pub(super) fn tell(
+pub(super) fn run_market_story(
     url: &str,
-    shop: &Teller,
-    invoices: &Teller,
-    validator: &Teller,
+    shop: &DemoNode,
+    invoices: &DemoNode,
+    validator: &DemoNode,
     asset: &str,
 ) -> Result<()> {
     chapter("Ann and Ben: people with accounts");
-    let people = People { hub: Http::new(&Settings::new(url, true)?)? };
+    let people = DemoUsers { hub: HttpClient::new(&ClientConfig::new(url, true)?)? };
     let ann = people.register("ann@example.org")?;
     let ben = people.register("ben@example.org")?;
     output::line("Ann opens the claim address that her node was given, and the node is hers.");
     people.claim(shop, &ann)?;
     people.claim(invoices, &ben)?;
     people.vote(asset, &ben)?;
-    what_ann_knows(&people, &ann)?;
+    ann_solution(&people, &ann)?;
     bounty_that_is_paid(&people, &ben, shop, asset)?;
     work_that_is_shared(&people, &ann, invoices, validator)?;
     people.offer(&ann, "Speed up the nightly report", 25, "SlowQuery,missing index")?;
@@ -32,7 +32,7 @@ pub(super) fn tell(
 }
 
 /// No asset says what is behind a signal; people know, and can tell.
-fn what_ann_knows(people: &People, ann: &str) -> Result<()> {
+fn ann_solution(people: &DemoUsers, ann: &str) -> Result<()> {
     let told = json!({
         "entities": [
             { "name": "price service", "entity_type": "service", "properties": { "answers_within_ms": 800 } },
@@ -50,7 +50,7 @@ fn what_ann_knows(people: &People, ann: &str) -> Result<()> {
     Ok(())
 }
 
-fn bounty_that_is_paid(people: &People, ben: &str, shop: &Teller, asset: &str) -> Result<()> {
+fn bounty_that_is_paid(people: &DemoUsers, ben: &str, shop: &DemoNode, asset: &str) -> Result<()> {
     chapter("Ben offers credits, and shop has the solution");
     let title = "Calls to the price service run out of time";
     let (bounty, task) = people.offer(ben, title, 40, "TimeoutError,timeout")?;
@@ -61,7 +61,12 @@ fn bounty_that_is_paid(people: &People, ben: &str, shop: &Teller, asset: &str) -
     Ok(())
 }
 
-fn work_that_is_shared(people: &People, ann: &str, invoices: &Teller, validator: &Teller) -> Result<()> {
+fn work_that_is_shared(
+    people: &DemoUsers,
+    ann: &str,
+    invoices: &DemoNode,
+    validator: &DemoNode,
+) -> Result<()> {
     chapter("Ann asks for more than one node can do");
     let title = "Invoices in two currencies, with tests";
     let (_, task) = people.offer(ann, title, 60, "feature_request,currency")?;
@@ -82,11 +87,11 @@ pub(super) fn new_password() -> String {
 }
 
 /// What people do with a browser.
-struct People {
-    hub: Http,
+struct DemoUsers {
+    hub: HttpClient,
 }
 
-impl People {
+impl DemoUsers {
     /// Makes an account with a password that nobody keeps; gives the token of its session.
     fn register(&self, email: &str) -> Result<String> {
         let password = new_password();
@@ -96,7 +101,7 @@ impl People {
         text(&made, "token")
     }
 
-    fn claim(&self, node: &Teller, token: &str) -> Result<()> {
+    fn claim(&self, node: &DemoNode, token: &str) -> Result<()> {
         let said: Value =
             serde_json::from_str(&node.quietly(&["node", "hello", "--json"])?).unwrap_or_default();
         let code = text(&said, "claim_code")?;
@@ -117,7 +122,8 @@ impl People {
 
     fn call(&self, method: &str, path: &str, body: &Value, token: &str) -> Result<Value> {
         let bearer = Some(token).filter(|token| !token.is_empty());
-        let answer = self.hub.call(Call { method, path, body: Some(body), bearer, secret_version: None })?;
+        let answer =
+            self.hub.call(HttpCall { method, path, body: Some(body), bearer, secret_version: None })?;
         if answer.ok() { Ok(answer.body) } else { Err(story_broke(&answer.body.to_string())) }
     }
 }

@@ -1,12 +1,12 @@
 //! `capsid demo`: a whole story in a scratch repository, told by the same code as the real commands.
 
-pub(crate) mod filling;
+pub(crate) mod background;
 pub(crate) mod hub;
 mod market;
-mod myself;
 mod network;
+mod node;
+mod program;
 pub mod scenes;
-mod teller;
 
 use super::workspace;
 use crate::commands::cycle::select::print_selection;
@@ -35,7 +35,7 @@ Examples:
   capsid demo --dir story                  the same in a folder of your choice
   capsid demo --network                    one agent's solution helps another one, over a hub
   capsid demo --network --hub http://127.0.0.1:4000    the same on a scratch hub that runs already")]
-pub struct Arguments {
+pub struct DemoArgs {
     /// Make the repository in this folder, which must not exist yet.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -80,23 +80,23 @@ echo 'agent: done, I think'
 const NOTES: &str = "A draft of mine that is not committed.\n";
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &DemoArgs) -> Result<u8> {
     if arguments.network {
         return network::run(arguments.dir.clone(), arguments.hub.as_deref());
     }
-    let story = Story::begin(arguments.dir.clone())?;
+    let story = DemoStory::begin(arguments.dir.clone())?;
     story.first_cycle()?;
     story.second_cycle()?;
     story.third_cycle()?;
     story.end()
 }
 
-struct Story {
+struct DemoStory {
     folder: PathBuf,
     repo: PathBuf,
 }
 
-impl Story {
+impl DemoStory {
     fn begin(folder: Option<PathBuf>) -> Result<Self> {
         let folder = scratch_folder(folder)?;
         let story = Self { repo: folder.join("repo"), folder };
@@ -214,7 +214,7 @@ impl Story {
                 return Err(Problem::new(Code::Internal, format!("The demo's cycle was skipped: {reason}.")));
             }
         };
-        self.tell(&ready);
+        self.run(&ready);
         let path = self.folder.join("agent.sh");
         files::replace(&path, script.as_bytes())?;
         let options = AgentOptions {
@@ -228,7 +228,7 @@ impl Story {
         solidify::solidify(&workspace, &ended.request(false))
     }
 
-    fn tell(&self, ready: &Ready) {
+    fn run(&self, ready: &Ready) {
         for signal in &ready.run.signals {
             output::line(format_args!("  signal  {}", paint(NAME, inert_line(signal))));
         }

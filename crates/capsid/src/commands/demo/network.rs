@@ -1,9 +1,9 @@
 //! `capsid demo --network`: what one agent found out helps another one, over a hub. Each of the four nodes has a home of
 //! its own and runs this program as its owner would.
 
-use super::hub::StoryHub;
+use super::hub::DemoHub;
 use super::market;
-use super::teller::{Teller, story_broke};
+use super::node::{DemoNode, story_broke};
 use super::{chapter, scenes, scratch_folder};
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_disk::files;
@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(super) fn run(folder: Option<PathBuf>, hub: Option<&str>) -> Result<u8> {
     needs_node()?;
     let folder = scratch_folder(folder)?;
-    let own = if hub.is_none() { Some(StoryHub::start(&folder.join("hub"))?) } else { None };
+    let own = if hub.is_none() { Some(DemoHub::start(&folder.join("hub"))?) } else { None };
     let url = own.as_ref().map(|hub| hub.url.as_str()).or(hub).unwrap_or_default();
     chapter("Four nodes and a hub");
     match &own {
@@ -33,10 +33,10 @@ pub(super) fn run(folder: Option<PathBuf>, hub: Option<&str>) -> Result<u8> {
     );
     output::line("  validator   runs what others publish, in a sandbox");
     output::line("  invoices    other code that asks the same service");
-    let shop = Teller::new(&folder, "shop", url)?;
-    let mailer = Teller::new(&folder, "mailer", url)?;
-    let validator = Teller::new(&folder, "validator", url)?;
-    let invoices = Teller::new(&folder, "invoices", url)?;
+    let shop = DemoNode::new(&folder, "shop", url)?;
+    let mailer = DemoNode::new(&folder, "mailer", url)?;
+    let validator = DemoNode::new(&folder, "validator", url)?;
+    let invoices = DemoNode::new(&folder, "invoices", url)?;
     shop.project(&[("shop.js", scenes::SHOP), ("shop.test.js", scenes::SHOP_TEST)], "node shop.test.js")?;
     shop.write("assets/gep/genes.jsonl", &format!("{}\n", scenes::GENE))?;
     shop.commit("A first version")?;
@@ -46,14 +46,14 @@ pub(super) fn run(folder: Option<PathBuf>, hub: Option<&str>) -> Result<u8> {
     publish(&mailer)?;
     let asset = reproduce(&validator)?;
     reuse(&invoices)?;
-    what_is_known(&shop, &validator, &invoices, &asset)?;
-    market::tell(url, &shop, &invoices, &validator, &asset)?;
+    print_known_assets(&shop, &validator, &invoices, &asset)?;
+    market::run_market_story(url, &shop, &invoices, &validator, &asset)?;
     output::line("");
     output::line(format_args!("Everything lies in {}", paint(NAME, folder.display())));
     Ok(0)
 }
 
-fn find_out(shop: &Teller) -> Result<()> {
+fn find_out(shop: &DemoNode) -> Result<()> {
     chapter("shop: a timeout, a change that proves itself, three times");
     for (n, at) in ["10:02:11", "13:40:05", "16:47:52"].iter().enumerate() {
         if n > 0 {
@@ -69,7 +69,7 @@ fn find_out(shop: &Teller) -> Result<()> {
     Ok(())
 }
 
-fn find_out_more(mailer: &Teller) -> Result<()> {
+fn find_out_more(mailer: &DemoNode) -> Result<()> {
     chapter("mailer: two other illnesses, and one of them comes back");
     let files = [("mailer.js", scenes::MAILER), ("mailer.test.js", scenes::MAILER_TEST)];
     mailer.project(&files, "node mailer.test.js")?;
@@ -90,14 +90,14 @@ fn find_out_more(mailer: &Teller) -> Result<()> {
     Ok(())
 }
 
-fn publish(node: &Teller) -> Result<()> {
+fn publish(node: &DemoNode) -> Result<()> {
     chapter(&format!("{}: it worked more than once in a row, so it may be shared", node.name));
     node.capsid(&["node", "hello"])?;
     node.capsid(&["node", "publish", "--all-eligible"])
 }
 
 /// Runs what was published until the hub promoted all that is proven; gives the id of the first solution.
-fn reproduce(validator: &Teller) -> Result<String> {
+fn reproduce(validator: &DemoNode) -> Result<String> {
     chapter("validator: somebody else tries it");
     validator.capsid(&["node", "hello"])?;
     let start = Instant::now();
@@ -124,7 +124,7 @@ fn reproduce(validator: &Teller) -> Result<String> {
 }
 
 /// The promoted capsule that answers a signal.
-fn promoted(node: &Teller, signal: &str) -> Result<Option<String>> {
+fn promoted(node: &DemoNode, signal: &str) -> Result<Option<String>> {
     let said = node.quietly(&["node", "search", signal, "--json"])?;
     let found: Value = serde_json::from_str(&said).unwrap_or_default();
     let rows = found.get("results").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -132,7 +132,7 @@ fn promoted(node: &Teller, signal: &str) -> Result<Option<String>> {
     Ok(capsule.and_then(|row| row.get("asset_id")).and_then(Value::as_str).map(str::to_owned))
 }
 
-fn reuse(invoices: &Teller) -> Result<()> {
+fn reuse(invoices: &DemoNode) -> Result<()> {
     chapter("invoices: the same timeout, in other code");
     let files = [("invoices.js", scenes::INVOICES), ("invoices.test.js", scenes::INVOICES_TEST)];
     invoices.project(&files, "node invoices.test.js")?;
@@ -141,7 +141,7 @@ fn reuse(invoices: &Teller) -> Result<()> {
     invoices.evolve(scenes::APPLY)
 }
 
-fn what_is_known(shop: &Teller, validator: &Teller, invoices: &Teller, asset: &str) -> Result<()> {
+fn print_known_assets(shop: &DemoNode, validator: &DemoNode, invoices: &DemoNode, asset: &str) -> Result<()> {
     chapter("What everybody can see now");
     shop.capsid(&["node", "status"])?;
     validator.capsid(&["node", "status"])?;

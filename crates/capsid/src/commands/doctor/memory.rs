@@ -1,8 +1,8 @@
 //! What `capsid doctor` looks at for the memory graph: whether a hub shares it, in whose name, and what waits to be told.
 
-use super::Finding;
+use super::DoctorFinding;
 use super::node::health;
-use capsid_engine::memory::remote::{self, Remote};
+use capsid_engine::memory::remote::{self, RemoteMemory};
 use capsid_engine::workspace::Workspace;
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Everything about the memory graph.
-pub(super) fn findings(workspace: &Workspace) -> Vec<Finding> {
+pub(super) fn findings(workspace: &Workspace) -> Vec<DoctorFinding> {
     if let Some(other) = other_provider(workspace) {
-        return vec![Finding::note(
+        return vec![DoctorFinding::warning(
             "memory",
             format!(
                 "MEMORY_GRAPH_PROVIDER is `{other}`, which is neither `local` nor `remote`; it counts as local"
@@ -20,14 +20,16 @@ pub(super) fn findings(workspace: &Workspace) -> Vec<Finding> {
             "Set it to `remote` to share the memory through a hub, or unset it.",
         )];
     }
-    let remote = match remote::of(workspace) {
-        Ok(None) => return vec![Finding::fine("memory", "this repository's own; nothing of it leaves")],
+    let remote = match remote::connect_remote(workspace) {
+        Ok(None) => {
+            return vec![DoctorFinding::fine("memory", "this repository's own; nothing of it leaves")];
+        }
         Ok(Some(remote)) => remote,
-        Err(problem) => return vec![Finding::wrong("memory", &problem)],
+        Err(problem) => return vec![DoctorFinding::wrong("memory", &problem)],
     };
     let mut findings = vec![answers(&remote)];
     if remote.withholds_key() {
-        findings.push(Finding::note(
+        findings.push(DoctorFinding::warning(
             "memory",
             "MEMORY_GRAPH_REMOTE_KEY is not shown to a hub that a repository names",
             "Name the hub that it is for with MEMORY_GRAPH_REMOTE_URL.",
@@ -36,7 +38,11 @@ pub(super) fn findings(workspace: &Workspace) -> Vec<Finding> {
     let waiting = remote::pending(workspace).map_or(0, |waiting| waiting.len());
     if waiting > 0 {
         let detail = format!("{waiting} record(s) wait to be told to it");
-        findings.push(Finding::note("memory", detail, "The next cycle that reaches the hub sends them."));
+        findings.push(DoctorFinding::warning(
+            "memory",
+            detail,
+            "The next cycle that reaches the hub sends them.",
+        ));
     }
     findings
 }
@@ -47,14 +53,14 @@ fn other_provider(workspace: &Workspace) -> Option<String> {
     (!known).then_some(set)
 }
 
-fn answers(remote: &Remote) -> Finding {
+fn answers(remote: &RemoteMemory) -> DoctorFinding {
     let whose = if remote.by_key() { "an account" } else { "this node" };
     let detail = format!("shared through {} in the name of {whose}", remote.hub_url());
-    let settings = capsid_client::Settings { timeout: PATIENCE, retries: 0, ..remote.settings().clone() };
+    let settings = capsid_client::ClientConfig { timeout: PATIENCE, retries: 0, ..remote.settings().clone() };
     match health(&settings) {
-        Ok(_) => Finding::fine("memory", detail),
+        Ok(_) => DoctorFinding::fine("memory", detail),
         // Without it a cycle goes by this repository's own memory.
-        Err(problem) => Finding::note(
+        Err(problem) => DoctorFinding::warning(
             "memory",
             format!("{detail}; {}", problem.message),
             "Cycles go on with this repository's own memory; check the address and the network.",

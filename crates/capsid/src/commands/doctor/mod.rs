@@ -5,7 +5,7 @@ mod node;
 mod trail;
 
 use super::workspace;
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::output::{self, BAD, GOOD, NAME, WARN, paint};
 use capsid_engine::store::collection::Collection;
 use capsid_engine::store::lines;
@@ -24,66 +24,66 @@ use std::path::Path;
 Examples:
   capsid doctor                            is everything ready here?
   capsid doctor --json                     the same for a program; exit 1 when something is wrong")]
-pub struct Arguments {
+pub struct DoctorArgs {
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Health {
+enum CheckLevel {
     Fine,
     Note,
     Wrong,
 }
 
-struct Finding {
+struct DoctorFinding {
     check: &'static str,
-    health: Health,
+    health: CheckLevel,
     detail: String,
     fix: Option<String>,
 }
 
-impl Finding {
+impl DoctorFinding {
     fn fine(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { check, health: Health::Fine, detail: detail.into(), fix: None }
+        Self { check, health: CheckLevel::Fine, detail: detail.into(), fix: None }
     }
 
-    fn note(check: &'static str, detail: impl Into<String>, fix: &str) -> Self {
-        Self { check, health: Health::Note, detail: detail.into(), fix: Some(fix.to_owned()) }
+    fn warning(check: &'static str, detail: impl Into<String>, fix: &str) -> Self {
+        Self { check, health: CheckLevel::Note, detail: detail.into(), fix: Some(fix.to_owned()) }
     }
 
     fn wrong(check: &'static str, problem: &Problem) -> Self {
-        Self { check, health: Health::Wrong, detail: problem.message.clone(), fix: problem.fix.clone() }
+        Self { check, health: CheckLevel::Wrong, detail: problem.message.clone(), fix: problem.fix.clone() }
     }
 
     fn to_json(&self) -> Value {
         let health = match self.health {
-            Health::Fine => "ok",
-            Health::Note => "note",
-            Health::Wrong => "wrong",
+            CheckLevel::Fine => "ok",
+            CheckLevel::Note => "note",
+            CheckLevel::Wrong => "wrong",
         };
         json!({"check": self.check, "status": health, "detail": self.detail, "fix": self.fix})
     }
 }
 
 /// Runs the command. Exits 1 when something is wrong.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &DoctorArgs, folder: &Path) -> Result<u8> {
     let mut findings = vec![git_version(folder)];
     let sandboxes = sandboxes();
-    let can_validate = sandboxes.iter().any(|finding| finding.health == Health::Fine);
+    let can_validate = sandboxes.iter().any(|finding| finding.health == CheckLevel::Fine);
     findings.extend(sandboxes);
     match workspace(folder) {
         Ok(workspace) => {
             findings.extend(repository(&workspace));
             findings.extend(memory::findings(&workspace));
         }
-        Err(problem) => findings.push(Finding::wrong("repository", &problem)),
+        Err(problem) => findings.push(DoctorFinding::wrong("repository", &problem)),
     }
     findings.extend(trail::findings());
     findings.extend(node::findings(folder, can_validate));
-    let wrong = findings.iter().any(|finding| finding.health == Health::Wrong);
+    let wrong = findings.iter().any(|finding| finding.health == CheckLevel::Wrong);
     if arguments.json.json {
-        let checks: Vec<Value> = findings.iter().map(Finding::to_json).collect();
+        let checks: Vec<Value> = findings.iter().map(DoctorFinding::to_json).collect();
         output::document(&json!({"ok": !wrong, "version": env!("CARGO_PKG_VERSION"), "checks": checks}));
     } else {
         findings.iter().for_each(print);
@@ -91,11 +91,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(u8::from(wrong))
 }
 
-fn print(finding: &Finding) {
+fn print(finding: &DoctorFinding) {
     let mark = match finding.health {
-        Health::Fine => paint(GOOD, "ok   "),
-        Health::Note => paint(WARN, "note "),
-        Health::Wrong => paint(BAD, "wrong"),
+        CheckLevel::Fine => paint(GOOD, "ok   "),
+        CheckLevel::Note => paint(WARN, "note "),
+        CheckLevel::Wrong => paint(BAD, "wrong"),
     };
     output::line(format_args!("{mark}  {:<11} {}", finding.check, inert_line(&finding.detail)));
     if let Some(fix) = &finding.fix {
@@ -103,15 +103,15 @@ fn print(finding: &Finding) {
     }
 }
 
-fn git_version(folder: &Path) -> Finding {
+fn git_version(folder: &Path) -> DoctorFinding {
     match Git::at(folder).run(&["--version"]) {
-        Ok(version) => Finding::fine("git", String::from_utf8_lossy(&version).trim()),
-        Err(problem) => Finding::wrong("git", &problem),
+        Ok(version) => DoctorFinding::fine("git", String::from_utf8_lossy(&version).trim()),
+        Err(problem) => DoctorFinding::wrong("git", &problem),
     }
 }
 
 /// One working level is enough; the others are only told.
-fn sandboxes() -> Vec<Finding> {
+fn sandboxes() -> Vec<DoctorFinding> {
     let probes = capsid_sandbox::probe();
     let works = probes.iter().any(|probe| probe.works);
     probes
@@ -119,9 +119,9 @@ fn sandboxes() -> Vec<Finding> {
         .map(|probe| {
             let detail = format!("{}: {}", probe.isolation.as_str(), probe.detail);
             match (probe.works, works) {
-                (true, _) => Finding::fine("sandbox", detail),
-                (false, true) => Finding::note("sandbox", detail, "Another level works, so nothing needs to be done."),
-                (false, false) => Finding::note(
+                (true, _) => DoctorFinding::fine("sandbox", detail),
+                (false, true) => DoctorFinding::warning("sandbox", detail, "Another level works, so nothing needs to be done."),
+                (false, false) => DoctorFinding::warning(
                     "sandbox",
                     detail,
                     "Install bubblewrap, or set sandbox = \"off\" under [validation] in capsid.toml to run without one.",
@@ -131,17 +131,19 @@ fn sandboxes() -> Vec<Finding> {
         .collect()
 }
 
-fn repository(workspace: &Workspace) -> Vec<Finding> {
+fn repository(workspace: &Workspace) -> Vec<DoctorFinding> {
     let root = &workspace.repository.root;
-    let mut findings = vec![Finding::fine("repository", root.display().to_string())];
+    let mut findings = vec![DoctorFinding::fine("repository", root.display().to_string())];
     findings.push(match workspace.config.digest.as_str() {
-        "" => {
-            Finding::note("capsid.toml", "absent; the defaults hold", "`capsid init` writes a commented one.")
-        }
-        _ => Finding::fine("capsid.toml", "read"),
+        "" => DoctorFinding::warning(
+            "capsid.toml",
+            "absent; the defaults hold",
+            "`capsid init` writes a commented one.",
+        ),
+        _ => DoctorFinding::fine("capsid.toml", "read"),
     });
     if let Err(problem) = workspace.require_store() {
-        findings.push(Finding::wrong("store", &problem));
+        findings.push(DoctorFinding::wrong("store", &problem));
         return findings;
     }
     let store = &workspace.store;
@@ -154,23 +156,23 @@ fn repository(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-fn collection(check: &'static str, list: &Collection) -> Finding {
+fn collection(check: &'static str, list: &Collection) -> DoctorFinding {
     let texts = match list.texts() {
         Ok(texts) => texts,
-        Err(problem) => return Finding::wrong(check, &problem),
+        Err(problem) => return DoctorFinding::wrong(check, &problem),
     };
     let stale =
         texts.iter().filter(|text| !asset::verify_text(text).is_ok_and(|verdict| verdict.holds())).count();
     let detail = format!("{} in {}", texts.len(), list.path().display());
     if stale == 0 {
-        return Finding::fine(check, detail);
+        return DoctorFinding::fine(check, detail);
     }
     let fix =
         format!("`capsid asset verify {}` names them; other engines write such ids.", list.path().display());
-    Finding::note(check, format!("{detail}; {stale} have no id that verifies"), &fix)
+    DoctorFinding::warning(check, format!("{detail}; {stale} have no id that verifies"), &fix)
 }
 
-fn events(workspace: &Workspace) -> Finding {
+fn events(workspace: &Workspace) -> DoctorFinding {
     let path = workspace.store.events.path();
     let (mut total, mut broken, mut stale) = (0_u64, 0_u64, 0_u64);
     let scanned = lines::scan(path, |line| {
@@ -182,12 +184,12 @@ fn events(workspace: &Workspace) -> Finding {
         ControlFlow::Continue(())
     });
     if let Err(problem) = scanned {
-        return Finding::wrong("events", &problem);
+        return DoctorFinding::wrong("events", &problem);
     }
     if broken + stale == 0 {
-        return Finding::fine("events", format!("{total} records, all verify"));
+        return DoctorFinding::fine("events", format!("{total} records, all verify"));
     }
-    Finding::note(
+    DoctorFinding::warning(
         "events",
         format!("{total} records; {broken} are not JSON and {stale} do not verify"),
         &format!("`capsid asset verify {}` names them. They are left as they are.", path.display()),
@@ -195,7 +197,7 @@ fn events(workspace: &Workspace) -> Finding {
 }
 
 /// Commands that the gate would refuse make every cycle of their gene fail: better known before.
-fn validation(workspace: &Workspace) -> Vec<Finding> {
+fn validation(workspace: &Workspace) -> Vec<DoctorFinding> {
     let policy = workspace.config.gate();
     let genes = workspace.store.genes.documents().unwrap_or_default();
     let views: Vec<Gene> = genes.iter().map(Gene::read).collect();
@@ -209,7 +211,7 @@ fn validation(workspace: &Workspace) -> Vec<Finding> {
     for (whose, command) in all {
         count += 1;
         if let Err(refusal) = gate::check(command, &policy) {
-            refused.push(Finding::note(
+            refused.push(DoctorFinding::warning(
                 "validation",
                 format!("{whose}: `{command}`: {}", refusal.message),
                 "Change the command, or allow its program under [validation] in capsid.toml.",
@@ -217,22 +219,22 @@ fn validation(workspace: &Workspace) -> Vec<Finding> {
         }
     }
     if count == 0 {
-        refused.push(Finding::note(
+        refused.push(DoctorFinding::warning(
             "validation",
             "no gene and no setting names a command, so cycles prove nothing",
             "Name one under [validation] commands in capsid.toml.",
         ));
     }
     if refused.is_empty() {
-        refused.push(Finding::fine("validation", format!("{count} commands pass the gate")));
+        refused.push(DoctorFinding::fine("validation", format!("{count} commands pass the gate")));
     }
     refused
 }
 
-fn pending(workspace: &Workspace) -> Vec<Finding> {
+fn pending(workspace: &Workspace) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
     if workspace.journal().exists() {
-        findings.push(Finding::note(
+        findings.push(DoctorFinding::warning(
             "journal",
             "a command was interrupted while it wrote",
             "The next command that writes finishes it.",
@@ -242,10 +244,10 @@ fn pending(workspace: &Workspace) -> Vec<Finding> {
         Ok(state) => {
             if let Some(run) = state.pending() {
                 let fix = "`capsid solidify` settles it, `capsid review --reject` takes it back.";
-                findings.push(Finding::note("run", format!("{} waits", run.run_id), fix));
+                findings.push(DoctorFinding::warning("run", format!("{} waits", run.run_id), fix));
             }
         }
-        Err(problem) => findings.push(Finding::wrong("run", &problem)),
+        Err(problem) => findings.push(DoctorFinding::wrong("run", &problem)),
     }
     findings
 }

@@ -1,11 +1,11 @@
 //! What `capsid doctor` looks at for the node: who it is, who else could read its secret, its hub, and whether it could
 //! validate for others.
 
-use super::Finding;
-use crate::commands::node::HubArguments;
+use super::DoctorFinding;
+use crate::commands::node::HubConnectionArgs;
 use crate::commands::{home_folder, variable};
 use capsid_client::Identity;
-use capsid_client::http::{Call, Http};
+use capsid_client::http::{HttpCall, HttpClient};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, Value};
 use std::path::Path;
@@ -15,15 +15,15 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Everything about the node. `can_validate` says whether a sandbox works here.
-pub(super) fn findings(folder: &Path, can_validate: bool) -> Vec<Finding> {
+pub(super) fn findings(folder: &Path, can_validate: bool) -> Vec<DoctorFinding> {
     let mut findings = match home_folder() {
         Ok(home) => identity(&home.join(".evomap"), &home),
-        Err(problem) => vec![Finding::wrong("node", &problem)],
+        Err(problem) => vec![DoctorFinding::wrong("node", &problem)],
     };
     findings.push(hub(folder));
     findings.push(match can_validate {
-        true => Finding::fine("validator", "a sandbox works, so this machine can validate for others"),
-        false => Finding::note(
+        true => DoctorFinding::fine("validator", "a sandbox works, so this machine can validate for others"),
+        false => DoctorFinding::warning(
             "validator",
             "no sandbox works, so nothing of others is run here",
             "Install bubblewrap to validate what others publish; everything else works without.",
@@ -33,20 +33,20 @@ pub(super) fn findings(folder: &Path, can_validate: bool) -> Vec<Finding> {
 }
 
 /// Who this node is. Looking does not make one.
-fn identity(folder: &Path, home: &Path) -> Vec<Finding> {
+fn identity(folder: &Path, home: &Path) -> Vec<DoctorFinding> {
     if !folder.join("node_id").is_file() && variable("A2A_NODE_ID").is_none() {
-        return vec![Finding::fine("node", "none yet; `capsid node hello` makes one")];
+        return vec![DoctorFinding::fine("node", "none yet; `capsid node hello` makes one")];
     }
     let opened = match Identity::open(home, &variable) {
-        Ok(identity) => Finding::fine("node", format!("{} in {}", identity.node_id, folder.display())),
-        Err(problem) => Finding::wrong("node", &problem),
+        Ok(identity) => DoctorFinding::fine("node", format!("{} in {}", identity.node_id, folder.display())),
+        Err(problem) => DoctorFinding::wrong("node", &problem),
     };
     std::iter::once(opened).chain(too_open(folder)).collect()
 }
 
 /// Files with secrets that others on this machine could read.
 #[cfg(unix)]
-fn too_open(folder: &Path) -> Vec<Finding> {
+fn too_open(folder: &Path) -> Vec<DoctorFinding> {
     use std::os::unix::fs::PermissionsExt;
     let is_secret =
         |name: &str| matches!(name, "node_secret" | "hubs.json") || name.starts_with("webhook_secret");
@@ -60,47 +60,49 @@ fn too_open(folder: &Path) -> Vec<Finding> {
                 let what =
                     format!("`{}` can be read by others on this machine (mode {mode:o}).", path.display());
                 let fix = format!("chmod 600 '{}'", path.display());
-                Finding::wrong("node", &Problem::new(Code::IdentityInvalid, what).fix(fix))
+                DoctorFinding::wrong("node", &Problem::new(Code::IdentityInvalid, what).fix(fix))
             })
         })
         .collect()
 }
 
 #[cfg(not(unix))]
-fn too_open(_folder: &Path) -> Vec<Finding> {
+fn too_open(_folder: &Path) -> Vec<DoctorFinding> {
     Vec::new()
 }
 
 /// The hub, asked once where one is configured.
-fn hub(folder: &Path) -> Finding {
-    let settings = match HubArguments::default().quick_settings(folder, PATIENCE) {
+fn hub(folder: &Path) -> DoctorFinding {
+    let settings = match HubConnectionArgs::default().quick_settings(folder, PATIENCE) {
         Ok(settings) => settings,
         Err(problem) if problem.code == Code::NoHub => {
-            return Finding::fine("hub", "none is configured, so nothing leaves this machine");
+            return DoctorFinding::fine("hub", "none is configured, so nothing leaves this machine");
         }
-        Err(problem) => return Finding::wrong("hub", &problem),
+        Err(problem) => return DoctorFinding::wrong("hub", &problem),
     };
     match health(&settings) {
         Ok(health) if health.get("status").and_then(Value::as_str) == Some("ok") => {
             let version = health.get("version").and_then(Value::as_str).unwrap_or("unknown");
-            Finding::fine(
+            DoctorFinding::fine(
                 "hub",
                 format!("{} is well, version {}", settings.url, inert_line(cut(version, 40))),
             )
         }
-        Ok(_) => Finding::note(
+        Ok(_) => DoctorFinding::warning(
             "hub",
             format!("{} answers, and says that it is not well", settings.url),
             "Its operator sees more in the hub's log; work on this machine goes on without it.",
         ),
         // A hub that is away is no fault of this machine.
-        Err(problem) => {
-            Finding::note("hub", problem.message, problem.fix.as_deref().unwrap_or("Try again later."))
-        }
+        Err(problem) => DoctorFinding::warning(
+            "hub",
+            problem.message,
+            problem.fix.as_deref().unwrap_or("Try again later."),
+        ),
     }
 }
 
-pub(super) fn health(settings: &capsid_client::Settings) -> Result<Value> {
-    let call = Call { method: "GET", path: "/health", body: None, bearer: None, secret_version: None };
-    Ok(Http::new(settings)?.call(call)?.body)
+pub(super) fn health(settings: &capsid_client::ClientConfig) -> Result<Value> {
+    let call = HttpCall { method: "GET", path: "/health", body: None, bearer: None, secret_version: None };
+    Ok(HttpClient::new(settings)?.call(call)?.body)
 }

@@ -1,17 +1,17 @@
 //! The trail: where it is, whether the tools call us, and what they are about to delete.
 
-use super::Finding;
+use super::DoctorFinding;
 use crate::commands::trail::{install_places, session_places};
 use crate::commands::variable;
 use capsid_disk::files;
-use capsid_model::exact::{Json, parse_lossy};
+use capsid_model::exact::{ExactJson, parse_lossy};
 use capsid_model::{Clock, SystemClock, Time};
 use capsid_seal::keys::health;
 use capsid_seal::sources::open_any;
-use capsid_seal::{Home, chain::ChainReader};
-use capsid_trail::install::{Status, status};
-use capsid_transcript::places::find_all;
-use capsid_transcript::{Source, Tool};
+use capsid_seal::{TrailHome, chain::ChainReader};
+use capsid_trail::install::{HookStatus, status};
+use capsid_transcript::session_paths::find_all;
+use capsid_transcript::{Tool, TranscriptSource};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -22,14 +22,15 @@ const SOON_DAYS: i64 = 7;
 const DAY_MS: i64 = 86_400_000;
 
 /// Everything there is to say about the trail of this user.
-pub(super) fn findings() -> Vec<Finding> {
-    let home = match Home::find(None, &variable) {
+pub(super) fn findings() -> Vec<DoctorFinding> {
+    let home = match TrailHome::find(None, &variable) {
         Ok(home) => home,
-        Err(problem) => return vec![Finding::wrong("trail", &problem)],
+        Err(problem) => return vec![DoctorFinding::wrong("trail", &problem)],
     };
     let mut findings = vec![chains(&home)];
     if home.key().exists() {
-        findings.extend(health::check(home.root()).iter().map(|problem| Finding::wrong("key", problem)));
+        findings
+            .extend(health::check(home.root()).iter().map(|problem| DoctorFinding::wrong("key", problem)));
     }
     findings.extend(hook_errors(&home));
     let (Ok(sessions), Ok(installs)) = (session_places(), install_places()) else { return findings };
@@ -44,44 +45,46 @@ pub(super) fn findings() -> Vec<Finding> {
     findings
 }
 
-fn chains(home: &Home) -> Finding {
+fn chains(home: &TrailHome) -> DoctorFinding {
     let shown = home.root().display();
     if home.places().is_empty() {
-        return Finding::fine("trail", format!("nothing sealed yet; {shown} will hold the chains"));
+        return DoctorFinding::fine("trail", format!("nothing sealed yet; {shown} will hold the chains"));
     }
     let mut found = Vec::new();
     for place in home.places() {
         match open_any(&place) {
             Ok(sources) => found.extend(sources.chains.into_iter().filter(|chain| !chain.is_meta)),
-            Err(problem) => return Finding::wrong("trail", &problem),
+            Err(problem) => return DoctorFinding::wrong("trail", &problem),
         }
     }
     let unreadable = found.iter().find_map(|chain| ChainReader::open(chain.path()).err());
     match unreadable {
-        Some(problem) => Finding::wrong("trail", &problem),
-        None => Finding::fine("trail", format!("{} chain(s) in {shown}", found.len())),
+        Some(problem) => DoctorFinding::wrong("trail", &problem),
+        None => DoctorFinding::fine("trail", format!("{} chain(s) in {shown}", found.len())),
     }
 }
 
 /// A hook tells nobody of its troubles but its log.
-fn hook_errors(home: &Home) -> Option<Finding> {
+fn hook_errors(home: &TrailHome) -> Option<DoctorFinding> {
     let log = files::read_optional(&home.log()).ok()??;
     let errors: Vec<&str> = log.lines().filter(|line| line.contains("] ERROR ")).collect();
     let last = errors.last()?;
     let detail = format!("{} error(s) in the log, the last one: {last}", errors.len());
-    Some(Finding::note("hook", detail, &format!("Look into {}.", home.log().display())))
+    Some(DoctorFinding::warning("hook", detail, &format!("Look into {}.", home.log().display())))
 }
 
-fn hook(tool: Tool, sessions: usize, status: &Status) -> Finding {
+fn hook(tool: Tool, sessions: usize, status: &HookStatus) -> DoctorFinding {
     let install = format!("capsid trail install {}", tool.name());
     match status {
-        Status::Installed => {
-            Finding::fine("hook", format!("{}: installed, {sessions} session(s)", tool.name()))
+        HookStatus::Installed => {
+            DoctorFinding::fine("hook", format!("{}: installed, {sessions} session(s)", tool.name()))
         }
-        Status::Partly(missing) => {
-            Finding::note("hook", format!("{}: not at {}", tool.name(), missing.join(", ")), &install)
-        }
-        Status::NotInstalled => Finding::note(
+        HookStatus::Partly(missing) => DoctorFinding::warning(
+            "hook",
+            format!("{}: not at {}", tool.name(), missing.join(", ")),
+            &install,
+        ),
+        HookStatus::NotInstalled => DoctorFinding::warning(
             "hook",
             format!(
                 "{}: not installed, so its {sessions} session(s) are not sealed as they grow",
@@ -89,16 +92,17 @@ fn hook(tool: Tool, sessions: usize, status: &Status) -> Finding {
             ),
             &install,
         ),
-        Status::Unreadable(problem) => Finding::wrong("hook", problem),
+        HookStatus::Unreadable(problem) => DoctorFinding::wrong("hook", problem),
     }
 }
 
 /// Claude Code deletes transcripts by itself; what is sealed stays.
-fn soon_deleted(sources: &[Source], projects: &Path, now: Time) -> Option<Finding> {
+fn soon_deleted(sources: &[TranscriptSource], projects: &Path, now: Time) -> Option<DoctorFinding> {
     let settings = projects.parent()?.join("settings.json");
     let text = files::read_bytes(&settings).ok().flatten().unwrap_or_default();
-    let days =
-        parse_lossy(&text).ok().and_then(|settings| settings.get("cleanupPeriodDays").and_then(Json::as_i64));
+    let days = parse_lossy(&text)
+        .ok()
+        .and_then(|settings| settings.get("cleanupPeriodDays").and_then(ExactJson::as_i64));
     let days = days.unwrap_or(CLEANUP_DAYS);
     let soon = now.0 - (days - SOON_DAYS) * DAY_MS;
     let count = sources
@@ -109,7 +113,7 @@ fn soon_deleted(sources: &[Source], projects: &Path, now: Time) -> Option<Findin
         .count();
     (count > 0).then(|| {
         let detail = format!("{count} transcript(s) of claude-code will be deleted by the tool within {SOON_DAYS} days (it keeps them {days} days)");
-        Finding::note("transcripts", detail, "capsid trail seal --all --tool claude-code")
+        DoctorFinding::warning("transcripts", detail, "capsid trail seal --all --tool claude-code")
     })
 }
 

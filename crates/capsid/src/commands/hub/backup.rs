@@ -1,8 +1,8 @@
 //! `capsid hub backup`: everything a hub keeps, in one file.
 
-use super::Place;
-use super::progress::Progress;
-use crate::cli::Json;
+use super::HubLocation;
+use super::progress::ProgressLine;
+use crate::cli::JsonFlag;
 use crate::output::{self, GOOD, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
@@ -19,22 +19,22 @@ Examples:
 The file is an SQLite database whichever one the hub uses, and `capsid hub restore` brings it back into either. It
 appears only when it is whole. Only you can read it: it holds the hashes of passwords and secrets, and in plain text the
 claim codes, and the secrets of nodes that were handed out and never used.")]
-pub struct Arguments {
+pub struct HubBackupArgs {
     /// The file to write. It must not be there yet.
     #[arg(value_name = "FILE")]
     out: PathBuf,
 
     #[command(flatten)]
-    place: Place,
+    place: HubLocation,
 
     #[command(flatten)]
-    pub(super) json: Json,
+    pub(super) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
-    let mut progress = Progress::new("copying");
-    let told = Box::new(move |done, total| progress.tell("the hub", done, total));
+pub fn run(arguments: &HubBackupArgs) -> Result<u8> {
+    let mut progress = ProgressLine::new("copying");
+    let told = Box::new(move |done, total| progress.update("the hub", done, total));
     capsid_store::backup::backup(&arguments.place.options()?, &arguments.out, SystemClock.now(), told)?;
     let bytes = arguments.out.metadata().map(|data| data.len()).unwrap_or_default();
     if arguments.json.json {

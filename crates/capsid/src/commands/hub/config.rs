@@ -1,9 +1,9 @@
 //! `capsid hub config`: the settings of a hub, and where each comes from.
 
-use super::Place;
-use crate::cli::Json;
+use super::HubLocation;
+use crate::cli::JsonFlag;
 use crate::output::{self, DIM, NAME, paint};
-use capsid_hub::config::{Loaded, SAMPLE};
+use capsid_hub::config::{LoadedConfig, SAMPLE};
 use capsid_model::text::inert_line;
 use capsid_model::{Result, Value, json};
 use clap::Args;
@@ -18,7 +18,7 @@ Examples:
 
 The command line wins over variables, they win over the file, and the file over the defaults. The variable of
 `server.listen` is CAPSID_HUB_LISTEN, that of `limits.hello` is CAPSID_HUB_LIMITS_HELLO; --json names them all.")]
-pub struct Arguments {
+pub struct HubConfigArgs {
     /// Show where each value comes from.
     #[arg(long)]
     origin: bool,
@@ -28,14 +28,14 @@ pub struct Arguments {
     sample: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: HubLocation,
 
     #[command(flatten)]
-    pub(super) json: Json,
+    pub(super) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &HubConfigArgs) -> Result<u8> {
     if arguments.sample {
         output::print(SAMPLE);
         return Ok(0);
@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let rows: Vec<Vec<String>> = loaded
         .each()
         .map(|(key, value, origin)| {
-            let mut row = vec![paint(NAME, key.name), format!("= {}", inert_line(&shown(&value)))];
+            let mut row = vec![paint(NAME, key.name), format!("= {}", inert_line(&format_value(&value)))];
             if arguments.origin {
                 row.push(paint(DIM, inert_line(&origin.to_string())));
             }
@@ -64,11 +64,11 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     Ok(0)
 }
 
-fn shown(value: &Value) -> String {
+fn format_value(value: &Value) -> String {
     if value.is_null() { "(not set)".to_owned() } else { value.to_string() }
 }
 
-fn as_json(loaded: &Loaded) -> Value {
+fn as_json(loaded: &LoadedConfig) -> Value {
     let settings: Vec<Value> = loaded
         .each()
         .map(|(key, value, origin)| {

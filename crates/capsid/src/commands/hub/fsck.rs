@@ -1,14 +1,14 @@
 //! `capsid hub fsck`: looks whether everything in a hub's database is what it should be.
 
-use super::Place;
-use super::progress::Progress;
-use crate::cli::Json;
+use super::HubLocation;
+use super::progress::ProgressLine;
+use crate::cli::JsonFlag;
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
-use capsid_store::fsck::{self, Mended, Report};
-use capsid_store::graph::{self, Rebuilt};
-use capsid_store::{Options, Store};
+use capsid_store::fsck::{self, FsckReport, RepairSummary};
+use capsid_store::graph::{self, RebuildSummary};
+use capsid_store::{Store, StoreOptions};
 use clap::Args;
 
 /// How many findings a person is shown.
@@ -26,7 +26,7 @@ Examples:
 It exits with 1 when something is wrong. --repair mends counters, cards, traits, scores and totals; it never touches
 what agents published, the ledger or the audit. --rebuild-graph leaves what was ingested as it is. On SQLite it needs
 the hub to be stopped; on PostgreSQL hubs wait for it before they publish. Killed in the middle, it changed nothing.")]
-pub struct Arguments {
+pub struct HubFsckArgs {
     /// Work out anew what follows from something else, then check again.
     #[arg(long)]
     repair: bool,
@@ -36,51 +36,51 @@ pub struct Arguments {
     rebuild_graph: bool,
 
     #[command(flatten)]
-    place: Place,
+    place: HubLocation,
 
     #[command(flatten)]
-    pub(super) json: Json,
+    pub(super) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &HubFsckArgs) -> Result<u8> {
     let store = arguments.place.open_beside()?;
-    let mut done = Done::default();
+    let mut done = FsckActions::default();
     if arguments.rebuild_graph {
         done.rebuilt = Some(rebuild(&arguments.place)?);
     }
     let mut report = check(&store)?;
-    if arguments.repair && report.mendable() > 0 {
-        done.mended = Some(fsck::mend(&store, &report, SystemClock.now())?);
+    if arguments.repair && report.repairable() > 0 {
+        done.mended = Some(fsck::repair(&store, &report, SystemClock.now())?);
         report = check(&store)?;
     }
-    tell(&report, done, arguments.json.json);
+    print_report(&report, done, arguments.json.json);
     Ok(u8::from(!report.is_clean()))
 }
 
 /// What was done before the last check.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Done {
-    mended: Option<Mended>,
-    rebuilt: Option<Rebuilt>,
+pub(super) struct FsckActions {
+    mended: Option<RepairSummary>,
+    rebuilt: Option<RebuildSummary>,
 }
 
 /// Makes the graph again. On SQLite that is one long change, which a hub would wait for in vain, so there must be none.
-fn rebuild(place: &Place) -> Result<Rebuilt> {
-    let options = Options { exclusive: true, ..place.options()?.beside() };
+fn rebuild(place: &HubLocation) -> Result<RebuildSummary> {
+    let options = StoreOptions { exclusive: true, ..place.options()?.shared() };
     let store = Store::open(&options, SystemClock.now())?;
-    let mut progress = Progress::new("rebuilding the graph from");
-    store.write_now(move |tx| graph::rebuild(tx, &mut |what, done, total| progress.tell(what, done, total)))
+    let mut progress = ProgressLine::new("rebuilding the graph from");
+    store.write_now(move |tx| graph::rebuild(tx, &mut |what, done, total| progress.update(what, done, total)))
 }
 
 /// Checks a whole database and shows how far it is.
-pub(super) fn check(store: &Store) -> Result<Report> {
-    let mut progress = Progress::new("checking");
-    store.read_now(move |tx| fsck::check(tx, &mut |what, done, total| progress.tell(what, done, total)))
+pub(super) fn check(store: &Store) -> Result<FsckReport> {
+    let mut progress = ProgressLine::new("checking");
+    store.read_now(move |tx| fsck::check(tx, &mut |what, done, total| progress.update(what, done, total)))
 }
 
 /// Prints what was found.
-pub(super) fn tell(report: &Report, Done { mended, rebuilt }: Done, as_json: bool) {
+pub(super) fn print_report(report: &FsckReport, FsckActions { mended, rebuilt }: FsckActions, as_json: bool) {
     if as_json {
         output::document(&json!({
             "ok": report.is_clean(), "mended": mended, "rebuilt_graph": rebuilt, "total": report.total(), "counts": report.counts,
@@ -93,7 +93,7 @@ pub(super) fn tell(report: &Report, Done { mended, rebuilt }: Done, as_json: boo
         let (assets, nodes) = (mended.assets, mended.nodes);
         output::line(format_args!("{} {assets} assets and {nodes} nodes", paint(GOOD, "mended")));
     }
-    if let Some(Rebuilt { statements, things, relations }) = rebuilt {
+    if let Some(RebuildSummary { statements, things, relations }) = rebuilt {
         let rebuilt = paint(GOOD, "rebuilt");
         output::line(format_args!(
             "{rebuilt} the graph from {statements} statements: {things} things and {relations} relations"

@@ -1,7 +1,7 @@
 //! `capsid hub migrate`: brings a database up to date.
 
-use super::Place;
-use crate::cli::Json;
+use super::HubLocation;
+use crate::cli::JsonFlag;
 use crate::output::{self, GOOD, paint};
 use capsid_model::{Clock, Result, SystemClock, json};
 use capsid_store::Store;
@@ -13,16 +13,16 @@ use clap::Args;
 Examples:
   capsid hub migrate
   capsid hub migrate --database postgres://capsid@db/capsid    before several hubs start with --no-migrate")]
-pub struct Arguments {
+pub struct HubMigrateArgs {
     #[command(flatten)]
-    place: Place,
+    place: HubLocation,
 
     #[command(flatten)]
-    pub(super) json: Json,
+    pub(super) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &HubMigrateArgs) -> Result<u8> {
     // Opening brings it up to date, and closing leaves the file in one piece.
     drop(Store::open(&arguments.place.options()?, SystemClock.now())?);
     if arguments.json.json {

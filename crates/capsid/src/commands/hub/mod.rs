@@ -4,13 +4,13 @@ mod admin;
 mod backup;
 mod config;
 mod fsck;
+mod location;
 mod migrate;
-mod place;
 mod progress;
 mod restore;
 pub(crate) mod serve;
 
-pub(crate) use place::Place;
+pub(crate) use location::HubLocation;
 
 use capsid_model::Result;
 use clap::{Args, Subcommand};
@@ -26,48 +26,48 @@ Examples:
   capsid hub fsck                          check everything a hub keeps
   capsid hub backup FILE                   copy it while the hub runs; `restore` brings it back
   capsid hub admin --help                  accounts, assets and nodes, beside a hub that runs")]
-pub struct Arguments {
+pub struct HubArgs {
     #[command(subcommand)]
-    action: Action,
+    action: HubCommand,
 }
 
 #[derive(Debug, Subcommand)]
 // One is made a process, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
-enum Action {
-    Serve(serve::Arguments),
-    Config(config::Arguments),
-    Migrate(migrate::Arguments),
-    Fsck(fsck::Arguments),
-    Backup(backup::Arguments),
-    Restore(restore::Arguments),
-    Admin(admin::Arguments),
+enum HubCommand {
+    Serve(serve::HubServeArgs),
+    Config(config::HubConfigArgs),
+    Migrate(migrate::HubMigrateArgs),
+    Fsck(fsck::HubFsckArgs),
+    Backup(backup::HubBackupArgs),
+    Restore(restore::HubRestoreArgs),
+    Admin(admin::HubAdminArgs),
 }
 
-impl Arguments {
+impl HubArgs {
     /// Whether problems are to be told as JSON too.
     pub fn json(&self) -> bool {
         match &self.action {
-            Action::Serve(_) => false,
-            Action::Config(arguments) => arguments.json.json,
-            Action::Migrate(arguments) => arguments.json.json,
-            Action::Fsck(arguments) => arguments.json.json,
-            Action::Backup(arguments) => arguments.json.json,
-            Action::Restore(arguments) => arguments.json.json,
-            Action::Admin(arguments) => arguments.json(),
+            HubCommand::Serve(_) => false,
+            HubCommand::Config(arguments) => arguments.json.json,
+            HubCommand::Migrate(arguments) => arguments.json.json,
+            HubCommand::Fsck(arguments) => arguments.json.json,
+            HubCommand::Backup(arguments) => arguments.json.json,
+            HubCommand::Restore(arguments) => arguments.json.json,
+            HubCommand::Admin(arguments) => arguments.json(),
         }
     }
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &HubArgs) -> Result<u8> {
     match &arguments.action {
-        Action::Serve(arguments) => serve::run(arguments),
-        Action::Config(arguments) => config::run(arguments),
-        Action::Migrate(arguments) => migrate::run(arguments),
-        Action::Fsck(arguments) => fsck::run(arguments),
-        Action::Backup(arguments) => backup::run(arguments),
-        Action::Restore(arguments) => restore::run(arguments),
-        Action::Admin(arguments) => admin::run(arguments),
+        HubCommand::Serve(arguments) => serve::run(arguments),
+        HubCommand::Config(arguments) => config::run(arguments),
+        HubCommand::Migrate(arguments) => migrate::run(arguments),
+        HubCommand::Fsck(arguments) => fsck::run(arguments),
+        HubCommand::Backup(arguments) => backup::run(arguments),
+        HubCommand::Restore(arguments) => restore::run(arguments),
+        HubCommand::Admin(arguments) => admin::run(arguments),
     }
 }

@@ -6,21 +6,21 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_millis(200);
 
 /// A line that is written over again and again, and goes away at the end.
-pub(super) struct Progress {
+pub(super) struct ProgressLine {
     work: &'static str,
     shown: Option<Instant>,
     begun: Instant,
     on_terminal: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Nothing is shown before the work has taken a moment.
     pub(super) fn new(work: &'static str) -> Self {
         Self { work, shown: None, begun: Instant::now(), on_terminal: std::io::stderr().is_terminal() }
     }
 
     /// Shows how much was done.
-    pub(super) fn tell(&mut self, what: &str, done: u64, total: u64) {
+    pub(super) fn update(&mut self, what: &str, done: u64, total: u64) {
         let last = self.shown.unwrap_or(self.begun);
         if !self.on_terminal || last.elapsed() < EVERY {
             return;
@@ -36,7 +36,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         if self.shown.is_some() {
             self.write("\r\x1b[K");

@@ -1,8 +1,8 @@
 //! `capsid hub restore`: brings a backup back.
 
-use super::progress::Progress;
-use super::{Place, fsck};
-use crate::cli::Json;
+use super::progress::ProgressLine;
+use super::{HubLocation, fsck};
+use crate::cli::JsonFlag;
 use capsid_model::{Clock, Result, SystemClock};
 use capsid_store::Store;
 use clap::Args;
@@ -16,26 +16,26 @@ Examples:
   capsid hub restore hub.db --database postgres://capsid@db/capsid    also moves a hub from SQLite to PostgreSQL
 
 It refuses a target that holds a hub already. It exits with 1 when `fsck` finds something in what was restored.")]
-pub struct Arguments {
+pub struct HubRestoreArgs {
     /// A file that `capsid hub backup` wrote.
     #[arg(value_name = "FILE")]
     from: PathBuf,
 
     #[command(flatten)]
-    place: Place,
+    place: HubLocation,
 
     #[command(flatten)]
-    pub(super) json: Json,
+    pub(super) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &HubRestoreArgs) -> Result<u8> {
     let options = arguments.place.options()?;
-    let mut progress = Progress::new("restoring");
-    let told = Box::new(move |done, total| progress.tell("the hub", done, total));
+    let mut progress = ProgressLine::new("restoring");
+    let told = Box::new(move |done, total| progress.update("the hub", done, total));
     capsid_store::backup::restore(&arguments.from, &options, SystemClock.now(), told)?;
     let store = Store::open(&options, SystemClock.now())?;
     let report = fsck::check(&store)?;
-    fsck::tell(&report, fsck::Done::default(), arguments.json.json);
+    fsck::print_report(&report, fsck::FsckActions::default(), arguments.json.json);
     Ok(u8::from(!report.is_clean()))
 }

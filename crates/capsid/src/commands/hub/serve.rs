@@ -1,14 +1,14 @@
 //! `capsid hub serve`: runs a hub until it is told to stop.
 
-use super::Place;
+use super::HubLocation;
 use crate::commands::variable;
-use capsid_hub::config::Config;
+use capsid_hub::config::HubConfig;
 use capsid_hub::random::SystemRandom;
-use capsid_hub::serve;
-use capsid_hub::serve::logs;
-use capsid_hub::serve::logs::Format;
-use capsid_hub::serve::tls;
-use capsid_hub::state::{Hub, Shared};
+use capsid_hub::server;
+use capsid_hub::server::log_format;
+use capsid_hub::server::log_format::LogFormat;
+use capsid_hub::server::tls;
+use capsid_hub::state::{Hub, SharedHub};
 use capsid_model::{Clock, Code, Problem, Result, SystemClock};
 use capsid_store::Store;
 use clap::{Args, ValueEnum};
@@ -27,14 +27,14 @@ Examples:
 
 When it listens, it prints one line on stdout: `listening on http://127.0.0.1:4000`. Port 0 takes a free one.
 CAPSID_LOG sets the level of the log, such as `warn` or `capsid_hub=debug`.")]
-pub struct Arguments {
+pub struct HubServeArgs {
     #[command(flatten)]
-    options: Options,
+    options: ServeOptions,
 }
 
 /// What both `capsid up` and `capsid hub serve` take.
 #[derive(Debug, Args)]
-pub(crate) struct Options {
+pub(crate) struct ServeOptions {
     /// The address and port to listen on (default: 127.0.0.1:4000).
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
@@ -44,20 +44,20 @@ pub(crate) struct Options {
     public_url: Option<String>,
 
     #[command(flatten)]
-    place: Place,
+    place: HubLocation,
 
     /// Refuse a database that is not up to date instead of bringing it there.
     #[arg(long)]
     no_migrate: bool,
 
     /// How the lines of the log look.
-    #[arg(long, value_enum, default_value_t = Log::Text, value_name = "FORMAT")]
-    log: Log,
+    #[arg(long, value_enum, default_value_t = LogFormatArg::Text, value_name = "FORMAT")]
+    log: LogFormatArg,
 }
 
 /// How the lines of the log look.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Log {
+enum LogFormatArg {
     /// For people.
     Text,
     /// For programs.
@@ -65,7 +65,7 @@ enum Log {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &HubServeArgs) -> Result<u8> {
     start(&arguments.options, "info", |hub| {
         let data = hub.config.data.display();
         tracing::info!(address = hub.config.base_url(), %data, "the hub listens");
@@ -78,27 +78,27 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// Runs a hub. `level` is how much is logged unless CAPSID_LOG says otherwise; `announce` tells of the start.
-pub(crate) fn start(options: &Options, level: &str, announce: impl FnOnce(&Shared)) -> Result<u8> {
+pub(crate) fn start(options: &ServeOptions, level: &str, announce: impl FnOnce(&SharedHub)) -> Result<u8> {
     run_hub(options.config()?, options, level, announce)
 }
 
 /// The same with settings that come from elsewhere.
 pub(crate) fn run_hub(
-    mut config: Config,
-    options: &Options,
+    mut config: HubConfig,
+    options: &ServeOptions,
     level: &str,
-    announce: impl FnOnce(&Shared),
+    announce: impl FnOnce(&SharedHub),
 ) -> Result<u8> {
     let format = match options.log {
-        Log::Text => Format::Text,
-        Log::Json => Format::Json,
+        LogFormatArg::Text => LogFormat::Text,
+        LogFormatArg::Json => LogFormat::Json,
     };
     let filter = variable("CAPSID_LOG").filter(|filter| !filter.trim().is_empty());
-    logs::start(format, filter.as_deref().unwrap_or(level), std::io::stderr().is_terminal())?;
+    log_format::start(format, filter.as_deref().unwrap_or(level), std::io::stderr().is_terminal())?;
     // What can be refused is refused before the database is touched.
     config.tls.as_ref().map(tls::acceptor).transpose()?;
     let listener = listen(&mut config)?;
-    let mut database = capsid_store::Options::new(&config.data, config.database.clone());
+    let mut database = capsid_store::StoreOptions::new(&config.data, config.database.clone());
     database.migrate = !options.no_migrate;
     let store = Store::open(&database, SystemClock.now())?;
     let hub = Hub::new(store, config, Arc::new(SystemClock), Arc::new(SystemRandom))?;
@@ -107,11 +107,11 @@ pub(crate) fn run_hub(
         .build()
         .map_err(|error| not_started(&error))?;
     runtime.block_on(async {
-        let stop = serve::stop_signal()?;
+        let stop = server::stop_signal()?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(|error| not_started(&error))?;
-        say_where(&hub.config);
+        print_address(&hub.config);
         announce(&hub);
-        serve::serve(Arc::clone(&hub), listener, stop).await
+        server::serve(Arc::clone(&hub), listener, stop).await
     })?;
     // What still runs lets go of the hub, so that its database is closed in order.
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -119,13 +119,13 @@ pub(crate) fn run_hub(
     Ok(0)
 }
 
-impl Options {
+impl ServeOptions {
     /// The address that was asked for, or the usual one.
     pub(crate) fn listen(&self) -> &str {
         self.listen.as_deref().unwrap_or("127.0.0.1:4000")
     }
 
-    fn config(&self) -> Result<Config> {
+    fn config(&self) -> Result<HubConfig> {
         let listen = self.listen.clone().map(|address| ("server.listen", address));
         let public = self.public_url.clone().map(|url| ("server.public_url", url));
         Ok(self.place.load(listen.into_iter().chain(public).collect())?.config)
@@ -133,19 +133,19 @@ impl Options {
 }
 
 /// Whether other machines can come in without TLS. A public address says that something before the hub has it.
-pub(crate) fn is_exposed(config: &Config) -> bool {
+pub(crate) fn is_exposed(config: &HubConfig) -> bool {
     !config.listen.ip().is_loopback() && !config.base_url().starts_with("https://")
 }
 
 /// Takes the address, and notes the port that the system chose where that was left to it.
-fn listen(config: &mut Config) -> Result<TcpListener> {
-    let listener = TcpListener::bind(config.listen).map_err(|error| taken(config.listen, &error))?;
+fn listen(config: &mut HubConfig) -> Result<TcpListener> {
+    let listener = TcpListener::bind(config.listen).map_err(|error| address_in_use(config.listen, &error))?;
     listener.set_nonblocking(true).map_err(|error| not_started(&error))?;
     config.listen = listener.local_addr().map_err(|error| not_started(&error))?;
     Ok(listener)
 }
 
-fn taken(address: SocketAddr, error: &std::io::Error) -> Problem {
+fn address_in_use(address: SocketAddr, error: &std::io::Error) -> Problem {
     let refused = |code, why: &str| Problem::new(code, format!("The hub cannot listen on {address}: {why}."));
     match error.kind() {
         ErrorKind::AddrInUse => {
@@ -164,7 +164,7 @@ fn not_started(error: &std::io::Error) -> Problem {
 }
 
 /// The one line on stdout, for whoever started the hub. Nobody reading it is no reason to stop.
-fn say_where(config: &Config) {
+fn print_address(config: &HubConfig) {
     let scheme = if config.tls.is_some() { "https" } else { "http" };
     let mut stdout = std::io::stdout().lock();
     let _unread = writeln!(stdout, "listening on {scheme}://{}", config.listen).and_then(|()| stdout.flush());

@@ -1,10 +1,10 @@
 //! `capsid node decide`.
 
-use super::outward::Outward;
-use super::place::HubArguments;
+use super::connection::HubConnectionArgs;
+use super::print::{self, raw, sheet, text};
+use super::redact_outbound::OutboundRedactor;
 use super::report::tally;
-use super::show::{self, raw, sheet, text};
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::output;
 use capsid_model::{Result, Value};
 use clap::Args;
@@ -20,7 +20,7 @@ Examples:
   capsid node decide sha256:2f6c... accept
   capsid node decide sha256:2f6c... reject --reason 'breaks on Windows'
   capsid node decide sha256:2f6c... quarantine --reason 'reads ~/.ssh'")]
-pub struct Arguments {
+pub struct NodeDecideArgs {
     /// The asset.
     #[arg(value_name = "ASSET")]
     asset: String,
@@ -31,28 +31,28 @@ pub struct Arguments {
     #[arg(long)]
     reason: Option<String>,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeDecideArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let mut outward = Outward::default();
+    let mut outward = OutboundRedactor::default();
     let reason = outward.text_or(arguments.reason.as_deref());
-    outward.tell();
+    outward.print_removed();
     let answer = Value::Object(node.decide(&arguments.asset, &arguments.decision, reason.as_deref())?);
     if arguments.json.json {
         output::document(&answer);
         return Ok(0);
     }
     let word = if raw(&answer, "status") == "applied" { "carried out" } else { "kept" };
-    show::done(format_args!("{} was {word}", arguments.decision));
+    print::done(format_args!("{} was {word}", arguments.decision));
     sheet(&[
         ("asset", text(&answer, "target_asset_id")),
-        ("status", show::state(raw(&answer, "asset_status"))),
-        ("weight", show::number(&answer, "weight").map(show::amount).unwrap_or_default()),
+        ("status", print::state(raw(&answer, "asset_status"))),
+        ("weight", print::number(&answer, "weight").map(print::amount).unwrap_or_default()),
         ("so far", tally(answer.get("consensus").unwrap_or(&Value::Null))),
         ("note", text(&answer, "note")),
     ]);

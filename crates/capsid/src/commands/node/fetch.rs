@@ -1,15 +1,15 @@
 //! `capsid node fetch`.
 
-use super::outward::Outward;
-use super::place::HubArguments;
-use super::show::{self, credits, line, number, raw, text};
-use crate::cli::Json;
+use super::connection::HubConnectionArgs;
+use super::print::{self, credits, line, number, raw, text};
+use super::redact_outbound::OutboundRedactor;
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, paint};
-use capsid_client::Node;
-use capsid_client::calls::Fetched;
-use capsid_engine::exchange::companions::bring_genes;
-use capsid_engine::exchange::stage::{Staged, stage_fetched};
+use capsid_client::NodeClient;
+use capsid_client::calls::FetchedAssets;
+use capsid_engine::exchange::companions::add_gene_companions;
+use capsid_engine::exchange::stage::{StageOutcome, stage_fetched};
 use capsid_model::{Object, Problem, Result, Value, json};
 use clap::Args;
 use std::path::Path;
@@ -29,7 +29,7 @@ Examples:
   capsid node fetch sha256:2f6c... --lines > it.jsonl     the asset to the byte, for other tools
 
 Exit status: 1 when an asset was not to be had or was refused.")]
-pub struct Arguments {
+pub struct NodeFetchArgs {
     /// Ids of assets: `sha256:` and 64 hexadecimal digits.
     #[arg(value_name = "ID", conflicts_with_all = ["signals", "kind", "limit"])]
     ids: Vec<String>,
@@ -49,26 +49,26 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "json")]
     lines: bool,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// The types of assets.
 pub(super) const KINDS: [&str; 3] = ["Gene", "Capsule", "EvolutionEvent"];
 
 /// Runs the command. Exits 1 when something was not to be had or was refused.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeFetchArgs, folder: &Path) -> Result<u8> {
     // Where it cannot be kept nothing is fetched either.
     let store = arguments.stage.then(|| workspace(folder)).transpose()?;
     if let Some(store) = &store {
         store.require_store()?;
     }
     let node = arguments.hub.node(folder)?;
-    tell_price(&node);
+    print_price(&node);
     let mut fetched = fetch(arguments, &node)?;
     if let Some(store) = &store {
-        bring_genes(store, &node, &mut fetched)?;
+        add_gene_companions(store, &node, &mut fetched)?;
     }
     let staged = match &store {
         Some(workspace) if !fetched.assets.is_empty() => {
@@ -83,31 +83,31 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     } else {
         print(&fetched);
     }
-    tell(&fetched, staged.as_ref());
+    print_fetched(&fetched, staged.as_ref());
     let refused = staged.as_ref().is_some_and(|staged| !staged.refused.is_empty());
     Ok(u8::from(refused || !fetched.refused.is_empty() || !missing(&fetched).is_empty()))
 }
 
-fn fetch(arguments: &Arguments, node: &Node) -> Result<Fetched> {
+fn fetch(arguments: &NodeFetchArgs, node: &NodeClient) -> Result<FetchedAssets> {
     if !arguments.ids.is_empty() {
         let ids: Vec<&str> = arguments.ids.iter().map(String::as_str).collect();
         return node.fetch(&ids);
     }
     let mut payload = json!({"asset_type": arguments.kind, "limit": arguments.limit.unwrap_or(20)});
     if !arguments.signals.is_empty() {
-        let mut outward = Outward::default();
+        let mut outward = OutboundRedactor::default();
         payload["signals"] = outward.some_signals(&arguments.signals)?.into();
-        outward.tell();
+        outward.print_removed();
     }
     node.fetch_as(payload)
 }
 
 /// Most hubs ask for nothing; one that does is told of before anything is paid.
-fn tell_price(node: &Node) {
+fn print_price(node: &NodeClient) {
     let price = node.get("/a2a/credit/price", &[]).unwrap_or_default();
     let each = price.pointer("/prices/fetch").and_then(Value::as_f64).filter(|each| *each > 0.0);
     if let Some(each) = each {
-        show::note(format_args!(
+        print::print_note(format_args!(
             "An asset of another owner costs {} here, once; what was bought before is free.",
             credits(each)
         ));
@@ -119,12 +119,12 @@ fn as_lines(assets: &[Object]) -> String {
 }
 
 /// Ids that were asked for and that the hub does not give.
-fn missing(fetched: &Fetched) -> Vec<&str> {
+fn missing(fetched: &FetchedAssets) -> Vec<&str> {
     let missing = fetched.payload.get("missing").and_then(Value::as_array).map(Vec::as_slice);
     missing.unwrap_or_default().iter().filter_map(Value::as_str).collect()
 }
 
-fn document(fetched: &Fetched, staged: Option<&Staged>) -> Value {
+fn document(fetched: &FetchedAssets, staged: Option<&StageOutcome>) -> Value {
     let told = |problems: &[Problem]| -> Vec<Value> {
         let each = |problem: &Problem| json!({"code": problem.code.as_str(), "message": problem.message});
         problems.iter().map(each).collect()
@@ -141,7 +141,7 @@ fn document(fetched: &Fetched, staged: Option<&Staged>) -> Value {
     })
 }
 
-fn print(fetched: &Fetched) {
+fn print(fetched: &FetchedAssets) {
     if fetched.assets.is_empty() {
         output::talk("Nothing came.");
         return;
@@ -159,18 +159,18 @@ fn print(fetched: &Fetched) {
         };
         rows.push(vec![
             text(&asset, "type"),
-            show::state(raw(&about, "status")),
+            print::state(raw(&about, "status")),
             text(&about, "source_node_id"),
             summary,
         ]);
         ids.push(line(id, 100));
     }
-    show::table(&["type", "status", "publisher", "summary"], rows, &ids);
+    print::table(&["type", "status", "publisher", "summary"], rows, &ids);
 }
 
-fn tell(fetched: &Fetched, staged: Option<&Staged>) {
+fn print_fetched(fetched: &FetchedAssets, staged: Option<&StageOutcome>) {
     for id in missing(fetched) {
-        show::note(format_args!(
+        print::print_note(format_args!(
             "{} is not to be had: the hub has no such asset, or does not give it out.",
             line(id, 100)
         ));

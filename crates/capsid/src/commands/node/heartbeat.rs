@@ -1,10 +1,10 @@
 //! `capsid node heartbeat`.
 
-use super::place::HubArguments;
-use super::show::{self, credits, list, number, sheet, text};
-use crate::cli::Json;
+use super::connection::HubConnectionArgs;
+use super::print::{self, credits, list, number, sheet, text};
+use crate::cli::JsonFlag;
 use crate::output::{self, NAME, WARN, paint};
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_model::{Object, Result, Value};
 use clap::{Args, ValueEnum};
 use std::path::Path;
@@ -18,10 +18,10 @@ Examples:
   capsid node heartbeat                                  one beat: credits, news, what is late
   capsid node heartbeat --worker on --domains rust,sql   take part as a worker, and say in what
   capsid node heartbeat --json | jq .pending_events      for a script")]
-pub struct Arguments {
+pub struct NodeHeartbeatArgs {
     /// Whether this node takes work.
     #[arg(long, value_enum)]
-    worker: Option<Switch>,
+    worker: Option<WorkerSwitch>,
     /// What it is good at, with commas between.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     domains: Vec<String>,
@@ -29,19 +29,19 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_load: Option<u32>,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
-enum Switch {
+enum WorkerSwitch {
     On,
     Off,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeHeartbeatArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let answer = Value::Object(node.heartbeat(body(arguments))?);
     if arguments.json.json {
@@ -52,10 +52,10 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(0)
 }
 
-fn body(arguments: &Arguments) -> Object {
+fn body(arguments: &NodeHeartbeatArgs) -> Object {
     let mut body = Object::new();
     if let Some(worker) = arguments.worker {
-        body.insert("worker_enabled".to_owned(), (worker == Switch::On).into());
+        body.insert("worker_enabled".to_owned(), (worker == WorkerSwitch::On).into());
     }
     if !arguments.domains.is_empty() {
         body.insert("worker_domains".to_owned(), arguments.domains.clone().into());
@@ -66,9 +66,9 @@ fn body(arguments: &Arguments) -> Object {
     body
 }
 
-fn print(node: &Node, answer: &Value) {
-    show::done(format_args!("{} told {} that it is there", paint(NAME, node.id()), node.hub_url()));
-    let wait = number(answer, "next_heartbeat_ms").map(|ms| format!("in {}", show::span(ms as i64)));
+fn print(node: &NodeClient, answer: &Value) {
+    print::done(format_args!("{} told {} that it is there", paint(NAME, node.id()), node.hub_url()));
+    let wait = number(answer, "next_heartbeat_ms").map(|ms| format!("in {}", print::span(ms as i64)));
     let tasks = list(answer, "available_tasks").len();
     sheet(&[
         ("credits", number(answer, "credit_balance").map(credits).unwrap_or_default()),
@@ -84,7 +84,7 @@ fn print(node: &Node, answer: &Value) {
             "  {} {} {} minutes: {}",
             paint(WARN, "late"),
             text(task, "task_id"),
-            show::amount(late),
+            print::amount(late),
             text(task, "title")
         ));
     }

@@ -1,13 +1,13 @@
 //! `capsid node hello`.
 
-use super::outward::Outward;
-use super::place::HubArguments;
-use super::show::{self, credits, number, raw, reputation, sheet, when};
-use crate::cli::Json;
+use super::connection::HubConnectionArgs;
+use super::print::{self, credits, number, raw, reputation, sheet, when};
+use super::redact_outbound::OutboundRedactor;
+use crate::cli::JsonFlag;
 use crate::commands::{home_folder, workspace};
 use crate::output::{self, HEAD, NAME, paint};
-use capsid_client::Node;
-use capsid_client::node::{Greeting, encoded};
+use capsid_client::NodeClient;
+use capsid_client::node::{HelloResult, encoded};
 use capsid_disk::files;
 use capsid_engine::store::collection::Collection;
 use capsid_model::{Clock, Code, Object, Problem, Result, SystemClock, Time, Value, json};
@@ -31,7 +31,7 @@ Examples:
   capsid node hello --rotate-secret                 ask for another secret; the old one ends at once
   capsid node hello --secret-stdin < secret.txt     take the secret that the account on the hub reset
   capsid node hello --new-hub                       the hub was set up anew: forget the old one, register again")]
-pub struct Arguments {
+pub struct NodeHelloArgs {
     /// What people call this node; at most 32 characters.
     #[arg(long)]
     name: Option<String>,
@@ -51,13 +51,13 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "rotate_secret")]
     new_hub: bool,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeHelloArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let told = payload(arguments, folder);
     let mut greeting = match (arguments.new_hub, arguments.secret_stdin) {
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         (_, true) => node.hello_with(read_secret()?.trim(), told)?,
         _ => node.hello(told)?,
     };
-    let kept = keep_webhook_secret(&node, &mut greeting)?;
+    let kept = save_webhook_secret(&node, &mut greeting)?;
     let expires = expiry(&node, &greeting);
     if arguments.json.json {
         let mut told = greeting.payload.clone();
@@ -80,7 +80,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     } else {
         print(&node, &greeting, expires, arguments.rotate_secret);
     }
-    tell_webhook(&greeting, kept.as_deref());
+    print_webhook(&greeting, kept.as_deref());
     Ok(0)
 }
 
@@ -97,17 +97,17 @@ fn read_secret() -> Result<String> {
     Ok(text)
 }
 
-fn payload(arguments: &Arguments, folder: &Path) -> Object {
+fn payload(arguments: &NodeHelloArgs, folder: &Path) -> Object {
     let mut told = Object::new();
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
             told.insert(name.to_owned(), value);
         }
     };
-    let mut outward = Outward::default();
+    let mut outward = OutboundRedactor::default();
     put("name", outward.text_or(arguments.name.as_deref()).map(Value::from));
     put("model", outward.text_or(arguments.model.as_deref()).map(Value::from));
-    outward.tell();
+    outward.print_removed();
     put("webhook_url", arguments.webhook.as_deref().map(Value::from));
     put("rotate_secret", arguments.rotate_secret.then(|| json!(true)));
     // How much there is to share; nothing of it is sent.
@@ -120,7 +120,7 @@ fn payload(arguments: &Arguments, folder: &Path) -> Object {
 }
 
 /// A hub shows what it signs its calls with once, so it is put where only this user reads it, and never printed.
-fn keep_webhook_secret(node: &Node, greeting: &mut Greeting) -> Result<Option<PathBuf>> {
+fn save_webhook_secret(node: &NodeClient, greeting: &mut HelloResult) -> Result<Option<PathBuf>> {
     let secret = greeting.payload.shift_remove("webhook_secret");
     let Some(secret) = secret.as_ref().and_then(Value::as_str) else { return Ok(None) };
     let host = node.hub_url().split_once("://").map_or(node.hub_url(), |(_, host)| host);
@@ -132,20 +132,20 @@ fn keep_webhook_secret(node: &Node, greeting: &mut Greeting) -> Result<Option<Pa
 }
 
 /// Until when the claim code can be used. A hub that does not tell is no reason to fail.
-fn expiry(node: &Node, greeting: &Greeting) -> Option<Time> {
+fn expiry(node: &NodeClient, greeting: &HelloResult) -> Option<Time> {
     let code = greeting.claim_code.as_deref()?;
     let told = node.get(&format!("/claim/{}", encoded(code)), &[]).ok()?;
     Time::parse(raw(&told, "expires_at"))
 }
 
-fn print(node: &Node, greeting: &Greeting, expires: Option<Time>, rotated: bool) {
+fn print(node: &NodeClient, greeting: &HelloResult, expires: Option<Time>, rotated: bool) {
     let told = Value::Object(greeting.payload.clone());
     let profile = told.get("capability_profile").cloned().unwrap_or_default();
-    show::done(format_args!("{} is known to {}", paint(NAME, node.id()), node.hub_url()));
+    print::done(format_args!("{} is known to {}", paint(NAME, node.id()), node.hub_url()));
     sheet(&[
         ("credits", number(&told, "credit_balance").map(credits).unwrap_or_default()),
         ("reputation", number(&profile, "reputation").map(|it| reputation(Some(it))).unwrap_or_default()),
-        ("level", show::word(&profile, "level")),
+        ("level", print::word(&profile, "level")),
         (
             "owner",
             if told.get("claimed") == Some(&json!(true)) {
@@ -160,7 +160,7 @@ fn print(node: &Node, greeting: &Greeting, expires: Option<Time>, rotated: bool)
     if let Some(url) = &greeting.claim_url {
         output::line("");
         output::line("Open this address to make the node yours:");
-        output::line(format_args!("  {}", paint(HEAD, show::line(url, 500))));
+        output::line(format_args!("  {}", paint(HEAD, print::line(url, 500))));
         if let Some(at) = expires {
             output::line(format_args!("  It expires {}.", when(at, SystemClock.now())));
         }
@@ -168,25 +168,25 @@ fn print(node: &Node, greeting: &Greeting, expires: Option<Time>, rotated: bool)
 }
 
 fn waiting(told: &Value) -> String {
-    match show::list(told, "recommended_tasks").len() {
+    match print::list(told, "recommended_tasks").len() {
         0 => String::new(),
         1 => "1 that this node may take: capsid node tasks".to_owned(),
         count => format!("{count} that this node may take: capsid node tasks"),
     }
 }
 
-fn tell_webhook(greeting: &Greeting, kept: Option<&Path>) {
+fn print_webhook(greeting: &HelloResult, kept: Option<&Path>) {
     match greeting.payload.get("webhook_status").and_then(Value::as_str) {
-        Some("registered") => show::note("The hub calls the address from now on."),
-        Some("removed") => show::note("The hub calls no address any more."),
-        Some(word) => show::note(format_args!(
+        Some("registered") => print::print_note("The hub calls the address from now on."),
+        Some("removed") => print::print_note("The hub calls no address any more."),
+        Some(word) => print::print_note(format_args!(
             "The hub did not take the webhook ({}). Everything else was done.",
-            show::line(word.trim_start_matches("rejected:"), 80)
+            print::line(word.trim_start_matches("rejected:"), 80)
         )),
         None => {}
     }
     if let Some(path) = kept {
-        show::note(format_args!(
+        print::print_note(format_args!(
             "What the hub signs its calls with was told this one time; it is kept in {}, which only you can read.",
             path.display()
         ));

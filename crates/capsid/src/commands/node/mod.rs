@@ -1,25 +1,25 @@
 //! `capsid node`: share with a hub, and with other nodes. One file an action.
 
+mod connection;
+mod credit_balance;
 mod decide;
 mod fetch;
 pub mod files;
 mod heartbeat;
 mod hello;
-mod outward;
-mod place;
+mod print;
 mod publish;
-mod purse;
+mod redact_outbound;
 mod report;
 mod revoke;
 mod search;
-mod show;
 mod status;
 mod sync;
 mod tasks;
 mod validator;
 mod vote;
 
-pub(crate) use place::HubArguments;
+pub(crate) use connection::HubConnectionArgs;
 
 use capsid_model::Result;
 use clap::{Args, Subcommand};
@@ -34,94 +34,94 @@ Examples:
   capsid node publish --dry-run                    see what would be sent
   capsid node tasks                                see what there is to do
   capsid node validator --once                     validate what others published")]
-pub struct Arguments {
+pub struct NodeArgs {
     #[command(subcommand)]
-    action: Action,
+    action: NodeCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    Hello(hello::Arguments),
-    Status(status::Arguments),
-    Publish(publish::Arguments),
-    Fetch(fetch::Arguments),
-    Search(search::Arguments),
-    Report(report::Arguments),
-    Decide(decide::Arguments),
-    Revoke(revoke::Arguments),
-    Heartbeat(heartbeat::Arguments),
-    Tasks(tasks::Arguments),
-    Claim(crate::commands::node::tasks::claim::Arguments),
-    Release(crate::commands::node::tasks::release::Arguments),
-    Complete(crate::commands::node::tasks::complete::Arguments),
-    Propose(crate::commands::node::tasks::propose::Arguments),
-    Swarm(crate::commands::node::tasks::swarm::Arguments),
-    Ask(crate::commands::node::tasks::ask::Arguments),
-    Bounty(crate::commands::node::tasks::bounty::Arguments),
-    Vote(vote::Arguments),
-    Sync(sync::Arguments),
-    Export(crate::commands::node::files::export::Arguments),
-    Ingest(crate::commands::node::files::ingest::Arguments),
-    Promote(crate::commands::node::files::promote::Arguments),
-    Validator(validator::Arguments),
+enum NodeCommand {
+    Hello(hello::NodeHelloArgs),
+    Status(status::NodeStatusArgs),
+    Publish(publish::NodePublishArgs),
+    Fetch(fetch::NodeFetchArgs),
+    Search(search::NodeSearchArgs),
+    Report(report::NodeReportArgs),
+    Decide(decide::NodeDecideArgs),
+    Revoke(revoke::NodeRevokeArgs),
+    Heartbeat(heartbeat::NodeHeartbeatArgs),
+    Tasks(tasks::NodeTasksArgs),
+    Claim(crate::commands::node::tasks::claim::NodeClaimArgs),
+    Release(crate::commands::node::tasks::release::NodeReleaseArgs),
+    Complete(crate::commands::node::tasks::complete::NodeCompleteArgs),
+    Propose(crate::commands::node::tasks::propose::NodeProposeArgs),
+    Swarm(crate::commands::node::tasks::swarm::NodeSwarmArgs),
+    Ask(crate::commands::node::tasks::ask::NodeAskArgs),
+    Bounty(crate::commands::node::tasks::bounty::NodeBountyArgs),
+    Vote(vote::NodeVoteArgs),
+    Sync(sync::NodeSyncArgs),
+    Export(crate::commands::node::files::export::NodeExportArgs),
+    Ingest(crate::commands::node::files::ingest::NodeIngestArgs),
+    Promote(crate::commands::node::files::promote::NodePromoteArgs),
+    Validator(validator::NodeValidatorArgs),
 }
 
-impl Arguments {
+impl NodeArgs {
     /// Whether problems are to be told as JSON too.
     pub fn json(&self) -> bool {
         match &self.action {
-            Action::Hello(arguments) => arguments.json.json,
-            Action::Status(arguments) => arguments.json.json,
-            Action::Publish(arguments) => arguments.json.json,
-            Action::Fetch(arguments) => arguments.json.json,
-            Action::Search(arguments) => arguments.json.json,
-            Action::Report(arguments) => arguments.json.json,
-            Action::Decide(arguments) => arguments.json.json,
-            Action::Revoke(arguments) => arguments.json.json,
-            Action::Heartbeat(arguments) => arguments.json.json,
-            Action::Tasks(arguments) => arguments.json.json,
-            Action::Claim(arguments) => arguments.json.json,
-            Action::Release(arguments) => arguments.json.json,
-            Action::Complete(arguments) => arguments.json.json,
-            Action::Propose(arguments) => arguments.json.json,
-            Action::Swarm(arguments) => arguments.json.json,
-            Action::Ask(arguments) => arguments.json.json,
-            Action::Bounty(arguments) => arguments.json(),
-            Action::Vote(arguments) => arguments.json.json,
-            Action::Sync(arguments) => arguments.json.json,
-            Action::Export(arguments) => arguments.json.json,
-            Action::Ingest(arguments) => arguments.json.json,
-            Action::Promote(arguments) => arguments.json.json,
-            Action::Validator(arguments) => arguments.json.json,
+            NodeCommand::Hello(arguments) => arguments.json.json,
+            NodeCommand::Status(arguments) => arguments.json.json,
+            NodeCommand::Publish(arguments) => arguments.json.json,
+            NodeCommand::Fetch(arguments) => arguments.json.json,
+            NodeCommand::Search(arguments) => arguments.json.json,
+            NodeCommand::Report(arguments) => arguments.json.json,
+            NodeCommand::Decide(arguments) => arguments.json.json,
+            NodeCommand::Revoke(arguments) => arguments.json.json,
+            NodeCommand::Heartbeat(arguments) => arguments.json.json,
+            NodeCommand::Tasks(arguments) => arguments.json.json,
+            NodeCommand::Claim(arguments) => arguments.json.json,
+            NodeCommand::Release(arguments) => arguments.json.json,
+            NodeCommand::Complete(arguments) => arguments.json.json,
+            NodeCommand::Propose(arguments) => arguments.json.json,
+            NodeCommand::Swarm(arguments) => arguments.json.json,
+            NodeCommand::Ask(arguments) => arguments.json.json,
+            NodeCommand::Bounty(arguments) => arguments.json(),
+            NodeCommand::Vote(arguments) => arguments.json.json,
+            NodeCommand::Sync(arguments) => arguments.json.json,
+            NodeCommand::Export(arguments) => arguments.json.json,
+            NodeCommand::Ingest(arguments) => arguments.json.json,
+            NodeCommand::Promote(arguments) => arguments.json.json,
+            NodeCommand::Validator(arguments) => arguments.json.json,
         }
     }
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeArgs, folder: &Path) -> Result<u8> {
     match &arguments.action {
-        Action::Hello(arguments) => hello::run(arguments, folder),
-        Action::Status(arguments) => status::run(arguments, folder),
-        Action::Publish(arguments) => publish::run(arguments, folder),
-        Action::Fetch(arguments) => fetch::run(arguments, folder),
-        Action::Search(arguments) => search::run(arguments, folder),
-        Action::Report(arguments) => report::run(arguments, folder),
-        Action::Decide(arguments) => decide::run(arguments, folder),
-        Action::Revoke(arguments) => revoke::run(arguments, folder),
-        Action::Heartbeat(arguments) => heartbeat::run(arguments, folder),
-        Action::Tasks(arguments) => tasks::run(arguments, folder),
-        Action::Claim(arguments) => crate::commands::node::tasks::claim::run(arguments, folder),
-        Action::Release(arguments) => crate::commands::node::tasks::release::run(arguments, folder),
-        Action::Complete(arguments) => crate::commands::node::tasks::complete::run(arguments, folder),
-        Action::Propose(arguments) => crate::commands::node::tasks::propose::run(arguments, folder),
-        Action::Swarm(arguments) => crate::commands::node::tasks::swarm::run(arguments, folder),
-        Action::Ask(arguments) => crate::commands::node::tasks::ask::run(arguments, folder),
-        Action::Bounty(arguments) => crate::commands::node::tasks::bounty::run(arguments, folder),
-        Action::Vote(arguments) => vote::run(arguments, folder),
-        Action::Sync(arguments) => sync::run(arguments, folder),
-        Action::Export(arguments) => crate::commands::node::files::export::run(arguments, folder),
-        Action::Ingest(arguments) => crate::commands::node::files::ingest::run(arguments, folder),
-        Action::Promote(arguments) => crate::commands::node::files::promote::run(arguments, folder),
-        Action::Validator(arguments) => validator::run(arguments, folder),
+        NodeCommand::Hello(arguments) => hello::run(arguments, folder),
+        NodeCommand::Status(arguments) => status::run(arguments, folder),
+        NodeCommand::Publish(arguments) => publish::run(arguments, folder),
+        NodeCommand::Fetch(arguments) => fetch::run(arguments, folder),
+        NodeCommand::Search(arguments) => search::run(arguments, folder),
+        NodeCommand::Report(arguments) => report::run(arguments, folder),
+        NodeCommand::Decide(arguments) => decide::run(arguments, folder),
+        NodeCommand::Revoke(arguments) => revoke::run(arguments, folder),
+        NodeCommand::Heartbeat(arguments) => heartbeat::run(arguments, folder),
+        NodeCommand::Tasks(arguments) => tasks::run(arguments, folder),
+        NodeCommand::Claim(arguments) => crate::commands::node::tasks::claim::run(arguments, folder),
+        NodeCommand::Release(arguments) => crate::commands::node::tasks::release::run(arguments, folder),
+        NodeCommand::Complete(arguments) => crate::commands::node::tasks::complete::run(arguments, folder),
+        NodeCommand::Propose(arguments) => crate::commands::node::tasks::propose::run(arguments, folder),
+        NodeCommand::Swarm(arguments) => crate::commands::node::tasks::swarm::run(arguments, folder),
+        NodeCommand::Ask(arguments) => crate::commands::node::tasks::ask::run(arguments, folder),
+        NodeCommand::Bounty(arguments) => crate::commands::node::tasks::bounty::run(arguments, folder),
+        NodeCommand::Vote(arguments) => vote::run(arguments, folder),
+        NodeCommand::Sync(arguments) => sync::run(arguments, folder),
+        NodeCommand::Export(arguments) => crate::commands::node::files::export::run(arguments, folder),
+        NodeCommand::Ingest(arguments) => crate::commands::node::files::ingest::run(arguments, folder),
+        NodeCommand::Promote(arguments) => crate::commands::node::files::promote::run(arguments, folder),
+        NodeCommand::Validator(arguments) => validator::run(arguments, folder),
     }
 }

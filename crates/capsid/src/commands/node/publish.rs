@@ -1,12 +1,12 @@
 //! `capsid node publish`: send a proven capsule with its gene to a hub, or show what would be sent.
 
-use super::place::HubArguments;
-use crate::cli::Json;
+use super::connection::HubConnectionArgs;
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_client::refusal::may_pass;
-use capsid_engine::exchange::outgoing::{Offer, Outgoing, offers, outgoing};
+use capsid_engine::exchange::outgoing::{OutgoingBundle, PublishCandidate, offers, outgoing};
 use capsid_engine::exchange::publish::{publish, refusal};
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
@@ -27,7 +27,7 @@ Examples:
   capsid node publish --dry-run capsule_1770477654236     one capsule, whether it may be shared or not yet
   capsid node publish --all-eligible                      everything that may be shared and was not yet
   capsid node publish --hub http://127.0.0.1:4000         the one capsule that may be shared, to this hub")]
-pub struct Arguments {
+pub struct NodePublishArgs {
     /// The capsule; without one, the one that may be shared.
     #[arg(value_name = "CAPSULE_ID")]
     capsule: Option<String>,
@@ -44,13 +44,13 @@ pub struct Arguments {
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodePublishArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     let offers = offers(&workspace)?;
     let hub = arguments.hub.settings(folder).map(|settings| settings.url);
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         Err(problem) => {
             if arguments.json.json && arguments.dry_run {
                 output::document(
-                    &json!({"ok": true, "dry_run": true, "bundles": [], "offers": told(&offers)}),
+                    &json!({"ok": true, "dry_run": true, "bundles": [], "offers": candidates_json(&offers)}),
                 );
             } else if !arguments.json.json {
                 list(&offers);
@@ -78,9 +78,13 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 }
 
 /// The ids of the capsules that are meant.
-fn choose(arguments: &Arguments, offers: &[Offer], hub: Option<&str>) -> Result<Vec<String>> {
+fn choose(
+    arguments: &NodePublishArgs,
+    offers: &[PublishCandidate],
+    hub: Option<&str>,
+) -> Result<Vec<String>> {
     if let Some(id) = &arguments.capsule {
-        let taken = |offer: &Offer| hub.is_some_and(|hub| offer.was_taken_by(hub));
+        let taken = |offer: &PublishCandidate| hub.is_some_and(|hub| offer.was_taken_by(hub));
         let before = offers.iter().find(|offer| offer.id() == id && taken(offer));
         return match before.and_then(|offer| offer.published_as.as_deref()) {
             Some(asset) if !arguments.anyway && !arguments.dry_run => Err(Problem::new(
@@ -106,7 +110,7 @@ fn choose(arguments: &Arguments, offers: &[Offer], hub: Option<&str>) -> Result<
     }
 }
 
-fn list(offers: &[Offer]) {
+fn list(offers: &[PublishCandidate]) {
     if offers.is_empty() {
         output::talk("No capsule yet: a cycle that succeeds makes one.");
         return;
@@ -115,7 +119,7 @@ fn list(offers: &[Offer]) {
     output::print(&output::table(&rows));
 }
 
-fn row(offer: &Offer) -> Vec<String> {
+fn row(offer: &PublishCandidate) -> Vec<String> {
     let rejected = offer.rejected_by.last();
     let (state, why) = match (&offer.published_as, rejected, offer.standing.eligible) {
         (Some(id), ..) => (paint(DIM, "published"), format!("as {}", inert_line(cut(id, 80)))),
@@ -129,8 +133,8 @@ fn row(offer: &Offer) -> Vec<String> {
     vec![paint(NAME, inert_line(cut(offer.id(), 80))), state, paint(DIM, why)]
 }
 
-fn told(offers: &[Offer]) -> Vec<Value> {
-    let told = |offer: &Offer| {
+fn candidates_json(offers: &[PublishCandidate]) -> Vec<Value> {
+    let told = |offer: &PublishCandidate| {
         json!({
             "capsule_id": offer.id(),
             "eligible": offer.standing.eligible,
@@ -145,14 +149,16 @@ fn told(offers: &[Offer]) -> Vec<Value> {
 }
 
 /// Prints what would be sent, to the byte of its ids.
-fn preview(bundles: &[Outgoing], offers: &[Offer], as_json: bool) {
+fn preview(bundles: &[OutgoingBundle], offers: &[PublishCandidate], as_json: bool) {
     if as_json {
         let bundles: Vec<Value> = bundles.iter().map(bundle_json).collect();
-        output::document(&json!({"ok": true, "dry_run": true, "bundles": bundles, "offers": told(offers)}));
+        output::document(
+            &json!({"ok": true, "dry_run": true, "bundles": bundles, "offers": candidates_json(offers)}),
+        );
         return;
     }
     for bundle in bundles {
-        tell_notes(bundle);
+        print_notes(bundle);
         if let Some(offer) = offers.iter().find(|offer| offer.id() == bundle.capsule_id) {
             for reason in &offer.standing.reasons {
                 output::talk(format_args!("  {} {}", paint(WARN, "not eligible:"), inert_line(reason)));
@@ -163,22 +169,27 @@ fn preview(bundles: &[Outgoing], offers: &[Offer], as_json: bool) {
     output::talk(paint(DIM, "This is what would be sent; nothing was."));
 }
 
-fn bundle_json(bundle: &Outgoing) -> Value {
+fn bundle_json(bundle: &OutgoingBundle) -> Value {
     json!({"capsule_id": bundle.capsule_id, "assets": bundle.assets, "notes": bundle.notes})
 }
 
-fn tell_notes(bundle: &Outgoing) {
+fn print_notes(bundle: &OutgoingBundle) {
     output::talk(paint(NAME, inert_line(cut(&bundle.capsule_id, 80))));
     for note in &bundle.notes {
         output::talk(format_args!("  {}", inert_line(note)));
     }
 }
 
-fn send(arguments: &Arguments, workspace: &Workspace, node: &Node, bundles: &[Outgoing]) -> Result<u8> {
+fn send(
+    arguments: &NodePublishArgs,
+    workspace: &Workspace,
+    node: &NodeClient,
+    bundles: &[OutgoingBundle],
+) -> Result<u8> {
     let as_json = arguments.json.json;
     let (mut results, mut status) = (Vec::new(), 0);
     for bundle in bundles {
-        tell_notes(bundle);
+        print_notes(bundle);
         if !arguments.yes && !as_json && !confirmed(node) {
             output::talk("It was not sent.");
             status = 1;
@@ -187,7 +198,7 @@ fn send(arguments: &Arguments, workspace: &Workspace, node: &Node, bundles: &[Ou
         match send_one(workspace, node, bundle, arguments.anyway) {
             Ok(answer) => {
                 if !as_json {
-                    tell_answer(bundle, &answer);
+                    print_response(bundle, &answer);
                 }
                 results
                     .push(json!({"capsule_id": bundle.capsule_id, "notes": bundle.notes, "answer": answer}));
@@ -211,7 +222,7 @@ fn send(arguments: &Arguments, workspace: &Workspace, node: &Node, bundles: &[Ou
 }
 
 /// Asks the person at the terminal. Where there is none, the command itself was the word.
-fn confirmed(node: &Node) -> bool {
+fn confirmed(node: &NodeClient) -> bool {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
         return true;
@@ -221,10 +232,15 @@ fn confirmed(node: &Node) -> bool {
     stdin.lock().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
-fn send_one(workspace: &Workspace, node: &Node, bundle: &Outgoing, anyway: bool) -> Result<Object> {
+fn send_one(
+    workspace: &Workspace,
+    node: &NodeClient,
+    bundle: &OutgoingBundle,
+    anyway: bool,
+) -> Result<Object> {
     match node.validate(&bundle.assets) {
         Ok(said) => {
-            tell_warnings(&said);
+            print_warnings(&said);
             if said.get("valid").and_then(Value::as_bool) == Some(false) && !anyway {
                 return Err(refusal(&said, "The hub would not take it"));
             }
@@ -238,7 +254,7 @@ fn send_one(workspace: &Workspace, node: &Node, bundle: &Outgoing, anyway: bool)
 }
 
 /// A bundle that was not sent is still here, where sending it again could help.
-fn later(mut problem: Problem, bundle: &Outgoing) -> Problem {
+fn later(mut problem: Problem, bundle: &OutgoingBundle) -> Problem {
     if !may_pass(&problem) {
         return problem;
     }
@@ -247,7 +263,7 @@ fn later(mut problem: Problem, bundle: &Outgoing) -> Problem {
     problem.fix(fix.map_or_else(|| again.clone(), |fix| format!("{fix} {again}")))
 }
 
-fn tell_warnings(said: &Object) {
+fn print_warnings(said: &Object) {
     let warnings = said.get("warnings").and_then(Value::as_array).into_iter().flatten();
     for warning in warnings.take(20) {
         let text = warning.get("text").or(Some(warning)).and_then(Value::as_str).unwrap_or_default();
@@ -255,7 +271,7 @@ fn tell_warnings(said: &Object) {
     }
 }
 
-fn tell_answer(bundle: &Outgoing, answer: &Object) {
+fn print_response(bundle: &OutgoingBundle, answer: &Object) {
     let text = |member: &str| {
         answer.get(member).and_then(Value::as_str).map(|text| inert_line(cut(text, 200))).unwrap_or_default()
     };

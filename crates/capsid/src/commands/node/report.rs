@@ -1,9 +1,9 @@
 //! `capsid node report`.
 
-use super::outward::Outward;
-use super::place::HubArguments;
-use super::show::{self, raw, sheet, text};
-use crate::cli::Json;
+use super::connection::HubConnectionArgs;
+use super::print::{self, raw, sheet, text};
+use super::redact_outbound::OutboundRedactor;
+use crate::cli::JsonFlag;
 use crate::commands::store::documents::{at, read_bytes};
 use crate::output::{self, BAD, GOOD, paint};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
@@ -20,7 +20,7 @@ Examples:
   capsid node report sha256:2f6c... --ok                       its validation passed here
   capsid node report sha256:2f6c... --failed --note 'no effect'
   capsid node report sha256:2f6c... --file report.json         with a validation report; `-` reads stdin")]
-pub struct Arguments {
+pub struct NodeReportArgs {
     /// The asset.
     #[arg(value_name = "ASSET")]
     asset: String,
@@ -37,17 +37,17 @@ pub struct Arguments {
     #[arg(long)]
     note: Option<String>,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let mut outward = Outward::default();
+pub fn run(arguments: &NodeReportArgs, folder: &Path) -> Result<u8> {
+    let mut outward = OutboundRedactor::default();
     let report = report(arguments, &mut outward)?;
     let node = arguments.hub.node(folder)?;
-    outward.tell();
+    outward.print_removed();
     let answer = Value::Object(node.report(&arguments.asset, &report)?);
     if arguments.json.json {
         output::document(&answer);
@@ -57,7 +57,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(0)
 }
 
-fn report(arguments: &Arguments, outward: &mut Outward) -> Result<Value> {
+fn report(arguments: &NodeReportArgs, outward: &mut OutboundRedactor) -> Result<Value> {
     let mut report = match &arguments.file {
         Some(file) => read(file)?,
         None => Object::new(),
@@ -107,13 +107,13 @@ fn print(report: &Value, answer: &Value) {
     } else {
         paint(BAD, "it did not work")
     };
-    show::done(format_args!("The hub knows: {word}"));
+    print::done(format_args!("The hub knows: {word}"));
     let consensus = answer.get("consensus").cloned().unwrap_or_default();
     sheet(&[
         ("asset", text(answer, "target_asset_id")),
-        ("status", show::state(raw(answer, "asset_status"))),
+        ("status", print::state(raw(answer, "asset_status"))),
         ("report", text(answer, "report_id")),
-        ("weight", show::number(answer, "weight").map(show::amount).unwrap_or_default()),
+        ("weight", print::number(answer, "weight").map(print::amount).unwrap_or_default()),
         ("so far", tally(&consensus)),
         ("note", text(answer, "note")),
     ]);
@@ -121,9 +121,9 @@ fn print(report: &Value, answer: &Value) {
 
 /// What reports and decisions say together.
 pub(super) fn tally(consensus: &Value) -> String {
-    match (show::number(consensus, "passes"), show::number(consensus, "fails")) {
+    match (print::number(consensus, "passes"), print::number(consensus, "fails")) {
         (Some(passes), Some(fails)) => {
-            format!("{} for it, {} against", show::amount(passes), show::amount(fails))
+            format!("{} for it, {} against", print::amount(passes), print::amount(fails))
         }
         _ => String::new(),
     }

@@ -1,9 +1,9 @@
 //! `capsid node revoke`.
 
-use super::outward::Outward;
-use super::place::HubArguments;
-use super::show::{self, raw, sheet, text};
-use crate::cli::Json;
+use super::connection::HubConnectionArgs;
+use super::print::{self, raw, sheet, text};
+use super::redact_outbound::OutboundRedactor;
+use crate::cli::JsonFlag;
 use crate::output;
 use capsid_model::{Code, Problem, Result, Value};
 use clap::Args;
@@ -19,7 +19,7 @@ use std::path::Path;
 Examples:
   capsid node revoke sha256:2f6c... --reason 'wrong on ARM'
   capsid node revoke sha256:2f6c... --yes                     without asking, for scripts")]
-pub struct Arguments {
+pub struct NodeRevokeArgs {
     /// The asset.
     #[arg(value_name = "ASSET")]
     asset: String,
@@ -30,32 +30,32 @@ pub struct Arguments {
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeRevokeArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     if !arguments.yes && !is_meant(&arguments.asset, node.hub_url())? {
         output::talk("Nothing was withdrawn.");
         return Ok(1);
     }
-    let mut outward = Outward::default();
+    let mut outward = OutboundRedactor::default();
     let reason = outward.text_or(arguments.reason.as_deref());
-    outward.tell();
+    outward.print_removed();
     let answer = Value::Object(node.revoke(&arguments.asset, reason.as_deref())?);
     if arguments.json.json {
         output::document(&answer);
         return Ok(0);
     }
     let again = if raw(&answer, "status") == "already_revoked" { " before" } else { "" };
-    show::done(format_args!("It was withdrawn{again}, with everything in its bundle"));
+    print::done(format_args!("It was withdrawn{again}, with everything in its bundle"));
     sheet(&[
         ("asset", text(&answer, "target_asset_id")),
         ("bundle", text(&answer, "bundle_id")),
-        ("status", show::state(raw(&answer, "asset_status"))),
+        ("status", print::state(raw(&answer, "asset_status"))),
     ]);
     Ok(0)
 }
@@ -68,7 +68,7 @@ fn is_meant(asset: &str, hub: &str) -> Result<bool> {
     }
     output::talk(format_args!(
         "Withdraw {} and its bundle from {hub} for good? [y/N] ",
-        show::line(asset, 100)
+        print::line(asset, 100)
     ));
     let mut answer = String::new();
     std::io::stdin()

@@ -1,18 +1,18 @@
 //! `capsid node search`.
 
+use super::connection::HubConnectionArgs;
 use super::fetch::KINDS;
-use super::outward::Outward;
-use super::place::HubArguments;
-use super::show::{self, line};
-use crate::cli::Json;
+use super::print::{self, line};
+use super::redact_outbound::OutboundRedactor;
+use crate::cli::JsonFlag;
 use crate::commands::store::listing::time;
 use crate::output::{self, DIM, GOOD, NAME, paint};
-use capsid_client::Node;
-use capsid_client::calls::{Row, row};
-use capsid_engine::config::Reuse;
-use capsid_engine::reuse::{Mode, score};
+use capsid_client::NodeClient;
+use capsid_client::calls::{SearchRow, row};
+use capsid_engine::config::ReuseConfig;
+use capsid_engine::reuse::{ReuseMode, score};
 use capsid_model::{Result, Time, Value, json};
-use capsid_rules::assets::published::CATEGORIES;
+use capsid_rules::assets::traits::CATEGORIES;
 use clap::Args;
 use std::path::Path;
 
@@ -34,7 +34,7 @@ Examples:
                                                    general ways that were published since then
   capsid node search --text 'retry with backoff'   by words of summaries and signals
   capsid node search TimeoutError --json           everything that the hub tells, with the score")]
-pub struct Arguments {
+pub struct NodeSearchArgs {
     /// What went wrong: names of signals, or the error's own text.
     #[arg(value_name = "SIGNAL", required_unless_present_any = ["text", "meaning"])]
     signals: Vec<String>,
@@ -63,12 +63,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=100))]
     limit: u16,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
-impl Arguments {
+impl NodeSearchArgs {
     /// Whether only some of what answers is wanted.
     fn is_narrowed(&self) -> bool {
         let is_some = [self.kind.is_some(), self.category.is_some(), self.environment.is_some()];
@@ -77,7 +77,7 @@ impl Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeSearchArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let mut found = find(arguments, &node)?;
     if arguments.meaning.is_none() {
@@ -92,20 +92,20 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(0)
 }
 
-fn find(arguments: &Arguments, node: &Node) -> Result<Vec<Row>> {
+fn find(arguments: &NodeSearchArgs, node: &NodeClient) -> Result<Vec<SearchRow>> {
     let (kind, limit) = (arguments.kind.as_deref(), usize::from(arguments.limit));
-    let mut outward = Outward::default();
+    let mut outward = OutboundRedactor::default();
     let (words, mode) = match (&arguments.meaning, &arguments.text) {
         (Some(words), _) => (words, "hybrid"),
         (None, Some(words)) => (words, "keyword"),
         (None, None) => {
             let signals = outward.some_signals(&arguments.signals)?;
-            outward.tell();
+            outward.print_removed();
             return node.search(&signals, kind, limit);
         }
     };
     let (words, limit_text) = (outward.text(words), limit.to_string());
-    outward.tell();
+    outward.print_removed();
     let [since, until] = [arguments.since, arguments.until].map(|time| time.map(Time::iso));
     let filters = [
         ("type", kind),
@@ -117,34 +117,34 @@ fn find(arguments: &Arguments, node: &Node) -> Result<Vec<Row>> {
     let mut query = vec![("q", words.as_str()), ("mode", mode), ("limit", &limit_text)];
     query.extend(filters.into_iter().filter_map(|(name, value)| Some((name, value?))));
     let answer = node.get("/a2a/assets/semantic-search", &query)?;
-    Ok(show::list(&answer, "assets").iter().filter_map(row).take(limit).collect())
+    Ok(print::list(&answer, "assets").iter().filter_map(row).take(limit).collect())
 }
 
-fn value(row: &Row) -> f64 {
+fn value(row: &SearchRow) -> f64 {
     score(row.confidence, row.streak, row.reputation)
 }
 
 /// Only a capsule is a solution, and only a solution has a score.
-fn is_solution(row: &Row) -> bool {
+fn is_solution(row: &SearchRow) -> bool {
     row.kind == "Capsule"
 }
 
 /// What a cycle would make of it.
-fn meaning(row: &Row) -> &'static str {
+fn meaning(row: &SearchRow) -> &'static str {
     match is_solution(row) {
-        true => Mode::of(value(row), Reuse::Direct).map_or("below", Mode::as_str),
+        true => ReuseMode::for_score(value(row), ReuseConfig::Direct).map_or("below", ReuseMode::as_str),
         false => "-",
     }
 }
 
-fn document(row: &Row) -> Value {
+fn document(row: &SearchRow) -> Value {
     let mut told = row.row.clone();
     told.insert("reuse_score".to_owned(), is_solution(row).then(|| value(row)).into());
     told.insert("reuse_mode".to_owned(), meaning(row).into());
     told.into()
 }
 
-fn print(found: &[Row], is_narrowed: bool) {
+fn print(found: &[SearchRow], is_narrowed: bool) {
     if found.is_empty() {
         output::talk(match is_narrowed {
             true => "Nothing fits all of this. Leave out an option to see more.",
@@ -152,7 +152,7 @@ fn print(found: &[Row], is_narrowed: bool) {
         });
         return;
     }
-    let cells = |row: &Row| {
+    let cells = |row: &SearchRow| {
         let mode = match meaning(row) {
             "direct" => paint(GOOD, "direct"),
             "reference" => paint(NAME, "reference"),
@@ -160,7 +160,7 @@ fn print(found: &[Row], is_narrowed: bool) {
         };
         let publisher = row.source_node_id.as_deref().map_or_else(|| "unknown".to_owned(), |id| line(id, 40));
         let reputation =
-            row.reputation.map_or_else(String::new, |it| format!(" ({})", show::amount(it.round())));
+            row.reputation.map_or_else(String::new, |it| format!(" ({})", print::amount(it.round())));
         vec![
             if is_solution(row) { format!("{:.3}", value(row)) } else { "-".to_owned() },
             mode,
@@ -173,30 +173,30 @@ fn print(found: &[Row], is_narrowed: bool) {
     };
     let ids: Vec<String> = found.iter().map(below).collect();
     let head = ["score", "use", "type", "confidence", "streak", "publisher", "summary"];
-    show::table(&head, found.iter().map(cells).collect(), &ids);
+    print::table(&head, found.iter().map(cells).collect(), &ids);
     if let Some(best) = found.first() {
-        show::next(format_args!("capsid node fetch {}", line(&best.asset_id, 100)));
+        print::next(format_args!("capsid node fetch {}", line(&best.asset_id, 100)));
     }
 }
 
 /// What stands under a row: its id, and why it was found where the hub tells.
-fn below(row: &Row) -> String {
+fn below(row: &SearchRow) -> String {
     let id = line(&row.asset_id, 100);
-    match row.row.get("why").map(why).filter(|why| !why.is_empty()) {
+    match row.row.get("why").map(explain_hit).filter(|why| !why.is_empty()) {
         Some(why) => format!("{id}  {why}"),
         None => id,
     }
 }
 
 /// Why something was found, in a line: the words it answers, the way through the graph, how near it is.
-fn why(told: &Value) -> String {
-    let words: Vec<String> = show::list(told, "words")
+fn explain_hit(told: &Value) -> String {
+    let words: Vec<String> = print::list(told, "words")
         .iter()
         .filter_map(Value::as_str)
         .take(8)
         .map(|word| line(word, 30))
         .collect();
-    let steps: Vec<String> = show::list(told, "path").iter().take(4).map(step).collect();
+    let steps: Vec<String> = print::list(told, "path").iter().take(4).map(step).collect();
     let similarity = told.get("similarity").and_then(Value::as_f64);
     let parts = [
         (!words.is_empty()).then(|| format!("says {}", words.join(", "))),
@@ -243,11 +243,11 @@ mod tests {
     fn a_row_says_why_it_was_found() {
         let told = json!({"words": ["upload", "hangs"], "similarity": 0.914,
             "path": [{"from": {"name": "timeout"}, "kind": "solved_by", "to": {"name": "Retry \u{1b}[31mit"}}]});
-        let said = why(&told);
+        let said = explain_hit(&told);
         assert!(said.starts_with("says upload, hangs; timeout solved by Retry"), "{said}");
         assert!(said.ends_with("; 91 % alike") && !said.contains('\u{1b}'), "{said}");
         let step = |told: bool| {
-            why(
+            explain_hit(
                 &json!({"path": [{"from": {"name": "gateway"}, "kind": "suffers_from", "to": {"name": "timeout"},
                 "said_by": "user:u\u{1b}1", "told": told}]}),
             )
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(step(false), "gateway suffers from timeout");
         assert!(step(true).starts_with("gateway suffers from timeout (told by user:u"), "{}", step(true));
         assert!(!step(true).contains('\u{1b}'));
-        assert_eq!(why(&json!({"words": [], "path": [], "similarity": null})), "");
-        assert_eq!(why(&json!("odd")), "");
+        assert_eq!(explain_hit(&json!({"words": [], "path": [], "similarity": null})), "");
+        assert_eq!(explain_hit(&json!("odd")), "");
     }
 }

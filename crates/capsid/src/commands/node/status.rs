@@ -1,14 +1,14 @@
 //! `capsid node status`.
 
-use super::place::{self, HubArguments};
-use super::show::{self, amount, credits, list, number, raw, reputation, sheet, text};
-use crate::cli::Json;
+use super::connection::{self, HubConnectionArgs};
+use super::print::{self, amount, credits, list, number, raw, reputation, sheet, text};
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
-use capsid_client::http::{Answer, Call, Http};
+use capsid_client::http::{HttpAnswer, HttpCall, HttpClient};
 use capsid_client::node::encoded;
-use capsid_client::{Node, Settings};
-use capsid_engine::exchange::outgoing::{Offer, offers};
+use capsid_client::{ClientConfig, NodeClient};
+use capsid_engine::exchange::outgoing::{PublishCandidate, offers};
 use capsid_engine::reuse::outbox;
 use capsid_model::{Code, Problem, Result, Value, json};
 use clap::Args;
@@ -30,15 +30,15 @@ Examples:
   capsid node status --json | jq .credit_balance    for a script
 
 Exit status: 0 also without a hub; 1 when the hub cannot be reached or is not well.")]
-pub struct Arguments {
+pub struct NodeStatusArgs {
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// What was found out. What a hub did not tell is null.
-struct Standing {
+struct NodeStatusReport {
     /// The hub's own word on its health, or why there is none.
     health: Result<Value>,
     /// What everybody may know of the node; null where the hub does not know it.
@@ -50,25 +50,25 @@ struct Standing {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let waiting = Waiting::in_repository(folder);
+pub fn run(arguments: &NodeStatusArgs, folder: &Path) -> Result<u8> {
+    let waiting = PendingWork::in_repository(folder);
     let settings = match arguments.hub.quick_settings(folder, PATIENCE) {
         Ok(settings) => settings,
         Err(problem) if problem.code == Code::NoHub => return without_hub(arguments, waiting, &problem),
         Err(problem) => return Err(problem),
     };
-    let node = place::node(&settings)?;
-    let standing = Standing::ask(&node, &settings);
+    let node = connection::node(&settings)?;
+    let standing = NodeStatusReport::ask(&node, &settings);
     if arguments.json.json {
         output::document(&standing.json(&node, waiting));
     } else {
         standing.print(&node, waiting);
     }
-    Ok(u8::from(!standing.is_well()))
+    Ok(u8::from(!standing.is_healthy()))
 }
 
-fn without_hub(arguments: &Arguments, waiting: Waiting, problem: &Problem) -> Result<u8> {
-    let identity = place::identity()?;
+fn without_hub(arguments: &NodeStatusArgs, waiting: PendingWork, problem: &Problem) -> Result<u8> {
+    let identity = connection::identity()?;
     if arguments.json.json {
         output::document(&json!({
             "node_id": identity.node_id, "hub": null, "reachable": false, "waiting_to_publish": waiting.capsules, "waiting_to_report": waiting.reports,
@@ -88,32 +88,32 @@ fn without_hub(arguments: &Arguments, waiting: Waiting, problem: &Problem) -> Re
 
 /// What this repository has for a hub; nothing is known where there is no repository.
 #[derive(Clone, Copy, Default)]
-struct Waiting {
+struct PendingWork {
     /// Capsules that could be published and were not.
     capsules: Option<usize>,
     /// Reports about solutions of others that did not reach their hub.
     reports: Option<usize>,
 }
 
-impl Waiting {
+impl PendingWork {
     fn in_repository(folder: &Path) -> Self {
         let Ok(workspace) = workspace(folder) else { return Self::default() };
-        let fresh = |offer: &Offer| offer.standing.eligible && offer.published_as.is_none();
+        let fresh = |offer: &PublishCandidate| offer.standing.eligible && offer.published_as.is_none();
         let capsules =
             offers(&workspace).ok().map(|offers| offers.iter().filter(|offer| fresh(offer)).count());
         Self { capsules, reports: outbox::pending(&workspace).ok().map(|waiting| waiting.len()) }
     }
 
     fn to_publish(self) -> String {
-        in_words(self.capsules, "capsule", "capsid node publish --dry-run")
+        to_text(self.capsules, "capsule", "capsid node publish --dry-run")
     }
 
     fn to_report(self) -> String {
-        in_words(self.reports.filter(|count| *count > 0), "report", "capsid node sync")
+        to_text(self.reports.filter(|count| *count > 0), "report", "capsid node sync")
     }
 }
 
-fn in_words(waiting: Option<usize>, what: &str, command: &str) -> String {
+fn to_text(waiting: Option<usize>, what: &str, command: &str) -> String {
     match waiting {
         None => String::new(),
         Some(0) => "nothing".to_owned(),
@@ -122,9 +122,9 @@ fn in_words(waiting: Option<usize>, what: &str, command: &str) -> String {
     }
 }
 
-impl Standing {
+impl NodeStatusReport {
     /// Asks the hub. Each answer is shown whether or not there are others.
-    fn ask(node: &Node, settings: &Settings) -> Self {
+    fn ask(node: &NodeClient, settings: &ClientConfig) -> Self {
         let mut standing = Self {
             health: open_page(settings, "/health").map(|answer| answer.body),
             public: Value::Null,
@@ -136,7 +136,7 @@ impl Standing {
             return standing;
         }
         let page = open_page(settings, &format!("/a2a/nodes/{}", encoded(node.id())));
-        standing.public = page.ok().filter(Answer::ok).map(|answer| answer.body).unwrap_or_default();
+        standing.public = page.ok().filter(HttpAnswer::ok).map(|answer| answer.body).unwrap_or_default();
         if standing.is_known() {
             standing.stake = node.validator_status().unwrap_or_default();
             standing.open_tasks = node.task_list(20).unwrap_or_default();
@@ -149,7 +149,7 @@ impl Standing {
         !self.public.is_null()
     }
 
-    fn is_well(&self) -> bool {
+    fn is_healthy(&self) -> bool {
         self.health.as_ref().is_ok_and(|health| raw(health, "status") == "ok")
     }
 
@@ -158,7 +158,7 @@ impl Standing {
         list(&self.mine, "tasks").iter().filter(|task| raw(task, "status") == "claimed").count()
     }
 
-    fn json(&self, node: &Node, waiting: Waiting) -> Value {
+    fn json(&self, node: &NodeClient, waiting: PendingWork) -> Value {
         let (health, problem) = match &self.health {
             Ok(health) => (health.clone(), None),
             Err(problem) => {
@@ -185,7 +185,7 @@ impl Standing {
         })
     }
 
-    fn print(&self, node: &Node, waiting: Waiting) {
+    fn print(&self, node: &NodeClient, waiting: PendingWork) {
         let mut rows = vec![("node", paint(NAME, node.id())), ("hub", self.hub(node))];
         match &self.health {
             Ok(_) if self.is_known() => rows.extend(self.known()),
@@ -197,16 +197,16 @@ impl Standing {
         match &self.health {
             Err(problem) => output::caution("hub", problem),
             Ok(_) if !self.is_known() => {
-                show::next(format_args!("capsid node hello --hub {}", node.hub_url()));
+                print::next(format_args!("capsid node hello --hub {}", node.hub_url()));
             }
             Ok(_) => {}
         }
     }
 
-    fn hub(&self, node: &Node) -> String {
+    fn hub(&self, node: &NodeClient) -> String {
         let url = node.hub_url();
         match &self.health {
-            Ok(health) if self.is_well() => {
+            Ok(health) if self.is_healthy() => {
                 format!("{url} {}", paint(GOOD, format_args!("is well, version {}", text(health, "version"))))
             }
             Ok(health) => {
@@ -233,7 +233,7 @@ impl Standing {
             ("name", text(public, "alias")),
             ("owner", owner),
             ("reputation", reputation(number(public, "reputation_score"))),
-            ("level", show::word(&profile, "level")),
+            ("level", print::word(&profile, "level")),
             ("credits", number(&self.stake, "credit_balance").map(credits).unwrap_or_default()),
             (
                 "stake",
@@ -256,6 +256,12 @@ impl Standing {
 }
 
 /// What the hub tells everybody. No secret is shown for it, and a node that the hub does not know is not registered by it.
-fn open_page(settings: &Settings, path: &str) -> Result<Answer> {
-    Http::new(settings)?.call(Call { method: "GET", path, body: None, bearer: None, secret_version: None })
+fn open_page(settings: &ClientConfig, path: &str) -> Result<HttpAnswer> {
+    HttpClient::new(settings)?.call(HttpCall {
+        method: "GET",
+        path,
+        body: None,
+        bearer: None,
+        secret_version: None,
+    })
 }

@@ -1,10 +1,10 @@
 //! `capsid node sync`.
 
-use super::place::HubArguments;
-use crate::cli::Json;
+use super::connection::HubConnectionArgs;
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, GOOD, HEAD, NAME, WARN, paint};
-use capsid_engine::network::sync::{self, Synced};
+use capsid_engine::network::sync::{self, SyncSummary};
 use capsid_model::Result;
 use capsid_model::text::inert_line;
 use clap::Args;
@@ -23,18 +23,18 @@ Examples:
   capsid node sync --json | jq .reputation
 
 `capsid evolve --loop` does this by itself, every `sync_hours`.")]
-pub struct Arguments {
+pub struct NodeSyncArgs {
     /// Only look: send nothing, write nothing.
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeSyncArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let workspace = workspace(folder)?;
     if !arguments.dry_run {
@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(u8::from(!synced.problems.is_empty()))
 }
 
-fn print(synced: &Synced) {
+fn print(synced: &SyncSummary) {
     let head = |text: &str| output::line(paint(HEAD, text));
     let nothing = || output::line(paint(DIM, "  nothing"));
     head(if synced.dry_run { "would come" } else { "came" });

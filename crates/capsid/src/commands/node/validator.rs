@@ -1,16 +1,16 @@
 //! `capsid node validator`.
 
-use super::place::HubArguments;
-use crate::cli::Json;
+use super::connection::HubConnectionArgs;
+use crate::cli::JsonFlag;
 use crate::commands::cycle::evolve::stop_flag;
 use crate::commands::variable;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
-use capsid_engine::network::heartbeat::{Heart, Told};
-use capsid_engine::network::validator::{Earned, Judged, Stake, Validator};
+use capsid_engine::network::heartbeat::{HeartbeatReport, HeartbeatSender};
+use capsid_engine::network::validator::{StakeStatus, ValidatedAssignment, ValidatorEarnings, ValidatorNode};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
 use capsid_seal::keys::{file, own};
-use capsid_seal::{Home, SigningKey, python_iso};
+use capsid_seal::{SigningKey, TrailHome, python_iso};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ Examples:
   capsid node validator --unstake              take the credits back, and be asked no more
   capsid node validator --once --in ../app     try each change in a copy of what ../app has committed
   capsid node validator --once --json | jq '.judged[].failure_class'")]
-pub struct Arguments {
+pub struct NodeValidatorArgs {
     /// One round, then stop.
     #[arg(long)]
     once: bool,
@@ -53,22 +53,22 @@ pub struct Arguments {
     #[arg(long = "in", value_name = "DIR")]
     repository: Option<PathBuf>,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeValidatorArgs, folder: &Path) -> Result<u8> {
     if arguments.unstake {
-        return take_back(arguments, folder);
+        return unstake(arguments, folder);
     }
-    Validator::require_sandbox()?;
+    ValidatorNode::require_sandbox()?;
     let node = arguments.hub.node(folder)?;
-    let heart = Heart::new(&node)?;
-    heart.hello(&Told::default())?;
+    let heart = HeartbeatSender::new(&node)?;
+    heart.hello(&HeartbeatReport::default())?;
     let repository = arguments.repository.as_deref().map(real_folder).transpose()?;
-    let validator = Validator {
+    let validator = ValidatorNode {
         node,
         key: signing_key()?,
         clock: Arc::new(SystemClock),
@@ -81,27 +81,27 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     loop {
         if last_beat.is_none_or(|last: Instant| last.elapsed() >= BEAT) {
             // A heartbeat that fails is no reason not to validate; the round itself tells what is wrong.
-            let _heard = heart.beat(&Told::default());
+            let _heard = heart.send(&HeartbeatReport::default());
             last_beat = Some(Instant::now());
         }
         let result = validator
             .round(&|| stop.load(Ordering::Relaxed))
-            .and_then(|judged| tell(arguments, &validator, &judged));
+            .and_then(|judged| print_validated(arguments, &validator, &judged));
         match result {
             Ok(untold) if arguments.once => return Ok(u8::from(untold > 0)),
             Err(problem) if arguments.once => return Err(problem),
             Err(problem) => output::caution("validator", &problem),
             Ok(_) => {}
         }
-        if rest(Duration::from_secs(arguments.interval), &stop) {
+        if wait_between_rounds(Duration::from_secs(arguments.interval), &stop) {
             output::talk(format_args!("{} stopped cleanly.", paint(GOOD, "validator:")));
             return Ok(0);
         }
     }
 }
 
-fn take_back(arguments: &Arguments, folder: &Path) -> Result<u8> {
-    let stake = Stake::take_back(&arguments.hub.node(folder)?)?;
+fn unstake(arguments: &NodeValidatorArgs, folder: &Path) -> Result<u8> {
+    let stake = StakeStatus::unstake(&arguments.hub.node(folder)?)?;
     if arguments.json.json {
         output::document(&json!({
             "ok": !stake.is_validator, "is_validator": stake.is_validator, "stake": stake.amount,
@@ -123,7 +123,7 @@ fn real_folder(path: &Path) -> Result<PathBuf> {
 
 /// The user's key, made on first use like everywhere else.
 fn signing_key() -> Result<SigningKey> {
-    let home = Home::find(None, &variable)?;
+    let home = TrailHome::find(None, &variable)?;
     home.create()?;
     let now = python_iso(SystemClock.now().0.saturating_mul(1000));
     let made = own::own(home.root(), own::random_seed, &now)?;
@@ -137,30 +137,34 @@ fn signing_key() -> Result<SigningKey> {
 }
 
 /// Spending is the user's word: without it only what is needed is said.
-fn stake(arguments: &Arguments, validator: &Validator) -> Result<()> {
-    let stake = Stake::of(&validator.node)?;
+fn stake(arguments: &NodeValidatorArgs, validator: &ValidatorNode) -> Result<()> {
+    let stake = StakeStatus::fetch(&validator.node)?;
     if stake.is_validator {
         return Ok(());
     }
-    let Some(amount) = arguments.stake else { return Err(stake.wanted()) };
+    let Some(amount) = arguments.stake else { return Err(stake.stake_required()) };
     output::talk(format_args!(
         "{} puts {amount} of {} credits aside as a stake.",
         paint(WARN, "validator:"),
         stake.balance
     ));
-    let stake = Stake::put(&validator.node, f64::from(amount))?;
+    let stake = StakeStatus::stake(&validator.node, f64::from(amount))?;
     match stake.is_validator {
         true => Ok(()),
-        false => Err(stake.wanted()),
+        false => Err(stake.stake_required()),
     }
 }
 
 /// Tells what was seen; gives how many the hub was not told.
-fn tell(arguments: &Arguments, validator: &Validator, judged: &[Judged]) -> Result<usize> {
+fn print_validated(
+    arguments: &NodeValidatorArgs,
+    validator: &ValidatorNode,
+    judged: &[ValidatedAssignment],
+) -> Result<usize> {
     let untold = judged.iter().filter(|one| one.answer.is_err()).count();
-    let earned = Earned::of(&validator.node)?;
+    let earned = ValidatorEarnings::fetch(&validator.node)?;
     if arguments.json.json {
-        let rows: Vec<Value> = judged.iter().map(Judged::to_json).collect();
+        let rows: Vec<Value> = judged.iter().map(ValidatedAssignment::to_json).collect();
         output::document(&json!({
             "ok": true,
             "judged": rows,
@@ -195,7 +199,7 @@ fn tell(arguments: &Arguments, validator: &Validator, judged: &[Judged]) -> Resu
 }
 
 /// Waits; true when a signal came.
-fn rest(wait: Duration, stop: &AtomicBool) -> bool {
+fn wait_between_rounds(wait: Duration, stop: &AtomicBool) -> bool {
     let start = Instant::now();
     while start.elapsed() < wait {
         if stop.load(Ordering::Relaxed) {

@@ -1,8 +1,8 @@
 //! `capsid node vote`.
 
-use super::place::{HubArguments, TokenArguments};
-use super::show::{self, amount, number, sheet, text};
-use crate::cli::Json;
+use super::connection::{HubConnectionArgs, TokenArgs};
+use super::print::{self, amount, number, sheet, text};
+use crate::cli::JsonFlag;
 use crate::output;
 use capsid_client::node::encoded;
 use capsid_model::{Result, json};
@@ -19,7 +19,7 @@ Examples:
   CAPSID_TOKEN=... capsid node vote sha256:2f6c... up
   capsid node vote sha256:2f6c... down               in the name of whoever claimed this node
   capsid node vote sha256:2f6c... none               take it back")]
-pub struct Arguments {
+pub struct NodeVoteArgs {
     /// The asset.
     #[arg(value_name = "ASSET")]
     asset: String,
@@ -27,15 +27,15 @@ pub struct Arguments {
     #[arg(value_parser = ["up", "down", "none"])]
     vote: String,
     #[command(flatten)]
-    token: TokenArguments,
+    token: TokenArgs,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeVoteArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let path = format!("/a2a/assets/{}/vote", encoded(&arguments.asset));
     let answer = match arguments.token.get(&node) {
@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         return Ok(0);
     }
     let count = |name: &str| number(&answer, name).map_or_else(|| "?".to_owned(), amount);
-    show::done(match arguments.vote.as_str() {
+    print::done(match arguments.vote.as_str() {
         "none" => "The vote was taken back".to_owned(),
         word => format!("Voted {word}"),
     });

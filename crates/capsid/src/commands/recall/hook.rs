@@ -1,9 +1,9 @@
 //! The start hook of a coding agent: what is proven here is told to a session that begins.
 
-use super::{Arguments, ask};
+use super::{RecallArgs, query};
 use crate::commands::{trail as trail_command, variable, workspace};
 use crate::output;
-use capsid_engine::recall::{self, BUDGET, Proven, SHOWN};
+use capsid_engine::recall::{self, BUDGET, ProvenSolution, SHOWN};
 use capsid_engine::workspace::Workspace;
 use capsid_model::{Result, Value, json};
 use capsid_trail::payload;
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const PAYLOAD_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Answers a tool that starts a session. Whatever happens, the session starts: no failure, no word, no long wait.
-pub(super) fn answer(tool: &str, arguments: &Arguments, folder: &Path) {
+pub(super) fn answer(tool: &str, arguments: &RecallArgs, folder: &Path) {
     let Some(tool) = Tool::named(tool) else { return };
     // A panic is nobody's business here; the agent's terminal is not ours.
     std::panic::set_hook(Box::new(|_| {}));
@@ -30,7 +30,7 @@ pub(super) fn answer(tool: &str, arguments: &Arguments, folder: &Path) {
     let budget = arguments.budget.min(BUDGET);
     let (send, answer) = sync_channel(1);
     std::thread::spawn(move || {
-        let asked = Hooked { signals: words, query, logs, limit, budget };
+        let asked = StartHookRequest { signals: words, query, logs, limit, budget };
         let text = catch_unwind(move || context(&asked, named)).ok().flatten();
         // Nobody waits any more when this fails.
         let _ = send.send(text.unwrap_or_default());
@@ -38,12 +38,12 @@ pub(super) fn answer(tool: &str, arguments: &Arguments, folder: &Path) {
     let text = answer.recv_timeout(PATIENCE).unwrap_or_default();
     match text.is_empty() {
         true => output::print(payload::reply(tool)),
-        false => output::print(&format!("{}\n", answer_of(tool, &text))),
+        false => output::print(&format!("{}\n", recall_answer(tool, &text))),
     }
 }
 
 /// What a start hook asks for: what is proven about signals, and nothing else.
-struct Hooked {
+struct StartHookRequest {
     signals: Vec<String>,
     query: Option<String>,
     logs: Vec<PathBuf>,
@@ -51,9 +51,9 @@ struct Hooked {
     budget: usize,
 }
 
-impl Hooked {
-    fn recall(&self, workspace: &Workspace) -> Result<Vec<Proven>> {
-        let text = ask::text_of(self.query.as_ref(), &self.logs)?;
+impl StartHookRequest {
+    fn recall(&self, workspace: &Workspace) -> Result<Vec<ProvenSolution>> {
+        let text = query::text_of(self.query.as_ref(), &self.logs)?;
         let mut signals = self.signals.clone();
         match &text {
             Some(text) => signals.extend(recall::signals_in(text)),
@@ -65,8 +65,8 @@ impl Hooked {
 }
 
 /// What the agent is told; nothing when there is nothing to tell.
-fn context(asked: &Hooked, named: Option<PathBuf>) -> Option<String> {
-    let folders = named.map_or_else(told_folders, |folder| vec![folder]);
+fn context(asked: &StartHookRequest, named: Option<PathBuf>) -> Option<String> {
+    let folders = named.map_or_else(payload_folders, |folder| vec![folder]);
     let workspace =
         folders.iter().filter_map(|folder| workspace(folder).ok()).find(|place| place.store.exists())?;
     let found = asked.recall(&workspace).ok()?;
@@ -74,7 +74,7 @@ fn context(asked: &Hooked, named: Option<PathBuf>) -> Option<String> {
 }
 
 /// Where the tool says that it works: each tells it in its own way.
-fn told_folders() -> Vec<PathBuf> {
+fn payload_folders() -> Vec<PathBuf> {
     let told = trail_command::hook_payload(PAYLOAD_PATIENCE).unwrap_or_default();
     let told: Value = serde_json::from_str(told.trim_start_matches('\u{feff}')).unwrap_or_default();
     let roots = ["workspace_roots", "workspaceRoots"].map(|name| told[name].as_array());
@@ -87,7 +87,7 @@ fn told_folders() -> Vec<PathBuf> {
 }
 
 /// The answer in the form that a tool reads.
-fn answer_of(tool: Tool, text: &str) -> Value {
+fn recall_answer(tool: Tool, text: &str) -> Value {
     match tool {
         Tool::ClaudeCode | Tool::Codex => {
             json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}})

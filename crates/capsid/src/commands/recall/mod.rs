@@ -1,14 +1,14 @@
 //! `capsid recall`: what this repository has proven before about what is seen now, and what its past tells of some words.
 
-mod ask;
 mod hook;
-mod show;
+mod print;
+mod query;
 mod trail;
 
 pub(crate) use hook::is_hook_call;
 
 use super::workspace;
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::output;
 use capsid_engine::recall::BUDGET;
 use capsid_model::Result;
@@ -32,7 +32,7 @@ Examples:
   capsid recall --hook claude-code                   what Claude Code is told when a session starts
 
 With --hook it never fails and prints at most 3 solutions in at most 2000 characters; `capsid init --agent` sets it up.")]
-pub struct Arguments {
+pub struct RecallArgs {
     /// Recall for these words; those that are signals count as such. Without any, and without a query or a log, the inputs
     /// are read.
     #[arg(value_name = "WORD")]
@@ -52,7 +52,7 @@ pub struct Arguments {
 
     /// Look only in these places.
     #[arg(long = "in", value_name = "PLACE", value_enum, value_delimiter = ',')]
-    places: Vec<Where>,
+    places: Vec<RecallScope>,
 
     /// Answer as the start hook of claude-code, codex, cursor or cline. Another name does nothing.
     #[arg(long, value_name = "TOOL")]
@@ -63,12 +63,12 @@ pub struct Arguments {
     budget: usize,
 
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Where it is looked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Where {
+enum RecallScope {
     /// Solutions that were proven here.
     Proven,
     /// The event log and the narrative.
@@ -80,7 +80,7 @@ enum Where {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &RecallArgs, folder: &Path) -> Result<u8> {
     if let Some(tool) = &arguments.hook {
         hook::answer(tool, arguments, folder);
         return Ok(0);
@@ -92,6 +92,6 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         output::document(&recalled.to_json());
         return Ok(0);
     }
-    show::print(&recalled);
+    print::print(&recalled);
     Ok(0)
 }

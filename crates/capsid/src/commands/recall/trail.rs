@@ -1,13 +1,13 @@
 //! Looks through the sealed records of what agents did in this repository. Chains are only read, and no more than a
 //! bounded part of them: the newest sessions, and of each the newest records.
 
-use capsid_engine::recall::past::{Piece, Place, Search, quoted, shortened, shown};
-use capsid_model::exact::{Json, parse};
+use capsid_engine::recall::history::{RecallLocation, RecallPiece, RecallSearch, quoted, shortened, snippet};
+use capsid_model::exact::{ExactJson, parse};
 use capsid_model::{Result, Time};
-use capsid_rules::meaning::Text;
+use capsid_rules::meaning::SearchableText;
 use capsid_seal::chain::ChainReader;
 use capsid_seal::sources::{ChainSource, open_any};
-use capsid_seal::{Home, Stored};
+use capsid_seal::{StoredRecord, TrailHome};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -25,7 +25,7 @@ const SHOWN_REQUEST: usize = 120;
 const ENGINE: &str = "capsid";
 
 /// Looks through the trail's home for records of this repository, or of a session that does not say where it was.
-pub(super) fn look(home: &Home, repository: &Path, search: &mut Search) {
+pub(super) fn search_trail(home: &TrailHome, repository: &Path, search: &mut RecallSearch) {
     let real = repository.canonicalize().unwrap_or_else(|_| repository.to_owned());
     let mut left = MOST_BYTES;
     for file in newest_files(home) {
@@ -35,13 +35,13 @@ pub(super) fn look(home: &Home, repository: &Path, search: &mut Search) {
             if left == 0 {
                 return;
             }
-            let _ = look_at_chain(chain, &real, search, &mut left);
+            let _ = scan_chain(chain, &real, search, &mut left);
         }
     }
 }
 
 /// The databases of chains, the one that was written last first.
-fn newest_files(home: &Home) -> Vec<PathBuf> {
+fn newest_files(home: &TrailHome) -> Vec<PathBuf> {
     let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
     let mut add = |path: PathBuf| {
         if path.extension().is_some_and(|extension| extension == "db")
@@ -68,10 +68,10 @@ fn listed(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
-fn look_at_chain(
+fn scan_chain(
     chain: &ChainSource,
     repository: &Path,
-    search: &mut Search,
+    search: &mut RecallSearch,
     left: &mut usize,
 ) -> Result<()> {
     let count = ChainReader::open(chain.path())?.count(chain.tenant.as_deref())?;
@@ -86,7 +86,7 @@ fn look_at_chain(
         if let Ok(content) = parse(&stored.canonical)
             && is_of(&content, repository)
         {
-            look_at_record(search, &name, place, &content, &stored);
+            scan_record(search, &name, place, &content, &stored);
         }
     }
     Ok(())
@@ -102,7 +102,7 @@ fn name_of(chain: &ChainSource) -> String {
 }
 
 /// Whether a record is of this repository, as far as it says where it was made.
-fn is_of(content: &Json, repository: &Path) -> bool {
+fn is_of(content: &ExactJson, repository: &Path) -> bool {
     match text(content, &["context", "environment", "cwd"]) {
         "" => true,
         folder => {
@@ -113,7 +113,13 @@ fn is_of(content: &Json, repository: &Path) -> bool {
     }
 }
 
-fn look_at_record(search: &mut Search, name: &str, place: u64, content: &Json, stored: &Stored) {
+fn scan_record(
+    search: &mut RecallSearch,
+    name: &str,
+    place: u64,
+    content: &ExactJson,
+    stored: &StoredRecord,
+) {
     let (request, summary) = (text(content, &["trigger", "request"]), text(content, &["outcome", "summary"]));
     let title = format!("{}\n{summary}", request.lines().next().unwrap_or_default());
     let mut body = String::new();
@@ -127,46 +133,52 @@ fn look_at_record(search: &mut Search, name: &str, place: u64, content: &Json, s
     ] {
         part.into_iter().for_each(|part| gather(part, &mut body));
     }
-    search.look(&Text { title: &title, body: &body, ..Text::default() }, Some(name), || {
-        let told = match (request.trim(), summary.trim()) {
-            ("", summary) => summary.to_owned(),
-            (request, "") => request.to_owned(),
-            (request, summary) => format!("{} → {summary}", shortened(request, SHOWN_REQUEST)),
-        };
-        Piece {
-            place: Place::Trail,
-            id: format!("{name}#{place}"),
-            at: when(content, stored),
-            ended: Some(text(content, &["outcome", "status"])).filter(|status| !status.is_empty()).map(shown),
-            text: shown(&told),
-            show: format!("capsid trail inspect {} --seq {place}", quoted(name)),
-        }
-    });
+    search.scan_text(
+        &SearchableText { title: &title, body: &body, ..SearchableText::default() },
+        Some(name),
+        || {
+            let told = match (request.trim(), summary.trim()) {
+                ("", summary) => summary.to_owned(),
+                (request, "") => request.to_owned(),
+                (request, summary) => format!("{} → {summary}", shortened(request, SHOWN_REQUEST)),
+            };
+            RecallPiece {
+                place: RecallLocation::Trail,
+                id: format!("{name}#{place}"),
+                at: when(content, stored),
+                ended: Some(text(content, &["outcome", "status"]))
+                    .filter(|status| !status.is_empty())
+                    .map(snippet),
+                text: snippet(&told),
+                show: format!("capsid trail inspect {} --seq {place}", quoted(name)),
+            }
+        },
+    );
 }
 
 /// When it was done, as far as the record says so; else when it was sealed, which may be much later.
-fn when(content: &Json, stored: &Stored) -> Option<String> {
+fn when(content: &ExactJson, stored: &StoredRecord) -> Option<String> {
     let done = Time::parse(text(content, &["context", "environment", "timestamp"]));
     let sealed = stored.seal.signed_at.as_deref();
     done.or_else(|| Time::parse(sealed?)).map(Time::iso).or_else(|| sealed.map(str::to_owned))
 }
 
-fn text<'a>(content: &'a Json, names: &[&str]) -> &'a str {
-    content.at(names).and_then(Json::as_str).unwrap_or_default()
+fn text<'a>(content: &'a ExactJson, names: &[&str]) -> &'a str {
+    content.at(names).and_then(ExactJson::as_str).unwrap_or_default()
 }
 
 /// All texts of a value, one a line, until there is enough to search.
-fn gather(value: &Json, into: &mut String) {
+fn gather(value: &ExactJson, into: &mut String) {
     if into.len() > SEARCHED {
         return;
     }
     match value {
-        Json::String(text) => {
+        ExactJson::String(text) => {
             into.push_str(capsid_model::text::cut(text, SEARCHED));
             into.push('\n');
         }
-        Json::Array(items) => items.iter().for_each(|item| gather(item, into)),
-        Json::Object(members) => members.values().for_each(|member| gather(member, into)),
+        ExactJson::Array(items) => items.iter().for_each(|item| gather(item, into)),
+        ExactJson::Object(members) => members.values().for_each(|member| gather(member, into)),
         _ => {}
     }
 }

@@ -1,9 +1,9 @@
 //! `capsid archive`: a store in one file.
 
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, GOOD, NAME, WARN, paint};
-use capsid_engine::archive::{self, Existing, ImportOptions, ManifestInput, Merged};
+use capsid_engine::archive::{self, ExistingFile, ImportOptions, ManifestInput, MergeSummary};
 use capsid_engine::sealed_log::proof;
 use capsid_engine::solidify;
 use capsid_engine::workspace::Workspace;
@@ -18,13 +18,13 @@ use std::path::{Path, PathBuf};
 Examples:
   capsid archive export store.gepx         what was learned here, in one file
   capsid archive import store.gepx         add it to another repository")]
-pub struct Arguments {
+pub struct ArchiveArgs {
     #[command(subcommand)]
-    action: Action,
+    action: ArchiveCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ArchiveCommand {
     /// Write the store of this repository into an archive.
     #[command(after_help = "\
 Examples:
@@ -37,7 +37,7 @@ Examples:
         #[arg(long)]
         force: bool,
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// Add what an archive holds. Everything is verified first, and nothing local is replaced.
     #[command(after_help = "\
@@ -51,24 +51,24 @@ Examples:
         #[arg(long)]
         memory: bool,
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
 }
 
-impl Arguments {
+impl ArchiveArgs {
     /// Whether JSON was asked for.
     pub fn json(&self) -> bool {
         match &self.action {
-            Action::Export { json, .. } | Action::Import { json, .. } => json.json,
+            ArchiveCommand::Export { json, .. } | ArchiveCommand::Import { json, .. } => json.json,
         }
     }
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &ArchiveArgs, folder: &Path) -> Result<u8> {
     match &arguments.action {
-        Action::Export { file, force, json } => export(folder, file, *force, json.json),
-        Action::Import { file, memory, json } => import(folder, file, *memory, json.json),
+        ArchiveCommand::Export { file, force, json } => export(folder, file, *force, json.json),
+        ArchiveCommand::Import { file, memory, json } => import(folder, file, *memory, json.json),
     }
 }
 
@@ -82,7 +82,7 @@ fn export(folder: &Path, file: &Path, force: bool, as_json: bool) -> Result<u8> 
         version: env!("CARGO_PKG_VERSION").to_owned(),
         now: workspace.now(),
     };
-    let existing = if force { Existing::Replace } else { Existing::Keep };
+    let existing = if force { ExistingFile::Replace } else { ExistingFile::Keep };
     let paths = &workspace.paths;
     let report =
         archive::export(&workspace.store, &paths.evolution, &paths.memory, file, &manifest, existing)?;
@@ -151,7 +151,7 @@ fn import(folder: &Path, file: &Path, memory: bool, as_json: bool) -> Result<u8>
     Ok(0)
 }
 
-fn merged_json(merged: &Merged) -> Value {
+fn merged_json(merged: &MergeSummary) -> Value {
     json!({
         "added": merged.added,
         "unchanged": merged.unchanged,

@@ -1,9 +1,9 @@
 //! `capsid asset`: content addressing of any asset file.
 
-use super::documents::{Document, at, read_all};
-use crate::cli::Json;
+use super::documents::{AssetDocument, at, read_all};
+use crate::cli::JsonFlag;
 use crate::output::{self, BAD, DIM, GOOD, WARN, paint};
-use capsid_model::asset::{self, Verdict};
+use capsid_model::asset::{self, IdVerdict};
 use capsid_model::{Code, Problem, Result, Value, canonical, json, schema, text};
 use clap::{Args, Subcommand};
 
@@ -14,54 +14,55 @@ Examples:
   capsid asset verify assets/gep/genes.json assets/gep/events.jsonl
   capsid asset check gene.json
   curl -s https://example.org/gene.json | capsid asset id -")]
-pub struct Arguments {
+pub struct AssetArgs {
     #[command(subcommand)]
-    action: Action,
+    action: AssetCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum AssetCommand {
     /// Print the id of each asset, alone on a line.
     #[command(after_help = "\
 Examples:
   capsid asset id gene.json               sha256:...
   capsid asset id --json genes.json       every id with its place in the file")]
-    Id(Files),
+    Id(AssetFiles),
     /// Print the canonical form of each document, alone on a line.
     #[command(after_help = "\
 Examples:
   capsid asset canonical gene.json        members sorted, no white space, numbers in their shortest form
   echo '{\"b\":1.0,\"a\":2}' | capsid asset canonical -")]
-    Canonical(Files),
+    Canonical(AssetFiles),
     /// Check that each asset's stored id is the hash of its content; exit 1 and name what differs.
     #[command(after_help = "\
 Examples:
   capsid asset verify assets/gep/*.json assets/gep/events.jsonl
   capsid asset verify --json gene.json")]
-    Verify(Files),
+    Verify(AssetFiles),
     /// Report every field that breaks the schema; exit 1 if one does.
     #[command(after_help = "\
 Examples:
   capsid asset check gene.json
   capsid asset check --json assets/gep/genes.json")]
-    Check(Files),
+    Check(AssetFiles),
 }
 
 #[derive(Debug, Args)]
-struct Files {
+struct AssetFiles {
     /// JSON files: one document, an array, a list file such as genes.json, or JSON lines; `-` reads stdin.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     #[command(flatten)]
-    json: Json,
+    json: JsonFlag,
 }
 
-impl Arguments {
-    fn files(&self) -> &Files {
+impl AssetArgs {
+    fn files(&self) -> &AssetFiles {
         match &self.action {
-            Action::Id(files) | Action::Canonical(files) | Action::Verify(files) | Action::Check(files) => {
-                files
-            }
+            AssetCommand::Id(files)
+            | AssetCommand::Canonical(files)
+            | AssetCommand::Verify(files)
+            | AssetCommand::Check(files) => files,
         }
     }
 
@@ -72,20 +73,20 @@ impl Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &AssetArgs) -> Result<u8> {
     let documents = read_all(&arguments.files().files)?;
     let as_json = arguments.json();
     match &arguments.action {
-        Action::Id(_) => print_each(&documents, "asset_id", id, as_json),
-        Action::Canonical(_) => print_each(&documents, "canonical", canonical::of_text, as_json),
-        Action::Verify(_) => verify(&documents, as_json),
-        Action::Check(_) => check(&documents, as_json),
+        AssetCommand::Id(_) => print_each(&documents, "asset_id", id, as_json),
+        AssetCommand::Canonical(_) => print_each(&documents, "canonical", canonical::canonical_text, as_json),
+        AssetCommand::Verify(_) => verify(&documents, as_json),
+        AssetCommand::Check(_) => check(&documents, as_json),
     }
 }
 
 /// Prints what a rule makes of each document; nothing if one of them cannot be read.
 fn print_each(
-    documents: &[Document],
+    documents: &[AssetDocument],
     name: &str,
     rule: fn(&str) -> Result<String>,
     as_json: bool,
@@ -111,12 +112,12 @@ fn id(text: &str) -> Result<String> {
     })
 }
 
-fn verify(documents: &[Document], as_json: bool) -> Result<u8> {
+fn verify(documents: &[AssetDocument], as_json: bool) -> Result<u8> {
     let mut results = Vec::new();
     let mut failed = 0;
     for document in documents {
         let verdict = document.try_to(asset::verify_text)?;
-        failed += u64::from(!verdict.as_ref().is_ok_and(Verdict::holds));
+        failed += u64::from(!verdict.as_ref().is_ok_and(IdVerdict::holds));
         if as_json {
             results.push(verdict_json(document, &verdict));
         } else {
@@ -138,7 +139,7 @@ fn reason(problem: &Problem) -> &str {
     problem.message.trim_start_matches("Not JSON: ")
 }
 
-fn verdict_line(document: &Document, verdict: &Result<Verdict>) -> String {
+fn verdict_line(document: &AssetDocument, verdict: &Result<IdVerdict>) -> String {
     let name = document.name();
     let verdict = match verdict {
         Ok(verdict) => verdict,
@@ -147,25 +148,25 @@ fn verdict_line(document: &Document, verdict: &Result<Verdict>) -> String {
         }
     };
     match verdict {
-        Verdict::Verified => format!("{}  {name}", paint(GOOD, "verified")),
-        Verdict::VerifiedLegacy => format!(
+        IdVerdict::Verified => format!("{}  {name}", paint(GOOD, "verified")),
+        IdVerdict::VerifiedLegacy => format!(
             "{}  {name}  {}",
             paint(GOOD, "verified-legacy"),
             paint(DIM, "(hashed with region: null)")
         ),
-        Verdict::Mismatch { stored, computed } => format!(
+        IdVerdict::Mismatch { stored, computed } => format!(
             "{}  {name}\n  stored    {}\n  computed  {computed}",
             paint(BAD, "mismatch"),
             text::inert_line(stored)
         ),
-        Verdict::Missing { computed } => {
+        IdVerdict::Missing { computed } => {
             format!("{}  {name}\n  computed  {computed}", paint(BAD, "no asset_id"))
         }
-        Verdict::NotAnObject => format!("{}  {name}", paint(BAD, "not an object")),
+        IdVerdict::NotAnObject => format!("{}  {name}", paint(BAD, "not an object")),
     }
 }
 
-fn verdict_json(document: &Document, verdict: &Result<Verdict>) -> Value {
+fn verdict_json(document: &AssetDocument, verdict: &Result<IdVerdict>) -> Value {
     let verdict = match verdict {
         Ok(verdict) => verdict,
         Err(problem) => {
@@ -174,11 +175,11 @@ fn verdict_json(document: &Document, verdict: &Result<Verdict>) -> Value {
     };
     let mut value = json!({"place": document.place, "ok": verdict.holds()});
     let (status, stored, computed) = match verdict {
-        Verdict::Verified => ("verified", None, None),
-        Verdict::VerifiedLegacy => ("verified-legacy", None, None),
-        Verdict::Mismatch { stored, computed } => ("asset_id_mismatch", Some(stored), Some(computed)),
-        Verdict::Missing { computed } => ("asset_id_missing", None, Some(computed)),
-        Verdict::NotAnObject => ("not_an_object", None, None),
+        IdVerdict::Verified => ("verified", None, None),
+        IdVerdict::VerifiedLegacy => ("verified-legacy", None, None),
+        IdVerdict::Mismatch { stored, computed } => ("asset_id_mismatch", Some(stored), Some(computed)),
+        IdVerdict::Missing { computed } => ("asset_id_missing", None, Some(computed)),
+        IdVerdict::NotAnObject => ("not_an_object", None, None),
     };
     value["status"] = status.into();
     if let Some(stored) = stored {
@@ -190,7 +191,7 @@ fn verdict_json(document: &Document, verdict: &Result<Verdict>) -> Value {
     value
 }
 
-fn check(documents: &[Document], as_json: bool) -> Result<u8> {
+fn check(documents: &[AssetDocument], as_json: bool) -> Result<u8> {
     let mut results = Vec::new();
     let mut errors = 0;
     for document in documents {
@@ -198,7 +199,7 @@ fn check(documents: &[Document], as_json: bool) -> Result<u8> {
             Ok(value) => schema::check(&value),
             Err(problem) => vec![not_json(&problem)],
         };
-        errors += findings.iter().filter(|f| f.severity == schema::Severity::Error).count();
+        errors += findings.iter().filter(|f| f.severity == schema::SchemaSeverity::Error).count();
         if as_json {
             let findings: Vec<Value> = findings.iter().map(finding_json).collect();
             results.push(json!({"place": document.place, "findings": findings}));
@@ -211,8 +212,8 @@ fn check(documents: &[Document], as_json: bool) -> Result<u8> {
         }
         for finding in &findings {
             let mark = match finding.severity {
-                schema::Severity::Error => paint(BAD, "error"),
-                schema::Severity::Note => paint(WARN, "note "),
+                schema::SchemaSeverity::Error => paint(BAD, "error"),
+                schema::SchemaSeverity::Note => paint(WARN, "note "),
             };
             output::line(format_args!("  {mark}  {}", text::inert_line(&finding.to_string())));
         }
@@ -223,11 +224,11 @@ fn check(documents: &[Document], as_json: bool) -> Result<u8> {
     Ok(u8::from(errors > 0))
 }
 
-fn not_json(problem: &Problem) -> schema::Finding {
+fn not_json(problem: &Problem) -> schema::SchemaFinding {
     let message = format!("is not JSON: {}", reason(problem));
-    schema::Finding { path: String::new(), severity: schema::Severity::Error, message }
+    schema::SchemaFinding { path: String::new(), severity: schema::SchemaSeverity::Error, message }
 }
 
-fn finding_json(finding: &schema::Finding) -> Value {
+fn finding_json(finding: &schema::SchemaFinding) -> Value {
     json!({"path": finding.path, "severity": finding.severity.as_str(), "message": finding.message})
 }

@@ -1,11 +1,11 @@
 //! `capsid capsules`: the solutions in the store.
 
-use super::listing::{Show, Span};
-use crate::cli::Json;
+use super::listing::{ShowArgs, TimeSpanArgs};
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_engine::exchange::history;
-use capsid_engine::store::Store;
+use capsid_engine::store::AssetStore;
 use capsid_model::asset;
 use capsid_model::capsule::Capsule;
 use capsid_model::id::stamp_of;
@@ -24,23 +24,23 @@ Examples:
   capsid capsules --failed --since 2026-02-01       what was tried in vain since then
   capsid capsules show capsule_1770477654236        one of them in full, with its change"
 )]
-pub struct Arguments {
+pub struct CapsulesArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<CapsulesCommand>,
     #[command(flatten)]
-    list: List,
+    list: ListCapsulesArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum CapsulesCommand {
     /// List capsules: the same as `capsid capsules`.
-    List(List),
+    List(ListCapsulesArgs),
     /// Show one capsule, or failed capsule, as it is stored.
-    Show(Show),
+    Show(ShowArgs),
 }
 
 #[derive(Debug, Args)]
-struct List {
+struct ListCapsulesArgs {
     /// List the attempts that failed instead.
     #[arg(long)]
     failed: bool,
@@ -51,24 +51,24 @@ struct List {
     #[arg(long)]
     platform: Option<String>,
     #[command(flatten)]
-    span: Span,
+    span: TimeSpanArgs,
     #[command(flatten)]
-    json: Json,
+    json: JsonFlag,
 }
 
-impl List {
+impl ListCapsulesArgs {
     fn matches(&self, capsule: &Object) -> bool {
         let is = |wanted: &Option<String>, found: Option<&Value>| {
             wanted.as_deref().is_none_or(|wanted| found.and_then(Value::as_str) == Some(wanted))
         };
         is(&self.gene, capsule.get("gene"))
             && is(&self.platform, capsule.get("env_fingerprint").and_then(|env| env.get("platform")))
-            && self.span.holds(made_at(capsule))
+            && self.span.holds(created_at(capsule))
     }
 }
 
 /// When a capsule was made: the stamp of its id, or what it says itself.
-fn made_at(capsule: &Object) -> Option<Time> {
+fn created_at(capsule: &Object) -> Option<Time> {
     // A number as small as in `capsule_2` counts capsules, not milliseconds.
     const FIRST_STAMP: i64 = 1_000_000_000_000;
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
@@ -79,37 +79,37 @@ fn made_at(capsule: &Object) -> Option<Time> {
     })
 }
 
-impl Arguments {
+impl CapsulesArgs {
     /// Whether JSON was asked for.
     pub fn json(&self) -> bool {
         match &self.action {
-            Some(Action::Show(show)) => show.json.json,
-            Some(Action::List(list)) => list.json.json,
+            Some(CapsulesCommand::Show(show)) => show.json.json,
+            Some(CapsulesCommand::List(list)) => list.json.json,
             None => self.list.json.json,
         }
     }
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &CapsulesArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     workspace.require_store()?;
     let store = &workspace.store;
     match &arguments.action {
-        Some(Action::Show(show)) => show.print(find(store, &show.id)?, "capsule", "capsid capsules"),
-        Some(Action::List(list)) => print_list(store, list),
+        Some(CapsulesCommand::Show(show)) => show.print(find(store, &show.id)?, "capsule", "capsid capsules"),
+        Some(CapsulesCommand::List(list)) => print_list(store, list),
         None => print_list(store, &arguments.list),
     }
 }
 
-fn find(store: &Store, id: &str) -> Result<Option<Object>> {
+fn find(store: &AssetStore, id: &str) -> Result<Option<Object>> {
     match store.capsules.find(id)? {
         Some(capsule) => Ok(Some(capsule)),
         None => store.failed.find(id),
     }
 }
 
-fn print_list(store: &Store, list: &List) -> Result<u8> {
+fn print_list(store: &AssetStore, list: &ListCapsulesArgs) -> Result<u8> {
     let mut capsules = if list.failed { store.failed.documents()? } else { store.capsules.documents()? };
     let none_yet = capsules.is_empty();
     capsules.retain(|capsule| list.matches(capsule));

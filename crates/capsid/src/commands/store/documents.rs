@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// One document of a file, as its exact text.
-pub(crate) struct Document {
+pub(crate) struct AssetDocument {
     /// The file, with the document's place when it holds several.
     pub place: String,
     /// Whether it is all that its file holds.
@@ -15,7 +15,7 @@ pub(crate) struct Document {
     bytes: Vec<u8>,
 }
 
-impl Document {
+impl AssetDocument {
     /// Its text.
     pub fn text(&self) -> Result<&str> {
         std::str::from_utf8(&self.bytes).map_err(|_| {
@@ -50,7 +50,7 @@ pub(crate) fn at(place: &str, mut problem: Problem) -> Problem {
 }
 
 /// The documents of files; `-` is stdin.
-pub(crate) fn read_all(files: &[String]) -> Result<Vec<Document>> {
+pub(crate) fn read_all(files: &[String]) -> Result<Vec<AssetDocument>> {
     let mut documents = Vec::new();
     for file in files {
         let bytes = read_bytes(file)?;
@@ -77,8 +77,9 @@ fn read(file: &str) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn split(file: &str, bytes: &[u8]) -> Vec<Document> {
-    let several = |place: String, bytes: &[u8]| Document { place, alone: false, bytes: bytes.to_owned() };
+fn split(file: &str, bytes: &[u8]) -> Vec<AssetDocument> {
+    let several =
+        |place: String, bytes: &[u8]| AssetDocument { place, alone: false, bytes: bytes.to_owned() };
     if let Ok(items) = serde_json::from_slice::<Vec<&RawValue>>(bytes) {
         let numbered = items.iter().zip(1..);
         return numbered.map(|(item, n)| several(format!("{file}:{n}"), item.get().as_bytes())).collect();
@@ -97,7 +98,7 @@ fn split(file: &str, bytes: &[u8]) -> Vec<Document> {
         return lines.iter().map(|(n, line)| several(format!("{file}:{n}"), line)).collect();
     }
     // Whatever it is, reading it later tells what is wrong with it and where.
-    vec![Document { place: file.to_owned(), alone: true, bytes: bytes.to_owned() }]
+    vec![AssetDocument { place: file.to_owned(), alone: true, bytes: bytes.to_owned() }]
 }
 
 /// Whether a file has one document a line. Some lines of it may be broken: a document spread over lines has no whole

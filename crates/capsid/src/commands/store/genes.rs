@@ -1,10 +1,10 @@
 //! `capsid genes`: the strategies in the store.
 
-use super::listing::{INTENTS, Show, TALLY_HEAD, tally_cells, tally_json};
-use crate::cli::Json;
+use super::listing::{INTENTS, ShowArgs, TALLY_HEAD, tally_cells, tally_json};
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, NAME, paint};
-use capsid_engine::view::stats::Stats;
+use capsid_engine::view::stats::EventStats;
 use capsid_engine::workspace::Workspace;
 use capsid_model::asset;
 use capsid_model::gene::Gene;
@@ -24,60 +24,62 @@ Examples:
   capsid genes --category repair                    those that repair
   capsid genes show gene_gep_repair_from_errors     one of them in full"
 )]
-pub struct Arguments {
+pub struct GenesArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<GenesCommand>,
     #[command(flatten)]
-    list: List,
+    list: ListGenesArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum GenesCommand {
     /// List genes: the same as `capsid genes`.
-    List(List),
+    List(ListGenesArgs),
     /// Show one gene as it is stored.
-    Show(Show),
+    Show(ShowArgs),
 }
 
 #[derive(Debug, Args)]
-struct List {
+struct ListGenesArgs {
     /// Only this category.
     #[arg(long, value_parser = INTENTS)]
     category: Option<String>,
     #[command(flatten)]
-    json: Json,
+    json: JsonFlag,
 }
 
-impl Arguments {
+impl GenesArgs {
     /// Whether JSON was asked for.
     pub fn json(&self) -> bool {
         match &self.action {
-            Some(Action::Show(show)) => show.json.json,
-            Some(Action::List(list)) => list.json.json,
+            Some(GenesCommand::Show(show)) => show.json.json,
+            Some(GenesCommand::List(list)) => list.json.json,
             None => self.list.json.json,
         }
     }
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &GenesArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     workspace.require_store()?;
     match &arguments.action {
-        Some(Action::Show(show)) => show.print(workspace.store.genes.find(&show.id)?, "gene", "capsid genes"),
-        Some(Action::List(list)) => print_list(&workspace, list),
+        Some(GenesCommand::Show(show)) => {
+            show.print(workspace.store.genes.find(&show.id)?, "gene", "capsid genes")
+        }
+        Some(GenesCommand::List(list)) => print_list(&workspace, list),
         None => print_list(&workspace, &arguments.list),
     }
 }
 
-fn print_list(workspace: &Workspace, list: &List) -> Result<u8> {
+fn print_list(workspace: &Workspace, list: &ListGenesArgs) -> Result<u8> {
     let mut genes = workspace.store.genes.documents()?;
     if let Some(category) = &list.category {
         genes.retain(|gene| gene.get("category").and_then(Value::as_str) == Some(category));
     }
-    let mut stats = Stats::default();
+    let mut stats = EventStats::default();
     workspace.store.events.each(|event, _| {
-        stats.take(&event);
+        stats.add_event(&event);
         ControlFlow::Continue(())
     })?;
     if list.json.json {
@@ -102,7 +104,7 @@ fn print_list(workspace: &Workspace, list: &List) -> Result<u8> {
     Ok(0)
 }
 
-fn row(document: &Object, stats: &Stats) -> Vec<String> {
+fn row(document: &Object, stats: &EventStats) -> Vec<String> {
     let gene = Gene::read(document);
     let mut row = vec![paint(NAME, inert_line(&gene.id)), inert_line(&gene.category)];
     match stats.genes.get(&gene.id) {

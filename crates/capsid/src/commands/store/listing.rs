@@ -1,8 +1,8 @@
 //! What the commands that list records have in common.
 
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::output;
-use capsid_engine::view::stats::Tally;
+use capsid_engine::view::stats::OutcomeTally;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Object, Problem, Result, Time, Value, json};
 use clap::Args;
@@ -12,14 +12,14 @@ pub(crate) const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explor
 
 /// Which record to show.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
+pub(crate) struct ShowArgs {
     /// Its id.
     pub id: String,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
-impl Show {
+impl ShowArgs {
     /// Prints the record as it is stored: indented for people, on one line for programs.
     pub fn print(&self, found: Option<Object>, kind: &str, lister: &str) -> Result<u8> {
         let record: Value = found.ok_or_else(|| not_found(&self.id, kind, lister))?.into();
@@ -40,7 +40,7 @@ pub(crate) fn not_found(id: &str, kind: &str, lister: &str) -> Problem {
 
 /// A span of time.
 #[derive(Debug, Args, Clone, Copy)]
-pub(crate) struct Span {
+pub(crate) struct TimeSpanArgs {
     /// Only from this time on, such as 2026-02-07 or 2026-02-07T15:20:54Z.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub since: Option<Time>,
@@ -49,7 +49,7 @@ pub(crate) struct Span {
     pub until: Option<Time>,
 }
 
-impl Span {
+impl TimeSpanArgs {
     /// Whether a moment lies in it. What has no time is outside of every span.
     pub fn holds(self, at: Option<Time>) -> bool {
         self.since.is_none_or(|since| at.is_some_and(|at| at >= since))
@@ -65,7 +65,7 @@ pub(crate) fn time(text: &str) -> std::result::Result<Time, &'static str> {
 }
 
 /// How often, how well and how widely something was used: the cells of a table.
-pub(crate) fn tally_cells(tally: &Tally) -> [String; 4] {
+pub(crate) fn tally_cells(tally: &OutcomeTally) -> [String; 4] {
     [
         tally.cycles.to_string(),
         format!("{:.0} %", tally.success_rate() * 100.0),
@@ -78,7 +78,7 @@ pub(crate) fn tally_cells(tally: &Tally) -> [String; 4] {
 pub(crate) const TALLY_HEAD: [&str; 4] = ["cycles", "success", "mean files", "mean lines"];
 
 /// The same and more, for programs.
-pub(crate) fn tally_json(tally: &Tally) -> Value {
+pub(crate) fn tally_json(tally: &OutcomeTally) -> Value {
     json!({
         "cycles": tally.cycles,
         "successes": tally.successes,

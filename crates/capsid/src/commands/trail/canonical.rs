@@ -1,9 +1,9 @@
 //! `capsid trail canonical`: the text that is hashed, of any JSON document.
 
-use super::Json;
+use super::JsonFlag;
 use crate::commands::store::documents::read_bytes;
 use crate::output;
-use capsid_model::exact::{Json as Value, canonical, parse};
+use capsid_model::exact::{ExactJson as Value, canonical, parse};
 use capsid_model::{Code, Problem, Result, json};
 use capsid_seal::hash::sha3_hex;
 use clap::Args;
@@ -21,7 +21,7 @@ Examples:
   echo '{\"b\": 1.0, \"a\": [1e16]}' | capsid trail canonical -
   capsid trail canonical record.json --hash
   capsid trail canonical sealed.json --content | openssl dgst -sha3-256")]
-pub(super) struct Arguments {
+pub(super) struct TrailCanonicalArgs {
     /// The document; `-` reads stdin.
     file: String,
     /// Print the SHA3-256 of the canonical text instead.
@@ -31,10 +31,10 @@ pub(super) struct Arguments {
     #[arg(long)]
     content: bool,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<u8> {
+pub(super) fn run(arguments: &TrailCanonicalArgs) -> Result<u8> {
     let bytes = read_bytes(&arguments.file)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| {
         Problem::new(Code::JsonInvalid, format!("`{}` is not UTF-8 text.", arguments.file))

@@ -3,29 +3,29 @@
 use crate::output::{self, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
-use capsid_seal::Home;
-use capsid_seal::bundle::Facts;
+use capsid_seal::TrailHome;
+use capsid_seal::bundle::ChainFacts;
 use capsid_seal::home::qp_capsule;
-use capsid_seal::keys::{KeySet, Origin};
+use capsid_seal::keys::{KeyOrigin, KeySet};
 use capsid_seal::meta::compare_bundled;
-use capsid_seal::sources::{ChainSource, Kind, Sources, open_any};
-use capsid_seal::verify::{Options, Verdict, verify};
+use capsid_seal::sources::{ChainSource, ChainSources, SourceKind, open_any};
+use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
 use std::path::{Path, PathBuf};
 
 /// What came of checking one chain.
-pub(super) struct Checked {
+pub(super) struct CheckedChain {
     /// What to call it.
     pub label: String,
     tool: Option<String>,
     session: Option<String>,
-    kind: Option<Kind>,
-    outcome: Outcome,
+    kind: Option<SourceKind>,
+    outcome: ChainCheckOutcome,
 }
 
-enum Outcome {
-    Verified(Verdict),
+enum ChainCheckOutcome {
+    Verified(ChainVerdict),
     /// Something beside the records says otherwise than they do, though they hold.
-    Contradicted(Verdict, String),
+    Contradicted(ChainVerdict, String),
     /// The index of a bundle says otherwise than itself.
     Contradiction(String),
     /// It should be there and is not.
@@ -37,16 +37,16 @@ enum Outcome {
     },
 }
 
-impl Checked {
+impl CheckedChain {
     /// A bundle that contradicts itself.
     pub fn contradiction(path: &Path, said: &str) -> Self {
-        let outcome = Outcome::Contradiction(said.to_owned());
+        let outcome = ChainCheckOutcome::Contradiction(said.to_owned());
         Self { label: path.display().to_string(), tool: None, session: None, kind: None, outcome }
     }
 
     /// The conversations of a bundle that are not what its meta-chain says.
-    pub fn against_meta(sources: &Sources) -> Result<Vec<Self>> {
-        if sources.kind != Kind::Bundle {
+    pub fn compare_with_meta(sources: &ChainSources) -> Result<Vec<Self>> {
+        if sources.kind != SourceKind::Bundle {
             return Ok(Vec::new());
         }
         let compared = compare_bundled(sources)?.into_iter().filter(|one| one.status.is_bad());
@@ -56,7 +56,7 @@ impl Checked {
                 let status = one.status.as_str();
                 Self {
                     label: format!("{}/{}", one.tool, one.session),
-                    outcome: Outcome::Lost {
+                    outcome: ChainCheckOutcome::Lost {
                         at: one.found.min(recorded.saturating_sub(1)),
                         error: format!(
                             "{status}: the meta-chain says {recorded} capsules, {} are there",
@@ -71,15 +71,19 @@ impl Checked {
             .collect())
     }
 
-    fn verdict(&self) -> Option<&Verdict> {
+    fn verdict(&self) -> Option<&ChainVerdict> {
         match &self.outcome {
-            Outcome::Verified(verdict) | Outcome::Contradicted(verdict, _) => Some(verdict),
-            Outcome::Contradiction(_) | Outcome::Missing(_) | Outcome::Lost { .. } => None,
+            ChainCheckOutcome::Verified(verdict) | ChainCheckOutcome::Contradicted(verdict, _) => {
+                Some(verdict)
+            }
+            ChainCheckOutcome::Contradiction(_)
+            | ChainCheckOutcome::Missing(_)
+            | ChainCheckOutcome::Lost { .. } => None,
         }
     }
 
     pub fn valid(&self) -> bool {
-        matches!(&self.outcome, Outcome::Verified(verdict) if verdict.valid)
+        matches!(&self.outcome, ChainCheckOutcome::Verified(verdict) if verdict.valid)
     }
 
     pub fn verified(&self) -> u64 {
@@ -92,28 +96,34 @@ impl Checked {
 
     pub fn broken_at(&self) -> Option<u64> {
         match &self.outcome {
-            Outcome::Verified(verdict) => verdict.broken_at,
-            Outcome::Contradicted(verdict, _) => verdict.broken_at.or(Some(verdict.length)),
-            Outcome::Contradiction(_) | Outcome::Missing(_) => Some(0),
-            Outcome::Lost { at, .. } => Some(*at),
+            ChainCheckOutcome::Verified(verdict) => verdict.broken_at,
+            ChainCheckOutcome::Contradicted(verdict, _) => verdict.broken_at.or(Some(verdict.length)),
+            ChainCheckOutcome::Contradiction(_) | ChainCheckOutcome::Missing(_) => Some(0),
+            ChainCheckOutcome::Lost { at, .. } => Some(*at),
         }
     }
 
     pub fn error(&self) -> Option<String> {
         match &self.outcome {
-            Outcome::Verified(verdict) => verdict.failure.as_ref().map(|failure| failure.message.clone()),
-            Outcome::Contradicted(_, error)
-            | Outcome::Contradiction(error)
-            | Outcome::Missing(error)
-            | Outcome::Lost { error, .. } => Some(error.clone()),
+            ChainCheckOutcome::Verified(verdict) => {
+                verdict.failure.as_ref().map(|failure| failure.message.clone())
+            }
+            ChainCheckOutcome::Contradicted(_, error)
+            | ChainCheckOutcome::Contradiction(error)
+            | ChainCheckOutcome::Missing(error)
+            | ChainCheckOutcome::Lost { error, .. } => Some(error.clone()),
         }
     }
 
     pub fn class(&self) -> Option<&'static str> {
         match &self.outcome {
-            Outcome::Verified(verdict) => verdict.failure.as_ref().map(|failure| failure.class.as_str()),
-            Outcome::Contradicted(..) | Outcome::Contradiction(_) => Some("contradiction"),
-            Outcome::Missing(_) | Outcome::Lost { .. } => Some("missing"),
+            ChainCheckOutcome::Verified(verdict) => {
+                verdict.failure.as_ref().map(|failure| failure.class.as_str())
+            }
+            ChainCheckOutcome::Contradicted(..) | ChainCheckOutcome::Contradiction(_) => {
+                Some("contradiction")
+            }
+            ChainCheckOutcome::Missing(_) | ChainCheckOutcome::Lost { .. } => Some("missing"),
         }
     }
 
@@ -129,12 +139,12 @@ impl Checked {
 
     /// Whether the path that was named is this chain and nothing else.
     pub fn is_alone(&self) -> bool {
-        matches!(self.kind, Some(Kind::Database | Kind::Documents | Kind::Json))
+        matches!(self.kind, Some(SourceKind::Database | SourceKind::Documents | SourceKind::Json))
     }
 
     pub fn signers(&self) -> impl Iterator<Item = (&str, u64, &'static str)> {
         let signers = self.verdict().into_iter().flat_map(|verdict| &verdict.signers);
-        signers.map(|(fingerprint, signer)| (fingerprint.as_str(), signer.count, signer.standing()))
+        signers.map(|(fingerprint, signer)| (fingerprint.as_str(), signer.count, signer.trust_label()))
     }
 
     pub fn notes(&self) -> impl Iterator<Item = &str> {
@@ -164,8 +174,8 @@ impl Checked {
 }
 
 /// Checks one chain, and what is said of it beside its records.
-pub(super) fn check(chain: &ChainSource, options: &Options, keys: &KeySet) -> Result<Checked> {
-    let made = |outcome| Checked {
+pub(super) fn check(chain: &ChainSource, options: &VerifyOptions, keys: &KeySet) -> Result<CheckedChain> {
+    let made = |outcome| CheckedChain {
         label: chain.label.clone(),
         tool: chain.tool.clone(),
         session: chain.session.clone(),
@@ -173,13 +183,15 @@ pub(super) fn check(chain: &ChainSource, options: &Options, keys: &KeySet) -> Re
         outcome,
     };
     if chain.is_missing() {
-        return Ok(made(Outcome::Missing("the index lists this chain, and it is not there".to_owned())));
+        return Ok(made(ChainCheckOutcome::Missing(
+            "the index lists this chain, and it is not there".to_owned(),
+        )));
     }
     let since = options.since.as_ref().map_or(0, |checkpoint| checkpoint.sequence);
-    let mut facts = Facts::default();
+    let mut facts = ChainFacts::default();
     let records = chain.records_from(since)?.inspect(|stored| {
         if let (Ok(stored), Some(_)) = (stored, &chain.claim) {
-            facts.see(&stored.seal);
+            facts.record(&stored.seal);
         }
     });
     let verdict = verify(records, options, keys)?;
@@ -188,39 +200,41 @@ pub(super) fn check(chain: &ChainSource, options: &Options, keys: &KeySet) -> Re
         _ => None,
     };
     Ok(made(match contradiction {
-        Some(said) => Outcome::Contradicted(verdict, said),
-        None => Outcome::Verified(verdict),
+        Some(said) => ChainCheckOutcome::Contradicted(verdict, said),
+        None => ChainCheckOutcome::Verified(verdict),
     }))
 }
 
 /// The keys to verify with: those of the user, and those that came with the data, which are told apart.
-pub(super) fn keys_for(home: &Home, path: &Path, sources: &Sources) -> KeySet {
+pub(super) fn keys_for(home: &TrailHome, path: &Path, sources: &ChainSources) -> KeySet {
     let mut keys = own_keys(home);
-    sources.keys.iter().for_each(|key| keys.add(*key, Origin::Bundled));
+    sources.keys.iter().for_each(|key| keys.add(*key, KeyOrigin::Bundled));
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let own = real(home.root());
     for folder in folders_with_keys(path, sources).iter().map(|folder| real(folder)) {
         if folder != own {
-            keys.add_folder(&folder, Origin::Bundled);
+            keys.add_folder(&folder, KeyOrigin::Bundled);
         }
     }
     keys
 }
 
 /// The keys of the user's home, and those of `qp-capsule` where it is in use.
-pub(super) fn own_keys(home: &Home) -> KeySet {
-    let mut keys = KeySet::of_home(home.root());
+pub(super) fn own_keys(home: &TrailHome) -> KeySet {
+    let mut keys = KeySet::load_home(home.root());
     if let Some(folder) = qp_capsule(&crate::commands::variable) {
-        keys.add_folder(&folder, Origin::Known);
+        keys.add_folder(&folder, KeyOrigin::Known);
     }
     keys
 }
 
 /// Where keys may lie that belong to the data: the home it is in, or the folder of the database.
-fn folders_with_keys(path: &Path, sources: &Sources) -> Vec<PathBuf> {
+fn folders_with_keys(path: &Path, sources: &ChainSources) -> Vec<PathBuf> {
     let file = match (sources.kind, sources.chains.first()) {
-        (Kind::Home, _) => return vec![path.to_owned()],
-        (Kind::Database | Kind::Documents, Some(chain)) => chain.path().canonicalize().unwrap_or_default(),
+        (SourceKind::Home, _) => return vec![path.to_owned()],
+        (SourceKind::Database | SourceKind::Documents, Some(chain)) => {
+            chain.path().canonicalize().unwrap_or_default()
+        }
         _ => return Vec::new(),
     };
     let above = |levels: usize| file.ancestors().nth(levels);
@@ -230,7 +244,7 @@ fn folders_with_keys(path: &Path, sources: &Sources) -> Vec<PathBuf> {
 }
 
 /// Says which keys are not used, and why.
-pub(super) fn tell_refused<'a>(refused: impl IntoIterator<Item = &'a String>) {
+pub(super) fn print_refused<'a>(refused: impl IntoIterator<Item = &'a String>) {
     for why in refused {
         output::talk(format_args!("{} {}", paint(WARN, "refused key:"), inert_line(why)));
     }
@@ -253,7 +267,7 @@ fn split_tenant(name: &str) -> Option<(&str, &str)> {
 }
 
 /// What a path holds; `PATH#TENANT` is one chain of a database that many share.
-pub(super) fn open(path: &Path) -> Result<Sources> {
+pub(super) fn open(path: &Path) -> Result<ChainSources> {
     let Some((file, tenant)) = path.to_str().and_then(split_tenant) else { return open_any(path) };
     let mut sources = open_any(Path::new(file))?;
     sources.chains.retain(|chain| chain.tenant.as_deref() == Some(tenant));
@@ -265,7 +279,7 @@ pub(super) fn open(path: &Path) -> Result<Sources> {
 }
 
 /// Every chain of a home, the meta-chain among them.
-pub(super) fn all(home: &Home) -> Result<Vec<ChainSource>> {
+pub(super) fn all(home: &TrailHome) -> Result<Vec<ChainSource>> {
     let mut chains = Vec::new();
     for place in home.places() {
         chains.extend(open_any(&place)?.chains);
@@ -274,7 +288,7 @@ pub(super) fn all(home: &Home) -> Result<Vec<ChainSource>> {
 }
 
 /// The chain that a user names: a path, `PATH#TENANT`, `tool/session`, or the beginning of a session's name in the home.
-pub(super) fn named(home: &Home, name: &str) -> Result<ChainSource> {
+pub(super) fn named(home: &TrailHome, name: &str) -> Result<ChainSource> {
     let path = Path::new(name);
     if path.exists() || split_tenant(name).is_some() {
         let mut chains = open(path)?.chains;

@@ -1,6 +1,6 @@
 //! `capsid trail disclose`: prove a value that was taken out before sealing.
 
-use super::Json;
+use super::JsonFlag;
 use super::chains::named;
 use crate::commands::store::documents::read_bytes;
 use crate::output::{self, GOOD, NAME, paint};
@@ -8,8 +8,8 @@ use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, json};
 use capsid_seal::keys::{KeySet, file, rotation};
 use capsid_seal::sources::ChainSource;
-use capsid_seal::verify::Options;
-use capsid_seal::{Home, SigningKey, Stored};
+use capsid_seal::verify::VerifyOptions;
+use capsid_seal::{SigningKey, StoredRecord, TrailHome};
 use capsid_trail::disclosure::{Disclosure, places};
 use clap::Args;
 
@@ -23,7 +23,7 @@ Examples:
   capsid trail disclose 5f0c1b9e --seq 4                             what was taken out, and where
   pass show token | capsid trail disclose 5f0c1b9e --seq 4 --value - --json > proof.json
   capsid trail disclose chain.db --seq 4 --check proof.json          what the receiver does")]
-pub(super) struct Arguments {
+pub(super) struct TrailDiscloseArgs {
     /// The chain: a file, PATH#TENANT in a shared database, a session of the home, or tool/session.
     chain: String,
     /// The record.
@@ -36,10 +36,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     check: Option<String>,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
-pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+pub(super) fn run(arguments: &TrailDiscloseArgs, home: &TrailHome) -> Result<u8> {
     let chain = named(home, &arguments.chain)?;
     let stored = record(arguments, &chain)?;
     let as_json = arguments.json.json;
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
 
 /// A disclosure says nothing about a chain that was changed.
 fn holds(chain: &ChainSource) -> Result<()> {
-    let checked = super::chains::check(chain, &Options::default(), &KeySet::default())?;
+    let checked = super::chains::check(chain, &VerifyOptions::default(), &KeySet::default())?;
     match checked.error() {
         None => Ok(()),
         Some(error) => Err(Problem::new(Code::ChainBroken, format!("The chain does not verify: {error}."))
@@ -63,14 +63,14 @@ fn holds(chain: &ChainSource) -> Result<()> {
     }
 }
 
-fn record(arguments: &Arguments, chain: &ChainSource) -> Result<Stored> {
+fn record(arguments: &TrailDiscloseArgs, chain: &ChainSource) -> Result<StoredRecord> {
     chain.records_from(arguments.seq)?.next().transpose()?.ok_or_else(|| {
         Problem::new(Code::NotFound, format!("There is no capsule at sequence {}.", arguments.seq))
             .fix("`capsid trail inspect` lists the records of a chain.")
     })
 }
 
-fn list(stored: &Stored, as_json: bool) -> Result<u8> {
+fn list(stored: &StoredRecord, as_json: bool) -> Result<u8> {
     let places = places(stored)?;
     if as_json {
         output::document(&json!({"record": stored.seal.hash, "places": places}));
@@ -82,7 +82,7 @@ fn list(stored: &Stored, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn disclose(home: &Home, stored: &Stored, value: &str, as_json: bool) -> Result<u8> {
+fn disclose(home: &TrailHome, stored: &StoredRecord, value: &str, as_json: bool) -> Result<u8> {
     let text = text(value)?;
     let key = key(home, &stored.seal.signed_by)?;
     // Most ways to hand a value over add a line break.
@@ -104,7 +104,7 @@ fn disclose(home: &Home, stored: &Stored, value: &str, as_json: bool) -> Result<
     Ok(0)
 }
 
-fn check(stored: &Stored, proof: &str, as_json: bool) -> Result<u8> {
+fn check(stored: &StoredRecord, proof: &str, as_json: bool) -> Result<u8> {
     let disclosure = Disclosure::read(&text(proof)?)?;
     disclosure.check(stored)?;
     if as_json {
@@ -126,7 +126,7 @@ fn text(file: &str) -> Result<String> {
 }
 
 /// The private key that sealed the record: the present one, or one that was retired.
-fn key(home: &Home, signed_by: &str) -> Result<SigningKey> {
+fn key(home: &TrailHome, signed_by: &str) -> Result<SigningKey> {
     let own = file::load(&home.key())?.filter(|key| key.public().fingerprint() == signed_by);
     let key = match own {
         Some(key) => Some(key),

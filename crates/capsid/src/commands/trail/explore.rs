@@ -1,14 +1,14 @@
 //! `capsid trail explore`: the Explorer over the chains of this machine, or over a bundle.
 
-use super::Json;
+use super::JsonFlag;
 use super::chains::{all, own_keys};
-use super::export::Collected;
-use crate::commands::desk;
+use super::export::ExportedChains;
+use crate::commands::viewer;
 use capsid_model::{Code, Problem, Result, json};
-use capsid_seal::bundle::{Plan, Unreadable, is_plain};
-use capsid_seal::keys::{Origin, file, second};
-use capsid_seal::{Home, PublicKey};
-use capsid_web::local::{Desk, Document, about};
+use capsid_seal::bundle::{BundlePlan, UnreadablePolicy, is_plain};
+use capsid_seal::keys::{KeyOrigin, file, pq_public};
+use capsid_seal::{PublicKey, TrailHome};
+use capsid_web::local::{JsonDocument, LocalData, about};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,20 +24,20 @@ Examples:
   capsid trail explore --open          and open the browser
   capsid trail explore bundle/         a bundle that `capsid trail export --out` wrote
   capsid trail explore --port 5000     at a port of your choice")]
-pub(super) struct Arguments {
+pub(super) struct TrailExploreArgs {
     /// A bundle's folder, instead of your own chains.
     #[arg(value_name = "BUNDLE")]
     bundle: Option<PathBuf>,
     #[command(flatten)]
-    options: desk::Options,
+    options: viewer::ViewerOptions,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
-pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+pub(super) fn run(arguments: &TrailExploreArgs, home: &TrailHome) -> Result<u8> {
     let source = match &arguments.bundle {
-        None => Source::Home(Mutex::default()),
-        Some(folder) if folder.join("index.json").is_file() => Source::Bundle(folder.clone()),
+        None => TrailViewerSource::Home(Mutex::default()),
+        Some(folder) if folder.join("index.json").is_file() => TrailViewerSource::Bundle(folder.clone()),
         Some(folder) => {
             let message = format!("`{}` is not a bundle: it has no `index.json`.", folder.display());
             return Err(Problem::new(Code::ChainUnreadable, message).fix(
@@ -45,27 +45,31 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
             ));
         }
     };
-    desk::serve(&arguments.options, arguments.json.json, Arc::new(Trail { home: home.clone(), source }))
+    viewer::serve(
+        &arguments.options,
+        arguments.json.json,
+        Arc::new(TrailViewer { home: home.clone(), source }),
+    )
 }
 
 /// The chains on a desk.
-pub(crate) struct Trail {
-    home: Home,
-    source: Source,
+pub(crate) struct TrailViewer {
+    home: TrailHome,
+    source: TrailViewerSource,
 }
 
-enum Source {
+enum TrailViewerSource {
     /// The user's chains as they were when the index was last asked for.
-    Home(Mutex<Option<Arc<Plan>>>),
+    Home(Mutex<Option<Arc<BundlePlan>>>),
     Bundle(PathBuf),
 }
 
-impl Desk for Trail {
+impl LocalData for TrailViewer {
     fn first_page(&self) -> &'static str {
         "/explorer"
     }
 
-    fn document(&self, path: &str) -> Result<Option<Document>> {
+    fn document(&self, path: &str) -> Result<Option<JsonDocument>> {
         match path {
             "about" => Ok(Some(about(true, None))),
             "trail/keys.json" => Ok(Some(self.keys())),
@@ -77,20 +81,20 @@ impl Desk for Trail {
     }
 }
 
-impl Trail {
+impl TrailViewer {
     /// The user's own chains.
-    pub(crate) fn of(home: Home) -> Self {
-        Self { home, source: Source::Home(Mutex::default()) }
+    pub(crate) fn new(home: TrailHome) -> Self {
+        Self { home, source: TrailViewerSource::Home(Mutex::default()) }
     }
 
     /// The keys that this user knows to be right. What a bundle says of keys is not among them.
-    fn keys(&self) -> Document {
+    fn keys(&self) -> JsonDocument {
         let own = self.own().map(|key| key.hex());
         let keys = own_keys(&self.home);
-        let pinned = keys.iter().filter(|key| key.origin == Origin::Pinned);
+        let pinned = keys.iter().filter(|key| key.origin == KeyOrigin::Pinned);
         let pinned: Vec<String> = pinned.map(|key| key.key.hex()).collect();
-        let pq = second::public_hex(self.home.root()).ok().flatten();
-        Document::of(&json!({ "own": own, "pq": pq, "pinned": pinned }))
+        let pq = pq_public::public_hex(self.home.root()).ok().flatten();
+        JsonDocument::from_value(&json!({ "own": own, "pq": pq, "pinned": pinned }))
     }
 
     /// A key that cannot be read is no reason to show nothing: `capsid doctor` tells of it.
@@ -98,39 +102,40 @@ impl Trail {
         file::load(&self.home.key()).ok().flatten().map(|key| key.public())
     }
 
-    fn file(&self, name: &str) -> Result<Option<Document>> {
+    fn file(&self, name: &str) -> Result<Option<JsonDocument>> {
         match &self.source {
-            Source::Bundle(folder) => in_folder(folder, name),
-            Source::Home(known) => {
+            TrailViewerSource::Bundle(folder) => in_folder(folder, name),
+            TrailViewerSource::Home(known) => {
                 let plan = self.plan(known, name == "index.json")?;
                 let name = name.to_owned();
                 let is_there = plan.names().any(|each| each == name);
-                Ok(is_there.then(|| Document::written(move |out| plan.write(&name, Path::new(&name), out))))
+                Ok(is_there
+                    .then(|| JsonDocument::written(move |out| plan.write(&name, Path::new(&name), out))))
             }
         }
     }
 
     /// Asking for the index reads every chain anew; the other files are then those that it speaks of.
-    fn plan(&self, known: &Mutex<Option<Arc<Plan>>>, anew: bool) -> Result<Arc<Plan>> {
+    fn plan(&self, known: &Mutex<Option<Arc<BundlePlan>>>, anew: bool) -> Result<Arc<BundlePlan>> {
         let held = || known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = held().as_ref().filter(|_| !anew) {
             return Ok(Arc::clone(plan));
         }
-        let collected = Collected::of(&self.home, all(&self.home)?, self.own());
-        let plan = Arc::new(collected.plan(Unreadable::Shown));
+        let collected = ExportedChains::collect(&self.home, all(&self.home)?, self.own());
+        let plan = Arc::new(collected.plan(UnreadablePolicy::Shown));
         *held() = Some(Arc::clone(&plan));
         Ok(plan)
     }
 }
 
 /// A file of a bundle, as it lies there.
-fn in_folder(folder: &Path, name: &str) -> Result<Option<Document>> {
+fn in_folder(folder: &Path, name: &str) -> Result<Option<JsonDocument>> {
     if !is_plain(name) || !name.ends_with(".json") {
         return Ok(None);
     }
     let path = folder.join(name);
     Ok(capsid_disk::files::open(&path)?.map(|mut file| {
-        Document::written(move |out| {
+        JsonDocument::written(move |out| {
             std::io::copy(&mut file, out).map(drop).map_err(|error| Problem::io("read", &path, &error))
         })
     }))

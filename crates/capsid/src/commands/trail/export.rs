@@ -1,17 +1,17 @@
 //! `capsid trail export`: a folder, or a page, that anybody can verify.
 
-use super::Json;
-use super::chains::{all, check, named, tell_refused};
+use super::JsonFlag;
+use super::chains::{all, check, named, print_refused};
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, json};
-use capsid_seal::bundle::{Export, Plan, Unreadable, Written};
-use capsid_seal::keys::{KeySet, Origin, file};
+use capsid_seal::bundle::{BundleExport, BundlePlan, UnreadablePolicy, WrittenBundle};
+use capsid_seal::keys::{KeyOrigin, KeySet, file};
 use capsid_seal::sources::ChainSource;
-use capsid_seal::verify::Options;
-use capsid_seal::{Home, PublicKey};
+use capsid_seal::verify::VerifyOptions;
+use capsid_seal::{PublicKey, TrailHome};
 use capsid_trail::log::local;
-use capsid_web::single::{self, Escaped, Page};
+use capsid_web::single::{self, EscapedJson, SinglePage};
 use clap::Args;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ Examples:
   capsid trail export --html trail.html                   the same as one page, to be opened in any browser
   capsid trail export --out bundle 5f0c1b9e codex/019e    some sessions, without the meta-chain
   capsid trail verify --signatures bundle                 what the receiver does")]
-pub(super) struct Arguments {
+pub(super) struct TrailExportArgs {
     /// The folder. Other files in it stay.
     #[arg(long, value_name = "DIR", required_unless_present = "html")]
     out: Option<PathBuf>,
@@ -38,10 +38,10 @@ pub(super) struct Arguments {
     #[arg(value_name = "CHAIN")]
     chains: Vec<String>,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
-pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+pub(super) fn run(arguments: &TrailExportArgs, home: &TrailHome) -> Result<u8> {
     let page = arguments.html.as_ref().map(|file| page_for(file, arguments.force).map(|page| (page, file)));
     let page = page.transpose()?;
     let chains = match arguments.chains.is_empty() {
@@ -50,21 +50,21 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     };
     chains.iter().for_each(warn_if_broken);
     let own = file::load(&home.key())?.map(|key| key.public());
-    let collected = Collected::of(home, chains, own);
-    tell_refused(&collected.refused);
-    let plan = collected.plan(Unreadable::LeftOut);
+    let collected = ExportedChains::collect(home, chains, own);
+    print_refused(&collected.refused);
+    let plan = collected.plan(UnreadablePolicy::LeftOut);
     if let Some(folder) = &arguments.out {
         plan.write_all(folder)?;
     }
     if let Some((page, file)) = &page {
         write_page(page, file, &plan)?;
     }
-    tell_left_out(&plan.written);
-    tell_written(arguments, &plan.written, own);
+    print_skipped(&plan.written);
+    print_written(arguments, &plan.written, own);
     Ok(u8::from(!plan.written.left_out.is_empty()))
 }
 
-fn tell_left_out(written: &Written) {
+fn print_skipped(written: &WrittenBundle) {
     for (label, problem) in &written.left_out {
         output::talk(format_args!(
             "{} {}: {}",
@@ -76,7 +76,7 @@ fn tell_left_out(written: &Written) {
 }
 
 /// What was written, where it is, and whose key is in it.
-fn tell_written(arguments: &Arguments, written: &Written, own: Option<PublicKey>) {
+fn print_written(arguments: &TrailExportArgs, written: &WrittenBundle, own: Option<PublicKey>) {
     let hex = own.map(|key| key.hex()).unwrap_or_default();
     let fingerprint = own.map(|key| key.fingerprint()).unwrap_or_default();
     if arguments.json.json {
@@ -89,7 +89,7 @@ fn tell_written(arguments: &Arguments, written: &Written, own: Option<PublicKey>
         let folder = arguments.out.iter().map(|path| shown(path, "/"));
         for place in folder.chain(arguments.html.iter().map(|path| shown(path, ""))) {
             let word = paint(GOOD, "exported");
-            let Written { chains, records, .. } = written;
+            let WrittenBundle { chains, records, .. } = written;
             output::line(format_args!("{word} {chains} chain(s), {records} capsule(s) -> {place}"));
         }
         let begin: String = hex.chars().take(16).collect();
@@ -98,8 +98,8 @@ fn tell_written(arguments: &Arguments, written: &Written, own: Option<PublicKey>
 }
 
 /// The page, if there is one in this program and the file may be written.
-fn page_for(file: &Path, force: bool) -> Result<Page> {
-    let page = Page::built_in()?;
+fn page_for(file: &Path, force: bool) -> Result<SinglePage> {
+    let page = SinglePage::built_in()?;
     if force || is_own_page(file)? {
         return Ok(page);
     }
@@ -116,26 +116,26 @@ fn is_own_page(file: &Path) -> Result<bool> {
     Ok(begin == single::BEGIN.as_bytes())
 }
 
-fn write_page(page: &Page, file: &Path, plan: &Plan) -> Result<()> {
+fn write_page(page: &SinglePage, file: &Path, plan: &BundlePlan) -> Result<()> {
     capsid_disk::files::replace_with(file, |out| {
-        put(out, file, &page.head())?;
+        add_file(out, file, &page.head())?;
         for name in plan.names() {
-            put(out, file, &Page::before_file(name))?;
-            let mut escaped = Escaped::new(&mut *out);
+            add_file(out, file, &SinglePage::before_file(name))?;
+            let mut escaped = EscapedJson::new(&mut *out);
             plan.write(name, file, &mut escaped)?;
             escaped.flush().map_err(|error| Problem::io("write", file, &error))?;
-            put(out, file, Page::AFTER_FILE)?;
+            add_file(out, file, SinglePage::AFTER_FILE)?;
         }
-        put(out, file, &page.foot())
+        add_file(out, file, &page.foot())
     })
 }
 
-fn put(out: &mut dyn Write, file: &Path, text: &str) -> Result<()> {
+fn add_file(out: &mut dyn Write, file: &Path, text: &str) -> Result<()> {
     out.write_all(text.as_bytes()).map_err(|error| Problem::io("write", file, &error))
 }
 
 /// Chains, and the keys that go with them.
-pub(super) struct Collected {
+pub(super) struct ExportedChains {
     chains: Vec<ChainSource>,
     own: Option<PublicKey>,
     known: Vec<PublicKey>,
@@ -144,27 +144,27 @@ pub(super) struct Collected {
     refused: Vec<String>,
 }
 
-impl Collected {
-    pub fn of(home: &Home, chains: Vec<ChainSource>, own: Option<PublicKey>) -> Self {
-        let keys = KeySet::of_home(home.root());
-        let known = keys.iter().filter(|trusted| trusted.origin != Origin::Own);
+impl ExportedChains {
+    pub fn collect(home: &TrailHome, chains: Vec<ChainSource>, own: Option<PublicKey>) -> Self {
+        let keys = KeySet::load_home(home.root());
+        let known = keys.iter().filter(|trusted| trusted.origin != KeyOrigin::Own);
         let known = known.map(|trusted| trusted.key).collect();
         Self { chains, own, known, generated_at: local(SystemClock.now()), refused: keys.refused }
     }
 
-    fn export(&self) -> Export<'_> {
+    fn export(&self) -> BundleExport<'_> {
         let Self { chains, own, known, generated_at, .. } = self;
-        Export { chains, own: *own, known, generated_at }
+        BundleExport { chains, own: *own, known, generated_at }
     }
 
-    pub fn plan(&self, unreadable: Unreadable) -> Plan {
-        Plan::new(&self.export(), unreadable)
+    pub fn plan(&self, unreadable: UnreadablePolicy) -> BundlePlan {
+        BundlePlan::new(&self.export(), unreadable)
     }
 }
 
 /// A broken chain is evidence too, so it goes along; but nobody should hand it over unknowingly.
 fn warn_if_broken(chain: &ChainSource) {
-    let checked = check(chain, &Options::default(), &KeySet::default());
+    let checked = check(chain, &VerifyOptions::default(), &KeySet::default());
     if let Some(error) = checked.ok().filter(|checked| !checked.valid()).and_then(|checked| checked.error()) {
         let label = inert_line(&chain.label);
         output::talk(format_args!(

@@ -5,11 +5,11 @@ use super::seal::{desk, places};
 use crate::commands::{key, variable};
 use crate::output;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock};
-use capsid_seal::Home;
-use capsid_trail::payload::{self, Payload};
+use capsid_seal::TrailHome;
+use capsid_trail::payload::{self, HookPayload};
 use capsid_trail::{log, session::check_session};
-use capsid_transcript::places::{find, source_of};
-use capsid_transcript::{Source, Tool};
+use capsid_transcript::session_paths::{find, source_of};
+use capsid_transcript::{Tool, TranscriptSource};
 use clap::Args;
 use serde_json::value::RawValue;
 use std::io::{IsTerminal, Read};
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 Examples:
   capsid trail hook claude-code < payload.json
   capsid trail hook codex '{\"type\":\"agent-turn-complete\",\"thread-id\":\"...\"}'")]
-pub(super) struct Arguments {
+pub(super) struct TrailHookArgs {
     /// claude-code, codex, cursor or cline. Another name does nothing.
     tool: String,
     /// What the tool tells on the command line (Codex).
@@ -42,13 +42,13 @@ pub(super) struct Arguments {
 }
 
 /// Runs the hook. Whatever happens, the agent that called it goes on.
-pub(super) fn run(arguments: &Arguments, home: Option<&Path>) {
+pub(super) fn run(arguments: &TrailHookArgs, home: Option<&Path>) {
     let Ok(tool) = tool(&arguments.tool) else { return };
     // Said first: the tool waits for it, and it does not depend on what follows.
     output::print(payload::reply(tool));
     // A panic is told to the log only; the agent's terminal is not ours.
     std::panic::set_hook(Box::new(|_| {}));
-    let Ok(home) = Home::find(home, &variable) else { return };
+    let Ok(home) = TrailHome::find(home, &variable) else { return };
     let sealed = catch_unwind(AssertUnwindSafe(|| seal(tool, arguments, &home)));
     let line = match sealed {
         Ok(Ok(line)) => line,
@@ -57,12 +57,12 @@ pub(super) fn run(arguments: &Arguments, home: Option<&Path>) {
     };
     if let Some(line) = line {
         // With nowhere to write there is nobody to tell.
-        let _ = log::tell(&home, tool.name(), &line, SystemClock.now());
+        let _ = log::append_line(&home, tool.name(), &line, SystemClock.now());
     }
 }
 
 /// Seals what is new; gives the line for the log.
-fn seal(tool: Tool, arguments: &Arguments, home: &Home) -> Result<Option<String>> {
+fn seal(tool: Tool, arguments: &TrailHookArgs, home: &TrailHome) -> Result<Option<String>> {
     let stdin = if arguments.payload.is_none() { stdin(PATIENCE)? } else { String::new() };
     let told = payload::parse(tool, &stdin, arguments.payload.as_slice())?;
     if told.ignore {
@@ -72,7 +72,7 @@ fn seal(tool: Tool, arguments: &Arguments, home: &Home) -> Result<Option<String>
     let own = key::own_of(home)?;
     if own.is_new {
         let line = key::new_key(&own.sealer.public().fingerprint());
-        log::tell(home, tool.name(), &line, SystemClock.now())?;
+        log::append_line(home, tool.name(), &line, SystemClock.now())?;
     }
     let desk = desk(home, &own.sealer, !arguments.no_redact);
     let sealed = desk.seal(&source, told.finalize)?;
@@ -133,7 +133,7 @@ pub(in crate::commands) fn stdin(patience: Duration) -> Result<String> {
 }
 
 /// The transcript that a payload speaks of.
-fn source(tool: Tool, told: Payload) -> Result<Source> {
+fn source(tool: Tool, told: HookPayload) -> Result<TranscriptSource> {
     let session = told.session.ok_or_else(|| {
         Problem::new(Code::InputInvalid, "The payload names no session.")
             .fix("Let the tool call the hook; by hand use `capsid trail seal`.")

@@ -1,16 +1,16 @@
 //! `capsid trail import`: chains that were sealed elsewhere.
 
-use super::Json;
-use super::chains::{Checked, check, keys_for};
+use super::JsonFlag;
+use super::chains::{CheckedChain, check, keys_for};
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_model::exact::parse;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
-use capsid_seal::chain::{ChainReader, ChainWriter, Imported};
+use capsid_seal::chain::{ChainReader, ChainWriter, ImportedRecords};
 use capsid_seal::keys::{KeySet, known};
-use capsid_seal::sources::{ChainSource, Sources, open_any};
-use capsid_seal::verify::Options;
-use capsid_seal::{Home, PublicKey};
+use capsid_seal::sources::{ChainSource, ChainSources, open_any};
+use capsid_seal::verify::VerifyOptions;
+use capsid_seal::{PublicKey, TrailHome};
 use capsid_trail::session::check_session;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ Examples:
   capsid trail import bundle/                            what a colleague exported
   capsid trail import ~/.quantumpipes/claude-chains --tool claude-code
   capsid trail import chain.db --dry-run                 only say what would be done")]
-pub(super) struct Arguments {
+pub(super) struct TrailImportArgs {
     /// What to take in.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -39,20 +39,20 @@ pub(super) struct Arguments {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
 /// What came of one chain.
-struct Done {
+struct ImportOutcome {
     label: String,
     tool: String,
     session: String,
-    outcome: Result<Imported>,
+    outcome: Result<ImportedRecords>,
     /// Who signed it.
     signers: Vec<String>,
 }
 
-pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+pub(super) fn run(arguments: &TrailImportArgs, home: &TrailHome) -> Result<u8> {
     let mut all = Vec::new();
     for path in &arguments.paths {
         let sources = open_any(path)?;
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
             all.push(done);
         }
         if !arguments.dry_run {
-            make_known(home, &sources, &all)?;
+            register_keys(home, &sources, &all)?;
         }
     }
     if arguments.json.json {
@@ -85,28 +85,33 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     Ok(u8::from(all.iter().any(|done| done.outcome.is_err())))
 }
 
-fn one(arguments: &Arguments, home: &Home, chain: &ChainSource, keys: &KeySet) -> Result<Done> {
+fn one(
+    arguments: &TrailImportArgs,
+    home: &TrailHome,
+    chain: &ChainSource,
+    keys: &KeySet,
+) -> Result<ImportOutcome> {
     let (tool, session) = names(arguments, chain)?;
     let mut signers = Vec::new();
-    let outcome = take_in(arguments, home, chain, keys, (&tool, &session), &mut signers);
-    Ok(Done { label: chain.label.clone(), tool, session, outcome, signers })
+    let outcome = import_chain(arguments, home, chain, keys, (&tool, &session), &mut signers);
+    Ok(ImportOutcome { label: chain.label.clone(), tool, session, outcome, signers })
 }
 
-fn take_in(
-    arguments: &Arguments,
-    home: &Home,
+fn import_chain(
+    arguments: &TrailImportArgs,
+    home: &TrailHome,
     chain: &ChainSource,
     keys: &KeySet,
     (tool, session): (&str, &str),
     signers: &mut Vec<String>,
-) -> Result<Imported> {
+) -> Result<ImportedRecords> {
     check_session(tool).map_err(|_| {
         Problem::new(Code::InputInvalid, format!("`{tool}` cannot be the name of a tool's folder."))
             .fix("Name another with --tool.")
     })?;
     check_session(session)?;
-    holds(check(chain, &Options::default(), keys)?)?;
-    let signed = check(chain, &Options { signatures: true, ..Options::default() }, keys)?;
+    holds(check(chain, &VerifyOptions::default(), keys)?)?;
+    let signed = check(chain, &VerifyOptions { signatures: true, ..VerifyOptions::default() }, keys)?;
     signers.extend(signed.signers().map(|(fingerprint, ..)| fingerprint.to_owned()));
     // A signer nobody knows is no reason to refuse; a signature that does not hold is.
     if signed.class() != Some("unknown_signer") {
@@ -125,7 +130,7 @@ fn take_in(
     ChainWriter::open(&path)?.import(tenant.as_deref(), chain.records()?)
 }
 
-fn holds(checked: Checked) -> Result<Checked> {
+fn holds(checked: CheckedChain) -> Result<CheckedChain> {
     match checked.error() {
         None => Ok(checked),
         Some(error) => Err(Problem::new(Code::ChainBroken, format!("It does not verify: {error}."))
@@ -134,14 +139,14 @@ fn holds(checked: Checked) -> Result<Checked> {
 }
 
 /// What an import would come to, without writing anything.
-fn would_import(path: &Path, tenant: Option<&str>, chain: &ChainSource) -> Result<Imported> {
+fn would_import(path: &Path, tenant: Option<&str>, chain: &ChainSource) -> Result<ImportedRecords> {
     let here = if path.exists() { ChainReader::open(path)?.count(tenant)? } else { 0 };
     let there = chain.records()?.count() as u64;
-    Ok(Imported { known: here.min(there), added: there.saturating_sub(here) })
+    Ok(ImportedRecords { known: here.min(there), added: there.saturating_sub(here) })
 }
 
 /// What a chain is filed under: what was asked, what the source says, or what the records say.
-fn names(arguments: &Arguments, chain: &ChainSource) -> Result<(String, String)> {
+fn names(arguments: &TrailImportArgs, chain: &ChainSource) -> Result<(String, String)> {
     let first = chain.records().ok().and_then(|mut records| records.next()?.ok());
     let content = first.and_then(|stored| parse(&stored.canonical).ok()).unwrap_or_default();
     let domain = || content.text("domain").map(str::to_owned);
@@ -159,8 +164,8 @@ fn names(arguments: &Arguments, chain: &ChainSource) -> Result<(String, String)>
 }
 
 /// Keys that came with the chains and signed what was taken in become known, which is less than vouched for.
-fn make_known(home: &Home, sources: &Sources, done: &[Done]) -> Result<()> {
-    let here = KeySet::of_home(home.root());
+fn register_keys(home: &TrailHome, sources: &ChainSources, done: &[ImportOutcome]) -> Result<()> {
+    let here = KeySet::load_home(home.root());
     let signed = |key: &&PublicKey| {
         let taken = done.iter().filter(|done| done.outcome.is_ok());
         taken
@@ -180,13 +185,13 @@ fn make_known(home: &Home, sources: &Sources, done: &[Done]) -> Result<()> {
     Ok(())
 }
 
-fn print(done: &Done, dry_run: bool) {
+fn print(done: &ImportOutcome, dry_run: bool) {
     let name = format!("{}/{}", inert_line(&done.tool), inert_line(&done.session));
     match &done.outcome {
         Ok(imported) if dry_run && imported.added > 0 => {
             output::line(format_args!("would import {name}: {} capsules", imported.added));
         }
-        Ok(Imported { added: 0, known }) => {
+        Ok(ImportedRecords { added: 0, known }) => {
             output::line(format_args!("{} {name}: {known} capsules", paint(DIM, "skip (already imported)")));
         }
         Ok(imported) => {
@@ -203,7 +208,7 @@ fn print(done: &Done, dry_run: bool) {
     }
 }
 
-fn entry(done: &Done) -> Value {
+fn entry(done: &ImportOutcome) -> Value {
     let mut entry = json!({"chain": done.label, "tool": done.tool, "session": done.session});
     match &done.outcome {
         Ok(imported) => {

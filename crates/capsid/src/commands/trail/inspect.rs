@@ -1,14 +1,14 @@
 //! `capsid trail inspect`: look into a chain.
 
-use super::Json;
+use super::JsonFlag;
 use super::chains::{all, named};
 use crate::output::{self, DIM, NAME, paint};
-use capsid_model::exact::{Json as Document, indented, parse};
+use capsid_model::exact::{ExactJson as Document, indented, parse};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_seal::sources::ChainSource;
-use capsid_seal::uri::{CapsuleUri, Reference};
-use capsid_seal::{Home, Stored};
+use capsid_seal::uri::{CapsuleUri, RecordReference};
+use capsid_seal::{StoredRecord, TrailHome};
 use clap::Args;
 
 /// How much of a request a line shows.
@@ -23,7 +23,7 @@ Examples:
   capsid trail inspect codex/019e2f00 --seq 3    one record with its six sections
   capsid trail inspect meta                      the meta-chain
   capsid trail inspect chain.db --json")]
-pub(super) struct Arguments {
+pub(super) struct TrailInspectArgs {
     /// A chain: a file, PATH#TENANT in a shared database, a session of the home, tool/session, `meta`, or a capsule:// address.
     chain: String,
     /// Also show what came of each: the records of one turn have one request.
@@ -33,10 +33,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N")]
     seq: Option<u64>,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
-pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+pub(super) fn run(arguments: &TrailInspectArgs, home: &TrailHome) -> Result<u8> {
     let (chain, seq) = match arguments.chain.starts_with("capsule:") {
         true => addressed(home, &arguments.chain)?,
         false => (named(home, &arguments.chain)?, arguments.seq),
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
 }
 
 /// The record that an address names. One without a chain is looked for in all of the home.
-fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
+fn addressed(home: &TrailHome, text: &str) -> Result<(ChainSource, Option<u64>)> {
     let uri = CapsuleUri::parse(text)?;
     let chains = match uri.chain.as_deref() {
         Some(chain) => vec![named(home, chain)?],
@@ -60,9 +60,9 @@ fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
             let id =
                 || parse(&stored.canonical).ok().and_then(|content| content.text("id").map(str::to_owned));
             let found = match &uri.reference {
-                Reference::Hash(hash) => *hash == stored.seal.hash,
-                Reference::Sequence(sequence) => *sequence == place,
-                Reference::Id(wanted) => id().as_ref() == Some(wanted),
+                RecordReference::Hash(hash) => *hash == stored.seal.hash,
+                RecordReference::Sequence(sequence) => *sequence == place,
+                RecordReference::Id(wanted) => id().as_ref() == Some(wanted),
             };
             if found {
                 return Ok((chain, Some(place)));
@@ -76,7 +76,7 @@ fn addressed(home: &Home, text: &str) -> Result<(ChainSource, Option<u64>)> {
 fn every(chain: &ChainSource, long: bool, as_json: bool) -> Result<u8> {
     let mut entries: Vec<Value> = Vec::new();
     for (place, stored) in (0..).zip(chain.records()?) {
-        let row = Row::of(place, &stored?);
+        let row = RecordLine::from_record(place, &stored?);
         if as_json {
             entries.push(row.to_json());
         } else {
@@ -105,7 +105,7 @@ fn one(chain: &ChainSource, seq: u64, as_json: bool) -> Result<u8> {
                 "signature_pq": seal.signature_pq, "signed_at": seal.signed_at, "signed_by": seal.signed_by,
             }));
         } else {
-            output::line(Row::of(place, &stored).line(false));
+            output::line(RecordLine::from_record(place, &stored).line(false));
             output::json_line(&indented(&content));
         }
         return Ok(0);
@@ -115,7 +115,7 @@ fn one(chain: &ChainSource, seq: u64, as_json: bool) -> Result<u8> {
 }
 
 /// What one line shows of a record.
-struct Row {
+struct RecordLine {
     sequence: i64,
     kind: String,
     hash: String,
@@ -125,8 +125,8 @@ struct Row {
     signed_by: String,
 }
 
-impl Row {
-    fn of(place: u64, stored: &Stored) -> Self {
+impl RecordLine {
+    fn from_record(place: u64, stored: &StoredRecord) -> Self {
         let content = parse(&stored.canonical).unwrap_or_default();
         let text =
             |names: &[&str]| content.at(names).and_then(Document::as_str).unwrap_or_default().to_owned();

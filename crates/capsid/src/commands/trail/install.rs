@@ -1,12 +1,12 @@
 //! `capsid trail install` and `uninstall`: the hook in a tool's settings.
 
-use super::Json;
+use super::JsonFlag;
 use crate::commands::{home_folder, variable};
 use crate::output::{self, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, json};
-use capsid_seal::Home;
-use capsid_trail::install::{self, InstallPlaces, Installed, Os};
+use capsid_seal::TrailHome;
+use capsid_trail::install::{self, CommandSyntax, InstallOutcome, InstallPaths};
 use capsid_transcript::Tool;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -21,12 +21,12 @@ Examples:
   capsid trail install claude-code
   capsid trail install codex
   capsid trail uninstall claude-code     takes it out again; what is sealed stays")]
-pub(super) struct Install {
+pub(super) struct InstallArgs {
     /// claude-code, codex, cursor or cline.
     #[arg(value_parser = tools())]
     tool: String,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
 /// Take the hook out of a tool's settings. What is sealed stays.
@@ -34,12 +34,12 @@ pub(super) struct Install {
 #[command(after_help = "\
 Examples:
   capsid trail uninstall claude-code     the settings are as they were before, to the byte")]
-pub(super) struct Uninstall {
+pub(super) struct UninstallArgs {
     /// claude-code, codex, cursor or cline.
     #[arg(value_parser = tools())]
     tool: String,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
 /// The names that a tool may be given by.
@@ -55,7 +55,7 @@ pub(super) fn tool(name: &str) -> Result<Tool> {
     })
 }
 
-pub(super) fn install(arguments: &Install, home: &Home, named: Option<&Path>) -> Result<u8> {
+pub(super) fn install(arguments: &InstallArgs, home: &TrailHome, named: Option<&Path>) -> Result<u8> {
     let tool = tool(&arguments.tool)?;
     if !arguments.json.json {
         output::line(format_args!("Installing the {} capsule hook...", paint(NAME, tool.name())));
@@ -75,7 +75,7 @@ pub(super) fn install(arguments: &Install, home: &Home, named: Option<&Path>) ->
     Ok(0)
 }
 
-pub(super) fn uninstall(arguments: &Uninstall) -> Result<u8> {
+pub(super) fn uninstall(arguments: &UninstallArgs) -> Result<u8> {
     let tool = tool(&arguments.tool)?;
     if !arguments.json.json {
         output::line(format_args!("Removing the {} capsule hook...", paint(NAME, tool.name())));
@@ -85,7 +85,7 @@ pub(super) fn uninstall(arguments: &Uninstall) -> Result<u8> {
     Ok(0)
 }
 
-fn print(tool: Tool, done: &Installed, as_json: bool) {
+fn print(tool: Tool, done: &InstallOutcome, as_json: bool) {
     if as_json {
         output::document(
             &json!({"tool": tool.name(), "files": done.files, "changes": done.changes, "registered": done.registered}),
@@ -101,13 +101,13 @@ fn print(tool: Tool, done: &Installed, as_json: bool) {
 }
 
 /// Where the tools of this user keep their settings.
-pub(in crate::commands) fn places() -> Result<InstallPlaces> {
+pub(in crate::commands) fn places() -> Result<InstallPaths> {
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty()).map(PathBuf::from);
-    Ok(InstallPlaces {
+    Ok(InstallPaths {
         home: home_folder()?,
         claude_config: set("CLAUDE_CONFIG_DIR"),
         codex_home: set("CODEX_HOME"),
-        os: Os::here(),
+        os: CommandSyntax::here(),
     })
 }
 

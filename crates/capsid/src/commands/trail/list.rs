@@ -1,11 +1,11 @@
 //! `capsid trail list`: every chain of the home.
 
-use super::Json;
+use super::JsonFlag;
 use super::chains::all;
 use crate::output::{self, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Result, Value, json};
-use capsid_seal::Home;
+use capsid_seal::TrailHome;
 use capsid_seal::chain::ChainReader;
 use capsid_seal::sources::ChainSource;
 use clap::Args;
@@ -16,12 +16,12 @@ use clap::Args;
 Examples:
   capsid trail list
   capsid trail list --json | jq '.chains[] | select(.tool == \"codex\")'")]
-pub(super) struct Arguments {
+pub(super) struct TrailListArgs {
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
-struct Listed {
+struct ChainLine {
     tool: String,
     session: String,
     chain: ChainSource,
@@ -29,7 +29,7 @@ struct Listed {
     content: Result<(u64, Option<String>)>,
 }
 
-pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+pub(super) fn run(arguments: &TrailListArgs, home: &TrailHome) -> Result<u8> {
     let chains = listed(home)?;
     if arguments.json.json {
         let entries: Vec<Value> = chains.iter().map(entry).collect();
@@ -63,11 +63,11 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
     Ok(0)
 }
 
-fn listed(home: &Home) -> Result<Vec<Listed>> {
-    let mut listed: Vec<Listed> = all(home)?
+fn listed(home: &TrailHome) -> Result<Vec<ChainLine>> {
+    let mut listed: Vec<ChainLine> = all(home)?
         .into_iter()
         .filter(|chain| !chain.is_meta)
-        .map(|chain| Listed {
+        .map(|chain| ChainLine {
             tool: chain.tool.clone().unwrap_or_else(|| "shared".to_owned()),
             session: chain.session.clone().unwrap_or_else(|| chain.label.clone()),
             content: content(&chain),
@@ -84,7 +84,7 @@ fn content(chain: &ChainSource) -> Result<(u64, Option<String>)> {
     Ok((reader.count(tenant)?, reader.head(tenant)?.map(|stored| stored.seal.hash)))
 }
 
-fn entry(listed: &Listed) -> Value {
+fn entry(listed: &ChainLine) -> Value {
     let mut entry = json!({"tool": listed.tool, "session": listed.session, "path": listed.chain.path(), "tenant": listed.chain.tenant});
     match &listed.content {
         Ok((count, head)) => {

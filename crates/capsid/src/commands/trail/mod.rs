@@ -14,14 +14,14 @@ mod seal;
 mod verify;
 mod verify_meta;
 
-pub(super) use explore::Trail;
+pub(super) use explore::TrailViewer;
 pub(super) use hook::stdin as hook_payload;
 pub(super) use install::{places as install_places, program as own_path};
 pub(super) use seal::places as session_places;
 
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use capsid_model::{Code, Problem, Result};
-use capsid_seal::Home;
+use capsid_seal::TrailHome;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -37,9 +37,9 @@ First steps:
   capsid trail export --out bundle       a folder that anybody can verify
 
 The trail lives in --home, else $AGENT_CAPSULE_HOME, else ~/.agent-capsule where that exists, else in the data folder.")]
-pub struct Arguments {
+pub struct TrailArgs {
     #[command(subcommand)]
-    action: Action,
+    action: TrailCommand,
 
     /// The trail's folder.
     #[arg(long, global = true, value_name = "DIR")]
@@ -47,39 +47,39 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    Install(install::Install),
-    Uninstall(install::Uninstall),
-    Hook(hook::Arguments),
-    Seal(seal::Arguments),
-    List(list::Arguments),
-    Inspect(inspect::Arguments),
-    Verify(verify::Arguments),
-    VerifyMeta(verify_meta::Arguments),
-    Explore(explore::Arguments),
-    Export(export::Arguments),
-    Import(import::Arguments),
-    Canonical(canonical::Arguments),
-    Disclose(disclose::Arguments),
+enum TrailCommand {
+    Install(install::InstallArgs),
+    Uninstall(install::UninstallArgs),
+    Hook(hook::TrailHookArgs),
+    Seal(seal::TrailSealArgs),
+    List(list::TrailListArgs),
+    Inspect(inspect::TrailInspectArgs),
+    Verify(verify::TrailVerifyArgs),
+    VerifyMeta(verify_meta::TrailVerifyMetaArgs),
+    Explore(explore::TrailExploreArgs),
+    Export(export::TrailExportArgs),
+    Import(import::TrailImportArgs),
+    Canonical(canonical::TrailCanonicalArgs),
+    Disclose(disclose::TrailDiscloseArgs),
 }
 
-impl Arguments {
+impl TrailArgs {
     /// Whether JSON was asked for.
     pub fn json(&self) -> bool {
         match &self.action {
-            Action::Hook(_) => false,
-            Action::Install(arguments) => arguments.json.json,
-            Action::Uninstall(arguments) => arguments.json.json,
-            Action::Seal(arguments) => arguments.json.json,
-            Action::List(arguments) => arguments.json.json,
-            Action::Inspect(arguments) => arguments.json.json,
-            Action::Verify(arguments) => arguments.json.json,
-            Action::VerifyMeta(arguments) => arguments.json.json,
-            Action::Explore(arguments) => arguments.json.json,
-            Action::Export(arguments) => arguments.json.json,
-            Action::Import(arguments) => arguments.json.json,
-            Action::Canonical(arguments) => arguments.json.json,
-            Action::Disclose(arguments) => arguments.json.json,
+            TrailCommand::Hook(_) => false,
+            TrailCommand::Install(arguments) => arguments.json.json,
+            TrailCommand::Uninstall(arguments) => arguments.json.json,
+            TrailCommand::Seal(arguments) => arguments.json.json,
+            TrailCommand::List(arguments) => arguments.json.json,
+            TrailCommand::Inspect(arguments) => arguments.json.json,
+            TrailCommand::Verify(arguments) => arguments.json.json,
+            TrailCommand::VerifyMeta(arguments) => arguments.json.json,
+            TrailCommand::Explore(arguments) => arguments.json.json,
+            TrailCommand::Export(arguments) => arguments.json.json,
+            TrailCommand::Import(arguments) => arguments.json.json,
+            TrailCommand::Canonical(arguments) => arguments.json.json,
+            TrailCommand::Disclose(arguments) => arguments.json.json,
         }
     }
 }
@@ -90,32 +90,32 @@ pub fn is_hook_call(mut arguments: impl Iterator<Item = String>) -> bool {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &TrailArgs) -> Result<u8> {
     // A hook must not fail, whatever the environment is.
-    if let Action::Hook(hook) = &arguments.action {
+    if let TrailCommand::Hook(hook) = &arguments.action {
         hook::run(hook, arguments.home.as_deref());
         return Ok(0);
     }
     let named = arguments.home.as_deref();
-    let home = Home::find(named, &super::variable)?;
+    let home = TrailHome::find(named, &super::variable)?;
     if home.root().exists() && !home.root().is_dir() {
         let message =
             format!("`{}` is not a folder, so it cannot be the trail's home.", home.root().display());
         return Err(Problem::new(Code::InputInvalid, message).fix("Name a folder, or a file after `verify`."));
     }
     match &arguments.action {
-        Action::Hook(_) => Ok(0),
-        Action::Install(arguments) => install::install(arguments, &home, named),
-        Action::Uninstall(arguments) => install::uninstall(arguments),
-        Action::Seal(arguments) => seal::run(arguments, &home),
-        Action::List(arguments) => list::run(arguments, &home),
-        Action::Inspect(arguments) => inspect::run(arguments, &home),
-        Action::Verify(arguments) => verify::run(arguments, &home),
-        Action::VerifyMeta(arguments) => verify_meta::run(arguments, &home),
-        Action::Explore(arguments) => explore::run(arguments, &home),
-        Action::Export(arguments) => export::run(arguments, &home),
-        Action::Import(arguments) => import::run(arguments, &home),
-        Action::Canonical(arguments) => canonical::run(arguments),
-        Action::Disclose(arguments) => disclose::run(arguments, &home),
+        TrailCommand::Hook(_) => Ok(0),
+        TrailCommand::Install(arguments) => install::install(arguments, &home, named),
+        TrailCommand::Uninstall(arguments) => install::uninstall(arguments),
+        TrailCommand::Seal(arguments) => seal::run(arguments, &home),
+        TrailCommand::List(arguments) => list::run(arguments, &home),
+        TrailCommand::Inspect(arguments) => inspect::run(arguments, &home),
+        TrailCommand::Verify(arguments) => verify::run(arguments, &home),
+        TrailCommand::VerifyMeta(arguments) => verify_meta::run(arguments, &home),
+        TrailCommand::Explore(arguments) => explore::run(arguments, &home),
+        TrailCommand::Export(arguments) => export::run(arguments, &home),
+        TrailCommand::Import(arguments) => import::run(arguments, &home),
+        TrailCommand::Canonical(arguments) => canonical::run(arguments),
+        TrailCommand::Disclose(arguments) => disclose::run(arguments, &home),
     }
 }

@@ -1,15 +1,15 @@
 //! `capsid trail seal`: seal transcripts by hand.
 
-use super::Json;
+use super::JsonFlag;
 use super::install::{tool, tools};
 use crate::commands::{home_folder, key, variable};
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, SystemClock, Value, json};
-use capsid_seal::{Home, Sealer};
-use capsid_trail::sealing::{Desk, Finished, Sealed};
-use capsid_transcript::places::{Os, Places, find, find_all, source_of};
-use capsid_transcript::{Source, Tool};
+use capsid_seal::{Sealer, TrailHome};
+use capsid_trail::session_sealer::{FinishOutcome, SealOutcome, SessionSealer};
+use capsid_transcript::session_paths::{OsFamily, SessionPaths, find, find_all, source_of};
+use capsid_transcript::{Tool, TranscriptSource};
 use clap::Args;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ Examples:
   capsid trail seal --all --tool codex                      those of one tool
   capsid trail seal --tool claude-code --session 5f0c1b9e-7a52-4c1d-9d3e-2b7a1c4e8f01
   capsid trail seal --tool claude-code --transcript session.jsonl --session mine --finalize")]
-pub(super) struct Arguments {
+pub(super) struct TrailSealArgs {
     /// claude-code, codex, cursor or cline.
     #[arg(long, value_parser = tools(), required_unless_present = "all")]
     tool: Option<String>,
@@ -44,10 +44,10 @@ pub(super) struct Arguments {
     #[arg(long)]
     no_redact: bool,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
-pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+pub(super) fn run(arguments: &TrailSealArgs, home: &TrailHome) -> Result<u8> {
     let sources = sources(arguments)?;
     let sealer = key::sealer(home)?;
     let desk = desk(home, &sealer, !arguments.no_redact);
@@ -55,16 +55,16 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
 }
 
 /// The desk of this process: the machine's clock, random ids.
-pub(super) fn desk<'a>(home: &'a Home, sealer: &'a Sealer, redact: bool) -> Desk<'a> {
-    Desk { home, sealer, clock: &SystemClock, new_id: &capsid_trail::new_id, redact }
+pub(super) fn desk<'a>(home: &'a TrailHome, sealer: &'a Sealer, redact: bool) -> SessionSealer<'a> {
+    SessionSealer { home, sealer, clock: &SystemClock, new_id: &capsid_trail::new_id, redact }
 }
 
 /// Where the tools of this user keep their sessions.
-pub(in crate::commands) fn places() -> Result<Places> {
-    Ok(Places::new(Os::this(), &home_folder()?, &variable))
+pub(in crate::commands) fn places() -> Result<SessionPaths> {
+    Ok(SessionPaths::new(OsFamily::this(), &home_folder()?, &variable))
 }
 
-fn sources(arguments: &Arguments) -> Result<Vec<Source>> {
+fn sources(arguments: &TrailSealArgs) -> Result<Vec<TranscriptSource>> {
     let wanted = arguments.tool.as_deref().map(tool).transpose()?;
     if arguments.all {
         let mut found = find_all(&places()?);
@@ -82,7 +82,7 @@ fn sources(arguments: &Arguments) -> Result<Vec<Source>> {
 }
 
 /// A transcript that says whose it is is not sealed under another name.
-fn by_hand(tool: Tool, path: &Path, session: &str) -> Result<Source> {
+fn by_hand(tool: Tool, path: &Path, session: &str) -> Result<TranscriptSource> {
     let source = source_of(tool, path, session)?;
     let own = (tool == Tool::Codex).then(|| capsid_transcript::codex::session_id(path)).flatten();
     match own {
@@ -95,23 +95,27 @@ fn by_hand(tool: Tool, path: &Path, session: &str) -> Result<Source> {
     }
 }
 
-fn one(arguments: &Arguments, desk: &Desk<'_>, source: &Source) -> Result<u8> {
+fn one(arguments: &TrailSealArgs, desk: &SessionSealer<'_>, source: &TranscriptSource) -> Result<u8> {
     let (sealed, finished) = seal(desk, source, arguments.finalize)?;
     if arguments.json.json {
         output::document(&entry(source, &sealed, finished.as_ref()));
     } else {
-        tell(source, &sealed, finished.as_ref());
+        print_sealed(source, &sealed, finished.as_ref());
     }
     Ok(u8::from(finished.is_some_and(|finished| !finished.verdict.valid)))
 }
 
-fn seal(desk: &Desk<'_>, source: &Source, finalize: bool) -> Result<(Sealed, Option<Finished>)> {
+fn seal(
+    desk: &SessionSealer<'_>,
+    source: &TranscriptSource,
+    finalize: bool,
+) -> Result<(SealOutcome, Option<FinishOutcome>)> {
     let sealed = desk.seal(source, finalize)?;
     let finished = finalize.then(|| desk.finish(source.tool.name(), &source.session)).transpose()?;
     Ok((sealed, finished))
 }
 
-fn all(arguments: &Arguments, desk: &Desk<'_>, sources: &[Source]) -> Result<u8> {
+fn all(arguments: &TrailSealArgs, desk: &SessionSealer<'_>, sources: &[TranscriptSource]) -> Result<u8> {
     let mut entries: Vec<Value> = Vec::new();
     let (mut appended, mut failed) = (0, 0);
     for (index, source) in sources.iter().enumerate() {
@@ -124,7 +128,7 @@ fn all(arguments: &Arguments, desk: &Desk<'_>, sources: &[Source]) -> Result<u8>
                     entries.push(entry(source, &sealed, finished.as_ref()));
                 } else {
                     clear_progress();
-                    tell(source, &sealed, finished.as_ref());
+                    print_sealed(source, &sealed, finished.as_ref());
                 }
             }
             Err(problem) => {
@@ -149,7 +153,7 @@ fn all(arguments: &Arguments, desk: &Desk<'_>, sources: &[Source]) -> Result<u8>
     Ok(u8::from(failed > 0))
 }
 
-fn progress(index: usize, count: usize, source: &Source) {
+fn progress(index: usize, count: usize, source: &TranscriptSource) {
     if std::io::stderr().is_terminal() {
         eprint!("\r\x1b[2K[{}/{count}] {} {}", index + 1, source.tool.name(), inert_line(&source.session));
     }
@@ -161,13 +165,13 @@ fn clear_progress() {
     }
 }
 
-fn tell(source: &Source, sealed: &Sealed, finished: Option<&Finished>) {
-    output::line(told(source, sealed));
-    finished.iter().for_each(|finished| output::line(format_args!("  {}", told_finish(finished))));
+fn print_sealed(source: &TranscriptSource, sealed: &SealOutcome, finished: Option<&FinishOutcome>) {
+    output::line(describe_sealed(source, sealed));
+    finished.iter().for_each(|finished| output::line(format_args!("  {}", describe_finish(finished))));
     remarks(sealed);
 }
 
-fn told(source: &Source, sealed: &Sealed) -> String {
+fn describe_sealed(source: &TranscriptSource, sealed: &SealOutcome) -> String {
     let head = sealed.head.as_deref().map_or("genesis", |head| &head[..12]);
     let new = match sealed.appended {
         0 => paint(DIM, "nothing new"),
@@ -177,7 +181,7 @@ fn told(source: &Source, sealed: &Sealed) -> String {
     format!("{}/{session}: {new}, {} capsules (head {head})", paint(NAME, source.tool.name()), sealed.total)
 }
 
-fn told_finish(finished: &Finished) -> String {
+fn describe_finish(finished: &FinishOutcome) -> String {
     match &finished.verdict.failure {
         None if finished.verdict.total == 0 => "nothing was sealed, so nothing was noted".to_owned(),
         None if finished.recorded => format!("{} and noted in the meta-chain", paint(GOOD, "verified")),
@@ -187,7 +191,7 @@ fn told_finish(finished: &Finished) -> String {
 }
 
 /// What somebody should know about a transcript.
-fn remarks(sealed: &Sealed) {
+fn remarks(sealed: &SealOutcome) {
     if sealed.held_back > 0 {
         output::talk(format_args!(
             "  {} {} action(s) wait for a result",
@@ -214,7 +218,7 @@ fn remarks(sealed: &Sealed) {
     }
 }
 
-fn entry(source: &Source, sealed: &Sealed, finished: Option<&Finished>) -> Value {
+fn entry(source: &TranscriptSource, sealed: &SealOutcome, finished: Option<&FinishOutcome>) -> Value {
     let mut entry = json!({
         "tool": source.tool.name(),
         "session": source.session,

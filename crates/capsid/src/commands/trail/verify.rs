@@ -1,14 +1,14 @@
 //! `capsid trail verify`: whether chains are what was sealed.
 
-use super::Json;
-use super::chains::{Checked, check, keys_for, number_and_hash, open, tell_refused};
+use super::JsonFlag;
+use super::chains::{CheckedChain, check, keys_for, number_and_hash, open, print_refused};
 use crate::output::{self, BAD, DIM, GOOD, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
-use capsid_seal::keys::{KeySet, Origin};
-use capsid_seal::sources::{Kind, Sources};
-use capsid_seal::verify::{Checkpoint, Options};
-use capsid_seal::{Home, PublicKey};
+use capsid_seal::keys::{KeyOrigin, KeySet};
+use capsid_seal::sources::{ChainSources, SourceKind};
+use capsid_seal::verify::{VerifiedCheckpoint, VerifyOptions};
+use capsid_seal::{PublicKey, TrailHome};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ Examples:
   capsid trail verify chain.db --since 1204:9f86d081... only what came after a record verified before
 
 Exit status: 0 valid, 1 broken, 2 cannot be read.")]
-pub(super) struct Arguments {
+pub(super) struct TrailVerifyArgs {
     /// What to verify.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
@@ -40,19 +40,19 @@ pub(super) struct Arguments {
     batch: bool,
     /// Begin after a record that was verified before: its sequence and hash, as a verification prints them.
     #[arg(long, value_name = "SEQ:HASH", value_parser = checkpoint)]
-    since: Option<Checkpoint>,
+    since: Option<VerifiedCheckpoint>,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
-fn checkpoint(text: &str) -> std::result::Result<Checkpoint, String> {
+fn checkpoint(text: &str) -> std::result::Result<VerifiedCheckpoint, String> {
     let (sequence, hash) = number_and_hash(text, "SEQ:HASH")?;
-    Ok(Checkpoint { sequence, hash })
+    Ok(VerifiedCheckpoint { sequence, hash })
 }
 
-pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+pub(super) fn run(arguments: &TrailVerifyArgs, home: &TrailHome) -> Result<u8> {
     let given = given_keys(&arguments.pubkey)?;
-    let options = Options {
+    let options = VerifyOptions {
         signatures: arguments.signatures || given.is_some() || arguments.batch,
         batch: arguments.batch,
         since: arguments.since.clone(),
@@ -62,10 +62,10 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         true => own_places(home)?,
         false => arguments.paths.clone(),
     };
-    let mut found = Found::default();
+    let mut found = VerifyResults::default();
     for path in &paths {
         match open(path) {
-            Ok(sources) => look_into(arguments, home, path, &sources, &given, &options, &mut found)?,
+            Ok(sources) => verify_path(arguments, home, path, &sources, &given, &options, &mut found)?,
             // Here 1 means broken, and what is locked is not.
             Err(problem) if paths.len() == 1 && problem.code.exit_status() == 2 => return Err(problem),
             Err(problem) => found.unreadable(&path.display().to_string(), problem),
@@ -81,12 +81,12 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
 
 /// What was found: verdicts, and what could not be read. One bad file does not keep the others from being checked.
 #[derive(Default)]
-struct Found {
-    checked: Vec<Checked>,
+struct VerifyResults {
+    checked: Vec<CheckedChain>,
     unreadable: Vec<(String, Problem)>,
 }
 
-impl Found {
+impl VerifyResults {
     fn unreadable(&mut self, label: &str, problem: Problem) {
         output::complain(&problem);
         self.unreadable.push((label.to_owned(), problem));
@@ -94,7 +94,7 @@ impl Found {
 
     /// 1 when something is broken, 2 when something could not be read, 0 otherwise.
     fn status(&self) -> u8 {
-        match (self.checked.iter().all(Checked::valid), self.unreadable.is_empty()) {
+        match (self.checked.iter().all(CheckedChain::valid), self.unreadable.is_empty()) {
             (false, _) => 1,
             (true, false) => 2,
             (true, true) => 0,
@@ -102,14 +102,14 @@ impl Found {
     }
 }
 
-fn look_into(
-    arguments: &Arguments,
-    home: &Home,
+fn verify_path(
+    arguments: &TrailVerifyArgs,
+    home: &TrailHome,
     path: &Path,
-    sources: &Sources,
+    sources: &ChainSources,
     given: &Option<KeySet>,
-    options: &Options,
-    found: &mut Found,
+    options: &VerifyOptions,
+    found: &mut VerifyResults,
 ) -> Result<()> {
     let keys = match given {
         Some(keys) => keys.clone(),
@@ -117,7 +117,7 @@ fn look_into(
         None => KeySet::default(),
     };
     one_chain_only(arguments, sources)?;
-    tell_refused(keys.refused.iter().chain(&sources.refused_keys));
+    print_refused(keys.refused.iter().chain(&sources.refused_keys));
     let mut results = Vec::new();
     for chain in &sources.chains {
         match check(chain, options, &keys) {
@@ -125,8 +125,8 @@ fn look_into(
             Err(problem) => found.unreadable(&chain.label, problem),
         }
     }
-    results.extend(Checked::against_meta(sources)?);
-    results.extend(sources.contradictions.iter().map(|said| Checked::contradiction(path, said)));
+    results.extend(CheckedChain::compare_with_meta(sources)?);
+    results.extend(sources.contradictions.iter().map(|said| CheckedChain::contradiction(path, said)));
     if !arguments.json.json {
         results.iter().for_each(|result| print(result, options));
     }
@@ -135,7 +135,7 @@ fn look_into(
 }
 
 /// All that holds chains of this user.
-fn own_places(home: &Home) -> Result<Vec<PathBuf>> {
+fn own_places(home: &TrailHome) -> Result<Vec<PathBuf>> {
     let places = home.places();
     if places.is_empty() {
         let message = format!("There are no chains in `{}` yet.", home.root().display());
@@ -150,14 +150,14 @@ fn own_places(home: &Home) -> Result<Vec<PathBuf>> {
 pub(super) fn given_keys(hex: &[String]) -> Result<Option<KeySet>> {
     let mut keys = KeySet::default();
     for hex in hex {
-        keys.add(PublicKey::from_hex(hex.trim())?, Origin::Given);
+        keys.add(PublicKey::from_hex(hex.trim())?, KeyOrigin::Given);
     }
     Ok((!hex.is_empty()).then_some(keys))
 }
 
-fn one_chain_only(arguments: &Arguments, sources: &Sources) -> Result<()> {
-    let single =
-        matches!(sources.kind, Kind::Database | Kind::Documents | Kind::Json) && sources.chains.len() <= 1;
+fn one_chain_only(arguments: &TrailVerifyArgs, sources: &ChainSources) -> Result<()> {
+    let single = matches!(sources.kind, SourceKind::Database | SourceKind::Documents | SourceKind::Json)
+        && sources.chains.len() <= 1;
     if arguments.since.is_none() || (single && arguments.paths.len() == 1) {
         return Ok(());
     }
@@ -165,7 +165,7 @@ fn one_chain_only(arguments: &Arguments, sources: &Sources) -> Result<()> {
         .fix("Name the one chain database that it is about, or PATH#TENANT in one of many."))
 }
 
-fn print(checked: &Checked, options: &Options) {
+fn print(checked: &CheckedChain, options: &VerifyOptions) {
     let label = inert_line(&checked.label);
     let (verified, total) = (checked.verified(), checked.total());
     if checked.valid() && total == 0 {
@@ -192,7 +192,7 @@ fn print(checked: &Checked, options: &Options) {
     }
 }
 
-fn conclude(checked: &[Checked], options: &Options) {
+fn conclude(checked: &[CheckedChain], options: &VerifyOptions) {
     match checked {
         [] => output::line("no chains here: nothing was verified"),
         [only] if only.valid() => {
@@ -203,14 +203,17 @@ fn conclude(checked: &[Checked], options: &Options) {
         [_] => {}
         several => {
             let broken = several.iter().filter(|one| !one.valid()).count();
-            let records: u64 = several.iter().map(Checked::verified).sum();
+            let records: u64 = several.iter().map(CheckedChain::verified).sum();
             output::talk(format_args!(
                 "{} chain(s), {records} record(s) verified, {broken} broken",
                 several.len()
             ));
         }
     }
-    if checked.iter().flat_map(Checked::signers).any(|(_, _, standing)| standing == Origin::Bundled.as_str())
+    if checked
+        .iter()
+        .flat_map(CheckedChain::signers)
+        .any(|(_, _, standing)| standing == KeyOrigin::Bundled.as_str())
     {
         output::talk(format_args!(
             "{} a key came with the data, as a forger's would; `capsid key pin` or --pubkey with the signer's own",
@@ -223,7 +226,7 @@ fn conclude(checked: &[Checked], options: &Options) {
 }
 
 /// One object that reads the same for one chain and for many.
-fn summary(found: &Found) -> Value {
+fn summary(found: &VerifyResults) -> Value {
     let checked = &found.checked;
     let first_broken = checked.iter().find(|one| !one.valid());
     let unreadable: Vec<Value> = found
@@ -234,11 +237,11 @@ fn summary(found: &Found) -> Value {
     let cannot_read = found.unreadable.first().map(|(_, problem)| problem.message.clone());
     json!({
         "valid": first_broken.is_none() && unreadable.is_empty(),
-        "verified": checked.iter().map(Checked::verified).sum::<u64>(),
-        "total": checked.iter().map(Checked::total).sum::<u64>(),
-        "broken_at": first_broken.and_then(Checked::broken_at),
-        "error": first_broken.and_then(Checked::error).or(cannot_read),
-        "chains": checked.iter().map(Checked::to_json).collect::<Vec<_>>(),
+        "verified": checked.iter().map(CheckedChain::verified).sum::<u64>(),
+        "total": checked.iter().map(CheckedChain::total).sum::<u64>(),
+        "broken_at": first_broken.and_then(CheckedChain::broken_at),
+        "error": first_broken.and_then(CheckedChain::error).or(cannot_read),
+        "chains": checked.iter().map(CheckedChain::to_json).collect::<Vec<_>>(),
         "unreadable": unreadable,
     })
 }

@@ -1,14 +1,17 @@
 //! `capsid trail verify-meta`: whether every finished conversation is still there, whole.
 
-use super::Json;
-use super::chains::{number_and_hash, own_keys, tell_refused};
+use super::JsonFlag;
+use super::chains::{number_and_hash, own_keys, print_refused};
 use super::verify::given_keys;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value, json};
-use capsid_seal::Home;
+use capsid_seal::TrailHome;
 use capsid_seal::keys::KeySet;
-use capsid_seal::meta::{Checked, MetaReport, Options, Pin, PinnedHead, Status, verify_meta};
+use capsid_seal::meta::{
+    CheckedConversation, ConversationStatus, MetaReport, MetaVerifyOptions, PinResult, PinnedHead,
+    verify_meta,
+};
 use clap::Args;
 
 /// Compare every conversation with the meta-chain: intact, grown, truncated, altered, missing or unsealed.
@@ -22,7 +25,7 @@ Examples:
   capsid trail verify-meta --pinned 127:91a8057c...     compare with the head you noted elsewhere
 
 Exit status: 0 nothing is lost or changed, 1 something is, 2 cannot be read.")]
-pub(super) struct Arguments {
+pub(super) struct TrailVerifyMetaArgs {
     /// Check signatures too, of every record that is looked at.
     #[arg(long)]
     signatures: bool,
@@ -36,7 +39,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LENGTH:HASH", value_parser = pinned)]
     pinned: Option<PinnedHead>,
     #[command(flatten)]
-    pub json: Json,
+    pub json: JsonFlag,
 }
 
 fn pinned(text: &str) -> std::result::Result<PinnedHead, String> {
@@ -44,7 +47,7 @@ fn pinned(text: &str) -> std::result::Result<PinnedHead, String> {
     Ok(PinnedHead { length, hash })
 }
 
-pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
+pub(super) fn run(arguments: &TrailVerifyMetaArgs, home: &TrailHome) -> Result<u8> {
     let given = given_keys(&arguments.pubkey)?;
     let is_given = given.is_some();
     let signatures = arguments.signatures || is_given;
@@ -53,8 +56,8 @@ pub(super) fn run(arguments: &Arguments, home: &Home) -> Result<u8> {
         None if signatures => own_keys(home),
         None => KeySet::default(),
     };
-    tell_refused(&keys.refused);
-    let options = Options { signatures, deep: arguments.deep, pinned: arguments.pinned.clone() };
+    print_refused(&keys.refused);
+    let options = MetaVerifyOptions { signatures, deep: arguments.deep, pinned: arguments.pinned.clone() };
     if home.root().join("index.json").is_file() && !home.chains().is_dir() {
         let message = format!("`{}` is a bundle, not a home.", home.root().display());
         return Err(Problem::new(Code::ChainUnreadable, message)
@@ -92,10 +95,10 @@ fn print(report: &MetaReport) {
         output::line(format_args!("  {} there is no meta-chain yet", paint(WARN, "note:")));
     }
     if let Some(pin) = report.pin {
-        output::line(format_args!("  pinned head: {}", told_pin(pin)));
+        output::line(format_args!("  pinned head: {}", describe_pin(pin)));
     }
     for conversation in &report.conversations {
-        output::line(format_args!("  - {}", told(conversation)));
+        output::line(format_args!("  - {}", describe_conversation(conversation)));
     }
     if let Some(head) = head {
         output::talk(format_args!(
@@ -107,11 +110,14 @@ fn print(report: &MetaReport) {
     }
 }
 
-fn told(conversation: &Checked) -> String {
+fn describe_conversation(conversation: &CheckedConversation) -> String {
     let style = match conversation.status {
-        Status::Intact => GOOD,
-        Status::Grown | Status::Unsealed | Status::Unproved => WARN,
-        Status::Truncated | Status::Altered | Status::Missing | Status::Unreadable => BAD,
+        ConversationStatus::Intact => GOOD,
+        ConversationStatus::Grown | ConversationStatus::Unsealed | ConversationStatus::Unproved => WARN,
+        ConversationStatus::Truncated
+        | ConversationStatus::Altered
+        | ConversationStatus::Missing
+        | ConversationStatus::Unreadable => BAD,
     };
     let name = format!("{}/{}", inert_line(&conversation.tool), inert_line(&conversation.session));
     let mut line = format!("{name}: {}", paint(style, conversation.status.as_str()));
@@ -125,12 +131,12 @@ fn told(conversation: &Checked) -> String {
     line
 }
 
-fn told_pin(pin: Pin) -> String {
+fn describe_pin(pin: PinResult) -> String {
     match pin {
-        Pin::Head => paint(GOOD, "is the head"),
-        Pin::Ancestor => paint(GOOD, "is there, and the chain went on from it"),
-        Pin::Truncated => paint(BAD, "is gone: the meta-chain is shorter than it was"),
-        Pin::Altered => paint(BAD, "is not what stands at its place: the meta-chain was rewritten"),
+        PinResult::Head => paint(GOOD, "is the head"),
+        PinResult::Ancestor => paint(GOOD, "is there, and the chain went on from it"),
+        PinResult::Truncated => paint(BAD, "is gone: the meta-chain is shorter than it was"),
+        PinResult::Altered => paint(BAD, "is not what stands at its place: the meta-chain was rewritten"),
     }
 }
 
@@ -161,10 +167,10 @@ fn document(report: &MetaReport) -> Value {
         "error": failure.or(gone),
         "head": report.head().map(|head| json!({"length": head.length, "hash": head.hash})),
         "pinned": report.pin.map(|pin| match pin {
-            Pin::Head => "head",
-            Pin::Ancestor => "ancestor",
-            Pin::Truncated => "truncated",
-            Pin::Altered => "altered",
+            PinResult::Head => "head",
+            PinResult::Ancestor => "ancestor",
+            PinResult::Truncated => "truncated",
+            PinResult::Altered => "altered",
         }),
         "conversations": conversations,
     })

@@ -1,12 +1,12 @@
 //! The knowledge graph: taking back what somebody told it.
 
-use super::subject::{Who, find};
-use super::{Done, OPERATOR, Why, With, not_found};
+use super::subject::{AdminSubject, find};
+use super::{AdminOutcome, OPERATOR, ReasonArgs, WithCommon, not_found};
 use capsid_model::{Code, Problem, Result, json};
 use capsid_store::Store;
-use capsid_store::audit::{self, Change};
+use capsid_store::audit::{self, AuditChange};
 use capsid_store::db::tx::Tx;
-use capsid_store::graph::{self, Forget, Forgotten, Which};
+use capsid_store::graph::{self, ForgetOutcome, ForgetSelection, ForgetSummary};
 use capsid_store::ledger::{node_account, user_account};
 use capsid_store::{accounts, nodes};
 use clap::{Args, Subcommand};
@@ -16,8 +16,8 @@ use clap::{Args, Subcommand};
 #[command(after_help = "\
 Examples:
   capsid hub admin graph forget node:node_e5f6a7b8c9d0e1f2 --dry-run")]
-pub enum Graph {
-    Forget(With<ForgetTold>),
+pub enum GraphCommand {
+    Forget(WithCommon<ForgetGraphArgs>),
 }
 
 /// Take back everything that a node or an account told the knowledge graph. What others told, and what the hub itself
@@ -28,7 +28,7 @@ Examples:
   capsid hub admin graph forget node:node_e5f6a7b8c9d0e1f2 --dry-run
   capsid hub admin graph forget node:node_e5f6a7b8c9d0e1f2 --reason spam
   capsid hub admin graph forget eve@example.org --reason 'it told of people' --json")]
-pub struct ForgetTold {
+pub struct ForgetGraphArgs {
     /// Who told it, as the graph names it: `node:ID` or `user:ID`. Also a node's id or an account's e-mail address.
     #[arg(value_name = "WHO")]
     who: String,
@@ -38,23 +38,23 @@ pub struct ForgetTold {
     dry_run: bool,
 
     #[command(flatten)]
-    why: Why,
+    why: ReasonArgs,
 }
 
 /// Takes back what somebody told, or tells how much that is.
-pub fn forget(store: &Store, asked: &ForgetTold) -> Result<Done> {
+pub fn forget(store: &Store, asked: &ForgetGraphArgs) -> Result<AdminOutcome> {
     let named = asked.who.trim().to_owned();
     let (teller, gone) = if asked.dry_run {
         store.read_now(move |tx| {
-            let teller = teller(tx, &named)?;
-            let told = graph::told_by(tx, &teller.name())?;
+            let teller = find_author(tx, &named)?;
+            let told = graph::count_statements_by(tx, &teller.name())?;
             Ok((teller, told))
         })?
     } else {
         let why = asked.why.clone();
         store.write_now(move |tx| {
-            let teller = teller(tx, &named)?;
-            let gone = take_back(tx, &teller, &why)?;
+            let teller = find_author(tx, &named)?;
+            let gone = forget_statements(tx, &teller, &why)?;
             Ok((teller, gone))
         })?
     };
@@ -66,16 +66,16 @@ pub fn forget(store: &Store, asked: &ForgetTold) -> Result<Done> {
     let value = json!({
         "ok": true, "teller": name, "dry_run": asked.dry_run, "entities": gone.entities, "relations": gone.relations,
     });
-    Ok(Done { line, value })
+    Ok(AdminOutcome { line, value })
 }
 
 /// Who told something: what the audit calls it, and its id.
-struct Teller {
+struct GraphAuthor {
     kind: &'static str,
     id: String,
 }
 
-impl Teller {
+impl GraphAuthor {
     fn node(id: impl Into<String>) -> Self {
         Self { kind: "node", id: id.into() }
     }
@@ -90,31 +90,31 @@ impl Teller {
     }
 }
 
-fn teller(tx: &mut dyn Tx, text: &str) -> Result<Teller> {
+fn find_author(tx: &mut dyn Tx, text: &str) -> Result<GraphAuthor> {
     if let Some(id) = text.strip_prefix("node:") {
-        return nodes::get(tx, id)?.map(|_| Teller::node(id)).ok_or_else(|| not_found("node", id));
+        return nodes::get(tx, id)?.map(|_| GraphAuthor::node(id)).ok_or_else(|| not_found("node", id));
     }
     if let Some(id) = text.strip_prefix("user:") {
-        return accounts::get(tx, id)?.map(|_| Teller::user(id)).ok_or_else(|| not_found("account", id));
+        return accounts::get(tx, id)?.map(|_| GraphAuthor::user(id)).ok_or_else(|| not_found("account", id));
     }
     Ok(match find(tx, text)? {
-        Who::User(user) => Teller::user(user.user_id),
-        Who::Node(node) => Teller::node(node.node_id),
+        AdminSubject::User(user) => GraphAuthor::user(user.user_id),
+        AdminSubject::Node(node) => GraphAuthor::node(node.node_id),
     })
 }
 
 /// Takes back everything, and writes it down where there was anything.
-fn take_back(tx: &mut dyn Tx, teller: &Teller, why: &Why) -> Result<Forgotten> {
-    let gone = match graph::forget(tx, &teller.name(), &Which::Everything)? {
-        Forget::Done(gone) => gone,
-        Forget::Refused(_) => {
+fn forget_statements(tx: &mut dyn Tx, teller: &GraphAuthor, why: &ReasonArgs) -> Result<ForgetSummary> {
+    let gone = match graph::forget_statements(tx, &teller.name(), &ForgetSelection::Everything)? {
+        ForgetOutcome::Done(gone) => gone,
+        ForgetOutcome::Refused(_) => {
             return Err(Problem::new(Code::ChangeRefused, "What was told could not be taken back."));
         }
     };
-    if gone != Forgotten::default() {
+    if gone != ForgetSummary::default() {
         let by = why.by();
         let (subject, before) = (teller.id.as_str(), amount(&gone));
-        let change = Change {
+        let change = AuditChange {
             kind: teller.kind,
             subject,
             action: "graph_forget",
@@ -127,6 +127,6 @@ fn take_back(tx: &mut dyn Tx, teller: &Teller, why: &Why) -> Result<Forgotten> {
     Ok(gone)
 }
 
-fn amount(told: &Forgotten) -> String {
+fn amount(told: &ForgetSummary) -> String {
     format!("{} notes on things and {} relations", told.entities, told.relations)
 }

@@ -1,18 +1,18 @@
 //! Money: what there is, who holds it and how it moved; and credits that the operator hands out.
 
-use super::list::{Found, one_more, show};
-use super::subject::{Who, find};
-use super::{Done, OPERATOR};
+use super::list::{LimitedList, one_more, show};
+use super::subject::{AdminSubject, find};
+use super::{AdminOutcome, OPERATOR};
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_hub::random::{Random, SystemRandom};
 use capsid_model::text::inert_line;
 use capsid_model::time::Time;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
 use capsid_rules::credits;
-use capsid_store::audit::{self, Change};
+use capsid_store::audit::{self, AuditChange};
 use capsid_store::db::tx::Tx;
-use capsid_store::ledger::statement::{self, CSV_HEAD, Filter, Line, Supply};
-use capsid_store::ledger::{self, HUB, MINT, Moved, Transfer};
+use capsid_store::ledger::statement::{self, CSV_HEAD, CreditSupply, StatementFilter, StatementLine};
+use capsid_store::ledger::{self, HUB, MINT, Transfer, TransferOutcome};
 use capsid_store::{Store, params};
 use clap::Args;
 
@@ -24,7 +24,7 @@ Examples:
   capsid hub admin ledger node_e5f6a7b8c9d0e1f2
   capsid hub admin ledger ann@example.org --csv > ann.csv
   capsid hub admin ledger hold:bounty:bounty_1767225600000_a1b2c3 --json")]
-pub struct Ledger {
+pub struct LedgerArgs {
     /// A node, an account's e-mail address, `hub`, `mint`, or an account as the ledger names it.
     #[arg(value_name = "ACCOUNT")]
     account: Option<String>,
@@ -44,7 +44,7 @@ pub struct Ledger {
 Examples:
   capsid hub admin grant-credits ann@example.org 50 --reason 'for the workshop'
   capsid hub admin grant-credits ann@example.org 50 --reason 'for the workshop' --reference workshop-ann")]
-pub struct GrantCredits {
+pub struct GrantCreditsArgs {
     /// The node or the account's e-mail address.
     #[arg(value_name = "NODE|EMAIL")]
     who: String,
@@ -69,7 +69,7 @@ const PAGE: u32 = 10_000;
 const LONGEST: usize = 100;
 
 /// Shows what there is, or the movements of one account.
-pub fn ledger(store: &Store, asked: &Ledger, as_json: bool) -> Result<u8> {
+pub fn ledger(store: &Store, asked: &LedgerArgs, as_json: bool) -> Result<u8> {
     let limit = asked.limit.unwrap_or(USUAL);
     let Some(named) = &asked.account else { return overview(store, limit, as_json) };
     let named = named.trim().to_owned();
@@ -79,14 +79,14 @@ pub fn ledger(store: &Store, asked: &Ledger, as_json: bool) -> Result<u8> {
     }
     let (account, balance, lines) = store.read_now(move |tx| {
         let account = account_of(tx, &named)?;
-        let lines = statement::lines(tx, &Filter::of(&account), one_more(limit))?;
+        let lines = statement::lines(tx, &StatementFilter::for_account(&account), one_more(limit))?;
         Ok((account.clone(), ledger::balance(tx, &account)?, lines))
     })?;
-    let found = Found::of(lines, limit);
+    let found = LimitedList::from_limited(lines, limit);
     if as_json {
         let entries: Vec<Value> = found.items.iter().map(line_value).collect();
         output::document(&json!({
-            "account": account, "balance": credits::shown(balance), "count": entries.len(),
+            "account": account, "balance": credits::to_decimal(balance), "count": entries.len(),
             "has_more": found.has_more, "entries": entries,
         }));
         return Ok(0);
@@ -100,10 +100,13 @@ pub fn ledger(store: &Store, asked: &Ledger, as_json: bool) -> Result<u8> {
 /// Writes movements for a spreadsheet, a page at a time, so that an account with a long history needs no more memory.
 fn csv(store: &Store, account: &str, limit: Option<u32>) -> Result<u8> {
     output::lines(CSV_HEAD);
-    let (mut filter, mut left) = (Filter::of(account), limit);
+    let (mut filter, mut left) = (StatementFilter::for_account(account), limit);
     loop {
         let (page, wanted) = (left.unwrap_or(PAGE).min(PAGE), filter.clone());
-        let found = Found::of(store.read_now(move |tx| statement::lines(tx, &wanted, one_more(page)))?, page);
+        let found = LimitedList::from_limited(
+            store.read_now(move |tx| statement::lines(tx, &wanted, one_more(page)))?,
+            page,
+        );
         output::lines(&statement::csv_rows(&found.items));
         left = left.map(|left| left - page);
         match found.items.last() {
@@ -126,17 +129,16 @@ fn account_of(tx: &mut dyn Tx, named: &str) -> Result<String> {
         return Ok(named.to_owned());
     }
     Ok(match find(tx, named)? {
-        Who::User(user) => ledger::user_account(&user.user_id),
-        Who::Node(node) => ledger::node_account(&node.node_id),
+        AdminSubject::User(user) => ledger::user_account(&user.user_id),
+        AdminSubject::Node(node) => ledger::node_account(&node.node_id),
     })
 }
 
 fn overview(store: &Store, limit: u32, as_json: bool) -> Result<u8> {
     let (supply, largest) =
         store.read_now(move |tx| Ok((statement::supply(tx)?, statement::largest(tx, one_more(limit))?)))?;
-    let largest = Found::of(largest, limit);
-    let holder =
-        |(account, balance): &(String, i64)| json!({"account": account, "balance": credits::shown(*balance)});
+    let largest = LimitedList::from_limited(largest, limit);
+    let holder = |(account, balance): &(String, i64)| json!({"account": account, "balance": credits::to_decimal(*balance)});
     if as_json {
         let mut told = supply_value(&supply);
         told["accounts"] = largest.items.iter().map(holder).collect();
@@ -167,15 +169,15 @@ fn overview(store: &Store, limit: u32, as_json: bool) -> Result<u8> {
     Ok(if supply.sum == 0 { 0 } else { 1 })
 }
 
-fn supply_value(supply: &Supply) -> Value {
+fn supply_value(supply: &CreditSupply) -> Value {
     json!({
-        "minted": credits::shown(supply.minted), "circulating": credits::shown(supply.circulating),
-        "escrow": credits::shown(supply.escrow), "staked": credits::shown(supply.staked),
-        "hub": credits::shown(supply.hub), "sum": credits::shown(supply.sum), "transfers": supply.transfers,
+        "minted": credits::to_decimal(supply.minted), "circulating": credits::to_decimal(supply.circulating),
+        "escrow": credits::to_decimal(supply.escrow), "staked": credits::to_decimal(supply.staked),
+        "hub": credits::to_decimal(supply.hub), "sum": credits::to_decimal(supply.sum), "transfers": supply.transfers,
     })
 }
 
-fn line_row(line: &Line) -> Vec<String> {
+fn line_row(line: &StatementLine) -> Vec<String> {
     let style = if line.delta < 0 { BAD } else { GOOD };
     let sign = if line.delta < 0 { "" } else { "+" };
     vec![
@@ -188,16 +190,16 @@ fn line_row(line: &Line) -> Vec<String> {
     ]
 }
 
-fn line_value(line: &Line) -> Value {
+fn line_value(line: &StatementLine) -> Value {
     json!({
         "at": Time(line.at).iso(), "kind": line.kind, "reference": line.reference,
-        "delta": credits::shown(line.delta), "balance_after": credits::shown(line.balance_after),
+        "delta": credits::to_decimal(line.delta), "balance_after": credits::to_decimal(line.balance_after),
         "counterparty": line.counterparty,
     })
 }
 
 /// Hands out credits.
-pub fn grant(store: &Store, asked: &GrantCredits) -> Result<Done> {
+pub fn grant(store: &Store, asked: &GrantCreditsArgs) -> Result<AdminOutcome> {
     let amount = credits::from_shown(asked.amount).filter(|amount| *amount > 0).ok_or_else(|| {
         Problem::new(Code::InputInvalid, "Credits are more than zero and exact to a thousandth.")
             .fix("Give an amount such as 50 or 0.5.")
@@ -207,17 +209,17 @@ pub fn grant(store: &Store, asked: &GrantCredits) -> Result<Done> {
     let (who, reason, now) = (asked.who.trim().to_owned(), asked.reason.clone(), SystemClock.now());
     let (account, balance, moved) = store.write_now(move |tx| {
         let (kind, subject, account) = match find(tx, &who)? {
-            Who::User(user) => ("user", user.user_id.clone(), ledger::user_account(&user.user_id)),
-            Who::Node(node) => ("node", node.node_id.clone(), ledger::node_account(&node.node_id)),
+            AdminSubject::User(user) => ("user", user.user_id.clone(), ledger::user_account(&user.user_id)),
+            AdminSubject::Node(node) => ("node", node.node_id.clone(), ledger::node_account(&node.node_id)),
         };
         let gift = Transfer { reference: &reference, kind: "grant", from: MINT, to: &account, amount };
         if ledger::find(tx, &reference)?.is_some_and(|kept| !kept.is(&gift)) {
             return Err(reference_used());
         }
         let moved = ledger::transfer(tx, gift, now)?;
-        if moved == Moved::Done {
+        if moved == TransferOutcome::Done {
             let after = credits::text(amount);
-            let change = Change {
+            let change = AuditChange {
                 kind,
                 subject: &subject,
                 action: "grant_credits",
@@ -230,9 +232,9 @@ pub fn grant(store: &Store, asked: &GrantCredits) -> Result<Done> {
         let balance = ledger::balance(tx, &account)?;
         Ok((account, balance, moved))
     })?;
-    let (who, granted) = (asked.who.trim(), if moved == Moved::Done { amount } else { 0 });
+    let (who, granted) = (asked.who.trim(), if moved == TransferOutcome::Done { amount } else { 0 });
     let line = match moved {
-        Moved::Done => format!(
+        TransferOutcome::Done => format!(
             "{who} got {} and holds {}. The reference is {name}.",
             credits::text(amount),
             credits::text(balance)
@@ -243,11 +245,11 @@ pub fn grant(store: &Store, asked: &GrantCredits) -> Result<Done> {
             credits::text(balance)
         ),
     };
-    Ok(Done {
+    Ok(AdminOutcome {
         line,
         value: json!({
-            "ok": true, "account": account, "granted": credits::shown(granted), "reference": name,
-            "already_granted": moved != Moved::Done, "balance": credits::shown(balance),
+            "ok": true, "account": account, "granted": credits::to_decimal(granted), "reference": name,
+            "already_granted": moved != TransferOutcome::Done, "balance": credits::to_decimal(balance),
         }),
     })
 }

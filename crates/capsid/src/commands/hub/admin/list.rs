@@ -1,15 +1,15 @@
 //! Looking: who and what there is, and what happened to it.
 
-use super::subject::{Who, find};
+use super::subject::{AdminSubject, find};
 use super::{assets, users};
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::time::Time;
 use capsid_model::{Code, Problem, Result, Value, json};
 use capsid_rules::{credits, lifecycle};
-use capsid_store::accounts::User;
+use capsid_store::accounts::UserRow;
 use capsid_store::accounts::admin;
-use capsid_store::accounts::admin::{AssetLine, NodeLine};
+use capsid_store::accounts::admin::{AdminAssetRow, AdminNodeRow};
 use capsid_store::assets::id::AssetId;
 use capsid_store::work::{bounties, tasks};
 use capsid_store::{Store, audit};
@@ -22,9 +22,9 @@ use clap::{Args, ValueEnum};
                   capsid hub admin list assets --status quarantined --json\n\n\
                   Bounties, tasks, webhooks and the ledger have commands of their own."
 )]
-pub struct List {
+pub struct AdminListArgs {
     /// What to list.
-    what: Kind,
+    what: AdminListKind,
 
     /// Only those: active or banned accounts; active, quarantined, banned or flagged nodes; assets of a status.
     #[arg(long, value_name = "STATUS")]
@@ -37,7 +37,7 @@ pub struct List {
 
 /// What can be listed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Kind {
+enum AdminListKind {
     /// Accounts.
     Users,
     /// Nodes.
@@ -50,7 +50,7 @@ enum Kind {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  capsid hub admin audit node_e5f6a7b8c9d0e1f2\n  \
                   capsid hub admin audit ann@example.org --json")]
-pub struct Audit {
+pub struct AuditArgs {
     /// The node, the account's e-mail address, or the id of the asset, the bounty or the task.
     #[arg(value_name = "SUBJECT")]
     subject: String,
@@ -61,34 +61,40 @@ pub struct Audit {
 }
 
 /// Lists accounts, nodes or assets.
-pub fn list(store: &Store, asked: &List, as_json: bool) -> Result<u8> {
+pub fn list(store: &Store, asked: &AdminListArgs, as_json: bool) -> Result<u8> {
     let (status, limit) = (asked.status.clone(), one_more(asked.limit));
     asked.what.check(status.as_deref())?;
     match asked.what {
-        Kind::Users => {
+        AdminListKind::Users => {
             let wanted = status.map(|status| status == "banned");
             let found = store.read_now(move |tx| admin::list_users(tx, wanted, limit))?;
-            show("users", &Found::of(found, asked.limit), as_json, users::shown, user_row);
+            show(
+                "users",
+                &LimitedList::from_limited(found, asked.limit),
+                as_json,
+                users::user_json,
+                user_row,
+            );
         }
-        Kind::Nodes => {
+        AdminListKind::Nodes => {
             let found = store.read_now(move |tx| admin::list_nodes(tx, status.as_deref(), limit))?;
-            show("nodes", &Found::of(found, asked.limit), as_json, node_value, node_row);
+            show("nodes", &LimitedList::from_limited(found, asked.limit), as_json, node_value, node_row);
         }
-        Kind::Assets => {
+        AdminListKind::Assets => {
             let found = store.read_now(move |tx| admin::list_assets(tx, status.as_deref(), limit))?;
-            show("assets", &Found::of(found, asked.limit), as_json, asset_value, asset_row);
+            show("assets", &LimitedList::from_limited(found, asked.limit), as_json, asset_value, asset_row);
         }
     }
     Ok(0)
 }
 
-impl Kind {
+impl AdminListKind {
     /// A word that no status has would find nothing, and look like an answer.
     fn check(self, status: Option<&str>) -> Result<()> {
         let words: Vec<&str> = match self {
             Self::Users => vec!["active", "banned"],
             Self::Nodes => vec!["active", "quarantined", "banned", "flagged"],
-            Self::Assets => lifecycle::Status::ALL.iter().map(|status| status.as_str()).collect(),
+            Self::Assets => lifecycle::AssetStatus::ALL.iter().map(|status| status.as_str()).collect(),
         };
         match status {
             Some(status) if !words.contains(&status) => {
@@ -101,14 +107,14 @@ impl Kind {
 }
 
 /// What was found, at most so many as were asked for, and whether there is more.
-pub(super) struct Found<T> {
+pub(super) struct LimitedList<T> {
     pub(super) items: Vec<T>,
     pub(super) has_more: bool,
 }
 
-impl<T> Found<T> {
+impl<T> LimitedList<T> {
     /// Cuts what was found to a limit. One more than the limit was looked for.
-    pub(super) fn of(mut items: Vec<T>, limit: u32) -> Self {
+    pub(super) fn from_limited(mut items: Vec<T>, limit: u32) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let has_more = items.len() > limit;
         items.truncate(limit);
@@ -130,7 +136,7 @@ pub(super) fn one_more(limit: u32) -> i64 {
 
 pub(super) fn show<T>(
     name: &str,
-    found: &Found<T>,
+    found: &LimitedList<T>,
     as_json: bool,
     value: impl Fn(&T) -> Value,
     row: impl Fn(&T) -> Vec<String>,
@@ -147,7 +153,7 @@ pub(super) fn show<T>(
     found.hint();
 }
 
-fn user_row(user: &User) -> Vec<String> {
+fn user_row(user: &UserRow) -> Vec<String> {
     let status = if user.banned_at.is_some() { "banned" } else { "active" };
     vec![
         paint(NAME, inert_line(&user.email)),
@@ -158,7 +164,7 @@ fn user_row(user: &User) -> Vec<String> {
     ]
 }
 
-fn node_row(node: &NodeLine) -> Vec<String> {
+fn node_row(node: &AdminNodeRow) -> Vec<String> {
     let mut told = coloured(&node.status);
     if node.flag.is_some() {
         told = format!("{told} {}", paint(WARN, "flagged"));
@@ -173,19 +179,19 @@ fn node_row(node: &NodeLine) -> Vec<String> {
     ]
 }
 
-fn node_value(node: &NodeLine) -> Value {
+fn node_value(node: &AdminNodeRow) -> Value {
     let moment = |at: i64| Time(at).iso();
     json!({
         "node_id": node.node_id, "name": node.name, "status": node.status, "flag": node.flag,
         "secret_state": node.secret_state, "owner": node.owner, "reputation": node.reputation,
         "reputation_set": node.reputation_set, "cooldown_until": node.cooldown_until.map(moment),
-        "total_published": node.total_published, "credit_balance": credits::shown(node.balance),
+        "total_published": node.total_published, "credit_balance": credits::to_decimal(node.balance),
         "created_at": moment(node.created_at), "last_seen_at": moment(node.last_seen_at),
         "claimed_at": node.claimed_at.map(moment),
     })
 }
 
-fn asset_row(asset: &AssetLine) -> Vec<String> {
+fn asset_row(asset: &AdminAssetRow) -> Vec<String> {
     vec![
         paint(NAME, asset.asset_id),
         asset.asset_type.clone(),
@@ -197,7 +203,7 @@ fn asset_row(asset: &AssetLine) -> Vec<String> {
     ]
 }
 
-fn asset_value(asset: &AssetLine) -> Value {
+fn asset_value(asset: &AdminAssetRow) -> Value {
     json!({
         "asset_id": asset.asset_id.to_string(), "asset_type": asset.asset_type, "status": asset.status,
         "node_id": asset.node_id, "gdi_score": asset.gdi, "safety": asset.safety,
@@ -219,7 +225,7 @@ pub(super) fn day(at: i64) -> String {
 }
 
 /// Tells what happened to a thing.
-pub fn audit(store: &Store, asked: &Audit, as_json: bool) -> Result<u8> {
+pub fn audit(store: &Store, asked: &AuditArgs, as_json: bool) -> Result<u8> {
     let (named, limit) = (asked.subject.trim().to_owned(), one_more(asked.limit));
     let entries = store.read_now(move |tx| {
         let (kind, subject) = match AssetId::parse(&named) {
@@ -228,13 +234,13 @@ pub fn audit(store: &Store, asked: &Audit, as_json: bool) -> Result<u8> {
             None if bounties::get(tx, &named)?.is_some() => ("bounty", named.clone()),
             None if tasks::get(tx, &named)?.is_some() => ("task", named.clone()),
             None => match find(tx, &named)? {
-                Who::User(user) => ("user", user.user_id),
-                Who::Node(node) => ("node", node.node_id),
+                AdminSubject::User(user) => ("user", user.user_id),
+                AdminSubject::Node(node) => ("node", node.node_id),
             },
         };
-        audit::of(tx, kind, &subject, limit)
+        audit::list_for_subject(tx, kind, &subject, limit)
     })?;
-    let found = Found::of(entries, asked.limit);
+    let found = LimitedList::from_limited(entries, asked.limit);
     let entries = &found.items;
     if as_json {
         let values: Vec<Value> = entries

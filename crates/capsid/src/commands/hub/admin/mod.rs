@@ -10,13 +10,13 @@ mod users;
 mod webhooks;
 mod work;
 
-use super::Place;
-use crate::cli::Json;
+use super::HubLocation;
+use crate::cli::JsonFlag;
 use crate::output::{self, GOOD, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value};
-use capsid_rules::lifecycle::Change;
-use capsid_store::accounts::admin::By;
+use capsid_rules::lifecycle::AssetEvent;
+use capsid_store::accounts::admin::AdminAction;
 use clap::{Args, Subcommand};
 
 /// How the audit names whoever uses this command.
@@ -34,80 +34,80 @@ Examples:
   capsid hub admin bounties --status matched
   capsid hub admin graph forget node:node_e5f6a7b8c9d0e1f2 --reason spam
   capsid hub admin audit node_e5f6a7b8c9d0e1f2 --data /var/lib/capsid/hub")]
-pub struct Arguments {
+pub struct HubAdminArgs {
     #[command(subcommand)]
-    action: Action,
+    action: AdminCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
-    CreateUser(With<users::Create>),
-    GrantAdmin(With<users::Grant>),
-    RevokeAdmin(With<users::Revoke>),
-    ResetPassword(With<users::ResetPassword>),
-    List(With<list::List>),
-    Ban(With<subject::Ban>),
-    Unban(With<subject::Unban>),
-    Quarantine(With<subject::Quarantine>),
-    Release(With<subject::Release>),
-    Promote(With<assets::Promote>),
-    Reject(With<assets::Reject>),
-    Unflag(With<nodes::Unflag>),
-    ResetSecret(With<nodes::ResetSecret>),
-    SetReputation(With<nodes::SetReputation>),
-    Audit(With<list::Audit>),
-    Ledger(With<ledger::Ledger>),
-    GrantCredits(With<ledger::GrantCredits>),
-    Bounties(With<work::Bounties>),
-    Tasks(With<work::Tasks>),
-    Webhooks(With<webhooks::Webhooks>),
+enum AdminCommand {
+    CreateUser(WithCommon<users::CreateUserArgs>),
+    GrantAdmin(WithCommon<users::GrantAdminArgs>),
+    RevokeAdmin(WithCommon<users::RevokeAdminArgs>),
+    ResetPassword(WithCommon<users::ResetPasswordArgs>),
+    List(WithCommon<list::AdminListArgs>),
+    Ban(WithCommon<subject::BanArgs>),
+    Unban(WithCommon<subject::UnbanArgs>),
+    Quarantine(WithCommon<subject::QuarantineArgs>),
+    Release(WithCommon<subject::ReleaseArgs>),
+    Promote(WithCommon<assets::PromoteAssetArgs>),
+    Reject(WithCommon<assets::RejectAssetArgs>),
+    Unflag(WithCommon<nodes::UnflagNodeArgs>),
+    ResetSecret(WithCommon<nodes::ResetSecretArgs>),
+    SetReputation(WithCommon<nodes::SetReputationArgs>),
+    Audit(WithCommon<list::AuditArgs>),
+    Ledger(WithCommon<ledger::LedgerArgs>),
+    GrantCredits(WithCommon<ledger::GrantCreditsArgs>),
+    Bounties(WithCommon<work::AdminBountiesArgs>),
+    Tasks(WithCommon<work::AdminTasksArgs>),
+    Webhooks(WithCommon<webhooks::AdminWebhooksArgs>),
     #[command(subcommand)]
-    Graph(graph::Graph),
+    Graph(graph::GraphCommand),
 }
 
 // An action with what all of them take. What is flattened last describes the command, and a comment for the
 // documentation here would take its place.
 #[derive(Debug, Args)]
-struct With<T: Args> {
+struct WithCommon<T: Args> {
     #[command(flatten)]
-    common: Common,
+    common: AdminCommonArgs,
 
     #[command(flatten)]
     what: T,
 }
 
 #[derive(Debug, Args)]
-struct Common {
+struct AdminCommonArgs {
     #[command(flatten)]
-    place: Place,
+    place: HubLocation,
 
     #[command(flatten)]
-    json: Json,
+    json: JsonFlag,
 }
 
 /// Why something is done.
 #[derive(Debug, Args, Clone)]
-struct Why {
+struct ReasonArgs {
     /// Why, for the audit.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
 
-impl Why {
-    fn by(&self) -> By<'_> {
-        By { actor: OPERATOR, reason: self.reason.as_deref(), now: SystemClock.now() }
+impl ReasonArgs {
+    fn by(&self) -> AdminAction<'_> {
+        AdminAction { actor: OPERATOR, reason: self.reason.as_deref(), now: SystemClock.now() }
     }
 }
 
-impl Arguments {
+impl HubAdminArgs {
     /// Whether problems are to be told as JSON too.
     pub fn json(&self) -> bool {
         self.action.common().json.json
     }
 }
 
-impl Action {
-    fn common(&self) -> &Common {
+impl AdminCommand {
+    fn common(&self) -> &AdminCommonArgs {
         match self {
             Self::CreateUser(with) => &with.common,
             Self::GrantAdmin(with) => &with.common,
@@ -129,53 +129,53 @@ impl Action {
             Self::Bounties(with) => &with.common,
             Self::Tasks(with) => &with.common,
             Self::Webhooks(with) => &with.common,
-            Self::Graph(graph::Graph::Forget(with)) => &with.common,
+            Self::Graph(graph::GraphCommand::Forget(with)) => &with.common,
         }
     }
 }
 
 /// What an action did: a sentence for a person, and the same for a program.
-struct Done {
+struct AdminOutcome {
     line: String,
     value: Value,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments) -> Result<u8> {
+pub fn run(arguments: &HubAdminArgs) -> Result<u8> {
     let common = arguments.action.common();
     let as_json = common.json.json;
     let store = common.place.open_beside()?;
     let done = match &arguments.action {
-        Action::CreateUser(with) => users::create(&store, &with.what, &common.place)?,
-        Action::GrantAdmin(with) => users::grant(&store, &with.what)?,
-        Action::RevokeAdmin(with) => users::revoke(&store, &with.what)?,
-        Action::ResetPassword(with) => users::reset_password(&store, &with.what)?,
-        Action::Ban(with) => subject::ban(&store, &with.what)?,
-        Action::Unban(with) => subject::unban(&store, &with.what)?,
-        Action::Quarantine(with) => subject::quarantine(&store, &with.what)?,
-        Action::Release(with) => subject::release(&store, &with.what)?,
-        Action::Promote(with) => {
+        AdminCommand::CreateUser(with) => users::create(&store, &with.what, &common.place)?,
+        AdminCommand::GrantAdmin(with) => users::grant(&store, &with.what)?,
+        AdminCommand::RevokeAdmin(with) => users::revoke(&store, &with.what)?,
+        AdminCommand::ResetPassword(with) => users::reset_password(&store, &with.what)?,
+        AdminCommand::Ban(with) => subject::ban(&store, &with.what)?,
+        AdminCommand::Unban(with) => subject::unban(&store, &with.what)?,
+        AdminCommand::Quarantine(with) => subject::quarantine(&store, &with.what)?,
+        AdminCommand::Release(with) => subject::release(&store, &with.what)?,
+        AdminCommand::Promote(with) => {
             let rewards = common.place.load(Vec::new())?.config.rewards();
             assets::promote(&store, assets::id(&with.what.asset)?, &with.what.why, rewards)?
         }
-        Action::Reject(with) => {
-            assets::change(&store, assets::id(&with.what.asset)?, Change::Reject, &with.what.why)?
+        AdminCommand::Reject(with) => {
+            assets::change(&store, assets::id(&with.what.asset)?, AssetEvent::Reject, &with.what.why)?
         }
-        Action::Unflag(with) => nodes::unflag(&store, &with.what)?,
-        Action::ResetSecret(with) => nodes::reset_secret(&store, &with.what)?,
-        Action::SetReputation(with) => nodes::set_reputation(&store, &with.what)?,
-        Action::GrantCredits(with) => ledger::grant(&store, &with.what)?,
-        Action::Bounties(with) if with.what.decides() => {
+        AdminCommand::Unflag(with) => nodes::unflag(&store, &with.what)?,
+        AdminCommand::ResetSecret(with) => nodes::reset_secret(&store, &with.what)?,
+        AdminCommand::SetReputation(with) => nodes::set_reputation(&store, &with.what)?,
+        AdminCommand::GrantCredits(with) => ledger::grant(&store, &with.what)?,
+        AdminCommand::Bounties(with) if with.what.decides() => {
             work::decide(&store, &with.what, &common.place.load(Vec::new())?.config)?
         }
-        Action::Webhooks(with) if with.what.changes() => webhooks::change(&store, &with.what)?,
-        Action::Graph(graph::Graph::Forget(with)) => graph::forget(&store, &with.what)?,
-        Action::Ledger(with) => return ledger::ledger(&store, &with.what, as_json),
-        Action::Bounties(with) => return work::list_bounties(&store, &with.what, as_json),
-        Action::Tasks(with) => return work::list_tasks(&store, &with.what, as_json),
-        Action::Webhooks(with) => return webhooks::list(&store, &with.what, as_json),
-        Action::List(with) => return list::list(&store, &with.what, as_json),
-        Action::Audit(with) => return list::audit(&store, &with.what, as_json),
+        AdminCommand::Webhooks(with) if with.what.changes() => webhooks::change(&store, &with.what)?,
+        AdminCommand::Graph(graph::GraphCommand::Forget(with)) => graph::forget(&store, &with.what)?,
+        AdminCommand::Ledger(with) => return ledger::ledger(&store, &with.what, as_json),
+        AdminCommand::Bounties(with) => return work::list_bounties(&store, &with.what, as_json),
+        AdminCommand::Tasks(with) => return work::list_tasks(&store, &with.what, as_json),
+        AdminCommand::Webhooks(with) => return webhooks::list(&store, &with.what, as_json),
+        AdminCommand::List(with) => return list::list(&store, &with.what, as_json),
+        AdminCommand::Audit(with) => return list::audit(&store, &with.what, as_json),
     };
     if as_json {
         output::document(&done.value);

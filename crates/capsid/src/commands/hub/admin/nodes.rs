@@ -1,6 +1,6 @@
 //! Nodes: what the hub holds against them, their secrets and their reputation.
 
-use super::{Done, Why, not_found};
+use super::{AdminOutcome, ReasonArgs, not_found};
 use capsid_hub::random::{Random, SystemRandom};
 use capsid_model::{Code, Problem, Result, json};
 use capsid_store::Store;
@@ -12,12 +12,12 @@ use clap::Args;
 #[command(
     after_help = "Examples:\n  capsid hub admin unflag node_e5f6a7b8c9d0e1f2 --reason 'an honest mistake'"
 )]
-pub struct Unflag {
+pub struct UnflagNodeArgs {
     /// The node.
     node: String,
 
     #[command(flatten)]
-    why: Why,
+    why: ReasonArgs,
 }
 
 /// Give a node another secret and print it once. Whoever has the old one can no longer use it.
@@ -25,12 +25,12 @@ pub struct Unflag {
 #[command(
     after_help = "Examples:\n  capsid hub admin reset-secret node_e5f6a7b8c9d0e1f2 --reason 'its disk was lost'"
 )]
-pub struct ResetSecret {
+pub struct ResetSecretArgs {
     /// The node.
     node: String,
 
     #[command(flatten)]
-    why: Why,
+    why: ReasonArgs,
 }
 
 /// Set the reputation of a node, or let the computed one hold again.
@@ -39,7 +39,7 @@ pub struct ResetSecret {
     after_help = "Examples:\n  capsid hub admin set-reputation node_e5f6a7b8c9d0e1f2 80 --reason 'known to us'\n  \
                   capsid hub admin set-reputation node_e5f6a7b8c9d0e1f2 --clear --reason 'no longer needed'"
 )]
-pub struct SetReputation {
+pub struct SetReputationArgs {
     /// The node.
     node: String,
 
@@ -57,26 +57,26 @@ pub struct SetReputation {
 }
 
 /// Takes away what is held against a node.
-pub fn unflag(store: &Store, asked: &Unflag) -> Result<Done> {
+pub fn unflag(store: &Store, asked: &UnflagNodeArgs) -> Result<AdminOutcome> {
     let (node, why) = (asked.node.clone(), asked.why.clone());
     if !store.write_now(move |tx| admin::unflag(tx, &node, why.by()))? {
         return Err(not_found("node", &asked.node));
     }
-    Ok(Done {
+    Ok(AdminOutcome {
         line: format!("Nothing is held against {}.", asked.node),
         value: json!({"ok": true, "node_id": asked.node}),
     })
 }
 
 /// Gives a node another secret.
-pub fn reset_secret(store: &Store, asked: &ResetSecret) -> Result<Done> {
+pub fn reset_secret(store: &Store, asked: &ResetSecretArgs) -> Result<AdminOutcome> {
     let random: &dyn Random = &SystemRandom;
     let secret = random.hex(32);
     let (node, fresh, why) = (asked.node.clone(), secret.clone(), asked.why.clone());
     let version = store
         .write_now(move |tx| admin::reset_secret(tx, &node, &fresh, why.by()))?
         .ok_or_else(|| not_found("node", &asked.node))?;
-    Ok(Done {
+    Ok(AdminOutcome {
         line: format!("The secret of {}, shown this once: {secret}", asked.node),
         value: json!({
             "ok": true, "node_id": asked.node, "node_secret": secret, "node_secret_version": version,
@@ -85,12 +85,13 @@ pub fn reset_secret(store: &Store, asked: &ResetSecret) -> Result<Done> {
 }
 
 /// Sets the reputation of a node.
-pub fn set_reputation(store: &Store, asked: &SetReputation) -> Result<Done> {
+pub fn set_reputation(store: &Store, asked: &SetReputationArgs) -> Result<AdminOutcome> {
     if asked.value.is_some_and(|value| !(0.0..=100.0).contains(&value)) {
         return Err(Problem::new(Code::InputInvalid, "A reputation is a number from 0 to 100.")
             .fix("Give a value such as 80, or --clear."));
     }
-    let (node, value, why) = (asked.node.clone(), asked.value, Why { reason: Some(asked.reason.clone()) });
+    let (node, value, why) =
+        (asked.node.clone(), asked.value, ReasonArgs { reason: Some(asked.reason.clone()) });
     if !store.write_now(move |tx| admin::set_reputation(tx, &node, value, why.by()))? {
         return Err(not_found("node", &asked.node));
     }
@@ -98,5 +99,5 @@ pub fn set_reputation(store: &Store, asked: &SetReputation) -> Result<Done> {
         Some(value) => format!("The reputation of {} is {value} until it is cleared.", asked.node),
         None => format!("The computed reputation of {} holds again.", asked.node),
     };
-    Ok(Done { line, value: json!({"ok": true, "node_id": asked.node, "reputation": asked.value}) })
+    Ok(AdminOutcome { line, value: json!({"ok": true, "node_id": asked.node, "reputation": asked.value}) })
 }

@@ -1,16 +1,16 @@
 //! Webhooks: where nodes are called, and the calls that wait or were given up.
 
-use super::list::{Found, coloured, one_more, show};
-use super::{Done, not_found, refused};
+use super::list::{LimitedList, coloured, one_more, show};
+use super::{AdminOutcome, not_found, refused};
 use crate::output::{DIM, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::time::Time;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
 use capsid_store::Store;
 use capsid_store::notifications::deliveries;
-use capsid_store::notifications::deliveries::{Delivery, Filter, Replayed, STATES};
+use capsid_store::notifications::deliveries::{DeliveryFilter, DeliveryRow, ReplayOutcome, STATES};
 use capsid_store::notifications::webhooks;
-use capsid_store::notifications::webhooks::Webhook;
+use capsid_store::notifications::webhooks::WebhookRow;
 use clap::Args;
 
 /// List calls to webhooks, the newest first; make one again; switch a webhook off or on.
@@ -22,7 +22,7 @@ Examples:
   capsid hub admin webhooks --endpoints
   capsid hub admin webhooks --replay evt_42
   capsid hub admin webhooks --disable node_e5f6a7b8c9d0e1f2 --reason 'it answers with spam'")]
-pub struct Webhooks {
+pub struct AdminWebhooksArgs {
     /// Only calls in this state: queued, delivering, retrying, delivered or dead.
     #[arg(long, value_name = "STATE")]
     state: Option<String>,
@@ -56,7 +56,7 @@ pub struct Webhooks {
     reason: Option<String>,
 }
 
-impl Webhooks {
+impl AdminWebhooksArgs {
     /// Whether something is to be done, and not only looked at.
     pub fn changes(&self) -> bool {
         self.replay.is_some() || self.disable.is_some() || self.enable.is_some()
@@ -64,25 +64,25 @@ impl Webhooks {
 }
 
 /// Lists calls or webhooks.
-pub fn list(store: &Store, asked: &Webhooks, as_json: bool) -> Result<u8> {
+pub fn list(store: &Store, asked: &AdminWebhooksArgs, as_json: bool) -> Result<u8> {
     let limit = one_more(asked.limit);
     if asked.endpoints {
         let found = store.read_now(move |tx| webhooks::list(tx, false, "", limit))?;
-        show("webhooks", &Found::of(found, asked.limit), as_json, webhook_value, webhook_row);
+        show("webhooks", &LimitedList::from_limited(found, asked.limit), as_json, webhook_value, webhook_row);
         return Ok(0);
     }
     if let Some(state) = asked.state.as_deref().filter(|state| !STATES.contains(state)) {
         return Err(Problem::new(Code::InputInvalid, format!("There is no state `{state}` of calls."))
             .fix(format!("Use one of {}.", STATES.join(", "))));
     }
-    let filter = Filter { node_id: asked.node.clone(), state: asked.state.clone() };
+    let filter = DeliveryFilter { node_id: asked.node.clone(), state: asked.state.clone() };
     let found = store.read_now(move |tx| deliveries::list(tx, &filter, i64::MAX, limit))?;
-    show("deliveries", &Found::of(found, asked.limit), as_json, delivery_value, delivery_row);
+    show("deliveries", &LimitedList::from_limited(found, asked.limit), as_json, delivery_value, delivery_row);
     Ok(0)
 }
 
 /// Makes a call again, or switches a webhook off or on.
-pub fn change(store: &Store, asked: &Webhooks) -> Result<Done> {
+pub fn change(store: &Store, asked: &AdminWebhooksArgs) -> Result<AdminOutcome> {
     let now = SystemClock.now();
     if let Some(id) = &asked.replay {
         return replay(store, id, now);
@@ -99,22 +99,24 @@ pub fn change(store: &Store, asked: &Webhooks) -> Result<Done> {
         return Err(not_found("webhook of", &node));
     }
     let word = if off { "off" } else { "on" };
-    Ok(Done {
+    Ok(AdminOutcome {
         line: format!("The webhook of {node} is {word}."),
         value: json!({"ok": true, "node_id": node, "enabled": !off}),
     })
 }
 
-fn replay(store: &Store, id: &str, now: Time) -> Result<Done> {
+fn replay(store: &Store, id: &str, now: Time) -> Result<AdminOutcome> {
     let named = id.to_owned();
     match store.write_now(move |tx| deliveries::replay(tx, &named, None, now))? {
-        Replayed::Queued => Ok(Done {
+        ReplayOutcome::Queued => Ok(AdminOutcome {
             line: format!("{id} is made again."),
             value: json!({"ok": true, "delivery_id": id, "state": "queued"}),
         }),
-        Replayed::Missing => Err(not_found("delivery", id)),
-        Replayed::UnderWay(state) => Err(refused(format!("`{id}` is {state}, so it is still being made."))),
-        Replayed::NoWebhook => {
+        ReplayOutcome::Missing => Err(not_found("delivery", id)),
+        ReplayOutcome::UnderWay(state) => {
+            Err(refused(format!("`{id}` is {state}, so it is still being made.")))
+        }
+        ReplayOutcome::NoWebhook => {
             Err(refused(format!("The node of `{id}` has no webhook, or it is switched off.")))
         }
     }
@@ -124,7 +126,7 @@ fn moment(at: i64) -> String {
     Time(at).iso()
 }
 
-fn delivery_row(call: &Delivery) -> Vec<String> {
+fn delivery_row(call: &DeliveryRow) -> Vec<String> {
     let last = call.last_error.clone().or(call.last_status.map(|status| status.to_string()));
     vec![
         paint(NAME, inert_line(&call.delivery_id)),
@@ -140,7 +142,7 @@ fn delivery_row(call: &Delivery) -> Vec<String> {
     ]
 }
 
-fn delivery_value(call: &Delivery) -> Value {
+fn delivery_value(call: &DeliveryRow) -> Value {
     json!({
         "delivery_id": call.delivery_id, "node_id": call.node_id, "type": call.kind, "state": call.state,
         "attempts": call.attempts, "next_at": moment(call.next_at), "last_status": call.last_status,
@@ -149,7 +151,7 @@ fn delivery_value(call: &Delivery) -> Value {
     })
 }
 
-fn webhook_row(webhook: &Webhook) -> Vec<String> {
+fn webhook_row(webhook: &WebhookRow) -> Vec<String> {
     vec![
         paint(NAME, inert_line(&webhook.node_id)),
         coloured(if webhook.disabled_at.is_some() { "off" } else { "active" }),
@@ -159,7 +161,7 @@ fn webhook_row(webhook: &Webhook) -> Vec<String> {
     ]
 }
 
-fn webhook_value(webhook: &Webhook) -> Value {
+fn webhook_value(webhook: &WebhookRow) -> Value {
     json!({
         "node_id": webhook.node_id, "url": webhook.url, "enabled": webhook.disabled_at.is_none(),
         "disabled_reason": webhook.disabled_reason, "deaths": webhook.deaths,

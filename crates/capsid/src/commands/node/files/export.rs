@@ -1,12 +1,12 @@
 //! `capsid node export`: what may be shared, for files instead of a hub.
 
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::commands::{home_folder, variable, workspace};
 use crate::output::{self, GOOD, NAME, paint};
 use capsid_client::files::FileTransport;
 use capsid_client::{Identity, envelope};
 use capsid_disk::files;
-use capsid_engine::exchange::export::{Export, export};
+use capsid_engine::exchange::export::{ShareExport, export};
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::inert_line;
 use capsid_model::{Object, Result, Value, json};
@@ -23,7 +23,7 @@ Examples:
   capsid node export > shared.jsonl                 one asset a line
   capsid node export --bundles --out shared.jsonl   one bundle a line: gene, capsule and event together
   capsid node export --protocol --persist           messages, also put into the outbox")]
-pub struct Arguments {
+pub struct NodeExportArgs {
     /// One bundle a line, as it would be published.
     #[arg(long, conflicts_with = "protocol")]
     bundles: bool,
@@ -43,11 +43,11 @@ pub struct Arguments {
     #[arg(long)]
     persist: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeExportArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     let export = export(&workspace, arguments.include_events)?;
     let items: Vec<Value> = if arguments.bundles {
@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     Ok(0)
 }
 
-fn write(arguments: &Arguments, items: Vec<Value>) -> Result<()> {
+fn write(arguments: &NodeExportArgs, items: Vec<Value>) -> Result<()> {
     let text = if arguments.json.json {
         format!("{}\n", Value::Array(items))
     } else {
@@ -88,7 +88,7 @@ fn write(arguments: &Arguments, items: Vec<Value>) -> Result<()> {
 }
 
 /// A hello, then one publish an asset.
-fn messages(workspace: &Workspace, export: &Export) -> Result<Vec<Value>> {
+fn messages(workspace: &Workspace, export: &ShareExport) -> Result<Vec<Value>> {
     let identity = Identity::open(&home_folder()?, &variable)?;
     let now = workspace.now();
     let message = |kind: &str, payload: Value| {

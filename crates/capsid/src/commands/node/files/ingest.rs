@@ -1,10 +1,10 @@
 //! `capsid node ingest`: foreign assets from files, checked and staged.
 
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::commands::{variable, workspace};
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_client::files::FileTransport;
-use capsid_engine::exchange::stage::{Staged, stage};
+use capsid_engine::exchange::stage::{StageOutcome, stage};
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
@@ -26,7 +26,7 @@ Examples:
   capsid node ingest shared.jsonl                   lines, a list, bundles or messages
   curl -s https://example.org/genes.json | capsid node ingest -
   capsid node ingest --inbox                        whatever lies in the inbox")]
-pub struct Arguments {
+pub struct NodeIngestArgs {
     /// The files; `-` is standard input.
     #[arg(value_name = "FILE", required_unless_present = "inbox")]
     files: Vec<PathBuf>,
@@ -37,15 +37,15 @@ pub struct Arguments {
     #[arg(long)]
     inbox: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeIngestArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     workspace.require_store()?;
     let (files, source) = (&arguments.files, arguments.source.as_deref());
-    let mut all = Staged::default();
+    let mut all = StageOutcome::default();
     if arguments.inbox {
         from_inbox(&workspace, source, &mut all)?;
     }
@@ -56,15 +56,15 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
             Err(problem) => all.refused.push(problem),
         }
     }
-    tell(&all, arguments.json.json);
+    print_staged(&all, arguments.json.json);
     Ok(u8::from(!all.refused.is_empty()))
 }
 
 /// Stages what others left in the inbox. A message is consumed once its assets are staged.
-fn from_inbox(workspace: &Workspace, source: Option<&str>, all: &mut Staged) -> Result<()> {
+fn from_inbox(workspace: &Workspace, source: Option<&str>, all: &mut StageOutcome) -> Result<()> {
     let inbox = FileTransport::resolve(&workspace.paths.assets, &variable);
     loop {
-        let mut batch = inbox.take()?;
+        let mut batch = inbox.read_batch()?;
         let text: String = batch.messages.iter().map(|message| format!("{}\n", json!(message))).collect();
         if !text.is_empty() {
             gather(all, stage(workspace, &text, source)?);
@@ -78,7 +78,7 @@ fn from_inbox(workspace: &Workspace, source: Option<&str>, all: &mut Staged) -> 
     }
 }
 
-fn gather(all: &mut Staged, staged: Staged) {
+fn gather(all: &mut StageOutcome, staged: StageOutcome) {
     all.accepted.extend(staged.accepted);
     all.known += staged.known;
     all.refused.extend(staged.refused);
@@ -102,7 +102,7 @@ fn read(path: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Problem::new(Code::InputInvalid, format!("`{name}` is not UTF-8.")))
 }
 
-fn tell(all: &Staged, as_json: bool) {
+fn print_staged(all: &StageOutcome, as_json: bool) {
     for problem in &all.refused {
         output::complain(problem);
     }

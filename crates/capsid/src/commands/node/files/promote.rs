@@ -1,9 +1,9 @@
 //! `capsid node promote`: a staged asset becomes one of ours.
 
-use crate::cli::Json;
+use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, GOOD, NAME, paint};
-use capsid_engine::exchange::promote::{PromoteRequest, Promoted, promote};
+use capsid_engine::exchange::promote::{PromoteOutcome, PromoteRequest, promote};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Result, Value, json};
 use clap::Args;
@@ -24,18 +24,18 @@ Examples:
   capsid node promote gene_retry_with_backoff                 run its commands, then take it in
   capsid node promote sha256:2f6c...                          try a capsule's change, then take it and its gene in
   capsid node promote --validated capsule_1770477654236       you looked at it yourself")]
-pub struct Arguments {
+pub struct NodePromoteArgs {
     /// The id of the staged asset, as `capsid node ingest` and `capsid node fetch` print it.
     id: String,
     /// You validated it yourself: nothing is run.
     #[arg(long)]
     validated: bool,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodePromoteArgs, folder: &Path) -> Result<u8> {
     let request = PromoteRequest { id: arguments.id.clone(), validated: arguments.validated };
     let promoted = promote(&workspace(folder)?, &request)?;
     if arguments.json.json {
@@ -44,11 +44,11 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         );
         return Ok(0);
     }
-    tell(&promoted);
+    print_promoted(&promoted);
     Ok(0)
 }
 
-fn tell(promoted: &Promoted) {
+fn print_promoted(promoted: &PromoteOutcome) {
     let shown =
         |value: Option<&Value>| inert_line(cut(value.and_then(Value::as_str).unwrap_or_default(), 100));
     for asset in std::iter::once(&promoted.asset).chain(&promoted.gene) {

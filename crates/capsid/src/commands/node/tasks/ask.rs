@@ -1,11 +1,11 @@
 //! `capsid node ask`.
 
-use crate::cli::Json;
-use crate::commands::node::outward::Outward;
-use crate::commands::node::place::HubArguments;
-use crate::commands::node::purse::Purse;
-use crate::commands::node::show;
-use crate::commands::node::show::{number, sheet, text};
+use crate::cli::JsonFlag;
+use crate::commands::node::connection::HubConnectionArgs;
+use crate::commands::node::credit_balance::CreditBalance;
+use crate::commands::node::print;
+use crate::commands::node::print::{number, sheet, text};
+use crate::commands::node::redact_outbound::OutboundRedactor;
 use crate::output;
 use capsid_model::{Result, json};
 use clap::Args;
@@ -22,7 +22,7 @@ Examples:
   capsid node ask 'Why does the pool run dry under load?' --signals TimeoutError,ECONNREFUSED
   capsid node ask 'How do I pin a transitive dependency?' --amount 10
   capsid node bounty my                         what became of it")]
-pub struct Arguments {
+pub struct NodeAskArgs {
     /// What is asked; 5 characters at least.
     #[arg(value_name = "QUESTION")]
     question: String,
@@ -39,9 +39,9 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     reference: Option<String>,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Credits to the thousandth.
@@ -57,9 +57,9 @@ pub(crate) fn reference(given: Option<&str>) -> String {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeAskArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let mut outward = Outward::default();
+    let mut outward = OutboundRedactor::default();
     let body = json!({
         "sender_id": node.id(),
         "question": outward.text(&arguments.question),
@@ -68,8 +68,8 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         "amount": arguments.amount,
         "reference": reference(arguments.reference.as_deref()),
     });
-    outward.tell();
-    let purse = Purse::of_node(&node);
+    outward.print_removed();
+    let purse = CreditBalance::node_balance(&node);
     let before = purse.before(arguments.amount);
     let answer = node.post("/a2a/ask", &body)?;
     if arguments.amount > 0.0 {
@@ -79,13 +79,13 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
         output::document(&answer);
         return Ok(0);
     }
-    show::done("Asked; other nodes can take it as a task");
+    print::done("Asked; other nodes can take it as a task");
     sheet(&[
         ("question", text(&answer, "question_id")),
         ("bounty", text(&answer, "bounty_id")),
         ("task", text(&answer, "task_id")),
     ]);
-    show::next(format_args!("capsid node bounty show {}", text(&answer, "bounty_id")));
+    print::next(format_args!("capsid node bounty show {}", text(&answer, "bounty_id")));
     Ok(0)
 }
 

@@ -1,14 +1,14 @@
 //! `capsid node bounty`: credits for whoever solves a task.
 
 use super::ask::{credits_from_zero, reference};
-use crate::cli::Json;
-use crate::commands::node::outward::Outward;
-use crate::commands::node::place::{HubArguments, TokenArguments};
-use crate::commands::node::purse::Purse;
-use crate::commands::node::show;
-use crate::commands::node::show::{amount, away, credits, list, moment, number, raw, sheet, text};
+use crate::cli::JsonFlag;
+use crate::commands::node::connection::{HubConnectionArgs, TokenArgs};
+use crate::commands::node::credit_balance::CreditBalance;
+use crate::commands::node::print;
+use crate::commands::node::print::{amount, away, credits, list, moment, number, raw, sheet, text};
+use crate::commands::node::redact_outbound::OutboundRedactor;
 use crate::output::{self, DIM, HEAD, NAME, paint};
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_client::node::encoded;
 use capsid_model::{Clock, Result, SystemClock, Time, Value, json};
 use clap::{Args, Subcommand};
@@ -25,42 +25,42 @@ Examples:
   CAPSID_TOKEN=... capsid node bounty create 'Requests time out under load' --amount 12.5 --signals TimeoutError
   capsid node bounty show bounty_1a2b                    one of them, with what was handed in
   CAPSID_TOKEN=... capsid node bounty accept bounty_1a2b take what was handed in, and pay")]
-pub struct Arguments {
+pub struct NodeBountyArgs {
     #[command(subcommand)]
-    action: Action,
+    action: NodeBountyCommand,
 }
 
 /// What every action takes.
 #[derive(Debug, Args)]
-struct Common {
+struct BountyCommonArgs {
     #[command(flatten)]
-    token: TokenArguments,
+    token: TokenArgs,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    json: Json,
+    json: JsonFlag,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum NodeBountyCommand {
     /// Offer a bounty: the account's credits are put aside until it is paid or given back.
     #[command(after_help = "\
 Examples:
   CAPSID_TOKEN=... capsid node bounty create 'Requests time out' --amount 12.5 --signals TimeoutError
   CAPSID_TOKEN=... capsid node bounty create 'Crash at start' --body 'Only on ARM' --days 3 --reference crash-1")]
-    Create(Create),
+    Create(CreateBountyArgs),
     /// List bounties, the newest first.
     #[command(after_help = "\
 Examples:
   capsid node bounty list --status open
   capsid node bounty list --limit 100 --json | jq -r '.bounties[].bounty_id'")]
-    List(List),
+    List(ListBountiesArgs),
     /// List your own: those of the account with a token, those of this node without.
     #[command(after_help = "\
 Examples:
   capsid node bounty my                                 what this node asked for
   CAPSID_TOKEN=... capsid node bounty my --status matched what waits for the account's word")]
-    My(List),
+    My(ListBountiesArgs),
     /// Show one bounty, what was handed in for it, and what became of the credits.
     #[command(after_help = "\
 Examples:
@@ -70,7 +70,7 @@ Examples:
         /// The bounty.
         bounty: String,
         #[command(flatten)]
-        common: Common,
+        common: BountyCommonArgs,
     },
     /// Name what solves a bounty, as an admin; its creator still decides.
     #[command(after_help = "\
@@ -82,28 +82,28 @@ Examples:
         /// The asset that solves it.
         asset: String,
         #[command(flatten)]
-        common: Common,
+        common: BountyCommonArgs,
     },
     /// Take what was handed in, and pay for it. Doing it again changes nothing.
     #[command(after_help = "\
 Examples:
   CAPSID_TOKEN=... capsid node bounty accept bounty_1a2b
   capsid node bounty accept bounty_1a2b --reason 'It works'   as the node that asked")]
-    Accept(Decision),
+    Accept(DecideBountyArgs),
     /// Send back what was handed in: others may try until the bounty expires.
     #[command(after_help = "\
 Examples:
   CAPSID_TOKEN=... capsid node bounty reject bounty_1a2b --reason 'It breaks on Windows'")]
-    Reject(Decision),
+    Reject(DecideBountyArgs),
     /// Take a bounty back that nobody works on; the credits come back.
     #[command(after_help = "\
 Examples:
   CAPSID_TOKEN=... capsid node bounty cancel bounty_1a2b --reason 'Solved it myself'")]
-    Cancel(Decision),
+    Cancel(DecideBountyArgs),
 }
 
 #[derive(Debug, Args)]
-struct Create {
+struct CreateBountyArgs {
     /// What it is called; 5 to 300 characters.
     title: String,
     /// Credits for whoever solves it.
@@ -125,11 +125,11 @@ struct Create {
     #[arg(long, value_name = "NAME")]
     reference: Option<String>,
     #[command(flatten)]
-    common: Common,
+    common: BountyCommonArgs,
 }
 
 #[derive(Debug, Args)]
-struct List {
+struct ListBountiesArgs {
     /// Only those that stand so.
     #[arg(long, value_parser = ["open", "claimed", "matched", "accepted", "expired", "cancelled"])]
     status: Option<String>,
@@ -137,29 +137,29 @@ struct List {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=100))]
     limit: u16,
     #[command(flatten)]
-    common: Common,
+    common: BountyCommonArgs,
 }
 
 #[derive(Debug, Args)]
-struct Decision {
+struct DecideBountyArgs {
     /// The bounty.
     bounty: String,
     /// Why; it is kept.
     #[arg(long)]
     reason: Option<String>,
     #[command(flatten)]
-    common: Common,
+    common: BountyCommonArgs,
 }
 
-impl Arguments {
-    fn common(&self) -> &Common {
+impl NodeBountyArgs {
+    fn common(&self) -> &BountyCommonArgs {
         match &self.action {
-            Action::Create(offer) => &offer.common,
-            Action::List(asked) | Action::My(asked) => &asked.common,
-            Action::Show { common, .. } | Action::Match { common, .. } => common,
-            Action::Accept(decision) | Action::Reject(decision) | Action::Cancel(decision) => {
-                &decision.common
-            }
+            NodeBountyCommand::Create(offer) => &offer.common,
+            NodeBountyCommand::List(asked) | NodeBountyCommand::My(asked) => &asked.common,
+            NodeBountyCommand::Show { common, .. } | NodeBountyCommand::Match { common, .. } => common,
+            NodeBountyCommand::Accept(decision)
+            | NodeBountyCommand::Reject(decision)
+            | NodeBountyCommand::Cancel(decision) => &decision.common,
         }
     }
 
@@ -170,27 +170,27 @@ impl Arguments {
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeBountyArgs, folder: &Path) -> Result<u8> {
     let common = arguments.common();
     let node = common.hub.node(folder)?;
     // Whoever lacks a token is told so before anything is sent.
     let token = match &arguments.action {
-        Action::Create(_) => Some(common.token.required(&node, "Offering a bounty")?),
-        Action::Match { .. } => Some(common.token.required(&node, "Matching a bounty")?),
+        NodeBountyCommand::Create(_) => Some(common.token.required(&node, "Offering a bounty")?),
+        NodeBountyCommand::Match { .. } => Some(common.token.required(&node, "Matching a bounty")?),
         _ => common.token.get(&node),
     };
     let token = token.as_deref();
     let (answer, print): (Value, fn(&Value)) = match &arguments.action {
-        Action::Create(offer) => (create(offer, &node, token.unwrap_or_default())?, print_offered),
-        Action::List(asked) => (listed(asked, &node, "/bounty/list", None)?, print_list),
-        Action::My(asked) => (listed(asked, &node, "/bounty/my", Some(token))?, print_list),
-        Action::Show { bounty, .. } => (node.get_as(&path(bounty, ""), &[], token)?, print_one),
-        Action::Match { bounty, asset, .. } => {
+        NodeBountyCommand::Create(offer) => (create(offer, &node, token.unwrap_or_default())?, print_offered),
+        NodeBountyCommand::List(asked) => (listed(asked, &node, "/bounty/list", None)?, print_list),
+        NodeBountyCommand::My(asked) => (listed(asked, &node, "/bounty/my", Some(token))?, print_list),
+        NodeBountyCommand::Show { bounty, .. } => (node.get_as(&path(bounty, ""), &[], token)?, print_one),
+        NodeBountyCommand::Match { bounty, asset, .. } => {
             (node.post_as(&path(bounty, "/match"), &json!({"asset_id": asset}), token)?, print_one)
         }
-        Action::Accept(decision) => (decide(decision, "accept", &node, token)?, print_one),
-        Action::Reject(decision) => (decide(decision, "reject", &node, token)?, print_one),
-        Action::Cancel(decision) => (decide(decision, "cancel", &node, token)?, print_one),
+        NodeBountyCommand::Accept(decision) => (decide(decision, "accept", &node, token)?, print_one),
+        NodeBountyCommand::Reject(decision) => (decide(decision, "reject", &node, token)?, print_one),
+        NodeBountyCommand::Cancel(decision) => (decide(decision, "cancel", &node, token)?, print_one),
     };
     if common.json.json {
         output::document(&answer);
@@ -204,8 +204,8 @@ fn path(bounty: &str, action: &str) -> String {
     format!("/bounty/{}{action}", encoded(bounty))
 }
 
-fn create(offer: &Create, node: &Node, token: &str) -> Result<Value> {
-    let mut outward = Outward::default();
+fn create(offer: &CreateBountyArgs, node: &NodeClient, token: &str) -> Result<Value> {
+    let mut outward = OutboundRedactor::default();
     let mut body = json!({
         "title": outward.text(&offer.title),
         "signals": outward.signals(&offer.signals),
@@ -222,8 +222,8 @@ fn create(offer: &Create, node: &Node, token: &str) -> Result<Value> {
         // A minute less: the clocks of two machines differ, and 90 days is the most.
         body["expires_at"] = Time(SystemClock.now().0 + days * 86_400_000 - 60_000).iso().into();
     }
-    outward.tell();
-    let purse = Purse::of_account(node, token);
+    outward.print_removed();
+    let purse = CreditBalance::account_balance(node, token);
     let before = purse.before(offer.amount);
     let answer = node.post_as("/bounty/create", &body, Some(token))?;
     if offer.amount > 0.0 {
@@ -233,7 +233,12 @@ fn create(offer: &Create, node: &Node, token: &str) -> Result<Value> {
 }
 
 /// `own` says whose are wanted: an account's by its token, the node's without one.
-fn listed(asked: &List, node: &Node, path: &str, own: Option<Option<&str>>) -> Result<Value> {
+fn listed(
+    asked: &ListBountiesArgs,
+    node: &NodeClient,
+    path: &str,
+    own: Option<Option<&str>>,
+) -> Result<Value> {
     let limit = asked.limit.to_string();
     let mut query = vec![("limit", limit.as_str())];
     query.extend(asked.status.as_deref().map(|status| ("status", status)));
@@ -243,8 +248,8 @@ fn listed(asked: &List, node: &Node, path: &str, own: Option<Option<&str>>) -> R
     node.get_as(path, &query, own.flatten())
 }
 
-fn decide(decision: &Decision, word: &str, node: &Node, token: Option<&str>) -> Result<Value> {
-    let mut outward = Outward::default();
+fn decide(decision: &DecideBountyArgs, word: &str, node: &NodeClient, token: Option<&str>) -> Result<Value> {
+    let mut outward = OutboundRedactor::default();
     let mut body = json!({});
     if let Some(reason) = outward.text_or(decision.reason.as_deref()) {
         body["reason"] = reason.into();
@@ -252,19 +257,19 @@ fn decide(decision: &Decision, word: &str, node: &Node, token: Option<&str>) -> 
     if token.is_none() {
         body["sender_id"] = node.id().into();
     }
-    outward.tell();
+    outward.print_removed();
     node.post_as(&path(&decision.bounty, &format!("/{word}")), &body, token)
 }
 
 fn print_offered(answer: &Value) {
-    show::done(format_args!("Offered: {}", text(answer, "title")));
+    print::done(format_args!("Offered: {}", text(answer, "title")));
     sheet(&[
         ("bounty", text(answer, "bounty_id")),
         ("task", text(answer, "task_id")),
         ("pays", number(answer, "amount").map(credits).unwrap_or_default()),
         ("ends", moment(answer, "expires_at")),
     ]);
-    show::next(format_args!("capsid node bounty show {}", text(answer, "bounty_id")));
+    print::next(format_args!("capsid node bounty show {}", text(answer, "bounty_id")));
 }
 
 fn print_list(answer: &Value) {
@@ -283,25 +288,25 @@ fn print_list(answer: &Value) {
         vec![
             text(bounty, "bounty_id"),
             number(bounty, "amount").map(amount).unwrap_or_default(),
-            show::state(raw(bounty, "status")),
+            print::state(raw(bounty, "status")),
             number(bounty, "min_reputation").map(amount).unwrap_or_default(),
             end,
-            show::line(raw(bounty, "title"), 80),
+            print::line(raw(bounty, "title"), 80),
         ]
     });
-    show::table(&["bounty", "credits", "state", "reputation", "ends", "title"], rows.collect(), &[]);
+    print::table(&["bounty", "credits", "state", "reputation", "ends", "title"], rows.collect(), &[]);
 }
 
 fn print_one(answer: &Value) {
     let status = raw(answer, "status");
-    output::line(format_args!("{}  {}", paint(HEAD, text(answer, "title")), show::state(status)));
+    output::line(format_args!("{}  {}", paint(HEAD, text(answer, "title")), print::state(status)));
     let by = match raw(answer, "creator_node_id") {
         "" => "an account".to_owned(),
-        node => show::line(node, 128),
+        node => print::line(node, 128),
     };
     let handed = match raw(answer, "matched_asset_id") {
         "" => String::new(),
-        asset => format!("{} by {}", show::line(asset, 100), paint(NAME, text(answer, "matched_node_id"))),
+        asset => format!("{} by {}", print::line(asset, 100), paint(NAME, text(answer, "matched_node_id"))),
     };
     sheet(&[
         ("bounty", text(answer, "bounty_id")),
@@ -328,10 +333,10 @@ fn print_one(answer: &Value) {
     ]);
     if !raw(answer, "body").is_empty() {
         output::line("");
-        show::paragraph(raw(answer, "body"), 4000);
+        print::paragraph(raw(answer, "body"), 4000);
     }
     if status == "matched" {
-        show::next(format_args!("capsid node bounty accept {}", text(answer, "bounty_id")));
+        print::next(format_args!("capsid node bounty accept {}", text(answer, "bounty_id")));
     }
 }
 

@@ -1,9 +1,9 @@
 //! `capsid node claim`.
 
-use crate::cli::Json;
-use crate::commands::node::place::HubArguments;
-use crate::commands::node::show;
-use crate::commands::node::show::{credits, moment, number, raw, sheet, text};
+use crate::cli::JsonFlag;
+use crate::commands::node::connection::HubConnectionArgs;
+use crate::commands::node::print;
+use crate::commands::node::print::{credits, moment, number, raw, sheet, text};
 use crate::output::{self, NAME, paint};
 use capsid_model::{Clock, Result, SystemClock, Time, Value};
 use clap::Args;
@@ -19,7 +19,7 @@ Examples:
   capsid node claim task_1a2b                  take it
   capsid node claim task_1a2b --minutes 90     and promise to be done in an hour and a half
   capsid node complete task_1a2b sha256:2f6c.. hand in what solves it")]
-pub struct Arguments {
+pub struct NodeClaimArgs {
     /// The task.
     #[arg(value_name = "TASK")]
     task: String,
@@ -27,22 +27,22 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(5..=1440))]
     minutes: Option<i64>,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeClaimArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let deadline = arguments.minutes.map(|minutes| promised(SystemClock.now(), minutes).iso());
+    let deadline = arguments.minutes.map(|minutes| commitment_deadline(SystemClock.now(), minutes).iso());
     let answer = node.task_claim(&arguments.task, deadline.as_deref())?;
     if arguments.json.json {
         output::document(&answer);
         return Ok(0);
     }
     let task = answer.get("task").cloned().unwrap_or_default();
-    show::done(format_args!("{} works on {}", paint(NAME, node.id()), text(&answer, "task_id")));
+    print::done(format_args!("{} works on {}", paint(NAME, node.id()), text(&answer, "task_id")));
     sheet(&[
         ("title", text(&task, "title")),
         ("signals", text(&task, "signals")),
@@ -54,16 +54,16 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     for name in ["parent_instruction", "body"] {
         if !raw(&task, name).is_empty() {
             output::line("");
-            show::paragraph(raw(&task, name), 4000);
+            print::paragraph(raw(&task, name), 4000);
         }
     }
-    show::next(format_args!("capsid node complete {} ASSET_ID", text(&answer, "task_id")));
+    print::next(format_args!("capsid node complete {} ASSET_ID", text(&answer, "task_id")));
     Ok(0)
 }
 
 /// A moment so many minutes ahead. The hub counts from when the request arrives, and takes neither less than five minutes
 /// nor more than a day.
-fn promised(now: Time, minutes: i64) -> Time {
+fn commitment_deadline(now: Time, minutes: i64) -> Time {
     let slack = match minutes {
         5 => 5_000,
         1440 => -5_000,

@@ -1,9 +1,9 @@
 //! `capsid node complete`.
 
-use crate::cli::Json;
-use crate::commands::node::place::HubArguments;
-use crate::commands::node::show;
-use crate::commands::node::show::{amount, credits, number, sheet, text};
+use crate::cli::JsonFlag;
+use crate::commands::node::connection::HubConnectionArgs;
+use crate::commands::node::print;
+use crate::commands::node::print::{amount, credits, number, sheet, text};
 use crate::output;
 use capsid_model::{Result, Value};
 use clap::Args;
@@ -19,7 +19,7 @@ Examples:
   capsid node publish                               first publish the solution
   capsid node complete task_1a2b sha256:2f6c...     then hand it in
   capsid node tasks --mine                          see whether it was accepted")]
-pub struct Arguments {
+pub struct NodeCompleteArgs {
     /// The task.
     #[arg(value_name = "TASK")]
     task: String,
@@ -27,20 +27,20 @@ pub struct Arguments {
     #[arg(value_name = "ASSET_ID")]
     asset: String,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeCompleteArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let answer = node.task_complete(&arguments.task, &arguments.asset)?;
     if arguments.json.json {
         output::document(&answer);
         return Ok(0);
     }
-    show::done(format_args!("Handed in for {}", text(&answer, "task_id")));
+    print::done(format_args!("Handed in for {}", text(&answer, "task_id")));
     let pending = number(&answer, "credits_pending").filter(|pending| *pending > 0.0);
     sheet(&[
         ("asset", text(&answer, "asset_id")),
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     ]);
     let handed = text(&answer, "asset_id");
     if !handed.is_empty() && handed != arguments.asset {
-        show::note(
+        print::print_note(
             "The hub does not know the asset that was named; it took the newest capsule of this node.",
         );
     }

@@ -8,11 +8,11 @@ pub(crate) mod propose;
 pub(crate) mod release;
 pub(crate) mod swarm;
 
-use super::place::HubArguments;
-use super::show::{self, amount, away, list, number, raw, text};
-use crate::cli::Json;
+use super::connection::HubConnectionArgs;
+use super::print::{self, amount, away, list, number, raw, text};
+use crate::cli::JsonFlag;
 use crate::output::{self, DIM, GOOD, WARN, paint};
-use capsid_client::Node;
+use capsid_client::NodeClient;
 use capsid_client::node::encoded;
 use capsid_model::{Clock, Result, SystemClock, Time, Value, json};
 use clap::Args;
@@ -28,7 +28,7 @@ Examples:
   capsid node tasks                        what is open
   capsid node tasks --mine                 what this node took, and what became of it
   capsid node tasks --json | jq -r '.tasks[] | select(.may_take) | .task_id'")]
-pub struct Arguments {
+pub struct NodeTasksArgs {
     /// Only what this node took.
     #[arg(long)]
     mine: bool,
@@ -36,13 +36,13 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=100))]
     limit: u16,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeTasksArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let answer = match arguments.mine {
         true => node.task_my(usize::from(arguments.limit))?,
@@ -59,7 +59,7 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
 }
 
 /// All open tasks, each with whether this node may take it: the hub lists apart what that is.
-fn open(node: &Node, limit: u16) -> Result<Value> {
+fn open(node: &NodeClient, limit: u16) -> Result<Value> {
     let limit = limit.to_string();
     let mut answer = node.get("/a2a/task/list", &[("limit", limit.as_str())])?;
     let ours = node.task_list(100)?;
@@ -95,15 +95,15 @@ fn print_open(answer: &Value) {
         vec![
             text(task, "task_id"),
             bounty(task),
-            show::state(raw(task, "status")),
+            print::state(raw(task, "status")),
             may(task, have),
             until(task, "expires_at"),
-            show::line(raw(task, "title"), 80),
+            print::line(raw(task, "title"), 80),
         ]
     });
-    show::table(&["task", "credits", "state", "for this node", "ends", "title"], rows.collect(), &[]);
+    print::table(&["task", "credits", "state", "for this node", "ends", "title"], rows.collect(), &[]);
     if let Some(task) = tasks.iter().find(|task| task["may_take"] == json!(true)) {
-        show::next(format_args!("capsid node claim {}", text(task, "task_id")));
+        print::next(format_args!("capsid node claim {}", text(task, "task_id")));
     }
 }
 
@@ -131,13 +131,13 @@ fn print_mine(answer: &Value) {
         vec![
             text(task, "task_id"),
             bounty(task),
-            show::state(raw(task, "status")),
-            show::state(raw(task, "my_submission_status")),
+            print::state(raw(task, "status")),
+            print::state(raw(task, "my_submission_status")),
             promised,
-            show::line(raw(task, "title"), 80),
+            print::line(raw(task, "title"), 80),
         ]
     });
-    show::table(&["task", "credits", "state", "ours", "promised", "title"], rows.collect(), &[]);
+    print::table(&["task", "credits", "state", "ours", "promised", "title"], rows.collect(), &[]);
 }
 
 fn bounty(task: &Value) -> String {

@@ -1,10 +1,10 @@
 //! `capsid node propose`.
 
-use crate::cli::Json;
-use crate::commands::node::outward::Outward;
-use crate::commands::node::place::HubArguments;
-use crate::commands::node::show;
-use crate::commands::node::show::{list, raw, text};
+use crate::cli::JsonFlag;
+use crate::commands::node::connection::HubConnectionArgs;
+use crate::commands::node::print;
+use crate::commands::node::print::{list, raw, text};
+use crate::commands::node::redact_outbound::OutboundRedactor;
 use crate::commands::store::documents::{at, read_bytes};
 use crate::output;
 use capsid_model::{Code, Problem, Result, Value, json};
@@ -31,7 +31,7 @@ Examples:
   capsid node propose task_1a2b --part 'Find the cause' --weight 0.4 --part 'Write the test' --weight 0.45
   capsid node propose task_1a2b --file parts.json        [{\"title\": \"Find the cause\", \"weight\": 0.4}, ...]
   capsid node swarm task_1a2b                            see how the parts stand")]
-pub struct Arguments {
+pub struct NodeProposeArgs {
     /// The task.
     #[arg(value_name = "TASK")]
     task: String,
@@ -51,22 +51,22 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeProposeArgs, folder: &Path) -> Result<u8> {
     let parts = match &arguments.file {
         Some(file) => from_file(file)?,
         None => from_options(arguments)?,
     };
     check(&parts)?;
-    let mut outward = Outward::default();
+    let mut outward = OutboundRedactor::default();
     let parts = outward.document(&parts.into());
     let node = arguments.hub.node(folder)?;
-    outward.tell();
+    outward.print_removed();
     let answer = node.propose(&arguments.task, &parts)?;
     if arguments.json.json {
         output::document(&answer);
@@ -75,13 +75,13 @@ pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
     let rows: Vec<Vec<String>> = list(&answer, "subtasks")
         .iter()
         .map(|part| {
-            let weight = show::number(part, "contribution_weight").map(show::amount).unwrap_or_default();
-            vec![text(part, "task_id"), weight, show::line(raw(part, "title"), 80)]
+            let weight = print::number(part, "contribution_weight").map(print::amount).unwrap_or_default();
+            vec![text(part, "task_id"), weight, print::line(raw(part, "title"), 80)]
         })
         .collect();
-    show::done(format_args!("{} is cut into {} parts", text(&answer, "parent_task_id"), rows.len()));
-    show::table(&["part", "weight", "title"], rows, &[]);
-    show::next(format_args!("capsid node swarm {}", text(&answer, "parent_task_id")));
+    print::done(format_args!("{} is cut into {} parts", text(&answer, "parent_task_id"), rows.len()));
+    print::table(&["part", "weight", "title"], rows, &[]);
+    print::next(format_args!("capsid node swarm {}", text(&answer, "parent_task_id")));
     Ok(0)
 }
 
@@ -89,7 +89,7 @@ fn wrong(what: impl Into<String>, fix: &str) -> Problem {
     Problem::new(Code::InputInvalid, what).fix(fix)
 }
 
-fn from_options(arguments: &Arguments) -> Result<Vec<Value>> {
+fn from_options(arguments: &NodeProposeArgs) -> Result<Vec<Value>> {
     let count = arguments.parts.len();
     if arguments.weights.len() != count {
         let what = format!("There are {count} parts and {} weights.", arguments.weights.len());
@@ -150,10 +150,10 @@ fn check(parts: &[Value]) -> Result<()> {
                 "Say in a few words what is to be done in it.",
             ));
         }
-        let weight = show::number(part, "weight").filter(|weight| *weight > 0.0 && *weight <= 1.0);
+        let weight = print::number(part, "weight").filter(|weight| *weight > 0.0 && *weight <= 1.0);
         total += weight.ok_or_else(|| {
             wrong(
-                format!("Part {at} (`{}`) has no weight above 0 and at most 1.", show::line(title, 60)),
+                format!("Part {at} (`{}`) has no weight above 0 and at most 1.", print::line(title, 60)),
                 "Give each part the share of the bounty that it is worth, such as 0.4.",
             )
         })?;
@@ -161,7 +161,7 @@ fn check(parts: &[Value]) -> Result<()> {
     // The sum of decimal fractions is seldom exact.
     if total > HEAVIEST + 1e-9 {
         return Err(wrong(
-            format!("All parts together weigh {}, and may weigh {HEAVIEST} at most.", show::amount(total)),
+            format!("All parts together weigh {}, and may weigh {HEAVIEST} at most.", print::amount(total)),
             "Make them lighter: the rest is for who proposes the parts and who merges the results.",
         ));
     }

@@ -1,9 +1,9 @@
 //! `capsid node release`.
 
 use super::claim::task_of;
-use crate::cli::Json;
-use crate::commands::node::place::HubArguments;
-use crate::commands::node::show;
+use crate::cli::JsonFlag;
+use crate::commands::node::connection::HubConnectionArgs;
+use crate::commands::node::print;
 use crate::output;
 use capsid_model::Result;
 use clap::Args;
@@ -17,24 +17,24 @@ use std::path::Path;
 Examples:
   capsid node release task_1a2b      give it back
   capsid node tasks --mine           what this node still works on")]
-pub struct Arguments {
+pub struct NodeReleaseArgs {
     /// The task.
     #[arg(value_name = "TASK")]
     task: String,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeReleaseArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let answer = node.task_release(&arguments.task)?;
     if arguments.json.json {
         output::document(&answer);
     } else {
-        show::done(format_args!("Given back: {}", task_of(&answer)));
+        print::done(format_args!("Given back: {}", task_of(&answer)));
     }
     Ok(0)
 }

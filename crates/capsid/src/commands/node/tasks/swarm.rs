@@ -1,9 +1,9 @@
 //! `capsid node swarm`.
 
-use crate::cli::Json;
-use crate::commands::node::place::HubArguments;
-use crate::commands::node::show;
-use crate::commands::node::show::{amount, credits, list, number, raw, text};
+use crate::cli::JsonFlag;
+use crate::commands::node::connection::HubConnectionArgs;
+use crate::commands::node::print;
+use crate::commands::node::print::{amount, credits, list, number, raw, text};
 use crate::output::{self, DIM, HEAD, NAME, paint};
 use capsid_model::{Result, Value, json};
 use clap::Args;
@@ -15,18 +15,18 @@ use std::path::Path;
 Examples:
   capsid node swarm task_1a2b            the whole; the id of a part does as well
   capsid node swarm task_1a2b --json | jq .progress")]
-pub struct Arguments {
+pub struct NodeSwarmArgs {
     /// The task that was cut into parts, or one of them.
     #[arg(value_name = "TASK")]
     task: String,
     #[command(flatten)]
-    hub: HubArguments,
+    hub: HubConnectionArgs,
     #[command(flatten)]
-    pub(crate) json: Json,
+    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &NodeSwarmArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let answer = node.swarm(&arguments.task)?;
     if arguments.json.json {
@@ -58,7 +58,7 @@ fn print(answer: &Value) {
     let count = |name: &str| number(&progress, name).map_or_else(|| "?".to_owned(), amount);
     output::line(format_args!(
         "{}: {} of {} parts are done",
-        show::state(raw(&progress, "status")),
+        print::state(raw(&progress, "status")),
         count("solvers_completed"),
         count("solvers_total")
     ));
@@ -71,10 +71,10 @@ fn row(branch: &str, task: &Value, answer: &Value) -> Vec<String> {
     let role = if branch.is_empty() { "proposer".to_owned() } else { text(task, "swarm_role") };
     let who =
         share.map(|share| paint(NAME, text(share, "node_id"))).unwrap_or_else(|| paint(DIM, "nobody yet"));
-    let title = if branch.is_empty() { String::new() } else { show::line(raw(task, "title"), 60) };
+    let title = if branch.is_empty() { String::new() } else { print::line(raw(task, "title"), 60) };
     vec![
-        format!("{branch}{}", show::line(id, 80)),
-        show::state(raw(task, "status")),
+        format!("{branch}{}", print::line(id, 80)),
+        print::state(raw(task, "status")),
         role,
         number(task, "contribution_weight").map(amount).unwrap_or_default(),
         who,

@@ -1,19 +1,19 @@
 //! `capsid events`: the log of what happened.
 
-pub(crate) mod events_proof;
-pub(crate) mod events_web;
+pub(crate) mod proof;
+pub(crate) mod web;
 
-use super::listing::{INTENTS, Show, Span, TALLY_HEAD, not_found, tally_cells, tally_json};
-use crate::cli::Json;
-use crate::commands::{desk, workspace};
+use super::listing::{INTENTS, ShowArgs, TALLY_HEAD, TimeSpanArgs, not_found, tally_cells, tally_json};
+use crate::cli::JsonFlag;
+use crate::commands::{viewer, workspace};
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::store::events::EventLog;
 use capsid_engine::view::filter::EventFilter;
 use capsid_engine::view::lineage::{Lineage, lineage};
-use capsid_engine::view::stats::{Stats, Tally};
+use capsid_engine::view::stats::{EventStats, OutcomeTally};
 use capsid_engine::view::tree;
 use capsid_engine::workspace::Workspace;
-use capsid_model::event::Event;
+use capsid_model::event::EvolutionEvent;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Object, Result, Value, json};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -42,26 +42,26 @@ Examples:
 With --web the pages come from this program and are served on 127.0.0.1 alone, until Ctrl-C. The address that is printed
 holds a key that is new at every start. The page has filters of its own, so those options do not go with it."
 )]
-pub struct Arguments {
+pub struct EventsArgs {
     #[command(subcommand)]
-    action: Option<Action>,
+    action: Option<EventsCommand>,
 
     #[command(flatten)]
-    list: List,
+    list: ListEventsArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum EventsCommand {
     /// List events: the same as `capsid events`.
-    List(List),
+    List(ListEventsArgs),
     /// Show one event, or a validation report, as it is recorded.
-    Show(Show),
+    Show(ShowArgs),
     /// Success rates and mean blast radius per gene and per intent.
     Stats {
         #[command(flatten)]
-        filter: Filter,
+        filter: EventsFilterArgs,
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// Prove that the log was neither edited, cut nor reordered, or say where it was.
     #[command(after_help = "\
@@ -71,7 +71,7 @@ verifies the chain with its signatures.
 Exit status: 0 the log is what was sealed, 1 it is not, or some of it was never sealed.")]
     Verify {
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// Seal lines that are not sealed yet, such as those that came with a merge.
     Seal {
@@ -79,21 +79,21 @@ Exit status: 0 the log is what was sealed, 1 it is not, or some of it was never 
         #[arg(long)]
         accept: bool,
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
     /// The lineage of an event, and the way back to the state it left.
     Trace {
         /// Its id.
         id: String,
         #[command(flatten)]
-        json: Json,
+        json: JsonFlag,
     },
 }
 
 #[derive(Debug, Args)]
-struct List {
+struct ListEventsArgs {
     #[command(flatten)]
-    filter: Filter,
+    filter: EventsFilterArgs,
 
     /// Draw the tree of all events that match.
     #[arg(long)]
@@ -116,11 +116,11 @@ struct List {
     limit: usize,
 
     #[command(flatten)]
-    json: Json,
+    json: JsonFlag,
 }
 
 #[derive(Debug, Args, Clone)]
-struct Filter {
+struct EventsFilterArgs {
     /// Only this intent.
     #[arg(long, value_parser = INTENTS)]
     intent: Option<String>,
@@ -140,10 +140,10 @@ struct Filter {
     #[arg(long, value_name = "TEXT")]
     signal: Option<String>,
     #[command(flatten)]
-    span: Span,
+    span: TimeSpanArgs,
 }
 
-impl Filter {
+impl EventsFilterArgs {
     fn read(&self) -> EventFilter {
         EventFilter {
             intent: self.intent.clone(),
@@ -163,11 +163,11 @@ fn statuses() -> PossibleValuesParser {
     PossibleValuesParser::new([PossibleValue::new("success"), PossibleValue::new("failed").alias("failure")])
 }
 
-impl Arguments {
-    fn list(&self) -> Option<&List> {
+impl EventsArgs {
+    fn list(&self) -> Option<&ListEventsArgs> {
         match &self.action {
             None => Some(&self.list),
-            Some(Action::List(list)) => Some(list),
+            Some(EventsCommand::List(list)) => Some(list),
             Some(_) => None,
         }
     }
@@ -175,37 +175,41 @@ impl Arguments {
     /// Whether JSON was asked for.
     pub fn json(&self) -> bool {
         match &self.action {
-            Some(Action::Show(show)) => show.json.json,
-            Some(Action::Stats { json, .. } | Action::Trace { json, .. }) => json.json,
-            Some(Action::Verify { json } | Action::Seal { json, .. }) => json.json,
-            Some(Action::List(list)) => list.json.json,
+            Some(EventsCommand::Show(show)) => show.json.json,
+            Some(EventsCommand::Stats { json, .. } | EventsCommand::Trace { json, .. }) => json.json,
+            Some(EventsCommand::Verify { json } | EventsCommand::Seal { json, .. }) => json.json,
+            Some(EventsCommand::List(list)) => list.json.json,
             None => self.list.json.json,
         }
     }
 }
 
 /// Runs the command.
-pub fn run(arguments: &Arguments, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &EventsArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     if let Some(list) = arguments.list().filter(|list| list.web) {
-        let options = desk::Options { port: list.port, open: list.open };
-        return events_web::serve(workspace, &options, list.json.json);
+        let options = viewer::ViewerOptions { port: list.port, open: list.open };
+        return web::serve(workspace, &options, list.json.json);
     }
     workspace.require_store()?;
     let log = &workspace.store.events;
     match &arguments.action {
-        Some(Action::Show(show)) => show.print(log.find(&show.id)?, "event", LISTER),
-        Some(Action::Stats { filter, json }) => stats(log, &filter.read(), json.json),
-        Some(Action::Trace { id, json }) => trace(&workspace, id, json.json),
-        Some(Action::Verify { json }) => events_proof::verify(&workspace, json.json),
-        Some(Action::Seal { accept, json }) => events_proof::seal_now(&workspace, *accept, json.json),
-        Some(Action::List(list)) => print_list(log, list),
+        Some(EventsCommand::Show(show)) => show.print(log.find(&show.id)?, "event", LISTER),
+        Some(EventsCommand::Stats { filter, json }) => stats(log, &filter.read(), json.json),
+        Some(EventsCommand::Trace { id, json }) => trace(&workspace, id, json.json),
+        Some(EventsCommand::Verify { json }) => proof::verify(&workspace, json.json),
+        Some(EventsCommand::Seal { accept, json }) => proof::seal_now(&workspace, *accept, json.json),
+        Some(EventsCommand::List(list)) => print_list(log, list),
         None => print_list(log, &arguments.list),
     }
 }
 
 /// The newest events that match, oldest first, with their documents.
-fn matching(log: &EventLog, filter: &EventFilter, limit: usize) -> Result<VecDeque<(Event, Object)>> {
+fn matching(
+    log: &EventLog,
+    filter: &EventFilter,
+    limit: usize,
+) -> Result<VecDeque<(EvolutionEvent, Object)>> {
     let mut found = VecDeque::new();
     log.each(|event, document| {
         if filter.matches(&event) {
@@ -219,7 +223,7 @@ fn matching(log: &EventLog, filter: &EventFilter, limit: usize) -> Result<VecDeq
     Ok(found)
 }
 
-fn print_list(log: &EventLog, list: &List) -> Result<u8> {
+fn print_list(log: &EventLog, list: &ListEventsArgs) -> Result<u8> {
     let filter = list.filter.read();
     let limit = if list.tree { 0 } else { list.limit };
     let found = matching(log, &filter, limit)?;
@@ -228,7 +232,7 @@ fn print_list(log: &EventLog, list: &List) -> Result<u8> {
         output::document(&json!({"events": events}));
         return Ok(0);
     }
-    let events: Vec<Event> = found.into_iter().map(|(event, _)| event).collect();
+    let events: Vec<EvolutionEvent> = found.into_iter().map(|(event, _)| event).collect();
     if events.is_empty() {
         output::talk("No event matches.");
     } else if list.tree {
@@ -242,11 +246,11 @@ fn print_list(log: &EventLog, list: &List) -> Result<u8> {
 /// The whole tree, line by line.
 pub(crate) fn tree_lines(log: &EventLog) -> Result<Vec<String>> {
     let found = matching(log, &EventFilter::default(), 0)?;
-    let events: Vec<Event> = found.into_iter().map(|(event, _)| event).collect();
+    let events: Vec<EvolutionEvent> = found.into_iter().map(|(event, _)| event).collect();
     Ok(tree::draw(&events, &label))
 }
 
-fn row(event: &Event) -> Vec<String> {
+fn row(event: &EvolutionEvent) -> Vec<String> {
     vec![
         paint(NAME, inert_line(&event.id)),
         event.at.map(|at| cut(&at.iso(), 19).replace('T', " ")).unwrap_or_default(),
@@ -257,7 +261,7 @@ fn row(event: &Event) -> Vec<String> {
     ]
 }
 
-fn label(event: &Event) -> String {
+fn label(event: &EvolutionEvent) -> String {
     let capsule = event.capsule_id.as_deref().map(|id| format!(" → {}", inert_line(id))).unwrap_or_default();
     format!(
         "{} {} {} {}{}",
@@ -269,7 +273,7 @@ fn label(event: &Event) -> String {
     )
 }
 
-fn status(event: &Event) -> String {
+fn status(event: &EvolutionEvent) -> String {
     match event.outcome.status.as_str() {
         "success" => paint(GOOD, "success"),
         "failed" => match &event.failure_class {
@@ -281,15 +285,15 @@ fn status(event: &Event) -> String {
 }
 
 fn stats(log: &EventLog, filter: &EventFilter, as_json: bool) -> Result<u8> {
-    let mut stats = Stats::default();
+    let mut stats = EventStats::default();
     log.each(|event, _| {
         if filter.matches(&event) {
-            stats.take(&event);
+            stats.add_event(&event);
         }
         ControlFlow::Continue(())
     })?;
     if as_json {
-        let of = |map: &std::collections::BTreeMap<String, Tally>| {
+        let of = |map: &std::collections::BTreeMap<String, OutcomeTally>| {
             map.iter().map(|(name, tally)| (name.clone(), tally_json(tally))).collect::<Object>()
         };
         output::document(&json!({
@@ -311,7 +315,7 @@ fn stats(log: &EventLog, filter: &EventFilter, as_json: bool) -> Result<u8> {
     Ok(0)
 }
 
-fn tally_row(name: &str, tally: &Tally) -> Vec<String> {
+fn tally_row(name: &str, tally: &OutcomeTally) -> Vec<String> {
     let mut row = vec![inert_line(name)];
     row.extend(tally_cells(tally));
     row.push(tally.streak.to_string());
@@ -321,7 +325,7 @@ fn tally_row(name: &str, tally: &Tally) -> Vec<String> {
 
 fn trace(workspace: &Workspace, id: &str, as_json: bool) -> Result<u8> {
     let traced = lineage(&workspace.store.events, id)?.ok_or_else(|| not_found(id, "event", LISTER))?;
-    let way = traced.way_back(&|hash| workspace.paths.patch(hash));
+    let way = traced.path_to_root(&|hash| workspace.paths.patch(hash));
     if as_json {
         let steps: Vec<Value> = traced
             .steps

@@ -1,0 +1,40 @@
+//! The thread that hears of work as soon as the hub tells of it, instead of at the next heartbeat.
+
+use super::heartbeat::has_work_changes;
+use super::loop_state::LoopState;
+use super::pause;
+use capsid_client::NodeClient;
+use capsid_model::{Object, Value};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How long the hub may hold a question.
+const HOLD: Duration = Duration::from_secs(25);
+/// A hub that has nothing to tell and says so sooner does not hold questions.
+const AT_ONCE: Duration = Duration::from_secs(1);
+/// The first rest after a question that did not help; each further one doubles it.
+const FIRST_REST: Duration = Duration::from_secs(15);
+/// The longest rest.
+const LONGEST_REST: Duration = Duration::from_secs(30 * 60);
+
+/// Asks for events for as long as the loop runs. A hub that does not tell them is asked less and less: the heartbeat brings
+/// the same news later.
+pub(super) fn listen(shelf: &LoopState, node: &NodeClient) {
+    let (mut place, mut failures) = (None, 0_u64);
+    while !shelf.is_stopped() && !shelf.is_closing() {
+        let start = Instant::now();
+        let answer = node.events_poll_after(HOLD, place.as_ref()).unwrap_or_default();
+        place = answer.get("cursor").cloned().or(place);
+        let events = events(&answer);
+        if events.iter().any(has_work_changes) {
+            shelf.tasks_wanted.store(true, Ordering::Relaxed);
+        }
+        let helped = !answer.is_empty() && (!events.is_empty() || start.elapsed() >= AT_ONCE);
+        failures = if helped { 0 } else { failures.saturating_add(1) };
+        shelf.wait(if helped { AT_ONCE } else { pause::after(failures, FIRST_REST, LONGEST_REST) });
+    }
+}
+
+fn events(answer: &Object) -> &[Value] {
+    answer.get("events").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}

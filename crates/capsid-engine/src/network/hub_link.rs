@@ -1,0 +1,111 @@
+//! The line between a loop and its hub: threads of their own that talk, and a shelf where the loop finds what they brought.
+//!
+//! The loop never waits for the network. It takes a task from the shelf, puts back what became of it, and goes on.
+
+use super::event_thread::listen;
+use super::heartbeat::{HeartbeatPace, HeartbeatSender};
+use super::heartbeat_thread::run_heartbeats;
+use super::hub_worker::HubWorker;
+use super::loop_state::{LoopMessage, LoopState, OpenWorkspaceFn};
+use super::tasks::HubTask;
+use crate::workspace::Workspace;
+use capsid_client::NodeClient;
+use capsid_model::Result;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a loop that ends by itself waits for what is still owed to the hub.
+const LAST_WORDS: Duration = Duration::from_secs(15);
+/// How long one that was stopped waits.
+const STOPPED: Duration = Duration::from_secs(2);
+
+/// The line between a loop and its hub.
+#[derive(Clone)]
+pub struct HubLink {
+    shelf: Arc<LoopState>,
+    /// Who will talk, until they do.
+    waiting: Arc<Mutex<Option<(HeartbeatSender, NodeClient)>>>,
+    threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
+}
+
+impl std::fmt::Debug for HubLink {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Link").finish_non_exhaustive()
+    }
+}
+
+impl HubLink {
+    /// Prepares the line; nothing is sent yet.
+    pub fn new(node: NodeClient, open: OpenWorkspaceFn, stop: Arc<AtomicBool>) -> Result<Self> {
+        let heart = HeartbeatSender::new(&node)?;
+        let waiting = Arc::new(Mutex::new(Some((heart, node))));
+        Ok(Self { shelf: Arc::new(LoopState::new(open, stop)), waiting, threads: Arc::default() })
+    }
+
+    /// Starts to talk, on threads of their own; once. Without somebody to work on tasks none are taken.
+    pub fn begin(&self, workspace: &Workspace, takes_tasks: bool) {
+        self.shelf.takes_tasks.store(takes_tasks, Ordering::Relaxed);
+        let Some((heart, node)) = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+            return;
+        };
+        let (first, second) = (Arc::clone(&self.shelf), Arc::clone(&self.shelf));
+        let pace = HeartbeatPace::new(&*workspace.env);
+        if takes_tasks && workspace.config.hub.tasks {
+            let (shelf, node) = (Arc::clone(&self.shelf), node.clone());
+            // It keeps nothing that could be lost, and the hub holds its questions for long: nobody waits for it.
+            std::thread::spawn(move || listen(&shelf, &node));
+        }
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.push(std::thread::spawn(move || run_heartbeats(&first, &heart, pace)));
+        threads.push(std::thread::spawn(move || HubWorker::new(second, node).run()));
+    }
+
+    /// What is to be told, oldest first.
+    pub fn notes(&self) -> Vec<LoopMessage> {
+        self.shelf.inner().notes.drain(..).collect()
+    }
+
+    /// Whether a task waits to be worked on.
+    pub fn has_task(&self) -> bool {
+        self.shelf.inner().task.is_some()
+    }
+
+    /// Takes the task that waits.
+    pub fn pop_task(&self) -> Option<HubTask> {
+        let mut inner = self.shelf.inner();
+        let task = inner.task.take();
+        inner.working = task.is_some();
+        task
+    }
+
+    /// The loop is done with its task, whatever became of it.
+    pub fn task_done(&self) {
+        self.shelf.inner().working = false;
+        self.shelf.owed.store(true, Ordering::Relaxed);
+        self.shelf.tasks_wanted.store(true, Ordering::Relaxed);
+    }
+
+    /// A cycle was settled: something may have become eligible, and there is time for a task.
+    pub fn finish_task(&self) {
+        self.shelf.tasks_wanted.store(true, Ordering::Relaxed);
+        self.shelf.settled.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the talk; what is owed to the hub is delivered first, as far as that does not take long.
+    pub fn finish(&self) {
+        self.shelf.closing.store(true, Ordering::Relaxed);
+        let start = Instant::now();
+        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let patience = if self.shelf.is_stopped() { STOPPED } else { LAST_WORDS };
+            // A thread that waits for a hub is left behind: everything it writes is written whole.
+            if threads.iter().all(JoinHandle::is_finished) || start.elapsed() >= patience {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        threads.clear();
+    }
+}

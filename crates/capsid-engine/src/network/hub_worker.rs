@@ -1,0 +1,270 @@
+//! The thread that carries things between the shelf of a loop and its hub: tasks, results, reports, syncs.
+
+use super::loop_state::{LoopState, TICK};
+use super::tasks::{self, TaskSearchOutcome};
+use super::work::{self, WorkStage};
+use super::{pause, sync};
+use crate::memory::remote;
+use crate::workspace::Workspace;
+use capsid_client::NodeClient;
+use capsid_model::{Code, Problem, Result};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// How often the hub is asked for tasks when nothing tells of one.
+const LOOK_FOR_TASKS: Duration = Duration::from_secs(60);
+/// How often while a run waits to be settled.
+const LOOK_WHILE_WAITING: Duration = Duration::from_secs(5);
+/// How often it is looked whether a sync is due.
+const LOOK_AT_SYNC: Duration = Duration::from_secs(60);
+/// How long a delivery that failed rests; each further failure doubles it.
+const FIRST_REST: Duration = Duration::from_secs(30);
+/// The longest rest.
+const LONGEST_REST: Duration = Duration::from_secs(30 * 60);
+
+/// Carries things between the shelf and the hub.
+pub(super) struct HubWorker {
+    shelf: Arc<LoopState>,
+    node: NodeClient,
+    /// When what failed is tried again.
+    next_delivery: Instant,
+    failures: u64,
+    next_look: Instant,
+    next_sync: Instant,
+    /// The day on which it was said that the budget is used up.
+    said_spent: String,
+}
+
+impl HubWorker {
+    pub(super) fn new(shelf: Arc<LoopState>, node: NodeClient) -> Self {
+        let now = Instant::now();
+        Self {
+            shelf,
+            node,
+            next_delivery: now,
+            failures: 0,
+            next_look: now,
+            next_sync: now,
+            said_spent: String::new(),
+        }
+    }
+
+    /// Looks at the shelf all the time and at the repository only where there is something to do.
+    pub(super) fn run(&mut self) {
+        while !self.shelf.is_stopped() {
+            let closing = self.shelf.is_closing();
+            let now = Instant::now();
+            if now >= self.next_delivery && self.shelf.owed.swap(false, Ordering::Relaxed) {
+                self.guarded("tasks", Self::deliver);
+            }
+            if self.shelf.settled.swap(false, Ordering::Relaxed) {
+                self.guarded("reports", Self::send_reports);
+                self.guarded("memory", Self::report_memory);
+                self.guarded("publish", Self::publish_eligible);
+            }
+            if closing {
+                break;
+            }
+            if self.shelf.is_waiting_for_task()
+                && (now >= self.next_look || self.shelf.tasks_wanted.swap(false, Ordering::Relaxed))
+            {
+                self.next_look = now + LOOK_FOR_TASKS;
+                self.guarded("tasks", Self::find_task);
+            }
+            if now >= self.next_sync {
+                self.next_sync = now + LOOK_AT_SYNC;
+                self.guarded("sync", Self::sync_if_due);
+            }
+            self.shelf.wait(TICK);
+        }
+        self.release_task();
+    }
+
+    /// A task that was taken and not begun is left to others. One that this node had before stays its own.
+    fn release_task(&self) {
+        let waiting = self.shelf.inner().task.take();
+        let Some(task) = waiting.filter(|task| !task.weighed.is_own) else { return };
+        match self.node.task_release(task.id()) {
+            Ok(_) => self.shelf.push_message(format!("task {}: given back, as it was not begun", task.id())),
+            Err(problem) => self.shelf.complain(&format!("task {}", task.id()), &problem),
+        }
+    }
+
+    /// Does one kind of work; what goes wrong is told, and never ends the thread.
+    fn guarded(&mut self, what: &str, work: fn(&mut Self, &Workspace) -> Result<()>) {
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            let workspace = (self.shelf.open)()?;
+            work(self, &workspace)
+        }));
+        match done {
+            Ok(Ok(())) => {}
+            Ok(Err(problem)) => self.shelf.complain(what, &problem),
+            Err(_) => self.shelf.complain(what, &Problem::new(Code::Internal, "an unexpected failure")),
+        }
+    }
+
+    /// Tells the hub what is owed about tasks.
+    fn deliver(&mut self, workspace: &Workspace) -> Result<()> {
+        if !workspace.config.hub.tasks {
+            return Ok(());
+        }
+        for work in work::all(workspace)?.into_iter().filter(|work| work.stage.is_owed()) {
+            let task_id = work.task_id.clone();
+            match tasks::deliver(workspace, &self.node, work) {
+                Ok(told) => {
+                    self.failures = 0;
+                    self.shelf.push_message(format!("task {task_id}: {}", describe_report(&told)));
+                }
+                Err(problem) => {
+                    self.shelf.owed.store(true, Ordering::Relaxed);
+                    self.failures = self.failures.saturating_add(1);
+                    self.next_delivery =
+                        Instant::now() + pause::after(self.failures, FIRST_REST, LONGEST_REST);
+                    return Err(problem);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What was found out about somebody else's solution.
+    fn send_reports(&mut self, workspace: &Workspace) -> Result<()> {
+        let (sent, left) = sync::send_queued_reports(workspace, &self.node, false)?;
+        if sent > 0 {
+            self.shelf.push_message(format!("{sent} report(s) sent, {left} waiting"));
+        }
+        Ok(())
+    }
+
+    /// What the shared memory is to be told, where there is one.
+    fn report_memory(&mut self, workspace: &Workspace) -> Result<()> {
+        remote::deliver(workspace).map_or(Ok(()), Err)
+    }
+
+    fn publish_eligible(&mut self, workspace: &Workspace) -> Result<()> {
+        if !workspace.config.hub.publish {
+            return Ok(());
+        }
+        let published = sync::publish_now(workspace, &self.node)?;
+        for (capsule, asset) in &published.sent {
+            self.shelf.push_message(format!("published {capsule} as {asset}"));
+        }
+        for (capsule, why) in &published.waiting {
+            self.shelf.push_message(format!("{capsule} is not published yet: {why}"));
+        }
+        Ok(())
+    }
+
+    /// Brings a task to the shelf, where the owner allows it and the shelf is empty.
+    fn find_task(&mut self, workspace: &Workspace) -> Result<()> {
+        if !workspace.config.hub.tasks {
+            return Ok(());
+        }
+        // While a run waits, a task could not be worked on; it is not taken from others meanwhile.
+        if workspace.run_state()?.pending().is_some() {
+            self.next_look = Instant::now() + LOOK_WHILE_WAITING;
+            return Ok(());
+        }
+        self.resume_interrupted(workspace)?;
+        match tasks::claim_best_task(workspace, &self.node)? {
+            TaskSearchOutcome::Task(task) => {
+                self.shelf.push_message(format!("task {}: taken: {}", task.id(), task.weighed.title));
+                self.shelf.inner().task = Some(*task);
+            }
+            TaskSearchOutcome::Nothing => {}
+            TaskSearchOutcome::Spent(problem) => {
+                let today = workspace.now().date();
+                if self.said_spent != today {
+                    self.shelf.complain("tasks", &problem);
+                    self.said_spent = today;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Work that an earlier start was interrupted in, and whose run is settled since.
+    fn resume_interrupted(&mut self, workspace: &Workspace) -> Result<()> {
+        for work in work::all(workspace)?.into_iter().filter(|work| work.stage == WorkStage::Working) {
+            if let Some(settled) = tasks::resume(workspace, &work)? {
+                work::save_work(workspace, &settled)?;
+                self.shelf.owed.store(true, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    fn sync_if_due(&mut self, workspace: &Workspace) -> Result<()> {
+        if sync::due(workspace)? > workspace.now() {
+            return Ok(());
+        }
+        let synced = sync::sync(workspace, &self.node, false)?;
+        self.shelf.push_message(format!("sync: {}", synced.line()));
+        for problem in &synced.problems {
+            self.shelf.complain("sync", problem);
+        }
+        Ok(())
+    }
+}
+
+fn describe_report(told: &tasks::TaskReport) -> String {
+    match told {
+        tasks::TaskReport::HandedIn { asset_id, pending } => {
+            let credits = pending.filter(|credits| *credits > 0.0);
+            let credits =
+                credits.map_or_else(String::new, |credits| format!("; {credits} credits are pending"));
+            format!("handed in as {asset_id}{credits}")
+        }
+        tasks::TaskReport::GivenBack => "given back, so that others can take it".to_owned(),
+        tasks::TaskReport::Refused(why) => format!("not handed in, and not tried again: {why}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_client::{ClientConfig, Identity};
+    use capsid_model::{SystemClock, json};
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::sync::atomic::AtomicBool;
+
+    /// What a hub is asked when a loop stops with a task that waits.
+    fn asked_at_the_end(task: &capsid_model::Value) -> Option<String> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let hub = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut buffer = [0; 8192];
+            let read = stream.read(&mut buffer).unwrap();
+            let _gone = stream.write_all(
+                b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}",
+            );
+            String::from_utf8_lossy(&buffer[..read]).lines().next().unwrap_or_default().to_owned()
+        });
+        let home = tempfile::tempdir().unwrap();
+        let identity = Identity::open(home.path(), &|_| None).unwrap();
+        let settings = ClientConfig::new(&url, false).unwrap();
+        let node = NodeClient::new(&settings, identity, Arc::new(SystemClock)).unwrap();
+        let open = Arc::new(|| Err(Problem::new(Code::Internal, "nothing is opened")));
+        let shelf = Arc::new(LoopState::new(open, Arc::new(AtomicBool::new(true))));
+        shelf.inner().task = Some(tasks::HubTask::read(task, "node_a").unwrap());
+        HubWorker::new(Arc::clone(&shelf), node).run();
+        assert!(shelf.inner().task.is_none());
+        if shelf.inner().notes.is_empty() {
+            return None;
+        }
+        Some(hub.join().unwrap())
+    }
+
+    #[test]
+    fn what_was_taken_and_not_begun_is_given_back_when_the_loop_stops() {
+        let taken = json!({"task_id": "task_1", "status": "open"});
+        let asked = asked_at_the_end(&taken);
+        assert!(asked.as_deref().is_some_and(|line| line.starts_with("POST /a2a/task/release")), "{asked:?}");
+        let own = json!({"task_id": "task_2", "status": "claimed", "claimed_by": "node_a"});
+        assert_eq!(asked_at_the_end(&own), None);
+    }
+}

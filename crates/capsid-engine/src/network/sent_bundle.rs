@@ -1,0 +1,32 @@
+//! One bundle on its way to the hub.
+
+use crate::exchange::export::filter_kind;
+use crate::exchange::outgoing;
+use crate::exchange::publish::publish;
+use crate::workspace::Workspace;
+use capsid_client::NodeClient;
+pub use capsid_client::refusal::may_pass;
+use capsid_model::{Code, Problem, Result, Value};
+
+/// A bundle that the hub took.
+#[derive(Debug, Clone)]
+pub struct SentBundle {
+    /// The capsule's local id.
+    pub capsule_id: String,
+    /// The id of the capsule that was sent, which is that of its redacted form.
+    pub asset_id: String,
+}
+
+/// Publishes the bundle of a capsule; `anyway` also where it is not eligible, for work that somebody asked for.
+pub fn send(workspace: &Workspace, node: &NodeClient, capsule_id: &str, anyway: bool) -> Result<SentBundle> {
+    let parcel = outgoing::outgoing(workspace, capsule_id, anyway)?;
+    let capsule = filter_kind(&parcel, "Capsule");
+    let asset_id = capsule.and_then(|capsule| capsule.get("asset_id")).and_then(Value::as_str);
+    let asset_id = asset_id.map(str::to_owned).ok_or_else(|| {
+        Problem::new(Code::Internal, format!("The bundle of `{capsule_id}` holds no capsule with an id."))
+    })?;
+    match publish(workspace, node, &parcel)?.unnoted {
+        Some(problem) => Err(problem),
+        None => Ok(SentBundle { capsule_id: capsule_id.to_owned(), asset_id }),
+    }
+}

@@ -1,0 +1,262 @@
+//! Whether a text tells of an error, or of a change, that was written down in other words.
+//!
+//! People paste what they see: a message with or without its quotes, or a whole stack trace. What is left of it without
+//! paths, numbers and signs are words, and an error that shares most of them with a signature is that error.
+
+use regex::{Captures, Regex};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// The share of the words that must be there.
+const ENOUGH: f64 = 0.75;
+
+/// The words of a line that may be looked for by itself in something longer: a log puts much before a message.
+const LINE_WORDS: usize = 4;
+
+/// How many lines of a long text are looked at: an error stands at its end.
+const LINES: usize = 2000;
+
+/// Words that are in every error, and in every sentence.
+const COMMON: &[&str] = &[
+    "an",
+    "and",
+    "are",
+    "as",
+    "at",
+    "be",
+    "by",
+    "call",
+    "err",
+    "error",
+    "errors",
+    "errsig",
+    "exception",
+    "fatal",
+    "for",
+    "from",
+    "has",
+    "have",
+    "in",
+    "is",
+    "it",
+    "last",
+    "message",
+    "most",
+    "not",
+    "of",
+    "on",
+    "or",
+    "recent",
+    "that",
+    "the",
+    "this",
+    "to",
+    "traceback",
+    "uncaught",
+    "was",
+    "with",
+];
+
+/// A path with a drive, white space that was put in a string, a path, a file with its line, a time.
+static PARTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?x) [A-Za-z]:\\[^\s"'`)]* | \\[nrt"'] | [\w.@~+-]*(?:/[\w.@~+-]+)+(?::\d+)* | [\w-]+\.\w{1,5}(?::\d+)+
+            | \d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?"#,
+    )
+    .ok()
+});
+
+/// A name between quotes, or the number that a compiler gives an error. Between double quotes stands too much else.
+static NAMES: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"['`]([\w$-]+(?:\.[\w$-]+)*)['`]|\b([A-Za-z]{1,4}[0-9]{3,5})\b").ok());
+
+/// What is left of a text: its words, and those of them that name something.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ErrorWords {
+    all: BTreeSet<String>,
+    names: BTreeSet<String>,
+}
+
+impl ErrorWords {
+    pub fn parse(text: &str) -> Self {
+        let text = PARTS.as_ref().map_or(text.into(), |parts| parts.replace_all(text, " "));
+        let found = |names: Captures<'_>| {
+            names.get(1).or(names.get(2)).map(|name| words(name.as_str())).unwrap_or_default()
+        };
+        let names = NAMES.as_ref().into_iter().flat_map(|names| names.captures_iter(&text)).flat_map(found);
+        Self { names: names.collect(), all: words(&text).into_iter().collect() }
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        Self { all: &self.all | &other.all, names: &self.names | &other.names }
+    }
+
+    /// How much of this the whole holds, if that is enough to be the same: what is named must be there, and one word
+    /// alone says something only where nothing else is said.
+    fn share_in(&self, whole: &Self) -> Option<f64> {
+        let named = self.names.iter().all(|name| whole.all.contains(name));
+        let says_enough = self.all.len() > 1 || self.all == whole.all;
+        if self.all.is_empty() || !named || !says_enough {
+            return None;
+        }
+        let held = self.all.iter().filter(|word| whole.all.contains(*word)).count();
+        let share = held as f64 / self.all.len() as f64;
+        // Where words differ, none of them may be what the other one names.
+        let same_names = held == self.all.len() || whole.names.is_subset(&self.all);
+        (share >= ENOUGH && same_names).then_some(share)
+    }
+}
+
+/// The words of a text in lower case; single letters and numbers say nothing.
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .map(|word| word.trim_matches('_').to_lowercase())
+        .filter(|word| word.chars().count() > 1 && !COMMON.contains(&word.as_str()))
+        .filter(|word| !word.contains(|c: char| c.is_ascii_digit()) || is_error_number(word))
+        .collect()
+}
+
+/// `E0308`, `TS2322`.
+fn is_error_number(word: &str) -> bool {
+    let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    let letters = word.len() - digits.len();
+    (1..=4).contains(&letters)
+        && (3..=5).contains(&digits.len())
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A text that somebody asks with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ErrorQuery {
+    whole: ErrorWords,
+    lines: Vec<ErrorWords>,
+}
+
+impl ErrorQuery {
+    pub fn parse(text: &str) -> Self {
+        let tail = text.lines().rev().take(LINES).map(ErrorWords::parse);
+        let mut lines: Vec<ErrorWords> = tail.filter(|words| !words.all.is_empty()).collect();
+        lines.reverse();
+        lines.dedup();
+        let whole = lines.iter().fold(ErrorWords::default(), |whole, line| whole.and(line));
+        Self { whole, lines }
+    }
+
+    /// How much of what was written down the text tells, from [`ENOUGH`] to 1; nothing where it tells of something else.
+    ///
+    /// The shorter of the two is looked for in the longer one. A long text is looked at line by line, since together its
+    /// lines hold the words of many errors; a message may be broken over two.
+    pub fn match_share(&self, written: &ErrorWords) -> Option<f64> {
+        let size = written.all.len();
+        let short = (self.whole.all.len() <= size).then(|| self.whole.share_in(written)).flatten();
+        let alone = self.lines.iter().filter_map(|line| written.share_in(line));
+        let broken = self.lines.windows(2).filter_map(|pair| written.share_in(&pair[0].and(&pair[1])));
+        let telling = self.lines.iter().filter(|line| (LINE_WORDS..size).contains(&line.all.len()));
+        let inside = telling.filter_map(|line| line.share_in(written));
+        short.into_iter().chain(alone).chain(broken).chain(inside).max_by(f64::total_cmp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REDUCE: &str =
+        "errsig:not ok 1 - total error: \"Cannot read properties of undefined (reading 'reduce')\"";
+    const PLAIN: &str = "errsig:error: \"Cannot read properties of undefined (reading 'reduce')\"";
+
+    fn tells(text: &str, written: &str) -> bool {
+        ErrorQuery::parse(text).match_share(&ErrorWords::parse(written)).is_some()
+    }
+
+    /// What Node.js prints, with the message among thirty lines.
+    fn trace(message: &str) -> String {
+        let mut text = format!(
+            "/home/ada/shop/src/cart.js:12\n  return cart.items.reduce((sum, item) => sum + item.price, 0);\n                    ^\n\n{message}\n"
+        );
+        for line in 0..24 {
+            text += &format!("    at Object.total{line} (/home/ada/shop/src/cart.js:{line}:21)\n");
+        }
+        text + "    at node:internal/main/run_main_module:28:49\n\nNode.js v20.11.1\n"
+    }
+
+    #[test]
+    fn a_message_is_known_however_it_is_quoted() {
+        for text in [
+            "TypeError: Cannot read properties of undefined (reading 'reduce')",
+            "Cannot read properties of undefined (reading 'reduce')",
+            "cannot read properties of undefined reading reduce",
+            "Cannot read properties of undefined",
+            "2026-02-07T15:20:54.155Z [worker-3] Uncaught TypeError: Cannot read properties of undefined (reading \"reduce\") at /srv/a.js:3:1",
+            "{\"error\":\"Cannot read properties of undefined (reading 'reduce')\\n    at total (/a/b.js:1:2)\"}",
+            "TypeError: Cannot read properties of\nundefined (reading 'reduce')",
+            &trace("TypeError: Cannot read properties of undefined (reading 'reduce')"),
+        ] {
+            assert!(tells(text, PLAIN), "{text}");
+        }
+        assert!(tells("Cannot read properties of undefined (reading 'reduce')", REDUCE));
+        let logged = "errsig:{\"type\":\"tool_result\",\"is_error\":true,\"content\":\"> shop@1.0.0 test > node --test run cart suite error: Cannot read properties of undefined (reading 'reduce')";
+        assert!(tells(&trace("TypeError: Cannot read properties of undefined (reading 'reduce')"), logged));
+        assert!(!tells(&trace("TypeError: Cannot read properties of undefined (reading 'map')"), logged));
+        assert!(tells(
+            "error[E0308]: mismatched types\n --> src/a.rs:3:4",
+            "errsig:error[E0308]: mismatched types"
+        ));
+        assert!(tells(
+            "ENOENT: no such file or directory, open '/b/x.json'",
+            "errsig:Error: ENOENT: no such file or directory, open '/a/y.json'"
+        ));
+        assert!(tells("KeyError: 'price'", "errsig:KeyError: 'price'"));
+        assert!(tells("boom", "errsig:Error: boom"));
+    }
+
+    #[test]
+    fn another_error_is_another() {
+        for text in [
+            "TypeError: x is not a function",
+            "TypeError: Cannot read properties of undefined (reading 'map')",
+            "cannot read properties of undefined reading map",
+            "TypeError: undefined is not iterable",
+            "ReferenceError: reduce is not defined",
+            "Cannot find module 'reduce'",
+            "reduce",
+            "make it faster",
+            "",
+            "error:",
+            &trace("TypeError: sum is not a function"),
+            &trace("ReferenceError: undefined_properties is not defined"),
+        ] {
+            assert!(!tells(text, PLAIN), "{text}");
+            assert!(!tells(text, REDUCE), "{text}");
+        }
+        assert!(!tells("error[E0277]: mismatched types", "errsig:error[E0308]: mismatched types"));
+        assert!(!tells("KeyError: 'name'", "errsig:KeyError: 'price'"));
+        assert!(!tells("the boom of the nineties", "errsig:Error: boom"));
+        assert!(!tells(
+            "Traceback (most recent call last):\nValueError: x",
+            "errsig:Traceback (most recent call last):"
+        ));
+    }
+
+    #[test]
+    fn lines_that_lie_apart_make_no_error_together() {
+        let apart =
+            "cannot start\nread the manual\nproperties are set\nundefined symbol\nreading a file\nreduce it";
+        assert!(!tells(apart, PLAIN));
+    }
+
+    #[test]
+    fn a_change_is_found_by_what_was_done() {
+        let summary = "Guard the cart total against an empty list of items";
+        assert!(tells("cart total with empty items", summary));
+        assert!(!tells("the cart is slow on mobile phones", summary));
+        assert!(!tells("cart", summary));
+    }
+
+    #[test]
+    fn nothing_that_can_be_pasted_takes_long() {
+        for part in ["/", "a/", "'", "\\n", "a.b:1", "9", "é\u{1f9ec} ", "x y\n"] {
+            ErrorQuery::parse(&part.repeat(200_000 / part.len())).match_share(&ErrorWords::parse(PLAIN));
+        }
+    }
+}

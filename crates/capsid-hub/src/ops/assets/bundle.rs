@@ -1,0 +1,416 @@
+//! Reading a bundle: which assets there are, whether their ids hold, and what each has to be.
+
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::object_reader::ObjectReader;
+use capsid_model::asset;
+use capsid_model::gate::{self, CommandPolicy};
+use capsid_model::{Object, Value};
+use capsid_rules::assets::bundle::bundle_id;
+use capsid_rules::assets::safety;
+use capsid_rules::assets::safety::AssetTexts;
+use capsid_rules::assets::similarity::{sketch, text_of};
+use capsid_rules::assets::traits;
+use capsid_rules::assets::traits::{CATEGORIES, SUMMARY_LIMIT, id_holds, is_anti_pattern, strings, text};
+use capsid_rules::evaluation::proof;
+use capsid_rules::evaluation::proof::ProofLevel;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
+use capsid_store::assets::id::AssetId;
+use capsid_store::registry::publish::{NewAsset, NewBundle};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// What an evolution event may be meant for.
+pub const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explore"];
+/// The longest content or diff, in characters.
+const CONTENT_LIMIT: usize = 8000;
+/// The most signals of an asset.
+const SIGNALS_LIMIT: usize = 50;
+/// The most steps of a strategy and the most validation commands.
+const STEPS_LIMIT: usize = 100;
+/// The least score of an outcome that is worth sharing.
+const GOOD_SCORE: f64 = 0.7;
+
+/// The payload of a publish or a validate.
+#[derive(Debug, Deserialize)]
+pub struct PublishRequest<'a> {
+    #[serde(borrow)]
+    assets: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    asset: Option<&'a RawValue>,
+    /// Over the ids of gene and capsule, made with the node's secret.
+    pub signature: Option<String>,
+    chain_id: Option<String>,
+}
+
+/// A bundle that was read, and what there is to say about it.
+#[derive(Debug, Clone)]
+pub struct CheckedBundle {
+    /// What is to be kept.
+    pub bundle: NewBundle,
+    /// What the publisher should know.
+    pub warnings: Vec<Value>,
+    /// Why the quality gate does not let it pass.
+    pub faults: Vec<String>,
+}
+
+/// One asset of a bundle, with its id verified.
+struct BundlePart<'a> {
+    asset_type: AssetType,
+    object: Object,
+    id: AssetId,
+    /// As it was sent, or as it was hashed where its client left out a part of that.
+    body: Cow<'a, str>,
+    path: String,
+}
+
+/// How the id that an asset claims compares with its content.
+#[derive(Debug, Clone)]
+pub struct AssetIdCheck {
+    /// What it is.
+    pub asset_type: String,
+    /// The id that it claims.
+    pub claimed: Option<String>,
+    /// The id of its content.
+    pub computed: String,
+    /// Whether they are the same, in one of the forms in use.
+    pub matches: bool,
+}
+
+/// Compares the ids of all assets in a payload, for a dry run.
+pub fn check_ids(payload: &PublishRequest<'_>) -> ApiResult<Vec<AssetIdCheck>> {
+    raw_assets(payload)?
+        .iter()
+        .enumerate()
+        .map(|(at, raw)| {
+            let object = object(raw, at)?;
+            let claimed = object.get(asset::ASSET_ID).and_then(Value::as_str).map(str::to_owned);
+            let matches = claimed.as_deref().is_some_and(|claimed| id_holds(raw.get(), &object, claimed));
+            let asset_type = object.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+            Ok(AssetIdCheck { asset_type, claimed, computed: asset::asset_id(&object), matches })
+        })
+        .collect()
+}
+
+/// Reads a bundle and checks all that can be checked without the database.
+pub fn read(
+    payload: &PublishRequest<'_>,
+    policy: &CommandPolicy,
+    receipt_id: String,
+) -> ApiResult<CheckedBundle> {
+    let [gene, capsule, event] = sort(payload)?;
+    let (gene, capsule) = (gene.ok_or_else(bundle_required)?, capsule.ok_or_else(bundle_required)?);
+    check_gene(&gene, policy)?;
+    check_capsule(&capsule)?;
+    if let Some(event) = &event {
+        check_event(event)?;
+    }
+    check_links(&gene, &capsule, event.as_ref())?;
+    let chain = payload.chain_id.clone().or_else(|| text(&capsule.object, "chain_id"));
+    let found = scan(&gene, &capsule);
+    let faults = quality_faults(&capsule);
+    let (status, reason) = initial_status(&faults, &found, &gene);
+    let mut warnings: Vec<Value> = found
+        .iter()
+        .zip([&gene.path, &capsule.path])
+        .flat_map(|(scan, path)| scan.findings.iter().map(move |finding| (finding, path)))
+        .map(|(finding, path)| {
+            json!({ "code": "content_safety_warning", "place": format!("{path}.{}", finding.place), "text": finding.text })
+        })
+        .collect();
+    let (evidence, findings) = proof::proof(&strings(&gene.object, "validation"));
+    if evidence != ProofLevel::Real {
+        warnings.push(json!({ "code": format!("validation_{}", evidence.as_str()), "text":
+            findings.first().map_or("The gene has no validation, so nothing shows that it works.".to_owned(),
+                |finding| format!("{}: {}", finding.command, finding.why)) }));
+    }
+    if event.is_none() {
+        warnings.push(json!({ "code": "evolution_event_missing",
+            "text": "A bundle with an EvolutionEvent scores higher." }));
+    }
+    let bundle = NewBundle {
+        bundle_id: bundle_id(&gene.id.to_string(), &capsule.id.to_string()),
+        sketch: sketch(&text_of(
+            &text(&capsule.object, "summary").unwrap_or_default(),
+            &content(&capsule.object),
+            &strings(&gene.object, "strategy"),
+        )),
+        gene: new_asset(&gene, None, evidence, event.is_some(), None),
+        capsule: new_asset(&capsule, Some(&gene), evidence, event.is_some(), chain.clone()),
+        event: event.as_ref().map(|part| new_asset(part, None, ProofLevel::Absent, true, chain)),
+        status,
+        reason,
+        gene_held: found[0].verdict() == safety::SafetyVerdict::Quarantine,
+        receipt_id,
+    };
+    Ok(CheckedBundle { bundle, warnings, faults })
+}
+
+/// The state that a bundle enters in.
+fn initial_status(
+    faults: &[String],
+    found: &[safety::SafetyScan; 2],
+    gene: &BundlePart<'_>,
+) -> (AssetStatus, Option<String>) {
+    if is_anti_pattern(&gene.object) {
+        return (AssetStatus::Rejected, Some("anti_pattern".to_owned()));
+    }
+    if !faults.is_empty() {
+        return (AssetStatus::Rejected, Some("quality_gate_failed".to_owned()));
+    }
+    match found.iter().map(safety::SafetyScan::verdict).max().unwrap_or(safety::SafetyVerdict::Clean) {
+        safety::SafetyVerdict::Quarantine => (AssetStatus::Quarantined, Some("content_safety".to_owned())),
+        safety::SafetyVerdict::Warn => (AssetStatus::Candidate, Some("content_safety_warning".to_owned())),
+        safety::SafetyVerdict::Clean => (AssetStatus::Candidate, None),
+    }
+}
+
+fn raw_assets<'p>(payload: &'p PublishRequest<'_>) -> ApiResult<&'p [&'p RawValue]> {
+    match &payload.assets {
+        Some(assets) if assets.len() <= 3 && payload.asset.is_none() => Ok(assets),
+        _ => Err(bundle_required()),
+    }
+}
+
+fn bundle_required() -> ApiError {
+    ApiError::new(
+        HubCode::BundleRequired,
+        "Gene and Capsule have to be published together: `payload.assets` must hold exactly one of each, and at most \
+         one EvolutionEvent.",
+        "Send `payload.assets = [Gene, Capsule]` or `[Gene, Capsule, EvolutionEvent]` instead of `payload.asset`.",
+    )
+}
+
+fn object(raw: &RawValue, at: usize) -> ApiResult<Object> {
+    crate::http::json::read(raw.get(), &format!("payload.assets[{at}]"))
+}
+
+/// Finds gene, capsule and event, in whatever order they came, and verifies their ids.
+fn sort<'p>(payload: &'p PublishRequest<'_>) -> ApiResult<[Option<BundlePart<'p>>; 3]> {
+    let mut sorted = [None, None, None];
+    for (at, raw) in raw_assets(payload)?.iter().enumerate() {
+        let object = object(raw, at)?;
+        let path = format!("payload.assets[{at}]");
+        let kind = ObjectReader::new(&object, &path).required_text("type", 1, 40)?;
+        let asset_type = AssetType::parse(kind).ok_or_else(|| {
+            ApiError::field(format!("{path}.type"), "`Gene`, `Capsule` or `EvolutionEvent`", "another word")
+        })?;
+        let slot = match asset_type {
+            AssetType::Gene => &mut sorted[0],
+            AssetType::Capsule => &mut sorted[1],
+            AssetType::EvolutionEvent => &mut sorted[2],
+        };
+        if slot.is_some() {
+            return Err(bundle_required());
+        }
+        let id = verify(raw.get(), &object, &path)?;
+        let body = asset::restored(raw.get()).map_or(Cow::Borrowed(raw.get()), Cow::Owned);
+        *slot = Some(BundlePart { asset_type, object, id, body, path });
+    }
+    Ok(sorted)
+}
+
+fn verify(text: &str, object: &Object, path: &str) -> ApiResult<AssetId> {
+    let claimed = object.get(asset::ASSET_ID).and_then(Value::as_str).unwrap_or_default();
+    let id = AssetId::parse(claimed);
+    match id {
+        Some(id) if id_holds(text, object, claimed) => Ok(id),
+        _ => Err(ApiError::new(
+            HubCode::AssetIdMismatch,
+            format!("asset_id mismatch: the id in `{path}.asset_id` is not the hash of the asset."),
+            "Compute it for each asset as sha256(canonical_json(asset without asset_id)), with keys sorted at every \
+             level, and write it as `sha256:` and 64 lower-case hexadecimal digits.",
+        )
+        .with("path", format!("{path}.asset_id"))
+        .with("claimed_asset_id", capsid_model::text::cut(claimed, 100))
+        .with("computed_asset_id", asset::asset_id(object))),
+    }
+}
+
+fn check_gene(gene: &BundlePart<'_>, policy: &CommandPolicy) -> ApiResult<()> {
+    let fields = ObjectReader::new(&gene.object, &gene.path);
+    fields.required_word("category", &CATEGORIES)?;
+    fields.signals("signals_match", SIGNALS_LIMIT)?;
+    fields.text("id", 0, 200)?;
+    let strategy = fields.texts("strategy", STEPS_LIMIT, SUMMARY_LIMIT)?;
+    // A gene that today's clients distil has no summary; its name and its steps tell as much.
+    if gene.object.contains_key("summary") || strategy.is_empty() || !gene.object.contains_key("id") {
+        fields.required_text("summary", 10, SUMMARY_LIMIT)?;
+    }
+    for (at, command) in fields.texts("validation", STEPS_LIMIT, 4096)?.iter().enumerate() {
+        let refused = |why: &str, rule: &str| {
+            ApiError::new(
+                HubCode::ValidationCommandRejected,
+                format!("{}.validation[{at}] is refused: {why}", gene.path),
+                "Use a plain `node`, `npm` or `npx` command; GET /a2a/policy tells what this hub allows.",
+            )
+            .with("rule", rule)
+        };
+        let argv = gate::check(command, policy)
+            .map_err(|refusal| refused(&refusal.message, refusal.code.as_str()))?;
+        if is_outside_repository(&argv) {
+            return Err(refused("The script lies outside the repository.", "path_outside"));
+        }
+    }
+    common(&fields)
+}
+
+/// Whether the script of a command is named by an absolute path or by one that climbs up.
+fn is_outside_repository(argv: &[String]) -> bool {
+    let script = argv.iter().skip(1).find(|word| !word.starts_with('-'));
+    script.is_some_and(|script| script.starts_with('/') || script.split(['/', '\\']).any(|part| part == ".."))
+}
+
+fn check_capsule(capsule: &BundlePart<'_>) -> ApiResult<()> {
+    let fields = ObjectReader::new(&capsule.object, &capsule.path);
+    fields.signals("trigger", SIGNALS_LIMIT)?;
+    fields.required_text("summary", 20, SUMMARY_LIMIT)?;
+    fields.required_number("confidence", 0.0, 1.0)?;
+    let blast = fields.required_object("blast_radius")?;
+    blast.required_number("files", 0.0, 1e9)?;
+    blast.required_number("lines", 0.0, 1e9)?;
+    outcome(&fields)?;
+    fields.required_object("env_fingerprint")?;
+    fields.number("success_streak", 0.0, 1e9)?;
+    for key in ["content", "diff", "code_snippet"] {
+        fields.text(key, 0, CONTENT_LIMIT)?;
+    }
+    fields.text("gene", 0, 200)?;
+    fields.text("id", 0, 200)?;
+    fields.text("chain_id", 0, 200)?;
+    common(&fields)
+}
+
+fn check_event(event: &BundlePart<'_>) -> ApiResult<()> {
+    let fields = ObjectReader::new(&event.object, &event.path);
+    fields.required_word("intent", &INTENTS)?;
+    outcome(&fields)?;
+    fields.text("id", 0, 200)?;
+    fields.text("capsule_id", 0, 200)?;
+    fields.texts("genes_used", 100, 200)?;
+    fields.number("mutations_tried", 0.0, 1e9)?;
+    fields.number("total_cycles", 0.0, 1e9)?;
+    common(&fields)
+}
+
+fn outcome(fields: &ObjectReader<'_>) -> ApiResult<()> {
+    let outcome = fields.required_object("outcome")?;
+    outcome.required_word("status", &["success", "failed", "failure"])?;
+    outcome.required_number("score", 0.0, 1.0)?;
+    Ok(())
+}
+
+fn common(fields: &ObjectReader<'_>) -> ApiResult<()> {
+    fields.text("schema_version", 0, 40)?;
+    fields.text("model_name", 0, 200)?;
+    Ok(())
+}
+
+/// A capsule that names its gene names the one beside it, by either of its ids; and so does the event.
+fn check_links(
+    gene: &BundlePart<'_>,
+    capsule: &BundlePart<'_>,
+    event: Option<&BundlePart<'_>>,
+) -> ApiResult<()> {
+    if let Some(named) = text(&capsule.object, "gene").filter(|named| !names(gene, named)) {
+        return Err(ApiError::field(
+            format!("{}.gene", capsule.path),
+            format!("`{}`, the gene beside it", gene.id),
+            cut(&named),
+        ));
+    }
+    let Some(event) = event else { return Ok(()) };
+    if let Some(named) = text(&event.object, "capsule_id")
+        .filter(|named| named.starts_with("sha256:") && !names(capsule, named))
+    {
+        return Err(ApiError::field(
+            format!("{}.capsule_id", event.path),
+            format!("`{}`, the capsule beside it", capsule.id),
+            cut(&named),
+        ));
+    }
+    Ok(())
+}
+
+fn names(part: &BundlePart<'_>, id: &str) -> bool {
+    id == part.id.to_string() || part.object.get("id").and_then(Value::as_str) == Some(id)
+}
+
+fn cut(text: &str) -> String {
+    capsid_model::text::inert_line(capsid_model::text::cut(text, 100))
+}
+
+/// Why a bundle is not worth sharing.
+fn quality_faults(capsule: &BundlePart<'_>) -> Vec<String> {
+    let number = |outer: &str, inner: &str| {
+        capsule
+            .object
+            .get(outer)
+            .and_then(|value| value.get(inner))
+            .and_then(Value::as_f64)
+            .unwrap_or_default()
+    };
+    let status =
+        capsule.object.get("outcome").and_then(|outcome| outcome.get("status")).and_then(Value::as_str);
+    let checks = [
+        (number("outcome", "score") < GOOD_SCORE, "outcome.score must be at least 0.7"),
+        (number("blast_radius", "files") <= 0.0, "blast_radius.files must be more than 0"),
+        (number("blast_radius", "lines") <= 0.0, "blast_radius.lines must be more than 0"),
+        (status != Some("success"), "outcome.status must be `success`"),
+    ];
+    checks.into_iter().filter(|(fault, _)| *fault).map(|(_, text)| text.to_owned()).collect()
+}
+
+/// Looks through the texts of a gene, and apart from it through those of a capsule: neither answers for the other.
+fn scan(gene: &BundlePart<'_>, capsule: &BundlePart<'_>) -> [safety::SafetyScan; 2] {
+    let (strategy, validation) = (strings(&gene.object, "strategy"), strings(&gene.object, "validation"));
+    let (matched, triggers) = (strings(&gene.object, "signals_match"), strings(&capsule.object, "trigger"));
+    let summary = |part: &BundlePart<'_>| text(&part.object, "summary").unwrap_or_default();
+    let of_gene = safety::scan(&AssetTexts {
+        summary: &summary(gene),
+        content: "",
+        strategy: &borrowed(&strategy),
+        validation: &borrowed(&validation),
+        signals: &borrowed(&matched),
+    });
+    let of_capsule = safety::scan(&AssetTexts {
+        summary: &summary(capsule),
+        content: &content(&capsule.object),
+        strategy: &[],
+        validation: &[],
+        signals: &borrowed(&triggers),
+    });
+    [of_gene, of_capsule]
+}
+
+fn borrowed(owned: &[String]) -> Vec<&str> {
+    owned.iter().map(String::as_str).collect()
+}
+
+fn content(capsule: &Object) -> String {
+    ["content", "diff", "code_snippet"]
+        .iter()
+        .filter_map(|key| text(capsule, key))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn new_asset(
+    part: &BundlePart<'_>,
+    gene: Option<&BundlePart<'_>>,
+    proof: ProofLevel,
+    has_event: bool,
+    chain_id: Option<String>,
+) -> NewAsset {
+    let gene = gene.map(|gene| &gene.object);
+    NewAsset {
+        asset_id: part.id,
+        asset_type: part.asset_type,
+        card: traits::card(&part.object, part.asset_type, &part.id.to_string()),
+        body: part.body.clone().into_owned(),
+        traits: traits::traits(&part.object, part.asset_type, gene, proof, has_event, chain_id),
+        meaning: traits::meaning(&part.object, part.asset_type, gene).line(),
+        environment: traits::environment(&part.object),
+    }
+}

@@ -1,0 +1,351 @@
+//! What becomes of a bounty: its creator takes what was handed in, sends it back, or takes the bounty back.
+
+use super::{list, not_found, wrong_state};
+use crate::auth::account;
+use crate::auth::account::require_admin;
+use crate::auth::credentials::{Credentials, OperationContext, authenticate_node, authenticate_spender};
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::envelope::{JsonReply, check_node_id};
+use crate::http::json::{JsonBody, OptionalJsonBody};
+use crate::http::query::PathId;
+use crate::http::validate;
+use crate::ops::assets::fetch::asset_id;
+use crate::ops::tasks::unusable_asset;
+use crate::state::{Hub, SharedHub};
+use axum::extract::State;
+use capsid_rules::work::bounties::{BountyActor, BountyStatus};
+use capsid_store::db::tx::Tx;
+use capsid_store::nodes;
+use capsid_store::work::bounties;
+use capsid_store::work::bounties::BountyRow;
+use capsid_store::work::bounties::assign;
+use capsid_store::work::bounties::assign::MatchOutcome;
+use capsid_store::work::bounties::settle;
+use capsid_store::work::bounties::settle::{BountyDecisionOutcome, SettlementTerms};
+use capsid_store::work::tasks;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What an admin takes for the solution.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[schema(as = BountyMatch)]
+pub struct MatchBountyRequest {
+    asset_id: Option<String>,
+}
+
+/// Matches a bounty with something that was published; only for admins.
+///
+/// The publisher of the asset counts as the node that did the task. The creator still decides.
+#[utoipa::path(post, path = "/bounty/{id}/match", operation_id = "bounty_match", tag = "bounties",
+    request_body = MatchBountyRequest, params(("id" = String, Path, description = "The bounty.")),
+    responses((status = 200, body = crate::http::openapi::bounties::BountyDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+pub async fn matched(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(bounty_id): PathId,
+    JsonBody(call): JsonBody<MatchBountyRequest>,
+) -> ApiResult<JsonReply> {
+    hub.limit_calls(&credentials, "bounties").await?;
+    let (now, by) = (hub.now(), credentials.clone());
+    hub.store.read::<_, ApiError, _>(move |tx| require_admin(tx, &by, now)).await?;
+    let asset = asset_id(call.asset_id.as_deref().unwrap_or_default(), "asset_id")?;
+    let (decide_ms, submission) = (hub.config.work.decision_ms, hub.new_id("sub"));
+    let told = hub
+        .store
+        .write::<_, ApiError, _>(move |tx| {
+            let actor = require_admin(tx, &credentials, now)?.actor();
+            match assign::match_asset(tx, &bounty_id, &asset, &submission, &actor, decide_ms, now)? {
+                MatchOutcome::Done(_) => list::load_bounty_view(tx, &bounty_id, now),
+                MatchOutcome::NotFound => Err(not_found(&bounty_id)),
+                MatchOutcome::AssetNotFound => Err(ApiError::new(
+                    HubCode::AssetNotFound,
+                    format!("There is no asset {asset}."),
+                    "Name an asset that was published; GET /a2a/assets lists them.",
+                )),
+                MatchOutcome::UnusableAsset(status) => Err(unusable_asset(status)),
+                MatchOutcome::Refused(bounty) => Err(wrong_state(
+                    &bounty,
+                    "The bounty cannot be matched: it is over, something was handed in, or a swarm works on it.",
+                    "Look at it with GET /bounty/{id}.",
+                )),
+            }
+        })
+        .await?;
+    hub.events.notify();
+    Ok(JsonReply::json(&told))
+}
+
+/// What is decided, and by whom.
+#[derive(Debug, Clone, Default, Deserialize, utoipa::ToSchema)]
+#[schema(as = BountyDecision)]
+pub struct DecideBountyRequest {
+    /// The node that asked, where it was a node.
+    sender_id: Option<String>,
+    /// The same.
+    node_id: Option<String>,
+    node_secret: Option<String>,
+    /// What is taken, by its submission; it must be what the bounty is matched with.
+    submission_id: Option<String>,
+    /// The same by its asset.
+    asset_id: Option<String>,
+    /// Why.
+    #[schema(max_length = 1000)]
+    reason: Option<String>,
+}
+
+/// Who decides: an account, or a node that says which one it is.
+#[derive(Debug, Clone)]
+pub struct BountyDecider {
+    node: Option<String>,
+    credentials: Credentials,
+    reason: Option<String>,
+}
+
+impl DecideBountyRequest {
+    /// Reads who decides, and why.
+    pub fn decider(&self, credentials: Credentials) -> ApiResult<BountyDecider> {
+        validate::text_or(self.reason.as_deref(), "reason", 1000)?;
+        let credentials = credentials.or_secret(self.node_secret.as_deref());
+        let node = match (&self.sender_id, &self.node_id) {
+            (None, None) => None,
+            (sender, node) => Some(validate::node(sender.as_deref(), node.as_deref())?),
+        };
+        Ok(BountyDecider { node, credentials, reason: self.reason.clone() })
+    }
+}
+
+impl BountyDecider {
+    /// One that may say which node it is.
+    pub fn new(node: Option<&str>, credentials: Credentials) -> ApiResult<Self> {
+        node.map_or(Ok(()), |node| check_node_id(node, "node_id"))?;
+        Ok(Self { node: node.map(str::to_owned), credentials, reason: None })
+    }
+
+    /// Checks that the creator of a bounty decides, its owner where it is a node, or an admin, and tells which. The node is
+    /// locked.
+    pub fn may_decide(
+        &self,
+        tx: &mut dyn Tx,
+        rules: &OperationContext,
+        bounty: &BountyRow,
+    ) -> ApiResult<(String, BountyActor)> {
+        let asked_by = bounty.creator.strip_prefix("node:");
+        if let Some(user) = account::caller(tx, &self.credentials, rules.now)? {
+            let owns = match asked_by {
+                Some(node_id) => {
+                    nodes::lock(tx, node_id)?.is_some_and(|node| node.owner.as_ref() == Some(&user.user_id))
+                }
+                None => bounty.creator == user.actor(),
+            };
+            return match (owns, asked_by) {
+                (true, None) => Ok((user.actor(), BountyActor::Creator)),
+                (true, Some(_)) => Ok((user.actor(), BountyActor::Owner)),
+                (false, _) if user.is_admin() => Ok((user.actor(), BountyActor::Admin)),
+                (false, _) => Err(not_creator()),
+            };
+        }
+        match (asked_by, &self.node) {
+            (Some(creator), Some(node)) if creator == node => {
+                self.act(tx, rules, creator, bounty)?;
+                Ok((bounty.creator.clone(), BountyActor::Creator))
+            }
+            (Some(creator), None) if self.credentials.secret.is_some() => {
+                self.act(tx, rules, creator, bounty).map_err(|_| not_creator())?;
+                Ok((bounty.creator.clone(), BountyActor::Creator))
+            }
+            (_, None) if self.credentials.secret.is_none() => Err(ApiError::new(
+                HubCode::Unauthorized,
+                "Only the creator of the bounty decides, and the request does not show who sends it.",
+                "Send `Authorization: Bearer` with your token, or with the node's secret.",
+            )),
+            _ => Err(not_creator()),
+        }
+    }
+}
+
+impl BountyDecider {
+    /// Speaks for the node that asked. Where credits are decided on, it has to show that it may.
+    fn act(
+        &self,
+        tx: &mut dyn Tx,
+        rules: &OperationContext,
+        node_id: &str,
+        bounty: &BountyRow,
+    ) -> ApiResult<()> {
+        match bounty.amount {
+            0 => authenticate_node(tx, rules, node_id, &self.credentials).map(|_| ()),
+            _ => authenticate_spender(tx, rules, node_id, &self.credentials).map(|_| ()),
+        }
+    }
+}
+
+fn not_creator() -> ApiError {
+    ApiError::new(
+        HubCode::NotBountyCreator,
+        "Somebody else offered this bounty.",
+        "Only its creator, the owner of the node that asked, or an admin may do this.",
+    )
+}
+
+/// What is taken, where it is said.
+#[derive(Debug, Clone, Default)]
+pub struct AcceptedSubmission {
+    /// By its submission.
+    pub submission: Option<String>,
+    /// By its asset.
+    pub asset: Option<String>,
+}
+
+/// Accepts what a bounty is matched with, and pays.
+pub fn accept_in(
+    tx: &mut dyn Tx,
+    rules: &OperationContext,
+    bounty_id: &str,
+    decider: &BountyDecider,
+    taken: &AcceptedSubmission,
+    terms: &SettlementTerms,
+) -> ApiResult<Value> {
+    let (actor, by) = decided_by(tx, rules, bounty_id, decider)?;
+    let (bounty, whole) = bounties::lock(tx, bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
+    let asset = bounty.matched_asset.map(|id| id.to_string());
+    let other = taken.asset.as_ref().is_some_and(|named| Some(named) != asset.as_ref());
+    let submission = settle::matched_submission(tx, &whole)?;
+    if other || taken.submission.as_ref().is_some_and(|named| Some(named) != submission.as_ref()) {
+        return Err(wrong_state(
+            &bounty,
+            "The bounty is not matched with what the request names.",
+            "Look at `matched_asset_id` and `submissions` with GET /bounty/{id}, and name what is there.",
+        ));
+    }
+    let status = settle::matched_status(tx, &bounty)?;
+    if let (BountyStatus::Matched, Some(status)) =
+        (bounty.status, status.filter(|status| status.is_unusable()))
+    {
+        return Err(wrong_state(
+            &bounty,
+            "What was handed in cannot be paid for: since then it was withdrawn, refused or held back.",
+            "Send it back with POST /bounty/{id}/reject, so that others may try.",
+        )
+        .with("matched_asset_status", status.as_str()));
+    }
+    let outcome = by.accepted(decider.reason.as_deref());
+    let decided = settle::accept(tx, bounty_id, &actor, &outcome, terms, rules.now)?;
+    to_response(
+        tx,
+        rules,
+        bounty_id,
+        decided,
+        "Nothing was handed in that could be accepted, or the bounty is over.",
+    )
+}
+
+fn decided_by(
+    tx: &mut dyn Tx,
+    rules: &OperationContext,
+    bounty_id: &str,
+    decider: &BountyDecider,
+) -> ApiResult<(String, BountyActor)> {
+    let bounty = bounties::get(tx, bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
+    decider.may_decide(tx, rules, &bounty)
+}
+
+fn to_response(
+    tx: &mut dyn Tx,
+    rules: &OperationContext,
+    bounty_id: &str,
+    decided: BountyDecisionOutcome,
+    problem: &str,
+) -> ApiResult<Value> {
+    match decided {
+        BountyDecisionOutcome::Done(_) => list::load_bounty_view(tx, bounty_id, rules.now),
+        BountyDecisionOutcome::NotFound => Err(not_found(bounty_id)),
+        BountyDecisionOutcome::Refused(bounty) => {
+            Err(wrong_state(&bounty, problem, "Look at it with GET /bounty/{id}: every state has an end."))
+        }
+    }
+}
+
+/// Accepts what was handed in, and pays. Accepting again changes nothing.
+#[utoipa::path(post, path = "/bounty/{id}/accept", operation_id = "bounty_accept", tag = "bounties",
+    request_body = Option<DecideBountyRequest>, params(("id" = String, Path, description = "The bounty.")),
+    responses((status = 200, body = crate::http::openapi::bounties::BountyDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+pub async fn accept(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(bounty_id): PathId,
+    OptionalJsonBody(decision): OptionalJsonBody<DecideBountyRequest>,
+) -> ApiResult<JsonReply> {
+    let (terms, taken) = (
+        hub.config.settlement_terms(),
+        AcceptedSubmission { submission: decision.submission_id.clone(), asset: decision.asset_id.clone() },
+    );
+    decide(&hub, decision.decider(credentials)?, move |tx, rules, decider| {
+        accept_in(tx, rules, &bounty_id, decider, &taken, &terms)
+    })
+    .await
+}
+
+/// Sends back what was handed in: others may try, until the bounty expires.
+#[utoipa::path(post, path = "/bounty/{id}/reject", operation_id = "bounty_reject", tag = "bounties",
+    request_body = Option<DecideBountyRequest>, params(("id" = String, Path, description = "The bounty.")),
+    responses((status = 200, body = crate::http::openapi::bounties::BountyDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+pub async fn reject(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(bounty_id): PathId,
+    OptionalJsonBody(decision): OptionalJsonBody<DecideBountyRequest>,
+) -> ApiResult<JsonReply> {
+    decide(&hub, decision.decider(credentials)?, move |tx, rules, decider| {
+        let (actor, _) = decided_by(tx, rules, &bounty_id, decider)?;
+        let decided = settle::reject(tx, &bounty_id, &actor, decider.reason.as_deref(), rules.now)?;
+        to_response(tx, rules, &bounty_id, decided, "Nothing was handed in that could be sent back.")
+    })
+    .await
+}
+
+/// Takes a bounty back that nobody works on; the credits come back. An admin may end any bounty that was not paid.
+#[utoipa::path(post, path = "/bounty/{id}/cancel", operation_id = "bounty_cancel", tag = "bounties",
+    request_body = Option<DecideBountyRequest>, params(("id" = String, Path, description = "The bounty.")),
+    responses((status = 200, body = crate::http::openapi::bounties::BountyDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+pub async fn cancel(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(bounty_id): PathId,
+    OptionalJsonBody(decision): OptionalJsonBody<DecideBountyRequest>,
+) -> ApiResult<JsonReply> {
+    decide(&hub, decision.decider(credentials)?, move |tx, rules, decider| {
+        let (actor, by) = decided_by(tx, rules, &bounty_id, decider)?;
+        let outcome = by.cancelled(decider.reason.as_deref());
+        let decided = match by {
+            BountyActor::Admin => settle::withdraw(tx, &bounty_id, &actor, &outcome, rules.now)?,
+            _ => settle::cancel(tx, &bounty_id, &actor, &outcome, rules.now)?,
+        };
+        to_response(
+            tx,
+            rules,
+            &bounty_id,
+            decided,
+            "Somebody works on it or has handed something in, or it is over.",
+        )
+    })
+    .await
+}
+
+/// Carries out a decision.
+pub async fn decide<F>(hub: &Hub, decider: BountyDecider, mut op: F) -> ApiResult<JsonReply>
+where
+    F: FnMut(&mut dyn Tx, &OperationContext, &BountyDecider) -> ApiResult<Value> + Send + 'static,
+{
+    let who = decider.node.clone().unwrap_or_else(|| "bounties".to_owned());
+    hub.limit_calls(&decider.credentials, &who).await?;
+    let rules = hub.rules();
+    let told = hub.store.write::<_, ApiError, _>(move |tx| op(tx, &rules, &decider)).await?;
+    hub.events.notify();
+    Ok(JsonReply::json(&told))
+}
+
+/// The bounty on a task, or on the whole that it is a part of.
+pub fn find_task_bounty(tx: &mut dyn Tx, task_id: &str) -> ApiResult<String> {
+    let task = tasks::get(tx, task_id)?.ok_or_else(|| crate::ops::tasks::not_found(task_id))?;
+    task.bounty_id.ok_or_else(|| not_found(task_id))
+}

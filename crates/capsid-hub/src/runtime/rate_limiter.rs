@@ -1,0 +1,117 @@
+//! How much is taken of whom. A lone hub keeps count in memory; hubs that share a PostgreSQL keep it there.
+
+use crate::auth::credentials::Credentials;
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::state::Hub;
+use capsid_model::time::Time;
+use capsid_rules::rate_limit::{RateLimit, check, refund};
+use capsid_store::Store;
+use capsid_store::db::tx::Dialect;
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+/// Entries are swept once there are this many.
+const SWEEP_AT: usize = 100_000;
+
+/// Counts requests.
+pub struct RateLimiter {
+    /// Arrival times by key; nothing when the database keeps them.
+    memory: Option<Mutex<HashMap<String, i64>>>,
+}
+
+impl RateLimiter {
+    /// Keeps count where a hub on this kind of database does.
+    pub fn new(dialect: Dialect) -> Self {
+        Self { memory: (dialect == Dialect::Sqlite).then(Mutex::default) }
+    }
+
+    /// Keeps count in memory, whatever the database: for reads, which are many and must not become writes.
+    pub fn local() -> Self {
+        Self { memory: Some(Mutex::default()) }
+    }
+
+    /// Takes one request of `who`, or refuses it with `code` and tells when to come again.
+    pub async fn check(
+        &self,
+        store: &Store,
+        code: HubCode,
+        what: &str,
+        who: &str,
+        limit: RateLimit,
+        now: Time,
+    ) -> ApiResult<()> {
+        let key = format!("{what}:{who}");
+        let taken = match &self.memory {
+            Some(memory) => check_in_memory(memory, key, limit, now),
+            None => {
+                store
+                    .write::<_, ApiError, _>(move |tx| {
+                        Ok(capsid_store::system::rate_limits::check(tx, &key, limit, now)?)
+                    })
+                    .await?
+            }
+        };
+        taken.map_err(|retry_after_ms| too_many(code, what, limit, retry_after_ms))
+    }
+
+    /// Takes a request back that turned out not to count, such as a login that was right.
+    pub async fn refund(&self, store: &Store, what: &str, who: &str, limit: RateLimit) -> ApiResult<()> {
+        let key = format!("{what}:{who}");
+        match &self.memory {
+            Some(memory) => {
+                let mut arrivals = memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                if let Some(arrival) = arrivals.get_mut(&key) {
+                    *arrival = refund(*arrival, limit);
+                }
+                Ok(())
+            }
+            None => {
+                store
+                    .write::<_, ApiError, _>(move |tx| {
+                        Ok(capsid_store::system::rate_limits::refund(tx, &key, limit)?)
+                    })
+                    .await
+            }
+        }
+    }
+}
+
+impl Hub {
+    /// Takes one call that has no limit of its own. It is counted for the node and the address together, so that
+    /// nobody can use up what another one has.
+    pub async fn limit_calls(&self, credentials: &Credentials, node_id: &str) -> ApiResult<()> {
+        let who = format!("{}/{node_id}", credentials.address);
+        let limit = self.config.limits.other;
+        self.limiter.check(&self.store, HubCode::RateLimited, "call", &who, limit, self.now()).await
+    }
+}
+
+fn check_in_memory(
+    memory: &Mutex<HashMap<String, i64>>,
+    key: String,
+    limit: RateLimit,
+    now: Time,
+) -> ApiResult<(), i64> {
+    let mut arrivals = memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if arrivals.len() >= SWEEP_AT {
+        // What lies in the past no longer delays anybody.
+        arrivals.retain(|_, arrival| *arrival > now.0 * 1000);
+    }
+    let arrival = check(arrivals.get(&key).copied(), now.0, limit)?;
+    arrivals.insert(key, arrival);
+    Ok(())
+}
+
+fn too_many(code: HubCode, what: &str, limit: RateLimit, retry_after_ms: i64) -> ApiError {
+    ApiError::new(
+        code,
+        format!(
+            "More than {} calls of the kind `{what}` in {} seconds.",
+            limit.count,
+            limit.window_ms / 1000
+        ),
+        format!("Wait {} seconds and try again.", (retry_after_ms as u64).div_ceil(1000)),
+    )
+    .retry_after(retry_after_ms)
+    .with("policy", serde_json::json!({ "limit": limit.count, "window_ms": limit.window_ms }))
+}

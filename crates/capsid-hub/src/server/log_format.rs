@@ -1,0 +1,29 @@
+//! The log on stderr. It tells of requests by route and number, and never of what they carry.
+
+use capsid_model::problem::{Code, Problem, Result};
+use tracing_subscriber::EnvFilter;
+
+/// How a line looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For programs: one JSON object a line.
+    Json,
+}
+
+/// Starts the log. `filter` is a level such as `info`, or levels by module such as `capsid_hub=debug`.
+pub fn start(format: LogFormat, filter: &str, color: bool) -> Result<()> {
+    let filter = EnvFilter::try_new(filter).map_err(|error| {
+        Problem::new(Code::ConfigInvalid, format!("The log level `{filter}` cannot be read: {error}."))
+            .fix("Use error, warn, info, debug or trace.")
+    })?;
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let started = match format {
+        LogFormat::Text => lines.with_ansi(color).with_target(false).try_init(),
+        LogFormat::Json => {
+            lines.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init()
+        }
+    };
+    started.map_err(|error| Problem::new(Code::Internal, format!("The log could not be started: {error}.")))
+}

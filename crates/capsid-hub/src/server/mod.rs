@@ -1,0 +1,253 @@
+//! Listening: connections with a cap and deadlines, TLS where it is asked for, and an orderly end.
+
+pub mod log_format;
+pub(crate) mod middleware;
+mod stream;
+pub mod tls;
+
+pub use crate::http::body::BodyTimeout;
+
+use crate::auth::credentials::rate_limit_key;
+use crate::error::{ApiError, HubCode};
+use crate::http::body::TimedBody;
+use crate::jobs;
+use crate::router;
+use crate::runtime::keyed_semaphore::KeyedSemaphore;
+use crate::state::SharedHub;
+use crate::webhooks::worker::WebhookWorker;
+use axum::Router;
+use axum::extract::{ConnectInfo, Request};
+use capsid_model::problem::{Code, Problem, Result};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use stream::{ConnectionPhase, TimedStream};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+/// How many clients are told at one time that there is no room; more are just hung up on.
+const REFUSING: usize = 64;
+/// One address may hold one in so many of all connections…
+const SHARE: usize = 4;
+/// …and so many in any case.
+const LEAST_SHARE: usize = 16;
+const TIDYING: Duration = Duration::from_secs(5);
+/// How long a job has for the step it is in; it goes on from there next time.
+const LAST_STEP: Duration = Duration::from_secs(2);
+
+/// Serves the hub until `shutdown` is over, then lets what is under way come to its end.
+pub async fn serve(hub: SharedHub, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Result<()> {
+    let (router, _) = router::router(&hub);
+    let mut jobs = tokio::spawn(jobs::run(Arc::clone(&hub)));
+    let mut webhooks = tokio::spawn(WebhookWorker::new(&hub).run());
+    let served = serve_router(Arc::clone(&hub), router, listener, shutdown).await;
+    hub.close();
+    for work in [&mut jobs, &mut webhooks] {
+        if timeout(LAST_STEP, &mut *work).await.is_err() {
+            work.abort();
+        }
+    }
+    served
+}
+
+/// The same for a router of one's own.
+pub async fn serve_router(
+    hub: SharedHub,
+    router: Router,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()>,
+) -> Result<()> {
+    let door = Acceptor {
+        room: Arc::new(Semaphore::new(hub.config.max_connections)),
+        by_address: KeyedSemaphore::default(),
+        refusing: Arc::new(Semaphore::new(REFUSING)),
+        tls: hub.config.tls.as_ref().map(tls::acceptor).transpose()?,
+        open: GracefulShutdown::new(),
+        router,
+        hub: Arc::clone(&hub),
+    };
+    tokio::spawn(crate::runtime::search_indexer::run_sweeps(Arc::clone(&hub)));
+    let mut tidying = tokio::time::interval(TIDYING);
+    let mut shutdown = std::pin::pin!(shutdown);
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => door.admit(stream, peer),
+                Err(error) => pause_after_error(&error).await,
+            },
+            _ = tidying.tick() => hub.telemetry.drop_idle_series(),
+            () = &mut shutdown => break,
+        }
+    }
+    drop(listener);
+    hub.close();
+    let drain = hub.config.timeouts.drain;
+    if timeout(drain, door.open.shutdown()).await.is_err() {
+        tracing::warn!("some requests were still under way after {} s and were cut off", drain.as_secs());
+    }
+    if let Err(error) = hub.usage.flush(&hub).await {
+        tracing::warn!(code = error.code.as_str(), "the last fetches were not counted: {}", error.problem);
+    }
+    Ok(())
+}
+
+/// Begins to listen for the system's wish that the program stops, and ends when it comes. Needs a runtime.
+pub fn stop_signal() -> Result<impl Future<Output = ()>> {
+    let unusable = |error| Problem::new(Code::IoError, format!("Could not wait for signals: {error}."));
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate()).map_err(unusable)?;
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(unusable)?;
+        Ok(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
+    }
+    #[cfg(windows)]
+    {
+        let mut interrupt = tokio::signal::windows::ctrl_c().map_err(unusable)?;
+        Ok(async move {
+            interrupt.recv().await;
+        })
+    }
+}
+
+/// A connection that broke while it was accepted is nobody's concern. Without file handles it helps to wait.
+async fn pause_after_error(error: &std::io::Error) {
+    use std::io::ErrorKind as Kind;
+    if !matches!(error.kind(), Kind::ConnectionAborted | Kind::ConnectionRefused | Kind::ConnectionReset) {
+        tracing::error!(%error, "no connection could be accepted");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// What every new connection meets.
+struct Acceptor {
+    hub: SharedHub,
+    router: Router,
+    tls: Option<TlsAcceptor>,
+    room: Arc<Semaphore>,
+    by_address: KeyedSemaphore,
+    refusing: Arc<Semaphore>,
+    open: GracefulShutdown,
+}
+
+impl Acceptor {
+    fn admit(&self, stream: TcpStream, peer: SocketAddr) {
+        let share = (self.hub.config.max_connections / SHARE).max(LEAST_SHARE);
+        let Some(own) = self.by_address.enter(&rate_limit_key(peer.ip()), share) else {
+            return self.refuse(stream);
+        };
+        let Ok(place) = Arc::clone(&self.room).try_acquire_owned() else {
+            return self.refuse(stream);
+        };
+        // Answers are small and should leave at once. A socket that cannot do this still works.
+        let _slower = stream.set_nodelay(true);
+        let counted = self.hub.telemetry.connection();
+        let (hub, router, watcher) = (Arc::clone(&self.hub), self.router.clone(), self.open.watcher());
+        let tls = self.tls.clone();
+        tokio::spawn(async move {
+            let _held = (place, own, counted);
+            let connection = AcceptedConnection { peer, hub, router };
+            match tls {
+                None => connection.serve(stream, watcher).await,
+                Some(tls) => {
+                    let patience = connection.hub.config.timeouts.head;
+                    match timeout(patience, tls.accept(stream)).await {
+                        Ok(Ok(stream)) => connection.serve(stream, watcher).await,
+                        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                        Err(_) => tracing::debug!("a TLS handshake took too long"),
+                    }
+                }
+            }
+        });
+    }
+
+    /// Says that there is no room, unless too many are being told so already.
+    fn refuse(&self, mut stream: TcpStream) {
+        self.hub.telemetry.turned_away();
+        // A client that expects TLS could not read it.
+        if self.tls.is_some() {
+            return;
+        }
+        let Ok(place) = Arc::clone(&self.refusing).try_acquire_owned() else { return };
+        tokio::spawn(async move {
+            let _held = place;
+            let told = async {
+                stream.write_all(no_room().as_bytes()).await?;
+                stream.shutdown().await?;
+                let mut scratch = [0; 1024];
+                while stream.read(&mut scratch).await? > 0 {}
+                std::io::Result::Ok(())
+            };
+            // Whether it was heard does not matter.
+            let _told = timeout(Duration::from_secs(1), told).await;
+        });
+    }
+}
+
+fn no_room() -> String {
+    let error = ApiError::new(
+        HubCode::ServerBusy,
+        "The hub has as many connections open as it takes, in all or from one address.",
+        "Try again in a few seconds.",
+    )
+    .retry_after(5000);
+    let body = error.body().to_string();
+    format!(
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
+         retry-after: 5\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+/// One accepted connection.
+struct AcceptedConnection {
+    peer: SocketAddr,
+    hub: SharedHub,
+    router: Router,
+}
+
+impl AcceptedConnection {
+    async fn serve<S>(self, stream: S, watcher: hyper_util::server::graceful::Watcher)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let times = self.hub.config.timeouts;
+        let phase = Arc::new(ConnectionPhase::default());
+        let stream = TimedStream::new(stream, Arc::clone(&phase), times.head, times.stall);
+        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+            phase.request();
+            let mut request = request.map(|body| axum::body::Body::new(TimedBody::new(body, times.body)));
+            request.extensions_mut().insert(ConnectInfo(self.peer));
+            let (router, phase) = (self.router.clone(), Arc::clone(&phase));
+            async move {
+                let answer = router.oneshot(request).await;
+                phase.between();
+                answer
+            }
+        });
+        // The library's own timer counts idle time too, so it has the longer of the two.
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(times.idle)
+            .max_headers(100)
+            .half_close(false)
+            .serve_connection(TokioIo::new(stream), service);
+        if let Err(error) = watcher.watch(connection).await {
+            tracing::debug!(%error, "a connection ended early");
+        }
+    }
+}

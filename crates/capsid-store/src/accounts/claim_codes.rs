@@ -1,0 +1,129 @@
+//! Claim codes: how an account comes to own a node.
+
+use crate::audit::{self, AuditChange};
+use crate::db::tx::{Row, Tx};
+use crate::params;
+use crate::{accounts, nodes};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+/// How long a code can be used.
+pub const VALID_MS: i64 = 24 * 3_600_000;
+
+/// A code that was given out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimCodeRow {
+    /// `XXXX-XXXX`.
+    pub code: String,
+    /// The node it is for.
+    pub node_id: String,
+    /// Until when it can be used.
+    pub expires_at: i64,
+    /// Whether it was used, or the node has an owner by another one.
+    pub claimed: bool,
+}
+
+impl ClaimCodeRow {
+    fn read(row: &dyn Row) -> Result<Self> {
+        Ok(Self {
+            code: row.string(0)?,
+            node_id: row.string(1)?,
+            expires_at: row.int(2)?,
+            claimed: row.flag(3)?,
+        })
+    }
+
+    /// Whether its time is over. What was claimed stays claimed.
+    pub fn is_expired(&self, now: Time) -> bool {
+        !self.claimed && self.expires_at <= now.0
+    }
+}
+
+/// How a claim went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodeClaimOutcome {
+    /// The node now belongs to the account.
+    Done {
+        /// The node.
+        node_id: String,
+    },
+    /// There is no such code.
+    Unknown,
+    /// Its time is over.
+    Expired,
+    /// It was used, or the node has an owner.
+    Before,
+}
+
+/// The code that a node shows its user: the present one, or `fresh` when there is none that still holds.
+pub fn current_or_new(tx: &mut dyn Tx, node_id: &str, fresh: &str, now: Time) -> Result<String> {
+    let found = tx.first(
+        "SELECT code FROM claims WHERE node_id = $1 AND claimed_at IS NULL AND expires_at > $2
+         ORDER BY expires_at DESC LIMIT 1",
+        params![node_id, now],
+        |row| row.string(0),
+    )?;
+    if let Some(code) = found {
+        return Ok(code);
+    }
+    tx.run(
+        "INSERT INTO claims (code, node_id, created_at, expires_at) VALUES ($1, $2, $3, $4)",
+        params![fresh, node_id, now, now.0 + VALID_MS],
+    )?;
+    Ok(fresh.to_owned())
+}
+
+/// Finds a code, in the form that `capsid_rules::account::claim_code` gives.
+pub fn find(tx: &mut dyn Tx, code: &str) -> Result<Option<ClaimCodeRow>> {
+    tx.first(
+        "SELECT c.code, c.node_id, c.expires_at,
+            CAST(CASE WHEN c.claimed_at IS NOT NULL OR n.owner IS NOT NULL THEN 1 ELSE 0 END AS BIGINT)
+         FROM claims c JOIN nodes n ON n.node_id = c.node_id WHERE c.code = $1",
+        params![code],
+        ClaimCodeRow::read,
+    )
+}
+
+/// Gives the node of a code to an account. A code is used once, and a node has one owner.
+pub fn claim(tx: &mut dyn Tx, code: &str, user: &accounts::UserRow, now: Time) -> Result<NodeClaimOutcome> {
+    let Some(found) = find(tx, code)? else { return Ok(NodeClaimOutcome::Unknown) };
+    // Two codes of one node, used at once, wait for each other here.
+    nodes::lock(tx, &found.node_id)?;
+    let Some(found) = find(tx, code)? else { return Ok(NodeClaimOutcome::Unknown) };
+    if found.claimed {
+        return Ok(NodeClaimOutcome::Before);
+    }
+    if found.is_expired(now) {
+        return Ok(NodeClaimOutcome::Expired);
+    }
+    tx.run(
+        "UPDATE claims SET claimed_at = $2, user_id = $3 WHERE code = $1",
+        params![code, now, &user.user_id],
+    )?;
+    tx.run(
+        "UPDATE nodes SET owner = $2, claimed_at = $3 WHERE node_id = $1",
+        params![&found.node_id, &user.user_id, now],
+    )?;
+    let change = AuditChange {
+        kind: "node",
+        subject: &found.node_id,
+        action: "claim",
+        before: None,
+        after: Some(&user.user_id),
+        reason: None,
+    };
+    audit::add(tx, &user.actor(), change, now)?;
+    Ok(NodeClaimOutcome::Done { node_id: found.node_id })
+}
+
+/// How long a code is kept that nobody used in time.
+const KEPT_MS: i64 = 30 * 24 * 3_600_000;
+
+/// Forgets codes that nobody used, long after their time, a few at a time.
+pub fn delete_expired(tx: &mut dyn Tx, now: Time) -> Result<u64> {
+    tx.run(
+        "DELETE FROM claims WHERE code IN
+            (SELECT code FROM claims WHERE claimed_at IS NULL AND expires_at <= $1 LIMIT 1000)",
+        params![now.0 - KEPT_MS],
+    )
+}

@@ -1,0 +1,181 @@
+//! Taking back what was told: everything that somebody told, or some of it. What others told, and what the hub itself
+//! says, stays as it is. All of a call is done or nothing is; the same call again changes nothing.
+
+use super::super::read::by_names;
+use super::super::refcounts::{RefcountChange, count_things};
+use super::super::texts;
+use super::resolve::ambiguous;
+use crate::db::tx::Tx;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_rules::graph::ingest::{IngestBatch, IngestRefusal, MOST_REFUSALS, RelationEnd};
+use capsid_rules::graph::names::{entity_id, key_of};
+use capsid_rules::graph::sum::relation_id;
+use capsid_rules::graph::{EntityKey, names};
+use serde::Serialize;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// How many notes or relations go together.
+const TOGETHER: usize = 1_000;
+
+/// What is to be taken back.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ForgetSelection {
+    /// All that somebody told.
+    Everything,
+    /// What was told of these things, and these relations. Properties and confidence do not matter.
+    Some(IngestBatch),
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ForgetOutcome {
+    /// It is taken back.
+    Done(ForgetSummary),
+    /// Nothing of it is, because of these.
+    Refused(Vec<IngestRefusal>),
+}
+
+/// What was taken back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ForgetSummary {
+    /// What was told of so many things.
+    pub entities: usize,
+    /// So many relations.
+    pub relations: usize,
+    /// So much was named that the teller had not told.
+    pub not_told: usize,
+}
+
+/// How much somebody has told.
+pub fn count_statements_by(tx: &mut dyn Tx, who: &str) -> Result<ForgetSummary> {
+    let notes = tx.number("SELECT COUNT(*) FROM graph_notes WHERE said_by = $1", params![who])?;
+    let relations =
+        tx.number("SELECT COUNT(*) FROM graph_relations WHERE said_by = $1 AND is_told = 1", params![who])?;
+    let count = |number: i64| usize::try_from(number).unwrap_or_default();
+    Ok(ForgetSummary { entities: count(notes), relations: count(relations), not_told: 0 })
+}
+
+/// Takes back what somebody told: `user:…` or `node:…`.
+pub fn forget_statements(tx: &mut dyn Tx, who: &str, which: &ForgetSelection) -> Result<ForgetOutcome> {
+    match which {
+        ForgetSelection::Everything => everything(tx, who).map(ForgetOutcome::Done),
+        ForgetSelection::Some(told) => some(tx, who, told),
+    }
+}
+
+fn everything(tx: &mut dyn Tx, who: &str) -> Result<ForgetSummary> {
+    let mut done = ForgetSummary::default();
+    loop {
+        let notes =
+            page(tx, "SELECT entity FROM graph_notes WHERE said_by = $1 ORDER BY entity LIMIT $2", who)?;
+        let relations = page(
+            tx,
+            "SELECT id FROM graph_relations WHERE said_by = $1 AND is_told = 1 ORDER BY id LIMIT $2",
+            who,
+        )?;
+        if notes.is_empty() && relations.is_empty() {
+            return Ok(done);
+        }
+        let (entities, relations) = delete_statements(tx, who, &notes, &relations)?;
+        done.entities += entities;
+        done.relations += relations;
+    }
+}
+
+fn page(tx: &mut dyn Tx, sql: &'static str, who: &str) -> Result<Vec<i64>> {
+    tx.all(sql, params![who, TOGETHER as i64], |row| row.int(0))
+}
+
+fn some(tx: &mut dyn Tx, who: &str, told: &IngestBatch) -> Result<ForgetOutcome> {
+    let notes: BTreeSet<i64> = told.entities.iter().map(|entity| entity.thing.id()).collect();
+    let (relations, unknown) = match relations_meant(tx, who, told)? {
+        Ok(meant) => meant,
+        Err(refusals) => return Ok(ForgetOutcome::Refused(refusals)),
+    };
+    let (notes, ids): (Vec<i64>, Vec<i64>) = (notes.into_iter().collect(), relations.into_iter().collect());
+    let (entities, relations) = delete_statements(tx, who, &notes, &ids)?;
+    let not_told = unknown + notes.len() + ids.len() - entities - relations;
+    Ok(ForgetOutcome::Done(ForgetSummary { entities, relations, not_told }))
+}
+
+/// The numbers of relations, and how many join what is not there.
+type RelationSelection = (BTreeSet<i64>, usize);
+
+/// The numbers that the named relations have, if the teller told them. Whether their ends are still to be seen does not
+/// matter: what was said of a withdrawn asset can be taken back as well.
+fn relations_meant(
+    tx: &mut dyn Tx,
+    who: &str,
+    told: &IngestBatch,
+) -> Result<Result<RelationSelection, Vec<IngestRefusal>>> {
+    let ends = || told.relations.iter().flat_map(|relation| [&relation.source, &relation.target]);
+    let open: HashSet<&str> = ends().filter(|end| end.kind.is_none()).map(|end| end.name.as_str()).collect();
+    let open: Vec<&str> = open.into_iter().collect();
+    let mut there: HashMap<String, Vec<EntityKey>> = HashMap::new();
+    for (_, kind, key) in by_names(tx, &open)? {
+        there.entry(key.clone()).or_default().push(EntityKey { kind, key });
+    }
+    let (mut meant, mut unknown, mut refusals) = (BTreeSet::new(), 0, Vec::new());
+    for (at, relation) in told.relations.iter().enumerate() {
+        let end = |end: &RelationEnd, which: &str| one(end, &format!("relations[{at}].{which}"), &there);
+        match (end(&relation.source, "source_name"), end(&relation.target, "target_name")) {
+            (Ok(Some(source)), Ok(Some(target))) => {
+                meant.insert(relation_id(source, &relation.kind, target, who, true));
+            }
+            (Ok(_), Ok(_)) => unknown += 1,
+            (source, target) => refusals.extend([source.err(), target.err()].into_iter().flatten()),
+        }
+    }
+    refusals.truncate(MOST_REFUSALS);
+    Ok(if refusals.is_empty() { Ok((meant, unknown)) } else { Err(refusals) })
+}
+
+/// The thing that an end means; nothing where nothing is called so.
+fn one(
+    end: &RelationEnd,
+    field: &str,
+    there: &HashMap<String, Vec<EntityKey>>,
+) -> Result<Option<i64>, IngestRefusal> {
+    if let Some(kind) = &end.kind {
+        return Ok(Some(entity_id(kind, &key_of(kind, &end.name))));
+    }
+    let keys: BTreeSet<String> = names::RULES.map(|rule| key_of(rule, &end.name)).into_iter().collect();
+    let found: Vec<&EntityKey> =
+        keys.iter().filter_map(|key| there.get(key)).flatten().filter(|thing| end.means(thing)).collect();
+    match found.as_slice() {
+        [] => Ok(None),
+        [thing] => Ok(Some(thing.id())),
+        several => Err(ambiguous(field, several.iter().copied())),
+    }
+}
+
+/// Takes away notes and relations of a teller by their numbers, and the things that nobody names any more. Tells how many
+/// of both there were.
+fn delete_statements(tx: &mut dyn Tx, who: &str, notes: &[i64], relations: &[i64]) -> Result<(usize, usize)> {
+    let texts = texts(tx);
+    let mut named: BTreeMap<i64, i64> = BTreeMap::new();
+    let list = |ids: &[i64]| json!(ids).to_string();
+    let gone = tx.all(texts.forget_notes, params![who, &list(notes)], |row| row.int(0))?;
+    let ends =
+        tx.all(texts.forget_told, params![who, &list(relations)], |row| Ok([row.int(0)?, row.int(1)?]))?;
+    for id in gone.iter().chain(ends.iter().flatten()) {
+        *named.entry(*id).or_default() += 1;
+    }
+    let ids: Vec<i64> = named.keys().copied().collect();
+    let mut things: BTreeMap<i64, EntityKey> = BTreeMap::new();
+    for some in ids.chunks(TOGETHER) {
+        tx.each(texts.things, params![&list(some)], &mut |row| {
+            things.insert(row.int(0)?, EntityKey { kind: row.string(1)?, key: row.string(2)? });
+            Ok(())
+        })?;
+    }
+    let told = |id: &i64| named.get(id).copied().unwrap_or_default();
+    let counts: Vec<RefcountChange<'_>> = things
+        .iter()
+        .map(|(id, thing)| RefcountChange { id: *id, thing, mentions: 0, told: -told(id) })
+        .collect();
+    count_things(tx, &counts)?;
+    Ok((gone.len(), ends.len()))
+}

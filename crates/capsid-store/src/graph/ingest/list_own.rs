@@ -1,0 +1,93 @@
+//! What somebody told, page by page.
+
+use super::super::{Entity, Relation, entities};
+use crate::db::tx::Tx;
+use crate::params;
+use capsid_model::problem::Result;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Where a page ended, in both lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OwnGraphCursor {
+    /// The number of the last thing.
+    pub entity: Option<i64>,
+    /// The number of the last relation.
+    pub relation: Option<i64>,
+}
+
+/// What somebody told of a thing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OwnEntity {
+    /// The number of the thing.
+    pub entity: i64,
+    /// Its name as it was told.
+    pub name: String,
+    /// What was told of it, as a JSON object.
+    pub properties: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// When, in milliseconds.
+    pub said_at: i64,
+}
+
+/// A relation that somebody told of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OwnRelation {
+    /// The relation.
+    pub relation: Relation,
+    /// What was told of it, as a JSON object.
+    pub properties: Option<String>,
+}
+
+/// A page of what somebody told.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct OwnGraphPage {
+    /// Of things.
+    pub notes: Vec<OwnEntity>,
+    /// Of relations.
+    pub relations: Vec<OwnRelation>,
+    /// The things that these name, as far as they are to be seen.
+    pub entities: Vec<Entity>,
+    /// Where the next page begins; nothing after the last.
+    pub next: Option<OwnGraphCursor>,
+}
+
+/// A page of what somebody told, at most so many of each.
+pub fn mine(tx: &mut dyn Tx, who: &str, after: OwnGraphCursor, limit: usize) -> Result<OwnGraphPage> {
+    let notes = tx.all(
+        "SELECT entity, name, properties, confidence, said_at FROM graph_notes
+         WHERE said_by = $1 AND entity > $2 ORDER BY entity LIMIT $3",
+        params![who, after.entity.unwrap_or(i64::MIN), limit as i64],
+        |row| {
+            Ok(OwnEntity {
+                entity: row.int(0)?,
+                name: row.string(1)?,
+                properties: row.string_or(2)?,
+                confidence: row.real(3)?,
+                said_at: row.int(4)?,
+            })
+        },
+    )?;
+    let relations = tx.all(
+        "SELECT source, kind, target, said_by, said_at, asset_id, confidence, claims, is_told, id, properties
+         FROM graph_relations WHERE said_by = $1 AND is_told = 1 AND id > $2 ORDER BY id LIMIT $3",
+        params![who, after.relation.unwrap_or(i64::MIN), limit as i64],
+        |row| {
+            Ok((
+                row.int(9)?,
+                OwnRelation { relation: Relation::read(row, 0)?, properties: row.string_or(10)? },
+            ))
+        },
+    )?;
+    let is_full = notes.len() == limit || relations.len() == limit;
+    let next = OwnGraphCursor {
+        entity: notes.last().map(|note| note.entity).or(after.entity),
+        relation: relations.last().map(|(id, _)| *id).or(after.relation),
+    };
+    let relations: Vec<OwnRelation> = relations.into_iter().map(|(_, told)| told).collect();
+    let mut ids: BTreeSet<i64> = notes.iter().map(|note| note.entity).collect();
+    ids.extend(relations.iter().flat_map(|told| [told.relation.source, told.relation.target]));
+    let entities = entities(tx, &ids.into_iter().collect::<Vec<_>>())?;
+    Ok(OwnGraphPage { notes, relations, entities, next: (is_full && limit > 0).then_some(next) })
+}

@@ -1,0 +1,252 @@
+//! Ingesting: what accounts and nodes tell. All of a call is kept or nothing is; the same call again changes nothing.
+
+pub mod forget;
+pub mod list_own;
+mod resolve;
+
+use super::refcounts::{RefcountChange, count_things};
+use super::texts;
+use crate::db::tx::Tx;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::graph::ingest::{IngestBatch, IngestRefusal};
+use capsid_rules::graph::sum::relation_id;
+use capsid_rules::graph::{EntityKey, link};
+use resolve::ResolvedNames;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+/// How many notes and relations one account or node may have told, where nothing else is set.
+pub const MOST_TOLD: i64 = 100_000;
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum IngestOutcome {
+    /// It is kept.
+    Done(IngestSummary),
+    /// Nothing of it is, because of these.
+    Refused(Vec<IngestRefusal>),
+}
+
+/// What a call changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct IngestSummary {
+    /// How many things it told of.
+    pub entities: usize,
+    /// How many relations.
+    pub relations: usize,
+    /// How many notes and relations are new.
+    pub added: usize,
+    /// How many took the place of what the same teller had told.
+    pub changed: usize,
+    /// How many were known already.
+    pub unchanged: usize,
+}
+
+/// Keeps what somebody tells: `user:…` or `node:…`, who may have told `most` notes and relations in all.
+pub fn ingest(tx: &mut dyn Tx, who: &str, told: &IngestBatch, most: i64, now: Time) -> Result<IngestOutcome> {
+    let resolved = match resolve::resolve(tx, told)? {
+        Ok(resolved) => resolved,
+        Err(refusals) => return Ok(IngestOutcome::Refused(refusals)),
+    };
+    let notes = record_changes(tx, who, told)?;
+    let relations = match relation_changes(tx, who, told, &resolved)? {
+        Ok(changes) => changes,
+        Err(refusal) => return Ok(IngestOutcome::Refused(vec![refusal])),
+    };
+    let new = notes.new.len() + relations.new.len();
+    if new > 0
+        && let Some(refusal) = too_much(tx, who, new, most)?
+    {
+        return Ok(IngestOutcome::Refused(vec![refusal]));
+    }
+    let done = IngestSummary {
+        entities: told.entities.len(),
+        relations: told.relations.len(),
+        added: new,
+        changed: notes.changed.len() + relations.changed.len(),
+        unchanged: notes.unchanged + relations.unchanged,
+    };
+    let mut counted = IngestRefcounts::default();
+    write_notes(tx, who, told, notes, &mut counted, now)?;
+    write_relations(tx, who, relations, &resolved, &mut counted, now)?;
+    counted.write(tx)?;
+    Ok(IngestOutcome::Done(done))
+}
+
+/// Rows to be written, as JSON, by their numbers.
+#[derive(Default)]
+struct IngestChanges {
+    new: BTreeMap<i64, Value>,
+    changed: BTreeMap<i64, Value>,
+    unchanged: usize,
+}
+
+fn record_changes(tx: &mut dyn Tx, who: &str, told: &IngestBatch) -> Result<IngestChanges> {
+    let ids: Vec<i64> = told.entities.iter().map(|entity| entity.thing.id()).collect();
+    let sql = texts(tx).own_notes;
+    let known: HashMap<i64, (String, Option<String>, f64)> = tx
+        .all(sql, params![who, &json!(ids).to_string()], |row| {
+            Ok((row.int(0)?, (row.string(1)?, row.string_or(2)?, row.real(3)?)))
+        })?
+        .into_iter()
+        .collect();
+    let mut changes = IngestChanges::default();
+    for (id, entity) in ids.iter().zip(&told.entities) {
+        let row = json!([id, entity.name, entity.properties, entity.confidence]);
+        match known.get(id) {
+            None => drop(changes.new.insert(*id, row)),
+            Some((name, properties, confidence))
+                if *name == entity.name
+                    && *properties == entity.properties
+                    && *confidence == entity.confidence =>
+            {
+                changes.unchanged += 1;
+            }
+            Some(_) => drop(changes.changed.insert(*id, row)),
+        }
+    }
+    Ok(changes)
+}
+
+fn relation_changes(
+    tx: &mut dyn Tx,
+    who: &str,
+    told: &IngestBatch,
+    resolved: &ResolvedNames,
+) -> Result<Result<IngestChanges, IngestRefusal>> {
+    let mut rows: BTreeMap<i64, (Value, &Option<String>, f64)> = BTreeMap::new();
+    let mut repeated = 0;
+    for (at, (relation, (source, target))) in told.relations.iter().zip(&resolved.ends).enumerate() {
+        let id = relation_id(*source, &relation.kind, *target, who, true);
+        let lane = link::OTHER_LANE;
+        let row = json!([id, source, relation.kind, target, relation.confidence, lane, relation.properties]);
+        match rows.get(&id) {
+            Some((known, ..)) if *known == row => repeated += 1,
+            Some(_) => {
+                return Ok(Err(IngestRefusal::new(
+                    "duplicate_relation",
+                    format!("relations[{at}]"),
+                    "It is told twice in this call, with different content.",
+                    "Tell of each relation once.",
+                )));
+            }
+            None => drop(rows.insert(id, (row, &relation.properties, relation.confidence))),
+        }
+    }
+    let sql = texts(tx).own_relations;
+    let ids: Vec<i64> = rows.keys().copied().collect();
+    let known: HashMap<i64, (Option<String>, f64)> = tx
+        .all(sql, params![&json!(ids).to_string()], |row| {
+            Ok((row.int(0)?, (row.string_or(1)?, row.real(2)?)))
+        })?
+        .into_iter()
+        .collect();
+    let mut changes = IngestChanges { unchanged: repeated, ..IngestChanges::default() };
+    for (id, (row, properties, confidence)) in rows {
+        match known.get(&id) {
+            None => drop(changes.new.insert(id, row)),
+            Some((known, as_sure)) if known == properties && *as_sure == confidence => changes.unchanged += 1,
+            Some(_) => drop(changes.changed.insert(id, row)),
+        }
+    }
+    Ok(Ok(changes))
+}
+
+/// Whether somebody would have told more than one may. No more is counted than matters.
+fn too_much(tx: &mut dyn Tx, who: &str, new: usize, most: i64) -> Result<Option<IngestRefusal>> {
+    let room = most.saturating_sub(new as i64).max(0);
+    let told = tx.number(
+        "SELECT COUNT(*) FROM (SELECT 1 FROM graph_notes WHERE said_by = $1
+            UNION ALL SELECT 1 FROM graph_relations WHERE said_by = $1 AND is_told = 1 LIMIT $2) t",
+        params![who, room + 1],
+    )?;
+    Ok((told > room || new as i64 > most).then(|| {
+        IngestRefusal::new(
+            "graph_full",
+            "entities",
+            format!(
+                "At most {most} things and relations are kept for each account and node, and with the {new} new ones \
+                 of this call you would have told more."
+            ),
+            "Take back what is no longer needed with POST /kg/forget, or ask the hub's operator to raise \
+             `graph.most_told`.",
+        )
+    }))
+}
+
+/// How much more often things are told of.
+#[derive(Default)]
+struct IngestRefcounts(BTreeMap<i64, (EntityKey, i64)>);
+
+impl IngestRefcounts {
+    fn add(&mut self, thing: &EntityKey) {
+        self.0.entry(thing.id()).or_insert_with(|| (thing.clone(), 0)).1 += 1;
+    }
+
+    fn write(&self, tx: &mut dyn Tx) -> Result<()> {
+        let counts: Vec<RefcountChange<'_>> = self
+            .0
+            .iter()
+            .map(|(id, (thing, told))| RefcountChange { id: *id, thing, mentions: 0, told: *told })
+            .collect();
+        count_things(tx, &counts)
+    }
+}
+
+fn rows(of: BTreeMap<i64, Value>) -> String {
+    Value::Array(of.into_values().collect()).to_string()
+}
+
+fn write_notes(
+    tx: &mut dyn Tx,
+    who: &str,
+    told: &IngestBatch,
+    changes: IngestChanges,
+    counted: &mut IngestRefcounts,
+    now: Time,
+) -> Result<()> {
+    let texts = texts(tx);
+    if !changes.new.is_empty() {
+        // Whoever tells the same at the same moment counts it once.
+        let added = tx.all(texts.add_notes, params![&rows(changes.new), who, now], |row| row.int(0))?;
+        let things: HashMap<i64, &EntityKey> =
+            told.entities.iter().map(|entity| (entity.thing.id(), &entity.thing)).collect();
+        added.iter().filter_map(|id| things.get(id)).for_each(|thing| counted.add(thing));
+    }
+    if !changes.changed.is_empty() {
+        tx.run(texts.change_notes, params![&rows(changes.changed), who, now])?;
+    }
+    Ok(())
+}
+
+fn write_relations(
+    tx: &mut dyn Tx,
+    who: &str,
+    changes: IngestChanges,
+    resolved: &ResolvedNames,
+    counted: &mut IngestRefcounts,
+    now: Time,
+) -> Result<()> {
+    let texts = texts(tx);
+    if !changes.new.is_empty() {
+        let ends: HashMap<i64, (i64, i64)> = changes
+            .new
+            .iter()
+            .filter_map(|(id, row)| Some((*id, (row.get(1)?.as_i64()?, row.get(3)?.as_i64()?))))
+            .collect();
+        let added = tx.all(texts.add_told, params![&rows(changes.new), who, now], |row| row.int(0))?;
+        for (source, target) in added.iter().filter_map(|id| ends.get(id)) {
+            [source, target]
+                .iter()
+                .filter_map(|id| resolved.things.get(id))
+                .for_each(|thing| counted.add(thing));
+        }
+    }
+    if !changes.changed.is_empty() {
+        tx.run(texts.change_told, params![&rows(changes.changed), now])?;
+    }
+    Ok(())
+}

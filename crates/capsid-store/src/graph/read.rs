@@ -1,0 +1,190 @@
+//! Things as they are shown: what they are called, and whether they are to be seen at all.
+
+use super::{Entity, texts};
+use crate::assets::id::AssetId;
+use crate::db::tx::Tx;
+use crate::graph::membership::is_in_graph;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_rules::assets::traits;
+use capsid_rules::graph::{kind, names};
+use capsid_rules::lifecycle::AssetStatus;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// How much of a summary is a name, in characters.
+const MOST_NAME: usize = 120;
+/// How many relations of a thing are counted at most, for each direction, and how many of all things together.
+const COUNTED: usize = 1_000;
+const COUNTED_TOGETHER: usize = 100_000;
+
+/// Things by their numbers, in the order of these. Those that are not there are left out, and so are assets that were
+/// withdrawn, refused or held back.
+pub fn entities(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<Entity>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = texts(tx).things;
+    let found = tx.all(sql, params![&json!(ids).to_string()], |row| {
+        let (kind, key, told_name) = (row.string(1)?, row.string(2)?, row.string_or(5)?);
+        Ok(Entity {
+            id: row.int(0)?,
+            name: told_name.filter(|_| !kind::ALL.contains(&kind.as_str())).unwrap_or_else(|| key.clone()),
+            kind,
+            key,
+            mentions: row.int(3)?,
+            told: row.int(4)?,
+            status: None,
+        })
+    })?;
+    let seen = EntityLookup::load(tx, &found)?;
+    let mut by_id: HashMap<i64, Entity> =
+        found.into_iter().filter_map(|thing| seen.show(thing)).map(|thing| (thing.id, thing)).collect();
+    Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
+}
+
+/// What the hub knows of things by their ids: what they are called, and how they stand.
+struct EntityLookup(HashMap<(&'static str, String), EntityLabel>);
+
+/// A name and a status, as far as there are any.
+type EntityLabel = (Option<String>, Option<String>);
+
+impl EntityLookup {
+    fn load(tx: &mut dyn Tx, things: &[Entity]) -> Result<Self> {
+        let keys = |wanted: &dyn Fn(&str) -> bool| -> Vec<&str> {
+            things.iter().filter(|thing| wanted(&thing.kind)).map(|thing| thing.key.as_str()).collect()
+        };
+        let mut seen = HashMap::new();
+        let ids: Vec<&str> =
+            keys(&kind::is_asset).into_iter().filter_map(|key| key.strip_prefix("sha256:")).collect();
+        if !ids.is_empty() {
+            let sql = texts(tx).assets;
+            tx.each(sql, params![&json!(ids).to_string()], &mut |row| {
+                let status = AssetStatus::parse(row.text(1)?).filter(|status| is_in_graph(*status));
+                if let Some(status) = status.filter(|_| row.text(2).is_ok_and(|tier| tier != "delisted")) {
+                    let id = AssetId::read(row, 0)?.to_string();
+                    let known = (name_of_card(row.text(3)?), Some(status.as_str().to_owned()));
+                    seen.insert(("asset", id), known);
+                }
+                Ok(())
+            })?;
+        }
+        let nodes = keys(&|kind| kind == kind::NODE);
+        if !nodes.is_empty() {
+            let sql = texts(tx).nodes;
+            tx.each(sql, params![&json!(nodes).to_string()], &mut |row| {
+                seen.insert((kind::NODE, row.string(0)?), (row.string_or(1)?, None));
+                Ok(())
+            })?;
+        }
+        let tasks = keys(&|kind| kind == kind::TASK);
+        if !tasks.is_empty() {
+            let sql = texts(tx).titles;
+            tx.each(sql, params![&json!(tasks).to_string()], &mut |row| {
+                seen.insert((kind::TASK, row.string(0)?), (Some(row.string(1)?), Some(row.string(2)?)));
+                Ok(())
+            })?;
+        }
+        Ok(Self(seen))
+    }
+
+    /// A thing with its name, if it is to be seen.
+    fn show(&self, mut thing: Entity) -> Option<Entity> {
+        let table = match thing.kind.as_str() {
+            kind if kind::is_asset(kind) => "asset",
+            kind::NODE => kind::NODE,
+            kind::TASK => kind::TASK,
+            _ => return Some(thing),
+        };
+        let (name, status) = self.0.get(&(table, thing.key.clone()))?;
+        if let Some(name) = name.as_ref().filter(|name| !name.trim().is_empty()) {
+            thing.name = shortened(name);
+        }
+        thing.status.clone_from(status);
+        Some(thing)
+    }
+}
+
+fn name_of_card(card: &str) -> Option<String> {
+    let card = traits::card_members(card);
+    let text = |key: &str| card.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+    text("summary").or_else(|| text("local_id")).map(str::to_owned)
+}
+
+fn shortened(name: &str) -> String {
+    if name.chars().count() <= MOST_NAME {
+        return name.to_owned();
+    }
+    let kept: String = name.chars().take(MOST_NAME - 1).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// The numbers of those things that are to be seen.
+pub(super) fn find_visible(tx: &mut dyn Tx, ids: &HashSet<i64>) -> Result<HashMap<i64, Entity>> {
+    let mut sorted: Vec<i64> = ids.iter().copied().collect();
+    sorted.sort_unstable();
+    Ok(entities(tx, &sorted)?.into_iter().map(|thing| (thing.id, thing)).collect())
+}
+
+/// The things with a name, of one kind where it is given.
+pub fn named(tx: &mut dyn Tx, kind: Option<&str>, name: &str) -> Result<Vec<Entity>> {
+    if let Some(kind) = kind {
+        return entities(tx, &[names::entity_id(kind, &names::key_of(kind, name))]);
+    }
+    let found = by_names(tx, &[name])?;
+    entities(tx, &found.iter().map(|(id, ..)| *id).collect::<Vec<_>>())
+}
+
+/// Numbers, kinds and keys of the things that one of some names may mean.
+pub(super) fn by_names(tx: &mut dyn Tx, wanted: &[&str]) -> Result<Vec<(i64, String, String)>> {
+    let mut by_rule: HashMap<&str, HashSet<String>> = HashMap::new();
+    for rule in names::RULES {
+        by_rule.insert(rule, wanted.iter().map(|name| names::key_of(rule, name)).collect());
+    }
+    let keys: BTreeSet<&String> = by_rule.values().flatten().filter(|key| !key.is_empty()).collect();
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sql = texts(tx).by_key;
+    let found = tx.all(sql, params![&json!(keys).to_string()], |row| {
+        Ok((row.int(0)?, row.string(1)?, row.string(2)?))
+    })?;
+    let is_meant = |(_, kind, key): &(i64, String, String)| {
+        by_rule.get(names::rule_of(kind)).is_some_and(|keys| keys.contains(key))
+    };
+    Ok(found.into_iter().filter(is_meant).collect())
+}
+
+/// How many relations things have, counted up to 1,000 for each direction; where many things are asked for, up to fewer.
+pub fn degrees(tx: &mut dyn Tx, ids: &[i64]) -> Result<HashMap<i64, i64>> {
+    if ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let sql = texts(tx).degrees;
+    let each = (COUNTED_TOGETHER / (2 * ids.len())).clamp(1, COUNTED) as i64;
+    let counted = tx.all(sql, params![&json!(ids).to_string(), each], |row| {
+        Ok((row.int(0)?, row.int(1)? + row.int(2)?))
+    })?;
+    Ok(counted.into_iter().collect())
+}
+
+/// How much there is of each kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct GraphCounts {
+    /// Things by their kind.
+    pub entities: BTreeMap<String, i64>,
+    /// Relations by their kind.
+    pub relations: BTreeMap<String, i64>,
+}
+
+/// Counts all there is. It looks at everything, so its answer should be kept for a while.
+pub fn counts(tx: &mut dyn Tx) -> Result<GraphCounts> {
+    let mut count = |sql: &'static str| -> Result<BTreeMap<String, i64>> {
+        Ok(tx.all(sql, params![], |row| Ok((row.string(0)?, row.int(1)?)))?.into_iter().collect())
+    };
+    Ok(GraphCounts {
+        entities: count("SELECT kind, COUNT(*) FROM graph_entities GROUP BY kind")?,
+        relations: count("SELECT kind, COUNT(*) FROM graph_relations GROUP BY kind")?,
+    })
+}

@@ -1,0 +1,232 @@
+//! Counting statements: things and relations appear with the first that names them and go with the last.
+//!
+//! However many statements are added or taken away, that is two statements of SQL, a third where things are new, and
+//! three more where some go.
+
+use super::texts;
+use crate::db::tx::Tx;
+use crate::{params, search};
+use capsid_model::problem::Result;
+use capsid_rules::graph::{EntityKey, StatementSum, kind, link};
+use capsid_rules::meaning::{MeaningTerms, SearchableText};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// How many terms a thing is found by.
+const MOST_WORDS: usize = 24;
+/// How many things or relations go in one statement.
+const TOGETHER: usize = 2_000;
+
+/// How much more often a thing is named.
+pub struct RefcountChange<'a> {
+    /// Its number.
+    pub id: i64,
+    /// The thing.
+    pub thing: &'a EntityKey,
+    /// By statements of the hub.
+    pub mentions: i64,
+    /// By what was ingested.
+    pub told: i64,
+}
+
+/// Adds a sum of statements to the graph.
+pub fn apply(tx: &mut dyn Tx, sum: &StatementSum) -> Result<()> {
+    let counts: Vec<RefcountChange<'_>> = sum
+        .things
+        .iter()
+        .filter(|(_, (_, count))| *count != 0)
+        .map(|(id, (thing, count))| RefcountChange { id: *id, thing, mentions: *count, told: 0 })
+        .collect();
+    count_things(tx, &counts)?;
+    count_relations(tx, sum)
+}
+
+/// Counts things, in the order of their numbers.
+pub fn count_things(tx: &mut dyn Tx, counts: &[RefcountChange<'_>]) -> Result<()> {
+    for some in counts.chunks(TOGETHER) {
+        let rows: Vec<Value> = some
+            .iter()
+            .map(|RefcountChange { id, thing, mentions, told }| {
+                json!([id, thing.kind, thing.key, thing.look_alike_key(), mentions, told])
+            })
+            .collect();
+        let sql = texts(tx).count_things;
+        let after = tx.all(sql, params![&Value::Array(rows).to_string()], |row| {
+            Ok((row.int(0)?, (row.int(1)?, row.int(2)?)))
+        })?;
+        let after: HashMap<i64, (i64, i64)> = after.into_iter().collect();
+        let stands = |count: &RefcountChange<'_>| after.get(&count.id).copied().unwrap_or_default();
+        let is_new = |count: &&RefcountChange<'_>| {
+            stands(count) == (count.mentions, count.told) && count.mentions + count.told > 0
+        };
+        let new: Vec<&EntityKey> = some.iter().filter(is_new).map(|count| count.thing).collect();
+        add_words(tx, &new)?;
+        let is_gone = |count: &&RefcountChange<'_>| matches!(stands(count), (mentions, told) if mentions <= 0 && told <= 0);
+        delete_unreferenced(tx, &some.iter().filter(is_gone).map(|count| count.id).collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
+fn delete_unreferenced(tx: &mut dyn Tx, ids: &[i64]) -> Result<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let (ids, texts) = (json!(ids).to_string(), texts(tx));
+    tx.run(texts.forget_things, params![&ids])?;
+    tx.run(texts.forget_words, params![&ids])?;
+    Ok(())
+}
+
+fn count_relations(tx: &mut dyn Tx, sum: &StatementSum) -> Result<()> {
+    let changed: Vec<_> = sum.relations.iter().filter(|(_, (_, count))| *count != 0).collect();
+    for some in changed.chunks(TOGETHER) {
+        let rows: Vec<Value> = some
+            .iter()
+            .map(|(id, (said, count))| {
+                let asset = said.asset.as_deref().and_then(|asset| asset.strip_prefix("sha256:"));
+                json!([
+                    id,
+                    said.source,
+                    said.kind,
+                    said.target,
+                    said.said_by,
+                    said.said_at,
+                    asset,
+                    said.confidence,
+                    count,
+                    link::lane(&said.kind)
+                ])
+            })
+            .collect();
+        let texts = texts(tx);
+        let mut gone = Vec::new();
+        tx.each(texts.count_relations, params![&Value::Array(rows).to_string()], &mut |row| {
+            if row.int(1)? <= 0 {
+                gone.push(row.int(0)?);
+            }
+            Ok(())
+        })?;
+        if !gone.is_empty() {
+            tx.run(texts.forget_relations, params![&json!(gone).to_string()])?;
+        }
+    }
+    Ok(())
+}
+
+/// Lets things be found by their names. Assets are found by the search index, nodes only by their ids.
+pub fn add_words(tx: &mut dyn Tx, things: &[&EntityKey]) -> Result<()> {
+    let named: Vec<&EntityKey> = things
+        .iter()
+        .copied()
+        .filter(|thing| !kind::is_asset(&thing.kind) && thing.kind != kind::NODE)
+        .collect();
+    let titles = titles(tx, &named)?;
+    let mut rows: Vec<Value> = Vec::new();
+    for thing in named {
+        let name = titles.get(&thing.key).filter(|_| thing.kind == kind::TASK).unwrap_or(&thing.key);
+        let id = thing.id();
+        rows.extend(terms_of(name).iter().map(|term| json!([search::encoded(term), id])));
+    }
+    for some in rows.chunks(TOGETHER) {
+        let sql = texts(tx).add_words;
+        tx.run(sql, params![&json!(some).to_string()])?;
+    }
+    Ok(())
+}
+
+/// What tasks are called.
+fn titles(tx: &mut dyn Tx, things: &[&EntityKey]) -> Result<HashMap<String, String>> {
+    let tasks: Vec<&str> =
+        things.iter().filter(|thing| thing.kind == kind::TASK).map(|thing| thing.key.as_str()).collect();
+    if tasks.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let sql = texts(tx).titles;
+    let found =
+        tx.all(sql, params![&json!(tasks).to_string()], |row| Ok((row.string(0)?, row.string(1)?)))?;
+    Ok(found.into_iter().collect())
+}
+
+/// The terms that a name is found by.
+pub fn terms_of(name: &str) -> Vec<String> {
+    let meaning = MeaningTerms::parse(&SearchableText { title: name, ..SearchableText::default() });
+    meaning.terms().into_iter().take(MOST_WORDS).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::tx::{Dialect, Param, Row};
+    use crate::{Store, StoreOptions};
+    use capsid_model::time::Time;
+    use capsid_rules::graph::{PublishedAssetFacts, asset_statement, bundle_statement};
+    use capsid_rules::lifecycle::AssetType;
+
+    /// A transaction that counts its statements.
+    struct Counting<'t>(&'t mut dyn Tx, usize);
+
+    impl Tx for Counting<'_> {
+        fn dialect(&self) -> Dialect {
+            self.0.dialect()
+        }
+
+        fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
+            self.1 += 1;
+            self.0.run(sql, params)
+        }
+
+        fn each(
+            &mut self,
+            sql: &'static str,
+            params: &[Param<'_>],
+            visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+        ) -> Result<()> {
+            self.1 += 1;
+            self.0.each(sql, params, visit)
+        }
+    }
+
+    /// What the bundle of a number says, all with the same signals.
+    fn bundle(n: u8) -> StatementSum {
+        let id = |kind: u8| format!("sha256:{}", capsid_model::hash::hex(&[n, kind].repeat(16)));
+        let signals: Vec<String> = (0..12).map(|n| format!("signal_{n}")).collect();
+        let body = serde_json::json!({"signals_match": signals, "trigger": signals, "confidence": 0.9,
+            "env_fingerprint": {"platform": "linux", "arch": "x64"}})
+        .to_string();
+        let mut sum = StatementSum::default();
+        for (kind, asset_type) in
+            [(0, AssetType::Gene), (1, AssetType::Capsule), (2, AssetType::EvolutionEvent)]
+        {
+            let (asset_id, node_id) = (&id(kind), "node_a");
+            sum.add_statement(&asset_statement(&PublishedAssetFacts {
+                asset_id,
+                asset_type,
+                node_id,
+                created_at: 7,
+                body: &body,
+                origins: &[],
+            }));
+        }
+        sum.add_statement(&bundle_statement(&id(1), "node_a", 7, &id(0), Some(&id(2))));
+        sum
+    }
+
+    #[test]
+    fn a_publish_costs_two_or_three_statements() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&StoreOptions::new(folder.path(), None), Time(1)).unwrap();
+        let apply_to = |n: u8| {
+            store.write_now(move |tx| {
+                let mut counting = Counting(tx, 0);
+                apply(&mut counting, &bundle(n))?;
+                Ok(counting.1)
+            })
+        };
+        assert_eq!(apply_to(1).unwrap(), 3, "with new signals");
+        assert_eq!(apply_to(2).unwrap(), 2, "with known ones");
+        let rows = |sql: &'static str| store.read_now(move |tx| tx.number(sql, params![])).unwrap();
+        assert_eq!(rows("SELECT COUNT(*) FROM graph_entities"), 12 + 2 + 2 * 3);
+        assert_eq!(rows("SELECT MAX(claims) FROM graph_relations WHERE kind = 'co_occurs'"), 4);
+        assert_eq!(rows("SELECT mentions FROM graph_entities WHERE key = 'signal_0'"), 4);
+    }
+}

@@ -1,0 +1,470 @@
+//! Publishing: a gene and a capsule together, perhaps with the event that tells how they came about.
+
+use crate::assets::AssetTraits;
+use crate::assets::id::AssetId;
+use crate::audit::{self, AuditChange};
+use crate::db::tx::Tx;
+use crate::evaluation::penalties;
+use crate::nodes::NodeRow;
+use crate::{graph, params};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::assets::similarity::{SimilarityVerdict, TextSketch, judge};
+use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, gdi, hundredths};
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
+
+/// One asset that is to be kept.
+#[derive(Debug, Clone)]
+pub struct NewAsset {
+    /// Its id, which was verified.
+    pub asset_id: AssetId,
+    /// What it is.
+    pub asset_type: AssetType,
+    /// The part of a listing that never changes.
+    pub card: String,
+    /// The text that was published, byte for byte.
+    pub body: String,
+    /// What was learnt from the body.
+    pub traits: AssetTraits,
+    /// What it means, as a line.
+    pub meaning: String,
+    /// Where it was made.
+    pub environment: Option<String>,
+}
+
+impl NewAsset {
+    /// Its first score, by a publisher of this reputation.
+    pub fn score(&self, reputation: f64) -> Gdi {
+        let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
+        gdi(&GdiInputs {
+            confidence: self.traits.confidence,
+            success_streak: small(self.traits.success_streak),
+            files: small(self.traits.blast_files),
+            lines: small(self.traits.blast_lines),
+            triggers: small(self.traits.triggers),
+            summary_chars: small(self.traits.summary_chars),
+            reputation,
+            has_event: self.traits.has_event,
+            validation: self.traits.proof,
+            ..GdiInputs::default()
+        })
+    }
+}
+
+/// A bundle that passed every check that needs no database.
+#[derive(Debug, Clone)]
+pub struct NewBundle {
+    /// Follows from the ids of gene and capsule.
+    pub bundle_id: String,
+    /// The strategy.
+    pub gene: NewAsset,
+    /// Its proven use.
+    pub capsule: NewAsset,
+    /// How it came about.
+    pub event: Option<NewAsset>,
+    /// The state it enters in: candidate, rejected or quarantined.
+    pub status: AssetStatus,
+    /// Why it is rejected, quarantined or warned of.
+    pub reason: Option<String>,
+    /// Whether it is the gene's own text that must be held back.
+    pub gene_held: bool,
+    /// What the capsule says, for finding near duplicates.
+    pub sketch: TextSketch,
+    /// The hub's receipt.
+    pub receipt_id: String,
+}
+
+/// An asset of a bundle as it now stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PublishedAsset {
+    /// Which.
+    pub asset_id: AssetId,
+    /// What it is.
+    pub asset_type: AssetType,
+    /// Where it stands.
+    pub status: AssetStatus,
+    /// Its score in hundredths of a point.
+    pub gdi: i64,
+    /// The score's mean track and its four dimensions.
+    pub parts: [f64; 5],
+}
+
+/// What became of a bundle.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PublishOutcome {
+    /// It is kept.
+    Kept {
+        /// In this state.
+        status: AssetStatus,
+        /// Because of this.
+        reason: Option<String>,
+        /// Something that it is much like, and how much.
+        similar: Option<(AssetId, f64)>,
+        /// Gene, capsule and event.
+        assets: Vec<PublishedAsset>,
+    },
+    /// The same node published it before; it is as it was.
+    Already {
+        /// In this state.
+        status: AssetStatus,
+        /// With this receipt.
+        receipt_id: String,
+        /// Gene, capsule and event.
+        assets: Vec<PublishedAsset>,
+    },
+    /// This asset was withdrawn and cannot come back.
+    Revoked(AssetId),
+    /// Another node published this capsule.
+    OfAnother,
+}
+
+/// Keeps a bundle.
+pub fn publish(tx: &mut dyn Tx, node: &NodeRow, bundle: &NewBundle, now: Time) -> Result<PublishOutcome> {
+    if let Some(known) = find_existing(tx, node, bundle, now)? {
+        return Ok(known);
+    }
+    let gene = &bundle.gene.asset_id;
+    let withdrawn = "SELECT 1 FROM assets WHERE asset_id = $1 AND status = 'revoked' AND node_id = $2";
+    if tx.exists(withdrawn, params![gene, &node.node_id])? {
+        return Ok(PublishOutcome::Revoked(*gene));
+    }
+    let similar = match bundle.status {
+        AssetStatus::Candidate => most_similar(tx, &node.node_id, bundle)?,
+        _ => None,
+    };
+    let held = similar.as_ref().is_some_and(|(_, _, verdict)| *verdict == SimilarityVerdict::Quarantine);
+    let entry = match held {
+        true => InitialStatus { status: AssetStatus::Quarantined, reason: Some("near_duplicate".to_owned()) },
+        false => InitialStatus { status: bundle.status, reason: bundle.reason.clone() },
+    };
+    let like = similar.as_ref().map(|(id, ..)| *id);
+    // The capsule comes first: of two that publish it at once, the one that adds it is its publisher.
+    let (capsule, added) = add(tx, node, bundle, &bundle.capsule, &entry, like, now)?;
+    if !added {
+        let known = find_existing(tx, node, bundle, now)?;
+        return known.ok_or_else(|| {
+            crate::damaged(format!("The asset {} is not there after it was found.", capsule.asset_id))
+        });
+    }
+    let (assets, mut new) = add_others(tx, node, bundle, &entry, capsule, now)?;
+    link(tx, &node.node_id, bundle, now)?;
+    let is_in = graph::membership::is_in_graph(entry.status);
+    new.extend(is_in.then_some(&bundle.capsule));
+    let linked = is_in.then(|| linked(bundle, now.0, None));
+    graph::membership::add_bundle(tx, &node.node_id, &new, linked, now)?;
+    if entry.status == AssetStatus::Candidate {
+        insert_sketch(tx, &node.node_id, bundle)?;
+    }
+    tx.run(
+        "UPDATE nodes SET total_published = total_published + 1, total_rejected = total_rejected + $2 WHERE node_id = $1",
+        params![&node.node_id, entry.status == AssetStatus::Rejected],
+    )?;
+    if entry.status == AssetStatus::Quarantined {
+        let why = entry.reason.as_deref().unwrap_or_default();
+        penalties::penalize_quarantine(tx, node, &bundle.capsule.asset_id, why, like.as_ref(), now)?;
+    }
+    let similar = similar.map(|(id, likeness, _)| (id, likeness));
+    Ok(PublishOutcome::Kept { status: entry.status, reason: entry.reason, similar, assets })
+}
+
+/// What there is to say when the capsule is known. Its publisher may say so as often as it likes, and may link it to
+/// another gene; what is new in that enters by its own merit, not by the capsule's.
+fn find_existing(
+    tx: &mut dyn Tx,
+    node: &NodeRow,
+    bundle: &NewBundle,
+    now: Time,
+) -> Result<Option<PublishOutcome>> {
+    let known = tx.first(
+        "SELECT node_id, status, created_at FROM assets WHERE asset_id = $1 FOR UPDATE",
+        params![&bundle.capsule.asset_id],
+        |row| Ok((row.text(0)? == node.node_id, status_of(row.text(1)?), row.int(2)?)),
+    )?;
+    let (status, created_at) = match known {
+        None => return Ok(None),
+        Some((false, ..)) => return Ok(Some(PublishOutcome::OfAnother)),
+        Some((true, AssetStatus::Revoked, _)) => {
+            return Ok(Some(PublishOutcome::Revoked(bundle.capsule.asset_id)));
+        }
+        Some((true, status, created_at)) => (status, created_at),
+    };
+    let entry = InitialStatus { status: bundle.status, reason: bundle.reason.clone() };
+    let capsule = load_published(tx, &bundle.capsule)?;
+    let (assets, new) = add_others(tx, node, bundle, &entry, capsule, now)?;
+    let before =
+        tx.first("SELECT event_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id], |row| {
+            AssetId::read_or(row, 0)
+        })?;
+    link(tx, &node.node_id, bundle, now)?;
+    let linked = graph::membership::is_in_graph(status).then(|| linked(bundle, created_at, before));
+    graph::membership::add_bundle(tx, &node.node_id, &new, linked, now)?;
+    let receipt =
+        tx.first("SELECT receipt_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id], |row| {
+            row.string(0)
+        })?;
+    Ok(Some(PublishOutcome::Already { status, receipt_id: receipt.unwrap_or_default(), assets }))
+}
+
+/// How the graph sees a bundle whose capsule was published at a time, and what it was linked with before.
+fn linked(
+    bundle: &NewBundle,
+    created_at: i64,
+    before: Option<Option<AssetId>>,
+) -> graph::membership::LinkedBundle<'_> {
+    graph::membership::LinkedBundle {
+        gene: &bundle.gene.asset_id,
+        capsule: &bundle.capsule.asset_id,
+        created_at,
+        event: bundle.event.as_ref().map(|event| &event.asset_id),
+        before,
+    }
+}
+
+/// How an asset enters, and why.
+struct InitialStatus {
+    status: AssetStatus,
+    reason: Option<String>,
+}
+
+impl InitialStatus {
+    /// A gene is not to blame when the capsule beside it is weak, a copy, or says what it must not: others may do
+    /// better with it.
+    fn for_gene(&self, bundle: &NewBundle) -> Self {
+        match self.reason.as_deref() {
+            Some("anti_pattern") => Self { status: self.status, reason: self.reason.clone() },
+            _ if bundle.gene_held => {
+                Self { status: AssetStatus::Quarantined, reason: Some("content_safety".to_owned()) }
+            }
+            _ => Self { status: AssetStatus::Candidate, reason: None },
+        }
+    }
+}
+
+fn status_of(word: &str) -> AssetStatus {
+    AssetStatus::parse(word).unwrap_or(AssetStatus::Quarantined)
+}
+
+/// Adds what goes with a capsule. Gives gene, capsule and event as they now stand, and those that are new in the graph.
+fn add_others<'b>(
+    tx: &mut dyn Tx,
+    node: &NodeRow,
+    bundle: &'b NewBundle,
+    entry: &InitialStatus,
+    capsule: PublishedAsset,
+    now: Time,
+) -> Result<(Vec<PublishedAsset>, Vec<&'b NewAsset>)> {
+    let mut new = Vec::new();
+    let mut note = |asset: &'b NewAsset, (standing, added): (PublishedAsset, bool)| {
+        new.extend((added && graph::membership::is_in_graph(standing.status)).then_some(asset));
+        standing
+    };
+    let gene = add(tx, node, bundle, &bundle.gene, &entry.for_gene(bundle), None, now)?;
+    let mut assets = vec![note(&bundle.gene, gene), capsule];
+    if let Some(event) = &bundle.event {
+        let added = add(tx, node, bundle, event, entry, None, now)?;
+        assets.push(note(event, added));
+    }
+    Ok((assets, new))
+}
+
+fn link(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) -> Result<()> {
+    let event = bundle.event.as_ref().map(|event| event.asset_id);
+    tx.run(
+        "INSERT INTO bundles (bundle_id, gene_id, capsule_id, event_id, node_id, receipt_id, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)
+         ON CONFLICT (bundle_id) DO UPDATE SET event_id = COALESCE(bundles.event_id, excluded.event_id)",
+        params![
+            &bundle.bundle_id,
+            &bundle.gene.asset_id,
+            &bundle.capsule.asset_id,
+            &event,
+            node_id,
+            &bundle.receipt_id,
+            now
+        ],
+    )?;
+    Ok(())
+}
+
+/// Keeps an asset, unless it is there already: genes and events may be shared between bundles. Tells whether it is new.
+fn add(
+    tx: &mut dyn Tx,
+    node: &NodeRow,
+    bundle: &NewBundle,
+    asset: &NewAsset,
+    entry: &InitialStatus,
+    similar_to: Option<AssetId>,
+    now: Time,
+) -> Result<(PublishedAsset, bool)> {
+    let (status, reason) = (entry.status, entry.reason.as_deref());
+    let (traits, gdi) = (&asset.traits, asset.score(node.reputation));
+    let added = tx.run(
+        "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, local_id,
+            category, chain_id, confidence, success_streak, blast_files, blast_lines, triggers, summary_chars,
+            has_event, anti_pattern, proof, safety, similar_to, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social,
+            gdi_freshness, scored_at, card, body, meaning, environment)
+         VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+            $22, $23, $24, $25, $26, $6, $27, $28, $29, $30) ON CONFLICT (asset_id) DO NOTHING",
+        params![
+            &asset.asset_id,
+            asset.asset_type.as_str(),
+            status.as_str(),
+            &node.node_id,
+            &bundle.bundle_id,
+            now,
+            &traits.local_id,
+            &traits.category,
+            &traits.chain_id,
+            traits.confidence,
+            traits.success_streak,
+            traits.blast_files,
+            traits.blast_lines,
+            traits.triggers,
+            traits.summary_chars,
+            traits.has_event,
+            traits.anti_pattern,
+            traits.proof.as_str(),
+            reason,
+            &similar_to,
+            hundredths(gdi.score),
+            gdi.mean,
+            gdi.intrinsic,
+            gdi.usage,
+            gdi.social,
+            gdi.freshness,
+            &asset.card,
+            &asset.body,
+            &asset.meaning,
+            &asset.environment
+        ],
+    )? == 1;
+    if !added {
+        reassign_gene(tx, node, bundle, asset, entry, now)?;
+        return Ok((load_published(tx, asset)?, false));
+    }
+    // What is not a candidate from the start was judged, and a judgement is audited.
+    if status != AssetStatus::Candidate {
+        audit_publish(tx, asset, None, entry, now)?;
+    }
+    let standing = PublishedAsset {
+        asset_id: asset.asset_id,
+        asset_type: asset.asset_type,
+        status,
+        gdi: hundredths(gdi.score),
+        parts: [gdi.mean, gdi.intrinsic, gdi.usage, gdi.social, gdi.freshness],
+    };
+    Ok((standing, true))
+}
+
+fn audit_publish(
+    tx: &mut dyn Tx,
+    asset: &NewAsset,
+    before: Option<&str>,
+    entry: &InitialStatus,
+    now: Time,
+) -> Result<()> {
+    let subject = asset.asset_id.to_string();
+    let change = AuditChange {
+        kind: "asset",
+        subject: &subject,
+        action: "publish",
+        before,
+        after: Some(entry.status.as_str()),
+        reason: entry.reason.as_deref(),
+    };
+    audit::add(tx, "hub", change, now)
+}
+
+/// A gene that its publisher withdrew becomes the next one's who publishes it: nobody can take a gene from everybody.
+fn reassign_gene(
+    tx: &mut dyn Tx,
+    node: &NodeRow,
+    bundle: &NewBundle,
+    asset: &NewAsset,
+    entry: &InitialStatus,
+    now: Time,
+) -> Result<()> {
+    if asset.asset_type != AssetType::Gene {
+        return Ok(());
+    }
+    let taken = tx.run(
+        "UPDATE assets SET status = $2, node_id = $3, bundle_id = $4, promoted_at = NULL, last_activity_at = $5
+         WHERE asset_id = $1 AND status = 'revoked' AND node_id <> $3",
+        params![&asset.asset_id, entry.status.as_str(), &node.node_id, &bundle.bundle_id, now],
+    )?;
+    if taken == 1 {
+        audit_publish(tx, asset, Some(AssetStatus::Revoked.as_str()), entry, now)?;
+        if graph::membership::is_in_graph(entry.status) {
+            graph::membership::add_asset(tx, &asset.asset_id)?;
+        }
+    }
+    Ok(())
+}
+
+/// How an asset stands that was known before.
+fn load_published(tx: &mut dyn Tx, asset: &NewAsset) -> Result<PublishedAsset> {
+    let found = tx.first(
+        "SELECT status, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social, gdi_freshness FROM assets
+         WHERE asset_id = $1",
+        params![&asset.asset_id],
+        |row| {
+            Ok(PublishedAsset {
+                asset_id: asset.asset_id,
+                asset_type: asset.asset_type,
+                status: status_of(row.text(0)?),
+                gdi: row.int(1)?,
+                parts: [row.real(2)?, row.real(3)?, row.real(4)?, row.real(5)?, row.real(6)?],
+            })
+        },
+    )?;
+    found.ok_or_else(|| {
+        crate::damaged(format!("The asset {} is not there after it was found.", asset.asset_id))
+    })
+}
+
+/// The keys under which a capsule is remembered. Each costs a page of the disk for every publish, so there are few: two
+/// texts that are 0.95 alike practically always share one, and two that are 0.8 alike in nine of ten cases.
+fn bands(bundle: &NewBundle) -> [i64; 4] {
+    let bands = bundle.sketch.bands();
+    std::array::from_fn(|n| bands.get(n).copied().unwrap_or_default())
+}
+
+/// The known capsule that this one is most like, if that is worth a warning.
+fn most_similar(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    bundle: &NewBundle,
+) -> Result<Option<(AssetId, f64, SimilarityVerdict)>> {
+    let [a, b, c, d] = bands(bundle);
+    let known = tx.all(
+        "SELECT s.asset_id, s.node_id, s.sketch FROM (
+            SELECT band, sketch FROM sketch_bands WHERE band IN ($1, $2, $3, $4)
+            ORDER BY band, sketch LIMIT 64) b JOIN sketches s ON s.seq = b.sketch
+         JOIN assets a ON a.asset_id = s.asset_id WHERE a.status NOT IN ('revoked', 'rejected')",
+        params![a, b, c, d],
+        |row| Ok((AssetId::read(row, 0)?, row.text(1)? == node_id, TextSketch::from_bytes(row.blob(2)?))),
+    )?;
+    let shingles = bundle.sketch.shingles();
+    let judged = known.into_iter().filter_map(|(id, own, sketch)| {
+        let likeness = bundle.sketch.estimate(&sketch?);
+        let verdict = judge(likeness, own, shingles);
+        (verdict != SimilarityVerdict::Fresh).then_some((id, likeness, verdict))
+    });
+    Ok(judged.max_by(|a, b| a.2.cmp(&b.2).then(a.1.total_cmp(&b.1)).then(b.0.cmp(&a.0))))
+}
+
+/// Remembers what a capsule says, so that near duplicates of it are found.
+fn insert_sketch(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle) -> Result<()> {
+    let seq = tx.first(
+        "INSERT INTO sketches (asset_id, node_id, sketch) VALUES ($1, $2, $3) RETURNING seq",
+        params![&bundle.capsule.asset_id, node_id, &bundle.sketch.to_bytes()],
+        |row| row.int(0),
+    )?;
+    let [a, b, c, d] = bands(bundle);
+    tx.run(
+        "INSERT INTO sketch_bands (band, sketch) VALUES ($1, $5), ($2, $5), ($3, $5), ($4, $5)
+         ON CONFLICT DO NOTHING",
+        params![a, b, c, d, seq],
+    )?;
+    Ok(())
+}

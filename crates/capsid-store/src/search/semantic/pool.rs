@@ -1,0 +1,148 @@
+//! What a search by meaning has looked at: each asset once, and never more than so many.
+
+use super::{SemanticQuery, postgres, sqlite};
+use crate::assets::id::AssetId;
+use crate::db::tx::{Dialect, Row, Tx};
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_rules::meaning::MeaningTerms;
+use std::collections::HashMap;
+
+/// How many assets are read at most because the index names them.
+pub const MOST_GATHERED: usize = 600;
+
+/// An asset that may be an answer.
+#[derive(Debug, Clone)]
+pub struct SemanticCandidate {
+    /// Its id.
+    pub asset_id: AssetId,
+    /// Its score in hundredths.
+    pub gdi: i64,
+    /// What it means.
+    pub meaning: MeaningTerms,
+}
+
+/// What both databases read of an asset; `$1` is the environment that is asked for.
+macro_rules! candidates {
+    ($rest:literal) => {
+        concat!(
+            "SELECT a.seq, a.asset_id, a.gdi, a.asset_type, a.status, a.trust_tier, a.node_id, a.category,
+                a.created_at, a.meaning,
+                CASE WHEN $1 IS NULL OR ",
+            crate::assets::environments::works_there!(),
+            " THEN 1 ELSE 0 END
+             FROM assets a WHERE ",
+            $rest
+        )
+    };
+}
+pub(super) use candidates;
+
+/// The assets that were read.
+#[derive(Debug)]
+pub struct CandidatePool<'w> {
+    wanted: &'w SemanticQuery,
+    /// Nothing for those that the filters leave out.
+    read: HashMap<i64, Option<SemanticCandidate>>,
+    gathered: usize,
+}
+
+impl<'w> CandidatePool<'w> {
+    /// One without anything in it.
+    pub fn new(wanted: &'w SemanticQuery) -> Self {
+        Self { wanted, read: HashMap::new(), gathered: 0 }
+    }
+
+    /// How many assets were read.
+    pub fn len(&self) -> usize {
+        self.read.len()
+    }
+
+    /// How many of them may be answers.
+    pub fn fitting(&self) -> usize {
+        self.candidates().count()
+    }
+
+    /// Those that may be answers.
+    pub fn candidates(&self) -> impl Iterator<Item = (i64, &SemanticCandidate)> {
+        self.read.iter().filter_map(|(seq, candidate)| candidate.as_ref().map(|found| (*seq, found)))
+    }
+
+    /// One that may be an answer.
+    pub fn get(&self, seq: i64) -> Option<&SemanticCandidate> {
+        self.read.get(&seq)?.as_ref()
+    }
+
+    /// Reads assets that the index names, until enough were read.
+    pub fn gather(&mut self, tx: &mut dyn Tx, seqs: &[i64]) -> Result<()> {
+        let mut new: Vec<i64> = seqs.iter().copied().filter(|seq| !self.read.contains_key(seq)).collect();
+        new.truncate(MOST_GATHERED - self.gathered);
+        self.gathered += new.len();
+        self.read_all(tx, &new)
+    }
+
+    /// Whether enough were read.
+    pub fn is_full(&self) -> bool {
+        self.gathered >= MOST_GATHERED
+    }
+
+    /// Reads assets, however many.
+    pub fn read_all(&mut self, tx: &mut dyn Tx, seqs: &[i64]) -> Result<()> {
+        let list = |between: &str| {
+            let seqs: Vec<String> = seqs.iter().map(i64::to_string).collect();
+            seqs.join(between)
+        };
+        let (sql, list) = match tx.dialect() {
+            Dialect::Sqlite => (sqlite::BY_SEQ, format!("[{}]", list(","))),
+            Dialect::Postgres => (postgres::BY_SEQ, list(" ")),
+        };
+        self.read_with(tx, sql, &list).map(|_| ())
+    }
+
+    /// Reads assets by their ids, however many, and gives the sequences of those that may be answers, in the
+    /// order of the ids.
+    pub fn read_ids(&mut self, tx: &mut dyn Tx, ids: &[AssetId]) -> Result<Vec<i64>> {
+        let hex: Vec<String> = ids.iter().map(|id| capsid_model::hash::hex(&id.0)).collect();
+        let (sql, list) = match tx.dialect() {
+            Dialect::Sqlite => (sqlite::BY_ID, format!("[\"{}\"]", hex.join("\",\""))),
+            Dialect::Postgres => (postgres::BY_ID, hex.join(" ")),
+        };
+        let found: HashMap<AssetId, i64> = match ids {
+            [] => HashMap::new(),
+            _ => self.read_with(tx, sql, &list)?,
+        };
+        let seqs = ids.iter().filter_map(|id| found.get(id).copied());
+        Ok(seqs.filter(|seq| self.get(*seq).is_some()).collect())
+    }
+
+    fn read_with(&mut self, tx: &mut dyn Tx, sql: &'static str, list: &str) -> Result<HashMap<AssetId, i64>> {
+        let (wanted, mut found) = (self.wanted, HashMap::new());
+        tx.each(sql, params![&wanted.environment, list], &mut |row| {
+            let (seq, asset_id) = (row.int(0)?, AssetId::read(row, 1)?);
+            let fits = wanted.is_accepted(row)?;
+            let read = || -> Result<SemanticCandidate> {
+                let meaning = MeaningTerms::read(row.text(9)?);
+                Ok(SemanticCandidate { asset_id, gdi: row.int(2)?, meaning })
+            };
+            self.read.insert(seq, fits.then(read).transpose()?);
+            found.insert(asset_id, seq);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+impl SemanticQuery {
+    /// Whether the filters let an asset through; reads the columns of `candidates!`.
+    fn is_accepted(&self, row: &dyn Row) -> Result<bool> {
+        let created_at = row.int(8)?;
+        Ok(self.asset_type.is_none_or(|kind| row.text(3).is_ok_and(|text| text == kind.as_str()))
+            && row.text(4)? == self.status.as_str()
+            && row.text(5)? != "delisted"
+            && self.node_id.as_deref().is_none_or(|node| row.text(6).is_ok_and(|text| text == node))
+            && (self.category.is_none() || row.string_or(7)? == self.category)
+            && self.since.is_none_or(|since| created_at >= since)
+            && self.until.is_none_or(|until| created_at < until)
+            && row.flag(10)?)
+    }
+}

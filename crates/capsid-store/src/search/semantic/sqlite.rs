@@ -1,0 +1,89 @@
+//! Gathering candidates in SQLite: the index lies in the order of rank, so the best rows are the first that
+//! it gives.
+
+use super::pool::{CandidatePool, candidates};
+use super::text::{CandidateBatch, EACH, SemanticScope};
+use crate::db::tx::Tx;
+use crate::params;
+use crate::search::expression::TermExpression;
+use crate::search::sqlite::{rows, score_and_seq};
+use capsid_model::problem::Result;
+use capsid_rules::lifecycle::AssetType;
+
+/// Candidates by a list of their sequences.
+pub const BY_SEQ: &str = candidates!("a.seq IN (SELECT value FROM json_each($2))");
+/// Candidates by a list of their ids.
+pub const BY_ID: &str = candidates!("a.asset_id IN (SELECT unhex(value) FROM json_each($2))");
+
+/// How far down assets are counted to tell how thickly a term lies among them.
+const COUNTED: i64 = 4_000;
+/// How often a search goes on below rows that its filters left out.
+const ROUNDS: usize = 4;
+
+/// The best that each expression finds.
+pub fn best(
+    tx: &mut dyn Tx,
+    scope: &SemanticScope<'_>,
+    wanted: &[TermExpression],
+) -> Result<Vec<CandidateBatch>> {
+    wanted.iter().map(|wanted| best_of_one(tx, scope, wanted)).collect()
+}
+
+fn best_of_one(
+    tx: &mut dyn Tx,
+    scope: &SemanticScope<'_>,
+    wanted: &TermExpression,
+) -> Result<CandidateBatch> {
+    let mut batch = CandidateBatch { is_all: true, ..CandidateBatch::default() };
+    for kind in &scope.types {
+        let found = rows(tx, wanted, (*kind, scope.wanted.status), None, EACH)?;
+        batch.about += match found.last().filter(|_| found.len() == EACH) {
+            Some(last) => {
+                batch.is_all = false;
+                // Each type has its share of all assets.
+                thickness(tx, scope, *kind, *last)? * scope.texts as f64 / scope.types.len() as f64
+            }
+            None => found.len() as f64,
+        };
+        batch.seqs.extend(found.iter().map(|row| score_and_seq(*row).1));
+    }
+    Ok(batch)
+}
+
+/// Which part of the assets from the best one down to a row was found, when that row is the last of a full
+/// batch.
+fn thickness(tx: &mut dyn Tx, scope: &SemanticScope<'_>, kind: AssetType, last: i64) -> Result<f64> {
+    let (gdi, seq) = score_and_seq(last);
+    let passed = tx.number(
+        "SELECT COUNT(*) FROM (SELECT 1 AS one FROM assets
+            WHERE status = $1 AND asset_type = $2 AND (gdi, seq) >= ($3, $4) LIMIT $5) c",
+        params![scope.wanted.status.as_str(), kind.as_str(), gdi, seq, COUNTED],
+    )?;
+    Ok(EACH as f64 / passed.max(EACH as i64) as f64)
+}
+
+/// Goes on below what the filters left out, until so many fit.
+pub fn deeper(
+    tx: &mut dyn Tx,
+    scope: &SemanticScope<'_>,
+    wanted: &TermExpression,
+    pool: &mut CandidatePool<'_>,
+    enough: usize,
+) -> Result<()> {
+    for kind in &scope.types {
+        let mut below = None;
+        for _ in 0..ROUNDS {
+            if pool.fitting() >= enough || pool.is_full() {
+                return Ok(());
+            }
+            let found = rows(tx, wanted, (*kind, scope.wanted.status), below, EACH)?;
+            let seqs: Vec<i64> = found.iter().map(|row| score_and_seq(*row).1).collect();
+            pool.gather(tx, &seqs)?;
+            match found.last().filter(|_| found.len() == EACH) {
+                Some(last) => below = Some(*last),
+                None => break,
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,107 @@
+//! Numbers about the whole hub, and what is in demand.
+
+use crate::assets::id::AssetId;
+use crate::db::tx::Tx;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+const DAY_MS: i64 = 86_400_000;
+/// How many assets are looked at for what is in demand.
+const MOST_TRENDING: i64 = 200;
+/// How many fetches are looked at.
+const MOST_FETCHES: i64 = 100_000;
+
+/// Numbers about the whole hub.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HubStats {
+    /// Nodes that are known.
+    pub nodes: i64,
+    /// Those heard of within a day.
+    pub active_nodes: i64,
+    /// Assets of every type.
+    pub assets: i64,
+    /// Capsules, by status.
+    pub capsules: Vec<(String, i64)>,
+    /// Fetches by others.
+    pub calls: i64,
+    /// The same of today.
+    pub calls_today: i64,
+    /// Different nodes that fetched, over all assets.
+    pub reuses: i64,
+    /// Looks at assets.
+    pub views: i64,
+    /// Tasks that may be taken.
+    pub open_tasks: i64,
+    /// Bounties that nobody works for.
+    pub open_bounties: i64,
+}
+
+/// Counts the whole hub. It takes a while over a million assets, so its outcome is kept for some time.
+pub fn figures(tx: &mut dyn Tx, now: Time) -> Result<HubStats> {
+    let by_kind = tx.all(
+        "SELECT status, asset_type, COUNT(*), CAST(COALESCE(SUM(call_count), 0) AS BIGINT)
+         FROM assets GROUP BY status, asset_type ORDER BY status, asset_type",
+        params![],
+        |row| Ok((row.string(0)?, row.text(1)? == "Capsule", row.int(2)?, row.int(3)?)),
+    )?;
+    let capsules = || by_kind.iter().filter(|(_, is_capsule, ..)| *is_capsule);
+    Ok(HubStats {
+        nodes: tx.number("SELECT COUNT(*) FROM nodes", params![])?,
+        active_nodes: tx
+            .number("SELECT COUNT(*) FROM nodes WHERE last_seen_at > $1", params![now.0 - DAY_MS])?,
+        assets: by_kind.iter().map(|(_, _, count, _)| count).sum(),
+        capsules: capsules().map(|(status, _, count, _)| (status.clone(), *count)).collect(),
+        calls: by_kind.iter().map(|(.., calls)| calls).sum(),
+        calls_today: tx.number(
+            "SELECT CAST(COALESCE(SUM(calls), 0) AS BIGINT) FROM fetch_days WHERE day = $1",
+            params![now.0 / DAY_MS],
+        )?,
+        reuses: tx.number("SELECT COUNT(*) FROM fetches WHERE counts = 1", params![])?,
+        views: tx.number("SELECT CAST(value AS BIGINT) FROM meta WHERE key = 'total_views'", params![])?,
+        open_tasks: tx
+            .number("SELECT COUNT(*) FROM tasks WHERE status = 'open' AND expires_at > $1", params![now])?,
+        open_bounties: tx.number(
+            "SELECT COUNT(*) FROM bounties WHERE status = 'open' AND expires_at > $1",
+            params![now],
+        )?,
+    })
+}
+
+/// One node's last fetch of an asset.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastFetchRow {
+    /// What was fetched.
+    pub asset_id: AssetId,
+    /// By whom.
+    pub node_id: String,
+    /// When last.
+    pub at: Time,
+}
+
+/// The fetches since a moment of the assets that were fetched most since then.
+pub fn fetches_since(tx: &mut dyn Tx, since: Time) -> Result<Vec<LastFetchRow>> {
+    tx.all(
+        "SELECT f.asset_id, f.node_id, f.last_at FROM (
+            SELECT asset_id, SUM(calls) AS calls FROM fetch_days WHERE day >= $1
+            GROUP BY asset_id ORDER BY SUM(calls) DESC, asset_id LIMIT $3) d
+         JOIN fetches f ON f.asset_id = d.asset_id
+         WHERE f.counts = 1 AND f.last_at > $2 ORDER BY d.calls DESC, f.asset_id, f.node_id LIMIT $4",
+        params![since.0 / DAY_MS, since, MOST_TRENDING, MOST_FETCHES],
+        |row| {
+            Ok(LastFetchRow {
+                asset_id: AssetId::read(row, 0)?,
+                node_id: row.string(1)?,
+                at: Time(row.int(2)?),
+            })
+        },
+    )
+}
+
+/// How often an asset was fetched by others since a day.
+pub fn calls_since(tx: &mut dyn Tx, id: &AssetId, since: Time) -> Result<i64> {
+    tx.number(
+        "SELECT CAST(COALESCE(SUM(calls), 0) AS BIGINT) FROM fetch_days WHERE asset_id = $1 AND day >= $2",
+        params![id, since.0 / DAY_MS],
+    )
+}

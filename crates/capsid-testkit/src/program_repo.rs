@@ -1,0 +1,98 @@
+//! A user's desk: a repository with a store, a log that tells of an error, and a check that a bad change fails.
+
+use crate::program::{ProgramOutput, TestProgram};
+use crate::store;
+use crate::test_repo::TestRepo;
+use std::path::{Path, PathBuf};
+
+/// The validation command of every gene on the desk; it fails once `state.txt` says `bad`.
+pub const CHECK: &str = "node check.js";
+
+/// The program and a repository to use it in.
+pub struct ProgramRepo {
+    /// The program.
+    pub program: TestProgram,
+    /// The repository.
+    pub repo: TestRepo,
+}
+
+impl ProgramRepo {
+    /// A desk for the program at a path.
+    pub fn new(binary: impl Into<PathBuf>) -> Self {
+        Self::named(binary, "repo")
+    }
+
+    /// The same, with a name for the repository's folder.
+    pub fn named(binary: impl Into<PathBuf>, folder: &str) -> Self {
+        let repo = TestRepo::named(folder);
+        repo.write(
+            "check.js",
+            "process.exit(require('fs').readFileSync('state.txt', 'utf8').includes('bad') ? 1 : 0)\n",
+        );
+        repo.write("state.txt", "start\n");
+        repo.write("app.log", "error: TypeError: x is not a function\n");
+        repo.commit("Begin");
+        store::write_store(
+            &repo,
+            &[
+                store::gene("gene_repair", "repair", &["log_error"], &[CHECK]),
+                store::gene("gene_innovate", "innovate", &["stable_success_plateau"], &[CHECK]),
+            ],
+        );
+        Self { program: TestProgram::at(binary), repo }
+    }
+
+    /// Writes an agent outside the repository: a shell script that has read its prompt.
+    pub fn agent(&self, body: &str) -> String {
+        let path = self.program.home().join("agent.sh");
+        std::fs::write(&path, format!("#!/bin/sh\ncat > /dev/null\n{body}\n")).unwrap();
+        make_executable(&path);
+        path.display().to_string()
+    }
+
+    /// A whole cycle with an agent, given as the body of a shell script.
+    pub fn evolve(&self, options: &[&str], body: &str) -> ProgramOutput {
+        let agent = self.agent(body);
+        let mut args = vec!["evolve", "--no-sessions", "--log", "app.log"];
+        args.extend(options);
+        args.extend(["--agent", &agent]);
+        self.program.run(&self.repo, &args)
+    }
+
+    /// A cycle that leaves its change to be made by hand.
+    #[track_caller]
+    pub fn prepare(&self, options: &[&str]) -> ProgramOutput {
+        let mut args = vec!["evolve", "--no-sessions", "--log", "app.log"];
+        args.extend(options);
+        self.program.expect(0, &self.repo, &args)
+    }
+
+    /// Edits, staged edits, untracked and ignored files and a stash, none of them in `state.txt`.
+    pub fn fill_with_work(&self) {
+        let repo = &self.repo;
+        repo.write(".gitignore", "*.cache\n");
+        for name in ["edited.txt", "staged.txt", "both.txt", "doomed.txt"] {
+            repo.write(name, "committed\n");
+        }
+        repo.commit("More files");
+        repo.write("edited.txt", "stashed\n");
+        repo.git(&["stash", "-q"]);
+        repo.write("both.txt", "staged\n");
+        repo.write("staged.txt", "staged\n");
+        repo.git(&["add", "staged.txt", "both.txt"]);
+        repo.write("both.txt", "staged and edited\n");
+        repo.write("edited.txt", "edited\n");
+        repo.write("untracked/notes.txt", "untracked\n");
+        repo.write("big.cache", "ignored\n");
+    }
+}
+
+fn make_executable(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    #[cfg(not(unix))]
+    let _ = path;
+}

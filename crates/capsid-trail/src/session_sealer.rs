@@ -1,0 +1,279 @@
+//! Seals a session: what its transcript tells and the chain does not hold yet.
+
+use crate::adopt::{LATE, adopt};
+use crate::record::record_of;
+use crate::redaction::redact;
+use crate::renamed_keys::RenamedKeys;
+use crate::session::check_session;
+use capsid_model::exact::{ExactJson, canonical};
+use capsid_model::{Clock, Code, Problem, Result};
+use capsid_seal::chain::{
+    AppendOutcome, ChainReader, ChainWriter, PendingRecord, RecordReason, checkpoint_of,
+};
+use capsid_seal::keys::{KeyOrigin, KeySet};
+use capsid_seal::meta::{Conversation, SharedChain, is_continued, record_conversation};
+use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
+use capsid_seal::{ActionRecord, ChainLink, Sealer, StoredRecord, TrailHome, python_iso};
+use capsid_transcript::{Action, ReadReport, TranscriptSource};
+use std::path::PathBuf;
+
+/// How many actions are handed on at once, and about how many bytes.
+const BATCH: usize = 128;
+const BATCH_BYTES: usize = 4 << 20;
+
+/// What sealing needs besides a transcript.
+pub struct SessionSealer<'a> {
+    /// Where the chains are.
+    pub home: &'a TrailHome,
+    /// Who signs.
+    pub sealer: &'a Sealer,
+    /// The time.
+    pub clock: &'a dyn Clock,
+    /// Ids for records.
+    pub new_id: &'a (dyn Fn() -> String + Sync),
+    /// Whether secrets are taken out first.
+    pub redact: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SealOutcome {
+    /// Records that were added.
+    pub appended: u64,
+    /// Records that the chain has now.
+    pub total: u64,
+    /// The hash of the last one.
+    pub head: Option<String>,
+    /// Actions left for the next time, since a result is still to come.
+    pub held_back: u64,
+    /// What else the transcript held.
+    pub report: ReadReport,
+}
+
+/// What came of finishing a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishOutcome {
+    /// Whether its chain holds.
+    pub verdict: ChainVerdict,
+    /// Whether the meta-chain got a record; it has one already of a session that did not grow.
+    pub recorded: bool,
+}
+
+/// A session's chain on disk.
+pub struct ChainPath {
+    /// The database.
+    pub database: PathBuf,
+    /// The tenant in it.
+    pub tenant: Option<String>,
+    /// The file with the keys of what is sealed, for the reference tool.
+    pub checkpoint: PathBuf,
+}
+
+impl ChainPath {
+    /// Where a session's chain lies.
+    pub fn resolve(home: &TrailHome, tool: &str, session: &str) -> Result<Self> {
+        check_session(session)?;
+        let (database, tenant) = home.chain(tool, session);
+        let own = home.chains().join(tool).join(format!("{session}.db"));
+        Ok(Self { checkpoint: checkpoint_of(&own), database, tenant })
+    }
+}
+
+impl SessionSealer<'_> {
+    /// Seals what is new in a transcript. With `finish` nothing is held back for a later result.
+    pub fn seal(&self, source: &TranscriptSource, finish: bool) -> Result<SealOutcome> {
+        let place = ChainPath::resolve(self.home, source.tool.name(), &source.session)?;
+        let mut batch = ActionBatch::new(self, source, &place)?;
+        let report = capsid_transcript::read(source, &mut |action| batch.add_action(action, finish))?;
+        let appended = batch.finish()?;
+        Ok(SealOutcome {
+            appended: appended.appended,
+            total: appended.total,
+            head: appended.head,
+            held_back: batch.held_back,
+            report,
+        })
+    }
+
+    /// Verifies a session's chain and records its head in the meta-chain. A broken chain is not recorded.
+    pub fn finish(&self, tool: &str, session: &str) -> Result<FinishOutcome> {
+        let place = ChainPath::resolve(self.home, tool, session)?;
+        let tenant = place.tenant.as_deref();
+        let reader = place.database.exists().then(|| ChainReader::open(&place.database)).transpose()?;
+        let records = reader.iter().flat_map(|reader| reader.records(tenant));
+        let mut keys = KeySet::load_home(self.home.root());
+        keys.add(self.sealer.public(), KeyOrigin::Own);
+        let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
+        let verdict = verify(records, &options, &keys)?;
+        let Some(head) = verdict.head.clone().filter(|_| verdict.valid) else {
+            return Ok(FinishOutcome { verdict, recorded: false });
+        };
+        self.refuse_shortened(tool, session, reader.as_ref(), tenant)?;
+        let conversation = Conversation {
+            tool,
+            session,
+            head_hash: &head,
+            count: verdict.length,
+            shared: tenant.map(|tenant| SharedChain { db: &place.database, tenant }),
+        };
+        let recorded = record_conversation(
+            self.home.root(),
+            &conversation,
+            self.sealer,
+            &(self.new_id)(),
+            &self.signed_at(),
+        )?;
+        Ok(FinishOutcome { verdict, recorded: recorded.recorded })
+    }
+
+    /// A chain that lost what was recorded of it is not recorded again: that would make the loss look right.
+    fn refuse_shortened(
+        &self,
+        tool: &str,
+        session: &str,
+        reader: Option<&ChainReader>,
+        tenant: Option<&str>,
+    ) -> Result<()> {
+        let Some(reader) = reader else { return Ok(()) };
+        if is_continued(self.home.root(), tool, session, reader, tenant)? {
+            return Ok(());
+        }
+        let message = format!("The chain of {tool}/{session} is not the one that the meta-chain recorded.");
+        Err(Problem::new(Code::ChainBroken, message)
+            .fix("`capsid trail verify-meta` says more; restore the chain from a copy, or move it aside."))
+    }
+
+    fn signed_at(&self) -> String {
+        python_iso(self.clock.now().0 * 1000)
+    }
+
+    fn stored(
+        &self,
+        item: &(Action, &TranscriptSource),
+        turn: RecordReason,
+        link: &ChainLink,
+    ) -> Result<StoredRecord> {
+        let (action, source) = item;
+        let mut record = record_of(action.clone(), source.tool, &source.session, (self.new_id)());
+        if turn == RecordReason::Late {
+            mark_late(&mut record);
+        }
+        if self.redact {
+            redact(&mut record, &|id, index| self.sealer.redaction_salt(id, index));
+        }
+        self.sealer.prepare(&record, link, &self.signed_at())
+    }
+}
+
+fn mark_late(record: &mut ActionRecord) {
+    if let Some(ExactJson::Object(environment)) = record.context.get_mut("environment") {
+        environment.insert(LATE.to_owned(), ExactJson::Bool(true));
+    }
+}
+
+/// Actions on their way into the chain.
+struct ActionBatch<'a> {
+    desk: &'a SessionSealer<'a>,
+    source: &'a TranscriptSource,
+    place: &'a ChainPath,
+    writer: Option<ChainWriter>,
+    waiting: Vec<PendingRecord<(Action, &'a TranscriptSource)>>,
+    bytes: usize,
+    so_far: AppendOutcome,
+    held_back: u64,
+    renamed: RenamedKeys,
+}
+
+impl<'a> ActionBatch<'a> {
+    fn new(desk: &'a SessionSealer<'a>, source: &'a TranscriptSource, place: &'a ChainPath) -> Result<Self> {
+        let tenant = place.tenant.as_deref();
+        let mut writer = place.database.exists().then(|| open(place, desk)).transpose()?;
+        if let Some(writer) = &mut writer {
+            adopt(writer, source, &place.database, tenant)?;
+        }
+        Ok(Self {
+            desk,
+            source,
+            place,
+            writer,
+            waiting: Vec::new(),
+            bytes: 0,
+            so_far: AppendOutcome::default(),
+            held_back: 0,
+            renamed: RenamedKeys::load(source, &place.database, tenant)?,
+        })
+    }
+
+    /// The chain, made when there is something to seal and not before.
+    fn writer(&mut self) -> Result<&mut ChainWriter> {
+        let writer = match self.writer.take() {
+            Some(writer) => writer,
+            None => open(self.place, self.desk)?,
+        };
+        Ok(self.writer.insert(writer))
+    }
+
+    /// Once one action is held back, so are all after it: the chain keeps the order of the transcript.
+    fn add_action(&mut self, action: Action, finish: bool) -> Result<()> {
+        if self.renamed.holds(&action) {
+            return Ok(());
+        }
+        if !finish && (action.open || self.held_back > 0) {
+            self.held_back += 1;
+            return Ok(());
+        }
+        let weight = weight(&action);
+        self.bytes += weight;
+        self.waiting.push(PendingRecord {
+            key: action.key.clone(),
+            open: action.open,
+            weight,
+            item: (action, self.source),
+        });
+        if self.waiting.len() >= BATCH || self.bytes >= BATCH_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        let desk = self.desk;
+        let waiting = std::mem::take(&mut self.waiting);
+        self.bytes = 0;
+        let tenant = self.place.tenant.as_deref();
+        let appended =
+            self.writer()?.append(tenant, waiting, |item, turn, link| desk.stored(item, turn, link))?;
+        self.so_far.appended += appended.appended;
+        self.so_far.skipped += appended.skipped;
+        self.so_far.total = appended.total;
+        self.so_far.head = appended.head;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<AppendOutcome> {
+        if !self.waiting.is_empty() || self.place.database.exists() {
+            self.flush()?;
+            let place = self.place;
+            self.writer()?.write_checkpoint(place.tenant.as_deref(), &place.checkpoint)?;
+        }
+        Ok(std::mem::take(&mut self.so_far))
+    }
+}
+
+fn open(place: &ChainPath, desk: &SessionSealer<'_>) -> Result<ChainWriter> {
+    let writer = ChainWriter::open(&place.database)?.with_checkpoint(place.checkpoint.clone());
+    Ok(writer.signing_with(desk.sealer.clone()))
+}
+
+/// About how many bytes an action holds.
+fn weight(action: &Action) -> usize {
+    let call = action.call.as_ref().map_or(0, |call| size(&call.arguments) + size(&call.result));
+    let texts = [&action.prompt, &action.analysis, &action.reasoning, &action.summary];
+    texts.iter().map(|text| text.len()).sum::<usize>() + call + size(&action.result) + 1024
+}
+
+fn size(value: &ExactJson) -> usize {
+    match value {
+        ExactJson::String(text) => text.len(),
+        ExactJson::Array(items) => items.iter().map(size).sum::<usize>() + 8 * items.len(),
+        ExactJson::Object(fields) => fields.iter().map(|(name, value)| name.len() + size(value) + 16).sum(),
+        number => canonical(number).len(),
+    }
+}

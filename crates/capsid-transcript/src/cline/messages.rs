@@ -1,0 +1,77 @@
+//! What was said: by the user, by the agent, and by Cline itself.
+
+use super::action_builder::{ClineActionBuilder, ClineMessage};
+use crate::shape::{CHAT_MAX, cap, cap_text, one_line, without_images};
+use crate::{Action, ActionKind};
+use capsid_model::exact::ExactJson;
+use capsid_model::fields;
+
+/// The user's words are what the next actions are asked for.
+pub(super) fn by_user(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
+    // A change that the user made to the agent's edit is told, but it is no wish.
+    if message.kind != "user_feedback_diff" {
+        teller.prompt = message.text.to_owned();
+    }
+    Action {
+        summary: format!("user: {}", one_line(message.text)),
+        result: fields! {
+            "role": "user",
+            "say": message.kind,
+            "text": cap_text(message.text, CHAT_MAX),
+        }
+        .into(),
+        ..teller.base(message)
+    }
+}
+
+/// The agent's words, or its reasoning where it said nothing.
+pub(super) fn by_agent(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Option<Action> {
+    if message.text.is_empty() && !teller.has_thought() {
+        return None;
+    }
+    let summary = match message.text {
+        "" => "assistant reasoning".to_owned(),
+        text => cap_text(text, CHAT_MAX),
+    };
+    let result = if message.text.is_empty() { ExactJson::Null } else { message.text.into() };
+    Some(Action { analysis: message.text.to_owned(), summary, result, ..teller.act(message) })
+}
+
+/// A question or a plan that the agent put to the user: its words, and what may be answered.
+pub(super) fn question(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
+    let object = message.object();
+    let asked = object.as_ref().and_then(|object| {
+        ["question", "response", "context"]
+            .iter()
+            .find_map(|name| object.text(name).filter(|text| !text.is_empty()))
+    });
+    let asked = asked.unwrap_or(message.text).to_owned();
+    let options = object.as_ref().and_then(|object| object.get("options")).is_some_and(ExactJson::is_truthy);
+    let result = match object {
+        Some(object) if options => object,
+        _ => asked.as_str().into(),
+    };
+    Action { summary: cap_text(&asked, CHAT_MAX), analysis: asked, result, ..teller.act(message) }
+}
+
+/// Something went wrong outside of any tool.
+pub(super) fn error(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
+    Action {
+        kind: ActionKind::System,
+        failed: true,
+        summary: crate::shape::summary(message.kind, message.text),
+        result: cap(message.text.into()),
+        ..teller.base(message)
+    }
+}
+
+/// Something that Cline noted, kept as it is.
+pub(super) fn note_action(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
+    let result = message.object().unwrap_or_else(|| message.text.into());
+    Action {
+        kind: ActionKind::System,
+        summary: crate::shape::summary(message.kind, message.text),
+        result: cap(without_images(result)),
+        ..teller.base(message)
+    }
+}

@@ -1,0 +1,72 @@
+//! Thinking that waits for the action it leads to.
+
+use super::duplicate_filter::{DuplicateFilter, MessageForm};
+use capsid_model::exact::ExactJson;
+
+/// What was thought since the last action.
+#[derive(Debug, Default)]
+pub(super) struct PendingReasoning {
+    waiting: Vec<ReasoningPart>,
+    twins: DuplicateFilter,
+    /// Something was thought that nobody can read.
+    pub(super) encrypted: bool,
+    /// The last line that held a thought.
+    pub(super) line: u64,
+}
+
+#[derive(Debug)]
+struct ReasoningPart {
+    text: String,
+    form: MessageForm,
+}
+
+impl PendingReasoning {
+    /// Takes an event in.
+    pub(super) fn event(&mut self, text: &str, line: u64) {
+        if !text.is_empty() && !self.twins.is_second(MessageForm::Event, text) {
+            self.waiting.push(ReasoningPart { text: text.to_owned(), form: MessageForm::Event });
+            self.line = line;
+        }
+    }
+
+    /// Takes an item in: its content, or else its summary, without what events have told of it.
+    pub(super) fn item(&mut self, payload: &ExactJson, line: u64) {
+        let (content, summary) = (texts(payload.get("content")), texts(payload.get("summary")));
+        let (chosen, beside) = if content.is_empty() { (summary, Vec::new()) } else { (content, summary) };
+        for part in beside {
+            self.is_told(part);
+        }
+        let untold: Vec<&str> = chosen.iter().copied().filter(|part| !self.is_told(part)).collect();
+        if !untold.is_empty() {
+            self.waiting.push(ReasoningPart { text: untold.join("\n\n"), form: MessageForm::Item });
+            self.line = line;
+        } else if chosen.is_empty() && payload.get("encrypted_content").is_some_and(ExactJson::is_truthy) {
+            self.encrypted = true;
+        }
+    }
+
+    /// Whether an event told this part of an item to an action; one that still waits gives way to the item.
+    fn is_told(&mut self, part: &str) -> bool {
+        if !self.twins.is_second(MessageForm::Item, part) {
+            return false;
+        }
+        let waits = |thought: &ReasoningPart| thought.form == MessageForm::Event && thought.text == part;
+        let waiting = self.waiting.iter().position(waits);
+        waiting.map(|at| self.waiting.remove(at)).is_none()
+    }
+
+    pub(super) fn drain(&mut self) -> String {
+        let texts: Vec<String> = self.waiting.drain(..).map(|thought| thought.text).collect();
+        texts.join("\n\n")
+    }
+}
+
+/// The texts of a list of parts, or the text itself.
+fn texts(parts: Option<&ExactJson>) -> Vec<&str> {
+    let found: Vec<&str> = match parts {
+        Some(ExactJson::String(text)) => vec![text],
+        Some(ExactJson::Array(parts)) => parts.iter().filter_map(|part| part.text("text")).collect(),
+        _ => Vec::new(),
+    };
+    found.into_iter().filter(|text| !text.is_empty()).collect()
+}

@@ -1,0 +1,81 @@
+//! `capsid evolve --loop`: cycle after cycle, and what passes between them and a hub.
+
+use crate::commands::cycle::evolve::{EvolveArgs, agent_command, show_agent, stop_flag, talk_of};
+use crate::commands::cycle::solidify::print_settled;
+use crate::commands::{variable, workspace};
+use crate::output::{self, DIM, GOOD, WARN, paint};
+use capsid_engine::cycle::evolve::EvolveRequest;
+use capsid_engine::cycle::looping::{self, LoopNote, LoopOptions};
+use capsid_engine::network::hub_link::HubLink;
+use capsid_engine::workspace::Workspace;
+use capsid_model::Result;
+use capsid_model::text::inert_line;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Runs the loop until it is stopped.
+pub(crate) fn run(arguments: &EvolveArgs, folder: &Path, request: EvolveRequest) -> Result<u8> {
+    let opened = workspace(folder)?;
+    opened.require_store()?;
+    let stop = stop_flag()?;
+    let options = LoopOptions {
+        request,
+        agent: agent_command(arguments, &opened),
+        agent_timeout: arguments.agent_timeout.map(Duration::from_secs),
+        commit: arguments.commit,
+        max_cycles: arguments.max_cycles,
+        link: if arguments.offline { None } else { link(&opened, Arc::clone(&stop))? },
+        stop,
+    };
+    let as_json = arguments.json.json;
+    let open = || workspace(folder);
+    let cycles =
+        looping::run(&open, &options, &mut |note| print_loop_message(note, as_json), &mut |bytes| {
+            show_agent(bytes)
+        })?;
+    output::talk(format_args!("{} {cycles} cycle(s); stopped cleanly.", paint(GOOD, "loop:")));
+    Ok(0)
+}
+
+/// The line to the hub; none where none is named.
+fn link(workspace: &Workspace, stop: Arc<AtomicBool>) -> Result<Option<HubLink>> {
+    let Some(settings) = workspace.config.hub.settings(&variable)? else { return Ok(None) };
+    let node = workspace.node(&settings)?;
+    let hub = inert_line(&settings.url);
+    output::talk(format_args!("{} {} at {hub}", paint(DIM, "hub:"), inert_line(node.id())));
+    let root: PathBuf = workspace.repository.root.clone();
+    let open = Arc::new(move || crate::commands::workspace(&root));
+    HubLink::new(node, open, stop).map(Some)
+}
+
+fn print_loop_message(note: &LoopNote<'_>, as_json: bool) {
+    match note {
+        LoopNote::Settled(settled) => print_settled(settled, as_json),
+        LoopNote::Prompt(ready) if as_json => output::document(&ready.to_json(false)),
+        LoopNote::Prompt(ready) => {
+            talk_of(ready);
+            output::print(&ready.prompt);
+        }
+        LoopNote::Waiting { reason, sleep } => {
+            output::talk(format_args!(
+                "{} {}; next look in {:.1} s",
+                paint(DIM, "loop:"),
+                inert_line(reason),
+                sleep.as_secs_f64()
+            ));
+        }
+        LoopNote::Problem(problem) => {
+            let message = inert_line(&problem.message);
+            output::talk(format_args!("{} [{}] {message}", paint(WARN, "loop:"), problem.code));
+        }
+        LoopNote::Hub(note) => {
+            let text = inert_line(&note.text);
+            match note.code {
+                Some(code) => output::talk(format_args!("{} [{code}] {text}", paint(WARN, "hub:"))),
+                None => output::talk(format_args!("{} {text}", paint(DIM, "hub:"))),
+            }
+        }
+    }
+}
