@@ -44,11 +44,11 @@ pub struct FetchedAssets {
 }
 
 /// The most assets or rows of one answer that are looked at.
-const MOST_ROWS: usize = 500;
+const MAX_ROWS: usize = 500;
 /// The longest summary that is read.
-const LONGEST_SUMMARY: usize = 2000;
+const MAX_SUMMARY_LEN: usize = 2000;
 /// The longest run of successes that is believed.
-const MOST_STREAK: f64 = 1e6;
+const MAX_STREAK: f64 = 1e6;
 
 impl NodeClient {
     /// Looks for promoted assets that answer signals.
@@ -120,16 +120,16 @@ fn list(answer: &Object) -> &[Value] {
 
 /// The assets of an answer, each once, those that hold apart from those that do not.
 fn parse_assets(fetched: &mut FetchedAssets, received: &[Value], asked: Option<&[&str]>) {
-    for received in received.iter().take(MOST_ROWS) {
+    for received in received.iter().take(MAX_ROWS) {
         match asset::checked(received, None).and_then(|found| requested_ids(found, asked)) {
             Ok(found) if fetched.assets.iter().any(|known| known["asset_id"] == found["asset_id"]) => {}
             Ok(found) => fetched.assets.push(found),
             Err(problem) => fetched.refused.push(problem),
         }
     }
-    if received.len() > MOST_ROWS {
+    if received.len() > MAX_ROWS {
         fetched.refused.push(asset::refused(&format!(
-            "{} assets at once; those after the first {MOST_ROWS} were left out",
+            "{} assets at once; those after the first {MAX_ROWS} were left out",
             received.len()
         )));
     }
@@ -146,7 +146,7 @@ fn sources(assets: &[Object], answer: &Object) -> BTreeMap<String, String> {
         let row = answer.get("meta").and_then(|meta| meta.get(id)).and_then(&publisher);
         let inside = || {
             let is_it = |received: &&Value| received.get("asset_id").and_then(Value::as_str) == Some(id);
-            list(answer).iter().take(MOST_ROWS).find(is_it).and_then(&publisher)
+            list(answer).iter().take(MAX_ROWS).find(is_it).and_then(&publisher)
         };
         Some((id.to_owned(), row.or_else(inside)?))
     };
@@ -164,7 +164,7 @@ fn requested_ids(found: Object, asked: Option<&[&str]>) -> Result<Object> {
 /// The rows of a search that can be used, each asset once.
 fn rows(received: &[Value], limit: usize) -> Vec<SearchRow> {
     let mut rows: Vec<SearchRow> = Vec::new();
-    for found in received.iter().take(MOST_ROWS).filter_map(row) {
+    for found in received.iter().take(MAX_ROWS).filter_map(row) {
         let is_offered = found.status.as_deref().is_none_or(|status| status == "promoted");
         if is_offered && rows.len() < limit && rows.iter().all(|known| known.asset_id != found.asset_id) {
             rows.push(found);
@@ -184,9 +184,9 @@ pub fn row(value: &Value) -> Option<SearchRow> {
         source_node_id: text("source_node_id").filter(|id| is_name(id)),
         reputation: number("reputation_score").map(|score| score.clamp(0.0, 100.0)),
         confidence: number("confidence").unwrap_or_default().clamp(0.0, 1.0),
-        streak: number("success_streak").unwrap_or_default().clamp(0.0, MOST_STREAK) as u64,
+        streak: number("success_streak").unwrap_or_default().clamp(0.0, MAX_STREAK) as u64,
         status: text("status"),
-        summary: cut(&text("summary").unwrap_or_default(), LONGEST_SUMMARY).to_owned(),
+        summary: cut(&text("summary").unwrap_or_default(), MAX_SUMMARY_LEN).to_owned(),
         row: row.clone(),
     })
 }
@@ -217,9 +217,9 @@ mod tests {
         assert_eq!((found[0].streak, found[0].confidence, found[0].reputation), (0, 1.0, Some(0.0)));
         assert_eq!((found[1].streak, found[1].confidence, found[1].reputation), (1_000_000, 0.0, None));
         assert_eq!((found[1].source_node_id.as_deref(), found[1].kind.as_str()), (None, ""));
-        assert_eq!(found[1].summary.len(), LONGEST_SUMMARY);
+        assert_eq!(found[1].summary.len(), MAX_SUMMARY_LEN);
         assert_eq!(rows(&received, 1).len(), 1);
-        let many = vec![json!({"asset_id": "no"}); MOST_ROWS * 3];
+        let many = vec![json!({"asset_id": "no"}); MAX_ROWS * 3];
         assert!(rows(&many, usize::MAX).is_empty());
     }
 
@@ -258,9 +258,9 @@ mod tests {
         assert_eq!(fetched.assets, [wanted]);
         let codes: Vec<_> = fetched.refused.iter().map(|problem| problem.code.as_str()).collect();
         assert_eq!(codes, ["hub_answer_invalid", "asset_id_mismatch"]);
-        received.resize(MOST_ROWS * 2, Value::Null);
+        received.resize(MAX_ROWS * 2, Value::Null);
         let mut many = FetchedAssets::default();
         parse_assets(&mut many, &received, None);
-        assert!(many.refused.len() <= MOST_ROWS + 1);
+        assert!(many.refused.len() <= MAX_ROWS + 1);
     }
 }

@@ -12,7 +12,7 @@ pub const VERSION: &str = "1.0.0";
 pub const KINDS: [&str; 6] = ["hello", "publish", "fetch", "report", "decision", "revoke"];
 
 /// The longest id of a message or a node that is taken.
-const LONGEST_ID: usize = 200;
+const MAX_ID_LEN: usize = 200;
 
 /// A fresh message id; `random` is chance, passed in.
 pub fn message_id(now: Time, random: u32) -> String {
@@ -120,7 +120,7 @@ pub fn check(message: &Value) -> Result<(), String> {
     }
     for field in ["message_id", "sender_id"] {
         let id = text(field);
-        if id.is_empty() || id.len() > LONGEST_ID || id.chars().any(char::is_control) {
+        if id.is_empty() || id.len() > MAX_ID_LEN || id.chars().any(char::is_control) {
             return Err(format!("its `{field}` is missing or cannot be an id"));
         }
     }

@@ -17,15 +17,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The longest line that is read.
-const MOST_LINE: u64 = 4 << 20;
+const MAX_LINE: u64 = 4 << 20;
 /// The most messages that are taken at a time; the rest waits for the next time.
-const MOST_MESSAGES: usize = 1000;
+const MAX_MESSAGES: usize = 1000;
 /// The most bytes that are taken at a time.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 /// The most problems that are told one by one.
-const MOST_PROBLEMS: usize = 50;
+const MAX_PROBLEMS: usize = 50;
 /// How many messages are known again after their file was replaced.
-const MOST_KNOWN: usize = 50_000;
+const MAX_KNOWN: usize = 50_000;
 /// How much of a file's start, and how much before the place in it, shows that it is still the same file.
 const ANCHOR: u64 = 64 << 10;
 /// How long another process is waited for.
@@ -230,7 +230,7 @@ impl InboxReader {
         file.seek(SeekFrom::Start(offset)).map_err(fail)?;
         let mut lines = BufReader::new(file);
         loop {
-            if self.messages.len() >= MOST_MESSAGES || self.bytes >= MOST_BYTES {
+            if self.messages.len() >= MAX_MESSAGES || self.bytes >= MAX_BYTES {
                 self.full = true;
                 break;
             }
@@ -244,7 +244,7 @@ impl InboxReader {
                 InboxLine::TooLong => {
                     self.record_skipped(
                         name,
-                        &format!("has a line at byte {offset} that is longer than {MOST_LINE} bytes"),
+                        &format!("has a line at byte {offset} that is longer than {MAX_LINE} bytes"),
                     );
                 }
                 InboxLine::Torn(_) | InboxLine::None => break,
@@ -284,13 +284,13 @@ impl InboxReader {
         {
             self.messages.push(message);
             self.state.consumed.push(key);
-            let surplus = self.state.consumed.len().saturating_sub(MOST_KNOWN);
+            let surplus = self.state.consumed.len().saturating_sub(MAX_KNOWN);
             self.state.consumed.drain(..surplus);
         }
     }
 
     fn record_skipped(&mut self, name: &str, what: &str) {
-        if self.problems.len() >= MOST_PROBLEMS {
+        if self.problems.len() >= MAX_PROBLEMS {
             self.untold += 1;
             return;
         }
@@ -305,11 +305,11 @@ impl InboxReader {
 /// The next line and how many bytes it takes up, its break included.
 fn next_line(lines: &mut BufReader<File>) -> std::io::Result<(InboxLine, u64)> {
     let mut bytes = Vec::new();
-    let mut length = lines.by_ref().take(MOST_LINE + 1).read_until(b'\n', &mut bytes)? as u64;
+    let mut length = lines.by_ref().take(MAX_LINE + 1).read_until(b'\n', &mut bytes)? as u64;
     if bytes.last() == Some(&b'\n') {
         return Ok((InboxLine::Whole(bytes), length));
     }
-    if length <= MOST_LINE {
+    if length <= MAX_LINE {
         return Ok((if length == 0 { InboxLine::None } else { InboxLine::Torn(bytes) }, length));
     }
     loop {

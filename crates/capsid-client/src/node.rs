@@ -14,7 +14,7 @@ use std::time::Duration;
 pub use crate::hello::HelloResult;
 
 /// The longest that is waited for a hub that is busy, over all tries of one call.
-const LONGEST_WAIT: Duration = Duration::from_secs(20);
+const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// What to do about a hub that has another name than before.
 pub(crate) const RENAMED: &str = "If the hub was set up anew, `capsid node hello --new-hub` forgets the old one and registers with it; otherwise somebody else answers in its place.";
@@ -197,7 +197,7 @@ impl NodeClient {
                     (failure.problem, may.then(|| retry::before_try(tries)))
                 }
             };
-            match next.filter(|next| tries < self.settings().retries && waited + *next <= LONGEST_WAIT) {
+            match next.filter(|next| tries < self.settings().retries && waited + *next <= MAX_WAIT) {
                 Some(next) => {
                     std::thread::sleep(next);
                     waited += next;

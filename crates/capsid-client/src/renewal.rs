@@ -5,12 +5,12 @@ use capsid_model::Time;
 /// After the first refusal.
 const FIRST_MS: i64 = 2 * 60 * 1000;
 /// At most.
-const LONGEST_MS: i64 = 4 * 60 * 60 * 1000;
+const MAX_MS: i64 = 4 * 60 * 60 * 1000;
 
 /// When a hub may be asked again that has refused so many times in a row.
 pub(crate) fn next_attempt_at(now: Time, refusals: u32) -> Time {
     let doublings = refusals.saturating_sub(1).min(16);
-    Time(now.0.saturating_add((FIRST_MS << doublings).min(LONGEST_MS)))
+    Time(now.0.saturating_add((FIRST_MS << doublings).min(MAX_MS)))
 }
 
 #[cfg(test)]

@@ -4,25 +4,25 @@ use capsid_model::{Clock, SystemClock, Time, Value};
 use std::time::Duration;
 
 /// The longest that a hub's word is taken for.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
+const MAX_LEN: Duration = Duration::from_secs(24 * 3600);
 
 /// What `Retry-After` says: seconds, or a date, which is compared with the hub's own `Date` where there is one.
 pub(crate) fn retry_after_header(retry_after: Option<&str>, date: Option<&str>) -> Option<Duration> {
     let text = retry_after?.trim();
     if let Ok(seconds) = text.parse::<u64>() {
-        return Some(Duration::from_secs(seconds).min(LONGEST));
+        return Some(Duration::from_secs(seconds).min(MAX_LEN));
     }
     let until = http_date(text)?;
     let now = date.and_then(http_date).unwrap_or_else(|| SystemClock.now());
     let wait = u64::try_from(until.0.saturating_sub(now.0)).unwrap_or_default();
-    Some(Duration::from_millis(wait).min(LONGEST))
+    Some(Duration::from_millis(wait).min(MAX_LEN))
 }
 
 /// What `retry_after_ms` in the body says, which is more exact.
 pub(crate) fn retry_after_body(body: &Value) -> Option<Duration> {
     let named = body.get("retry_after_ms").or_else(|| body.pointer("/payload/retry_after_ms"))?;
     let ms = named.as_f64().filter(|ms| *ms >= 0.0)?;
-    Some(Duration::from_millis(ms.min(LONGEST.as_millis() as f64) as u64))
+    Some(Duration::from_millis(ms.min(MAX_LEN.as_millis() as f64) as u64))
 }
 
 /// How long we wait before a try where the hub does not say.
@@ -58,7 +58,7 @@ mod tests {
             assert_eq!(retry_after_header(Some(text), date), seconds.map(Duration::from_secs), "{text}");
         }
         assert_eq!(retry_after_body(&json!({"retry_after_ms": 1500})), Some(Duration::from_millis(1500)));
-        assert_eq!(retry_after_body(&json!({"retry_after_ms": 1e300})), Some(LONGEST));
+        assert_eq!(retry_after_body(&json!({"retry_after_ms": 1e300})), Some(MAX_LEN));
         assert_eq!(retry_after_body(&json!({"retry_after_ms": -5})), None);
         assert_eq!(retry_after_body(&json!({"retry_after_ms": "5"})), None);
     }

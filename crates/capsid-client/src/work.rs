@@ -5,7 +5,7 @@ use capsid_model::{Object, Result, Value, json};
 use std::time::Duration;
 
 /// The longest that a hub holds a poll.
-const LONGEST_POLL: Duration = Duration::from_secs(25);
+const MAX_POLL: Duration = Duration::from_secs(25);
 
 impl NodeClient {
     /// Says that this node is there, and hears what is new. A hub that does not know the node is greeted first.
@@ -26,7 +26,7 @@ impl NodeClient {
     /// and a `cursor` that is sent as `after` with the next poll, so that none is lost. Without `after` the hub goes on
     /// from what it gave last.
     pub fn events_poll_after(&self, timeout: Duration, after: Option<&Value>) -> Result<Object> {
-        let timeout = timeout.min(LONGEST_POLL);
+        let timeout = timeout.min(MAX_POLL);
         let mut settings = self.settings().clone();
         // The hub answers when the time is over, and the answer has to travel.
         settings.timeout = settings.timeout.max(timeout + Duration::from_secs(10));

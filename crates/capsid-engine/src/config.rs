@@ -15,11 +15,9 @@ const MAX_BYTES: u64 = 1024 * 1024;
 #[derive(Debug, Clone, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct EngineConfig {
-    /// How validation commands run.
     pub validation: ValidationConfig,
     /// What a cycle may change.
     pub constraints: ConstraintsConfig,
-    /// How cycles are made.
     pub cycle: CycleConfig,
     /// How the record of cycles is sealed.
     pub trail: TrailConfig,
@@ -198,11 +196,9 @@ impl Default for ConstraintsConfig {
 #[derive(Debug, Clone, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct CycleConfig {
-    /// The strategy preset.
     pub strategy: Option<String>,
     /// The agent's command, used when the command line names none.
     pub agent: Vec<String>,
-    /// Seconds until the agent is stopped.
     pub agent_timeout_seconds: u64,
     /// Whether the sessions of coding agents on this machine are read for signals.
     pub sessions: bool,

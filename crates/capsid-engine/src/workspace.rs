@@ -24,13 +24,9 @@ pub type EnvLookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// An opened repository.
 #[derive(Clone)]
 pub struct Workspace {
-    /// The git repository.
     pub repository: Repository,
-    /// Where everything lies.
     pub paths: RepositoryPaths,
-    /// The owner's policy.
     pub config: EngineConfig,
-    /// The assets.
     pub store: AssetStore,
     /// The variables that were given.
     pub env: EnvLookup,

@@ -140,18 +140,14 @@ fn shown_up_to(text: &str, most: usize) -> String {
 pub struct FieldError {
     /// Where it is, as `payload.assets[0].summary`.
     pub path: String,
-    /// What should be there.
     pub expected: String,
-    /// What is there.
     pub received: String,
-    /// Both in a sentence.
     pub message: String,
 }
 
 /// A refusal.
 #[derive(Debug, Clone)]
 pub struct ApiError {
-    /// The stable code.
     pub code: HubCode,
     /// One sentence that names the thing it is about.
     pub problem: String,

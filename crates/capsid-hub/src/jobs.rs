@@ -38,14 +38,13 @@ const ANNOUNCED_STEPS: usize = 20;
 /// How many nodes are told something in one transaction.
 const TOLD_TOGETHER: i64 = 100;
 /// How many steps a run takes at most; the next one goes on from there.
-const MOST_STEPS: usize = 250;
+const MAX_STEPS: usize = 250;
 
 /// The jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Job {
     /// Closes assignments that nobody reported on, and makes new ones.
     Assignments,
-    /// Promotes candidates.
     Promotion,
     /// Penalises reports that go against the outcome.
     Outliers,
@@ -290,7 +289,7 @@ where
     let place = hub.store.read(move |tx| jobs::place(tx, name)).await?;
     let mut place: Option<i64> = Some(place.parse().unwrap_or_default());
     let mut done = 0;
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let (Some(after), find, false) = (place, find.clone(), hub.is_closing()) else { break };
         let step = hub.store.read(move |tx| find(tx, after)).await?;
         for few in step.found.chunks(TOGETHER) {
@@ -336,7 +335,7 @@ async fn assign(hub: &SharedHub, now: Time) -> Result<u64> {
     let mut done = hub.store.write(move |tx| assignments::expire(tx, now)).await?;
     let place = hub.store.read(|tx| jobs::place(tx, NAME)).await?;
     let mut place: Option<i64> = Some(place.parse().unwrap_or_default());
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let (Some(after), terms, false) = (place, hub.assignment_terms(), hub.is_closing()) else { break };
         let assigned = hub.store.write(move |tx| assignments::assign_next(tx, after, &terms, now)).await?;
         done += assigned.made;
@@ -348,7 +347,7 @@ async fn assign(hub: &SharedHub, now: Time) -> Result<u64> {
 async fn reassess(hub: &SharedHub, now: Time) -> Result<u64> {
     const NAME: &str = "reputation";
     let mut place = Some(hub.store.read(|tx| jobs::place(tx, NAME)).await?);
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let Some(after) = place else { break };
         place = hub.store.write(move |tx| penalties::reassess_next(tx, &after, TOGETHER as i64, now)).await?;
     }
@@ -428,7 +427,7 @@ async fn run_cleanup(hub: &SharedHub, now: Time) -> Result<u64> {
         cleanup::delete_unpaid,
     ];
     for forget in all {
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let gone = hub.store.write(move |tx| forget(tx, now)).await?;
             done += gone;
             // Those that go by portions take a thousand at a time; fewer means that nothing is left.

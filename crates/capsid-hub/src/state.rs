@@ -25,23 +25,17 @@ use tokio::sync::watch;
 
 /// One hub.
 pub struct Hub {
-    /// Its database.
     pub store: Store,
-    /// Its settings.
     pub config: HubConfig,
-    /// Its time.
     pub clock: Arc<dyn Clock>,
-    /// Its chance.
     pub random: Arc<dyn Random>,
     /// How much it takes of whom.
     pub limiter: RateLimiter,
     /// How much it lets whom read.
     pub reads: RateLimiter,
-    /// How it checks passwords.
     pub passwords: PasswordHasher,
     /// Wakes requests that wait for events.
     pub events: EventNotifier,
-    /// Who waits for them.
     pub waiting: KeyedSemaphore,
     /// What was fetched and looked at, before it is written.
     pub usage: UsageCounter,
@@ -57,9 +51,7 @@ pub struct Hub {
     pub graph: GraphCountCache,
     /// What it last told whoever watches its numbers.
     pub live: LiveStatsCache,
-    /// Its own node id.
     pub hub_id: String,
-    /// When this process began.
     pub started: Time,
     /// How it finds the addresses of names.
     pub resolver: Arc<dyn Resolver>,

@@ -9,19 +9,19 @@ use capsid_testkit::postgres::TestPostgres;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const LATER: Time = Time(START.0 + 1000);
+const DELAY: Time = Time(START.0 + 1000);
 
 fn options(hub: &TestHub) -> StoreOptions {
     StoreOptions::new(&hub.hub.config.data, hub.hub.config.database.clone())
 }
 
 fn take(hub: &TestHub, out: &Path) {
-    backup::backup(&options(hub), out, LATER, Box::new(|_, _| {})).unwrap();
+    backup::backup(&options(hub), out, DELAY, Box::new(|_, _| {})).unwrap();
 }
 
 /// What a store holds, once it was looked over.
 fn dump_of(options: &StoreOptions) -> String {
-    let store = Store::open(options, LATER).unwrap();
+    let store = Store::open(options, DELAY).unwrap();
     let report = store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap();
     assert!(report.is_clean(), "{:#?}", report.findings);
     store.read_now(dump::dump).unwrap()
@@ -41,9 +41,9 @@ fn a_backup_of_either_database_restores_into_either() {
             StoreOptions::new(folder.path(), Some(database.url.clone())),
         ];
         for target in targets {
-            backup::restore(&out, &target, LATER, Box::new(|_, _| {})).unwrap();
+            backup::restore(&out, &target, DELAY, Box::new(|_, _| {})).unwrap();
             assert_eq!(dump_of(&target), hub.dump());
-            let again = backup::restore(&out, &target, LATER, Box::new(|_, _| {})).unwrap_err();
+            let again = backup::restore(&out, &target, DELAY, Box::new(|_, _| {})).unwrap_err();
             assert!(again.message.contains("already holds a hub"), "{again}");
             assert_eq!(dump_of(&target), hub.dump(), "a refusal changes nothing");
         }
@@ -75,8 +75,8 @@ fn numbers_go_on_after_those_that_were_given_out() {
             StoreOptions::new(folder.path(), Some(database.url.clone())),
         ];
         for target in targets {
-            backup::restore(&out, &target, LATER, Box::new(|_, _| {})).unwrap();
-            let store = Store::open(&target, LATER).unwrap();
+            backup::restore(&out, &target, DELAY, Box::new(|_, _| {})).unwrap();
+            let store = Store::open(&target, DELAY).unwrap();
             let next = store
                 .write_now(|tx| {
                     tx.number(
@@ -116,7 +116,7 @@ fn a_backup_under_load_holds_every_bundle_that_was_acknowledged_before() {
             (before, out)
         });
         let target = StoreOptions::new(folder.path().join("restored"), None);
-        backup::restore(&out, &target, LATER, Box::new(|_, _| {})).unwrap();
+        backup::restore(&out, &target, DELAY, Box::new(|_, _| {})).unwrap();
         let dump = dump_of(&target);
         for n in 0..before {
             let id = Bundle::new(n).capsule_id().trim_start_matches("sha256:").to_owned();
@@ -136,7 +136,7 @@ fn a_backup_never_writes_over_anything_and_only_its_owner_can_read_it() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("hub.backup");
         std::fs::write(&out, "mine").unwrap();
-        let refused = backup::backup(&options(hub), &out, LATER, Box::new(|_, _| {})).unwrap_err();
+        let refused = backup::backup(&options(hub), &out, DELAY, Box::new(|_, _| {})).unwrap_err();
         assert!(refused.message.contains("is there already"), "{refused}");
         assert_eq!(std::fs::read_to_string(&out).unwrap(), "mine");
         std::fs::remove_file(&out).unwrap();
@@ -157,14 +157,14 @@ fn what_is_no_backup_is_refused() {
     let other = folder.path().join("other.db");
     rusqlite::Connection::open(&other).unwrap().execute_batch("CREATE TABLE a (b)").unwrap();
     for (path, code) in [(missing, "file_not_found"), (text, "store_damaged"), (other, "store_damaged")] {
-        let refused = backup::restore(&path, &target, LATER, Box::new(|_, _| {})).unwrap_err();
+        let refused = backup::restore(&path, &target, DELAY, Box::new(|_, _| {})).unwrap_err();
         assert_eq!(refused.code.as_str(), code, "{refused}");
         assert!(!target.file().exists());
     }
     let empty = TestHub::start(On::Sqlite, |_| {});
     let nowhere = StoreOptions::new(folder.path().join("nowhere"), None);
     let refused =
-        backup::backup(&nowhere, &folder.path().join("out"), LATER, Box::new(|_, _| {})).unwrap_err();
+        backup::backup(&nowhere, &folder.path().join("out"), DELAY, Box::new(|_, _| {})).unwrap_err();
     assert_eq!(refused.code.as_str(), "file_not_found");
     drop(empty);
 }

@@ -444,7 +444,7 @@ fn take(hub: &TestHub, step: &Step) {
         }
         Step::Tell { who, body } => {
             let told = ingest::read(body.as_object().unwrap()).unwrap();
-            hub.hub.store.write_now(move |tx| graph::ingest(tx, &who, &told, graph::MOST_TOLD, now)).unwrap();
+            hub.hub.store.write_now(move |tx| graph::ingest(tx, &who, &told, graph::MAX_TOLD, now)).unwrap();
         }
         Step::Forget { who, body } => {
             let which = match body {

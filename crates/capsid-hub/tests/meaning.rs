@@ -7,7 +7,7 @@ use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::{Dialect, Tx};
 use capsid_store::evaluation::lifecycle;
 use capsid_store::search::semantic;
-use capsid_store::search::semantic::{MOST_READ, SemanticQuery};
+use capsid_store::search::semantic::{MAX_READ, SemanticQuery};
 use capsid_store::{graph, params};
 use serde_json::{Value, json};
 
@@ -401,7 +401,7 @@ fn a_common_term_is_answered_by_looking_at_some() {
             let (found, read) =
                 hub.hub.store.read_now(move |tx| semantic::find_counting(tx, &wanted)).unwrap();
             assert_eq!(found.len(), 20, "{words}");
-            assert!(read > 20 && read <= MOST_READ && read < 1000, "{words}: {read}");
+            assert!(read > 20 && read <= MAX_READ && read < 1000, "{words}: {read}");
         }
         // What is rare is found among them.
         first(hub, "deadlock", &few[3]);

@@ -81,7 +81,7 @@ fn an_asker_has_only_so_many_tasks_open() {
     both_with(quiet, |hub| {
         let (ann, account) = user(hub, "ann");
         let fill = move |tx: &mut dyn capsid_store::db::tx::Tx| {
-            for n in 1..cleanup::MOST_OPEN {
+            for n in 1..cleanup::MAX_OPEN {
                 tx.run(
                     "INSERT INTO tasks (task_id, asker, title, body, signals, status, amount, min_reputation,
                         created_at, expires_at) VALUES ($1, $2, 'T', '', '', 'open', 0, 0.0, 0, $3)",

@@ -26,7 +26,6 @@ pub(crate) enum ToolEffect {
     Asks,
     /// It adds records on this machine.
     Adds,
-    /// It changes files.
     Changes,
     /// It may send to the hub.
     Sends,

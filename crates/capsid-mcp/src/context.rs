@@ -18,7 +18,6 @@ pub struct ServerContext {
     pub folder: PathBuf,
     /// The variables of the environment.
     pub env: EnvLookup,
-    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Gives every command of the program with its help; asked only by those who want to know.
     pub commands: Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>,

@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
 /// Pieces of work at a time; the others wait.
-const AT_ONCE: usize = 8;
+const BATCH: usize = 8;
 
 /// How often a client is told that its call still goes on.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
@@ -41,12 +41,12 @@ impl McpServer {
     /// A server of a place.
     pub fn new(place: ServerContext) -> Self {
         let entries = Arc::new(catalog::entries(place.compat));
-        Self { place: Arc::new(place), entries, workers: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { place: Arc::new(place), entries, workers: Arc::new(Semaphore::new(BATCH)) }
     }
 
     /// Waits until no work runs any more.
     pub async fn idle(&self) {
-        let _all = self.workers.acquire_many(AT_ONCE as u32).await;
+        let _all = self.workers.acquire_many(BATCH as u32).await;
     }
 
     fn find(&self, name: &str) -> std::result::Result<usize, ErrorData> {

@@ -11,7 +11,6 @@ pub enum AssetStatus {
     Candidate,
     /// Verified and given to everyone.
     Promoted,
-    /// Refused for good.
     Rejected,
     /// Held back until an administrator looks at it.
     Quarantined,
@@ -79,9 +78,7 @@ impl fmt::Display for AssetStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AssetEvent {
-    /// It was verified.
     Promote,
-    /// It was refused.
     Reject,
     /// It is held back as unsafe or copied.
     Quarantine,
@@ -93,7 +90,6 @@ pub enum AssetEvent {
     GrowStale,
     /// Nobody used it for very long.
     Archive,
-    /// Somebody used it again.
     Revive,
 }
 
@@ -133,11 +129,8 @@ impl AssetEvent {
 /// Why a change does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct AssetChangeRefusal {
-    /// Where the asset stands.
     pub from: AssetStatus,
-    /// What was asked.
     pub change: AssetEvent,
-    /// One sentence about it.
     pub why: &'static str,
 }
 
@@ -190,7 +183,6 @@ fn refusal_reason(from: AssetStatus, change: AssetEvent) -> &'static str {
 /// What kind of thing an asset is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub enum AssetType {
-    /// A strategy.
     Gene,
     /// A proven use of a strategy.
     Capsule,
@@ -221,13 +213,9 @@ impl AssetType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrustTier {
-    /// Shown before others.
     Featured,
-    /// Shown.
     Normal,
-    /// Listed, but not ranked.
     Observation,
-    /// Not listed.
     Delisted,
 }
 

@@ -6,9 +6,7 @@
 /// How many requests may pass in how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct RateLimit {
-    /// How many requests.
     pub count: u32,
-    /// In how many milliseconds.
     pub window_ms: i64,
 }
 

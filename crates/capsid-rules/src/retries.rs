@@ -3,9 +3,7 @@
 /// How calls are repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackoffPolicy {
-    /// The shortest pause.
     pub first_ms: i64,
-    /// The longest pause.
     pub longest_ms: i64,
     /// For how long it is tried.
     pub give_up_ms: i64,
@@ -14,14 +12,13 @@ pub struct BackoffPolicy {
 /// What comes after a call that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RetryDecision {
-    /// Another try, then.
     Again(i64),
     /// Nothing: it is given up.
     GiveUp,
 }
 
 /// How many calls in a row are given up before the receiver is no longer called at all.
-pub const MOST_DEATHS: i64 = 20;
+pub const MAX_DEATHS: i64 = 20;
 
 impl BackoffPolicy {
     /// The pause after so many failures, by chance: each time twice as long, and never shorter than the first nor longer
@@ -55,17 +52,17 @@ mod tests {
     use proptest::prelude::*;
 
     const HOUR: i64 = 3_600_000;
-    const USUAL: BackoffPolicy =
+    const DEFAULT: BackoffPolicy =
         BackoffPolicy { first_ms: 10_000, longest_ms: 6 * HOUR, give_up_ms: 72 * HOUR };
 
     #[test]
     fn pauses_double_up_to_the_longest() {
-        let shortest = |failures| USUAL.pause(failures, 0);
+        let shortest = |failures| DEFAULT.pause(failures, 0);
         assert_eq!([1, 2, 3, 4].map(shortest), [10_000, 20_000, 40_000, 80_000]);
-        assert_eq!(USUAL.pause(1, 10_000), 20_000);
+        assert_eq!(DEFAULT.pause(1, 10_000), 20_000);
         for failures in [12, 20, 62, 63, 64, 1000, i64::MAX] {
-            assert_eq!(USUAL.pause(failures, 0), 3 * HOUR, "{failures}");
-            assert_eq!(USUAL.pause(failures, 3 * HOUR as u64), 6 * HOUR, "{failures}");
+            assert_eq!(DEFAULT.pause(failures, 0), 3 * HOUR, "{failures}");
+            assert_eq!(DEFAULT.pause(failures, 3 * HOUR as u64), 6 * HOUR, "{failures}");
         }
     }
 
@@ -74,12 +71,12 @@ mod tests {
         let (mut now, mut failures) = (0, 0);
         while let RetryDecision::Again(at) = {
             failures += 1;
-            USUAL.next(0, failures, now as u64, now)
+            DEFAULT.next(0, failures, now as u64, now)
         } {
-            assert!(at >= now + USUAL.first_ms && at <= now + USUAL.longest_ms);
+            assert!(at >= now + DEFAULT.first_ms && at <= now + DEFAULT.longest_ms);
             now = at;
         }
-        assert!((72 * HOUR..=72 * HOUR + USUAL.first_ms).contains(&now), "{now}");
+        assert!((72 * HOUR..=72 * HOUR + DEFAULT.first_ms).contains(&now), "{now}");
         assert!((20..40).contains(&failures), "{failures}");
     }
 

@@ -10,17 +10,12 @@ const HOUR_MS: i64 = 3_600_000;
 /// One change of state.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct AuditEntry {
-    /// When, in milliseconds.
     pub at: i64,
     /// `node:…`, `user:…`, `operator` or `hub`.
     pub actor: String,
-    /// What was done.
     pub action: String,
-    /// The state before.
     pub before: Option<String>,
-    /// The state after.
     pub after: Option<String>,
-    /// Why.
     pub reason: Option<String>,
 }
 
@@ -40,17 +35,11 @@ impl AuditEntry {
 /// What a change is about.
 #[derive(Debug, Clone, Copy)]
 pub struct AuditChange<'a> {
-    /// asset, node or user.
     pub kind: &'a str,
-    /// Its id.
     pub subject: &'a str,
-    /// What was done.
     pub action: &'a str,
-    /// The state before.
     pub before: Option<&'a str>,
-    /// The state after.
     pub after: Option<&'a str>,
-    /// Why.
     pub reason: Option<&'a str>,
 }
 
@@ -107,24 +96,18 @@ pub fn list_for_subject(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) 
 /// Which changes.
 #[derive(Debug, Clone, Default)]
 pub struct AuditFilter {
-    /// Of this thing.
     pub subject: Option<String>,
-    /// By this actor.
     pub actor: Option<String>,
-    /// Of this kind.
     pub action: Option<String>,
 }
 
 /// A change in a list of changes of anything.
 #[derive(Debug, Clone)]
 pub struct AuditRow {
-    /// Its place.
     pub seq: i64,
     /// asset, node, user, task or bounty.
     pub kind: String,
-    /// Its id.
     pub subject: String,
-    /// The change.
     pub entry: AuditEntry,
 }
 

@@ -12,24 +12,21 @@ const REPEAT_MS: i64 = 60_000;
 const ANY_TIME: i64 = i64::MIN;
 
 /// How many memories a node keeps.
-const MOST: i64 = 10_000;
+const MAX: i64 = 10_000;
 /// How many bytes of them.
-const MOST_BYTES: i64 = 64 * 1024 * 1024;
+const MAX_BYTES: i64 = 64 * 1024 * 1024;
 /// How many old memories make room for a new one at most.
 const ROOM: i64 = 100;
 
 /// What a node records.
 #[derive(Debug, Clone, Default)]
 pub struct NewMemory {
-    /// What it was about.
     pub signals: Vec<String>,
     /// The gene that was used.
     pub gene_id: Option<String>,
-    /// How it ended.
     pub status: Option<String>,
     /// How well, from 0 to 1.
     pub score: Option<f64>,
-    /// What happened, in words.
     pub summary: Option<String>,
     /// The whole record as it was sent, JSON.
     pub body: String,
@@ -40,20 +37,15 @@ pub struct NewMemory {
 /// A memory and when it was made.
 #[derive(Debug, Clone)]
 pub struct MemoryRow {
-    /// What was recorded.
     pub memory: NewMemory,
-    /// When.
     pub at: Time,
 }
 
 /// How much a node remembers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryCounts {
-    /// All its memories.
     pub total: i64,
-    /// Those that ended well.
     pub succeeded: i64,
-    /// Those that did not.
     pub failed: i64,
     /// When the newest was made.
     pub newest_at: Option<i64>,
@@ -110,8 +102,8 @@ fn insert_memory(
             now
         ],
     )?;
-    if count > MOST || bytes > MOST_BYTES {
-        forget(tx, node_id, count - MOST, bytes - MOST_BYTES)?;
+    if count > MAX || bytes > MAX_BYTES {
+        forget(tx, node_id, count - MAX, bytes - MAX_BYTES)?;
     }
     Ok(kept == 1)
 }

@@ -11,11 +11,8 @@ use sha2::{Digest, Sha256};
 pub struct ServiceRow {
     /// Its id, which follows from the node and the title.
     pub listing_id: String,
-    /// Who offers it.
     pub node_id: String,
-    /// Its name.
     pub title: String,
-    /// Everything else, as JSON.
     pub body: String,
     /// When it was first offered.
     pub created_at: i64,

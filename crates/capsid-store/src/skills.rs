@@ -8,9 +8,7 @@ use capsid_model::time::Time;
 /// A skill as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillRow {
-    /// Its id.
     pub skill_id: String,
-    /// Who published it.
     pub node_id: String,
     /// `1`, and one more with every change.
     pub version: String,
@@ -22,7 +20,6 @@ pub struct SkillRow {
     pub created_at: i64,
     /// When it was last changed.
     pub updated_at: i64,
-    /// When it was withdrawn.
     pub deleted_at: Option<i64>,
 }
 

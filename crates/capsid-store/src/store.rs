@@ -25,7 +25,6 @@ pub struct StoreOptions {
     pub exclusive: bool,
     /// Bring the schema up to date while opening. Otherwise an old schema is an error.
     pub migrate: bool,
-    /// How many connections read.
     pub readers: usize,
     /// How many connections write to PostgreSQL.
     pub writers: usize,

@@ -6,7 +6,7 @@ use capsid_rules::graph::ingest::{self, IngestRefusal};
 use capsid_rules::meaning::SemanticQuestion;
 use capsid_store::backup::dump;
 use capsid_store::graph::{
-    self, Entity, IngestOutcome, IngestSummary, MOST_TOLD, OwnGraphCursor, PathStep, WalkBounds,
+    self, Entity, IngestOutcome, IngestSummary, MAX_TOLD, OwnGraphCursor, PathStep, WalkBounds,
 };
 use capsid_store::work::tasks;
 use capsid_store::work::tasks::NewTask;
@@ -34,7 +34,7 @@ fn tell_as(store: &Store, who: &str, body: &Value, most: i64, now: Time) -> Inge
 
 #[track_caller]
 fn tell(store: &Store, body: &Value) -> IngestSummary {
-    match tell_as(store, "user:u1", body, MOST_TOLD, NOW) {
+    match tell_as(store, "user:u1", body, MAX_TOLD, NOW) {
         IngestOutcome::Done(done) => done,
         IngestOutcome::Refused(refusals) => panic!("{refusals:#?}"),
     }
@@ -43,7 +43,7 @@ fn tell(store: &Store, body: &Value) -> IngestSummary {
 #[track_caller]
 fn refused(store: &Store, body: &Value) -> Vec<IngestRefusal> {
     let before = graph_dump(store);
-    let refused = match tell_as(store, "user:u1", body, MOST_TOLD, NOW) {
+    let refused = match tell_as(store, "user:u1", body, MAX_TOLD, NOW) {
         IngestOutcome::Done(done) => panic!("{done:?}"),
         IngestOutcome::Refused(refusals) => refusals,
     };
@@ -108,7 +108,7 @@ fn telling_twice_changes_nothing() {
         assert_eq!((first.entities, first.relations, first.added, first.unchanged), (3, 2, 5, 0));
         let dump = graph_dump(store);
         let later = Time(NOW.0 + 5);
-        let IngestOutcome::Done(again) = tell_as(store, "user:u1", &small(), MOST_TOLD, later) else {
+        let IngestOutcome::Done(again) = tell_as(store, "user:u1", &small(), MAX_TOLD, later) else {
             panic!()
         };
         assert_eq!((again.added, again.changed, again.unchanged), (0, 0, 5));
@@ -120,7 +120,7 @@ fn telling_twice_changes_nothing() {
         let changed = tell(store, &other);
         assert_eq!((changed.added, changed.changed, changed.unchanged), (0, 2, 3));
         // Another teller's word is its own.
-        let IngestOutcome::Done(second) = tell_as(store, "node:n2", &small(), MOST_TOLD, later) else {
+        let IngestOutcome::Done(second) = tell_as(store, "node:n2", &small(), MAX_TOLD, later) else {
             panic!()
         };
         assert_eq!(second.added, 5);

@@ -3,7 +3,7 @@
 use capsid_model::time::Time;
 use capsid_rules::graph::ingest;
 use capsid_store::backup::dump;
-use capsid_store::graph::{self, ForgetOutcome, ForgetSelection, ForgetSummary, IngestOutcome, MOST_TOLD};
+use capsid_store::graph::{self, ForgetOutcome, ForgetSelection, ForgetSummary, IngestOutcome, MAX_TOLD};
 use capsid_store::work::tasks;
 use capsid_store::work::tasks::NewTask;
 use capsid_store::{Store, StoreOptions, fsck, params};
@@ -22,7 +22,7 @@ fn both(test: impl Fn(&Store)) {
 #[track_caller]
 fn tell(store: &Store, who: &str, body: &Value) {
     let (told, who) = (ingest::read(body.as_object().unwrap()).unwrap(), who.to_owned());
-    let done = store.write_now(move |tx| graph::ingest(tx, &who, &told, MOST_TOLD, NOW)).unwrap();
+    let done = store.write_now(move |tx| graph::ingest(tx, &who, &told, MAX_TOLD, NOW)).unwrap();
     assert!(matches!(done, IngestOutcome::Done(_)), "{done:?}");
 }
 

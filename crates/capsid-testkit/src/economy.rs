@@ -55,11 +55,8 @@ fn is_own(node: usize, creator: StoryActor) -> bool {
 /// Which task of a bounty: the whole, a part, or the merging of the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoryTask {
-    /// The whole.
     Whole,
-    /// A solver's part.
     Part(usize),
-    /// The merging.
     Merge,
 }
 
@@ -68,25 +65,19 @@ pub enum StoryTask {
 pub enum StoryCommand {
     /// Offers a bounty of so many milli-credits.
     Offer(StoryActor, i64),
-    /// Takes a task.
     Claim(usize, usize, StoryTask),
-    /// Gives it back.
     Release(usize, usize, StoryTask),
-    /// Hands something in.
     Complete(usize, usize, StoryTask),
     /// Cuts it into parts of these weights, in thousandths.
     Propose(usize, usize, Vec<i64>),
     /// Accepts what was handed in.
     Accept(usize),
-    /// Sends it back.
     Reject(usize),
-    /// Takes the bounty back.
     Cancel(usize),
     /// Moves credits from an account to its node.
     Fund(usize, usize, i64),
     /// Puts the validator's stake aside.
     Stake(usize),
-    /// Takes it back.
     Unstake(usize),
 }
 
@@ -116,7 +107,6 @@ struct StoryBounty {
     merge: Option<StoryJob>,
     /// It was paid or given back.
     over: bool,
-    /// Its time was over.
     gone: bool,
 }
 
@@ -438,7 +428,6 @@ impl EconomyModel {
 pub struct StoryActors {
     /// Session tokens of the accounts.
     pub tokens: Vec<String>,
-    /// Secrets of the nodes.
     pub secrets: Vec<String>,
     /// A capsule of each node.
     pub capsules: Vec<String>,
@@ -449,11 +438,8 @@ pub struct StoryActors {
 /// A request: path, bearer and body. All of them are sent with POST.
 #[derive(Debug, Clone)]
 pub struct StoryRequest {
-    /// The path.
     pub path: String,
-    /// The bearer token.
     pub bearer: String,
-    /// The body.
     pub body: Value,
 }
 

@@ -12,7 +12,6 @@ use std::time::Duration;
 /// Where a hub keeps its data: a folder, and a database server if it is not SQLite.
 #[derive(Debug, Clone)]
 pub struct TestHubLocation {
-    /// The folder.
     pub data: PathBuf,
     /// `postgres://…`
     pub database: Option<String>,

@@ -17,9 +17,7 @@ pub struct TestProgram {
 pub struct ProgramOutput {
     /// Its exit status; -1 when a signal ended it.
     pub status: i32,
-    /// Data.
     pub stdout: String,
-    /// Talk.
     pub stderr: String,
 }
 

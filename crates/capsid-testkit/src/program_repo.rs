@@ -10,9 +10,7 @@ pub const CHECK: &str = "node check.js";
 
 /// The program and a repository to use it in.
 pub struct ProgramRepo {
-    /// The program.
     pub program: TestProgram,
-    /// The repository.
     pub repo: TestRepo,
 }
 

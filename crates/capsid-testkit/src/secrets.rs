@@ -5,7 +5,6 @@ use fastrand::Rng;
 /// A line that gives a secret away.
 #[derive(Debug, Clone)]
 pub struct PlantedSecret {
-    /// The line.
     pub line: String,
     /// What of it may not be seen anywhere.
     pub secrets: Vec<String>,

@@ -10,20 +10,15 @@ use std::time::Duration;
 /// A running command that printed `http://<host>/<page>#key=<key>`. It ends when it is dropped.
 pub struct ServedProgram {
     child: Option<Child>,
-    /// Where it listens.
     pub host: String,
-    /// What opens it.
     pub key: String,
 }
 
 /// An answer.
 #[derive(Debug)]
 pub struct ServedResponse {
-    /// Its status.
     pub status: u16,
-    /// Its head, in lowercase.
     pub head: String,
-    /// Its body.
     pub body: Vec<u8>,
 }
 

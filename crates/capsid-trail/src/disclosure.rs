@@ -9,13 +9,10 @@ use capsid_seal::{SigningKey, StoredRecord};
 /// A value, the salt that goes with it, and the place it was taken from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disclosure {
-    /// The hash of the record.
     pub record: String,
     /// Where the value was, as a JSON pointer into the record.
     pub path: String,
-    /// The salt of the commitment.
     pub salt: String,
-    /// The value.
     pub value: String,
 }
 

@@ -4,7 +4,7 @@ use capsid_model::exact::{ExactFields, ExactJson, canonical, float_text};
 use capsid_transcript::Action;
 
 /// Deeper values are sealed as their text: a record around them must stay within what every reader can read.
-const MOST_DEPTH: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// The member of the environment that tells how many values became texts.
 const MEMBER: &str = "values_as_text";
@@ -17,10 +17,10 @@ pub(crate) fn normalize_action(action: &mut Action) {
         values.extend([&mut call.arguments, &mut call.result]);
     }
     for value in values {
-        normalize_unsealable(value, MOST_DEPTH, &mut count);
+        normalize_unsealable(value, MAX_DEPTH, &mut count);
     }
-    normalize_fields(&mut action.usage, MOST_DEPTH, &mut count);
-    normalize_fields(&mut action.environment, MOST_DEPTH, &mut count);
+    normalize_fields(&mut action.usage, MAX_DEPTH, &mut count);
+    normalize_fields(&mut action.environment, MAX_DEPTH, &mut count);
     if count > 0 {
         action.environment.insert(MEMBER.to_owned(), ExactJson::from(count));
     }
@@ -76,7 +76,7 @@ mod tests {
         let arguments = action.call.map(|call| canonical(&call.arguments)).unwrap();
         assert_eq!(arguments.matches('[').count(), 900, "nothing is lost");
         let nesting = arguments.find('\"').unwrap();
-        assert_eq!(nesting, MOST_DEPTH);
+        assert_eq!(nesting, MAX_DEPTH);
         assert!(tamed(ExactJson::Null).environment.is_empty());
     }
 }

@@ -23,13 +23,9 @@ const BATCH_BYTES: usize = 4 << 20;
 
 /// What sealing needs besides a transcript.
 pub struct SessionSealer<'a> {
-    /// Where the chains are.
     pub home: &'a TrailHome,
-    /// Who signs.
     pub sealer: &'a Sealer,
-    /// The time.
     pub clock: &'a dyn Clock,
-    /// Ids for records.
     pub new_id: &'a (dyn Fn() -> String + Sync),
     /// Whether secrets are taken out first.
     pub redact: bool,
@@ -38,7 +34,6 @@ pub struct SessionSealer<'a> {
 /// What came of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SealOutcome {
-    /// Records that were added.
     pub appended: u64,
     /// Records that the chain has now.
     pub total: u64,
@@ -53,7 +48,6 @@ pub struct SealOutcome {
 /// What came of finishing a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishOutcome {
-    /// Whether its chain holds.
     pub verdict: ChainVerdict,
     /// Whether the meta-chain got a record; it has one already of a session that did not grow.
     pub recorded: bool,
@@ -61,9 +55,7 @@ pub struct FinishOutcome {
 
 /// A session's chain on disk.
 pub struct ChainPath {
-    /// The database.
     pub database: PathBuf,
-    /// The tenant in it.
     pub tenant: Option<String>,
     /// The file with the keys of what is sealed, for the reference tool.
     pub checkpoint: PathBuf,

@@ -5,13 +5,9 @@ use capsid_model::exact::{ExactFields, ExactJson};
 /// One of the agents whose transcripts are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tool {
-    /// Claude Code.
     ClaudeCode,
-    /// Codex CLI.
     Codex,
-    /// Cursor.
     Cursor,
-    /// Cline.
     Cline,
 }
 
@@ -38,9 +34,7 @@ impl Tool {
 /// What kind of action it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ActionKind {
-    /// A tool was called.
     Tool,
-    /// Something was said.
     #[default]
     Chat,
     /// Everything else: instructions, attachments, compaction, what the reader did not know.
@@ -71,23 +65,17 @@ pub struct Action {
     pub prompt: String,
     /// Provenance: folder, branch, versions, times.
     pub environment: ExactFields,
-    /// The visible prose.
     pub analysis: String,
     /// The hidden reasoning, where the tool keeps it.
     pub reasoning: String,
-    /// The model.
     pub model: String,
-    /// Who approved it.
     pub authority: Authority,
     /// The tool call, where it was one.
     pub call: Option<ToolInvocation>,
-    /// Tokens and other resources.
     pub usage: ExactFields,
-    /// Whether it failed.
     pub failed: bool,
     /// What came of it, in a line.
     pub summary: String,
-    /// What it changed.
     pub side_effects: Vec<String>,
     /// The response or the structured result; null when there is none.
     pub result: ExactJson,
@@ -113,11 +101,8 @@ impl Default for Authority {
 /// A call of a tool.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolInvocation {
-    /// The tool's name.
     pub tool: String,
-    /// Its arguments, in full.
     pub arguments: ExactJson,
-    /// What it gave.
     pub result: ExactJson,
     /// How long it took, where that is known.
     pub duration_ms: Option<i64>,
@@ -128,13 +113,11 @@ pub struct ToolInvocation {
 pub struct TranscriptSource {
     /// The tool that wrote it.
     pub tool: Tool,
-    /// The session.
     pub session: String,
     /// The transcript: a JSONL file (Claude Code, Codex), a state database (Cursor), a task folder (Cline).
     pub path: std::path::PathBuf,
     /// Cursor's text transcript, read when the database says nothing about the session.
     pub text_transcript: Option<std::path::PathBuf>,
-    /// Cursor's authorship database.
     pub authorship: Option<std::path::PathBuf>,
     /// What the hook told about the session, for the environment of each action (Cursor).
     pub told: ExactFields,

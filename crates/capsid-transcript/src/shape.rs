@@ -116,9 +116,7 @@ pub fn joined(value: &ExactJson, between: &str) -> String {
 /// Added and removed lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineCounts {
-    /// Lines that came.
     pub added: usize,
-    /// Lines that went.
     pub removed: usize,
 }
 

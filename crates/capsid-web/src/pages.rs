@@ -16,7 +16,6 @@ const SINGLE: &str = "single/";
 /// Who serves the pages. The shell tells them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageHost {
-    /// A hub.
     Hub,
     /// The desk of one person: chains and events of this machine.
     Local,

@@ -26,7 +26,6 @@ pub struct Cli {
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub color: Color,
 
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }

@@ -25,7 +25,6 @@ pub struct ManifestInput {
     pub platform: String,
     /// The version of the program that made it.
     pub version: String,
-    /// When.
     pub now: Time,
 }
 
@@ -41,11 +40,8 @@ pub enum ExistingFile {
 /// What an archive holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExportReport {
-    /// Where it lies.
     pub path: PathBuf,
-    /// The names of its files.
     pub files: Vec<String>,
-    /// The manifest as written.
     pub manifest: Object,
 }
 

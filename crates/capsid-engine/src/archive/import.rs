@@ -21,11 +21,8 @@ pub struct ImportOptions<'a> {
 pub struct ImportReport {
     /// What the archive says about itself.
     pub manifest: Object,
-    /// Strategies.
     pub genes: MergeSummary,
-    /// Solutions.
     pub capsules: MergeSummary,
-    /// Events and their reports.
     pub events: MergeSummary,
     /// Lines of the memory graph, if they were asked for.
     pub memory: Option<MergeSummary>,

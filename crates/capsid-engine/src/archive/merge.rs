@@ -18,9 +18,7 @@ const MAX_NOTES: usize = 20;
 /// What became of the records of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MergeSummary {
-    /// New here.
     pub added: u64,
-    /// There already.
     pub unchanged: u64,
     /// There already with other content; the local one was kept.
     pub conflicts: u64,

@@ -17,7 +17,6 @@ pub struct DistillAcceptance<'a> {
     pub store: &'a AssetStore,
     /// The folder of the distiller's files.
     pub memory: &'a Path,
-    /// When.
     pub now: Time,
     /// Whether the gate lets a validation command through.
     pub allows: &'a dyn Fn(&str) -> bool,

@@ -27,7 +27,6 @@ pub struct DistillRequest<'a> {
     pub enabled: bool,
     /// Whether to ask although the last time was less than a day ago.
     pub force: bool,
-    /// When.
     pub now: Time,
     /// Removes secrets from a text.
     pub redact: &'a dyn Fn(&str) -> String,
@@ -36,7 +35,6 @@ pub struct DistillRequest<'a> {
 /// What became of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DistillOutcome {
-    /// It was written.
     Written {
         /// The prompt for the model.
         prompt: PathBuf,
@@ -54,7 +52,6 @@ pub enum DistillSkip {
     Disabled,
     /// The last time was less than a day ago.
     TooSoon,
-    /// Too few successes yet.
     InsufficientData,
     /// The capsules are those of the last time.
     IdempotentSkip,

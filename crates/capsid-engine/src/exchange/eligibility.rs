@@ -27,9 +27,7 @@ pub struct Eligibility {
 /// The largest change that is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EligibilityLimits {
-    /// Changed files.
     pub files: u64,
-    /// Changed lines.
     pub lines: u64,
 }
 

@@ -14,7 +14,6 @@ pub struct CapsuleHistory {
     pub streak: u64,
     /// Whether a command showed that the last success was one.
     pub validated: bool,
-    /// The event of the last success.
     pub last_success: Option<Object>,
 }
 

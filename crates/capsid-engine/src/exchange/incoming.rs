@@ -14,7 +14,7 @@ const DEPTH_LIMIT: usize = 32;
 /// So many bad lines, and the rest is not looked at.
 const BAD_LINES: usize = 200;
 /// The longest run of successes that is kept, even as a claim.
-const MOST_STREAK: u64 = 1000;
+const MAX_STREAK: u64 = 1000;
 
 /// The types of assets that are taken.
 const KINDS: [&str; 3] = ["Gene", "Capsule", "EvolutionEvent"];
@@ -227,8 +227,8 @@ pub(super) fn lowered(mut asset: Object, received: &ReceiptInfo<'_>) -> Object {
         let lowered = (confidence * received.factor).clamp(0.0, 1.0);
         asset.insert("confidence".to_owned(), ((lowered * 1e6).round() / 1e6).into());
     }
-    if asset.get("success_streak").and_then(Value::as_f64).is_some_and(|streak| streak > MOST_STREAK as f64) {
-        asset.insert("success_streak".to_owned(), MOST_STREAK.into());
+    if asset.get("success_streak").and_then(Value::as_f64).is_some_and(|streak| streak > MAX_STREAK as f64) {
+        asset.insert("success_streak".to_owned(), MAX_STREAK.into());
     }
     let mut a2a = json!({
         "status": "external_candidate",

@@ -19,9 +19,7 @@ const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explore"];
 /// A capsule that could be offered.
 #[derive(Debug, Clone)]
 pub struct PublishCandidate {
-    /// The capsule as stored.
     pub capsule: Object,
-    /// How it stands.
     pub standing: Eligibility,
     /// The id under which this content was published before, if it was.
     pub published_as: Option<String>,
@@ -56,7 +54,6 @@ impl PublishCandidate {
 /// A bundle that is ready to be sent.
 #[derive(Debug, Clone)]
 pub struct OutgoingBundle {
-    /// The local id of the capsule.
     pub capsule_id: String,
     /// Gene, capsule and event, each stamped.
     pub assets: Vec<Object>,

@@ -8,14 +8,13 @@ use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value};
 
 /// The most that is told of what a hub lists against a bundle.
-const MOST_LISTED: usize = 5;
+const MAX_LISTED: usize = 5;
 /// The longest text of a hub that is told.
-const LONGEST: usize = 400;
+const MAX_LEN: usize = 400;
 
 /// A bundle that a hub took.
 #[derive(Debug, Clone)]
 pub struct AcceptedBundle {
-    /// What the hub said.
     pub answer: Object,
     /// Why it could not be noted; it is published all the same.
     pub unnoted: Option<Problem>,
@@ -61,13 +60,13 @@ pub(super) fn is_rejected(answer: &Object) -> bool {
 /// The problem that a hub's reasons against a bundle are, after a publish or a rehearsal of one.
 pub fn refusal(said: &Object, what: &str) -> Problem {
     let text = |value: Option<&Value>| {
-        let text = inert_line(cut(value.and_then(Value::as_str)?, LONGEST));
+        let text = inert_line(cut(value.and_then(Value::as_str)?, MAX_LEN));
         (!text.trim().is_empty()).then_some(text)
     };
     let code = text(said.get("reason")).unwrap_or_else(|| "rejected".to_owned());
     let correction = said.get("correction");
     let listed = said.get("problems").and_then(Value::as_array).into_iter().flatten();
-    let listed: Vec<String> = listed.take(MOST_LISTED).filter_map(|problem| text(Some(problem))).collect();
+    let listed: Vec<String> = listed.take(MAX_LISTED).filter_map(|problem| text(Some(problem))).collect();
     let why = text(correction.and_then(|correction| correction.get("problem")))
         .or_else(|| (!listed.is_empty()).then(|| listed.join("; ")))
         .unwrap_or_else(|| "it gave no other reason".to_owned());

@@ -6,9 +6,9 @@ use capsid_model::signal::{is_control, is_cosmetic};
 use capsid_model::text::cut;
 
 /// The most signals that a hub is asked with.
-pub const MOST: usize = 50;
+pub const MAX: usize = 50;
 /// The longest of them.
-const LONGEST: usize = 200;
+const MAX_LEN: usize = 200;
 
 /// The first signals that may leave, each once: without secrets and names, and without those that only steer this engine
 /// or say what it had not. They are redacted before they are cut, because half a secret is not known as one any more.
@@ -27,7 +27,7 @@ pub fn outward_telling(signals: &[String], most: usize, taken: &mut dyn FnMut(&s
             continue;
         }
         let clean = redact_telling(redact_signal(signal), RedactProfile::Publish, taken);
-        let clean = cut(clean.trim(), LONGEST).trim_end();
+        let clean = cut(clean.trim(), MAX_LEN).trim_end();
         if !clean.is_empty() && clean != REDACTED && !kept.iter().any(|known| known == clean) {
             kept.push(clean.to_owned());
         }
@@ -48,7 +48,7 @@ mod tests {
     fn what_steers_what_is_empty_and_what_was_there_is_left_out() {
         let signals =
             ["ban_gene:gene_x", "memory_missing", " log_error ", "log_error", " ", "ann@globex.com", "slow"];
-        assert_eq!(out(&signals, MOST), ["log_error", "slow"]);
+        assert_eq!(out(&signals, MAX), ["log_error", "slow"]);
         assert_eq!(out(&signals, 1), ["log_error"]);
         assert_eq!(out(&signals, 0), Vec::<String>::new());
         assert_eq!(out(&["errsig:at /home/ann/x"], 9), ["errsig:at [REDACTED]"]);
@@ -58,7 +58,7 @@ mod tests {
     fn what_is_taken_out_is_told() {
         let mut taken = Vec::new();
         let signals = ["mail ann@globex.com".to_owned()];
-        outward_telling(&signals, MOST, &mut |value| taken.push(value.to_owned()));
+        outward_telling(&signals, MAX, &mut |value| taken.push(value.to_owned()));
         assert_eq!(taken, ["ann@globex.com"]);
     }
 
@@ -66,10 +66,10 @@ mod tests {
         #[test]
         fn no_part_of_a_secret_leaves_wherever_the_cut_falls(before in 0..260_usize) {
             let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
-            let sent = out(&[&format!("{} {token} after", "x".repeat(before))], MOST);
+            let sent = out(&[&format!("{} {token} after", "x".repeat(before))], MAX);
             for signal in sent {
                 prop_assert!(!signal.contains("ghp"), "{signal}");
-                prop_assert!(signal.encode_utf16().count() <= LONGEST);
+                prop_assert!(signal.encode_utf16().count() <= MAX_LEN);
             }
         }
 

@@ -25,11 +25,8 @@ pub struct InputRequest<'a> {
     pub workspace: &'a Path,
     /// Where daily logs lie, and MEMORY.md if the workspace has none.
     pub memory_dir: &'a Path,
-    /// Logs the user named.
     pub log_files: &'a [PathBuf],
-    /// Instead of USER.md.
     pub user_file: Option<&'a Path>,
-    /// Instead of MEMORY.md.
     pub memory_file: Option<&'a Path>,
     /// What came on standard input, if it was read.
     pub stdin: Option<String>,
@@ -39,7 +36,6 @@ pub struct InputRequest<'a> {
     pub home: Option<&'a Path>,
     /// Reads the environment, in which users say where agents keep their sessions.
     pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// The present moment.
     pub now: Time,
 }
 
@@ -55,9 +51,7 @@ pub struct InputSource {
 /// What was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inputs {
-    /// The text, without secrets.
     pub corpus: SignalCorpus,
-    /// Where it comes from.
     pub sources: Vec<InputSource>,
     /// A hash of all parts: equal when nothing changed since another time.
     pub digest: String,

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// After this long the rest waits for the next time, where nobody is in a hurry.
-pub(crate) const LONGEST: Duration = Duration::from_secs(20);
+pub(crate) const MAX_LEN: Duration = Duration::from_secs(20);
 
 /// Entries of one kind that wait for a hub.
 pub(crate) struct Outbox {
@@ -180,7 +180,7 @@ mod tests {
             "3" => Err(Problem::new(Code::HubUnreachable, "not now")),
             _ => Ok(()),
         };
-        let flushed = BOX.flush(&workspace, LONGEST, |entry| BOX.name_of(entry) != "0", send).unwrap();
+        let flushed = BOX.flush(&workspace, MAX_LEN, |entry| BOX.name_of(entry) != "0", send).unwrap();
         assert_eq!((flushed.sent, flushed.refused.len(), flushed.left), (1, 1, 3));
         assert_eq!(flushed.problem.unwrap().message, "not now");
         assert_eq!(flushed.done, [(entry(1), Some("odd".to_owned())), (entry(2), None)]);

@@ -6,15 +6,11 @@ use std::path::{Path, PathBuf};
 /// The folders of one repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepositoryPaths {
-    /// The repository's root.
     pub repo: PathBuf,
     /// Where `MEMORY.md` and `USER.md` are looked for.
     pub workspace: PathBuf,
-    /// Daily logs and memory.
     pub memory: PathBuf,
-    /// The engine's own state.
     pub evolution: PathBuf,
-    /// The asset store.
     pub assets: PathBuf,
     /// The file of what was learned about signals and genes.
     graph: PathBuf,

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 /// What was set up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InitReport {
-    /// Files that were made.
     pub created: Vec<PathBuf>,
     /// Files that were there and stay as they are.
     pub kept: Vec<PathBuf>,

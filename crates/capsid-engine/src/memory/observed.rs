@@ -11,7 +11,6 @@ pub struct ObservedSignals {
     pub drift_enabled: bool,
     /// Whether a person reviews the change.
     pub review_mode: bool,
-    /// Whether nothing is written.
     pub dry_run: bool,
     /// How long reading the inputs took.
     pub scan_ms: u64,
@@ -19,9 +18,7 @@ pub struct ObservedSignals {
     pub memory_size_bytes: u64,
     /// How many errors the log had.
     pub recent_error_count: u64,
-    /// The runtime.
     pub node: String,
-    /// The platform.
     pub platform: String,
 }
 

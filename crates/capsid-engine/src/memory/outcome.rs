@@ -12,33 +12,23 @@ pub struct PreviousAction {
     pub action_id: String,
     /// What it was expected to do.
     pub hypothesis_id: Option<String>,
-    /// The key of its signals.
     pub signal_key: String,
-    /// Its signals.
     pub signals: Vec<String>,
     /// The mutation that gated it.
     pub mutation_id: Option<String>,
-    /// That mutation's category.
     pub mutation_category: Option<String>,
-    /// That mutation's risk.
     pub mutation_risk_level: Option<String>,
-    /// The key of the personality it ran with.
     pub personality_key: Option<String>,
     /// The personality it ran with.
     pub personality_state: Value,
-    /// The gene it followed.
     pub gene_id: Option<String>,
-    /// That gene's category.
     pub gene_category: Option<String>,
-    /// The capsules it reused.
     pub capsules_used: Vec<String>,
     /// Whether it began with an error in the log.
     pub had_error: bool,
-    /// When it began.
     pub created_at: String,
     /// Whether its outcome is recorded; an action is closed once.
     pub outcome_recorded: bool,
-    /// When it was closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome_recorded_at: Option<String>,
     /// What was counted when it began.

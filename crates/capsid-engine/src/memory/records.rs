@@ -18,11 +18,8 @@ pub fn graph_id(prefix: &str, now: Time, random: u32) -> String {
 /// What a cycle sets out to do, for its hypothesis and its attempt.
 #[derive(Debug, Clone, Copy)]
 pub struct PlannedChange<'a> {
-    /// The signals it answers.
     pub signals: &'a [String],
-    /// The id of the hypothesis.
     pub hypothesis_id: &'a str,
-    /// The id of the action.
     pub action_id: &'a str,
     /// What it means to change.
     pub mutation: &'a Mutation,
@@ -30,9 +27,7 @@ pub struct PlannedChange<'a> {
     pub personality: &'a Personality,
     /// The chosen gene or capsule.
     pub selection: &'a Selection,
-    /// The chosen gene's category.
     pub gene_category: Option<&'a str>,
-    /// What was counted.
     pub observed: &'a ObservedSignals,
 }
 

@@ -10,11 +10,9 @@ use std::time::Duration;
 /// What a day has cost so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DailySpend {
-    /// The day.
     pub date: String,
     /// How many tasks were worked on.
     pub runs: u64,
-    /// For how long.
     pub time: Duration,
 }
 

@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 /// How long the hub may hold a question.
 const HOLD: Duration = Duration::from_secs(25);
 /// A hub that has nothing to tell and says so sooner does not hold questions.
-const AT_ONCE: Duration = Duration::from_secs(1);
+const BATCH: Duration = Duration::from_secs(1);
 /// The first rest after a question that did not help; each further one doubles it.
 const FIRST_REST: Duration = Duration::from_secs(15);
 /// The longest rest.
-const LONGEST_REST: Duration = Duration::from_secs(30 * 60);
+const MAX_REST: Duration = Duration::from_secs(30 * 60);
 
 /// Asks for events for as long as the loop runs. A hub that does not tell them is asked less and less: the heartbeat brings
 /// the same news later.
@@ -29,9 +29,9 @@ pub(super) fn listen(shelf: &LoopState, node: &NodeClient) {
         if events.iter().any(has_work_changes) {
             shelf.tasks_wanted.store(true, Ordering::Relaxed);
         }
-        let helped = !answer.is_empty() && (!events.is_empty() || start.elapsed() >= AT_ONCE);
+        let helped = !answer.is_empty() && (!events.is_empty() || start.elapsed() >= BATCH);
         failures = if helped { 0 } else { failures.saturating_add(1) };
-        shelf.wait(if helped { AT_ONCE } else { pause::after(failures, FIRST_REST, LONGEST_REST) });
+        shelf.wait(if helped { BATCH } else { pause::after(failures, FIRST_REST, MAX_REST) });
     }
 }
 

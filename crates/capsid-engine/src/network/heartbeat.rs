@@ -6,15 +6,15 @@ use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::time::Duration;
 
 /// How often where nobody says.
-const USUAL: Duration = Duration::from_secs(6 * 60);
+const DEFAULT: Duration = Duration::from_secs(6 * 60);
 /// Never more often.
 const LEAST: Duration = Duration::from_secs(15);
 /// Never less often.
-const MOST: Duration = Duration::from_secs(60 * 60);
+const MAX: Duration = Duration::from_secs(60 * 60);
 /// The first pause after a failure; each further one doubles it.
 const FIRST_PAUSE: Duration = Duration::from_secs(60);
 /// The longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30 * 60);
+const MAX_PAUSE: Duration = Duration::from_secs(30 * 60);
 /// What is waited beyond what a busy hub asks for.
 const COURTESY: Duration = Duration::from_secs(5);
 
@@ -23,9 +23,7 @@ const COURTESY: Duration = Duration::from_secs(5);
 pub enum HeartbeatOutcome {
     /// It was taken; the hub may say when it wants the next.
     Fine(Option<Duration>),
-    /// It came too soon.
     Busy(Option<Duration>),
-    /// It did not arrive.
     Failed,
 }
 
@@ -49,14 +47,14 @@ impl HeartbeatPace {
         match heard {
             HeartbeatOutcome::Fine(next) => {
                 self.failures = 0;
-                self.asked.or(*next).unwrap_or(USUAL).clamp(LEAST, MOST)
+                self.asked.or(*next).unwrap_or(DEFAULT).clamp(LEAST, MAX)
             }
             HeartbeatOutcome::Busy(asked) => {
-                asked.unwrap_or(FIRST_PAUSE).saturating_add(COURTESY).clamp(LEAST, MOST)
+                asked.unwrap_or(FIRST_PAUSE).saturating_add(COURTESY).clamp(LEAST, MAX)
             }
             HeartbeatOutcome::Failed => {
                 self.failures = self.failures.saturating_add(1);
-                pause::after(self.failures, FIRST_PAUSE, LONGEST_PAUSE)
+                pause::after(self.failures, FIRST_PAUSE, MAX_PAUSE)
             }
         }
     }
@@ -67,7 +65,6 @@ impl HeartbeatPace {
 pub struct HeartbeatReport {
     /// How many genes are in the store.
     pub genes: usize,
-    /// How many capsules.
     pub capsules: usize,
     /// Whether this node takes work.
     pub worker: bool,
@@ -164,12 +161,12 @@ mod tests {
     #[test]
     fn the_pace_is_the_users_then_the_hubs_and_always_bounded() {
         let ms = Duration::from_millis;
-        assert_eq!(pace(None).after(&HeartbeatOutcome::Fine(None)), USUAL);
+        assert_eq!(pace(None).after(&HeartbeatOutcome::Fine(None)), DEFAULT);
         assert_eq!(pace(None).after(&HeartbeatOutcome::Fine(Some(ms(300_000)))), ms(300_000));
         assert_eq!(pace(None).after(&HeartbeatOutcome::Fine(Some(ms(1)))), LEAST);
-        assert_eq!(pace(None).after(&HeartbeatOutcome::Fine(Some(ms(u64::MAX)))), MOST);
+        assert_eq!(pace(None).after(&HeartbeatOutcome::Fine(Some(ms(u64::MAX)))), MAX);
         assert_eq!(pace(Some("60000")).after(&HeartbeatOutcome::Fine(Some(ms(300_000)))), ms(60_000));
-        assert_eq!(pace(Some("nonsense")).after(&HeartbeatOutcome::Fine(None)), USUAL);
+        assert_eq!(pace(Some("nonsense")).after(&HeartbeatOutcome::Fine(None)), DEFAULT);
     }
 
     #[test]
@@ -189,7 +186,7 @@ mod tests {
             pace.after(&HeartbeatOutcome::Busy(Some(Duration::from_secs(60)))),
             Duration::from_secs(65)
         );
-        assert!(pace.after(&HeartbeatOutcome::Busy(Some(Duration::MAX))) <= MOST);
+        assert!(pace.after(&HeartbeatOutcome::Busy(Some(Duration::MAX))) <= MAX);
     }
 
     #[test]

@@ -22,7 +22,7 @@ const LOOK_AT_SYNC: Duration = Duration::from_secs(60);
 /// How long a delivery that failed rests; each further failure doubles it.
 const FIRST_REST: Duration = Duration::from_secs(30);
 /// The longest rest.
-const LONGEST_REST: Duration = Duration::from_secs(30 * 60);
+const MAX_REST: Duration = Duration::from_secs(30 * 60);
 
 /// Carries things between the shelf and the hub.
 pub(super) struct HubWorker {
@@ -120,8 +120,7 @@ impl HubWorker {
                 Err(problem) => {
                     self.shelf.owed.store(true, Ordering::Relaxed);
                     self.failures = self.failures.saturating_add(1);
-                    self.next_delivery =
-                        Instant::now() + pause::after(self.failures, FIRST_REST, LONGEST_REST);
+                    self.next_delivery = Instant::now() + pause::after(self.failures, FIRST_REST, MAX_REST);
                     return Err(problem);
                 }
             }

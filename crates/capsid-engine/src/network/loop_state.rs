@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// How often the threads look whether there is something to do.
 pub(super) const TICK: Duration = Duration::from_millis(100);
 /// The most notes that wait to be told.
-const MOST_NOTES: usize = 200;
+const MAX_NOTES: usize = 200;
 
 /// Opens the repository anew.
 pub type OpenWorkspaceFn = Arc<dyn Fn() -> Result<Workspace> + Send + Sync>;
@@ -19,7 +19,6 @@ pub type OpenWorkspaceFn = Arc<dyn Fn() -> Result<Workspace> + Send + Sync>;
 /// Something worth a line.
 #[derive(Debug, Clone)]
 pub struct LoopMessage {
-    /// The line.
     pub text: String,
     /// What kind of problem it tells of, if it does.
     pub code: Option<Code>,
@@ -35,7 +34,6 @@ pub(super) struct LoopState {
     pub(super) takes_tasks: AtomicBool,
     /// The hub told of tasks.
     pub(super) tasks_wanted: AtomicBool,
-    /// A cycle was settled.
     pub(super) settled: AtomicBool,
     /// There is something to tell the hub about a task.
     pub(super) owed: AtomicBool,
@@ -80,7 +78,7 @@ impl LoopState {
 
     fn insert(&self, note: LoopMessage) {
         let mut inner = self.inner();
-        if inner.notes.len() < MOST_NOTES {
+        if inner.notes.len() < MAX_NOTES {
             inner.notes.push_back(note);
         }
     }

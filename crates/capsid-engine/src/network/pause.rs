@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 /// More doublings than any pause here needs.
-const MOST_DOUBLINGS: u64 = 20;
+const MAX_DOUBLINGS: u64 = 20;
 
 /// The pause after so many failures in a row.
 pub(super) fn after(failures: u64, first: Duration, longest: Duration) -> Duration {
-    let doublings = failures.saturating_sub(1).min(MOST_DOUBLINGS);
+    let doublings = failures.saturating_sub(1).min(MAX_DOUBLINGS);
     first.saturating_mul(1 << doublings).min(longest)
 }
 

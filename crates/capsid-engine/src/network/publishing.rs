@@ -8,18 +8,17 @@ use capsid_model::{Object, Problem, Result, Time, Value, json};
 use std::time::Duration;
 
 /// The most bundles that one round sends.
-const MOST: usize = 10;
+const MAX: usize = 10;
 /// The pause after the hub refused a bundle; each further refusal doubles it.
 const FIRST_PAUSE: Duration = Duration::from_secs(60 * 60);
 /// The longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const MAX_PAUSE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// What a round of publishing did.
 #[derive(Debug, Clone, Default)]
 pub struct PublishRound {
     /// What the hub took: the local id and the id it was published under.
     pub sent: Vec<(String, String)>,
-    /// What waits, and why.
     pub waiting: Vec<(String, String)>,
 }
 
@@ -40,7 +39,7 @@ pub fn publish(workspace: &Workspace, node: &NodeClient, refused: &mut Object) -
     // What another hub refused says nothing about this one.
     refused.retain(|id, entry| eligible.contains(id) && entry.get("hub").is_none_or(|named| named == hub));
     for id in eligible {
-        if done.sent.len() >= MOST {
+        if done.sent.len() >= MAX {
             done.waiting.push((id, "the next sync sends it".to_owned()));
         } else if let Some(until) = is_backing_off(refused, &id, now) {
             done.waiting.push((id, format!("the hub refused it; it is tried again after {}", until.iso())));
@@ -73,7 +72,7 @@ fn is_backing_off(refused: &Object, id: &str, now: Time) -> Option<Time> {
 fn next_pause(refused: &mut Object, id: &str, hub: &str, now: Time, problem: &Problem) {
     let times =
         refused.get(id).and_then(|known| known.get("times")).and_then(Value::as_u64).unwrap_or_default() + 1;
-    let pause = pause::after(times, FIRST_PAUSE, LONGEST_PAUSE);
+    let pause = pause::after(times, FIRST_PAUSE, MAX_PAUSE);
     let until = Time(now.0.saturating_add(pause.as_millis() as i64));
     let why = problem.hub_code.as_deref().unwrap_or(problem.code.as_str());
     let entry = json!({"hub": hub, "times": times, "until": until.iso(), "why": why});

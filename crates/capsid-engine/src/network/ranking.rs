@@ -25,7 +25,6 @@ pub struct TaskWeights {
     pub capability: f64,
     /// How often such tasks are completed at all.
     pub completion: f64,
-    /// What it pays.
     pub bounty: f64,
 }
 
@@ -44,19 +43,14 @@ impl TaskWeights {
 /// A task as far as it is weighed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RankedTask {
-    /// Its id.
     pub task_id: String,
-    /// Its title.
     pub title: String,
-    /// What it is about.
     pub signals: Vec<String>,
-    /// What it pays.
     pub bounty: f64,
     /// How hard the hub takes it to be, from 0 to 1.
     pub complexity: Option<f64>,
     /// How often such tasks are completed, from 0 to 1.
     pub completion: Option<f64>,
-    /// When it is over.
     pub expires_at: Option<Time>,
     /// Whether this node has it already.
     pub is_own: bool,

@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The most files of a diff.
-const MOST_FILES: usize = 200;
+const MAX_FILES: usize = 200;
 /// The most bytes of all of them.
-const MOST_BYTES: usize = 2 * 1024 * 1024;
+const MAX_BYTES: usize = 2 * 1024 * 1024;
 /// The longest path, and the most folders in it.
-const LONGEST_PATH: usize = 240;
+const MAX_PATH_LEN: usize = 240;
 const DEEPEST: usize = 12;
 
 /// A file that a diff creates.
@@ -21,14 +21,12 @@ const DEEPEST: usize = 12;
 pub struct CreatedFile {
     /// Its path below the folder.
     pub path: String,
-    /// What is in it.
     pub content: String,
 }
 
 /// What a diff creates.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CreatedFiles {
-    /// The files.
     pub files: Vec<CreatedFile>,
     /// How many other files it touches: those are not here, so that part cannot be made again.
     pub missing: usize,
@@ -45,7 +43,7 @@ pub enum DiffRefusal {
 
 /// Reads a unified diff as git writes it.
 pub fn created(diff: &str) -> std::result::Result<CreatedFiles, DiffRefusal> {
-    if diff.len() > 2 * MOST_BYTES {
+    if diff.len() > 2 * MAX_BYTES {
         return Err(DiffRefusal::TooLarge);
     }
     let mut created = CreatedFiles::default();
@@ -62,7 +60,7 @@ pub fn created(diff: &str) -> std::result::Result<CreatedFiles, DiffRefusal> {
             }
         }
         let bytes: usize = created.files.iter().map(|file| file.content.len()).sum();
-        if created.files.len() > MOST_FILES || bytes > MOST_BYTES {
+        if created.files.len() > MAX_FILES || bytes > MAX_BYTES {
             return Err(DiffRefusal::TooLarge);
         }
     }
@@ -207,7 +205,7 @@ fn checked(name: &str) -> std::result::Result<String, DiffRefusal> {
             || part.chars().any(|c| c.is_control() || matches!(c, '\\' | ':'))
             || part.len() > 200
     };
-    if name.len() > LONGEST_PATH || parts.len() > DEEPEST || parts.iter().any(|part| odd(part)) {
+    if name.len() > MAX_PATH_LEN || parts.len() > DEEPEST || parts.iter().any(|part| odd(part)) {
         return Err(DiffRefusal::Hostile);
     }
     Ok(name.to_owned())
@@ -274,11 +272,11 @@ mod tests {
 
     #[test]
     fn what_is_huge_is_refused() {
-        assert_eq!(created(&"+".repeat(5 * MOST_BYTES)), Err(DiffRefusal::TooLarge));
+        assert_eq!(created(&"+".repeat(5 * MAX_BYTES)), Err(DiffRefusal::TooLarge));
         let line = "x".repeat(1024);
         let big = file("big", &vec![line.as_str(); 2100]);
         assert_eq!(created(&big), Err(DiffRefusal::TooLarge));
-        let many: String = (0..=MOST_FILES).map(|n| file(&format!("f{n}"), &["x"])).collect();
+        let many: String = (0..=MAX_FILES).map(|n| file(&format!("f{n}"), &["x"])).collect();
         assert_eq!(created(&many), Err(DiffRefusal::TooLarge));
         let lying = "--- /dev/null\n+++ b/a\n@@ -0,0 +1,18446744073709551615 @@\n+x\n@@ -0,0 +1,99999999999999999999999 @@\n";
         assert_eq!(created(lying).unwrap().files.len(), 1);

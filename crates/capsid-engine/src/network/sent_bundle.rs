@@ -11,7 +11,6 @@ use capsid_model::{Code, Problem, Result, Value};
 /// A bundle that the hub took.
 #[derive(Debug, Clone)]
 pub struct SentBundle {
-    /// The capsule's local id.
     pub capsule_id: String,
     /// The id of the capsule that was sent, which is that of its redacted form.
     pub asset_id: String,

@@ -18,15 +18,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The most foreign assets that one sync stages.
-const MOST_STAGED: usize = 10;
+const MAX_STAGED: usize = 10;
 /// The most rows of a search that are looked at.
-const MOST_ROWS: usize = 50;
+const MAX_ROWS: usize = 50;
 /// The most signals that are asked about.
-const MOST_SIGNALS: usize = 20;
+const MAX_SIGNALS: usize = 20;
 /// How many of the last cycles say what this repository is about.
 const RECENT: usize = 5;
 /// The ids of foreign assets that are remembered as seen.
-const MOST_SEEN: usize = 1000;
+const MAX_SEEN: usize = 1000;
 /// The pause after a sync that did not reach the hub; each further one doubles it.
 const FIRST_PAUSE: Duration = Duration::from_secs(5 * 60);
 
@@ -45,13 +45,10 @@ pub struct SyncSummary {
     pub held: Vec<String>,
     /// How many reports were delivered.
     pub reports: usize,
-    /// How many still wait.
     pub reports_waiting: usize,
-    /// This node's reputation.
     pub reputation: Option<f64>,
     /// What it earned in all.
     pub earned: Option<f64>,
-    /// What it holds.
     pub credits: Option<f64>,
     /// What went wrong on the way; each of these is tried again by the next sync.
     pub problems: Vec<Problem>,
@@ -131,7 +128,7 @@ impl SyncState {
     fn add_seen(&mut self, ids: impl Iterator<Item = String>) {
         let known = self.file.get("seen").and_then(Value::as_array).cloned().unwrap_or_default();
         let mut list: Vec<Value> = known.into_iter().chain(ids.map(Value::from)).collect();
-        list.drain(..list.len().saturating_sub(MOST_SEEN));
+        list.drain(..list.len().saturating_sub(MAX_SEEN));
         self.file.insert("seen".to_owned(), list.into());
     }
 
@@ -219,7 +216,7 @@ fn recent_signals(workspace: &Workspace) -> Result<Vec<String>> {
     for event in workspace.store.events.recent(RECENT)?.into_iter().rev() {
         signals.extend(event.signals);
     }
-    Ok(outward(&signals, MOST_SIGNALS))
+    Ok(outward(&signals, MAX_SIGNALS))
 }
 
 fn offered(answer: &Object, node_id: &str) -> Vec<(String, String, f64)> {
@@ -245,12 +242,12 @@ fn import_asset(
 ) -> Result<()> {
     let known = known_ids(workspace, state)?;
     let rows: Vec<SearchRow> = node
-        .search(signals, None, MOST_ROWS)?
+        .search(signals, None, MAX_ROWS)?
         .into_iter()
         .filter(|row| row.source_node_id.as_deref() != Some(node.id()) && !known.contains(&row.asset_id))
         .filter(|row| matches!(row.kind.as_str(), "Gene" | "Capsule"))
         .filter(|row| !row.row.get("credit_cost").and_then(Value::as_f64).is_some_and(|cost| cost > 0.0))
-        .take(MOST_STAGED)
+        .take(MAX_STAGED)
         .collect();
     let line = |row: &SearchRow| inert_line(cut(&row.summary, 100));
     if dry_run || rows.is_empty() {
@@ -370,8 +367,8 @@ mod tests {
     #[test]
     fn what_was_seen_is_bounded() {
         let mut state = SyncState::default();
-        state.add_seen((0..MOST_SEEN + 5).map(|n| format!("sha256:{n}")));
-        assert_eq!(state.mark_synced().len(), MOST_SEEN);
+        state.add_seen((0..MAX_SEEN + 5).map(|n| format!("sha256:{n}")));
+        assert_eq!(state.mark_synced().len(), MAX_SEEN);
         assert!(!state.mark_synced().contains("sha256:0"));
     }
 

@@ -12,13 +12,13 @@ use capsid_model::{Object, Problem, Result, Time, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most tasks that are weighed at a time.
-const MOST_TASKS: usize = 100;
+const MAX_TASKS: usize = 100;
 /// The most signals of a task that are read, and the longest.
-const MOST_SIGNALS: usize = 20;
-const LONGEST_SIGNAL: usize = 200;
+const MAX_SIGNALS: usize = 20;
+const MAX_SIGNAL_LEN: usize = 200;
 /// The longest title and text that are shown to an agent.
-const LONGEST_TITLE: usize = 300;
-const LONGEST_BODY: usize = 8_000;
+const MAX_TITLE_LEN: usize = 300;
+const MAX_BODY_LEN: usize = 8_000;
 /// How many tasks are tried when others are quicker.
 const TRIES: usize = 3;
 
@@ -55,7 +55,7 @@ impl HubTask {
         Some(Self {
             weighed: RankedTask {
                 task_id: id.to_owned(),
-                title: inert_line(cut(text("title").unwrap_or_default(), LONGEST_TITLE)),
+                title: inert_line(cut(text("title").unwrap_or_default(), MAX_TITLE_LEN)),
                 signals: signals(value.get("signals")),
                 bounty: number("bounty_amount").unwrap_or_default(),
                 complexity: number("complexity_score"),
@@ -63,7 +63,7 @@ impl HubTask {
                 expires_at: text("expires_at").and_then(Time::parse),
                 is_own,
             },
-            body: inert(cut(text("body").or_else(|| text("description")).unwrap_or_default(), LONGEST_BODY)),
+            body: inert(cut(text("body").or_else(|| text("description")).unwrap_or_default(), MAX_BODY_LEN)),
         })
     }
 
@@ -98,10 +98,10 @@ fn signals(value: Option<&Value>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     listed
         .into_iter()
-        .map(|signal| inert_line(cut(signal.trim(), LONGEST_SIGNAL)).trim().to_owned())
+        .map(|signal| inert_line(cut(signal.trim(), MAX_SIGNAL_LEN)).trim().to_owned())
         .filter(|signal| !signal.is_empty() && !steers(signal))
         .filter(|signal| seen.insert(signal.clone()))
-        .take(MOST_SIGNALS)
+        .take(MAX_SIGNALS)
         .collect()
 }
 
@@ -121,12 +121,12 @@ pub fn known_to_hub(node: &NodeClient) -> Result<Vec<HubTask>> {
     let offered = node.message("fetch", json!({"tasks_only": true, "include_tasks": true}))?;
     let lists = [mine.get("tasks"), offered.get("tasks")];
     let mut tasks = BTreeMap::new();
-    for value in lists.into_iter().flatten().filter_map(Value::as_array).flatten().take(2 * MOST_TASKS) {
+    for value in lists.into_iter().flatten().filter_map(Value::as_array).flatten().take(2 * MAX_TASKS) {
         if let Some(task) = HubTask::read(value, node.id()) {
             tasks.entry(task.id().to_owned()).or_insert(task);
         }
     }
-    Ok(tasks.into_values().take(MOST_TASKS).collect())
+    Ok(tasks.into_values().take(MAX_TASKS).collect())
 }
 
 /// What came of looking for a task.
@@ -189,7 +189,6 @@ pub enum TaskReport {
         /// What it may bring.
         pending: Option<f64>,
     },
-    /// It was given back.
     GivenBack,
     /// The hub does not want what was made.
     Refused(String),
@@ -289,7 +288,7 @@ mod tests {
         });
         let task = HubTask::read(&value, "node_a").unwrap();
         assert!(task.weighed.title.len() <= 400 && !task.weighed.title.contains(['\n', '\u{1b}']));
-        assert!(task.body.len() <= LONGEST_BODY);
+        assert!(task.body.len() <= MAX_BODY_LEN);
         assert_eq!(task.weighed.signals.len(), 2);
         assert_eq!(task.weighed.signals[0], "timeout");
         assert_eq!(task.weighed.bounty, 0.0);

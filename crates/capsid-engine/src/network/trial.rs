@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The most commands that are run.
-const MOST_COMMANDS: usize = 20;
+const MAX_COMMANDS: usize = 20;
 /// How much of what a command complained goes into a report.
 const TAIL: usize = 600;
 /// What a program says when a file that it needs is not there. Hubs read the same signs.
@@ -21,13 +21,10 @@ const MISSING_SIGNS: [&str; 4] = ["Cannot find module", "MODULE_NOT_FOUND", "ENO
 /// One command of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrialCommand {
-    /// The command.
     pub command: String,
-    /// Whether it passed.
     pub ok: bool,
     /// How it ended, where it did.
     pub exit_code: Option<i32>,
-    /// How long it took.
     pub duration: Duration,
     /// Whether its time was over.
     pub timed_out: bool,
@@ -46,13 +43,11 @@ pub struct TrialReport {
     pub class: &'static str,
     /// The commands that were run or refused.
     pub commands: Vec<TrialCommand>,
-    /// How many there were.
     pub total: usize,
     /// How much of the change was there to be tried, in hundredths.
     pub complete: u32,
     /// The hash of all that was printed.
     pub log_hash: String,
-    /// How it was confined.
     pub isolation: &'static str,
 }
 
@@ -161,7 +156,7 @@ fn run_all(
     let mut log = String::new();
     // One slow command may take its time; twenty of them may not.
     let mut left = timeout * 2;
-    for command in wanted.into_iter().take(MOST_COMMANDS) {
+    for command in wanted.into_iter().take(MAX_COMMANDS) {
         let given = timeout.min(left).max(Duration::from_millis(1));
         let mut tried = run_one(root, command, given, policy, &mut log, &mut trial.isolation);
         left = left.saturating_sub(tried.duration);

@@ -15,16 +15,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The most assignments of one round.
-const MOST: usize = 20;
+const MAX: usize = 20;
 /// The most commands of an assignment that are read.
-const MOST_COMMANDS: usize = 50;
+const MAX_COMMANDS: usize = 50;
 
 /// What a node has put aside to be asked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StakeStatus {
     /// Whether the hub asks this node.
     pub is_validator: bool,
-    /// What is put aside.
     pub amount: f64,
     /// The least that the hub wants.
     pub least: f64,
@@ -75,9 +74,7 @@ impl StakeStatus {
 /// What the node earned.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ValidatorEarnings {
-    /// In all.
     pub total: f64,
-    /// By validating.
     pub by_validation: f64,
     /// What is not decided yet.
     pub pending: f64,
@@ -110,7 +107,7 @@ impl ValidationAssignment {
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let short = |text: &String| !text.is_empty() && text.len() <= 200;
         let list = value.get("validation_commands").and_then(Value::as_array);
-        let commands = list.into_iter().flatten().filter_map(Value::as_str).take(MOST_COMMANDS);
+        let commands = list.into_iter().flatten().filter_map(Value::as_str).take(MAX_COMMANDS);
         Some(Self {
             task_id: text("task_id").filter(short)?,
             nonce: text("nonce").filter(short)?,
@@ -123,11 +120,8 @@ impl ValidationAssignment {
 /// One assignment that was worked on.
 #[derive(Debug)]
 pub struct ValidatedAssignment {
-    /// The capsule.
     pub asset_id: String,
-    /// One line about it.
     pub summary: String,
-    /// How the trial went.
     pub trial: TrialReport,
     /// What the hub answered, or why it did not take the report.
     pub answer: Result<Object>,
@@ -163,9 +157,7 @@ impl ValidatedAssignment {
 pub struct ValidatorNode {
     /// Who talks to the hub.
     pub node: NodeClient,
-    /// Who signs.
     pub key: SigningKey,
-    /// What time it is.
     pub clock: Arc<dyn Clock>,
     /// How long one command may take.
     pub timeout: Duration,
@@ -183,7 +175,7 @@ impl ValidatorNode {
     pub fn round(&self, stop: &dyn Fn() -> bool) -> Result<Vec<ValidatedAssignment>> {
         let asked = self.node.validation_tasks()?;
         let mut judged = Vec::new();
-        for assignment in asked.iter().filter_map(ValidationAssignment::read).take(MOST) {
+        for assignment in asked.iter().filter_map(ValidationAssignment::read).take(MAX) {
             if stop() {
                 break;
             }
@@ -243,7 +235,7 @@ impl ValidatorNode {
         let gene = self.node.fetch(&[gene_id]).ok()?.assets.pop()?;
         let list = gene.get("validation")?.as_array()?;
         let commands: Vec<String> =
-            list.iter().filter_map(Value::as_str).take(MOST_COMMANDS).map(str::to_owned).collect();
+            list.iter().filter_map(Value::as_str).take(MAX_COMMANDS).map(str::to_owned).collect();
         (!commands.is_empty()).then_some(commands)
     }
 }

@@ -19,7 +19,6 @@ pub enum WorkStage {
     Published,
     /// The cycle failed; the task is to be given back.
     Failed,
-    /// It was handed in.
     Done,
     /// It was given back, or is gone. It is not taken again.
     Over,
@@ -49,9 +48,7 @@ impl WorkStage {
 /// The work on one task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskWork {
-    /// The task.
     pub task_id: String,
-    /// How far it is.
     pub stage: WorkStage,
     /// The run that works on it.
     pub run_id: Option<String>,
@@ -59,7 +56,6 @@ pub struct TaskWork {
     pub capsule_id: Option<String>,
     /// The capsule as it was published.
     pub asset_id: Option<String>,
-    /// When this was noted.
     pub at: Time,
 }
 

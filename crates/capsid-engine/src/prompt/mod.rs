@@ -16,7 +16,6 @@ use capsid_model::{Time, Value};
 pub enum PromptVerbosity {
     /// The task and the newest evidence.
     Brief,
-    /// Some history too.
     Normal,
     /// Everything there is room for.
     Full,
@@ -44,24 +43,18 @@ impl PromptVerbosity {
 /// A piece of foreign text and where it came from.
 #[derive(Debug, Clone)]
 pub struct PromptEvidence {
-    /// Its source, as shown.
     pub source: String,
-    /// The text.
     pub text: String,
 }
 
 /// What the prompt is made of.
 #[derive(Debug, Clone)]
 pub struct PromptInput<'a> {
-    /// The number of the cycle.
     pub cycle: u64,
-    /// The run.
     pub run_id: &'a str,
-    /// When.
     pub now: Time,
     /// What the cycle is for.
     pub intent: &'a str,
-    /// The active strategy preset.
     pub strategy_label: &'a str,
     /// The gene, if one was chosen.
     pub gene: Option<&'a capsid_model::gene::Gene>,
@@ -69,11 +62,9 @@ pub struct PromptInput<'a> {
     pub capsule: Option<&'a capsid_model::capsule::Capsule>,
     /// The solution of somebody else that was found on a hub.
     pub hit: Option<&'a ReuseHit>,
-    /// The selector's words.
     pub selector: &'a Value,
     /// The gate of the change.
     pub mutation: &'a Value,
-    /// How much to tell.
     pub detail: PromptVerbosity,
     /// Whether the steps are to be followed to the letter.
     pub strict: bool,
@@ -85,7 +76,6 @@ pub struct PromptInput<'a> {
     pub forbidden: &'a [String],
     /// Commands that will be run.
     pub validation: &'a [String],
-    /// What was seen.
     pub signals: &'a [String],
     /// The machine, as one line.
     pub environment: &'a str,
@@ -95,13 +85,10 @@ pub struct PromptInput<'a> {
     pub history: &'a [String],
     /// Failed attempts at the same thing.
     pub failures: &'a [String],
-    /// Capabilities that were noticed.
     pub candidates: &'a [String],
     /// Assets of others that match; shown, never run.
     pub external: &'a [String],
-    /// The story so far.
     pub narrative: &'a str,
-    /// Logs, sessions and notes.
     pub evidence: &'a [PromptEvidence],
     /// The longest prompt, in UTF-16 units.
     pub max_units: usize,

@@ -32,7 +32,6 @@ const LOOKED_UP: usize = 64;
 /// Who made a solution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SolutionOrigin {
-    /// This repository.
     Own,
     /// The node that it came from.
     Node(String),
@@ -71,7 +70,6 @@ pub struct ProvenSolution {
     pub streak: u64,
     /// How well it answers the signals.
     pub score: f64,
-    /// Who made it.
     pub source: SolutionOrigin,
     /// The newest event that made or used it; none for one that was taken in and not used yet.
     pub last_event_id: Option<String>,

@@ -60,7 +60,6 @@ pub struct ReuseHit {
     pub mode: ReuseMode,
     /// Its score, to three places.
     pub score: f64,
-    /// The capsule's id.
     pub asset_id: String,
     /// Who published it, by the hub's word; empty where it does not tell.
     pub source_node_id: String,
@@ -81,7 +80,6 @@ pub struct ReuseSearch {
     pub hub: String,
     /// What it was asked for, as it was sent.
     pub signals: Vec<String>,
-    /// What was found.
     pub hit: Option<ReuseHit>,
     /// Why nothing was: `no_signals`, `no_results`, `below_threshold`, `timeout`, ...
     pub miss: Option<String>,

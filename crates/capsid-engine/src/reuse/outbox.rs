@@ -1,7 +1,7 @@
 //! What a hub is still to be told of its solutions that were used here.
 
 use super::log;
-use crate::files::outbox::{LONGEST, Outbox};
+use crate::files::outbox::{MAX_LEN, Outbox};
 use crate::workspace::Workspace;
 use capsid_client::NodeClient;
 use capsid_client::refusal::may_pass;
@@ -25,7 +25,7 @@ pub fn queue(workspace: &Workspace, entry: &Object) -> Result<()> {
 /// Sends what waits for the node's hub, and notes what became of it.
 pub fn flush(workspace: &Workspace, node: &NodeClient) -> Result<FlushSummary> {
     let is_meant = |entry: &Object| text(entry, "hub") == node.hub_url();
-    let flushed = REPORTS.flush(workspace, LONGEST, is_meant, |entry| {
+    let flushed = REPORTS.flush(workspace, MAX_LEN, is_meant, |entry| {
         let report = entry.get("report").cloned().unwrap_or_default();
         node.report(text(entry, "asset_id"), &report).map(drop)
     })?;

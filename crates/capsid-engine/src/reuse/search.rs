@@ -5,7 +5,7 @@
 
 use super::{REFERENCE, ReuseHit, ReuseMode, ReuseSearch, score};
 use crate::config;
-use crate::exchange::signals::{MOST, outward};
+use crate::exchange::signals::{MAX, outward};
 use capsid_client::calls::SearchRow;
 use capsid_client::refusal::{TIMEOUT, is_timeout};
 use capsid_client::{NodeClient, config as client_config};
@@ -37,7 +37,7 @@ struct ReuseOptions {
 }
 
 fn search_within(node: &NodeClient, signals: &[String], wish: ReuseOptions, limit: Duration) -> ReuseSearch {
-    let asked = outward(signals, MOST);
+    let asked = outward(signals, MAX);
     let deadline = Instant::now() + limit;
     let ended = match () {
         () if wish.bound == config::ReuseConfig::Off => Err(ReuseMiss::from_reason("reuse_off")),

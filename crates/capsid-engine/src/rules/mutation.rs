@@ -22,19 +22,13 @@ const OPPORTUNITIES: [&str; 9] = [
 /// Everything a mutation depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct MutationInput<'a> {
-    /// The name it gets.
     pub id: &'a str,
-    /// The signals it answers.
     pub signals: &'a [String],
-    /// The chosen gene.
     pub gene_id: Option<&'a str>,
-    /// Who carries it out.
     pub personality: &'a Personality,
     /// Whether results of this personality are on record.
     pub personality_known: bool,
-    /// The strategy of the cycle.
     pub strategy: &'a Strategy,
-    /// Recent events, oldest first.
     pub recent: &'a [EvolutionEvent],
     /// Whether drift was asked for.
     pub drift: bool,

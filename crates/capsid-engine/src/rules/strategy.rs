@@ -11,11 +11,8 @@ const TOO_FEW: usize = 4;
 pub struct Strategy {
     /// Its name, as asked for.
     pub name: String,
-    /// Its name for people.
     pub label: &'static str,
-    /// The share of repairs.
     pub repair: f64,
-    /// The share of tuning.
     pub optimize: f64,
     /// The share of new things.
     pub innovate: f64,

@@ -16,7 +16,6 @@ pub struct LogComparison {
     pub intact: u64,
     /// Lines after the last sealed one.
     pub unsealed: u64,
-    /// The first difference.
     pub difference: Option<LogDifference>,
 }
 
@@ -27,7 +26,6 @@ pub struct LogDifference {
     pub line: u64,
     /// The id of the record that was sealed there; empty when it has none.
     pub id: String,
-    /// What was done.
     pub kind: LogChange,
 }
 

@@ -30,9 +30,7 @@ pub struct SealedLine {
 /// The beginning of a log, sealed as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Baseline {
-    /// How many lines.
     pub lines: u64,
-    /// Where they end.
     pub end: u64,
     /// SHA-256 of all of their bytes.
     pub sha256: String,

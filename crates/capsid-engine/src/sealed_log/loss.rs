@@ -8,20 +8,16 @@ use capsid_seal::meta::recorded;
 /// What a chain lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChainLoss {
-    /// How.
     pub kind: LossKind,
     /// How many records the meta-chain knows.
     pub recorded: u64,
-    /// How many there are.
     pub found: u64,
 }
 
 /// How a chain lost something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LossKind {
-    /// It is gone.
     Missing,
-    /// Its end is gone.
     Cut,
     /// Another record stands where the last one stood.
     Altered,

@@ -29,7 +29,6 @@ const LINE_BY_LINE: usize = 10_000;
 
 /// The chain of one repository's event log.
 pub struct LogChain {
-    /// The trail's home.
     pub home: TrailHome,
     /// The session that stands for the repository.
     pub session: String,
@@ -39,7 +38,6 @@ pub struct LogChain {
 /// What sealing did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SealedLines {
-    /// Records that were added.
     pub appended: u64,
     /// Records that the chain has now.
     pub total: u64,

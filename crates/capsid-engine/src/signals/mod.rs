@@ -20,11 +20,8 @@ use std::collections::HashSet;
 pub struct SignalCorpus {
     /// Agent sessions, named logs and standard input.
     pub transcript: String,
-    /// Today's log.
     pub today: String,
-    /// MEMORY.md.
     pub memory: String,
-    /// USER.md.
     pub user: String,
 }
 

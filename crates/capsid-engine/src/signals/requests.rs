@@ -6,7 +6,6 @@ use capsid_model::text::{collapse, cut, cut_front};
 /// The two kinds of wishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestKind {
-    /// Something new.
     Feature,
     /// Something that exists, made better.
     Improvement,
@@ -18,7 +17,6 @@ struct RequestWords {
     sentence: Option<(SignalPattern, SignalPattern)>,
     /// A phrase; the snippet is what stands around it on its line.
     around: SignalPattern,
-    /// How far around.
     reach: usize,
     /// An opening; the snippet is what follows it on its line.
     after: Option<SignalPattern>,

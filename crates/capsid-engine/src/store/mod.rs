@@ -28,13 +28,9 @@ pub const FAILED_LIMIT: usize = 200;
 pub struct AssetStore {
     /// The folder that holds it.
     pub folder: PathBuf,
-    /// Strategies.
     pub genes: Collection,
-    /// Solutions that worked.
     pub capsules: Collection,
-    /// Attempts that did not.
     pub failed: Collection,
-    /// What happened, for ever.
     pub events: EventLog,
 }
 

@@ -14,9 +14,7 @@ const INDEXED_FROM: usize = 2_000;
 /// The genes of a store.
 #[derive(Debug, Clone)]
 pub enum GenePool {
-    /// A few.
     Few(Vec<GeneCard>),
-    /// Many, with their index.
     Many(Arc<GeneIndex>),
 }
 

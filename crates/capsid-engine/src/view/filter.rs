@@ -8,15 +8,11 @@ use capsid_model::event::EvolutionEvent;
 pub struct EventFilter {
     /// What the cycle was for.
     pub intent: Option<String>,
-    /// A gene it applied.
     pub gene: Option<String>,
     /// How it ended; `failure` is another word for `failed`.
     pub status: Option<String>,
-    /// Where it ran.
     pub platform: Option<String>,
-    /// The earliest moment.
     pub since: Option<Time>,
-    /// The latest moment.
     pub until: Option<Time>,
     /// The capsule it made or applied.
     pub capsule: Option<String>,

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 /// One event of a lineage, with what it says about the repository.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineageStep {
-    /// The event.
     pub event: EvolutionEvent,
     /// The commit it began from.
     pub head: Option<String>,
@@ -17,7 +16,6 @@ pub struct LineageStep {
     pub patch: Option<String>,
     /// The tree of the files before it; nothing in older events.
     pub tree_before: Option<String>,
-    /// The tree of the files after it.
     pub tree_after: Option<String>,
 }
 

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 pub struct OutcomeTally {
     /// Cycles it took part in.
     pub cycles: u64,
-    /// Those that went well.
     pub successes: u64,
     /// Successes in a row up to now. A failure of the host, the network or the sandbox does not break it.
     pub streak: u64,
@@ -56,11 +55,8 @@ impl OutcomeTally {
 /// Everything counted so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EventStats {
-    /// All cycles together.
     pub all: OutcomeTally,
-    /// By gene.
     pub genes: BTreeMap<String, OutcomeTally>,
-    /// By intent.
     pub intents: BTreeMap<String, OutcomeTally>,
     /// Successes in a row of each capsule.
     pub capsule_streaks: BTreeMap<String, u64>,

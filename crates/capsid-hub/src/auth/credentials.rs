@@ -138,7 +138,6 @@ pub struct OperationContext {
     pub node_grant: i64,
     /// What a node pays for an asset of another owner.
     pub fetch_price: i64,
-    /// The present moment.
     pub now: Time,
 }
 

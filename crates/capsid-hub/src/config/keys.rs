@@ -15,9 +15,7 @@ use toml::Value as Toml;
 /// What a setting looks like in a variable or on the command line, where everything is text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingKind {
-    /// As it is.
     Text,
-    /// A number.
     Number,
     /// `true` or `false`.
     Flag,
@@ -122,7 +120,7 @@ keys! {
     "search.embeddings_key", Text, "a key of visible ASCII characters",
         |c, v| c.search.embeddings_key = hidden(v.as_str()?)?, |c| shown_hidden(&c.search.embeddings_key);
     "search.embeddings_dimensions", Number, "a whole number from 0 to 8192; 0 for as many as the model gives",
-        |c, v| c.search.embeddings_dimensions = parse_integer(v, 0, vectors::MOST_DIMS as i64)? as usize,
+        |c, v| c.search.embeddings_dimensions = parse_integer(v, 0, vectors::MAX_DIMS as i64)? as usize,
         |c| c.search.embeddings_dimensions;
     "search.embeddings_batch", Number, "a whole number from 1 to 128",
         |c, v| c.search.embeddings_batch = parse_integer(v, 1, 128)? as usize, |c| c.search.embeddings_batch;

@@ -19,13 +19,9 @@ const MAX_BYTES: u64 = 1024 * 1024;
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingOrigin {
-    /// Nobody set it.
     Default,
-    /// The file.
     File(PathBuf),
-    /// A variable.
     Variable(String),
-    /// The command line.
     CommandLine,
 }
 
@@ -46,7 +42,6 @@ pub struct SettingSources<'a> {
     pub data: PathBuf,
     /// A file that must be there, instead of the one in the data folder.
     pub file: Option<PathBuf>,
-    /// The variables.
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// The names of all variables that are set.
     pub names: Vec<String>,
@@ -57,7 +52,6 @@ pub struct SettingSources<'a> {
 /// The settings and where each came from.
 #[derive(Debug)]
 pub struct LoadedConfig {
-    /// The settings.
     pub config: HubConfig,
     /// The origins, in the order of [`KEYS`].
     origins: Vec<SettingOrigin>,

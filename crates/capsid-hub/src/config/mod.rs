@@ -21,9 +21,7 @@ use std::time::Duration;
 /// The settings of one hub.
 #[derive(Debug, Clone)]
 pub struct HubConfig {
-    /// Where it listens.
     pub listen: SocketAddr,
-    /// The folder of its data.
     pub data: PathBuf,
     /// `postgres://…`, or nothing for SQLite in the data folder.
     pub database: Option<String>,
@@ -31,7 +29,6 @@ pub struct HubConfig {
     pub public_url: Option<String>,
     /// A certificate and its key, as PEM files.
     pub tls: Option<TlsConfig>,
-    /// Connections at one time.
     pub max_connections: usize,
     /// How long the server waits for what.
     pub timeouts: TimeoutsConfig,
@@ -57,7 +54,6 @@ pub struct HubConfig {
     pub credits: CreditsConfig,
     /// How tasks and bounties go.
     pub work: TasksConfig,
-    /// How webhooks are called.
     pub webhooks: WebhooksConfig,
     /// Who may ask the knowledge graph, and what that costs.
     pub graph: GraphConfig,
@@ -88,11 +84,9 @@ impl GraphConfig {
 /// Who may ask the knowledge graph and tell it things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphAccess {
-    /// Every account and node.
     Everyone,
     /// Accounts of admins, and their nodes.
     Admins,
-    /// Nobody at all.
     Nobody,
 }
 
@@ -118,7 +112,7 @@ impl Default for GraphConfig {
             access: GraphAccess::Everyone,
             query_price: 0,
             ingest_price: 0,
-            most_told: capsid_store::graph::MOST_TOLD,
+            most_told: capsid_store::graph::MAX_TOLD,
         }
     }
 }
@@ -159,7 +153,6 @@ pub struct CreditsConfig {
     pub reuse_reward: i64,
     /// The least for a validator whose report agrees with the outcome.
     pub report_reward_min: i64,
-    /// The most for it.
     pub report_reward_max: i64,
     /// How many owners must have reported before validators are rewarded.
     pub reward_quorum: i64,
@@ -205,7 +198,6 @@ pub struct WebhooksConfig {
     pub timeout_ms: i64,
     /// The first pause after a call that failed.
     pub first_retry_ms: i64,
-    /// The longest pause.
     pub longest_retry_ms: i64,
     /// When an event that cannot be delivered is given up.
     pub give_up_ms: i64,
@@ -214,9 +206,7 @@ pub struct WebhooksConfig {
 /// A certificate and its key.
 #[derive(Debug, Clone)]
 pub struct TlsConfig {
-    /// The certificate chain, PEM.
     pub certificate: PathBuf,
-    /// The private key, PEM.
     pub key: PathBuf,
 }
 
@@ -258,13 +248,10 @@ pub struct RateLimitsConfig {
     pub hello: RateLimit,
     /// Accounts made from one address.
     pub register: RateLimit,
-    /// Bundles of one node.
     pub publish: RateLimit,
-    /// Heartbeats of one node.
     pub heartbeat: RateLimit,
     /// Reports, decisions and withdrawals of one node, together.
     pub messages: RateLimit,
-    /// Votes of one account.
     pub vote: RateLimit,
     /// Searches and fetches of one address.
     pub read: RateLimit,
@@ -283,11 +270,9 @@ pub struct RateLimitsConfig {
 pub struct PromotionConfig {
     /// How often the job runs; 0 never.
     pub interval_ms: i64,
-    /// The gates.
     pub rule: PromotionRule,
     /// How many validators are asked about one asset.
     pub validators: usize,
-    /// How long they have.
     pub assignment_ms: i64,
 }
 

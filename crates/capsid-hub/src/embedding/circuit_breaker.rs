@@ -5,7 +5,7 @@ use capsid_model::time::Time;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// No pause is longer. What is further away was set by a clock that was wrong.
-const LONGEST_MS: i64 = 3_600_000;
+const MAX_MS: i64 = 3_600_000;
 
 /// Whether something fails, and until when it is not tried again.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl CircuitBreaker {
     /// Whether it is too early to try again.
     pub fn is_resting(&self, now: Time) -> bool {
         let left = self.lock().until - now.0;
-        (1..=LONGEST_MS).contains(&left)
+        (1..=MAX_MS).contains(&left)
     }
 
     /// How often it failed since it last worked.
@@ -54,7 +54,7 @@ impl CircuitBreaker {
         let mut trouble = self.lock();
         trouble.failures += 1;
         trouble.suspects = 0;
-        trouble.until = now.0.saturating_add(pause_ms.min(LONGEST_MS));
+        trouble.until = now.0.saturating_add(pause_ms.min(MAX_MS));
         // Once for an outage, and again only when something else is the matter.
         if trouble.code.replace(fault.as_str()) != Some(fault.as_str()) {
             tracing::warn!(
@@ -93,7 +93,7 @@ mod tests {
         outage.failed(EmbeddingError::Timeout, 500, at(0));
         outage.failed(EmbeddingError::Denied, 500, at(0));
         assert!(outage.is_resting(at(499)) && !outage.is_resting(at(500)));
-        assert!(!outage.is_resting(at(-2 * LONGEST_MS)), "a clock that was set back");
+        assert!(!outage.is_resting(at(-2 * MAX_MS)), "a clock that was set back");
         assert_eq!((outage.failures(), outage.last_error()), (2, Some("key_refused")));
         assert_eq!([outage.suspect(), outage.suspect()], [1, 2]);
         outage.worked();

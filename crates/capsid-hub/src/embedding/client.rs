@@ -8,7 +8,7 @@ use crate::outbound::{AGENT, OutboundResponse, TrustRoots};
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use capsid_rules::meaning::vectors;
-use capsid_rules::meaning::vectors::MOST_DIMS;
+use capsid_rules::meaning::vectors::MAX_DIMS;
 use http_body_util::Full;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const BYTES_OF_NUMBER: usize = 32;
 /// How many bytes an answer may have beside its numbers.
 const BYTES_AROUND: usize = 64 * 1024;
 /// The longest that an endpoint can ask to be left alone.
-const LONGEST_PAUSE_MS: i64 = 600_000;
+const MAX_PAUSE_MS: i64 = 600_000;
 
 /// Why there is no embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,6 @@ pub enum EmbeddingError {
     Unreachable(&'static str),
     /// Somebody is there, who hung up.
     HungUp,
-    /// It took too long.
     Timeout,
     /// The key is wrong, or lacking.
     Denied,
@@ -43,7 +42,6 @@ pub enum EmbeddingError {
     Away(Option<i64>),
     /// It does not take what it was sent.
     Refused,
-    /// It failed.
     Failing,
     /// It wants to be asked elsewhere.
     Redirect,
@@ -105,7 +103,7 @@ impl EmbeddingError {
 /// How long an endpoint wants to be left alone, within bounds.
 fn pause(headers: &HeaderMap) -> Option<i64> {
     let seconds: i64 = headers.get(header::RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
-    Some(seconds.saturating_mul(1000).clamp(0, LONGEST_PAUSE_MS))
+    Some(seconds.saturating_mul(1000).clamp(0, MAX_PAUSE_MS))
 }
 
 /// Asks one endpoint for the embeddings of one model.
@@ -159,7 +157,7 @@ impl EmbeddingClient {
         dims: usize,
     ) -> Result<OutboundResponse, EmbeddingError> {
         let request = self.request(texts).ok_or(EmbeddingError::Unreachable("unusable_request"))?;
-        let numbers = if dims == 0 { MOST_DIMS } else { dims };
+        let numbers = if dims == 0 { MAX_DIMS } else { dims };
         let most = BYTES_AROUND + texts.len() * numbers * BYTES_OF_NUMBER;
         let stream = self.endpoint.connect(&*self.resolver).await.map_err(EmbeddingError::Unreachable)?;
         let tls_name = self.endpoint.https.then_some(self.endpoint.host.as_str());
@@ -219,7 +217,7 @@ fn read(body: &[u8], count: usize, dims: usize) -> Result<Vec<Vec<f32>>, Embeddi
     };
     let mut found: Vec<Option<Vec<f32>>> = vec![None; count];
     for item in told.data {
-        if item.embedding.len() != dims || !(1..=MOST_DIMS).contains(&dims) {
+        if item.embedding.len() != dims || !(1..=MAX_DIMS).contains(&dims) {
             return Err(EmbeddingError::Unusable("wrong_dimensions"));
         }
         let place = found.get_mut(item.index).filter(|place| place.is_none());
@@ -317,7 +315,7 @@ mod tests {
         }
         for (told, pause) in [
             ("7", Some(7_000)),
-            ("999999999999", Some(LONGEST_PAUSE_MS)),
+            ("999999999999", Some(MAX_PAUSE_MS)),
             ("-5", Some(0)),
             ("soon", None),
             ("99999999999999999999", None),

@@ -28,7 +28,6 @@ pub struct EmbeddingIndex {
 #[derive(Default)]
 struct LoadedSigns {
     space: EmbeddingSpace,
-    /// Numbers of embeddings, growing.
     seqs: Vec<i64>,
     /// Their signs, one after another.
     signs: Vec<u64>,

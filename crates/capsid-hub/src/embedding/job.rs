@@ -19,11 +19,11 @@ use tokio::time::Instant;
 /// Its name in the database and in the log.
 pub const NAME: &str = "embedding";
 /// How often the endpoint is asked in one run; others may take the job between two.
-const MOST_BATCHES: usize = 20;
+const MAX_BATCHES: usize = 20;
 /// How many steps a run takes at most, most of which find nothing to do.
-const MOST_STEPS: usize = 250;
+const MAX_STEPS: usize = 250;
 /// How many texts of a batch are set aside before others may take the job.
-const MOST_ASIDE: usize = 8;
+const MAX_ASIDE: usize = 8;
 /// How long writing may take between two calls.
 const MARGIN_MS: i64 = 10_000;
 /// When the next run may begin.
@@ -77,8 +77,8 @@ impl Embedder {
         let mut walk = self.begin(hub).await?;
         let mut done = 0;
         let (mut asked, mut is_end, mut is_written) = (0, false, true);
-        for _ in 0..MOST_STEPS {
-            if is_end || asked == MOST_BATCHES || hub.is_closing() {
+        for _ in 0..MAX_STEPS {
+            if is_end || asked == MAX_BATCHES || hub.is_closing() {
                 break;
             }
             let (space, after) = (walk.space.clone(), walk.reached);
@@ -189,7 +189,7 @@ impl Embedder {
     ) -> Result<()> {
         let mut aside = 0;
         for asset in assets {
-            if aside == MOST_ASIDE {
+            if aside == MAX_ASIDE {
                 batch.is_cut = true;
                 break;
             }

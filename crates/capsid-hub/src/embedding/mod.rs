@@ -41,7 +41,7 @@ const PROBED: Duration = Duration::from_millis(250);
 /// What the endpoint is asked to find out whether it is the text that it does not take.
 const PROBE: &str = "A text that every model takes.";
 /// How many questions are asked at one time.
-const AT_ONCE: usize = 8;
+const BATCH: usize = 8;
 /// How many assets that lack an embedding are counted.
 const COUNTED: i64 = 10_000;
 
@@ -63,7 +63,6 @@ pub struct Embedder {
 pub struct EmbedderState {
     /// Whether there is an endpoint.
     pub configured: bool,
-    /// The model.
     pub model: Option<String>,
     /// How many numbers an embedding has, once one was made.
     pub dims: Option<i64>,
@@ -90,7 +89,7 @@ impl Embedder {
             patience: Duration::from_millis(settings.embeddings_timeout_ms.max(1).unsigned_abs()),
             index: EmbeddingIndex::default(),
             recent: QueryCache::default(),
-            room: Semaphore::new(AT_ONCE),
+            room: Semaphore::new(BATCH),
             questions: CircuitBreaker::new("questions are answered without embeddings"),
             texts: CircuitBreaker::new("assets get no embeddings for now"),
         }

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many questions are remembered.
-const MOST: usize = 256;
+const MAX: usize = 256;
 /// How long a question is set aside that the endpoint does not take; each time for twice as long.
 const FIRST_MS: i64 = 30_000;
 /// And never for longer.
-const LONGEST_MS: i64 = 3_600_000;
+const MAX_MS: i64 = 3_600_000;
 
 /// What became of a question: nothing where the endpoint makes nothing of it.
 type CachedEmbedding = Option<Arc<Vec<f32>>>;
@@ -36,7 +36,7 @@ impl QueryCache {
         let known = match &all.get(at)?.1 {
             CacheEntry::Vector(vector) => (vector.len() == dims).then(|| Some(Arc::clone(vector))),
             // What is further away was set by a clock that was wrong.
-            CacheEntry::Aside { until, .. } => (1..=LONGEST_MS).contains(&(until - now.0)).then_some(None),
+            CacheEntry::Aside { until, .. } => (1..=MAX_MS).contains(&(until - now.0)).then_some(None),
         }?;
         let found = all.remove(at)?;
         all.push_front(found);
@@ -55,7 +55,7 @@ impl QueryCache {
                 Some(CacheEntry::Aside { tries, .. }) => tries.saturating_add(1),
                 _ => 1,
             };
-            let pause = FIRST_MS.saturating_mul(1 << (tries - 1).min(16)).min(LONGEST_MS);
+            let pause = FIRST_MS.saturating_mul(1 << (tries - 1).min(16)).min(MAX_MS);
             CacheEntry::Aside { tries, until: now.0.saturating_add(pause) }
         });
     }
@@ -65,7 +65,7 @@ impl QueryCache {
         let at = all.iter().position(|(known, _)| known == words);
         let before = at.and_then(|at| all.remove(at)).map(|(_, before)| before);
         all.push_front((words.to_owned(), became(before)));
-        all.truncate(MOST);
+        all.truncate(MAX);
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn the_latest_are_remembered_and_the_others_forgotten() {
         let recent = QueryCache::default();
-        for n in 0..MOST {
+        for n in 0..MAX {
             recent.insert(&n.to_string(), Arc::new(vec![n as f32]));
         }
         assert_eq!(recent.get("0", 1, NOW), Some(Some(Arc::new(vec![0.0]))));
@@ -102,7 +102,7 @@ mod tests {
         for _ in 0..100 {
             recent.mark_failed("odd", now);
         }
-        assert_eq!(recent.get("odd", 1, Time(now.0 + LONGEST_MS)), None);
+        assert_eq!(recent.get("odd", 1, Time(now.0 + MAX_MS)), None);
         assert_eq!(recent.get("odd", 1, Time(now.0 - 1)), None, "a clock that was set back");
         recent.insert("odd", Arc::new(vec![1.0]));
         assert!(recent.get("odd", 1, now).is_some_and(|known| known.is_some()));

@@ -14,7 +14,6 @@ const SAMPLE_DEPTH: usize = 6;
 pub struct GuideTopic {
     /// Its name in lower case, such as `publish`.
     pub name: String,
-    /// Its text, Markdown.
     pub text: String,
 }
 
@@ -27,9 +26,7 @@ pub struct GuideCall {
     pub path: String,
     /// What it does, in a sentence.
     pub summary: String,
-    /// The names of its query.
     pub query: Vec<String>,
-    /// A body that fits.
     pub body: Option<Value>,
 }
 

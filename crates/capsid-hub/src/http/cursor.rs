@@ -4,7 +4,7 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use capsid_store::assets::list::ListPosition;
 
 /// The longest cursor.
-const LONGEST: usize = 1000;
+const MAX_LEN: usize = 1000;
 /// Between the parts of a cursor.
 const BETWEEN: char = '\u{1f}';
 
@@ -69,7 +69,7 @@ pub(crate) fn invalid() -> ApiError {
 
 /// The bytes that hexadecimal digits stand for; nothing when there are too many or something else.
 pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
-    if text.len() > LONGEST || !text.len().is_multiple_of(2) {
+    if text.len() > MAX_LEN || !text.len().is_multiple_of(2) {
         return None;
     }
     let digits: Option<Vec<u32>> = text.chars().map(|c| c.to_digit(16)).collect();

@@ -25,11 +25,9 @@ pub struct Envelope<'a> {
     pub message_type: String,
     /// Chosen by the sender; unique for it and the endpoint.
     pub message_id: String,
-    /// The node that speaks.
     pub sender_id: String,
     /// When it spoke, by its own clock.
     pub timestamp: Time,
-    /// What it says.
     pub payload: &'a RawValue,
     /// Beside the payload, as some proxies send it.
     pub env_fingerprint: Option<&'a RawValue>,
@@ -170,13 +168,10 @@ pub fn check_node_id(id: &str, field: &str) -> ApiResult<()> {
 /// An answer in an envelope, with the payload's members repeated at the top for clients that look there.
 #[derive(Debug, Clone)]
 pub struct ResponseEnvelope {
-    /// The message's type.
     pub message_type: &'static str,
     /// The hub's own id for the message.
     pub message_id: String,
-    /// The hub's node id.
     pub hub_id: String,
-    /// When it is answered.
     pub now: Time,
 }
 
@@ -219,9 +214,7 @@ const SEVEN: [&str; 7] =
 /// JSON text as a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonReply {
-    /// The HTTP status.
     pub status: u16,
-    /// The JSON text.
     pub body: String,
 }
 

@@ -8,13 +8,11 @@ use tokio::net::TcpStream;
 /// What the address says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingEndpoint {
-    /// Whether to speak TLS.
     pub https: bool,
     /// Host and port as they stand in the address.
     pub authority: String,
     /// A name, or an address without brackets.
     pub host: String,
-    /// The port.
     pub port: u16,
     /// The path that texts are posted to.
     pub path: String,

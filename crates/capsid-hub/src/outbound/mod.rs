@@ -19,7 +19,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 /// How much memory the head of an answer may take.
-const MOST_HEAD: usize = 16 * 1024;
+const MAX_HEAD: usize = 16 * 1024;
 
 /// What the hub calls itself.
 pub const AGENT: &str = concat!("capsid-hub/", env!("CARGO_PKG_VERSION"));
@@ -27,9 +27,7 @@ pub const AGENT: &str = concat!("capsid-hub/", env!("CARGO_PKG_VERSION"));
 /// An answer.
 #[derive(Debug)]
 pub struct OutboundResponse {
-    /// Its status.
     pub status: StatusCode,
-    /// Its headers.
     pub headers: HeaderMap,
     /// Its body, or a short code for why it was not read to its end.
     pub body: Result<Vec<u8>, &'static str>,
@@ -90,7 +88,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (mut sender, connection) = http1::Builder::new()
-        .max_buf_size(MOST_HEAD)
+        .max_buf_size(MAX_HEAD)
         .handshake(TokioIo::new(stream))
         .await
         .map_err(|_| "connection_failed")?;

@@ -54,7 +54,6 @@ impl AddressRefusal {
 pub struct CallAddress {
     /// A name, or an address without brackets.
     pub host: String,
-    /// The port.
     pub port: u16,
     /// Whether this machine is meant, and the operator allows that.
     pub local: bool,

@@ -27,13 +27,10 @@ const LOCAL: [&str; 11] = [
 /// What an address says that may be called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookUrl {
-    /// Whether to speak TLS.
     pub https: bool,
     /// Host and port as they stand in the address.
     pub authority: String,
-    /// Path and query.
     pub path: String,
-    /// Where to connect to.
     pub place: CallAddress,
 }
 

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How long new assets wait for others.
-const LATER: Duration = Duration::from_millis(50);
+const DELAY: Duration = Duration::from_millis(50);
 /// How long to wait after a failure.
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 /// How many assets are indexed in one go. Writes that come meanwhile wait for it.
-const AT_ONCE: usize = 100;
+const BATCH: usize = 100;
 
 /// Whether indexing is due, and whether it goes on. There is one run at a time, for all of them would wait for one row.
 #[derive(Debug, Default)]
@@ -32,9 +32,7 @@ impl SearchIndexer {
 
     /// Indexes what an earlier run of the hub, or another hub, has left behind.
     pub async fn catch_up(&self, hub: &SharedHub) -> ApiResult<()> {
-        while hub.store.write::<_, ApiError, _>(|tx| Ok(search::index_missed(tx, AT_ONCE)?)).await? == AT_ONCE
-        {
-        }
+        while hub.store.write::<_, ApiError, _>(|tx| Ok(search::index_missed(tx, BATCH)?)).await? == BATCH {}
         Ok(())
     }
 }
@@ -44,7 +42,7 @@ async fn run(hub: SharedHub) {
     let indexer = &hub.indexer;
     loop {
         while indexer.due.swap(false, Ordering::AcqRel) {
-            tokio::time::sleep(LATER).await;
+            tokio::time::sleep(DELAY).await;
             if let Err(error) = index_all(&hub).await {
                 tracing::warn!(
                     code = error.code.as_str(),
@@ -66,7 +64,7 @@ async fn run(hub: SharedHub) {
 
 /// Indexes all that is new.
 pub async fn index_all(hub: &SharedHub) -> ApiResult<()> {
-    while hub.store.write::<_, ApiError, _>(|tx| Ok(search::index_pending(tx, AT_ONCE)?)).await? == AT_ONCE {}
+    while hub.store.write::<_, ApiError, _>(|tx| Ok(search::index_pending(tx, BATCH)?)).await? == BATCH {}
     Ok(())
 }
 

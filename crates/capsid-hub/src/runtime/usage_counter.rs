@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How long counts wait for others.
-const LATER: Duration = Duration::from_millis(500);
+const DELAY: Duration = Duration::from_millis(500);
 /// How many are written in one go.
-const AT_ONCE: usize = 200;
+const BATCH: usize = 200;
 
 /// Counts that are not written yet.
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ impl UsageCounter {
         let mut views: Vec<(AssetId, i64)> = views.into_iter().collect();
         views.sort_unstable();
         let mut outcome = Ok(());
-        for some in fetches.chunks(AT_ONCE) {
+        for some in fetches.chunks(BATCH) {
             if outcome.is_err() || {
                 outcome = write_fetches(hub, some).await;
                 outcome.is_err()
@@ -82,7 +82,7 @@ impl UsageCounter {
                 self.restore_counts(some, &[]);
             }
         }
-        for some in views.chunks(AT_ONCE) {
+        for some in views.chunks(BATCH) {
             if outcome.is_err() || {
                 outcome = write_views(hub, some).await;
                 outcome.is_err()
@@ -92,7 +92,7 @@ impl UsageCounter {
         }
         let mut asked: Vec<(String, i64)> = asked.into_iter().collect();
         asked.sort_unstable();
-        for some in asked.chunks(AT_ONCE) {
+        for some in asked.chunks(BATCH) {
             if outcome.is_err() || {
                 outcome = write_asked(hub, some).await;
                 outcome.is_err()
@@ -126,7 +126,7 @@ impl UsageCounter {
         }
         let hub = Arc::clone(hub);
         tokio::spawn(async move {
-            tokio::time::sleep(LATER).await;
+            tokio::time::sleep(DELAY).await;
             hub.usage.waiting.store(false, Ordering::Release);
             if let Err(error) = hub.usage.flush(&hub).await {
                 tracing::warn!(

@@ -6,7 +6,6 @@ use tracing_subscriber::EnvFilter;
 /// How a line looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
     Text,
     /// For programs: one JSON object a line.
     Json,

@@ -19,11 +19,10 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// How much of an answer is read before it is thrown away, so that a well-meaning receiver is not cut off.
-const MOST_READ: usize = 64 * 1024;
+const MAX_READ: usize = 64 * 1024;
 
 /// Makes calls.
 pub struct WebhookCaller {
-    /// Finds addresses.
     pub resolver: Arc<dyn Resolver>,
     /// Whether this machine may be called.
     pub allow_local: bool,
@@ -58,7 +57,7 @@ impl WebhookCaller {
         let request = request(&target, call, now).ok_or("unusable_request")?;
         let stream = self.connect(&target.place).await?;
         let tls_name = target.https.then_some(target.place.host.as_str());
-        let answer = self.trust.exchange(stream, tls_name, request, MOST_READ).await?;
+        let answer = self.trust.exchange(stream, tls_name, request, MAX_READ).await?;
         Ok(answer.status)
     }
 

@@ -9,13 +9,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many calls are under way at a time.
-const MOST: usize = 32;
+const MAX: usize = 32;
 /// How many of them may be to nodes of which it is not known that calls arrive.
-const MOST_PROBES: usize = 24;
+const MAX_PROBES: usize = 24;
 /// How many of them may be to one host.
-const MOST_OF_HOST: usize = 8;
+const MAX_OF_HOST: usize = 8;
 /// How many calls to one host may be begun in a minute.
-const MOST_IN_MINUTE: usize = 600;
+const MAX_IN_MINUTE: usize = 600;
 const MINUTE_MS: i64 = 60_000;
 
 /// What a worker has under way.
@@ -48,13 +48,13 @@ impl InFlightCalls {
         for host in now.hosts.keys().chain(now.begun.keys()) {
             let busy = now.hosts.get(host).copied().unwrap_or_default();
             let begun = now.begun.get(host).copied().unwrap_or_default();
-            let left = MOST_OF_HOST.saturating_sub(busy).min(MOST_IN_MINUTE.saturating_sub(begun));
+            let left = MAX_OF_HOST.saturating_sub(busy).min(MAX_IN_MINUTE.saturating_sub(begun));
             hosts.insert(host.clone(), left);
         }
         DeliveryCapacity {
-            calls: MOST.saturating_sub(now.calls),
-            probes: MOST_PROBES.saturating_sub(now.probes),
-            of_host: MOST_OF_HOST,
+            calls: MAX.saturating_sub(now.calls),
+            probes: MAX_PROBES.saturating_sub(now.probes),
+            of_host: MAX_OF_HOST,
             hosts,
             after: now.last.clone(),
         }
@@ -138,7 +138,7 @@ mod tests {
         drop(underway);
         let room = traffic.room(Time(0));
         assert_eq!((room.calls, room.probes, room.hosts["a.example"]), (32, 24, 8));
-        for _ in MOST_OF_HOST..MOST_IN_MINUTE {
+        for _ in MAX_OF_HOST..MAX_IN_MINUTE {
             drop(traffic.enter(&call("https://a.example/x", false), Time(59_999)));
         }
         assert_eq!(traffic.room(Time(59_999)).hosts["a.example"], 0, "enough for this minute");

@@ -16,7 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What a node wants.
 #[derive(Debug, Clone)]
 pub enum WebhookRegistration {
-    /// To be called there.
     Register {
         /// The address.
         url: String,

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Mutex;
 
 /// The address of every name that a test says nothing about.
-const USUAL: &str = "93.184.215.14";
+const DEFAULT: &str = "93.184.215.14";
 
 /// What names stand for.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Names {
     fn answer(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         self.asked.lock().unwrap().push(host.to_owned());
         let mut answers = self.answers.lock().unwrap();
-        let Some(answers) = answers.get_mut(host) else { return Ok(vec![USUAL.parse().unwrap()]) };
+        let Some(answers) = answers.get_mut(host) else { return Ok(vec![DEFAULT.parse().unwrap()]) };
         let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
         answer.ok_or_else(|| io::Error::other("no such name"))
     }

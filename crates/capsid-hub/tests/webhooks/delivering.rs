@@ -9,13 +9,13 @@ use capsid_hub::webhooks::call::WebhookCaller;
 use capsid_hub::webhooks::sign;
 use capsid_hub::webhooks::worker::WebhookWorker;
 use capsid_model::time::{Clock, Time};
-use capsid_rules::retries::MOST_DEATHS;
+use capsid_rules::retries::MAX_DEATHS;
 use capsid_store::db::tx::Tx;
-use capsid_store::notifications::deliveries::MOST_WAITING;
+use capsid_store::notifications::deliveries::MAX_WAITING;
 use capsid_store::notifications::deliveries::calls;
 use capsid_store::notifications::deliveries::calls::{DeliveryCall, DeliverySettlement};
 use capsid_store::notifications::deliveries::select;
-use capsid_store::notifications::deliveries::select::{DeliveryCapacity, MOST_OF_NODE};
+use capsid_store::notifications::deliveries::select::{DeliveryCapacity, MAX_OF_NODE};
 use capsid_store::notifications::notices;
 use capsid_testkit::wait;
 use rustls::RootCertStore;
@@ -208,15 +208,15 @@ fn twenty_dead_events_in_a_row_switch_a_webhook_off() {
             hub.clock.advance(73 * HOUR);
             assert_eq!(work(hub), [DeliverySettlement::Dead]);
         };
-        (1..MOST_DEATHS).for_each(|_| die(hub));
-        assert_eq!(node.webhook(hub)["deaths"], MOST_DEATHS - 1);
+        (1..MAX_DEATHS).for_each(|_| die(hub));
+        assert_eq!(node.webhook(hub)["deaths"], MAX_DEATHS - 1);
         // One that arrives begins the count again.
         receiver.answers(&[Answers::Status(200)]);
         node.ping(hub);
         assert_eq!(work(hub), [DeliverySettlement::Delivered]);
         assert_eq!(node.webhook(hub)["deaths"], 0);
         receiver.answers(&[Answers::Status(500)]);
-        (0..MOST_DEATHS).for_each(|_| {
+        (0..MAX_DEATHS).for_each(|_| {
             assert_eq!(node.webhook(hub)["enabled"], true);
             die(hub);
         });
@@ -297,7 +297,7 @@ fn a_slow_receiver_does_not_hold_up_others() {
             let working = hub.runtime.spawn(async move { worker.run_due().await });
             wait::until("the fast one has its calls", LIMIT, || fast.received().len() >= sent.len());
             assert!(began.elapsed() < Duration::from_millis(2_900), "the fast one waited");
-            assert!(slow.most_open() <= MOST_OF_NODE, "{}", slow.most_open());
+            assert!(slow.most_open() <= MAX_OF_NODE, "{}", slow.most_open());
             assert!(slow.connections() > 0);
             let got: Vec<String> =
                 fast.received().iter().map(|call| call.header("webhook-id").to_owned()).collect();
@@ -305,7 +305,7 @@ fn a_slow_receiver_does_not_hold_up_others() {
             // As many as are under way at a time may overtake each other.
             for (n, id) in got.iter().enumerate() {
                 let meant = sent.iter().position(|sent| sent == id).unwrap();
-                assert!(meant.abs_diff(n) < 2 * MOST_OF_NODE, "{got:?}");
+                assert!(meant.abs_diff(n) < 2 * MAX_OF_NODE, "{got:?}");
             }
             working.abort();
         },
@@ -368,14 +368,14 @@ fn only_so_many_deliveries_wait_for_a_node() {
         let now = hub.clock.now();
         let tell = move |tx: &mut dyn Tx| {
             let notice = notices::NodeNotice { kind: "ping", payload: serde_json::Map::new() };
-            for _ in 0..MOST_WAITING + 5 {
+            for _ in 0..MAX_WAITING + 5 {
                 notices::notify_node(tx, "node_a", &notice, now)?;
             }
             tx.number("SELECT COUNT(*) FROM events WHERE node_id = 'node_a'", &[])
         };
         let told = hub.hub.store.write_now(tell).unwrap();
-        assert!(told >= MOST_WAITING + 5, "{told}");
-        assert_eq!(node.webhook(hub)["deliveries"]["queued"], MOST_WAITING);
+        assert!(told >= MAX_WAITING + 5, "{told}");
+        assert_eq!(node.webhook(hub)["deliveries"]["queued"], MAX_WAITING);
         let test = json!({"node_id": "node_a"});
         hub.post_as(&node.secret, "/a2a/webhook/test", &test).refused(409, "state_conflict");
     });

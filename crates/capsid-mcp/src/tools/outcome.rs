@@ -121,7 +121,7 @@ fn outcome(workspace: &Workspace, attempt: &RecordedAttempt, id: &str, action: S
 
 fn report_outcome(place: &ServerContext, attempt: &RecordedAttempt) -> Result<Value> {
     let node = place.node()?;
-    let signals = signals::outward(&attempt.signals, signals::MOST);
+    let signals = signals::outward(&attempt.signals, signals::MAX);
     node.post(
         "/a2a/memory/record",
         &json!({

@@ -53,15 +53,12 @@ skill      params: skill_id, content, category, tags, changelog";
 pub(crate) struct PublishDraft {
     /// The kind of a protocol message, or the path of a plain call.
     pub target: PublishTarget,
-    /// What is sent, redacted.
     pub body: Value,
 }
 
 /// Where a draft goes.
 pub(crate) enum PublishTarget {
-    /// A message of the protocol.
     Message(&'static str),
-    /// A plain call.
     Path(String),
 }
 

@@ -10,14 +10,14 @@ use capsid_model::text::{cut, inert_line};
 use capsid_model::{Problem, Result, Value, json};
 
 /// Solutions told unless more are asked for.
-const USUAL: usize = 3;
+const DEFAULT: usize = 3;
 /// The most that are told.
-const MOST: usize = 20;
+const MAX: usize = 20;
 
 /// Does it.
 pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let workspace = place.store()?;
-    let limit = given.count("limit", USUAL, MOST)?;
+    let limit = given.count("limit", DEFAULT, MAX)?;
     let query = given.text("query")?.unwrap_or_default().trim();
     let mut signals = given.list("signals")?;
     let from_query = if query.is_empty() { Vec::new() } else { signals_in(query) };
@@ -49,7 +49,7 @@ pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> R
 
 /// The same question to the hub. What comes back are rows about assets, not the assets.
 pub fn on_the_hub(place: &ServerContext, signals: &[String], limit: usize) -> Result<Value, Problem> {
-    let asked = signals::outward(signals, signals::MOST);
+    let asked = signals::outward(signals, signals::MAX);
     if asked.is_empty() {
         return Err(wrong("signals", "something that a solution could be found by", "nothing"));
     }

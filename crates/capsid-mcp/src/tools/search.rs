@@ -33,15 +33,15 @@ pub const KINDS: [&str; 3] = ["Capsule", "Gene", "EvolutionEvent"];
 const FILTERS: [&str; 4] = ["category", "environment", "since", "until"];
 
 /// Rows unless more are asked for.
-const USUAL: usize = 10;
+const DEFAULT: usize = 10;
 /// The most rows.
-const MOST: usize = 50;
+const MAX: usize = 50;
 
 /// Does it.
 pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let what = given.word("what", &WHAT)?;
     let id = given.name("id")?;
-    let limit = given.count("limit", USUAL, MOST)?.to_string();
+    let limit = given.count("limit", DEFAULT, MAX)?.to_string();
     let limit = [("limit", limit.as_str())];
     if what == "assets" {
         return assets(place, job, given);
@@ -52,7 +52,7 @@ pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> R
         "asset" => node.get(&format!("/a2a/assets/{}", encoded(required(id, "id")?)), &[]),
         "ranked" => node.get("/a2a/assets/ranked", &limit),
         "tasks" => node.get("/task/list", &limit),
-        "my_tasks" => node.task_my(given.count("limit", USUAL, MOST)?),
+        "my_tasks" => node.task_my(given.count("limit", DEFAULT, MAX)?),
         "task" => node.get(&format!("/task/{}", encoded(required(id, "id")?)), &[]),
         "bounties" => match id {
             Some(id) => node.get(&format!("/bounty/{}", encoded(id)), &[]),
@@ -74,7 +74,7 @@ fn reports(node: &NodeClient, id: &str, limit: (&str, &str)) -> Result<Value> {
 /// Assets by signals, or by words.
 fn assets(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
     let named = given.list("signals")?;
-    let signals = signals::outward(&named, signals::MOST);
+    let signals = signals::outward(&named, signals::MAX);
     if signals.is_empty() && !named.is_empty() {
         return Err(wrong("signals", "something that may leave this machine", "nothing of the kind"));
     }
@@ -82,7 +82,7 @@ fn assets(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Re
         Some(_) => Some(given.word("kind", &KINDS)?),
         None => None,
     };
-    let limit = given.count("limit", USUAL, MOST)?;
+    let limit = given.count("limit", DEFAULT, MAX)?;
     let query = given.text("query")?.map(str::trim).filter(|query| !query.is_empty());
     let mut narrowed = Vec::new();
     for name in FILTERS {

@@ -23,9 +23,9 @@ pub const WHAT: [&str; 9] =
     ["summary", "genes", "capsules", "failed", "events", "staged", "signals", "explain", "node"];
 
 /// Rows unless more are asked for.
-const USUAL: usize = 20;
+const DEFAULT: usize = 20;
 /// The most rows.
-const MOST: usize = 200;
+const MAX: usize = 200;
 /// The furthest that paging goes.
 const FURTHEST: usize = 1_000_000;
 
@@ -34,7 +34,7 @@ pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> R
     let what = given.word("what", &WHAT)?;
     let id = given.name("id")?;
     let page =
-        ListPage { limit: given.count("limit", USUAL, MOST)?, offset: given.count("offset", 0, FURTHEST)? };
+        ListPage { limit: given.count("limit", DEFAULT, MAX)?, offset: given.count("offset", 0, FURTHEST)? };
     job.step("reading the store")?;
     match what {
         "node" => return node(place),
@@ -61,9 +61,7 @@ pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> R
 /// A part of a list.
 #[derive(Debug, Clone, Copy)]
 pub struct ListPage {
-    /// How many.
     pub limit: usize,
-    /// After how many.
     pub offset: usize,
 }
 

@@ -5,13 +5,9 @@
 pub enum LineageColumn {
     /// Nodes that published something of it.
     Makers,
-    /// Strategies.
     Genes,
-    /// Proven uses.
     Capsules,
-    /// How they came about.
     Events,
-    /// Nodes that used it.
     Users,
 }
 

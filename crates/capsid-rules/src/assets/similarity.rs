@@ -101,7 +101,6 @@ impl TextSketch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SimilarityVerdict {
-    /// It is new.
     Fresh,
     /// It is close to something; it stays a candidate and earns nothing for being promoted.
     Warn,

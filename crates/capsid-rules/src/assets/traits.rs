@@ -47,7 +47,6 @@ pub struct AssetTraits {
     pub has_event: bool,
     /// Whether it shows what does not work.
     pub anti_pattern: bool,
-    /// What its validation proves.
     pub proof: ProofLevel,
 }
 

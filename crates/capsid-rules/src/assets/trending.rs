@@ -37,11 +37,9 @@ pub fn fetch_weight(age_ms: i64) -> f64 {
 pub struct TrendingEntry {
     /// What [`trend`] says.
     pub trend: f64,
-    /// Its score in hundredths.
     pub gdi_hundredths: i64,
     /// When it was promoted, in milliseconds.
     pub promoted_at: i64,
-    /// Its id.
     pub asset_id: String,
 }
 

@@ -37,7 +37,6 @@ pub fn weight(source: ReportSource, reputation: f64) -> f64 {
 pub struct ReportVote {
     /// What [`weight`] says.
     pub weight: f64,
-    /// Whether everything passed.
     pub ok: bool,
     /// Whether the hub had asked for it.
     pub assigned: bool,
@@ -49,11 +48,8 @@ pub struct ReportVote {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConsensusVerdict {
-    /// No report counts yet.
     Pending,
-    /// More passed than failed.
     Passed,
-    /// Half or more failed.
     Failed,
 }
 
@@ -64,13 +60,10 @@ pub struct ConsensusTally {
     pub passes: f64,
     /// Weight of those that failed.
     pub fails: f64,
-    /// Both together.
     pub total: f64,
-    /// How many reports counted.
     pub counted: usize,
     /// How many of them passed.
     pub passed: usize,
-    /// Where they point to.
     pub verdict: ConsensusVerdict,
 }
 

@@ -34,9 +34,7 @@ pub struct GdiInputs {
     pub confidence: f64,
     /// How often in a row it worked, by the publisher's own count.
     pub success_streak: u32,
-    /// Files the change touched.
     pub files: u32,
-    /// Lines the change touched.
     pub lines: u32,
     /// How many signals trigger it.
     pub triggers: u32,
@@ -46,13 +44,10 @@ pub struct GdiInputs {
     pub reputation: f64,
     /// Fetches by others within 30 days.
     pub fetches_30d: u32,
-    /// Different nodes among these.
     pub unique_fetchers_30d: u32,
     /// Successful uses within 90 days.
     pub successful_runs_90d: u32,
-    /// Votes for it.
     pub upvotes: u32,
-    /// Votes against it.
     pub downvotes: u32,
     /// Weight of the reports that it passed.
     pub passes: f64,
@@ -62,7 +57,6 @@ pub struct GdiInputs {
     pub reproducibility: Option<f64>,
     /// Whether its bundle tells how it came about.
     pub has_event: bool,
-    /// Days since anybody used it.
     pub days_since_activity: f64,
     /// How many other owners fetched, reused or reported it.
     pub other_owners: u32,
@@ -130,7 +124,6 @@ pub struct Gdi {
     pub social: f64,
     /// How lately it was used, 0 to 1.
     pub freshness: f64,
-    /// Every term.
     pub parts: Vec<GdiPart>,
 }
 

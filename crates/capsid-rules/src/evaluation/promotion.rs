@@ -11,7 +11,6 @@ pub const ARCHIVED_BELOW: f64 = 0.05;
 /// What a promotion looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PromotionFacts {
-    /// Where the asset stands.
     pub status: AssetStatus,
     /// The lower bound of its score, 0 to 100.
     pub gdi_score: f64,
@@ -42,13 +41,9 @@ pub struct PromotionFacts {
 /// What a promotion asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PromotionRule {
-    /// The least score.
     pub min_gdi: f64,
-    /// The least intrinsic dimension.
     pub min_intrinsic: f64,
-    /// The least confidence.
     pub min_confidence: f64,
-    /// The least streak.
     pub min_streak: u32,
     /// The least reputation of the publisher.
     pub min_reputation: f64,
@@ -72,11 +67,8 @@ impl Default for PromotionRule {
 /// One thing that stands in the way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PromotionObstacle {
-    /// A stable name.
     pub code: &'static str,
-    /// One sentence.
     pub text: String,
-    /// What there is.
     pub have: f64,
     /// What there would have to be.
     pub need: f64,

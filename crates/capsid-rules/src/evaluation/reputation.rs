@@ -45,11 +45,8 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 pub struct NodeRecord {
     /// Everything it published, candidates too.
     pub published: u32,
-    /// What was promoted.
     pub promoted: u32,
-    /// What was rejected.
     pub rejected: u32,
-    /// What it revoked.
     pub revoked: u32,
     /// The mean confidence of its promoted assets that others fetched, 0 to 1.
     pub validated_confidence: f64,
@@ -76,7 +73,6 @@ impl NodeRecord {
 /// One term of a reputation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReputationPart {
-    /// Its name.
     pub name: &'static str,
     /// The points it adds; negative when it takes some.
     pub points: f64,
@@ -91,9 +87,7 @@ pub struct Reputation {
     pub score: f64,
     /// Points above the start, at most 50.
     pub positive: f64,
-    /// Points taken off.
     pub negative: f64,
-    /// Every term.
     pub parts: Vec<ReputationPart>,
 }
 
@@ -141,7 +135,6 @@ pub fn reputation(record: &NodeRecord) -> Reputation {
 /// One term of a reputation as it is shown: `value` times `weight` are its points.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReputationShare {
-    /// Its name.
     pub name: &'static str,
     /// 0 to 1.
     pub value: f64,

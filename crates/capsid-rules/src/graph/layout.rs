@@ -16,7 +16,7 @@ const PAIRS: usize = 6_000_000;
 /// How many points are looked at together.
 const TOGETHER: usize = 4;
 /// Above this many points a part is not moved at all: nobody could read it, and it would take long.
-const MOST_MOVED: usize = 2_000;
+const MAX_MOVED: usize = 2_000;
 /// How far the points of a part may lie apart while they are moved.
 const FAR: f64 = 1e6;
 /// How much of a part's rectangle stays free on each side.
@@ -164,7 +164,7 @@ fn halve(sizes: &[usize]) -> (usize, f64) {
 fn relax(points: usize, lines: &[(usize, usize)], seed: u64) -> Vec<NodePosition> {
     let mut dice = Dice(seed);
     let mut places: Vec<NodePosition> = (0..points).map(|_| (dice.roll(), dice.roll())).collect();
-    if !(2..=MOST_MOVED).contains(&points) {
+    if !(2..=MAX_MOVED).contains(&points) {
         return places;
     }
     let rounds = (PAIRS / (points * points)).clamp(FEWEST_ROUNDS, ROUNDS);

@@ -110,7 +110,6 @@ pub mod link {
 /// A thing that a statement names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct EntityKey {
-    /// What it is.
     pub kind: String,
     /// Its normalised name: things of one kind with one key are one.
     pub key: String,

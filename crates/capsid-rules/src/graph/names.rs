@@ -8,12 +8,12 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_security::{MixedScript, RestrictionLevel, RestrictionLevelDetection, skeleton};
 
 /// The longest key, in characters.
-pub const MOST_CHARS: usize = 160;
+pub const MAX_CHARS: usize = 160;
 /// The most signals of one asset or task that enter the graph.
-pub const MOST_SIGNALS: usize = 12;
+pub const MAX_SIGNALS: usize = 12;
 /// How many signals of a list are looked at, and how much of each, in bytes.
 const LOOKED_AT: usize = 64;
-const MOST_TEXT: usize = 4096;
+const MAX_TEXT: usize = 4096;
 /// How many digits of a hash a name that is cut ends with.
 const HASH_DIGITS: usize = 16;
 
@@ -81,10 +81,10 @@ pub fn normal(name: &str) -> String {
 
 /// A key of bounded length; what is cut off leaves its hash, so that long names stay different.
 fn cut(name: String) -> String {
-    if name.chars().count() <= MOST_CHARS {
+    if name.chars().count() <= MAX_CHARS {
         return name;
     }
-    let kept: String = name.chars().take(MOST_CHARS - HASH_DIGITS - 1).collect();
+    let kept: String = name.chars().take(MAX_CHARS - HASH_DIGITS - 1).collect();
     let hash: String = sha256_hex(name.as_bytes()).chars().take(HASH_DIGITS).collect();
     format!("{kept}~{hash}")
 }
@@ -125,7 +125,7 @@ pub fn signal_keys(signals: &[impl AsRef<str>]) -> Vec<EntityKey> {
     let mut things: Vec<EntityKey> = Vec::new();
     for signal in signals.iter().take(LOOKED_AT) {
         for thing in entities_of_signal(signal.as_ref()) {
-            if things.len() < MOST_SIGNALS && !things.contains(&thing) {
+            if things.len() < MAX_SIGNALS && !things.contains(&thing) {
                 things.push(thing);
             }
         }
@@ -179,7 +179,7 @@ fn split_names(word: &str) -> String {
 }
 
 fn bounded(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MOST_TEXT)]
+    &text[..text.floor_char_boundary(MAX_TEXT)]
 }
 
 #[cfg(test)]
@@ -221,14 +221,14 @@ mod tests {
             ])
         );
         let many: Vec<String> = (0..99).map(|n| format!("s{n}")).collect();
-        assert_eq!(signal_keys(&many).len(), MOST_SIGNALS);
+        assert_eq!(signal_keys(&many).len(), MAX_SIGNALS);
     }
 
     #[test]
     fn long_names_stay_different() {
         let (a, b) = ("x".repeat(300) + "a", "x".repeat(300) + "b");
         assert_ne!(normal(&a), normal(&b));
-        assert_eq!(normal(&a).chars().count(), MOST_CHARS);
+        assert_eq!(normal(&a).chars().count(), MAX_CHARS);
         assert_eq!(normal(&normal(&a)), normal(&a));
     }
 
@@ -274,7 +274,7 @@ mod tests {
         fn a_key_is_clean_bounded_and_its_own_key(name: String) {
             for kind in ["signal", "environment", "tool"] {
                 let key = key_of(kind, &name);
-                prop_assert!(key.chars().count() <= MOST_CHARS);
+                prop_assert!(key.chars().count() <= MAX_CHARS);
                 prop_assert!(!key.chars().any(is_unseen), "{key:?}");
                 if !key.contains('~') {
                     prop_assert_eq!(&key_of(kind, &key), &key);
@@ -285,7 +285,7 @@ mod tests {
         #[test]
         fn signals_are_few_and_say_something(signals in prop::collection::vec(any::<String>(), 0..20)) {
             let things = signal_keys(&signals);
-            prop_assert!(things.len() <= MOST_SIGNALS);
+            prop_assert!(things.len() <= MAX_SIGNALS);
             prop_assert!(things.iter().all(|thing| !thing.key.is_empty()));
         }
     }

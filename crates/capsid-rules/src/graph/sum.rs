@@ -6,13 +6,9 @@ use std::collections::BTreeMap;
 /// A relation as it is kept, without how often it is said.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountedRelation {
-    /// From this thing.
     pub source: i64,
-    /// In this way.
     pub kind: String,
-    /// To this thing.
     pub target: i64,
-    /// By whose word.
     pub said_by: String,
     /// When, in milliseconds; 0 for what is only counted.
     pub said_at: i64,

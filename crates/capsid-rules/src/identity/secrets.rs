@@ -41,7 +41,6 @@ pub enum RequireSecret {
     /// From the first time a node shows it.
     #[default]
     Tofu,
-    /// Always.
     Always,
 }
 
@@ -64,9 +63,7 @@ impl RequireSecret {
 /// What a request showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PresentedSecret {
-    /// No credential.
     Nothing,
-    /// The node's present secret.
     Right,
     /// A credential that is not the node's secret.
     Wrong,
@@ -75,7 +72,6 @@ pub enum PresentedSecret {
 /// What a permitted request does to the node's secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SecretBinding {
-    /// Nothing.
     Unchanged,
     /// It binds the node to its secret: store [`SecretState::Bound`].
     Binds,

@@ -54,7 +54,6 @@ struct ConceptPhrase {
 /// An idea in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ConceptMention {
-    /// Which idea.
     pub idea: usize,
     /// The first token of the phrase.
     pub from: usize,

@@ -43,7 +43,6 @@ const EASE: f64 = 10.0;
 /// Something in the joint ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FusedHit<K> {
-    /// What it is.
     pub key: K,
     /// The sum over all ways of weight and strength.
     pub score: f64,

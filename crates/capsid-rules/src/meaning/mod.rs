@@ -32,18 +32,14 @@ pub struct SearchableText<'a> {
     pub signals: &'a [&'a str],
     /// What it is, in a sentence.
     pub title: &'a str,
-    /// What else it says.
     pub body: &'a str,
 }
 
 /// The terms of a text, each once in each part, in the order of the text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MeaningTerms {
-    /// Of its signals.
     pub signals: Vec<String>,
-    /// Of its title.
     pub title: Vec<String>,
-    /// Of the rest.
     pub body: Vec<String>,
 }
 

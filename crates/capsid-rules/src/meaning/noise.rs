@@ -3,11 +3,9 @@
 /// What a piece of text between spaces is.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NoiseChunk<'a> {
-    /// Words.
     Words(&'a str),
     /// Words that say little: the name of a file, the kind of an address.
     Weak(&'a str),
-    /// Says nothing.
     Nothing,
 }
 

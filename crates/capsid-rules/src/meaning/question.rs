@@ -15,12 +15,11 @@ const IDEA: f64 = 1.1;
 /// How much each further phrase for the same idea adds.
 const AGREEING: f64 = 0.25;
 /// The most that phrases for one idea say together.
-const MOST: f64 = 1.6;
+const MAX: f64 = 1.6;
 
 /// A term that a question asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryTerm {
-    /// The term.
     pub term: String,
     /// How much it matters, above 0.
     pub weight: f64,
@@ -33,7 +32,6 @@ pub struct QueryTerm {
 /// What is asked, the weightiest term first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SemanticQuestion {
-    /// Its terms.
     pub terms: Vec<QueryTerm>,
 }
 
@@ -159,7 +157,7 @@ impl ConceptEvidence {
         let (word, best) =
             self.phrases.into_iter().reduce(|best, next| if next.1 > best.1 { next } else { best })?;
         let weight = best + AGREEING * (all - best);
-        Some((idea, IDEA * weight.min(MOST.max(best)), word))
+        Some((idea, IDEA * weight.min(MAX.max(best)), word))
     }
 }
 

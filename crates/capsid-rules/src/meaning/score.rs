@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// What a term in the signals, in the title and in the body says.
 const PARTS: [f64; 3] = [1.6, 1.5, 0.6];
 /// How many terms the parts usually have.
-const USUAL: [f64; 3] = [16.0, 20.0, 80.0];
+const DEFAULT: [f64; 3] = [16.0, 20.0, 80.0];
 /// How much of a part's weight depends on its length.
 const LENGTH: f64 = 0.3;
 /// From which weight on more of the same says little.
@@ -76,7 +76,7 @@ impl<'a> TextScorer<'a> {
     /// How well a text answers; nothing where it does not.
     pub fn score(&self, meaning: &MeaningTerms) -> Option<TextScore> {
         let mut found = vec![0.0; self.terms.len()];
-        for (part, (says, usual)) in meaning.parts().into_iter().zip(PARTS.into_iter().zip(USUAL)) {
+        for (part, (says, usual)) in meaning.parts().into_iter().zip(PARTS.into_iter().zip(DEFAULT)) {
             let length = 1.0 - LENGTH + LENGTH * part.len() as f64 / usual;
             for place in part.iter().filter_map(|term| self.places.get(term.as_str())) {
                 if let Some(found) = found.get_mut(*place) {

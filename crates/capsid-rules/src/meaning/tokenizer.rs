@@ -23,7 +23,6 @@ const MAX_PARTS: usize = 6;
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
-    /// A word.
     Word,
     /// A word that phrases are compared without.
     Small,
@@ -42,7 +41,6 @@ pub(super) struct TextToken {
     pub key: String,
     /// As it is written, in lower case.
     pub shown: String,
-    /// What it is.
     pub kind: TokenKind,
     /// How much it says; 1 is usual.
     pub force: f64,
@@ -51,11 +49,8 @@ pub(super) struct TextToken {
 /// A term of a text, such as `m_retri`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TextTerm {
-    /// The term.
     pub term: String,
-    /// As it is written.
     pub shown: String,
-    /// How much it says.
     pub force: f64,
     /// The token at which it begins.
     pub at: usize,

@@ -5,7 +5,7 @@
 //! then compared exactly.
 
 /// The most numbers that a vector may have.
-pub const MOST_DIMS: usize = 8192;
+pub const MAX_DIMS: usize = 8192;
 
 /// The vector of length 1 that points the same way; nothing where there is none.
 pub fn unit(vector: &[f32]) -> Option<Vec<f32>> {

@@ -16,7 +16,6 @@ const SIMILAR: f64 = 0.34;
 pub struct Advice {
     /// The tried gene with the highest value; the first on ties.
     pub preferred: Option<String>,
-    /// Genes that keep failing.
     pub banned: Vec<String>,
     /// What is known of each gene that was tried. An untried one is absent.
     pub genes: BTreeMap<String, GeneAdvice>,
@@ -35,7 +34,6 @@ pub struct GeneAdvice {
     pub prior_attempts: u64,
     /// Its successes over all signals.
     pub successes: u64,
-    /// Both values in one.
     pub combined: f64,
     /// Whether it went well on signals like these at least as often as not.
     pub proven: bool,

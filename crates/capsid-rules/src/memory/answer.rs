@@ -4,14 +4,13 @@ use super::advice::{Advice, GeneAdvice};
 use std::collections::BTreeMap;
 
 /// The most reasons that are given.
-const MOST_REASONS: usize = 12;
+const MAX_REASONS: usize = 12;
 
 /// What others found out about a gene on signals like these.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SharedExperience {
     /// Solutions that follow it and that were found to work.
     pub capsules: u64,
-    /// How many published them.
     pub publishers: u64,
 }
 
@@ -42,7 +41,7 @@ pub fn answer(
     explanation.extend(banned.iter().filter_map(known).map(|(gene, known)| is_failing(&gene, &known)));
     explanation
         .extend(genes.iter().filter_map(|gene| others.get(gene).map(|found| found_by_others(gene, *found))));
-    explanation.truncate(MOST_REASONS);
+    explanation.truncate(MAX_REASONS);
     AdviceAnswer { preferred, banned, explanation }
 }
 

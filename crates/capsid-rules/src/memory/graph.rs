@@ -49,9 +49,7 @@ impl GeneTally {
 /// One edge of the graph: a gene tried on a set of signals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemoryEdge {
-    /// The signals, folded.
     pub signals: BTreeSet<String>,
-    /// How it went.
     pub tally: GeneTally,
 }
 

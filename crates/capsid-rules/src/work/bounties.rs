@@ -6,13 +6,10 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BountyStatus {
-    /// Nobody works on it.
     Open,
-    /// Somebody does.
     Claimed,
     /// Something was handed in, and the creator decides.
     Matched,
-    /// It was paid.
     Accepted,
     /// Its time was over, and it was given back.
     Expired,
@@ -55,13 +52,11 @@ pub enum BountyEvent {
     Claim,
     /// The task is free again.
     Release,
-    /// Something was handed in.
     Match,
     /// The creator takes what was handed in.
     Accept,
     /// The creator does not, and somebody else may try; of a swarm, the merging is done again.
     Reject,
-    /// The time is over.
     Expire,
     /// The creator takes it back.
     Cancel,
@@ -88,9 +83,7 @@ pub fn step(status: BountyStatus, step: BountyEvent, in_parts: bool) -> Option<B
 /// Who decides on a bounty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BountyActor {
-    /// Whoever offered it.
     Creator,
-    /// Whose node offered it.
     Owner,
     /// An admin in the creator's place.
     Admin,

@@ -6,7 +6,6 @@ pub const UNRANKED: i64 = 0;
 /// What a task asks of the model that does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ModelRequirement<'a> {
-    /// At least this tier.
     pub min_tier: Option<i64>,
     /// These models may do it, whatever their tier.
     pub allowed: &'a [String],

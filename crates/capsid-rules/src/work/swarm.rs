@@ -12,7 +12,7 @@ pub const AGGREGATOR: i64 = 100_000_000;
 /// The fewest parts.
 pub const FEWEST: usize = 2;
 /// The most parts.
-pub const MOST: usize = 10;
+pub const MAX: usize = 10;
 /// Ten weights that were each rounded may come out so much too high.
 const ROUNDING: i64 = 10;
 
@@ -35,7 +35,7 @@ pub fn weight(value: f64) -> Option<i64> {
 
 /// The weights of a proposal in billionths.
 pub fn weights(values: &[f64]) -> Result<Vec<i64>, ProposalError> {
-    if !(FEWEST..=MOST).contains(&values.len()) {
+    if !(FEWEST..=MAX).contains(&values.len()) {
         return Err(ProposalError::Count);
     }
     let weights =

@@ -6,9 +6,9 @@ const MINUTE_MS: i64 = 60_000;
 /// A promise to be done is at least so far ahead.
 pub const SHORTEST_PROMISE_MS: i64 = 5 * MINUTE_MS;
 /// And at most so far.
-pub const LONGEST_PROMISE_MS: i64 = 24 * 60 * MINUTE_MS;
+pub const MAX_PROMISE_MS: i64 = 24 * 60 * MINUTE_MS;
 /// How often a promise may be put off.
-pub const MOST_EXTENSIONS: i64 = 2;
+pub const MAX_EXTENSIONS: i64 = 2;
 /// The reputation it takes to merge what solvers found.
 pub const AGGREGATOR_REPUTATION: f64 = 60.0;
 
@@ -20,9 +20,7 @@ pub enum TaskStatus {
     Open,
     /// A node works on it.
     Claimed,
-    /// Something was handed in.
     Completed,
-    /// Its time is over.
     Expired,
     /// Whoever asked took it back.
     Cancelled,
@@ -53,7 +51,6 @@ impl TaskStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubtaskRole {
-    /// Solves one part.
     Solver,
     /// Merges what the solvers found.
     Aggregator,
@@ -77,7 +74,6 @@ impl SubtaskRole {
 /// How a task stands, as far as its next state depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskState {
-    /// Its status.
     pub status: TaskStatus,
     /// Whether it is a part of another task.
     pub is_part: bool,
@@ -88,7 +84,6 @@ pub struct TaskState {
 /// What happens to a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskEvent {
-    /// A node takes it.
     Claim,
     /// The node gives it back.
     Release,
@@ -102,11 +97,9 @@ pub enum TaskEvent {
     Merge,
     /// An admin takes something that was published for what solves it.
     Match,
-    /// Its time is over.
     Expire,
     /// Whoever asked takes it back.
     Cancel,
-    /// An admin ends it.
     Withdraw,
     /// Whoever asked does not take what was handed in.
     Reject,
@@ -115,17 +108,13 @@ pub enum TaskEvent {
 /// Why a step cannot be taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaskRefusal {
-    /// It is not open.
     NotOpen,
-    /// Nobody works on it.
     NotClaimed,
     /// Others wait for this part, or it has parts that others work on.
     NotReleasable,
     /// Its parts have to be completed instead.
     IsDecomposed,
-    /// Nothing was handed in.
     NotCompleted,
-    /// It is over.
     Over,
 }
 
@@ -169,7 +158,6 @@ pub fn step(task: TaskState, step: TaskEvent) -> Result<TaskStatus, TaskRefusal>
 pub struct RewardRequirement {
     /// From so many milli-credits up.
     pub amount: i64,
-    /// It takes this reputation.
     pub reputation: f64,
 }
 
@@ -215,7 +203,7 @@ pub fn check_promise(deadline: i64, expires_at: i64, now: i64) -> Result<(), Com
     if ahead < SHORTEST_PROMISE_MS {
         return Err(CommitmentError::TooSoon);
     }
-    if ahead > LONGEST_PROMISE_MS {
+    if ahead > MAX_PROMISE_MS {
         return Err(CommitmentError::TooLate);
     }
     if deadline > expires_at { Err(CommitmentError::AfterExpiry) } else { Ok(()) }
@@ -325,10 +313,10 @@ mod tests {
     fn a_promise_lies_between_five_minutes_and_a_day_and_before_the_end() {
         let (now, end) = (1_000_000, 1_000_000 + 48 * 3_600_000);
         assert_eq!(check_promise(now + SHORTEST_PROMISE_MS, end, now), Ok(()));
-        assert_eq!(check_promise(now + LONGEST_PROMISE_MS, end, now), Ok(()));
+        assert_eq!(check_promise(now + MAX_PROMISE_MS, end, now), Ok(()));
         assert_eq!(check_promise(now + SHORTEST_PROMISE_MS - 1, end, now), Err(CommitmentError::TooSoon));
         assert_eq!(check_promise(i64::MIN, end, now), Err(CommitmentError::TooSoon));
-        assert_eq!(check_promise(now + LONGEST_PROMISE_MS + 1, end, now), Err(CommitmentError::TooLate));
+        assert_eq!(check_promise(now + MAX_PROMISE_MS + 1, end, now), Err(CommitmentError::TooLate));
         assert_eq!(check_promise(now + 600_000, now + 599_999, now), Err(CommitmentError::AfterExpiry));
     }
 }

@@ -4,7 +4,7 @@ use crate::hash::sha3_hex;
 use std::collections::HashSet;
 
 /// Longer names are cut: file systems allow 255 bytes, with the ending.
-const LONGEST: usize = 160;
+const MAX_LEN: usize = 160;
 
 /// Gives each chain of a bundle a name of its own.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl ChainNames {
         let mut name = String::new();
         for c in whole.chars() {
             let safe = c.is_alphanumeric() || "-_.".contains(c);
-            if name.len() + c.len_utf8() > LONGEST {
+            if name.len() + c.len_utf8() > MAX_LEN {
                 break;
             }
             name.push(if safe { c } else { '_' });

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(super) type RecordKeyFn = dyn Fn(&ExactJson) -> Option<String>;
 
 /// A checkpoint file larger than this is none.
-const LONGEST_CHECKPOINT: u64 = 256 << 20;
+const MAX_CHECKPOINT_LEN: u64 = 256 << 20;
 
 /// Where the checkpoint file of a chain lies: `<session>.checkpoint.json` beside `<session>.db`.
 pub fn checkpoint_of(chain: &Path) -> PathBuf {
@@ -172,7 +172,7 @@ fn visit_after(
 fn done(checkpoint: &Path) -> Vec<String> {
     let mut bytes = Vec::new();
     let read = match capsid_disk::files::open(checkpoint) {
-        Ok(Some(file)) => file.take(LONGEST_CHECKPOINT).read_to_end(&mut bytes),
+        Ok(Some(file)) => file.take(MAX_CHECKPOINT_LEN).read_to_end(&mut bytes),
         _ => return Vec::new(),
     };
     let content = read.ok().and_then(|_| parse_lossy(&bytes).ok()).unwrap_or_default();

@@ -14,7 +14,7 @@ const OLDEST_SQLITE: i32 = 3_051_003;
 /// How long one process waits for another: hooks of one session fire at the same moment.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// No record is longer than this, in bytes; a longer one is refused instead of filling the memory.
-const LONGEST_VALUE: i32 = 256 << 20;
+const MAX_VALUE_LEN: i32 = 256 << 20;
 
 /// What a failed operation on the database at `path` means to the user.
 pub(super) fn problem(action: &str, path: &Path, error: &Error) -> Problem {
@@ -101,7 +101,7 @@ fn refuse_triggers(path: &Path, connection: &Connection) -> Result<()> {
 
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.busy_handler(Some(wait))?;
-    connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+    connection.set_limit(rusqlite::limits::Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_LEN)?;
     Ok(())
 }
 

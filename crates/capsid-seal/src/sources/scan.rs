@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 /// No value is longer than this, in bytes; a longer one is refused instead of filling the memory.
-const LONGEST_VALUE: usize = 256 << 20;
+const MAX_VALUE_LEN: usize = 256 << 20;
 
 /// A place in a JSON file.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl FileScanner {
             let (used, done) = end.find(buffer);
             text.extend_from_slice(&buffer[..used]);
             self.input.consume(used);
-            if text.len() > LONGEST_VALUE {
+            if text.len() > MAX_VALUE_LEN {
                 return Err(self.broken("one of its values is longer than 256 MB"));
             }
             if done {

@@ -15,9 +15,7 @@ use capsid_model::time::Time;
 pub struct AdminAction<'a> {
     /// `operator` or `user:…`.
     pub actor: &'a str,
-    /// Why.
     pub reason: Option<&'a str>,
-    /// When.
     pub now: Time,
 }
 
@@ -39,9 +37,7 @@ impl AdminAction<'_> {
 pub enum NodeStatus {
     /// Nothing is held against it.
     Active,
-    /// It may not publish.
     Quarantined,
-    /// It may do nothing.
     Banned,
 }
 
@@ -190,19 +186,15 @@ pub fn list_users(tx: &mut dyn Tx, banned: Option<bool>, limit: i64) -> Result<V
 /// A node in a list of its owner or an operator.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AdminNodeRow {
-    /// Its id.
     pub node_id: String,
     /// A name it gave itself.
     pub name: Option<String>,
-    /// active, quarantined or banned.
     pub status: String,
-    /// none, issued or bound.
     pub secret_state: String,
     /// The account that owns it.
     pub owner: Option<String>,
     /// 0 to 100.
     pub reputation: f64,
-    /// Whether an operator set the reputation.
     pub reputation_set: bool,
     /// Why the hub holds something against it.
     pub flag: Option<String>,
@@ -214,9 +206,7 @@ pub struct AdminNodeRow {
     pub created_at: i64,
     /// When the hub last heard of it.
     pub last_seen_at: i64,
-    /// When it was claimed.
     pub claimed_at: Option<i64>,
-    /// Milli-credits.
     pub balance: i64,
 }
 
@@ -272,19 +262,14 @@ pub fn list_nodes(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<V
 /// An asset in a list of an operator.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct AdminAssetRow {
-    /// Its id.
     pub asset_id: AssetId,
-    /// Gene, Capsule or EvolutionEvent.
     pub asset_type: String,
-    /// Where it stands.
     pub status: String,
-    /// Who published it.
     pub node_id: String,
     /// 0 to 100.
     pub gdi: f64,
     /// Why it is held or warned of.
     pub safety: Option<String>,
-    /// When it was published.
     pub created_at: i64,
 }
 

@@ -7,7 +7,7 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
 /// The most keys that an account has at a time.
-pub const MOST: i64 = 5;
+pub const MAX: i64 = 5;
 /// The time of the last use is kept this roughly, so that a busy key is not a busy row.
 const USE_STEP_MS: i64 = 60_000;
 
@@ -20,7 +20,6 @@ pub struct ApiKeyRow {
     pub name: String,
     /// How it begins and ends.
     pub hint: String,
-    /// When it was made.
     pub created_at: i64,
     /// When it was last shown, to the minute.
     pub last_used_at: Option<i64>,
@@ -33,7 +32,7 @@ pub fn add(tx: &mut dyn Tx, user: &UserRow, key: &ApiKeyRow, text: &str, now: Ti
         "SELECT COUNT(*) FROM api_keys WHERE user_id = $1 AND revoked_at IS NULL",
         params![&user.user_id],
     )?;
-    if live >= MOST {
+    if live >= MAX {
         return Ok(false);
     }
     tx.run(

@@ -15,7 +15,6 @@ pub const VALID_MS: i64 = 24 * 3_600_000;
 pub struct ClaimCodeRow {
     /// `XXXX-XXXX`.
     pub code: String,
-    /// The node it is for.
     pub node_id: String,
     /// Until when it can be used.
     pub expires_at: i64,
@@ -49,7 +48,6 @@ pub enum NodeClaimOutcome {
     },
     /// There is no such code.
     Unknown,
-    /// Its time is over.
     Expired,
     /// It was used, or the node has an owner.
     Before,

@@ -8,7 +8,7 @@ use capsid_model::time::Time;
 use sha2::{Digest, Sha256};
 
 /// So many failures are let pass …
-pub const MOST: i64 = 5;
+pub const MAX: i64 = 5;
 /// … in this time; afterwards nothing is tried for as long.
 pub const WINDOW_MS: i64 = 15 * 60_000;
 
@@ -39,7 +39,7 @@ pub fn begin(tx: &mut dyn Tx, key: &str, now: Time) -> Result<Result<(), i64>> {
         (failures, first) = (0, now.0);
     }
     failures += 1;
-    let blocked = (failures >= MOST).then_some(now.0 + WINDOW_MS);
+    let blocked = (failures >= MAX).then_some(now.0 + WINDOW_MS);
     tx.run(
         "UPDATE login_failures SET failures = $2, first_at = $3, blocked_until = $4 WHERE key = $1",
         params![key, failures, first, blocked],

@@ -21,7 +21,6 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AccountRole {
-    /// Owns nodes and votes.
     User,
     /// May also decide about other people's assets and nodes.
     Admin,
@@ -49,9 +48,7 @@ pub struct UserRow {
     pub user_id: String,
     /// In the form that `capsid_rules::account::email` gives.
     pub email: String,
-    /// What it may do.
     pub role: AccountRole,
-    /// When it was made.
     pub created_at: i64,
     /// Since when it may do nothing.
     pub banned_at: Option<i64>,
@@ -89,7 +86,6 @@ pub struct NewUser {
     pub email: String,
     /// Of the password, as a PHC string.
     pub password_hash: String,
-    /// What it may do.
     pub role: AccountRole,
     /// What it gets to begin with, in milli-credits.
     pub grant: i64,

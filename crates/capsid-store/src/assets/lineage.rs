@@ -8,11 +8,9 @@ use capsid_model::problem::Result;
 /// A node as a point of a drawing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineageNode {
-    /// Its id.
     pub node_id: String,
     /// A name it gave itself.
     pub name: Option<String>,
-    /// active, quarantined or banned.
     pub status: String,
 }
 

@@ -17,7 +17,6 @@ pub const COUNTED: i64 = 10_000;
 /// An asset with what a listing tells of its publisher.
 #[derive(Debug, Clone)]
 pub struct ListedAsset {
-    /// The asset.
     pub asset: AssetRow,
     /// Its publisher's reputation, 0 to 100.
     pub reputation: f64,
@@ -26,11 +25,8 @@ pub struct ListedAsset {
 /// In which order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssetSort {
-    /// The last published first.
     Newest,
-    /// The best score first.
     Ranked,
-    /// The most fetched first.
     MostUsed,
 }
 
@@ -43,11 +39,8 @@ pub struct AssetFilter {
     pub types: Vec<AssetType>,
     /// In this tier; in any but `delisted` when there is none.
     pub tier: Option<&'static str>,
-    /// Published by this node.
     pub node_id: Option<String>,
-    /// Of this chain.
     pub chain_id: Option<String>,
-    /// Of this category.
     pub category: Option<String>,
     /// Whose validation proves so much.
     pub label: Option<ProofLevel>,
@@ -60,7 +53,6 @@ pub struct AssetFilter {
 pub struct ListPosition {
     /// Sequence, score or number of fetches.
     pub key: i64,
-    /// The asset's sequence.
     pub seq: i64,
 }
 
@@ -116,7 +108,7 @@ macro_rules! page {
 
 const NEWEST: [&str; 4] = page!("seq");
 const RANKED: [&str; 4] = page!("gdi");
-const MOST_USED: [&str; 4] = page!("call_count");
+const MAX_USED: [&str; 4] = page!("call_count");
 
 impl ListedAsset {
     fn read(row: &dyn Row) -> Result<Self> {
@@ -160,7 +152,7 @@ pub fn list(
     let texts = match sort {
         AssetSort::Newest => NEWEST,
         AssetSort::Ranked => RANKED,
-        AssetSort::MostUsed => MOST_USED,
+        AssetSort::MostUsed => MAX_USED,
     };
     let (way, value) = filter.plan();
     let [plain, ..] = texts;
@@ -272,13 +264,13 @@ pub fn total(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<(i64, bool)> {
 }
 
 /// How many rows one statement loads.
-pub(crate) const AT_ONCE: usize = 20;
+pub(crate) const BATCH: usize = 20;
 
 /// Sixteen to twenty values for a statement with `$1` to `$20`; the last one is repeated where there are fewer.
 pub(crate) fn padded<'a, T>(values: &'a [T], make: impl Fn(&'a T) -> Param<'a>) -> Vec<Param<'a>> {
     let mut params: Vec<Param<'a>> = values.iter().map(&make).collect();
     if let Some(last) = params.last().copied() {
-        params.resize(AT_ONCE, last);
+        params.resize(BATCH, last);
     }
     params
 }
@@ -286,7 +278,7 @@ pub(crate) fn padded<'a, T>(values: &'a [T], make: impl Fn(&'a T) -> Param<'a>) 
 /// Assets by their sequence, in the order that is asked for.
 pub fn by_seq(tx: &mut dyn Tx, seqs: &[i64]) -> Result<Vec<ListedAsset>> {
     let mut found = HashMap::with_capacity(seqs.len());
-    for some in seqs.chunks(AT_ONCE) {
+    for some in seqs.chunks(BATCH) {
         tx.each(
             listed!(
                 "WHERE a.seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)"
@@ -304,7 +296,7 @@ pub fn by_seq(tx: &mut dyn Tx, seqs: &[i64]) -> Result<Vec<ListedAsset>> {
 /// Assets by their ids, in the order that is asked for. Those that are not there are left out.
 pub fn by_id(tx: &mut dyn Tx, ids: &[AssetId]) -> Result<Vec<ListedAsset>> {
     let mut found = HashMap::with_capacity(ids.len());
-    for some in ids.chunks(AT_ONCE) {
+    for some in ids.chunks(BATCH) {
         let read = &mut |row: &dyn Row| {
             let listed = ListedAsset::read(row)?;
             found.insert(listed.asset.asset_id, listed);
@@ -328,7 +320,7 @@ pub fn by_id(tx: &mut dyn Tx, ids: &[AssetId]) -> Result<Vec<ListedAsset>> {
 /// The bodies of assets by their sequence, byte for byte.
 pub fn bodies(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
     let mut found = HashMap::with_capacity(seqs.len());
-    for some in seqs.chunks(AT_ONCE) {
+    for some in seqs.chunks(BATCH) {
         let read = &mut |row: &dyn Row| {
             found.insert(row.int(0)?, row.string(1)?);
             Ok(())
@@ -349,7 +341,7 @@ pub fn bodies(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
 /// The bodies of the genes that capsules first came with, by the sequence of the capsule.
 pub fn bodies_of_genes(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
     let mut found = HashMap::with_capacity(seqs.len());
-    for some in seqs.chunks(AT_ONCE) {
+    for some in seqs.chunks(BATCH) {
         tx.each(
             "SELECT c.seq, g.body FROM assets c JOIN bundles b ON b.bundle_id = c.bundle_id
              JOIN assets g ON g.asset_id = b.gene_id
@@ -479,13 +471,9 @@ pub fn chain(tx: &mut dyn Tx, chain_id: &str, except: i64, limit: usize) -> Resu
 /// A bundle that an asset came in.
 #[derive(Debug, Clone)]
 pub struct BundleRow {
-    /// Its id.
     pub bundle_id: String,
-    /// The strategy.
     pub gene: AssetId,
-    /// Its proven use.
     pub capsule: AssetId,
-    /// How it came about.
     pub event: Option<AssetId>,
 }
 

@@ -21,19 +21,14 @@ pub struct AssetRow {
     pub seq: i64,
     /// The hash of its content.
     pub asset_id: AssetId,
-    /// What it is.
     pub asset_type: AssetType,
-    /// Where it stands.
     pub status: AssetStatus,
     /// featured, normal, observation or delisted.
     pub trust_tier: String,
-    /// Who published it.
     pub node_id: String,
     /// The first bundle it came in.
     pub bundle_id: String,
-    /// When it was published.
     pub created_at: i64,
-    /// When it was promoted.
     pub promoted_at: Option<i64>,
     /// When it was last of use.
     pub last_activity_at: i64,
@@ -49,23 +44,16 @@ pub struct AssetRow {
     pub reuse_count: i64,
     /// How often somebody looked at it.
     pub view_count: i64,
-    /// Votes for it.
     pub upvotes: i64,
-    /// Votes against it.
     pub downvotes: i64,
     /// Its score in hundredths of a point.
     pub gdi: i64,
-    /// The score's mean track.
     pub gdi_mean: f64,
     /// The first dimension of the score.
     pub gdi_intrinsic: f64,
-    /// The second.
     pub gdi_usage: f64,
-    /// The third.
     pub gdi_social: f64,
-    /// The fourth.
     pub gdi_freshness: f64,
-    /// When it was scored.
     pub scored_at: i64,
     /// The part of a listing that never changes, as JSON members without braces.
     pub card: String,

@@ -12,7 +12,6 @@ pub const TOGETHER: usize = 32;
 /// One table and how its rows are read and written.
 #[derive(Debug)]
 pub struct TableSchema {
-    /// Its name.
     pub name: String,
     /// Its columns, in the order of the schema.
     pub columns: Vec<ColumnSchema>,
@@ -22,9 +21,7 @@ pub struct TableSchema {
     pub open_cursor: String,
     /// The next rows of that cursor.
     pub fetch_cursor: String,
-    /// Ends that cursor.
     pub close_cursor: String,
-    /// Writes one row.
     pub insert: String,
     /// Writes [`TOGETHER`] rows.
     pub insert_many: String,
@@ -38,9 +35,7 @@ pub struct TableSchema {
 /// One column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnSchema {
-    /// Its name.
     pub name: String,
-    /// What it holds.
     pub kind: ColumnKind,
     /// Whether the database counts it up by itself, or it points to such a number.
     pub counted: bool,
@@ -49,26 +44,20 @@ pub struct ColumnSchema {
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// A whole number.
     Int,
     /// A number with a fraction.
     Real,
-    /// A text.
     Text,
-    /// Bytes.
     Blob,
 }
 
 /// A value of any column, on its way from one database to another.
 #[derive(Debug, Clone)]
 pub enum CellValue {
-    /// A whole number.
     Int(Option<i64>),
     /// A number with a fraction.
     Real(Option<f64>),
-    /// A text.
     Text(Option<String>),
-    /// Bytes.
     Blob(Option<Vec<u8>>),
 }
 

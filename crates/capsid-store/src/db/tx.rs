@@ -5,7 +5,6 @@ use capsid_model::problem::Result;
 /// The two databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// One file, one hub.
     Sqlite,
     /// A server that several hubs may share.
     Postgres,
@@ -18,9 +17,7 @@ pub enum Param<'a> {
     Int(Option<i64>),
     /// A number with a fraction.
     Real(Option<f64>),
-    /// A text.
     Text(Option<&'a str>),
-    /// Bytes.
     Blob(Option<&'a [u8]>),
 }
 

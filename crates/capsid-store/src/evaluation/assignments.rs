@@ -18,9 +18,9 @@ const AWAY_AFTER_MS: i64 = 30 * 60_000;
 /// A validator that let an assignment expire is not asked about the same asset for so long.
 const ASK_AGAIN_MS: i64 = 6 * 3_600_000;
 /// The most that a validator is asked for at a time.
-const MOST_OPEN: i64 = 20;
+const MAX_OPEN: i64 = 20;
 /// How many a validator gets that comes to ask. Today's clients do two at a time.
-const AT_ONCE: usize = 2;
+const ASSIGNED_PER_REQUEST: usize = 2;
 /// How many candidates are looked at in one transaction.
 const BATCH: i64 = 50;
 
@@ -29,7 +29,6 @@ const BATCH: i64 = 50;
 pub struct AssignmentTerms {
     /// How many validators are asked about one asset.
     pub validators: usize,
-    /// How long they have.
     pub valid_ms: i64,
     /// What task ids and nonces are made of: nobody else may know it.
     pub chance: [u8; 32],
@@ -38,7 +37,6 @@ pub struct AssignmentTerms {
 /// What a validator shows to prove that it was asked.
 #[derive(Debug, Clone)]
 pub struct AssignmentTicket {
-    /// The assignment.
     pub task_id: String,
     /// What only the one who was asked knows.
     pub nonce: String,
@@ -49,15 +47,12 @@ pub struct AssignmentTicket {
 /// What a validator is asked to do.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Assignment {
-    /// Its id.
     pub task_id: String,
     /// To be sent back with the report.
     pub nonce: String,
-    /// What it is about.
     pub target_asset_id: AssetId,
     /// What is to be run.
     pub validation_commands: Vec<String>,
-    /// Until when, in milliseconds.
     #[serde(skip)]
     pub expires_at: i64,
 }
@@ -88,10 +83,10 @@ pub fn poll(tx: &mut dyn Tx, node: &NodeRow, terms: &AssignmentTerms, now: Time)
     let open = open_for(tx, &node.node_id, now)?;
     let staked =
         tx.exists("SELECT 1 FROM stakes WHERE node_id = $1 AND status = 'active'", params![&node.node_id])?;
-    if open.len() >= AT_ONCE || !staked || node.status != "active" {
+    if open.len() >= ASSIGNED_PER_REQUEST || !staked || node.status != "active" {
         return Ok(open);
     }
-    let wanted = AT_ONCE - open.len();
+    let wanted = ASSIGNED_PER_REQUEST - open.len();
     if assign_to(tx, node, wanted, terms, now)? == 0 {
         return Ok(open);
     }
@@ -192,7 +187,7 @@ fn validators(tx: &mut dyn Tx, now: Time) -> Result<Vec<ValidatorCandidate>> {
             FROM stakes s JOIN nodes n ON n.node_id = s.node_id
             WHERE s.status = 'active' AND n.status = 'active' AND n.last_seen_at > $1) v
          WHERE v.open < $2 ORDER BY v.open, v.node_id LIMIT 200",
-        params![now.0 - AWAY_AFTER_MS, MOST_OPEN],
+        params![now.0 - AWAY_AFTER_MS, MAX_OPEN],
         |row| Ok(ValidatorCandidate { node_id: row.string(0)?, owner: row.string(1)?, open: row.int(2)? }),
     )
 }
@@ -264,7 +259,7 @@ fn cover(
     validators.sort_by(|a, b| a.open.cmp(&b.open).then_with(|| a.node_id.cmp(&b.node_id)));
     for validator in validators.iter_mut() {
         let own = validator.node_id == candidate.node_id || validator.owner == candidate.owner;
-        if made as usize >= missing || validator.open >= MOST_OPEN {
+        if made as usize >= missing || validator.open >= MAX_OPEN {
             break;
         }
         if own || heard.contains(&validator.owner) || !rested(&validator.node_id) {

@@ -17,11 +17,8 @@ use capsid_rules::lifecycle::AssetEvent;
 /// What can be decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AssetDecision {
-    /// It is good.
     Accept,
-    /// It is not.
     Reject,
-    /// It may be harmful.
     Quarantine,
 }
 
@@ -60,7 +57,6 @@ pub enum DecisionWeight {
     Own,
     /// A vote of this weight: the node has a stake or a good reputation.
     Validator(f64),
-    /// Nothing.
     Other,
 }
 

@@ -15,7 +15,6 @@ use capsid_rules::lifecycle::{AssetChangeRefusal, AssetEvent, AssetStatus, Asset
 /// How a change went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StatusChangeOutcome {
-    /// It was made.
     Done {
         /// The status before.
         from: AssetStatus,

@@ -11,29 +11,20 @@ use capsid_model::problem::Result;
 pub struct ReportRow {
     /// Its place in the order of arrival.
     pub seq: i64,
-    /// Its id.
     pub report_id: String,
-    /// What it is about.
     pub asset_id: AssetId,
-    /// Who reported.
     pub node_id: String,
-    /// Whether everything passed.
     pub overall_ok: bool,
-    /// How much it weighs.
     pub weight: f64,
-    /// self, assigned or unsolicited.
     pub label: String,
     /// The surroundings it ran in.
     pub env_fingerprint_key: Option<String>,
-    /// Commands that passed.
     pub commands_passed: Option<i64>,
-    /// Commands that ran.
     pub commands_total: Option<i64>,
     /// How well it was reproduced, 0 to 1.
     pub reproduction_score: Option<f64>,
     /// What kind of failure it was.
     pub failure_class: Option<String>,
-    /// When it arrived.
     pub created_at: i64,
 }
 

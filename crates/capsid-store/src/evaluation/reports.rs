@@ -22,11 +22,9 @@ pub struct NewReport {
     pub wanted_id: Option<String>,
     /// The id it gets otherwise.
     pub fresh_id: String,
-    /// Whether everything passed.
     pub overall_ok: bool,
     /// Where it ran, such as `linux_x64`.
     pub env_fingerprint_key: Option<String>,
-    /// How many commands passed.
     pub commands_passed: Option<i64>,
     /// How many commands there were.
     pub commands_total: Option<i64>,
@@ -52,7 +50,6 @@ pub enum ReportTarget {
 /// What became of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReportOutcome {
-    /// It is kept.
     Kept(StoredReport),
     /// There is no such asset.
     AssetNotFound,
@@ -67,17 +64,12 @@ pub enum ReportOutcome {
 /// A report that is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredReport {
-    /// Its id.
     pub report_id: String,
-    /// What it is about.
     pub asset_id: AssetId,
-    /// How much it weighs.
     pub weight: f64,
-    /// self, assigned or unsolicited.
     pub label: &'static str,
     /// What all reports and votes say now.
     pub tally: ConsensusTally,
-    /// Where the asset stands.
     pub status: AssetStatus,
 }
 
@@ -264,17 +256,14 @@ fn replace(
 /// A report as the rules see it, and where it is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightedReport {
-    /// Its row.
     pub seq: i64,
     /// When it was given, or last replaced.
     pub at: i64,
-    /// Who gave it.
     pub node_id: String,
     /// Whether its sender was penalised for it.
     pub outlier: bool,
     /// What it earned, once that is settled.
     pub reward: Option<i64>,
-    /// What it says.
     pub report: ReportVote,
 }
 

@@ -9,15 +9,11 @@ use capsid_model::time::Time;
 /// What a node says of an asset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewRow {
-    /// Its id.
     pub review_id: String,
-    /// What it is about.
     pub asset_id: AssetId,
-    /// Who says so.
     pub node_id: String,
     /// 1 to 5.
     pub rating: i64,
-    /// In words.
     pub content: String,
     /// When it was first said.
     pub created_at: i64,
@@ -28,13 +24,9 @@ pub struct ReviewRow {
 /// In which order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewSort {
-    /// The last written first.
     Newest,
-    /// The first written first.
     Oldest,
-    /// The best rating first.
     RatingHigh,
-    /// The worst rating first.
     RatingLow,
 }
 

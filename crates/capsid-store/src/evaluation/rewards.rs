@@ -15,9 +15,9 @@ use capsid_rules::credits;
 use capsid_rules::lifecycle::AssetType;
 
 /// The most nodes one node is rewarded for bringing in, on one day.
-pub const MOST_REFERRALS_A_DAY: i64 = 10;
+pub const MAX_REFERRALS_A_DAY: i64 = 10;
 /// The same in all.
-pub const MOST_REFERRALS: i64 = 50;
+pub const MAX_REFERRALS: i64 = 50;
 
 /// What this hub rewards, in milli-credits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,6 @@ pub struct RewardRates {
     pub reuse: i64,
     /// The least for a report that the hub asked for and that agrees with the outcome.
     pub report_min: i64,
-    /// The most for it.
     pub report_max: i64,
     /// How many owners must have reported before there is an outcome.
     pub quorum: i64,
@@ -169,8 +168,8 @@ pub fn referred(
         return Ok(());
     }
     let day = now.0.div_euclid(DAY_MS) * DAY_MS;
-    if brought_in(tx, referrer, i64::MIN)? >= MOST_REFERRALS
-        || brought_in(tx, referrer, day)? >= MOST_REFERRALS_A_DAY
+    if brought_in(tx, referrer, i64::MIN)? >= MAX_REFERRALS
+        || brought_in(tx, referrer, day)? >= MAX_REFERRALS_A_DAY
     {
         return Ok(());
     }

@@ -11,9 +11,7 @@ use capsid_model::time::Time;
 pub struct StakeRow {
     /// How much, in milli-credits.
     pub amount: i64,
-    /// active or released.
     pub status: String,
-    /// Since when.
     pub staked_at: i64,
 }
 

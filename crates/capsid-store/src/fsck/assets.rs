@@ -27,7 +27,6 @@ pub(super) struct AssetSource {
     environment: Option<String>,
     /// Whether the index has still to reach it; until then what it fills in of an old asset may be missing.
     is_awaited: bool,
-    /// Of a capsule, the body of its gene.
     gene_body: Option<String>,
 }
 

@@ -51,22 +51,17 @@ pub struct FsckFinding {
 /// What was looked at and what was found.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct FsckReport {
-    /// The first findings.
     pub findings: Vec<FsckFinding>,
     /// How many findings of each code there are in all.
     pub counts: BTreeMap<&'static str, u64>,
     /// How many assets were looked at.
     pub assets: u64,
-    /// How many bundles.
     pub bundles: u64,
-    /// How many nodes.
     pub nodes: u64,
-    /// How many transfers.
     pub transfers: u64,
     /// Assets whose derived values can be mended.
     #[serde(skip)]
     mendable_assets: BTreeSet<AssetId>,
-    /// Nodes likewise.
     #[serde(skip)]
     mendable_nodes: BTreeSet<String>,
 }

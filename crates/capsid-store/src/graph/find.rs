@@ -15,14 +15,14 @@ use serde_json::json;
 use std::collections::{HashMap, HashSet};
 
 /// How many terms of a question are looked up, and how many things for each.
-const MOST_TERMS: usize = 32;
+const MAX_TERMS: usize = 32;
 const PER_TERM: i64 = 500;
 /// How many things are judged by their names.
 const JUDGED: usize = 400;
 /// How many names are made of a question's words, of how many words and phrases, and what may stand between
 /// these.
-const MOST_NAMES: usize = 48;
-const MOST_SINGLE: usize = 8;
+const MAX_NAMES: usize = 48;
+const MAX_SINGLE: usize = 8;
 const JOINTS: [&str; 4] = [" ", "_", "-", ""];
 /// How many texts there are is counted up to here.
 const COUNTED: i64 = 20_000;
@@ -67,7 +67,7 @@ pub fn matching(
 /// The things that share the most and the rarest terms with a question, and how often these occur.
 fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<(TermFrequencies, Vec<i64>)> {
     let asked: Vec<(String, &QueryTerm)> =
-        question.terms.iter().take(MOST_TERMS).map(|asked| (search::encoded(&asked.term), asked)).collect();
+        question.terms.iter().take(MAX_TERMS).map(|asked| (search::encoded(&asked.term), asked)).collect();
     let terms: HashSet<&str> = asked.iter().map(|(term, _)| term.as_str()).collect();
     let mut terms: Vec<&str> = terms.into_iter().collect();
     terms.sort_unstable();
@@ -112,7 +112,7 @@ fn possible_names(question: &SemanticQuestion) -> Vec<String> {
     let mut words: Vec<&str> = Vec::new();
     for asked in &question.terms {
         let list = if asked.term.starts_with("m_") { &mut words } else { &mut phrases };
-        if list.len() < MOST_SINGLE && !list.contains(&asked.word.as_str()) {
+        if list.len() < MAX_SINGLE && !list.contains(&asked.word.as_str()) {
             list.push(&asked.word);
         }
     }
@@ -125,7 +125,7 @@ fn possible_names(question: &SemanticQuestion) -> Vec<String> {
     }
     let mut names: Vec<String> = Vec::new();
     for name in groups.iter().flat_map(|group| JOINTS.map(|joint| group.join(joint))) {
-        if names.len() < MOST_NAMES && !names.contains(&name) {
+        if names.len() < MAX_NAMES && !names.contains(&name) {
             names.push(name);
         }
     }

@@ -21,7 +21,7 @@ pub use ingest::forget::{
     ForgetOutcome, ForgetSelection, ForgetSummary, count_statements_by, forget_statements,
 };
 pub use ingest::list_own::{OwnEntity, OwnGraphCursor, OwnGraphPage, OwnRelation, mine};
-pub use ingest::{IngestOutcome, IngestSummary, MOST_TOLD, ingest};
+pub use ingest::{IngestOutcome, IngestSummary, MAX_TOLD, ingest};
 pub use notes::{EntityNote, notes};
 pub use read::{GraphCounts, counts, degrees, entities, named};
 pub(crate) use rebuild::fill_if_new;
@@ -42,7 +42,6 @@ struct GraphSql {
     forget_things: &'static str,
     forget_words: &'static str,
     forget_relations: &'static str,
-    /// Things by their numbers.
     things: &'static str,
     /// Things by their keys, whatever they are.
     by_key: &'static str,
@@ -86,7 +85,6 @@ pub struct Entity {
     pub id: i64,
     /// signal, error, gene, capsule, event, node, environment, task, or what an ingest calls it.
     pub kind: String,
-    /// Its normalised name.
     pub key: String,
     /// What it is called; of an asset the beginning of its summary, of a node or task its name.
     pub name: String,
@@ -101,11 +99,8 @@ pub struct Entity {
 /// How two things hang together, by whose word.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Relation {
-    /// From this thing.
     pub source: i64,
-    /// In this way.
     pub kind: String,
-    /// To this thing.
     pub target: i64,
     /// `node:…`, `user:…`, or `hub` for what the hub counts.
     pub said_by: String,
@@ -117,7 +112,6 @@ pub struct Relation {
     pub confidence: f64,
     /// How many statements say so.
     pub claims: i64,
-    /// Whether it was ingested.
     pub is_told: bool,
 }
 
@@ -146,18 +140,15 @@ impl Relation {
 /// A step on a way through the graph.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PathStep {
-    /// Where it begins.
     pub from: Entity,
     /// The relation, which may point either way.
     pub relation: Relation,
-    /// Where it ends.
     pub to: Entity,
 }
 
 /// How far and how wide the graph is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WalkBounds {
-    /// How many steps away.
     pub depth: usize,
     /// How many relations of one kind and direction are followed from one thing, the newest first. All that was told
     /// counts as one kind.
@@ -169,7 +160,6 @@ pub struct WalkBounds {
 /// A relation that a walk met.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WalkStep {
-    /// The relation.
     pub relation: Relation,
     /// How many steps away from where the walk began, counted from 1.
     pub depth: usize,
@@ -178,7 +168,6 @@ pub struct WalkStep {
 /// An asset that the graph leads to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RelatedAsset {
-    /// The asset.
     pub asset_id: AssetId,
     /// How strongly; comparable within one question only.
     pub score: f64,

@@ -9,17 +9,14 @@ use serde_json::json;
 /// What somebody told of a thing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EntityNote {
-    /// The thing.
     pub entity: i64,
     /// `node:…` or `user:…`.
     pub said_by: String,
     /// The name as it was told.
     pub name: String,
-    /// A JSON object.
     pub properties: String,
     /// 0 to 1.
     pub confidence: f64,
-    /// When.
     pub said_at: i64,
 }
 
@@ -37,7 +34,7 @@ impl EntityNote {
 }
 
 /// How many notes of one thing are told: the surest, and of equals those that were told first.
-const MOST_NOTES: i64 = 20;
+const MAX_NOTES: i64 = 20;
 
 /// What was told of some things, thing by thing.
 pub fn notes(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<EntityNote>> {
@@ -45,5 +42,5 @@ pub fn notes(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<EntityNote>> {
         return Ok(Vec::new());
     }
     let sql = texts(tx).notes;
-    tx.all(sql, params![&json!(ids).to_string(), MOST_NOTES], EntityNote::read)
+    tx.all(sql, params![&json!(ids).to_string(), MAX_NOTES], EntityNote::read)
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// How much of a summary is a name, in characters.
-const MOST_NAME: usize = 120;
+const MAX_NAME: usize = 120;
 /// How many relations of a thing are counted at most, for each direction, and how many of all things together.
 const COUNTED: usize = 1_000;
 const COUNTED_TOGETHER: usize = 100_000;
@@ -113,10 +113,10 @@ fn name_of_card(card: &str) -> Option<String> {
 }
 
 fn shortened(name: &str) -> String {
-    if name.chars().count() <= MOST_NAME {
+    if name.chars().count() <= MAX_NAME {
         return name.to_owned();
     }
-    let kept: String = name.chars().take(MOST_NAME - 1).collect();
+    let kept: String = name.chars().take(MAX_NAME - 1).collect();
     format!("{}…", kept.trim_end())
 }
 
@@ -172,9 +172,7 @@ pub fn degrees(tx: &mut dyn Tx, ids: &[i64]) -> Result<HashMap<i64, i64>> {
 /// How much there is of each kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct GraphCounts {
-    /// Things by their kind.
     pub entities: BTreeMap<String, i64>,
-    /// Relations by their kind.
     pub relations: BTreeMap<String, i64>,
 }
 

@@ -15,11 +15,9 @@ const TOGETHER: i64 = 200;
 /// What was said again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct RebuildSummary {
-    /// How many statements.
     pub statements: u64,
     /// How many things there are now, those that were told included.
     pub things: u64,
-    /// How many relations.
     pub relations: u64,
 }
 

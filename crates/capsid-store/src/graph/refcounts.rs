@@ -13,19 +13,16 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// How many terms a thing is found by.
-const MOST_WORDS: usize = 24;
+const MAX_WORDS: usize = 24;
 /// How many things or relations go in one statement.
 const TOGETHER: usize = 2_000;
 
 /// How much more often a thing is named.
 pub struct RefcountChange<'a> {
-    /// Its number.
     pub id: i64,
-    /// The thing.
     pub thing: &'a EntityKey,
     /// By statements of the hub.
     pub mentions: i64,
-    /// By what was ingested.
     pub told: i64,
 }
 
@@ -150,7 +147,7 @@ fn titles(tx: &mut dyn Tx, things: &[&EntityKey]) -> Result<HashMap<String, Stri
 /// The terms that a name is found by.
 pub fn terms_of(name: &str) -> Vec<String> {
     let meaning = MeaningTerms::parse(&SearchableText { title: name, ..SearchableText::default() });
-    meaning.terms().into_iter().take(MOST_WORDS).map(str::to_owned).collect()
+    meaning.terms().into_iter().take(MAX_WORDS).map(str::to_owned).collect()
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ pub const DAYS: i64 = 30;
 pub enum GraphUseKind {
     /// A question, or a drawing.
     Query,
-    /// Something was told.
     Ingest,
 }
 
@@ -32,7 +31,6 @@ impl GraphUseKind {
 /// How much somebody used the graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GraphUsage {
-    /// Questions and drawings.
     pub queries: i64,
     /// Calls that told it something.
     pub ingests: i64,

@@ -13,10 +13,10 @@ use std::collections::{HashMap, HashSet};
 /// How often a walk may meet a thing, for each relation that it may bring back.
 const MET_PER_RELATION: usize = 2;
 /// How many relations a walk reads at most, whatever is asked for and whatever there is.
-const MOST_READ: usize = 400_000;
+const MAX_READ: usize = 400_000;
 /// From how many things a walk begins at most, and how many relations of one lane and direction it follows from each.
-const MOST_STARTS: usize = 100;
-const MOST_FAN_OUT: usize = 1_000;
+const MAX_STARTS: usize = 100;
+const MAX_FAN_OUT: usize = 1_000;
 /// From how many things a search for a way goes on together. It looks at so much before it asks whether that is enough.
 const TOGETHER: usize = 20;
 
@@ -28,7 +28,7 @@ fn per_thing(fan_out: usize) -> usize {
 /// How many things a walk may meet: twice as many as there may be relations, and so few that it stays within what may be
 /// read. The relations of each are read twice: on the way, and to be told.
 fn most_met(starts: usize, bounds: WalkBounds) -> usize {
-    let readable = MOST_READ / (2 * per_thing(bounds.fan_out).max(1));
+    let readable = MAX_READ / (2 * per_thing(bounds.fan_out).max(1));
     let wanted = starts.saturating_add(bounds.most.saturating_mul(MET_PER_RELATION));
     wanted.min(readable).max(1)
 }
@@ -38,9 +38,9 @@ pub fn walk(tx: &mut dyn Tx, ids: &[i64], bounds: WalkBounds) -> Result<Vec<Walk
     if ids.is_empty() || bounds.depth == 0 {
         return Ok(Vec::new());
     }
-    let bounds = WalkBounds { fan_out: bounds.fan_out.min(MOST_FAN_OUT), ..bounds };
+    let bounds = WalkBounds { fan_out: bounds.fan_out.min(MAX_FAN_OUT), ..bounds };
     let met = most_met(ids.len(), bounds);
-    let ids = ids.get(..met.min(MOST_STARTS)).unwrap_or(ids);
+    let ids = ids.get(..met.min(MAX_STARTS)).unwrap_or(ids);
     let sql = texts(tx).around;
     let mut relations = HashMap::new();
     tx.each(
@@ -220,7 +220,7 @@ pub fn path(tx: &mut dyn Tx, from: i64, to: i64, bounds: WalkBounds) -> Result<O
         return Ok(None);
     }
     let (mut one, mut other) = (SearchFrontier::at(from), SearchFrontier::at(to));
-    let fan_out = bounds.fan_out.min(MOST_FAN_OUT);
+    let fan_out = bounds.fan_out.min(MAX_FAN_OUT);
     let mut looked_at = 0;
     loop {
         if let Some(middle) = meeting_point(&one, &other) {
@@ -298,7 +298,7 @@ mod tests {
         for (fan_out, starts) in sizes.iter().flat_map(|fan_out| sizes.map(|starts| (*fan_out, starts))) {
             for most in [0, 1, 900, usize::MAX] {
                 let met = most_met(starts, WalkBounds { depth: 3, fan_out, most });
-                assert!(met * 2 * per_thing(fan_out) <= MOST_READ, "{fan_out} {starts} {most}: {met}");
+                assert!(met * 2 * per_thing(fan_out) <= MAX_READ, "{fan_out} {starts} {most}: {met}");
                 assert!(met >= 1);
             }
         }
@@ -366,6 +366,6 @@ mod tests {
             Ok(walk(tx, &all, WalkBounds { depth: 3, fan_out: 25, most: 40 })?.len())
         });
         assert_eq!(found, 40);
-        assert!(read <= (MOST_STARTS + 80) * 50 + 200, "{read} rows");
+        assert!(read <= (MAX_STARTS + 80) * 50 + 200, "{read} rows");
     }
 }

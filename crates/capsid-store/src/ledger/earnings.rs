@@ -50,7 +50,7 @@ pub fn by_source(tx: &mut dyn Tx, account: &str) -> Result<[i64; 8]> {
 }
 
 /// The most bounties that are added up, the newest ones; and the most tasks of swarms that are looked at.
-const MOST_PENDING: i64 = 1000;
+const MAX_PENDING: i64 = 1000;
 
 /// What a node would be paid if all that it handed in, and that nobody has decided on yet, were accepted now.
 pub fn pending(tx: &mut dyn Tx, node_id: &str, terms: &SettlementTerms) -> Result<i64> {
@@ -68,7 +68,7 @@ fn single_payee(tx: &mut dyn Tx, node_id: &str, terms: &SettlementTerms) -> Resu
         "SELECT b.amount, b.source FROM bounties b JOIN tasks w ON w.task_id = b.task_id
          WHERE b.matched_node = $1 AND b.status = 'matched' AND w.decomposed_at IS NULL
          ORDER BY b.seq DESC LIMIT $2",
-        params![node_id, MOST_PENDING],
+        params![node_id, MAX_PENDING],
         |row| Ok(terms.net(row.int(0)?, row.text(1)?)),
     )
 }
@@ -105,7 +105,7 @@ fn in_swarms(tx: &mut dyn Tx, node_id: &str, terms: &SettlementTerms) -> Result<
          WHERE b.status = 'matched' AND b.bounty_id IN (SELECT t.bounty_id FROM tasks t WHERE t.claimed_by = $1
             AND (t.parent_task_id IS NOT NULL OR t.decomposed_at IS NOT NULL) ORDER BY t.seq DESC LIMIT $2)
          ORDER BY p.seq",
-        params![node_id, MOST_PENDING],
+        params![node_id, MAX_PENDING],
         &mut |row| {
             let swarm = swarms.entry(row.string(0)?).or_default();
             swarm.net = terms.net(row.int(1)?, row.text(2)?);

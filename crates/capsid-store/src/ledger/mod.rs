@@ -19,11 +19,8 @@ pub const HUB: &str = "hub";
 pub struct Transfer<'a> {
     /// What it is for; the same cause moves money once.
     pub reference: &'a str,
-    /// grant, stake, reward, …
     pub kind: &'a str,
-    /// Who pays.
     pub from: &'a str,
-    /// Who is paid.
     pub to: &'a str,
     /// Milli-credits, more than zero.
     pub amount: i64,
@@ -32,7 +29,6 @@ pub struct Transfer<'a> {
 /// How a transfer went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransferOutcome {
-    /// It was made.
     Done,
     /// It had been made before.
     AlreadyDone,
@@ -68,11 +64,8 @@ pub fn balance(tx: &mut dyn Tx, account: &str) -> Result<i64> {
 pub struct TransferRow {
     /// What kind of movement it was.
     pub kind: String,
-    /// Who paid.
     pub from: String,
-    /// Who was paid.
     pub to: String,
-    /// Milli-credits.
     pub amount: i64,
 }
 

@@ -10,7 +10,6 @@ use capsid_rules::credits;
 /// Which entries.
 #[derive(Debug, Clone)]
 pub struct StatementFilter {
-    /// Of which account.
     pub account: String,
     /// Only entries before this one.
     pub before: i64,
@@ -32,11 +31,8 @@ impl StatementFilter {
 pub struct StatementLine {
     /// Its place in the order of all entries.
     pub seq: i64,
-    /// When.
     pub at: i64,
-    /// What kind of movement.
     pub kind: String,
-    /// What it was for.
     pub reference: String,
     /// What came in, or less than zero for what went out.
     pub delta: i64,

@@ -7,7 +7,6 @@ use capsid_model::problem::Result;
 /// What others see of a node.
 #[derive(Debug, Clone)]
 pub struct NodeListRow {
-    /// Its id.
     pub node_id: String,
     /// A name it gave itself.
     pub name: Option<String>,
@@ -17,21 +16,15 @@ pub struct NodeListRow {
     pub reputation: f64,
     /// Points that were taken off, as of `penalty_at`.
     pub penalty: f64,
-    /// When they were counted.
     pub penalty_at: i64,
     /// How often something of it was quarantined.
     pub strikes: i64,
     /// Until when it may not publish.
     pub cooldown_until: Option<i64>,
-    /// Bundles it published.
     pub published: i64,
-    /// Those that were promoted.
     pub promoted: i64,
-    /// Those that were rejected.
     pub rejected: i64,
-    /// Those that it withdrew.
     pub revoked: i64,
-    /// active, quarantined or banned.
     pub status: String,
     /// Whether an account owns it.
     pub claimed: bool,
@@ -77,7 +70,6 @@ macro_rules! public {
 /// In which order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeSort {
-    /// The best reputation first.
     Reputation,
     /// The last that came first.
     Newest,
@@ -90,7 +82,6 @@ pub enum NodeSort {
 pub struct NodePosition {
     /// The value that the list is ordered by.
     pub key: f64,
-    /// The node's id.
     pub node_id: String,
 }
 

@@ -15,7 +15,6 @@ use subtle::ConstantTimeEq;
 /// A node as the hub knows it.
 #[derive(Debug, Clone)]
 pub struct NodeRow {
-    /// Its id.
     pub node_id: String,
     /// Whether it has a secret, and whether that was ever shown.
     pub secret_state: SecretState,
@@ -28,7 +27,6 @@ pub struct NodeRow {
     pub device_id: Option<String>,
     /// The account that claimed it.
     pub owner: Option<String>,
-    /// active, quarantined or banned.
     pub status: String,
     /// Until when it may not publish.
     pub cooldown_until: Option<i64>,
@@ -182,7 +180,6 @@ pub struct NodeProfileUpdate {
     pub referrer: Option<String>,
     /// The machine; the first one sticks.
     pub device_id: Option<String>,
-    /// Its surroundings, as JSON.
     pub env_fingerprint: Option<String>,
     /// How many genes it has.
     pub gene_count: Option<i64>,

@@ -12,7 +12,6 @@ pub const KEPT_DAYS: i64 = 730;
 /// A reputation at a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReputationPoint {
-    /// When, in milliseconds.
     pub at: i64,
     /// 0 to 100.
     pub score: f64,
@@ -23,7 +22,6 @@ pub struct ReputationPoint {
 pub struct ReputationState {
     /// As it was worked out.
     pub computed: f64,
-    /// What an operator set.
     pub set: Option<f64>,
 }
 

@@ -20,7 +20,6 @@ pub struct EventRow {
     pub kind: String,
     /// What it says, as JSON.
     pub payload: String,
-    /// When it happened.
     pub created_at: i64,
     /// Until when it is told.
     pub expires_at: i64,
@@ -41,11 +40,9 @@ impl EventRow {
 /// How a node is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventChannel {
-    /// By server-sent events.
     Stream,
     /// By a request that waits.
     Poll,
-    /// In the answer to a heartbeat.
     Heartbeat,
 }
 

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 /// How long a message waits.
 pub const KEPT_MS: i64 = 30 * 24 * 3_600_000;
 /// How many messages may wait for one node.
-pub const MOST_WAITING: i64 = 1000;
+pub const MAX_WAITING: i64 = 1000;
 
 /// How many bytes a node may send on one day.
 pub const BYTES_A_DAY: i64 = 64 * 1024 * 1024;
@@ -20,19 +20,15 @@ const DAY_MS: i64 = 24 * 3_600_000;
 pub struct MailboxMessageRow {
     /// Its place in the order of all messages.
     pub seq: i64,
-    /// Its id.
     pub message_id: String,
     /// What it is, such as `dm`.
     pub kind: String,
     /// What it says, as JSON.
     pub payload: String,
-    /// low, normal or high.
     pub priority: String,
     /// The message that it answers.
     pub ref_id: Option<String>,
-    /// When it was left.
     pub created_at: i64,
-    /// Until when it waits.
     pub expires_at: Option<i64>,
 }
 
@@ -56,13 +52,11 @@ impl MailboxMessageRow {
 pub struct NewMailboxMessage<'a> {
     /// Its id, unique among all messages.
     pub message_id: &'a str,
-    /// Who it is for.
     pub node_id: &'a str,
     /// What it is, such as `dm`.
     pub kind: &'a str,
     /// What it says, as JSON.
     pub payload: &'a str,
-    /// low, normal or high.
     pub priority: &'a str,
     /// The message that it answers.
     pub ref_id: Option<&'a str>,
@@ -127,13 +121,11 @@ pub fn acknowledge(tx: &mut dyn Tx, node_id: &str, message_id: &str, now: Time) 
 /// What a node sends: an id, and what makes it another message than one with the same id.
 #[derive(Debug, Clone)]
 pub struct MailboxMessageKey {
-    /// The sender.
     pub node_id: String,
     /// The sender's own id for it.
     pub message_id: String,
     /// The hash of its type and payload.
     body_hash: [u8; 32],
-    /// How large it is.
     bytes: i64,
 }
 
@@ -158,7 +150,6 @@ impl MailboxMessageKey {
 pub enum MailboxLookup {
     /// Nothing: it has to be done.
     New,
-    /// It was answered so.
     Answered(String),
     /// Its id was used for another body.
     Other,

@@ -12,14 +12,13 @@ use capsid_rules::credits;
 use serde_json::{Map, Value};
 
 /// How much of a task's signals is told.
-const MOST_SIGNALS: usize = 500;
+const MAX_SIGNALS: usize = 500;
 
 /// Something to be told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeNotice {
     /// What it is, such as `task_assigned`.
     pub kind: &'static str,
-    /// What it says.
     pub payload: Map<String, Value>,
 }
 
@@ -32,7 +31,7 @@ impl NodeNotice {
         put("task_id", task.task_id.clone().into());
         put("title", task.title.clone().into());
         // Many may be told, and whoever wants to know more looks at the task.
-        put("signals", cut(&task.signals, MOST_SIGNALS).into());
+        put("signals", cut(&task.signals, MAX_SIGNALS).into());
         put("bounty_id", task.bounty_id.clone().into());
         put("bounty_amount", credits::to_decimal(task.amount).into());
         put("min_reputation", task.min_reputation.into());

@@ -4,7 +4,7 @@ use crate::db::tx::{Row, Tx};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::retries::MOST_DEATHS;
+use capsid_rules::retries::MAX_DEATHS;
 
 /// How long a replaced secret is still used beside the new one.
 pub const OLD_SECRET_MS: i64 = 24 * 3_600_000;
@@ -16,19 +16,15 @@ pub const TOO_MANY_DEATHS: &str = "too_many_failures";
 /// A node's webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookRow {
-    /// The node.
     pub node_id: String,
-    /// Where it is called.
     pub url: String,
     /// Deliveries in a row that were given up.
     pub deaths: i64,
     /// Since when it is switched off.
     pub disabled_at: Option<i64>,
-    /// Why it is.
     pub disabled_reason: Option<String>,
     /// Until when the secret before the present one is still used.
     pub old_until: Option<i64>,
-    /// When it was registered.
     pub created_at: i64,
     /// When it was last changed.
     pub updated_at: i64,
@@ -169,7 +165,7 @@ pub(crate) fn died(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {
     tx.run(
         "UPDATE webhooks SET disabled_at = $2, disabled_reason = $3, updated_at = $2
          WHERE node_id = $1 AND disabled_at IS NULL AND deaths >= $4",
-        params![node_id, now, TOO_MANY_DEATHS, MOST_DEATHS],
+        params![node_id, now, TOO_MANY_DEATHS, MAX_DEATHS],
     )?;
     Ok(())
 }

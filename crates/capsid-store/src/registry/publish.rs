@@ -18,7 +18,6 @@ use capsid_rules::lifecycle::{AssetStatus, AssetType};
 pub struct NewAsset {
     /// Its id, which was verified.
     pub asset_id: AssetId,
-    /// What it is.
     pub asset_type: AssetType,
     /// The part of a listing that never changes.
     pub card: String,
@@ -28,7 +27,6 @@ pub struct NewAsset {
     pub traits: AssetTraits,
     /// What it means, as a line.
     pub meaning: String,
-    /// Where it was made.
     pub environment: Option<String>,
 }
 
@@ -56,11 +54,8 @@ impl NewAsset {
 pub struct NewBundle {
     /// Follows from the ids of gene and capsule.
     pub bundle_id: String,
-    /// The strategy.
     pub gene: NewAsset,
-    /// Its proven use.
     pub capsule: NewAsset,
-    /// How it came about.
     pub event: Option<NewAsset>,
     /// The state it enters in: candidate, rejected or quarantined.
     pub status: AssetStatus,
@@ -70,18 +65,14 @@ pub struct NewBundle {
     pub gene_held: bool,
     /// What the capsule says, for finding near duplicates.
     pub sketch: TextSketch,
-    /// The hub's receipt.
     pub receipt_id: String,
 }
 
 /// An asset of a bundle as it now stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedAsset {
-    /// Which.
     pub asset_id: AssetId,
-    /// What it is.
     pub asset_type: AssetType,
-    /// Where it stands.
     pub status: AssetStatus,
     /// Its score in hundredths of a point.
     pub gdi: i64,
@@ -92,7 +83,6 @@ pub struct PublishedAsset {
 /// What became of a bundle.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PublishOutcome {
-    /// It is kept.
     Kept {
         /// In this state.
         status: AssetStatus,

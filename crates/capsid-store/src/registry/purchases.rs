@@ -11,7 +11,6 @@ use capsid_rules::work::bounties::commission;
 /// What a full asset costs, and what the hub keeps of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AssetPrice {
-    /// Milli-credits.
     pub amount: i64,
     /// In thousandths of a percent.
     pub commission_milli: i64,
@@ -20,16 +19,13 @@ pub struct AssetPrice {
 /// Something to be bought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PurchaseItem {
-    /// The asset.
     pub asset_id: AssetId,
-    /// Who published it.
     pub publisher: String,
 }
 
 /// How buying went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PurchaseOutcome {
-    /// It is paid for.
     Done {
         /// What was charged now, in milli-credits.
         charged: i64,

@@ -16,11 +16,8 @@ const DAY_MS: i64 = 86_400_000;
 /// Fetches of one asset by one node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchCount {
-    /// Who fetched.
     pub node_id: String,
-    /// What was fetched.
     pub asset_id: AssetId,
-    /// How often.
     pub calls: i64,
 }
 

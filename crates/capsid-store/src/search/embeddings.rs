@@ -5,7 +5,7 @@
 //! given out in the order in which they can be seen: a hub that asks for what is new since a number misses nothing.
 
 use crate::assets::id::AssetId;
-use crate::assets::list::{AT_ONCE, padded};
+use crate::assets::list::{BATCH, padded};
 use crate::db::tx::{Param, Tx};
 use crate::params;
 use crate::{assets, damaged};
@@ -25,7 +25,6 @@ const WINDOW: i64 = 2_000;
 /// What can be compared with each other.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EmbeddingSpace {
-    /// Who made the vectors.
     pub model: String,
     /// How many numbers each has; 0 while nobody knows.
     pub dims: i64,
@@ -34,12 +33,10 @@ pub struct EmbeddingSpace {
 /// How far the assets were walked through.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct EmbeddingProgress {
-    /// What for.
     #[serde(flatten)]
     pub space: EmbeddingSpace,
     /// The place in the order of publication up to which every asset was looked at.
     pub reached: i64,
-    /// When the walk began.
     pub begun_at: i64,
 }
 
@@ -52,7 +49,6 @@ pub fn progress(tx: &mut dyn Tx) -> Result<Option<EmbeddingProgress>> {
 /// Assets that lack an embedding.
 #[derive(Debug, Clone, Default)]
 pub struct EmbeddingStep {
-    /// The assets.
     pub found: Vec<MissingEmbedding>,
     /// Up to here every asset has an embedding once those that were found have one.
     pub reached: i64,
@@ -63,7 +59,6 @@ pub struct EmbeddingStep {
 /// An asset that lacks an embedding.
 #[derive(Debug, Clone)]
 pub struct MissingEmbedding {
-    /// Which one.
     pub id: AssetId,
     /// What its embedding is made of.
     pub text: String,
@@ -203,7 +198,7 @@ pub fn page(tx: &mut dyn Tx, space: &EmbeddingSpace, after: i64, limit: i64) -> 
 /// Vectors by their numbers. Those that are no longer there are left out.
 pub fn vectors(tx: &mut dyn Tx, space: &EmbeddingSpace, seqs: &[i64]) -> Result<Vec<(AssetId, Vec<f32>)>> {
     let mut found = Vec::with_capacity(seqs.len());
-    for some in seqs.chunks(AT_ONCE) {
+    for some in seqs.chunks(BATCH) {
         tx.each(
             "SELECT asset_id, vector FROM embeddings WHERE seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
                 $13, $14, $15, $16, $17, $18, $19, $20)",

@@ -7,7 +7,6 @@ use capsid_rules::meaning::terms::SignalQuery;
 /// Terms that an asset must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TermExpression {
-    /// This term.
     Term(String),
     /// All of these; never empty.
     All(Vec<TermExpression>),

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many assets of each state and type are looked at, the newest first.
 const LOOKED_AT: i64 = 2000;
 /// How many signals are told.
-const MOST_SIGNALS: usize = 50;
+const MAX_SIGNALS: usize = 50;
 /// Signals can be whole logs; longer ones are not told.
-const LONGEST_SIGNAL: usize = 100;
+const MAX_SIGNAL_LEN: usize = 100;
 
 /// Words and how many assets have each, the most frequent first.
 pub type FacetCounts = Vec<(String, i64)>;
@@ -23,15 +23,11 @@ pub type FacetCounts = Vec<(String, i64)>;
 /// What a list could be narrowed down to. Each counts the assets that all other parts of the filter let through.
 #[derive(Debug, Clone, Default)]
 pub struct Facets {
-    /// By type.
     pub types: FacetCounts,
-    /// By status.
     pub statuses: FacetCounts,
-    /// By category.
     pub categories: FacetCounts,
     /// By what the validation proves.
     pub labels: FacetCounts,
-    /// By signal.
     pub signals: FacetCounts,
     /// Whether there are more assets than were looked at, so that there are at least so many.
     pub is_lower_bound: bool,
@@ -86,7 +82,7 @@ pub fn facets(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<Facets> {
         is_lower_bound: more,
         ..Facets::default()
     };
-    facets.signals.truncate(MOST_SIGNALS);
+    facets.signals.truncate(MAX_SIGNALS);
     for status in AssetStatus::ALL {
         let (count, more) = list::total(tx, &AssetFilter { statuses: vec![status], ..filter.clone() })?;
         facets.is_lower_bound |= more;
@@ -100,7 +96,7 @@ pub fn facets(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<Facets> {
 
 /// Each signal of an asset once.
 fn short_signals(seen: &FacetRow) -> BTreeSet<&str> {
-    let short = |signal: &&str| !signal.is_empty() && signal.chars().count() <= LONGEST_SIGNAL;
+    let short = |signal: &&str| !signal.is_empty() && signal.chars().count() <= MAX_SIGNAL_LEN;
     seen.signals.iter().map(|signal| signal.trim()).filter(short).collect()
 }
 

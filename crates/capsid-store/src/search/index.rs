@@ -21,19 +21,13 @@ const VERY_LATE: i64 = 100_000;
 /// What is indexed of an asset.
 #[derive(Debug, Clone)]
 pub struct IndexEntry {
-    /// Its sequence.
     pub seq: i64,
-    /// What it is.
     pub asset_type: AssetType,
-    /// Where it stands.
     pub status: AssetStatus,
-    /// Its score in hundredths.
     pub gdi: i64,
-    /// Its publisher.
     pub node_id: String,
     /// The part of a listing that never changes.
     pub card: String,
-    /// Its kind of change.
     pub category: Option<String>,
     /// What it means, as a line; missing in assets of old that the index has not reached yet.
     pub meaning: Option<String>,

@@ -33,7 +33,7 @@ use std::collections::HashSet;
 /// The most signals of a question that are looked up.
 pub const MAX_SIGNALS: usize = 16;
 /// How many assets that are not indexed yet are looked at.
-pub(crate) const MOST_FRESH: i64 = 300;
+pub(crate) const MAX_FRESH: i64 = 300;
 /// How many assets are looked at, over all signals, when none has all of them.
 const SOME: usize = 160;
 
@@ -44,13 +44,9 @@ pub struct SignalSearch {
     pub signals: Vec<String>,
     /// Words, all of which an asset must have.
     pub words: String,
-    /// Of this type only.
     pub asset_type: Option<AssetType>,
-    /// In this state.
     pub status: AssetStatus,
-    /// Published by this node.
     pub node_id: Option<String>,
-    /// How many at most.
     pub limit: usize,
 }
 
@@ -86,7 +82,6 @@ impl SignalSearch {
 /// An asset that was found.
 #[derive(Debug, Clone)]
 pub struct SearchHit {
-    /// The asset.
     pub listed: ListedAsset,
     /// The asked signals that it answers.
     pub matched_signals: Vec<String>,
@@ -159,7 +154,7 @@ pub(crate) fn fresh_terms(tx: &mut dyn Tx, status: AssetStatus) -> Result<Vec<(i
             SELECT seq, status, node_id, card FROM assets
             WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
             ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
-        params![MOST_FRESH, status.as_str()],
+        params![MAX_FRESH, status.as_str()],
         |row| Ok((row.int(0)?, index::indexed_terms(row.text(1)?, row.text(2)?))),
     )
 }
@@ -170,7 +165,7 @@ fn fresh(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<(ListedAsset, Vec<
         "SELECT f.seq FROM (
             SELECT seq, status FROM assets WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
             ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
-        params![MOST_FRESH, query.status.as_str()],
+        params![MAX_FRESH, query.status.as_str()],
         |row| row.int(0),
     )?;
     let mut found = load_hits(tx, &seqs, query.status)?;

@@ -11,7 +11,7 @@ use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use std::collections::{BTreeMap, HashMap};
 
 /// How many assets a walk looks at before it gives up.
-const LONGEST_WALK: i64 = 20_000;
+const MAX_WALK: i64 = 20_000;
 
 /// The best assets that an expression finds.
 pub fn top(
@@ -28,7 +28,7 @@ pub fn top(
     let assets = tx.number("SELECT assets FROM indexed WHERE one = 1", params![])?.max(1);
     let text = wanted.text(Dialect::Postgres);
     let steps = (limit as i64).saturating_mul(assets) / most;
-    if steps < most && steps < LONGEST_WALK {
+    if steps < most && steps < MAX_WALK {
         let seqs = scan_ranked(tx, &text, asset_type, status, limit)?;
         if seqs.len() == limit || is_short(tx, asset_type, status)? {
             return load_hits(tx, &seqs, status);
@@ -70,7 +70,7 @@ fn scan_ranked(
             ORDER BY a.gdi DESC, a.seq DESC LIMIT $5) w
          WHERE COALESCE((SELECT f.terms @@ CAST($1 AS tsquery) FROM found f WHERE f.seq = w.seq), FALSE)
          ORDER BY w.gdi DESC, w.seq DESC LIMIT $4",
-        params![text, status.as_str(), asset_type.as_str(), limit as i64, LONGEST_WALK],
+        params![text, status.as_str(), asset_type.as_str(), limit as i64, MAX_WALK],
         |row| row.int(0),
     )
 }
@@ -79,9 +79,9 @@ fn scan_ranked(
 fn is_short(tx: &mut dyn Tx, asset_type: AssetType, status: AssetStatus) -> Result<bool> {
     let counted = tx.number(
         "SELECT COUNT(*) FROM (SELECT 1 FROM assets WHERE status = $1 AND asset_type = $2 LIMIT $3) c",
-        params![status.as_str(), asset_type.as_str(), LONGEST_WALK],
+        params![status.as_str(), asset_type.as_str(), MAX_WALK],
     )?;
-    Ok(counted < LONGEST_WALK)
+    Ok(counted < MAX_WALK)
 }
 
 /// All that have the terms, then the best of them.

@@ -8,7 +8,7 @@ use capsid_rules::assets::traits::card_members;
 use serde_json::Value;
 
 /// How many assets with a signal are looked at.
-const MOST: usize = 1000;
+const MAX: usize = 1000;
 
 /// The assets that a filter with a signal lets through, and whether there may be more.
 pub fn find_by_signal(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<(Vec<ListedAsset>, bool)> {
@@ -20,10 +20,10 @@ pub fn find_by_signal(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<(Vec<List
                 asset_type: Some(*kind),
                 status: *status,
                 node_id: filter.node_id.clone(),
-                ..SignalSearch::signals(vec![signal.clone()], MOST)
+                ..SignalSearch::signals(vec![signal.clone()], MAX)
             };
             let hits = search::find(tx, &query)?;
-            more |= hits.len() >= MOST;
+            more |= hits.len() >= MAX;
             found.extend(hits.into_iter().map(|hit| hit.listed));
         }
     }

@@ -13,7 +13,7 @@ const SEQ_BITS: u32 = 44;
 const SCORE_BITS: u32 = 14;
 const CLASS_SHIFT: u32 = SEQ_BITS + SCORE_BITS;
 /// How often a search goes on after rows that are not to be shown.
-const MOST_ROUNDS: usize = 8;
+const MAX_ROUNDS: usize = 8;
 
 /// Class, score and sequence in one number.
 pub fn rank(asset_type: AssetType, status: AssetStatus, gdi: i64, seq: i64) -> i64 {
@@ -88,7 +88,7 @@ pub fn top(
     let texts = texts(class(asset_type, status));
     let mut highest = (1 << CLASS_SHIFT) - 1;
     let mut found = Vec::new();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let ranks = tx.all(texts.find, params![&text, highest, limit as i64], |row| row.int(0))?;
         let seqs: Vec<i64> = ranks.iter().map(|rank| rank & ((1 << SEQ_BITS) - 1)).collect();
         found.extend(load_hits(tx, &seqs, status)?);

@@ -61,7 +61,6 @@ pub fn finish(tx: &mut dyn Tx, name: &str, place: &str, done: u64, now: Time) ->
 
 #[derive(serde::Serialize, serde::Deserialize)]
 struct JobOutcome {
-    /// Where to go on.
     place: String,
     /// How many things were changed.
     done: u64,

@@ -21,7 +21,6 @@ pub struct MessageKey {
 pub enum MessageLookup {
     /// Nothing: it has to be done.
     New,
-    /// It was answered.
     Answered {
         /// With this status.
         status: u16,

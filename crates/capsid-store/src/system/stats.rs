@@ -8,28 +8,22 @@ use capsid_model::time::Time;
 
 const DAY_MS: i64 = 86_400_000;
 /// How many assets are looked at for what is in demand.
-const MOST_TRENDING: i64 = 200;
+const MAX_TRENDING: i64 = 200;
 /// How many fetches are looked at.
-const MOST_FETCHES: i64 = 100_000;
+const MAX_FETCHES: i64 = 100_000;
 
 /// Numbers about the whole hub.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HubStats {
-    /// Nodes that are known.
     pub nodes: i64,
     /// Those heard of within a day.
     pub active_nodes: i64,
-    /// Assets of every type.
     pub assets: i64,
-    /// Capsules, by status.
     pub capsules: Vec<(String, i64)>,
-    /// Fetches by others.
     pub calls: i64,
-    /// The same of today.
     pub calls_today: i64,
     /// Different nodes that fetched, over all assets.
     pub reuses: i64,
-    /// Looks at assets.
     pub views: i64,
     /// Tasks that may be taken.
     pub open_tasks: i64,
@@ -71,11 +65,8 @@ pub fn figures(tx: &mut dyn Tx, now: Time) -> Result<HubStats> {
 /// One node's last fetch of an asset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastFetchRow {
-    /// What was fetched.
     pub asset_id: AssetId,
-    /// By whom.
     pub node_id: String,
-    /// When last.
     pub at: Time,
 }
 
@@ -87,7 +78,7 @@ pub fn fetches_since(tx: &mut dyn Tx, since: Time) -> Result<Vec<LastFetchRow>> 
             GROUP BY asset_id ORDER BY SUM(calls) DESC, asset_id LIMIT $3) d
          JOIN fetches f ON f.asset_id = d.asset_id
          WHERE f.counts = 1 AND f.last_at > $2 ORDER BY d.calls DESC, f.asset_id, f.node_id LIMIT $4",
-        params![since.0 / DAY_MS, since, MOST_TRENDING, MOST_FETCHES],
+        params![since.0 / DAY_MS, since, MAX_TRENDING, MAX_FETCHES],
         |row| {
             Ok(LastFetchRow {
                 asset_id: AssetId::read(row, 0)?,

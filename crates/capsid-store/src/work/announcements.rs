@@ -17,7 +17,7 @@ pub const FOR_WORKERS: &str = "task_available";
 
 const HOUR_MS: i64 = 3_600_000;
 /// How many tasks of one asker are announced within an hour.
-pub const MOST_AN_HOUR: i64 = 60;
+pub const MAX_AN_HOUR: i64 = 60;
 
 /// Nodes that were not heard of for so long are not told.
 const HEARD_MS: i64 = 7 * 24 * 3_600_000;
@@ -49,7 +49,7 @@ pub fn announce(tx: &mut dyn Tx, notice: &NodeNotice, task: &TaskRow, now: Time)
         "SELECT COUNT(*) FROM announcements WHERE asker = $1 AND created_at > $2",
         params![&task.asker, now.0 - HOUR_MS],
     )?;
-    if lately >= MOST_AN_HOUR {
+    if lately >= MAX_AN_HOUR {
         return Ok(());
     }
     tx.run(

@@ -19,20 +19,17 @@ use capsid_rules::work::tasks::{AGGREGATOR_REPUTATION, SubtaskRole, TaskEvent, T
 /// A part that a node proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubtaskProposal {
-    /// What it is called.
     pub title: String,
     /// What is to be done.
     pub body: String,
     /// What it is about, with commas between; those of the whole where there are none.
     pub signals: String,
-    /// Billionths of the whole.
     pub weight: i64,
 }
 
 /// How a proposal went.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProposeOutcome {
-    /// The parts are there.
     Done(Vec<TaskRow>),
     /// There is no such task.
     NotFound,
@@ -40,9 +37,7 @@ pub enum ProposeOutcome {
     NotClaimed(TaskRow),
     /// Another node works on it.
     NotClaimer(TaskRow),
-    /// It is a part itself.
     IsPart,
-    /// It has parts already.
     Again(Vec<TaskRow>),
 }
 

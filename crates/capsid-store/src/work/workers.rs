@@ -8,7 +8,7 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
 /// How much a worker does at a time where it does not say.
-pub const USUAL_LOAD: i64 = 5;
+pub const DEFAULT_LOAD: i64 = 5;
 
 /// A node that takes work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct WorkerRow {
 
 impl Default for WorkerRow {
     fn default() -> Self {
-        Self { enabled: false, domains: Vec::new(), max_load: USUAL_LOAD, subscribed: false }
+        Self { enabled: false, domains: Vec::new(), max_load: DEFAULT_LOAD, subscribed: false }
     }
 }
 

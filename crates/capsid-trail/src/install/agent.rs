@@ -18,7 +18,6 @@ const CODEX_START: HookLists =
 /// Where the agents of a user who works in a repository keep their settings.
 #[derive(Debug, Clone)]
 pub struct AgentPaths {
-    /// The user's own.
     pub user: InstallPaths,
     /// The repository, in which some keep their servers.
     pub repository: PathBuf,

@@ -91,7 +91,6 @@ pub(super) fn status(desk: &InstallContext<'_>) -> Result<HookStatus> {
 /// A top-level `notify`.
 struct NotifySetting {
     words: Vec<String>,
-    /// Where the key begins.
     start: usize,
     value: Range<usize>,
     /// Whether it runs our hook and nothing else.

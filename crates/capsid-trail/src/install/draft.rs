@@ -11,7 +11,6 @@ use std::rc::Rc;
 /// What becomes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileEffect {
-    /// It was not there.
     Created,
     /// It holds something else now.
     Changed,
@@ -38,7 +37,6 @@ impl FileEffect {
 pub struct SettingsChange {
     /// The file, where the tool looks for it.
     pub path: PathBuf,
-    /// What becomes of it.
     pub effect: FileEffect,
 }
 

@@ -6,7 +6,6 @@ use serde_json::Value;
 /// The habits of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileStyle {
-    /// How its lines end.
     pub newline: &'static str,
     /// What one level of indentation is.
     pub unit: String,

@@ -32,7 +32,6 @@ use std::path::PathBuf;
 pub enum CommandSyntax {
     /// Linux, macOS and the like.
     Unix,
-    /// Windows.
     Windows,
 }
 
@@ -46,7 +45,6 @@ impl CommandSyntax {
 /// Where the tools keep their settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstallPaths {
-    /// The user's home folder.
     pub home: PathBuf,
     /// Claude Code's folder, where the user moved it.
     pub claude_config: Option<PathBuf>,
@@ -79,7 +77,6 @@ impl Deref for InstallContext<'_> {
 /// What an installation or its removal did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstallOutcome {
-    /// The files it is about.
     pub files: Vec<PathBuf>,
     /// One line for each thing done, left or to be warned of.
     pub changes: Vec<String>,
@@ -104,11 +101,8 @@ impl InstallOutcome {
 /// Whether a tool calls us.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookStatus {
-    /// At each event.
     Installed,
-    /// Not at these.
     Partly(Vec<String>),
-    /// Not at all.
     NotInstalled,
     /// Its settings cannot be read.
     Unreadable(Problem),

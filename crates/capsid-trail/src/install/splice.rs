@@ -6,9 +6,7 @@ use std::ops::Range;
 /// One piece of text that takes the place of another, each of which may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextSplice {
-    /// What goes.
     pub range: Range<usize>,
-    /// What comes.
     pub text: String,
 }
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Folders inside `subagents` that are looked into, and files that are taken.
 const DEEPEST: usize = 4;
-const MOST: usize = 10_000;
+const MAX: usize = 10_000;
 /// A longer output is referenced without its digest.
 const DIGEST_MAX: u64 = 64 << 20;
 
@@ -105,7 +105,7 @@ impl SessionFiles {
 fn agents_in(folder: &Path, deeper: usize, paths: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        if paths.len() >= MOST {
+        if paths.len() >= MAX {
             return;
         }
         let path = entry.path();

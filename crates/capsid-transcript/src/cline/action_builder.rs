@@ -43,7 +43,6 @@ pub(super) struct ClineMessage<'a> {
     pub(super) kind: &'a str,
     pub(super) is_ask: bool,
     pub(super) text: &'a str,
-    /// Messages that complete it.
     pub(super) parts: &'a [ExactJson],
     /// Whether nothing that happened after it is known, and the task goes on.
     pub(super) is_last: bool,

@@ -40,7 +40,6 @@ enum ResultLocation {
 /// What a call gave.
 #[derive(Default)]
 pub(super) struct CallResult {
-    /// The reasoning before it.
     pub(super) reasoning: String,
     /// Its result; none while it is still to come.
     pub(super) result: Option<String>,

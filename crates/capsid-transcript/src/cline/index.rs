@@ -39,7 +39,6 @@ pub(super) struct ClineIndex {
     pub(super) broken: u64,
     /// Whether the last that happened was that the agent said it is done.
     pub(super) finished: bool,
-    /// The entry that is the last action.
     pub(super) last_action: Option<usize>,
     /// An entry and one that completes it.
     parts: Vec<(usize, usize)>,

@@ -5,7 +5,7 @@ use capsid_model::Result;
 use capsid_model::exact::{ExactFields, ExactInt, ExactJson};
 
 /// So many actions wait behind the one that may still get its tokens.
-const MOST: usize = 16;
+const MAX: usize = 16;
 
 /// The last call or message, and what came after it that is neither.
 pub(super) struct HeldAction<'a> {
@@ -22,7 +22,7 @@ impl<'a> HeldAction<'a> {
         if action.kind == ActionKind::System && self.waiting.is_empty() {
             return (self.each)(action);
         }
-        if action.kind != ActionKind::System || self.waiting.len() > MOST {
+        if action.kind != ActionKind::System || self.waiting.len() > MAX {
             self.emit_all()?;
         }
         self.waiting.push(action);

@@ -81,7 +81,6 @@ struct CodexReader<'a> {
     again: LineRereader,
     report: ReadReport,
     held: HeldAction<'a>,
-    /// Actions that were given.
     keys: KeyNumbers,
     context: CodexContext,
     thoughts: PendingReasoning,

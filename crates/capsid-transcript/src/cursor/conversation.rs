@@ -33,7 +33,6 @@ pub(super) struct Composer {
 
 /// One bubble: stored under its own key, or, in old versions, in the description itself.
 pub(super) struct CursorEntry<'a> {
-    /// Its id.
     pub(super) id: String,
     /// The bubble, where it is here.
     pub(super) inline: Option<&'a str>,

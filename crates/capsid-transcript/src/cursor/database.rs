@@ -24,11 +24,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// What is stored under a key.
 pub(super) enum CursorValue {
-    /// Nothing, or no text.
     Absent,
     /// More bytes than are read.
     TooLarge(i64),
-    /// Its bytes.
     Bytes(Vec<u8>),
 }
 

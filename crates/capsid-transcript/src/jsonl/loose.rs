@@ -11,15 +11,11 @@ pub(crate) enum LooseValue<T> {
     /// Null, or no such member.
     #[default]
     Absent,
-    /// A text.
     Text(String),
     /// A list of what is of interest.
     List(Vec<T>),
-    /// An object of interest.
     One(Box<T>),
-    /// True.
     Yes,
-    /// Any other value.
     Other,
 }
 

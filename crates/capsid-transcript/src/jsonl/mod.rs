@@ -36,9 +36,7 @@ pub struct JsonLine<'a> {
 /// Where a line's bytes are in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BytePosition {
-    /// The first byte.
     pub offset: u64,
-    /// How many there are.
     pub length: u64,
 }
 

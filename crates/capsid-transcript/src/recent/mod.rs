@@ -30,7 +30,6 @@ pub struct SessionText {
     pub agent: &'static str,
     /// Its file, the database it is in, or its folder.
     pub path: PathBuf,
-    /// Bytes read.
     pub bytes: usize,
     /// Lines that were no records and were passed over.
     pub broken_lines: usize,

@@ -20,9 +20,7 @@ const CLINE: &str = "globalStorage/saoudrizwan.claude-dev/tasks";
 pub enum OsFamily {
     /// Linux, and every other system that keeps settings in `~/.config`.
     Linux,
-    /// macOS.
     Mac,
-    /// Windows.
     Windows,
 }
 
@@ -40,7 +38,6 @@ impl OsFamily {
 /// The places of one user. None of them need exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionPaths {
-    /// Claude Code's folder of projects.
     pub claude_projects: PathBuf,
     /// Codex' folders of rollouts: the present ones and the archived ones.
     pub codex_sessions: [PathBuf; 2],
@@ -48,9 +45,7 @@ pub struct SessionPaths {
     pub cursor_users: Vec<PathBuf>,
     /// Where Cursor writes text transcripts, by project.
     pub cursor_projects: PathBuf,
-    /// Cursor's authorship database.
     pub cursor_authorship: PathBuf,
-    /// Cline's folders of tasks.
     pub cline_tasks: Vec<PathBuf>,
 }
 

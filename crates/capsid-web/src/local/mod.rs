@@ -11,4 +11,4 @@ mod server;
 
 pub use body::closed_error;
 pub use data::{JsonDocument, LocalData, about};
-pub use server::{LocalServer, USUAL_PORT};
+pub use server::{DEFAULT_PORT, LocalServer};

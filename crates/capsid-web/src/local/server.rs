@@ -17,7 +17,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
 /// The port of a desk, unless something else has it or another is named.
-pub const USUAL_PORT: u16 = 4840;
+pub const DEFAULT_PORT: u16 = 4840;
 
 /// A desk that listens and is not served yet.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl LocalServer {
         let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let bound = match port {
             Some(port) => bind(port).map_err(|error| port_in_use(port, &error))?,
-            None => bind(USUAL_PORT).or_else(|_| bind(0)).map_err(|error| port_in_use(0, &error))?,
+            None => bind(DEFAULT_PORT).or_else(|_| bind(0)).map_err(|error| port_in_use(0, &error))?,
         };
         let failed = |error: std::io::Error| port_in_use(port.unwrap_or_default(), &error);
         bound.set_nonblocking(true).map_err(failed)?;

@@ -22,7 +22,6 @@ pub struct KeyArgs {
     #[command(subcommand)]
     action: KeyCommand,
 
-    /// The trail's folder.
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
 }

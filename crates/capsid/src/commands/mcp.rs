@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Where it listens when only `--http` is said.
-const USUAL: &str = "127.0.0.1:4100";
+const DEFAULT: &str = "127.0.0.1:4100";
 /// How long work that was begun may go on after the client has gone. What it writes survives being cut off.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -32,7 +32,7 @@ On stdio, stdout carries JSON-RPC only. With --http one line on stdout says wher
 docs/mcp.md shows how to enter it into an agent's settings by hand; `capsid init --agent NAME` does it for you.")]
 pub struct McpArgs {
     /// Serve streamable HTTP on this address (default: 127.0.0.1:4100) instead of stdio.
-    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = USUAL)]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = DEFAULT)]
     http: Option<String>,
 
     /// Let in only who shows this token; needed where other machines can reach the address.

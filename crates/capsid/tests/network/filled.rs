@@ -12,7 +12,7 @@ use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-const LONGEST: Duration = Duration::from_secs(180);
+const MAX_LEN: Duration = Duration::from_secs(180);
 
 /// A demo hub that runs.
 struct Filled {
@@ -44,7 +44,7 @@ impl Filled {
     fn hear(&self, text: &str) -> String {
         let start = Instant::now();
         let mut all = String::new();
-        while let Some(left) = LONGEST.checked_sub(start.elapsed()) {
+        while let Some(left) = MAX_LEN.checked_sub(start.elapsed()) {
             let Ok(line) = self.said.recv_timeout(left) else { break };
             if line.contains(text) {
                 return line;
@@ -112,7 +112,7 @@ fn a_demo_hub_is_filled_by_its_story() {
 #[test]
 fn a_story_that_is_broken_off_leaves_nobody_behind() {
     let hub = Filled::start();
-    wait::until("a node is registered", LONGEST, || hub.stats()["total_nodes"].as_u64() >= Some(1));
+    wait::until("a node is registered", MAX_LEN, || hub.stats()["total_nodes"].as_u64() >= Some(1));
     let (status, left) = hub.stop();
     assert_eq!((status.code(), left), (Some(0), Vec::new()));
 }

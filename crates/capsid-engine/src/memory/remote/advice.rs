@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// The most reasons that are kept, and the longest of them.
-const MOST_REASONS: usize = 12;
-const LONGEST_REASON: usize = 240;
+const MAX_REASONS: usize = 12;
+const MAX_REASON_LEN: usize = 240;
 /// The longest key of signals that is kept.
-const LONGEST_KEY: usize = 400;
+const MAX_KEY_LEN: usize = 400;
 /// The most bans that are looked at.
-const MOST_BANS: usize = 2000;
+const MAX_BANS: usize = 2000;
 
 /// What the word of a hub adds to a gene that it prefers: as much as one fresh success on other signals.
 const PREFERRED: f64 = 0.4 * 2.0 / 3.0;
@@ -54,7 +54,7 @@ impl RemoteAdvice {
         };
         let mut strangers = usize::from(preferred.is_some_and(|gene| !asked.contains(gene)));
         heard.preferred = preferred.filter(|gene| asked.contains(gene)).map(str::to_owned);
-        for gene in banned.iter().take(MOST_BANS) {
+        for gene in banned.iter().take(MAX_BANS) {
             match gene.as_str().filter(|gene| asked.contains(gene)) {
                 Some(gene) if heard.banned.iter().any(|known| known == gene) => {}
                 Some(gene) => heard.banned.push(gene.to_owned()),
@@ -119,7 +119,7 @@ fn best(advice: &Advice) -> Option<String> {
 }
 
 fn short_key(key: &str) -> String {
-    inert_line(cut(key, LONGEST_KEY))
+    inert_line(cut(key, MAX_KEY_LEN))
 }
 
 /// Its reasons on lines of their own; one text or a list of texts.
@@ -129,8 +129,8 @@ fn reasons(value: Option<&Value>) -> Vec<String> {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let lines = texts.into_iter().map(|text| inert_line(cut(text.trim(), LONGEST_REASON)));
-    lines.filter(|line| !line.is_empty()).take(MOST_REASONS).collect()
+    let lines = texts.into_iter().map(|text| inert_line(cut(text.trim(), MAX_REASON_LEN)));
+    lines.filter(|line| !line.is_empty()).take(MAX_REASONS).collect()
 }
 
 #[cfg(test)]
@@ -186,7 +186,7 @@ mod tests {
         let answer =
             json!({"bannedGeneIds": [], "explanation": words, "currentSignalKey": "\u{1b}".repeat(9000)});
         let heard = RemoteAdvice::read(&answer, &[]).unwrap();
-        assert_eq!(heard.explanation.len(), MOST_REASONS);
+        assert_eq!(heard.explanation.len(), MAX_REASONS);
         let text = heard.to_json().to_string();
         assert!(text.len() < 20_000 && !text.contains("\\u001b") && !text.contains('\u{202e}'), "{text}");
         let one = RemoteAdvice::read(&json!({"bannedGeneIds": [], "explanation": "because"}), &[]).unwrap();

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::mpsc;
 
 /// How many genes are asked about; a hub takes no more.
-const MOST_GENES: usize = 2000;
+const MAX_GENES: usize = 2000;
 
 /// How asking ended.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +24,6 @@ pub struct ConsultOutcome {
     pub hub: String,
     /// The signals as they were when it was asked.
     pub signals: Vec<String>,
-    /// What it advises.
     pub heard: Option<RemoteAdvice>,
     /// Why this repository's own memory advises alone: `no_signals`, `no_genes`, `timeout`, ...
     pub miss: Option<String>,
@@ -188,7 +187,7 @@ fn candidates(workspace: &Workspace, signals: &[String]) -> Result<Vec<ConsultCa
         GenePool::Few(_) => categories(workspace)?,
         GenePool::Many(_) => HashMap::new(),
     };
-    let ids = selection.scores.into_iter().map(|scored| scored.gene).take(MOST_GENES);
+    let ids = selection.scores.into_iter().map(|scored| scored.gene).take(MAX_GENES);
     let open = ids.filter(|id| redact(id, RedactProfile::Publish) == id.as_str());
     Ok(open.map(|id| ConsultCandidate { category: categories.remove(&id), id }).collect())
 }

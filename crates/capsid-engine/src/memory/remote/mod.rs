@@ -23,9 +23,9 @@ const KEY: &str = "MEMORY_GRAPH_REMOTE_KEY";
 const TIMEOUT: &str = "MEMORY_GRAPH_REMOTE_TIMEOUT_MS";
 
 /// How long a cycle waits for advice unless told otherwise, and what it can be told.
-const USUAL_MS: u64 = 5000;
+const DEFAULT_MS: u64 = 5000;
 const LEAST_MS: u64 = 100;
-const MOST_MS: u64 = 60_000;
+const MAX_MS: u64 = 60_000;
 
 /// Where the shared memory is, and in whose name it is used.
 #[derive(Debug, Clone)]
@@ -79,12 +79,12 @@ pub fn connect_remote(workspace: &Workspace) -> Result<Option<RemoteMemory>> {
 }
 
 fn timeout(workspace: &Workspace) -> Result<Duration> {
-    let Some(text) = workspace.variable(TIMEOUT) else { return Ok(Duration::from_millis(USUAL_MS)) };
+    let Some(text) = workspace.variable(TIMEOUT) else { return Ok(Duration::from_millis(DEFAULT_MS)) };
     let ms: u64 = text.trim().parse().map_err(|_| {
         Problem::new(Code::ConfigInvalid, format!("`{TIMEOUT}` should be a whole number, is `{text}`."))
             .fix(format!("Correct or unset `{TIMEOUT}`."))
     })?;
-    Ok(Duration::from_millis(ms.clamp(LEAST_MS, MOST_MS)))
+    Ok(Duration::from_millis(ms.clamp(LEAST_MS, MAX_MS)))
 }
 
 impl RemoteMemory {

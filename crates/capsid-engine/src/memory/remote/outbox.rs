@@ -1,7 +1,7 @@
 //! What the shared memory is still to be told.
 
 use super::{RemoteMemory, is_wanted, outgoing};
-use crate::files::outbox::{LONGEST, Outbox};
+use crate::files::outbox::{MAX_LEN, Outbox};
 use crate::workspace::Workspace;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::time::Duration;
@@ -66,7 +66,7 @@ pub fn deliver(workspace: &Workspace) -> Option<Problem> {
     let waits = || -> Result<usize> { Ok(pending(workspace)?.len()) };
     let sent = || -> Result<FlushSummary> {
         match super::connect_remote(workspace)? {
-            Some(remote) => flush(workspace, &remote, LONGEST),
+            Some(remote) => flush(workspace, &remote, MAX_LEN),
             None => Ok(FlushSummary::default()),
         }
     };

@@ -1,6 +1,6 @@
 //! Records of the memory graph as they may leave this machine. Pure.
 
-use crate::exchange::signals::{MOST, outward};
+use crate::exchange::signals::{MAX, outward};
 use capsid_model::asset::stamp;
 use capsid_model::redact::{RedactProfile, redact_value};
 use capsid_model::signal::{folded, learning_key};
@@ -9,7 +9,7 @@ use capsid_rules::memory::KINDS;
 
 /// The signals that a hub is told or asked about: their names alone, so that they are the same in both.
 pub(super) fn names(signals: &[String]) -> Vec<String> {
-    outward(&folded(signals), MOST)
+    outward(&folded(signals), MAX)
 }
 
 /// The kind of a record and its form that leaves; none for what stays. Its id is that of what is sent.

@@ -11,7 +11,7 @@ use capsid_rules::meaning::SearchableText;
 use std::collections::{HashMap, HashSet};
 
 /// The most events that are looked through.
-const MOST_EVENTS: usize = 20_000;
+const MAX_EVENTS: usize = 20_000;
 /// How much of its signals an event shows that has no summary.
 const SHOWN_SIGNALS: usize = 120;
 
@@ -21,7 +21,7 @@ pub fn scan_events(workspace: &Workspace, search: &mut RecallSearch) -> Result<(
     let summaries: HashMap<&str, &str> =
         capsules.iter().map(|capsule| (text_of(capsule, "id"), text_of(capsule, "summary"))).collect();
     let mut seen: HashSet<String> = HashSet::new();
-    newest(workspace.store.events.path(), MOST_EVENTS, |line| {
+    newest(workspace.store.events.path(), MAX_EVENTS, |line| {
         let Some(document) = object(line) else { return };
         let Some(event) = EvolutionEvent::read(&document) else { return };
         let summary = event.capsule_id.as_deref().and_then(|id| summaries.get(id).copied());

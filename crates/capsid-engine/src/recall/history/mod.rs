@@ -19,7 +19,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 /// The most bytes of a file that are looked through.
-const MOST_BYTES: usize = 32 * 1024 * 1024;
+const MAX_BYTES: usize = 32 * 1024 * 1024;
 /// How much of a text is searched, and how much of it is shown.
 const SEARCHED: usize = 6000;
 const SHOWN: usize = 300;
@@ -28,11 +28,8 @@ const SHOWN: usize = 300;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecallLocation {
-    /// In the event log.
     Event,
-    /// In the narrative.
     Narrative,
-    /// In the memory graph.
     Memory,
     /// In a sealed record of what an agent did.
     Trail,
@@ -53,9 +50,7 @@ impl RecallLocation {
 /// Something that was written down. Its text holds no secrets; whoever shows it makes it inert first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecallPiece {
-    /// Where.
     pub place: RecallLocation,
-    /// Its name there.
     pub id: String,
     /// When, as ISO text, where that is known.
     pub at: Option<String>,
@@ -70,7 +65,6 @@ pub struct RecallPiece {
 /// What answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecallHit {
-    /// What was written down.
     #[serde(flatten)]
     pub piece: RecallPiece,
     /// How well it answers; comparable within one search only.
@@ -103,7 +97,7 @@ fn newest(path: &Path, most_lines: usize, mut visit: impl FnMut(&[u8])) -> Resul
     let mut reader = ReverseLines::open(path)?;
     let mut bytes = 0;
     for _ in 0..most_lines {
-        if bytes >= MOST_BYTES {
+        if bytes >= MAX_BYTES {
             break;
         }
         let Some(line) = reader.next_line()? else { break };

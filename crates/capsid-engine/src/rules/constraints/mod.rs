@@ -17,9 +17,7 @@ const NEVER: [&str; 2] = [".git", "node_modules"];
 /// The most that any gene may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HardCaps {
-    /// Files.
     pub files: u64,
-    /// Lines added plus deleted.
     pub lines: u64,
 }
 
@@ -32,9 +30,7 @@ impl Default for HardCaps {
 /// What the check looks at.
 #[derive(Debug, Clone, Copy)]
 pub struct ConstraintInput<'a> {
-    /// What the cycle changed.
     pub changes: &'a Changes,
-    /// The gene it followed.
     pub gene: Option<&'a Gene>,
     /// The most that any gene may change.
     pub caps: HardCaps,
@@ -53,14 +49,11 @@ pub struct ConstraintInput<'a> {
 /// How large a change is beside what was allowed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeSeverity {
-    /// Well within.
     #[default]
     WithinLimit,
     /// Above four fifths of the limit.
     ApproachingLimit,
-    /// Above the limit.
     Exceeded,
-    /// Above twice the limit.
     CriticalOverrun,
     /// Above what any gene may change.
     HardCapBreach,

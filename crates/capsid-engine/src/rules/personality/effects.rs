@@ -25,7 +25,6 @@ pub enum Wording {
 /// A check that a cycle must pass besides the gene's own validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtraCheck {
-    /// The change leaves no conflict markers behind.
     NoConflictMarkers,
     /// At least one validation command ran.
     SomeValidation,

@@ -16,11 +16,8 @@ pub struct PersonalityFile(Object);
 /// The results of one state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PersonalityResults {
-    /// Cycles that went well.
     pub success: u64,
-    /// Cycles that did not.
     pub fail: u64,
-    /// The mean score.
     pub avg_score: f64,
     /// How many scores are in the mean.
     pub n: u64,

@@ -14,11 +14,8 @@ use capsid_model::{Value, json};
 /// One turn of a dial, and why.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DialChange {
-    /// The dial.
     pub param: &'static str,
-    /// How far.
     pub delta: f64,
-    /// Why.
     pub reason: &'static str,
 }
 
@@ -39,7 +36,6 @@ impl DialChange {
 pub struct PersonalityStep {
     /// The state to use, and to save.
     pub state: Personality,
-    /// What was turned.
     pub changes: Vec<DialChange>,
     /// Whether results of this state are on record.
     pub known: bool,

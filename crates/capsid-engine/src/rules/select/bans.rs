@@ -13,7 +13,6 @@ const LOOKED_AT: usize = 50;
 /// A gene that may not be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GeneBan {
-    /// The gene.
     pub gene: String,
     /// `memory`, `failed_capsules` or `signal`.
     pub by: String,

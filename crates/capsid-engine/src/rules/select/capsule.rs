@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 /// A capsule with every part of its score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoredCapsule {
-    /// The capsule.
     pub id: String,
     /// The gene that it came from.
     pub gene: String,
@@ -18,14 +17,11 @@ pub struct ScoredCapsule {
     pub matched: u32,
     /// Of how many that were looked at.
     pub considered: u32,
-    /// How sure it is.
     pub confidence: f64,
-    /// Successes in a row.
     pub streak: u64,
     /// What its gene scores on its own; 0 when the gene does not match.
     #[serde(default)]
     pub gene_score: f64,
-    /// The score that follows.
     pub score: f64,
 }
 
@@ -44,9 +40,7 @@ impl ScoredCapsule {
 /// A capsule that fits the signals but was proven on another platform.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedCapsule {
-    /// The capsule.
     pub id: String,
-    /// Where it was proven.
     pub platform: String,
 }
 

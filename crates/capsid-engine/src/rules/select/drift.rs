@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DriftRecord {
-    /// Where chance started.
     pub seed: u64,
     /// How many genes the pool had.
     pub pool: usize,

@@ -38,7 +38,6 @@ pub struct SelectInput<'a> {
     pub capsules: &'a [Capsule],
     /// What the memory graph advises.
     pub advice: &'a Advice,
-    /// Failed capsules, oldest first.
     pub failed: &'a [FailedCapsule],
     /// The present environment, as epigenetic marks name it.
     pub env_context: &'a str,

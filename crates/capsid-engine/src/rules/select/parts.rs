@@ -19,7 +19,6 @@ pub(super) struct PatternParts {
     required: Vec<(u32, Vec<Vec<String>>)>,
     /// How many expressions require each word.
     uses: HashMap<String, u32>,
-    /// Expressions that require none.
     pub always: Vec<u32>,
 }
 

@@ -40,7 +40,6 @@ pub struct GeneInfluence<'a> {
 /// One candidate with every part of its score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoredGene {
-    /// The gene.
     pub gene: String,
     /// Its place in the file; of equal scores the earlier wins.
     pub order: u32,
@@ -52,7 +51,6 @@ pub struct ScoredGene {
     pub epigenetic: f64,
     /// Whether it may not be chosen.
     pub banned: bool,
-    /// The score that follows.
     pub score: f64,
 }
 

@@ -21,13 +21,11 @@ pub struct Selection {
     pub gene_id: Option<String>,
     /// The winner when it is a capsule.
     pub capsule_id: Option<String>,
-    /// Why, line by line.
     pub reason: Vec<String>,
     /// The next genes, best first.
     pub alternatives: Vec<String>,
     /// `selector`, or `memory_graph+selector` when memory preferred a gene.
     pub selected_by: String,
-    /// The signals it answers.
     pub signals: Vec<String>,
     /// The candidates with every part of their scores, best first.
     pub scores: Vec<ScoredGene>,
@@ -37,7 +35,6 @@ pub struct Selection {
     pub skipped_capsules: Vec<SkippedCapsule>,
     /// Genes that may not be chosen.
     pub banned: Vec<GeneBan>,
-    /// What memory said.
     pub memory: MemoryNote,
     /// How chance took part, if it was asked to.
     pub drift: Option<DriftRecord>,
@@ -47,11 +44,9 @@ pub struct Selection {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryNote {
-    /// The gene it prefers.
     pub preferred: Option<String>,
     /// That gene's value over all signals.
     pub prior: f64,
-    /// The genes it bans.
     pub banned: Vec<String>,
 }
 

@@ -17,7 +17,6 @@ pub(super) struct WordSet {
     /// The longest other word that is a prefix.
     prefix: Vec<u32>,
     openings: Vec<u64>,
-    /// Which opening lengths occur.
     lengths: [bool; 4],
 }
 

@@ -6,22 +6,18 @@ use capsid_model::{Object, Value};
 use serde::Serialize;
 
 /// The most signals, paths and commands of one cycle.
-const MOST: usize = 20;
+const MAX: usize = 20;
 
 /// One recorded cycle.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvolutionCycle {
-    /// Its name.
     pub id: String,
     /// The cycle before it in the tree; it need not be in the log.
     pub parent: Option<String>,
     /// When it was recorded, if that is known.
     pub at: Option<String>,
-    /// What it was for.
     pub intent: String,
-    /// What was seen.
     pub signals: Vec<String>,
-    /// The genes applied.
     pub genes: Vec<String>,
     /// The capsule it made, grew or applied.
     pub capsule: Option<String>,
@@ -29,9 +25,7 @@ pub struct EvolutionCycle {
     pub status: &'static str,
     /// From 0 to 1.
     pub score: f64,
-    /// Changed files.
     pub files: u64,
-    /// Added plus deleted lines.
     pub lines: u64,
     /// `none`, `small`, `medium` or `large`.
     pub size: &'static str,
@@ -39,9 +33,7 @@ pub struct EvolutionCycle {
     pub paths: Vec<String>,
     /// Where the solution came from: `generated`, `reused` or `reference`; empty when the event does not say.
     pub source: String,
-    /// What broke it.
     pub failure: Option<CycleFailure>,
-    /// What its commands showed.
     pub validation: CycleChecks,
     /// The mutation that gated it.
     pub mutation: Option<CyclePlan>,
@@ -58,7 +50,6 @@ pub struct EvolutionCycle {
 pub struct CycleFailure {
     /// Its kind, such as `constraint` or `validation`.
     pub class: String,
-    /// In words.
     pub reason: String,
 }
 
@@ -76,22 +67,17 @@ pub struct CycleChecks {
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CycleCommand {
-    /// As it was run.
     pub command: String,
-    /// Whether it passed.
     pub ok: bool,
 }
 
 /// What was planned before the change was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CyclePlan {
-    /// Its name.
     pub id: String,
-    /// What kind of change.
     pub category: String,
     /// How bold: `low`, `medium` or `high`.
     pub risk: String,
-    /// What it should bring.
     pub effect: String,
 }
 
@@ -111,7 +97,7 @@ impl EvolutionCycle {
             at: event.at.map(|at| at.iso()),
             intent: event.intent.clone(),
             signals: some(&event.signals),
-            genes: event.genes_used.iter().take(MOST).cloned().collect(),
+            genes: event.genes_used.iter().take(MAX).cloned().collect(),
             capsule: event.capsule_id.clone().or_else(|| event.reused_capsule_id.clone()),
             status: status(&event.outcome.status),
             score: event.outcome.score,
@@ -131,7 +117,7 @@ impl EvolutionCycle {
 }
 
 fn some(texts: &[String]) -> Vec<String> {
-    texts.iter().take(MOST).map(|text| clean(text)).collect()
+    texts.iter().take(MAX).map(|text| clean(text)).collect()
 }
 
 fn status(said: &str) -> &'static str {
@@ -157,7 +143,7 @@ fn checked<'a>(meta: &impl Fn(&str) -> Option<&'a Value>) -> CycleChecks {
         (Some(false), _) => "failed",
         (None, _) => "not_recorded",
     };
-    let commands = list.iter().take(MOST).map(|ran| CycleCommand {
+    let commands = list.iter().take(MAX).map(|ran| CycleCommand {
         command: clean(&text(ran.get("cmd"))),
         ok: ran.get("ok").and_then(Value::as_bool).unwrap_or_default(),
     });

@@ -24,13 +24,13 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 /// The most events that an answer holds.
-pub const MOST_EVENTS: usize = 5000;
+pub const MAX_EVENTS: usize = 5000;
 
 /// The most genes, and the most capsules.
-const MOST_ASSETS: usize = 1000;
+const MAX_ASSETS: usize = 1000;
 
 /// The most of one text, in UTF-16 units.
-const LONGEST: usize = 400;
+const MAX_LEN: usize = 400;
 
 /// The history of one repository.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,7 +45,6 @@ pub struct Evolution {
     pub events: Vec<EvolutionCycle>,
     /// The genes of the store, and those that only the log still knows.
     pub genes: Vec<GeneRecord>,
-    /// The capsules of the store.
     pub capsules: Vec<CapsuleRecord>,
     /// How many capsules the store has.
     pub capsules_total: u64,
@@ -58,9 +57,7 @@ pub struct Evolution {
 /// What was counted over the whole log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EvolutionTotals {
-    /// Recorded cycles.
     pub cycles: u64,
-    /// Those that went well.
     pub successes: u64,
     /// Successes in a row up to now.
     pub streak: u64,
@@ -69,32 +66,25 @@ pub struct EvolutionTotals {
 /// How a gene did here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GeneRecord {
-    /// Its name.
     pub id: String,
     /// What it is for; empty when the store does not hold it.
     pub category: String,
-    /// One line about it.
     pub summary: String,
     /// Cycles it took part in.
     pub runs: u64,
-    /// Those that went well.
     pub successes: u64,
     /// Successes in a row up to now.
     pub streak: u64,
-    /// Changed files per cycle.
     pub mean_files: f64,
-    /// Changed lines per cycle.
     pub mean_lines: f64,
 }
 
 /// A capsule and how it did.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CapsuleRecord {
-    /// Its name.
     pub id: String,
     /// The gene it came from.
     pub gene: String,
-    /// One line about it.
     pub summary: String,
     /// Successes in a row, by the log.
     pub streak: u64,
@@ -122,7 +112,7 @@ pub fn read(workspace: &Workspace, limit: usize) -> Result<Evolution> {
         events: events.collect(),
         genes: genes(&workspace.store.genes.documents()?, &log.stats),
         capsules_total: capsules.len() as u64,
-        capsules: capsules.iter().rev().take(MOST_ASSETS).map(|c| capsule(c, &log.stats)).collect(),
+        capsules: capsules.iter().rev().take(MAX_ASSETS).map(|c| capsule(c, &log.stats)).collect(),
         unreadable: log.unreadable,
         seal: seals.seal_of_log(),
     })
@@ -182,7 +172,7 @@ fn genes(documents: &[Object], stats: &EventStats) -> Vec<GeneRecord> {
         }
     }
     records.sort_by_key(|record| std::cmp::Reverse(record.runs));
-    records.truncate(MOST_ASSETS);
+    records.truncate(MAX_ASSETS);
     records
 }
 
@@ -212,7 +202,7 @@ fn capsule(document: &Object, stats: &EventStats) -> CapsuleRecord {
 
 /// A text as it may be shown: without secrets, and not too long. It is cut last, because half a secret is not known as one.
 fn clean(text: &str) -> String {
-    cut(&redact(text, RedactProfile::Secrets), LONGEST).to_owned()
+    cut(&redact(text, RedactProfile::Secrets), MAX_LEN).to_owned()
 }
 
 /// A text of a document; what is no text is empty.

@@ -8,7 +8,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LineSeal {
-    /// It is.
     Sealed,
     /// It came after all that was sealed.
     Unsealed,
@@ -19,7 +18,6 @@ pub enum LineSeal {
 /// What is to be said of the whole log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LogSeal {
-    /// In a word.
     pub state: LogState,
     /// Lines that are as they were sealed.
     pub intact: u64,
@@ -27,7 +25,6 @@ pub struct LogSeal {
     pub unsealed: u64,
     /// The line of the first change.
     pub line: Option<u64>,
-    /// What was done there.
     pub change: Option<String>,
 }
 

@@ -38,7 +38,7 @@ impl Stage {
     }
 
     fn read(&self) -> Evolution {
-        read(&self.workspace, MOST_EVENTS).unwrap()
+        read(&self.workspace, MAX_EVENTS).unwrap()
     }
 }
 

@@ -8,7 +8,7 @@ use capsid_model::{Object, Value};
 use serde::Serialize;
 
 /// The most candidates of one selection.
-const MOST: usize = 12;
+const MAX: usize = 12;
 
 /// The reasons behind a selection.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -28,7 +28,6 @@ pub struct SelectionReasons {
 /// A gene or a capsule that was weighed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SelectionCandidate {
-    /// Its name.
     pub id: String,
     /// `gene` or `capsule`.
     pub kind: &'static str,
@@ -66,10 +65,10 @@ fn recorded(workspace: &Workspace, run: &str) -> Option<Selection> {
 }
 
 fn from_event(told: &Value) -> SelectionReasons {
-    let alternatives = texts(told.get("alternatives")).into_iter().take(MOST);
+    let alternatives = texts(told.get("alternatives")).into_iter().take(MAX);
     SelectionReasons {
         selected: told.get("selected").and_then(Value::as_str).map(str::to_owned),
-        reasons: texts(told.get("reason")).iter().take(MOST).map(|reason| clean(reason)).collect(),
+        reasons: texts(told.get("reason")).iter().take(MAX).map(|reason| clean(reason)).collect(),
         candidates: alternatives
             .map(|id| SelectionCandidate { id, kind: "gene", ..SelectionCandidate::default() })
             .collect(),
@@ -89,7 +88,7 @@ fn with_scores(why: SelectionReasons, selection: &Selection) -> SelectionReasons
         ],
         banned: false,
     });
-    let genes = selection.scores.iter().take(MOST).map(|scored| SelectionCandidate {
+    let genes = selection.scores.iter().take(MAX).map(|scored| SelectionCandidate {
         id: scored.gene.clone(),
         kind: "gene",
         score: Some(scored.score),
@@ -102,7 +101,7 @@ fn with_scores(why: SelectionReasons, selection: &Selection) -> SelectionReasons
     });
     let mut candidates: Vec<SelectionCandidate> = capsule.chain(genes).collect();
     candidates.sort_by(|a, b| b.score.unwrap_or_default().total_cmp(&a.score.unwrap_or_default()));
-    let reasons = selection.reason.iter().take(MOST).map(|reason| clean(reason));
+    let reasons = selection.reason.iter().take(MAX).map(|reason| clean(reason));
     SelectionReasons {
         selected: why.selected.or_else(|| selection.selected.clone()),
         reasons: if why.reasons.is_empty() { reasons.collect() } else { why.reasons },

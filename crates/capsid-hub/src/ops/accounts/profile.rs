@@ -21,9 +21,9 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 /// The most nodes that are listed.
-const MOST_AGENTS: i64 = 1000;
+const MAX_AGENTS: i64 = 1000;
 /// The longest name of a key, in characters.
-const MOST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// The account, what it holds and its nodes.
 #[utoipa::path(get, path = "/account/me", tag = "accounts",
@@ -35,7 +35,7 @@ pub async fn me(State(hub): State<SharedHub>, credentials: Credentials) -> ApiRe
         .read(move |tx| {
             let user = require_user(tx, &credentials, now)?;
             let balance = ledger::balance(tx, &ledger::user_account(&user.user_id))?;
-            let owned = admin::nodes_of(tx, &user.user_id, MOST_AGENTS)?;
+            let owned = admin::nodes_of(tx, &user.user_id, MAX_AGENTS)?;
             Ok::<_, ApiError>((user, balance, owned))
         })
         .await?;
@@ -55,7 +55,7 @@ pub async fn agents(State(hub): State<SharedHub>, credentials: Credentials) -> A
         .store
         .read(move |tx| {
             let user = require_user(tx, &credentials, now)?;
-            Ok::<_, ApiError>(admin::nodes_of(tx, &user.user_id, MOST_AGENTS)?)
+            Ok::<_, ApiError>(admin::nodes_of(tx, &user.user_id, MAX_AGENTS)?)
         })
         .await?;
     let owned: Vec<Value> = owned.iter().map(agent).collect();
@@ -127,8 +127,8 @@ pub async fn add_key(
 ) -> ApiResult<JsonReply> {
     let name = new.name.unwrap_or_default();
     let odd = |c: char| c.is_control() || is_invisible(c);
-    if name.chars().count() > MOST_NAME || name.chars().any(odd) {
-        let expected = format!("a text of at most {MOST_NAME} visible characters");
+    if name.chars().count() > MAX_NAME || name.chars().any(odd) {
+        let expected = format!("a text of at most {MAX_NAME} visible characters");
         return Err(ApiError::field("name", expected, "something else"));
     }
     let (now, digits) = (hub.now(), hub.random.hex(24));
@@ -155,10 +155,10 @@ pub async fn add_key(
 fn too_many_keys() -> ApiError {
     ApiError::new(
         HubCode::StateConflict,
-        format!("The account has {} API keys, and more it may not have.", api_keys::MOST),
+        format!("The account has {} API keys, and more it may not have.", api_keys::MAX),
         "End one of them first with DELETE /account/api-keys/<key_id>.",
     )
-    .with("limit", api_keys::MOST)
+    .with("limit", api_keys::MAX)
 }
 
 fn key_shown(key: &ApiKeyRow) -> Value {
@@ -181,7 +181,7 @@ pub async fn list_keys(State(hub): State<SharedHub>, credentials: Credentials) -
         })
         .await?;
     let found: Vec<Value> = found.iter().map(key_shown).collect();
-    Ok(JsonReply::json(&json!({ "api_keys": found, "limit": api_keys::MOST })))
+    Ok(JsonReply::json(&json!({ "api_keys": found, "limit": api_keys::MAX })))
 }
 
 /// Ends an API key.

@@ -68,7 +68,6 @@ struct BundlePart<'a> {
 /// How the id that an asset claims compares with its content.
 #[derive(Debug, Clone)]
 pub struct AssetIdCheck {
-    /// What it is.
     pub asset_type: String,
     /// The id that it claims.
     pub claimed: Option<String>,

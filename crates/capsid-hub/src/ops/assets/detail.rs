@@ -33,8 +33,8 @@ use std::fmt::Write;
 use utoipa::IntoParams;
 
 /// How many bundles, siblings and changes are told at most.
-const MOST: usize = 20;
-const MOST_CHANGES: i64 = 200;
+const MAX: usize = 20;
+const MAX_CHANGES: i64 = 200;
 /// How many of them the detail shows.
 const LATEST_CHANGES: i64 = 50;
 
@@ -162,7 +162,7 @@ fn to_view(
     let score = gdi(&scoring::evidence(tx, asset, now)?);
     put("gdi", &view::round_numbers(serde_json::to_value(&score).unwrap_or_default()).to_string());
     let siblings = match &asset.traits.chain_id {
-        Some(chain) => list::chain(tx, chain, asset.seq, MOST)?,
+        Some(chain) => list::chain(tx, chain, asset.seq, MAX)?,
         None => Vec::new(),
     };
     put("chain_siblings", &view::array(&siblings.iter().map(view::row).collect::<Vec<_>>()));
@@ -218,7 +218,7 @@ fn bundle(tx: &mut dyn Tx, bundle_id: &str) -> ApiResult<String> {
 
 /// The events of all bundles that an asset is in, as they were published.
 fn events(tx: &mut dyn Tx, listed: &ListedAsset) -> ApiResult<String> {
-    let bundles = list::bundles_of(tx, &listed.asset.asset_id, MOST)?;
+    let bundles = list::bundles_of(tx, &listed.asset.asset_id, MAX)?;
     let ids: Vec<AssetId> = bundles.into_iter().filter_map(|bundle| bundle.event).collect();
     let seqs: Vec<i64> = list::by_id(tx, &ids)?.iter().map(|event| event.asset.seq).collect();
     let mut bodies = list::bodies(tx, &seqs)?;
@@ -258,7 +258,7 @@ pub async fn audit_trail(State(hub): State<SharedHub>, PathId(id): PathId) -> Ap
         .store
         .read::<_, ApiError, _>(move |tx| {
             let listed = list::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
-            changes(tx, &listed, MOST_CHANGES)
+            changes(tx, &listed, MAX_CHANGES)
         })
         .await?;
     let count = trail.as_array().map_or(0, Vec::len);

@@ -25,7 +25,7 @@ const NAME: &str = "events";
 const SHOWN: [AssetStatus; 4] =
     [AssetStatus::Candidate, AssetStatus::Promoted, AssetStatus::Stale, AssetStatus::Archived];
 /// How many events one asset shows.
-const MOST_OF_ONE: usize = 1000;
+const MAX_OF_ONE: usize = 1000;
 
 /// Which events, and how many.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -100,7 +100,7 @@ fn events_of_asset(
     limit: usize,
 ) -> ApiResult<Vec<ListedAsset>> {
     let mut ids: Vec<AssetId> =
-        list::bundles_of(tx, id, MOST_OF_ONE)?.into_iter().filter_map(|bundle| bundle.event).collect();
+        list::bundles_of(tx, id, MAX_OF_ONE)?.into_iter().filter_map(|bundle| bundle.event).collect();
     ids.push(*id);
     ids.sort_unstable();
     ids.dedup();

@@ -36,13 +36,13 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 /// How many assets a fetch gives when it does not say.
-const USUAL: i64 = 20;
+const DEFAULT: i64 = 20;
 /// How many it gives at most.
-const MOST: i64 = 100;
+const MAX: i64 = 100;
 /// The most signals of a fetch.
-const MOST_SIGNALS: usize = 50;
+const MAX_SIGNALS: usize = 50;
 /// The most questions of a fetch.
-const MOST_QUESTIONS: usize = 5;
+const MAX_QUESTIONS: usize = 5;
 
 /// What a fetch may ask for.
 #[derive(Debug, Default, Deserialize)]
@@ -63,15 +63,10 @@ struct FetchRequest {
 /// What a fetch looks for.
 #[derive(Debug, Clone)]
 enum FetchTarget {
-    /// These, in this order.
     Ids(Vec<AssetId>),
-    /// What publishers call so.
     LocalId(String),
-    /// What answers these signals.
     Signals(Vec<String>),
-    /// The best.
     Best,
-    /// No assets at all.
     Nothing,
 }
 
@@ -154,14 +149,14 @@ fn order(asked: &FetchRequest) -> ApiResult<FetchPlan> {
         })?),
     };
     let questions = asked.questions.as_deref().unwrap_or_default();
-    if questions.len() > MOST_QUESTIONS {
+    if questions.len() > MAX_QUESTIONS {
         let received = format!("{} questions", questions.len());
-        return Err(ApiError::field("payload.questions", format!("at most {MOST_QUESTIONS}"), received));
+        return Err(ApiError::field("payload.questions", format!("at most {MAX_QUESTIONS}"), received));
     }
     Ok(FetchPlan {
         wanted: parse_target(asked)?,
         asset_type,
-        limit: query::limit(asked.limit.as_ref().map(Value::to_string).as_deref(), USUAL, MOST) as usize,
+        limit: query::limit(asked.limit.as_ref().map(Value::to_string).as_deref(), DEFAULT, MAX) as usize,
         search_only: on(asked.search_only),
         tasks: on(asked.include_tasks) || on(asked.tasks_only),
         validation_tasks: on(asked.validation_only) || on(asked.include_tasks),
@@ -174,9 +169,9 @@ fn parse_target(asked: &FetchRequest) -> ApiResult<FetchTarget> {
         return Ok(FetchTarget::Nothing);
     }
     if let Some(ids) = &asked.asset_ids {
-        if ids.len() as i64 > MOST {
+        if ids.len() as i64 > MAX {
             let received = format!("{} ids", ids.len());
-            return Err(ApiError::field("payload.asset_ids", format!("at most {MOST} ids"), received));
+            return Err(ApiError::field("payload.asset_ids", format!("at most {MAX} ids"), received));
         }
         let ids = ids.iter().enumerate().map(|(n, id)| asset_id(id, &format!("payload.asset_ids[{n}]")));
         return Ok(FetchTarget::Ids(ids.collect::<ApiResult<_>>()?));
@@ -190,9 +185,9 @@ fn parse_target(asked: &FetchRequest) -> ApiResult<FetchTarget> {
     }
     match asked.signals.as_deref() {
         None | Some([]) => Ok(FetchTarget::Best),
-        Some(signals) if signals.len() > MOST_SIGNALS => {
+        Some(signals) if signals.len() > MAX_SIGNALS => {
             let received = format!("{} signals", signals.len());
-            Err(ApiError::field("payload.signals", format!("at most {MOST_SIGNALS} signals"), received))
+            Err(ApiError::field("payload.signals", format!("at most {MAX_SIGNALS} signals"), received))
         }
         Some(signals) => Ok(FetchTarget::Signals(signals.to_vec())),
     }

@@ -23,9 +23,9 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// How many bundles, relatives of the same chain, and users are drawn at most.
-const MOST_BUNDLES: usize = 12;
-const MOST_IN_CHAIN: usize = 8;
-const MOST_USERS: usize = 12;
+const MAX_BUNDLES: usize = 12;
+const MAX_IN_CHAIN: usize = 8;
+const MAX_USERS: usize = 12;
 /// How much of a summary is told.
 const LABEL: usize = 120;
 
@@ -158,9 +158,9 @@ fn gather(tx: &mut dyn Tx, focus: &ListedAsset) -> ApiResult<LineageDrawing> {
     }
     chain(tx, focus, &mut drawing)?;
     makers(tx, focus, &members, &mut drawing)?;
-    let users = lineage::users(tx, &focus.asset.asset_id, MOST_USERS + 1)?;
-    drawing.truncated |= users.len() > MOST_USERS;
-    for who in users.into_iter().take(MOST_USERS) {
+    let users = lineage::users(tx, &focus.asset.asset_id, MAX_USERS + 1)?;
+    drawing.truncated |= users.len() > MAX_USERS;
+    for who in users.into_iter().take(MAX_USERS) {
         let node_id = who.node_id.clone();
         drawing.node(who, LineageColumn::Users);
         drawing.join(&focus.asset.asset_id.to_string(), &node_id, "reused_by");
@@ -177,7 +177,7 @@ fn bundles(tx: &mut dyn Tx, focus: &ListedAsset, drawing: &mut LineageDrawing) -
     let gene = first.as_ref().map_or(asset.asset_id, |bundle| bundle.gene);
     found.extend(first);
     for id in [asset.asset_id, gene] {
-        let more = list::bundles_of(tx, &id, MOST_BUNDLES + 1)?;
+        let more = list::bundles_of(tx, &id, MAX_BUNDLES + 1)?;
         found.extend(more.into_iter().filter(|bundle| bundle.gene == gene || id == asset.asset_id));
     }
     let mut seen = Vec::new();
@@ -186,8 +186,8 @@ fn bundles(tx: &mut dyn Tx, focus: &ListedAsset, drawing: &mut LineageDrawing) -
         seen.push(bundle.bundle_id.clone());
         new
     });
-    drawing.truncated |= found.len() > MOST_BUNDLES;
-    found.truncate(MOST_BUNDLES);
+    drawing.truncated |= found.len() > MAX_BUNDLES;
+    found.truncate(MAX_BUNDLES);
     Ok(found)
 }
 
@@ -195,9 +195,9 @@ fn bundles(tx: &mut dyn Tx, focus: &ListedAsset, drawing: &mut LineageDrawing) -
 fn chain(tx: &mut dyn Tx, focus: &ListedAsset, drawing: &mut LineageDrawing) -> ApiResult<()> {
     let asset = &focus.asset;
     if let Some(chain) = &asset.traits.chain_id {
-        let mut others = list::chain(tx, chain, asset.seq, MOST_IN_CHAIN + 1)?;
-        drawing.truncated |= others.len() > MOST_IN_CHAIN;
-        others.truncate(MOST_IN_CHAIN);
+        let mut others = list::chain(tx, chain, asset.seq, MAX_IN_CHAIN + 1)?;
+        drawing.truncated |= others.len() > MAX_IN_CHAIN;
+        others.truncate(MAX_IN_CHAIN);
         others.push(focus.clone());
         others.retain(|listed| listed.asset.asset_type == asset.asset_type);
         others.sort_by_key(|listed| listed.asset.seq);

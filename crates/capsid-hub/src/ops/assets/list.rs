@@ -21,9 +21,9 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 /// How far a list can be skipped; a cursor goes on from anywhere.
-const MOST_SKIPPED: i64 = 1000;
+const MAX_SKIPPED: i64 = 1000;
 /// The longest signal that is asked for.
-const LONGEST_SIGNAL: usize = 500;
+const MAX_SIGNAL_LEN: usize = 500;
 
 /// Which assets.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -89,7 +89,7 @@ impl AssetFilterParams {
         let chain = self.chain_id.as_ref().filter(|id| !id.is_empty());
         validate::text_or(chain.map(String::as_str), "chain_id", 200)?;
         let signal = self.signal.as_deref().map(str::trim).filter(|signal| !signal.is_empty());
-        validate::text_or(signal, "signal", LONGEST_SIGNAL)?;
+        validate::text_or(signal, "signal", MAX_SIGNAL_LEN)?;
         let known =
             |word: &str| CATEGORIES.iter().find(|known| **known == word).map(|word| (*word).to_owned());
         Ok(AssetFilter {
@@ -109,9 +109,9 @@ impl ListAssetsParams {
         let asked = self.offset.as_deref().and_then(|text| text.trim().parse::<i64>().ok()).unwrap_or(0);
         match asked {
             ..0 => Ok(0),
-            0..=MOST_SKIPPED => Ok(asked as usize),
+            0..=MAX_SKIPPED => Ok(asked as usize),
             _ => {
-                let expected = format!("at most {MOST_SKIPPED}; use `cursor` to go further");
+                let expected = format!("at most {MAX_SKIPPED}; use `cursor` to go further");
                 Err(ApiError::field("offset", expected, asked.to_string()))
             }
         }

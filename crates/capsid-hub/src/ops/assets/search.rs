@@ -20,11 +20,11 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 /// The longest query.
-pub(super) const LONGEST: usize = 4000;
+pub(super) const MAX_LEN: usize = 4000;
 /// The most signals of a query.
-const MOST_SIGNALS: usize = 50;
+const MAX_SIGNALS: usize = 50;
 /// How many are looked at where only some that have the words are asked for.
-const MOST_LOOKED_AT: usize = 600;
+const MAX_LOOKED_AT: usize = 600;
 
 /// What is searched for.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -79,9 +79,9 @@ pub async fn search(
         .filter(|signal| !signal.is_empty())
         .map(str::to_owned)
         .collect();
-    if signals.len() > MOST_SIGNALS {
+    if signals.len() > MAX_SIGNALS {
         let received = format!("{} signals", signals.len());
-        return Err(ApiError::field("signals", format!("at most {MOST_SIGNALS} signals"), received));
+        return Err(ApiError::field("signals", format!("at most {MAX_SIGNALS} signals"), received));
     }
     search_assets(hub, credentials, "search", asked, signals, GraphFilters::default()).await
 }
@@ -97,14 +97,14 @@ pub(super) async fn search_assets(
 ) -> ApiResult<JsonReply> {
     hub.limit_reads(&credentials).await?;
     for (value, path) in [(&asked.signals, "signals"), (&asked.q, "q"), (&asked.domain, "domain")] {
-        validate::text_or(value.as_deref(), path, LONGEST)?;
+        validate::text_or(value.as_deref(), path, MAX_LEN)?;
     }
     let node_id = asked.source_node_id.or(asked.node_id).filter(|id| !id.is_empty());
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
     let skip = cursor::skipped(name, asked.cursor.as_deref(), asked.offset.as_deref())?;
     let words = [asked.q.as_deref(), asked.domain.as_deref()].into_iter().flatten();
     let most = skip + limit + 1;
-    let looked_at = if filters.narrows_assets() { most.max(MOST_LOOKED_AT) } else { most };
+    let looked_at = if filters.narrows_assets() { most.max(MAX_LOOKED_AT) } else { most };
     let wanted = SignalSearch {
         words: words.collect::<Vec<_>>().join(" "),
         asset_type: asset_type(asked.kind.as_deref())?,

@@ -1,6 +1,6 @@
 //! `GET /a2a/assets/semantic-search`: assets by what they mean.
 
-use super::search::{self as keyword, LONGEST};
+use super::search::{self as keyword, MAX_LEN};
 use super::{asset_type, page, status};
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
@@ -30,7 +30,7 @@ const NAME: &str = "semantic-search";
 /// How many are looked at for a word that must be there.
 const WITH_DOMAIN: usize = 600;
 /// The longest code of an error. What is longer is an id or a sum.
-const LONGEST_CODE: usize = 24;
+const MAX_CODE_LEN: usize = 24;
 
 /// What is searched for.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -87,7 +87,7 @@ pub async fn semantic_search(
     QueryParams(asked): QueryParams<SemanticSearchParams>,
 ) -> ApiResult<JsonReply> {
     for (value, path) in [(&asked.q, "q"), (&asked.domain, "domain")] {
-        validate::text_or(value.as_deref(), path, LONGEST)?;
+        validate::text_or(value.as_deref(), path, MAX_LEN)?;
     }
     validate::word_or(asked.mode.as_deref(), "mode", &["hybrid", "keyword"])?;
     let words = asked.q.clone().unwrap_or_default();
@@ -197,7 +197,7 @@ fn is_code(word: &str) -> bool {
     let digits = word.chars().filter(char::is_ascii_digit).count();
     // `E0502` has one letter, and so has `v2`.
     let is_mixed = digits > 0 && (letters > 1 || (letters == 1 && digits > 2));
-    is_mixed && !word.contains('_') && word.len() <= LONGEST_CODE
+    is_mixed && !word.contains('_') && word.len() <= MAX_CODE_LEN
 }
 
 /// The row of an asset that was found by meaning.

@@ -15,8 +15,8 @@ use capsid_store::registry::usage_days::DAY_MS;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-const USUAL_DAYS: i64 = 90;
-const MOST_DAYS: i64 = 366;
+const DEFAULT_DAYS: i64 = 90;
+const MAX_DAYS: i64 = 366;
 
 /// How far back.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
@@ -30,9 +30,9 @@ pub struct AssetUsageParams {
 impl AssetUsageParams {
     fn days(&self) -> ApiResult<i64> {
         let text = self.days.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let Some(text) = text else { return Ok(USUAL_DAYS) };
-        text.parse().ok().filter(|days| (1..=MOST_DAYS).contains(days)).ok_or_else(|| {
-            ApiError::field("days", format!("a whole number from 1 to {MOST_DAYS}"), "something else")
+        let Some(text) = text else { return Ok(DEFAULT_DAYS) };
+        text.parse().ok().filter(|days| (1..=MAX_DAYS).contains(days)).ok_or_else(|| {
+            ApiError::field("days", format!("a whole number from 1 to {MAX_DAYS}"), "something else")
         })
     }
 }

@@ -190,9 +190,7 @@ fn not_creator() -> ApiError {
 /// What is taken, where it is said.
 #[derive(Debug, Clone, Default)]
 pub struct AcceptedSubmission {
-    /// By its submission.
     pub submission: Option<String>,
-    /// By its asset.
     pub asset: Option<String>,
 }
 

@@ -19,11 +19,11 @@ use serde_json::{Value, json};
 const MINUTE_MS: i64 = 60_000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 /// How long others have where nothing is said.
-const USUAL_MS: i64 = 7 * DAY_MS;
+const DEFAULT_MS: i64 = 7 * DAY_MS;
 /// How long they have at least.
 const SHORTEST_MS: i64 = 10 * MINUTE_MS;
 /// And at most.
-const LONGEST_MS: i64 = 90 * DAY_MS;
+const MAX_MS: i64 = 90 * DAY_MS;
 /// The shortest title.
 const TITLE_LEAST: usize = 5;
 /// The longest title.
@@ -31,11 +31,11 @@ pub const TITLE_MOST: usize = 300;
 /// The longest text of what is to be done.
 pub const BODY_MOST: usize = 8_000;
 /// The most signals.
-const MOST_SIGNALS: usize = 50;
+const MAX_SIGNALS: usize = 50;
 /// The longest signal.
 const SIGNAL_MOST: usize = 200;
 /// The most model names.
-const MOST_MODELS: usize = 50;
+const MAX_MODELS: usize = 50;
 /// The longest name that whoever asks gives it.
 const REFERENCE_MOST: usize = 200;
 
@@ -64,13 +64,11 @@ pub enum TimeInput {
 /// What is asked. Its parts are checked.
 #[derive(Debug, Clone, Default)]
 pub struct OfferRequest {
-    /// What it is called.
     pub title: String,
     /// What is to be done.
     pub body: String,
     /// What it is about, with commas between.
     pub signals: String,
-    /// Milli-credits.
     pub amount: i64,
     /// The reputation that is asked for.
     pub min_reputation: f64,
@@ -101,8 +99,8 @@ impl OfferRequest {
     }
 
     fn end(&self, now: Time) -> ApiResult<i64> {
-        let Some(end) = self.expires_at else { return Ok(now.0 + USUAL_MS) };
-        if (SHORTEST_MS..=LONGEST_MS).contains(&end.saturating_sub(now.0)) {
+        let Some(end) = self.expires_at else { return Ok(now.0 + DEFAULT_MS) };
+        if (SHORTEST_MS..=MAX_MS).contains(&end.saturating_sub(now.0)) {
             return Ok(end);
         }
         Err(ApiError::field("expires_at", "a time 10 minutes to 90 days ahead", "another time"))
@@ -158,9 +156,9 @@ pub fn signals(value: Option<&Value>, path: &str) -> ApiResult<String> {
     };
     let each: Vec<&str> =
         all.iter().flat_map(|text| text.split(',')).map(str::trim).filter(|text| !text.is_empty()).collect();
-    if each.len() > MOST_SIGNALS {
+    if each.len() > MAX_SIGNALS {
         let received = format!("{} signals", each.len());
-        return Err(ApiError::field(path, format!("at most {MOST_SIGNALS} signals"), received));
+        return Err(ApiError::field(path, format!("at most {MAX_SIGNALS} signals"), received));
     }
     for signal in &each {
         validate::text(signal, path, SIGNAL_MOST)?;
@@ -192,7 +190,7 @@ pub fn moment(value: Option<&Value>, path: &str) -> ApiResult<Option<i64>> {
 /// The models that may do it, as a JSON list.
 pub fn models(names: Option<&[String]>) -> ApiResult<Option<String>> {
     let Some(names) = names.filter(|names| !names.is_empty()) else { return Ok(None) };
-    validate::list(names, "allowed_models", MOST_MODELS, 200)?;
+    validate::list(names, "allowed_models", MAX_MODELS, 200)?;
     Ok(serde_json::to_string(names).ok())
 }
 
@@ -238,9 +236,7 @@ pub struct OfferDraft {
 /// The service that is ordered, and who is to do it.
 #[derive(Debug, Clone)]
 pub struct OrderedService {
-    /// Its id.
     pub listing_id: String,
-    /// Who offers it.
     pub node_id: String,
     /// What it costs, in milli-credits.
     pub price: i64,
@@ -249,7 +245,6 @@ pub struct OrderedService {
 /// A bounty that is there.
 #[derive(Debug, Clone)]
 pub struct PlacedBounty {
-    /// The bounty.
     pub bounty: BountyRow,
     /// Whether it was not there before.
     pub is_new: bool,
@@ -346,7 +341,7 @@ impl OfferDraft {
 fn too_many_open() -> ApiError {
     ApiError::new(
         HubCode::TooManyOpenTasks,
-        format!("Whoever asks may have {} tasks open or claimed at a time.", cleanup::MOST_OPEN),
+        format!("Whoever asks may have {} tasks open or claimed at a time.", cleanup::MAX_OPEN),
         "Cancel some with POST /bounty/<bounty_id>/cancel, or wait until some are done or over.",
     )
 }

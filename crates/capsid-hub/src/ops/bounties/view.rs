@@ -13,7 +13,7 @@ use capsid_store::work::tasks::{TaskRow, submissions};
 use serde_json::{Map, Value, json};
 
 /// The most submissions that are shown.
-const MOST_SUBMISSIONS: i64 = 100;
+const MAX_SUBMISSIONS: i64 = 100;
 
 /// A bounty and its task in a list.
 pub fn row(bounty: &BountyRow, task: &TaskRow, now: Time) -> Map<String, Value> {
@@ -66,9 +66,9 @@ pub fn detail(
     told.insert("is_decomposed".to_owned(), task.decomposed_at.is_some().into());
     let status = settle::matched_status(tx, bounty)?;
     told.insert("matched_asset_status".to_owned(), status.map(AssetStatus::as_str).into());
-    let mut tries = submissions::list_for_task(tx, &task.task_id, MOST_SUBMISSIONS)?;
+    let mut tries = submissions::list_for_task(tx, &task.task_id, MAX_SUBMISSIONS)?;
     if let Some(merging) = swarm::aggregation(tx, &task.task_id)? {
-        tries.extend(submissions::list_for_task(tx, &merging.task_id, MOST_SUBMISSIONS)?);
+        tries.extend(submissions::list_for_task(tx, &merging.task_id, MAX_SUBMISSIONS)?);
     }
     let tries: Vec<Value> = tries.iter().map(submission).collect();
     told.insert("submissions".to_owned(), tries.into());

@@ -27,9 +27,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The most lines of a statement for a spreadsheet.
-const MOST_CSV: i64 = 10_000;
+const MAX_CSV: i64 = 10_000;
 /// The longest reference of a client.
-const MOST_REFERENCE: usize = 100;
+const MAX_REFERENCE: usize = 100;
 
 /// Which statement.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
@@ -76,7 +76,7 @@ impl StatementQuery {
         }
         filter.from = validate::moment(asked.from.as_deref(), "from")?.unwrap_or(filter.from);
         filter.to = validate::moment(asked.to.as_deref(), "to")?.unwrap_or(filter.to);
-        let limit = if csv { query::limit(limit, MOST_CSV, MOST_CSV) } else { query::limit(limit, 20, 100) };
+        let limit = if csv { query::limit(limit, MAX_CSV, MAX_CSV) } else { query::limit(limit, 20, 100) };
         Ok(Self { name: name.to_owned(), filter, limit, csv })
     }
 }
@@ -243,7 +243,7 @@ pub async fn transfer(
     credentials: Credentials,
     JsonBody(asked): JsonBody<TransferRequest>,
 ) -> ApiResult<JsonReply> {
-    validate::name(&asked.reference, "reference", MOST_REFERENCE)?;
+    validate::name(&asked.reference, "reference", MAX_REFERENCE)?;
     let amount = credits::from_shown(asked.amount).filter(|amount| *amount > 0).ok_or_else(|| {
         ApiError::field("amount", "a number of credits above 0, to the thousandth", asked.amount.to_string())
     })?;

@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
 
-const MOST_SKIPPED: i64 = 10_000;
+const MAX_SKIPPED: i64 = 10_000;
 const NAME: &str = "reports";
 
 /// Which reports, and how many.
@@ -57,8 +57,8 @@ pub async fn list(
     }
     let after = cursor::read(NAME, asked.cursor.as_deref())?;
     let skip = asked.offset.as_deref().and_then(|text| text.trim().parse::<i64>().ok()).unwrap_or(0);
-    if skip > MOST_SKIPPED {
-        let expected = format!("at most {MOST_SKIPPED}; use `cursor` to go further");
+    if skip > MAX_SKIPPED {
+        let expected = format!("at most {MAX_SKIPPED}; use `cursor` to go further");
         return Err(ApiError::field("offset", expected, skip.to_string()));
     }
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;

@@ -26,7 +26,7 @@ use utoipa::IntoParams;
 
 /// The longest review.
 const CONTENT_LIMIT: usize = 2000;
-const MOST_SKIPPED: i64 = 10_000;
+const MAX_SKIPPED: i64 = 10_000;
 
 /// An asset and a review in a path.
 #[derive(Debug, Clone)]
@@ -99,7 +99,7 @@ pub async fn list(
     let sort = sort(asked.sort.as_deref())?;
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
     let skip = asked.offset.as_deref().and_then(|text| text.trim().parse::<i64>().ok()).unwrap_or(0);
-    let skip = skip.clamp(0, MOST_SKIPPED);
+    let skip = skip.clamp(0, MAX_SKIPPED);
     let (found, (total, sum)) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {

@@ -26,21 +26,21 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The most events in one answer.
-const MOST: i64 = 100;
+const MAX: i64 = 100;
 /// How long a poll is held at most; proxies give up on longer ones.
-const LONGEST_POLL_MS: f64 = 25_000.0;
+const MAX_POLL_MS: f64 = 25_000.0;
 /// How long a poll is held that does not say.
-const USUAL_POLL_MS: f64 = 20_000.0;
+const DEFAULT_POLL_MS: f64 = 20_000.0;
 /// How long a stream lasts at most.
-pub(crate) const LONGEST_STREAM_MS: u64 = 600_000;
+pub(crate) const MAX_STREAM_MS: u64 = 600_000;
 /// How long a stream lasts that does not say.
-const USUAL_STREAM_MS: u64 = 300_000;
+const DEFAULT_STREAM_MS: u64 = 300_000;
 /// How long a stream of a node lasts that the hub does not know.
 const STRANGER_STREAM_MS: u64 = 60_000;
 /// How many streams and polls of one address may be open at a time.
-const MOST_OF_ADDRESS: usize = 64;
+const MAX_OF_ADDRESS: usize = 64;
 /// How many of one node.
-const MOST_OF_NODE: usize = 4;
+const MAX_OF_NODE: usize = 4;
 /// When a client that has too many open may come again.
 const COME_AGAIN_MS: i64 = 5000;
 /// How often a stream shows that it is alive.
@@ -78,7 +78,7 @@ pub async fn stream(
     QueryParams(query): QueryParams<StreamEventsParams>,
 ) -> ApiResult<Response> {
     let node_id = validate::node(None, query.node_id.as_deref())?;
-    let asked = query.duration_ms.and_then(|ms| ms.parse::<u64>().ok()).unwrap_or(USUAL_STREAM_MS);
+    let asked = query.duration_ms.and_then(|ms| ms.parse::<u64>().ok()).unwrap_or(DEFAULT_STREAM_MS);
     let cursor = last_event_id(&headers)?;
     let of_address = enter_address(&hub, &credentials)?;
     let (who, own_cursor) = (node_id.clone(), cursor.is_some());
@@ -113,18 +113,18 @@ pub(crate) fn as_stream(body: Body) -> Response {
 
 /// How long a stream lasts that is asked for so many milliseconds.
 fn lasts(asked: u64, known: bool) -> Duration {
-    Duration::from_millis(asked.min(if known { LONGEST_STREAM_MS } else { STRANGER_STREAM_MS }))
+    Duration::from_millis(asked.min(if known { MAX_STREAM_MS } else { STRANGER_STREAM_MS }))
 }
 
 /// Takes a place of the address that a request comes from.
 pub(crate) fn enter_address(hub: &Hub, credentials: &Credentials) -> ApiResult<KeyedPermit> {
     let who = format!("address:{}", credentials.address);
-    hub.waiting.enter(&who, MOST_OF_ADDRESS).ok_or_else(|| too_many("address", MOST_OF_ADDRESS))
+    hub.waiting.enter(&who, MAX_OF_ADDRESS).ok_or_else(|| too_many("address", MAX_OF_ADDRESS))
 }
 
 /// Takes a place of a node, for somebody who may speak for it.
 fn enter_node(hub: &Hub, node_id: &str) -> ApiResult<KeyedPermit> {
-    hub.waiting.enter(&format!("node:{node_id}"), MOST_OF_NODE).ok_or_else(|| too_many("node", MOST_OF_NODE))
+    hub.waiting.enter(&format!("node:{node_id}"), MAX_OF_NODE).ok_or_else(|| too_many("node", MAX_OF_NODE))
 }
 
 fn too_many(whose: &str, most: usize) -> ApiError {
@@ -203,7 +203,7 @@ async fn next_events(
 ) -> ApiResult<Vec<EventRow>> {
     let (who, now) = (node_id.to_owned(), hub.now());
     let news =
-        hub.store.read::<_, ApiError, _>(move |tx| Ok(events::after(tx, &who, place, MOST, now)?)).await?;
+        hub.store.read::<_, ApiError, _>(move |tx| Ok(events::after(tx, &who, place, MAX, now)?)).await?;
     if let (Some(way), Some(last)) = (way, news.last().map(|event| event.seq)) {
         let who = node_id.to_owned();
         hub.store.write::<_, ApiError, _>(move |tx| Ok(events::advance_cursor(tx, &who, way, last)?)).await?;
@@ -253,7 +253,7 @@ pub async fn poll(
     }
     let node_id = validate::node(asked.sender_id.as_deref(), asked.node_id.as_deref())?;
     let cursor = asked.after.map(read_after).transpose()?.flatten();
-    let timeout = asked.timeout_ms.unwrap_or(USUAL_POLL_MS).clamp(0.0, LONGEST_POLL_MS);
+    let timeout = asked.timeout_ms.unwrap_or(DEFAULT_POLL_MS).clamp(0.0, MAX_POLL_MS);
     let until = Instant::now() + Duration::from_millis(timeout as u64);
     let credentials = credentials.or_secret(asked.node_secret.as_deref());
     let _of_address = enter_address(&hub, &credentials)?;

@@ -34,21 +34,21 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The most genes that are weighed in one call.
-const MOST_GENES: usize = 2000;
+const MAX_GENES: usize = 2000;
 /// The most outcomes that are weighed, of one memory.
-const MOST_OUTCOMES: i64 = 2000;
+const MAX_OUTCOMES: i64 = 2000;
 /// How much of each memory is looked through for them.
-const MOST_BYTES: i64 = 4 * 1024 * 1024;
+const MAX_BYTES: i64 = 4 * 1024 * 1024;
 /// The most nodes of an account whose memories are weighed.
-const MOST_NODES: i64 = 16;
+const MAX_NODES: i64 = 16;
 /// The most solutions of others that are looked at.
-const MOST_SOLUTIONS: usize = 50;
+const MAX_SOLUTIONS: usize = 50;
 /// What may stand in a body beside an event.
 const OF_EVENTS: [&str; 5] = ["kind", "event", "sender_id", "node_id", "node_secret"];
 /// What tells the knowledge graph something.
 const OF_GRAPH: [&str; 3] = ["entities", "relations", "relationships"];
 /// How many members that are not known are named beside the first.
-const MOST_NAMED: usize = 20;
+const MAX_NAMED: usize = 20;
 
 /// What advice is wanted for.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -82,13 +82,9 @@ pub struct AdviceCandidate {
 impl AdviceRequest {
     fn check(&self) -> ApiResult<()> {
         validate::list(&self.signals, "signals", 50, 2000)?;
-        if self.genes.len() > MOST_GENES {
+        if self.genes.len() > MAX_GENES {
             let received = format!("{} entries", self.genes.len());
-            return Err(ApiError::field(
-                "genes",
-                format!("a list of at most {MOST_GENES} entries"),
-                received,
-            ));
+            return Err(ApiError::field("genes", format!("a list of at most {MAX_GENES} entries"), received));
         }
         self.genes.iter().enumerate().try_for_each(|(n, gene)| {
             validate::name(&gene.id, &format!("genes[{n}].id"), 200)?;
@@ -149,7 +145,6 @@ fn advised(
 struct MemoryOwner {
     /// The names that their memories have.
     memories: Vec<String>,
-    /// Their nodes.
     nodes: BTreeSet<String>,
 }
 
@@ -163,7 +158,7 @@ impl MemoryOwner {
             return Ok(Self { memories: vec![id.clone()], nodes: BTreeSet::from([id.clone()]) });
         }
         let user = require_user(tx, credentials, rules.now)?;
-        let owned = admin::nodes_of(tx, &user.user_id, MOST_NODES)?;
+        let owned = admin::nodes_of(tx, &user.user_id, MAX_NODES)?;
         let nodes: BTreeSet<String> = owned.into_iter().map(|node| node.node_id).collect();
         let memories = std::iter::once(memory_of(&user.user_id)).chain(nodes.iter().cloned()).collect();
         Ok(Self { memories, nodes })
@@ -175,7 +170,7 @@ impl MemoryOwner {
         let mut graph = GraphStats::default();
         let (mut seen, mut outcomes) = (HashSet::new(), 0);
         for name in &self.memories {
-            for body in memory::outcomes(tx, name, MOST_OUTCOMES, MOST_BYTES)? {
+            for body in memory::outcomes(tx, name, MAX_OUTCOMES, MAX_BYTES)? {
                 let Some(record) = read_line(&body).filter(|record| text_of(record, "kind") == "outcome")
                 else {
                     continue;
@@ -210,7 +205,7 @@ fn others(
     }
     let query = SignalSearch {
         asset_type: Some(AssetType::Capsule),
-        ..SignalSearch::signals(folded(signals), MOST_SOLUTIONS)
+        ..SignalSearch::signals(folded(signals), MAX_SOLUTIONS)
     };
     let hits = search::find(tx, &query)?;
     let solutions: Vec<(String, String)> = hits
@@ -266,7 +261,7 @@ fn check_members(told: &Map<String, Value>) -> ApiResult<()> {
         error.fix =
             "Make two calls: one with `kind` and `event`, one with `entities` and `relations`.".to_owned();
     }
-    let others = unknown.iter().skip(1).take(MOST_NAMED);
+    let others = unknown.iter().skip(1).take(MAX_NAMED);
     error.details.extend(others.flat_map(|name| validate::unknown_member(name, &OF_EVENTS).details));
     Err(error)
 }

@@ -18,7 +18,6 @@ use capsid_store::nodes::NodeRow;
 pub struct GraphSender {
     /// The node that it speaks for; nothing where an account speaks for itself.
     pub node_id: Option<String>,
-    /// What it shows.
     pub credentials: Credentials,
 }
 

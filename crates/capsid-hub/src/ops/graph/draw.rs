@@ -1,11 +1,11 @@
 //! `GET /kg/graph`: a part of the graph as a drawing.
 
 use super::caller::GraphSender;
-use super::drawing::{GraphDrawing, MOST_LINES, MOST_THINGS};
+use super::drawing::{GraphDrawing, MAX_LINES, MAX_THINGS};
 use super::filters::{GraphFilters, listed};
 use super::hits::{self, GraphHit, GraphQuestion};
 use super::price::{AnonymousAccess, admit};
-use super::query::LONGEST_QUERY;
+use super::query::MAX_QUERY_LEN;
 use super::with_charge;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult, HubCode};
@@ -29,16 +29,16 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// How many things are drawn where nobody says how many, and how many of them answer a question.
-const USUAL: i64 = 80;
-const MOST_HITS: usize = 20;
+const DEFAULT: i64 = 80;
+const MAX_HITS: usize = 20;
 /// From how many things at once a drawing begins.
-const MOST_BEGINNINGS: usize = 50;
+const MAX_BEGINNINGS: usize = 50;
 /// How many relations of one kind are drawn from one thing.
 const FAN_OUT: usize = 12;
 /// How many of the latest assets a drawing of nothing in particular begins with.
 const LATEST: usize = 6;
 /// How many of them are looked at where only some are asked for.
-const MOST_LOOKED_AT: usize = 200;
+const MAX_LOOKED_AT: usize = 200;
 
 /// What is to be drawn.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
@@ -98,7 +98,7 @@ struct DrawingPlan {
 
 impl DrawingPlan {
     fn read(wanted: &DrawGraphParams) -> ApiResult<Self> {
-        validate::text_or(wanted.q.as_deref(), "q", LONGEST_QUERY)?;
+        validate::text_or(wanted.q.as_deref(), "q", MAX_QUERY_LEN)?;
         let around: Vec<(String, Vec<i64>)> = listed(wanted.around.as_deref())
             .map(|name| {
                 let ids = numbers(name).ok_or_else(|| {
@@ -108,9 +108,9 @@ impl DrawingPlan {
                 Ok((name.to_owned(), ids))
             })
             .collect::<ApiResult<_>>()?;
-        if around.len() > MOST_BEGINNINGS {
+        if around.len() > MAX_BEGINNINGS {
             let received = format!("{} ids", around.len());
-            return Err(ApiError::field("around", format!("at most {MOST_BEGINNINGS} ids"), received));
+            return Err(ApiError::field("around", format!("at most {MAX_BEGINNINGS} ids"), received));
         }
         let filters = GraphFilters::from_query(
             wanted.kinds.as_deref(),
@@ -123,7 +123,7 @@ impl DrawingPlan {
             around,
             depth: query::limit(wanted.depth.as_deref(), 1, 3) as usize,
             filters,
-            most: query::limit(wanted.limit.as_deref(), USUAL, MOST_THINGS as i64) as usize,
+            most: query::limit(wanted.limit.as_deref(), DEFAULT, MAX_THINGS as i64) as usize,
         })
     }
 
@@ -136,7 +136,7 @@ impl DrawingPlan {
                 filters: self.filters.clone(),
                 by_meaning: true,
                 depth: self.depth.max(2),
-                limit: self.most.min(MOST_HITS),
+                limit: self.most.min(MAX_HITS),
                 near,
             };
             hits = hits::find(tx, &asked)?.hits;
@@ -177,9 +177,9 @@ impl DrawingPlan {
 
     /// What hangs together with what the drawing begins with, the nearest first.
     fn expand(&self, tx: &mut dyn Tx, picture: &mut GraphDrawing, begun: &[i64]) -> ApiResult<()> {
-        let bounds = WalkBounds { depth: self.depth, fan_out: FAN_OUT, most: MOST_LINES };
+        let bounds = WalkBounds { depth: self.depth, fan_out: FAN_OUT, most: MAX_LINES };
         let mut steps = graph::walk(tx, begun, bounds)?;
-        picture.truncated |= steps.len() >= MOST_LINES;
+        picture.truncated |= steps.len() >= MAX_LINES;
         steps.retain(|step| self.filters.follows(&step.relation));
         let mut ids: Vec<i64> = Vec::new();
         for WalkStep { relation, .. } in &steps {
@@ -225,7 +225,7 @@ fn latest(tx: &mut dyn Tx, filters: &GraphFilters) -> ApiResult<Vec<Entity>> {
     let types = Some(filters.types()).filter(|types| !types.is_empty());
     let types = types.unwrap_or_else(|| vec![AssetType::Capsule]);
     let of_any_kind = GraphFilters { kinds: Vec::new(), ..filters.clone() };
-    let most = if filters.narrows_assets() { MOST_LOOKED_AT } else { LATEST };
+    let most = if filters.narrows_assets() { MAX_LOOKED_AT } else { LATEST };
     for status in [AssetStatus::Promoted, AssetStatus::Candidate] {
         let category = filters.category.clone();
         let filter = AssetFilter { types: types.clone(), category, ..AssetFilter::with_status(status) };

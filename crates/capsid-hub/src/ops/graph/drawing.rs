@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// The most things and lines of a drawing.
-pub const MOST_THINGS: usize = 300;
-pub const MOST_LINES: usize = 900;
+pub const MAX_THINGS: usize = 300;
+pub const MAX_LINES: usize = 900;
 /// Where the places of a drawing come from; any number does, but always the same.
 const SEED: u64 = 20_261_116;
 
@@ -36,7 +36,7 @@ impl GraphDrawing {
         if self.known.contains_key(&entity.id) {
             return true;
         }
-        if self.things.len() >= most.min(MOST_THINGS) {
+        if self.things.len() >= most.min(MAX_THINGS) {
             self.truncated = true;
             return false;
         }
@@ -92,8 +92,8 @@ impl GraphDrawing {
                 }
             }
         }
-        self.truncated |= merged.len() > MOST_LINES;
-        merged.truncate(MOST_LINES);
+        self.truncated |= merged.len() > MAX_LINES;
+        merged.truncate(MAX_LINES);
         merged
     }
 

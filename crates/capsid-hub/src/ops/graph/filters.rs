@@ -21,17 +21,15 @@ use std::collections::HashSet;
 const KNOWN: [&str; 7] =
     ["types", "entity_types", "relation_types", "category", "since", "until", "environment"];
 /// The most kinds that are asked for, and the longest name of one.
-const MOST_KINDS: usize = 20;
-const LONGEST_KIND: usize = 64;
+const MAX_KINDS: usize = 20;
+const MAX_KIND_LEN: usize = 64;
 /// The longest name of an environment.
-const LONGEST_ENVIRONMENT: usize = 200;
+const MAX_ENVIRONMENT_LEN: usize = 200;
 
 /// What is asked for; of everything that is empty or missing, all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GraphFilters {
-    /// Things of these kinds.
     pub kinds: Vec<String>,
-    /// Relations of these kinds.
     pub relations: Vec<String>,
     /// Assets of this kind of change.
     pub category: Option<String>,
@@ -50,9 +48,9 @@ impl GraphFilters {
             return Err(validate::unknown_member(&format!("filters.{name}"), &KNOWN));
         }
         let fields = ObjectReader::new(filters, "filters");
-        let mut kinds = fields.texts("types", MOST_KINDS, LONGEST_KIND)?;
-        kinds.extend(fields.texts("entity_types", MOST_KINDS, LONGEST_KIND)?);
-        let relations = fields.texts("relation_types", MOST_KINDS, LONGEST_KIND)?;
+        let mut kinds = fields.texts("types", MAX_KINDS, MAX_KIND_LEN)?;
+        kinds.extend(fields.texts("entity_types", MAX_KINDS, MAX_KIND_LEN)?);
+        let relations = fields.texts("relation_types", MAX_KINDS, MAX_KIND_LEN)?;
         let text = |name: &str, most: usize| fields.text(name, 1, most).map(|text| text.map(str::to_owned));
         let moment = |name: &str| match filters.get(name).and_then(Value::as_i64) {
             Some(at) => Ok(Some(at)),
@@ -61,10 +59,10 @@ impl GraphFilters {
         let filters = Self {
             kinds: kinds.into_iter().map(kind_named).collect(),
             relations: relations.into_iter().map(|kind| kind.trim().to_lowercase()).collect(),
-            category: text("category", LONGEST_KIND)?,
+            category: text("category", MAX_KIND_LEN)?,
             since: moment("since")?,
             until: moment("until")?,
-            environment: text("environment", LONGEST_ENVIRONMENT)?.as_deref().map(normal),
+            environment: text("environment", MAX_ENVIRONMENT_LEN)?.as_deref().map(normal),
         };
         validate::word_or(filters.category.as_deref(), "filters.category", &CATEGORIES)?;
         Ok(filters)
@@ -80,12 +78,12 @@ impl GraphFilters {
         let [category, environment] =
             [category, environment].map(|text| text.map(str::trim).filter(|text| !text.is_empty()));
         let kinds: Vec<String> = listed(kinds).map(kind_named).collect();
-        if kinds.len() > MOST_KINDS || kinds.iter().any(|kind| kind.chars().count() > LONGEST_KIND) {
-            let expected = format!("at most {MOST_KINDS} kinds of at most {LONGEST_KIND} characters");
+        if kinds.len() > MAX_KINDS || kinds.iter().any(|kind| kind.chars().count() > MAX_KIND_LEN) {
+            let expected = format!("at most {MAX_KINDS} kinds of at most {MAX_KIND_LEN} characters");
             return Err(ApiError::field("kinds", expected, "more"));
         }
         validate::word_or(category, "category", &CATEGORIES)?;
-        validate::name_or(environment, "environment", LONGEST_ENVIRONMENT)?;
+        validate::name_or(environment, "environment", MAX_ENVIRONMENT_LEN)?;
         Ok(Self {
             kinds,
             relations: Vec::new(),

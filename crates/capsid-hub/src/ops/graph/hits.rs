@@ -17,18 +17,17 @@ use capsid_store::search::semantic::SemanticHit;
 use std::collections::HashMap;
 
 /// How many things a question may name, and from how many of them the graph is walked.
-const MOST_NAMED: usize = 60;
-const MOST_BEGINNINGS: usize = 8;
+const MAX_NAMED: usize = 60;
+const MAX_BEGINNINGS: usize = 8;
 /// How many relations of one kind a walk follows from one thing, and how many all together.
 const FAN_OUT: usize = 8;
-const MOST_STEPS: usize = 500;
+const MAX_STEPS: usize = 500;
 /// How many assets are looked at where only some that have the words are asked for.
-const MOST_LOOKED_AT: usize = 200;
+const MAX_LOOKED_AT: usize = 200;
 
 /// What is asked.
 #[derive(Debug, Clone)]
 pub struct GraphQuestion {
-    /// Its words.
     pub words: String,
     /// What of the graph is asked for.
     pub filters: GraphFilters,
@@ -45,13 +44,11 @@ pub struct GraphQuestion {
 /// A thing that answers.
 #[derive(Debug, Clone)]
 pub struct GraphHit {
-    /// The thing.
     pub entity: Entity,
     /// How well, the best being 1.
     pub score: f64,
     /// The words of the question that it answers, or what it was reached from.
     pub words: Vec<String>,
-    /// How it was found.
     pub ways: Vec<RankingSource>,
     /// The way through the graph that leads to it; empty where its name or text alone does.
     pub path: Vec<PathStep>,
@@ -60,9 +57,7 @@ pub struct GraphHit {
 /// Everything that answers.
 #[derive(Debug, Default)]
 pub struct GraphAnswer {
-    /// Things, the best first.
     pub hits: Vec<GraphHit>,
-    /// Assets, the best first.
     pub assets: Vec<SemanticHit>,
     /// Relations that were met on the way.
     pub relations: Vec<Relation>,
@@ -71,10 +66,10 @@ pub struct GraphAnswer {
 /// Finds what answers a question.
 pub fn find(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<GraphAnswer> {
     let question = SemanticQuestion::parse(&asked.words, &[]);
-    let named = graph::matching(tx, &question, &[], MOST_NAMED)?;
+    let named = graph::matching(tx, &question, &[], MAX_NAMED)?;
     let mut direct = named.clone();
     if !asked.filters.kinds.is_empty() {
-        direct = graph::matching(tx, &question, &asked.filters.kinds, MOST_NAMED)?;
+        direct = graph::matching(tx, &question, &asked.filters.kinds, MAX_NAMED)?;
     }
     let assets = assets(tx, asked, &question)?;
     let walk = if asked.by_meaning { walk(tx, asked, &named)? } else { GraphWalk::default() };
@@ -142,7 +137,7 @@ fn keywords(
 ) -> ApiResult<Vec<SemanticHit>> {
     let filters = &asked.filters;
     let words = capsid_rules::meaning::terms::query_words(&asked.words);
-    let most = if filters.narrows_assets() { MOST_LOOKED_AT } else { asked.limit };
+    let most = if filters.narrows_assets() { MAX_LOOKED_AT } else { asked.limit };
     let query = search::SignalSearch { asset_type, ..search::SignalSearch::signals(words, most) };
     let mut hits = search::find(tx, &query)?;
     filters.retain_hits(tx, &mut hits)?;
@@ -172,9 +167,9 @@ fn walk(
     named: &[(Entity, f64, Vec<String>)],
 ) -> ApiResult<GraphWalk> {
     let began: Vec<(i64, f64)> =
-        named.iter().take(MOST_BEGINNINGS).map(|(entity, score, _)| (entity.id, *score)).collect();
+        named.iter().take(MAX_BEGINNINGS).map(|(entity, score, _)| (entity.id, *score)).collect();
     let ids: Vec<i64> = began.iter().map(|(id, _)| *id).collect();
-    let bounds = WalkBounds { depth: asked.depth, fan_out: FAN_OUT, most: MOST_STEPS };
+    let bounds = WalkBounds { depth: asked.depth, fan_out: FAN_OUT, most: MAX_STEPS };
     let mut steps = graph::walk(tx, &ids, bounds)?;
     steps.retain(|step| asked.filters.follows(&step.relation));
     let mut walk = GraphWalk::new(&began, steps);

@@ -15,13 +15,13 @@ const OF_ENTITIES: [&str; 4] = ["name", "entity_type", "properties", "confidence
 const OF_RELATIONS: [&str; 7] =
     ["source_name", "source_type", "target_name", "target_type", "type", "properties", "confidence"];
 /// The longest id and secret.
-const LONGEST: usize = 200;
+const MAX_LEN: usize = 200;
 
 /// Who sends a body.
 pub fn sender(credentials: Credentials, body: &Map<String, Value>) -> ApiResult<GraphSender> {
     let fields = ObjectReader::new(body, "");
     let [sender_id, node_id, secret] =
-        ["sender_id", "node_id", "node_secret"].map(|name| fields.text(name, 1, LONGEST));
+        ["sender_id", "node_id", "node_secret"].map(|name| fields.text(name, 1, MAX_LEN));
     GraphSender::from_request(credentials, sender_id?, node_id?, secret?)
 }
 
@@ -58,7 +58,7 @@ pub fn read(mut body: Map<String, Value>) -> ApiResult<IngestBatch> {
     }
     for (list, names) in [("entities", &OF_ENTITIES[..]), ("relations", &OF_RELATIONS)] {
         let items = body.get(list).and_then(Value::as_array).into_iter().flatten();
-        for (at, item) in items.enumerate().take(ingest::MOST_ITEMS) {
+        for (at, item) in items.enumerate().take(ingest::MAX_ITEMS) {
             if let Some(item) = item.as_object() {
                 parse_known(&format!("{list}[{at}]"), item, names)?;
             }

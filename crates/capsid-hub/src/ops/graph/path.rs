@@ -2,7 +2,7 @@
 
 use super::caller::GraphSender;
 use super::draw::unknown;
-use super::drawing::{GraphDrawing, MOST_THINGS};
+use super::drawing::{GraphDrawing, MAX_THINGS};
 use super::filters::kind_named;
 use super::price::{AnonymousAccess, admit};
 use super::with_charge;
@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// The longest name of a thing that is looked for.
-const LONGEST_NAME: usize = 500;
+const MAX_NAME_LEN: usize = 500;
 /// How far and how wide a way is looked for.
 const BOUNDS: WalkBounds = WalkBounds { depth: 6, fan_out: 25, most: 4_000 };
 
@@ -59,7 +59,7 @@ fn checked(name: Option<String>, path: &str) -> ApiResult<String> {
     let name = name.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     let name =
         name.ok_or_else(|| ApiError::field(path, "a thing: its id, an asset's id, or its name", "missing"))?;
-    validate::text(&name, path, LONGEST_NAME)?;
+    validate::text(&name, path, MAX_NAME_LEN)?;
     Ok(name)
 }
 
@@ -72,11 +72,11 @@ fn draw(tx: &mut dyn Tx, from: &str, to: &str) -> ApiResult<Value> {
     } else if let Some(hops) = graph::path(tx, from.id, to.id, BOUNDS)? {
         path.push(from.id);
         path.extend(hops.iter().map(|hop| hop.to.id));
-        picture.put(&from, MOST_THINGS);
-        hops.iter().for_each(|hop| picture.insert_hop(hop, MOST_THINGS));
+        picture.put(&from, MAX_THINGS);
+        hops.iter().for_each(|hop| picture.insert_hop(hop, MAX_THINGS));
     }
     for end in [&from, &to] {
-        picture.put(end, MOST_THINGS);
+        picture.put(end, MAX_THINGS);
     }
     picture.to_view(tx, &[], &path)
 }

@@ -30,7 +30,6 @@ pub struct GraphCharge {
 pub enum AnonymousAccess {
     /// Where it is open to everyone and costs nothing.
     Welcome,
-    /// Never.
     Refused,
 }
 

@@ -29,14 +29,14 @@ use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// The longest question.
-pub const LONGEST_QUERY: usize = 4000;
+pub const MAX_QUERY_LEN: usize = 4000;
 /// How many things, where nobody says how many, and at most.
-const USUAL: i64 = 10;
-const MOST: i64 = 50;
+const DEFAULT: i64 = 10;
+const MAX: i64 = 50;
 /// How far the graph is walked, where nobody says how far.
-const USUAL_DEPTH: i64 = 2;
+const DEFAULT_DEPTH: i64 = 2;
 /// How many relations are told.
-const MOST_RELATIONS: usize = 200;
+const MAX_RELATIONS: usize = 200;
 
 /// A question.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -70,9 +70,9 @@ impl QueryGraphRequest {
             let received = if self.query.is_some() { "empty" } else { "missing" };
             ApiError::field("query", "a question in words", received)
         })?;
-        validate::text(words, "query", LONGEST_QUERY)?;
+        validate::text(words, "query", MAX_QUERY_LEN)?;
         validate::word_or(self.kind.as_deref(), "type", &["semantic", "keyword"])?;
-        let [limit, depth] = [("limit", self.limit, USUAL, MOST), ("depth", self.depth, USUAL_DEPTH, 3)]
+        let [limit, depth] = [("limit", self.limit, DEFAULT, MAX), ("depth", self.depth, DEFAULT_DEPTH, 3)]
             .map(|(path, given, usual, most)| check_integer(path, given, usual, most));
         Ok(GraphQuestion {
             words: words.to_owned(),
@@ -177,7 +177,7 @@ fn relations(answer: &GraphAnswer) -> Vec<Relation> {
         .filter(|relation| found.contains(&relation.source) && found.contains(&relation.target));
     let mut told: Vec<Relation> = Vec::new();
     for relation in on_paths.chain(between) {
-        if told.len() < MOST_RELATIONS && !told.contains(relation) {
+        if told.len() < MAX_RELATIONS && !told.contains(relation) {
             told.push(relation.clone());
         }
     }

@@ -95,7 +95,7 @@ fn to_view(hub: &SharedHub, known: Option<(GraphCaller, i64, GraphUsage)>, count
         "by_kind": counts.entities, "by_relation": counts.relations,
         "limits": {
             "query": limit(hub.config.limits.graph_query), "ingest": limit(hub.config.limits.graph_ingest),
-            "items": capsid_rules::graph::ingest::MOST_ITEMS, "bytes": crate::http::json::GRAPH_LIMIT,
+            "items": capsid_rules::graph::ingest::MAX_ITEMS, "bytes": crate::http::json::GRAPH_LIMIT,
         },
     });
     if let (Some((asker, balance, used)), Some(members)) = (known, told.as_object_mut()) {

@@ -4,7 +4,7 @@ use super::stats;
 use crate::auth::credentials::Credentials;
 use crate::error::ApiResult;
 use crate::http::query::QueryParams;
-use crate::ops::events::stream::{LONGEST_STREAM_MS, PING, as_stream, enter_address};
+use crate::ops::events::stream::{MAX_STREAM_MS, PING, as_stream, enter_address};
 use crate::state::SharedHub;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -60,8 +60,8 @@ pub async fn live(
     QueryParams(asked): QueryParams<LiveStatsParams>,
 ) -> ApiResult<Response> {
     hub.limit_reads(&credentials).await?;
-    let asked = asked.duration_ms.and_then(|ms| ms.parse::<u64>().ok()).unwrap_or(LONGEST_STREAM_MS);
-    let until = Instant::now() + Duration::from_millis(asked.min(LONGEST_STREAM_MS));
+    let asked = asked.duration_ms.and_then(|ms| ms.parse::<u64>().ok()).unwrap_or(MAX_STREAM_MS);
+    let until = Instant::now() + Duration::from_millis(asked.min(MAX_STREAM_MS));
     let held = enter_address(&hub, &credentials)?;
     // A failing database is told before the stream begins.
     hub.live.refresh(&hub).await?;

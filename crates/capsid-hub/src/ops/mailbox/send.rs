@@ -22,7 +22,7 @@ use capsid_store::db::tx::Tx;
 use capsid_store::nodes::{self, NodeRow};
 use capsid_store::notifications::mailbox;
 use capsid_store::notifications::mailbox::{
-    BYTES_A_DAY, MOST_WAITING, MailboxLookup, MailboxMessageKey, MailboxMessageRow, NewMailboxMessage,
+    BYTES_A_DAY, MAX_WAITING, MailboxLookup, MailboxMessageKey, MailboxMessageRow, NewMailboxMessage,
 };
 use capsid_store::work::workers;
 use capsid_store::work::workers::WorkerUpdate;
@@ -31,7 +31,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 /// The most messages at a time.
-const MOST: usize = 50;
+const MAX: usize = 50;
 /// The longest text of a direct message.
 const DM_BYTES: usize = 64 * 1024;
 /// How a message may be ranked.
@@ -111,11 +111,11 @@ pub async fn outbound(
 /// Reads what every message needs to be answered at all: an id. What else is wrong is told in its answer.
 fn read_messages<'a>(raw: Option<&[&'a RawValue]>) -> ApiResult<Vec<MailboxItem<'a>>> {
     let raw = raw.ok_or_else(|| ApiError::field("messages", "an array", "missing"))?;
-    if raw.len() > MOST {
+    if raw.len() > MAX {
         return Err(ApiError::new(
             HubCode::PayloadTooLarge,
             format!("The batch has {} messages.", raw.len()),
-            format!("Send at most {MOST} messages at a time."),
+            format!("Send at most {MAX} messages at a time."),
         ));
     }
     let read = raw.iter().enumerate().map(|(n, raw)| {
@@ -471,7 +471,7 @@ fn post(tx: &mut dyn Tx, dm: &DirectMessage, now: Time) -> ApiResult<Value> {
             "Look up the recipient's node id; it has to say hello first.",
         ));
     }
-    if mailbox::count(tx, &dm.recipient, now)? >= MOST_WAITING {
+    if mailbox::count(tx, &dm.recipient, now)? >= MAX_WAITING {
         return Err(ApiError::new(
             HubCode::RateLimited,
             "The recipient's mailbox is full.",

@@ -13,7 +13,7 @@ use crate::ops::tasks::claim::deadline_or;
 use crate::ops::tasks::ids;
 use crate::ops::tasks::list::recommended;
 use crate::ops::tasks::view;
-use crate::ops::workers::register::{MOST_LOAD, domains_or, for_worker};
+use crate::ops::workers::register::{MAX_LOAD, domains_or, for_worker};
 use crate::state::SharedHub;
 use axum::extract::State;
 use capsid_model::time::Time;
@@ -33,7 +33,7 @@ use serde_json::{Value, json};
 /// How long a node should wait before the next heartbeat.
 const INTERVAL_MS: i64 = 300_000;
 /// The most events in one answer.
-const MOST_EVENTS: i64 = 50;
+const MAX_EVENTS: i64 = 50;
 
 /// What of a heartbeat is read, bare or in an envelope. What it tells about its machine is not kept.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -83,11 +83,11 @@ struct CommitmentUpdate {
 }
 
 /// The most promises in one heartbeat.
-const MOST_UPDATES: usize = 20;
+const MAX_UPDATES: usize = 20;
 /// The most tasks that an answer recommends.
-const MOST_TASKS: usize = 5;
+const MAX_TASKS: usize = 5;
 /// The most late tasks in an answer.
-const MOST_LATE: i64 = 20;
+const MAX_LATE: i64 = 20;
 
 /// What a heartbeat changes.
 #[derive(Debug, Clone)]
@@ -103,16 +103,16 @@ impl HeartbeatChanges {
         let domains = told.worker_domains.take().or(meta.worker_domains);
         let load = told.max_load.or(meta.max_load).or(meta.worker_max_load);
         let updates = meta.commitment_updates.unwrap_or_default();
-        if updates.len() > MOST_UPDATES {
+        if updates.len() > MAX_UPDATES {
             let received = format!("{} entries", updates.len());
-            let expected = format!("a list of at most {MOST_UPDATES} entries");
+            let expected = format!("a list of at most {MAX_UPDATES} entries");
             return Err(ApiError::field("meta.commitment_updates", expected, received));
         }
         let worker = WorkerUpdate {
             enabled: told.worker_enabled.or(meta.worker_enabled),
             domains: domains_or(domains, "worker_domains")?,
             // A heartbeat that asks for too much still says that the node is there.
-            max_load: load.map(|load| (load as i64).clamp(1, MOST_LOAD)),
+            max_load: load.map(|load| (load as i64).clamp(1, MAX_LOAD)),
             subscribed: None,
         };
         Ok(Self { worker, updates })
@@ -180,8 +180,8 @@ fn add_work(
     }
     answer["commitment_results"] = results.into();
     answer["overdue_tasks"] = late(tx, node, now)?.into();
-    answer["available_tasks"] = recommended(tx, node, work, MOST_TASKS, now)?.into();
-    let for_worker = for_worker(tx, node, work, MOST_TASKS, now)?;
+    answer["available_tasks"] = recommended(tx, node, work, MAX_TASKS, now)?.into();
+    let for_worker = for_worker(tx, node, work, MAX_TASKS, now)?;
     answer["available_work"] = for_worker.iter().map(|task| view::task(task, now)).collect();
     Ok(())
 }
@@ -213,7 +213,7 @@ fn update_commitment(
 
 /// Tasks that the node promised to have done by now. One that was cut into parts waits for others.
 fn late(tx: &mut dyn Tx, node: &NodeRow, now: Time) -> ApiResult<Vec<Value>> {
-    let tasks = task_list::working_on(tx, &node.node_id, MOST_LATE, now)?;
+    let tasks = task_list::working_on(tx, &node.node_id, MAX_LATE, now)?;
     let late = tasks.iter().filter(|task| task.decomposed_at.is_none()).filter_map(|task| {
         let deadline = task.commitment_deadline.filter(|deadline| *deadline <= now.0)?;
         Some(json!({
@@ -235,7 +235,7 @@ fn build_response(
 ) -> ApiResult<Value> {
     let node_id = node.node_id.as_str();
     let told = events::begin(tx, node_id, EventChannel::Heartbeat, None)?;
-    let news = events::after(tx, node_id, told, MOST_EVENTS, rules.now)?;
+    let news = events::after(tx, node_id, told, MAX_EVENTS, rules.now)?;
     if let Some(last) = news.last() {
         events::advance_cursor(tx, node_id, EventChannel::Heartbeat, last.seq)?;
     }

@@ -19,7 +19,7 @@ use serde_json::{Map, Number, Value, json};
 const MODES: [&str; 4] = ["exclusive", "open", "swarm", "shared"];
 
 /// How many services a node may offer.
-const MOST: i64 = 100;
+const MAX: i64 = 100;
 
 /// What is offered.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -91,10 +91,10 @@ pub async fn publish(
         .store
         .write::<_, ApiError, _>(move |tx| {
             authenticate_node(tx, &rules, &node_id, &credentials)?;
-            if services::count_others(tx, &node_id, &title)? >= MOST {
+            if services::count_others(tx, &node_id, &title)? >= MAX {
                 return Err(ApiError::new(
                     HubCode::StateConflict,
-                    format!("This node offers {MOST} services, which is as many as it may."),
+                    format!("This node offers {MAX} services, which is as many as it may."),
                     "Change one of them: an offer with the same title takes its place.",
                 ));
             }

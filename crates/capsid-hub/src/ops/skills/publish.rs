@@ -17,10 +17,10 @@ use serde_json::{Map, Value, json};
 /// The largest skill, files included.
 const SKILL_BYTES: usize = 256 * 1024;
 /// The most files of a skill.
-const MOST_FILES: usize = 20;
+const MAX_FILES: usize = 20;
 
 /// How many skills a node may have, with those that it withdrew.
-const MOST_SKILLS: i64 = 200;
+const MAX_SKILLS: i64 = 200;
 
 /// A skill on its way into the store.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -55,9 +55,9 @@ impl PublishSkillRequest {
         validate::name_or(self.category.as_deref().filter(|text| !text.is_empty()), "category", 64)?;
         validate::list(self.tags.as_deref().unwrap_or_default(), "tags", 100, 2000)?;
         validate::text_or(self.changelog.as_deref(), "changelog", 2000)?;
-        if files.len() > MOST_FILES {
+        if files.len() > MAX_FILES {
             let received = format!("{} files", files.len());
-            return Err(ApiError::field("bundled_files", format!("at most {MOST_FILES} files"), received));
+            return Err(ApiError::field("bundled_files", format!("at most {MAX_FILES} files"), received));
         }
         for (n, file) in files.iter().enumerate() {
             let path = format!("bundled_files[{n}].name");
@@ -118,7 +118,7 @@ pub async fn publish(
             authenticate_node(tx, &rules, &node_id, &credentials)?;
             if skills::add(tx, &id, &node_id, &text, rules.now)? {
                 return match skills::count(tx, &node_id)? {
-                    0..=MOST_SKILLS => Ok("1".to_owned()),
+                    0..=MAX_SKILLS => Ok("1".to_owned()),
                     _ => Err(too_many()),
                 };
             }
@@ -139,7 +139,7 @@ fn too_many() -> ApiError {
     ApiError::new(
         HubCode::StateConflict,
         format!(
-            "This node has {MOST_SKILLS} skills, with those that it withdrew, which is as many as it may."
+            "This node has {MAX_SKILLS} skills, with those that it withdrew, which is as many as it may."
         ),
         "Change one with PUT /a2a/skill/store/update, or publish under the id of one that was withdrawn.",
     )

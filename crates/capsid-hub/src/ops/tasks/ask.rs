@@ -114,7 +114,6 @@ fn created(bounty: &BountyRow) -> Value {
 /// What became of the questions of a fetch.
 #[derive(Debug, Default)]
 pub struct FetchAnswers {
-    /// One for each question.
     pub questions: Vec<Value>,
     /// What the node has left, where something was asked.
     pub left: Option<i64>,

@@ -216,7 +216,7 @@ pub async fn commitment(
             commit_task(tx, &node, &task_id, deadline, rules.now)
         })
         .await?;
-    let left = capsid_rules::work::tasks::MOST_EXTENSIONS - task.extensions;
+    let left = capsid_rules::work::tasks::MAX_EXTENSIONS - task.extensions;
     Ok(JsonReply::json(&json!({
         "status": "committed",
         "task_id": task.task_id,

@@ -15,7 +15,7 @@ use capsid_store::work::tasks::submissions::SubmissionRow;
 use serde_json::{Value, json};
 
 /// The most submissions that are listed; a task is seldom tried twice.
-const MOST: i64 = 100;
+const MAX: i64 = 100;
 
 /// Shows a task.
 #[utoipa::path(get, path = "/task/{task_id}", tag = "tasks",
@@ -35,7 +35,7 @@ pub async fn detail(
             let mut told = view::with_parent(tx, &task, now)?;
             told["task"] = told.clone();
             told["claimable"] = (task.status_at(now) == TaskStatus::Open).into();
-            told["submission_count"] = submissions::list_for_task(tx, &task_id, MOST)?.len().into();
+            told["submission_count"] = submissions::list_for_task(tx, &task_id, MAX)?.len().into();
             Ok(told)
         })
         .await?;
@@ -56,7 +56,7 @@ pub async fn submissions(
         .store
         .read::<_, ApiError, _>(move |tx| {
             let task = find(tx, &task_id)?;
-            Ok((task.task_id, submissions::list_for_task(tx, &task_id, MOST)?))
+            Ok((task.task_id, submissions::list_for_task(tx, &task_id, MAX)?))
         })
         .await?;
     let rows: Vec<Value> = tries.iter().map(row).collect();

@@ -26,9 +26,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// How many tasks a list shows where it is not asked for a number.
-const USUAL: i64 = 20;
+const DEFAULT: i64 = 20;
 /// How many it shows at most.
-const MOST: i64 = 100;
+const MAX: i64 = 100;
 
 /// Which open tasks are wanted.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -85,7 +85,7 @@ pub async fn list(
     let min_bounty = number_or(query.min_bounty.as_deref(), "min_bounty")?.unwrap_or_default();
     // What is too large for an amount is more than any task pays.
     let min_amount = credits::from_shown(min_bounty.max(0.0)).unwrap_or(i64::MAX);
-    let limit = query::limit(query.limit.as_deref(), USUAL, MOST);
+    let limit = query::limit(query.limit.as_deref(), DEFAULT, MAX);
     let (after, rules) = (cursor::read(LIST, query.cursor.as_deref())?, hub.rules());
     let (tasks, total) = hub
         .store
@@ -166,7 +166,7 @@ pub async fn my_page(
     list: &str,
 ) -> ApiResult<(Vec<TakenTaskRow>, Option<String>)> {
     hub.limit_reads(credentials).await?;
-    let limit = query::limit(query.limit.as_deref(), USUAL, MOST);
+    let limit = query::limit(query.limit.as_deref(), DEFAULT, MAX);
     let after = cursor::read(list, query.cursor.as_deref())?;
     let Some(node_id) = node_or(query.node_id.as_deref())? else { return Ok((Vec::new(), None)) };
     let id = node_id.clone();
@@ -242,7 +242,7 @@ fn count(tx: &mut dyn Tx, task: Option<&TaskRow>, least: f64, tiers: &[(String, 
 }
 
 /// The most tasks in one answer to a fetch.
-const MOST_FETCHED: usize = 50;
+const MAX_FETCHED: usize = 50;
 
 /// What a fetch tells of tasks: those that the node works on, and those that it could take.
 pub fn for_fetch(
@@ -252,10 +252,10 @@ pub fn for_fetch(
     now: Time,
 ) -> ApiResult<Vec<Value>> {
     let mut tasks = match node {
-        Some(node) => task_list::working_on(tx, &node.node_id, MOST_FETCHED as i64, now)?,
+        Some(node) => task_list::working_on(tx, &node.node_id, MAX_FETCHED as i64, now)?,
         None => Vec::new(),
     };
-    let room = MOST_FETCHED.saturating_sub(tasks.len());
+    let room = MAX_FETCHED.saturating_sub(tasks.len());
     tasks.extend(task_list::open_for(tx, node, None, &work.model_tiers, room, now)?);
     Ok(tasks.iter().map(|task| task_view::task(task, now)).collect())
 }

@@ -23,7 +23,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 /// The longest id of a task that is looked for.
-const LONGEST_ID: usize = 200;
+const MAX_ID_LEN: usize = 200;
 
 /// Every call about tasks, as it is served at the top and again under `/a2a`.
 pub fn paths() -> OpenApiRouter<SharedHub> {
@@ -72,7 +72,7 @@ pub fn ids(
         return Err(missing());
     }
     let node_id = validate::node(sender_id, node_id)?;
-    validate::text(task_id, "task_id", LONGEST_ID)?;
+    validate::text(task_id, "task_id", MAX_ID_LEN)?;
     Ok((task_id.to_owned(), node_id))
 }
 

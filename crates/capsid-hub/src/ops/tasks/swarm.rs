@@ -15,7 +15,7 @@ use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::work::bounties::BountyStatus;
-use capsid_rules::work::swarm::{AGGREGATOR, FEWEST, MOST, PROPOSER, ProposalError, SOLVERS, WHOLE, weights};
+use capsid_rules::work::swarm::{AGGREGATOR, FEWEST, MAX, PROPOSER, ProposalError, SOLVERS, WHOLE, weights};
 use capsid_rules::work::tasks::{SubtaskRole, TaskStatus};
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger::earnings;
@@ -77,7 +77,7 @@ impl ProposeSubtasksRequest {
 
     fn parts(&self) -> ApiResult<Vec<SubtaskProposal>> {
         let wanted = self.subtasks.as_deref().unwrap_or_default();
-        if !(FEWEST..=MOST).contains(&wanted.len()) {
+        if !(FEWEST..=MAX).contains(&wanted.len()) {
             return Err(bad_proposal(ProposalError::Count, wanted.len()));
         }
         let numbers: Vec<f64> = wanted
@@ -124,8 +124,8 @@ fn bad_proposal(bad: ProposalError, count: usize) -> ApiError {
     match bad {
         ProposalError::Count => ApiError::new(
             HubCode::InvalidSubtaskCount,
-            format!("A task is cut into {FEWEST} to {MOST} parts, not into {count}."),
-            format!("Send {FEWEST} to {MOST} parts in `subtasks`."),
+            format!("A task is cut into {FEWEST} to {MAX} parts, not into {count}."),
+            format!("Send {FEWEST} to {MAX} parts in `subtasks`."),
         ),
         ProposalError::Weight(at) => no_weight(at),
         ProposalError::TooHeavy => ApiError::new(

@@ -48,13 +48,13 @@ pub fn task(task: &TaskRow, now: Time) -> Value {
 }
 
 /// The most of what the whole asks that is told with a part of it.
-const MOST_INSTRUCTION: usize = 2000;
+const MAX_INSTRUCTION: usize = 2000;
 
 /// A task as JSON for whoever looks at this one alone: with a part also what the whole asks.
 pub fn with_parent(tx: &mut dyn Tx, one: &TaskRow, now: Time) -> ApiResult<Value> {
     let mut told = task(one, now);
     if let Some(parent) = &one.parent_task_id {
-        let whole = tasks::get(tx, parent)?.map(|whole| cut(&whole.body, MOST_INSTRUCTION).to_owned());
+        let whole = tasks::get(tx, parent)?.map(|whole| cut(&whole.body, MAX_INSTRUCTION).to_owned());
         told["parent_instruction"] = whole.into();
     }
     Ok(told)

@@ -28,11 +28,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// The most that a worker may do at a time.
-pub const MOST_LOAD: i64 = 20;
+pub const MAX_LOAD: i64 = 20;
 /// The most words for what a worker is good at.
-const MOST_DOMAINS: usize = 50;
+const MAX_DOMAINS: usize = 50;
 /// The longest of them.
-const LONGEST_DOMAIN: usize = 64;
+const MAX_DOMAIN_LEN: usize = 64;
 
 /// How a node works.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -60,7 +60,7 @@ pub async fn register(
 ) -> ApiResult<JsonReply> {
     let node_id = validate::node(call.sender_id.as_deref(), call.node_id.as_deref())?;
     if let Some(load) = call.max_load {
-        validate::number(load, "max_load", 1.0, MOST_LOAD as f64)?;
+        validate::number(load, "max_load", 1.0, MAX_LOAD as f64)?;
     }
     let told = WorkerUpdate {
         enabled: Some(call.enabled.unwrap_or(true)),
@@ -90,9 +90,9 @@ pub async fn register(
 /// Checks words for what a worker is good at.
 pub fn domains_or(domains: Option<Vec<String>>, path: &str) -> ApiResult<Option<Vec<String>>> {
     let Some(domains) = domains else { return Ok(None) };
-    validate::list(&domains, path, MOST_DOMAINS, LONGEST_DOMAIN)?;
+    validate::list(&domains, path, MAX_DOMAINS, MAX_DOMAIN_LEN)?;
     for (n, domain) in domains.iter().enumerate() {
-        validate::name(domain, &format!("{path}[{n}]"), LONGEST_DOMAIN)?;
+        validate::name(domain, &format!("{path}[{n}]"), MAX_DOMAIN_LEN)?;
     }
     Ok(Some(domains))
 }

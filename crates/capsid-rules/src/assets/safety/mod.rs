@@ -10,15 +10,11 @@ use serde::Serialize;
 /// The texts of an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AssetTexts<'t> {
-    /// Its summary.
     pub summary: &'t str,
     /// Its content, code or diff.
     pub content: &'t str,
-    /// The steps of its strategy.
     pub strategy: &'t [&'t str],
-    /// Its validation commands.
     pub validation: &'t [&'t str],
-    /// Its signals or triggers.
     pub signals: &'t [&'t str],
 }
 
@@ -30,7 +26,6 @@ pub enum SafetyKind {
     Override,
     /// Words that ask a reader to give its secrets away.
     Exfiltration,
-    /// A credential.
     Secret,
     /// An address with a password in it.
     UrlCredentials,
@@ -43,7 +38,6 @@ pub enum SafetyKind {
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SafetyFinding {
-    /// What it is.
     pub kind: SafetyKind,
     /// Where, such as `strategy[2]`.
     pub place: String,
@@ -61,7 +55,6 @@ pub enum SafetyVerdict {
     Clean,
     /// It is given out with a warning.
     Warn,
-    /// It is held back.
     Quarantine,
 }
 
@@ -70,7 +63,6 @@ pub enum SafetyVerdict {
 pub struct SafetyScan {
     /// From 0, nothing, to 1, certain.
     pub score: f64,
-    /// What was found.
     pub findings: Vec<SafetyFinding>,
 }
 

@@ -15,7 +15,6 @@ use shell::{ShellStep, StepJoin};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProofLevel {
-    /// There is no command.
     #[default]
     Absent,
     /// No command could tell a good change from a bad one.
@@ -43,11 +42,9 @@ impl ProofLevel {
 /// What one command is worth, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CommandProof {
-    /// The command.
     pub command: String,
     /// [`Proof::Absent`] when it is blank.
     pub verdict: ProofLevel,
-    /// One sentence.
     pub why: &'static str,
 }
 

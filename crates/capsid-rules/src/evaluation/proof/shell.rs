@@ -19,7 +19,6 @@ pub enum StepJoin {
 /// One simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellStep {
-    /// How it follows.
     pub join: StepJoin,
     /// Its words without quotes and redirections.
     pub words: Vec<String>,

@@ -13,19 +13,19 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// The most items of a call, things and relations together.
-pub const MOST_ITEMS: usize = 1000;
+pub const MAX_ITEMS: usize = 1000;
 /// The longest name, in characters.
-pub const MOST_NAME: usize = 160;
+pub const MAX_NAME: usize = 160;
 /// The longest type, in characters.
-pub const MOST_TYPE: usize = 48;
+pub const MAX_TYPE: usize = 48;
 /// The most bytes of an item's properties.
-pub const MOST_PROPERTIES: usize = 4096;
+pub const MAX_PROPERTIES: usize = 4096;
 /// How deep properties may be nested.
-pub const MOST_DEPTH: usize = 4;
+pub const MAX_DEPTH: usize = 4;
 /// How sure somebody is who does not say so.
-pub const USUAL_CONFIDENCE: f64 = 0.8;
+pub const DEFAULT_CONFIDENCE: f64 = 0.8;
 /// How many refusals are told.
-pub const MOST_REFUSALS: usize = 20;
+pub const MAX_REFUSALS: usize = 20;
 
 /// A thing that is told of.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,11 +60,8 @@ impl RelationEnd {
 /// A relation that is told of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IngestRelation {
-    /// From this thing.
     pub source: RelationEnd,
-    /// In this way.
     pub kind: String,
-    /// To this thing.
     pub target: RelationEnd,
     /// What is told of it, as a JSON object.
     pub properties: Option<String>,
@@ -75,9 +72,7 @@ pub struct IngestRelation {
 /// What an ingest tells.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IngestBatch {
-    /// Things.
     pub entities: Vec<IngestEntity>,
-    /// How they hang together.
     pub relations: Vec<IngestRelation>,
 }
 
@@ -87,12 +82,12 @@ pub fn read(body: &Map<String, Value>) -> Result<IngestBatch, Vec<IngestRefusal>
     let entities = reader.list(body, "entities");
     let relations = reader.list(body, "relations");
     let items = entities.len() + relations.len();
-    if items > MOST_ITEMS {
+    if items > MAX_ITEMS {
         return Err(vec![IngestRefusal::new(
             "too_many_items",
             "entities",
             format!("There are {items} things and relations."),
-            format!("Send at most {MOST_ITEMS} of both together in one call."),
+            format!("Send at most {MAX_ITEMS} of both together in one call."),
         )]);
     }
     if items == 0 && reader.refusals.is_empty() {
@@ -124,7 +119,7 @@ struct IngestReader {
 
 impl IngestReader {
     fn refuse(&mut self, refusal: IngestRefusal) {
-        if self.refusals.len() < MOST_REFUSALS {
+        if self.refusals.len() < MAX_REFUSALS {
             self.refusals.push(refusal);
         }
     }
@@ -228,14 +223,14 @@ impl IngestReader {
         let word = snake(text);
         let first = word.chars().next().is_some_and(|c| c.is_ascii_lowercase());
         let plain = word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-        if first && plain && word.len() <= MOST_TYPE {
+        if first && plain && word.len() <= MAX_TYPE {
             return Some(word);
         }
         self.refuse(IngestRefusal::new(
             "invalid_type",
             format!("{field}.{key}"),
             format!("`{}` is no type.", truncate(text)),
-            format!("Use a word such as `library` or `depends_on`: a-z, digits and _, at most {MOST_TYPE}."),
+            format!("Use a word such as `library` or `depends_on`: a-z, digits and _, at most {MAX_TYPE}."),
         ));
         None
     }
@@ -264,12 +259,12 @@ impl IngestReader {
             ["<path>", "<hex>", "<n>"].iter().fold(name.clone(), |text, mark| text.replace(mark, " "));
         let refusal = if name.is_empty() {
             is_empty_text(&field, &name)
-        } else if name.chars().count() > MOST_NAME {
+        } else if name.chars().count() > MAX_NAME {
             IngestRefusal::new(
                 "name_too_long",
                 field,
                 format!("The name has {} characters.", name.chars().count()),
-                format!("Use at most {MOST_NAME}, and put the rest into `properties`."),
+                format!("Use at most {MAX_NAME}, and put the rest into `properties`."),
             )
         } else if has_markup(&plain) {
             markup(field)
@@ -311,7 +306,7 @@ impl IngestReader {
     /// Nothing where it is refused.
     fn confidence(&mut self, object: &Map<String, Value>, field: &str) -> Option<f64> {
         match object.get("confidence") {
-            None | Some(Value::Null) => return Some(USUAL_CONFIDENCE),
+            None | Some(Value::Null) => return Some(DEFAULT_CONFIDENCE),
             Some(value) => {
                 if let Some(number) = value.as_f64().filter(|number| (0.0..=1.0).contains(number)) {
                     return Some((number * 1000.0).round() / 1000.0);

@@ -1,7 +1,7 @@
 //! What is told of a thing or a relation besides its name: a small JSON object of plain texts and numbers.
 
 use super::refusal::{IngestRefusal, markup};
-use super::{MOST_DEPTH, MOST_PROPERTIES};
+use super::{MAX_DEPTH, MAX_PROPERTIES};
 use crate::graph::names::is_unseen;
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub(super) fn text_of(properties: &Value, field: &str) -> Result<String, IngestR
         Err(PropertyError::Deep) => Err(IngestRefusal::new(
             "properties_too_deep",
             field,
-            format!("They are nested more than {MOST_DEPTH} deep."),
+            format!("They are nested more than {MAX_DEPTH} deep."),
             "Keep them flat: names with texts, numbers and short lists.",
         )),
         Err(PropertyError::Unseen) => Err(IngestRefusal::new(
@@ -22,12 +22,12 @@ pub(super) fn text_of(properties: &Value, field: &str) -> Result<String, IngestR
         )),
         Err(PropertyError::Markup) => Err(markup(field.to_owned())),
         Ok(()) => match sorted(properties).to_string() {
-            text if text.len() <= MOST_PROPERTIES => Ok(text),
+            text if text.len() <= MAX_PROPERTIES => Ok(text),
             text => Err(IngestRefusal::new(
                 "properties_too_large",
                 field,
                 format!("They have {} bytes as JSON.", text.len()),
-                format!("Use at most {MOST_PROPERTIES}."),
+                format!("Use at most {MAX_PROPERTIES}."),
             )),
         },
     }
@@ -47,7 +47,7 @@ fn check_value(value: &Value, depth: usize) -> Result<(), PropertyError> {
         false => Ok(()),
     };
     match value {
-        Value::Array(_) | Value::Object(_) if depth > MOST_DEPTH => Err(PropertyError::Deep),
+        Value::Array(_) | Value::Object(_) if depth > MAX_DEPTH => Err(PropertyError::Deep),
         Value::Array(items) => items.iter().try_for_each(|item| check_value(item, depth + 1)),
         Value::Object(members) => members.iter().try_for_each(|(key, value)| {
             text(key)?;

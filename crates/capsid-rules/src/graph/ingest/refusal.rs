@@ -6,13 +6,11 @@ use serde::Serialize;
 /// Why an item is refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IngestRefusal {
-    /// A stable word.
     pub code: &'static str,
     /// Which item and which of its members, such as `entities[3].name`.
     pub field: String,
     /// What is wrong, in a sentence.
     pub problem: String,
-    /// What would do.
     pub fix: String,
 }
 

@@ -36,7 +36,7 @@ fn things_and_relations_are_read() {
     assert_eq!(first.properties.as_deref(), Some(r#"{"a":[true],"b":1}"#));
     assert_eq!(told.entities.len(), 2);
     let relation = &told.relations[0];
-    assert_eq!((relation.kind.as_str(), relation.confidence), ("causes", USUAL_CONFIDENCE));
+    assert_eq!((relation.kind.as_str(), relation.confidence), ("causes", DEFAULT_CONFIDENCE));
     assert!(relation.source.means(&first.thing) && !relation.source.means(&told.entities[1].thing));
     assert!(relation.target.means(&EntityKey::new("signal", "timeout_error")));
 }
@@ -104,7 +104,7 @@ fn everything_wrong_is_named_at_its_place() {
         "wrong_type",
         "relations[0].target_name",
     );
-    assert_eq!(tell(json!({"entities": vec![json!(1); 500]})).unwrap_err().len(), MOST_REFUSALS);
+    assert_eq!(tell(json!({"entities": vec![json!(1); 500]})).unwrap_err().len(), MAX_REFUSALS);
 }
 
 proptest! {
@@ -119,7 +119,7 @@ proptest! {
                 prop_assert!(told.entities.iter().all(|entity| !entity.thing.key.is_empty()));
                 prop_assert!(told.entities.iter().all(|entity| !entity.name.chars().any(is_unseen)));
             }
-            Err(refusals) => prop_assert!(!refusals.is_empty() && refusals.len() <= MOST_REFUSALS),
+            Err(refusals) => prop_assert!(!refusals.is_empty() && refusals.len() <= MAX_REFUSALS),
         }
     }
 }

@@ -20,11 +20,8 @@ const UNSOLICITED_CONFIDENCE: f64 = 0.7;
 /// A relation within a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StatementLink {
-    /// From this thing.
     pub source: EntityKey,
-    /// In this way.
     pub kind: &'static str,
-    /// To this thing.
     pub target: EntityKey,
     /// 0 to 1.
     pub confidence: f64,
@@ -35,15 +32,11 @@ pub struct StatementLink {
 pub struct Statement {
     /// `node:…`, or `hub`.
     pub said_by: String,
-    /// When, in milliseconds.
     pub said_at: i64,
     /// The asset that says so.
     pub asset: Option<String>,
-    /// Everything that it names.
     pub things: Vec<EntityKey>,
-    /// How these hang together.
     pub links: Vec<StatementLink>,
-    /// Signals that stand together.
     pub pairs: Vec<(EntityKey, EntityKey)>,
 }
 
@@ -98,15 +91,11 @@ fn rounded(confidence: f64) -> f64 {
 /// A published asset.
 #[derive(Debug, Clone, Copy)]
 pub struct PublishedAssetFacts<'a> {
-    /// Its id.
     pub asset_id: &'a str,
-    /// What it is.
     pub asset_type: AssetType,
-    /// Whose it is.
     pub node_id: &'a str,
     /// When it was published, in milliseconds.
     pub created_at: i64,
-    /// What was published.
     pub body: &'a str,
     /// The assets that it says it comes from, as far as they were there before it.
     pub origins: &'a [(AssetType, String)],
@@ -222,15 +211,11 @@ pub fn bundle_statement(
 /// How a report went.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportedOutcome<'a> {
-    /// Who reports.
     pub node_id: &'a str,
-    /// self, assigned or unsolicited.
     pub label: &'a str,
-    /// Whether everything passed.
     pub ok: bool,
     /// How much it weighs; nothing where the validation could not be run.
     pub weight: f64,
-    /// Where it ran.
     pub environment: Option<&'a str>,
     /// When it was given, in milliseconds.
     pub created_at: i64,

@@ -8,7 +8,7 @@ use super::resolve::ambiguous;
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
-use capsid_rules::graph::ingest::{IngestBatch, IngestRefusal, MOST_REFUSALS, RelationEnd};
+use capsid_rules::graph::ingest::{IngestBatch, IngestRefusal, MAX_REFUSALS, RelationEnd};
 use capsid_rules::graph::names::{entity_id, key_of};
 use capsid_rules::graph::sum::relation_id;
 use capsid_rules::graph::{EntityKey, names};
@@ -22,7 +22,6 @@ const TOGETHER: usize = 1_000;
 /// What is to be taken back.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ForgetSelection {
-    /// All that somebody told.
     Everything,
     /// What was told of these things, and these relations. Properties and confidence do not matter.
     Some(IngestBatch),
@@ -31,7 +30,6 @@ pub enum ForgetSelection {
 /// What became of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ForgetOutcome {
-    /// It is taken back.
     Done(ForgetSummary),
     /// Nothing of it is, because of these.
     Refused(Vec<IngestRefusal>),
@@ -42,7 +40,6 @@ pub enum ForgetOutcome {
 pub struct ForgetSummary {
     /// What was told of so many things.
     pub entities: usize,
-    /// So many relations.
     pub relations: usize,
     /// So much was named that the teller had not told.
     pub not_told: usize,
@@ -128,7 +125,7 @@ fn relations_meant(
             (source, target) => refusals.extend([source.err(), target.err()].into_iter().flatten()),
         }
     }
-    refusals.truncate(MOST_REFUSALS);
+    refusals.truncate(MAX_REFUSALS);
     Ok(if refusals.is_empty() { Ok((meant, unknown)) } else { Err(refusals) })
 }
 

@@ -27,14 +27,12 @@ pub struct OwnEntity {
     pub properties: Option<String>,
     /// 0 to 1.
     pub confidence: f64,
-    /// When, in milliseconds.
     pub said_at: i64,
 }
 
 /// A relation that somebody told of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OwnRelation {
-    /// The relation.
     pub relation: Relation,
     /// What was told of it, as a JSON object.
     pub properties: Option<String>,
@@ -43,9 +41,7 @@ pub struct OwnRelation {
 /// A page of what somebody told.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct OwnGraphPage {
-    /// Of things.
     pub notes: Vec<OwnEntity>,
-    /// Of relations.
     pub relations: Vec<OwnRelation>,
     /// The things that these name, as far as they are to be seen.
     pub entities: Vec<Entity>,

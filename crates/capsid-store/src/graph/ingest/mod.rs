@@ -19,12 +19,11 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
 /// How many notes and relations one account or node may have told, where nothing else is set.
-pub const MOST_TOLD: i64 = 100_000;
+pub const MAX_TOLD: i64 = 100_000;
 
 /// What became of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum IngestOutcome {
-    /// It is kept.
     Done(IngestSummary),
     /// Nothing of it is, because of these.
     Refused(Vec<IngestRefusal>),
@@ -35,7 +34,6 @@ pub enum IngestOutcome {
 pub struct IngestSummary {
     /// How many things it told of.
     pub entities: usize,
-    /// How many relations.
     pub relations: usize,
     /// How many notes and relations are new.
     pub added: usize,

@@ -5,18 +5,17 @@ use super::super::texts;
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
-use capsid_rules::graph::ingest::{IngestBatch, IngestRefusal, MOST_REFUSALS, RelationEnd, confusable};
+use capsid_rules::graph::ingest::{IngestBatch, IngestRefusal, MAX_REFUSALS, RelationEnd, confusable};
 use capsid_rules::graph::names::{RULES, are_confusable, entity_id, key_of, look_alike_key};
 use capsid_rules::graph::{EntityKey, kind};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// How many types are told that a name may mean.
-const MOST_KINDS: usize = 20;
+const MAX_KINDS: usize = 20;
 
 /// The things of a call, and the two ends of each of its relations.
 pub struct ResolvedNames {
-    /// By their numbers.
     pub things: HashMap<i64, EntityKey>,
     /// In the order of the relations.
     pub ends: Vec<(i64, i64)>,
@@ -55,11 +54,11 @@ pub fn resolve(tx: &mut dyn Tx, told: &IngestBatch) -> Result<Result<ResolvedNam
             (Ok(source), Ok(target)) => ends.push((source, target)),
             (source, target) => refusals.extend([source.err(), target.err()].into_iter().flatten()),
         }
-        if refusals.len() >= MOST_REFUSALS {
+        if refusals.len() >= MAX_REFUSALS {
             break;
         }
     }
-    refusals.truncate(MOST_REFUSALS);
+    refusals.truncate(MAX_REFUSALS);
     Ok(if refusals.is_empty() { Ok(ResolvedNames { things, ends }) } else { Err(refusals) })
 }
 
@@ -166,7 +165,7 @@ fn one(
 /// A name that means several things.
 pub fn ambiguous<'t>(field: &str, things: impl Iterator<Item = &'t EntityKey>) -> IngestRefusal {
     let kinds: BTreeSet<String> = things.map(|thing| format!("`{}`", thing.kind)).collect();
-    let kinds: Vec<&str> = kinds.iter().map(String::as_str).take(MOST_KINDS).collect();
+    let kinds: Vec<&str> = kinds.iter().map(String::as_str).take(MAX_KINDS).collect();
     IngestRefusal::new(
         "ambiguous_name",
         field,

@@ -16,9 +16,7 @@ const PROBE_MS: i64 = 60_000;
 pub struct DeliveryCall {
     /// Its id, the same over all tries.
     pub delivery_id: String,
-    /// Who is called.
     pub node_id: String,
-    /// What it tells.
     pub kind: String,
     /// What it says, as JSON text of an object.
     pub payload: String,
@@ -114,11 +112,8 @@ impl CallOutcome {
 /// How a delivery stands after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliverySettlement {
-    /// It arrived.
     Delivered,
-    /// It is tried again.
     Retrying,
-    /// It was given up.
     Dead,
     /// Somebody else has it by now.
     Lost,

@@ -17,7 +17,7 @@ const DEAD_KEPT_MS: i64 = 30 * DAY_MS;
 
 /// How many deliveries wait for one node at most. Events beyond are not called for; its stream, poll and heartbeat tell
 /// them all the same.
-pub const MOST_WAITING: i64 = 1000;
+pub const MAX_WAITING: i64 = 1000;
 
 /// Every state, in the order in which a delivery may go through them.
 pub const STATES: [&str; 5] = ["queued", "delivering", "retrying", "delivered", "dead"];
@@ -29,7 +29,6 @@ pub struct DeliveryRow {
     pub seq: i64,
     /// Its id, the same over all tries.
     pub delivery_id: String,
-    /// Who is called.
     pub node_id: String,
     /// What it tells, such as `task_assigned`.
     pub kind: String,
@@ -37,17 +36,11 @@ pub struct DeliveryRow {
     pub state: String,
     /// How often it was tried since it was queued.
     pub attempts: i64,
-    /// When it is due.
     pub next_at: i64,
-    /// The status of the last answer.
     pub last_status: Option<i64>,
-    /// What went wrong last.
     pub last_error: Option<String>,
-    /// When the event happened.
     pub created_at: i64,
-    /// When it changed last.
     pub updated_at: i64,
-    /// When it arrived.
     pub delivered_at: Option<i64>,
 }
 
@@ -87,7 +80,7 @@ pub(crate) fn queue(
          WHERE n.node_id = $2 AND n.webhook_url IS NOT NULL AND NOT EXISTS
             (SELECT 1 FROM deliveries d WHERE d.node_id = $2 AND d.state NOT IN ('delivering', 'delivered', 'dead')
              LIMIT 1 OFFSET $6)",
-        params![&format!("evt_{event}"), node_id, kind, payload, now, MOST_WAITING - 1],
+        params![&format!("evt_{event}"), node_id, kind, payload, now, MAX_WAITING - 1],
     )?;
     Ok(())
 }
@@ -96,16 +89,14 @@ pub(crate) fn queue(
 pub fn is_full(tx: &mut dyn Tx, node_id: &str) -> Result<bool> {
     tx.exists(
         "SELECT 1 FROM deliveries WHERE node_id = $1 AND state NOT IN ('delivering', 'delivered', 'dead') LIMIT 1 OFFSET $2",
-        params![node_id, MOST_WAITING - 1],
+        params![node_id, MAX_WAITING - 1],
     )
 }
 
 /// Which deliveries.
 #[derive(Debug, Clone, Default)]
 pub struct DeliveryFilter {
-    /// Of this node.
     pub node_id: Option<String>,
-    /// In this state.
     pub state: Option<String>,
 }
 

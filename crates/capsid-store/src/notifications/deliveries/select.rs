@@ -11,14 +11,13 @@ use capsid_model::time::Time;
 use std::collections::HashMap;
 
 /// How many calls to one node may be under way, so that a slow one does not hold up others.
-pub const MOST_OF_NODE: usize = 4;
+pub const MAX_OF_NODE: usize = 4;
 /// Of how many nodes the calls are looked at in one go.
 const NODES: usize = 64;
 
 /// What there is room for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeliveryCapacity {
-    /// Calls.
     pub calls: usize,
     /// How many of them may be to nodes of which it is not known that calls arrive.
     pub probes: usize,
@@ -123,7 +122,7 @@ fn waiting(tx: &mut dyn Tx, now: Time) -> Result<Vec<WaitingNode>> {
         .collect();
     tx.all(WAITING, params![now], |row| {
         let (node_id, probes) = (row.string(0)?, row.flag(2)?);
-        let most = if probes { 1 } else { MOST_OF_NODE };
+        let most = if probes { 1 } else { MAX_OF_NODE };
         let busy = under_way.get(&node_id).copied().unwrap_or_default();
         Ok(WaitingNode {
             host: host(row.text(1)?),

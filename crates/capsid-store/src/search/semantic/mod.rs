@@ -13,13 +13,13 @@ use crate::assets::list;
 use crate::assets::list::ListedAsset;
 use crate::db::tx::Tx;
 use crate::graph::{self, PathStep, RelatedAsset};
-use crate::search::MOST_FRESH;
+use crate::search::MAX_FRESH;
 use crate::search::embeddings::NearAssets;
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_rules::meaning::SemanticQuestion;
 use capsid_rules::meaning::fuse::{FusedHit, Ranking, RankingSource, by_likeness, by_score, fuse};
-use pool::{CandidatePool, MOST_GATHERED};
+use pool::{CandidatePool, MAX_GATHERED};
 use std::collections::HashMap;
 pub use text::NAMES;
 
@@ -27,32 +27,26 @@ pub use text::NAMES;
 const PLACES: usize = 200;
 /// How many assets are read at most: what the index names, what is not indexed yet, and what graph and
 /// embeddings name.
-pub const MOST_READ: usize = MOST_GATHERED + MOST_FRESH as usize + 2 * PLACES;
+pub const MAX_READ: usize = MAX_GATHERED + MAX_FRESH as usize + 2 * PLACES;
 
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub struct SemanticQuery {
-    /// The question.
     pub question: SemanticQuestion,
     /// Names of signals: assets that have exactly these come first.
     pub names: Vec<String>,
-    /// Of this type only.
     pub asset_type: Option<AssetType>,
-    /// In this state.
     pub status: AssetStatus,
-    /// Published by this node.
     pub node_id: Option<String>,
     /// Of this kind of change.
     pub category: Option<String>,
     /// Published at this time or later, in milliseconds.
     pub since: Option<i64>,
-    /// Published before this time.
     pub until: Option<i64>,
     /// Known to work there, such as `linux_x64`.
     pub environment: Option<String>,
     /// What lies near the question; empty where there are no embeddings.
     pub near: NearAssets,
-    /// How many at most.
     pub limit: usize,
 }
 
@@ -78,7 +72,6 @@ impl SemanticQuery {
 /// An asset that answers.
 #[derive(Debug, Clone)]
 pub struct SemanticHit {
-    /// The asset.
     pub listed: ListedAsset,
     /// How well, comparable within one answer only.
     pub score: f64,

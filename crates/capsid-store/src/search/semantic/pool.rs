@@ -9,16 +9,13 @@ use capsid_rules::meaning::MeaningTerms;
 use std::collections::HashMap;
 
 /// How many assets are read at most because the index names them.
-pub const MOST_GATHERED: usize = 600;
+pub const MAX_GATHERED: usize = 600;
 
 /// An asset that may be an answer.
 #[derive(Debug, Clone)]
 pub struct SemanticCandidate {
-    /// Its id.
     pub asset_id: AssetId,
-    /// Its score in hundredths.
     pub gdi: i64,
-    /// What it means.
     pub meaning: MeaningTerms,
 }
 
@@ -76,14 +73,14 @@ impl<'w> CandidatePool<'w> {
     /// Reads assets that the index names, until enough were read.
     pub fn gather(&mut self, tx: &mut dyn Tx, seqs: &[i64]) -> Result<()> {
         let mut new: Vec<i64> = seqs.iter().copied().filter(|seq| !self.read.contains_key(seq)).collect();
-        new.truncate(MOST_GATHERED - self.gathered);
+        new.truncate(MAX_GATHERED - self.gathered);
         self.gathered += new.len();
         self.read_all(tx, &new)
     }
 
     /// Whether enough were read.
     pub fn is_full(&self) -> bool {
-        self.gathered >= MOST_GATHERED
+        self.gathered >= MAX_GATHERED
     }
 
     /// Reads assets, however many.

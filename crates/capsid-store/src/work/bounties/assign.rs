@@ -17,7 +17,6 @@ use capsid_rules::work::tasks::{TaskEvent, step};
 /// How matching went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MatchOutcome {
-    /// It is matched.
     Done(BountyRow),
     /// There is no such bounty.
     NotFound,

@@ -27,25 +27,17 @@ use capsid_rules::work::bounties::{BountyEvent, BountyStatus, decide_by, step};
 pub struct BountyRow {
     /// Its place in the order of all bounties.
     pub seq: i64,
-    /// Its id.
     pub bounty_id: String,
-    /// The task it is on.
     pub task_id: String,
     /// Who pays: `user:…` or `node:…`.
     pub creator: String,
-    /// bounty, question or service.
     pub source: String,
     /// The service that was ordered.
     pub listing_id: Option<String>,
-    /// Milli-credits.
     pub amount: i64,
-    /// Where it stands.
     pub status: BountyStatus,
-    /// What was handed in.
     pub matched_asset: Option<AssetId>,
-    /// By whom.
     pub matched_node: Option<String>,
-    /// When.
     pub matched_at: Option<i64>,
     /// Until when the creator decides.
     pub decide_by: Option<i64>,
@@ -53,7 +45,6 @@ pub struct BountyRow {
     pub settled_at: Option<i64>,
     /// How it ended, in a sentence.
     pub outcome: Option<String>,
-    /// When it was offered.
     pub created_at: i64,
     /// Until when its task may be done.
     pub expires_at: i64,
@@ -104,7 +95,6 @@ pub fn escrow_account(bounty_id: &str) -> String {
 pub struct NewBounty {
     /// Its id, which is new.
     pub bounty_id: String,
-    /// bounty, question or service.
     pub source: &'static str,
     /// The service that is ordered.
     pub listing_id: Option<String>,
@@ -119,11 +109,9 @@ pub struct NewBounty {
 /// What is there under the id of a bounty that is to be offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExistingBounty {
-    /// Nothing.
     Nothing,
     /// The same bounty: it was asked for before.
     Same(Box<BountyRow>),
-    /// Another one.
     Other,
 }
 
@@ -140,7 +128,6 @@ pub fn earlier(tx: &mut dyn Tx, bounty_id: &str, request: Option<&str>) -> Resul
 /// How offering went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OfferOutcome {
-    /// It is offered.
     Done(Box<BountyRow>),
     /// Whoever asks lacks credits; nothing moved.
     Insufficient {

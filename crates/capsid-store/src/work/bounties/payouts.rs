@@ -13,22 +13,17 @@ use capsid_rules::work::tasks::SubtaskRole;
 pub struct Payout {
     /// The task it was paid for: the whole, or a part of it.
     pub task_id: String,
-    /// Who was paid.
     pub node_id: String,
     /// solo, proposer, solver or aggregator.
     pub role: &'static str,
-    /// Milli-credits.
     pub amount: i64,
 }
 
 /// Where all of it went.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PayoutSummary {
-    /// To nodes.
     pub payouts: Vec<Payout>,
-    /// To the hub.
     pub commission: i64,
-    /// Back to the creator.
     pub refunded: i64,
 }
 

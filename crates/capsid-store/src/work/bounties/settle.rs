@@ -22,7 +22,6 @@ use capsid_rules::work::tasks::TaskStatus;
 pub struct SettlementTerms {
     /// What the hub keeps, in thousandths of a percent.
     pub commission_milli: i64,
-    /// The same for services.
     pub service_commission_milli: i64,
     /// Whether nodes of low reputation get half.
     pub reduces: bool,
@@ -103,9 +102,7 @@ pub fn accept(
 /// Who gets a part of a bounty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BountyShare {
-    /// The task it is for.
     pub task_id: String,
-    /// Who gets it.
     pub node_id: String,
     /// solo, proposer, solver or aggregator.
     pub role: &'static str,

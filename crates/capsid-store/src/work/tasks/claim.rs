@@ -10,13 +10,12 @@ use crate::work::bounties;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::work::tasks::{
-    CommitmentError, MOST_EXTENSIONS, TaskEvent, TaskRefusal, TaskStatus, check_promise, step,
+    CommitmentError, MAX_EXTENSIONS, TaskEvent, TaskRefusal, TaskStatus, check_promise, step,
 };
 
 /// How taking a task went.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClaimOutcome {
-    /// The node has it.
     Done(TaskRow),
     /// The node had it already.
     Again(TaskRow),
@@ -30,7 +29,6 @@ pub enum ClaimOutcome {
     WasOverdue,
     /// The node or its owner asked it.
     Own,
-    /// It takes more reputation.
     Reputation {
         /// What it takes.
         need: f64,
@@ -110,7 +108,6 @@ fn assign_task(
 /// How a change by the node that works on a task went.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskChangeOutcome {
-    /// It was made.
     Done(TaskRow),
     /// There is no such task.
     NotFound,
@@ -189,7 +186,7 @@ pub fn commit(
         return Ok(TaskChangeOutcome::Done(task));
     }
     let put_off = task.commitment_deadline.is_some();
-    if put_off && task.extensions >= MOST_EXTENSIONS {
+    if put_off && task.extensions >= MAX_EXTENSIONS {
         return Ok(TaskChangeOutcome::BadPromise(CommitmentError::PutOffTooOften));
     }
     if let Err(bad) = check_promise(deadline, task.expires_at, now.0) {

@@ -12,14 +12,14 @@ const RELEASED_KEPT_MS: i64 = 90 * DAY_MS;
 const UNPAID_KEPT_MS: i64 = 180 * DAY_MS;
 
 /// How many tasks of one asker may be open or claimed, parts not counted.
-pub const MOST_OPEN: i64 = 1000;
+pub const MAX_OPEN: i64 = 1000;
 
 /// Whether an asker has as many tasks open or claimed as one may.
 pub fn has_too_many_open(tx: &mut dyn Tx, asker: &str) -> Result<bool> {
     tx.exists(
         "SELECT 1 FROM tasks WHERE asker = $1 AND parent_task_id IS NULL
             AND status NOT IN ('completed', 'expired', 'cancelled') LIMIT 1 OFFSET $2",
-        params![asker, MOST_OPEN - 1],
+        params![asker, MAX_OPEN - 1],
     )
 }
 

@@ -16,7 +16,6 @@ use capsid_rules::work::tasks::{SubtaskRole, TaskEvent, TaskRefusal, TaskStatus,
 /// How handing in went.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CompleteOutcome {
-    /// It is handed in.
     Done(TaskRow),
     /// The node had handed it in already.
     Again(TaskRow),
@@ -37,9 +36,7 @@ pub enum CompleteOutcome {
 /// What a node hands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubmittedResult<'a> {
-    /// This asset.
     Asset(&'a AssetId),
-    /// Whatever it published last.
     Newest,
 }
 

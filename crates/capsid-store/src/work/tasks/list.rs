@@ -95,9 +95,7 @@ pub fn count_open(tx: &mut dyn Tx, wanted: &OpenTaskFilter, now: Time) -> Result
 /// A task that a node took, with what became of it, and where the list goes on after it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TakenTaskRow {
-    /// The task.
     pub task: TaskRow,
-    /// The node's last try.
     pub submission: SubmissionRow,
     /// Its place in the list.
     pub position: ListPosition,
@@ -176,7 +174,7 @@ pub fn nodes_by_model(tx: &mut dyn Tx, reputation: f64) -> Result<Vec<(Option<St
 
 /// How many tasks are looked at in one step, and in how many steps at most, to find some that suit a node.
 const STEP: i64 = 100;
-const MOST_STEPS: usize = 10;
+const MAX_STEPS: usize = 10;
 
 /// Tasks that a node could take now: others asked them, its reputation and its model are good enough, and where it is a
 /// worker it is good at them. A node that the hub does not know counts as a new one.
@@ -197,7 +195,7 @@ pub fn open_for(
     let owner = node.and_then(|node| node.owner.clone());
     let wanted = OpenTaskFilter { reputation, min_amount: 0, node_id, owner };
     let (mut found, mut after) = (Vec::new(), ListPosition::START);
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let page = open(tx, &wanted, after, STEP, now)?;
         let Some(last) = page.last() else { break };
         after = ListPosition { key: last.amount, seq: last.seq };

@@ -41,25 +41,20 @@ use capsid_rules::work::tasks::{SubtaskRole, TaskState, TaskStatus};
 pub struct TaskRow {
     /// Its place in the order of all tasks.
     pub seq: i64,
-    /// Its id.
     pub task_id: String,
     /// Who asked: `user:…` or `node:…`.
     pub asker: String,
-    /// What it is called.
     pub title: String,
     /// What is to be done.
     pub body: String,
     /// What it is about, with commas between.
     pub signals: String,
-    /// Where it stands.
     pub status: TaskStatus,
     /// The bounty on it, or on the whole that it is a part of.
     pub bounty_id: Option<String>,
     /// What it may earn, in milli-credits.
     pub amount: i64,
-    /// The reputation it takes.
     pub min_reputation: f64,
-    /// The tier of model it takes.
     pub min_model_tier: Option<i64>,
     /// Models that may do it, as a JSON list.
     pub allowed_models: Option<String>,
@@ -67,7 +62,6 @@ pub struct TaskRow {
     pub reserved_for: Option<String>,
     /// Who works on it, or did.
     pub claimed_by: Option<String>,
-    /// Since when.
     pub claimed_at: Option<i64>,
     /// The submission of whoever works on it.
     pub submission_id: Option<String>,
@@ -75,19 +69,15 @@ pub struct TaskRow {
     pub commitment_deadline: Option<i64>,
     /// How often that was put off.
     pub extensions: i64,
-    /// What was handed in.
     pub result_asset: Option<AssetId>,
-    /// When.
     pub completed_at: Option<i64>,
     /// What part of another task it is.
     pub role: Option<SubtaskRole>,
     /// The whole that it is a part of.
     pub parent_task_id: Option<String>,
-    /// Its weight in billionths.
     pub weight: Option<i64>,
     /// When it was cut into parts.
     pub decomposed_at: Option<i64>,
-    /// When it was asked.
     pub created_at: i64,
     /// Until when it may be done.
     pub expires_at: i64,
@@ -182,19 +172,15 @@ pub struct NewTask {
     pub task_id: String,
     /// Who asks: `user:…` or `node:…`.
     pub asker: String,
-    /// What it is called.
     pub title: String,
     /// What is to be done.
     pub body: String,
     /// What it is about, with commas between.
     pub signals: String,
-    /// The bounty on it.
     pub bounty_id: Option<String>,
     /// What it may earn, in milli-credits.
     pub amount: i64,
-    /// The reputation it takes.
     pub min_reputation: f64,
-    /// The tier of model it takes.
     pub min_model_tier: Option<i64>,
     /// Models that may do it, as a JSON list.
     pub allowed_models: Option<String>,

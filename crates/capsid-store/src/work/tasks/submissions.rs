@@ -9,15 +9,11 @@ use capsid_model::time::Time;
 /// One node's try at a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubmissionRow {
-    /// Its id.
     pub submission_id: String,
-    /// The task.
     pub task_id: String,
-    /// Who tries.
     pub node_id: String,
     /// working, pending, accepted, rejected, released, overdue or expired.
     pub status: String,
-    /// What was handed in.
     pub asset_id: Option<AssetId>,
     /// When the task was taken.
     pub created_at: i64,

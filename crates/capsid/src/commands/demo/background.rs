@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long the story may take.
-const LONGEST: Duration = Duration::from_secs(600);
+const MAX_LEN: Duration = Duration::from_secs(600);
 /// The account that decides about everything.
 const ADMIN: &str = "admin@example.org";
 
@@ -93,7 +93,7 @@ fn make_admin(folder: &Path, stop: &AtomicBool) -> Result<String> {
 /// Runs this program to its end; gives what it said.
 fn capsid(folder: &Path, words: &[&str], input: &[u8], stop: &AtomicBool) -> Result<(AgentEnd, Vec<u8>)> {
     let mut said = Vec::new();
-    let run = ProgramRun { folder, input, env: &[], longest: LONGEST, stop };
+    let run = ProgramRun { folder, input, env: &[], longest: MAX_LEN, stop };
     let end = run_self(words, &run, &mut |bytes| said.extend_from_slice(bytes))?;
     Ok((end, said))
 }

@@ -14,7 +14,6 @@ use tokio::sync::oneshot;
 
 /// A hub that runs until it is dropped.
 pub(super) struct DemoHub {
-    /// Its address.
     pub(super) url: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,

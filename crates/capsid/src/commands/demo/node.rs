@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How long one command of a story may take.
-const LONGEST: Duration = Duration::from_secs(120);
+const MAX_LEN: Duration = Duration::from_secs(120);
 
 /// One node of the story: a home and a repository of its own.
 pub(super) struct DemoNode {
@@ -102,7 +102,7 @@ impl DemoNode {
     fn start(&self, words: &[&str], on_output: &mut dyn FnMut(&[u8])) -> Result<()> {
         let stop = AtomicBool::new(false);
         let run =
-            ProgramRun { folder: &self.repo, input: b"", env: &self.env, longest: LONGEST, stop: &stop };
+            ProgramRun { folder: &self.repo, input: b"", env: &self.env, longest: MAX_LEN, stop: &stop };
         match run_self(words, &run, on_output)? {
             AgentEnd::Exited(0) => Ok(()),
             end => Err(story_broke(&format!("`capsid {}` ended with {end:?}", words.join(" ")))),

@@ -16,7 +16,7 @@ use std::io::{BufRead, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 /// More than any secret has, so that no endless line is read.
-const LONGEST_SECRET: u64 = 1024;
+const MAX_SECRET_LEN: u64 = 1024;
 
 /// Register this node with a hub and print where to claim it.
 ///
@@ -90,7 +90,7 @@ fn read_secret() -> Result<String> {
         output::talk("Paste the secret that the hub showed, and press Enter.");
     }
     let mut text = String::new();
-    let read = std::io::stdin().lock().take(LONGEST_SECRET).read_line(&mut text);
+    let read = std::io::stdin().lock().take(MAX_SECRET_LEN).read_line(&mut text);
     read.map_err(|error| {
         Problem::new(Code::InputInvalid, format!("The secret could not be read: {error}."))
     })?;

@@ -1,7 +1,7 @@
 //! What a person typed, on its way to a hub: without what must not leave this machine.
 
 use super::print;
-use capsid_engine::exchange::signals::{MOST, outward_telling};
+use capsid_engine::exchange::signals::{MAX, outward_telling};
 use capsid_model::redact::{REDACTED, RedactProfile, redact_telling, redact_value};
 use capsid_model::{Code, Problem, Result, Value};
 
@@ -24,7 +24,7 @@ impl OutboundRedactor {
 
     /// Signals that may leave; one of which nothing is left is dropped.
     pub(super) fn signals(&mut self, signals: &[String]) -> Vec<String> {
-        outward_telling(signals, MOST, &mut |_| self.taken += 1)
+        outward_telling(signals, MAX, &mut |_| self.taken += 1)
     }
 
     /// The same, and a problem where none is left.

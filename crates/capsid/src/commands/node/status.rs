@@ -43,7 +43,6 @@ struct NodeStatusReport {
     health: Result<Value>,
     /// What everybody may know of the node; null where the hub does not know it.
     public: Value,
-    /// Stake and balance.
     stake: Value,
     open_tasks: Value,
     mine: Value,

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// The most files of sessions that are looked into.
-const MOST_FILES: usize = 200;
+const MAX_FILES: usize = 200;
 /// The most records of one session.
-const MOST_RECORDS: u64 = 2000;
+const MAX_RECORDS: u64 = 2000;
 /// The most bytes of records, over all.
-const MOST_BYTES: usize = 24 * 1024 * 1024;
+const MAX_BYTES: usize = 24 * 1024 * 1024;
 /// How much of a record's text is searched.
 const SEARCHED: usize = 6000;
 /// How much of a request is shown before what came of it.
@@ -27,7 +27,7 @@ const ENGINE: &str = "capsid";
 /// Looks through the trail's home for records of this repository, or of a session that does not say where it was.
 pub(super) fn search_trail(home: &TrailHome, repository: &Path, search: &mut RecallSearch) {
     let real = repository.canonicalize().unwrap_or_else(|_| repository.to_owned());
-    let mut left = MOST_BYTES;
+    let mut left = MAX_BYTES;
     for file in newest_files(home) {
         // One bad file does not hide the others; `capsid trail verify` says what is wrong with it.
         let chains = open_any(&file).map(|sources| sources.chains).unwrap_or_default();
@@ -60,7 +60,7 @@ fn newest_files(home: &TrailHome) -> Vec<PathBuf> {
     }
     home.shared().map(Path::to_owned).into_iter().for_each(&mut add);
     files.sort_by(|one, other| other.cmp(one));
-    files.truncate(MOST_FILES);
+    files.truncate(MAX_FILES);
     files.into_iter().map(|(_, path)| path).collect()
 }
 
@@ -75,7 +75,7 @@ fn scan_chain(
     left: &mut usize,
 ) -> Result<()> {
     let count = ChainReader::open(chain.path())?.count(chain.tenant.as_deref())?;
-    let first = count.saturating_sub(MOST_RECORDS);
+    let first = count.saturating_sub(MAX_RECORDS);
     let name = name_of(chain);
     for (place, stored) in (first..).zip(chain.records_from(first)?) {
         let stored = stored?;

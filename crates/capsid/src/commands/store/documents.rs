@@ -66,12 +66,12 @@ pub(crate) fn read_bytes(file: &str) -> Result<Vec<u8>> {
 
 /// Reads a file or stdin, up to a size that no asset file comes near.
 fn read(file: &str) -> std::io::Result<Vec<u8>> {
-    const MOST: u64 = 1 << 30;
+    const MAX: u64 = 1 << 30;
     let mut bytes = Vec::new();
     let source: Box<dyn Read> =
         if file == "-" { Box::new(std::io::stdin()) } else { Box::new(std::fs::File::open(file)?) };
-    source.take(MOST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST {
+    source.take(MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX {
         return Err(std::io::Error::other("it holds more than 1 GiB"));
     }
     Ok(bytes)

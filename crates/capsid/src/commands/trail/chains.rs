@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 
 /// What came of checking one chain.
 pub(super) struct CheckedChain {
-    /// What to call it.
     pub label: String,
     tool: Option<String>,
     session: Option<String>,

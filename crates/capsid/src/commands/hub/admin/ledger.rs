@@ -52,7 +52,6 @@ pub struct GrantCreditsArgs {
     /// How many, such as 50 or 0.5.
     amount: f64,
 
-    /// Why, for the audit.
     #[arg(long, value_name = "TEXT")]
     reason: String,
 
@@ -62,15 +61,15 @@ pub struct GrantCreditsArgs {
 }
 
 /// How many movements or accounts are shown where nobody says.
-const USUAL: u32 = 100;
+const DEFAULT: u32 = 100;
 /// How many movements are read at a time for a spreadsheet.
 const PAGE: u32 = 10_000;
 /// The longest reference of a grant.
-const LONGEST: usize = 100;
+const MAX_LEN: usize = 100;
 
 /// Shows what there is, or the movements of one account.
 pub fn ledger(store: &Store, asked: &LedgerArgs, as_json: bool) -> Result<u8> {
-    let limit = asked.limit.unwrap_or(USUAL);
+    let limit = asked.limit.unwrap_or(DEFAULT);
     let Some(named) = &asked.account else { return overview(store, limit, as_json) };
     let named = named.trim().to_owned();
     if asked.csv {
@@ -266,10 +265,10 @@ fn reference(said: Option<&str>) -> Result<String> {
         let random: &dyn Random = &SystemRandom;
         return Ok(random.hex(8));
     };
-    if said.is_empty() || said.len() > LONGEST || inert_line(said) != said {
+    if said.is_empty() || said.len() > MAX_LEN || inert_line(said) != said {
         return Err(Problem::new(
             Code::InputInvalid,
-            format!("A reference has 1 to {LONGEST} characters in one line."),
+            format!("A reference has 1 to {MAX_LEN} characters in one line."),
         )
         .fix("Give a short name such as workshop-ann."));
     }

@@ -71,9 +71,7 @@ pub struct ReleaseArgs {
 
 /// Who is meant.
 pub enum AdminSubject {
-    /// An account.
     User(UserRow),
-    /// A node.
     Node(NodeRow),
 }
 

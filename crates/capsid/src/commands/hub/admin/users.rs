@@ -25,7 +25,6 @@ pub struct CreateUserArgs {
     /// The e-mail address that names the account.
     email: String,
 
-    /// Make it an admin.
     #[arg(long)]
     admin: bool,
 

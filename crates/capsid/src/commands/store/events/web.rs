@@ -2,7 +2,7 @@
 
 use crate::commands::trail::TrailViewer;
 use crate::commands::viewer;
-use capsid_engine::view::evolution::{MOST_EVENTS, read};
+use capsid_engine::view::evolution::{MAX_EVENTS, read};
 use capsid_engine::workspace::Workspace;
 use capsid_model::Result;
 use capsid_seal::TrailHome;
@@ -44,7 +44,7 @@ impl LocalData for HistoryViewer {
 
 impl HistoryViewer {
     fn evolution(&self) -> Result<JsonDocument> {
-        let told = read(&self.workspace, MOST_EVENTS)?;
+        let told = read(&self.workspace, MAX_EVENTS)?;
         Ok(JsonDocument::written(move |out| {
             serde_json::to_writer(out, &told).map_err(|error| closed_error(&error))
         }))
