@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 /// A place; each coordinate is from 0 to 1.
-pub type NodePosition = (f64, f64);
+pub type LayoutPoint = (f64, f64);
 
 /// How often the points of a part are moved: small parts more often, large ones as often as there is time for.
 const ROUNDS: usize = 100;
@@ -26,7 +26,7 @@ const STEPS: f64 = 10_000.0;
 
 /// A place for each point. A line joins two points by their numbers; a line that joins what is not there is ignored. The
 /// same points, lines and seed always give the same places, and no two points lie on the same one.
-pub fn force(points: usize, lines: &[(usize, usize)], seed: u64) -> Vec<NodePosition> {
+pub fn force(points: usize, lines: &[(usize, usize)], seed: u64) -> Vec<LayoutPoint> {
     let parts = parts(points, lines);
     let sizes: Vec<usize> = parts.iter().map(Vec::len).collect();
     let mut places = vec![(0.5, 0.5); points];
@@ -161,9 +161,9 @@ fn halve(sizes: &[usize]) -> (usize, f64) {
 }
 
 /// Moves the points of one part until they lie well, anywhere.
-fn relax(points: usize, lines: &[(usize, usize)], seed: u64) -> Vec<NodePosition> {
+fn relax(points: usize, lines: &[(usize, usize)], seed: u64) -> Vec<LayoutPoint> {
     let mut dice = Dice(seed);
-    let mut places: Vec<NodePosition> = (0..points).map(|_| (dice.roll(), dice.roll())).collect();
+    let mut places: Vec<LayoutPoint> = (0..points).map(|_| (dice.roll(), dice.roll())).collect();
     if !(2..=MAX_MOVED).contains(&points) {
         return places;
     }
@@ -186,11 +186,11 @@ fn relax(points: usize, lines: &[(usize, usize)], seed: u64) -> Vec<NodePosition
 
 /// Where each point is pushed: away from all others, the more the nearer; to what it is joined with, the more the
 /// farther; and a little to the middle.
-fn pushes(places: &[NodePosition], lines: &[(usize, usize)], ease: f64) -> Vec<NodePosition> {
+fn pushes(places: &[LayoutPoint], lines: &[(usize, usize)], ease: f64) -> Vec<LayoutPoint> {
     // Points that are not there lie so far away that they push nobody.
     let filled = places.iter().copied().chain([(1e12, 1e12); TOGETHER - 1]);
     let (xs, ys): (Vec<f64>, Vec<f64>) = filled.unzip();
-    let mut pushes: Vec<NodePosition> =
+    let mut pushes: Vec<LayoutPoint> =
         places.iter().map(|here| pushed(*here, &xs, &ys, ease * ease, ease)).collect();
     for (a, b) in lines {
         let (Some(from), Some(to)) = (places.get(*a), places.get(*b)) else { continue };
@@ -207,7 +207,7 @@ fn pushes(places: &[NodePosition], lines: &[(usize, usize)], ease: f64) -> Vec<N
 
 /// Where all points push one, itself included, which does nothing; and the middle pulls. Several at a time, for this is
 /// where the time goes.
-fn pushed(here: NodePosition, xs: &[f64], ys: &[f64], strength: f64, to_middle: f64) -> NodePosition {
+fn pushed(here: LayoutPoint, xs: &[f64], ys: &[f64], strength: f64, to_middle: f64) -> LayoutPoint {
     let (mut x, mut y) = ([0.0; TOGETHER], [0.0; TOGETHER]);
     for (others_x, others_y) in xs.chunks_exact(TOGETHER).zip(ys.chunks_exact(TOGETHER)) {
         let others = others_x.iter().zip(others_y);
@@ -223,8 +223,8 @@ fn pushed(here: NodePosition, xs: &[f64], ys: &[f64], strength: f64, to_middle: 
 }
 
 /// Puts places into a rectangle, with a margin. A single one, or several on a line, lie in its middle.
-fn fit(places: Vec<NodePosition>, room: Room) -> Vec<NodePosition> {
-    let span = |of: fn(&NodePosition) -> f64| {
+fn fit(places: Vec<LayoutPoint>, room: Room) -> Vec<LayoutPoint> {
+    let span = |of: fn(&LayoutPoint) -> f64| {
         let values = places.iter().map(of);
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), v| (least.min(v), most.max(v)))
     };
@@ -234,13 +234,13 @@ fn fit(places: Vec<NodePosition>, room: Room) -> Vec<NodePosition> {
         from + size * (MARGIN + share * (1.0 - 2.0 * MARGIN))
     };
     let place =
-        |(x, y): NodePosition| (within(x, xs, room.x, room.width), within(y, ys, room.y, room.height));
+        |(x, y): LayoutPoint| (within(x, xs, room.x, room.width), within(y, ys, room.y, room.height));
     places.into_iter().map(place).collect()
 }
 
 /// Moves points that lie all too near to each other to the nearest field of a grid that is free. A field holds one point, so
 /// no two lie on the same place.
-fn apart(places: &[NodePosition]) -> Vec<NodePosition> {
+fn apart(places: &[LayoutPoint]) -> Vec<LayoutPoint> {
     let side = fields(places.len());
     let mut taken: HashSet<(i64, i64)> = HashSet::new();
     // How far around a field everything is taken, so that a crowd is not searched again for each of it.
@@ -307,7 +307,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn between(places: &[NodePosition], a: usize, b: usize) -> f64 {
+    fn between(places: &[LayoutPoint], a: usize, b: usize) -> f64 {
         let (dx, dy) = (places[a].0 - places[b].0, places[a].1 - places[b].1);
         (dx * dx + dy * dy).sqrt()
     }
@@ -373,7 +373,7 @@ mod tests {
         }
     }
 
-    fn assert_fine(places: &[NodePosition], points: usize) {
+    fn assert_fine(places: &[LayoutPoint], points: usize) {
         assert_eq!(places.len(), points);
         let mut seen = HashSet::new();
         for (x, y) in places {
