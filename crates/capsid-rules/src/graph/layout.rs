@@ -233,8 +233,7 @@ fn fit(places: Vec<LayoutPoint>, room: Room) -> Vec<LayoutPoint> {
         let share = if most - least > 1e-9 { (value - least) / (most - least) } else { 0.5 };
         from + size * (MARGIN + share * (1.0 - 2.0 * MARGIN))
     };
-    let place =
-        |(x, y): LayoutPoint| (within(x, xs, room.x, room.width), within(y, ys, room.y, room.height));
+    let place = |(x, y): LayoutPoint| (within(x, xs, room.x, room.width), within(y, ys, room.y, room.height));
     places.into_iter().map(place).collect()
 }
 
