@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, THEMES, Visitor, WIDTHS, type Look, type Theme } from './harness/browser';
-import { expectAccessible, expectFits } from './harness/look';
+import { expectAccessible, expectFits } from './harness/checks';
 import { Scratch, type Running } from './harness/program';
 
 let scratch: Scratch;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, THEMES, Visitor, WIDTHS, type Look, type Theme } from './harness/browser';
-import { expectAccessible, expectFits } from './harness/look';
+import { expectAccessible, expectFits } from './harness/checks';
 import { Scratch, type Running } from './harness/program';
 import { sealFourAgents } from './harness/transcripts';
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { loggedIn, THEMES, Visitor, WIDTHS, type Theme } from './harness/browser';
 import { Hub, PASSWORD } from './harness/hub';
-import { expectAccessible, expectFits } from './harness/look';
+import { expectAccessible, expectFits } from './harness/checks';
 import { stage } from './harness/stage';
 
 const on = stage();

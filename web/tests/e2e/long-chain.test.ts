@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generatedBundle } from '../helpers/generated';
+import { generatedBundle } from '../helpers/generatedBundle';
 import { launch, Visitor } from './harness/browser';
 import { Scratch, type Running } from './harness/program';
 

@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { loggedIn, THEMES, WIDTHS, type Visitor } from './harness/browser';
-import { expectAccessible, expectFits } from './harness/look';
+import { expectAccessible, expectFits } from './harness/checks';
 import { filledRoutes, OPEN_ROUTES } from './harness/routes';
 import { PASSWORD } from './harness/hub';
 import { stage } from './harness/stage';

@@ -1,4 +1,4 @@
-import type { Cycle } from '$lib/evolution/contract';
+import type { Cycle } from '$lib/evolution/types';
 
 /** An event for tests. */
 export function cycle(id: string, parent: string | null, more: Partial<Cycle> = {}): Cycle {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from './shapes';
+import type { Entry } from './types';
 import { balanceSeries, counterparty, kindOf } from './statement';
 
 const entry = (time: string, delta: number, balance_after: number): Entry => ({

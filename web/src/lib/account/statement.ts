@@ -1,4 +1,4 @@
-import type { Entry } from './shapes';
+import type { Entry } from './types';
 
 /** The balance over time, oldest first and up to `now`: what the lines of a statement, newest first, add up to. */
 export function balanceSeries(entries: Entry[], now: number): { times: number[]; balances: number[] } {

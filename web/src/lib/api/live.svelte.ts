@@ -1,4 +1,4 @@
-import { hasChanged } from './changed';
+import { hasChanged } from './statsChange';
 import type { components } from './schema';
 
 type HubStats = components['schemas']['HubStats'];

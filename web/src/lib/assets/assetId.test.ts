@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NOT_HERE, sharedText } from '../../../tests/helpers/shared';
+import { NOT_HERE, sharedText } from '../../../tests/helpers/sharedVectors';
 import { assetId, canonical, checkId } from './assetId';
 
 const parse = (text: string) => JSON.parse(text) as Record<string, unknown>;

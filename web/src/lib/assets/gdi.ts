@@ -1,4 +1,4 @@
-import type { Gdi, GdiPart } from '$lib/hub/shapes';
+import type { Gdi, GdiPart } from '$lib/hub/types';
 
 /** The score in words: where it comes from, and what would raise it most. */
 export interface Dimension {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LineageNode } from '$lib/hub/shapes';
+import type { LineageNode } from '$lib/hub/types';
 import { lineageHref, nearFocus, tied } from './lineage';
 
 const node = (id: string, kind: LineageNode['kind'], is_focus = false): LineageNode => ({

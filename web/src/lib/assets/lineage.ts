@@ -1,4 +1,4 @@
-import type { Lineage, LineageEdge, LineageNode } from '$lib/hub/shapes';
+import type { Lineage, LineageEdge, LineageNode } from '$lib/hub/types';
 
 /** A lineage in words: each thing with what ties it to others. */
 export interface Tie {

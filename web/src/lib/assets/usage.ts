@@ -1,4 +1,4 @@
-import type { UsageDay } from '$lib/hub/shapes';
+import type { UsageDay } from '$lib/hub/types';
 
 const DAY = 86_400;
 const DAYS = 90;

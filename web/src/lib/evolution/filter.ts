@@ -1,4 +1,4 @@
-import type { Cycle, Status } from './contract';
+import type { Cycle, Status } from './types';
 
 /** Which cycles are shown. An empty text lets all of them pass. */
 export interface Filter {

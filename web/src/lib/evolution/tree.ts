@@ -1,4 +1,4 @@
-import type { Cycle } from './contract';
+import type { Cycle } from './types';
 
 /**
  * The event tree as rows, newest first. The longest branch goes straight on and the others are set off from it, so that

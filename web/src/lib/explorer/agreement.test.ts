@@ -1,9 +1,9 @@
 /** The page and the program must come to the same verdict on the same bundles, the broken ones included. */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { BundleFault, Engine, Verdict } from './contract';
+import type { BundleFault, Engine, Verdict } from './types';
 import { createEngine } from './engine';
-import { DESK, serveDesk } from '../../../tests/helpers/desk';
+import { DESK, serveDesk } from '../../../tests/helpers/localViewer';
 
 interface ChainVerdict {
 	error?: string;

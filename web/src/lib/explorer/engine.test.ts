@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NOT_HERE, shared } from '../../../tests/helpers/shared';
+import { NOT_HERE, shared } from '../../../tests/helpers/sharedVectors';
 import { createEngine } from './engine';
 
 const folder = shared('sealed/bundle-sample');

@@ -17,14 +17,14 @@ import type {
 	Progress,
 	Query,
 	Source
-} from './contract';
+} from './types';
 import { isTooDeep, rowOf, sectionsOf } from './entry';
 import { filesOf, textOf, type Files } from './files';
-import { HeldChain, type TellStep } from './held';
-import { compareAll } from './meta-view';
+import { HeldChain, type TellStep } from './loadedChain';
+import { compareAll } from './metaRows';
 import { byTime, search, type Placed } from './search';
 import { Closed, Slices, throttled } from './slices';
-import { Stopped } from './stopped';
+import { Stopped } from './engineError';
 
 /** The name that the meta-chain goes by, unless a chain of the bundle has it. */
 export const META = 'meta';

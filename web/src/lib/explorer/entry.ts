@@ -1,7 +1,7 @@
 import { parse, Float, Int, TooDeep, type Json } from '$lib/seal/json';
 import { isFault, type RecordFault, type Signed } from '$lib/seal/record';
 import type { Stored } from '$lib/seal/stored';
-import type { Marks, Row } from './contract';
+import type { Marks, Row } from './types';
 
 /** A record in memory: the stored text, what a timeline shows of it, and what is known of it so far. */
 export interface Entry {

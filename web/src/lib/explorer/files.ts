@@ -1,5 +1,5 @@
-import type { Source } from './contract';
-import { Stopped } from './stopped';
+import type { Source } from './types';
+import { Stopped } from './engineError';
 
 /** The files of a bundle, wherever they lie. */
 export interface Files {

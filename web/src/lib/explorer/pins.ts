@@ -1,4 +1,4 @@
-import type { Bundle, Key } from './contract';
+import type { Bundle, Key } from './types';
 
 /** The keys that the reader learned on another way than the data, kept in this browser. */
 const KEPT = 'capsid.explorer.pinned';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pqCheck } from '$lib/seal/pq';
-import { DESK, serveDesk } from '../../../tests/helpers/desk';
-import type { Verdict } from './contract';
+import { DESK, serveDesk } from '../../../tests/helpers/localViewer';
+import type { Verdict } from './types';
 import { createEngine } from './engine';
 
 interface Vectors {

@@ -1,5 +1,5 @@
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
-import type { Bundle, Engine, Figures, MetaView, Progress, Source, Verdict } from './contract';
+import type { Bundle, Engine, Figures, MetaView, Progress, Source, Verdict } from './types';
 import { keepPins, pinsKept } from './pins';
 
 /** What the page knows of the chains it has open. The engine finds out; this remembers, and decides what comes next. */

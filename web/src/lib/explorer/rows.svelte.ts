@@ -1,5 +1,5 @@
 import { SvelteMap } from 'svelte/reactivity';
-import type { Engine, Query, Row } from './contract';
+import type { Engine, Query, Row } from './types';
 
 export type Question = Omit<Query, 'offset' | 'limit'>;
 

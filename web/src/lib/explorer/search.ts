@@ -1,4 +1,4 @@
-import type { Found, Query } from './contract';
+import type { Found, Query } from './types';
 import { rowOf, type Entry } from './entry';
 
 /** A record and where it stands. */

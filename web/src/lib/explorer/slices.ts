@@ -1,4 +1,4 @@
-import { Stopped } from './stopped';
+import { Stopped } from './engineError';
 
 /** Thrown where work ends because nobody wants it any more. */
 export class Closed extends Stopped {

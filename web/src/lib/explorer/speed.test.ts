@@ -1,7 +1,7 @@
 /** Correctness on a long chain. `CAPSID_SPEED=100000` makes it longer and prints how long each step took. */
 import { expect, it } from 'vitest';
 import { createEngine, SLICE } from './engine';
-import { generatedBundle } from '../../../tests/helpers/generated';
+import { generatedBundle } from '../../../tests/helpers/generatedBundle';
 
 const length = Number(process.env['CAPSID_SPEED'] ?? 1500);
 const prints = process.env['CAPSID_SPEED'] !== undefined;

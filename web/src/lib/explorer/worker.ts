@@ -1,7 +1,7 @@
-import type { Answer, Call } from './calls';
-import type { Progress } from './contract';
+import type { Answer, Call } from './workerMessages';
+import type { Progress } from './types';
 import { createEngine, SLICE } from './engine';
-import { Stopped } from './stopped';
+import { Stopped } from './engineError';
 
 const engine = createEngine(SLICE.worker);
 

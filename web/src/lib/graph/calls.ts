@@ -1,6 +1,6 @@
 import { hub, told } from '$lib/api/client';
 import type { Call } from './address';
-import { purse } from './purse.svelte';
+import { purse } from './balance.svelte';
 import type { Drawing } from './shapes';
 
 /** Whether the graph may be asked, and for what. To ask this is free. */

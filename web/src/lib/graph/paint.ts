@@ -1,4 +1,4 @@
-import { fitting } from '$lib/ui/fitting';
+import { fitting } from '$lib/ui/truncateToWidth';
 
 /** A thing as it is painted, in pixels. */
 export interface Dot {

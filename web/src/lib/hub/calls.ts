@@ -2,9 +2,9 @@ import { hub, told } from '$lib/api/client';
 import { Problem } from '$lib/api/problem';
 import type { paths } from '$lib/api/schema';
 import { rawMember } from '$lib/assets/rawMember';
-import type { Page } from '$lib/ui/loaded.svelte';
-import { sawAsset, sawLineage, sawNode } from './known';
-import type * as shapes from './shapes';
+import type { Page } from '$lib/ui/resource.svelte';
+import { sawAsset, sawLineage, sawNode } from './nameCache';
+import type * as shapes from './types';
 
 /** The public calls. */
 type Query = Record<string, string | number | undefined>;

@@ -7,7 +7,7 @@ import { publicKey } from './keys';
 import { holds, readSignature } from './signature';
 import { skim } from './skim';
 import { fromSealed } from './stored';
-import { NOT_HERE, sharedText } from '../../../tests/helpers/shared';
+import { NOT_HERE, sharedText } from '../../../tests/helpers/sharedVectors';
 
 const file = (name: string): Json | null => {
 	const text = sharedText(`sealed/${name}.json`);

@@ -1,4 +1,4 @@
-import type { Page } from './loaded.svelte';
+import type { Page } from './resource.svelte';
 
 /** One page of a list, and the cursor that led to it. */
 export interface Shown<T> extends Page<T> {

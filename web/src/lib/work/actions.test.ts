@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { actionsOf, isUnusable, type Standing, type Viewer } from './actions';
-import { BOUNTY_STATUSES, type BountyStatus } from './shapes';
+import { BOUNTY_STATUSES, type BountyStatus } from './types';
 
 const creator: Viewer = { isCreator: true, isAdmin: false };
 const admin: Viewer = { isCreator: false, isAdmin: true };

@@ -1,4 +1,4 @@
-import type { Bounty } from './shapes';
+import type { Bounty } from './types';
 
 /** Who looks at a bounty. */
 export interface Viewer {

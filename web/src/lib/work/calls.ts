@@ -1,6 +1,6 @@
 import { hub, told } from '$lib/api/client';
-import type { Page } from '$lib/ui/loaded.svelte';
-import type { Estimate, TakenTask, Task } from './shapes';
+import type { Page } from '$lib/ui/resource.svelte';
+import type { Estimate, TakenTask, Task } from './types';
 
 /** What offering a bounty of this amount would cost. */
 export async function estimateOf(amount: number): Promise<Estimate> {

@@ -1,0 +1,124 @@
+import type { Cycle } from './types';
+
+/** The most points of a picture: more than that are not told apart. */
+export const POINTS = 90;
+
+/** How many cycles back a rate looks while each cycle has a point of its own. */
+const RECENT = 10;
+
+const UNITS: [string, number][] = [
+	['minute', 60],
+	['hour', 3600],
+	['day', 86_400],
+	['week', 604_800],
+	['month', 2_629_800],
+	['year', 31_557_600]
+];
+
+export interface OverTime {
+	/** What a point stands for: `cycle`, `hour`, `day`. */
+	unit: string;
+	/** Whether cycles stand one after the other, because over time they would lie upon each other. */
+	isByOrder: boolean;
+	/** Seconds, ascending; or the first, the second and so on. */
+	times: number[];
+	/** The share of successes in percent: lately (the last cycles, or those of the span), and of all so far. */
+	lately: number[];
+	overall: number[];
+	/** The mean size of a change. */
+	files: number[];
+	lines: number[];
+}
+
+/** Rates and sizes over time, from the events that know their time. */
+export function overTime(events: Cycle[]): OverTime {
+	const timed = events
+		.flatMap((event) => {
+			const at = event.at === null ? NaN : Date.parse(event.at) / 1000;
+			return Number.isFinite(at) ? [{ at, event }] : [];
+		})
+		.sort((a, b) => a.at - b.at);
+	return timed.length <= POINTS ? byCycle(timed) : bySpan(timed);
+}
+
+interface Timed {
+	at: number;
+	event: Cycle;
+}
+
+function byCycle(timed: Timed[]): OverTime {
+	const part = (place: number, span: number) => timed.slice(Math.max(0, place + 1 - span), place + 1);
+	const isByOrder = isClose(timed.map(({ at }) => at));
+	return {
+		unit: 'cycle',
+		isByOrder,
+		times: timed.map(({ at }, place) => (isByOrder ? place + 1 : at)),
+		lately: timed.map((_, place) => rate(part(place, RECENT))),
+		overall: timed.map((_, place) => rate(part(place, place + 1))),
+		files: timed.map(({ event }) => event.files),
+		lines: timed.map(({ event }) => event.lines)
+	};
+}
+
+/** Whether moments are so close that a picture over time would not tell most of them apart. */
+function isClose(times: number[]): boolean {
+	const gaps = times.slice(1).map((at, place) => at - times[place]!);
+	const least = Math.max(60, gaps.reduce((sum, gap) => sum + gap, 0) / POINTS);
+	return gaps.filter((gap) => gap < least).length > gaps.length / 2;
+}
+
+function bySpan(timed: Timed[]): OverTime {
+	const first = timed[0]!.at;
+	const last = timed[timed.length - 1]!.at;
+	const spans = (size: number) => Math.floor(last / size) - Math.floor(first / size) + 1;
+	const [unit, size] = UNITS.find(([, size]) => spans(size) <= POINTS) ?? UNITS[UNITS.length - 1]!;
+	const groups = grouped(timed, ({ at }) => Math.floor(at / size));
+	const told: OverTime = { unit, isByOrder: false, times: [], lately: [], overall: [], files: [], lines: [] };
+	let [seen, successes] = [0, 0];
+	for (const [span, group] of groups) {
+		seen += group.length;
+		successes += group.filter(isSuccess).length;
+		told.times.push(span * size);
+		told.lately.push(rate(group));
+		told.overall.push(percentOf(successes, seen));
+		told.files.push(mean(group.map(({ event }) => event.files)));
+		told.lines.push(mean(group.map(({ event }) => event.lines)));
+	}
+	return told;
+}
+
+function grouped(timed: Timed[], of: (timed: Timed) => number): Map<number, Timed[]> {
+	const groups = new Map<number, Timed[]>();
+	for (const one of timed) {
+		const group = groups.get(of(one));
+		if (group) group.push(one);
+		else groups.set(of(one), [one]);
+	}
+	return groups;
+}
+
+const isSuccess = ({ event }: Timed) => event.status === 'success';
+const rate = (group: Timed[]) => percentOf(group.filter(isSuccess).length, group.length);
+const percentOf = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 1000) / 10);
+const mean = (values: number[]) => Math.round((values.reduce((a, b) => a + b, 0) / values.length) * 10) / 10;
+
+/** The most successes in a row. A failure of the machine, the network or the sandbox says nothing about the change. */
+export function longestStreak(events: Cycle[]): number {
+	let [longest, streak] = [0, 0];
+	for (const event of events) {
+		if (event.status === 'success') streak += 1;
+		else if (isOwnFailure(event)) streak = 0;
+		longest = Math.max(longest, streak);
+	}
+	return longest;
+}
+
+function isOwnFailure({ status, failure, files, lines }: Cycle): boolean {
+	const isForeign = ['host', 'network', 'sandbox'].includes(failure?.class ?? '');
+	return status === 'failed' && !isForeign && files + lines > 0;
+}
+
+/** The ends of an axis that does not make differences look larger than they are. */
+export function fromZero(values: number[]): [number, number] {
+	return [0, Math.max(1, ...values) * 1.05];
+}

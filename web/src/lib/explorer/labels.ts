@@ -1,0 +1,198 @@
+import { count, plural } from '$lib/ui/format';
+import type { Marks, MetaState, MetaView, Progress, Trust, Verdict } from './types';
+
+/** What the Explorer says, and in which tone. */
+export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info' | 'accent';
+
+export interface Said {
+	tone: Tone;
+	/** A sign beside the colour, for those who do not see it. */
+	sign: string;
+	name: string;
+	explained: string;
+}
+
+export const TRUST: Record<Trust, Said> = {
+	pinned: {
+		tone: 'good',
+		sign: '◆',
+		name: 'pinned key',
+		explained: 'You pinned this key: you learned on another way whose it is.'
+	},
+	own: {
+		tone: 'accent',
+		sign: '●',
+		name: 'own key',
+		explained: 'This is the key of the machine that shows this page.'
+	},
+	bundled: {
+		tone: 'warn',
+		sign: '◇',
+		name: 'bundled key',
+		explained:
+			'The key came with the data. The signature fits it, but whoever made the data could have made the key too: compare it with its owner and pin it.'
+	},
+	unknown: {
+		tone: 'bad',
+		sign: '?',
+		name: 'unknown key',
+		explained: 'Neither you nor the data know this key, so its signatures cannot be checked.'
+	}
+};
+
+export const META_STATES: Record<MetaState, Said> = {
+	intact: { tone: 'good', sign: '✓', name: 'intact', explained: 'As long as noted, with the same head.' },
+	grown: {
+		tone: 'info',
+		sign: '↑',
+		name: 'grown',
+		explained: 'What was noted is still there; more came after.'
+	},
+	truncated: { tone: 'bad', sign: '↓', name: 'truncated', explained: 'Records that were noted are gone.' },
+	altered: {
+		tone: 'bad',
+		sign: '✗',
+		name: 'altered',
+		explained: 'It is another history than the one noted.'
+	},
+	missing: { tone: 'bad', sign: '∅', name: 'missing', explained: 'It was noted, and it is not here.' },
+	unsealed: { tone: 'plain', sign: '·', name: 'unsealed', explained: 'The meta-chain does not know it yet.' }
+};
+
+/** The record that is broken. Null where it is the whole chain that is not as its index says. */
+export function brokenPlace(verdict: Verdict | null | undefined): number | null {
+	const place = verdict?.brokenAt ?? null;
+	return place !== null && place < verdict!.length ? place : null;
+}
+
+/** A verdict in a few words. */
+export function verdictSaid(verdict: Verdict | undefined): Said {
+	if (!verdict) return { tone: 'plain', sign: '○', name: 'not verified yet', explained: '' };
+	if (!verdict.isIntact) return brokenSaid(verdict);
+	const { unknown, bundled, pinned, own } = verdict.signers;
+	if (verdict.notes.length > 0) {
+		const name = `${count(verdict.checked)} verified in part`;
+		return { tone: 'warn', sign: '?', name, explained: verdict.notes.join(' ') };
+	}
+	const name = `${count(verdict.checked)} verified · nothing altered`;
+	if (unknown > 0)
+		return {
+			tone: 'warn',
+			sign: '?',
+			name,
+			explained: `${plural(unknown, 'record')} signed by an unknown key.`
+		};
+	if (bundled > 0)
+		return { tone: 'good', sign: '✓', name, explained: 'Signed by a key that only the bundle names.' };
+	return {
+		tone: 'good',
+		sign: '✓',
+		name,
+		explained: pinned + own > 0 ? 'Signed by keys that you know.' : 'Nothing here is signed.'
+	};
+}
+
+function brokenSaid(verdict: Verdict): Said {
+	const fault = verdict.faults[0];
+	const place = brokenPlace(verdict);
+	const explained = [fault?.message ?? 'a check failed', ...verdict.notes].join('. ');
+	if (place === null) return { tone: 'bad', sign: '✗', name: 'not what was announced', explained };
+	return fault?.code === 'unknown_signer'
+		? {
+				tone: 'warn',
+				sign: '?',
+				name: `unknown signer at #${place}`,
+				explained: 'pin its key to check the signatures'
+			}
+		: { tone: 'bad', sign: '✗', name: `broken at #${place}`, explained };
+}
+
+const STEPS: Record<Progress['step'], string> = {
+	reading: 'Reading',
+	hashes: 'Hashes',
+	signatures: 'Signatures'
+};
+
+export function progressSaid({ step, done, of }: Progress): string {
+	return of > 0 ? `${STEPS[step]} ${count(done)} of ${count(of)}` : `${STEPS[step]}…`;
+}
+
+export interface Mark {
+	tone: 'good' | 'bad' | 'warn' | 'plain';
+	sign: string;
+	said: string;
+}
+
+/** The three checks of a record, in the order in which they are made. */
+export function marksSaid(marks: Marks): Mark[] {
+	const isStranger = marks.signer === 'unknown' && marks.signature === false;
+	return [
+		mark(marks.hash, 'hash matches', 'hash does not match', 'hash not checked'),
+		mark(marks.link, 'link holds', 'link broken', 'link not checked'),
+		isStranger
+			? { tone: 'warn', sign: '?', said: 'signer unknown' }
+			: mark(marks.signature, 'signature valid', 'signature invalid', 'signature not checked')
+	];
+}
+
+function mark(isRight: boolean | null, right: string, wrong: string, open: string): Mark {
+	if (isRight === null) return { tone: 'plain', sign: '·', said: open };
+	return isRight ? { tone: 'good', sign: '✓', said: right } : { tone: 'bad', sign: '✗', said: wrong };
+}
+
+export function marksSentence(marks: Marks): string {
+	const said = marksSaid(marks);
+	const of = (tone: Mark['tone']) => said.filter((one) => one.tone === tone).map((one) => one.said);
+	const odd = [...of('bad'), ...of('warn')];
+	if (odd.length > 0) return odd.join(', ');
+	return of('plain').join(', ') || 'verified';
+}
+
+export function checksSaid(marks: Marks): Said {
+	const name = marksSentence(marks);
+	const tones = marksSaid(marks).map(({ tone }) => tone);
+	const tone = (['bad', 'warn', 'plain'] as const).find((one) => tones.includes(one)) ?? 'good';
+	return { tone, sign: { bad: '✗', warn: '?', plain: '·', good: '✓' }[tone], name, explained: '' };
+}
+
+export function isBroken(marks: Marks): boolean {
+	return marksSaid(marks).some(({ tone }) => tone === 'bad');
+}
+
+/** The dot of a chain in the rail. */
+export function chainSaid(verdict: Verdict | undefined, isUnreadable: boolean): Said {
+	if (isUnreadable)
+		return { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' };
+	const said = verdictSaid(verdict);
+	return verdict?.isIntact && said.tone === 'good' ? { ...said, name: 'intact' } : said;
+}
+
+/** The dot of the meta-chain: whether it holds, and whether every conversation is as it says. */
+export function metaSaid(noted: number | null, meta: MetaView | null, isDone: boolean): Said {
+	if (noted === null)
+		return {
+			tone: 'plain',
+			sign: '·',
+			name: 'none',
+			explained: 'Without it, a chain that was cut looks whole.'
+		};
+	if (!meta)
+		return isDone
+			? { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' }
+			: { tone: 'plain', sign: '○', name: 'not compared yet', explained: '' };
+	if (!meta.verdict.isIntact) return verdictSaid(meta.verdict);
+	const odd = meta.rows.filter(({ state }) => META_STATES[state].tone === 'bad').length;
+	return odd > 0
+		? {
+				tone: 'bad',
+				sign: '✗',
+				name: `${odd} not as noted`,
+				explained: 'Some conversations are not as noted.'
+			}
+		: {
+				tone: 'good',
+				sign: '✓',
+				name: 'as noted',
+				explained: 'Every conversation is as noted, or has grown.'
+			};
+}

@@ -1,0 +1,28 @@
+import { lineOf } from '$lib/assets/labels';
+import { inertLine } from '$lib/ui/inert';
+import { SvelteMap } from 'svelte/reactivity';
+import type { AssetRow, Lineage, NodeRow } from './types';
+
+/** What answers told by the way: many name a node or an asset by its id alone, and others know what it is called. */
+export const nodeNames = new SvelteMap<string, string>();
+export const assetTitles = new SvelteMap<string, string>();
+
+function note(map: SvelteMap<string, string>, id: string, words: string | null | undefined) {
+	const line = inertLine(words ?? '');
+	if (line && line !== id && map.get(id) !== line) map.set(id, line);
+}
+
+export function sawNode<T extends Pick<NodeRow, 'node_id' | 'alias'>>(node: T): T {
+	note(nodeNames, node.node_id, node.alias);
+	return node;
+}
+
+export function sawAsset<T extends Pick<AssetRow, 'asset_id' | 'summary' | 'type'>>(asset: T): T {
+	note(assetTitles, asset.asset_id, lineOf(asset, 80));
+	return asset;
+}
+
+export function sawLineage(lineage: Lineage): Lineage {
+	for (const { kind, id, label } of lineage.nodes) if (kind === 'node') note(nodeNames, id, label);
+	return lineage;
+}

@@ -1,0 +1,5 @@
+import { Paged } from '$lib/ui/pagedList.svelte';
+import type { NodeRow } from '$lib/hub/types';
+
+/** What the page of nodes showed last. */
+export const roster = new Paged<NodeRow>();
