@@ -8,4 +8,4 @@ const { module } = await runnerImport(here('../tests/e2e/harness/screenshots.ts'
 	configFile: false,
 	resolve: { alias: { $lib: here('../src/lib') } }
 });
-await module.takeAll(here('../screenshots'), process.argv[2] ?? '');
+await module.captureAll(here('../screenshots'), process.argv[2] ?? '');

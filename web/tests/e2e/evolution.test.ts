@@ -1,15 +1,15 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, THEMES, Visitor, WIDTHS, type Look, type Theme } from './harness/browser';
+import { launchBrowser, THEMES, Visitor, WIDTHS, type VisitorOptions, type Theme } from './harness/browser';
 import { expectAccessible, expectFits } from './harness/checks';
-import { Scratch, type Running } from './harness/program';
+import { ScratchFolder, type RunningProgram } from './harness/program';
 
-let scratch: Scratch;
+let scratch: ScratchFolder;
 let browser: Browser;
-let desk: Running;
+let desk: RunningProgram;
 
 beforeAll(async () => {
-	[scratch, browser] = await Promise.all([Scratch.make(), launch()]);
+	[scratch, browser] = await Promise.all([ScratchFolder.make(), launchBrowser()]);
 	// Three real cycles: a repair, its reuse, and a careless change that is taken back.
 	await scratch.run(['demo', '--dir', scratch.at('story')]);
 	const words = ['-C', scratch.at('story', 'repo'), 'events', '--web', '--port', '0'];
@@ -22,7 +22,7 @@ afterAll(async () => {
 	await scratch?.remove();
 });
 
-async function arrive(look: Look = {}): Promise<Visitor> {
+async function arrive(look: VisitorOptions = {}): Promise<Visitor> {
 	const visitor = await Visitor.arrive(browser, desk.origin, look);
 	await visitor.page.goto(desk.address);
 	await visitor.settled();

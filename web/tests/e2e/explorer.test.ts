@@ -1,19 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, THEMES, Visitor, WIDTHS, type Look, type Theme } from './harness/browser';
+import { launchBrowser, THEMES, Visitor, WIDTHS, type VisitorOptions, type Theme } from './harness/browser';
 import { expectAccessible, expectFits } from './harness/checks';
-import { Scratch, type Running } from './harness/program';
+import { ScratchFolder, type RunningProgram } from './harness/program';
 import { sealFourAgents } from './harness/transcripts';
 
 const TITLES = { 'claude-code': /pears/, codex: /plums/, cursor: /figs/, cline: /grapes/ };
 
-let scratch: Scratch;
+let scratch: ScratchFolder;
 let browser: Browser;
-let desk: Running;
+let desk: RunningProgram;
 
 beforeAll(async () => {
-	[scratch, browser] = await Promise.all([Scratch.make(), launch()]);
+	[scratch, browser] = await Promise.all([ScratchFolder.make(), launchBrowser()]);
 	await sealFourAgents(scratch);
 	desk = await scratch.start(['trail', 'explore', '--port', '0']);
 });
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 /** Opens the address that a desk printed. Its key goes with it. */
-async function arrive(at: Running, look: Look = {}): Promise<Visitor> {
+async function arrive(at: RunningProgram, look: VisitorOptions = {}): Promise<Visitor> {
 	const visitor = await Visitor.arrive(browser, at.origin, look);
 	await visitor.page.goto(at.address);
 	await visitor.settled();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { loggedIn, THEMES, Visitor, WIDTHS, type Theme } from './harness/browser';
-import { Hub, PASSWORD } from './harness/hub';
+import { logIn, THEMES, Visitor, WIDTHS, type Theme } from './harness/browser';
+import { TestHub, PASSWORD } from './harness/hub';
 import { expectAccessible, expectFits } from './harness/checks';
 import { stage } from './harness/stage';
 
@@ -233,7 +233,7 @@ test('where the graph is closed, the page says so and how to get in', async () =
 });
 
 test('a price is told before anything is spent, agreed to once, and summed up', async () => {
-	const hub = await Hub.start('[graph]\nquery_price = 2\n');
+	const hub = await TestHub.start('[graph]\nquery_price = 2\n');
 	try {
 		const node = await hub.node('shop');
 		await node.publish({ signal: 'TimeoutError', summary: 'Call again after a timeout.' });
@@ -252,7 +252,7 @@ test('a price is told before anything is spent, agreed to once, and summed up', 
 		const notice = panel(page, 'Each question costs 2 credits');
 		await visitor.go('/graph?q=timeout');
 		await notice.getByRole('link', { name: 'Log in to ask' }).waitFor();
-		await loggedIn(visitor, 'ann@example.org', PASSWORD);
+		await logIn(visitor, 'ann@example.org', PASSWORD);
 		await visitor.go('/graph');
 		await notice.getByText(`Your account has ${had} credits.`).waitFor();
 		await page.getByRole('searchbox').fill('timeout');

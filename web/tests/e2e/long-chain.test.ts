@@ -2,18 +2,18 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { generatedBundle } from '../helpers/generatedBundle';
-import { launch, Visitor } from './harness/browser';
-import { Scratch, type Running } from './harness/program';
+import { launchBrowser, Visitor } from './harness/browser';
+import { ScratchFolder, type RunningProgram } from './harness/program';
 
 const RECORDS = process.env['CAPSID_SOAK'] ? 100_000 : 20_000;
 const MOST_ROWS = 200;
 
-let scratch: Scratch;
+let scratch: ScratchFolder;
 let browser: Browser;
-let desk: Running;
+let desk: RunningProgram;
 
 beforeAll(async () => {
-	[scratch, browser] = await Promise.all([Scratch.make(), launch()]);
+	[scratch, browser] = await Promise.all([ScratchFolder.make(), launchBrowser()]);
 	const bundle = scratch.at('bundle');
 	await mkdir(bundle);
 	for (const [name, text] of Object.entries(generatedBundle(RECORDS)))

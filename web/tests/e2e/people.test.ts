@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loggedIn } from './harness/browser';
+import { logIn } from './harness/browser';
 import { PASSWORD } from './harness/hub';
 import { stage } from './harness/stage';
 
@@ -56,7 +56,7 @@ test('somebody registers, claims a node by its address, offers a bounty and acce
 test('an admin promotes a candidate', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
-	await loggedIn(visitor, on.filled.admin.email, PASSWORD);
+	await logIn(visitor, on.filled.admin.email, PASSWORD);
 	await visitor.go('/admin?type=Capsule');
 	await page.getByRole('button', { name: /^Promote: Add an index/ }).click();
 	const question = page.getByRole('dialog');

@@ -1,10 +1,10 @@
 import { vi } from 'vitest';
-import type { Source } from '$lib/explorer/types';
+import type { BundleSource } from '$lib/explorer/types';
 
 /** A desk that serves these files, for the engine to open. */
-export const DESK: Source = { kind: 'local', base: '/local/trail', key: 'k' };
+export const LOCAL_SOURCE: BundleSource = { kind: 'local', base: '/local/trail', key: 'k' };
 
-export function serveDesk(files: Record<string, string>): void {
+export function serveFiles(files: Record<string, string>): void {
 	vi.stubGlobal('fetch', async (address: string) => {
 		const text = files[decodeURIComponent(address.slice('/local/trail/'.length))];
 		return text === undefined ? new Response('', { status: 404 }) : new Response(text);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Problem } from '$lib/api/problem';
-import { fieldsWrong } from './fieldErrors';
+import { splitFieldErrors } from './fieldErrors';
 
 const names = ['email', 'password'] as const;
 
@@ -10,7 +10,7 @@ it('tells a problem beside its field', () => {
 		correction: { problem: 'p', fix: 'f' },
 		details: [{ path: 'password', expected: 'a text of 8 to 200 characters', received: '1 characters' }]
 	});
-	expect(fieldsWrong(problem, names)).toEqual({
+	expect(splitFieldErrors(problem, names)).toEqual({
 		wrong: { password: 'This should be a text of 8 to 200 characters.' },
 		rest: undefined
 	});
@@ -18,11 +18,11 @@ it('tells a problem beside its field', () => {
 
 it('leaves what is about no field', () => {
 	const problem = Problem.of(401, { error: 'invalid_credentials' });
-	expect(fieldsWrong(problem, names)).toEqual({ wrong: {}, rest: problem });
-	expect(fieldsWrong(undefined, names)).toEqual({ wrong: {}, rest: undefined });
+	expect(splitFieldErrors(problem, names)).toEqual({ wrong: {}, rest: problem });
+	expect(splitFieldErrors(undefined, names)).toEqual({ wrong: {}, rest: undefined });
 });
 
 it('does not swallow a problem of a field that is not shown', () => {
 	const problem = Problem.of(400, { details: [{ path: 'other', expected: 'x' }] });
-	expect(fieldsWrong(problem, names).rest).toBe(problem);
+	expect(splitFieldErrors(problem, names).rest).toBe(problem);
 });

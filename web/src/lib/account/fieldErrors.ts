@@ -1,8 +1,8 @@
-import { problemOf } from '$lib/api/problem';
+import { toProblem } from '$lib/api/problem';
 
 /** What is wrong with each field, and whether that is all. */
-export function fieldsWrong<K extends string>(thrown: unknown, names: readonly K[]) {
-	const problem = thrown === undefined ? undefined : problemOf(thrown);
+export function splitFieldErrors<K extends string>(thrown: unknown, names: readonly K[]) {
+	const problem = thrown === undefined ? undefined : toProblem(thrown);
 	const wrong: Partial<Record<K, string>> = {};
 	for (const { path, expected } of problem?.fields ?? []) {
 		const name = names.find((known) => known === path);

@@ -1,32 +1,32 @@
-import { hub, told } from '$lib/api/client';
-import { who } from '$lib/api/session.svelte';
+import { hub, unwrapResponse } from '$lib/api/client';
+import { auth } from '$lib/api/session.svelte';
 
-export type Entry = 'login' | 'register';
+export type LoginMode = 'login' | 'register';
 
 /** Logs in, or makes an account and is logged in. */
-export async function enter(as: Entry, email: string, password: string): Promise<void> {
+export async function logIn(as: LoginMode, email: string, password: string): Promise<void> {
 	const body = { email: email.trim(), password };
-	const begun = await told(
+	const begun = await unwrapResponse(
 		as === 'login' ? hub.POST('/auth/login', { body }) : hub.POST('/auth/register', { body })
 	);
 	const { token, expires_at, user } = begun;
-	who.begin({ token, expires_at, email: user.email, role: user.role });
+	auth.begin({ token, expires_at, email: user.email, role: user.role });
 }
 
 /** Ends the session here and at the hub. Here it ends whatever the hub says. */
-export async function leave(): Promise<void> {
+export async function logOut(): Promise<void> {
 	try {
 		await hub.POST('/auth/logout');
 	} catch {
 		// A hub that cannot be reached forgets the session when its time is over.
 	}
-	who.end();
+	auth.end();
 }
 
 /** Whether everybody may make an account here. Where the hub does not tell, trying will. */
-export async function isOpen(): Promise<boolean> {
+export async function isRegistrationOpen(): Promise<boolean> {
 	try {
-		const policy = await told(hub.GET('/a2a/policy'));
+		const policy = await unwrapResponse(hub.GET('/a2a/policy'));
 		return policy.identity?.open_registration !== false;
 	} catch {
 		return true;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { leadingBack, safeNext } from './nextPath';
+import { buildLoginHref, sanitizeNextPath } from './nextPath';
 
 describe('where a login leads', () => {
 	it('goes back to a page of this site', () => {
-		expect(safeNext('/bounties/new?x=1#y')).toBe('/bounties/new?x=1#y');
-		expect(safeNext('/')).toBe('/');
+		expect(sanitizeNextPath('/bounties/new?x=1#y')).toBe('/bounties/new?x=1#y');
+		expect(sanitizeNextPath('/')).toBe('/');
 	});
 
 	it('never leaves the site', () => {
@@ -20,17 +20,17 @@ describe('where a login leads', () => {
 			null,
 			undefined
 		])
-			expect(safeNext(wanted), String(wanted)).toBe('/account');
+			expect(sanitizeNextPath(wanted), String(wanted)).toBe('/account');
 	});
 
 	it('does not lead to itself', () => {
-		expect(safeNext('/login?next=/login')).toBe('/account');
-		expect(safeNext('/register')).toBe('/account');
-		expect(safeNext('/logins')).toBe('/logins');
+		expect(sanitizeNextPath('/login?next=/login')).toBe('/account');
+		expect(sanitizeNextPath('/register')).toBe('/account');
+		expect(sanitizeNextPath('/logins')).toBe('/logins');
 	});
 
 	it('is written so that it survives the way', () => {
-		expect(leadingBack('/login', '/tasks?a=1&b=2')).toBe('/login?next=%2Ftasks%3Fa%3D1%26b%3D2');
-		expect(leadingBack('/login', '/login')).toBe('/login');
+		expect(buildLoginHref('/login', '/tasks?a=1&b=2')).toBe('/login?next=%2Ftasks%3Fa%3D1%26b%3D2');
+		expect(buildLoginHref('/login', '/login')).toBe('/login');
 	});
 });

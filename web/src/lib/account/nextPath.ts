@@ -1,5 +1,5 @@
 /** Where to go after a login. Only paths of this site count: what begins with `//` or holds a backslash leads elsewhere. */
-export function safeNext(wanted: string | null | undefined, otherwise = '/account'): string {
+export function sanitizeNextPath(wanted: string | null | undefined, otherwise = '/account'): string {
 	const isOurs =
 		typeof wanted === 'string' &&
 		/^\/(?![/\\])/.test(wanted) &&
@@ -9,7 +9,7 @@ export function safeNext(wanted: string | null | undefined, otherwise = '/accoun
 }
 
 /** The address of a page that leads back here. */
-export function leadingBack(page: '/login' | '/register', here: string): string {
-	const next = safeNext(here, '');
+export function buildLoginHref(page: '/login' | '/register', here: string): string {
+	const next = sanitizeNextPath(here, '');
 	return next ? `${page}?next=${encodeURIComponent(next)}` : page;
 }

@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
-import { actorOf, changesOf, followsOf, subjectHref } from './review';
+import { formatActor, listAllowedChanges, describeConsequences, subjectHref } from './review';
 
 it('offers what the life of an asset allows', () => {
-	expect(changesOf('candidate')).toEqual(['promote', 'quarantine', 'reject']);
-	expect(changesOf('quarantined')).toEqual(['release', 'reject']);
-	expect(changesOf('promoted')).toEqual(['quarantine']);
-	expect(changesOf('rejected')).toEqual([]);
-	expect(changesOf('revoked')).toEqual([]);
+	expect(listAllowedChanges('candidate')).toEqual(['promote', 'quarantine', 'reject']);
+	expect(listAllowedChanges('quarantined')).toEqual(['release', 'reject']);
+	expect(listAllowedChanges('promoted')).toEqual(['quarantine']);
+	expect(listAllowedChanges('rejected')).toEqual([]);
+	expect(listAllowedChanges('revoked')).toEqual([]);
 });
 
 it('says what goes with an asset, and what does not', () => {
-	expect(followsOf('promote', 'Capsule').join(' ')).toContain('Its gene is promoted with it');
+	expect(describeConsequences('promote', 'Capsule').join(' ')).toContain('Its gene is promoted with it');
 	for (const type of ['Gene', 'EvolutionEvent'] as const) {
-		const said = followsOf('promote', type).join(' ');
+		const said = describeConsequences('promote', type).join(' ');
 		expect(said).toContain('Nothing goes with it');
 		expect(said).toContain('nobody is rewarded');
 		expect(said).not.toContain('Its gene is promoted');
@@ -21,10 +21,10 @@ it('says what goes with an asset, and what does not', () => {
 
 it('tells who acted', () => {
 	const emails = new Map([['user_1', 'ann@example.org']]);
-	expect(actorOf('node:node_1', emails)).toBe('node_1');
-	expect(actorOf('user:user_1', emails)).toBe('ann@example.org');
-	expect(actorOf('user:user_2', emails)).toBe('user_2');
-	expect(actorOf('hub')).toBe('hub');
+	expect(formatActor('node:node_1', emails)).toBe('node_1');
+	expect(formatActor('user:user_1', emails)).toBe('ann@example.org');
+	expect(formatActor('user:user_2', emails)).toBe('user_2');
+	expect(formatActor('hub')).toBe('hub');
 });
 
 it('links to what has a page', () => {

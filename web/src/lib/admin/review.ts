@@ -1,22 +1,22 @@
 import type { components } from '$lib/api/schema';
 
 /** What an admin may do with an asset, by where it stands. The hub decides in the end. */
-export type Change = 'promote' | 'reject' | 'quarantine' | 'release';
+export type StatusChange = 'promote' | 'reject' | 'quarantine' | 'release';
 
-const ALLOWED: Record<string, Change[]> = {
+const ALLOWED_CHANGES: Record<string, StatusChange[]> = {
 	candidate: ['promote', 'quarantine', 'reject'],
 	quarantined: ['release', 'reject'],
 	promoted: ['quarantine'],
 	stale: ['quarantine']
 };
 
-export function changesOf(status: string): Change[] {
-	return ALLOWED[status] ?? [];
+export function listAllowedChanges(status: string): StatusChange[] {
+	return ALLOWED_CHANGES[status] ?? [];
 }
 
 type AssetType = components['schemas']['AssetType'];
 
-interface Words {
+interface ChangeTexts {
 	button: string;
 	title: string;
 	done: string;
@@ -26,11 +26,11 @@ interface Words {
 	takesAlong: string;
 }
 
-const UNLESS_NEEDED =
+const BUNDLE_IS_AFFECTED =
 	'So are its event and its gene; a gene stays that is somebody else’s or that another capsule lives on. Its publisher is told, with your reason.';
 
 /** What is asked before, and told after. */
-export const CHANGES: Record<Change, Words> = {
+export const CHANGES: Record<StatusChange, ChangeTexts> = {
 	promote: {
 		button: 'Promote',
 		title: 'Promote this asset?',
@@ -44,14 +44,14 @@ export const CHANGES: Record<Change, Words> = {
 		title: 'Reject this asset for good?',
 		done: 'was rejected',
 		follows: 'It is never given out, and that is final.',
-		takesAlong: UNLESS_NEEDED
+		takesAlong: BUNDLE_IS_AFFECTED
 	},
 	quarantine: {
 		button: 'Quarantine',
 		title: 'Hold this asset back?',
 		done: 'is held back',
 		follows: 'It is held back: nobody gets it until an admin releases or rejects it.',
-		takesAlong: UNLESS_NEEDED
+		takesAlong: BUNDLE_IS_AFFECTED
 	},
 	release: {
 		button: 'Release',
@@ -64,19 +64,19 @@ export const CHANGES: Record<Change, Words> = {
 };
 
 /** What follows from a change, said for the type of asset it is made to. */
-export function followsOf(change: Change, type: AssetType): string[] {
+export function describeConsequences(change: StatusChange, type: AssetType): string[] {
 	const { follows, takesAlong } = CHANGES[change];
-	return [follows, type === 'Capsule' ? takesAlong : alone(change, type)];
+	return [follows, type === 'Capsule' ? takesAlong : describeSingleAsset(change, type)];
 }
 
-function alone(change: Change, type: AssetType): string {
+function describeSingleAsset(change: StatusChange, type: AssetType): string {
 	const others = type === 'Gene' ? 'the capsules that use it' : 'its capsule and its gene';
 	const reward = change === 'promote' ? ', and nobody is rewarded' : '';
 	return `Nothing goes with it: ${others} stay as they are${reward}. To decide on a whole bundle, decide on its capsule.`;
 }
 
 /** Who acted, as the audit writes it, in words: an account by its e-mail address where that is known. */
-export function actorOf(actor: string, emails: ReadonlyMap<string, string> = new Map()): string {
+export function formatActor(actor: string, emails: ReadonlyMap<string, string> = new Map()): string {
 	const [kind, ...rest] = actor.split(':');
 	const id = rest.join(':');
 	if (kind === 'user' && id) return emails.get(id) ?? id;
@@ -84,7 +84,7 @@ export function actorOf(actor: string, emails: ReadonlyMap<string, string> = new
 }
 
 /** The actions that hubs write down. Others may come: this is a help, and no limit. */
-export const ACTIONS = [
+export const AUDIT_ACTIONS = [
 	'accept',
 	'archive',
 	'ban',

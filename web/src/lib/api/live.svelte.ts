@@ -1,4 +1,4 @@
-import { hasChanged } from './statsChange';
+import { hasStatsChanged } from './statsChange';
 import type { components } from './schema';
 
 type HubStats = components['schemas']['HubStats'];
@@ -18,7 +18,7 @@ export class Live {
 		source.onerror = () => (this.isConnected = false);
 		source.addEventListener('stats', (event) => {
 			const told = JSON.parse((event as MessageEvent<string>).data) as HubStats;
-			if (hasChanged(this.stats, told)) this.changes += 1;
+			if (hasStatsChanged(this.stats, told)) this.changes += 1;
 			this.stats = told;
 		});
 		return () => {

@@ -31,18 +31,18 @@ export class Problem extends Error {
 			text(correction, 'problem') ?? `The hub answered ${status} without a reason.`,
 			text(correction, 'fix') ?? 'Try again in a moment.',
 			status,
-			fieldsOf(told['details'])
+			readFieldProblems(told['details'])
 		);
 	}
 }
 
-function fieldsOf(details: unknown): FieldProblem[] {
+function readFieldProblems(details: unknown): FieldProblem[] {
 	const told = Array.isArray(details) ? details.filter(isObject) : [];
 	return told.map(({ path, expected }) => ({ path: String(path ?? ''), expected: String(expected ?? '') }));
 }
 
 /** What was thrown, as a problem. */
-export function problemOf(thrown: unknown): Problem {
+export function toProblem(thrown: unknown): Problem {
 	if (thrown instanceof Problem) return thrown;
 	return thrown instanceof TypeError
 		? Problem.offline()

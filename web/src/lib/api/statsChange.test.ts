@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasChanged } from './statsChange';
+import { hasStatsChanged } from './statsChange';
 
 const stats = {
 	status: 'ok',
@@ -23,14 +23,14 @@ const stats = {
 };
 
 test('who reads and who calls changes nothing that pages show', () => {
-	expect(hasChanged(undefined, stats)).toBe(false);
-	expect(hasChanged(stats, { ...stats, total_views: 9, total_calls: 9, today_calls: 9, uptime_s: 9 })).toBe(
-		false
-	);
+	expect(hasStatsChanged(undefined, stats)).toBe(false);
+	expect(
+		hasStatsChanged(stats, { ...stats, total_views: 9, total_calls: 9, today_calls: 9, uptime_s: 9 })
+	).toBe(false);
 });
 
 test('a decision, a task and a node do', () => {
-	expect(hasChanged(stats, { ...stats, candidate_assets: 0, promoted_assets: 1 })).toBe(true);
-	expect(hasChanged(stats, { ...stats, open_tasks: 1 })).toBe(true);
-	expect(hasChanged(stats, { ...stats, total_nodes: 2 })).toBe(true);
+	expect(hasStatsChanged(stats, { ...stats, candidate_assets: 0, promoted_assets: 1 })).toBe(true);
+	expect(hasStatsChanged(stats, { ...stats, open_tasks: 1 })).toBe(true);
+	expect(hasStatsChanged(stats, { ...stats, total_nodes: 2 })).toBe(true);
 });

@@ -3,7 +3,7 @@ import type { components } from './schema';
 type HubStats = components['schemas']['HubStats'];
 
 /** What pages show. Every view and call counts too, and would make each reader wake all the others. */
-const SHOWN = [
+const DISPLAYED_STATS = [
 	'total_nodes',
 	'total_assets',
 	'total_all_types',
@@ -14,6 +14,6 @@ const SHOWN = [
 ] as const satisfies (keyof HubStats)[];
 
 /** Whether something came, went or was decided since. What is told first is news to nobody: pages load by themselves. */
-export function hasChanged(before: HubStats | undefined, now: HubStats): boolean {
-	return before !== undefined && SHOWN.some((name) => before[name] !== now[name]);
+export function hasStatsChanged(before: HubStats | undefined, now: HubStats): boolean {
+	return before !== undefined && DISPLAYED_STATS.some((name) => before[name] !== now[name]);
 }

@@ -1,5 +1,5 @@
-import { Paged } from '$lib/ui/pagedList.svelte';
+import { PagedList } from '$lib/ui/pagedList.svelte';
 import type { AssetRow } from '$lib/hub/types';
 
 /** What the page of assets showed last. */
-export const browsed = new Paged<AssetRow>();
+export const assetList = new PagedList<AssetRow>();

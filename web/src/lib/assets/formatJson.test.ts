@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { pretty } from './formatJson';
+import { formatJson } from './formatJson';
 
 test('lines and indents come in, and nothing else changes', () => {
-	expect(pretty('{"a":1.0,"b":[],"c":{},"d":["x,{}\\"",{"e":12345678901234567890}]}')).toBe(
+	expect(formatJson('{"a":1.0,"b":[],"c":{},"d":["x,{}\\"",{"e":12345678901234567890}]}')).toBe(
 		`{
   "a": 1.0,
   "b": [],
@@ -18,6 +18,6 @@ test('lines and indents come in, and nothing else changes', () => {
 });
 
 test('brackets within texts are texts', () => {
-	expect(pretty('["[","]"]')).toBe('[\n  "[",\n  "]"\n]');
-	expect(pretty('["{", {} ]')).toBe('[\n  "{",\n  {}\n]');
+	expect(formatJson('["[","]"]')).toBe('[\n  "[",\n  "]"\n]');
+	expect(formatJson('["{", {} ]')).toBe('[\n  "{",\n  {}\n]');
 });

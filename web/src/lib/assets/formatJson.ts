@@ -1,5 +1,5 @@
 /** JSON with lines and indents, every number and text exactly as it was written. */
-export function pretty(json: string): string {
+export function formatJson(json: string): string {
 	const tokens = json.match(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/gs) ?? [];
 	let text = '';
 	let depth = 0;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LineageNode } from '$lib/hub/types';
-import { lineageHref, nearFocus, tied } from './lineage';
+import { lineageHref, findLabelledNodes, groupTies } from './lineage';
 
 const node = (id: string, kind: LineageNode['kind'], is_focus = false): LineageNode => ({
 	id,
@@ -13,7 +13,7 @@ const node = (id: string, kind: LineageNode['kind'], is_focus = false): LineageN
 });
 
 test('each thing is told with its ties, the one in question first', () => {
-	const rows = tied({
+	const rows = groupTies({
 		asset_id: 'c',
 		reuse_count: 0,
 		nodes: [node('g', 'gene'), node('c', 'capsule', true), node('n', 'node')],
@@ -48,8 +48,8 @@ test('labels of the focus and its neighbours are drawn, unless they are a crowd'
 	];
 	const edges = [{ from: 'c', to: 'g', kind: 'implements' as const }];
 	const lineage = { asset_id: 'c', reuse_count: 0, nodes, edges, truncated: false };
-	expect([...nearFocus(lineage)]).toEqual(['c', 'g']);
+	expect([...findLabelledNodes(lineage)]).toEqual(['c', 'g']);
 	const crowd = Array.from({ length: 11 }, (_, place) => ({ ...node(`n${place}`, 'node'), x: 0.9 }));
 	const reused = crowd.map(({ id }) => ({ from: 'c', to: id, kind: 'reused_by' as const }));
-	expect([...nearFocus({ ...lineage, nodes: [...nodes, ...crowd], edges: reused })]).toEqual(['c']);
+	expect([...findLabelledNodes({ ...lineage, nodes: [...nodes, ...crowd], edges: reused })]).toEqual(['c']);
 });

@@ -1,21 +1,21 @@
-import { plural } from '$lib/ui/format';
-import type { Cycle, GeneRecord, LogSeal } from './types';
+import { formatPlural } from '$lib/ui/format';
+import type { Cycle, GeneStats, LogSeal } from './types';
 
 /** A recorded reason as a sentence; what is not known stays as it was recorded. */
-export function sentence(reason: string): string {
-	const [name, rest] = split(reason);
+export function describeReason(reason: string): string {
+	const [name, rest] = splitAtColon(reason);
 	if (reason === 'signals match gene.signals_match') return 'The signals match patterns of a gene.';
 	if (reason === 'capsule trigger matches signals') return 'A proven capsule is triggered by these signals.';
 	if (reason.startsWith('no matching gene found')) return 'No gene matched, so a new one may be needed.';
 	if (reason === 'random_drift_override: true') return 'Chance was allowed to choose among the best.';
 	if (name === 'drift_intensity') return `Chance weighed ${rest}.`;
 	if (name === 'signals') return `It answers: ${rest}.`;
-	if (name === 'memory_graph') return rest.split(' | ').map(remembered).join(' ');
+	if (name === 'memory_graph') return rest.split(' | ').map(describeMemoryReason).join(' ');
 	return reason;
 }
 
-function remembered(part: string): string {
-	const [name, rest] = split(part);
+function describeMemoryReason(part: string): string {
+	const [name, rest] = splitAtColon(part);
 	if (name === 'memory_prefer') return `Memory prefers ${rest}.`;
 	if (name === 'memory_ban') return `Memory rules out ${rest.split(',').join(', ')}.`;
 	if (name === 'gene_prior') return `Over all signals that gene is worth ${rest}.`;
@@ -23,19 +23,19 @@ function remembered(part: string): string {
 	return part;
 }
 
-function split(text: string): [string, string] {
+function splitAtColon(text: string): [string, string] {
 	const at = text.indexOf(':');
 	return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1).trim()];
 }
 
-export const STATUS: Record<Cycle['status'], string> = {
+export const STATUS_LABELS: Record<Cycle['status'], string> = {
 	success: 'Success',
 	failed: 'Failed',
 	skipped: 'Skipped',
 	other: 'Outcome unknown'
 };
 
-export function sourceOf({ source }: Cycle): string {
+export function describeSource({ source }: Cycle): string {
 	const known: Record<string, string> = {
 		generated: 'Generated here',
 		reused: 'Reused: a solution of others, applied as it is',
@@ -44,13 +44,13 @@ export function sourceOf({ source }: Cycle): string {
 	return known[source] ?? (source === '' ? 'Not recorded' : source);
 }
 
-export const SEAL: Record<Cycle['seal'], string> = {
+export const SEAL_LABELS: Record<Cycle['seal'], string> = {
 	sealed: 'This line is what was sealed when it was written.',
 	unsealed: 'This line was not sealed.',
 	unproven: 'The log was changed at or before this line, so nothing proves it.'
 };
 
-const CHANGES: Record<string, string> = {
+const CHANGE_LABELS: Record<string, string> = {
 	edited: 'was edited',
 	removed: 'was removed',
 	cut: 'and what followed are gone',
@@ -60,7 +60,7 @@ const CHANGES: Record<string, string> = {
 };
 
 /** What is to be said of the whole log. */
-export function sealOf({ state, intact, unsealed, line, change }: LogSeal): string {
+export function describeLogSeal({ state, intact, unsealed, line, change }: LogSeal): string {
 	const lines = (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`;
 	if (state === 'sealed') return `All ${lines(intact)} of the log are as they were sealed.`;
 	if (state === 'unknown') return 'The chain that proves the log could not be read.';
@@ -68,18 +68,19 @@ export function sealOf({ state, intact, unsealed, line, change }: LogSeal): stri
 		if (intact === 0) return 'Nothing of this log was sealed yet.';
 		return `${lines(intact)} are as they were sealed; ${unsealed} after them were never sealed.`;
 	}
-	if (line !== null) return `The log was changed: line ${line} ${CHANGES[change ?? ''] ?? 'is another one'}.`;
+	if (line !== null)
+		return `The log was changed: line ${line} ${CHANGE_LABELS[change ?? ''] ?? 'is another one'}.`;
 	return change === 'chain_missing'
 		? 'The chain that proves the log is missing.'
 		: 'The chain that proves the log was changed.';
 }
 
-export function blast({ files, lines }: Cycle): string {
+export function formatBlastRadius({ files, lines }: Cycle): string {
 	if (files + lines === 0) return 'nothing changed';
 	return `${files} ${files === 1 ? 'file' : 'files'}, ${lines} ${lines === 1 ? 'line' : 'lines'}`;
 }
 
 /** How much the changes of a gene touch, on average. */
-export function meanBlast({ mean_files, mean_lines }: GeneRecord): string {
-	return `${plural(Math.round(mean_files * 10) / 10, 'file')} and ${plural(Math.round(mean_lines), 'line')}`;
+export function formatMeanBlastRadius({ mean_files, mean_lines }: GeneStats): string {
+	return `${formatPlural(Math.round(mean_files * 10) / 10, 'file')} and ${formatPlural(Math.round(mean_lines), 'line')}`;
 }

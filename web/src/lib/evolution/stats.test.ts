@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { fromZero, longestStreak, overTime, POINTS } from './stats';
-import { cycle, line } from '../../../tests/helpers/cycles';
+import { computeRangeFromZero, findLongestStreak, computeSeries, MAX_POINTS } from './stats';
+import { createCycle, createLine } from '../../../tests/helpers/cycles';
 
 const at = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * 3_600_000).toISOString();
 
 test('a short history has a point for each cycle', () => {
-	const told = overTime(
-		line(4, (place) => ({ at: at(place), status: place === 1 ? 'failed' : 'success', files: place }))
+	const told = computeSeries(
+		createLine(4, (place) => ({ at: at(place), status: place === 1 ? 'failed' : 'success', files: place }))
 	);
 	expect(told.unit).toBe('cycle');
 	expect(told.overall).toEqual([100, 50, 66.7, 75]);
@@ -14,45 +14,49 @@ test('a short history has a point for each cycle', () => {
 });
 
 test('the recent rate looks ten cycles back', () => {
-	const told = overTime(line(20, (place) => ({ at: at(place), status: place < 10 ? 'failed' : 'success' })));
+	const told = computeSeries(
+		createLine(20, (place) => ({ at: at(place), status: place < 10 ? 'failed' : 'success' }))
+	);
 	expect([told.lately.at(-1), told.overall.at(-1)]).toEqual([100, 50]);
 });
 
 test('a long history is told by spans of time, in order and few enough to be told apart', () => {
-	const told = overTime(
-		line(2000, (place) => ({ at: at(place * 2), status: place % 4 === 0 ? 'failed' : 'success' }))
+	const told = computeSeries(
+		createLine(2000, (place) => ({ at: at(place * 2), status: place % 4 === 0 ? 'failed' : 'success' }))
 	);
 	expect(told.unit).toBe('week');
-	expect(told.times.length).toBeLessThanOrEqual(POINTS);
+	expect(told.times.length).toBeLessThanOrEqual(MAX_POINTS);
 	expect([...told.times].sort((a, b) => a - b)).toEqual(told.times);
 	expect(told.overall.at(-1)).toBe(75);
 });
 
 test('events without a time, and none at all, do no harm', () => {
-	expect(overTime([cycle('a', null, { at: 'nonsense' }), cycle('b', null)]).times).toEqual([]);
-	expect(overTime([]).times).toEqual([]);
+	expect(computeSeries([createCycle('a', null, { at: 'nonsense' }), createCycle('b', null)]).times).toEqual(
+		[]
+	);
+	expect(computeSeries([]).times).toEqual([]);
 });
 
 test('cycles that lie close in time stand one after the other', () => {
-	const close = overTime(line(4, (place) => ({ at: at(place / 3600 + (place === 3 ? 500 : 0)) })));
+	const close = computeSeries(createLine(4, (place) => ({ at: at(place / 3600 + (place === 3 ? 500 : 0)) })));
 	expect([close.isByOrder, close.times]).toEqual([true, [1, 2, 3, 4]]);
-	expect(overTime(line(4, (place) => ({ at: at(place) }))).isByOrder).toBe(false);
+	expect(computeSeries(createLine(4, (place) => ({ at: at(place) }))).isByOrder).toBe(false);
 });
 
 test('a streak is broken by a failure of its own alone', () => {
 	const ends = ['success', 'success', 'failed', 'success', 'success', 'failed', 'success'] as const;
 	const events = ends.map((status, place) =>
-		cycle(`${place}`, null, {
+		createCycle(`${place}`, null, {
 			status,
 			failure: place === 5 ? { class: 'network', reason: '' } : null
 		})
 	);
-	expect(longestStreak(events)).toBe(3);
-	expect(longestStreak([])).toBe(0);
+	expect(findLongestStreak(events)).toBe(3);
+	expect(findLongestStreak([])).toBe(0);
 });
 
 test('an axis of sizes begins at zero and is never flat', () => {
-	expect([fromZero([3, 20]), fromZero([0]), fromZero([])]).toEqual([
+	expect([computeRangeFromZero([3, 20]), computeRangeFromZero([0]), computeRangeFromZero([])]).toEqual([
 		[0, 21],
 		[0, 1.05],
 		[0, 1.05]

@@ -1,10 +1,10 @@
 import type { Cycle } from './types';
 
 /** The most points of a picture: more than that are not told apart. */
-export const POINTS = 90;
+export const MAX_POINTS = 90;
 
 /** How many cycles back a rate looks while each cycle has a point of its own. */
-const RECENT = 10;
+const RECENT_CYCLES = 10;
 
 const UNITS: [string, number][] = [
 	['minute', 60],
@@ -15,7 +15,7 @@ const UNITS: [string, number][] = [
 	['year', 31_557_600]
 ];
 
-export interface OverTime {
+export interface EvolutionSeries {
 	/** What a point stands for: `cycle`, `hour`, `day`. */
 	unit: string;
 	/** Whether cycles stand one after the other, because over time they would lie upon each other. */
@@ -31,64 +31,72 @@ export interface OverTime {
 }
 
 /** Rates and sizes over time, from the events that know their time. */
-export function overTime(events: Cycle[]): OverTime {
+export function computeSeries(events: Cycle[]): EvolutionSeries {
 	const timed = events
 		.flatMap((event) => {
 			const at = event.at === null ? NaN : Date.parse(event.at) / 1000;
 			return Number.isFinite(at) ? [{ at, event }] : [];
 		})
 		.sort((a, b) => a.at - b.at);
-	return timed.length <= POINTS ? byCycle(timed) : bySpan(timed);
+	return timed.length <= MAX_POINTS ? computeSeriesByCycle(timed) : computeSeriesBySpan(timed);
 }
 
-interface Timed {
+interface TimedCycle {
 	at: number;
 	event: Cycle;
 }
 
-function byCycle(timed: Timed[]): OverTime {
+function computeSeriesByCycle(timed: TimedCycle[]): EvolutionSeries {
 	const part = (place: number, span: number) => timed.slice(Math.max(0, place + 1 - span), place + 1);
-	const isByOrder = isClose(timed.map(({ at }) => at));
+	const isByOrder = areTimesClose(timed.map(({ at }) => at));
 	return {
 		unit: 'cycle',
 		isByOrder,
 		times: timed.map(({ at }, place) => (isByOrder ? place + 1 : at)),
-		lately: timed.map((_, place) => rate(part(place, RECENT))),
-		overall: timed.map((_, place) => rate(part(place, place + 1))),
+		lately: timed.map((_, place) => computeRate(part(place, RECENT_CYCLES))),
+		overall: timed.map((_, place) => computeRate(part(place, place + 1))),
 		files: timed.map(({ event }) => event.files),
 		lines: timed.map(({ event }) => event.lines)
 	};
 }
 
 /** Whether moments are so close that a picture over time would not tell most of them apart. */
-function isClose(times: number[]): boolean {
+function areTimesClose(times: number[]): boolean {
 	const gaps = times.slice(1).map((at, place) => at - times[place]!);
-	const least = Math.max(60, gaps.reduce((sum, gap) => sum + gap, 0) / POINTS);
+	const least = Math.max(60, gaps.reduce((sum, gap) => sum + gap, 0) / MAX_POINTS);
 	return gaps.filter((gap) => gap < least).length > gaps.length / 2;
 }
 
-function bySpan(timed: Timed[]): OverTime {
+function computeSeriesBySpan(timed: TimedCycle[]): EvolutionSeries {
 	const first = timed[0]!.at;
 	const last = timed[timed.length - 1]!.at;
 	const spans = (size: number) => Math.floor(last / size) - Math.floor(first / size) + 1;
-	const [unit, size] = UNITS.find(([, size]) => spans(size) <= POINTS) ?? UNITS[UNITS.length - 1]!;
-	const groups = grouped(timed, ({ at }) => Math.floor(at / size));
-	const told: OverTime = { unit, isByOrder: false, times: [], lately: [], overall: [], files: [], lines: [] };
+	const [unit, size] = UNITS.find(([, size]) => spans(size) <= MAX_POINTS) ?? UNITS[UNITS.length - 1]!;
+	const groups = groupBy(timed, ({ at }) => Math.floor(at / size));
+	const told: EvolutionSeries = {
+		unit,
+		isByOrder: false,
+		times: [],
+		lately: [],
+		overall: [],
+		files: [],
+		lines: []
+	};
 	let [seen, successes] = [0, 0];
 	for (const [span, group] of groups) {
 		seen += group.length;
 		successes += group.filter(isSuccess).length;
 		told.times.push(span * size);
-		told.lately.push(rate(group));
-		told.overall.push(percentOf(successes, seen));
-		told.files.push(mean(group.map(({ event }) => event.files)));
-		told.lines.push(mean(group.map(({ event }) => event.lines)));
+		told.lately.push(computeRate(group));
+		told.overall.push(toPercent(successes, seen));
+		told.files.push(computeMean(group.map(({ event }) => event.files)));
+		told.lines.push(computeMean(group.map(({ event }) => event.lines)));
 	}
 	return told;
 }
 
-function grouped(timed: Timed[], of: (timed: Timed) => number): Map<number, Timed[]> {
-	const groups = new Map<number, Timed[]>();
+function groupBy(timed: TimedCycle[], of: (timed: TimedCycle) => number): Map<number, TimedCycle[]> {
+	const groups = new Map<number, TimedCycle[]>();
 	for (const one of timed) {
 		const group = groups.get(of(one));
 		if (group) group.push(one);
@@ -97,13 +105,14 @@ function grouped(timed: Timed[], of: (timed: Timed) => number): Map<number, Time
 	return groups;
 }
 
-const isSuccess = ({ event }: Timed) => event.status === 'success';
-const rate = (group: Timed[]) => percentOf(group.filter(isSuccess).length, group.length);
-const percentOf = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 1000) / 10);
-const mean = (values: number[]) => Math.round((values.reduce((a, b) => a + b, 0) / values.length) * 10) / 10;
+const isSuccess = ({ event }: TimedCycle) => event.status === 'success';
+const computeRate = (group: TimedCycle[]) => toPercent(group.filter(isSuccess).length, group.length);
+const toPercent = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 1000) / 10);
+const computeMean = (values: number[]) =>
+	Math.round((values.reduce((a, b) => a + b, 0) / values.length) * 10) / 10;
 
 /** The most successes in a row. A failure of the machine, the network or the sandbox says nothing about the change. */
-export function longestStreak(events: Cycle[]): number {
+export function findLongestStreak(events: Cycle[]): number {
 	let [longest, streak] = [0, 0];
 	for (const event of events) {
 		if (event.status === 'success') streak += 1;
@@ -119,6 +128,6 @@ function isOwnFailure({ status, failure, files, lines }: Cycle): boolean {
 }
 
 /** The ends of an axis that does not make differences look larger than they are. */
-export function fromZero(values: number[]): [number, number] {
+export function computeRangeFromZero(values: number[]): [number, number] {
 	return [0, Math.max(1, ...values) * 1.05];
 }

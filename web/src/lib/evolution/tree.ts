@@ -35,17 +35,17 @@ export interface FoldRow {
 export type TreeRow = EventRow | FoldRow;
 
 /** What is folded, is at least this long; this many stay to be seen at either end. */
-const LONG = 12;
-const SEEN = 3;
+const MIN_FOLD_LEN = 12;
+const VISIBLE_ENDS = 3;
 
-interface Links {
+interface ParentLinks {
 	parents: (number | null)[];
 	isFar: boolean[];
 	children: number[][];
 }
 
 /** Links the shown events, oldest first, to their parents, or to the nearest event before them that is shown. */
-function link(events: Cycle[], isShown: (event: Cycle) => boolean): Links {
+function linkParents(events: Cycle[], isShown: (event: Cycle) => boolean): ParentLinks {
 	const places = new Map<string, number>();
 	const shown = events.map(isShown);
 	// The parent of each, or what stands for it where it is not shown. A parent comes before its child: no circles.
@@ -63,7 +63,7 @@ function link(events: Cycle[], isShown: (event: Cycle) => boolean): Links {
 	return { parents, isFar, children };
 }
 
-function sizes(children: number[][]): number[] {
+function computeSizes(children: number[][]): number[] {
 	const size = children.map(() => 1);
 	for (let place = size.length - 1; place >= 0; place--) {
 		for (const child of children[place]!) size[place]! += size[child]!;
@@ -72,9 +72,9 @@ function sizes(children: number[][]): number[] {
 }
 
 /** All rows of the tree, nothing folded. */
-export function rows(events: Cycle[], isShown: (event: Cycle) => boolean = () => true): EventRow[] {
-	const { parents, isFar, children } = link(events, isShown);
-	const size = sizes(children);
+export function buildTreeRows(events: Cycle[], isShown: (event: Cycle) => boolean = () => true): EventRow[] {
+	const { parents, isFar, children } = linkParents(events, isShown);
+	const size = computeSizes(children);
 	const told: EventRow[] = [];
 	const roots = events.flatMap((event, place) => (isShown(event) && parents[place] === null ? [place] : []));
 	// What is still to be drawn, the next on top.
@@ -100,23 +100,23 @@ export function rows(events: Cycle[], isShown: (event: Cycle) => boolean = () =>
 }
 
 /** Folds long straight lines, except those that were opened and the one with the chosen event. */
-export function fold(all: EventRow[], opened: ReadonlySet<number>, chosen: number | null): TreeRow[] {
+export function foldRows(all: EventRow[], opened: ReadonlySet<number>, chosen: number | null): TreeRow[] {
 	const told: TreeRow[] = [];
 	for (let start = 0; start < all.length; ) {
-		const end = endOfLine(all, start);
-		const inner = all.slice(start + SEEN, end - SEEN);
+		const end = findLineEnd(all, start);
+		const inner = all.slice(start + VISIBLE_ENDS, end - VISIBLE_ENDS);
 		const newest = inner[0];
 		const isFolded =
 			newest &&
-			end - start >= LONG &&
+			end - start >= MIN_FOLD_LEN &&
 			!opened.has(newest.place) &&
 			!inner.some((row) => row.place === chosen);
 		if (isFolded) {
 			const failed = inner.filter(({ event }) => event.status === 'failed').length;
 			const { place, column, through } = newest;
-			told.push(...all.slice(start, start + SEEN));
+			told.push(...all.slice(start, start + VISIBLE_ENDS));
 			told.push({ kind: 'fold', place, count: inner.length, failed, column, through });
-			told.push(...all.slice(end - SEEN, end));
+			told.push(...all.slice(end - VISIBLE_ENDS, end));
 		} else {
 			told.push(...all.slice(start, end));
 		}
@@ -126,7 +126,7 @@ export function fold(all: EventRow[], opened: ReadonlySet<number>, chosen: numbe
 }
 
 /** One after the last row of the straight line that begins here: each is the only child of the next. */
-function endOfLine(all: EventRow[], start: number): number {
+function findLineEnd(all: EventRow[], start: number): number {
 	let end = start + 1;
 	while (end < all.length && isStraight(all[end - 1]!, all[end]!)) end += 1;
 	return end;
@@ -137,6 +137,6 @@ function isStraight(newer: EventRow, older: EventRow): boolean {
 }
 
 /** How many columns the rows need. */
-export function width(all: TreeRow[]): number {
+export function countColumns(all: TreeRow[]): number {
 	return all.reduce((most, { column }) => Math.max(most, column + 1), 1);
 }

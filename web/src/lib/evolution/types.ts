@@ -8,15 +8,15 @@ export interface Evolution {
 	/** The newest events, oldest first. */
 	events: Cycle[];
 	/** Those that were used most come first. */
-	genes: GeneRecord[];
-	capsules: CapsuleRecord[];
+	genes: GeneStats[];
+	capsules: CapsuleStats[];
 	capsules_total: number;
 	/** Lines of the log that could not be read. */
 	unreadable: number;
 	seal: LogSeal;
 }
 
-export type Status = 'success' | 'failed' | 'skipped' | 'other';
+export type CycleStatus = 'success' | 'failed' | 'skipped' | 'other';
 
 export interface Cycle {
 	id: string;
@@ -26,7 +26,7 @@ export interface Cycle {
 	signals: string[];
 	genes: string[];
 	capsule: string | null;
-	status: Status;
+	status: CycleStatus;
 	score: number;
 	files: number;
 	lines: number;
@@ -45,24 +45,24 @@ export interface Cycle {
 	/** The engine's dials, from 0 to 1. */
 	personality: [string, number][];
 	/** Why this was chosen and not another; null where that was not recorded. */
-	why: Why | null;
+	why: SelectionReasons | null;
 	/** Whether its line is the one that was sealed. Unproven: it stands at or after the first change. */
 	seal: 'sealed' | 'unsealed' | 'unproven';
 }
 
-export interface Why {
+export interface SelectionReasons {
 	/** For `capsid explain`. */
 	run: string;
 	selected: string | null;
 	/** As they were recorded. */
 	reasons: string[];
 	/** What was weighed, best first. */
-	candidates: Candidate[];
+	candidates: SelectionCandidate[];
 	/** Whether the recorded inputs give the recorded choice; null where they are no longer kept. */
 	follows: boolean | null;
 }
 
-export interface Candidate {
+export interface SelectionCandidate {
 	id: string;
 	kind: 'gene' | 'capsule';
 	score: number | null;
@@ -70,7 +70,7 @@ export interface Candidate {
 	banned: boolean;
 }
 
-export interface GeneRecord {
+export interface GeneStats {
 	id: string;
 	category: string;
 	summary: string;
@@ -81,7 +81,7 @@ export interface GeneRecord {
 	mean_lines: number;
 }
 
-export interface CapsuleRecord {
+export interface CapsuleStats {
 	id: string;
 	gene: string;
 	summary: string;

@@ -1,5 +1,5 @@
 /** What the reader looks at, as the address keeps it: a link shows somebody else the same. */
-export interface View {
+export interface ExplorerView {
 	/** A chain, `META` for the meta-chain, or null for the first one there is. */
 	chain: string | null;
 	/** The place of a record in its chain. */
@@ -14,7 +14,7 @@ export interface View {
 /** No chain has this name: its file would be the meta-chain's own. */
 export const META = 'meta';
 
-export const START: View = {
+export const DEFAULT_VIEW: ExplorerView = {
 	chain: null,
 	record: null,
 	text: '',
@@ -23,7 +23,7 @@ export const START: View = {
 	isEverywhere: false
 };
 
-export function viewOf(query: string): View {
+export function parseView(query: string): ExplorerView {
 	const said = new URLSearchParams(query);
 	const record = said.get('record') ?? '';
 	return {
@@ -37,7 +37,7 @@ export function viewOf(query: string): View {
 }
 
 /** The query of a view, without what is as it is at the start. What else the address says stays in front. */
-export function queryOf(view: View, kept = ''): string {
+export function buildQuery(view: ExplorerView, kept = ''): string {
 	const said = new URLSearchParams();
 	const bundle = new URLSearchParams(kept).get('bundle');
 	if (bundle) said.set('bundle', bundle);
@@ -51,6 +51,6 @@ export function queryOf(view: View, kept = ''): string {
 }
 
 /** Where a record stands in its unfiltered timeline. */
-export function indexOf(place: number, length: number, order: View['order']): number {
+export function getTimelineIndex(place: number, length: number, order: ExplorerView['order']): number {
 	return order === 'oldest' ? place : length - 1 - place;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { BundleFault, Engine, Verdict } from './types';
 import { createEngine } from './engine';
-import { DESK, serveDesk } from '../../../tests/helpers/localViewer';
+import { LOCAL_SOURCE, serveFiles } from '../../../tests/helpers/localViewer';
 
 interface ChainVerdict {
 	error?: string;
@@ -79,9 +79,9 @@ async function marksAgree(engine: Engine, { chain, length, isIntact }: Verdict):
 
 describe('page and program agree', () => {
 	it.each(cases)('$name', { timeout: 60_000 }, async (one) => {
-		serveDesk({ ...one.files, 'keys.json': JSON.stringify({ own: one.own, pinned: one.pinned }) });
+		serveFiles({ ...one.files, 'keys.json': JSON.stringify({ own: one.own, pinned: one.pinned }) });
 		const engine = createEngine();
-		const opening = engine.open(DESK, []);
+		const opening = engine.open(LOCAL_SOURCE, []);
 		if (one.verdict.error !== undefined) {
 			await expect(opening).rejects.toThrow();
 			return;

@@ -1,5 +1,5 @@
 /** Why the engine could not go on. The code says what helps; the sentence is for people. */
-export type StopCode =
+export type EngineErrorCode =
 	| 'key_refused'
 	| 'unreachable'
 	| 'no_bundle'
@@ -7,17 +7,17 @@ export type StopCode =
 	| 'chain_unreadable'
 	| 'closed';
 
-export class Stopped extends Error {
+export class EngineError extends Error {
 	constructor(
-		readonly code: StopCode,
+		readonly code: EngineErrorCode,
 		message: string
 	) {
 		super(message);
 	}
 
 	/** What was thrown, in a form that passes from a worker to its page. */
-	static plain(thrown: unknown): { code: StopCode; message: string } {
-		if (thrown instanceof Stopped) return { code: thrown.code, message: thrown.message };
+	static plain(thrown: unknown): { code: EngineErrorCode; message: string } {
+		if (thrown instanceof EngineError) return { code: thrown.code, message: thrown.message };
 		return { code: 'chain_unreadable', message: thrown instanceof Error ? thrown.message : String(thrown) };
 	}
 }

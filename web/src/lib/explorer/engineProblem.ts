@@ -1,8 +1,8 @@
 import { Problem } from '$lib/api/problem';
-import { Stopped, type StopCode } from './engineError';
+import { EngineError, type EngineErrorCode } from './engineError';
 
 const READ_AGAIN = 'Read again; if it stays, ask for a whole copy.';
-const FIXES: Record<StopCode, string> = {
+const FIXES: Record<EngineErrorCode, string> = {
 	key_refused: 'The key is an old one: open the address that `capsid trail explore` printed last.',
 	unreachable: 'Check that the program which serves it still runs.',
 	no_bundle: 'Open the folder that `capsid trail export --out` wrote.',
@@ -12,8 +12,8 @@ const FIXES: Record<StopCode, string> = {
 };
 
 /** What the engine could not do, with what to do about it. */
-export function troubleOf(thrown: unknown): Problem {
+export function toEngineProblem(thrown: unknown): Problem {
 	if (thrown instanceof Problem) return thrown;
-	const { code, message } = Stopped.plain(thrown);
+	const { code, message } = EngineError.plain(thrown);
 	return new Problem(code, message, FIXES[code], 0);
 }

@@ -1,10 +1,10 @@
-import { count, plural } from '$lib/ui/format';
-import type { Marks, MetaState, MetaView, Progress, Trust, Verdict } from './types';
+import { formatCount, formatPlural } from '$lib/ui/format';
+import type { RecordMarks, MetaState, MetaView, Progress, Trust, Verdict } from './types';
 
 /** What the Explorer says, and in which tone. */
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info' | 'accent';
 
-export interface Said {
+export interface StatusLabel {
 	tone: Tone;
 	/** A sign beside the colour, for those who do not see it. */
 	sign: string;
@@ -12,7 +12,7 @@ export interface Said {
 	explained: string;
 }
 
-export const TRUST: Record<Trust, Said> = {
+export const TRUST_LABELS: Record<Trust, StatusLabel> = {
 	pinned: {
 		tone: 'good',
 		sign: '◆',
@@ -40,7 +40,7 @@ export const TRUST: Record<Trust, Said> = {
 	}
 };
 
-export const META_STATES: Record<MetaState, Said> = {
+export const META_STATE_LABELS: Record<MetaState, StatusLabel> = {
 	intact: { tone: 'good', sign: '✓', name: 'intact', explained: 'As long as noted, with the same head.' },
 	grown: {
 		tone: 'info',
@@ -60,27 +60,27 @@ export const META_STATES: Record<MetaState, Said> = {
 };
 
 /** The record that is broken. Null where it is the whole chain that is not as its index says. */
-export function brokenPlace(verdict: Verdict | null | undefined): number | null {
+export function findBrokenPosition(verdict: Verdict | null | undefined): number | null {
 	const place = verdict?.brokenAt ?? null;
 	return place !== null && place < verdict!.length ? place : null;
 }
 
 /** A verdict in a few words. */
-export function verdictSaid(verdict: Verdict | undefined): Said {
+export function describeVerdict(verdict: Verdict | undefined): StatusLabel {
 	if (!verdict) return { tone: 'plain', sign: '○', name: 'not verified yet', explained: '' };
-	if (!verdict.isIntact) return brokenSaid(verdict);
+	if (!verdict.isIntact) return describeBroken(verdict);
 	const { unknown, bundled, pinned, own } = verdict.signers;
 	if (verdict.notes.length > 0) {
-		const name = `${count(verdict.checked)} verified in part`;
+		const name = `${formatCount(verdict.checked)} verified in part`;
 		return { tone: 'warn', sign: '?', name, explained: verdict.notes.join(' ') };
 	}
-	const name = `${count(verdict.checked)} verified · nothing altered`;
+	const name = `${formatCount(verdict.checked)} verified · nothing altered`;
 	if (unknown > 0)
 		return {
 			tone: 'warn',
 			sign: '?',
 			name,
-			explained: `${plural(unknown, 'record')} signed by an unknown key.`
+			explained: `${formatPlural(unknown, 'record')} signed by an unknown key.`
 		};
 	if (bundled > 0)
 		return { tone: 'good', sign: '✓', name, explained: 'Signed by a key that only the bundle names.' };
@@ -92,9 +92,9 @@ export function verdictSaid(verdict: Verdict | undefined): Said {
 	};
 }
 
-function brokenSaid(verdict: Verdict): Said {
+function describeBroken(verdict: Verdict): StatusLabel {
 	const fault = verdict.faults[0];
-	const place = brokenPlace(verdict);
+	const place = findBrokenPosition(verdict);
 	const explained = [fault?.message ?? 'a check failed', ...verdict.notes].join('. ');
 	if (place === null) return { tone: 'bad', sign: '✗', name: 'not what was announced', explained };
 	return fault?.code === 'unknown_signer'
@@ -113,62 +113,62 @@ const STEPS: Record<Progress['step'], string> = {
 	signatures: 'Signatures'
 };
 
-export function progressSaid({ step, done, of }: Progress): string {
-	return of > 0 ? `${STEPS[step]} ${count(done)} of ${count(of)}` : `${STEPS[step]}…`;
+export function describeProgress({ step, done, of }: Progress): string {
+	return of > 0 ? `${STEPS[step]} ${formatCount(done)} of ${formatCount(of)}` : `${STEPS[step]}…`;
 }
 
-export interface Mark {
+export interface MarkLabel {
 	tone: 'good' | 'bad' | 'warn' | 'plain';
 	sign: string;
 	said: string;
 }
 
 /** The three checks of a record, in the order in which they are made. */
-export function marksSaid(marks: Marks): Mark[] {
+export function describeMarks(marks: RecordMarks): MarkLabel[] {
 	const isStranger = marks.signer === 'unknown' && marks.signature === false;
 	return [
-		mark(marks.hash, 'hash matches', 'hash does not match', 'hash not checked'),
-		mark(marks.link, 'link holds', 'link broken', 'link not checked'),
+		createMark(marks.hash, 'hash matches', 'hash does not match', 'hash not checked'),
+		createMark(marks.link, 'link holds', 'link broken', 'link not checked'),
 		isStranger
 			? { tone: 'warn', sign: '?', said: 'signer unknown' }
-			: mark(marks.signature, 'signature valid', 'signature invalid', 'signature not checked')
+			: createMark(marks.signature, 'signature valid', 'signature invalid', 'signature not checked')
 	];
 }
 
-function mark(isRight: boolean | null, right: string, wrong: string, open: string): Mark {
+function createMark(isRight: boolean | null, right: string, wrong: string, open: string): MarkLabel {
 	if (isRight === null) return { tone: 'plain', sign: '·', said: open };
 	return isRight ? { tone: 'good', sign: '✓', said: right } : { tone: 'bad', sign: '✗', said: wrong };
 }
 
-export function marksSentence(marks: Marks): string {
-	const said = marksSaid(marks);
-	const of = (tone: Mark['tone']) => said.filter((one) => one.tone === tone).map((one) => one.said);
+export function summarizeMarks(marks: RecordMarks): string {
+	const said = describeMarks(marks);
+	const of = (tone: MarkLabel['tone']) => said.filter((one) => one.tone === tone).map((one) => one.said);
 	const odd = [...of('bad'), ...of('warn')];
 	if (odd.length > 0) return odd.join(', ');
 	return of('plain').join(', ') || 'verified';
 }
 
-export function checksSaid(marks: Marks): Said {
-	const name = marksSentence(marks);
-	const tones = marksSaid(marks).map(({ tone }) => tone);
+export function describeChecks(marks: RecordMarks): StatusLabel {
+	const name = summarizeMarks(marks);
+	const tones = describeMarks(marks).map(({ tone }) => tone);
 	const tone = (['bad', 'warn', 'plain'] as const).find((one) => tones.includes(one)) ?? 'good';
 	return { tone, sign: { bad: '✗', warn: '?', plain: '·', good: '✓' }[tone], name, explained: '' };
 }
 
-export function isBroken(marks: Marks): boolean {
-	return marksSaid(marks).some(({ tone }) => tone === 'bad');
+export function hasBrokenMark(marks: RecordMarks): boolean {
+	return describeMarks(marks).some(({ tone }) => tone === 'bad');
 }
 
 /** The dot of a chain in the rail. */
-export function chainSaid(verdict: Verdict | undefined, isUnreadable: boolean): Said {
+export function describeChain(verdict: Verdict | undefined, isUnreadable: boolean): StatusLabel {
 	if (isUnreadable)
 		return { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' };
-	const said = verdictSaid(verdict);
+	const said = describeVerdict(verdict);
 	return verdict?.isIntact && said.tone === 'good' ? { ...said, name: 'intact' } : said;
 }
 
 /** The dot of the meta-chain: whether it holds, and whether every conversation is as it says. */
-export function metaSaid(noted: number | null, meta: MetaView | null, isDone: boolean): Said {
+export function describeMeta(noted: number | null, meta: MetaView | null, isDone: boolean): StatusLabel {
 	if (noted === null)
 		return {
 			tone: 'plain',
@@ -180,8 +180,8 @@ export function metaSaid(noted: number | null, meta: MetaView | null, isDone: bo
 		return isDone
 			? { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' }
 			: { tone: 'plain', sign: '○', name: 'not compared yet', explained: '' };
-	if (!meta.verdict.isIntact) return verdictSaid(meta.verdict);
-	const odd = meta.rows.filter(({ state }) => META_STATES[state].tone === 'bad').length;
+	if (!meta.verdict.isIntact) return describeVerdict(meta.verdict);
+	const odd = meta.rows.filter(({ state }) => META_STATE_LABELS[state].tone === 'bad').length;
 	return odd > 0
 		? {
 				tone: 'bad',

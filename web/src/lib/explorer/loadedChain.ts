@@ -6,26 +6,26 @@ import type { PqCheck } from '$lib/seal/pq';
 import { checkContent, checkSignature, isFault } from '$lib/seal/record';
 import { skim } from '$lib/seal/skim';
 import { RecordReader, Unreadable } from '$lib/seal/records';
-import type { Fault, Figures, Trust, Verdict } from './types';
-import { Entries, type Entry } from './entry';
-import type { Files } from './files';
+import type { RecordProblem, ChainStats, Trust, Verdict } from './types';
+import { EntryBuilder, type ChainEntry } from './entry';
+import type { BundleFiles } from './files';
 import type { Slices } from './slices';
 
-type Step = (done: number, of: number) => void;
+type OnCount = (done: number, of: number) => void;
 
 /** How much of a file is looked at before others get their turn. */
-const PIECE = 1 << 18;
+const PIECE_SIZE = 1 << 18;
 
 /** One chain: what is said of it, and its records once they are loaded. */
-export class HeldChain {
-	entries: Entry[] = [];
+export class LoadedChain {
+	entries: ChainEntry[] = [];
 	/** Why its records could not be read, or not all of them. */
 	stopped: string | null = null;
 	isMissing = false;
 	/** The place that was tampered with, and the text that stood there. */
 	tampered: { place: number; canonical: string } | null = null;
 	private loading: Promise<void> | null = null;
-	private verifying: { result: Promise<Verdict>; tell: Set<TellStep> } | null = null;
+	private verifying: { result: Promise<Verdict>; tell: Set<OnStep> } | null = null;
 
 	constructor(
 		readonly id: string,
@@ -35,7 +35,7 @@ export class HeldChain {
 	) {}
 
 	/** Reads the records, once. */
-	load(files: Files, slices: Slices, tell: Step): Promise<void> {
+	load(files: BundleFiles, slices: Slices, tell: OnCount): Promise<void> {
 		this.loading ??= this.read(files, slices, tell).catch((problem: unknown) => {
 			this.loading = null;
 			throw problem;
@@ -47,7 +47,7 @@ export class HeldChain {
 		return this.loading !== null;
 	}
 
-	private async read(files: Files, slices: Slices, tell: Step): Promise<void> {
+	private async read(files: BundleFiles, slices: Slices, tell: OnCount): Promise<void> {
 		if (this.listed && !this.listed.isPlain) {
 			this.stopped = "The chain's id is no file name.";
 			return;
@@ -56,8 +56,8 @@ export class HeldChain {
 		this.isMissing = stream === null;
 		if (!stream) return;
 		const reader = new RecordReader();
-		const made = new Entries();
-		const entries: Entry[] = [];
+		const made = new EntryBuilder();
+		const entries: ChainEntry[] = [];
 		this.stopped = null;
 		const take = async (): Promise<boolean> => {
 			for (;;) {
@@ -71,9 +71,9 @@ export class HeldChain {
 			}
 		};
 		try {
-			for await (const piece of piecesOf(stream)) {
-				for (let at = 0; at < piece.length; at += PIECE) {
-					reader.feed(piece.subarray(at, at + PIECE));
+			for await (const piece of readPieces(stream)) {
+				for (let at = 0; at < piece.length; at += PIECE_SIZE) {
+					reader.feed(piece.subarray(at, at + PIECE_SIZE));
 					await take();
 				}
 			}
@@ -87,7 +87,7 @@ export class HeldChain {
 	}
 
 	/** Checks texts, hashes and links, all anew. */
-	async checkContents(slices: Slices, tell: Step): Promise<void> {
+	async checkContents(slices: Slices, tell: OnCount): Promise<void> {
 		for (let place = 0; place < this.entries.length; place++) {
 			this.checkContent(place);
 			if (slices.isUsedUp()) {
@@ -111,7 +111,7 @@ export class HeldChain {
 	}
 
 	/** Checks the signatures that were not checked yet. A signature covers a hash, so what it says never changes. */
-	async checkSignatures(keys: KeySet, pq: PqCheck | null, slices: Slices, tell: Step): Promise<void> {
+	async checkSignatures(keys: KeySet, pq: PqCheck | null, slices: Slices, tell: OnCount): Promise<void> {
 		for (const [place, entry] of this.entries.entries()) {
 			entry.signed ??= checkSignature(entry.stored.seal, keys, pq);
 			if (slices.isUsedUp()) {
@@ -158,7 +158,7 @@ export class HeldChain {
 		};
 	}
 
-	private faults(found: ChainVerdict): Fault[] {
+	private faults(found: ChainVerdict): RecordProblem[] {
 		if (this.isMissing) {
 			return [{ code: 'missing', message: 'the index lists this chain, and it is not there', place: 0 }];
 		}
@@ -179,9 +179,9 @@ export class HeldChain {
 	}
 
 	/** Verifies; whoever asks while it is under way waits for the same verdict. */
-	verify(work: (tell: TellStep) => Promise<Verdict>, tell: TellStep): Promise<Verdict> {
+	verify(work: (tell: OnStep) => Promise<Verdict>, tell: OnStep): Promise<Verdict> {
 		if (!this.verifying) {
-			const all = new Set<TellStep>();
+			const all = new Set<OnStep>();
 			const result = work((...step) => all.forEach((each) => each(...step))).finally(
 				() => (this.verifying = null)
 			);
@@ -191,7 +191,7 @@ export class HeldChain {
 		return this.verifying.result;
 	}
 
-	figures(): Figures {
+	figures(): ChainStats {
 		const types = new Map<string, number>();
 		const tools = new Set<string>();
 		const sum = { reasoned: 0, inputTokens: 0, outputTokens: 0 };
@@ -230,10 +230,10 @@ export class HeldChain {
 	}
 }
 
-export type TellStep = (step: 'reading' | 'hashes' | 'signatures', done: number, of: number) => void;
+export type OnStep = (step: 'reading' | 'hashes' | 'signatures', done: number, of: number) => void;
 
 /** Not every browser lets a stream be walked through. */
-async function* piecesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* readPieces(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
 	const reader = stream.getReader();
 	try {
 		for (;;) {

@@ -1,9 +1,9 @@
 import { compare, latest, metaEntry, type MetaEntry, type Present } from '$lib/seal/meta';
 import { parse, textAt } from '$lib/seal/json';
 import type { MetaRow, MetaState, Verdict } from './types';
-import type { HeldChain } from './loadedChain';
+import type { LoadedChain } from './loadedChain';
 
-const EXPLAINED: Record<MetaState, string> = {
+const STATE_TEXTS: Record<MetaState, string> = {
 	intact: 'It is as it was recorded.',
 	grown: 'It went on after it was recorded, and all that was recorded is there.',
 	truncated: 'It lost its end: fewer records are there than were recorded.',
@@ -16,30 +16,30 @@ const EXPLAINED: Record<MetaState, string> = {
  * Every conversation against the last record of it in the meta-chain, then the chains that were never recorded. Behind a
  * break of the meta-chain nothing is believed.
  */
-export function compareAll(meta: HeldChain, verdict: Verdict, chains: HeldChain[]): MetaRow[] {
+export function compareWithMeta(meta: LoadedChain, verdict: Verdict, chains: LoadedChain[]): MetaRow[] {
 	const believed = meta.entries.slice(0, verdict.checked);
 	const entries = believed.map(({ stored }) => metaEntry(stored.canonical, stored.seal.signedAt));
 	const present = chains.filter((chain) => !chain.isMissing);
-	const named = new Set<HeldChain>();
+	const named = new Set<LoadedChain>();
 	const rows = latest(entries.filter((entry) => entry !== null)).map((entry) => {
-		const chain = present.find((one) => isOf(one, entry)) ?? null;
+		const chain = present.find((one) => isSameConversation(one, entry)) ?? null;
 		if (chain) named.add(chain);
-		return rowOf(entry, chain);
+		return toMetaRow(entry, chain);
 	});
 	const isBroken = verdict.checked < verdict.length;
 	return [
 		...rows,
-		...present.filter((chain) => !named.has(chain)).map((chain) => unrecorded(chain, isBroken))
+		...present.filter((chain) => !named.has(chain)).map((chain) => toUnrecordedRow(chain, isBroken))
 	];
 }
 
-function rowOf(entry: MetaEntry, chain: HeldChain | null): MetaRow {
-	const { state, why } = compare(entry, chain && presentOf(chain));
+function toMetaRow(entry: MetaEntry, chain: LoadedChain | null): MetaRow {
+	const { state, why } = compare(entry, chain && toPresent(chain));
 	return {
 		chain: chain?.id ?? `${entry.tool}-${entry.session}`,
 		tool: entry.tool,
 		state,
-		explained: why ? `${EXPLAINED[state]} (${why})` : EXPLAINED[state],
+		explained: why ? `${STATE_TEXTS[state]} (${why})` : STATE_TEXTS[state],
 		length: entry.count,
 		head: entry.head,
 		sealedAt: entry.sealedAt,
@@ -47,7 +47,7 @@ function rowOf(entry: MetaEntry, chain: HeldChain | null): MetaRow {
 	};
 }
 
-function presentOf(chain: HeldChain): Present {
+function toPresent(chain: LoadedChain): Present {
 	return {
 		length: chain.entries.length,
 		hashAt: (place) => chain.entries[place]?.stored.seal.hash ?? null,
@@ -56,10 +56,10 @@ function presentOf(chain: HeldChain): Present {
 	};
 }
 
-function unrecorded(chain: HeldChain, isMetaBroken: boolean): MetaRow {
+function toUnrecordedRow(chain: LoadedChain, isMetaBroken: boolean): MetaRow {
 	const why = isMetaBroken
 		? 'The meta-chain is broken, so nothing says whether it is whole.'
-		: EXPLAINED.unsealed;
+		: STATE_TEXTS.unsealed;
 	return {
 		chain: chain.id,
 		tool: chain.listed?.tool ?? '',
@@ -76,7 +76,7 @@ function unrecorded(chain: HeldChain, isMetaBroken: boolean): MetaRow {
  * Whether a chain is of the conversation: by its name, or by what its first record says where the name was changed to
  * be that of a file.
  */
-function isOf({ listed, entries }: HeldChain, entry: MetaEntry): boolean {
+function isSameConversation({ listed, entries }: LoadedChain, entry: MetaEntry): boolean {
 	if (listed?.tool === entry.tool && listed.session === entry.session) return true;
 	const first = entries[0]?.stored.canonical;
 	if (first === undefined) return false;

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { isPinned, keyOf, signersOf } from './pins';
+import { isPinned, parseKey, listSigners } from './pins';
 
 const HEX = '03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8';
 
 test('a key is taken as it is pasted', () => {
-	expect(keyOf(` ${HEX.toUpperCase()}\n`)).toBe(HEX);
-	expect(keyOf('03a1 07bf f3ce 10be')).toBe('03a107bff3ce10be');
-	for (const no of ['', 'zz', HEX.slice(1), `${HEX}00`, 'g'.repeat(16)]) expect(keyOf(no)).toBeNull();
+	expect(parseKey(` ${HEX.toUpperCase()}\n`)).toBe(HEX);
+	expect(parseKey('03a1 07bf f3ce 10be')).toBe('03a107bff3ce10be');
+	for (const no of ['', 'zz', HEX.slice(1), `${HEX}00`, 'g'.repeat(16)]) expect(parseKey(no)).toBeNull();
 });
 
 test('a fingerprint pins its key and no other', () => {
@@ -18,7 +18,10 @@ test('a fingerprint pins its key and no other', () => {
 test('who signed without being named is a stranger', () => {
 	const named = { fingerprint: HEX.slice(0, 16), hex: HEX, trust: 'bundled' } as const;
 	const chain = { signers: [HEX.slice(0, 16), HEX, 'qp_key_03a1', 'ffffffffffffffff'] };
-	const bundle = { keys: [named], chains: [chain] } as unknown as Parameters<typeof signersOf>[0];
-	expect(signersOf(bundle)).toEqual([named, { fingerprint: 'ffffffffffffffff', hex: '', trust: 'unknown' }]);
-	expect(signersOf(null)).toEqual([]);
+	const bundle = { keys: [named], chains: [chain] } as unknown as Parameters<typeof listSigners>[0];
+	expect(listSigners(bundle)).toEqual([
+		named,
+		{ fingerprint: 'ffffffffffffffff', hex: '', trust: 'unknown' }
+	]);
+	expect(listSigners(null)).toEqual([]);
 });

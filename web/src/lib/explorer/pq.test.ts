@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pqCheck } from '$lib/seal/pq';
-import { DESK, serveDesk } from '../../../tests/helpers/localViewer';
+import { LOCAL_SOURCE, serveFiles } from '../../../tests/helpers/localViewer';
 import type { Verdict } from './types';
 import { createEngine } from './engine';
 
@@ -17,13 +17,13 @@ const { own, pq, first } = vectors;
 
 /** What the page says of the two records at a desk that knows these keys. */
 async function verdictOn(second: string, keys: object, bundled = {}): Promise<Verdict> {
-	serveDesk({
+	serveFiles({
 		'index.json': JSON.stringify({ ...bundled, chains: [{ id: 'c' }] }),
 		'c.json': `[${first}, ${second}]`,
 		'keys.json': JSON.stringify(keys)
 	});
 	const engine = createEngine();
-	await engine.open(DESK, []);
+	await engine.open(LOCAL_SOURCE, []);
 	return engine.verify('c').finally(() => engine.close());
 }
 

@@ -1,31 +1,31 @@
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
-import type { Bundle, Engine, Figures, MetaView, Progress, Source, Verdict } from './types';
-import { keepPins, pinsKept } from './pins';
+import type { Bundle, Engine, ChainStats, MetaView, Progress, BundleSource, Verdict } from './types';
+import { savePins, loadPins } from './pins';
 
 /** What the page knows of the chains it has open. The engine finds out; this remembers, and decides what comes next. */
-export class Reader {
+export class BundleReader {
 	phase = $state<'empty' | 'opening' | 'open' | 'failed'>('empty');
 	problem = $state.raw<unknown>(null);
 	bundle = $state.raw<Bundle | null>(null);
 	meta = $state.raw<MetaView | null>(null);
 	isMetaDone = $state(false);
 	progress = $state.raw<Progress | null>(null);
-	pins = $state.raw<string[]>(pinsKept());
+	pins = $state.raw<string[]>(loadPins());
 	/** Counts up whenever rows may look different than before. */
 	revision = $state(0);
 	readonly verdicts = new SvelteMap<string, Verdict>();
-	readonly figures = new SvelteMap<string, Figures>();
+	readonly figures = new SvelteMap<string, ChainStats>();
 	readonly failures = new SvelteMap<string, unknown>();
 	readonly tampered = new SvelteSet<string>();
 
-	#source: Source | null = null;
+	#source: BundleSource | null = null;
 	/** Chains that wait to be verified. The one that is looked at goes first. */
 	#waiting: string[] = [];
 	#visit = 0;
 
 	constructor(readonly engine: Engine) {}
 
-	async open(source: Source, first: string | null = null): Promise<void> {
+	async open(source: BundleSource, first: string | null = null): Promise<void> {
 		const visit = ++this.#visit;
 		this.#source = source;
 		this.phase = 'opening';
@@ -137,7 +137,7 @@ export class Reader {
 
 	#setPins(pins: string[], first: string | null): Promise<void> {
 		this.pins = pins;
-		keepPins(pins);
+		savePins(pins);
 		return this.again(first);
 	}
 

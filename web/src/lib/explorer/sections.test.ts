@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { chipsOf, isDiff, NAMES, sectionsOf, tokensOf, type Section } from './sections';
+import { getChips, isDiff, SECTION_NAMES, buildSections, getTokens, type RecordSection } from './sections';
 
-const section = (record: Record<string, unknown>, name: Section['name']) =>
-	sectionsOf(record).find((one) => one.name === name)!;
+const section = (record: Record<string, unknown>, name: RecordSection['name']) =>
+	buildSections(record).find((one) => one.name === name)!;
 const call = (values: Record<string, unknown>) =>
 	section({ execution: { tool_calls: [values] } }, 'execution').calls[0]!;
 
 describe('sections', () => {
 	test('are six, also of a record that has none', () => {
-		expect(sectionsOf(null).map(({ name }) => name)).toEqual([...NAMES]);
-		expect(sectionsOf({ trigger: 'no object' })[0]!.blocks).toEqual([]);
+		expect(buildSections(null).map(({ name }) => name)).toEqual([...SECTION_NAMES]);
+		expect(buildSections({ trigger: 'no object' })[0]!.blocks).toEqual([]);
 	});
 
 	test('leave out what is empty', () => {
@@ -107,10 +107,10 @@ test('tokens and chips come from the record', () => {
 		reasoning: { model: 'm' },
 		context: { environment: { thinking_blocks: 2 } }
 	};
-	expect(tokensOf(record)).toEqual({ input: 10, output: 5 });
-	expect(tokensOf({})).toBeNull();
+	expect(getTokens(record)).toEqual({ input: 10, output: 5 });
+	expect(getTokens({})).toBeNull();
 	expect(
-		tokensOf({ execution: { resources_used: { input_tokens: -1, output_tokens: Infinity } } })
+		getTokens({ execution: { resources_used: { input_tokens: -1, output_tokens: Infinity } } })
 	).toBeNull();
-	expect(chipsOf(record)).toEqual({ authority: 'autonomous', model: 'm', thinkingBlocks: 2 });
+	expect(getChips(record)).toEqual({ authority: 'autonomous', model: 'm', thinkingBlocks: 2 });
 });

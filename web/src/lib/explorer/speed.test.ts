@@ -1,6 +1,6 @@
 /** Correctness on a long chain. `CAPSID_SPEED=100000` makes it longer and prints how long each step took. */
 import { expect, it } from 'vitest';
-import { createEngine, SLICE } from './engine';
+import { createEngine, SLICE_MS } from './engine';
 import { generatedBundle } from '../../../tests/helpers/generatedBundle';
 
 const length = Number(process.env['CAPSID_SPEED'] ?? 1500);
@@ -11,7 +11,7 @@ it(
 	{ timeout: 1_200_000 },
 	async () => {
 		const files = generatedBundle(length);
-		const engine = createEngine(SLICE.worker);
+		const engine = createEngine(SLICE_MS.worker);
 		const time = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
 			const [began, before] = [performance.now(), process.cpuUsage()];
 			const result = await work();

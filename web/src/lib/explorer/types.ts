@@ -4,7 +4,7 @@
  */
 
 /** Where chains come from. All four hold the same files: `index.json`, one file for each chain, `meta.json`. */
-export type Source =
+export type BundleSource =
 	/** This machine, over `capsid trail explore`. */
 	| { kind: 'local'; base: string; key: string }
 	/** A bundle at an address of the same origin. */
@@ -17,7 +17,7 @@ export type Source =
 /** How much a key is trusted: pinned by the reader, only named by the bundle, or not known at all. */
 export type Trust = 'pinned' | 'own' | 'bundled' | 'unknown';
 
-export interface Key {
+export interface SignerKey {
 	fingerprint: string;
 	hex: string;
 	trust: Trust;
@@ -40,7 +40,7 @@ export interface ChainSummary {
 export interface Bundle {
 	generatedAt: string | null;
 	chains: ChainSummary[];
-	keys: Key[];
+	keys: SignerKey[];
 	/** How many entries the meta-chain has, or null where there is none. */
 	meta: number | null;
 	/** What is wrong with the bundle as a whole. With one of them it is broken, however good its chains are. */
@@ -53,7 +53,7 @@ export interface BundleFault {
 }
 
 /** A line of the timeline. */
-export interface Row {
+export interface TimelineRow {
 	chain: string;
 	/** The place in the chain, from 0. */
 	place: number;
@@ -66,11 +66,11 @@ export interface Row {
 	hasReasoned: boolean;
 	isAutonomous: boolean;
 	hash: string;
-	marks: Marks;
+	marks: RecordMarks;
 }
 
 /** What is known of a record so far. `null`: not checked yet. */
-export interface Marks {
+export interface RecordMarks {
 	hash: boolean | null;
 	link: boolean | null;
 	signature: boolean | null;
@@ -78,7 +78,7 @@ export interface Marks {
 }
 
 /** One record, whole. `canonical` is the exact text under the hash. */
-export interface Detail extends Row {
+export interface RecordView extends TimelineRow {
 	canonical: string;
 	/** The six sections as they were read from `canonical`, or null where it is no JSON. */
 	sections: Record<string, unknown> | null;
@@ -87,11 +87,11 @@ export interface Detail extends Row {
 	previousHash: string | null;
 	computedHash: string;
 	seal: { hash: string; signature: string; signaturePq: string; signedAt: string; signedBy: string };
-	problems: Fault[];
+	problems: RecordProblem[];
 }
 
 /** What is wrong, with a stable code that the command line uses too. */
-export interface Fault {
+export interface RecordProblem {
 	code: string;
 	message: string;
 	place: number;
@@ -105,7 +105,7 @@ export interface Verdict {
 	signaturesChecked: number;
 	/** The first fault, if there is one. */
 	brokenAt: number | null;
-	faults: Fault[];
+	faults: RecordProblem[];
 	/** How many records each kind of signer signed. */
 	signers: Record<Trust, number>;
 	/** What was not checked, or looks odd, in sentences. */
@@ -119,7 +119,7 @@ export interface Progress {
 	of: number;
 }
 
-export interface Query {
+export interface RecordQuery {
 	/** One chain, or null for all of them. */
 	chain: string | null;
 	text: string;
@@ -129,9 +129,9 @@ export interface Query {
 	limit: number;
 }
 
-export interface Found {
+export interface SearchResult {
 	total: number;
-	rows: Row[];
+	rows: TimelineRow[];
 	/** How many there are of each type, for the filter. */
 	types: Record<string, number>;
 	/** How many chains were not looked through: they cannot be read, or all together would be too much. */
@@ -139,7 +139,7 @@ export interface Found {
 }
 
 /** The figures over a timeline. */
-export interface Figures {
+export interface ChainStats {
 	records: number;
 	types: Record<string, number>;
 	reasoned: number;
@@ -168,11 +168,11 @@ export interface MetaView {
 
 /** The engine as the pages see it, whether it runs in a worker or beside them. */
 export interface Engine {
-	open(source: Source, pinned: string[]): Promise<Bundle>;
+	open(source: BundleSource, pinned: string[]): Promise<Bundle>;
 	/** Loads a chain if it is not there yet. */
-	load(chain: string, onProgress?: (progress: Progress) => void): Promise<Figures>;
-	find(query: Query): Promise<Found>;
-	detail(chain: string, place: number): Promise<Detail>;
+	load(chain: string, onProgress?: (progress: Progress) => void): Promise<ChainStats>;
+	find(query: RecordQuery): Promise<SearchResult>;
+	detail(chain: string, place: number): Promise<RecordView>;
 	verify(chain: string, onProgress?: (progress: Progress) => void): Promise<Verdict>;
 	meta(): Promise<MetaView | null>;
 	/** Changes one record in memory: a space after its canonical text. Returns its place. */

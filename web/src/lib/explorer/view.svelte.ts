@@ -1,20 +1,20 @@
-import { queryOf, viewOf, type View } from './address';
+import { buildQuery, parseView, type ExplorerView } from './address';
 
 /** How the page that holds the Explorer changes the address: `isNew` makes a step that "back" undoes. */
-export type Go = (query: string, isNew: boolean) => void;
+export type Navigate = (query: string, isNew: boolean) => void;
 
 /** A browser lets a page change its address a few times a second only, and a held key is faster than that. */
-const PAUSE = 250;
+const WRITE_DELAY = 250;
 
 /** What is looked at, and the address that says so. */
-export class Look {
-	view = $state.raw<View>(viewOf(''));
+export class ViewState {
+	view = $state.raw<ExplorerView>(parseView(''));
 	#written = '';
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	constructor(
 		query: string,
-		readonly go: Go
+		readonly go: Navigate
 	) {
 		this.follow(query);
 	}
@@ -23,18 +23,18 @@ export class Look {
 	follow(query: string): void {
 		if (query === this.#written) return;
 		this.#written = query;
-		this.view = viewOf(query);
+		this.view = parseView(query);
 	}
 
-	show(change: Partial<View>, isNew = false): void {
+	show(change: Partial<ExplorerView>, isNew = false): void {
 		this.view = { ...this.view, ...change };
 		clearTimeout(this.#timer);
 		if (isNew) this.#write(true);
-		else this.#timer = setTimeout(() => this.#write(false), PAUSE);
+		else this.#timer = setTimeout(() => this.#write(false), WRITE_DELAY);
 	}
 
 	#write(isNew: boolean): void {
-		const query = queryOf(this.view, this.#written);
+		const query = buildQuery(this.view, this.#written);
 		if (query === this.#written) return;
 		this.#written = query;
 		this.go(query, isNew);

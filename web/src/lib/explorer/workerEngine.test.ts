@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
-import type { Answer, Call } from './workerMessages';
-import { remoteEngine } from './workerEngine';
+import type { WorkerResponse, WorkerRequest } from './workerMessages';
+import { createWorkerEngine } from './workerEngine';
 
 /** A worker that answers as it is told. */
 class Puppet extends EventTarget {
-	calls: Call[] = [];
+	calls: WorkerRequest[] = [];
 	isEnded = false;
-	postMessage(call: Call): void {
+	postMessage(call: WorkerRequest): void {
 		this.calls.push(call);
 	}
-	answer(data: Answer): void {
+	answer(data: WorkerResponse): void {
 		this.dispatchEvent(new MessageEvent('message', { data }));
 	}
 	terminate(): void {
@@ -19,7 +19,7 @@ class Puppet extends EventTarget {
 
 it('answers find their questions, whatever order they come in', async () => {
 	const puppet = new Puppet();
-	const engine = remoteEngine(puppet as unknown as Worker);
+	const engine = createWorkerEngine(puppet as unknown as Worker);
 	const told: number[] = [];
 	const verifying = engine.verify('a', ({ done }) => told.push(done));
 	const tampering = engine.tamper('b');
@@ -38,7 +38,7 @@ it('answers find their questions, whatever order they come in', async () => {
 
 it('whoever waits is told when the worker ends', async () => {
 	const puppet = new Puppet();
-	const engine = remoteEngine(puppet as unknown as Worker);
+	const engine = createWorkerEngine(puppet as unknown as Worker);
 	const [one, other] = [engine.meta(), engine.load('a')];
 	puppet.dispatchEvent(new Event('error'));
 	await expect(one).rejects.toThrow('could not be started');

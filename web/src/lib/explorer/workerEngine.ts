@@ -1,42 +1,42 @@
-import type { Answer, Call, Method } from './workerMessages';
+import type { WorkerResponse, WorkerRequest, EngineMethod } from './workerMessages';
 import type { Engine, Progress } from './types';
-import { Stopped, type StopCode } from './engineError';
+import { EngineError, type EngineErrorCode } from './engineError';
 
-interface Waiting {
+interface PendingCall {
 	done: (result: unknown) => void;
 	failed: (problem: Error) => void;
 	tell: ((progress: Progress) => void) | undefined;
 }
 
 /** The engine in a worker, as the page sees it. */
-export function remoteEngine(worker: Worker): Engine {
-	const waiting = new Map<number, Waiting>();
+export function createWorkerEngine(worker: Worker): Engine {
+	const waiting = new Map<number, PendingCall>();
 	let next = 0;
 
-	const settle = (id: number, how: (one: Waiting) => void) => {
+	const settle = (id: number, how: (one: PendingCall) => void) => {
 		const one = waiting.get(id);
 		waiting.delete(id);
 		if (one) how(one);
 	};
-	const failAll = (code: StopCode, message: string) => {
-		for (const id of [...waiting.keys()]) settle(id, ({ failed }) => failed(new Stopped(code, message)));
+	const failAll = (code: EngineErrorCode, message: string) => {
+		for (const id of [...waiting.keys()]) settle(id, ({ failed }) => failed(new EngineError(code, message)));
 	};
-	worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
+	worker.addEventListener('message', ({ data }: MessageEvent<WorkerResponse>) => {
 		if ('progress' in data) waiting.get(data.id)?.tell?.(data.progress);
 		else if ('problem' in data) {
 			const { code, message } = data.problem;
-			settle(data.id, ({ failed }) => failed(new Stopped(code, message)));
+			settle(data.id, ({ failed }) => failed(new EngineError(code, message)));
 		} else settle(data.id, ({ done }) => done(data.result));
 	});
 	worker.addEventListener('error', () =>
 		failAll('closed', 'The verifier could not be started, or stopped by itself.')
 	);
 
-	const ask = <T>(method: Method, args: unknown[], tell?: (progress: Progress) => void): Promise<T> =>
+	const ask = <T>(method: EngineMethod, args: unknown[], tell?: (progress: Progress) => void): Promise<T> =>
 		new Promise<T>((done, failed) => {
 			const id = next++;
 			waiting.set(id, { done: done as (result: unknown) => void, failed, tell });
-			const call: Call = { id, method, args, wantsProgress: tell !== undefined };
+			const call: WorkerRequest = { id, method, args, wantsProgress: tell !== undefined };
 			worker.postMessage(call);
 		});
 

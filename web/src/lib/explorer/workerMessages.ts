@@ -1,10 +1,12 @@
 import type { Engine, Progress } from './types';
-import type { StopCode } from './engineError';
+import type { EngineErrorCode } from './engineError';
 
 /** What passes between a page and the worker that holds the engine. */
-export type Method = Exclude<keyof Engine, 'close'>;
-export type Call = { id: number; method: Method; args: unknown[]; wantsProgress: boolean } | { close: true };
-export type Answer =
+export type EngineMethod = Exclude<keyof Engine, 'close'>;
+export type WorkerRequest =
+	| { id: number; method: EngineMethod; args: unknown[]; wantsProgress: boolean }
+	| { close: true };
+export type WorkerResponse =
 	| { id: number; progress: Progress }
 	| { id: number; result: unknown }
-	| { id: number; problem: { code: StopCode; message: string } };
+	| { id: number; problem: { code: EngineErrorCode; message: string } };

@@ -1,5 +1,5 @@
-import { who } from '$lib/api/session.svelte';
-import { plus } from '$lib/work/credits';
+import { auth } from '$lib/api/session.svelte';
+import { addCredits } from '$lib/work/credits';
 
 /** What an account agreed to pay for a question, and what it paid since. */
 interface Kept {
@@ -11,12 +11,12 @@ interface Kept {
 const KEY = 'capsid.graph';
 
 /** What questions cost whoever is logged in. It is remembered until the tab is closed, and no longer. */
-export class Purse {
+export class CreditBalance {
 	#kept = $state<Kept | undefined>(stored());
 
 	/** Another account has agreed to nothing. */
 	get #own(): Kept | undefined {
-		return this.#kept && this.#kept.by === who.session?.email ? this.#kept : undefined;
+		return this.#kept && this.#kept.by === auth.session?.email ? this.#kept : undefined;
 	}
 
 	get spent(): number {
@@ -29,11 +29,11 @@ export class Purse {
 	}
 
 	agree(price: number): void {
-		if (who.session) this.#keep({ by: who.session.email, price, spent: this.spent });
+		if (auth.session) this.#keep({ by: auth.session.email, price, spent: this.spent });
 	}
 
 	spend(credits: number): void {
-		if (this.#own && credits > 0) this.#keep({ ...this.#own, spent: plus(this.spent, credits) });
+		if (this.#own && credits > 0) this.#keep({ ...this.#own, spent: addCredits(this.spent, credits) });
 	}
 
 	#keep(kept: Kept): void {
@@ -56,4 +56,4 @@ function stored(): Kept | undefined {
 	}
 }
 
-export const purse = new Purse();
+export const creditBalance = new CreditBalance();

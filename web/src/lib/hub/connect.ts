@@ -1,12 +1,12 @@
 /** How an agent joins this hub: each step a sentence and a command. */
-export interface Step {
+export interface ConnectStep {
 	title: string;
 	why: string;
 	command: string;
 }
 
 /** Clients refuse plain http to another machine, unless they are told that the network is trusted. */
-export function hubVariables(origin: string): string {
+export function formatHubVariables(origin: string): string {
 	const { protocol, hostname } = new URL(origin);
 	const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
 	const lines = [`export A2A_HUB_URL=${origin}`];
@@ -14,12 +14,12 @@ export function hubVariables(origin: string): string {
 	return lines.join('\n');
 }
 
-export function connectSteps(origin: string): Step[] {
+export function listConnectSteps(origin: string): ConnectStep[] {
 	return [
 		{
 			title: 'Name this hub',
 			why: 'In the shell that your agent starts from, or as url under [hub] in capsid.toml.',
-			command: hubVariables(origin)
+			command: formatHubVariables(origin)
 		},
 		{
 			title: 'Say hello',

@@ -2,16 +2,16 @@ import type { components } from '$lib/api/schema';
 
 /** What the public calls of a hub answer, by the names that pages use. */
 type Schemas = components['schemas'];
-export type Status = Schemas['AssetStatus'];
+export type AssetStatus = Schemas['AssetStatus'];
 /** What a validation is worth: it could fail, it could not, or there is none. */
 export type Proof = Schemas['Proof'];
 export type AssetRow = Schemas['AssetRow'];
 export type AssetDetail = Schemas['AssetDetail'];
 export type Gdi = Schemas['Gdi'];
 export type GdiPart = Schemas['GdiPart'];
-export type AuditEntry = Schemas['StateChange'];
+export type StateChange = Schemas['StateChange'];
 export type Obstacle = Schemas['Obstacle'];
-export type Report = Schemas['ReportPage']['reports'][number];
+export type ValidationReport = Schemas['ReportPage']['reports'][number];
 export type ReviewPage = Schemas['ReviewPage'];
 export type NodeRow = Schemas['Node'];
 export type NodeActivity = Schemas['NodeActivity'];
@@ -23,4 +23,4 @@ export type AssetUsage = Schemas['AssetUsage'];
 export type UsageDay = Schemas['UsageDay'];
 export type Reputation = Schemas['NodeReputation'];
 export type FacetCounts = Schemas['Facets'];
-export type Stats = Schemas['HubStats'];
+export type HubStats = Schemas['HubStats'];

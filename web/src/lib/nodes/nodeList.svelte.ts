@@ -1,5 +1,5 @@
-import { Paged } from '$lib/ui/pagedList.svelte';
+import { PagedList } from '$lib/ui/pagedList.svelte';
 import type { NodeRow } from '$lib/hub/types';
 
 /** What the page of nodes showed last. */
-export const roster = new Paged<NodeRow>();
+export const nodeList = new PagedList<NodeRow>();

@@ -1,12 +1,12 @@
 import { untrack } from 'svelte';
-import { kept, type Shown } from './pages';
+import { keepPages, type LoadedPage } from './pages';
 import type { Page } from './resource.svelte';
 
 /**
  * A list that grows by pages. It outlives its page, so that coming back finds what was shown, at the same height.
  */
-export class Paged<T> {
-	#pages = $state.raw<Shown<T>[]>([]);
+export class PagedList<T> {
+	#pages = $state.raw<LoadedPage<T>[]>([]);
 	isLoading = $state(false);
 	thrown = $state.raw<unknown>();
 	#key: string | undefined;
@@ -32,7 +32,7 @@ export class Paged<T> {
 	async show(key: string, cursor: string | undefined, read: () => Promise<Page<T>>): Promise<void> {
 		// Whoever shows a page from an effect must not be woken by what that changes.
 		const shown = untrack(() => this.#pages);
-		const before = this.#key === key ? kept(shown, cursor) : { pages: [], isThere: false };
+		const before = this.#key === key ? keepPages(shown, cursor) : { pages: [], isThere: false };
 		this.#key = key;
 		const turn = ++this.#turn;
 		this.isLoading = !before.isThere;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { kept, type Shown } from './pages';
+import { keepPages, type LoadedPage } from './pages';
 
-const page = (cursor: string | undefined, next: string | null): Shown<string> => ({
+const page = (cursor: string | undefined, next: string | null): LoadedPage<string> => ({
 	cursor,
 	next,
 	rows: [String(cursor)],
@@ -10,14 +10,14 @@ const page = (cursor: string | undefined, next: string | null): Shown<string> =>
 const two = [page(undefined, 'b'), page('b', 'c')];
 
 test('more goes on after what is shown', () => {
-	expect(kept(two, 'c')).toEqual({ pages: two, isThere: false });
+	expect(keepPages(two, 'c')).toEqual({ pages: two, isThere: false });
 });
 
 test('going back drops the later pages', () => {
-	expect(kept(two, undefined)).toEqual({ pages: two.slice(0, 1), isThere: true });
+	expect(keepPages(two, undefined)).toEqual({ pages: two.slice(0, 1), isThere: true });
 });
 
 test('a cursor from elsewhere begins anew', () => {
-	expect(kept(two, 'z')).toEqual({ pages: [], isThere: false });
-	expect(kept([], undefined)).toEqual({ pages: [], isThere: false });
+	expect(keepPages(two, 'z')).toEqual({ pages: [], isThere: false });
+	expect(keepPages([], undefined)).toEqual({ pages: [], isThere: false });
 });

@@ -1,7 +1,7 @@
 import { untrack } from 'svelte';
 
 /** What a page asks the hub for. While it is asked again, what was there stays. */
-export class Loaded<T> {
+export class Resource<T> {
 	value = $state.raw<T | undefined>();
 	thrown = $state.raw<unknown>();
 	isLoading = $state(false);
@@ -41,11 +41,11 @@ export interface Page<T> {
 	total?: number | undefined;
 }
 
-const USUAL = 20;
-const MOST = 100;
+const DEFAULT_PAGE_SIZE = 20;
+const MAX_PAGE_SIZE = 100;
 
 /** A list that comes in pages. */
-export class Listed<T> {
+export class ResourceList<T> {
 	rows = $state.raw<T[] | undefined>();
 	next = $state<string | null>(null);
 	total = $state<number | undefined>();
@@ -56,9 +56,12 @@ export class Listed<T> {
 	constructor(readonly ask: (cursor: string | undefined, limit: number) => Promise<Page<T>>) {}
 
 	/** From the beginning, as many as are shown now. */
-	load = () => untrack(() => this.#take(undefined, Math.min(MOST, Math.max(USUAL, this.rows?.length ?? 0))));
+	load = () =>
+		untrack(() =>
+			this.#take(undefined, Math.min(MAX_PAGE_SIZE, Math.max(DEFAULT_PAGE_SIZE, this.rows?.length ?? 0)))
+		);
 
-	more = () => this.#take(this.next ?? undefined, USUAL);
+	more = () => this.#take(this.next ?? undefined, DEFAULT_PAGE_SIZE);
 
 	clear() {
 		this.#turn += 1;

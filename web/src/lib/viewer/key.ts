@@ -2,7 +2,7 @@
  * The key of a desk. The program prints an address with the key after `#`, so that it is in no request and no log; the
  * page takes it out of the address at once, so that it is in no bookmark and no screenshot either.
  */
-const KEPT = 'capsid.desk.key';
+const STORAGE_KEY = 'capsid.desk.key';
 
 /** Takes `key=…` out of an address. Whatever else follows the `#` stays. */
 export function splitKey(address: string): { key: string | null; address: string } {
@@ -10,14 +10,14 @@ export function splitKey(address: string): { key: string | null; address: string
 	const parts = (fragment ?? '').split('&').filter((part) => part !== '');
 	const said = parts.find((part) => part.startsWith('key='))?.slice(4) ?? '';
 	const rest = parts.filter((part) => !part.startsWith('key=')).join('&');
-	return { key: decoded(said) || null, address: rest ? `${before}#${rest}` : before };
+	return { key: decodeOrKeep(said) || null, address: rest ? `${before}#${rest}` : before };
 }
 
 /** The key of this visit: from the address the first time, from the tab's memory after that. */
-export function takeKey(): string | null {
+export function loadViewerKey(): string | null {
 	const { key, address } = splitKey(location.href);
-	if (key === null) return sessionStorage.getItem(KEPT);
-	sessionStorage.setItem(KEPT, key);
+	if (key === null) return sessionStorage.getItem(STORAGE_KEY);
+	sessionStorage.setItem(STORAGE_KEY, key);
 	history.replaceState(history.state, '', address);
 	return key;
 }
@@ -27,7 +27,7 @@ function splitOnce(text: string, mark: string): [string, string | undefined] {
 	return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-function decoded(text: string): string {
+function decodeOrKeep(text: string): string {
 	try {
 		return decodeURIComponent(text);
 	} catch {

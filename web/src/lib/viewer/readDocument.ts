@@ -1,9 +1,9 @@
 import { Problem } from '$lib/api/problem';
-import { takeKey } from './key';
+import { loadViewerKey } from './key';
 
 /** A document of this desk, or the problem as an exception. */
-export async function readDesk<T>(path: string): Promise<T> {
-	const headers = { accept: 'application/json', authorization: `Bearer ${takeKey() ?? ''}` };
+export async function readLocalDocument<T>(path: string): Promise<T> {
+	const headers = { accept: 'application/json', authorization: `Bearer ${loadViewerKey() ?? ''}` };
 	const response = await fetch(path, { headers }).catch(() => {
 		throw new Problem(
 			'unreachable',

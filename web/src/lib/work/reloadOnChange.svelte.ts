@@ -1,7 +1,7 @@
 import { live } from '$lib/api/live.svelte';
-import { who } from '$lib/api/session.svelte';
+import { auth } from '$lib/api/session.svelte';
 
-interface Shown {
+interface Reloadable {
 	load(): unknown;
 	clear(): void;
 }
@@ -10,13 +10,13 @@ interface Shown {
  * Loads what a page shows of one task or bounty: at once, and again when the hub's work or the session changes. Another
  * id begins empty. Call it while a component is made.
  */
-export function follow(shown: Shown, id: () => string): void {
+export function reloadOnChange(shown: Reloadable, id: () => string): void {
 	$effect(() => {
 		void id();
 		shown.clear();
 	});
 	$effect(() => {
-		void [live.changes, id(), who.session];
+		void [live.changes, id(), auth.session];
 		void shown.load();
 	});
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Swarm, Task } from './types';
-import { spans, split } from './shares';
+import { computeSpans, computeShares } from './shares';
 
 const task = (task_id: string, more: Partial<Task> = {}) =>
 	({
@@ -46,14 +46,14 @@ const swarm: Swarm = {
 
 describe('the split of a swarm', () => {
 	it('is the whole, whatever the weights add up to', () => {
-		const shares = split(swarm, 100);
+		const shares = computeShares(swarm, 100);
 		expect(shares.map(({ role }) => role)).toEqual(['proposer', 'solver', 'solver', 'aggregator']);
 		expect(shares.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9);
 		expect(shares[1]?.share).toBeCloseTo((0.85 * 4) / 7, 9);
 	});
 
 	it('knows who does what, and what for', () => {
-		const [proposer, first, second, merging] = split(swarm, 100);
+		const [proposer, first, second, merging] = computeShares(swarm, 100);
 		expect([proposer?.node_id, first?.node_id, second?.node_id, merging?.node_id]).toEqual([
 			'node_p',
 			'node_a',
@@ -67,11 +67,11 @@ describe('the split of a swarm', () => {
 	});
 
 	it('is nothing before the task is cut', () => {
-		expect(split({ ...swarm, parent_task: task('whole') }, 100)).toEqual([]);
+		expect(computeShares({ ...swarm, parent_task: task('whole') }, 100)).toEqual([]);
 	});
 
 	it('is drawn without gaps', () => {
-		const drawn = spans(split(swarm, 100), 100);
+		const drawn = computeSpans(computeShares(swarm, 100), 100);
 		expect(drawn[0]).toEqual({ x: 0, width: 5 });
 		const last = drawn.at(-1)!;
 		expect(last.x + last.width).toBeCloseTo(100, 6);

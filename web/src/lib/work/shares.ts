@@ -1,10 +1,10 @@
-import { minus } from './credits';
+import { subtractCredits } from './credits';
 import type { Swarm, Task } from './types';
 
-export type Role = 'proposer' | 'solver' | 'aggregator';
+export type SwarmRole = 'proposer' | 'solver' | 'aggregator';
 
-export interface Share {
-	role: Role;
+export interface RewardShare {
+	role: SwarmRole;
 	title: string;
 	task_id: string;
 	node_id: string | null;
@@ -19,17 +19,17 @@ export interface Share {
  * How the reward is shared, as the hub does it: solvers share theirs by weight, whatever the weights add up to. `pays` is
  * what is left of the reward after the hub's commission.
  */
-export function split(swarm: Swarm, pays: number): Share[] {
+export function computeShares(swarm: Swarm, pays: number): RewardShare[] {
 	const { parent_task: whole, subtasks, aggregation_task: merging, contributions, shares: rule } = swarm;
 	if (!whole.is_decomposed) return [];
 	const weights = subtasks.reduce((sum, part) => sum + (part.contribution_weight ?? 0), 0) || 1;
 	const share = (
 		task: Task | null,
-		role: Role,
+		role: SwarmRole,
 		title: string,
 		of: number,
-		expected = floor(pays * of)
-	): Share => {
+		expected = floorCredits(pays * of)
+	): RewardShare => {
 		const done = contributions.find((one) => one.role === role && one.task_id === task?.task_id);
 		return {
 			role,
@@ -48,7 +48,7 @@ export function split(swarm: Swarm, pays: number): Share[] {
 		)
 	];
 	// Everything is rounded down, and what is left goes to whoever merges.
-	const left = shares.reduce((rest, { credits }) => minus(rest, credits), pays);
+	const left = shares.reduce((rest, { credits }) => subtractCredits(rest, credits), pays);
 	return [
 		...shares,
 		share(merging, 'aggregator', merging?.title ?? 'Merge the results', rule.aggregator, left)
@@ -56,12 +56,12 @@ export function split(swarm: Swarm, pays: number): Share[] {
 }
 
 /** Down to a thousandth; a product that misses a whole number by a hair is that number. */
-function floor(credits: number): number {
+function floorCredits(credits: number): number {
 	return Math.floor(credits * 1000 + 1e-6) / 1000;
 }
 
 /** Where each share begins and how wide it is, for a picture of the whole. */
-export function spans(shares: Share[], width: number): { x: number; width: number }[] {
+export function computeSpans(shares: RewardShare[], width: number): { x: number; width: number }[] {
 	let x = 0;
 	return shares.map(({ share }) => {
 		const span = { x, width: share * width };

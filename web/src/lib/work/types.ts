@@ -21,4 +21,4 @@ export const BOUNTY_STATUSES: BountyStatus[] = [
 ];
 
 /** What a bounty would cost, and what of it reaches whoever solves it. */
-export type Estimate = Schemas['CreditEstimate'];
+export type CreditEstimate = Schemas['CreditEstimate'];

@@ -6,14 +6,14 @@ export const THEMES = ['light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
 /** The system's Chromium. Its sandbox does not start for root, who has none in containers. */
-export function launch(): Promise<Browser> {
+export function launchBrowser(): Promise<Browser> {
 	return chromium.launch({
 		executablePath: findChromium(),
 		args: process.getuid?.() === 0 ? ['--no-sandbox'] : []
 	});
 }
 
-export interface Look {
+export interface VisitorOptions {
 	width?: number;
 	theme?: Theme;
 	/** Off for the page that says that it needs scripts. */
@@ -34,7 +34,7 @@ export class Visitor {
 		private readonly origin: string
 	) {}
 
-	static async arrive(browser: Browser, origin: string, look: Look = {}): Promise<Visitor> {
+	static async arrive(browser: Browser, origin: string, look: VisitorOptions = {}): Promise<Visitor> {
 		const context = await browser.newContext({
 			viewport: { width: look.width ?? 1440, height: 900 },
 			colorScheme: look.theme ?? 'light',
@@ -106,7 +106,7 @@ export class Visitor {
 }
 
 /** Begins a session the way the page does, without typing. */
-export async function loggedIn(visitor: Visitor, email: string, password: string): Promise<void> {
+export async function logIn(visitor: Visitor, email: string, password: string): Promise<void> {
 	const { page } = visitor;
 	await visitor.go('/login');
 	await page.getByLabel(/e-?mail/i).fill(email);

@@ -14,7 +14,7 @@ interface Finding {
 
 /** No serious or critical finding of axe on the page as it is. */
 export async function expectAccessible(page: Page, where = page.url()): Promise<void> {
-	await atRest(page);
+	await finishAnimations(page);
 	await page.evaluate(axe);
 	const found = (await page.evaluate(
 		'axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations)'
@@ -41,7 +41,7 @@ export async function expectFits(page: Page, where = page.url()): Promise<void> 
 }
 
 /** What fades or slides is looked at where it ends. */
-async function atRest(page: Page): Promise<void> {
+async function finishAnimations(page: Page): Promise<void> {
 	await page.evaluate(async () => {
 		await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 		for (const animation of document.getAnimations()) {

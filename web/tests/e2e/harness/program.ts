@@ -8,11 +8,11 @@ import { createInterface } from 'node:readline';
 export const program = resolve(process.env['CAPSID_PROGRAM'] ?? '../target/debug/capsid');
 
 /** A folder of its own for one test file, with a home in which nothing of this machine's user is. */
-export class Scratch {
+export class ScratchFolder {
 	private constructor(readonly path: string) {}
 
-	static async make(): Promise<Scratch> {
-		return new Scratch(await mkdtemp(join(tmpdir(), 'capsid-e2e-')));
+	static async make(): Promise<ScratchFolder> {
+		return new ScratchFolder(await mkdtemp(join(tmpdir(), 'capsid-e2e-')));
 	}
 
 	at(...names: string[]): string {
@@ -38,13 +38,13 @@ export class Scratch {
 		child.stderr.on('data', (bytes: Buffer) => (said.talk += bytes));
 		child.stdin.on('error', () => undefined);
 		child.stdin.end(input);
-		const status = await ended(child);
+		const status = await waitForExit(child);
 		if (status !== 0) throw new Error(`capsid ${words.join(' ')}: ${status}\n${said.out}\n${said.talk}`);
 		return said.out;
 	}
 
 	/** Starts the program and waits for the address that it prints. */
-	async start(words: string[], more: Record<string, string> = {}): Promise<Running> {
+	async start(words: string[], more: Record<string, string> = {}): Promise<RunningProgram> {
 		const child = spawn(program, words, {
 			cwd: this.path,
 			env: { ...this.environment, ...more },
@@ -55,7 +55,7 @@ export class Scratch {
 			const look = (line: string) => {
 				said += `${line}\n`;
 				const address = /https?:\/\/[^\s"\u001b]+/.exec(line)?.[0];
-				if (address) found(new Running(child, address));
+				if (address) found(new RunningProgram(child, address));
 			};
 			createInterface({ input: child.stdout }).on('line', look);
 			createInterface({ input: child.stderr }).on('line', look);
@@ -70,7 +70,7 @@ export class Scratch {
 }
 
 /** A program that serves, until it is stopped. */
-export class Running {
+export class RunningProgram {
 	constructor(
 		private readonly child: ChildProcess,
 		readonly address: string
@@ -82,13 +82,13 @@ export class Running {
 
 	async stop(): Promise<void> {
 		if (this.child.exitCode !== null) return;
-		const end = ended(this.child);
+		const end = waitForExit(this.child);
 		this.child.kill('SIGTERM');
 		await end;
 	}
 }
 
-function ended(child: ChildProcess): Promise<number | null> {
+function waitForExit(child: ChildProcess): Promise<number | null> {
 	return new Promise((done, failed) => {
 		child.once('error', failed);
 		child.once('exit', done);

@@ -1,23 +1,23 @@
 import { mkdir } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
-import { launch, loggedIn, THEMES, Visitor, type Look } from './browser';
-import { fill } from './fill';
-import { Hub, PASSWORD } from './hub';
-import { Scratch } from './program';
+import { launchBrowser, logIn, THEMES, Visitor, type VisitorOptions } from './browser';
+import { fillHub } from './fill';
+import { TestHub, PASSWORD } from './hub';
+import { ScratchFolder } from './program';
 import { filledRoutes, OPEN_ROUTES } from './routes';
 import { sealFourAgents } from './transcripts';
 
-const LOOKS: Look[] = [360, 1440].flatMap((width) => THEMES.map((theme) => ({ width, theme })));
+const VARIANTS: VisitorOptions[] = [360, 1440].flatMap((width) => THEMES.map((theme) => ({ width, theme })));
 
 /** Takes pictures into a folder; only those whose names contain a text. */
-export async function takeAll(folder: string, only: string): Promise<void> {
+export async function captureAll(folder: string, only: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
-	const camera = new Camera(await launch(), folder, only);
+	const camera = new Camera(await launchBrowser(), folder, only);
 	try {
-		if (only.startsWith('desk')) return await ofDesks(camera);
-		await ofFullHub(camera);
-		await ofEmptyHub(camera);
-		await ofDesks(camera);
+		if (only.startsWith('desk')) return await captureViewers(camera);
+		await captureFullHub(camera);
+		await captureEmptyHub(camera);
+		await captureViewers(camera);
 	} finally {
 		await camera.browser.close();
 	}
@@ -30,7 +30,7 @@ class Camera {
 		private readonly only: string
 	) {}
 
-	async take(page: Page, name: string, look: Look): Promise<void> {
+	async take(page: Page, name: string, look: VisitorOptions): Promise<void> {
 		const file = `${name}-${look.width}-${look.theme}.png`;
 		if (!file.includes(this.only)) return;
 		await page.waitForTimeout(400);
@@ -38,27 +38,27 @@ class Camera {
 	}
 }
 
-function nameOf(route: string): string {
+function toFileName(route: string): string {
 	const plain = decodeURIComponent(route)
 		.replace(/(sha256:|node_|task_|bounty_)[0-9a-f]+/g, (_, kind: string) => kind.replace(/\W|\d/g, ''))
 		.replace(/[^a-z]+/gi, '-');
 	return plain.replace(/^-|-$/g, '') || 'home';
 }
 
-async function ofFullHub(camera: Camera): Promise<void> {
-	const hub = await Hub.start();
+async function captureFullHub(camera: Camera): Promise<void> {
+	const hub = await TestHub.start();
 	try {
-		const filled = await fill(hub);
+		const filled = await fillHub(hub);
 		const { open, members, admins } = filledRoutes(filled);
-		for (const look of LOOKS) {
+		for (const look of VARIANTS) {
 			const shoot = async (routes: string[], email = '') => {
 				const visitor = await Visitor.arrive(camera.browser, hub.url, look);
-				if (email) await loggedIn(visitor, email, PASSWORD);
+				if (email) await logIn(visitor, email, PASSWORD);
 				for (const route of routes) {
 					await visitor.go(route);
-					await camera.take(visitor.page, `full-${routes.indexOf(route)}-${nameOf(route)}`, look);
+					await camera.take(visitor.page, `full-${routes.indexOf(route)}-${toFileName(route)}`, look);
 				}
-				tell(visitor);
+				reportFaults(visitor);
 			};
 			await shoot(open);
 			await shoot(members, filled.ann.email);
@@ -69,24 +69,24 @@ async function ofFullHub(camera: Camera): Promise<void> {
 	}
 }
 
-async function ofEmptyHub(camera: Camera): Promise<void> {
-	const hub = await Hub.start();
+async function captureEmptyHub(camera: Camera): Promise<void> {
+	const hub = await TestHub.start();
 	try {
-		for (const look of LOOKS) {
+		for (const look of VARIANTS) {
 			const visitor = await Visitor.arrive(camera.browser, hub.url, look);
 			for (const route of OPEN_ROUTES) {
 				await visitor.go(route);
-				await camera.take(visitor.page, `empty-${nameOf(route)}`, look);
+				await camera.take(visitor.page, `empty-${toFileName(route)}`, look);
 			}
-			tell(visitor);
+			reportFaults(visitor);
 		}
 	} finally {
 		await hub.stop();
 	}
 }
 
-async function ofDesks(camera: Camera): Promise<void> {
-	const scratch = await Scratch.make();
+async function captureViewers(camera: Camera): Promise<void> {
+	const scratch = await ScratchFolder.make();
 	await sealFourAgents(scratch);
 	await scratch.run(['demo', '--dir', scratch.at('story')]);
 	const trail = await scratch.start(['trail', 'explore', '--port', '0']);
@@ -95,7 +95,7 @@ async function ofDesks(camera: Camera): Promise<void> {
 		AGENT_CAPSULE_HOME: scratch.at('story', 'trail')
 	});
 	try {
-		for (const look of LOOKS) {
+		for (const look of VARIANTS) {
 			const visitor = await Visitor.arrive(camera.browser, trail.origin, look);
 			const { page } = visitor;
 			await page.goto(trail.address);
@@ -107,12 +107,12 @@ async function ofDesks(camera: Camera): Promise<void> {
 			await page.getByRole('button', { name: 'Tamper' }).click();
 			await page.getByRole('button', { name: /broken at/ }).click();
 			await camera.take(page, 'desk-explorer-tampered', look);
-			tell(visitor);
+			reportFaults(visitor);
 			const other = await Visitor.arrive(camera.browser, events.origin, look);
 			await other.page.goto(events.address);
 			await other.page.getByRole('heading', { name: /Event tree/ }).waitFor();
 			await camera.take(other.page, 'desk-evolution', look);
-			tell(other);
+			reportFaults(other);
 		}
 	} finally {
 		await Promise.all([trail.stop(), events.stop()]);
@@ -121,7 +121,7 @@ async function ofDesks(camera: Camera): Promise<void> {
 }
 
 /** What a page did wrong is no reason to stop taking pictures. */
-function tell(visitor: Visitor): void {
+function reportFaults(visitor: Visitor): void {
 	for (const fault of visitor.faults) console.warn(fault);
 	visitor.faults.length = 0;
 	void visitor.leave();

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Scratch } from './program';
+import type { ScratchFolder } from './program';
 
 /** One short session of each of the four agents, in the shape that each writes. */
 export const SESSIONS = {
@@ -10,7 +10,7 @@ export const SESSIONS = {
 	cline: '1780308000000'
 } as const;
 
-export async function sealFourAgents(scratch: Scratch): Promise<void> {
+export async function sealFourAgents(scratch: ScratchFolder): Promise<void> {
 	const [claude, codex, cursor, cline] = [
 		scratch.at('claude.jsonl'),
 		scratch.at('codex.jsonl'),
@@ -19,7 +19,7 @@ export async function sealFourAgents(scratch: Scratch): Promise<void> {
 	];
 	await write(claude, lines(claudeCode(SESSIONS['claude-code'])));
 	await write(codex, lines(codexRollout(SESSIONS.codex)));
-	await write(cursor, lines(cursorTalk()));
+	await write(cursor, lines(cursorMessages()));
 	await write(`${cline}/ui_messages.json`, JSON.stringify(clineMessages()));
 	await write(`${cline}/api_conversation_history.json`, JSON.stringify(clineHistory()));
 	for (const [tool, path] of Object.entries({ 'claude-code': claude, codex, cursor, cline })) {
@@ -118,7 +118,7 @@ function codexRollout(session: string): unknown[] {
 	];
 }
 
-function cursorTalk(): unknown[] {
+function cursorMessages(): unknown[] {
 	const text = (words: string) => ({ type: 'text', text: words });
 	return [
 		{ role: 'user', message: { content: [text('<user_query>Ripen the figs</user_query>')] } },
