@@ -2,6 +2,6 @@
 export type PageHost = 'hub' | 'local' | 'file';
 
 export function detectPageHost(): PageHost {
-	const said = document.querySelector<HTMLMetaElement>('meta[name="capsid-place"]')?.content;
-	return said === 'local' || said === 'file' ? said : 'hub';
+	const content = document.querySelector<HTMLMetaElement>('meta[name="capsid-place"]')?.content;
+	return content === 'local' || content === 'file' ? content : 'hub';
 }

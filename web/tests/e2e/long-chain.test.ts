@@ -6,11 +6,11 @@ import { launchBrowser, Visitor } from './harness/browser';
 import { ScratchFolder, type RunningProgram } from './harness/program';
 
 const RECORDS = process.env['CAPSID_SOAK'] ? 100_000 : 20_000;
-const MOST_ROWS = 200;
+const MAX_ROWS = 200;
 
 let scratch: ScratchFolder;
 let browser: Browser;
-let desk: RunningProgram;
+let viewer: RunningProgram;
 
 beforeAll(async () => {
 	[scratch, browser] = await Promise.all([ScratchFolder.make(), launchBrowser()]);
@@ -18,12 +18,12 @@ beforeAll(async () => {
 	await mkdir(bundle);
 	for (const [name, text] of Object.entries(generatedBundle(RECORDS)))
 		await writeFile(`${bundle}/${name}`, text);
-	desk = await scratch.start(['trail', 'explore', bundle, '--port', '0']);
+	viewer = await scratch.start(['trail', 'explore', bundle, '--port', '0']);
 }, 600_000);
 
 afterAll(async () => {
 	await browser?.close();
-	await desk?.stop();
+	await viewer?.stop();
 	await scratch?.remove();
 });
 
@@ -31,9 +31,9 @@ test(
 	'a very long chain scrolls and is searched, with few rows in the document',
 	{ timeout: 600_000 },
 	async () => {
-		const visitor = await Visitor.arrive(browser, desk.origin);
+		const visitor = await Visitor.arrive(browser, viewer.origin);
 		const { page } = visitor;
-		await page.goto(desk.address);
+		await page.goto(viewer.address);
 		const list = page.getByRole('listbox').last();
 		const rows = list.getByRole('option');
 		await rows
@@ -41,7 +41,7 @@ test(
 			.first()
 			.waitFor({ timeout: 120_000 });
 		const expectFew = async () =>
-			expect(await page.getByRole('option').count()).toBeLessThanOrEqual(MOST_ROWS);
+			expect(await page.getByRole('option').count()).toBeLessThanOrEqual(MAX_ROWS);
 		await expectFew();
 
 		await list.focus();

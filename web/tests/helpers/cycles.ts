@@ -28,8 +28,8 @@ export function createCycle(id: string, parent: string | null, more: Partial<Cyc
 }
 
 /** A straight line of events, oldest first. */
-export function createLine(count: number, more: (place: number) => Partial<Cycle> = () => ({})): Cycle[] {
-	return Array.from({ length: count }, (_, place) =>
-		createCycle(`e${place}`, place === 0 ? null : `e${place - 1}`, more(place))
+export function createLine(count: number, more: (index: number) => Partial<Cycle> = () => ({})): Cycle[] {
+	return Array.from({ length: count }, (_, index) =>
+		createCycle(`e${index}`, index === 0 ? null : `e${index - 1}`, more(index))
 	);
 }

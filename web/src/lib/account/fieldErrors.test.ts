@@ -5,7 +5,7 @@ import { splitFieldErrors } from './fieldErrors';
 const names = ['email', 'password'] as const;
 
 it('tells a problem beside its field', () => {
-	const problem = Problem.of(400, {
+	const problem = Problem.fromResponse(400, {
 		error: 'validation_error',
 		correction: { problem: 'p', fix: 'f' },
 		details: [{ path: 'password', expected: 'a text of 8 to 200 characters', received: '1 characters' }]
@@ -17,12 +17,12 @@ it('tells a problem beside its field', () => {
 });
 
 it('leaves what is about no field', () => {
-	const problem = Problem.of(401, { error: 'invalid_credentials' });
+	const problem = Problem.fromResponse(401, { error: 'invalid_credentials' });
 	expect(splitFieldErrors(problem, names)).toEqual({ wrong: {}, rest: problem });
 	expect(splitFieldErrors(undefined, names)).toEqual({ wrong: {}, rest: undefined });
 });
 
 it('does not swallow a problem of a field that is not shown', () => {
-	const problem = Problem.of(400, { details: [{ path: 'other', expected: 'x' }] });
+	const problem = Problem.fromResponse(400, { details: [{ path: 'other', expected: 'x' }] });
 	expect(splitFieldErrors(problem, names).rest).toBe(problem);
 });

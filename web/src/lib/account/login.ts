@@ -6,11 +6,11 @@ export type LoginMode = 'login' | 'register';
 /** Logs in, or makes an account and is logged in. */
 export async function logIn(as: LoginMode, email: string, password: string): Promise<void> {
 	const body = { email: email.trim(), password };
-	const begun = await unwrapResponse(
+	const session = await unwrapResponse(
 		as === 'login' ? hub.POST('/auth/login', { body }) : hub.POST('/auth/register', { body })
 	);
-	const { token, expires_at, user } = begun;
-	auth.begin({ token, expires_at, email: user.email, role: user.role });
+	const { token, expires_at, user } = session;
+	auth.startSession({ token, expires_at, email: user.email, role: user.role });
 }
 
 /** Ends the session here and at the hub. Here it ends whatever the hub says. */
@@ -20,7 +20,7 @@ export async function logOut(): Promise<void> {
 	} catch {
 		// A hub that cannot be reached forgets the session when its time is over.
 	}
-	auth.end();
+	auth.endSession();
 }
 
 /** Whether everybody may make an account here. Where the hub does not tell, trying will. */

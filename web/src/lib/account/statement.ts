@@ -53,9 +53,9 @@ export function describeEntryKind(kind: string): string {
 }
 
 /** Where they came from or went to, and the page that tells more. */
-export function describeCounterparty(of: string | null): { text: string; href?: string } {
-	if (!of) return { text: '' };
-	const [kind, ...rest] = of.split(':');
+export function describeCounterparty(account: string | null): { text: string; href?: string } {
+	if (!account) return { text: '' };
+	const [kind, ...rest] = account.split(':');
 	const id = rest.join(':');
 	if (kind === 'node') return { text: id, href: `/nodes/${encodeURIComponent(id)}` };
 	if (kind === 'user') return { text: 'an account' };
@@ -63,5 +63,5 @@ export function describeCounterparty(of: string | null): { text: string; href?: 
 		return { text: 'a bounty', href: `/bounties/${encodeURIComponent(rest.slice(1).join(':'))}` };
 	if (kind === 'mint') return { text: 'the hub (new credits)' };
 	if (kind === 'hub') return { text: 'the hub' };
-	return { text: of };
+	return { text: account };
 }

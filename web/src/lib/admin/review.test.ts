@@ -12,10 +12,10 @@ it('offers what the life of an asset allows', () => {
 it('says what goes with an asset, and what does not', () => {
 	expect(describeConsequences('promote', 'Capsule').join(' ')).toContain('Its gene is promoted with it');
 	for (const type of ['Gene', 'EvolutionEvent'] as const) {
-		const said = describeConsequences('promote', type).join(' ');
-		expect(said).toContain('Nothing goes with it');
-		expect(said).toContain('nobody is rewarded');
-		expect(said).not.toContain('Its gene is promoted');
+		const text = describeConsequences('promote', type).join(' ');
+		expect(text).toContain('Nothing goes with it');
+		expect(text).toContain('nobody is rewarded');
+		expect(text).not.toContain('Its gene is promoted');
 	}
 });
 

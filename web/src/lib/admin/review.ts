@@ -21,9 +21,9 @@ interface ChangeTexts {
 	title: string;
 	done: string;
 	/** What becomes of the asset itself. */
-	follows: string;
+	effect: string;
 	/** What becomes of the others when it is a capsule. Genes and events go alone. */
-	takesAlong: string;
+	bundleEffect: string;
 }
 
 const BUNDLE_IS_AFFECTED =
@@ -35,37 +35,37 @@ export const CHANGES: Record<StatusChange, ChangeTexts> = {
 		button: 'Promote',
 		title: 'Promote this asset?',
 		done: 'was promoted',
-		follows: 'Everybody can find and fetch it, whatever its score and the reports on it.',
-		takesAlong:
+		effect: 'Everybody can find and fetch it, whatever its score and the reports on it.',
+		bundleEffect:
 			'Its gene is promoted with it, and the event it was published with, where there is one. Its publisher is told, and rewarded unless the bundle is much like another one.'
 	},
 	reject: {
 		button: 'Reject',
 		title: 'Reject this asset for good?',
 		done: 'was rejected',
-		follows: 'It is never given out, and that is final.',
-		takesAlong: BUNDLE_IS_AFFECTED
+		effect: 'It is never given out, and that is final.',
+		bundleEffect: BUNDLE_IS_AFFECTED
 	},
 	quarantine: {
 		button: 'Quarantine',
 		title: 'Hold this asset back?',
 		done: 'is held back',
-		follows: 'It is held back: nobody gets it until an admin releases or rejects it.',
-		takesAlong: BUNDLE_IS_AFFECTED
+		effect: 'It is held back: nobody gets it until an admin releases or rejects it.',
+		bundleEffect: BUNDLE_IS_AFFECTED
 	},
 	release: {
 		button: 'Release',
 		title: 'Let this asset go on?',
 		done: 'is a candidate again',
-		follows: 'It is a candidate again, and is judged like every other.',
-		takesAlong:
+		effect: 'It is a candidate again, and is judged like every other.',
+		bundleEffect:
 			'So are its gene and its event where they are held back. Its publisher is told, with your reason.'
 	}
 };
 
 /** What follows from a change, said for the type of asset it is made to. */
 export function describeConsequences(change: StatusChange, type: AssetType): string[] {
-	const { follows, takesAlong } = CHANGES[change];
+	const { effect: follows, bundleEffect: takesAlong } = CHANGES[change];
 	return [follows, type === 'Capsule' ? takesAlong : describeSingleAsset(change, type)];
 }
 

@@ -19,7 +19,7 @@ hub.use({
 	},
 	onResponse({ response, schemaPath }) {
 		// The hub no longer knows this session, so neither do we. A password that was mistyped ends no session.
-		if (response.status === 401 && auth.session && !PASSWORD_PATHS.includes(schemaPath)) auth.end();
+		if (response.status === 401 && auth.session && !PASSWORD_PATHS.includes(schemaPath)) auth.endSession();
 		return response;
 	}
 });
@@ -31,6 +31,6 @@ export async function unwrapResponse<T>(call: Promise<ApiResult<T>>): Promise<T>
 	const { data, error, response } = await call.catch(() => {
 		throw Problem.offline();
 	});
-	if (!response.ok || data === undefined) throw Problem.of(response.status, error);
+	if (!response.ok || data === undefined) throw Problem.fromResponse(response.status, error);
 	return data;
 }

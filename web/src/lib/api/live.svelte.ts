@@ -17,9 +17,9 @@ export class Live {
 		source.onopen = () => (this.isConnected = true);
 		source.onerror = () => (this.isConnected = false);
 		source.addEventListener('stats', (event) => {
-			const told = JSON.parse((event as MessageEvent<string>).data) as HubStats;
-			if (hasStatsChanged(this.stats, told)) this.changes += 1;
-			this.stats = told;
+			const stats = JSON.parse((event as MessageEvent<string>).data) as HubStats;
+			if (hasStatsChanged(this.stats, stats)) this.changes += 1;
+			this.stats = stats;
 		});
 		return () => {
 			source.close();

@@ -15,8 +15,8 @@ export interface Session {
 
 function loadSession(): Session | undefined {
 	try {
-		const found = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? 'null') as Session | null;
-		return found && Date.parse(found.expires_at) > Date.now() ? found : undefined;
+		const session = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? 'null') as Session | null;
+		return session && Date.parse(session.expires_at) > Date.now() ? session : undefined;
 	} catch {
 		return undefined;
 	}
@@ -25,12 +25,12 @@ function loadSession(): Session | undefined {
 class AuthState {
 	session = $state<Session | undefined>(loadSession());
 
-	begin(session: Session) {
+	startSession(session: Session) {
 		this.session = session;
 		localStorage.setItem(STORAGE_KEY, JSON.stringify(session));
 	}
 
-	end() {
+	endSession() {
 		this.session = undefined;
 		localStorage.removeItem(STORAGE_KEY);
 	}

@@ -52,14 +52,14 @@ function parseOrUndefined(text: string): unknown {
 /** Clients disagree on a few members, so a hub takes an id over any of these. */
 function listHashedForms(asset: AssetMembers): [HashedForm, AssetMembers][] {
 	const nameless = withoutMember(asset, 'model_name');
-	const found: [HashedForm, AssetMembers | undefined][] = [
+	const forms: [HashedForm, AssetMembers | undefined][] = [
 		['whole', asset],
 		['region', withRegion(asset)],
 		['model_name', nameless],
 		['outcome', withPlainOutcome(asset)],
 		['model_name_and_outcome', withPlainOutcome(nameless)]
 	];
-	return found.filter((form): form is [HashedForm, AssetMembers] => form[1] !== undefined);
+	return forms.filter((form): form is [HashedForm, AssetMembers] => form[1] !== undefined);
 }
 
 function withoutMember(asset: AssetMembers, name: string): AssetMembers {
@@ -76,19 +76,19 @@ function withPlainOutcome(asset: AssetMembers): AssetMembers | undefined {
 
 /** `"region": null` in every fingerprint of an engine that hashed it and never wrote it. */
 function withRegion(asset: AssetMembers): AssetMembers | undefined {
-	let found = false;
+	let hasRestored = false;
 	const restored = (value: unknown): unknown => {
 		if (Array.isArray(value)) return value.map(restored);
 		if (!isObject(value)) return value;
 		const members = Object.entries(value).map(([key, inner]): [string, unknown] => {
 			if (key !== 'env_fingerprint' || !isLegacyFingerprint(inner)) return [key, restored(inner)];
-			found = true;
+			hasRestored = true;
 			return [key, restored({ ...inner, region: null })];
 		});
 		return Object.fromEntries(members);
 	};
 	const whole = restored(asset) as AssetMembers;
-	return found ? whole : undefined;
+	return hasRestored ? whole : undefined;
 }
 
 function isLegacyFingerprint(print: unknown): print is AssetMembers {

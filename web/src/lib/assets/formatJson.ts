@@ -4,12 +4,12 @@ export function formatJson(json: string): string {
 	let text = '';
 	let depth = 0;
 	const line = () => `\n${'  '.repeat(depth)}`;
-	tokens.forEach((token, place) => {
-		const isEmpty = /[{[]/.test(token) && /[}\]]/.test(tokens[place + 1] ?? '');
-		const wasEmpty = /[}\]]/.test(token) && token.length === 1 && /^[{[]$/.test(tokens[place - 1] ?? '');
+	tokens.forEach((token, index) => {
+		const isEmpty = /[{[]/.test(token) && /[}\]]/.test(tokens[index + 1] ?? '');
+		const wasEmpty = /[}\]]/.test(token) && token.length === 1 && /^[{[]$/.test(tokens[index - 1] ?? '');
 		if (token === '{' || token === '[') {
 			depth += 1;
-			text += isEmpty && tokens[place + 1]!.length === 1 ? token : token + line();
+			text += isEmpty && tokens[index + 1]!.length === 1 ? token : token + line();
 		} else if (token === '}' || token === ']') {
 			depth -= 1;
 			text += wasEmpty ? token : line() + token;

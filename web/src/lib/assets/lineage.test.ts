@@ -24,11 +24,11 @@ test('each thing is told with its ties, the one in question first', () => {
 		],
 		truncated: true
 	});
-	const told = rows.map(({ node, ties }) => [
+	const texts = rows.map(({ node, ties }) => [
 		node.id,
 		ties.map(({ words, other }) => `${words} ${other.id}`)
 	]);
-	expect(told).toEqual([
+	expect(texts).toEqual([
 		['c', ['implements g', 'made by n']],
 		['g', ['implemented by c']],
 		['n', ['made c']]
@@ -49,7 +49,7 @@ test('labels of the focus and its neighbours are drawn, unless they are a crowd'
 	const edges = [{ from: 'c', to: 'g', kind: 'implements' as const }];
 	const lineage = { asset_id: 'c', reuse_count: 0, nodes, edges, truncated: false };
 	expect([...findLabelledNodes(lineage)]).toEqual(['c', 'g']);
-	const crowd = Array.from({ length: 11 }, (_, place) => ({ ...node(`n${place}`, 'node'), x: 0.9 }));
+	const crowd = Array.from({ length: 11 }, (_, index) => ({ ...node(`n${index}`, 'node'), x: 0.9 }));
 	const reused = crowd.map(({ id }) => ({ from: 'c', to: id, kind: 'reused_by' as const }));
 	expect([...findLabelledNodes({ ...lineage, nodes: [...nodes, ...crowd], edges: reused })]).toEqual(['c']);
 });

@@ -74,8 +74,8 @@ export function buildAssetsRequest(query: BrowseQuery): {
 
 /** What stays in the address when other words are searched: also what a search cannot take, for later. */
 export function listOtherFilters(query: BrowseQuery): Record<string, string> {
-	const kept = FILTER_NAMES.filter((name) => name !== 'q' && query[name] !== DEFAULT_QUERY[name]);
-	return Object.fromEntries(kept.map((name) => [name, query[name]]));
+	const changedNames = FILTER_NAMES.filter((name) => name !== 'q' && query[name] !== DEFAULT_QUERY[name]);
+	return Object.fromEntries(changedNames.map((name) => [name, query[name]]));
 }
 
 /** The filters that are on, each with the address without it. The type is not among them: there always is one. */

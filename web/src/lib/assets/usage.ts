@@ -19,7 +19,7 @@ export function buildUsageSeries(days: UsageDay[], now: number) {
 	const used = days.filter((day) => SERIES.some(([, member]) => day[member] > 0));
 	const first = Math.min(today, ...used.map(({ day }) => Date.parse(day) / 1000));
 	const length = Math.max(MIN_DAYS, Math.min(MAX_DAYS, (today - first) / DAY + 1));
-	const times = Array.from({ length }, (_, place) => today - (length - 1 - place) * DAY);
+	const times = Array.from({ length }, (_, index) => today - (length - 1 - index) * DAY);
 	const rows = times.map((time) => known.get(new Date(time * 1000).toISOString().slice(0, 10)));
 	const series = SERIES.map(([name, member]) => ({
 		name,

@@ -22,10 +22,10 @@ export function isUnfiltered({ intent, status, gene }: CycleFilter): boolean {
 }
 
 /** What can be chosen, most frequent first, with how often it occurs. */
-export function countChoices(events: Cycle[], of: (event: Cycle) => string[]): [string, number][] {
+export function countChoices(events: Cycle[], getValues: (event: Cycle) => string[]): [string, number][] {
 	const counts = new Map<string, number>();
 	for (const event of events) {
-		for (const value of new Set(of(event))) counts.set(value, (counts.get(value) ?? 0) + 1);
+		for (const value of new Set(getValues(event))) counts.set(value, (counts.get(value) ?? 0) + 1);
 	}
 	return [...counts].filter(([value]) => value !== '').sort((a, b) => b[1] - a[1]);
 }

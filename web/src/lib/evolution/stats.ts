@@ -47,14 +47,14 @@ interface TimedCycle {
 }
 
 function computeSeriesByCycle(timed: TimedCycle[]): EvolutionSeries {
-	const part = (place: number, span: number) => timed.slice(Math.max(0, place + 1 - span), place + 1);
+	const part = (index: number, span: number) => timed.slice(Math.max(0, index + 1 - span), index + 1);
 	const isByOrder = areTimesClose(timed.map(({ at }) => at));
 	return {
 		unit: 'cycle',
 		isByOrder,
-		times: timed.map(({ at }, place) => (isByOrder ? place + 1 : at)),
-		lately: timed.map((_, place) => computeRate(part(place, RECENT_CYCLES))),
-		overall: timed.map((_, place) => computeRate(part(place, place + 1))),
+		times: timed.map(({ at }, index) => (isByOrder ? index + 1 : at)),
+		lately: timed.map((_, index) => computeRate(part(index, RECENT_CYCLES))),
+		overall: timed.map((_, index) => computeRate(part(index, index + 1))),
 		files: timed.map(({ event }) => event.files),
 		lines: timed.map(({ event }) => event.lines)
 	};
@@ -62,7 +62,7 @@ function computeSeriesByCycle(timed: TimedCycle[]): EvolutionSeries {
 
 /** Whether moments are so close that a picture over time would not tell most of them apart. */
 function areTimesClose(times: number[]): boolean {
-	const gaps = times.slice(1).map((at, place) => at - times[place]!);
+	const gaps = times.slice(1).map((at, index) => at - times[index]!);
 	const least = Math.max(60, gaps.reduce((sum, gap) => sum + gap, 0) / MAX_POINTS);
 	return gaps.filter((gap) => gap < least).length > gaps.length / 2;
 }
@@ -73,7 +73,7 @@ function computeSeriesBySpan(timed: TimedCycle[]): EvolutionSeries {
 	const spans = (size: number) => Math.floor(last / size) - Math.floor(first / size) + 1;
 	const [unit, size] = UNITS.find(([, size]) => spans(size) <= MAX_POINTS) ?? UNITS[UNITS.length - 1]!;
 	const groups = groupBy(timed, ({ at }) => Math.floor(at / size));
-	const told: EvolutionSeries = {
+	const series: EvolutionSeries = {
 		unit,
 		isByOrder: false,
 		times: [],
@@ -86,21 +86,21 @@ function computeSeriesBySpan(timed: TimedCycle[]): EvolutionSeries {
 	for (const [span, group] of groups) {
 		seen += group.length;
 		successes += group.filter(isSuccess).length;
-		told.times.push(span * size);
-		told.lately.push(computeRate(group));
-		told.overall.push(toPercent(successes, seen));
-		told.files.push(computeMean(group.map(({ event }) => event.files)));
-		told.lines.push(computeMean(group.map(({ event }) => event.lines)));
+		series.times.push(span * size);
+		series.lately.push(computeRate(group));
+		series.overall.push(toPercent(successes, seen));
+		series.files.push(computeMean(group.map(({ event }) => event.files)));
+		series.lines.push(computeMean(group.map(({ event }) => event.lines)));
 	}
-	return told;
+	return series;
 }
 
-function groupBy(timed: TimedCycle[], of: (timed: TimedCycle) => number): Map<number, TimedCycle[]> {
+function groupBy(timed: TimedCycle[], getKey: (timed: TimedCycle) => number): Map<number, TimedCycle[]> {
 	const groups = new Map<number, TimedCycle[]>();
 	for (const one of timed) {
-		const group = groups.get(of(one));
+		const group = groups.get(getKey(one));
 		if (group) group.push(one);
-		else groups.set(of(one), [one]);
+		else groups.set(getKey(one), [one]);
 	}
 	return groups;
 }

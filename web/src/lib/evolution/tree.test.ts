@@ -47,7 +47,7 @@ describe('the tree', () => {
 });
 
 describe('a long line', () => {
-	const all = buildTreeRows(createLine(20, (place) => ({ status: place % 5 === 0 ? 'failed' : 'success' })));
+	const all = buildTreeRows(createLine(20, (index) => ({ status: index % 5 === 0 ? 'failed' : 'success' })));
 
 	test('folds in its middle and says what it hides', () => {
 		const folded = foldRows(all, new Set(), null);
@@ -56,7 +56,7 @@ describe('a long line', () => {
 	});
 
 	test('is whole when it was opened, when its middle is chosen, and when it is short', () => {
-		const name = foldRows(all, new Set(), null)[3]!.place;
+		const name = foldRows(all, new Set(), null)[3]!.position;
 		expect(foldRows(all, new Set([name]), null)).toHaveLength(20);
 		expect(foldRows(all, new Set(), 9)).toHaveLength(20);
 		expect(foldRows(buildTreeRows(createLine(11)), new Set(), null)).toHaveLength(11);

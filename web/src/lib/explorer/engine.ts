@@ -94,63 +94,63 @@ class PageEngine implements Engine {
 	}
 
 	async load(id: string, onProgress?: (progress: Progress) => void) {
-		const chain = this.chain(id);
-		await this.loaded(this.now(), chain, throttleSteps(id, onProgress));
+		const chain = this.requireChain(id);
+		await this.loadChain(this.requireOpened(), chain, throttleSteps(id, onProgress));
 		if (chain.isMissing)
 			throw new EngineError('chain_missing', 'The index lists this chain, and it is not there.');
 		if (chain.stopped !== null && chain.entries.length === 0)
 			throw new EngineError('chain_unreadable', chain.stopped);
-		return chain.figures();
+		return chain.computeStats();
 	}
 
 	async find(query: RecordQuery): Promise<SearchResult> {
 		if (query.chain !== null) {
-			const chain = this.chain(query.chain);
-			await this.loaded(this.now(), chain, () => undefined);
+			const chain = this.requireChain(query.chain);
+			await this.loadChain(this.requireOpened(), chain, () => undefined);
 			return searchRecords(positionRecords(chain), query);
 		}
-		const { records, leftOut } = await this.everything(this.now());
+		const { records, leftOut } = await this.loadAllRecords(this.requireOpened());
 		return { ...searchRecords(records, query), leftOut };
 	}
 
-	async detail(id: string, place: number): Promise<RecordView> {
-		const chain = this.chain(id);
-		const now = this.now();
-		await this.loaded(now, chain, () => undefined);
-		const entry = chain.entries[place];
-		if (!entry) throw new Error(`The chain has no record ${place}.`);
+	async detail(id: string, position: number): Promise<RecordView> {
+		const chain = this.requireChain(id);
+		const opened = this.requireOpened();
+		await this.loadChain(opened, chain, () => undefined);
+		const entry = chain.entries[position];
+		if (!entry) throw new Error(`The chain has no record ${position}.`);
 		const { canonical, seal } = entry.stored;
-		entry.signed ??= checkSignature(seal, now.keys, await now.pq);
-		chain.checkContent(place);
+		entry.signed ??= checkSignature(seal, opened.keys, await opened.pq);
+		chain.checkContent(position);
 		return {
-			...toTimelineRow(id, place, entry),
+			...toTimelineRow(id, position, entry),
 			canonical,
 			sections: parseSections(canonical),
 			isTooDeep: isTooDeep(canonical),
 			previousHash: skim(canonical)?.previousHash ?? null,
 			computedHash: sha3(canonical),
 			seal: { ...seal, signedAt: seal.signedAt ?? '' },
-			problems: listRecordProblems(chain, place)
+			problems: listRecordProblems(chain, position)
 		};
 	}
 
 	async verify(id: string, onProgress?: (progress: Progress) => void) {
-		const chain = this.chain(id);
-		const now = this.now();
-		return chain.verify((tell) => this.verified(now, chain, tell), throttleSteps(id, onProgress));
+		const chain = this.requireChain(id);
+		const opened = this.requireOpened();
+		return chain.verify((onStep) => this.verifyChain(opened, chain, onStep), throttleSteps(id, onProgress));
 	}
 
 	async meta() {
-		const now = this.now();
-		const { meta, chains } = now;
+		const opened = this.requireOpened();
+		const { meta, chains } = opened;
 		if (!meta) return null;
 		const verdict = await meta.verify(
-			(tell) => this.verified(now, meta, tell),
+			(onStep) => this.verifyChain(opened, meta, onStep),
 			() => undefined
 		);
-		const slices = this.slices(now);
+		const slices = this.slices(opened);
 		for (const chain of chains.values()) {
-			await this.loaded(now, chain, () => undefined).catch((problem: unknown) => {
+			await this.loadChain(opened, chain, () => undefined).catch((problem: unknown) => {
 				chain.stopped = problem instanceof Error ? problem.message : String(problem);
 			});
 			if (chain.entries.some(({ content }) => content === undefined)) {
@@ -161,13 +161,13 @@ class PageEngine implements Engine {
 	}
 
 	async tamper(id: string): Promise<number> {
-		const chain = this.chain(id);
-		await this.loaded(this.now(), chain, () => undefined);
+		const chain = this.requireChain(id);
+		await this.loadChain(this.requireOpened(), chain, () => undefined);
 		return chain.tamper();
 	}
 
 	async restore(id: string): Promise<void> {
-		this.chain(id).restore();
+		this.requireChain(id).restore();
 	}
 
 	close(): void {
@@ -176,27 +176,31 @@ class PageEngine implements Engine {
 		this.all = null;
 	}
 
-	private async verified(now: OpenBundleState, chain: LoadedChain, tell: OnStep) {
-		await this.loaded(now, chain, tell);
-		await chain.checkContents(this.slices(now), (done, of) => tell('hashes', done, of));
-		const pq = await now.pq;
-		await chain.checkSignatures(now.keys, pq, this.slices(now), (done, of) => tell('signatures', done, of));
+	private async verifyChain(opened: OpenBundleState, chain: LoadedChain, onStep: OnStep) {
+		await this.loadChain(opened, chain, onStep);
+		await chain.checkContents(this.slices(opened), (done, total) => onStep('hashes', done, total));
+		const pq = await opened.pq;
+		await chain.checkSignatures(opened.keys, pq, this.slices(opened), (done, total) =>
+			onStep('signatures', done, total)
+		);
 		return chain.verdict();
 	}
 
-	private async loaded(now: OpenBundleState, chain: LoadedChain, tell: OnStep): Promise<void> {
+	private async loadChain(opened: OpenBundleState, chain: LoadedChain, onStep: OnStep): Promise<void> {
 		if (!chain.isLoaded) this.all = null;
-		await chain.load(now.files, this.slices(now), (done, of) => tell('reading', done, of));
+		await chain.load(opened.files, this.slices(opened), (done, total) => onStep('reading', done, total));
 	}
 
 	/** The records of all chains by their moment, as many as fit. */
-	private async everything(now: OpenBundleState): Promise<{ records: PositionedEntry[]; leftOut: number }> {
-		const chains = [...now.chains.values()];
+	private async loadAllRecords(
+		opened: OpenBundleState
+	): Promise<{ records: PositionedEntry[]; leftOut: number }> {
+		const chains = [...opened.chains.values()];
 		const taken: LoadedChain[] = [];
 		let records = 0;
 		for (const chain of chains) {
 			if (records + (chain.claim?.length ?? 0) > MAX_RECORDS) continue;
-			await this.loaded(now, chain, () => undefined).catch(() => undefined);
+			await this.loadChain(opened, chain, () => undefined).catch(() => undefined);
 			if (chain.entries.length === 0) continue;
 			records += chain.entries.length;
 			taken.push(chain);
@@ -205,20 +209,20 @@ class PageEngine implements Engine {
 		return { records: this.all, leftOut: chains.length - taken.length };
 	}
 
-	private chain(id: string): LoadedChain {
-		const { chains, meta } = this.now();
-		const found = chains.get(id) ?? (id === META ? meta : null);
-		if (!found) throw new EngineError('chain_missing', 'There is no such chain here.');
-		return found;
+	private requireChain(id: string): LoadedChain {
+		const { chains, meta } = this.requireOpened();
+		const match = chains.get(id) ?? (id === META ? meta : null);
+		if (!match) throw new EngineError('chain_missing', 'There is no such chain here.');
+		return match;
 	}
 
-	private now(): OpenBundleState {
+	private requireOpened(): OpenBundleState {
 		if (!this.opened) throw new EngineError('closed', 'Nothing is open.');
 		return this.opened;
 	}
 
-	private slices(now: OpenBundleState): Slices {
-		return new Slices(this.slice, now.stop.signal);
+	private slices(opened: OpenBundleState): Slices {
+		return new Slices(this.slice, opened.stop.signal);
 	}
 }
 
@@ -235,12 +239,12 @@ async function readBundle(files: BundleFiles): Promise<Index> {
 }
 
 function listBundleFaults({ contradictions, ambiguous, refused }: Index): BundleFault[] {
-	const of = (code: BundleFault['code'], messages: string[]) =>
+	const toFaults = (code: BundleFault['code'], messages: string[]) =>
 		messages.map((message) => ({ code, message }));
 	return [
-		...of('contradiction', contradictions),
-		...of('ambiguous_chain', ambiguous),
-		...of('key_refused', refused)
+		...toFaults('contradiction', contradictions),
+		...toFaults('ambiguous_chain', ambiguous),
+		...toFaults('key_refused', refused)
 	];
 }
 
@@ -282,26 +286,28 @@ const positionCache = new WeakMap<object, PositionedEntry[]>();
 
 /** The records of a chain with their places; made once, for every letter that is typed asks for them. */
 function positionRecords({ id, entries }: LoadedChain): PositionedEntry[] {
-	const made = positionCache.get(entries) ?? entries.map((entry, place) => ({ chain: id, place, entry }));
+	const made =
+		positionCache.get(entries) ?? entries.map((entry, position) => ({ chain: id, position, entry }));
 	positionCache.set(entries, made);
 	return made;
 }
 
 function throttleSteps(chain: string, onProgress?: (progress: Progress) => void): OnStep {
 	if (!onProgress) return () => undefined;
-	const tell = throttle(onProgress);
-	return (step, done, of) => tell({ chain, step, done, of });
+	const onStep = throttle(onProgress);
+	return (step, done, total) => onStep({ chain, step, done, total });
 }
 
 /** What is wrong with one record, whatever stands before it. */
-function listRecordProblems(chain: LoadedChain, place: number): RecordProblem[] {
-	const entry = chain.entries[place];
+function listRecordProblems(chain: LoadedChain, position: number): RecordProblem[] {
+	const entry = chain.entries[position];
 	if (!entry) return [];
 	const faults: RecordProblem[] = [];
-	const add = (code: string, what: string) => faults.push({ code, message: `${what} at ${place}`, place });
+	const add = (code: string, what: string) =>
+		faults.push({ code, message: `${what} at ${position}`, position });
 	if (entry.content) add(entry.content.code, entry.content.what);
-	else if (!entry.isInPlace) add((entry.sequence ?? 0) > place ? 'missing' : 'link', 'sequence gap');
-	else if (!entry.isLinked) add('link', place === 0 ? 'genesis has previous_hash' : 'link broken');
+	else if (!entry.isInPlace) add((entry.sequence ?? 0) > position ? 'missing' : 'link', 'sequence gap');
+	else if (!entry.isLinked) add('link', position === 0 ? 'genesis has previous_hash' : 'link broken');
 	if (entry.signed && isFault(entry.signed)) add(entry.signed.code, entry.signed.what);
 	return faults;
 }

@@ -16,7 +16,7 @@ export class EngineError extends Error {
 	}
 
 	/** What was thrown, in a form that passes from a worker to its page. */
-	static plain(thrown: unknown): { code: EngineErrorCode; message: string } {
+	static toPlain(thrown: unknown): { code: EngineErrorCode; message: string } {
 		if (thrown instanceof EngineError) return { code: thrown.code, message: thrown.message };
 		return { code: 'chain_unreadable', message: thrown instanceof Error ? thrown.message : String(thrown) };
 	}

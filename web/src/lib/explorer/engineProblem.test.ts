@@ -11,6 +11,6 @@ test('every trouble says what to do, by its code', () => {
 	});
 	expect(toEngineProblem(new EngineError('no_bundle', 'None.')).fix).toContain('trail export');
 	expect(toEngineProblem('odd')).toMatchObject({ code: 'chain_unreadable', message: 'odd' });
-	const told = new Problem('a', 'b', 'c', 1);
-	expect(toEngineProblem(told)).toBe(told);
+	const problem = new Problem('a', 'b', 'c', 1);
+	expect(toEngineProblem(problem)).toBe(problem);
 });

@@ -14,6 +14,6 @@ const FIXES: Record<EngineErrorCode, string> = {
 /** What the engine could not do, with what to do about it. */
 export function toEngineProblem(thrown: unknown): Problem {
 	if (thrown instanceof Problem) return thrown;
-	const { code, message } = EngineError.plain(thrown);
+	const { code, message } = EngineError.toPlain(thrown);
 	return new Problem(code, message, FIXES[code], 0);
 }

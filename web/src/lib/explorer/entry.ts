@@ -37,7 +37,7 @@ export class EntryBuilder {
 	private readonly interned = new Map<string, string>();
 	private time = 0;
 
-	entry(stored: Stored): ChainEntry {
+	build(stored: Stored): ChainEntry {
 		const content = parseOrNull(stored.canonical);
 		const tools = toList(getMember(content, 'execution', 'tool_calls')).map((call) =>
 			toText(getMember(call, 'tool'))
@@ -83,11 +83,24 @@ export class EntryBuilder {
 	}
 }
 
-export function toTimelineRow(chain: string, place: number, entry: ChainEntry): TimelineRow {
+export function toTimelineRow(chain: string, position: number, entry: ChainEntry): TimelineRow {
 	const { sequence, type, tool, summary, request, at, hasReasoned, isAutonomous } = entry;
 	const { hash } = entry.stored.seal;
 	const marks = toMarks(entry);
-	return { chain, place, sequence, type, tool, summary, request, at, hasReasoned, isAutonomous, hash, marks };
+	return {
+		chain,
+		position,
+		sequence,
+		type,
+		tool,
+		summary,
+		request,
+		at,
+		hasReasoned,
+		isAutonomous,
+		hash,
+		marks
+	};
 }
 
 function toMarks(entry: ChainEntry): RecordMarks {

@@ -21,7 +21,7 @@ test('a verdict says how many and where', () => {
 		...verdict,
 		isIntact: false,
 		brokenAt: 0,
-		faults: [{ code: 'hash', message: 'm', place: 0 }]
+		faults: [{ code: 'hash', message: 'm', position: 0 }]
 	};
 	expect(describeVerdict(broken)).toMatchObject({ tone: 'bad', name: 'broken at #0', explained: 'm' });
 	expect(describeVerdict({ ...broken, brokenAt: 1200 }).name).toBe('not what was announced');
@@ -43,13 +43,13 @@ test('what was not checked is said, and is no green', () => {
 		name: '1,200 verified in part',
 		explained: notes[0]
 	});
-	const faults = [{ code: 'link', message: 'sequence gap at 1', place: 1 }];
+	const faults = [{ code: 'link', message: 'sequence gap at 1', position: 1 }];
 	const broken = { ...verdict, isIntact: false, brokenAt: 1, faults, notes: ['Record 1 is elsewhere.'] };
 	expect(describeVerdict(broken).explained).toBe('sequence gap at 1. Record 1 is elsewhere.');
 });
 
 test('a stranger is not taken for a forger', () => {
-	const faults = [{ code: 'unknown_signer', message: 'unknown signer at 3', place: 3 }];
+	const faults = [{ code: 'unknown_signer', message: 'unknown signer at 3', position: 3 }];
 	expect(describeVerdict({ ...verdict, isIntact: false, brokenAt: 3, faults })).toMatchObject({
 		tone: 'warn',
 		name: 'unknown signer at #3'
@@ -60,10 +60,10 @@ test('a stranger is not taken for a forger', () => {
 });
 
 test('progress counts where there is something to count', () => {
-	expect(describeProgress({ chain: 'a', step: 'hashes', done: 1000, of: 2000 })).toBe(
+	expect(describeProgress({ chain: 'a', step: 'hashes', done: 1000, total: 2000 })).toBe(
 		'Hashes 1,000 of 2,000'
 	);
-	expect(describeProgress({ chain: 'a', step: 'reading', done: 0, of: 0 })).toBe('Reading…');
+	expect(describeProgress({ chain: 'a', step: 'reading', done: 0, total: 0 })).toBe('Reading…');
 });
 
 test('marks are told in words', () => {

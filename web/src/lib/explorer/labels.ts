@@ -61,8 +61,8 @@ export const META_STATE_LABELS: Record<MetaState, StatusLabel> = {
 
 /** The record that is broken. Null where it is the whole chain that is not as its index says. */
 export function findBrokenPosition(verdict: Verdict | null | undefined): number | null {
-	const place = verdict?.brokenAt ?? null;
-	return place !== null && place < verdict!.length ? place : null;
+	const position = verdict?.brokenAt ?? null;
+	return position !== null && position < verdict!.length ? position : null;
 }
 
 /** A verdict in a few words. */
@@ -94,17 +94,17 @@ export function describeVerdict(verdict: Verdict | undefined): StatusLabel {
 
 function describeBroken(verdict: Verdict): StatusLabel {
 	const fault = verdict.faults[0];
-	const place = findBrokenPosition(verdict);
+	const position = findBrokenPosition(verdict);
 	const explained = [fault?.message ?? 'a check failed', ...verdict.notes].join('. ');
-	if (place === null) return { tone: 'bad', sign: '✗', name: 'not what was announced', explained };
+	if (position === null) return { tone: 'bad', sign: '✗', name: 'not what was announced', explained };
 	return fault?.code === 'unknown_signer'
 		? {
 				tone: 'warn',
 				sign: '?',
-				name: `unknown signer at #${place}`,
+				name: `unknown signer at #${position}`,
 				explained: 'pin its key to check the signatures'
 			}
-		: { tone: 'bad', sign: '✗', name: `broken at #${place}`, explained };
+		: { tone: 'bad', sign: '✗', name: `broken at #${position}`, explained };
 }
 
 const STEPS: Record<Progress['step'], string> = {
@@ -113,14 +113,14 @@ const STEPS: Record<Progress['step'], string> = {
 	signatures: 'Signatures'
 };
 
-export function describeProgress({ step, done, of }: Progress): string {
-	return of > 0 ? `${STEPS[step]} ${formatCount(done)} of ${formatCount(of)}` : `${STEPS[step]}…`;
+export function describeProgress({ step, done, total }: Progress): string {
+	return total > 0 ? `${STEPS[step]} ${formatCount(done)} of ${formatCount(total)}` : `${STEPS[step]}…`;
 }
 
 export interface MarkLabel {
 	tone: 'good' | 'bad' | 'warn' | 'plain';
 	sign: string;
-	said: string;
+	text: string;
 }
 
 /** The three checks of a record, in the order in which they are made. */
@@ -130,22 +130,23 @@ export function describeMarks(marks: RecordMarks): MarkLabel[] {
 		createMark(marks.hash, 'hash matches', 'hash does not match', 'hash not checked'),
 		createMark(marks.link, 'link holds', 'link broken', 'link not checked'),
 		isStranger
-			? { tone: 'warn', sign: '?', said: 'signer unknown' }
+			? { tone: 'warn', sign: '?', text: 'signer unknown' }
 			: createMark(marks.signature, 'signature valid', 'signature invalid', 'signature not checked')
 	];
 }
 
 function createMark(isRight: boolean | null, right: string, wrong: string, open: string): MarkLabel {
-	if (isRight === null) return { tone: 'plain', sign: '·', said: open };
-	return isRight ? { tone: 'good', sign: '✓', said: right } : { tone: 'bad', sign: '✗', said: wrong };
+	if (isRight === null) return { tone: 'plain', sign: '·', text: open };
+	return isRight ? { tone: 'good', sign: '✓', text: right } : { tone: 'bad', sign: '✗', text: wrong };
 }
 
 export function summarizeMarks(marks: RecordMarks): string {
-	const said = describeMarks(marks);
-	const of = (tone: MarkLabel['tone']) => said.filter((one) => one.tone === tone).map((one) => one.said);
-	const odd = [...of('bad'), ...of('warn')];
+	const label = describeMarks(marks);
+	const textsOfTone = (tone: MarkLabel['tone']) =>
+		label.filter((one) => one.tone === tone).map((one) => one.text);
+	const odd = [...textsOfTone('bad'), ...textsOfTone('warn')];
 	if (odd.length > 0) return odd.join(', ');
-	return of('plain').join(', ') || 'verified';
+	return textsOfTone('plain').join(', ') || 'verified';
 }
 
 export function describeChecks(marks: RecordMarks): StatusLabel {
@@ -163,8 +164,8 @@ export function hasBrokenMark(marks: RecordMarks): boolean {
 export function describeChain(verdict: Verdict | undefined, isUnreadable: boolean): StatusLabel {
 	if (isUnreadable)
 		return { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' };
-	const said = describeVerdict(verdict);
-	return verdict?.isIntact && said.tone === 'good' ? { ...said, name: 'intact' } : said;
+	const label = describeVerdict(verdict);
+	return verdict?.isIntact && label.tone === 'good' ? { ...label, name: 'intact' } : label;
 }
 
 /** The dot of the meta-chain: whether it holds, and whether every conversation is as it says. */

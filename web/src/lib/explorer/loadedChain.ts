@@ -11,7 +11,7 @@ import { EntryBuilder, type ChainEntry } from './entry';
 import type { BundleFiles } from './files';
 import type { Slices } from './slices';
 
-type OnCount = (done: number, of: number) => void;
+type OnCount = (done: number, total: number) => void;
 
 /** How much of a file is looked at before others get their turn. */
 const PIECE_SIZE = 1 << 18;
@@ -23,9 +23,9 @@ export class LoadedChain {
 	stopped: string | null = null;
 	isMissing = false;
 	/** The place that was tampered with, and the text that stood there. */
-	tampered: { place: number; canonical: string } | null = null;
+	tampered: { position: number; canonical: string } | null = null;
 	private loading: Promise<void> | null = null;
-	private verifying: { result: Promise<Verdict>; tell: Set<OnStep> } | null = null;
+	private verifying: { result: Promise<Verdict>; listeners: Set<OnStep> } | null = null;
 
 	constructor(
 		readonly id: string,
@@ -35,8 +35,8 @@ export class LoadedChain {
 	) {}
 
 	/** Reads the records, once. */
-	load(files: BundleFiles, slices: Slices, tell: OnCount): Promise<void> {
-		this.loading ??= this.read(files, slices, tell).catch((problem: unknown) => {
+	load(files: BundleFiles, slices: Slices, onProgress: OnCount): Promise<void> {
+		this.loading ??= this.read(files, slices, onProgress).catch((problem: unknown) => {
 			this.loading = null;
 			throw problem;
 		});
@@ -47,7 +47,7 @@ export class LoadedChain {
 		return this.loading !== null;
 	}
 
-	private async read(files: BundleFiles, slices: Slices, tell: OnCount): Promise<void> {
+	private async read(files: BundleFiles, slices: Slices, onProgress: OnCount): Promise<void> {
 		if (this.listed && !this.listed.isPlain) {
 			this.stopped = "The chain's id is no file name.";
 			return;
@@ -56,16 +56,16 @@ export class LoadedChain {
 		this.isMissing = stream === null;
 		if (!stream) return;
 		const reader = new RecordReader();
-		const made = new EntryBuilder();
+		const builder = new EntryBuilder();
 		const entries: ChainEntry[] = [];
 		this.stopped = null;
-		const take = async (): Promise<boolean> => {
+		const readEntries = async (): Promise<boolean> => {
 			for (;;) {
 				const stored = reader.next();
 				if (!stored) return stored === null;
-				entries.push(made.entry(stored));
+				entries.push(builder.build(stored));
 				if (slices.isUsedUp()) {
-					tell(entries.length, this.claim?.length ?? entries.length);
+					onProgress(entries.length, this.claim?.length ?? entries.length);
 					await slices.pause();
 				}
 			}
@@ -74,11 +74,11 @@ export class LoadedChain {
 			for await (const piece of readPieces(stream)) {
 				for (let at = 0; at < piece.length; at += PIECE_SIZE) {
 					reader.feed(piece.subarray(at, at + PIECE_SIZE));
-					await take();
+					await readEntries();
 				}
 			}
 			reader.finish();
-			await take();
+			await readEntries();
 		} catch (problem) {
 			if (!(problem instanceof Unreadable)) throw problem;
 			this.stopped = problem.message;
@@ -87,45 +87,50 @@ export class LoadedChain {
 	}
 
 	/** Checks texts, hashes and links, all anew. */
-	async checkContents(slices: Slices, tell: OnCount): Promise<void> {
-		for (let place = 0; place < this.entries.length; place++) {
-			this.checkContent(place);
+	async checkContents(slices: Slices, onProgress: OnCount): Promise<void> {
+		for (let position = 0; position < this.entries.length; position++) {
+			this.checkContent(position);
 			if (slices.isUsedUp()) {
-				tell(place + 1, this.entries.length);
+				onProgress(position + 1, this.entries.length);
 				await slices.pause();
 			}
 		}
 	}
 
-	checkContent(place: number): void {
-		const entry = this.entries[place];
+	checkContent(position: number): void {
+		const entry = this.entries[position];
 		if (!entry) return;
-		const found = checkContent(entry.stored);
-		entry.content = isFault(found) ? found : null;
+		const result = checkContent(entry.stored);
+		entry.content = isFault(result) ? result : null;
 		// A text that is not the sealed one proves nothing, but where it says it belongs is worth showing.
-		const head = isFault(found) ? skim(entry.stored.canonical) : found;
-		const before = this.entries[place - 1]?.stored.seal.hash ?? null;
-		entry.isInPlace = head?.sequence === place;
+		const head = isFault(result) ? skim(entry.stored.canonical) : result;
+		const before = this.entries[position - 1]?.stored.seal.hash ?? null;
+		entry.isInPlace = head?.sequence === position;
 		entry.isLinked = head !== null && head.previousHash === before;
 		if (head) entry.sequence = head.sequence;
 	}
 
 	/** Checks the signatures that were not checked yet. A signature covers a hash, so what it says never changes. */
-	async checkSignatures(keys: KeySet, pq: PqCheck | null, slices: Slices, tell: OnCount): Promise<void> {
-		for (const [place, entry] of this.entries.entries()) {
+	async checkSignatures(
+		keys: KeySet,
+		pq: PqCheck | null,
+		slices: Slices,
+		onProgress: OnCount
+	): Promise<void> {
+		for (const [position, entry] of this.entries.entries()) {
 			entry.signed ??= checkSignature(entry.stored.seal, keys, pq);
 			if (slices.isUsedUp()) {
-				tell(place + 1, this.entries.length);
+				onProgress(position + 1, this.entries.length);
 				await slices.pause();
 			}
 		}
 	}
 
 	/** The verdict on what is known now. A record that changed since it was checked is checked again. */
-	judge(withSignatures = true): ChainVerdict {
+	evaluate(withSignatures = true): ChainVerdict {
 		const chain = new Chain();
-		for (const [place, entry] of this.entries.entries()) {
-			if (entry.content === undefined) this.checkContent(place);
+		for (const [position, entry] of this.entries.entries()) {
+			if (entry.content === undefined) this.checkContent(position);
 			const { seal } = entry.stored;
 			chain.push({
 				content: entry.content ?? null,
@@ -141,35 +146,35 @@ export class LoadedChain {
 
 	/** What the page says of the chain: the verdict on its records, and on what was announced of them. */
 	verdict(): Verdict {
-		const found = this.judge();
-		const faults = this.faults(found);
+		const result = this.evaluate();
+		const faults = this.faults(result);
 		const signers: Record<Trust, number> = { pinned: 0, own: 0, bundled: 0, unknown: 0 };
-		for (const { origin, count } of found.signers.values()) signers[origin ?? 'unknown'] += count;
+		for (const { origin, count } of result.signers.values()) signers[origin ?? 'unknown'] += count;
 		return {
 			chain: this.id,
 			isIntact: faults.length === 0,
-			checked: found.verified,
-			length: found.total,
+			checked: result.verified,
+			length: result.total,
 			signaturesChecked: this.entries.filter(({ signed }) => signed !== null).length,
-			brokenAt: faults[0]?.place ?? null,
+			brokenAt: faults[0]?.position ?? null,
 			faults,
 			signers,
-			notes: found.notes
+			notes: result.notes
 		};
 	}
 
-	private faults(found: ChainVerdict): RecordProblem[] {
+	private faults(result: ChainVerdict): RecordProblem[] {
 		if (this.isMissing) {
-			return [{ code: 'missing', message: 'the index lists this chain, and it is not there', place: 0 }];
+			return [{ code: 'missing', message: 'the index lists this chain, and it is not there', position: 0 }];
 		}
-		if (found.failure) {
-			const { code, message } = found.failure;
-			return [{ code, message, place: found.brokenAt ?? 0 }];
+		if (result.failure) {
+			const { code, message } = result.failure;
+			return [{ code, message, position: result.brokenAt ?? 0 }];
 		}
 		if (this.stopped !== null)
-			return [{ code: 'chain_unreadable', message: this.stopped, place: found.total }];
-		const said = this.claim && contradiction(this.claim, this.facts());
-		return said ? [{ code: 'contradiction', message: said, place: found.total }] : [];
+			return [{ code: 'chain_unreadable', message: this.stopped, position: result.total }];
+		const mismatch = this.claim && contradiction(this.claim, this.facts());
+		return mismatch ? [{ code: 'contradiction', message: mismatch, position: result.total }] : [];
 	}
 
 	private facts(): Facts {
@@ -179,19 +184,19 @@ export class LoadedChain {
 	}
 
 	/** Verifies; whoever asks while it is under way waits for the same verdict. */
-	verify(work: (tell: OnStep) => Promise<Verdict>, tell: OnStep): Promise<Verdict> {
+	verify(work: (onProgress: OnStep) => Promise<Verdict>, onProgress: OnStep): Promise<Verdict> {
 		if (!this.verifying) {
 			const all = new Set<OnStep>();
 			const result = work((...step) => all.forEach((each) => each(...step))).finally(
 				() => (this.verifying = null)
 			);
-			this.verifying = { result, tell: all };
+			this.verifying = { result, listeners: all };
 		}
-		this.verifying.tell.add(tell);
+		this.verifying.listeners.add(onProgress);
 		return this.verifying.result;
 	}
 
-	figures(): ChainStats {
+	computeStats(): ChainStats {
 		const types = new Map<string, number>();
 		const tools = new Set<string>();
 		const sum = { reasoned: 0, inputTokens: 0, outputTokens: 0 };
@@ -208,29 +213,29 @@ export class LoadedChain {
 	/** Puts a space behind the text of the record in the middle. */
 	tamper(): number {
 		this.restore();
-		const place = Math.floor(this.entries.length / 2);
-		const entry = this.entries[place];
+		const position = Math.floor(this.entries.length / 2);
+		const entry = this.entries[position];
 		if (!entry) throw new Error('The chain has no record to tamper with.');
 		const { canonical } = entry.stored;
-		this.tampered = { place, canonical };
-		this.replace(place, `${canonical} `);
-		return place;
+		this.tampered = { position, canonical };
+		this.replace(position, `${canonical} `);
+		return position;
 	}
 
 	restore(): void {
-		if (this.tampered) this.replace(this.tampered.place, this.tampered.canonical);
+		if (this.tampered) this.replace(this.tampered.position, this.tampered.canonical);
 		this.tampered = null;
 	}
 
-	private replace(place: number, canonical: string): void {
-		const entry = this.entries[place];
+	private replace(position: number, canonical: string): void {
+		const entry = this.entries[position];
 		if (!entry) return;
 		entry.stored.canonical = canonical;
 		entry.content = undefined;
 	}
 }
 
-export type OnStep = (step: 'reading' | 'hashes' | 'signatures', done: number, of: number) => void;
+export type OnStep = (step: 'reading' | 'hashes' | 'signatures', done: number, total: number) => void;
 
 /** Not every browser lets a stream be walked through. */
 async function* readPieces(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -50,9 +50,9 @@ function toMetaRow(entry: MetaEntry, chain: LoadedChain | null): MetaRow {
 function toPresent(chain: LoadedChain): Present {
 	return {
 		length: chain.entries.length,
-		hashAt: (place) => chain.entries[place]?.stored.seal.hash ?? null,
+		hashAt: (position) => chain.entries[position]?.stored.seal.hash ?? null,
 		// Who signed is said of the chain itself; here it is about what was recorded of it.
-		broken: chain.judge(false).failure?.message ?? chain.stopped
+		broken: chain.evaluate(false).failure?.message ?? chain.stopped
 	};
 }
 

@@ -36,8 +36,10 @@ function isNamed(name: string, named: Set<string>): boolean {
 
 export function loadPins(): string[] {
 	try {
-		const said: unknown = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]');
-		return Array.isArray(said) ? said.filter((one) => typeof one === 'string' && parseKey(one) === one) : [];
+		const stored: unknown = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '[]');
+		return Array.isArray(stored)
+			? stored.filter((one) => typeof one === 'string' && parseKey(one) === one)
+			: [];
 	} catch {
 		return [];
 	}

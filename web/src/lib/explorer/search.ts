@@ -4,7 +4,7 @@ import { toTimelineRow, type ChainEntry } from './entry';
 /** A record and where it stands. */
 export interface PositionedEntry {
 	chain: string;
-	place: number;
+	position: number;
 	entry: ChainEntry;
 }
 
@@ -13,26 +13,28 @@ export function searchRecords(
 	records: readonly PositionedEntry[],
 	query: Omit<RecordQuery, 'chain'>
 ): SearchResult {
-	const matches = createMatcher(query.text);
+	const isMatch = createMatcher(query.text);
 	const types = new Map<string, number>();
-	const found: PositionedEntry[] = [];
+	const result: PositionedEntry[] = [];
 	for (const placed of records) {
-		if (!matches(placed.entry)) continue;
+		if (!isMatch(placed.entry)) continue;
 		const { type } = placed.entry;
 		types.set(type, (types.get(type) ?? 0) + 1);
-		if (query.type === null || query.type === type) found.push(placed);
+		if (query.type === null || query.type === type) result.push(placed);
 	}
-	const rows = sliceWindow(found, query).map(({ chain, place, entry }) => toTimelineRow(chain, place, entry));
-	return { total: found.length, rows, types: Object.fromEntries(types) };
+	const rows = sliceWindow(result, query).map(({ chain, position, entry }) =>
+		toTimelineRow(chain, position, entry)
+	);
+	return { total: result.length, rows, types: Object.fromEntries(types) };
 }
 
 function sliceWindow(
-	found: PositionedEntry[],
+	result: PositionedEntry[],
 	{ order, offset, limit }: Omit<RecordQuery, 'chain'>
 ): PositionedEntry[] {
-	if (order === 'oldest') return found.slice(offset, offset + limit);
-	const end = Math.max(0, found.length - offset);
-	return found.slice(Math.max(0, end - limit), end).reverse();
+	if (order === 'oldest') return result.slice(offset, offset + limit);
+	const end = Math.max(0, result.length - offset);
+	return result.slice(Math.max(0, end - limit), end).reverse();
 }
 
 /** Whether a record has the text in its type, summary, tools, request or hash. */

@@ -56,15 +56,15 @@ describe('a call', () => {
 	});
 
 	test('shows a replacement as a change, unless the answer is the change', () => {
-		const given = { file_path: 'a', old_string: 'x\ny', new_string: 'z' };
-		expect(call({ arguments: given, result: 'done' }).blocks).toContainEqual({
+		const args = { file_path: 'a', old_string: 'x\ny', new_string: 'z' };
+		expect(call({ arguments: args, result: 'done' }).blocks).toContainEqual({
 			kind: 'diff',
 			label: 'Change',
 			text: '-x\n-y\n+z'
 		});
-		expect(
-			call({ arguments: given, result: '@@ -1 +1 @@\n-x\n+z' }).blocks.map(({ label }) => label)
-		).toEqual(['file path', 'Output']);
+		expect(call({ arguments: args, result: '@@ -1 +1 @@\n-x\n+z' }).blocks.map(({ label }) => label)).toEqual(
+			['file path', 'Output']
+		);
 	});
 
 	test('finds the output in an object', () => {

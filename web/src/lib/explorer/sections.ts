@@ -41,14 +41,14 @@ type Values = Record<string, unknown>;
 
 /** The six sections of a record, ready to be shown. Empty values are left out. */
 export function buildSections(record: Values | null): RecordSection[] {
-	const of = (name: string): Values => (isObject(record?.[name]) ? record[name] : {});
+	const getSection = (name: string): Values => (isObject(record?.[name]) ? record[name] : {});
 	const known: Record<RecordSection['name'], Omit<RecordSection, 'name'>> = {
-		trigger: trigger(of('trigger')),
-		context: context(of('context')),
-		reasoning: reasoning(of('reasoning'), of('context')),
-		authority: buildPlainSection(of('authority')),
-		execution: execution(of('execution')),
-		outcome: outcome(of('outcome'), of('execution'))
+		trigger: trigger(getSection('trigger')),
+		context: context(getSection('context')),
+		reasoning: reasoning(getSection('reasoning'), getSection('context')),
+		authority: buildPlainSection(getSection('authority')),
+		execution: execution(getSection('execution')),
+		outcome: outcome(getSection('outcome'), getSection('execution'))
 	};
 	return SECTION_NAMES.map((name) => ({ name, ...known[name] }));
 }
@@ -143,26 +143,28 @@ function execution(values: Values): Omit<RecordSection, 'name'> {
 }
 
 function toToolCall(call: Values): ToolCall {
-	const { tool, arguments: given, result, success, duration_ms: duration, error, ...rest } = call;
-	const asked = buildArgumentBlocks(given);
-	const answered = buildResultBlocks(result, 'Output');
+	const { tool, arguments: args, result, success, duration_ms: duration, error, ...rest } = call;
+	const argumentBlocks = buildArgumentBlocks(args);
+	const resultBlocks = buildResultBlocks(result, 'Output');
 	return {
 		tool: clipText(toText(tool), MAX_NAME_LEN) || 'unnamed tool',
 		success: typeof success === 'boolean' ? success : null,
 		durationMs: toNumber(duration),
 		blocks: [
 			// A patch and what it did are often the same lines: once is enough.
-			...(answered.some(({ kind }) => kind === 'diff') ? asked.filter(({ kind }) => kind !== 'diff') : asked),
-			...answered,
+			...(resultBlocks.some(({ kind }) => kind === 'diff')
+				? argumentBlocks.filter(({ kind }) => kind !== 'diff')
+				: argumentBlocks),
+			...resultBlocks,
 			...buildBlocks('error', error),
 			...buildPlainSection(rest).blocks
 		]
 	};
 }
 
-function buildArgumentBlocks(given: unknown): RecordBlock[] {
-	if (!isObject(given)) return buildBlocks('Arguments', given);
-	const { command, old_string: before, new_string: after, ...rest } = given;
+function buildArgumentBlocks(args: unknown): RecordBlock[] {
+	if (!isObject(args)) return buildBlocks('Arguments', args);
+	const { command, old_string: before, new_string: after, ...rest } = args;
 	const line = formatCommand(command);
 	return [
 		...(line ? [{ kind: 'code', label: 'Command', text: line } as const] : buildBlocks('command', command)),
@@ -197,32 +199,39 @@ function buildResultBlocks(result: unknown, label: string): RecordBlock[] {
 		(key) => typeof result[key] === 'string'
 	);
 	if (text === undefined) return buildBlocks(label, result);
-	const { [text]: said, ...rest } = result;
-	return [...buildPlainSection(rest).blocks, ...(said === '' ? [] : [buildTextBlock(label, said as string)])];
+	const { [text]: output, ...rest } = result;
+	return [
+		...buildPlainSection(rest).blocks,
+		...(output === '' ? [] : [buildTextBlock(label, output as string)])
+	];
 }
 
 function outcome(values: Values, from: Values): Omit<RecordSection, 'name'> {
 	const { summary, status, result, error, side_effects: effects, ...rest } = values;
 	const calls = Array.isArray(from['tool_calls']) ? from['tool_calls'].filter(isObject) : [];
-	const isTold = (value: unknown) =>
+	const isAlreadyShown = (value: unknown) =>
 		calls.some((call) => isSameJson(call['result'], value)) || value === summary;
 	return {
 		blocks: [
 			...buildBlocks('status', status),
 			...buildBlocks('summary', summary, 'prose'),
-			...(isTold(error) ? [] : buildResultBlocks(error, 'Error')),
-			...(isTold(result) ? [] : typeof result === 'string' ? buildBlocks('Answer', result, 'prose') : []),
+			...(isAlreadyShown(error) ? [] : buildResultBlocks(error, 'Error')),
+			...(isAlreadyShown(result)
+				? []
+				: typeof result === 'string'
+					? buildBlocks('Answer', result, 'prose')
+					: []),
 			...buildBlocks('side effects', effects)
 		],
 		calls: [],
 		more: [
-			...(isTold(result) || typeof result === 'string' ? [] : buildBlocks('result', result)),
+			...(isAlreadyShown(result) || typeof result === 'string' ? [] : buildBlocks('result', result)),
 			...buildPlainSection(rest).blocks
 		]
 	};
 }
 
-function buildBlocks(label: string, value: unknown, wish?: 'prose'): RecordBlock[] {
+function buildBlocks(label: string, value: unknown, preferredKind?: 'prose'): RecordBlock[] {
 	if (value === null || value === undefined || value === '') return [];
 	if (Array.isArray(value) && value.length === 0) return [];
 	if (isObject(value) && Object.keys(value).length === 0) return [];
@@ -232,7 +241,7 @@ function buildBlocks(label: string, value: unknown, wish?: 'prose'): RecordBlock
 	if (typeof value === 'object')
 		return [{ kind: 'code', label: named, text: JSON.stringify(value, null, 2) }];
 	const text = String(value);
-	if (wish) return [{ kind: wish, label: named, text }];
+	if (preferredKind) return [{ kind: preferredKind, label: named, text }];
 	return [
 		text.includes('\n') || text.length > 160
 			? buildTextBlock(named, text)

@@ -31,12 +31,12 @@ export class Slices {
 }
 
 /** Passes on at most one call in so many milliseconds. */
-export function throttle<T>(tell: (value: T) => void, every = 50): (value: T) => void {
+export function throttle<T>(callback: (value: T) => void, every = 50): (value: T) => void {
 	let last = -Infinity;
 	return (value) => {
 		const now = performance.now();
 		if (now - last < every) return;
 		last = now;
-		tell(value);
+		callback(value);
 	};
 }

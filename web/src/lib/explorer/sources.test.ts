@@ -16,7 +16,7 @@ describe('a chosen folder', () => {
 });
 
 describe('an address', () => {
-	const base = (said: string) => parseBundleBase(said, 'http://hub:4000');
+	const base = (address: string) => parseBundleBase(address, 'http://hub:4000');
 
 	test('is a folder of this server', () => {
 		expect(base('/b')).toBe('/b/');
@@ -25,7 +25,7 @@ describe('an address', () => {
 	});
 
 	test('of another server is refused', () => {
-		for (const said of ['//evil/b/', 'https://hub:4000/b/', 'javascript:alert(1)', 'http://', 'data:,x'])
-			expect(base(said)).toBeNull();
+		for (const address of ['//evil/b/', 'https://hub:4000/b/', 'javascript:alert(1)', 'http://', 'data:,x'])
+			expect(base(address)).toBeNull();
 	});
 });

@@ -11,9 +11,9 @@ export function rebaseOnIndex<T>(files: Record<string, T>): Record<string, T> | 
 }
 
 /** The folder of a bundle on this very server. Null: another server's, or no address of a folder. */
-export function parseBundleBase(said: string, origin: string): string | null {
-	if (!URL.canParse(said, origin)) return null;
-	const url = new URL(said, origin);
+export function parseBundleBase(address: string, origin: string): string | null {
+	if (!URL.canParse(address, origin)) return null;
+	const url = new URL(address, origin);
 	if (url.origin !== origin || !/^https?:$/.test(url.protocol)) return null;
 	const path = url.pathname.replace(/\/index\.json$/, '/');
 	return path.endsWith('/') ? path : `${path}/`;
@@ -28,12 +28,12 @@ export function listChosenFiles(list: Iterable<File>): Record<string, Blob> {
 export async function readDroppedFiles(items: DataTransferItemList): Promise<Record<string, Blob>> {
 	// The list is emptied as soon as the event is over, so every entry is taken first.
 	const taken = [...items].map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
-	const found = await Promise.all(
+	const fileLists = await Promise.all(
 		taken.map(({ entry, file }) =>
 			entry ? readEntryFiles(entry, '') : file ? [[file.name, file] as const] : []
 		)
 	);
-	return Object.fromEntries(found.flat());
+	return Object.fromEntries(fileLists.flat());
 }
 
 async function readEntryFiles(entry: FileSystemEntry, folder: string): Promise<[string, Blob][]> {

@@ -56,7 +56,7 @@ export interface BundleFault {
 export interface TimelineRow {
 	chain: string;
 	/** The place in the chain, from 0. */
-	place: number;
+	position: number;
 	sequence: number | null;
 	type: string;
 	tool: string;
@@ -94,7 +94,7 @@ export interface RecordView extends TimelineRow {
 export interface RecordProblem {
 	code: string;
 	message: string;
-	place: number;
+	position: number;
 }
 
 export interface Verdict {
@@ -116,7 +116,7 @@ export interface Progress {
 	chain: string;
 	step: 'reading' | 'hashes' | 'signatures';
 	done: number;
-	of: number;
+	total: number;
 }
 
 export interface RecordQuery {
@@ -172,7 +172,7 @@ export interface Engine {
 	/** Loads a chain if it is not there yet. */
 	load(chain: string, onProgress?: (progress: Progress) => void): Promise<ChainStats>;
 	find(query: RecordQuery): Promise<SearchResult>;
-	detail(chain: string, place: number): Promise<RecordView>;
+	detail(chain: string, position: number): Promise<RecordView>;
 	verify(chain: string, onProgress?: (progress: Progress) => void): Promise<Verdict>;
 	meta(): Promise<MetaView | null>;
 	/** Changes one record in memory: a space after its canonical text. Returns its place. */

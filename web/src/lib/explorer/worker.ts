@@ -22,6 +22,6 @@ async function handleRequest({
 	try {
 		post({ id, result: await call(...args, ...(wantsProgress ? [onProgress] : [])) });
 	} catch (thrown) {
-		post({ id, problem: EngineError.plain(thrown) });
+		post({ id, problem: EngineError.toPlain(thrown) });
 	}
 }

@@ -20,18 +20,18 @@ class Puppet extends EventTarget {
 it('answers find their questions, whatever order they come in', async () => {
 	const puppet = new Puppet();
 	const engine = createWorkerEngine(puppet as unknown as Worker);
-	const told: number[] = [];
-	const verifying = engine.verify('a', ({ done }) => told.push(done));
+	const steps: number[] = [];
+	const verifying = engine.verify('a', ({ done }) => steps.push(done));
 	const tampering = engine.tamper('b');
 	const restoring = engine.restore('c');
-	puppet.answer({ id: 0, progress: { chain: 'a', step: 'hashes', done: 3, of: 9 } });
+	puppet.answer({ id: 0, progress: { chain: 'a', step: 'hashes', done: 3, total: 9 } });
 	puppet.answer({ id: 1, result: 7 });
 	puppet.answer({ id: 2, problem: { code: 'no_bundle', message: 'no' } });
 	puppet.answer({ id: 0, result: 'verdict' });
-	puppet.answer({ id: 0, progress: { chain: 'a', step: 'hashes', done: 4, of: 9 } });
+	puppet.answer({ id: 0, progress: { chain: 'a', step: 'hashes', done: 4, total: 9 } });
 	expect(await tampering).toBe(7);
 	expect(await verifying).toBe('verdict');
-	expect(told).toEqual([3]);
+	expect(steps).toEqual([3]);
 	await expect(restoring).rejects.toMatchObject({ code: 'no_bundle', message: 'no' });
 	expect(puppet.calls.map((call) => 'method' in call && call.wantsProgress)).toEqual([true, false, false]);
 });

@@ -93,6 +93,6 @@ export async function fetchText(path: string): Promise<string> {
 	const response = await fetch(path).catch(() => {
 		throw Problem.offline();
 	});
-	if (!response.ok) throw Problem.of(response.status, undefined);
+	if (!response.ok) throw Problem.fromResponse(response.status, undefined);
 	return response.text();
 }

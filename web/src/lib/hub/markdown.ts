@@ -29,7 +29,7 @@ export function parseMarkdown(markdown: string): MarkdownBlock[] {
 		const heading = HEADING.exec(line);
 		if (line.trim() === '') at += 1;
 		else if (FENCE.test(line)) {
-			const close = lines.findIndex((other, place) => place > at && FENCE.test(other));
+			const close = lines.findIndex((other, index) => index > at && FENCE.test(other));
 			const end = close < 0 ? lines.length : close;
 			blocks.push({ kind: 'code', text: lines.slice(at + 1, end).join('\n') });
 			at = end + 1;

@@ -31,18 +31,18 @@ export class PagedList<T> {
 	/** Shows what `key` asks for, up to the page of `cursor`. */
 	async show(key: string, cursor: string | undefined, read: () => Promise<Page<T>>): Promise<void> {
 		// Whoever shows a page from an effect must not be woken by what that changes.
-		const shown = untrack(() => this.#pages);
-		const before = this.#key === key ? keepPages(shown, cursor) : { pages: [], isThere: false };
+		const loadedPages = untrack(() => this.#pages);
+		const before = this.#key === key ? keepPages(loadedPages, cursor) : { pages: [], isLoaded: false };
 		this.#key = key;
 		const turn = ++this.#turn;
-		this.isLoading = !before.isThere;
-		if (before.isThere) this.#pages = before.pages;
+		this.isLoading = !before.isLoaded;
+		if (before.isLoaded) this.#pages = before.pages;
 		// Several pages stay as they are; a single one is looked at again, for it may have changed.
-		if (before.isThere && before.pages.length > 1) return;
+		if (before.isLoaded && before.pages.length > 1) return;
 		try {
 			const page = { ...(await read()), cursor };
 			if (turn !== this.#turn) return;
-			this.#pages = before.isThere ? [page] : [...before.pages, page];
+			this.#pages = before.isLoaded ? [page] : [...before.pages, page];
 			this.thrown = undefined;
 		} catch (thrown) {
 			if (turn === this.#turn) this.thrown = thrown;

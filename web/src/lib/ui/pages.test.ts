@@ -10,14 +10,14 @@ const page = (cursor: string | undefined, next: string | null): LoadedPage<strin
 const two = [page(undefined, 'b'), page('b', 'c')];
 
 test('more goes on after what is shown', () => {
-	expect(keepPages(two, 'c')).toEqual({ pages: two, isThere: false });
+	expect(keepPages(two, 'c')).toEqual({ pages: two, isLoaded: false });
 });
 
 test('going back drops the later pages', () => {
-	expect(keepPages(two, undefined)).toEqual({ pages: two.slice(0, 1), isThere: true });
+	expect(keepPages(two, undefined)).toEqual({ pages: two.slice(0, 1), isLoaded: true });
 });
 
 test('a cursor from elsewhere begins anew', () => {
-	expect(keepPages(two, 'z')).toEqual({ pages: [], isThere: false });
-	expect(keepPages([], undefined)).toEqual({ pages: [], isThere: false });
+	expect(keepPages(two, 'z')).toEqual({ pages: [], isLoaded: false });
+	expect(keepPages([], undefined)).toEqual({ pages: [], isLoaded: false });
 });

@@ -12,9 +12,9 @@ export interface LoadedPage<T> extends Page<T> {
 export function keepPages<T>(
 	pages: LoadedPage<T>[],
 	cursor: string | undefined
-): { pages: LoadedPage<T>[]; isThere: boolean } {
-	const place = pages.findIndex((page) => page.cursor === cursor);
-	if (place >= 0) return { pages: pages.slice(0, place + 1), isThere: true };
+): { pages: LoadedPage<T>[]; isLoaded: boolean } {
+	const index = pages.findIndex((page) => page.cursor === cursor);
+	if (index >= 0) return { pages: pages.slice(0, index + 1), isLoaded: true };
 	const follows = cursor !== undefined && pages.at(-1)?.next === cursor;
-	return { pages: follows ? pages : [], isThere: false };
+	return { pages: follows ? pages : [], isLoaded: false };
 }

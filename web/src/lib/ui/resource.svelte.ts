@@ -7,7 +7,7 @@ export class Resource<T> {
 	isLoading = $state(false);
 	#turn = 0;
 
-	constructor(readonly ask: () => Promise<T>) {}
+	constructor(readonly request: () => Promise<T>) {}
 
 	/** Asks. An effect that calls this names itself what it depends on. */
 	load = () => untrack(() => this.#load());
@@ -16,7 +16,7 @@ export class Resource<T> {
 		const turn = ++this.#turn;
 		this.isLoading = true;
 		try {
-			const value = await this.ask();
+			const value = await this.request();
 			if (turn !== this.#turn) return;
 			// The same answer again redraws nothing.
 			if (JSON.stringify(value) !== JSON.stringify(this.value)) this.value = value;
@@ -53,26 +53,26 @@ export class ResourceList<T> {
 	isLoading = $state(false);
 	#turn = 0;
 
-	constructor(readonly ask: (cursor: string | undefined, limit: number) => Promise<Page<T>>) {}
+	constructor(readonly request: (cursor: string | undefined, limit: number) => Promise<Page<T>>) {}
 
 	/** From the beginning, as many as are shown now. */
 	load = () =>
 		untrack(() =>
-			this.#take(undefined, Math.min(MAX_PAGE_SIZE, Math.max(DEFAULT_PAGE_SIZE, this.rows?.length ?? 0)))
+			this.#loadPage(undefined, Math.min(MAX_PAGE_SIZE, Math.max(DEFAULT_PAGE_SIZE, this.rows?.length ?? 0)))
 		);
 
-	more = () => this.#take(this.next ?? undefined, DEFAULT_PAGE_SIZE);
+	more = () => this.#loadPage(this.next ?? undefined, DEFAULT_PAGE_SIZE);
 
 	clear() {
 		this.#turn += 1;
 		[this.rows, this.next, this.thrown, this.isLoading] = [undefined, null, undefined, false];
 	}
 
-	async #take(cursor: string | undefined, limit: number) {
+	async #loadPage(cursor: string | undefined, limit: number) {
 		const turn = ++this.#turn;
 		this.isLoading = true;
 		try {
-			const page = await this.ask(cursor, limit);
+			const page = await this.request(cursor, limit);
 			if (turn !== this.#turn) return;
 			this.rows = cursor ? [...(this.rows ?? []), ...page.rows] : page.rows;
 			[this.next, this.total, this.thrown] = [page.next, page.total, undefined];

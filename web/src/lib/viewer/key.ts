@@ -8,9 +8,9 @@ const STORAGE_KEY = 'capsid.desk.key';
 export function splitKey(address: string): { key: string | null; address: string } {
 	const [before, fragment] = splitOnce(address, '#');
 	const parts = (fragment ?? '').split('&').filter((part) => part !== '');
-	const said = parts.find((part) => part.startsWith('key='))?.slice(4) ?? '';
+	const encodedKey = parts.find((part) => part.startsWith('key='))?.slice(4) ?? '';
 	const rest = parts.filter((part) => !part.startsWith('key=')).join('&');
-	return { key: decodeOrKeep(said) || null, address: rest ? `${before}#${rest}` : before };
+	return { key: decodeOrKeep(encodedKey) || null, address: rest ? `${before}#${rest}` : before };
 }
 
 /** The key of this visit: from the address the first time, from the tab's memory after that. */

@@ -13,6 +13,6 @@ export async function readLocalDocument<T>(path: string): Promise<T> {
 		);
 	});
 	const body: unknown = await response.json().catch(() => undefined);
-	if (!response.ok) throw Problem.of(response.status, body);
+	if (!response.ok) throw Problem.fromResponse(response.status, body);
 	return body as T;
 }

@@ -10,13 +10,13 @@ interface Reloadable {
  * Loads what a page shows of one task or bounty: at once, and again when the hub's work or the session changes. Another
  * id begins empty. Call it while a component is made.
  */
-export function reloadOnChange(shown: Reloadable, id: () => string): void {
+export function reloadOnChange(resource: Reloadable, id: () => string): void {
 	$effect(() => {
 		void id();
-		shown.clear();
+		resource.clear();
 	});
 	$effect(() => {
 		void [live.changes, id(), auth.session];
-		void shown.load();
+		void resource.load();
 	});
 }

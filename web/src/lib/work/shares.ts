@@ -27,8 +27,8 @@ export function computeShares(swarm: Swarm, pays: number): RewardShare[] {
 		task: Task | null,
 		role: SwarmRole,
 		title: string,
-		of: number,
-		expected = floorCredits(pays * of)
+		fraction: number,
+		expected = floorCredits(pays * fraction)
 	): RewardShare => {
 		const done = contributions.find((one) => one.role === role && one.task_id === task?.task_id);
 		return {
@@ -36,7 +36,7 @@ export function computeShares(swarm: Swarm, pays: number): RewardShare[] {
 			title,
 			task_id: task?.task_id ?? `${whole.task_id}-merge`,
 			node_id: done?.node_id ?? task?.claimed_by ?? null,
-			share: of,
+			share: fraction,
 			credits: done?.credits ?? expected,
 			isPaid: done?.settled ?? false
 		};

@@ -34,12 +34,12 @@ export class Visitor {
 		private readonly origin: string
 	) {}
 
-	static async arrive(browser: Browser, origin: string, look: VisitorOptions = {}): Promise<Visitor> {
+	static async arrive(browser: Browser, origin: string, options: VisitorOptions = {}): Promise<Visitor> {
 		const context = await browser.newContext({
-			viewport: { width: look.width ?? 1440, height: 900 },
-			colorScheme: look.theme ?? 'light',
+			viewport: { width: options.width ?? 1440, height: 900 },
+			colorScheme: options.theme ?? 'light',
 			reducedMotion: 'reduce',
-			javaScriptEnabled: look.scripts ?? true
+			javaScriptEnabled: options.scripts ?? true
 		});
 		context.setDefaultTimeout(20_000);
 		const page = await context.newPage();
@@ -66,7 +66,7 @@ export class Visitor {
 	}
 
 	/** Where they are, what they see and what went wrong, for whoever looks for a mistake. */
-	async told(): Promise<string> {
+	async describe(): Promise<string> {
 		const text = await this.page.locator('body').innerText({ timeout: 2000 }).catch(String);
 		return [this.page.url(), ...this.faults, text.slice(0, 1500)].join('\n');
 	}

@@ -16,15 +16,15 @@ interface Finding {
 export async function expectAccessible(page: Page, where = page.url()): Promise<void> {
 	await finishAnimations(page);
 	await page.evaluate(axe);
-	const found = (await page.evaluate(
+	const findings = (await page.evaluate(
 		'axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations)'
 	)) as Finding[];
-	const bad = found.filter((finding) => finding.impact === 'serious' || finding.impact === 'critical');
-	const told = bad.map((finding) => {
+	const bad = findings.filter((finding) => finding.impact === 'serious' || finding.impact === 'critical');
+	const messages = bad.map((finding) => {
 		const first = finding.nodes.slice(0, 3).map((node) => `  ${String(node.target)}: ${node.failureSummary}`);
 		return `${finding.id} (${finding.impact}): ${finding.help}\n${first.join('\n')}`;
 	});
-	expect(told, where).toEqual([]);
+	expect(messages, where).toEqual([]);
 }
 
 /** Nothing is wider than the window. The widest parts are named where something is. */

@@ -39,9 +39,9 @@ export class TestHub {
 		if (bearer) headers['authorization'] = `Bearer ${bearer}`;
 		const text = body === undefined ? null : JSON.stringify(body);
 		const answer = await fetch(this.url + path, { method, headers, body: text });
-		const said = await answer.text();
-		if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${said}`);
-		return JSON.parse(said);
+		const content = await answer.text();
+		if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${content}`);
+		return JSON.parse(content);
 	}
 
 	/** The operator makes an account that may decide about everything. */
@@ -81,9 +81,9 @@ export class TestNode {
 
 	/** Gives the hub's whole answer, with the address at which somebody can claim the node. */
 	async hello(name: string): Promise<JsonAnswer> {
-		const said = await this.message('hello', { capabilities: {}, name, model: 'demo-model-1' });
-		this.secret = said.node_secret ?? this.secret;
-		return said;
+		const content = await this.message('hello', { capabilities: {}, name, model: 'demo-model-1' });
+		this.secret = content.node_secret ?? this.secret;
+		return content;
 	}
 
 	async message(kind: string, payload: Members): Promise<JsonAnswer> {

@@ -33,14 +33,15 @@ export class ScratchFolder {
 	/** Runs the program to its end and gives what it printed. A failure throws with all that was said. */
 	async run(words: string[], input = ''): Promise<string> {
 		const child = spawn(program, words, { cwd: this.path, env: this.environment });
-		const said = { out: '', talk: '' };
-		child.stdout.on('data', (bytes: Buffer) => (said.out += bytes));
-		child.stderr.on('data', (bytes: Buffer) => (said.talk += bytes));
+		const output = { out: '', messages: '' };
+		child.stdout.on('data', (bytes: Buffer) => (output.out += bytes));
+		child.stderr.on('data', (bytes: Buffer) => (output.messages += bytes));
 		child.stdin.on('error', () => undefined);
 		child.stdin.end(input);
 		const status = await waitForExit(child);
-		if (status !== 0) throw new Error(`capsid ${words.join(' ')}: ${status}\n${said.out}\n${said.talk}`);
-		return said.out;
+		if (status !== 0)
+			throw new Error(`capsid ${words.join(' ')}: ${status}\n${output.out}\n${output.messages}`);
+		return output.out;
 	}
 
 	/** Starts the program and waits for the address that it prints. */
@@ -50,16 +51,16 @@ export class ScratchFolder {
 			env: { ...this.environment, ...more },
 			stdio: ['ignore', 'pipe', 'pipe']
 		});
-		return new Promise((found, failed) => {
-			let said = '';
-			const look = (line: string) => {
-				said += `${line}\n`;
+		return new Promise((onAddress, failed) => {
+			let output = '';
+			const readLine = (line: string) => {
+				output += `${line}\n`;
 				const address = /https?:\/\/[^\s"\u001b]+/.exec(line)?.[0];
-				if (address) found(new RunningProgram(child, address));
+				if (address) onAddress(new RunningProgram(child, address));
 			};
-			createInterface({ input: child.stdout }).on('line', look);
-			createInterface({ input: child.stderr }).on('line', look);
-			child.once('exit', (status) => failed(new Error(`capsid ${words.join(' ')}: ${status}\n${said}`)));
+			createInterface({ input: child.stdout }).on('line', readLine);
+			createInterface({ input: child.stderr }).on('line', readLine);
+			child.once('exit', (status) => failed(new Error(`capsid ${words.join(' ')}: ${status}\n${output}`)));
 			child.once('error', failed);
 		});
 	}

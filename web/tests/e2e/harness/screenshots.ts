@@ -30,11 +30,11 @@ class Camera {
 		private readonly only: string
 	) {}
 
-	async take(page: Page, name: string, look: VisitorOptions): Promise<void> {
-		const file = `${name}-${look.width}-${look.theme}.png`;
+	async capture(page: Page, name: string, variant: VisitorOptions): Promise<void> {
+		const file = `${name}-${variant.width}-${variant.theme}.png`;
 		if (!file.includes(this.only)) return;
 		await page.waitForTimeout(400);
-		await page.screenshot({ path: `${this.folder}/${file}`, fullPage: look.width === 360 });
+		await page.screenshot({ path: `${this.folder}/${file}`, fullPage: variant.width === 360 });
 	}
 }
 
@@ -50,13 +50,13 @@ async function captureFullHub(camera: Camera): Promise<void> {
 	try {
 		const filled = await fillHub(hub);
 		const { open, members, admins } = filledRoutes(filled);
-		for (const look of VARIANTS) {
+		for (const variant of VARIANTS) {
 			const shoot = async (routes: string[], email = '') => {
-				const visitor = await Visitor.arrive(camera.browser, hub.url, look);
+				const visitor = await Visitor.arrive(camera.browser, hub.url, variant);
 				if (email) await logIn(visitor, email, PASSWORD);
 				for (const route of routes) {
 					await visitor.go(route);
-					await camera.take(visitor.page, `full-${routes.indexOf(route)}-${toFileName(route)}`, look);
+					await camera.capture(visitor.page, `full-${routes.indexOf(route)}-${toFileName(route)}`, variant);
 				}
 				reportFaults(visitor);
 			};
@@ -72,11 +72,11 @@ async function captureFullHub(camera: Camera): Promise<void> {
 async function captureEmptyHub(camera: Camera): Promise<void> {
 	const hub = await TestHub.start();
 	try {
-		for (const look of VARIANTS) {
-			const visitor = await Visitor.arrive(camera.browser, hub.url, look);
+		for (const variant of VARIANTS) {
+			const visitor = await Visitor.arrive(camera.browser, hub.url, variant);
 			for (const route of OPEN_ROUTES) {
 				await visitor.go(route);
-				await camera.take(visitor.page, `empty-${toFileName(route)}`, look);
+				await camera.capture(visitor.page, `empty-${toFileName(route)}`, variant);
 			}
 			reportFaults(visitor);
 		}
@@ -95,23 +95,23 @@ async function captureViewers(camera: Camera): Promise<void> {
 		AGENT_CAPSULE_HOME: scratch.at('story', 'trail')
 	});
 	try {
-		for (const look of VARIANTS) {
-			const visitor = await Visitor.arrive(camera.browser, trail.origin, look);
+		for (const variant of VARIANTS) {
+			const visitor = await Visitor.arrive(camera.browser, trail.origin, variant);
 			const { page } = visitor;
 			await page.goto(trail.address);
 			await page
 				.getByText(/verified · nothing altered/)
 				.first()
 				.waitFor();
-			await camera.take(page, 'desk-explorer', look);
+			await camera.capture(page, 'desk-explorer', variant);
 			await page.getByRole('button', { name: 'Tamper' }).click();
 			await page.getByRole('button', { name: /broken at/ }).click();
-			await camera.take(page, 'desk-explorer-tampered', look);
+			await camera.capture(page, 'desk-explorer-tampered', variant);
 			reportFaults(visitor);
-			const other = await Visitor.arrive(camera.browser, events.origin, look);
+			const other = await Visitor.arrive(camera.browser, events.origin, variant);
 			await other.page.goto(events.address);
 			await other.page.getByRole('heading', { name: /Event tree/ }).waitFor();
-			await camera.take(other.page, 'desk-evolution', look);
+			await camera.capture(other.page, 'desk-evolution', variant);
 			reportFaults(other);
 		}
 	} finally {

@@ -9,13 +9,13 @@ export interface Stage {
 	hub: TestHub;
 	filled: FilledHub;
 	browser: Browser;
-	visit(look?: VisitorOptions): Promise<Visitor>;
+	visit(options?: VisitorOptions): Promise<Visitor>;
 }
 
 /** With `isEmpty` nobody has ever called the hub. */
 export function stage({ isEmpty = false } = {}): Stage {
 	const made = {
-		visit: (look: VisitorOptions = {}) => Visitor.arrive(made.browser, made.hub.url, look)
+		visit: (options: VisitorOptions = {}) => Visitor.arrive(made.browser, made.hub.url, options)
 	} as Stage;
 	beforeAll(async () => {
 		[made.hub, made.browser] = await Promise.all([TestHub.start(), launchBrowser()]);

@@ -60,20 +60,20 @@ function claudeCode(session: string): unknown[] {
 		stop_reason: 'tool_use',
 		usage: { input_tokens: 120, output_tokens: 40, cache_read_input_tokens: 100 }
 	});
-	const said = (content: unknown) => ({ role: 'user', content });
+	const userMessage = (content: unknown) => ({ role: 'user', content });
 	const result = (id: string, content: string) => [
 		{ type: 'tool_result', tool_use_id: id, content, is_error: false }
 	];
 	const edit = { file_path: '/home/ada/shop/pear.py', old_string: 'a', new_string: 'b' };
 	const patch = [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 2, lines: ['-a', '+b', '+c'] }];
 	return [
-		line('user', said('Count the pears and test it')),
+		line('user', userMessage('Count the pears and test it')),
 		line('assistant', did([{ type: 'tool_use', id: 'run', name: 'Bash', input: { command: 'make test' } }])),
-		line('user', said(result('run', 'ok')), {
+		line('user', userMessage(result('run', 'ok')), {
 			toolUseResult: { stdout: 'ok\n', stderr: 'slow\n', interrupted: false }
 		}),
 		line('assistant', did([{ type: 'tool_use', id: 'edit', name: 'Edit', input: edit }])),
-		line('user', said(result('edit', 'edited')), {
+		line('user', userMessage(result('edit', 'edited')), {
 			toolUseResult: { filePath: edit.file_path, structuredPatch: patch }
 		}),
 		line('assistant', did([{ type: 'text', text: 'There are three pears.' }]))

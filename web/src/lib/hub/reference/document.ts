@@ -9,7 +9,7 @@ export interface ApiCall {
 	tag: string;
 	summary: string;
 	description: string;
-	parameters: { name: string; place: string; isRequired: boolean; about: string; schema: Schema }[];
+	parameters: { name: string; location: string; isRequired: boolean; about: string; schema: Schema }[];
 	body: { schema: Schema; sample: unknown } | undefined;
 	answers: { status: string; about: string; type: string; schema: Schema }[];
 }
@@ -53,7 +53,7 @@ function toApiCall(method: string, path: string, operation: Schema, schemas: Sch
 		description: toText(operation['description']),
 		parameters: parameters.map((parameter) => ({
 			name: toText(parameter['name']),
-			place: toText(parameter['in']),
+			location: toText(parameter['in']),
 			isRequired: parameter['required'] === true,
 			about: toText(parameter['description']),
 			schema: toObject(parameter['schema'])
@@ -97,9 +97,9 @@ export function searchCalls(calls: ApiCall[], words: string): { tag: string; cal
 	const groups = new Map<string, ApiCall[]>();
 	for (const call of calls) {
 		const names = call.parameters.map(({ name }) => name).join(' ');
-		const told =
+		const searchText =
 			`${call.method} ${call.path} ${call.tag} ${call.summary} ${call.description} ${names}`.toLowerCase();
-		if (wanted.every((word) => told.includes(word)))
+		if (wanted.every((word) => searchText.includes(word)))
 			groups.set(call.tag, [...(groups.get(call.tag) ?? []), call]);
 	}
 	return [...groups]
@@ -109,9 +109,9 @@ export function searchCalls(calls: ApiCall[], words: string): { tag: string; cal
 
 /** The call as a command for a shell. */
 export function formatCurl({ method, path, parameters, body }: ApiCall, origin: string): string {
-	const query = parameters.filter(({ place, isRequired }) => place === 'query' && isRequired);
-	const asked = query.length ? `?${query.map(({ name }) => `${name}=…`).join('&')}` : '';
-	const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} '${origin}${path}${asked}'`];
+	const query = parameters.filter(({ location, isRequired }) => location === 'query' && isRequired);
+	const queryString = query.length ? `?${query.map(({ name }) => `${name}=…`).join('&')}` : '';
+	const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} '${origin}${path}${queryString}'`];
 	if (body) {
 		const json = JSON.stringify(body.sample, null, 2).replaceAll("'", "'\\''");
 		lines.push("-H 'content-type: application/json'", `-d '${json}'`);
