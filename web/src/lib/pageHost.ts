@@ -1,4 +1,4 @@
-/** Who serves these pages: a hub, a desk (`capsid trail explore`, `capsid events --web`), or a file opened from disk. */
+/** Who serves these pages: a hub, the local viewer (`capsid trail explore`, `capsid events --web`), or a file opened from disk. */
 export type PageHost = 'hub' | 'local' | 'file';
 
 export function detectPageHost(): PageHost {

@@ -24,7 +24,7 @@ afterAll(async () => {
 	await scratch?.remove();
 });
 
-/** Opens the address that a desk printed. Its key goes with it. */
+/** Opens the address that the local viewer printed. Its key goes with it. */
 async function arrive(at: RunningProgram, options: VisitorOptions = {}): Promise<Visitor> {
 	const visitor = await Visitor.arrive(browser, at.origin, options);
 	await visitor.page.goto(at.address);
@@ -34,7 +34,7 @@ async function arrive(at: RunningProgram, options: VisitorOptions = {}): Promise
 
 const verdict = (visitor: Visitor) => visitor.page.getByRole('status').filter({ hasText: /verified|broken/ });
 
-test('the chains of four agents are there, signed, and every one holds', async () => {
+test('the chains of four agents are listed, signed and verified', async () => {
 	const visitor = await arrive(viewer);
 	const { page } = visitor;
 	expect(page.url()).not.toContain('key=');
@@ -172,7 +172,7 @@ test('one file holds chains and pages, and verifies itself from the disk', async
 	await visitor.leave();
 });
 
-test('without its key a desk tells nothing', async () => {
+test('the local viewer refuses requests without its key', async () => {
 	const visitor = await Visitor.arrive(browser, viewer.origin);
 	visitor.expects(/\/local\//);
 	await visitor.go('/explorer');

@@ -7,7 +7,7 @@ import { stage } from './harness/stage';
 
 const on = stage();
 
-/** What people told the graph: two things that hang together, and two that hang together with nothing. */
+/** What people reported to the graph: two connected things, and two without any connection. */
 beforeAll(async () => {
 	const thing = (name: string, entity_type: string) => ({ name, entity_type, properties: {} });
 	await on.hub.call(
@@ -123,7 +123,7 @@ test('kinds are left out and come back, and filters are part of the address', as
 	await visitor.leave();
 });
 
-test('a way is told from thing to thing, and where there is none this is said', async () => {
+test('a path is shown step by step, and a missing path is reported', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
 	await visitor.go('/graph?q=TimeoutError');
@@ -153,7 +153,7 @@ test('a way is told from thing to thing, and where there is none this is said', 
 	await visitor.leave();
 });
 
-test('what people told is marked with who did', async () => {
+test('what people reported is marked with its author', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
 	await visitor.go('/graph?q=payment+gateway');
@@ -168,7 +168,7 @@ test('what people told is marked with who did', async () => {
 	await visitor.leave();
 });
 
-test('what strangers wrote stays text in the picture and beside it', async () => {
+test('untrusted text stays text in the picture and in the lists', async () => {
 	const attack = 'Mend <img src=x onerror="window.wasRun=1"> \u202egnp.exe <script>window.wasRun=1</script>';
 	const { capsule } = await on.filled.crawler.publish({ signal: 'HostileGraph', summary: attack });
 	// The hub holds such a text back; an admin may still let it in.
@@ -185,7 +185,7 @@ test('what strangers wrote stays text in the picture and beside it', async () =>
 	await visitor.leave();
 });
 
-test('an asset leads to its place in the graph', async () => {
+test('an asset links to its node in the graph', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
 	await visitor.go(`/assets/${encodeURIComponent(on.filled.retry.capsule)}`);
@@ -232,7 +232,7 @@ test('where the graph is closed, the page says so and how to get in', async () =
 	await visitor.leave();
 });
 
-test('a price is told before anything is spent, agreed to once, and summed up', async () => {
+test('a price is shown before anything is spent, confirmed once, and summed up', async () => {
 	const hub = await TestHub.start('[graph]\nquery_price = 2\n');
 	try {
 		const node = await hub.node('shop');
@@ -303,7 +303,7 @@ test('a price is told before anything is spent, agreed to once, and summed up', 
 
 const variants = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [width, theme]));
 
-test.each(variants)('a thing and a way at %i pixels, %s', async (width, theme) => {
+test.each(variants)('a thing and a path at %i pixels, %s', async (width, theme) => {
 	const visitor: Visitor = await on.visit({ width, theme });
 	const { page } = visitor;
 	await visitor.go('/graph?q=TimeoutError&from=signal:TimeoutError&to=environment:linux_x64');

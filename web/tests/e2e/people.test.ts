@@ -73,7 +73,7 @@ test('an admin promotes a candidate', async () => {
 	await visitor.leave();
 });
 
-test('a wrong password is told beside the form, and nothing is lost', async () => {
+test('a wrong password is reported in the form, and the e-mail address stays', async () => {
 	const visitor = await on.visit();
 	visitor.expects(/\/auth\/login/);
 	const { page } = visitor;

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import type { BundleSource } from '$lib/explorer/types';
 
-/** A desk that serves these files, for the engine to open. */
+/** A local viewer that serves these files, for the engine to open. */
 export const LOCAL_SOURCE: BundleSource = { kind: 'local', base: '/local/trail', key: 'k' };
 
 export function serveFiles(files: Record<string, string>): void {

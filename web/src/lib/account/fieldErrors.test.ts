@@ -4,7 +4,7 @@ import { splitFieldErrors } from './fieldErrors';
 
 const names = ['email', 'password'] as const;
 
-it('tells a problem beside its field', () => {
+it('assigns a problem to its field', () => {
 	const problem = Problem.fromResponse(400, {
 		error: 'validation_error',
 		correction: { problem: 'p', fix: 'f' },
@@ -16,13 +16,13 @@ it('tells a problem beside its field', () => {
 	});
 });
 
-it('leaves what is about no field', () => {
+it('keeps a problem that is about no field', () => {
 	const problem = Problem.fromResponse(401, { error: 'invalid_credentials' });
 	expect(splitFieldErrors(problem, names)).toEqual({ wrong: {}, rest: problem });
 	expect(splitFieldErrors(undefined, names)).toEqual({ wrong: {}, rest: undefined });
 });
 
-it('does not swallow a problem of a field that is not shown', () => {
+it('keeps a problem of a field that is not in the form', () => {
 	const problem = Problem.fromResponse(400, { details: [{ path: 'other', expected: 'x' }] });
 	expect(splitFieldErrors(problem, names).rest).toBe(problem);
 });

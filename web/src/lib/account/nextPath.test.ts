@@ -29,7 +29,7 @@ describe('where a login leads', () => {
 		expect(sanitizeNextPath('/logins')).toBe('/logins');
 	});
 
-	it('is written so that it survives the way', () => {
+	it('is encoded in the address', () => {
 		expect(buildLoginHref('/login', '/tasks?a=1&b=2')).toBe('/login?next=%2Ftasks%3Fa%3D1%26b%3D2');
 		expect(buildLoginHref('/login', '/login')).toBe('/login');
 	});

@@ -19,37 +19,37 @@ describe('a statement as a chart', () => {
 		expect(times[1]! - times[0]!).toBe(20);
 	});
 
-	it('begins with what was there before the first line', () => {
+	it('begins with the balance before the first entry', () => {
 		const { times, balances } = buildBalanceSeries([entry('2026-11-16T00:00:20Z', -0.1, 0.2)], 0);
 		expect(balances).toEqual([0.3, 0.2]);
 		expect(times).toHaveLength(2);
 	});
 
-	it('shows each second once, with what held at its end', () => {
+	it('shows each second once, with its last balance', () => {
 		const lines = [entry('2026-11-16T00:00:00.900Z', -5, 195), entry('2026-11-16T00:00:00.100Z', 200, 200)];
 		expect(buildBalanceSeries(lines, 0).balances).toEqual([195]);
 	});
 
-	it('holds until now', () => {
+	it('extends the last balance to now', () => {
 		const now = Date.parse('2026-11-17T00:00:00Z');
 		const { times, balances } = buildBalanceSeries([entry('2026-11-16T00:00:00Z', 200, 200)], now);
 		expect(balances).toEqual([200, 200]);
 		expect(times[1]).toBe(now / 1000);
 	});
 
-	it('is empty for nothing, and leaves out what has no time', () => {
+	it('is empty without entries, and skips entries without a time', () => {
 		expect(buildBalanceSeries([], 1e12)).toEqual({ times: [], balances: [] });
 		expect(buildBalanceSeries([entry('never', 1, 1)], 0).times).toEqual([]);
 	});
 });
 
-describe('the words of a statement', () => {
-	it('tell known kinds and do not hide others', () => {
-		expect(describeEntryKind('escrow')).toBe('Put aside for a bounty');
+describe('the labels of a statement', () => {
+	it('name known kinds and show unknown ones as they are', () => {
+		expect(describeEntryKind('escrow')).toBe('Held in escrow for a bounty');
 		expect(describeEntryKind('some_new_kind')).toBe('Some new kind');
 	});
 
-	it('link only to addresses that are made here', () => {
+	it('link only to pages of this site', () => {
 		expect(describeCounterparty('node:a/b')).toEqual({ text: 'a/b', href: '/nodes/a%2Fb' });
 		expect(describeCounterparty('hold:bounty:bounty_1')).toEqual({
 			text: 'a bounty',

@@ -32,19 +32,19 @@ function roundCredits(amount: number): number {
 
 const ENTRY_KINDS: Record<string, string> = {
 	grant: 'Grant',
-	escrow: 'Put aside for a bounty',
+	escrow: 'Held in escrow for a bounty',
 	promotion: 'Reward for a promotion',
 	reuse: 'Reward for reuse',
 	validation: 'Reward for a validation',
 	swarm: 'Share of a swarm',
 	payout: 'Bounty paid',
 	bounty: 'Bounty paid',
-	refund: 'Given back',
+	refund: 'Refunded',
 	commission: "The hub's share",
 	transfer: 'Transfer',
 	sale: 'Asset sold',
-	stake: 'Stake put down',
-	unstake: 'Stake taken back'
+	stake: 'Staked',
+	unstake: 'Stake returned'
 };
 
 /** What moved the credits, in words. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { formatActor, listAllowedChanges, describeConsequences, subjectHref } from './review';
 
-it('offers what the life of an asset allows', () => {
+it('lists the status changes that the status of an asset allows', () => {
 	expect(listAllowedChanges('candidate')).toEqual(['promote', 'quarantine', 'reject']);
 	expect(listAllowedChanges('quarantined')).toEqual(['release', 'reject']);
 	expect(listAllowedChanges('promoted')).toEqual(['quarantine']);
@@ -9,17 +9,17 @@ it('offers what the life of an asset allows', () => {
 	expect(listAllowedChanges('revoked')).toEqual([]);
 });
 
-it('says what goes with an asset, and what does not', () => {
+it('describes what a status change does to the rest of the bundle', () => {
 	expect(describeConsequences('promote', 'Capsule').join(' ')).toContain('Its gene is promoted with it');
 	for (const type of ['Gene', 'EvolutionEvent'] as const) {
 		const text = describeConsequences('promote', type).join(' ');
-		expect(text).toContain('Nothing goes with it');
+		expect(text).toContain('Nothing else changes');
 		expect(text).toContain('nobody is rewarded');
 		expect(text).not.toContain('Its gene is promoted');
 	}
 });
 
-it('tells who acted', () => {
+it('shows the e-mail address or the id of an actor', () => {
 	const emails = new Map([['user_1', 'ann@example.org']]);
 	expect(formatActor('node:node_1', emails)).toBe('node_1');
 	expect(formatActor('user:user_1', emails)).toBe('ann@example.org');
@@ -27,7 +27,7 @@ it('tells who acted', () => {
 	expect(formatActor('hub')).toBe('hub');
 });
 
-it('links to what has a page', () => {
+it('links subjects that have a page', () => {
 	expect(subjectHref('asset', 'sha256:a/b')).toBe('/assets/sha256%3Aa%2Fb');
 	expect(subjectHref('user', 'user_1')).toBeUndefined();
 });

@@ -27,7 +27,7 @@ interface ChangeTexts {
 }
 
 const BUNDLE_IS_AFFECTED =
-	'So are its event and its gene; a gene stays that is somebody else’s or that another capsule lives on. Its publisher is told, with your reason.';
+	'Its event and its gene follow, unless the gene belongs to somebody else or another capsule uses it. Its publisher is notified, with your reason.';
 
 /** What is asked before, and told after. */
 export const CHANGES: Record<StatusChange, ChangeTexts> = {
@@ -37,29 +37,29 @@ export const CHANGES: Record<StatusChange, ChangeTexts> = {
 		done: 'was promoted',
 		effect: 'Everybody can find and fetch it, whatever its score and the reports on it.',
 		bundleEffect:
-			'Its gene is promoted with it, and the event it was published with, where there is one. Its publisher is told, and rewarded unless the bundle is much like another one.'
+			'Its gene is promoted with it, and its event if it has one. Its publisher is notified, and rewarded unless the bundle is very similar to another one.'
 	},
 	reject: {
 		button: 'Reject',
-		title: 'Reject this asset for good?',
+		title: 'Reject this asset permanently?',
 		done: 'was rejected',
-		effect: 'It is never given out, and that is final.',
+		effect: 'Nobody can fetch it, and this is final.',
 		bundleEffect: BUNDLE_IS_AFFECTED
 	},
 	quarantine: {
 		button: 'Quarantine',
-		title: 'Hold this asset back?',
-		done: 'is held back',
-		effect: 'It is held back: nobody gets it until an admin releases or rejects it.',
+		title: 'Quarantine this asset?',
+		done: 'is quarantined',
+		effect: 'Nobody can fetch it until an admin releases or rejects it.',
 		bundleEffect: BUNDLE_IS_AFFECTED
 	},
 	release: {
 		button: 'Release',
-		title: 'Let this asset go on?',
+		title: 'Release this asset?',
 		done: 'is a candidate again',
-		effect: 'It is a candidate again, and is judged like every other.',
+		effect: 'It is a candidate again, and is evaluated like every other.',
 		bundleEffect:
-			'So are its gene and its event where they are held back. Its publisher is told, with your reason.'
+			'Its gene and its event are released too if they are quarantined. Its publisher is notified, with your reason.'
 	}
 };
 
@@ -72,7 +72,7 @@ export function describeConsequences(change: StatusChange, type: AssetType): str
 function describeSingleAsset(change: StatusChange, type: AssetType): string {
 	const others = type === 'Gene' ? 'the capsules that use it' : 'its capsule and its gene';
 	const reward = change === 'promote' ? ', and nobody is rewarded' : '';
-	return `Nothing goes with it: ${others} stay as they are${reward}. To decide on a whole bundle, decide on its capsule.`;
+	return `Nothing else changes: ${others} stay as they are${reward}. To decide on a whole bundle, decide on its capsule.`;
 }
 
 /** Who acted, as the audit writes it, in words: an account by its e-mail address where that is known. */

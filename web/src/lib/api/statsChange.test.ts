@@ -22,14 +22,14 @@ const stats = {
 	open_bounties: 0
 };
 
-test('who reads and who calls changes nothing that pages show', () => {
+test('views and calls do not count as a change', () => {
 	expect(hasStatsChanged(undefined, stats)).toBe(false);
 	expect(
 		hasStatsChanged(stats, { ...stats, total_views: 9, total_calls: 9, today_calls: 9, uptime_s: 9 })
 	).toBe(false);
 });
 
-test('a decision, a task and a node do', () => {
+test('a decision, a task and a node count as a change', () => {
 	expect(hasStatsChanged(stats, { ...stats, candidate_assets: 0, promoted_assets: 1 })).toBe(true);
 	expect(hasStatsChanged(stats, { ...stats, open_tasks: 1 })).toBe(true);
 	expect(hasStatsChanged(stats, { ...stats, total_nodes: 2 })).toBe(true);

@@ -44,7 +44,7 @@ test('an id holds over the whole, and over the forms that older clients hash', (
 	expect(form({ ...asset, model_name: `${model_name}x` })).toMatchObject({ kind: 'mismatch' });
 });
 
-test('what an engine hashed and never wrote is put back', () => {
+test('the region that an engine hashed and did not write is restored', () => {
 	const written = { type: 'ValidationReport', list: [{ env_fingerprint: { evolver_version: '1.29.8' } }] };
 	const hashed = { ...written, list: [{ env_fingerprint: { evolver_version: '1.29.8', region: null } }] };
 	expect(checkAssetId(stamped(written), computeAssetId(hashed))).toMatchObject({
@@ -56,7 +56,7 @@ test('what an engine hashed and never wrote is put back', () => {
 	expect(checkAssetId(stamped(newer), computeAssetId(wrong)).kind).toBe('mismatch');
 });
 
-test('what is no object has no id', () => {
+test('a value that is not an object is unreadable', () => {
 	expect(checkAssetId('[1]', 'sha256:0').kind).toBe('unreadable');
 	expect(checkAssetId('{', 'sha256:0').kind).toBe('unreadable');
 });

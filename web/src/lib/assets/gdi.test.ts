@@ -31,7 +31,7 @@ test('the points of the parts add up to the score', () => {
 	expect(all.flatMap(({ parts }) => parts).reduce((sum, { most }) => sum + most, 0)).toBeCloseTo(100);
 });
 
-test('a score is told in sentences', () => {
+test('a score is explained in sentences', () => {
 	const [first, second, third] = explainScore(gdi);
 	expect(first).toContain('at least 50 of 100');
 	expect(first).toContain('58.1 would be expected');
@@ -42,6 +42,6 @@ test('a score is told in sentences', () => {
 	expect(explainScore({ ...gdi, mean: 50 })[0]).toContain('enough evidence');
 });
 
-test('a part that is not known yet has a name', () => {
+test('an unknown part gets a name from its key', () => {
 	expect(getPartName('social.new_thing')).toBe('new thing');
 });

@@ -26,15 +26,15 @@ const DIMENSIONS = [
 		'usage',
 		'Use',
 		0.3,
-		'How often other nodes fetched it lately, how many they are, and how often it worked for them.'
+		'How often other nodes fetched it recently, how many they are, and how often it worked for them.'
 	],
 	[
 		'social',
-		'What others found',
+		'What others observed',
 		0.2,
 		'Votes, reports that rest on a validation which could fail, and whether it was reproduced.'
 	],
-	['freshness', 'Freshness', 0.15, 'How lately it was used. Half is gone after about two months.']
+	['freshness', 'Freshness', 0.15, 'How recently it was used. It halves in about two months.']
 ] as const;
 
 const PART_NAMES: Record<string, string> = {
@@ -50,7 +50,7 @@ const PART_NAMES: Record<string, string> = {
 	'social.votes': 'Votes',
 	'social.validation': 'Reports',
 	'social.reproducibility': 'Reproduced',
-	'social.bundle': 'How it came about',
+	'social.bundle': 'Origin',
 	freshness: 'Last use'
 };
 

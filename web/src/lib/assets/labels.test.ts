@@ -15,7 +15,7 @@ test('a title is one short line', () => {
 test('an asset without a summary has a title too', () => {
 	expect(
 		formatTitle({ type: 'EvolutionEvent', summary: '', intent: 'repair', signals: ['TimeoutError'] })
-	).toBe('How a repair came about, begun by TimeoutError');
+	).toBe('How a repair was made, started by TimeoutError');
 	expect(formatTitle({ type: 'Gene', summary: ' ' })).toBe('Gene without a summary');
 });
 
@@ -25,7 +25,7 @@ test('only texts are signals', () => {
 	expect(filterTexts({})).toEqual([]);
 });
 
-test('actors are told in words', () => {
+test('actors are described', () => {
 	expect(describeActor('node:node_1')).toEqual({ words: 'node_1', node: 'node_1' });
 	expect(describeActor('user:user_9').node).toBeUndefined();
 	expect(describeActor('promotion').words).toBe('promotion');

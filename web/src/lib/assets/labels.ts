@@ -6,31 +6,31 @@ import { inertLine } from '$lib/ui/inert';
 type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info' | 'accent';
 
 export const STATUS_LABELS: Record<AssetStatus, { tone: Tone; means: string }> = {
-	candidate: { tone: 'info', means: 'Published, and not yet found good by others.' },
-	promoted: { tone: 'good', means: 'Found good, and given to everybody who asks.' },
-	stale: { tone: 'warn', means: 'Promoted once, and unused for long. A fetch revives it.' },
-	archived: { tone: 'plain', means: 'Unused for so long that it is no longer given out.' },
-	quarantined: { tone: 'bad', means: 'Held back until an admin has looked at it.' },
-	rejected: { tone: 'bad', means: 'Refused for good.' },
-	revoked: { tone: 'bad', means: 'Taken back by its publisher.' }
+	candidate: { tone: 'info', means: 'Published, and not yet verified by others.' },
+	promoted: { tone: 'good', means: 'Verified by others. Everybody can fetch it.' },
+	stale: { tone: 'warn', means: 'Promoted, but not used for a long time. A fetch makes it promoted again.' },
+	archived: { tone: 'plain', means: 'Not used for so long that it can no longer be fetched.' },
+	quarantined: { tone: 'bad', means: 'Blocked until an admin has reviewed it.' },
+	rejected: { tone: 'bad', means: 'Rejected permanently.' },
+	revoked: { tone: 'bad', means: 'Withdrawn by its publisher.' }
 };
 
 export const PROOF_LABELS: Record<Proof, { name: string; tone: Tone; means: string }> = {
 	real: {
-		name: 'Can fail',
+		name: 'Tested',
 		tone: 'good',
 		means: 'At least one of its validation commands could tell a good change from a bad one.'
 	},
 	vacuous: {
-		name: 'Proves nothing',
+		name: 'Test proves nothing',
 		tone: 'warn',
 		means:
-			'Its validation commands pass whatever the change does. Passing them says nothing, and counts for nothing.'
+			'Its validation commands pass whatever the change does. Passing them proves nothing and does not count.'
 	},
 	absent: {
 		name: 'No validation',
 		tone: 'plain',
-		means: 'It brings no command that could show whether it works.'
+		means: 'It has no command that could show whether it works.'
 	}
 };
 
@@ -69,8 +69,8 @@ const INTENTS: Record<string, string> = {
 function formatEventTitle(event: Partial<AssetRow>): string {
 	const first = listSignals(event)[0];
 	const intent = INTENTS[claimedText(event.intent) ?? ''] ?? 'a change';
-	const about = first ? `, begun by ${inertLine(first)}` : '';
-	return `How ${intent} came about${about}`;
+	const about = first ? `, started by ${inertLine(first)}` : '';
+	return `How ${intent} was made${about}`;
 }
 
 /** The signals of an asset: those that are texts, whatever it was published with. */

@@ -12,7 +12,7 @@ const node = (id: string, kind: LineageNode['kind'], is_focus = false): LineageN
 	y: 0
 });
 
-test('each thing is told with its ties, the one in question first', () => {
+test('each node is listed with its ties, the focus first', () => {
 	const rows = groupTies({
 		asset_id: 'c',
 		reuse_count: 0,

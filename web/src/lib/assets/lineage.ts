@@ -9,14 +9,14 @@ export interface LineageTie {
 const FORWARD_LABELS: Record<LineageEdge['kind'], string> = {
 	made_by: 'made by',
 	implements: 'implements',
-	in_event: 'came about in',
+	in_event: 'created in',
 	reused_by: 'reused by',
 	follows: 'follows'
 };
 const BACKWARD_LABELS: Record<LineageEdge['kind'], string> = {
 	made_by: 'made',
 	implements: 'implemented by',
-	in_event: 'tells of',
+	in_event: 'records',
 	reused_by: 'reuses',
 	follows: 'followed by'
 };
@@ -25,7 +25,7 @@ export function groupTies(lineage: Lineage): { node: LineageNode; ties: LineageT
 	const known = new Map(lineage.nodes.map((node) => [node.id, node]));
 	const tie = (words: string | undefined, id: string): LineageTie[] => {
 		const other = known.get(id);
-		return other ? [{ words: words ?? 'tied to', other }] : [];
+		return other ? [{ words: words ?? 'related to', other }] : [];
 	};
 	const rows = lineage.nodes.map((node) => ({
 		node,

@@ -24,7 +24,7 @@ test('a changed filter begins at the first page', () => {
 	expect(buildBrowseHref(read('signal=a%26b'), { cursor: 'c' })).toBe('/browse?signal=a%26b&cursor=c');
 });
 
-test('words are searched and the rest is listed', () => {
+test('a query with words searches, any other lists', () => {
 	expect(buildAssetsRequest(read('q=retry&signal=TimeoutError&sort=ranked'))).toEqual({
 		isSearch: true,
 		query: {
@@ -50,7 +50,7 @@ test('capsules are shown unless another type or all are asked for', () => {
 	expect(buildAssetsRequest(read('q=x&type=all')).query['type']).toBeUndefined();
 });
 
-test('other words leave the filters as they are', () => {
+test('a new search keeps the other filters', () => {
 	expect(listOtherFilters(read('q=x&type=all&category=repair&sort=ranked&cursor=ab'))).toEqual({
 		type: 'all',
 		category: 'repair',
@@ -58,7 +58,7 @@ test('other words leave the filters as they are', () => {
 	});
 });
 
-test('filters that are on can be taken off one by one', () => {
+test('each active filter has a link that removes it', () => {
 	expect(listActiveFilters(read('type=Gene&status=stale&signal=x'))).toEqual([
 		{ name: 'status', value: 'stale', without: '/browse?type=Gene&signal=x' },
 		{ name: 'signal', value: 'x', without: '/browse?type=Gene&status=stale' }

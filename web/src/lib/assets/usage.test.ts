@@ -10,7 +10,7 @@ const day = (day: string, fetches: number, reports_failed = 0) => ({
 	reports_failed
 });
 
-test('every day has a place, and what never happened has no line', () => {
+test('every day has a point, and a series without values is left out', () => {
 	const { times, series, isEmpty } = buildUsageSeries([day('2030-03-10', 3), day('2030-03-08', 1, 2)], now);
 	expect(times).toHaveLength(14);
 	expect(new Date(times.at(-1)! * 1000).toISOString()).toBe('2030-03-10T00:00:00.000Z');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { NO_FILTER, countChoices, findChosenIndex, isUnfiltered, matchesFilter } from './filter';
 import { createCycle } from '../../../tests/helpers/cycles';
 
-test('each condition can let pass and refuse', () => {
+test('each condition can match and reject', () => {
 	const event = createCycle('a', null, { intent: 'repair', status: 'failed', genes: ['g', 'h'] });
 	expect(matchesFilter(event, NO_FILTER)).toBe(true);
 	for (const [good, bad] of [
@@ -28,7 +28,7 @@ test('choices are counted once for each event, the most frequent first', () => {
 	]);
 });
 
-test('what was picked is chosen while it is shown, else the newest', () => {
+test('the picked event is chosen while it is visible, otherwise the newest', () => {
 	const events = [createCycle('a', null), createCycle('b', 'a'), createCycle('c', 'b')];
 	const isShown = ({ id }: { id: string }) => id !== 'c';
 	expect(findChosenIndex(events, isShown, 0)).toBe(0);

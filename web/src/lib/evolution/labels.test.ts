@@ -14,7 +14,7 @@ test('reasons that are known become sentences, others stay as they are', () => {
 	expect(describeReason('the engine of somebody else')).toBe('the engine of somebody else');
 });
 
-test('the state of the log is told in a sentence', () => {
+test('the seal of the log is described in a sentence', () => {
 	const seal = { state: 'sealed' as const, intact: 6, unsealed: 0, line: null, change: null };
 	expect(describeLogSeal(seal)).toBe('All 6 lines of the log are as they were sealed.');
 	expect(describeLogSeal({ ...seal, state: 'unsealed', unsealed: 2 })).toContain('2 after them');
@@ -25,7 +25,7 @@ test('the state of the log is told in a sentence', () => {
 	expect(describeLogSeal({ ...seal, state: 'broken', change: 'chain_missing' })).toContain('missing');
 });
 
-test('where a solution came from is told, or that nobody knows', () => {
+test('the source of a solution is described, also when it is not recorded', () => {
 	expect(describeSource(createCycle('a', null, { source: '' }))).toBe('Not recorded');
 	expect(describeSource(createCycle('a', null, { source: 'generated' }))).toBe('Generated here');
 	expect(describeSource(createCycle('a', null, { source: 'elsewhere' }))).toBe('elsewhere');

@@ -39,7 +39,7 @@ export function describeSource({ source }: Cycle): string {
 	const known: Record<string, string> = {
 		generated: 'Generated here',
 		reused: 'Reused: a solution of others, applied as it is',
-		reference: 'Generated, with a solution of others to look at'
+		reference: 'Generated, with a solution of others as a reference'
 	};
 	return known[source] ?? (source === '' ? 'Not recorded' : source);
 }
@@ -54,7 +54,7 @@ const CHANGE_LABELS: Record<string, string> = {
 	edited: 'was edited',
 	removed: 'was removed',
 	cut: 'and what followed are gone',
-	reordered: 'stands in another place',
+	reordered: 'was moved',
 	inserted: 'was pushed back by a line that was never sealed',
 	changed: 'or one before it was changed'
 };

@@ -20,7 +20,7 @@ test('the recent rate looks ten cycles back', () => {
 	expect([series.lately.at(-1), series.overall.at(-1)]).toEqual([100, 50]);
 });
 
-test('a long history is told by spans of time, in order and few enough to be told apart', () => {
+test('a long history is grouped into spans of time, in order', () => {
 	const series = computeSeries(
 		createLine(2000, (index) => ({ at: at(index * 2), status: index % 4 === 0 ? 'failed' : 'success' }))
 	);
@@ -30,20 +30,20 @@ test('a long history is told by spans of time, in order and few enough to be tol
 	expect(series.overall.at(-1)).toBe(75);
 });
 
-test('events without a time, and none at all, do no harm', () => {
+test('events without a time are left out', () => {
 	expect(computeSeries([createCycle('a', null, { at: 'nonsense' }), createCycle('b', null)]).times).toEqual(
 		[]
 	);
 	expect(computeSeries([]).times).toEqual([]);
 });
 
-test('cycles that lie close in time stand one after the other', () => {
+test('cycles that are close in time are drawn by order', () => {
 	const close = computeSeries(createLine(4, (index) => ({ at: at(index / 3600 + (index === 3 ? 500 : 0)) })));
 	expect([close.isByOrder, close.times]).toEqual([true, [1, 2, 3, 4]]);
 	expect(computeSeries(createLine(4, (index) => ({ at: at(index) }))).isByOrder).toBe(false);
 });
 
-test('a streak is broken by a failure of its own alone', () => {
+test('a streak is broken only by a failure of the change itself', () => {
 	const ends = ['success', 'success', 'failed', 'success', 'success', 'failed', 'success'] as const;
 	const events = ends.map((status, index) =>
 		createCycle(`${index}`, null, {

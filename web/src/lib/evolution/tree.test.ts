@@ -24,13 +24,13 @@ describe('the tree', () => {
 		expect(countColumns(all)).toBe(2);
 	});
 
-	test('takes a circle, a stranger and a twin as beginnings', () => {
+	test('treats a cycle, an unknown parent and a duplicate id as roots', () => {
 		const odd = [createCycle('a', 'b'), createCycle('b', 'a'), createCycle('c', 'c'), createCycle('a', 'c')];
 		expect(buildTreeRows(odd)).toHaveLength(4);
 		expect(buildTreeRows(odd).filter((row) => row.parentColumn === null)).toHaveLength(2);
 	});
 
-	test('leads past what a filter hides', () => {
+	test('links past events that a filter hides', () => {
 		const all = buildTreeRows(branched, ({ id }) => id !== 'c' && id !== 'e');
 		const f = all.find((row) => row.event.id === 'f')!;
 		expect([f.isFar, f.parentColumn]).toEqual([true, 0]);
@@ -55,7 +55,7 @@ describe('a long line', () => {
 		expect(folded[3]).toMatchObject({ kind: 'fold', count: 14, failed: 3 });
 	});
 
-	test('is whole when it was opened, when its middle is chosen, and when it is short', () => {
+	test('is not folded when it was opened, when its middle is chosen, and when it is short', () => {
 		const name = foldRows(all, new Set(), null)[3]!.position;
 		expect(foldRows(all, new Set([name]), null)).toHaveLength(20);
 		expect(foldRows(all, new Set(), 9)).toHaveLength(20);

@@ -19,7 +19,7 @@ describe('the address', () => {
 		expect(buildQuery({ ...DEFAULT_VIEW, chain: 'a' }, 'bundle=/b/&other=1')).toBe('bundle=%2Fb%2F&chain=a');
 	});
 
-	test('takes no nonsense for a record', () => {
+	test('ignores a record that is not a number', () => {
 		for (const record of ['-1', '1.5', 'x', '', '99999999999'])
 			expect(parseView(`record=${record}`).record).toBeNull();
 	});

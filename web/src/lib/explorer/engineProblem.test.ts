@@ -3,7 +3,7 @@ import { Problem } from '$lib/api/problem';
 import { EngineError } from './engineError';
 import { toEngineProblem } from './engineProblem';
 
-test('every trouble says what to do, by its code', () => {
+test('every engine error has a fix by its code', () => {
 	expect(toEngineProblem(new EngineError('key_refused', 'No.')).fix).toContain('capsid trail explore');
 	expect(toEngineProblem(new EngineError('no_bundle', 'None.'))).toMatchObject({
 		code: 'no_bundle',

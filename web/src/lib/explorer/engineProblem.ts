@@ -1,7 +1,7 @@
 import { Problem } from '$lib/api/problem';
 import { EngineError, type EngineErrorCode } from './engineError';
 
-const READ_AGAIN = 'Read again; if it stays, ask for a whole copy.';
+const READ_AGAIN = 'Refresh; if the error stays, ask for a complete copy.';
 const FIXES: Record<EngineErrorCode, string> = {
 	key_refused: 'The key is an old one: open the address that `capsid trail explore` printed last.',
 	unreachable: 'Check that the program which serves it still runs.',

@@ -15,7 +15,7 @@ it('files of a folder and of a page are found by their names alone', async () =>
 	}
 });
 
-it('a desk is asked with its key, and names are one part of the path', async () => {
+it('requests to the local viewer carry its key, and names are one part of the path', async () => {
 	const fetch = vi.fn(async () => new Response('{}'));
 	vi.stubGlobal('fetch', fetch);
 	const files = openFiles({ kind: 'local', base: '/local/trail', key: 'secret' }, never);
@@ -24,7 +24,7 @@ it('a desk is asked with its key, and names are one part of the path', async () 
 	expect(fetch).toHaveBeenCalledWith('/local/trail/a%2F..%2Fb%3F.json', expected);
 });
 
-it('a file that is not there is nothing, and one that cannot be got is a problem', async () => {
+it('a missing file is null, and a file that cannot be fetched is an error', async () => {
 	const files = openFiles({ kind: 'url', base: '/b/' }, never);
 	vi.stubGlobal('fetch', async () => new Response('', { status: 404 }));
 	expect(await readText(files, 'a.json')).toBeNull();

@@ -27,7 +27,7 @@ test('a verdict says how many and where', () => {
 	expect(describeVerdict({ ...broken, brokenAt: 1200 }).name).toBe('not what was announced');
 });
 
-test('an unknown signer is no green', () => {
+test('an unknown signer is not shown as good', () => {
 	const signers = { pinned: 0, own: 0, bundled: 1199, unknown: 1 };
 	expect(describeVerdict({ ...verdict, signers })).toMatchObject({
 		tone: 'warn',
@@ -35,7 +35,7 @@ test('an unknown signer is no green', () => {
 	});
 });
 
-test('what was not checked is said, and is no green', () => {
+test('unchecked records are named and not shown as good', () => {
 	const notes = ['2 post-quantum signatures were not checked.'];
 	expect(describeVerdict({ ...verdict, notes })).toEqual({
 		tone: 'warn',
@@ -48,7 +48,7 @@ test('what was not checked is said, and is no green', () => {
 	expect(describeVerdict(broken).explained).toBe('sequence gap at 1. Record 1 is elsewhere.');
 });
 
-test('a stranger is not taken for a forger', () => {
+test('an unknown signer is a warning and not a forgery', () => {
 	const faults = [{ code: 'unknown_signer', message: 'unknown signer at 3', position: 3 }];
 	expect(describeVerdict({ ...verdict, isIntact: false, brokenAt: 3, faults })).toMatchObject({
 		tone: 'warn',
@@ -66,7 +66,7 @@ test('progress counts where there is something to count', () => {
 	expect(describeProgress({ chain: 'a', step: 'reading', done: 0, total: 0 })).toBe('Reading…');
 });
 
-test('marks are told in words', () => {
+test('marks are summarized in words', () => {
 	const marks = { hash: true, link: true, signature: true, signer: 'own' } as const;
 	expect(summarizeMarks(marks)).toBe('verified');
 	expect(summarizeMarks({ ...marks, signature: null })).toBe('signature not checked');

@@ -17,7 +17,7 @@ export const TRUST_LABELS: Record<Trust, StatusLabel> = {
 		tone: 'good',
 		sign: '◆',
 		name: 'pinned key',
-		explained: 'You pinned this key: you learned on another way whose it is.'
+		explained: 'You pinned this key: you verified its owner in another way.'
 	},
 	own: {
 		tone: 'accent',

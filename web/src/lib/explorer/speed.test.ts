@@ -69,7 +69,7 @@ it(
 	}
 );
 
-it('nothing goes on after it was closed', { timeout: 60_000 }, async () => {
+it('work stops after the engine is closed', { timeout: 60_000 }, async () => {
 	const engine = createEngine(1);
 	await engine.open({ kind: 'page', files: generatedBundle(300) }, []);
 	await engine.load('codex-big');

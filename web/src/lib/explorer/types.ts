@@ -138,7 +138,7 @@ export interface SearchResult {
 	leftOut?: number;
 }
 
-/** The figures over a timeline. */
+/** The statistics above a timeline. */
 export interface ChainStats {
 	records: number;
 	types: Record<string, number>;

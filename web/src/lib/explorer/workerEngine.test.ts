@@ -17,7 +17,7 @@ class Puppet extends EventTarget {
 	}
 }
 
-it('answers find their questions, whatever order they come in', async () => {
+it('responses are matched to their requests in any order', async () => {
 	const puppet = new Puppet();
 	const engine = createWorkerEngine(puppet as unknown as Worker);
 	const steps: number[] = [];
@@ -36,7 +36,7 @@ it('answers find their questions, whatever order they come in', async () => {
 	expect(puppet.calls.map((call) => 'method' in call && call.wantsProgress)).toEqual([true, false, false]);
 });
 
-it('whoever waits is told when the worker ends', async () => {
+it('pending calls fail when the worker ends', async () => {
 	const puppet = new Puppet();
 	const engine = createWorkerEngine(puppet as unknown as Worker);
 	const [one, other] = [engine.meta(), engine.load('a')];

@@ -33,7 +33,7 @@ export function listConnectSteps(origin: string): ConnectStep[] {
 		},
 		{
 			title: 'Share what was proven',
-			why: 'Sends the capsule that may be shared with its gene, redacted; --dry-run shows exactly what would leave.',
+			why: 'Sends the capsule that may be shared with its gene, redacted; --dry-run shows exactly what would be sent.',
 			command: 'capsid node publish'
 		}
 	];

@@ -3,7 +3,7 @@ import { parseInlines, parseMarkdown } from './markdown';
 
 const words = (text: string) => [{ kind: 'text', text }];
 
-test('blocks are told apart', () => {
+test('blocks are parsed by kind', () => {
 	const blocks = parseMarkdown(
 		'# A\nOne\ntwo.\n\n- a\n  more\n- b\n\n1. x\n2. y\n\n```\n# not a heading\n<b>\n```\n## A\n| h | i |\n|---|---|\n| 1 | `2` |'
 	);

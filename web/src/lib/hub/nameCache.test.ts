@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { assetTitles, nodeNames, rememberAsset, rememberNode } from './nameCache';
 
-test('names and titles are kept as inert text, and an id is no name', () => {
+test('names and titles are stored as inert text, and an id is not a name', () => {
 	rememberNode({ node_id: 'node_1', alias: 'shop\u202e' });
 	rememberNode({ node_id: 'node_2', alias: null });
 	rememberNode({ node_id: 'node_3', alias: 'node_3' });

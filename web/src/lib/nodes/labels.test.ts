@@ -20,7 +20,7 @@ test('an address is read and written back', () => {
 	}
 });
 
-test('presence and parts are told in words', () => {
+test('presence and parts are described in words', () => {
 	expect(describePresence({ online: false, survival_status: 'alive' })).toBe('seen today');
 	expect(describePresence({ online: false, survival_status: 'dormant' })).toBe('dormant');
 	expect(formatPartTitle('promotion_rate')).toBe('Promotion rate');

@@ -1,6 +1,6 @@
 import { inert } from './inert';
 
-export type DiffLineKind = 'added' | 'removed' | 'place' | 'file' | 'same';
+export type DiffLineKind = 'added' | 'removed' | 'hunk' | 'file' | 'same';
 
 /** The lines of a unified diff, and what each does. The lines after the last one that matters are not invented. */
 export function parseDiff(text: string): { kind: DiffLineKind; line: string }[] {
@@ -10,7 +10,7 @@ export function parseDiff(text: string): { kind: DiffLineKind; line: string }[] 
 
 function classifyLine(line: string): DiffLineKind {
 	if (/^(diff |index |--- |\+\+\+ |new file|deleted file|rename )/.test(line)) return 'file';
-	if (line.startsWith('@@')) return 'place';
+	if (line.startsWith('@@')) return 'hunk';
 	if (line.startsWith('+')) return 'added';
 	return line.startsWith('-') ? 'removed' : 'same';
 }

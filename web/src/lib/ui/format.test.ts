@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatAgo, formatShort, shortenId } from './format';
 
-test('times are told from now', () => {
+test('times are relative to now', () => {
 	const now = Date.parse('2030-01-02T00:00:00Z');
 	expect(formatAgo('2030-01-01T23:59:40Z', now)).toBe('just now');
 	expect(formatAgo('2030-01-01T22:00:00Z', now)).toBe('2 hours ago');

@@ -9,7 +9,7 @@ const page = (cursor: string | undefined, next: string | null): LoadedPage<strin
 });
 const two = [page(undefined, 'b'), page('b', 'c')];
 
-test('more goes on after what is shown', () => {
+test('the next page is appended', () => {
 	expect(keepPages(two, 'c')).toEqual({ pages: two, isLoaded: false });
 });
 
@@ -17,7 +17,7 @@ test('going back drops the later pages', () => {
 	expect(keepPages(two, undefined)).toEqual({ pages: two.slice(0, 1), isLoaded: true });
 });
 
-test('a cursor from elsewhere begins anew', () => {
+test('an unknown cursor starts a new list', () => {
 	expect(keepPages(two, 'z')).toEqual({ pages: [], isLoaded: false });
 	expect(keepPages([], undefined)).toEqual({ pages: [], isLoaded: false });
 });

@@ -1,5 +1,5 @@
 /**
- * The key of a desk. The program prints an address with the key after `#`, so that it is in no request and no log; the
+ * The key of the local viewer. The program prints an address with the key after `#`, so that it is in no request and no log; the
  * page takes it out of the address at once, so that it is in no bookmark and no screenshot either.
  */
 const STORAGE_KEY = 'capsid.desk.key';

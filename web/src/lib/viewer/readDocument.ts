@@ -1,13 +1,13 @@
 import { Problem } from '$lib/api/problem';
 import { loadViewerKey } from './key';
 
-/** A document of this desk, or the problem as an exception. */
+/** A document of the local viewer, or the problem as an exception. */
 export async function readLocalDocument<T>(path: string): Promise<T> {
 	const headers = { accept: 'application/json', authorization: `Bearer ${loadViewerKey() ?? ''}` };
 	const response = await fetch(path, { headers }).catch(() => {
 		throw new Problem(
 			'unreachable',
-			'The desk does not answer.',
+			'The local viewer does not answer.',
 			'Start it again: `capsid events --web`.',
 			0
 		);

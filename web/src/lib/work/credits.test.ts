@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formatCredits, subtractCredits, formatDelta, parseAmount } from './credits';
 
 describe('amounts', () => {
-	it('are told to the thousandth', () => {
+	it('are formatted to the thousandth', () => {
 		expect(formatCredits(1)).toBe('1 credit');
 		expect(formatCredits(12.5)).toBe('12.5 credits');
 		expect(formatCredits(1234.5678)).toBe('1,234.568 credits');
@@ -12,12 +12,12 @@ describe('amounts', () => {
 		expect([formatDelta(20), formatDelta(-17.25), formatDelta(0)]).toEqual(['+20', '−17.25', '0']);
 	});
 
-	it('are subtracted without dust', () => {
+	it('are subtracted without rounding errors', () => {
 		expect(subtractCredits(0.3, 0.1)).toBe(0.2);
 		expect(subtractCredits(10, 12.5)).toBe(-2.5);
 	});
 
-	it('are read as people type them', () => {
+	it('are parsed as people type them', () => {
 		expect(parseAmount(' 12.5 ')).toEqual({ amount: 12.5 });
 		expect(parseAmount('12,5')).toEqual({ amount: 12.5 });
 		expect(parseAmount('0')).toEqual({ amount: 0 });

@@ -12,12 +12,12 @@ const good: OfferDraft = {
 };
 
 describe('an offer', () => {
-	it('is fine as it is', () => {
+	it('is valid', () => {
 		expect(validateOffer(good, 100, NOW)).toEqual({});
 		expect(validateOffer({ ...good, amount: '0' }, 0, NOW)).toEqual({});
 	});
 
-	it('is told what is wrong, field by field', () => {
+	it('has an error for each invalid field', () => {
 		const bad = { ...good, title: ' a ', amount: '1000', ends: '', reputation: '101' };
 		expect(Object.keys(validateOffer(bad, 100, NOW))).toEqual([
 			'title',
@@ -27,7 +27,7 @@ describe('an offer', () => {
 		]);
 	});
 
-	it('ends neither at once nor in a year', () => {
+	it('ends in 10 minutes to 90 days', () => {
 		expect(validateOffer({ ...good, ends: toLocalInputValue(NOW + 60_000) }, 100, NOW)).toHaveProperty(
 			'expires_at'
 		);

@@ -44,15 +44,15 @@ const swarm: Swarm = {
 	progress: { solvers_completed: 0, solvers_total: 2, status: 'solving' }
 };
 
-describe('the split of a swarm', () => {
-	it('is the whole, whatever the weights add up to', () => {
+describe('the reward shares of a swarm', () => {
+	it('add up to the reward, whatever the weights add up to', () => {
 		const shares = computeShares(swarm, 100);
 		expect(shares.map(({ role }) => role)).toEqual(['proposer', 'solver', 'solver', 'aggregator']);
 		expect(shares.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 9);
 		expect(shares[1]?.share).toBeCloseTo((0.85 * 4) / 7, 9);
 	});
 
-	it('knows who does what, and what for', () => {
+	it('name the node and the task of each role', () => {
 		const [proposer, first, second, merging] = computeShares(swarm, 100);
 		expect([proposer?.node_id, first?.node_id, second?.node_id, merging?.node_id]).toEqual([
 			'node_p',
@@ -66,11 +66,11 @@ describe('the split of a swarm', () => {
 		]);
 	});
 
-	it('is nothing before the task is cut', () => {
+	it('are empty before the task is split', () => {
 		expect(computeShares({ ...swarm, parent_task: task('whole') }, 100)).toEqual([]);
 	});
 
-	it('is drawn without gaps', () => {
+	it('are drawn without gaps', () => {
 		const drawn = computeSpans(computeShares(swarm, 100), 100);
 		expect(drawn[0]).toEqual({ x: 0, width: 5 });
 		const last = drawn.at(-1)!;

@@ -42,7 +42,7 @@ export function computeShares(swarm: Swarm, pays: number): RewardShare[] {
 		};
 	};
 	const shares = [
-		share(whole, 'proposer', 'Cut the task into parts', rule.proposer),
+		share(whole, 'proposer', 'Split the task into parts', rule.proposer),
 		...subtasks.map((part) =>
 			share(part, 'solver', part.title, (rule.solvers * (part.contribution_weight ?? 0)) / weights)
 		)

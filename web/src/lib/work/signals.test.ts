@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { parseSignals } from './signals';
 
-it('takes signals apart, each once', () => {
+it('splits signals at commas and removes duplicates', () => {
 	expect(parseSignals(' a, b,,a ,c')).toEqual(['a', 'b', 'c']);
 	expect(parseSignals('')).toEqual([]);
 });

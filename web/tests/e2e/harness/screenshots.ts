@@ -14,7 +14,7 @@ export async function captureAll(folder: string, only: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
 	const camera = new Camera(await launchBrowser(), folder, only);
 	try {
-		if (only.startsWith('desk')) return await captureViewers(camera);
+		if (only.startsWith('viewer')) return await captureViewers(camera);
 		await captureFullHub(camera);
 		await captureEmptyHub(camera);
 		await captureViewers(camera);
@@ -103,15 +103,15 @@ async function captureViewers(camera: Camera): Promise<void> {
 				.getByText(/verified · nothing altered/)
 				.first()
 				.waitFor();
-			await camera.capture(page, 'desk-explorer', variant);
+			await camera.capture(page, 'viewer-explorer', variant);
 			await page.getByRole('button', { name: 'Tamper' }).click();
 			await page.getByRole('button', { name: /broken at/ }).click();
-			await camera.capture(page, 'desk-explorer-tampered', variant);
+			await camera.capture(page, 'viewer-explorer-tampered', variant);
 			reportFaults(visitor);
 			const other = await Visitor.arrive(camera.browser, events.origin, variant);
 			await other.page.goto(events.address);
 			await other.page.getByRole('heading', { name: /Event tree/ }).waitFor();
-			await camera.capture(other.page, 'desk-evolution', variant);
+			await camera.capture(other.page, 'viewer-evolution', variant);
 			reportFaults(other);
 		}
 	} finally {

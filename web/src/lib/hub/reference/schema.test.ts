@@ -38,7 +38,7 @@ test('a schema becomes rows', () => {
 	expect(listSchemaRows(whole, all)[0]!.about).toBe('What it is called. (characters, at most 5)');
 });
 
-test('types are told in words', () => {
+test('types are described in words', () => {
 	expect(describeType({ type: ['string', 'null'] }, all)).toBe('string or null');
 	expect(describeType({ oneOf: [{ $ref: '#/components/schemas/Part' }, { type: 'null' }] }, all)).toBe(
 		'Part or null'
@@ -46,7 +46,7 @@ test('types are told in words', () => {
 	expect(describeType({}, all)).toBe('anything');
 });
 
-test('a sample fits, and what contains itself ends', () => {
+test('a sample fits its schema, and a recursive schema ends', () => {
 	expect(createSample(whole, all)).toEqual({ name: 'text', word: 'a', parts: [{ name: 'text', word: 'a' }] });
 	expect(createSample({ type: 'integer', example: 7 }, all)).toBe(7);
 	expect(listSchemaRows({ $ref: '#/components/schemas/Self' }, all)).toHaveLength(4);

@@ -75,7 +75,7 @@ function describeSchema(schema: unknown, all: Schemas): string {
 		['minLength', 'characters, at least'],
 		['maxLength', 'characters, at most'],
 		['maxItems', 'entries, at most'],
-		['default', 'usually']
+		['default', 'default']
 	].flatMap(([key, words]) => (whole[key!] === undefined ? [] : `${words} ${String(whole[key!])}`));
 	const text =
 		typeof whole['description'] === 'string' ? whole['description'].replaceAll(/\s*\n\s*/g, ' ') : '';
