@@ -8,13 +8,13 @@ import type * as shapes from './types';
 
 /** The public calls. */
 type Query = Record<string, string | number | undefined>;
-type QueryOf<P extends keyof paths> = paths[P] extends { get: { parameters: { query?: infer Q } } }
+type QueryParams<P extends keyof paths> = paths[P] extends { get: { parameters: { query?: infer Q } } }
 	? Q
 	: never;
 
 /** What is undefined is left out of an address, so it need not be left out of a query. */
 const withQuery = <P extends keyof paths>(query: Query) => ({
-	params: { query: query as unknown as NonNullable<QueryOf<P>> }
+	params: { query: query as unknown as NonNullable<QueryParams<P>> }
 });
 
 type PageResponse = { next_cursor?: string | null; total?: number };
