@@ -23,7 +23,7 @@ export async function logOut(): Promise<void> {
 	auth.endSession();
 }
 
-/** Whether everybody may make an account here. Where the hub does not tell, trying will. */
+/** Whether everybody can register here. If the hub does not answer, the form is shown and the hub decides. */
 export async function isRegistrationOpen(): Promise<boolean> {
 	try {
 		const policy = await unwrapResponse(hub.GET('/a2a/policy'));

@@ -52,7 +52,7 @@ export function describeEntryKind(kind: string): string {
 	return ENTRY_KINDS[kind] ?? kind.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase());
 }
 
-/** Where they came from or went to, and the page that tells more. */
+/** Where they came from or went to, and the page with details. */
 export function describeCounterparty(account: string | null): { text: string; href?: string } {
 	if (!account) return { text: '' };
 	const [kind, ...rest] = account.split(':');

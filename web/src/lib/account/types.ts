@@ -1,6 +1,6 @@
 import type { components } from '$lib/api/schema';
 
-/** What belongs to an account, as the hub tells it. */
+/** The parts of an account in the answers of the hub. */
 type Schemas = components['schemas'];
 export type Agent = Schemas['Agent'];
 export type NewSession = Schemas['Session'];

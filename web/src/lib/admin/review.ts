@@ -29,7 +29,7 @@ interface ChangeTexts {
 const BUNDLE_IS_AFFECTED =
 	'Its event and its gene follow, unless the gene belongs to somebody else or another capsule uses it. Its publisher is notified, with your reason.';
 
-/** What is asked before, and told after. */
+/** The texts of the confirmation, and of the message afterwards. */
 export const CHANGES: Record<StatusChange, ChangeTexts> = {
 	promote: {
 		button: 'Promote',

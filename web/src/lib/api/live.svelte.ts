@@ -3,7 +3,7 @@ import type { components } from './schema';
 
 type HubStats = components['schemas']['HubStats'];
 
-/** What the hub tells while a page is open. The browser connects again by itself. */
+/** The statistics that the hub sends while a page is open. The browser connects again by itself. */
 export class Live {
 	stats = $state.raw<HubStats | undefined>();
 	isConnected = $state(false);

@@ -1,7 +1,7 @@
 /**
  * Who is logged in.
  *
- * The token lies in the storage of this origin and goes along in a header. A cookie would reach every port of the
+ * The token is in the storage of this origin and is sent in a header. A cookie would reach every port of the
  * same host, and would be sent by pages of others too.
  */
 const STORAGE_KEY = 'capsid.session';

@@ -13,7 +13,7 @@ const DISPLAYED_STATS = [
 	'open_bounties'
 ] as const satisfies (keyof HubStats)[];
 
-/** Whether something came, went or was decided since. What is told first is news to nobody: pages load by themselves. */
+/** Whether something was added, removed or decided since. The first statistics are no change: pages load by themselves. */
 export function hasStatsChanged(before: HubStats | undefined, now: HubStats): boolean {
 	return before !== undefined && DISPLAYED_STATS.some((name) => before[name] !== now[name]);
 }

@@ -43,7 +43,7 @@ export function lineageHref({ kind, id }: LineageNode): string {
 	return `/${kind === 'node' ? 'nodes' : 'assets'}/${encodeURIComponent(id)}`;
 }
 
-/** How many labels one above the other can still be told apart. */
+/** The most labels in one column that stay readable. */
 const MAX_COLUMN_LABELS = 10;
 
 /** Those whose labels are drawn however narrow the picture is: the focus and its neighbours, unless these are a crowd. */

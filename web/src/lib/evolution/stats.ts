@@ -1,6 +1,6 @@
 import type { Cycle } from './types';
 
-/** The most points of a picture: more than that are not told apart. */
+/** The most points of a picture: more could not be distinguished. */
 export const MAX_POINTS = 90;
 
 /** How many cycles back a rate looks while each cycle has a point of its own. */
@@ -60,7 +60,7 @@ function computeSeriesByCycle(timed: TimedCycle[]): EvolutionSeries {
 	};
 }
 
-/** Whether moments are so close that a picture over time would not tell most of them apart. */
+/** Whether moments are so close that a picture over time could not show most of them separately. */
 function areTimesClose(times: number[]): boolean {
 	const gaps = times.slice(1).map((at, index) => at - times[index]!);
 	const least = Math.max(60, gaps.reduce((sum, gap) => sum + gap, 0) / MAX_POINTS);

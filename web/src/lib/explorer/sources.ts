@@ -1,6 +1,6 @@
 /** Finds the files of a bundle in what the reader chose, dropped, or opened. */
 
-/** Names files from the folder where `index.json` lies, however deep that is. Null: there is none. */
+/** Names files relative to the folder of `index.json`, at any depth. Null if there is none. */
 export function rebaseOnIndex<T>(files: Record<string, T>): Record<string, T> | null {
 	const indexes = Object.keys(files).filter((path) => /(^|\/)index\.json$/.test(path));
 	const index = indexes.sort((one, other) => countDepth(one) - countDepth(other))[0];

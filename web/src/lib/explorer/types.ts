@@ -1,5 +1,5 @@
 /**
- * What lies between the pages of the Explorer and its engine. The engine reads, verifies and searches, in a worker
+ * The interface between the pages of the Explorer and its engine. The engine reads, verifies and searches, in a worker
  * where there is one; the pages show a window of it. Nothing here can be cloned only in part: every value is plain data.
  */
 
@@ -11,7 +11,7 @@ export type BundleSource =
 	| { kind: 'url'; base: string }
 	/** A folder that the reader chose, or dropped here: file names to files. */
 	| { kind: 'folder'; files: Record<string, Blob> }
-	/** The bundle that lies in this very page: file names to their text. */
+	/** The bundle that is embedded in this page: file names to their text. */
 	| { kind: 'page'; files: Record<string, string> };
 
 /** How much a key is trusted: pinned by the reader, only named by the bundle, or not known at all. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { WorkerResponse, WorkerRequest } from './workerMessages';
 import { createWorkerEngine } from './workerEngine';
 
-/** A worker that answers as it is told. */
+/** A worker whose answers the test sends. */
 class Puppet extends EventTarget {
 	calls: WorkerRequest[] = [];
 	isEnded = false;

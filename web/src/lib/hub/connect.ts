@@ -5,7 +5,7 @@ export interface ConnectStep {
 	command: string;
 }
 
-/** Clients refuse plain http to another machine, unless they are told that the network is trusted. */
+/** Clients refuse plain http to another machine, unless a variable says that the network is trusted. */
 export function formatHubVariables(origin: string): string {
 	const { protocol, hostname } = new URL(origin);
 	const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);

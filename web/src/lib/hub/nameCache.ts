@@ -3,7 +3,7 @@ import { inertLine } from '$lib/ui/inert';
 import { SvelteMap } from 'svelte/reactivity';
 import type { AssetRow, Lineage, NodeRow } from './types';
 
-/** What answers told by the way: many name a node or an asset by its id alone, and others know what it is called. */
+/** Names from earlier answers: many answers have only the id of a node or an asset, others also its name. */
 export const nodeNames = new SvelteMap<string, string>();
 export const assetTitles = new SvelteMap<string, string>();
 

@@ -14,7 +14,7 @@ export function whenHubChanges(load: () => unknown): void {
 	let seen: string | undefined;
 	$effect(() => {
 		const now = getHubState();
-		// What is told first is already shown.
+		// The page already shows the first state.
 		seen ??= now;
 		if (now === seen) return;
 		const timer = setTimeout(() => {

@@ -1,6 +1,6 @@
 import type { components } from '$lib/api/schema';
 
-/** Tasks, bounties and swarms as the hub tells them. */
+/** Tasks, bounties and swarms in the answers of the hub. */
 type Schemas = components['schemas'];
 export type Task = Schemas['Task'];
 /** A task as the node that took it sees it. */

@@ -20,7 +20,7 @@ async function ownsNode(node_id: string): Promise<boolean> {
 	return me.nodes.some((node) => node.node_id === node_id);
 }
 
-/** The hub does not tell which account offered a bounty, but which bounties are one's own. */
+/** The hub does not say which account offered a bounty, but it lists one's own bounties. */
 async function hasOffered({ bounty_id, status }: BountyRow): Promise<boolean> {
 	let cursor: string | undefined;
 	for (let page = 0; page < MAX_PAGES; page += 1) {

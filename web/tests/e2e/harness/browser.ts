@@ -23,7 +23,7 @@ export interface VisitorOptions {
 /** Everybody who arrived and did not leave yet. */
 export const present = new Set<Visitor>();
 
-/** Somebody with a browser. Whatever a page does that it should not do is kept, and told when they leave. */
+/** A visitor with a browser. Faults of the pages are collected and thrown when the visitor leaves. */
 export class Visitor {
 	readonly faults: string[] = [];
 	private expected: RegExp[] = [];
