@@ -14,7 +14,7 @@ export default defineConfig({
 	publicDir: false,
 	resolve: {
 		alias: {
-			'$lib/explorer/start': lib('explorer/start-beside.ts'),
+			'$lib/explorer/start': lib('explorer/startInPage.ts'),
 			$lib: lib('')
 		}
 	},

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 /** Licences that ask for no more than their own text. */
 const ALLOWED = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'];
 
-/** The folder of the package that a module lies in: `…/node_modules/@noble/hashes`. */
+/** The folder of the package of a module: `…/node_modules/@noble/hashes`. */
 const folderOf = (id) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/@]+)\//.exec(id)?.[1];
 
 const byName = (a, b) => (a.name < b.name ? -1 : 1);

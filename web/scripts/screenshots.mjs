@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { runnerImport } from 'vite';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const { module } = await runnerImport(here('../tests/e2e/harness/pictures.ts'), {
+const { module } = await runnerImport(here('../tests/e2e/harness/screenshots.ts'), {
 	configFile: false,
 	resolve: { alias: { $lib: here('../src/lib') } }
 });
-await module.takeAll(here('../screenshots'), process.argv[2] ?? '');
+await module.captureAll(here('../screenshots'), process.argv[2] ?? '');

@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 from .assets import SCHEMA_VERSION, BlastRadius, Capsule, EvolutionEvent, Gene, Outcome
-from .client import Client, Fetched
-from .content import Verdict, asset_id, canonical, stamped, verify
+from .client import Client, Fetched, FetchResult
+from .content import Verdict, asset_id, canonical, stamp_asset, stamped, verify
 from .errors import (
     AssetIdMismatch,
     CapsidError,
@@ -31,6 +31,7 @@ __all__ = [
     "Capsule",
     "Client",
     "EvolutionEvent",
+    "FetchResult",
     "Fetched",
     "Gene",
     "HubAnswerInvalid",
@@ -45,6 +46,7 @@ __all__ = [
     "Verdict",
     "asset_id",
     "canonical",
+    "stamp_asset",
     "stamped",
     "verify",
 ]

@@ -6,7 +6,7 @@ import platform
 import sys
 from typing import Any, Dict, List, Mapping, Optional, Sequence, TypedDict
 
-from .content import asset_id, stamped, verify
+from .content import asset_id, stamp_asset, verify
 from .errors import AssetIdMismatch, HubAnswerInvalid, InputInvalid
 from .redact import redact
 from .text import inert
@@ -17,7 +17,7 @@ SCHEMA_VERSION = "1.5.0"
 _INTENTS = ("repair", "optimize", "innovate", "explore")
 
 #: What hubs put into an asset when they hand it out, and what is no part of what was hashed.
-_REMARKS = frozenset(
+_HUB_MEMBERS = frozenset(
     "credit_cost gdi_score success_rate reuse_count ranking_score source_node_id fetched_at receipt hub_receipt "
     "already_purchased _semantic_similarity semantic_similarity _search_score search_score _match_score match_score "
     "_retrieval_rank retrieval_rank".split()
@@ -117,18 +117,18 @@ def bundle(
 ) -> List[Dict[str, Any]]:
     """A bundle as it is published, made of drafts: types, versions, links, fingerprint and ids are filled in where they
     are missing. The drafts stay as they are. What has an id that holds is taken as it is."""
-    whole_gene = _complete(_draft(gene, "gene", clean), "Gene", {})
+    whole_gene = _complete_draft(_read_draft(gene, "gene", clean), "Gene", {})
     signals = whole_gene.get("signals_match")
-    draft = _draft(capsule, "capsule", clean)
+    draft = _read_draft(capsule, "capsule", clean)
     outcome = draft.get("outcome")
-    worked = isinstance(outcome, Mapping) and outcome.get("status") == "success"
-    own = {
+    is_success = isinstance(outcome, Mapping) and outcome.get("status") == "success"
+    defaults = {
         "trigger": signals,
         "gene": whole_gene["asset_id"],
-        "success_streak": 1 if worked else 0,
+        "success_streak": 1 if is_success else 0,
         "env_fingerprint": env_fingerprint(),
     }
-    whole_capsule = _complete(draft, "Capsule", own)
+    whole_capsule = _complete_draft(draft, "Capsule", defaults)
     assets = [whole_gene, whole_capsule]
     if event is not None:
         category = whole_gene.get("category")
@@ -141,19 +141,19 @@ def bundle(
             "capsule_id": whole_capsule["asset_id"],
             "genes_used": [whole_gene["asset_id"]],
         }
-        assets.append(_complete(_draft(event, "event", clean), "EvolutionEvent", links))
+        assets.append(_complete_draft(_read_draft(event, "event", clean), "EvolutionEvent", links))
     return assets
 
 
-def _draft(given: Mapping[str, object], name: str, clean: bool) -> Dict[str, Any]:
-    if not isinstance(given, Mapping):
+def _read_draft(draft: Mapping[str, object], name: str, clean: bool) -> Dict[str, Any]:
+    if not isinstance(draft, Mapping):
         raise InputInvalid(f"The {name} is no dict.", fix=f"Give the {name} as a dict of its fields.")
     # Refuses what has no form in JSON, before anything else is done with it.
-    asset_id(given)
-    return dict(redact(given)) if clean else dict(given)
+    asset_id(draft)
+    return dict(redact(draft)) if clean else dict(draft)
 
 
-def _complete(draft: Dict[str, Any], kind: str, links: Mapping[str, object]) -> Dict[str, Any]:
+def _complete_draft(draft: Dict[str, Any], kind: str, links: Mapping[str, object]) -> Dict[str, Any]:
     if draft.get("type", kind) != kind:
         raise InputInvalid(f"A {kind} is wanted, and `type` says `{inert(str(draft['type']), 40)}`.")
     # Somebody hashed it as it is: one more member would make it another asset.
@@ -168,10 +168,10 @@ def _complete(draft: Dict[str, Any], kind: str, links: Mapping[str, object]) -> 
         # Made of the content, so that the same draft has the same id every time.
         prefix = {"Gene": "gene", "Capsule": "capsule", "EvolutionEvent": "evt"}[kind]
         whole["id"] = f"{prefix}_{asset_id(whole)[7:19]}"
-    return stamped(whole)
+    return stamp_asset(whole)
 
 
-def checked(received: object, wanted: Optional[Sequence[str]] = None) -> Dict[str, Any]:
+def check_fetched_asset(received: object, wanted: Optional[Sequence[str]] = None) -> Dict[str, Any]:
     """A fetched asset as it was published, or why it is not used. ``wanted`` are the ids that were asked for."""
     if not isinstance(received, Mapping):
         raise HubAnswerInvalid("The hub sent an asset that is no object; it was not used.")
@@ -179,18 +179,18 @@ def checked(received: object, wanted: Optional[Sequence[str]] = None) -> Dict[st
     if wanted is not None and claimed not in wanted:
         raise HubAnswerInvalid("The hub sent an asset that was not asked for; it was not used.")
     # An asset may hold such a member itself: then it holds as it came.
-    without = {name: value for name, value in received.items() if name not in _REMARKS}
+    without = {name: value for name, value in received.items() if name not in _HUB_MEMBERS}
     for form in (dict(received), without):
-        if _holds(form):
+        if _has_valid_id(form):
             return form
-    shown = inert(claimed, 80) if isinstance(claimed, str) else "nothing"
+    shown_id = inert(claimed, 80) if isinstance(claimed, str) else "nothing"
     raise AssetIdMismatch(
-        f"`{shown}` is not the hash of the asset that came under this id; it was not used.",
+        f"`{shown_id}` is not the hash of the asset that came under this id; it was not used.",
         fix="Fetch it again; if it stays so, tell the hub's operator that the asset was changed.",
     )
 
 
-def _holds(asset: Mapping[str, object]) -> bool:
+def _has_valid_id(asset: Mapping[str, object]) -> bool:
     try:
         return bool(verify(asset))
     except InputInvalid:

@@ -11,23 +11,27 @@ from .content import Verdict
 from .errors import CapsidError, HubRefused, InputInvalid
 from .http import Transport
 from .identity import Identity
-from .node import Node, refused, segment
+from .node import Node, build_refusal, quote_segment
 from .redact import redact
-from .settings import resolve
+from .settings import resolve_settings
 from .text import inert
 
 Json = Dict[str, Any]
 Signals = Union[str, Sequence[str]]
 
 
-class Fetched(List[Json]):
-    """Assets whose ids hold. ``refused`` has the reasons for those that were left out, ``payload`` whatever else the
-    hub said: tasks, balance, what was missing."""
+class FetchResult(List[Json]):
+    """Assets with verified ids. ``refused`` has the reasons for those that were left out, ``payload`` the rest of the
+    hub's answer: tasks, balance, what was missing."""
 
-    def __init__(self, found: Sequence[Json], refused_ones: Sequence[CapsidError], payload: Json) -> None:
-        super().__init__(found)
-        self.refused = list(refused_ones)
+    def __init__(self, assets: Sequence[Json], refused_assets: Sequence[CapsidError], payload: Json) -> None:
+        super().__init__(assets)
+        self.refused = list(refused_assets)
         self.payload = payload
+
+
+#: The former name of :class:`FetchResult`. Deprecated.
+Fetched = FetchResult
 
 
 class Client:
@@ -35,7 +39,7 @@ class Client:
 
     ``hub_url`` is the hub's address (otherwise ``A2A_HUB_URL``). The node's id and secrets are those of ``~/.evomap``,
     which the ``capsid`` program uses too; ``node_id`` and ``node_secret`` win over them. ``token`` is a session token or
-    an API key of a person, for what only people do: offering bounties, voting, the knowledge graph. Nothing is sent
+    an API key of an account, for what only accounts can do: bounties, votes, the knowledge graph. Nothing is sent
     before the first call.
     """
 
@@ -53,7 +57,7 @@ class Client:
         redact: bool = True,
         allow_insecure: Optional[bool] = None,
     ) -> None:
-        settings = resolve(
+        settings = resolve_settings(
             hub_url, timeout=timeout, retries=retries, ca_file=ca_file, allow_insecure=allow_insecure
         )
         identity = Identity(Path(home) if home is not None else None, node_id=node_id, node_secret=node_secret)
@@ -71,44 +75,44 @@ class Client:
 
     @property
     def node_id(self) -> str:
-        """This node's name."""
+        """This node's id."""
         return self._node.identity.node_id
 
     # The node itself
 
     def hello(self, **payload: object) -> Json:
-        """Registers this node, or greets the hub again; gives ``claim_url`` while nobody has claimed the node. It is
-        said by itself when the hub wants it. The secret is kept and not given."""
+        """Registers this node, or renews its registration; returns ``claim_url`` while nobody has claimed the node. The
+        client calls it by itself when the hub requires it. The secret is stored and not returned."""
         return self._node.hello(payload)
 
     def heartbeat(self, **body: object) -> Json:
-        """Tells the hub that this node is there; gives its tasks and events."""
+        """Reports to the hub that this node is online; returns its tasks and events."""
         sent = {"node_id": self.node_id, **body}
-        answer = self._object(self._node.post("/a2a/heartbeat", sent))
+        answer = self._require_object(self._node.post("/a2a/heartbeat", sent))
         if answer.get("status") == "unknown_node":
             self._node.hello({})
-            answer = self._object(self._node.post("/a2a/heartbeat", sent))
+            answer = self._require_object(self._node.post("/a2a/heartbeat", sent))
         return answer
 
     def node(self, node_id: Optional[str] = None) -> Json:
-        """What the hub tells of a node, of this one by default."""
-        return self._get(f"/a2a/nodes/{segment(node_id or self.node_id)}")
+        """Returns what the hub knows about a node, by default this one."""
+        return self._get(f"/a2a/nodes/{quote_segment(node_id or self.node_id)}")
 
     def stats(self) -> Json:
-        """The hub in numbers."""
+        """Returns the statistics of the hub."""
         return self._get("/a2a/stats")
 
     def login(self, email: str, password: str) -> None:
-        """Begins a session of a person: from here on its token is used for what only people do."""
-        self._session("/auth/login", email, password)
+        """Starts a session of an account. Its token is used from then on for what only accounts can do."""
+        self._start_session("/auth/login", email, password)
 
     def register(self, email: str, password: str) -> None:
-        """Makes an account and begins a session, where the hub lets people register."""
-        self._session("/auth/register", email, password)
+        """Creates an account and starts a session, if the hub allows registration."""
+        self._start_session("/auth/register", email, password)
 
     def claim(self, code: str) -> Json:
-        """Makes the node of a claim code belong to the account whose token is used."""
-        return self._post(f"/claim/{segment(code)}", {}, person=True)
+        """Claims the node of a claim code for the account whose token is used."""
+        return self._post(f"/claim/{quote_segment(code)}", {}, is_person=True)
 
     # Finding assets
 
@@ -121,38 +125,39 @@ class Client:
         status: Optional[str] = None,
         limit: Optional[int] = None,
     ) -> List[Json]:
-        """Finds assets that answer signals, promoted ones unless another status is asked for; or, with ``query``, by the
-        words of their summaries. Rows only: :meth:`fetch` gives the assets themselves."""
+        """Searches assets by signals, or with ``query`` by the words of their summaries. Only promoted assets, unless
+        ``status`` names another status. Returns rows; :meth:`fetch` returns the assets themselves."""
         words = [signals] if isinstance(signals, str) else list(signals or [])
         if any("," in word for word in words) and not isinstance(signals, str) and status in (None, "promoted"):
             # A comma parts signals in an address; a message keeps them whole.
-            payload = {"signals": self._clean(words), "asset_type": asset_type, "search_only": True, "limit": limit}
-            return self._rows(self._node.message("fetch", payload), "results", "assets")
+            payload: Json = {"signals": self._redact_value(words), "asset_type": asset_type}
+            payload.update(search_only=True, limit=limit)
+            return self._read_rows(self._node.message("fetch", payload), "results", "assets")
         path = "/a2a/assets/search" if query is None else "/a2a/assets/semantic-search"
         pairs = [
-            ("signals", self._clean(",".join(words)) if words else None),
-            ("q", self._clean(query)),
+            ("signals", self._redact_value(",".join(words)) if words else None),
+            ("q", self._redact_value(query)),
             ("type", asset_type),
             ("status", status),
             ("limit", limit),
         ]
-        return self._rows(self._node.get(path, pairs), "assets")
+        return self._read_rows(self._node.get(path, pairs), "assets")
 
     def get_ranked_assets(self, limit: Optional[int] = None, *, asset_type: Optional[str] = None) -> List[Json]:
-        """The best promoted assets, the best first."""
-        return self._rows(self._node.get("/a2a/assets/ranked", [("limit", limit), ("type", asset_type)]), "assets")
+        """Returns the promoted assets with the highest score, best first."""
+        return self._read_rows(self._node.get("/a2a/assets/ranked", [("limit", limit), ("type", asset_type)]), "assets")
 
     def trending(self, limit: Optional[int] = None, *, window: Optional[str] = None) -> List[Json]:
-        """What other nodes fetched most lately."""
-        return self._rows(self._node.get("/a2a/trending", [("limit", limit), ("window", window)]), "assets")
+        """Returns the assets that other nodes fetched most recently and most often."""
+        return self._read_rows(self._node.get("/a2a/trending", [("limit", limit), ("window", window)]), "assets")
 
     def get_asset(self, asset_id: str, *, detailed: bool = False) -> Json:
-        """All that the hub tells of an asset. With ``detailed``, ``payload`` is the asset itself, its id checked."""
+        """Returns what the hub knows about an asset. With ``detailed``, ``payload`` is the asset, its id verified."""
         pairs = [("detailed", True if detailed else None), ("node_id", self.node_id if detailed else None)]
-        told = self._get(f"/a2a/assets/{segment(asset_id)}", pairs)
-        if isinstance(told.get("payload"), dict):
-            told["payload"] = assets.checked(told["payload"], [asset_id])
-        return told
+        response = self._get(f"/a2a/assets/{quote_segment(asset_id)}", pairs)
+        if isinstance(response.get("payload"), dict):
+            response["payload"] = assets.check_fetched_asset(response["payload"], [asset_id])
+        return response
 
     def fetch(
         self,
@@ -164,27 +169,27 @@ class Client:
         limit: Optional[int] = None,
         include_tasks: bool = False,
         strict: bool = True,
-    ) -> Fetched:
-        """Fetches assets as they were published. Every id is computed again; an asset under a wrong one, or one that was
-        not asked for, raises. With ``strict=False`` it is left out and told in ``.refused``."""
+    ) -> FetchResult:
+        """Fetches assets as they were published. Every id is computed again; an asset with a wrong id, or one that was
+        not requested, raises. With ``strict=False`` it is left out and listed in ``.refused``."""
         wanted = [asset_ids] if isinstance(asset_ids, str) else asset_ids
         words = [signals] if isinstance(signals, str) else signals
-        payload: Json = {"asset_ids": wanted, "signals": self._clean(words), "asset_type": asset_type}
+        payload: Json = {"asset_ids": wanted, "signals": self._redact_value(words), "asset_type": asset_type}
         payload.update(local_id=local_id, limit=limit, include_tasks=include_tasks or None)
-        # The hub counts the use of those it knows, and publishers are thanked for it.
-        self._introduce()
+        # The hub counts the use by nodes that it knows, and rewards publishers for it.
+        self._ensure_hello()
         answer = self._node.message("fetch", {name: value for name, value in payload.items() if value is not None})
-        found: List[Json] = []
-        bad: List[CapsidError] = []
-        for received in self._rows(answer, "results", "assets"):
+        result: List[Json] = []
+        refused_assets: List[CapsidError] = []
+        for received in self._read_rows(answer, "results", "assets"):
             try:
-                found.append(assets.checked(received, wanted))
+                result.append(assets.check_fetched_asset(received, wanted))
             except CapsidError as problem:
                 if strict:
                     raise
-                bad.append(problem)
+                refused_assets.append(problem)
         rest = {name: value for name, value in answer.items() if name not in ("results", "assets")}
-        return Fetched(found, bad, rest)
+        return FetchResult(result, refused_assets, rest)
 
     # Sharing assets
 
@@ -194,7 +199,7 @@ class Client:
         capsule: Mapping[str, object],
         event: Optional[Mapping[str, object]] = None,
     ) -> List[Json]:
-        """What :meth:`publish` would send of these drafts: complete, cleaned, with ids. Nothing is sent."""
+        """Returns what :meth:`publish` would send: complete, redacted, with ids. Sends nothing."""
         return assets.bundle(gene, capsule, event, clean=self._redact)
 
     def publish(
@@ -203,20 +208,21 @@ class Client:
         capsule: Mapping[str, object],
         event: Optional[Mapping[str, object]] = None,
     ) -> Json:
-        """Publishes a gene and a capsule, perhaps with the event that tells how they came about. Type, schema version,
-        trigger, links, fingerprint and ids are filled in; what was given stays as it is. What the hub turns down raises
-        :class:`HubRefused`."""
-        whole = self.bundle(gene, capsule, event)
-        # What proves that the bundle is ours is made with the secret that the hub gives.
-        self._introduce()
-        payload: Json = {"assets": whole}
-        payload.update(_some(signature=self._node.signature(whole[0]["asset_id"], whole[1]["asset_id"])))
+        """Publishes a gene and a capsule, optionally with the event that records how they were made. Type, schema
+        version, trigger, links, fingerprint and ids are filled in; the arguments stay unchanged. Raises
+        :class:`HubRefused` if the hub rejects the bundle."""
+        assets_to_send = self.bundle(gene, capsule, event)
+        # The signature of the bundle needs the secret that the hub gives at hello.
+        self._ensure_hello()
+        payload: Json = {"assets": assets_to_send}
+        gene_id, capsule_id = assets_to_send[0]["asset_id"], assets_to_send[1]["asset_id"]
+        payload.update(_without_none(signature=self._node.signature(gene_id, capsule_id)))
         answer = self._node.message("publish", payload)
         if answer.get("decision") == "reject" and answer.get("reason") != "already_published":
             problems = answer.get("problems")
-            told = "; ".join(map(str, problems)) if isinstance(problems, list) else ""
+            details = "; ".join(map(str, problems)) if isinstance(problems, list) else ""
             reason = str(answer.get("reason", "rejected"))
-            raise refused(200, reason, inert(told) or "The bundle was rejected.", None, answer)
+            raise build_refusal(200, reason, inert(details) or "The bundle was rejected.", None, answer)
         return answer
 
     def validate(
@@ -225,70 +231,71 @@ class Client:
         capsule: Mapping[str, object],
         event: Optional[Mapping[str, object]] = None,
     ) -> Json:
-        """Asks what the hub would say of a bundle. It keeps nothing."""
+        """Checks a bundle on the hub without storing it."""
         return self._node.message("validate", {"assets": self.bundle(gene, capsule, event)})
 
     def report(
         self, asset_id: str, passed: Optional[bool] = None, *, report: Optional[Mapping[str, object]] = None
     ) -> Json:
-        """Tells whether an asset worked here."""
+        """Reports whether an asset worked here."""
         if passed is None and report is None:
             raise InputInvalid("A report needs a result.", fix="Give `passed`, or a `report` with `overall_ok`.")
-        found: Json = {"report_id": f"report_{secrets.token_hex(8)}", **(self._clean(report) or {})}
+        sent: Json = {"report_id": f"report_{secrets.token_hex(8)}", **(self._redact_value(report) or {})}
         if passed is not None:
-            found["overall_ok"] = passed
-        found.setdefault("env_fingerprint_key", _fingerprint_key())
-        return self._node.message("report", {"target_asset_id": asset_id, "validation_report": found})
+            sent["overall_ok"] = passed
+        sent.setdefault("env_fingerprint_key", _get_fingerprint_key())
+        return self._node.message("report", {"target_asset_id": asset_id, "validation_report": sent})
 
     def decide(self, asset_id: str, decision: str, reason: Optional[str] = None) -> Json:
-        """Says what should become of an asset: ``accept``, ``reject`` or ``quarantine``."""
+        """Sends a decision on an asset: ``accept``, ``reject`` or ``quarantine``."""
         payload: Json = {"target_asset_id": asset_id, "decision": decision}
-        return self._node.message("decision", {**payload, **_some(reason=self._clean(reason))})
+        return self._node.message("decision", {**payload, **_without_none(reason=self._redact_value(reason))})
 
     def revoke(self, asset_id: str, reason: Optional[str] = None) -> Json:
         """Withdraws an asset of this node, and its bundle."""
-        return self._node.message("revoke", {"target_asset_id": asset_id, **_some(reason=self._clean(reason))})
+        payload: Json = {"target_asset_id": asset_id, **_without_none(reason=self._redact_value(reason))}
+        return self._node.message("revoke", payload)
 
     def vote(self, asset_id: str, vote: str = "up") -> Json:
-        """Votes ``up`` or ``down``, or takes the vote back (``none``): with the account's token, or as a node that an
+        """Votes ``up`` or ``down``, or removes the vote (``none``): with the account's token, or as a node that an
         account has claimed."""
         body = {"vote": vote, "sender_id": None if self._token else self.node_id}
-        return self._post(f"/a2a/assets/{segment(asset_id)}/vote", body, person=True)
+        return self._post(f"/a2a/assets/{quote_segment(asset_id)}/vote", body, is_person=True)
 
     # Tasks
 
     def list_tasks(self, *, limit: Optional[int] = None, min_bounty: Optional[float] = None) -> List[Json]:
-        """Open tasks, those that pay most first."""
-        return self._rows(self._node.get("/task/list", [("limit", limit), ("min_bounty", min_bounty)]), "tasks")
+        """Returns open tasks, highest reward first."""
+        return self._read_rows(self._node.get("/task/list", [("limit", limit), ("min_bounty", min_bounty)]), "tasks")
 
     def my_tasks(self, *, limit: Optional[int] = None) -> List[Json]:
-        """The tasks that this node took."""
-        return self._rows(self._node.get("/task/my", [("node_id", self.node_id), ("limit", limit)]), "tasks")
+        """Returns the tasks that this node claimed."""
+        return self._read_rows(self._node.get("/task/my", [("node_id", self.node_id), ("limit", limit)]), "tasks")
 
     def get_task(self, task_id: str) -> Json:
-        """One task."""
-        return self._get(f"/task/{segment(task_id)}")
+        """Returns one task."""
+        return self._get(f"/task/{quote_segment(task_id)}")
 
     def claim_task(self, task_id: str, *, commitment_deadline: Optional[str] = None) -> Json:
-        """Takes a task; ``commitment_deadline`` promises by when it is done."""
-        return self._task("claim", task_id, commitment_deadline=commitment_deadline)
+        """Claims a task; ``commitment_deadline`` promises by when it is done."""
+        return self._post_task("claim", task_id, commitment_deadline=commitment_deadline)
 
     def release_task(self, task_id: str) -> Json:
-        """Gives a task back."""
-        return self._task("release", task_id)
+        """Releases a claimed task."""
+        return self._post_task("release", task_id)
 
     def complete_task(self, task_id: str, asset_id: str) -> Json:
-        """Hands in the asset that solves a task."""
-        return self._task("complete", task_id, asset_id=asset_id)
+        """Submits the asset that solves a task."""
+        return self._post_task("complete", task_id, asset_id=asset_id)
 
     def propose_decomposition(self, task_id: str, subtasks: Sequence[Mapping[str, object]]) -> Json:
-        """Cuts a task that this node took into parts for others: two to ten, each with ``title`` and ``weight``, 0.85
-        together at most."""
-        return self._task("propose-decomposition", task_id, subtasks=self._clean(list(subtasks)))
+        """Splits a task that this node claimed into two to ten parts for others, each with ``title`` and ``weight``.
+        The weights add up to at most 0.85."""
+        return self._post_task("propose-decomposition", task_id, subtasks=self._redact_value(list(subtasks)))
 
     def swarm(self, task_id: str) -> Json:
-        """How the parts of a task stand."""
-        return self._get(f"/task/swarm/{segment(task_id)}")
+        """Returns the parts of a task and their state."""
+        return self._get(f"/task/swarm/{quote_segment(task_id)}")
 
     # Bounties and questions
 
@@ -305,36 +312,36 @@ class Client:
     ) -> Json:
         """Offers credits for a solution; needs ``token``. The same ``reference`` is the same bounty, however often it is
         sent; without one, each call makes a new one, and its tries are still one bounty."""
-        sent: Json = {"title": self._clean(title), "amount": amount, "body": self._clean(body)}
-        sent["signals"] = self._clean(signals if signals is None or isinstance(signals, str) else list(signals))
-        sent.update(min_reputation=min_reputation, expires_at=expires_at, reference=reference or _reference())
-        return self._post("/bounty/create", sent, person=True)
+        sent: Json = {"title": self._redact_value(title), "amount": amount, "body": self._redact_value(body)}
+        sent["signals"] = self._redact_value(signals if signals is None or isinstance(signals, str) else list(signals))
+        sent.update(min_reputation=min_reputation, expires_at=expires_at, reference=reference or _create_reference())
+        return self._post("/bounty/create", sent, is_person=True)
 
     def list_bounties(self, *, status: Optional[str] = None, limit: Optional[int] = None) -> List[Json]:
-        """Bounties, the newest first."""
-        return self._rows(self._node.get("/bounty/list", [("status", status), ("limit", limit)]), "bounties")
+        """Returns bounties, newest first."""
+        return self._read_rows(self._node.get("/bounty/list", [("status", status), ("limit", limit)]), "bounties")
 
     def get_bounty(self, bounty_id: str) -> Json:
-        """One bounty, what was handed in for it, and what became of the credits."""
-        return self._object(self._node.get(f"/bounty/{segment(bounty_id)}", token=self._token))
+        """Returns one bounty with its submissions and payouts."""
+        return self._require_object(self._node.get(f"/bounty/{quote_segment(bounty_id)}", token=self._token))
 
     def my_bounties(self, *, status: Optional[str] = None, limit: Optional[int] = None) -> List[Json]:
-        """The bounties of the account whose token is used, or else of this node."""
-        own = None if self._token else self.node_id
-        pairs = [("status", status), ("limit", limit), ("node_id", own)]
-        return self._rows(self._node.get("/bounty/my", pairs, token=self._token), "bounties")
+        """Returns the bounties of the account whose token is used, otherwise of this node."""
+        node_id = None if self._token else self.node_id
+        pairs = [("status", status), ("limit", limit), ("node_id", node_id)]
+        return self._read_rows(self._node.get("/bounty/my", pairs, token=self._token), "bounties")
 
     def accept_bounty(self, bounty_id: str, *, asset_id: Optional[str] = None) -> Json:
-        """Takes what was handed in, and pays."""
-        return self._bounty("accept", bounty_id, asset_id=asset_id)
+        """Accepts the submission and pays."""
+        return self._post_bounty("accept", bounty_id, asset_id=asset_id)
 
     def reject_bounty(self, bounty_id: str, reason: Optional[str] = None) -> Json:
-        """Sends back what was handed in; others may try."""
-        return self._bounty("reject", bounty_id, reason=self._clean(reason))
+        """Sends the submission back; other nodes can try."""
+        return self._post_bounty("reject", bounty_id, reason=self._redact_value(reason))
 
     def cancel_bounty(self, bounty_id: str, reason: Optional[str] = None) -> Json:
-        """Takes back a bounty that nobody works on."""
-        return self._bounty("cancel", bounty_id, reason=self._clean(reason))
+        """Cancels a bounty that nobody works on."""
+        return self._post_bounty("cancel", bounty_id, reason=self._redact_value(reason))
 
     def ask(
         self,
@@ -345,25 +352,25 @@ class Client:
         body: Optional[str] = None,
         reference: Optional[str] = None,
     ) -> Json:
-        """Asks other nodes; this node's credits are put aside for the answer."""
-        sent: Json = {"sender_id": self.node_id, "question": self._clean(question), "amount": amount}
-        sent["signals"] = self._clean(signals if signals is None or isinstance(signals, str) else list(signals))
-        sent.update(body=self._clean(body), reference=reference or _reference())
+        """Asks other nodes a question; this node's credits are held in escrow for the answer."""
+        sent: Json = {"sender_id": self.node_id, "question": self._redact_value(question), "amount": amount}
+        sent["signals"] = self._redact_value(signals if signals is None or isinstance(signals, str) else list(signals))
+        sent.update(body=self._redact_value(body), reference=reference or _create_reference())
         return self._post("/a2a/ask", sent)
 
     # The knowledge graph
 
     def kg_query(self, query: str, **more: object) -> Json:
-        """Asks the hub's knowledge graph; needs ``token``. A hub without one refuses, and :meth:`kg_status` tells."""
-        return self._post("/kg/query", {"query": self._clean(query), **more}, person=True)
+        """Queries the hub's knowledge graph; needs ``token``. See :meth:`kg_status` for whether the hub has one."""
+        return self._post("/kg/query", {"query": self._redact_value(query), **more}, is_person=True)
 
     def kg_ingest(
         self,
         entities: Sequence[Mapping[str, object]] = (),
         relationships: Sequence[Mapping[str, object]] = (),
     ) -> Json:
-        """Tells the knowledge graph something; needs ``token``."""
-        return self._post("/kg/ingest", self._statements(entities, relationships), person=True)
+        """Adds statements to the knowledge graph; needs ``token``."""
+        return self._post("/kg/ingest", self._build_statements(entities, relationships), is_person=True)
 
     def kg_forget(
         self,
@@ -372,93 +379,96 @@ class Client:
         *,
         everything: bool = False,
     ) -> Json:
-        """Takes back what this account told the knowledge graph, or all of it; needs ``token``."""
-        body = self._statements(entities, relationships)
-        return self._post("/kg/forget", {**body, "everything": True} if everything else body, person=True)
+        """Removes statements of this account from the knowledge graph, or all of them; needs ``token``."""
+        body = self._build_statements(entities, relationships)
+        return self._post("/kg/forget", {**body, "everything": True} if everything else body, is_person=True)
 
-    def _statements(
+    def _build_statements(
         self, entities: Sequence[Mapping[str, object]], relationships: Sequence[Mapping[str, object]]
     ) -> Json:
-        told = {"entities": self._clean(list(entities)), "relationships": self._clean(list(relationships))}
-        return {name: items for name, items in told.items() if items}
+        statements = {
+            "entities": self._redact_value(list(entities)),
+            "relationships": self._redact_value(list(relationships)),
+        }
+        return {name: items for name, items in statements.items() if items}
 
     def kg_status(self) -> Json:
-        """Whether there is a knowledge graph to ask."""
-        return self._object(self._node.get("/kg/status", token=self._token))
+        """Returns whether the hub has a knowledge graph, and for whom."""
+        return self._require_object(self._node.get("/kg/status", token=self._token))
 
     # Content ids, computed here
 
     @staticmethod
     def canonical(asset: object) -> str:
-        """The canonical JSON of a document."""
+        """Returns the canonical JSON of a document."""
         return content.canonical(asset)
 
     @staticmethod
     def asset_id(asset: Mapping[str, object]) -> str:
-        """The id of an asset."""
+        """Computes the id of an asset."""
         return content.asset_id(asset)
 
     @staticmethod
     def verify(asset: Mapping[str, object]) -> Verdict:
-        """Whether the id in an asset is the hash of its content. The verdict is true or false, and says why."""
+        """Checks whether the id in an asset is the hash of its content. The verdict is true or false, and says why."""
         return content.verify(asset)
 
     # What the calls have in common
 
-    def _introduce(self) -> None:
-        """Says hello to a hub that has not given this node its secret. Where it refuses, the call itself tells why."""
-        if self._node.known().secret is None:
+    def _ensure_hello(self) -> None:
+        """Says hello to a hub that has not given this node a secret. If the hub refuses, the next call raises why."""
+        if self._node.known_hub().secret is None:
             try:
                 self._node.hello({})
             except HubRefused:
                 pass
 
-    def _clean(self, value: Any) -> Any:
+    def _redact_value(self, value: Any) -> Any:
         return redact(value) if self._redact else value
 
     def _get(self, path: str, query: Any = ()) -> Json:
-        return self._object(self._node.get(path, query))
+        return self._require_object(self._node.get(path, query))
 
-    def _post(self, path: str, body: Mapping[str, object], *, person: bool = False) -> Json:
-        return self._object(self._node.post(path, body, self._token if person else None))
+    def _post(self, path: str, body: Mapping[str, object], *, is_person: bool = False) -> Json:
+        return self._require_object(self._node.post(path, body, self._token if is_person else None))
 
-    def _task(self, verb: str, task_id: str, **more: object) -> Json:
+    def _post_task(self, verb: str, task_id: str, **more: object) -> Json:
         return self._post(f"/task/{verb}", {"task_id": task_id, "node_id": self.node_id, **more})
 
-    def _bounty(self, verb: str, bounty_id: str, **more: object) -> Json:
-        own = None if self._token else self.node_id
-        return self._post(f"/bounty/{segment(bounty_id)}/{verb}", {"sender_id": own, **more}, person=True)
+    def _post_bounty(self, verb: str, bounty_id: str, **more: object) -> Json:
+        node_id = None if self._token else self.node_id
+        return self._post(f"/bounty/{quote_segment(bounty_id)}/{verb}", {"sender_id": node_id, **more}, is_person=True)
 
-    def _rows(self, answer: Any, *names: str) -> List[Json]:
+    def _read_rows(self, answer: Any, *names: str) -> List[Json]:
         """The objects of the first list that is there under one of these names."""
         for name in names:
             rows = answer.get(name) if isinstance(answer, dict) else None
             if isinstance(rows, list):
                 return [row for row in rows if isinstance(row, dict)]
-        raise self._node.transport.odd(f"its answer holds no `{names[0]}`")
+        raise self._node.transport.invalid_answer(f"its answer holds no `{names[0]}`")
 
-    def _session(self, path: str, email: str, password: str) -> None:
+    def _start_session(self, path: str, email: str, password: str) -> None:
         # Without the node's secret: this is a person's call.
-        answer = self._object(self._node.post(path, {"email": email, "password": password}, ""))
+        answer = self._require_object(self._node.post(path, {"email": email, "password": password}, ""))
         token = answer.get("token")
         if not isinstance(token, str) or not token:
-            raise self._node.transport.odd("it gave no session token")
+            raise self._node.transport.invalid_answer("it gave no session token")
         self._token = token
 
-    def _object(self, answer: Any) -> Json:
+    def _require_object(self, answer: Any) -> Json:
         if not isinstance(answer, dict):
-            raise self._node.transport.odd("its answer is no object")
+            raise self._node.transport.invalid_answer("its answer is no object")
         return answer
 
 
-def _some(**members: object) -> Json:
+def _without_none(**members: object) -> Json:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _reference() -> str:
+def _create_reference() -> str:
     return f"ref_{secrets.token_hex(12)}"
 
 
-def _fingerprint_key() -> str:
+def _get_fingerprint_key() -> str:
     fingerprint = assets.env_fingerprint()
     return f"{fingerprint['platform']}_{fingerprint['arch']}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional
 
@@ -18,7 +19,7 @@ from .errors import InputInvalid
 MAX_DEPTH = 200
 
 #: Whole numbers up to here are doubles exactly.
-_EXACT = 2**53 - 1
+_MAX_EXACT_INT = 2**53 - 1
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -30,7 +31,7 @@ def canonical(value: object) -> str:
     are not strings, and objects of other types are refused with :class:`InputInvalid`.
     """
     parts: List[str] = []
-    _write(value, parts, 0)
+    _write_value(value, parts, 0)
     return "".join(parts)
 
 
@@ -42,11 +43,17 @@ def asset_id(asset: Mapping[str, object]) -> str:
     return "sha256:" + hashlib.sha256(canonical(content).encode("utf-8")).hexdigest()
 
 
-def stamped(asset: Mapping[str, object]) -> Dict[str, Any]:
-    """A copy of an asset with its id as the last member."""
+def stamp_asset(asset: Mapping[str, object]) -> Dict[str, Any]:
+    """Returns a copy of an asset with its id as the last member."""
     copied: Dict[str, Any] = {name: value for name, value in asset.items() if name != "asset_id"}
     copied["asset_id"] = asset_id(copied)
     return copied
+
+
+def stamped(asset: Mapping[str, object]) -> Dict[str, Any]:
+    """Deprecated: use :func:`stamp_asset`."""
+    warnings.warn("`stamped` is deprecated, use `stamp_asset`", DeprecationWarning, stacklevel=2)
+    return stamp_asset(asset)
 
 
 @dataclass(frozen=True)
@@ -79,7 +86,7 @@ def verify(asset: Mapping[str, object]) -> Verdict:
     return Verdict("mismatch", stored, computed)
 
 
-def _write(value: object, out: List[str], depth: int) -> None:
+def _write_value(value: object, out: List[str], depth: int) -> None:
     if depth > MAX_DEPTH:
         raise InputInvalid(f"The document is nested deeper than {MAX_DEPTH} levels.", code="json_too_deep")
     if value is None:
@@ -89,9 +96,9 @@ def _write(value: object, out: List[str], depth: int) -> None:
     elif value is False:
         out.append("false")
     elif isinstance(value, str):
-        out.append(_text(value))
+        out.append(_quote_text(value))
     elif isinstance(value, (int, float)):
-        out.append(_number(value))
+        out.append(_format_number(value))
     elif isinstance(value, Mapping):
         _write_members(value, out, depth)
     elif isinstance(value, (list, tuple)):
@@ -99,7 +106,7 @@ def _write(value: object, out: List[str], depth: int) -> None:
         for at, item in enumerate(value):
             if at:
                 out.append(",")
-            _write(item, out, depth + 1)
+            _write_value(item, out, depth + 1)
         out.append("]")
     else:
         raise InputInvalid(f"A value of the type `{type(value).__name__}` has no form in JSON.")
@@ -110,31 +117,31 @@ def _write_members(members: Mapping[Any, object], out: List[str], depth: int) ->
         if not isinstance(name, str):
             raise InputInvalid("The name of a member is not a string.", fix="Use strings as keys of dicts.")
     out.append("{")
-    for at, name in enumerate(sorted(members, key=_units)):
+    for at, name in enumerate(sorted(members, key=_utf16_units)):
         if at:
             out.append(",")
-        out.append(_text(name))
+        out.append(_quote_text(name))
         out.append(":")
-        _write(members[name], out, depth + 1)
+        _write_value(members[name], out, depth + 1)
     out.append("}")
 
 
-def _units(text: str) -> bytes:
+def _utf16_units(text: str) -> bytes:
     """The UTF-16 code units of a text, which compare as bytes."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
-def _text(text: str) -> str:
+def _quote_text(text: str) -> str:
     if _SURROGATE.search(text):
         # Two halves that stand side by side are one character.
-        text = _units(text).decode("utf-16-be", "surrogatepass")
+        text = _utf16_units(text).decode("utf-16-be", "surrogatepass")
     quoted = json.dumps(text, ensure_ascii=False)
     return _SURROGATE.sub(lambda half: f"\\u{ord(half.group()):04x}", quoted)
 
 
-def _number(number: float) -> str:
+def _format_number(number: float) -> str:
     if isinstance(number, int):
-        if -_EXACT <= number <= _EXACT:
+        if -_MAX_EXACT_INT <= number <= _MAX_EXACT_INT:
             return int.__repr__(number)
         try:
             number = float(number)
@@ -146,10 +153,10 @@ def _number(number: float) -> str:
         return "null"
     if number == 0:
         return "0"
-    return ("-" if number < 0 else "") + _positive(abs(number))
+    return ("-" if number < 0 else "") + _format_positive(abs(number))
 
 
-def _positive(number: float) -> str:
+def _format_positive(number: float) -> str:
     """Number::toString of ECMAScript. Python finds the same shortest digits and only places the point otherwise."""
     mantissa, _, exponent = float.__repr__(number).partition("e")
     whole, _, fraction = mantissa.partition(".")
@@ -165,22 +172,22 @@ def _positive(number: float) -> str:
         return f"{digits[:point]}.{digits[point:]}"
     if -6 < point <= 0:
         return "0." + "0" * -point + digits
-    shown = digits if count == 1 else f"{digits[0]}.{digits[1:]}"
-    return f"{shown}e{point - 1:+d}"
+    mantissa_text = digits if count == 1 else f"{digits[0]}.{digits[1:]}"
+    return f"{mantissa_text}e{point - 1:+d}"
 
 
 def _legacy_form(asset: Mapping[str, object]) -> Optional[Dict[str, Any]]:
     """The asset with ``"region": null`` in every fingerprint of an engine that hashed it that way."""
-    restored = _restored(asset)
-    return restored if isinstance(restored, dict) and restored != asset else None
+    candidate = _restore_region(asset)
+    return candidate if isinstance(candidate, dict) and candidate != asset else None
 
 
-def _restored(value: object) -> object:
+def _restore_region(value: object) -> object:
     if isinstance(value, (list, tuple)):
-        return [_restored(item) for item in value]
+        return [_restore_region(item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    copied = {name: _restored(inner) for name, inner in value.items()}
+    copied = {name: _restore_region(inner) for name, inner in value.items()}
     fingerprint = copied.get("env_fingerprint")
     if isinstance(fingerprint, dict) and "region" not in fingerprint:
         version = fingerprint.get("evolver_version")

@@ -19,7 +19,7 @@ from .settings import Settings
 from .text import inert
 
 #: The largest answer that is read.
-MAX_ANSWER = 8 * 1024 * 1024
+MAX_ANSWER_LEN = 8 * 1024 * 1024
 
 _VERSION = "0.1.0"
 
@@ -68,22 +68,22 @@ class Transport:
         if body is not None:
             sent["Content-Type"] = "application/json"
         if bearer is not None:
-            sent["Authorization"] = f"Bearer {_header_safe(bearer)}"
+            sent["Authorization"] = f"Bearer {_check_header_value(bearer)}"
         deadline = time.monotonic() + self.settings.timeout
         try:
             return self._exchange(method, path, body, sent, deadline)
         except CapsidError:
             raise
         except (socket.timeout, TimeoutError):
-            raise self._late() from None
+            raise self._timeout_error() from None
         except ConnectionError as error:
-            raise self._unreachable(error) from None
+            raise self._unreachable_error(error) from None
         except UnicodeError:
             raise InputInvalid(f"`{self.settings.url}` names a host that cannot be looked up.") from None
         except http.client.HTTPException as error:
-            raise self.odd(f"its answer is no HTTP ({inert(repr(error), 120)})") from None
+            raise self.invalid_answer(f"its answer is no HTTP ({inert(repr(error), 120)})") from None
         except OSError as error:
-            raise self._unreachable(error) from None
+            raise self._unreachable_error(error) from None
 
     def _exchange(
         self, method: str, path: str, body: Optional[bytes], headers: Dict[str, str], deadline: float
@@ -100,7 +100,7 @@ class Transport:
             plain = connection.sock
             plain.settimeout(max(deadline - time.monotonic(), 0.001))
             # From here on every single read is held to what is left of the time.
-            connection.sock = _Deadline(plain, deadline)
+            connection.sock = _DeadlineSocket(plain, deadline)
             connection.request(method, target, body=body, headers=headers)
             return self._read(connection.getresponse())
         finally:
@@ -112,25 +112,25 @@ class Transport:
         status = response.status
         if 300 <= status < 400:
             to = inert(response.getheader("Location") or "", 200)
-            raise self.odd(f"it answered {status} and points to `{to}`")
+            raise self.invalid_answer(f"it answered {status} and points to `{to}`")
         kind = response.getheader("Content-Type") or ""
         if not _is_json(kind):
-            said = inert(kind, 60) or "nothing that is named"
-            raise self.odd(f"it answered {status} with {said} instead of JSON")
+            content_type = inert(kind, 60) or "nothing that is named"
+            raise self.invalid_answer(f"it answered {status} with {content_type} instead of JSON")
         if (response.getheader("Content-Encoding") or "identity").strip().lower() != "identity":
-            raise self.odd("its answer is compressed, which was not asked for")
-        data = response.read(MAX_ANSWER + 1)
-        if len(data) > MAX_ANSWER:
-            raise self.odd(f"its answer is larger than {MAX_ANSWER >> 20} MiB")
+            raise self.invalid_answer("its answer is compressed, which was not asked for")
+        data = response.read(MAX_ANSWER_LEN + 1)
+        if len(data) > MAX_ANSWER_LEN:
+            raise self.invalid_answer(f"its answer is larger than {MAX_ANSWER_LEN >> 20} MiB")
         if response.length:
-            raise self.odd("its answer broke off")
-        return Answer(status, self._parsed(data), _seconds(response.getheader("Retry-After")))
+            raise self.invalid_answer("its answer broke off")
+        return Answer(status, self._parse_body(data), _parse_seconds(response.getheader("Retry-After")))
 
-    def _parsed(self, data: bytes) -> Any:
+    def _parse_body(self, data: bytes) -> Any:
         try:
             return parse(data.decode("utf-8"))
         except (ValueError, RecursionError):
-            raise self.odd("its JSON cannot be read") from None
+            raise self.invalid_answer("its JSON cannot be read") from None
 
     def _connection(self, proxy: Optional[str]) -> http.client.HTTPConnection:
         host, port = self._parts.hostname or "", self._parts.port
@@ -159,24 +159,24 @@ class Transport:
         if self.settings.is_local or urllib.request.proxy_bypass(host):
             return None
         proxies = urllib.request.getproxies()
-        found = proxies.get(self._parts.scheme) or proxies.get("all")
-        if not found:
+        proxy = proxies.get(self._parts.scheme) or proxies.get("all")
+        if not proxy:
             return None
-        return found if "://" in found else f"http://{found}"
+        return proxy if "://" in proxy else f"http://{proxy}"
 
-    def odd(self, what: str) -> HubAnswerInvalid:
+    def invalid_answer(self, what: str) -> HubAnswerInvalid:
         """An answer that the protocol does not allow."""
         return HubAnswerInvalid(
             f"`{self.settings.url}` does not answer as a hub: {what}. Nothing of it was used.",
             fix="Check the address; a proxy or another service may stand in front of the hub.",
         )
 
-    def _late(self) -> HubUnreachable:
+    def _timeout_error(self) -> HubUnreachable:
         return HubUnreachable(
             f"`{self.settings.url}` did not answer within {self.settings.timeout:g} s.", fix="Try again later."
         )
 
-    def _unreachable(self, error: OSError) -> HubUnreachable:
+    def _unreachable_error(self, error: OSError) -> HubUnreachable:
         return HubUnreachable(
             f"`{self.settings.url}` cannot be reached: {inert(str(error), 200)}.",
             fix="Name the authority's certificate with `ca_file` (or CAPSID_CA_FILE) if the hub has one of its own."
@@ -187,58 +187,58 @@ class Transport:
 
 def parse(text: str) -> Any:
     """Reads JSON as other implementations do: numbers are doubles, and there is no NaN."""
-    return json.loads(text, parse_int=_whole, parse_constant=_no_constant)
+    return json.loads(text, parse_int=_parse_int, parse_constant=_refuse_constant)
 
 
-def _whole(digits: str) -> float:
+def _parse_int(digits: str) -> float:
     # Nobody's number has so many digits; turning them into a whole number would take long.
     return int(digits) if len(digits) <= 400 else float(digits)
 
 
-def _no_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-class _Deadline:
+class _DeadlineSocket:
     """A socket that is given no more time than there is left, however slowly its answers drip."""
 
     def __init__(self, inner: socket.socket, deadline: float) -> None:
         self._inner = inner
         self._deadline = deadline
 
-    def _wait(self) -> None:
+    def _set_remaining_timeout(self) -> None:
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError
         self._inner.settimeout(left)
 
     def sendall(self, data: bytes) -> None:
-        self._wait()
+        self._set_remaining_timeout()
         self._inner.sendall(data)
 
     def receive(self, into: memoryview) -> int:
-        self._wait()
+        self._set_remaining_timeout()
         return self._inner.recv_into(into)
 
     def makefile(self, *_: object, **__: object) -> io.BufferedReader:
-        return io.BufferedReader(_Raw(self))
+        return io.BufferedReader(_DeadlineReader(self))
 
     def close(self) -> None:
         """Nothing: what was asked is still read after the connection says that it is done with the socket."""
 
 
-class _Raw(io.RawIOBase):
+class _DeadlineReader(io.RawIOBase):
     """What is read of such a socket."""
 
-    def __init__(self, of: _Deadline) -> None:
+    def __init__(self, source: _DeadlineSocket) -> None:
         super().__init__()
-        self._of = of
+        self._source = source
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, into: Any) -> int:
-        return self._of.receive(memoryview(into))
+        return self._source.receive(memoryview(into))
 
 
 def _tls(settings: Settings) -> ssl.SSLContext:
@@ -259,11 +259,11 @@ def _proxy_headers(proxy: str) -> Dict[str, str]:
     parts = urlsplit(proxy)
     if parts.username is None:
         return {}
-    words = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return {"Proxy-Authorization": "Basic " + base64.b64encode(words.encode()).decode()}
+    credentials = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return {"Proxy-Authorization": "Basic " + base64.b64encode(credentials.encode()).decode()}
 
 
-def _header_safe(secret: str) -> str:
+def _check_header_value(secret: str) -> str:
     if not secret.isascii() or not secret.isprintable() or " " in secret:
         # Without the value: it is a secret.
         raise InputInvalid("The secret or token holds characters that none has.")
@@ -275,7 +275,7 @@ def _is_json(kind: str) -> bool:
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 
 
-def _seconds(text: Optional[str]) -> Optional[float]:
+def _parse_seconds(text: Optional[str]) -> Optional[float]:
     if text is None or not text.strip().isdecimal() or len(text) > 9:
         return None
     return float(text.strip())

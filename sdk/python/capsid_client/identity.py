@@ -21,14 +21,14 @@ from typing import Any, Dict, IO, Iterator, Mapping, Optional
 from .errors import CapsidError, IdentityInvalid
 
 #: How long a process waits for another one that writes the identity, in seconds.
-_WAIT = 5.0
+_MAX_LOCK_WAIT = 5.0
 
 _NODE_ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}\Z")
 
 
 @dataclass(frozen=True)
 class KnownHub:
-    """What is known of a hub that was greeted."""
+    """What is stored about a hub after hello."""
 
     #: The secret that this hub gave. It is never shown.
     secret: Optional[str] = field(default=None, repr=False)
@@ -53,79 +53,80 @@ class Identity:
 
         self._folder = (home or Path.home()) / ".evomap"
         self._given_secret = node_secret or variable("A2A_NODE_SECRET")
-        self._common_hub = (variable("A2A_HUB_URL") or variable("EVOMAP_HUB_URL") or "").rstrip("/") or None
-        given = node_id or variable("A2A_NODE_ID")
-        self.node_id = _checked(given, "node_id") if given else self._kept_or_made()
+        self._shared_hub = (variable("A2A_HUB_URL") or variable("EVOMAP_HUB_URL") or "").rstrip("/") or None
+        given_id = node_id or variable("A2A_NODE_ID")
+        self.node_id = _check_node_id(given_id, "node_id") if given_id else self._load_or_create_id()
 
     def __repr__(self) -> str:
         return f"Identity(node_id={self.node_id!r})"
 
     def hub(self, url: str) -> KnownHub:
-        """What is known of a hub."""
-        hubs = self._hubs()
-        hub = _object(hubs.get(url))
-        own = _object(_object(hub.get("nodes")).get(self.node_id))
-        kept = _text(own.get("node_secret")) or self._foreign_secret(hubs, url)
-        secret = self._given_secret or kept
+        """Returns what is stored about a hub."""
+        hubs = self._read_hubs()
+        hub = _as_object(hubs.get(url))
+        own = _as_object(_as_object(hub.get("nodes")).get(self.node_id))
+        stored = _text_or_none(own.get("node_secret")) or self._read_foreign_secret(hubs, url)
+        secret = self._given_secret or stored
+        is_own = secret == _text_or_none(own.get("node_secret"))
         version = own.get("node_secret_version")
         return KnownHub(
             secret=secret,
-            secret_version=version if isinstance(version, int) and secret == _text(own.get("node_secret")) else None,
-            hub_node_id=_text(hub.get("hub_node_id")),
+            secret_version=version if is_own and isinstance(version, int) else None,
+            hub_node_id=_text_or_none(hub.get("hub_node_id")),
         )
 
-    def remember(self, url: str, said: KnownHub) -> None:
-        """Keeps what a hub said at hello. What it did not say stays as it is."""
-        with self._locked():
-            hubs = self._hubs()
-            shares = self._shares_secret(hubs, url)
-            hub = {**_object(hubs.get(url)), **_some(hub_node_id=said.hub_node_id)}
-            nodes = dict(_object(hub.get("nodes")))
+    def remember(self, url: str, known: KnownHub) -> None:
+        """Stores what a hub answered to hello. Fields that it left out stay unchanged."""
+        with self._hold_lock():
+            hubs = self._read_hubs()
+            shares = self._should_share_secret(hubs, url)
+            hub = {**_as_object(hubs.get(url)), **_without_none(hub_node_id=known.hub_node_id)}
+            nodes = dict(_as_object(hub.get("nodes")))
             nodes[self.node_id] = {
-                **_object(nodes.get(self.node_id)),
-                **_some(node_secret=said.secret, node_secret_version=said.secret_version),
+                **_as_object(nodes.get(self.node_id)),
+                **_without_none(node_secret=known.secret, node_secret_version=known.secret_version),
             }
             hub["nodes"] = nodes
             hubs[url] = hub
-            _replace(self._folder / "hubs.json", json.dumps(hubs, indent=2))
-            if said.secret and shares:
-                _replace(self._folder / "node_secret", said.secret)
+            _replace_file(self._folder / "hubs.json", json.dumps(hubs, indent=2))
+            if known.secret and shares:
+                _replace_file(self._folder / "node_secret", known.secret)
 
-    def _foreign_secret(self, hubs: Mapping[str, Any], url: str) -> Optional[str]:
+    def _read_foreign_secret(self, hubs: Mapping[str, Any], url: str) -> Optional[str]:
         """A secret for a hub that another tool wrote, if there is one."""
-        if self._common_hub != url or self._stored_id() != self.node_id:
+        if self._shared_hub != url or self._read_id_file() != self.node_id:
             return None
-        secret = self._file_secret()
-        return None if secret is None or _holds_secret(hubs, secret) else secret
+        secret = self._read_secret_file()
+        return None if secret is None or _is_known_secret(hubs, secret) else secret
 
-    def _shares_secret(self, hubs: Mapping[str, Any], url: str) -> bool:
+    def _should_share_secret(self, hubs: Mapping[str, Any], url: str) -> bool:
         """Whether other tools should find a hub's secret: where they talk to this hub, or to none, and what they would
         lose is known here."""
-        if self._given_secret is not None or self._stored_id() != self.node_id:
+        if self._given_secret is not None or self._read_id_file() != self.node_id:
             return False
-        if self._common_hub is not None:
-            return self._common_hub == url
-        secret = self._file_secret()
-        return secret is None or _holds_secret(hubs, secret)
+        if self._shared_hub is not None:
+            return self._shared_hub == url
+        secret = self._read_secret_file()
+        return secret is None or _is_known_secret(hubs, secret)
 
-    def _file_secret(self) -> Optional[str]:
-        text = _read(self._folder / "node_secret")
+    def _read_secret_file(self) -> Optional[str]:
+        text = _read_file(self._folder / "node_secret")
         return text.strip() or None if text is not None else None
 
-    def _stored_id(self) -> Optional[str]:
-        text = _read(self._folder / "node_id")
+    def _read_id_file(self) -> Optional[str]:
+        text = _read_file(self._folder / "node_id")
         return text.strip() or None if text is not None else None
 
-    def _kept_or_made(self) -> str:
+    def _load_or_create_id(self) -> str:
         path = self._folder / "node_id"
-        kept = self._stored_id()
-        if kept is not None:
-            return _checked(kept, str(path))
+        stored = self._read_id_file()
+        if stored is not None:
+            return _check_node_id(stored, str(path))
         self._make_folder()
         fresh = "node_" + secrets.token_hex(8)
         try:
             # Whole and at once; another process may have been first, and then its name is ours.
-            temporary = _temporary(path, fresh)
+            temporary = _write_temporary(path, fresh)
             try:
                 os.link(temporary, path)
             except FileExistsError:
@@ -139,12 +140,12 @@ class Identity:
         except FileExistsError:
             pass
         except OSError as error:
-            raise _unusable(path, error) from None
-        return _checked(self._stored_id() or fresh, str(path))
+            raise _unusable_error(path, error) from None
+        return _check_node_id(self._read_id_file() or fresh, str(path))
 
-    def _hubs(self) -> Dict[str, Any]:
+    def _read_hubs(self) -> Dict[str, Any]:
         path = self._folder / "hubs.json"
-        text = _read(path)
+        text = _read_file(path)
         if text is None:
             return {}
         try:
@@ -162,18 +163,18 @@ class Identity:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise _unusable(self._folder, error) from None
+            raise _unusable_error(self._folder, error) from None
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _hold_lock(self) -> Iterator[None]:
         self._make_folder()
         path = self._folder / ".lock"
         try:
             file = open(path, "a+", encoding="utf-8")
         except OSError as error:
-            raise _unusable(path, error) from None
+            raise _unusable_error(path, error) from None
         with file:
-            end = time.monotonic() + _WAIT
+            end = time.monotonic() + _MAX_LOCK_WAIT
             while not _try_lock(file):
                 if time.monotonic() > end:
                     raise CapsidError(
@@ -188,32 +189,32 @@ class Identity:
                 _unlock(file)
 
 
-def _checked(node_id: str, place: str) -> str:
+def _check_node_id(node_id: str, source: str) -> str:
     if _NODE_ID.match(node_id) and not node_id.startswith("hub_"):
         return node_id
     raise IdentityInvalid(
-        f"`{place}` holds no name that a node can have.",
+        f"`{source}` holds no name that a node can have.",
         fix="A node's id is made of letters, digits, `_`, `-`, `.` and `:`, and does not begin with `hub_`.",
     )
 
 
-def _read(path: Path) -> Optional[str]:
+def _read_file(path: Path) -> Optional[str]:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise _unusable(path, error) from None
+        raise _unusable_error(path, error) from None
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace_file(path: Path, text: str) -> None:
     try:
-        os.replace(_temporary(path, text), path)
+        os.replace(_write_temporary(path, text), path)
     except OSError as error:
-        raise _unusable(path, error) from None
+        raise _unusable_error(path, error) from None
 
 
-def _temporary(path: Path, text: str) -> str:
+def _write_temporary(path: Path, text: str) -> str:
     """A file beside the path with this text, readable by its owner alone."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".new-")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -223,27 +224,27 @@ def _temporary(path: Path, text: str) -> str:
     return name
 
 
-def _unusable(path: Path, error: Exception) -> IdentityInvalid:
+def _unusable_error(path: Path, error: Exception) -> IdentityInvalid:
     reason = getattr(error, "strerror", None) or type(error).__name__
     return IdentityInvalid(f"`{path}` cannot be used: {reason}.", fix="Check the folder's permissions, or give `home=`.")
 
 
-def _object(value: object) -> Dict[str, Any]:
+def _as_object(value: object) -> Dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: object) -> Optional[str]:
+def _text_or_none(value: object) -> Optional[str]:
     return value if isinstance(value, str) and value else None
 
 
-def _some(**members: object) -> Dict[str, Any]:
+def _without_none(**members: object) -> Dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-def _holds_secret(hubs: Mapping[str, Any], secret: str) -> bool:
+def _is_known_secret(hubs: Mapping[str, Any], secret: str) -> bool:
     """Whether any hub gave this secret to any node."""
-    nodes = (_object(_object(hub).get("nodes")).values() for hub in hubs.values())
-    return any(_object(node).get("node_secret") == secret for some in nodes for node in some)
+    nodes = (_as_object(_as_object(hub).get("nodes")).values() for hub in hubs.values())
+    return any(_as_object(node).get("node_secret") == secret for some in nodes for node in some)
 
 
 if sys.platform == "win32":

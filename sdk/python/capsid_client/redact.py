@@ -1,6 +1,6 @@
-"""A light redactor: it takes the most common credentials out of what is about to be sent.
+"""A light redactor: it removes the most common credentials from what is about to be sent.
 
-It knows the shapes that people paste most. The ``capsid`` program's own redactor knows many more, and also takes out what
+It knows the shapes that people paste most. The ``capsid`` program's own redactor knows many more, and also removes what
 names a person or a machine; publish with ``capsid node publish`` where that matters.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any, List, Mapping, Pattern
 
-#: What stands where something was taken out.
+#: What replaces a credential.
 REDACTED = "[REDACTED]"
 
-_KEYS = re.compile(
+_PRIVATE_KEYS = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|\Z)", re.DOTALL
 )
 
@@ -35,7 +35,7 @@ _TOKENS = re.compile(
 )
 
 #: A password in an address, a credential in a header, and a value that its name gives away.
-_AFTER: List[Pattern[str]] = [
+_NAMED_VALUES: List[Pattern[str]] = [
     re.compile(r"(?P<keep>\b[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s/@:\"'<>]{0,200}:)(?P<value>[^\s/@\"'<>]+)(?=@)"),
     re.compile(
         r"(?i)(?P<keep>\bauthorization[\"'`]?[ \t]*[:=][ \t]*[\"'`]?(?:(?:basic|bearer|token)[ \t]+)?)"
@@ -58,7 +58,7 @@ _SECRET_NAME = re.compile(
 )
 
 #: What stands where a secret could, and is none.
-_NO_SECRET = re.compile(
+_PLACEHOLDER = re.compile(
     r"(?i)^[$<{%*\[]|your|example|placeholder|changeme|redacted|xxxx|process\.env|os\.environ"
     r"|^(?:required|optional|string|missing|invalid|incorrect|expired|hidden|hashed|prompt|password)[.:!?]?$"
 )
@@ -66,10 +66,10 @@ _NO_SECRET = re.compile(
 
 def redact_text(text: str) -> str:
     """A text without the credentials that are known by their shape."""
-    text = _KEYS.sub(REDACTED, text)
+    text = _PRIVATE_KEYS.sub(REDACTED, text)
     text = _TOKENS.sub(REDACTED, text)
-    for pattern in _AFTER:
-        text = pattern.sub(_replaced, text)
+    for pattern in _NAMED_VALUES:
+        text = pattern.sub(_redact_match, text)
     return text
 
 
@@ -81,18 +81,19 @@ def redact(value: Any) -> Any:
         return [redact(item) for item in value]
     if isinstance(value, Mapping):
         return {
-            redact_text(name) if isinstance(name, str) else name: _member(name, inner) for name, inner in value.items()
+            redact_text(name) if isinstance(name, str) else name: _redact_member(name, inner)
+            for name, inner in value.items()
         }
     return value
 
 
-def _member(name: object, value: Any) -> Any:
+def _redact_member(name: object, value: Any) -> Any:
     if isinstance(name, str) and isinstance(value, str) and value and _SECRET_NAME.search(name):
         return REDACTED
     return redact(value)
 
 
-def _replaced(found: "re.Match[str]") -> str:
-    if _NO_SECRET.search(found["value"]):
-        return found[0]
-    return found["keep"] + REDACTED
+def _redact_match(match: "re.Match[str]") -> str:
+    if _PLACEHOLDER.search(match["value"]):
+        return match[0]
+    return match["keep"] + REDACTED

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from .errors import InputInvalid
 
-_FORM = "Give the scheme, the host and the port alone, such as `https://hub.example` or `http://127.0.0.1:4000`."
+_URL_FIX = "Give the scheme, the host and the port alone, such as `https://hub.example` or `http://127.0.0.1:4000`."
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Settings:
         return is_loopback(urlsplit(self.url).hostname or "")
 
 
-def resolve(
+def resolve_settings(
     hub_url: Optional[str],
     *,
     timeout: float,
@@ -44,8 +44,8 @@ def resolve(
     """Settings from what was given, and from the variables that existing tools know where nothing was."""
 
     def variable(*names: str) -> Optional[str]:
-        found = (environment.get(name, "").strip() for name in names)
-        return next((value for value in found if value), None)
+        values = (environment.get(name, "").strip() for name in names)
+        return next((value for value in values if value), None)
 
     url = hub_url or variable("A2A_HUB_URL", "EVOMAP_HUB_URL")
     if not url:
@@ -62,35 +62,37 @@ def resolve(
     if not (isinstance(retries, int) and 0 <= retries <= 10):
         raise InputInvalid("`retries` must be a whole number from 0 to 10.")
     authority = ca_file or variable("CAPSID_CA_FILE")
-    return Settings(checked(url, allow_insecure), float(timeout), retries, authority)
+    return Settings(check_hub_url(url, allow_insecure), float(timeout), retries, authority)
 
 
-def checked(url: str, allow_insecure: bool) -> str:
+def check_hub_url(url: str, allow_insecure: bool) -> str:
     """An address that can be used, or why it cannot."""
 
-    def wrong(what: str) -> InputInvalid:
+    def invalid_url(what: str) -> InputInvalid:
         return InputInvalid(
-            f"`{_shown(url)}` cannot be used as a hub's address: {what}", code="hub_url_invalid", fix=_FORM
+            f"`{_without_credentials(url)}` cannot be used as a hub's address: {what}",
+            code="hub_url_invalid",
+            fix=_URL_FIX,
         )
 
     bare = url.strip().rstrip("/")
     if any(c.isspace() or not c.isprintable() for c in bare):
-        raise wrong("it holds white space or control characters.")
+        raise invalid_url("it holds white space or control characters.")
     try:
         parts = urlsplit(bare)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise wrong("its host or port cannot be read.") from None
+        raise invalid_url("its host or port cannot be read.") from None
     if parts.scheme not in ("http", "https"):
-        raise wrong("it does not begin with `https://` or `http://`.")
+        raise invalid_url("it does not begin with `https://` or `http://`.")
     if not host:
-        raise wrong("it names no host.")
+        raise invalid_url("it names no host.")
     if "@" in parts.netloc:
-        raise wrong("it holds a user name or a password.")
+        raise invalid_url("it holds a user name or a password.")
     if "a2a" in parts.path.split("/"):
-        raise wrong("paths of the protocol begin with `/a2a` already.")
+        raise invalid_url("paths of the protocol begin with `/a2a` already.")
     if "?" in bare or "#" in bare:
-        raise wrong("it holds a query or a fragment.")
+        raise invalid_url("it holds a query or a fragment.")
     if parts.scheme == "http" and not allow_insecure and not is_loopback(host):
         raise InputInvalid(
             f"`{bare}` is not encrypted, and what is sent there could be read on the way.",
@@ -110,7 +112,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _shown(url: str) -> str:
+def _without_credentials(url: str) -> str:
     """An address without what may be a password in it."""
     scheme, mark, rest = url.partition("://")
     authority, slash, path = rest.partition("/")

@@ -18,23 +18,23 @@ for _name in ("A2A_HUB_URL", "EVOMAP_HUB_URL", "A2A_NODE_ID", "A2A_NODE_SECRET",
     os.environ.pop(_name, None)
 
 
-def program() -> str:
+def find_program() -> str:
     """The built program: ``CAPSID_BIN``, or that of this repository. Without one these tests fail."""
     named = os.environ.get("CAPSID_BIN")
     if named:
         return named
     folder = Path(__file__).resolve().parents[3]
     target = Path(os.environ.get("CARGO_TARGET_DIR", folder / "target"))
-    for place in (target / "debug" / "capsid", target / "release" / "capsid"):
-        if place.exists():
-            return str(place)
-    found = shutil.which("capsid")
-    if found is None:
+    for path in (target / "debug" / "capsid", target / "release" / "capsid"):
+        if path.exists():
+            return str(path)
+    installed = shutil.which("capsid")
+    if installed is None:
         raise AssertionError("no `capsid` program: build it with `cargo build`, or name one in CAPSID_BIN")
-    return found
+    return installed
 
 
-def seed() -> int:
+def get_seed() -> int:
     """The seed of this run, printed so that it can be repeated with ``CAPSID_SEED``."""
     chosen = int(os.environ.get("CAPSID_SEED") or random.SystemRandom().randrange(2**32))
     print(f"CAPSID_SEED={chosen}", flush=True)
@@ -47,7 +47,7 @@ class Hub:
     def __init__(self) -> None:
         self.folder = tempfile.mkdtemp(prefix="capsid-sdk-")
         self.process = subprocess.Popen(
-            [program(), "hub", "serve", "--listen", "127.0.0.1:0", "--data", self.folder],
+            [find_program(), "hub", "serve", "--listen", "127.0.0.1:0", "--data", self.folder],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "CAPSID_HOME": self.folder, "CAPSID_LOG": "warn"},
@@ -61,7 +61,7 @@ class Hub:
     def admin(self, *words: str) -> str:
         """Runs a command of the operator."""
         done = subprocess.run(
-            [program(), "hub", "admin", *words, "--data", self.folder],
+            [find_program(), "hub", "admin", *words, "--data", self.folder],
             env={**os.environ, "CAPSID_HOME": self.folder},
             capture_output=True,
             text=True,
@@ -97,25 +97,25 @@ class WithHub(unittest.TestCase):
         return Client(self.hub.url, home=self.home(), token=token)
 
 
-def document(dice: random.Random, depth: int = 0) -> Any:
+def create_document(rng: random.Random, depth: int = 0) -> Any:
     """A JSON value made by chance, rich in what is easily got wrong."""
-    kind = dice.randrange(9 if depth < 4 else 6)
+    kind = rng.randrange(9 if depth < 4 else 6)
     if kind == 0:
-        return dice.choice([None, True, False])
+        return rng.choice([None, True, False])
     if kind == 1:
-        return dice.choice([dice.randrange(-100, 100), dice.randrange(-(2**70), 2**70), 2**53 + dice.randrange(-3, 4)])
+        return rng.choice([rng.randrange(-100, 100), rng.randrange(-(2**70), 2**70), 2**53 + rng.randrange(-3, 4)])
     if kind == 2:
-        return dice.uniform(-1, 1) * 10 ** dice.randrange(-320, 308)
+        return rng.uniform(-1, 1) * 10 ** rng.randrange(-320, 308)
     if kind == 3:
-        return float(f"{dice.randrange(1, 10000)}e{dice.randrange(-12, 26)}")
+        return float(f"{rng.randrange(1, 10000)}e{rng.randrange(-12, 26)}")
     if kind in (4, 5):
-        return text(dice)
+        return create_text(rng)
     if kind == 6:
-        return [document(dice, depth + 1) for _ in range(dice.randrange(4))]
-    return {text(dice): document(dice, depth + 1) for _ in range(dice.randrange(6))}
+        return [create_document(rng, depth + 1) for _ in range(rng.randrange(4))]
+    return {create_text(rng): create_document(rng, depth + 1) for _ in range(rng.randrange(6))}
 
 
-def text(dice: random.Random) -> str:
+def create_text(rng: random.Random) -> str:
     pools: List[str] = [
         "abzAZ019_-. ",
         '"\\/\b\t\n\x0b\f\r\x00\x1f\x7f',
@@ -123,4 +123,4 @@ def text(dice: random.Random) -> str:
         "😀🧬\U00010000\U0010ffff",
         "\ud83d\udc00\udbff\udfff",
     ]
-    return "".join(dice.choice(dice.choice(pools)) for _ in range(dice.randrange(7)))
+    return "".join(rng.choice(rng.choice(pools)) for _ in range(rng.randrange(7)))

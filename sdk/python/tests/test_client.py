@@ -1,4 +1,4 @@
-"""Every method of the client, once: it runs, and it asks the hub where it should."""
+"""Every method of the client runs once and sends the expected request."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from . import support  # noqa: F401  (which forgets what this machine's owner ha
 GENE = {"category": "repair", "summary": "Try again", "signals_match": ["TimeoutError"]}
 CAPSULE = {"summary": "Tried again", "confidence": 0.9, "outcome": {"status": "success", "score": 0.9}}
 
-#: What this hub says to everything: each call finds in it what it looks for.
+#: The answer of this hub to every request. It has the fields that the methods read.
 EVERYTHING: Dict[str, Any] = {
     "status": "ok",
     "token": "t",
     **{rows: [] for rows in ("assets", "results", "tasks", "bounties")},
 }
 
-#: How each method is called, and what it asks last.
+#: How each method is called, and its last request.
 CALLS: Dict[str, Tuple[Callable[[Client], object], str]] = {
     "hello": (lambda c: c.hello(name="x"), "POST /a2a/hello"),
     "heartbeat": (lambda c: c.heartbeat(), "POST /a2a/heartbeat"),
@@ -79,31 +79,36 @@ class EveryMethod(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         return Client("http://127.0.0.1:9", home=folder.name, node_id="node_me", node_secret="0" * 64)
 
-    def test_none_is_left_out(self) -> None:
+    def test_every_public_method_is_called(self) -> None:
         public = {name for name, it in vars(Client).items() if not name.startswith("_") and not isinstance(it, property)}
         self.assertEqual(set(CALLS), public)
 
-    def test_each_asks_where_it_should(self) -> None:
+    def test_each_method_sends_its_request(self) -> None:
         for name, (call, expected) in CALLS.items():
             with self.subTest(name):
-                asked: List[str] = []
+                requests: List[str] = []
 
                 def answer(_: Transport, method: str, path: str, **__: object) -> Answer:
-                    asked.append(f"{method} {path}")
+                    requests.append(f"{method} {path}")
                     return Answer(200, dict(EVERYTHING), None)
 
                 with mock.patch.object(Transport, "call", answer):
                     call(self.client())
-                self.assertEqual(asked[-1] if asked else "", expected)
+                self.assertEqual(requests[-1] if requests else "", expected)
 
-    def test_ids_are_computed_as_the_functions_of_the_package_do(self) -> None:
+    def test_methods_and_functions_compute_the_same_ids(self) -> None:
         client = self.client()
-        stamped = capsid_client.stamped(GENE)
+        gene = capsid_client.stamp_asset(GENE)
         self.assertEqual(client.canonical({"b": 1, "a": [2]}), '{"a":[2],"b":1}')
-        self.assertEqual(client.asset_id(GENE), stamped["asset_id"])
-        self.assertTrue(client.verify(stamped))
-        self.assertEqual(client.verify({**stamped, "summary": "Other"}).state, "mismatch")
+        self.assertEqual(client.asset_id(GENE), gene["asset_id"])
+        self.assertTrue(client.verify(gene))
+        self.assertEqual(client.verify({**gene, "summary": "Other"}).state, "mismatch")
         self.assertEqual(Client.verify(GENE).state, "missing")
+
+    def test_the_former_names_still_work(self) -> None:
+        self.assertIs(capsid_client.Fetched, capsid_client.FetchResult)
+        with self.assertWarns(DeprecationWarning):
+            self.assertEqual(capsid_client.stamped(GENE), capsid_client.stamp_asset(GENE))
 
 
 if __name__ == "__main__":

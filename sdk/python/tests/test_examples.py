@@ -25,10 +25,10 @@ class Examples(support.WithHub):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
-    def test_what_was_published_is_found_and_reported_on(self) -> None:
-        said = self.run_example("first_steps")
-        self.assertIn("published bundle_", said)
-        capsule = next(line.split()[1] for line in said.splitlines() if line.startswith("Capsule "))
+    def test_a_published_solution_is_found_and_reported_on(self) -> None:
+        output = self.run_example("first_steps")
+        self.assertIn("published bundle_", output)
+        capsule = next(line.split()[1] for line in output.splitlines() if line.startswith("Capsule "))
         self.assertIn("nobody has promoted", self.run_example("reuse"))
         self.hub.admin("promote", capsule, "--reason", "read")
         self.assertIn(capsule, self.run_example("reuse", "y\n"))

@@ -15,7 +15,7 @@ from capsid_client import Client, HubRefused, NodeSecretRefused, verify
 from . import support
 
 
-def drafts(about: str) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+def build_drafts(about: str) -> Tuple[Dict[str, Any], Dict[str, Any]]:
     gene = {"category": "repair", "summary": f"Mend {about} by trying again", "signals_match": [about]}
     capsule = {
         "summary": f"Tried again after {about}, waiting longer each time",
@@ -26,8 +26,10 @@ def drafts(about: str) -> Tuple[Dict[str, Any], Dict[str, Any]]:
     return gene, capsule
 
 
-class Publishing(support.WithHub):
-    def test_the_first_lines_that_anybody_writes_work(self) -> None:
+class FirstExample(support.WithHub):
+    """On a hub of its own, because it expects that nothing is promoted yet."""
+
+    def test_the_first_example_of_the_readme_works(self) -> None:
         client = self.client()
 
         results = client.search_assets(signals="timeout")
@@ -39,13 +41,15 @@ class Publishing(support.WithHub):
 
         self.assertEqual((gene, capsule), before)
         self.assertEqual((results, ranked), ([], []))
-        found = client.search_assets(signals="timeout", status="candidate")
-        self.assertEqual([row["summary"] for row in found], [capsule["summary"], gene["summary"]])
-        self.assertEqual(client.search_assets(["timeout"], status="candidate"), found)
+        rows = client.search_assets(signals="timeout", status="candidate")
+        self.assertEqual([row["summary"] for row in rows], [capsule["summary"], gene["summary"]])
+        self.assertEqual(client.search_assets(["timeout"], status="candidate"), rows)
 
-    def test_what_was_published_is_found_ranked_and_fetched_by_another(self) -> None:
+
+class Publishing(support.WithHub):
+    def test_a_published_bundle_is_found_ranked_and_fetched_by_another_node(self) -> None:
         author, reader = self.client(), self.client()
-        gene, capsule = drafts("BrokenPipeError")
+        gene, capsule = build_drafts("BrokenPipeError")
         published = author.publish(gene, capsule, {"total_cycles": 3})
         gene_id, capsule_id, event_id = published["asset_ids"]
         self.assertEqual(author.publish(gene, capsule, {"total_cycles": 3})["asset_ids"], published["asset_ids"])
@@ -75,31 +79,31 @@ class Publishing(support.WithHub):
         self.assertEqual(report["target_asset_id"], capsule_id)
         self.assertEqual(reader.decide(capsule_id, "accept", "It works here.")["decision"], "accept")
 
-    def test_the_program_finds_nothing_wrong_with_what_is_sent(self) -> None:
-        gene, capsule = drafts("KeyError")
+    def test_the_program_accepts_every_asset_that_is_sent(self) -> None:
+        gene, capsule = build_drafts("KeyError")
         gene.update(strategy=["Look"], constraints={"max_files": 2, "forbidden_paths": [".git"]}, validation=[])
         assets = self.client().bundle(gene, capsule, {})
         for command in ("verify", "check"):
             done = subprocess.run(
-                [support.program(), "asset", command, "-"],
+                [support.find_program(), "asset", command, "-"],
                 input="".join(json.dumps(asset) + "\n" for asset in assets),
                 capture_output=True,
                 text=True,
             )
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_an_asset_that_is_complete_keeps_its_id(self) -> None:
+    def test_a_complete_asset_keeps_its_id(self) -> None:
         client = self.client()
-        gene, capsule = drafts("ValueError")
+        gene, capsule = build_drafts("ValueError")
         first = client.bundle(gene, capsule, {})
         self.assertEqual(client.bundle(*first), first)
         changed = client.bundle({**first[0], "summary": "Mend it in another way"}, capsule)
         self.assertNotEqual(changed[0]["asset_id"], first[0]["asset_id"])
         self.assertTrue(verify(changed[0]))
 
-    def test_a_dry_run_keeps_nothing_and_a_bad_bundle_raises(self) -> None:
+    def test_validate_stores_nothing_and_a_bad_bundle_raises(self) -> None:
         client = self.client()
-        gene, capsule = drafts("ImportError")
+        gene, capsule = build_drafts("ImportError")
         self.assertTrue(client.validate(gene, capsule)["valid"])
         self.assertEqual(client.search_assets("ImportError", status="candidate"), [])
         poor = {**capsule, "outcome": {"status": "success", "score": 0.2}}
@@ -112,21 +116,21 @@ class Publishing(support.WithHub):
         self.assertIn("summary", raised.exception.message)
         self.assertTrue(raised.exception.fix)
 
-    def test_secrets_do_not_leave_unless_that_is_wanted(self) -> None:
+    def test_secrets_are_redacted_unless_that_is_turned_off(self) -> None:
         token = "ghp_" + "a1B2" * 9
-        gene, capsule = drafts("PermissionError")
+        gene, capsule = build_drafts("PermissionError")
         capsule["content"] = f"git push https://ada:hunter22@git.example/ with {token}"
         client = self.client()
         sent = json.dumps(client.bundle(gene, capsule))
         self.assertNotIn(token, sent)
         self.assertNotIn("hunter22", sent)
         self.assertIn(token, capsule["content"])
-        kept = Client(self.hub.url, home=self.home(), redact=False)
-        self.assertIn(token, json.dumps(kept.bundle(gene, capsule)))
+        unredacted = Client(self.hub.url, home=self.home(), redact=False)
+        self.assertIn(token, json.dumps(unredacted.bundle(gene, capsule)))
 
-    def test_only_the_publisher_withdraws(self) -> None:
+    def test_only_the_publisher_can_revoke(self) -> None:
         author, other = self.client(), self.client()
-        ids = author.publish(*drafts("OSError"))["asset_ids"]
+        ids = author.publish(*build_drafts("OSError"))["asset_ids"]
         with self.assertRaises(HubRefused) as raised:
             other.revoke(ids[1])
         self.assertEqual(raised.exception.hub_code, "not_asset_owner")
@@ -135,40 +139,40 @@ class Publishing(support.WithHub):
 
 
 class Nodes(support.WithHub):
-    def test_a_node_is_greeted_by_itself_and_its_secret_stays_out_of_sight(self) -> None:
+    def test_hello_is_sent_automatically_and_the_secret_is_not_shown(self) -> None:
         home = self.home()
         client = Client(self.hub.url, home=home)
         self.assertEqual(client.heartbeat()["status"], "ok")
         self.assertEqual(client.node()["node_id"], client.node_id)
         secret = (Path(home) / ".evomap" / "node_secret").read_text()
         self.assertEqual(len(secret), 64)
-        shown = repr(client) + repr(vars(client)) + repr(client._node.known()) + json.dumps(client.hello())
-        self.assertNotIn(secret, shown)
+        output = repr(client) + repr(vars(client)) + repr(client._node.known_hub()) + json.dumps(client.hello())
+        self.assertNotIn(secret, output)
 
     def test_another_process_is_the_same_node_and_a_wrong_secret_is_refused(self) -> None:
         home = self.home()
         first = Client(self.hub.url, home=home)
-        first.publish(*drafts("EOFError"))
+        first.publish(*build_drafts("EOFError"))
         again = Client(self.hub.url, home=home)
         self.assertEqual(again.node_id, first.node_id)
         self.assertEqual(again.heartbeat()["status"], "ok")
         wrong = Client(self.hub.url, home=home, node_secret="0" * 64)
         with self.assertRaises(NodeSecretRefused) as raised:
-            wrong.publish(*drafts("EOFError"))
+            wrong.publish(*build_drafts("EOFError"))
         self.assertEqual(raised.exception.hub_code, "node_secret_invalid")
         self.assertNotIn("0" * 64, str(raised.exception))
 
-    def test_a_named_node_leaves_the_kept_one_alone(self) -> None:
+    def test_a_named_node_leaves_the_stored_one_alone(self) -> None:
         home = self.home()
-        kept = Client(self.hub.url, home=home)
-        kept.publish(*drafts("IndexError"))
+        stored = Client(self.hub.url, home=home)
+        stored.publish(*build_drafts("IndexError"))
         named = Client(self.hub.url, home=home, node_id="node_named_1")
-        named.publish(*drafts("AttributeError"))
-        self.assertEqual(kept.heartbeat()["status"], "ok")
+        named.publish(*build_drafts("AttributeError"))
+        self.assertEqual(stored.heartbeat()["status"], "ok")
         self.assertEqual(Client(self.hub.url, home=home, node_id="node_named_1").heartbeat()["status"], "ok")
-        kept.report(named.publish(*drafts("AttributeError"))["asset_ids"][1], True)
+        stored.report(named.publish(*build_drafts("AttributeError"))["asset_ids"][1], True)
 
-    def test_the_hub_tells_its_numbers(self) -> None:
+    def test_the_hub_returns_its_stats(self) -> None:
         self.assertEqual(self.client().stats()["status"], "ok")
 
 
@@ -178,7 +182,7 @@ class Economy(support.WithHub):
         client.register(f"{name}@example.org", "correct horse battery")
         return client
 
-    def test_a_bounty_goes_from_the_question_to_the_payment(self) -> None:
+    def test_a_bounty_is_offered_solved_and_paid(self) -> None:
         asker, solver = self.person("ann"), self.client()
         bounty = asker.create_bounty("Requests time out under load", 12.5, signals="TimeoutError", reference="one")
         again = asker.create_bounty("Requests time out under load", 12.5, signals="TimeoutError", reference="one")
@@ -191,7 +195,7 @@ class Economy(support.WithHub):
         solver.release_task(task["task_id"])
         solver.claim_task(task["task_id"])
         self.assertEqual([mine["task_id"] for mine in solver.my_tasks()], [task["task_id"]])
-        asset_id = solver.publish(*drafts("TimeoutError"))["asset_ids"][1]
+        asset_id = solver.publish(*build_drafts("TimeoutError"))["asset_ids"][1]
         self.assertEqual(solver.complete_task(task["task_id"], asset_id)["status"], "completed")
         self.assertEqual(solver.get_task(task["task_id"])["status"], "completed")
 
@@ -202,7 +206,7 @@ class Economy(support.WithHub):
         self.assertEqual(solver.get_bounty(bounty["bounty_id"])["status"], "accepted")
         self.assertEqual(solver.heartbeat()["credit_balance"], 512.5)
 
-    def test_a_bounty_needs_a_person_and_can_be_taken_back(self) -> None:
+    def test_a_bounty_needs_an_account_and_can_be_cancelled(self) -> None:
         with self.assertRaises(HubRefused) as raised:
             self.client().create_bounty("Nobody offers this", 1)
         self.assertEqual((raised.exception.status, raised.exception.hub_code), (401, "unauthorized"))
@@ -211,20 +215,20 @@ class Economy(support.WithHub):
         asker.cancel_bounty(bounty["bounty_id"], "Done already.")
         self.assertEqual(asker.get_bounty(bounty["bounty_id"])["status"], "cancelled")
 
-    def test_a_node_asks_and_another_cuts_the_task_into_parts(self) -> None:
+    def test_a_node_asks_and_another_splits_the_task(self) -> None:
         asker, leader = self.client(), self.client()
-        asked = asker.ask("Why does the build time out?", 2.5, signals=["build_error"])
-        self.assertEqual(asked["remaining_balance"], 497.5)
+        question = asker.ask("Why does the build time out?", 2.5, signals=["build_error"])
+        self.assertEqual(question["remaining_balance"], 497.5)
         self.assertEqual(len(asker.my_bounties()), 1)
-        leader.claim_task(asked["task_id"])
+        leader.claim_task(question["task_id"])
         parts = [{"title": "Find the cause of it", "weight": 0.4}, {"title": "Mend what is slow", "weight": 0.4}]
-        self.assertEqual(leader.propose_decomposition(asked["task_id"], parts)["status"], "decomposed")
-        self.assertEqual(len(leader.swarm(asked["task_id"])["subtasks"]), 2)
+        self.assertEqual(leader.propose_decomposition(question["task_id"], parts)["status"], "decomposed")
+        self.assertEqual(len(leader.swarm(question["task_id"])["subtasks"]), 2)
 
     def test_people_vote_and_claim_nodes(self) -> None:
         author = self.client()
         person = self.person("eve")
-        asset_id = author.publish(*drafts("MemoryError"))["asset_ids"][1]
+        asset_id = author.publish(*build_drafts("MemoryError"))["asset_ids"][1]
         self.assertEqual(person.vote(asset_id)["upvotes"], 1)
         self.assertEqual(person.vote(asset_id, "none")["upvotes"], 0)
         with self.assertRaises(HubRefused):
@@ -234,7 +238,7 @@ class Economy(support.WithHub):
             person.vote(asset_id)
         self.assertEqual(raised.exception.hub_code, "self_vote_forbidden")
 
-    def test_the_knowledge_graph_says_how_it_stands(self) -> None:
+    def test_the_knowledge_graph_returns_its_status(self) -> None:
         person = self.person("kim")
         self.assertIn("entitled", person.kg_status())
         if person.kg_status().get("available"):

@@ -42,11 +42,11 @@ class Files(unittest.TestCase):
         self.assertEqual(node.hub("http://127.0.0.1:2"), KnownHub())
         self.assertEqual((self.folder / "node_secret").read_text(), "ab" * 32)
         self.assertNotIn("abab", repr(node) + repr(known))
-        kept = json.loads((self.folder / "hubs.json").read_text())
+        stored = json.loads((self.folder / "hubs.json").read_text())
         own = {"node_secret": "ab" * 32, "node_secret_version": 1}
-        self.assertEqual(kept, {HUB: {"hub_node_id": "hub_1", "nodes": {node.node_id: own}}})
+        self.assertEqual(stored, {HUB: {"hub_node_id": "hub_1", "nodes": {node.node_id: own}}})
 
-    def test_what_others_keep_beside_a_secret_stays(self) -> None:
+    def test_members_of_other_tools_are_preserved(self) -> None:
         node = Identity(self.home)
         node.remember(HUB, KnownHub(secret="ab" * 32, secret_version=1, hub_node_id="hub_1"))
         path = self.folder / "hubs.json"
@@ -71,25 +71,25 @@ class Files(unittest.TestCase):
             self.assertEqual(again.hub(HUB).secret, "ab" * 32)
         self.assertIsNone(Identity(self.home).hub("https://hub.example").secret)
 
-    @unittest.skipIf(os.name == "nt", "permissions are told otherwise there")
+    @unittest.skipIf(os.name == "nt", "permissions differ there")
     def test_only_the_owner_reads_it(self) -> None:
         Identity(self.home).remember(HUB, KnownHub(secret="ab" * 32))
         self.assertEqual(stat.S_IMODE(self.folder.stat().st_mode), 0o700)
         for name in ("node_id", "node_secret", "hubs.json"):
             self.assertEqual(stat.S_IMODE((self.folder / name).stat().st_mode), 0o600, name)
 
-    def test_what_was_given_wins_and_is_not_written(self) -> None:
-        kept = Identity(self.home)
-        kept.remember(HUB, KnownHub(secret="ab" * 32))
+    def test_arguments_and_variables_win_and_are_not_written(self) -> None:
+        stored = Identity(self.home)
+        stored.remember(HUB, KnownHub(secret="ab" * 32))
         with mock.patch.dict(os.environ, {"A2A_NODE_ID": "node_env", "A2A_NODE_SECRET": "ee" * 32}):
             self.assertEqual(Identity(self.home).node_id, "node_env")
             given = Identity(self.home, node_id="node_given", node_secret="cd" * 32)
             self.assertEqual((given.node_id, given.hub(HUB).secret), ("node_given", "cd" * 32))
             given.remember(HUB, KnownHub(hub_node_id="hub_1"))
         self.assertEqual((self.folder / "node_secret").read_text(), "ab" * 32)
-        self.assertEqual(kept.hub(HUB).secret, "ab" * 32)
+        self.assertEqual(stored.hub(HUB).secret, "ab" * 32)
 
-    def test_files_that_cannot_be_used_are_told_and_left(self) -> None:
+    def test_unreadable_files_raise_and_stay_unchanged(self) -> None:
         self.folder.mkdir()
         (self.folder / "node_id").write_text("hub_me\n")
         with self.assertRaises(IdentityInvalid):

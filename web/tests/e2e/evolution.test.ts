@@ -1,30 +1,30 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, THEMES, Visitor, WIDTHS, type Look, type Theme } from './harness/browser';
-import { expectAccessible, expectFits } from './harness/look';
-import { Scratch, type Running } from './harness/program';
+import { launchBrowser, THEMES, Visitor, WIDTHS, type VisitorOptions, type Theme } from './harness/browser';
+import { expectAccessible, expectFits } from './harness/checks';
+import { ScratchFolder, type RunningProgram } from './harness/program';
 
-let scratch: Scratch;
+let scratch: ScratchFolder;
 let browser: Browser;
-let desk: Running;
+let viewer: RunningProgram;
 
 beforeAll(async () => {
-	[scratch, browser] = await Promise.all([Scratch.make(), launch()]);
+	[scratch, browser] = await Promise.all([ScratchFolder.make(), launchBrowser()]);
 	// Three real cycles: a repair, its reuse, and a careless change that is taken back.
 	await scratch.run(['demo', '--dir', scratch.at('story')]);
 	const words = ['-C', scratch.at('story', 'repo'), 'events', '--web', '--port', '0'];
-	desk = await scratch.start(words, { AGENT_CAPSULE_HOME: scratch.at('story', 'trail') });
+	viewer = await scratch.start(words, { AGENT_CAPSULE_HOME: scratch.at('story', 'trail') });
 });
 
 afterAll(async () => {
 	await browser?.close();
-	await desk?.stop();
+	await viewer?.stop();
 	await scratch?.remove();
 });
 
-async function arrive(look: Look = {}): Promise<Visitor> {
-	const visitor = await Visitor.arrive(browser, desk.origin, look);
-	await visitor.page.goto(desk.address);
+async function arrive(options: VisitorOptions = {}): Promise<Visitor> {
+	const visitor = await Visitor.arrive(browser, viewer.origin, options);
+	await visitor.page.goto(viewer.address);
 	await visitor.settled();
 	await visitor.page.getByRole('heading', { name: /Event tree/ }).waitFor();
 	return visitor;
@@ -59,9 +59,9 @@ test('the tree is walked by keys', async () => {
 	await visitor.leave();
 });
 
-const looks = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [width, theme]));
+const variants = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [width, theme]));
 
-test.each(looks)('the page of the evolution at %i pixels, %s', async (width, theme) => {
+test.each(variants)('the page of the evolution at %i pixels, %s', async (width, theme) => {
 	const visitor = await arrive({ width, theme });
 	await expectFits(visitor.page);
 	await expectAccessible(visitor.page);

@@ -1,32 +1,32 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { launch, THEMES, Visitor, WIDTHS, type Look, type Theme } from './harness/browser';
-import { expectAccessible, expectFits } from './harness/look';
-import { Scratch, type Running } from './harness/program';
+import { launchBrowser, THEMES, Visitor, WIDTHS, type VisitorOptions, type Theme } from './harness/browser';
+import { expectAccessible, expectFits } from './harness/checks';
+import { ScratchFolder, type RunningProgram } from './harness/program';
 import { sealFourAgents } from './harness/transcripts';
 
 const TITLES = { 'claude-code': /pears/, codex: /plums/, cursor: /figs/, cline: /grapes/ };
 
-let scratch: Scratch;
+let scratch: ScratchFolder;
 let browser: Browser;
-let desk: Running;
+let viewer: RunningProgram;
 
 beforeAll(async () => {
-	[scratch, browser] = await Promise.all([Scratch.make(), launch()]);
+	[scratch, browser] = await Promise.all([ScratchFolder.make(), launchBrowser()]);
 	await sealFourAgents(scratch);
-	desk = await scratch.start(['trail', 'explore', '--port', '0']);
+	viewer = await scratch.start(['trail', 'explore', '--port', '0']);
 });
 
 afterAll(async () => {
 	await browser?.close();
-	await desk?.stop();
+	await viewer?.stop();
 	await scratch?.remove();
 });
 
-/** Opens the address that a desk printed. Its key goes with it. */
-async function arrive(at: Running, look: Look = {}): Promise<Visitor> {
-	const visitor = await Visitor.arrive(browser, at.origin, look);
+/** Opens the address that the local viewer printed. Its key goes with it. */
+async function arrive(at: RunningProgram, options: VisitorOptions = {}): Promise<Visitor> {
+	const visitor = await Visitor.arrive(browser, at.origin, options);
 	await visitor.page.goto(at.address);
 	await visitor.settled();
 	return visitor;
@@ -34,8 +34,8 @@ async function arrive(at: Running, look: Look = {}): Promise<Visitor> {
 
 const verdict = (visitor: Visitor) => visitor.page.getByRole('status').filter({ hasText: /verified|broken/ });
 
-test('the chains of four agents are there, signed, and every one holds', async () => {
-	const visitor = await arrive(desk);
+test('the chains of four agents are listed, signed and verified', async () => {
+	const visitor = await arrive(viewer);
 	const { page } = visitor;
 	expect(page.url()).not.toContain('key=');
 	const rail = page.getByRole('listbox', { name: 'Chains' });
@@ -52,7 +52,7 @@ test('the chains of four agents are there, signed, and every one holds', async (
 });
 
 test('the meta-chain notes every one of them as intact', async () => {
-	const visitor = await arrive(desk);
+	const visitor = await arrive(viewer);
 	const { page } = visitor;
 	await page
 		.getByRole('navigation', { name: 'Chains' })
@@ -65,7 +65,7 @@ test('the meta-chain notes every one of them as intact', async () => {
 });
 
 test('a record that was changed is flagged where it is, and restored', async () => {
-	const visitor = await arrive(desk);
+	const visitor = await arrive(viewer);
 	const { page } = visitor;
 	await page
 		.getByRole('listbox', { name: 'Chains' })
@@ -74,19 +74,19 @@ test('a record that was changed is flagged where it is, and restored', async () 
 		.click();
 	await page.getByRole('heading', { name: TITLES['claude-code'] }).waitFor();
 	// Before all is checked the verdict has no number yet.
-	const told = await verdict(visitor)
+	const content = await verdict(visitor)
 		.getByText(/\d+ verified/)
 		.innerText();
-	const [length] = /\d+/.exec(told) ?? [];
+	const [length] = /\d+/.exec(content) ?? [];
 	await page.getByRole('button', { name: 'Tamper' }).click();
-	const place = Math.floor(Number(length) / 2);
-	const broken = page.getByRole('button', { name: `broken at #${place}` });
+	const position = Math.floor(Number(length) / 2);
+	const broken = page.getByRole('button', { name: `broken at #${position}` });
 	await broken.waitFor();
 	await broken.click();
 	const record = page.getByRole('article', { name: 'Record' });
 	await record
 		.getByRole('heading', { level: 2 })
-		.filter({ hasText: `#${place}` })
+		.filter({ hasText: `#${position}` })
 		.waitFor();
 	await record.getByRole('alert').filter({ hasText: 'hash' }).first().waitFor();
 	await expectAccessible(page);
@@ -100,7 +100,7 @@ test('a record that was changed is flagged where it is, and restored', async () 
 });
 
 test('a record shows its six sections, and its exact text', async () => {
-	const visitor = await arrive(desk);
+	const visitor = await arrive(viewer);
 	const { page } = visitor;
 	await page
 		.getByRole('listbox', { name: 'Chains' })
@@ -126,11 +126,11 @@ test('a bundle that was altered on disk is flagged at the right record', async (
 	const index = JSON.parse(await readFile(`${bundle}/index.json`, 'utf8'));
 	const chain = index.chains.find(({ tool }: { tool: string }) => tool === 'claude-code');
 	const path = `${bundle}/${chain.id}.json`;
-	const told = JSON.parse(await readFile(path, 'utf8'));
-	told.capsules[1].canonical = told.capsules[1].canonical
+	const content = JSON.parse(await readFile(path, 'utf8'));
+	content.capsules[1].canonical = content.capsules[1].canonical
 		.replace('make test', 'make best')
 		.replace('pears', 'bears');
-	await writeFile(path, JSON.stringify(told));
+	await writeFile(path, JSON.stringify(content));
 	const other = await scratch.start(['trail', 'explore', bundle, '--port', '0']);
 	try {
 		const visitor = await arrive(other);
@@ -172,19 +172,19 @@ test('one file holds chains and pages, and verifies itself from the disk', async
 	await visitor.leave();
 });
 
-test('without its key a desk tells nothing', async () => {
-	const visitor = await Visitor.arrive(browser, desk.origin);
+test('the local viewer refuses requests without its key', async () => {
+	const visitor = await Visitor.arrive(browser, viewer.origin);
 	visitor.expects(/\/local\//);
 	await visitor.go('/explorer');
 	await visitor.page.getByText(/does not know the key/).waitFor();
-	expect((await fetch(`${desk.origin}/local/trail/index.json`)).status).toBeGreaterThanOrEqual(400);
+	expect((await fetch(`${viewer.origin}/local/trail/index.json`)).status).toBeGreaterThanOrEqual(400);
 	await visitor.leave();
 });
 
-const looks = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [width, theme]));
+const variants = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [width, theme]));
 
-test.each(looks)('the Explorer at %i pixels, %s', async (width, theme) => {
-	const visitor = await arrive(desk, { width, theme });
+test.each(variants)('the Explorer at %i pixels, %s', async (width, theme) => {
+	const visitor = await arrive(viewer, { width, theme });
 	const { page } = visitor;
 	await verdict(visitor)
 		.getByText(/verified/)

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { loggedIn, THEMES, Visitor, WIDTHS, type Theme } from './harness/browser';
-import { Hub, PASSWORD } from './harness/hub';
-import { expectAccessible, expectFits } from './harness/look';
+import { logIn, THEMES, Visitor, WIDTHS, type Theme } from './harness/browser';
+import { TestHub, PASSWORD } from './harness/hub';
+import { expectAccessible, expectFits } from './harness/checks';
 import { stage } from './harness/stage';
 
 const on = stage();
 
-/** What people told the graph: two things that hang together, and two that hang together with nothing. */
+/** What people reported to the graph: two connected things, and two without any connection. */
 beforeAll(async () => {
 	const thing = (name: string, entity_type: string) => ({ name, entity_type, properties: {} });
 	await on.hub.call(
@@ -28,12 +28,12 @@ beforeAll(async () => {
 
 const panel = (page: Page, name: RegExp | string) => page.getByRole('region', { name });
 const kinds = (page: Page) => page.getByRole('navigation', { name: 'Kinds' });
-const shown = async (page: Page) => {
-	const told = await page
+const countShown = async (page: Page) => {
+	const status = await page
 		.getByRole('status')
 		.filter({ hasText: /are shown/ })
 		.innerText();
-	return Number(/([\d,]+) thing/.exec(told)?.[1]?.replace(',', ''));
+	return Number(/([\d,]+) thing/.exec(status)?.[1]?.replace(',', ''));
 };
 
 /** Opens the list of everything and chooses a thing there, without the picture. */
@@ -88,15 +88,15 @@ test('the relations of a thing are added, shared by the address, and taken away 
 	const { page } = visitor;
 	await visitor.go(`/graph?around=${encodeURIComponent(on.filled.index.capsule)}`);
 	await choose(page, /linux_x64/);
-	const before = await shown(page);
+	const before = await countShown(page);
 	await page.getByRole('link', { name: /^Show \d+ more/ }).click();
 	await page.waitForURL(/open=e_/);
-	await expect.poll(() => shown(page)).toBeGreaterThan(before);
-	const after = await shown(page);
+	await expect.poll(() => countShown(page)).toBeGreaterThan(before);
+	const after = await countShown(page);
 	await visitor.go(new URL(page.url()).pathname + new URL(page.url()).search);
-	await expect.poll(() => shown(page)).toBe(after);
+	await expect.poll(() => countShown(page)).toBe(after);
 	await page.getByRole('link', { name: 'Start again' }).click();
-	await expect.poll(() => shown(page)).toBe(before);
+	await expect.poll(() => countShown(page)).toBe(before);
 	await visitor.leave();
 });
 
@@ -123,7 +123,7 @@ test('kinds are left out and come back, and filters are part of the address', as
 	await visitor.leave();
 });
 
-test('a way is told from thing to thing, and where there is none this is said', async () => {
+test('a path is shown step by step, and a missing path is reported', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
 	await visitor.go('/graph?q=TimeoutError');
@@ -132,9 +132,9 @@ test('a way is told from thing to thing, and where there is none this is said', 
 	await page.getByText(/choose another thing/).waitFor();
 	await choose(page, /^Environment: linux_x64/);
 	await page.getByRole('link', { name: 'Way to here' }).click();
-	const way = panel(page, 'Way');
-	await way.getByText(/\d steps?, the shortest/).waitFor();
-	expect(await way.innerText()).toMatch(/timeout_error[\s\S]*solved by[\s\S]*worked on[\s\S]*linux_x64/i);
+	const path = panel(page, 'Way');
+	await path.getByText(/\d steps?, the shortest/).waitFor();
+	expect(await path.innerText()).toMatch(/timeout_error[\s\S]*solved by[\s\S]*worked on[\s\S]*linux_x64/i);
 	await page.getByRole('link', { name: 'Forget the way' }).click();
 	await page.waitForURL((url) => !url.search.includes('from='));
 
@@ -142,18 +142,18 @@ test('a way is told from thing to thing, and where there is none this is said', 
 	await page.getByLabel('From').fill('far island');
 	await page.getByLabel('To', { exact: true }).fill('place:lonely rock');
 	await page.getByRole('button', { name: 'Find the way' }).click();
-	await way.getByText(/There is no way between/).waitFor();
+	await path.getByText(/There is no way between/).waitFor();
 	visitor.expects(/kg\/path/);
 	await page.getByLabel('To', { exact: true }).fill('what nobody ever told');
 	await page.getByRole('button', { name: 'Find the way' }).click();
-	await way
+	await path
 		.getByRole('alert')
 		.getByText(/nothing that is called/)
 		.waitFor();
 	await visitor.leave();
 });
 
-test('what people told is marked with who did', async () => {
+test('what people reported is marked with its author', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
 	await visitor.go('/graph?q=payment+gateway');
@@ -168,7 +168,7 @@ test('what people told is marked with who did', async () => {
 	await visitor.leave();
 });
 
-test('what strangers wrote stays text in the picture and beside it', async () => {
+test('untrusted text stays text in the picture and in the lists', async () => {
 	const attack = 'Mend <img src=x onerror="window.wasRun=1"> \u202egnp.exe <script>window.wasRun=1</script>';
 	const { capsule } = await on.filled.crawler.publish({ signal: 'HostileGraph', summary: attack });
 	// The hub holds such a text back; an admin may still let it in.
@@ -185,7 +185,7 @@ test('what strangers wrote stays text in the picture and beside it', async () =>
 	await visitor.leave();
 });
 
-test('an asset leads to its place in the graph', async () => {
+test('an asset links to its node in the graph', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
 	await visitor.go(`/assets/${encodeURIComponent(on.filled.retry.capsule)}`);
@@ -194,7 +194,7 @@ test('an asset leads to its place in the graph', async () => {
 	await panel(page, /Call again after a timeout/)
 		.getByRole('link', { name: 'Page of the asset' })
 		.waitFor();
-	expect(await shown(page)).toBeGreaterThan(2);
+	expect(await countShown(page)).toBeGreaterThan(2);
 	await visitor.leave();
 });
 
@@ -232,8 +232,8 @@ test('where the graph is closed, the page says so and how to get in', async () =
 	await visitor.leave();
 });
 
-test('a price is told before anything is spent, agreed to once, and summed up', async () => {
-	const hub = await Hub.start('[graph]\nquery_price = 2\n');
+test('a price is shown before anything is spent, confirmed once, and summed up', async () => {
+	const hub = await TestHub.start('[graph]\nquery_price = 2\n');
 	try {
 		const node = await hub.node('shop');
 		await node.publish({ signal: 'TimeoutError', summary: 'Call again after a timeout.' });
@@ -244,15 +244,15 @@ test('a price is told before anything is spent, agreed to once, and summed up', 
 
 		const visitor = await Visitor.arrive(on.browser, hub.url);
 		const { page } = visitor;
-		const asked: string[] = [];
+		const requests: string[] = [];
 		page.on('request', (request) => {
 			const { pathname } = new URL(request.url());
-			if (pathname === '/kg/graph' || pathname === '/kg/path') asked.push(request.url());
+			if (pathname === '/kg/graph' || pathname === '/kg/path') requests.push(request.url());
 		});
 		const notice = panel(page, 'Each question costs 2 credits');
 		await visitor.go('/graph?q=timeout');
 		await notice.getByRole('link', { name: 'Log in to ask' }).waitFor();
-		await loggedIn(visitor, 'ann@example.org', PASSWORD);
+		await logIn(visitor, 'ann@example.org', PASSWORD);
 		await visitor.go('/graph');
 		await notice.getByText(`Your account has ${had} credits.`).waitFor();
 		await page.getByRole('searchbox').fill('timeout');
@@ -260,7 +260,7 @@ test('a price is told before anything is spent, agreed to once, and summed up', 
 		await page.waitForURL(/q=timeout/);
 		await notice.waitFor();
 		await expectAccessible(page);
-		expect(asked).toEqual([]);
+		expect(requests).toEqual([]);
 
 		const agree = notice.getByRole('button', { name: 'Ask for 2 credits each' });
 		await agree.focus();
@@ -278,7 +278,7 @@ test('a price is told before anything is spent, agreed to once, and summed up', 
 		await page.goBack();
 		await panel(page, 'shop').waitFor();
 		await spent(4);
-		expect(asked).toHaveLength(2);
+		expect(requests).toHaveLength(2);
 
 		// What is opened is one question; so is all that a shared address opens.
 		const ids = await page.evaluate(async (bearer) => {
@@ -286,14 +286,14 @@ test('a price is told before anything is spent, agreed to once, and summed up', 
 			const { nodes } = (await answer.json()) as { nodes: { id: string }[] };
 			return nodes.map(({ id }) => id);
 		}, token);
-		asked.length = 0;
+		requests.length = 0;
 		await visitor.go(`/graph?q=timeout&open=${ids.slice(0, 5).join(',')}`);
 		await panel(page, /hit/).waitFor();
 		await spent(8);
-		expect(asked).toHaveLength(2);
+		expect(requests).toHaveLength(2);
 		await visitor.go('/graph');
 		await panel(page, 'Begin with').waitFor();
-		expect(asked).toHaveLength(2);
+		expect(requests).toHaveLength(2);
 		expect(await left()).toBe(had - 10);
 		await visitor.leave();
 	} finally {
@@ -301,9 +301,9 @@ test('a price is told before anything is spent, agreed to once, and summed up', 
 	}
 });
 
-const looks = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [width, theme]));
+const variants = WIDTHS.flatMap((width) => THEMES.map((theme): [number, Theme] => [width, theme]));
 
-test.each(looks)('a thing and a way at %i pixels, %s', async (width, theme) => {
+test.each(variants)('a thing and a path at %i pixels, %s', async (width, theme) => {
 	const visitor: Visitor = await on.visit({ width, theme });
 	const { page } = visitor;
 	await visitor.go('/graph?q=TimeoutError&from=signal:TimeoutError&to=environment:linux_x64');

@@ -1,29 +1,29 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generatedBundle } from '../helpers/generated';
-import { launch, Visitor } from './harness/browser';
-import { Scratch, type Running } from './harness/program';
+import { generatedBundle } from '../helpers/generatedBundle';
+import { launchBrowser, Visitor } from './harness/browser';
+import { ScratchFolder, type RunningProgram } from './harness/program';
 
 const RECORDS = process.env['CAPSID_SOAK'] ? 100_000 : 20_000;
-const MOST_ROWS = 200;
+const MAX_ROWS = 200;
 
-let scratch: Scratch;
+let scratch: ScratchFolder;
 let browser: Browser;
-let desk: Running;
+let viewer: RunningProgram;
 
 beforeAll(async () => {
-	[scratch, browser] = await Promise.all([Scratch.make(), launch()]);
+	[scratch, browser] = await Promise.all([ScratchFolder.make(), launchBrowser()]);
 	const bundle = scratch.at('bundle');
 	await mkdir(bundle);
 	for (const [name, text] of Object.entries(generatedBundle(RECORDS)))
 		await writeFile(`${bundle}/${name}`, text);
-	desk = await scratch.start(['trail', 'explore', bundle, '--port', '0']);
+	viewer = await scratch.start(['trail', 'explore', bundle, '--port', '0']);
 }, 600_000);
 
 afterAll(async () => {
 	await browser?.close();
-	await desk?.stop();
+	await viewer?.stop();
 	await scratch?.remove();
 });
 
@@ -31,9 +31,9 @@ test(
 	'a very long chain scrolls and is searched, with few rows in the document',
 	{ timeout: 600_000 },
 	async () => {
-		const visitor = await Visitor.arrive(browser, desk.origin);
+		const visitor = await Visitor.arrive(browser, viewer.origin);
 		const { page } = visitor;
-		await page.goto(desk.address);
+		await page.goto(viewer.address);
 		const list = page.getByRole('listbox').last();
 		const rows = list.getByRole('option');
 		await rows
@@ -41,7 +41,7 @@ test(
 			.first()
 			.waitFor({ timeout: 120_000 });
 		const expectFew = async () =>
-			expect(await page.getByRole('option').count()).toBeLessThanOrEqual(MOST_ROWS);
+			expect(await page.getByRole('option').count()).toBeLessThanOrEqual(MAX_ROWS);
 		await expectFew();
 
 		await list.focus();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loggedIn } from './harness/browser';
+import { logIn } from './harness/browser';
 import { PASSWORD } from './harness/hub';
 import { stage } from './harness/stage';
 
@@ -56,7 +56,7 @@ test('somebody registers, claims a node by its address, offers a bounty and acce
 test('an admin promotes a candidate', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
-	await loggedIn(visitor, on.filled.admin.email, PASSWORD);
+	await logIn(visitor, on.filled.admin.email, PASSWORD);
 	await visitor.go('/admin?type=Capsule');
 	await page.getByRole('button', { name: /^Promote: Add an index/ }).click();
 	const question = page.getByRole('dialog');
@@ -73,7 +73,7 @@ test('an admin promotes a candidate', async () => {
 	await visitor.leave();
 });
 
-test('a wrong password is told beside the form, and nothing is lost', async () => {
+test('a wrong password is reported in the form, and the e-mail address stays', async () => {
 	const visitor = await on.visit();
 	visitor.expects(/\/auth\/login/);
 	const { page } = visitor;

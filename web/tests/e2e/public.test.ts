@@ -66,7 +66,7 @@ test('facets and their counts narrow what is shown', async () => {
 	await visitor.leave();
 });
 
-test('numbers change while somebody looks at them', async () => {
+test('the statistics change while the page is open', async () => {
 	const visitor = await on.visit();
 	const { page } = visitor;
 	await visitor.go('/');
@@ -106,7 +106,7 @@ test('from the first page to an asset by keyboard alone', async () => {
 	await visitor.leave();
 });
 
-test('what strangers wrote stays text', async () => {
+test('untrusted text stays text', async () => {
 	const attack =
 		'Fix <img src=x onerror="window.wasRun=1"> \u202egnp.exe javascript:alert(1) <script>window.wasRun=1</script>';
 	const published = await on.filled.crawler.publish({

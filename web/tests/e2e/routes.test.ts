@@ -1,6 +1,6 @@
 import { test } from 'vitest';
-import { loggedIn, THEMES, WIDTHS, type Visitor } from './harness/browser';
-import { expectAccessible, expectFits } from './harness/look';
+import { logIn, THEMES, WIDTHS, type Visitor } from './harness/browser';
+import { expectAccessible, expectFits } from './harness/checks';
 import { filledRoutes, OPEN_ROUTES } from './harness/routes';
 import { PASSWORD } from './harness/hub';
 import { stage } from './harness/stage';
@@ -25,10 +25,10 @@ test.each(WIDTHS)('every page of a filled hub at %i pixels, light and dark', asy
 	const visitor = await full.visit({ width });
 	const { open, members, admins } = filledRoutes(full.filled);
 	await walk(visitor, open);
-	await loggedIn(visitor, full.filled.ann.email, PASSWORD);
+	await logIn(visitor, full.filled.ann.email, PASSWORD);
 	await walk(visitor, members);
 	await logOut(visitor);
-	await loggedIn(visitor, full.filled.admin.email, PASSWORD);
+	await logIn(visitor, full.filled.admin.email, PASSWORD);
 	await walk(visitor, admins);
 	await visitor.leave();
 });

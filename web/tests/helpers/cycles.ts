@@ -1,7 +1,7 @@
-import type { Cycle } from '$lib/evolution/contract';
+import type { Cycle } from '$lib/evolution/types';
 
 /** An event for tests. */
-export function cycle(id: string, parent: string | null, more: Partial<Cycle> = {}): Cycle {
+export function createCycle(id: string, parent: string | null, more: Partial<Cycle> = {}): Cycle {
 	return {
 		id,
 		parent,
@@ -28,8 +28,8 @@ export function cycle(id: string, parent: string | null, more: Partial<Cycle> = 
 }
 
 /** A straight line of events, oldest first. */
-export function line(count: number, more: (place: number) => Partial<Cycle> = () => ({})): Cycle[] {
-	return Array.from({ length: count }, (_, place) =>
-		cycle(`e${place}`, place === 0 ? null : `e${place - 1}`, more(place))
+export function createLine(count: number, more: (index: number) => Partial<Cycle> = () => ({})): Cycle[] {
+	return Array.from({ length: count }, (_, index) =>
+		createCycle(`e${index}`, index === 0 ? null : `e${index - 1}`, more(index))
 	);
 }

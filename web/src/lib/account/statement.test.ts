@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from './shapes';
-import { balanceSeries, counterparty, kindOf } from './statement';
+import type { StatementEntry } from './types';
+import { buildBalanceSeries, describeCounterparty, describeEntryKind } from './statement';
 
-const entry = (time: string, delta: number, balance_after: number): Entry => ({
+const entry = (time: string, delta: number, balance_after: number): StatementEntry => ({
 	time,
 	delta,
 	balance_after,
@@ -14,44 +14,47 @@ const entry = (time: string, delta: number, balance_after: number): Entry => ({
 describe('a statement as a chart', () => {
 	it('runs from old to new', () => {
 		const lines = [entry('2026-11-16T00:00:20Z', -5, 195), entry('2026-11-16T00:00:00Z', 200, 200)];
-		const { times, balances } = balanceSeries(lines, 0);
+		const { times, balances } = buildBalanceSeries(lines, 0);
 		expect(balances).toEqual([200, 195]);
 		expect(times[1]! - times[0]!).toBe(20);
 	});
 
-	it('begins with what was there before the first line', () => {
-		const { times, balances } = balanceSeries([entry('2026-11-16T00:00:20Z', -0.1, 0.2)], 0);
+	it('begins with the balance before the first entry', () => {
+		const { times, balances } = buildBalanceSeries([entry('2026-11-16T00:00:20Z', -0.1, 0.2)], 0);
 		expect(balances).toEqual([0.3, 0.2]);
 		expect(times).toHaveLength(2);
 	});
 
-	it('shows each second once, with what held at its end', () => {
+	it('shows each second once, with its last balance', () => {
 		const lines = [entry('2026-11-16T00:00:00.900Z', -5, 195), entry('2026-11-16T00:00:00.100Z', 200, 200)];
-		expect(balanceSeries(lines, 0).balances).toEqual([195]);
+		expect(buildBalanceSeries(lines, 0).balances).toEqual([195]);
 	});
 
-	it('holds until now', () => {
+	it('extends the last balance to now', () => {
 		const now = Date.parse('2026-11-17T00:00:00Z');
-		const { times, balances } = balanceSeries([entry('2026-11-16T00:00:00Z', 200, 200)], now);
+		const { times, balances } = buildBalanceSeries([entry('2026-11-16T00:00:00Z', 200, 200)], now);
 		expect(balances).toEqual([200, 200]);
 		expect(times[1]).toBe(now / 1000);
 	});
 
-	it('is empty for nothing, and leaves out what has no time', () => {
-		expect(balanceSeries([], 1e12)).toEqual({ times: [], balances: [] });
-		expect(balanceSeries([entry('never', 1, 1)], 0).times).toEqual([]);
+	it('is empty without entries, and skips entries without a time', () => {
+		expect(buildBalanceSeries([], 1e12)).toEqual({ times: [], balances: [] });
+		expect(buildBalanceSeries([entry('never', 1, 1)], 0).times).toEqual([]);
 	});
 });
 
-describe('the words of a statement', () => {
-	it('tell known kinds and do not hide others', () => {
-		expect(kindOf('escrow')).toBe('Put aside for a bounty');
-		expect(kindOf('some_new_kind')).toBe('Some new kind');
+describe('the labels of a statement', () => {
+	it('name known kinds and show unknown ones as they are', () => {
+		expect(describeEntryKind('escrow')).toBe('Held in escrow for a bounty');
+		expect(describeEntryKind('some_new_kind')).toBe('Some new kind');
 	});
 
-	it('link only to addresses that are made here', () => {
-		expect(counterparty('node:a/b')).toEqual({ text: 'a/b', href: '/nodes/a%2Fb' });
-		expect(counterparty('hold:bounty:bounty_1')).toEqual({ text: 'a bounty', href: '/bounties/bounty_1' });
-		expect(counterparty('javascript:alert(1)')).toEqual({ text: 'javascript:alert(1)' });
+	it('link only to pages of this site', () => {
+		expect(describeCounterparty('node:a/b')).toEqual({ text: 'a/b', href: '/nodes/a%2Fb' });
+		expect(describeCounterparty('hold:bounty:bounty_1')).toEqual({
+			text: 'a bounty',
+			href: '/bounties/bounty_1'
+		});
+		expect(describeCounterparty('javascript:alert(1)')).toEqual({ text: 'javascript:alert(1)' });
 	});
 });

@@ -1,7 +1,10 @@
-import type { Entry } from './shapes';
+import type { StatementEntry } from './types';
 
 /** The balance over time, oldest first and up to `now`: what the lines of a statement, newest first, add up to. */
-export function balanceSeries(entries: Entry[], now: number): { times: number[]; balances: number[] } {
+export function buildBalanceSeries(
+	entries: StatementEntry[],
+	now: number
+): { times: number[]; balances: number[] } {
 	const times: number[] = [];
 	const balances: number[] = [];
 	for (const { time, delta, balance_after } of [...entries].reverse()) {
@@ -9,7 +12,7 @@ export function balanceSeries(entries: Entry[], now: number): { times: number[];
 		if (!Number.isFinite(at)) continue;
 		// The chart wants each moment once: of several lines in one second the last one holds.
 		const second = Math.floor(at);
-		if (times.length === 0 && balance_after !== delta) push(second - 1, round(balance_after - delta));
+		if (times.length === 0 && balance_after !== delta) push(second - 1, roundCredits(balance_after - delta));
 		if (times.at(-1) === second) balances[balances.length - 1] = balance_after;
 		else push(second, balance_after);
 	}
@@ -23,36 +26,36 @@ export function balanceSeries(entries: Entry[], now: number): { times: number[];
 	}
 }
 
-function round(amount: number): number {
+function roundCredits(amount: number): number {
 	return Math.round(amount * 1000) / 1000;
 }
 
-const KINDS: Record<string, string> = {
+const ENTRY_KINDS: Record<string, string> = {
 	grant: 'Grant',
-	escrow: 'Put aside for a bounty',
+	escrow: 'Held in escrow for a bounty',
 	promotion: 'Reward for a promotion',
 	reuse: 'Reward for reuse',
 	validation: 'Reward for a validation',
 	swarm: 'Share of a swarm',
 	payout: 'Bounty paid',
 	bounty: 'Bounty paid',
-	refund: 'Given back',
+	refund: 'Refunded',
 	commission: "The hub's share",
 	transfer: 'Transfer',
 	sale: 'Asset sold',
-	stake: 'Stake put down',
-	unstake: 'Stake taken back'
+	stake: 'Staked',
+	unstake: 'Stake returned'
 };
 
 /** What moved the credits, in words. */
-export function kindOf(kind: string): string {
-	return KINDS[kind] ?? kind.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase());
+export function describeEntryKind(kind: string): string {
+	return ENTRY_KINDS[kind] ?? kind.replaceAll('_', ' ').replace(/^./, (first) => first.toUpperCase());
 }
 
-/** Where they came from or went to, and the page that tells more. */
-export function counterparty(of: string | null): { text: string; href?: string } {
-	if (!of) return { text: '' };
-	const [kind, ...rest] = of.split(':');
+/** Where they came from or went to, and the page with details. */
+export function describeCounterparty(account: string | null): { text: string; href?: string } {
+	if (!account) return { text: '' };
+	const [kind, ...rest] = account.split(':');
 	const id = rest.join(':');
 	if (kind === 'node') return { text: id, href: `/nodes/${encodeURIComponent(id)}` };
 	if (kind === 'user') return { text: 'an account' };
@@ -60,5 +63,5 @@ export function counterparty(of: string | null): { text: string; href?: string }
 		return { text: 'a bounty', href: `/bounties/${encodeURIComponent(rest.slice(1).join(':'))}` };
 	if (kind === 'mint') return { text: 'the hub (new credits)' };
 	if (kind === 'hub') return { text: 'the hub' };
-	return { text: of };
+	return { text: account };
 }

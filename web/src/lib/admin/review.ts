@@ -1,82 +1,82 @@
 import type { components } from '$lib/api/schema';
 
 /** What an admin may do with an asset, by where it stands. The hub decides in the end. */
-export type Change = 'promote' | 'reject' | 'quarantine' | 'release';
+export type StatusChange = 'promote' | 'reject' | 'quarantine' | 'release';
 
-const ALLOWED: Record<string, Change[]> = {
+const ALLOWED_CHANGES: Record<string, StatusChange[]> = {
 	candidate: ['promote', 'quarantine', 'reject'],
 	quarantined: ['release', 'reject'],
 	promoted: ['quarantine'],
 	stale: ['quarantine']
 };
 
-export function changesOf(status: string): Change[] {
-	return ALLOWED[status] ?? [];
+export function listAllowedChanges(status: string): StatusChange[] {
+	return ALLOWED_CHANGES[status] ?? [];
 }
 
 type AssetType = components['schemas']['AssetType'];
 
-interface Words {
+interface ChangeTexts {
 	button: string;
 	title: string;
 	done: string;
 	/** What becomes of the asset itself. */
-	follows: string;
+	effect: string;
 	/** What becomes of the others when it is a capsule. Genes and events go alone. */
-	takesAlong: string;
+	bundleEffect: string;
 }
 
-const UNLESS_NEEDED =
-	'So are its event and its gene; a gene stays that is somebody else’s or that another capsule lives on. Its publisher is told, with your reason.';
+const BUNDLE_IS_AFFECTED =
+	'Its event and its gene follow, unless the gene belongs to somebody else or another capsule uses it. Its publisher is notified, with your reason.';
 
-/** What is asked before, and told after. */
-export const CHANGES: Record<Change, Words> = {
+/** The texts of the confirmation, and of the message afterwards. */
+export const CHANGES: Record<StatusChange, ChangeTexts> = {
 	promote: {
 		button: 'Promote',
 		title: 'Promote this asset?',
 		done: 'was promoted',
-		follows: 'Everybody can find and fetch it, whatever its score and the reports on it.',
-		takesAlong:
-			'Its gene is promoted with it, and the event it was published with, where there is one. Its publisher is told, and rewarded unless the bundle is much like another one.'
+		effect: 'Everybody can find and fetch it, whatever its score and the reports on it.',
+		bundleEffect:
+			'Its gene is promoted with it, and its event if it has one. Its publisher is notified, and rewarded unless the bundle is very similar to another one.'
 	},
 	reject: {
 		button: 'Reject',
-		title: 'Reject this asset for good?',
+		title: 'Reject this asset permanently?',
 		done: 'was rejected',
-		follows: 'It is never given out, and that is final.',
-		takesAlong: UNLESS_NEEDED
+		effect: 'Nobody can fetch it, and this is final.',
+		bundleEffect: BUNDLE_IS_AFFECTED
 	},
 	quarantine: {
 		button: 'Quarantine',
-		title: 'Hold this asset back?',
-		done: 'is held back',
-		follows: 'It is held back: nobody gets it until an admin releases or rejects it.',
-		takesAlong: UNLESS_NEEDED
+		title: 'Quarantine this asset?',
+		done: 'is quarantined',
+		effect: 'Nobody can fetch it until an admin releases or rejects it.',
+		bundleEffect: BUNDLE_IS_AFFECTED
 	},
 	release: {
 		button: 'Release',
-		title: 'Let this asset go on?',
+		title: 'Release this asset?',
 		done: 'is a candidate again',
-		follows: 'It is a candidate again, and is judged like every other.',
-		takesAlong:
-			'So are its gene and its event where they are held back. Its publisher is told, with your reason.'
+		effect: 'It is a candidate again, and is evaluated like every other.',
+		bundleEffect:
+			'Its gene and its event are released too if they are quarantined. Its publisher is notified, with your reason.'
 	}
 };
 
 /** What follows from a change, said for the type of asset it is made to. */
-export function followsOf(change: Change, type: AssetType): string[] {
-	const { follows, takesAlong } = CHANGES[change];
-	return [follows, type === 'Capsule' ? takesAlong : alone(change, type)];
+export function describeConsequences(change: StatusChange, type: AssetType): string[] {
+	const { effect: follows, bundleEffect: takesAlong } = CHANGES[change];
+	return [follows, type === 'Capsule' ? takesAlong : describeSingleAsset(change, type)];
 }
 
-function alone(change: Change, type: AssetType): string {
+function describeSingleAsset(change: StatusChange, type: AssetType): string {
 	const others = type === 'Gene' ? 'the capsules that use it' : 'its capsule and its gene';
 	const reward = change === 'promote' ? ', and nobody is rewarded' : '';
-	return `Nothing goes with it: ${others} stay as they are${reward}. To decide on a whole bundle, decide on its capsule.`;
+	return `Nothing else changes: ${others} stay as they are${reward}. To decide on a whole bundle, decide on its capsule.`;
 }
 
 /** Who acted, as the audit writes it, in words: an account by its e-mail address where that is known. */
-export function actorOf(actor: string, emails: ReadonlyMap<string, string> = new Map()): string {
+export function formatActor(actor: string, emails: ReadonlyMap<string, string> = new Map()): string {
 	const [kind, ...rest] = actor.split(':');
 	const id = rest.join(':');
 	if (kind === 'user' && id) return emails.get(id) ?? id;
@@ -84,7 +84,7 @@ export function actorOf(actor: string, emails: ReadonlyMap<string, string> = new
 }
 
 /** The actions that hubs write down. Others may come: this is a help, and no limit. */
-export const ACTIONS = [
+export const AUDIT_ACTIONS = [
 	'accept',
 	'archive',
 	'ban',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { claimedMember, claimedNumber, claimedText } from './claimed';
 
-test('what is not of the kind that is shown is left out', () => {
+test('values of an unexpected type are left out', () => {
 	expect(claimedText({ toString: () => 'x' })).toBeUndefined();
 	expect(claimedNumber('1')).toBeUndefined();
 	expect(claimedMember({ score: 0.5 }, 'score')).toBe(0.5);

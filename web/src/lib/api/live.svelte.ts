@@ -1,9 +1,9 @@
-import { hasChanged } from './changed';
+import { hasStatsChanged } from './statsChange';
 import type { components } from './schema';
 
 type HubStats = components['schemas']['HubStats'];
 
-/** What the hub tells while a page is open. The browser connects again by itself. */
+/** The statistics that the hub sends while a page is open. The browser connects again by itself. */
 export class Live {
 	stats = $state.raw<HubStats | undefined>();
 	isConnected = $state(false);
@@ -17,9 +17,9 @@ export class Live {
 		source.onopen = () => (this.isConnected = true);
 		source.onerror = () => (this.isConnected = false);
 		source.addEventListener('stats', (event) => {
-			const told = JSON.parse((event as MessageEvent<string>).data) as HubStats;
-			if (hasChanged(this.stats, told)) this.changes += 1;
-			this.stats = told;
+			const stats = JSON.parse((event as MessageEvent<string>).data) as HubStats;
+			if (hasStatsChanged(this.stats, stats)) this.changes += 1;
+			this.stats = stats;
 		});
 		return () => {
 			source.close();

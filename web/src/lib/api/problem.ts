@@ -21,28 +21,28 @@ export class Problem extends Error {
 	}
 
 	/** Reads the body of a refusal, whatever it is. */
-	static of(status: number, body: unknown): Problem {
-		const told = isObject(body) ? body : {};
-		const correction = isObject(told['correction']) ? told['correction'] : {};
+	static fromResponse(status: number, body: unknown): Problem {
+		const parsed = isObject(body) ? body : {};
+		const correction = isObject(parsed['correction']) ? parsed['correction'] : {};
 		const text = (from: Record<string, unknown>, key: string) =>
 			typeof from[key] === 'string' ? from[key] : undefined;
 		return new Problem(
-			text(told, 'error') ?? `http_${status}`,
+			text(parsed, 'error') ?? `http_${status}`,
 			text(correction, 'problem') ?? `The hub answered ${status} without a reason.`,
 			text(correction, 'fix') ?? 'Try again in a moment.',
 			status,
-			fieldsOf(told['details'])
+			readFieldProblems(parsed['details'])
 		);
 	}
 }
 
-function fieldsOf(details: unknown): FieldProblem[] {
-	const told = Array.isArray(details) ? details.filter(isObject) : [];
-	return told.map(({ path, expected }) => ({ path: String(path ?? ''), expected: String(expected ?? '') }));
+function readFieldProblems(details: unknown): FieldProblem[] {
+	const parsed = Array.isArray(details) ? details.filter(isObject) : [];
+	return parsed.map(({ path, expected }) => ({ path: String(path ?? ''), expected: String(expected ?? '') }));
 }
 
 /** What was thrown, as a problem. */
-export function problemOf(thrown: unknown): Problem {
+export function toProblem(thrown: unknown): Problem {
 	if (thrown instanceof Problem) return thrown;
 	return thrown instanceof TypeError
 		? Problem.offline()

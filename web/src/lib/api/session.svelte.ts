@@ -1,10 +1,10 @@
 /**
  * Who is logged in.
  *
- * The token lies in the storage of this origin and goes along in a header. A cookie would reach every port of the
+ * The token is in the storage of this origin and is sent in a header. A cookie would reach every port of the
  * same host, and would be sent by pages of others too.
  */
-const KEY = 'capsid.session';
+const STORAGE_KEY = 'capsid.session';
 
 export interface Session {
 	token: string;
@@ -13,26 +13,26 @@ export interface Session {
 	expires_at: string;
 }
 
-function stored(): Session | undefined {
+function loadSession(): Session | undefined {
 	try {
-		const found = JSON.parse(localStorage.getItem(KEY) ?? 'null') as Session | null;
-		return found && Date.parse(found.expires_at) > Date.now() ? found : undefined;
+		const session = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? 'null') as Session | null;
+		return session && Date.parse(session.expires_at) > Date.now() ? session : undefined;
 	} catch {
 		return undefined;
 	}
 }
 
-class Who {
-	session = $state<Session | undefined>(stored());
+class AuthState {
+	session = $state<Session | undefined>(loadSession());
 
-	begin(session: Session) {
+	startSession(session: Session) {
 		this.session = session;
-		localStorage.setItem(KEY, JSON.stringify(session));
+		localStorage.setItem(STORAGE_KEY, JSON.stringify(session));
 	}
 
-	end() {
+	endSession() {
 		this.session = undefined;
-		localStorage.removeItem(KEY);
+		localStorage.removeItem(STORAGE_KEY);
 	}
 
 	get isAdmin(): boolean {
@@ -40,4 +40,4 @@ class Who {
 	}
 }
 
-export const who = new Who();
+export const auth = new AuthState();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dimensions, explained, partName } from './gdi';
+import { listDimensions, explainScore, getPartName } from './gdi';
 
 const part = (name: string, lower: number, weight: number, why = 'because') => ({
 	name,
@@ -25,23 +25,23 @@ const gdi = {
 };
 
 test('the points of the parts add up to the score', () => {
-	const all = dimensions(gdi);
+	const all = listDimensions(gdi);
 	expect(all.map(({ points }) => points)).toEqual([17.5, 15, 10, 15]);
 	expect(all[3]!.parts[0]).toMatchObject({ points: 15, most: 15, name: 'Last use' });
 	expect(all.flatMap(({ parts }) => parts).reduce((sum, { most }) => sum + most, 0)).toBeCloseTo(100);
 });
 
-test('a score is told in sentences', () => {
-	const [first, second, third] = explained(gdi);
+test('a score is explained in sentences', () => {
+	const [first, second, third] = explainScore(gdi);
 	expect(first).toContain('at least 50 of 100');
 	expect(first).toContain('58.1 would be expected');
 	expect(second).toContain('17.5 points, comes from "the asset itself"');
 	expect(third).toContain(
 		'successes in a row, claimed (17.5 points are missing: 0 successes in a row of 10)'
 	);
-	expect(explained({ ...gdi, mean: 50 })[0]).toContain('enough evidence');
+	expect(explainScore({ ...gdi, mean: 50 })[0]).toContain('enough evidence');
 });
 
-test('a part that is not known yet has a name', () => {
-	expect(partName('social.new_thing')).toBe('new thing');
+test('an unknown part gets a name from its key', () => {
+	expect(getPartName('social.new_thing')).toBe('new thing');
 });

@@ -1,7 +1,7 @@
-import type { Gdi, GdiPart } from '$lib/hub/shapes';
+import type { Gdi, GdiPart } from '$lib/hub/types';
 
 /** The score in words: where it comes from, and what would raise it most. */
-export interface Dimension {
+export interface GdiDimension {
 	name: string;
 	means: string;
 	/** The share of the whole score. */
@@ -26,18 +26,18 @@ const DIMENSIONS = [
 		'usage',
 		'Use',
 		0.3,
-		'How often other nodes fetched it lately, how many they are, and how often it worked for them.'
+		'How often other nodes fetched it recently, how many they are, and how often it worked for them.'
 	],
 	[
 		'social',
-		'What others found',
+		'What others observed',
 		0.2,
 		'Votes, reports that rest on a validation which could fail, and whether it was reproduced.'
 	],
-	['freshness', 'Freshness', 0.15, 'How lately it was used. Half is gone after about two months.']
+	['freshness', 'Freshness', 0.15, 'How recently it was used. It halves in about two months.']
 ] as const;
 
-const NAMES: Record<string, string> = {
+const PART_NAMES: Record<string, string> = {
 	'intrinsic.confidence': 'Confidence, claimed',
 	'intrinsic.streak': 'Successes in a row, claimed',
 	'intrinsic.blast_radius': 'Small change',
@@ -50,21 +50,21 @@ const NAMES: Record<string, string> = {
 	'social.votes': 'Votes',
 	'social.validation': 'Reports',
 	'social.reproducibility': 'Reproduced',
-	'social.bundle': 'How it came about',
+	'social.bundle': 'Origin',
 	freshness: 'Last use'
 };
 
-export function partName(name: string): string {
-	return NAMES[name] ?? name.replace(/^.*\./, '').replaceAll('_', ' ');
+export function getPartName(name: string): string {
+	return PART_NAMES[name] ?? name.replace(/^.*\./, '').replaceAll('_', ' ');
 }
 
-export function dimensions(gdi: Gdi): Dimension[] {
+export function listDimensions(gdi: Gdi): GdiDimension[] {
 	return DIMENSIONS.map(([key, name, weight, means]) => {
 		const own = gdi.parts.filter((part) => part.name === key || part.name.startsWith(`${key}.`));
 		// Freshness is its own only part, and its weight is that in the score.
 		const share = (part: GdiPart) => (part.name === key ? 1 : part.weight);
 		const parts = own.map((part) => ({
-			name: partName(part.name),
+			name: getPartName(part.name),
 			part,
 			points: 100 * weight * share(part) * part.lower,
 			most: 100 * weight * share(part)
@@ -75,29 +75,31 @@ export function dimensions(gdi: Gdi): Dimension[] {
 }
 
 /** Three sentences about a score. */
-export function explained(gdi: Gdi): string[] {
-	const all = dimensions(gdi);
+export function explainScore(gdi: Gdi): string[] {
+	const all = listDimensions(gdi);
 	const best = all.reduce((most, next) => (next.points > most.points ? next : most));
 	const missing = all
 		.flatMap((dimension) => dimension.parts)
 		.sort((a, b) => b.most - b.points - (a.most - a.points))
 		.slice(0, 2);
 	const sentences = [
-		`The evidence supports a score of at least ${one(gdi.score)} of 100; that is the number that ranks. ` +
+		`The evidence supports a score of at least ${formatPoints(gdi.score)} of 100; that is the number that ranks. ` +
 			(gdi.mean - gdi.score > 1
-				? `${one(gdi.mean)} would be expected, but there is too little evidence to count on it.`
+				? `${formatPoints(gdi.mean)} would be expected, but there is too little evidence to count on it.`
 				: 'There is enough evidence that no more than that is expected.'),
-		`Most of it, ${one(best.points)} points, comes from "${best.name.toLowerCase()}".`
+		`Most of it, ${formatPoints(best.points)} points, comes from "${best.name.toLowerCase()}".`
 	];
 	if (missing.length === 2)
-		sentences.push(`What would raise it most: ${missing.map((part) => missingWords(part)).join(' and ')}.`);
+		sentences.push(
+			`What would raise it most: ${missing.map((part) => describeMissingPart(part)).join(' and ')}.`
+		);
 	return sentences;
 }
 
-function missingWords({ name, points, most, part }: Dimension['parts'][number]): string {
-	return `${name.toLowerCase()} (${one(most - points)} points are missing: ${part.why})`;
+function describeMissingPart({ name, points, most, part }: GdiDimension['parts'][number]): string {
+	return `${name.toLowerCase()} (${formatPoints(most - points)} points are missing: ${part.why})`;
 }
 
-function one(number: number): string {
+function formatPoints(number: number): string {
 	return number.toFixed(1).replace(/\.0$/, '');
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { LineageNode } from '$lib/hub/shapes';
-import { lineageHref, nearFocus, tied } from './lineage';
+import type { LineageNode } from '$lib/hub/types';
+import { lineageHref, findLabelledNodes, groupTies } from './lineage';
 
 const node = (id: string, kind: LineageNode['kind'], is_focus = false): LineageNode => ({
 	id,
@@ -12,8 +12,8 @@ const node = (id: string, kind: LineageNode['kind'], is_focus = false): LineageN
 	y: 0
 });
 
-test('each thing is told with its ties, the one in question first', () => {
-	const rows = tied({
+test('each node is listed with its ties, the focus first', () => {
+	const rows = groupTies({
 		asset_id: 'c',
 		reuse_count: 0,
 		nodes: [node('g', 'gene'), node('c', 'capsule', true), node('n', 'node')],
@@ -24,11 +24,11 @@ test('each thing is told with its ties, the one in question first', () => {
 		],
 		truncated: true
 	});
-	const told = rows.map(({ node, ties }) => [
+	const texts = rows.map(({ node, ties }) => [
 		node.id,
 		ties.map(({ words, other }) => `${words} ${other.id}`)
 	]);
-	expect(told).toEqual([
+	expect(texts).toEqual([
 		['c', ['implements g', 'made by n']],
 		['g', ['implemented by c']],
 		['n', ['made c']]
@@ -48,8 +48,8 @@ test('labels of the focus and its neighbours are drawn, unless they are a crowd'
 	];
 	const edges = [{ from: 'c', to: 'g', kind: 'implements' as const }];
 	const lineage = { asset_id: 'c', reuse_count: 0, nodes, edges, truncated: false };
-	expect([...nearFocus(lineage)]).toEqual(['c', 'g']);
-	const crowd = Array.from({ length: 11 }, (_, place) => ({ ...node(`n${place}`, 'node'), x: 0.9 }));
+	expect([...findLabelledNodes(lineage)]).toEqual(['c', 'g']);
+	const crowd = Array.from({ length: 11 }, (_, index) => ({ ...node(`n${index}`, 'node'), x: 0.9 }));
 	const reused = crowd.map(({ id }) => ({ from: 'c', to: id, kind: 'reused_by' as const }));
-	expect([...nearFocus({ ...lineage, nodes: [...nodes, ...crowd], edges: reused })]).toEqual(['c']);
+	expect([...findLabelledNodes({ ...lineage, nodes: [...nodes, ...crowd], edges: reused })]).toEqual(['c']);
 });

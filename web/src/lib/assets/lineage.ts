@@ -1,37 +1,37 @@
-import type { Lineage, LineageEdge, LineageNode } from '$lib/hub/shapes';
+import type { Lineage, LineageEdge, LineageNode } from '$lib/hub/types';
 
 /** A lineage in words: each thing with what ties it to others. */
-export interface Tie {
+export interface LineageTie {
 	words: string;
 	other: LineageNode;
 }
 
-const FORWARD: Record<LineageEdge['kind'], string> = {
+const FORWARD_LABELS: Record<LineageEdge['kind'], string> = {
 	made_by: 'made by',
 	implements: 'implements',
-	in_event: 'came about in',
+	in_event: 'created in',
 	reused_by: 'reused by',
 	follows: 'follows'
 };
-const BACKWARD: Record<LineageEdge['kind'], string> = {
+const BACKWARD_LABELS: Record<LineageEdge['kind'], string> = {
 	made_by: 'made',
 	implements: 'implemented by',
-	in_event: 'tells of',
+	in_event: 'records',
 	reused_by: 'reuses',
 	follows: 'followed by'
 };
 
-export function tied(lineage: Lineage): { node: LineageNode; ties: Tie[] }[] {
+export function groupTies(lineage: Lineage): { node: LineageNode; ties: LineageTie[] }[] {
 	const known = new Map(lineage.nodes.map((node) => [node.id, node]));
-	const tie = (words: string | undefined, id: string): Tie[] => {
+	const tie = (words: string | undefined, id: string): LineageTie[] => {
 		const other = known.get(id);
-		return other ? [{ words: words ?? 'tied to', other }] : [];
+		return other ? [{ words: words ?? 'related to', other }] : [];
 	};
 	const rows = lineage.nodes.map((node) => ({
 		node,
 		ties: lineage.edges.flatMap(({ from, to, kind }) => {
-			if (from === node.id) return tie(FORWARD[kind], to);
-			return to === node.id ? tie(BACKWARD[kind], from) : [];
+			if (from === node.id) return tie(FORWARD_LABELS[kind], to);
+			return to === node.id ? tie(BACKWARD_LABELS[kind], from) : [];
 		})
 	}));
 	// What the page is about comes first.
@@ -43,16 +43,16 @@ export function lineageHref({ kind, id }: LineageNode): string {
 	return `/${kind === 'node' ? 'nodes' : 'assets'}/${encodeURIComponent(id)}`;
 }
 
-/** How many labels one above the other can still be told apart. */
-const IN_COLUMN = 10;
+/** The most labels in one column that stay readable. */
+const MAX_COLUMN_LABELS = 10;
 
 /** Those whose labels are drawn however narrow the picture is: the focus and its neighbours, unless these are a crowd. */
-export function nearFocus({ nodes, edges }: Lineage): Set<string> {
+export function findLabelledNodes({ nodes, edges }: Lineage): Set<string> {
 	const focus = nodes.find((node) => node.is_focus)?.id;
 	const tiedTo = edges.flatMap(({ from, to }) => (from === focus ? [to] : to === focus ? [from] : []));
 	const isCrowd = (id: string) => {
 		const x = nodes.find((node) => node.id === id)?.x;
-		return nodes.filter((node) => node.x === x).length > IN_COLUMN;
+		return nodes.filter((node) => node.x === x).length > MAX_COLUMN_LABELS;
 	};
 	return new Set([...(focus ? [focus] : []), ...tiedTo.filter((id) => !isCrowd(id))]);
 }

@@ -25,7 +25,7 @@ export const TYPES = [
 ] as const;
 
 /** What a filter is when the address does not say it. */
-const USUAL = {
+const DEFAULT_QUERY = {
 	q: '',
 	type: 'Capsule',
 	status: 'promoted',
@@ -34,52 +34,62 @@ const USUAL = {
 	signal: '',
 	sort: 'newest'
 };
-type Name = keyof typeof USUAL;
-const NAMES = Object.keys(USUAL) as Name[];
+type FilterName = keyof typeof DEFAULT_QUERY;
+const FILTER_NAMES = Object.keys(DEFAULT_QUERY) as FilterName[];
 
-export function readQuery(params: URLSearchParams): BrowseQuery {
-	const read = Object.fromEntries(NAMES.map((name) => [name, params.get(name)?.trim() || USUAL[name]]));
-	return { ...(read as Record<Name, string>), cursor: params.get('cursor') || undefined };
+export function parseBrowseQuery(params: URLSearchParams): BrowseQuery {
+	const read = Object.fromEntries(
+		FILTER_NAMES.map((name) => [name, params.get(name)?.trim() || DEFAULT_QUERY[name]])
+	);
+	return { ...(read as Record<FilterName, string>), cursor: params.get('cursor') || undefined };
 }
 
 /** The address of a query. What is usual is left out, and a changed filter begins at the first page. */
-export function addressOf(query: BrowseQuery, change: Partial<BrowseQuery> = {}): string {
+export function buildBrowseHref(query: BrowseQuery, change: Partial<BrowseQuery> = {}): string {
 	const next = { ...query, cursor: undefined, ...change };
 	const params = new URLSearchParams();
-	for (const name of NAMES) if (next[name] !== USUAL[name]) params.set(name, next[name]);
+	for (const name of FILTER_NAMES) if (next[name] !== DEFAULT_QUERY[name]) params.set(name, next[name]);
 	if (next.cursor) params.set('cursor', next.cursor);
 	const text = params.toString();
 	return text ? `/browse?${text}` : '/browse';
 }
 
-const LIMIT = 20;
-const given = (value: string) => (value && value !== 'all' ? value : undefined);
+const PAGE_SIZE = 20;
+const omitAll = (value: string) => (value && value !== 'all' ? value : undefined);
 
 /** What the hub is asked: words are searched, everything else is listed. A search has an order of its own. */
-export function callOf(query: BrowseQuery): {
+export function buildAssetsRequest(query: BrowseQuery): {
 	isSearch: boolean;
 	query: Record<string, string | number | undefined>;
 } {
 	const { q, type, status, category, label, signal, sort, cursor } = query;
-	const both = { type: given(type), status, cursor, limit: LIMIT };
+	const both = { type: omitAll(type), status, cursor, limit: PAGE_SIZE };
 	return q
-		? { isSearch: true, query: { ...both, q, signals: given(signal) } }
+		? { isSearch: true, query: { ...both, q, signals: omitAll(signal) } }
 		: {
 				isSearch: false,
-				query: { ...both, category: given(category), label: given(label), signal: given(signal), sort }
+				query: { ...both, category: omitAll(category), label: omitAll(label), signal: omitAll(signal), sort }
 			};
 }
 
 /** What stays in the address when other words are searched: also what a search cannot take, for later. */
-export function beside(query: BrowseQuery): Record<string, string> {
-	const kept = NAMES.filter((name) => name !== 'q' && query[name] !== USUAL[name]);
-	return Object.fromEntries(kept.map((name) => [name, query[name]]));
+export function listOtherFilters(query: BrowseQuery): Record<string, string> {
+	const changedNames = FILTER_NAMES.filter((name) => name !== 'q' && query[name] !== DEFAULT_QUERY[name]);
+	return Object.fromEntries(changedNames.map((name) => [name, query[name]]));
 }
 
 /** The filters that are on, each with the address without it. The type is not among them: there always is one. */
-export function active(query: BrowseQuery): { name: Name; value: string; without: string }[] {
-	const filters: Name[] = query.q ? ['q', 'status', 'signal'] : ['status', 'category', 'label', 'signal'];
+export function listActiveFilters(
+	query: BrowseQuery
+): { name: FilterName; value: string; without: string }[] {
+	const filters: FilterName[] = query.q
+		? ['q', 'status', 'signal']
+		: ['status', 'category', 'label', 'signal'];
 	return filters
-		.filter((name) => query[name] !== USUAL[name])
-		.map((name) => ({ name, value: query[name], without: addressOf(query, { [name]: USUAL[name] }) }));
+		.filter((name) => query[name] !== DEFAULT_QUERY[name])
+		.map((name) => ({
+			name,
+			value: query[name],
+			without: buildBrowseHref(query, { [name]: DEFAULT_QUERY[name] })
+		}));
 }

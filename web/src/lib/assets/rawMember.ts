@@ -2,34 +2,34 @@
  * The text of one member of a JSON object, as it was sent: parsing and writing it again would lose what 1.0 or a long
  * number looked like. Nothing where the text has no such member.
  */
-export function rawMember(text: string, name: string): string | undefined {
-	let at = skip(text, 0);
+export function extractRawMember(text: string, name: string): string | undefined {
+	let at = skipWhitespace(text, 0);
 	if (text[at] !== '{') return undefined;
-	at = skip(text, at + 1);
+	at = skipWhitespace(text, at + 1);
 	while (text[at] === '"') {
-		const key = end(text, at);
-		const begin = skip(text, skip(text, key) + 1);
-		const after = end(text, begin);
+		const key = findValueEnd(text, at);
+		const begin = skipWhitespace(text, skipWhitespace(text, key) + 1);
+		const after = findValueEnd(text, begin);
 		if (JSON.parse(text.slice(at, key)) === name) return text.slice(begin, after);
-		at = skip(text, after);
+		at = skipWhitespace(text, after);
 		if (text[at] !== ',') return undefined;
-		at = skip(text, at + 1);
+		at = skipWhitespace(text, at + 1);
 	}
 	return undefined;
 }
 
-function skip(text: string, at: number): number {
+function skipWhitespace(text: string, at: number): number {
 	while (at < text.length && ' \t\r\n'.includes(text[at]!)) at += 1;
 	return at;
 }
 
 /** Where the value ends that begins here. The text is known to be JSON, so brackets are only counted. */
-function end(text: string, at: number): number {
+function findValueEnd(text: string, at: number): number {
 	let depth = 0;
 	for (; at < text.length; at += 1) {
 		const unit = text[at]!;
 		if (unit === '"') {
-			at = closing(text, at);
+			at = findClosingQuote(text, at);
 			if (depth === 0) return at + 1;
 		} else if ('{['.includes(unit)) depth += 1;
 		else if ('}]'.includes(unit)) {
@@ -41,7 +41,7 @@ function end(text: string, at: number): number {
 	return at;
 }
 
-function closing(text: string, at: number): number {
+function findClosingQuote(text: string, at: number): number {
 	for (at += 1; at < text.length && text[at] !== '"'; at += 1) if (text[at] === '\\') at += 1;
 	return at;
 }

@@ -1,8 +1,8 @@
-import type { UsageDay } from '$lib/hub/shapes';
+import type { UsageDay } from '$lib/hub/types';
 
 const DAY = 86_400;
-const DAYS = 90;
-const NAMES = [
+const MAX_DAYS = 90;
+const SERIES = [
 	['Fetches', 'fetches'],
 	['Reuses', 'reuses'],
 	['Passed reports', 'reports_ok'],
@@ -10,18 +10,18 @@ const NAMES = [
 ] as const;
 
 /** A few days at least, so that one day is no picture by itself. */
-const FEWEST = 14;
+const MIN_DAYS = 14;
 
 /** What a chart draws: every day since the first on which anything happened, also those on which nothing did. */
-export function usageSeries(days: UsageDay[], now: number) {
+export function buildUsageSeries(days: UsageDay[], now: number) {
 	const known = new Map(days.map((day) => [day.day, day]));
 	const today = Math.floor(now / 1000 / DAY) * DAY;
-	const used = days.filter((day) => NAMES.some(([, member]) => day[member] > 0));
+	const used = days.filter((day) => SERIES.some(([, member]) => day[member] > 0));
 	const first = Math.min(today, ...used.map(({ day }) => Date.parse(day) / 1000));
-	const length = Math.max(FEWEST, Math.min(DAYS, (today - first) / DAY + 1));
-	const times = Array.from({ length }, (_, place) => today - (length - 1 - place) * DAY);
+	const length = Math.max(MIN_DAYS, Math.min(MAX_DAYS, (today - first) / DAY + 1));
+	const times = Array.from({ length }, (_, index) => today - (length - 1 - index) * DAY);
 	const rows = times.map((time) => known.get(new Date(time * 1000).toISOString().slice(0, 10)));
-	const series = NAMES.map(([name, member]) => ({
+	const series = SERIES.map(([name, member]) => ({
 		name,
 		values: rows.map((row) => row?.[member] ?? 0),
 		kind: member === 'fetches' ? ('bars' as const) : ('line' as const)

@@ -1,15 +1,15 @@
-import type { Cycle, Status } from './contract';
+import type { Cycle, CycleStatus } from './types';
 
 /** Which cycles are shown. An empty text lets all of them pass. */
-export interface Filter {
+export interface CycleFilter {
 	intent: string;
-	status: Status | '';
+	status: CycleStatus | '';
 	gene: string;
 }
 
-export const ALL: Filter = { intent: '', status: '', gene: '' };
+export const NO_FILTER: CycleFilter = { intent: '', status: '', gene: '' };
 
-export function matches(event: Cycle, { intent, status, gene }: Filter): boolean {
+export function matchesFilter(event: Cycle, { intent, status, gene }: CycleFilter): boolean {
 	return (
 		(intent === '' || event.intent === intent) &&
 		(status === '' || event.status === status) &&
@@ -17,21 +17,25 @@ export function matches(event: Cycle, { intent, status, gene }: Filter): boolean
 	);
 }
 
-export function isOpen({ intent, status, gene }: Filter): boolean {
+export function isUnfiltered({ intent, status, gene }: CycleFilter): boolean {
 	return intent === '' && status === '' && gene === '';
 }
 
 /** What can be chosen, most frequent first, with how often it occurs. */
-export function choices(events: Cycle[], of: (event: Cycle) => string[]): [string, number][] {
+export function countChoices(events: Cycle[], getValues: (event: Cycle) => string[]): [string, number][] {
 	const counts = new Map<string, number>();
 	for (const event of events) {
-		for (const value of new Set(of(event))) counts.set(value, (counts.get(value) ?? 0) + 1);
+		for (const value of new Set(getValues(event))) counts.set(value, (counts.get(value) ?? 0) + 1);
 	}
 	return [...counts].filter(([value]) => value !== '').sort((a, b) => b[1] - a[1]);
 }
 
 /** The place of the picked event, or of the newest that is shown; -1 where none is. */
-export function chosenOf(events: Cycle[], isShown: (event: Cycle) => boolean, picked: number | null): number {
+export function findChosenIndex(
+	events: Cycle[],
+	isShown: (event: Cycle) => boolean,
+	picked: number | null
+): number {
 	const event = picked === null ? undefined : events[picked];
 	return picked !== null && event && isShown(event) ? picked : events.findLastIndex(isShown);
 }

@@ -1,5 +1,5 @@
 /** What the reader looks at, as the address keeps it: a link shows somebody else the same. */
-export interface View {
+export interface ExplorerView {
 	/** A chain, `META` for the meta-chain, or null for the first one there is. */
 	chain: string | null;
 	/** The place of a record in its chain. */
@@ -14,7 +14,7 @@ export interface View {
 /** No chain has this name: its file would be the meta-chain's own. */
 export const META = 'meta';
 
-export const START: View = {
+export const DEFAULT_VIEW: ExplorerView = {
 	chain: null,
 	record: null,
 	text: '',
@@ -23,34 +23,34 @@ export const START: View = {
 	isEverywhere: false
 };
 
-export function viewOf(query: string): View {
-	const said = new URLSearchParams(query);
-	const record = said.get('record') ?? '';
+export function parseView(query: string): ExplorerView {
+	const params = new URLSearchParams(query);
+	const record = params.get('record') ?? '';
 	return {
-		chain: said.get('chain') || null,
+		chain: params.get('chain') || null,
 		record: /^\d{1,9}$/.test(record) ? Number(record) : null,
-		text: said.get('q') ?? '',
-		type: said.get('type') || null,
-		order: said.get('order') === 'oldest' ? 'oldest' : 'newest',
-		isEverywhere: said.get('in') === 'all'
+		text: params.get('q') ?? '',
+		type: params.get('type') || null,
+		order: params.get('order') === 'oldest' ? 'oldest' : 'newest',
+		isEverywhere: params.get('in') === 'all'
 	};
 }
 
 /** The query of a view, without what is as it is at the start. What else the address says stays in front. */
-export function queryOf(view: View, kept = ''): string {
-	const said = new URLSearchParams();
-	const bundle = new URLSearchParams(kept).get('bundle');
-	if (bundle) said.set('bundle', bundle);
-	if (view.chain) said.set('chain', view.chain);
-	if (view.record !== null) said.set('record', String(view.record));
-	if (view.text) said.set('q', view.text);
-	if (view.type) said.set('type', view.type);
-	if (view.order !== 'newest') said.set('order', view.order);
-	if (view.isEverywhere) said.set('in', 'all');
-	return said.toString();
+export function buildQuery(view: ExplorerView, currentQuery = ''): string {
+	const params = new URLSearchParams();
+	const bundle = new URLSearchParams(currentQuery).get('bundle');
+	if (bundle) params.set('bundle', bundle);
+	if (view.chain) params.set('chain', view.chain);
+	if (view.record !== null) params.set('record', String(view.record));
+	if (view.text) params.set('q', view.text);
+	if (view.type) params.set('type', view.type);
+	if (view.order !== 'newest') params.set('order', view.order);
+	if (view.isEverywhere) params.set('in', 'all');
+	return params.toString();
 }
 
 /** Where a record stands in its unfiltered timeline. */
-export function indexOf(place: number, length: number, order: View['order']): number {
-	return order === 'oldest' ? place : length - 1 - place;
+export function getTimelineIndex(position: number, length: number, order: ExplorerView['order']): number {
+	return order === 'oldest' ? position : length - 1 - position;
 }

@@ -1,9 +1,9 @@
 /** The page and the program must come to the same verdict on the same bundles, the broken ones included. */
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { BundleFault, Engine, Verdict } from './contract';
+import type { BundleFault, Engine, Verdict } from './types';
 import { createEngine } from './engine';
-import { DESK, serveDesk } from '../../../tests/helpers/desk';
+import { LOCAL_SOURCE, serveFiles } from '../../../tests/helpers/localViewer';
 
 interface ChainVerdict {
 	error?: string;
@@ -40,28 +40,33 @@ const cases = ['chains', 'bundles', 'meta'].flatMap(
 afterEach(() => void vi.unstubAllGlobals());
 
 /** What the program says, in the words of the page. */
-function expected(chain: string, said: ChainVerdict): Partial<Verdict> {
+function expected(chain: string, expectedVerdict: ChainVerdict): Partial<Verdict> {
 	const signers = { pinned: 0, own: 0, bundled: 0, unknown: 0 };
-	for (const [, count, standing] of said.signers) signers[standing] += count;
-	const fault = said.class ?? (said.contradiction === null ? null : 'contradiction');
-	const place = said.broken_at ?? said.total;
+	for (const [, count, trust] of expectedVerdict.signers) signers[trust] += count;
+	const fault = expectedVerdict.class ?? (expectedVerdict.contradiction === null ? null : 'contradiction');
+	const position = expectedVerdict.broken_at ?? expectedVerdict.total;
 	return {
 		chain,
 		isIntact: fault === null,
-		checked: said.verified,
-		length: said.total,
-		brokenAt: fault === null ? null : place,
-		faults: fault === null ? [] : [{ code: fault, message: said.message ?? said.contradiction ?? '', place }],
+		checked: expectedVerdict.verified,
+		length: expectedVerdict.total,
+		brokenAt: fault === null ? null : position,
+		faults:
+			fault === null
+				? []
+				: [
+						{ code: fault, message: expectedVerdict.message ?? expectedVerdict.contradiction ?? '', position }
+					],
 		signers
 	};
 }
 
-function agrees(found: Verdict, said: ChainVerdict): void {
-	if (said.error === undefined) {
-		expect(found).toMatchObject(expected(found.chain, said));
+function agrees(actual: Verdict, expectedVerdict: ChainVerdict): void {
+	if (expectedVerdict.error === undefined) {
+		expect(actual).toMatchObject(expected(actual.chain, expectedVerdict));
 	} else {
-		const code = said.error === 'file_not_found' ? 'missing' : said.error;
-		expect(found).toMatchObject({ isIntact: false, faults: [{ code }] });
+		const code = expectedVerdict.error === 'file_not_found' ? 'missing' : expectedVerdict.error;
+		expect(actual).toMatchObject({ isIntact: false, faults: [{ code }] });
 	}
 }
 
@@ -71,17 +76,17 @@ async function marksAgree(engine: Engine, { chain, length, isIntact }: Verdict):
 	expect(rows).toHaveLength(length);
 	const isGood = rows.every(({ marks }) => marks.hash && marks.link && marks.signature);
 	if (isIntact) expect(isGood).toBe(true);
-	for (const { place, marks } of rows) {
-		const { problems } = await engine.detail(chain, place);
+	for (const { position, marks } of rows) {
+		const { problems } = await engine.detail(chain, position);
 		expect(problems.length === 0).toBe(marks.hash && marks.link && marks.signature);
 	}
 }
 
 describe('page and program agree', () => {
 	it.each(cases)('$name', { timeout: 60_000 }, async (one) => {
-		serveDesk({ ...one.files, 'keys.json': JSON.stringify({ own: one.own, pinned: one.pinned }) });
+		serveFiles({ ...one.files, 'keys.json': JSON.stringify({ own: one.own, pinned: one.pinned }) });
 		const engine = createEngine();
-		const opening = engine.open(DESK, []);
+		const opening = engine.open(LOCAL_SOURCE, []);
 		if (one.verdict.error !== undefined) {
 			await expect(opening).rejects.toThrow();
 			return;
@@ -93,17 +98,21 @@ describe('page and program agree', () => {
 		expect(faults('contradiction').map(({ message }) => message)).toEqual(one.verdict.contradictions);
 		expect(faults('ambiguous_chain')).toEqual([]);
 		expect(bundle.chains).toHaveLength(one.verdict.chains.length);
-		for (const [at, said] of one.verdict.chains.entries()) {
-			const found = await engine.verify(bundle.chains[at]?.id ?? '');
-			agrees(found, said);
-			await marksAgree(engine, found);
+		for (const [at, expectedVerdict] of one.verdict.chains.entries()) {
+			const actual = await engine.verify(bundle.chains[at]?.id ?? '');
+			agrees(actual, expectedVerdict);
+			await marksAgree(engine, actual);
 		}
 		const view = await engine.meta();
 		expect(view === null).toBe(one.verdict.meta === null);
 		if (view && one.verdict.meta) {
 			agrees(view.verdict, one.verdict.meta);
-			const said = one.verdict.conversations?.map(([tool, , state, count]) => [tool, state, count]);
-			expect(view.rows.map(({ tool, state, length }) => [tool, state, length])).toEqual(said);
+			const expectedVerdict = one.verdict.conversations?.map(([tool, , state, count]) => [
+				tool,
+				state,
+				count
+			]);
+			expect(view.rows.map(({ tool, state, length }) => [tool, state, length])).toEqual(expectedVerdict);
 		}
 		engine.close();
 	});

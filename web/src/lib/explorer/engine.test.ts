@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NOT_HERE, shared } from '../../../tests/helpers/shared';
+import { VECTORS_MISSING, findSharedVectors } from '../../../tests/helpers/sharedVectors';
 import { createEngine } from './engine';
 
-const folder = shared('sealed/bundle-sample');
+const folder = findSharedVectors('sealed/bundle-sample');
 
 describe('a bundle of another tool', () => {
 	it('verifies, is compared and is searched', { timeout: 60_000 }, async ({ skip }) => {
-		if (!folder) return skip(NOT_HERE);
+		if (!folder) return skip(VECTORS_MISSING);
 		const files = Object.fromEntries(
 			readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')])
 		);

@@ -10,72 +10,72 @@ import type {
 	Bundle,
 	BundleFault,
 	ChainSummary,
-	Detail,
+	RecordView,
 	Engine,
-	Fault,
-	Found,
+	RecordProblem,
+	SearchResult,
 	Progress,
-	Query,
-	Source
-} from './contract';
-import { isTooDeep, rowOf, sectionsOf } from './entry';
-import { filesOf, textOf, type Files } from './files';
-import { HeldChain, type TellStep } from './held';
-import { compareAll } from './meta-view';
-import { byTime, search, type Placed } from './search';
-import { Closed, Slices, throttled } from './slices';
-import { Stopped } from './stopped';
+	RecordQuery,
+	BundleSource
+} from './types';
+import { isTooDeep, toTimelineRow, parseSections } from './entry';
+import { openFiles, readText, type BundleFiles } from './files';
+import { LoadedChain, type OnStep } from './loadedChain';
+import { compareWithMeta } from './metaRows';
+import { sortByTime, searchRecords, type PositionedEntry } from './search';
+import { ClosedError, Slices, throttle } from './slices';
+import { EngineError } from './engineError';
 
 /** The name that the meta-chain goes by, unless a chain of the bundle has it. */
 export const META = 'meta';
 
 /** A search over everything loads no more records than this: they would not fit into a browser's memory. */
-const MOST_RECORDS = 400_000;
+const MAX_RECORDS = 400_000;
 
 /** How long work may hold the thread, in milliseconds: in a worker only other questions wait, beside the page the reader. */
-export const SLICE = { worker: 40, page: 12 };
+export const SLICE_MS = { worker: 40, page: 12 };
 
 /** What is open now. Opening something else ends all work on it. */
-interface Opened {
-	files: Files;
-	chains: Map<string, HeldChain>;
-	meta: HeldChain | null;
+interface OpenBundleState {
+	files: BundleFiles;
+	chains: Map<string, LoadedChain>;
+	meta: LoadedChain | null;
 	keys: KeySet;
 	pq: Promise<PqCheck | null>;
 	stop: AbortController;
 }
 
-export function createEngine(slice = SLICE.page): Engine {
+export function createEngine(slice = SLICE_MS.page): Engine {
 	return new PageEngine(slice);
 }
 
 class PageEngine implements Engine {
-	private opened: Opened | null = null;
+	private opened: OpenBundleState | null = null;
 	/** Ends the work on what was opened last, also while it is being opened. */
 	private opening: AbortController | null = null;
-	private all: Placed[] | null = null;
+	private all: PositionedEntry[] | null = null;
 
 	constructor(private readonly slice: number) {}
 
-	async open(source: Source, pinned: string[]): Promise<Bundle> {
+	async open(source: BundleSource, pinned: string[]): Promise<Bundle> {
 		this.close();
 		const stop = (this.opening = new AbortController());
-		const files = filesOf(source, stop.signal);
+		const files = openFiles(source, stop.signal);
 		const index = await readBundle(files);
-		const chains = new Map<string, HeldChain>();
+		const chains = new Map<string, LoadedChain>();
 		for (const listed of index.chains) {
 			if (!chains.has(listed.id)) {
-				chains.set(listed.id, new HeldChain(listed.id, `${listed.id}.json`, listed, listed.claim));
+				chains.set(listed.id, new LoadedChain(listed.id, `${listed.id}.json`, listed, listed.claim));
 			}
 		}
 		const keys = new KeySet();
 		index.keys.forEach((key) => keys.add(key, 'bundled'));
-		if (source.kind === 'local') await addDeskKeys(keys, files);
+		if (source.kind === 'local') await addLocalKeys(keys, files);
 		pinned.forEach((pin) => addPin(keys, pin));
 		const hasMeta = index.meta !== null || files.has('meta.json') === true;
-		const meta = hasMeta ? new HeldChain(META, 'meta.json', null, index.meta) : null;
+		const meta = hasMeta ? new LoadedChain(META, 'meta.json', null, index.meta) : null;
 		const pq = keys.pq ? pqCheck(keys.pq) : Promise.resolve(null);
-		if (stop.signal.aborted) throw new Closed();
+		if (stop.signal.aborted) throw new ClosedError();
 		this.opened = { files, chains, meta, keys, pq, stop };
 		let length = index.meta?.length ?? null;
 		if (meta && length === null) {
@@ -84,90 +84,90 @@ class PageEngine implements Engine {
 		}
 		return {
 			generatedAt: index.generatedAt,
-			chains: [...chains.values()].map(summaryOf),
+			chains: [...chains.values()].map(summarizeChain),
 			keys: keys
 				.all()
 				.map(({ key, origin }) => ({ fingerprint: fingerprint(key), hex: key.hex, trust: origin })),
 			meta: length,
-			faults: bundleFaults(index)
+			faults: listBundleFaults(index)
 		};
 	}
 
 	async load(id: string, onProgress?: (progress: Progress) => void) {
-		const chain = this.chain(id);
-		await this.loaded(this.now(), chain, teller(id, onProgress));
+		const chain = this.requireChain(id);
+		await this.loadChain(this.requireOpened(), chain, throttleSteps(id, onProgress));
 		if (chain.isMissing)
-			throw new Stopped('chain_missing', 'The index lists this chain, and it is not there.');
+			throw new EngineError('chain_missing', 'The index lists this chain, and it is not there.');
 		if (chain.stopped !== null && chain.entries.length === 0)
-			throw new Stopped('chain_unreadable', chain.stopped);
-		return chain.figures();
+			throw new EngineError('chain_unreadable', chain.stopped);
+		return chain.computeStats();
 	}
 
-	async find(query: Query): Promise<Found> {
+	async find(query: RecordQuery): Promise<SearchResult> {
 		if (query.chain !== null) {
-			const chain = this.chain(query.chain);
-			await this.loaded(this.now(), chain, () => undefined);
-			return search(placed(chain), query);
+			const chain = this.requireChain(query.chain);
+			await this.loadChain(this.requireOpened(), chain, () => undefined);
+			return searchRecords(positionRecords(chain), query);
 		}
-		const { records, leftOut } = await this.everything(this.now());
-		return { ...search(records, query), leftOut };
+		const { records, leftOut } = await this.loadAllRecords(this.requireOpened());
+		return { ...searchRecords(records, query), leftOut };
 	}
 
-	async detail(id: string, place: number): Promise<Detail> {
-		const chain = this.chain(id);
-		const now = this.now();
-		await this.loaded(now, chain, () => undefined);
-		const entry = chain.entries[place];
-		if (!entry) throw new Error(`The chain has no record ${place}.`);
+	async detail(id: string, position: number): Promise<RecordView> {
+		const chain = this.requireChain(id);
+		const opened = this.requireOpened();
+		await this.loadChain(opened, chain, () => undefined);
+		const entry = chain.entries[position];
+		if (!entry) throw new Error(`The chain has no record ${position}.`);
 		const { canonical, seal } = entry.stored;
-		entry.signed ??= checkSignature(seal, now.keys, await now.pq);
-		chain.checkContent(place);
+		entry.signed ??= checkSignature(seal, opened.keys, await opened.pq);
+		chain.checkContent(position);
 		return {
-			...rowOf(id, place, entry),
+			...toTimelineRow(id, position, entry),
 			canonical,
-			sections: sectionsOf(canonical),
+			sections: parseSections(canonical),
 			isTooDeep: isTooDeep(canonical),
 			previousHash: skim(canonical)?.previousHash ?? null,
 			computedHash: sha3(canonical),
 			seal: { ...seal, signedAt: seal.signedAt ?? '' },
-			problems: problemsOf(chain, place)
+			problems: listRecordProblems(chain, position)
 		};
 	}
 
 	async verify(id: string, onProgress?: (progress: Progress) => void) {
-		const chain = this.chain(id);
-		const now = this.now();
-		return chain.verify((tell) => this.verified(now, chain, tell), teller(id, onProgress));
+		const chain = this.requireChain(id);
+		const opened = this.requireOpened();
+		return chain.verify((onStep) => this.verifyChain(opened, chain, onStep), throttleSteps(id, onProgress));
 	}
 
 	async meta() {
-		const now = this.now();
-		const { meta, chains } = now;
+		const opened = this.requireOpened();
+		const { meta, chains } = opened;
 		if (!meta) return null;
 		const verdict = await meta.verify(
-			(tell) => this.verified(now, meta, tell),
+			(onStep) => this.verifyChain(opened, meta, onStep),
 			() => undefined
 		);
-		const slices = this.slices(now);
+		const slices = this.slices(opened);
 		for (const chain of chains.values()) {
-			await this.loaded(now, chain, () => undefined).catch((problem: unknown) => {
+			await this.loadChain(opened, chain, () => undefined).catch((problem: unknown) => {
 				chain.stopped = problem instanceof Error ? problem.message : String(problem);
 			});
 			if (chain.entries.some(({ content }) => content === undefined)) {
 				await chain.checkContents(slices, () => undefined);
 			}
 		}
-		return { verdict, rows: compareAll(meta, verdict, [...chains.values()]) };
+		return { verdict, rows: compareWithMeta(meta, verdict, [...chains.values()]) };
 	}
 
 	async tamper(id: string): Promise<number> {
-		const chain = this.chain(id);
-		await this.loaded(this.now(), chain, () => undefined);
+		const chain = this.requireChain(id);
+		await this.loadChain(this.requireOpened(), chain, () => undefined);
 		return chain.tamper();
 	}
 
 	async restore(id: string): Promise<void> {
-		this.chain(id).restore();
+		this.requireChain(id).restore();
 	}
 
 	close(): void {
@@ -176,77 +176,81 @@ class PageEngine implements Engine {
 		this.all = null;
 	}
 
-	private async verified(now: Opened, chain: HeldChain, tell: TellStep) {
-		await this.loaded(now, chain, tell);
-		await chain.checkContents(this.slices(now), (done, of) => tell('hashes', done, of));
-		const pq = await now.pq;
-		await chain.checkSignatures(now.keys, pq, this.slices(now), (done, of) => tell('signatures', done, of));
+	private async verifyChain(opened: OpenBundleState, chain: LoadedChain, onStep: OnStep) {
+		await this.loadChain(opened, chain, onStep);
+		await chain.checkContents(this.slices(opened), (done, total) => onStep('hashes', done, total));
+		const pq = await opened.pq;
+		await chain.checkSignatures(opened.keys, pq, this.slices(opened), (done, total) =>
+			onStep('signatures', done, total)
+		);
 		return chain.verdict();
 	}
 
-	private async loaded(now: Opened, chain: HeldChain, tell: TellStep): Promise<void> {
+	private async loadChain(opened: OpenBundleState, chain: LoadedChain, onStep: OnStep): Promise<void> {
 		if (!chain.isLoaded) this.all = null;
-		await chain.load(now.files, this.slices(now), (done, of) => tell('reading', done, of));
+		await chain.load(opened.files, this.slices(opened), (done, total) => onStep('reading', done, total));
 	}
 
 	/** The records of all chains by their moment, as many as fit. */
-	private async everything(now: Opened): Promise<{ records: Placed[]; leftOut: number }> {
-		const chains = [...now.chains.values()];
-		const taken: HeldChain[] = [];
+	private async loadAllRecords(
+		opened: OpenBundleState
+	): Promise<{ records: PositionedEntry[]; leftOut: number }> {
+		const chains = [...opened.chains.values()];
+		const taken: LoadedChain[] = [];
 		let records = 0;
 		for (const chain of chains) {
-			if (records + (chain.claim?.length ?? 0) > MOST_RECORDS) continue;
-			await this.loaded(now, chain, () => undefined).catch(() => undefined);
+			if (records + (chain.claim?.length ?? 0) > MAX_RECORDS) continue;
+			await this.loadChain(opened, chain, () => undefined).catch(() => undefined);
 			if (chain.entries.length === 0) continue;
 			records += chain.entries.length;
 			taken.push(chain);
 		}
-		this.all ??= byTime(taken.map(placed));
+		this.all ??= sortByTime(taken.map(positionRecords));
 		return { records: this.all, leftOut: chains.length - taken.length };
 	}
 
-	private chain(id: string): HeldChain {
-		const { chains, meta } = this.now();
-		const found = chains.get(id) ?? (id === META ? meta : null);
-		if (!found) throw new Stopped('chain_missing', 'There is no such chain here.');
-		return found;
+	private requireChain(id: string): LoadedChain {
+		const { chains, meta } = this.requireOpened();
+		const match = chains.get(id) ?? (id === META ? meta : null);
+		if (!match) throw new EngineError('chain_missing', 'There is no such chain here.');
+		return match;
 	}
 
-	private now(): Opened {
-		if (!this.opened) throw new Stopped('closed', 'Nothing is open.');
+	private requireOpened(): OpenBundleState {
+		if (!this.opened) throw new EngineError('closed', 'Nothing is open.');
 		return this.opened;
 	}
 
-	private slices(now: Opened): Slices {
-		return new Slices(this.slice, now.stop.signal);
+	private slices(opened: OpenBundleState): Slices {
+		return new Slices(this.slice, opened.stop.signal);
 	}
 }
 
-async function readBundle(files: Files): Promise<Index> {
-	const text = await textOf(files, 'index.json');
+async function readBundle(files: BundleFiles): Promise<Index> {
+	const text = await readText(files, 'index.json');
 	if (text === null)
-		throw new Stopped('no_bundle', 'There is no index.json here, so this is no bundle of chains.');
+		throw new EngineError('no_bundle', 'There is no index.json here, so this is no bundle of chains.');
 	try {
 		return readIndex(text);
 	} catch (problem) {
 		const why = problem instanceof Error ? problem.message : String(problem);
-		throw new Stopped('no_bundle', `index.json is not the index of a bundle: ${why}`);
+		throw new EngineError('no_bundle', `index.json is not the index of a bundle: ${why}`);
 	}
 }
 
-function bundleFaults({ contradictions, ambiguous, refused }: Index): BundleFault[] {
-	const of = (code: BundleFault['code'], messages: string[]) =>
+function listBundleFaults({ contradictions, ambiguous, refused }: Index): BundleFault[] {
+	const toFaults = (code: BundleFault['code'], messages: string[]) =>
 		messages.map((message) => ({ code, message }));
 	return [
-		...of('contradiction', contradictions),
-		...of('ambiguous_chain', ambiguous),
-		...of('key_refused', refused)
+		...toFaults('contradiction', contradictions),
+		...toFaults('ambiguous_chain', ambiguous),
+		...toFaults('key_refused', refused)
 	];
 }
 
 /** The keys that this machine knows: its own, those its user pinned, and its post-quantum key where it has one. */
-async function addDeskKeys(keys: KeySet, files: Files): Promise<void> {
-	const known = parse((await textOf(files, 'keys.json')) ?? '{}');
+async function addLocalKeys(keys: KeySet, files: BundleFiles): Promise<void> {
+	const known = parse((await readText(files, 'keys.json')) ?? '{}');
 	const key = (value: unknown) => (typeof value === 'string' ? publicKey(value) : null);
 	const own = key(at(known, 'own'));
 	if (own) keys.add(own, 'own');
@@ -263,7 +267,7 @@ function addPin(keys: KeySet, pin: string): void {
 	else keys.candidates(pin.toLowerCase()).forEach(({ key }) => keys.add(key, 'pinned'));
 }
 
-function summaryOf({ id, listed, claim }: HeldChain): ChainSummary {
+function summarizeChain({ id, listed, claim }: LoadedChain): ChainSummary {
 	return {
 		id,
 		tool: listed?.tool ?? '',
@@ -278,30 +282,32 @@ function summaryOf({ id, listed, claim }: HeldChain): ChainSummary {
 	};
 }
 
-const placings = new WeakMap<object, Placed[]>();
+const positionCache = new WeakMap<object, PositionedEntry[]>();
 
 /** The records of a chain with their places; made once, for every letter that is typed asks for them. */
-function placed({ id, entries }: HeldChain): Placed[] {
-	const made = placings.get(entries) ?? entries.map((entry, place) => ({ chain: id, place, entry }));
-	placings.set(entries, made);
+function positionRecords({ id, entries }: LoadedChain): PositionedEntry[] {
+	const made =
+		positionCache.get(entries) ?? entries.map((entry, position) => ({ chain: id, position, entry }));
+	positionCache.set(entries, made);
 	return made;
 }
 
-function teller(chain: string, onProgress?: (progress: Progress) => void): TellStep {
+function throttleSteps(chain: string, onProgress?: (progress: Progress) => void): OnStep {
 	if (!onProgress) return () => undefined;
-	const tell = throttled(onProgress);
-	return (step, done, of) => tell({ chain, step, done, of });
+	const onStep = throttle(onProgress);
+	return (step, done, total) => onStep({ chain, step, done, total });
 }
 
 /** What is wrong with one record, whatever stands before it. */
-function problemsOf(chain: HeldChain, place: number): Fault[] {
-	const entry = chain.entries[place];
+function listRecordProblems(chain: LoadedChain, position: number): RecordProblem[] {
+	const entry = chain.entries[position];
 	if (!entry) return [];
-	const faults: Fault[] = [];
-	const add = (code: string, what: string) => faults.push({ code, message: `${what} at ${place}`, place });
+	const faults: RecordProblem[] = [];
+	const add = (code: string, what: string) =>
+		faults.push({ code, message: `${what} at ${position}`, position });
 	if (entry.content) add(entry.content.code, entry.content.what);
-	else if (!entry.isInPlace) add((entry.sequence ?? 0) > place ? 'missing' : 'link', 'sequence gap');
-	else if (!entry.isLinked) add('link', place === 0 ? 'genesis has previous_hash' : 'link broken');
+	else if (!entry.isInPlace) add((entry.sequence ?? 0) > position ? 'missing' : 'link', 'sequence gap');
+	else if (!entry.isLinked) add('link', position === 0 ? 'genesis has previous_hash' : 'link broken');
 	if (entry.signed && isFault(entry.signed)) add(entry.signed.code, entry.signed.what);
 	return faults;
 }

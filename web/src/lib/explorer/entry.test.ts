@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { isTooDeep, sectionsOf } from './entry';
+import { isTooDeep, parseSections } from './entry';
 
-test('a text that is nested too deep is told from one that is no JSON', () => {
+test('a text that is nested too deep is distinguished from one that is not JSON', () => {
 	const deep = `{"a":${'['.repeat(1200)}${']'.repeat(1200)}}`;
-	expect(sectionsOf(deep)).toBeNull();
+	expect(parseSections(deep)).toBeNull();
 	expect(isTooDeep(deep)).toBe(true);
 	for (const text of ['{"a":[]}', '{"a":']) expect(isTooDeep(text)).toBe(false);
 });

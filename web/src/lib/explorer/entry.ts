@@ -1,10 +1,10 @@
 import { parse, Float, Int, TooDeep, type Json } from '$lib/seal/json';
 import { isFault, type RecordFault, type Signed } from '$lib/seal/record';
 import type { Stored } from '$lib/seal/stored';
-import type { Marks, Row } from './contract';
+import type { RecordMarks, TimelineRow } from './types';
 
 /** A record in memory: the stored text, what a timeline shows of it, and what is known of it so far. */
-export interface Entry {
+export interface ChainEntry {
 	stored: Stored;
 	sequence: number | null;
 	type: string;
@@ -30,43 +30,45 @@ export interface Entry {
 }
 
 /** Prompts can be long and are repeated in every record that follows them. */
-const SHOWN = 300;
+const MAX_TEXT_LEN = 300;
 
 /** Makes entries of one chain. Texts that come again and again are kept once. */
-export class Entries {
-	private readonly kept = new Map<string, string>();
+export class EntryBuilder {
+	private readonly interned = new Map<string, string>();
 	private time = 0;
 
-	entry(stored: Stored): Entry {
-		const content = plainOrNull(stored.canonical);
-		const tools = list(get(content, 'execution', 'tool_calls')).map((call) => text(get(call, 'tool')));
-		const environment = get(content, 'context', 'environment');
-		const type = this.once(text(get(content, 'type')) || 'unknown');
-		const summary = text(get(content, 'outcome', 'summary')).slice(0, SHOWN);
-		const request = this.once(text(get(content, 'trigger', 'request')).slice(0, SHOWN));
+	build(stored: Stored): ChainEntry {
+		const content = parseOrNull(stored.canonical);
+		const tools = toList(getMember(content, 'execution', 'tool_calls')).map((call) =>
+			toText(getMember(call, 'tool'))
+		);
+		const environment = getMember(content, 'context', 'environment');
+		const type = this.intern(toText(getMember(content, 'type')) || 'unknown');
+		const summary = toText(getMember(content, 'outcome', 'summary')).slice(0, MAX_TEXT_LEN);
+		const request = this.intern(toText(getMember(content, 'trigger', 'request')).slice(0, MAX_TEXT_LEN));
 		const at =
-			text(get(environment, 'timestamp')) ||
-			text(get(content, 'trigger', 'timestamp')) ||
+			toText(getMember(environment, 'timestamp')) ||
+			toText(getMember(content, 'trigger', 'timestamp')) ||
 			stored.seal.signedAt;
-		const sequence = get(content, 'sequence');
-		stored.seal.signedBy = this.once(stored.seal.signedBy);
+		const sequence = getMember(content, 'sequence');
+		stored.seal.signedBy = this.intern(stored.seal.signedBy);
 		return {
 			stored,
 			sequence: typeof sequence === 'number' ? sequence : null,
 			type,
-			tool: this.once(tools[0] ?? ''),
+			tool: this.intern(tools[0] ?? ''),
 			summary,
 			request,
 			at,
-			time: (this.time = moment(at) ?? this.time),
+			time: (this.time = parseTime(at) ?? this.time),
 			hasReasoned:
-				number(get(environment, 'thinking_blocks')) > 0 ||
-				text(get(content, 'reasoning', 'reasoning')) !== '',
-			isAutonomous: get(content, 'authority', 'type') === 'autonomous',
-			inputTokens: number(get(content, 'execution', 'resources_used', 'input_tokens')),
-			outputTokens: number(get(content, 'execution', 'resources_used', 'output_tokens')),
+				toNumber(getMember(environment, 'thinking_blocks')) > 0 ||
+				toText(getMember(content, 'reasoning', 'reasoning')) !== '',
+			isAutonomous: getMember(content, 'authority', 'type') === 'autonomous',
+			inputTokens: toNumber(getMember(content, 'execution', 'resources_used', 'input_tokens')),
+			outputTokens: toNumber(getMember(content, 'execution', 'resources_used', 'output_tokens')),
 			words: [type, summary, ...tools].join('\n').toLowerCase(),
-			requestWords: this.once(request.toLowerCase()),
+			requestWords: this.intern(request.toLowerCase()),
 			content: undefined,
 			isInPlace: false,
 			isLinked: false,
@@ -74,21 +76,34 @@ export class Entries {
 		};
 	}
 
-	private once(text: string): string {
-		const kept = this.kept.get(text);
-		if (kept === undefined) this.kept.set(text, text);
-		return kept ?? text;
+	private intern(value: string): string {
+		const known = this.interned.get(value);
+		if (known === undefined) this.interned.set(value, value);
+		return known ?? value;
 	}
 }
 
-export function rowOf(chain: string, place: number, entry: Entry): Row {
+export function toTimelineRow(chain: string, position: number, entry: ChainEntry): TimelineRow {
 	const { sequence, type, tool, summary, request, at, hasReasoned, isAutonomous } = entry;
 	const { hash } = entry.stored.seal;
-	const marks = marksOf(entry);
-	return { chain, place, sequence, type, tool, summary, request, at, hasReasoned, isAutonomous, hash, marks };
+	const marks = toMarks(entry);
+	return {
+		chain,
+		position,
+		sequence,
+		type,
+		tool,
+		summary,
+		request,
+		at,
+		hasReasoned,
+		isAutonomous,
+		hash,
+		marks
+	};
 }
 
-function marksOf(entry: Entry): Marks {
+function toMarks(entry: ChainEntry): RecordMarks {
 	const { content, signed } = entry;
 	const isChecked = content !== undefined;
 	const isHashWrong = isChecked && content !== null && content.what !== 'content is not a record';
@@ -96,29 +111,29 @@ function marksOf(entry: Entry): Marks {
 		hash: isChecked ? !isHashWrong : null,
 		link: isChecked ? entry.isInPlace && entry.isLinked : null,
 		signature: signed && !isFault(signed),
-		signer: signed && signerOf(signed)
+		signer: signed && toSignerTrust(signed)
 	};
 }
 
-function signerOf(signed: Signed | RecordFault): Marks['signer'] {
+function toSignerTrust(signed: Signed | RecordFault): RecordMarks['signer'] {
 	if (!isFault(signed)) return signed.by.origin;
 	return signed.code === 'unknown_signer' ? 'unknown' : null;
 }
 
 /** The content as plain data; null where it is no JSON object. The platform's reader is quick and nearly always right. */
-function plainOrNull(canonical: string): unknown {
+function parseOrNull(canonical: string): unknown {
 	try {
 		return JSON.parse(canonical);
 	} catch {
-		return sectionsOf(canonical);
+		return parseSections(canonical);
 	}
 }
 
 /** The content as plain data. Integers that a double cannot hold are given as their digits. */
-export function sectionsOf(canonical: string): Record<string, unknown> | null {
+export function parseSections(canonical: string): Record<string, unknown> | null {
 	try {
 		const content = parse(canonical);
-		return content instanceof Map ? (plain(content) as Record<string, unknown>) : null;
+		return content instanceof Map ? (toPlainData(content) as Record<string, unknown>) : null;
 	} catch {
 		return null;
 	}
@@ -133,16 +148,17 @@ export function isTooDeep(canonical: string): boolean {
 	}
 }
 
-function plain(value: Json): unknown {
+function toPlainData(value: Json): unknown {
 	if (value instanceof Int)
 		return Number.isSafeInteger(Number(value.digits)) ? Number(value.digits) : value.digits;
 	if (value instanceof Float) return Number.isFinite(value.value) ? value.value : String(value.value);
-	if (Array.isArray(value)) return value.map(plain);
-	if (value instanceof Map) return Object.fromEntries([...value].map(([name, item]) => [name, plain(item)]));
+	if (Array.isArray(value)) return value.map(toPlainData);
+	if (value instanceof Map)
+		return Object.fromEntries([...value].map(([name, item]) => [name, toPlainData(item)]));
 	return value;
 }
 
-function get(value: unknown, ...names: string[]): unknown {
+function getMember(value: unknown, ...names: string[]): unknown {
 	for (const name of names) {
 		const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
 		value = isObject ? (value as Record<string, unknown>)[name] : undefined;
@@ -150,19 +166,19 @@ function get(value: unknown, ...names: string[]): unknown {
 	return value;
 }
 
-function list(value: unknown): unknown[] {
+function toList(value: unknown): unknown[] {
 	return Array.isArray(value) ? value : [];
 }
 
-function text(value: unknown): string {
+function toText(value: unknown): string {
 	return typeof value === 'string' ? value : '';
 }
 
-function number(value: unknown): number {
+function toNumber(value: unknown): number {
 	return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0;
 }
 
-function moment(at: string | null): number | null {
+function parseTime(at: string | null): number | null {
 	const time = at === null ? NaN : Date.parse(at);
 	return Number.isNaN(time) ? null : time;
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { pqCheck } from '$lib/seal/pq';
-import { DESK, serveDesk } from '../../../tests/helpers/desk';
-import type { Verdict } from './contract';
+import { LOCAL_SOURCE, serveFiles } from '../../../tests/helpers/localViewer';
+import type { Verdict } from './types';
 import { createEngine } from './engine';
 
 interface Vectors {
@@ -15,15 +15,15 @@ interface Vectors {
 const vectors = JSON.parse(readFileSync('tests/vectors/pq.json', 'utf8')) as Vectors;
 const { own, pq, first } = vectors;
 
-/** What the page says of the two records at a desk that knows these keys. */
+/** What the page says of the two records at a local viewer that knows these keys. */
 async function verdictOn(second: string, keys: object, bundled = {}): Promise<Verdict> {
-	serveDesk({
+	serveFiles({
 		'index.json': JSON.stringify({ ...bundled, chains: [{ id: 'c' }] }),
 		'c.json': `[${first}, ${second}]`,
 		'keys.json': JSON.stringify(keys)
 	});
 	const engine = createEngine();
-	await engine.open(DESK, []);
+	await engine.open(LOCAL_SOURCE, []);
 	return engine.verify('c').finally(() => engine.close());
 }
 
@@ -38,7 +38,7 @@ describe('post-quantum signatures', () => {
 		}
 	});
 
-	it('are told as not checked where the key is not that of this machine, or is not there', async () => {
+	it('are reported as not checked where the key is not that of this machine, or is not there', async () => {
 		const second = vectors.cases[3]?.second ?? '';
 		const notes = ['2 post-quantum signatures were not checked: there is no key for them.'];
 		const strange = await verdictOn(second, { own: null, pq }, { public_key: own });

@@ -1,43 +1,43 @@
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
-import type { Bundle, Engine, Figures, MetaView, Progress, Source, Verdict } from './contract';
-import { keepPins, pinsKept } from './pins';
+import type { Bundle, Engine, ChainStats, MetaView, Progress, BundleSource, Verdict } from './types';
+import { savePins, loadPins } from './pins';
 
 /** What the page knows of the chains it has open. The engine finds out; this remembers, and decides what comes next. */
-export class Reader {
+export class BundleReader {
 	phase = $state<'empty' | 'opening' | 'open' | 'failed'>('empty');
 	problem = $state.raw<unknown>(null);
 	bundle = $state.raw<Bundle | null>(null);
 	meta = $state.raw<MetaView | null>(null);
 	isMetaDone = $state(false);
 	progress = $state.raw<Progress | null>(null);
-	pins = $state.raw<string[]>(pinsKept());
+	pins = $state.raw<string[]>(loadPins());
 	/** Counts up whenever rows may look different than before. */
 	revision = $state(0);
 	readonly verdicts = new SvelteMap<string, Verdict>();
-	readonly figures = new SvelteMap<string, Figures>();
+	readonly stats = new SvelteMap<string, ChainStats>();
 	readonly failures = new SvelteMap<string, unknown>();
 	readonly tampered = new SvelteSet<string>();
 
-	#source: Source | null = null;
+	#source: BundleSource | null = null;
 	/** Chains that wait to be verified. The one that is looked at goes first. */
 	#waiting: string[] = [];
 	#visit = 0;
 
 	constructor(readonly engine: Engine) {}
 
-	async open(source: Source, first: string | null = null): Promise<void> {
+	async open(source: BundleSource, first: string | null = null): Promise<void> {
 		const visit = ++this.#visit;
 		this.#source = source;
 		this.phase = 'opening';
 		try {
 			const bundle = await this.engine.open(source, this.pins);
 			if (visit !== this.#visit) return;
-			this.#forget();
+			this.#reset();
 			this.bundle = bundle;
 			this.#waiting = bundle.chains.map(({ id }) => id);
 			if (first !== null) this.prefer(first);
 			this.phase = 'open';
-			void this.#work(visit);
+			void this.#verifyAll(visit);
 		} catch (thrown) {
 			if (visit !== this.#visit) return;
 			this.problem = thrown;
@@ -46,7 +46,7 @@ export class Reader {
 	}
 
 	/** Reads everything again: what was sealed since, and with the keys as they are pinned now. */
-	again(first: string | null): Promise<void> {
+	reload(first: string | null): Promise<void> {
 		return this.#source ? this.open(this.#source, first) : Promise.resolve();
 	}
 
@@ -54,7 +54,7 @@ export class Reader {
 		this.#visit++;
 		this.#source = null;
 		this.bundle = null;
-		this.#forget();
+		this.#reset();
 		this.phase = 'empty';
 	}
 
@@ -76,10 +76,10 @@ export class Reader {
 	}
 
 	async load(chain: string): Promise<void> {
-		if (this.figures.has(chain)) return;
+		if (this.stats.has(chain)) return;
 		const visit = this.#visit;
-		const figures = await this.engine.load(chain, (progress) => this.#tell(visit, progress));
-		if (visit === this.#visit) this.figures.set(chain, figures);
+		const stats = await this.engine.load(chain, (progress) => this.#setProgress(visit, progress));
+		if (visit === this.#visit) this.stats.set(chain, stats);
 	}
 
 	async verify(chain: string): Promise<Verdict | null> {
@@ -88,7 +88,7 @@ export class Reader {
 		this.verdicts.delete(chain);
 		this.failures.delete(chain);
 		try {
-			const verdict = await this.engine.verify(chain, (progress) => this.#tell(visit, progress));
+			const verdict = await this.engine.verify(chain, (progress) => this.#setProgress(visit, progress));
 			if (visit !== this.#visit) return null;
 			this.verdicts.set(chain, verdict);
 			return verdict;
@@ -96,7 +96,7 @@ export class Reader {
 			if (visit === this.#visit) this.failures.set(chain, thrown);
 			return null;
 		} finally {
-			if (visit === this.#visit) this.#calm();
+			if (visit === this.#visit) this.#clearProgress();
 		}
 	}
 
@@ -127,7 +127,7 @@ export class Reader {
 		return verdict;
 	}
 
-	async #work(visit: number): Promise<void> {
+	async #verifyAll(visit: number): Promise<void> {
 		for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
 			await this.verify(next);
 			if (visit !== this.#visit) return;
@@ -137,21 +137,21 @@ export class Reader {
 
 	#setPins(pins: string[], first: string | null): Promise<void> {
 		this.pins = pins;
-		keepPins(pins);
-		return this.again(first);
+		savePins(pins);
+		return this.reload(first);
 	}
 
-	#tell(visit: number, progress: Progress): void {
+	#setProgress(visit: number, progress: Progress): void {
 		if (visit === this.#visit) this.progress = progress;
 	}
 
-	#calm(): void {
+	#clearProgress(): void {
 		this.progress = null;
 		this.revision++;
 	}
 
-	#forget(): void {
-		for (const kept of [this.verdicts, this.figures, this.failures, this.tampered]) kept.clear();
+	#reset(): void {
+		for (const collection of [this.verdicts, this.stats, this.failures, this.tampered]) collection.clear();
 		this.meta = null;
 		this.isMetaDone = false;
 		this.progress = null;

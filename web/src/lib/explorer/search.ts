@@ -1,36 +1,44 @@
-import type { Found, Query } from './contract';
-import { rowOf, type Entry } from './entry';
+import type { SearchResult, RecordQuery } from './types';
+import { toTimelineRow, type ChainEntry } from './entry';
 
 /** A record and where it stands. */
-export interface Placed {
+export interface PositionedEntry {
 	chain: string;
-	place: number;
-	entry: Entry;
+	position: number;
+	entry: ChainEntry;
 }
 
 /** Looks through records that come oldest first. */
-export function search(records: readonly Placed[], query: Omit<Query, 'chain'>): Found {
-	const matches = matcher(query.text);
+export function searchRecords(
+	records: readonly PositionedEntry[],
+	query: Omit<RecordQuery, 'chain'>
+): SearchResult {
+	const isMatch = createMatcher(query.text);
 	const types = new Map<string, number>();
-	const found: Placed[] = [];
+	const result: PositionedEntry[] = [];
 	for (const placed of records) {
-		if (!matches(placed.entry)) continue;
+		if (!isMatch(placed.entry)) continue;
 		const { type } = placed.entry;
 		types.set(type, (types.get(type) ?? 0) + 1);
-		if (query.type === null || query.type === type) found.push(placed);
+		if (query.type === null || query.type === type) result.push(placed);
 	}
-	const rows = windowOf(found, query).map(({ chain, place, entry }) => rowOf(chain, place, entry));
-	return { total: found.length, rows, types: Object.fromEntries(types) };
+	const rows = sliceWindow(result, query).map(({ chain, position, entry }) =>
+		toTimelineRow(chain, position, entry)
+	);
+	return { total: result.length, rows, types: Object.fromEntries(types) };
 }
 
-function windowOf(found: Placed[], { order, offset, limit }: Omit<Query, 'chain'>): Placed[] {
-	if (order === 'oldest') return found.slice(offset, offset + limit);
-	const end = Math.max(0, found.length - offset);
-	return found.slice(Math.max(0, end - limit), end).reverse();
+function sliceWindow(
+	result: PositionedEntry[],
+	{ order, offset, limit }: Omit<RecordQuery, 'chain'>
+): PositionedEntry[] {
+	if (order === 'oldest') return result.slice(offset, offset + limit);
+	const end = Math.max(0, result.length - offset);
+	return result.slice(Math.max(0, end - limit), end).reverse();
 }
 
 /** Whether a record has the text in its type, summary, tools, request or hash. */
-function matcher(text: string): (entry: Entry) => boolean {
+function createMatcher(text: string): (entry: ChainEntry) => boolean {
 	const wanted = text.trim().toLowerCase();
 	if (wanted === '') return () => true;
 	const isHex = /^[0-9a-f]+$/.test(wanted);
@@ -47,6 +55,6 @@ function matcher(text: string): (entry: Entry) => boolean {
 }
 
 /** All records by the moment they claim; of one moment in the order of their chain. */
-export function byTime(chains: readonly (readonly Placed[])[]): Placed[] {
+export function sortByTime(chains: readonly (readonly PositionedEntry[])[]): PositionedEntry[] {
 	return chains.flat().sort((one, other) => one.entry.time - other.entry.time);
 }

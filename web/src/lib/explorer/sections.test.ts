@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { chipsOf, isDiff, NAMES, sectionsOf, tokensOf, type Section } from './sections';
+import { getChips, isDiff, SECTION_NAMES, buildSections, getTokens, type RecordSection } from './sections';
 
-const section = (record: Record<string, unknown>, name: Section['name']) =>
-	sectionsOf(record).find((one) => one.name === name)!;
+const section = (record: Record<string, unknown>, name: RecordSection['name']) =>
+	buildSections(record).find((one) => one.name === name)!;
 const call = (values: Record<string, unknown>) =>
 	section({ execution: { tool_calls: [values] } }, 'execution').calls[0]!;
 
 describe('sections', () => {
-	test('are six, also of a record that has none', () => {
-		expect(sectionsOf(null).map(({ name }) => name)).toEqual([...NAMES]);
-		expect(sectionsOf({ trigger: 'no object' })[0]!.blocks).toEqual([]);
+	test('are always six', () => {
+		expect(buildSections(null).map(({ name }) => name)).toEqual([...SECTION_NAMES]);
+		expect(buildSections({ trigger: 'no object' })[0]!.blocks).toEqual([]);
 	});
 
-	test('leave out what is empty', () => {
+	test('leave out empty values', () => {
 		const { blocks } = section(
 			{ trigger: { request: '', source: 's', more: {}, list: [], none: null } },
 			'trigger'
@@ -20,7 +20,7 @@ describe('sections', () => {
 		expect(blocks).toEqual([{ kind: 'fact', label: 'source', text: 's' }]);
 	});
 
-	test('keep false and nought, which are values', () => {
+	test('keep false and zero', () => {
 		const { more } = section({ context: { environment: { images: 0, is_sidechain: false } } }, 'context');
 		expect(more.map((block) => 'text' in block && block.text)).toEqual(['0', 'false']);
 	});
@@ -56,15 +56,15 @@ describe('a call', () => {
 	});
 
 	test('shows a replacement as a change, unless the answer is the change', () => {
-		const given = { file_path: 'a', old_string: 'x\ny', new_string: 'z' };
-		expect(call({ arguments: given, result: 'done' }).blocks).toContainEqual({
+		const args = { file_path: 'a', old_string: 'x\ny', new_string: 'z' };
+		expect(call({ arguments: args, result: 'done' }).blocks).toContainEqual({
 			kind: 'diff',
 			label: 'Change',
 			text: '-x\n-y\n+z'
 		});
-		expect(
-			call({ arguments: given, result: '@@ -1 +1 @@\n-x\n+z' }).blocks.map(({ label }) => label)
-		).toEqual(['file path', 'Output']);
+		expect(call({ arguments: args, result: '@@ -1 +1 @@\n-x\n+z' }).blocks.map(({ label }) => label)).toEqual(
+			['file path', 'Output']
+		);
 	});
 
 	test('finds the output in an object', () => {
@@ -74,12 +74,12 @@ describe('a call', () => {
 		]);
 	});
 
-	test('that is nameless and half empty is still shown', () => {
+	test('without a name is still shown', () => {
 		expect(call({})).toEqual({ tool: 'unnamed tool', success: null, durationMs: null, blocks: [] });
 	});
 });
 
-test('names that are no names are cut', () => {
+test('long names are truncated', () => {
 	const { tool, blocks } = call({ tool: 't'.repeat(9999), ['k'.repeat(9999)]: 1 });
 	expect(tool).toHaveLength(201);
 	expect(blocks[0]!.label).toHaveLength(201);
@@ -93,7 +93,7 @@ test('an outcome does not repeat the output', () => {
 	expect(section(record, 'outcome').blocks.map(({ label }) => label)).toEqual(['status', 'side effects']);
 });
 
-test('changes are told from other text', () => {
+test('diffs are distinguished from other text', () => {
 	expect(isDiff('--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b')).toBe(true);
 	expect(isDiff('*** Begin Patch\n*** Update File: a\n-x\n+y\n*** End Patch')).toBe(true);
 	expect(isDiff('-a\n+b')).toBe(true);
@@ -107,10 +107,10 @@ test('tokens and chips come from the record', () => {
 		reasoning: { model: 'm' },
 		context: { environment: { thinking_blocks: 2 } }
 	};
-	expect(tokensOf(record)).toEqual({ input: 10, output: 5 });
-	expect(tokensOf({})).toBeNull();
+	expect(getTokens(record)).toEqual({ input: 10, output: 5 });
+	expect(getTokens({})).toBeNull();
 	expect(
-		tokensOf({ execution: { resources_used: { input_tokens: -1, output_tokens: Infinity } } })
+		getTokens({ execution: { resources_used: { input_tokens: -1, output_tokens: Infinity } } })
 	).toBeNull();
-	expect(chipsOf(record)).toEqual({ authority: 'autonomous', model: 'm', thinkingBlocks: 2 });
+	expect(getChips(record)).toEqual({ authority: 'autonomous', model: 'm', thinkingBlocks: 2 });
 });

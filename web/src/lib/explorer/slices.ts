@@ -1,7 +1,7 @@
-import { Stopped } from './stopped';
+import { EngineError } from './engineError';
 
 /** Thrown where work ends because nobody wants it any more. */
-export class Closed extends Stopped {
+export class ClosedError extends EngineError {
 	constructor() {
 		super('closed', 'The Explorer was closed.');
 	}
@@ -22,7 +22,7 @@ export class Slices {
 			await new Promise((resume) => setTimeout(resume, 0));
 			this.began = performance.now();
 		}
-		if (this.stop.aborted) throw new Closed();
+		if (this.stop.aborted) throw new ClosedError();
 	}
 
 	isUsedUp(): boolean {
@@ -31,12 +31,12 @@ export class Slices {
 }
 
 /** Passes on at most one call in so many milliseconds. */
-export function throttled<T>(tell: (value: T) => void, every = 50): (value: T) => void {
+export function throttle<T>(callback: (value: T) => void, every = 50): (value: T) => void {
 	let last = -Infinity;
 	return (value) => {
 		const now = performance.now();
 		if (now - last < every) return;
 		last = now;
-		tell(value);
+		callback(value);
 	};
 }

@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { bundleBase, fromIndex } from './sources';
+import { parseBundleBase, rebaseOnIndex } from './sources';
 
 describe('a chosen folder', () => {
 	test('is named from where its index lies', () => {
 		const files = { 'b/index.json': 1, 'b/a-1.json': 2, 'other.txt': 3 };
-		expect(fromIndex(files)).toEqual({ 'index.json': 1, 'a-1.json': 2 });
+		expect(rebaseOnIndex(files)).toEqual({ 'index.json': 1, 'a-1.json': 2 });
 	});
 
 	test('may be the files alone, or hold a bundle within a bundle', () => {
-		expect(fromIndex({ 'index.json': 1, 'meta.json': 2 })).toEqual({ 'index.json': 1, 'meta.json': 2 });
-		expect(fromIndex({ 'a/old/index.json': 1, 'a/index.json': 2 })?.['index.json']).toBe(2);
+		expect(rebaseOnIndex({ 'index.json': 1, 'meta.json': 2 })).toEqual({ 'index.json': 1, 'meta.json': 2 });
+		expect(rebaseOnIndex({ 'a/old/index.json': 1, 'a/index.json': 2 })?.['index.json']).toBe(2);
 	});
 
-	test('without an index is no bundle', () => expect(fromIndex({ 'a/notindex.json': 1 })).toBeNull());
+	test('without an index is no bundle', () => expect(rebaseOnIndex({ 'a/notindex.json': 1 })).toBeNull());
 });
 
 describe('an address', () => {
-	const base = (said: string) => bundleBase(said, 'http://hub:4000');
+	const base = (address: string) => parseBundleBase(address, 'http://hub:4000');
 
 	test('is a folder of this server', () => {
 		expect(base('/b')).toBe('/b/');
@@ -25,7 +25,7 @@ describe('an address', () => {
 	});
 
 	test('of another server is refused', () => {
-		for (const said of ['//evil/b/', 'https://hub:4000/b/', 'javascript:alert(1)', 'http://', 'data:,x'])
-			expect(base(said)).toBeNull();
+		for (const address of ['//evil/b/', 'https://hub:4000/b/', 'javascript:alert(1)', 'http://', 'data:,x'])
+			expect(base(address)).toBeNull();
 	});
 });

@@ -1,9 +1,9 @@
 /** Finds the files of a bundle in what the reader chose, dropped, or opened. */
 
-/** Names files from the folder where `index.json` lies, however deep that is. Null: there is none. */
-export function fromIndex<T>(files: Record<string, T>): Record<string, T> | null {
+/** Names files relative to the folder of `index.json`, at any depth. Null if there is none. */
+export function rebaseOnIndex<T>(files: Record<string, T>): Record<string, T> | null {
 	const indexes = Object.keys(files).filter((path) => /(^|\/)index\.json$/.test(path));
-	const index = indexes.sort((one, other) => depth(one) - depth(other))[0];
+	const index = indexes.sort((one, other) => countDepth(one) - countDepth(other))[0];
 	if (index === undefined) return null;
 	const folder = index.slice(0, -'index.json'.length);
 	const inside = Object.entries(files).filter(([path]) => path.startsWith(folder));
@@ -11,41 +11,43 @@ export function fromIndex<T>(files: Record<string, T>): Record<string, T> | null
 }
 
 /** The folder of a bundle on this very server. Null: another server's, or no address of a folder. */
-export function bundleBase(said: string, origin: string): string | null {
-	if (!URL.canParse(said, origin)) return null;
-	const url = new URL(said, origin);
+export function parseBundleBase(address: string, origin: string): string | null {
+	if (!URL.canParse(address, origin)) return null;
+	const url = new URL(address, origin);
 	if (url.origin !== origin || !/^https?:$/.test(url.protocol)) return null;
 	const path = url.pathname.replace(/\/index\.json$/, '/');
 	return path.endsWith('/') ? path : `${path}/`;
 }
 
 /** What a file chooser gives. */
-export function chosenFiles(list: Iterable<File>): Record<string, Blob> {
+export function listChosenFiles(list: Iterable<File>): Record<string, Blob> {
 	return Object.fromEntries([...list].map((file) => [file.webkitRelativePath || file.name, file]));
 }
 
 /** What was dropped: files, and folders with all that is in them. */
-export async function droppedFiles(items: DataTransferItemList): Promise<Record<string, Blob>> {
+export async function readDroppedFiles(items: DataTransferItemList): Promise<Record<string, Blob>> {
 	// The list is emptied as soon as the event is over, so every entry is taken first.
 	const taken = [...items].map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
-	const found = await Promise.all(
-		taken.map(({ entry, file }) => (entry ? filesIn(entry, '') : file ? [[file.name, file] as const] : []))
+	const fileLists = await Promise.all(
+		taken.map(({ entry, file }) =>
+			entry ? readEntryFiles(entry, '') : file ? [[file.name, file] as const] : []
+		)
 	);
-	return Object.fromEntries(found.flat());
+	return Object.fromEntries(fileLists.flat());
 }
 
-async function filesIn(entry: FileSystemEntry, folder: string): Promise<[string, Blob][]> {
+async function readEntryFiles(entry: FileSystemEntry, folder: string): Promise<[string, Blob][]> {
 	const path = folder + entry.name;
 	if (entry.isFile) {
 		const read = (entry as FileSystemFileEntry).file.bind(entry);
 		return [[path, await new Promise<File>(read)]];
 	}
-	const children = await allEntries((entry as FileSystemDirectoryEntry).createReader());
-	return (await Promise.all(children.map((child) => filesIn(child, `${path}/`)))).flat();
+	const children = await readAllEntries((entry as FileSystemDirectoryEntry).createReader());
+	return (await Promise.all(children.map((child) => readEntryFiles(child, `${path}/`)))).flat();
 }
 
 /** A reader gives a hundred entries at a time, and none when it is done. */
-async function allEntries(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
+async function readAllEntries(reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> {
 	const all: FileSystemEntry[] = [];
 	for (;;) {
 		const some = await new Promise<FileSystemEntry[]>((done, failed) => reader.readEntries(done, failed));
@@ -55,13 +57,13 @@ async function allEntries(reader: FileSystemDirectoryReader): Promise<FileSystem
 }
 
 /** The bundle that the program wrote into this page. */
-export function pageFiles(page: Document): Record<string, string> {
+export function readPageFiles(page: Document): Record<string, string> {
 	const scripts = page.querySelectorAll<HTMLScriptElement>('script[type="application/json"][data-file]');
 	return Object.fromEntries(
 		[...scripts].map((script) => [script.dataset['file']!, script.textContent ?? ''])
 	);
 }
 
-function depth(path: string): number {
+function countDepth(path: string): number {
 	return path.split('/').length;
 }

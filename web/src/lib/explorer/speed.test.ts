@@ -1,7 +1,7 @@
 /** Correctness on a long chain. `CAPSID_SPEED=100000` makes it longer and prints how long each step took. */
 import { expect, it } from 'vitest';
-import { createEngine, SLICE } from './engine';
-import { generatedBundle } from '../../../tests/helpers/generated';
+import { createEngine, SLICE_MS } from './engine';
+import { generatedBundle } from '../../../tests/helpers/generatedBundle';
 
 const length = Number(process.env['CAPSID_SPEED'] ?? 1500);
 const prints = process.env['CAPSID_SPEED'] !== undefined;
@@ -11,7 +11,7 @@ it(
 	{ timeout: 1_200_000 },
 	async () => {
 		const files = generatedBundle(length);
-		const engine = createEngine(SLICE.worker);
+		const engine = createEngine(SLICE_MS.worker);
 		const time = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
 			const [began, before] = [performance.now(), process.cpuUsage()];
 			const result = await work();
@@ -22,19 +22,19 @@ it(
 		};
 		const id = 'codex-big';
 		await engine.open({ kind: 'page', files }, []);
-		const figures = await time('load', () => engine.load(id));
-		expect(figures).toMatchObject({ records: length, tools: 2, inputTokens: 10 * length });
+		const stats = await time('load', () => engine.load(id));
+		expect(stats).toMatchObject({ records: length, tools: 2, inputTokens: 10 * length });
 		if (prints) console.log(`memory: ${Math.round(process.memoryUsage().heapUsed / 1e6)} MB of heap`);
 
 		const query = { chain: id, type: null, order: 'newest', offset: 0, limit: 60 } as const;
 		const every = await time('find all', () => engine.find({ ...query, text: '' }));
 		expect(every.rows[0]).toMatchObject({
-			place: length - 1,
+			position: length - 1,
 			marks: { hash: null, link: null, signature: null }
 		});
 		expect(every.rows).toHaveLength(60);
 		const one = await time('find text', () => engine.find({ ...query, text: `Step-${length - 1}` }));
-		expect(one.rows.map(({ place }) => place)).toEqual([length - 1]);
+		expect(one.rows.map(({ position }) => position)).toEqual([length - 1]);
 		const hash = every.rows[3]?.hash ?? '';
 		expect((await engine.find({ ...query, text: hash })).rows).toHaveLength(1);
 		const chats = await time('find in all chains', () =>
@@ -53,12 +53,14 @@ it(
 		expect(verdict).toMatchObject({ isIntact: true, checked: length, signaturesChecked: length });
 		expect(steps).toEqual([...steps].sort((a, b) => ORDER.indexOf(a) - ORDER.indexOf(b)));
 
-		const place = await engine.tamper(id);
-		expect(place).toBe(Math.floor(length / 2));
+		const position = await engine.tamper(id);
+		expect(position).toBe(Math.floor(length / 2));
 		const broken = await time('verify again, tampered', () => engine.verify(id));
-		expect(broken).toMatchObject({ isIntact: false, brokenAt: place, checked: place });
-		expect(broken.faults).toEqual([{ code: 'hash', message: `content hash mismatch at ${place}`, place }]);
-		const detail = await engine.detail(id, place);
+		expect(broken).toMatchObject({ isIntact: false, brokenAt: position, checked: position });
+		expect(broken.faults).toEqual([
+			{ code: 'hash', message: `content hash mismatch at ${position}`, position }
+		]);
+		const detail = await engine.detail(id, position);
 		expect(detail.marks).toEqual({ hash: false, link: true, signature: true, signer: 'bundled' });
 		expect(detail.computedHash).not.toBe(detail.hash);
 		await engine.restore(id);
@@ -67,7 +69,7 @@ it(
 	}
 );
 
-it('nothing goes on after it was closed', { timeout: 60_000 }, async () => {
+it('work stops after the engine is closed', { timeout: 60_000 }, async () => {
 	const engine = createEngine(1);
 	await engine.open({ kind: 'page', files: generatedBundle(300) }, []);
 	await engine.load('codex-big');

@@ -1,7 +1,7 @@
-import type { Engine } from './contract';
-import { remoteEngine } from './remote';
+import type { Engine } from './types';
+import { createWorkerEngine } from './workerEngine';
 
-/** The engine in a worker. The build for a page that is opened from disk takes `start-beside.ts` instead. */
+/** The engine in a worker. The build for a page that is opened from disk takes `startInPage.ts` instead. */
 export function startEngine(): Engine {
-	return remoteEngine(new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }));
+	return createWorkerEngine(new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' }));
 }

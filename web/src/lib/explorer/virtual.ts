@@ -2,7 +2,7 @@
  * Which rows of a long list are in the document. A browser cannot scroll over more than some millions of pixels, so a
  * list that is longer is drawn at a smaller scale: the bar moves faster than the rows do.
  */
-export interface Frame {
+export interface ListFrame {
 	count: number;
 	rowHeight: number;
 	/** How high the box is, and how far it is scrolled. */
@@ -10,7 +10,7 @@ export interface Frame {
 	scrollTop: number;
 }
 
-export interface Shown {
+export interface VisibleRange {
 	first: number;
 	/** One after the last. */
 	end: number;
@@ -20,36 +20,36 @@ export interface Shown {
 	canvas: number;
 }
 
-export const HIGHEST = 8_000_000;
-const MORE = 6;
-const MOST = 120;
+export const MAX_CANVAS_HEIGHT = 8_000_000;
+const OVERSCAN = 6;
+const MAX_ROWS = 120;
 
-export function shown(frame: Frame): Shown {
+export function computeVisibleRange(frame: ListFrame): VisibleRange {
 	const { count, rowHeight, height } = frame;
-	const offset = offsetOf(frame);
-	const first = clamp(Math.floor(offset / rowHeight) - MORE, 0, Math.max(0, count - 1));
-	const rows = Math.min(MOST, Math.ceil(height / rowHeight) + 2 * MORE);
+	const offset = getOffset(frame);
+	const first = clamp(Math.floor(offset / rowHeight) - OVERSCAN, 0, Math.max(0, count - 1));
+	const rows = Math.min(MAX_ROWS, Math.ceil(height / rowHeight) + 2 * OVERSCAN);
 	const end = Math.min(count, first + rows);
 	return {
 		first,
 		end,
-		top: scrolled(frame) - offset + first * rowHeight,
-		canvas: canvasOf(count, rowHeight)
+		top: clampScroll(frame) - offset + first * rowHeight,
+		canvas: getCanvasHeight(count, rowHeight)
 	};
 }
 
 /** Where to scroll so that a row is seen whole; the place where the box is if it is seen already. */
-export function reveal(index: number, frame: Frame): number {
+export function computeRevealScroll(index: number, frame: ListFrame): number {
 	const { rowHeight, height } = frame;
-	const offset = offsetOf(frame);
+	const offset = getOffset(frame);
 	const above = index * rowHeight;
-	if (above < offset) return toScroll(above, frame);
+	if (above < offset) return toScrollTop(above, frame);
 	const below = above + rowHeight - height;
-	return below > offset ? toScroll(below, frame) : scrolled(frame);
+	return below > offset ? toScrollTop(below, frame) : clampScroll(frame);
 }
 
 /** Where the keys lead from a row. Null: not a key of a list. */
-export function moved(key: string, from: number, count: number, page: number): number | null {
+export function getTargetIndex(key: string, from: number, count: number, page: number): number | null {
 	const last = count - 1;
 	if (last < 0) return null;
 	const to = { ArrowDown: from + 1, ArrowUp: from - 1, PageDown: from + page, PageUp: from - page }[key];
@@ -58,25 +58,25 @@ export function moved(key: string, from: number, count: number, page: number): n
 	return to === undefined ? null : clamp(from < 0 ? 0 : to, 0, last);
 }
 
-function canvasOf(count: number, rowHeight: number): number {
-	return Math.min(HIGHEST, count * rowHeight);
+function getCanvasHeight(count: number, rowHeight: number): number {
+	return Math.min(MAX_CANVAS_HEIGHT, count * rowHeight);
 }
 
-function scrolled({ count, rowHeight, height, scrollTop }: Frame): number {
-	return clamp(scrollTop, 0, Math.max(0, canvasOf(count, rowHeight) - height));
+function clampScroll({ count, rowHeight, height, scrollTop }: ListFrame): number {
+	return clamp(scrollTop, 0, Math.max(0, getCanvasHeight(count, rowHeight) - height));
 }
 
 /** How many pixels of all rows lie above the box. */
-function offsetOf(frame: Frame): number {
-	return scrolled(frame) * scaleOf(frame);
+function getOffset(frame: ListFrame): number {
+	return clampScroll(frame) * getScale(frame);
 }
 
-function toScroll(offset: number, frame: Frame): number {
-	return offset / scaleOf(frame);
+function toScrollTop(offset: number, frame: ListFrame): number {
+	return offset / getScale(frame);
 }
 
-function scaleOf({ count, rowHeight, height }: Frame): number {
-	const canvas = canvasOf(count, rowHeight);
+function getScale({ count, rowHeight, height }: ListFrame): number {
+	const canvas = getCanvasHeight(count, rowHeight);
 	return canvas <= height ? 1 : (count * rowHeight - height) / (canvas - height);
 }
 

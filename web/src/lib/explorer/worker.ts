@@ -1,22 +1,27 @@
-import type { Answer, Call } from './calls';
-import type { Progress } from './contract';
-import { createEngine, SLICE } from './engine';
-import { Stopped } from './stopped';
+import type { WorkerResponse, WorkerRequest } from './workerMessages';
+import type { Progress } from './types';
+import { createEngine, SLICE_MS } from './engine';
+import { EngineError } from './engineError';
 
-const engine = createEngine(SLICE.worker);
+const engine = createEngine(SLICE_MS.worker);
 
-addEventListener('message', ({ data }: MessageEvent<Call>) => {
+addEventListener('message', ({ data }: MessageEvent<WorkerRequest>) => {
 	if ('close' in data) engine.close();
-	else void answer(data);
+	else void handleRequest(data);
 });
 
-async function answer({ id, method, args, wantsProgress }: Exclude<Call, { close: true }>): Promise<void> {
-	const say = (answer: Answer) => postMessage(answer);
-	const tell = (progress: Progress) => say({ id, progress });
+async function handleRequest({
+	id,
+	method,
+	args,
+	wantsProgress
+}: Exclude<WorkerRequest, { close: true }>): Promise<void> {
+	const post = (response: WorkerResponse) => postMessage(response);
+	const onProgress = (progress: Progress) => post({ id, progress });
 	const call = engine[method].bind(engine) as (...args: unknown[]) => Promise<unknown>;
 	try {
-		say({ id, result: await call(...args, ...(wantsProgress ? [tell] : [])) });
+		post({ id, result: await call(...args, ...(wantsProgress ? [onProgress] : [])) });
 	} catch (thrown) {
-		say({ id, problem: Stopped.plain(thrown) });
+		post({ id, problem: EngineError.toPlain(thrown) });
 	}
 }

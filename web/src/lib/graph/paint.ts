@@ -1,4 +1,4 @@
-import { fitting } from '$lib/ui/fitting';
+import { truncateToWidth } from '$lib/ui/truncateToWidth';
 
 /** A thing as it is painted, in pixels. */
 export interface Dot {
@@ -116,7 +116,7 @@ const cut = new Map<string, string>();
 
 function shortened(label: string, room: number, weight: string, width: (text: string) => number): string {
 	const key = `${room} ${weight} ${label}`;
-	const known = cut.get(key) ?? fitting(label, room, width);
+	const known = cut.get(key) ?? truncateToWidth(label, room, width);
 	if (cut.size > 2000) cut.clear();
 	cut.set(key, known);
 	return known;

@@ -1,5 +1,5 @@
 import { inertLine } from '$lib/ui/inert';
-import { plural } from '$lib/ui/format';
+import { formatPlural } from '$lib/ui/format';
 import type { Drawing, Relation, Step, Thing } from './shapes';
 
 /** How things hang together, in words: from the first to the second, and back. */
@@ -145,5 +145,5 @@ export function groupsOf(id: string, edges: Relation[]): Group[] {
 
 /** How much is shown. */
 export function shownWords({ nodes, edges }: Pick<Drawing, 'nodes' | 'edges'>): string {
-	return `${plural(nodes.length, 'thing')} and ${plural(edges.length, 'relation')} are shown`;
+	return `${formatPlural(nodes.length, 'thing')} and ${formatPlural(edges.length, 'relation')} are shown`;
 }

@@ -1,12 +1,12 @@
 /** How an agent joins this hub: each step a sentence and a command. */
-export interface Step {
+export interface ConnectStep {
 	title: string;
 	why: string;
 	command: string;
 }
 
-/** Clients refuse plain http to another machine, unless they are told that the network is trusted. */
-export function hubVariables(origin: string): string {
+/** Clients refuse plain http to another machine, unless a variable says that the network is trusted. */
+export function formatHubVariables(origin: string): string {
 	const { protocol, hostname } = new URL(origin);
 	const isHere = hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
 	const lines = [`export A2A_HUB_URL=${origin}`];
@@ -14,12 +14,12 @@ export function hubVariables(origin: string): string {
 	return lines.join('\n');
 }
 
-export function connectSteps(origin: string): Step[] {
+export function listConnectSteps(origin: string): ConnectStep[] {
 	return [
 		{
 			title: 'Name this hub',
 			why: 'In the shell that your agent starts from, or as url under [hub] in capsid.toml.',
-			command: hubVariables(origin)
+			command: formatHubVariables(origin)
 		},
 		{
 			title: 'Say hello',
@@ -33,7 +33,7 @@ export function connectSteps(origin: string): Step[] {
 		},
 		{
 			title: 'Share what was proven',
-			why: 'Sends the capsule that may be shared with its gene, redacted; --dry-run shows exactly what would leave.',
+			why: 'Sends the capsule that may be shared with its gene, redacted; --dry-run shows exactly what would be sent.',
 			command: 'capsid node publish'
 		}
 	];

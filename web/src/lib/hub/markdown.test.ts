@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { readInlines, readMarkdown } from './markdown';
+import { parseInlines, parseMarkdown } from './markdown';
 
 const words = (text: string) => [{ kind: 'text', text }];
 
-test('blocks are told apart', () => {
-	const blocks = readMarkdown(
+test('blocks are parsed by kind', () => {
+	const blocks = parseMarkdown(
 		'# A\nOne\ntwo.\n\n- a\n  more\n- b\n\n1. x\n2. y\n\n```\n# not a heading\n<b>\n```\n## A\n| h | i |\n|---|---|\n| 1 | `2` |'
 	);
 	expect(blocks).toEqual([
@@ -19,11 +19,11 @@ test('blocks are told apart', () => {
 });
 
 test('a list may follow its sentence at once', () => {
-	expect(readMarkdown('Keep two things:\n- a').map(({ kind }) => kind)).toEqual(['paragraph', 'list']);
+	expect(parseMarkdown('Keep two things:\n- a').map(({ kind }) => kind)).toEqual(['paragraph', 'list']);
 });
 
 test('markup stays text', () => {
-	expect(readInlines('<img src=x> **b** `<i>` [a](javascript:x)')).toEqual([
+	expect(parseInlines('<img src=x> **b** `<i>` [a](javascript:x)')).toEqual([
 		{ kind: 'text', text: '<img src=x> ' },
 		{ kind: 'strong', text: 'b' },
 		{ kind: 'text', text: ' ' },
@@ -33,5 +33,5 @@ test('markup stays text', () => {
 });
 
 test('a fence without an end is code to the end', () => {
-	expect(readMarkdown('```\na')).toEqual([{ kind: 'code', text: 'a' }]);
+	expect(parseMarkdown('```\na')).toEqual([{ kind: 'code', text: 'a' }]);
 });

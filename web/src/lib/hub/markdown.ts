@@ -4,7 +4,7 @@
  */
 export type Inline = { kind: 'text' | 'code' | 'strong'; text: string };
 
-export type Block =
+export type MarkdownBlock =
 	| { kind: 'heading'; level: number; text: string; id: string }
 	| { kind: 'paragraph'; inlines: Inline[] }
 	| { kind: 'code'; text: string }
@@ -16,9 +16,9 @@ const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
 const ITEM = /^\s*(?:[-*+]|(\d+)[.)])\s+(.*)$/;
 const RULE = /^\s*\|?\s*:?-{2,}/;
 
-export function readMarkdown(markdown: string): Block[] {
+export function parseMarkdown(markdown: string): MarkdownBlock[] {
 	const lines = markdown.replaceAll('\r\n', '\n').split('\n');
-	const blocks: Block[] = [];
+	const blocks: MarkdownBlock[] = [];
 	const ids = new Map<string, number>();
 	let at = 0;
 	// A list may follow a sentence at once; within a list, items stay together.
@@ -29,46 +29,46 @@ export function readMarkdown(markdown: string): Block[] {
 		const heading = HEADING.exec(line);
 		if (line.trim() === '') at += 1;
 		else if (FENCE.test(line)) {
-			const close = lines.findIndex((other, place) => place > at && FENCE.test(other));
+			const close = lines.findIndex((other, index) => index > at && FENCE.test(other));
 			const end = close < 0 ? lines.length : close;
 			blocks.push({ kind: 'code', text: lines.slice(at + 1, end).join('\n') });
 			at = end + 1;
 		} else if (heading) {
 			const text = heading[2]!.replaceAll('`', '');
-			blocks.push({ kind: 'heading', level: heading[1]!.length, text, id: anchor(text, ids) });
+			blocks.push({ kind: 'heading', level: heading[1]!.length, text, id: createAnchor(text, ids) });
 			at += 1;
 		} else {
 			let end = at + 1;
 			while (end < lines.length && isPlain(lines[end]!) && !begins(lines[end]!, line)) end += 1;
-			blocks.push(group(lines.slice(at, end)));
+			blocks.push(parseGroup(lines.slice(at, end)));
 			at = end;
 		}
 	}
 	return blocks;
 }
 
-function group(lines: string[]): Block {
+function parseGroup(lines: string[]): MarkdownBlock {
 	if (lines[0]!.trim().startsWith('|') && RULE.test(lines[1] ?? '')) {
-		return { kind: 'table', head: cells(lines[0]!), rows: lines.slice(2).map(cells) };
+		return { kind: 'table', head: parseCells(lines[0]!), rows: lines.slice(2).map(parseCells) };
 	}
 	const first = ITEM.exec(lines[0]!);
-	if (!first) return { kind: 'paragraph', inlines: readInlines(lines.map((line) => line.trim()).join(' ')) };
+	if (!first) return { kind: 'paragraph', inlines: parseInlines(lines.map((line) => line.trim()).join(' ')) };
 	const items: string[] = [];
 	for (const line of lines) {
 		const item = ITEM.exec(line);
 		if (item) items.push(item[2]!);
 		else items.push(`${items.pop() ?? ''} ${line.trim()}`);
 	}
-	return { kind: 'list', isOrdered: first[1] !== undefined, items: items.map(readInlines) };
+	return { kind: 'list', isOrdered: first[1] !== undefined, items: items.map(parseInlines) };
 }
 
-function cells(line: string): Inline[][] {
+function parseCells(line: string): Inline[][] {
 	const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '');
-	return inner.split(/(?<!\\)\|/).map((cell) => readInlines(cell.trim().replaceAll('\\|', '|')));
+	return inner.split(/(?<!\\)\|/).map((cell) => parseInlines(cell.trim().replaceAll('\\|', '|')));
 }
 
 /** Code and strong words. A link keeps its text and its address, both as text. */
-export function readInlines(text: string): Inline[] {
+export function parseInlines(text: string): Inline[] {
 	const plain = text.replaceAll(/\[([^\]]+)\]\(([^)\s]+)\)/g, '$1 ($2)');
 	const parts = plain.split(/(`[^`]+`|\*\*[^*]+\*\*)/).filter(Boolean);
 	return parts.map((part) => {
@@ -79,7 +79,7 @@ export function readInlines(text: string): Inline[] {
 	});
 }
 
-function anchor(text: string, ids: Map<string, number>): string {
+function createAnchor(text: string, ids: Map<string, number>): string {
 	const plain =
 		text
 			.toLowerCase()

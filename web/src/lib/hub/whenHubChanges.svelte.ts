@@ -1,10 +1,10 @@
 import { live } from '$lib/api/live.svelte';
 
 /** Several changes in a row are looked at once. */
-const PAUSE = 800;
+const RELOAD_DELAY = 800;
 
 /** What an asset's or a node's own numbers may follow. Views do not count: looking again would be one. */
-function state(): string | undefined {
+function getHubState(): string | undefined {
 	const { changes, stats } = live;
 	return stats && `${changes} ${stats.total_calls} ${stats.total_reuses}`;
 }
@@ -13,14 +13,14 @@ function state(): string | undefined {
 export function whenHubChanges(load: () => unknown): void {
 	let seen: string | undefined;
 	$effect(() => {
-		const now = state();
-		// What is told first is already shown.
+		const now = getHubState();
+		// The page already shows the first state.
 		seen ??= now;
 		if (now === seen) return;
 		const timer = setTimeout(() => {
 			seen = now;
 			load();
-		}, PAUSE);
+		}, RELOAD_DELAY);
 		return () => clearTimeout(timer);
 	});
 }

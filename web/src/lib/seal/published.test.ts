@@ -7,10 +7,10 @@ import { publicKey } from './keys';
 import { holds, readSignature } from './signature';
 import { skim } from './skim';
 import { fromSealed } from './stored';
-import { NOT_HERE, sharedText } from '../../../tests/helpers/shared';
+import { VECTORS_MISSING, readSharedVectors } from '../../../tests/helpers/sharedVectors';
 
 const file = (name: string): Json | null => {
-	const text = sharedText(`sealed/${name}.json`);
+	const text = readSharedVectors(`sealed/${name}.json`);
 	return text === null ? null : parse(text);
 };
 const list = (value: Json | undefined): Json[] => (Array.isArray(value) ? value : []);
@@ -22,7 +22,7 @@ const signatures = file('signatures');
 
 describe('the published vectors', () => {
 	it('canonical edges', ({ skip }) => {
-		skip(!edges, NOT_HERE);
+		skip(!edges, VECTORS_MISSING);
 		for (const edge of list(edges ?? undefined)) {
 			const text = canonical(parse(say(edge, 'input_json')));
 			expect(text).toBe(say(edge, 'canonical'));
@@ -31,7 +31,7 @@ describe('the published vectors', () => {
 	});
 
 	it('floats', ({ skip }) => {
-		skip(!floats, NOT_HERE);
+		skip(!floats, VECTORS_MISSING);
 		expect(list(floats ?? undefined).length).toBeGreaterThan(500);
 		for (const pair of list(floats ?? undefined)) {
 			const bytes = unhex(say(pair, 'bits_hex'), 8) ?? new Uint8Array(8);
@@ -40,7 +40,7 @@ describe('the published vectors', () => {
 	});
 
 	it('signatures', { timeout: 60_000 }, ({ skip }) => {
-		skip(!signatures, NOT_HERE);
+		skip(!signatures, VECTORS_MISSING);
 		const key = publicKey(say(signatures, 'public_key'));
 		expect(key).not.toBeNull();
 		for (const vector of list(at(signatures ?? undefined, 'vectors'))) {
@@ -56,7 +56,7 @@ describe('the published vectors', () => {
 	for (const name of ['fixtures', 'legacy-fixtures-without-spec_version']) {
 		const golden = file(name);
 		it(name, ({ skip }) => {
-			skip(!golden, NOT_HERE);
+			skip(!golden, VECTORS_MISSING);
 			const fixtures = list(at(golden ?? undefined, 'fixtures'));
 			expect(fixtures.length).toBeGreaterThanOrEqual(15);
 			for (const fixture of fixtures) {
@@ -73,7 +73,7 @@ describe('the published vectors', () => {
 
 	const invalid = file('invalid-fixtures');
 	it('invalid records of which a hash is claimed', ({ skip }) => {
-		skip(!invalid, NOT_HERE);
+		skip(!invalid, VECTORS_MISSING);
 		for (const fixture of list(at(invalid ?? undefined, 'fixtures'))) {
 			const claimed = textAt(fixture, 'claimed_hash');
 			if (claimed) expect(sha3(canonical(at(fixture, 'capsule_dict') ?? null))).not.toBe(claimed);

@@ -17,7 +17,7 @@ const MOMENT = new Intl.DateTimeFormat('en', {
 });
 const DATE = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 
-export function ago(at: string | number, now: number): string {
+export function formatAgo(at: string | number, now: number): string {
 	const past = new Date(at).getTime() - now;
 	if (!Number.isFinite(past)) return 'at an unknown time';
 	const unit = UNITS.find(([, size]) => Math.abs(past) >= size);
@@ -25,43 +25,43 @@ export function ago(at: string | number, now: number): string {
 }
 
 /** A moment in a list, where the year goes without saying. */
-export function moment(at: string | number): string {
+export function formatMoment(at: string | number): string {
 	const when = new Date(at);
 	return Number.isFinite(when.getTime()) ? MOMENT.format(when) : 'unknown';
 }
 
-export function date(at: string | number): string {
-	const moment = new Date(at);
-	return Number.isFinite(moment.getTime()) ? DATE.format(moment) : 'unknown';
+export function formatDate(at: string | number): string {
+	const when = new Date(at);
+	return Number.isFinite(when.getTime()) ? DATE.format(when) : 'unknown';
 }
 
 /** 950, 1.2k, 3.4M. */
-export function short(count: number): string {
-	if (Math.abs(count) < 1000) return String(count);
-	const [divided, unit] = Math.abs(count) < 999_950 ? [count / 1e3, 'k'] : [count / 1e6, 'M'];
+export function formatShort(value: number): string {
+	if (Math.abs(value) < 1000) return String(value);
+	const [divided, unit] = Math.abs(value) < 999_950 ? [value / 1e3, 'k'] : [value / 1e6, 'M'];
 	return `${divided.toFixed(1).replace(/\.0$/, '')}${unit}`;
 }
 
-export function percent(share: number): string {
+export function formatPercent(share: number): string {
 	return `${Math.round(share * 100)}%`;
 }
 
 /** `sha256:0123abcd…` and other long ids, short enough for a line. */
-export function shortId(id: string): string {
+export function shortenId(id: string): string {
 	const hex = id.startsWith('sha256:') ? id.slice(7) : id;
 	return hex.length > 16 ? `${hex.slice(0, 12)}…` : hex;
 }
 
 /** 1,234 */
-export function count(number: number): string {
+export function formatCount(number: number): string {
 	return number.toLocaleString('en');
 }
 
-export function plural(number: number, one: string, many = `${one}s`): string {
-	return `${count(number)} ${number === 1 ? one : many}`;
+export function formatPlural(number: number, one: string, many = `${one}s`): string {
+	return `${formatCount(number)} ${number === 1 ? one : many}`;
 }
 
 /** The beginning of a text that strangers may have made endless. */
-export function clip(text: string, most = 2000): string {
+export function clipText(text: string, most = 2000): string {
 	return text.length > most ? `${text.slice(0, most)}…` : text;
 }

@@ -2,7 +2,7 @@
  * Text of strangers, made visible: control characters, those that turn the direction of reading, and those that nobody
  * sees become marks. Svelte escapes markup; this takes care of what is left. `{@html}` is used nowhere.
  */
-const ODD = new RegExp(
+const INVISIBLE = new RegExp(
 	[
 		'[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]', // control characters
 		'[\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]', // direction, joins, separators
@@ -18,12 +18,12 @@ const EMOJI = /\p{Extended_Pictographic}$/u;
 export function inert(text: string): string {
 	return text
 		.replace(/\r\n/g, '\n')
-		.replace(ODD, (odd, at: number, whole: string) =>
-			odd === '\ufe0f' && EMOJI.test(whole.slice(Math.max(0, at - 2), at)) ? odd : named(odd)
+		.replace(INVISIBLE, (odd, at: number, whole: string) =>
+			odd === '\ufe0f' && EMOJI.test(whole.slice(Math.max(0, at - 2), at)) ? odd : formatCodePoint(odd)
 		);
 }
 
-function named(odd: string): string {
+function formatCodePoint(odd: string): string {
 	return `⟨U+${odd.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }
 

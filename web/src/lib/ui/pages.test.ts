@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { kept, type Shown } from './pages';
+import { keepPages, type LoadedPage } from './pages';
 
-const page = (cursor: string | undefined, next: string | null): Shown<string> => ({
+const page = (cursor: string | undefined, next: string | null): LoadedPage<string> => ({
 	cursor,
 	next,
 	rows: [String(cursor)],
@@ -9,15 +9,15 @@ const page = (cursor: string | undefined, next: string | null): Shown<string> =>
 });
 const two = [page(undefined, 'b'), page('b', 'c')];
 
-test('more goes on after what is shown', () => {
-	expect(kept(two, 'c')).toEqual({ pages: two, isThere: false });
+test('the next page is appended', () => {
+	expect(keepPages(two, 'c')).toEqual({ pages: two, isLoaded: false });
 });
 
 test('going back drops the later pages', () => {
-	expect(kept(two, undefined)).toEqual({ pages: two.slice(0, 1), isThere: true });
+	expect(keepPages(two, undefined)).toEqual({ pages: two.slice(0, 1), isLoaded: true });
 });
 
-test('a cursor from elsewhere begins anew', () => {
-	expect(kept(two, 'z')).toEqual({ pages: [], isThere: false });
-	expect(kept([], undefined)).toEqual({ pages: [], isThere: false });
+test('an unknown cursor starts a new list', () => {
+	expect(keepPages(two, 'z')).toEqual({ pages: [], isLoaded: false });
+	expect(keepPages([], undefined)).toEqual({ pages: [], isLoaded: false });
 });

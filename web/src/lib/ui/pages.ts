@@ -1,7 +1,7 @@
-import type { Page } from './loaded.svelte';
+import type { Page } from './resource.svelte';
 
 /** One page of a list, and the cursor that led to it. */
-export interface Shown<T> extends Page<T> {
+export interface LoadedPage<T> extends Page<T> {
 	cursor: string | undefined;
 }
 
@@ -9,12 +9,12 @@ export interface Shown<T> extends Page<T> {
  * What stays of the pages on the screen when the address now asks for this cursor, and whether its page is among them.
  * "More" goes on after the last page, going back drops the later ones, and any other cursor begins anew.
  */
-export function kept<T>(
-	pages: Shown<T>[],
+export function keepPages<T>(
+	pages: LoadedPage<T>[],
 	cursor: string | undefined
-): { pages: Shown<T>[]; isThere: boolean } {
-	const place = pages.findIndex((page) => page.cursor === cursor);
-	if (place >= 0) return { pages: pages.slice(0, place + 1), isThere: true };
+): { pages: LoadedPage<T>[]; isLoaded: boolean } {
+	const index = pages.findIndex((page) => page.cursor === cursor);
+	if (index >= 0) return { pages: pages.slice(0, index + 1), isLoaded: true };
 	const follows = cursor !== undefined && pages.at(-1)?.next === cursor;
-	return { pages: follows ? pages : [], isThere: false };
+	return { pages: follows ? pages : [], isLoaded: false };
 }

@@ -14,7 +14,7 @@ interface Picture {
 }
 
 /** Draws, and takes the picture away when it is no longer wanted, be it drawn by then or not. For an effect to return. */
-export function whileShown(
+export function drawWhileMounted(
 	draw: (isGone: () => boolean) => Promise<Picture | undefined>,
 	failed: () => void
 ): () => void {

@@ -16,7 +16,7 @@ const subscribe = createSubscriber((update) => {
 });
 
 /** How often the colours changed. An effect that reads it paints again, by the reader's choice or the system's. */
-export function themeTurns(): number {
+export function countThemeChanges(): number {
 	subscribe();
 	return turns;
 }

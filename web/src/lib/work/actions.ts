@@ -1,24 +1,24 @@
-import type { Bounty } from './shapes';
+import type { Bounty } from './types';
 
 /** Who looks at a bounty. */
-export interface Viewer {
+export interface BountyViewer {
 	/** Offered it, or owns the node that did. */
 	isCreator: boolean;
 	isAdmin: boolean;
 }
 
-export type Action = 'accept' | 'reject' | 'cancel' | 'match';
+export type BountyAction = 'accept' | 'reject' | 'cancel' | 'match';
 
-export type Standing = Pick<Bounty, 'status' | 'is_decomposed' | 'matched_asset_status'>;
+export type BountyState = Pick<Bounty, 'status' | 'is_decomposed' | 'matched_asset_status'>;
 
 const UNUSABLE = ['rejected', 'revoked', 'quarantined'];
 
 /** What somebody may do with a bounty as it stands, in the order in which it is offered. */
-export function actionsOf(bounty: Standing, viewer: Viewer): Action[] {
+export function listActions(bounty: BountyState, viewer: BountyViewer): BountyAction[] {
 	const decides = viewer.isCreator || viewer.isAdmin;
 	const isMatched = bounty.status === 'matched';
 	const isHeld = isMatched || bounty.status === 'open' || bounty.status === 'claimed';
-	const offered: [Action, boolean][] = [
+	const offered: [BountyAction, boolean][] = [
 		['accept', decides && isMatched && !isUnusable(bounty)],
 		['reject', decides && isMatched],
 		['match', viewer.isAdmin && isHeld && !isMatched && !bounty.is_decomposed],
@@ -29,6 +29,6 @@ export function actionsOf(bounty: Standing, viewer: Viewer): Action[] {
 }
 
 /** Whether what was handed in was withdrawn, refused or held back since. Then it cannot be paid for. */
-export function isUnusable(bounty: Standing): boolean {
+export function isUnusable(bounty: BountyState): boolean {
 	return bounty.status === 'matched' && UNUSABLE.includes(bounty.matched_asset_status ?? '');
 }

@@ -1,8 +1,8 @@
-import { readAmount } from './credits';
-import { signalsOf } from './signals';
+import { parseAmount } from './credits';
+import { parseSignals } from './signals';
 
 /** What somebody typed to offer a bounty. */
-export interface Offer {
+export interface OfferDraft {
 	title: string;
 	body: string;
 	signals: string;
@@ -18,15 +18,15 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 /** What the hub would refuse, found before it is asked. */
-export function wrongIn(
-	offer: Offer,
+export function validateOffer(
+	offer: OfferDraft,
 	balance: number | undefined,
 	now: number
 ): Partial<Record<OfferField, string>> {
 	const wrong: Partial<Record<OfferField, string>> = {};
 	if ([...offer.title.trim()].length < 5) wrong.title = 'A title has at least 5 characters.';
-	if (signalsOf(offer.signals).length > 50) wrong.signals = 'There can be 50 signals at most.';
-	const read = readAmount(offer.amount);
+	if (parseSignals(offer.signals).length > 50) wrong.signals = 'There can be 50 signals at most.';
+	const read = parseAmount(offer.amount);
 	if ('wrong' in read) wrong.amount = read.wrong;
 	else if (balance !== undefined && read.amount > balance) wrong.amount = 'The account has less than that.';
 	const left = Date.parse(offer.ends) - now;
@@ -38,11 +38,11 @@ export function wrongIn(
 }
 
 /** A moment as the field for times wants it, in the time of this machine. */
-export function asLocal(at: number): string {
+export function toLocalInputValue(at: number): string {
 	const moment = new Date(at);
 	return new Date(at - moment.getTimezoneOffset() * MINUTE).toISOString().slice(0, 16);
 }
 
-export function inDays(days: number, now: number): string {
-	return asLocal(now + days * DAY);
+export function addDays(days: number, now: number): string {
+	return toLocalInputValue(now + days * DAY);
 }

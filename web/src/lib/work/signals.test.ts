@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { signalsOf } from './signals';
+import { parseSignals } from './signals';
 
-it('takes signals apart, each once', () => {
-	expect(signalsOf(' a, b,,a ,c')).toEqual(['a', 'b', 'c']);
-	expect(signalsOf('')).toEqual([]);
+it('splits signals at commas and removes duplicates', () => {
+	expect(parseSignals(' a, b,,a ,c')).toEqual(['a', 'b', 'c']);
+	expect(parseSignals('')).toEqual([]);
 });

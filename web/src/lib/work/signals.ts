@@ -1,4 +1,4 @@
 /** Signals come as one text with commas. */
-export function signalsOf(text: string): string[] {
+export function parseSignals(text: string): string[] {
 	return [...new Set(text.split(',').map((signal) => signal.trim()))].filter(Boolean);
 }

@@ -6,14 +6,14 @@ export const THEMES = ['light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
 /** The system's Chromium. Its sandbox does not start for root, who has none in containers. */
-export function launch(): Promise<Browser> {
+export function launchBrowser(): Promise<Browser> {
 	return chromium.launch({
 		executablePath: findChromium(),
 		args: process.getuid?.() === 0 ? ['--no-sandbox'] : []
 	});
 }
 
-export interface Look {
+export interface VisitorOptions {
 	width?: number;
 	theme?: Theme;
 	/** Off for the page that says that it needs scripts. */
@@ -23,7 +23,7 @@ export interface Look {
 /** Everybody who arrived and did not leave yet. */
 export const present = new Set<Visitor>();
 
-/** Somebody with a browser. Whatever a page does that it should not do is kept, and told when they leave. */
+/** A visitor with a browser. Faults of the pages are collected and thrown when the visitor leaves. */
 export class Visitor {
 	readonly faults: string[] = [];
 	private expected: RegExp[] = [];
@@ -34,12 +34,12 @@ export class Visitor {
 		private readonly origin: string
 	) {}
 
-	static async arrive(browser: Browser, origin: string, look: Look = {}): Promise<Visitor> {
+	static async arrive(browser: Browser, origin: string, options: VisitorOptions = {}): Promise<Visitor> {
 		const context = await browser.newContext({
-			viewport: { width: look.width ?? 1440, height: 900 },
-			colorScheme: look.theme ?? 'light',
+			viewport: { width: options.width ?? 1440, height: 900 },
+			colorScheme: options.theme ?? 'light',
 			reducedMotion: 'reduce',
-			javaScriptEnabled: look.scripts ?? true
+			javaScriptEnabled: options.scripts ?? true
 		});
 		context.setDefaultTimeout(20_000);
 		const page = await context.newPage();
@@ -66,7 +66,7 @@ export class Visitor {
 	}
 
 	/** Where they are, what they see and what went wrong, for whoever looks for a mistake. */
-	async told(): Promise<string> {
+	async describe(): Promise<string> {
 		const text = await this.page.locator('body').innerText({ timeout: 2000 }).catch(String);
 		return [this.page.url(), ...this.faults, text.slice(0, 1500)].join('\n');
 	}
@@ -106,7 +106,7 @@ export class Visitor {
 }
 
 /** Begins a session the way the page does, without typing. */
-export async function loggedIn(visitor: Visitor, email: string, password: string): Promise<void> {
+export async function logIn(visitor: Visitor, email: string, password: string): Promise<void> {
 	const { page } = visitor;
 	await visitor.go('/login');
 	await page.getByLabel(/e-?mail/i).fill(email);

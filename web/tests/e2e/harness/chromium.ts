@@ -19,7 +19,7 @@ export function findChromium(): string {
 	if (named?.includes('/')) return named;
 	const folders = (process.env['PATH'] ?? '').split(delimiter);
 	const paths = (named ? [named] : NAMES).flatMap((name) => folders.map((folder) => join(folder, name)));
-	const found = paths.find(isProgram);
-	if (!found) throw new Error('There is no Chromium. Run `scripts/setup test`, or name one with CHROMIUM.');
-	return found;
+	const path = paths.find(isProgram);
+	if (!path) throw new Error('There is no Chromium. Run `scripts/setup test`, or name one with CHROMIUM.');
+	return path;
 }

@@ -1,16 +1,16 @@
-import type { Hub, Node, Published } from './hub';
+import type { TestHub, TestNode, PublishedBundle } from './hub';
 
 /** What the stories find on a hub that was filled by calls alone. */
-export interface Filled {
-	shop: Node;
-	invoices: Node;
-	crawler: Node;
+export interface FilledHub {
+	shop: TestNode;
+	invoices: TestNode;
+	crawler: TestNode;
 	/** Promoted, fetched, reported, voted for. */
-	retry: Published;
+	retry: PublishedBundle;
 	/** A candidate whose validation proves nothing. */
-	hollow: Published;
+	hollow: PublishedBundle;
 	/** A candidate with a real validation. */
-	index: Published;
+	index: PublishedBundle;
 	/** Somebody's account with credits, and its session. */
 	ann: { email: string; token: string };
 	admin: { email: string; token: string };
@@ -20,7 +20,7 @@ export interface Filled {
 	swarm: string;
 }
 
-export async function fill(hub: Hub): Promise<Filled> {
+export async function fillHub(hub: TestHub): Promise<FilledHub> {
 	const [shop, invoices, crawler] = [
 		await hub.node('shop'),
 		await hub.node('invoices'),
@@ -49,15 +49,15 @@ export async function fill(hub: Hub): Promise<Filled> {
 		summary: 'Replace a removed call by its successor.',
 		validation: 'node --version'
 	});
-	for (const asset of [retry.capsule, reset.capsule]) await promote(hub, asset, admin.token);
+	for (const asset of [retry.capsule, reset.capsule]) await promoteAsset(hub, asset, admin.token);
 	await invoices.fetch(retry.capsule);
 	await crawler.fetch(retry.capsule);
 	await invoices.report(retry.capsule, true);
 	await crawler.report(retry.capsule, false);
 	await hub.call('POST', `/a2a/assets/${encodeURIComponent(retry.capsule)}/vote`, { vote: 'up' }, ann.token);
 
-	const offered = await offer(hub, ann.token, 'Make the mailer survive a full disk', 20, 'ENOSPC');
-	const shared = await offer(hub, ann.token, 'Invoices in two currencies, with tests', 60, 'currency');
+	const offered = await offerBounty(hub, ann.token, 'Make the mailer survive a full disk', 20, 'ENOSPC');
+	const shared = await offerBounty(hub, ann.token, 'Invoices in two currencies, with tests', 60, 'currency');
 	await invoices.task('claim', shared.task);
 	await invoices.task('propose-decomposition', shared.task, {
 		subtasks: [
@@ -69,13 +69,13 @@ export async function fill(hub: Hub): Promise<Filled> {
 	return { shop, invoices, crawler, retry, hollow, index, ann, admin, bounty, task, swarm: shared.task };
 }
 
-export async function promote(hub: Hub, asset: string, token: string): Promise<void> {
+export async function promoteAsset(hub: TestHub, asset: string, token: string): Promise<void> {
 	const path = `/admin/assets/${encodeURIComponent(asset)}/promote`;
 	await hub.call('POST', path, { reason: 'It is small and its test is real.' }, token);
 }
 
-export async function offer(
-	hub: Hub,
+export async function offerBounty(
+	hub: TestHub,
 	token: string,
 	title: string,
 	amount: number,

@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { assetId } from '$lib/assets/assetId';
-import { Scratch, type Running } from './program';
+import { computeAssetId } from '$lib/assets/assetId';
+import { ScratchFolder, type RunningProgram } from './program';
 
-export type Answer = any;
+export type JsonAnswer = any;
 type Members = Record<string, unknown>;
 
 export const PASSWORD = 'correct horse battery staple';
 
 /** A hub of its own, started from the built program, and how people and nodes call it. */
-export class Hub {
+export class TestHub {
 	private constructor(
-		readonly scratch: Scratch,
-		private readonly running: Running
+		readonly scratch: ScratchFolder,
+		private readonly running: RunningProgram
 	) {}
 
 	/** With the operator's settings, where the usual ones will not do. */
-	static async start(settings = ''): Promise<Hub> {
-		const scratch = await Scratch.make();
+	static async start(settings = ''): Promise<TestHub> {
+		const scratch = await ScratchFolder.make();
 		await writeFile(scratch.at('hub.toml'), settings);
 		const words = ['hub', 'serve', '--listen', '127.0.0.1:0', '--data', scratch.at('hub')];
-		return new Hub(scratch, await scratch.start([...words, '--config', scratch.at('hub.toml')]));
+		return new TestHub(scratch, await scratch.start([...words, '--config', scratch.at('hub.toml')]));
 	}
 
 	get url(): string {
@@ -33,15 +33,15 @@ export class Hub {
 	}
 
 	/** A call that must work. */
-	async call(method: string, path: string, body?: unknown, bearer?: string): Promise<Answer> {
+	async call(method: string, path: string, body?: unknown, bearer?: string): Promise<JsonAnswer> {
 		const headers: Record<string, string> = { accept: 'application/json' };
 		if (body !== undefined) headers['content-type'] = 'application/json';
 		if (bearer) headers['authorization'] = `Bearer ${bearer}`;
 		const text = body === undefined ? null : JSON.stringify(body);
 		const answer = await fetch(this.url + path, { method, headers, body: text });
-		const said = await answer.text();
-		if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${said}`);
-		return JSON.parse(said);
+		const content = await answer.text();
+		if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${content}`);
+		return JSON.parse(content);
 	}
 
 	/** The operator makes an account that may decide about everything. */
@@ -63,30 +63,30 @@ export class Hub {
 		return (await this.call('POST', '/auth/login', { email, password: PASSWORD })).token;
 	}
 
-	async node(name: string): Promise<Node> {
-		const node = new Node(this, `node_${randomBytes(8).toString('hex')}`);
+	async node(name: string): Promise<TestNode> {
+		const node = new TestNode(this, `node_${randomBytes(8).toString('hex')}`);
 		await node.hello(name);
 		return node;
 	}
 }
 
 /** A node, as an agent's client would be one. */
-export class Node {
+export class TestNode {
 	private secret = '';
 
 	constructor(
-		private readonly hub: Hub,
+		private readonly hub: TestHub,
 		readonly id: string
 	) {}
 
 	/** Gives the hub's whole answer, with the address at which somebody can claim the node. */
-	async hello(name: string): Promise<Answer> {
-		const said = await this.message('hello', { capabilities: {}, name, model: 'demo-model-1' });
-		this.secret = said.node_secret ?? this.secret;
-		return said;
+	async hello(name: string): Promise<JsonAnswer> {
+		const content = await this.message('hello', { capabilities: {}, name, model: 'demo-model-1' });
+		this.secret = content.node_secret ?? this.secret;
+		return content;
 	}
 
-	async message(kind: string, payload: Members): Promise<Answer> {
+	async message(kind: string, payload: Members): Promise<JsonAnswer> {
 		const message = {
 			protocol: 'gep-a2a',
 			protocol_version: '1.0.0',
@@ -100,8 +100,8 @@ export class Node {
 	}
 
 	/** Publishes a gene, its capsule and the event of both; gives their ids. */
-	async publish(solution: Solution): Promise<Published> {
-		const [gene, capsule, event] = bundle(solution);
+	async publish(solution: TestSolution): Promise<PublishedBundle> {
+		const [gene, capsule, event] = buildBundle(solution);
 		const answer = await this.message('publish', { assets: [gene, capsule, event] });
 		if (answer.decision === 'reject') throw new Error(JSON.stringify(answer));
 		return { gene: gene.asset_id, capsule: capsule.asset_id, event: event.asset_id };
@@ -113,11 +113,11 @@ export class Node {
 		await this.message('report', { target_asset_id: asset, validation_report: report });
 	}
 
-	fetch(asset: string): Promise<Answer> {
+	fetch(asset: string): Promise<JsonAnswer> {
 		return this.message('fetch', { asset_ids: [asset] });
 	}
 
-	task(action: string, task: string, more: Members = {}): Promise<Answer> {
+	task(action: string, task: string, more: Members = {}): Promise<JsonAnswer> {
 		return this.hub.call(
 			'POST',
 			`/task/${action}`,
@@ -127,13 +127,13 @@ export class Node {
 	}
 }
 
-export interface Published {
+export interface PublishedBundle {
 	gene: string;
 	capsule: string;
 	event: string;
 }
 
-export interface Solution {
+export interface TestSolution {
 	signal: string;
 	summary: string;
 	category?: string;
@@ -141,19 +141,19 @@ export interface Solution {
 	content?: string;
 }
 
-type Stamped = Members & { asset_id: string };
+type StampedAsset = Members & { asset_id: string };
 
-function stamped(asset: Members): Stamped {
-	return { ...asset, asset_id: assetId(asset) };
+function stampAsset(asset: Members): StampedAsset {
+	return { ...asset, asset_id: computeAssetId(asset) };
 }
 
-function bundle(solution: Solution): [Stamped, Stamped, Stamped] {
+function buildBundle(solution: TestSolution): [StampedAsset, StampedAsset, StampedAsset] {
 	const { signal, summary } = solution;
 	const category = solution.category ?? 'repair';
 	const outcome = { status: 'success', score: 0.9 };
 	const blast_radius = { files: 1, lines: 4 };
 	const env_fingerprint = { platform: 'linux', arch: 'x64', node_version: 'v20.0.0' };
-	const gene = stamped({
+	const gene = stampAsset({
 		type: 'Gene',
 		schema_version: '1.5.0',
 		id: `gene_${signal.toLowerCase()}`,
@@ -165,7 +165,7 @@ function bundle(solution: Solution): [Stamped, Stamped, Stamped] {
 		constraints: { max_files: 5, forbidden_paths: ['.git'] },
 		validation: [solution.validation ?? 'node retry.test.js']
 	});
-	const capsule = stamped({
+	const capsule = stampAsset({
 		type: 'Capsule',
 		schema_version: '1.5.0',
 		id: `capsule_${signal.toLowerCase()}`,
@@ -179,9 +179,9 @@ function bundle(solution: Solution): [Stamped, Stamped, Stamped] {
 		env_fingerprint,
 		content:
 			solution.content ?? `${summary} The change wraps the call in one place and leaves callers as they are.`,
-		diff: diff(signal.toLowerCase().replace(/[^a-z]/g, ''))
+		diff: buildDiff(signal.toLowerCase().replace(/[^a-z]/g, ''))
 	});
-	const event = stamped({
+	const event = stampAsset({
 		type: 'EvolutionEvent',
 		schema_version: '1.5.0',
 		id: `evt_${signal.toLowerCase()}`,
@@ -196,7 +196,7 @@ function bundle(solution: Solution): [Stamped, Stamped, Stamped] {
 	return [gene, capsule, event];
 }
 
-function diff(name: string): string {
+function buildDiff(name: string): string {
 	return [
 		`diff --git a/src/${name}.js b/src/${name}.js`,
 		`--- a/src/${name}.js`,

@@ -8,11 +8,11 @@ import { createInterface } from 'node:readline';
 export const program = resolve(process.env['CAPSID_PROGRAM'] ?? '../target/debug/capsid');
 
 /** A folder of its own for one test file, with a home in which nothing of this machine's user is. */
-export class Scratch {
+export class ScratchFolder {
 	private constructor(readonly path: string) {}
 
-	static async make(): Promise<Scratch> {
-		return new Scratch(await mkdtemp(join(tmpdir(), 'capsid-e2e-')));
+	static async make(): Promise<ScratchFolder> {
+		return new ScratchFolder(await mkdtemp(join(tmpdir(), 'capsid-e2e-')));
 	}
 
 	at(...names: string[]): string {
@@ -33,33 +33,34 @@ export class Scratch {
 	/** Runs the program to its end and gives what it printed. A failure throws with all that was said. */
 	async run(words: string[], input = ''): Promise<string> {
 		const child = spawn(program, words, { cwd: this.path, env: this.environment });
-		const said = { out: '', talk: '' };
-		child.stdout.on('data', (bytes: Buffer) => (said.out += bytes));
-		child.stderr.on('data', (bytes: Buffer) => (said.talk += bytes));
+		const output = { out: '', messages: '' };
+		child.stdout.on('data', (bytes: Buffer) => (output.out += bytes));
+		child.stderr.on('data', (bytes: Buffer) => (output.messages += bytes));
 		child.stdin.on('error', () => undefined);
 		child.stdin.end(input);
-		const status = await ended(child);
-		if (status !== 0) throw new Error(`capsid ${words.join(' ')}: ${status}\n${said.out}\n${said.talk}`);
-		return said.out;
+		const status = await waitForExit(child);
+		if (status !== 0)
+			throw new Error(`capsid ${words.join(' ')}: ${status}\n${output.out}\n${output.messages}`);
+		return output.out;
 	}
 
 	/** Starts the program and waits for the address that it prints. */
-	async start(words: string[], more: Record<string, string> = {}): Promise<Running> {
+	async start(words: string[], more: Record<string, string> = {}): Promise<RunningProgram> {
 		const child = spawn(program, words, {
 			cwd: this.path,
 			env: { ...this.environment, ...more },
 			stdio: ['ignore', 'pipe', 'pipe']
 		});
-		return new Promise((found, failed) => {
-			let said = '';
-			const look = (line: string) => {
-				said += `${line}\n`;
+		return new Promise((onAddress, failed) => {
+			let output = '';
+			const readLine = (line: string) => {
+				output += `${line}\n`;
 				const address = /https?:\/\/[^\s"\u001b]+/.exec(line)?.[0];
-				if (address) found(new Running(child, address));
+				if (address) onAddress(new RunningProgram(child, address));
 			};
-			createInterface({ input: child.stdout }).on('line', look);
-			createInterface({ input: child.stderr }).on('line', look);
-			child.once('exit', (status) => failed(new Error(`capsid ${words.join(' ')}: ${status}\n${said}`)));
+			createInterface({ input: child.stdout }).on('line', readLine);
+			createInterface({ input: child.stderr }).on('line', readLine);
+			child.once('exit', (status) => failed(new Error(`capsid ${words.join(' ')}: ${status}\n${output}`)));
 			child.once('error', failed);
 		});
 	}
@@ -70,7 +71,7 @@ export class Scratch {
 }
 
 /** A program that serves, until it is stopped. */
-export class Running {
+export class RunningProgram {
 	constructor(
 		private readonly child: ChildProcess,
 		readonly address: string
@@ -82,13 +83,13 @@ export class Running {
 
 	async stop(): Promise<void> {
 		if (this.child.exitCode !== null) return;
-		const end = ended(this.child);
+		const end = waitForExit(this.child);
 		this.child.kill('SIGTERM');
 		await end;
 	}
 }
 
-function ended(child: ChildProcess): Promise<number | null> {
+function waitForExit(child: ChildProcess): Promise<number | null> {
 	return new Promise((done, failed) => {
 		child.once('error', failed);
 		child.once('exit', done);

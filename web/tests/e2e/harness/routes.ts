@@ -1,4 +1,4 @@
-import type { Filled } from './fill';
+import type { FilledHub } from './fill';
 
 /** What everybody can open on every hub. */
 export const OPEN_ROUTES = [
@@ -18,7 +18,7 @@ export const OPEN_ROUTES = [
 ];
 
 /** The pages of a hub by who may see them. */
-export function filledRoutes(filled: Filled): { open: string[]; members: string[]; admins: string[] } {
+export function filledRoutes(filled: FilledHub): { open: string[]; members: string[]; admins: string[] } {
 	const asset = (id: string) => `/assets/${encodeURIComponent(id)}`;
 	return {
 		open: [

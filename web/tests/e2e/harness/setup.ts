@@ -1,10 +1,10 @@
 import { afterEach } from 'vitest';
 import { present } from './browser';
 
-/** Whoever is still there when a story ends is told about where it broke off, and sent away. */
+/** Closes the visitors that a failed test left open, and prints what they saw. */
 afterEach(async ({ task }) => {
 	for (const visitor of [...present]) {
-		if (task.result?.state === 'fail') console.error(await visitor.told());
+		if (task.result?.state === 'fail') console.error(await visitor.describe());
 		visitor.faults.length = 0;
 		await visitor.leave();
 	}

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Scratch } from './program';
+import type { ScratchFolder } from './program';
 
 /** One short session of each of the four agents, in the shape that each writes. */
 export const SESSIONS = {
@@ -10,7 +10,7 @@ export const SESSIONS = {
 	cline: '1780308000000'
 } as const;
 
-export async function sealFourAgents(scratch: Scratch): Promise<void> {
+export async function sealFourAgents(scratch: ScratchFolder): Promise<void> {
 	const [claude, codex, cursor, cline] = [
 		scratch.at('claude.jsonl'),
 		scratch.at('codex.jsonl'),
@@ -19,7 +19,7 @@ export async function sealFourAgents(scratch: Scratch): Promise<void> {
 	];
 	await write(claude, lines(claudeCode(SESSIONS['claude-code'])));
 	await write(codex, lines(codexRollout(SESSIONS.codex)));
-	await write(cursor, lines(cursorTalk()));
+	await write(cursor, lines(cursorMessages()));
 	await write(`${cline}/ui_messages.json`, JSON.stringify(clineMessages()));
 	await write(`${cline}/api_conversation_history.json`, JSON.stringify(clineHistory()));
 	for (const [tool, path] of Object.entries({ 'claude-code': claude, codex, cursor, cline })) {
@@ -60,20 +60,20 @@ function claudeCode(session: string): unknown[] {
 		stop_reason: 'tool_use',
 		usage: { input_tokens: 120, output_tokens: 40, cache_read_input_tokens: 100 }
 	});
-	const said = (content: unknown) => ({ role: 'user', content });
+	const userMessage = (content: unknown) => ({ role: 'user', content });
 	const result = (id: string, content: string) => [
 		{ type: 'tool_result', tool_use_id: id, content, is_error: false }
 	];
 	const edit = { file_path: '/home/ada/shop/pear.py', old_string: 'a', new_string: 'b' };
 	const patch = [{ oldStart: 1, oldLines: 1, newStart: 1, newLines: 2, lines: ['-a', '+b', '+c'] }];
 	return [
-		line('user', said('Count the pears and test it')),
+		line('user', userMessage('Count the pears and test it')),
 		line('assistant', did([{ type: 'tool_use', id: 'run', name: 'Bash', input: { command: 'make test' } }])),
-		line('user', said(result('run', 'ok')), {
+		line('user', userMessage(result('run', 'ok')), {
 			toolUseResult: { stdout: 'ok\n', stderr: 'slow\n', interrupted: false }
 		}),
 		line('assistant', did([{ type: 'tool_use', id: 'edit', name: 'Edit', input: edit }])),
-		line('user', said(result('edit', 'edited')), {
+		line('user', userMessage(result('edit', 'edited')), {
 			toolUseResult: { filePath: edit.file_path, structuredPatch: patch }
 		}),
 		line('assistant', did([{ type: 'text', text: 'There are three pears.' }]))
@@ -118,7 +118,7 @@ function codexRollout(session: string): unknown[] {
 	];
 }
 
-function cursorTalk(): unknown[] {
+function cursorMessages(): unknown[] {
 	const text = (words: string) => ({ type: 'text', text: words });
 	return [
 		{ role: 'user', message: { content: [text('<user_query>Ripen the figs</user_query>')] } },

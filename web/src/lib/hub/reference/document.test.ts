@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { curlOf, found, readReference } from './document';
+import { formatCurl, searchCalls, parseReference } from './document';
 
-const reference = readReference({
+const reference = parseReference({
 	info: { title: 'Hub', version: '1' },
 	paths: {
 		'/a/{id}': {
@@ -34,16 +34,16 @@ test('a description becomes calls', () => {
 		['200', 'application/json'],
 		['404', '']
 	]);
-	expect(readReference(null).calls).toEqual([]);
+	expect(parseReference(null).calls).toEqual([]);
 });
 
 test('calls are found by all words, and grouped', () => {
-	expect(found(reference.calls, '').map(({ tag }) => tag)).toEqual(['acts', 'things']);
-	expect(found(reference.calls, 'get SHOWS').map(({ calls }) => calls[0]!.id)).toEqual(['get_a']);
-	expect(found(reference.calls, 'get nothing')).toEqual([]);
+	expect(searchCalls(reference.calls, '').map(({ tag }) => tag)).toEqual(['acts', 'things']);
+	expect(searchCalls(reference.calls, 'get SHOWS').map(({ calls }) => calls[0]!.id)).toEqual(['get_a']);
+	expect(searchCalls(reference.calls, 'get nothing')).toEqual([]);
 });
 
 test('a call is a command that a shell takes', () => {
-	expect(curlOf(reference.calls[0]!, 'http://hub')).toBe("curl 'http://hub/a/{id}'");
-	expect(curlOf(reference.calls[1]!, 'http://hub')).toContain(`"why": "it'\\''s"`);
+	expect(formatCurl(reference.calls[0]!, 'http://hub')).toBe("curl 'http://hub/a/{id}'");
+	expect(formatCurl(reference.calls[1]!, 'http://hub')).toContain(`"why": "it'\\''s"`);
 });

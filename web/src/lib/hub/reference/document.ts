@@ -1,104 +1,117 @@
 import { isObject } from '$lib/api/problem';
-import { sampleOf, type Schema, type Schemas } from './schema';
+import { createSample, type Schema, type Schemas } from './schema';
 
 /** The hub's description of itself, as a list of calls. */
-export interface Call {
+export interface ApiCall {
 	id: string;
 	method: string;
 	path: string;
 	tag: string;
 	summary: string;
 	description: string;
-	parameters: { name: string; place: string; isRequired: boolean; about: string; schema: Schema }[];
+	parameters: { name: string; location: string; isRequired: boolean; about: string; schema: Schema }[];
 	body: { schema: Schema; sample: unknown } | undefined;
 	answers: { status: string; about: string; type: string; schema: Schema }[];
 }
 
-export interface Reference {
+export interface ApiReference {
 	title: string;
 	version: string;
 	schemas: Schemas;
-	calls: Call[];
+	calls: ApiCall[];
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
-const object = (value: unknown): Schema => (isObject(value) ? value : {});
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const toObject = (value: unknown): Schema => (isObject(value) ? value : {});
+const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-export function readReference(document: unknown): Reference {
-	const { info, paths, components } = object(document);
-	const schemas = object(object(components)['schemas']);
-	const calls = Object.entries(object(paths)).flatMap(([path, item]) =>
+export function parseReference(document: unknown): ApiReference {
+	const { info, paths, components } = toObject(document);
+	const schemas = toObject(toObject(components)['schemas']);
+	const calls = Object.entries(toObject(paths)).flatMap(([path, item]) =>
 		METHODS.flatMap((method) => {
-			const operation = object(item)[method];
-			return isObject(operation) ? [callOf(method, path, operation, schemas)] : [];
+			const operation = toObject(item)[method];
+			return isObject(operation) ? [toApiCall(method, path, operation, schemas)] : [];
 		})
 	);
-	return { title: text(object(info)['title']), version: text(object(info)['version']), schemas, calls };
+	return {
+		title: toText(toObject(info)['title']),
+		version: toText(toObject(info)['version']),
+		schemas,
+		calls
+	};
 }
 
-function callOf(method: string, path: string, operation: Schema, schemas: Schemas): Call {
-	const parameters = Array.isArray(operation['parameters']) ? operation['parameters'].map(object) : [];
+function toApiCall(method: string, path: string, operation: Schema, schemas: Schemas): ApiCall {
+	const parameters = Array.isArray(operation['parameters']) ? operation['parameters'].map(toObject) : [];
 	return {
-		id: text(operation['operationId']) || `${method}${path}`,
+		id: toText(operation['operationId']) || `${method}${path}`,
 		method: method.toUpperCase(),
 		path,
-		tag: Array.isArray(operation['tags']) ? text(operation['tags'][0]) || 'other' : 'other',
-		summary: text(operation['summary']),
-		description: text(operation['description']),
+		tag: Array.isArray(operation['tags']) ? toText(operation['tags'][0]) || 'other' : 'other',
+		summary: toText(operation['summary']),
+		description: toText(operation['description']),
 		parameters: parameters.map((parameter) => ({
-			name: text(parameter['name']),
-			place: text(parameter['in']),
+			name: toText(parameter['name']),
+			location: toText(parameter['in']),
 			isRequired: parameter['required'] === true,
-			about: text(parameter['description']),
-			schema: object(parameter['schema'])
+			about: toText(parameter['description']),
+			schema: toObject(parameter['schema'])
 		})),
-		body: bodyOf(operation['requestBody'], schemas),
-		answers: Object.entries(object(operation['responses'])).flatMap(([status, answer]) =>
-			answersOf(status, answer)
+		body: toBody(operation['requestBody'], schemas),
+		answers: Object.entries(toObject(operation['responses'])).flatMap(([status, answer]) =>
+			toAnswers(status, answer)
 		)
 	};
 }
 
-function bodyOf(body: unknown, schemas: Schemas): Call['body'] {
-	const content = object(object(object(body)['content'])['application/json']);
+function toBody(body: unknown, schemas: Schemas): ApiCall['body'] {
+	const content = toObject(toObject(toObject(body)['content'])['application/json']);
 	if (!isObject(content['schema'])) return undefined;
-	return { schema: content['schema'], sample: content['example'] ?? sampleOf(content['schema'], schemas) };
+	return {
+		schema: content['schema'],
+		sample: content['example'] ?? createSample(content['schema'], schemas)
+	};
 }
 
-function answersOf(status: string, answer: unknown): Call['answers'] {
-	const about = text(object(answer)['description']);
-	const contents = Object.entries(object(object(answer)['content']));
+function toAnswers(status: string, answer: unknown): ApiCall['answers'] {
+	const about = toText(toObject(answer)['description']);
+	const contents = Object.entries(toObject(toObject(answer)['content']));
 	return contents.length
-		? contents.map(([type, content]) => ({ status, about, type, schema: object(object(content)['schema']) }))
+		? contents.map(([type, content]) => ({
+				status,
+				about,
+				type,
+				schema: toObject(toObject(content)['schema'])
+			}))
 		: [{ status, about, type: '', schema: {} }];
 }
 
 /** What most come for comes first. */
-const FIRST = ['discovery', 'messages', 'assets', 'nodes', 'tasks', 'bounties', 'accounts'];
-const rank = (tag: string) => (FIRST.includes(tag) ? FIRST.indexOf(tag) : FIRST.length);
+const FIRST_TAGS = ['discovery', 'messages', 'assets', 'nodes', 'tasks', 'bounties', 'accounts'];
+const rankTag = (tag: string) => (FIRST_TAGS.includes(tag) ? FIRST_TAGS.indexOf(tag) : FIRST_TAGS.length);
 
 /** The calls that hold all words, by their tags. */
-export function found(calls: Call[], words: string): { tag: string; calls: Call[] }[] {
+export function searchCalls(calls: ApiCall[], words: string): { tag: string; calls: ApiCall[] }[] {
 	const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-	const groups = new Map<string, Call[]>();
+	const groups = new Map<string, ApiCall[]>();
 	for (const call of calls) {
 		const names = call.parameters.map(({ name }) => name).join(' ');
-		const told =
+		const searchText =
 			`${call.method} ${call.path} ${call.tag} ${call.summary} ${call.description} ${names}`.toLowerCase();
-		if (wanted.every((word) => told.includes(word)))
+		if (wanted.every((word) => searchText.includes(word)))
 			groups.set(call.tag, [...(groups.get(call.tag) ?? []), call]);
 	}
 	return [...groups]
 		.map(([tag, calls]) => ({ tag, calls }))
-		.sort((a, b) => rank(a.tag) - rank(b.tag) || a.tag.localeCompare(b.tag));
+		.sort((a, b) => rankTag(a.tag) - rankTag(b.tag) || a.tag.localeCompare(b.tag));
 }
 
 /** The call as a command for a shell. */
-export function curlOf({ method, path, parameters, body }: Call, origin: string): string {
-	const query = parameters.filter(({ place, isRequired }) => place === 'query' && isRequired);
-	const asked = query.length ? `?${query.map(({ name }) => `${name}=…`).join('&')}` : '';
-	const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} '${origin}${path}${asked}'`];
+export function formatCurl({ method, path, parameters, body }: ApiCall, origin: string): string {
+	const query = parameters.filter(({ location, isRequired }) => location === 'query' && isRequired);
+	const queryString = query.length ? `?${query.map(({ name }) => `${name}=…`).join('&')}` : '';
+	const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} '${origin}${path}${queryString}'`];
 	if (body) {
 		const json = JSON.stringify(body.sample, null, 2).replaceAll("'", "'\\''");
 		lines.push("-H 'content-type: application/json'", `-d '${json}'`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sampleOf, schemaRows, typeOf } from './schema';
+import { createSample, listSchemaRows, describeType } from './schema';
 
 const all = {
 	Word: { type: 'string', enum: ['a', 'b'] },
@@ -27,7 +27,7 @@ const whole = { $ref: '#/components/schemas/Whole' };
 
 test('a schema becomes rows', () => {
 	expect(
-		schemaRows(whole, all).map(({ path, type, isRequired }) => `${path}: ${type}${isRequired ? '!' : ''}`)
+		listSchemaRows(whole, all).map(({ path, type, isRequired }) => `${path}: ${type}${isRequired ? '!' : ''}`)
 	).toEqual([
 		'name: string!',
 		'word: "a" or "b"',
@@ -35,20 +35,20 @@ test('a schema becomes rows', () => {
 		'parts[].name: string!',
 		'parts[].word: "a" or "b"'
 	]);
-	expect(schemaRows(whole, all)[0]!.about).toBe('What it is called. (characters, at most 5)');
+	expect(listSchemaRows(whole, all)[0]!.about).toBe('What it is called. (characters, at most 5)');
 });
 
-test('types are told in words', () => {
-	expect(typeOf({ type: ['string', 'null'] }, all)).toBe('string or null');
-	expect(typeOf({ oneOf: [{ $ref: '#/components/schemas/Part' }, { type: 'null' }] }, all)).toBe(
+test('types are described in words', () => {
+	expect(describeType({ type: ['string', 'null'] }, all)).toBe('string or null');
+	expect(describeType({ oneOf: [{ $ref: '#/components/schemas/Part' }, { type: 'null' }] }, all)).toBe(
 		'Part or null'
 	);
-	expect(typeOf({}, all)).toBe('anything');
+	expect(describeType({}, all)).toBe('anything');
 });
 
-test('a sample fits, and what contains itself ends', () => {
-	expect(sampleOf(whole, all)).toEqual({ name: 'text', word: 'a', parts: [{ name: 'text', word: 'a' }] });
-	expect(sampleOf({ type: 'integer', example: 7 }, all)).toBe(7);
-	expect(schemaRows({ $ref: '#/components/schemas/Self' }, all)).toHaveLength(4);
-	expect(JSON.stringify(sampleOf({ $ref: '#/components/schemas/Self' }, all)).length).toBeLessThan(100);
+test('a sample fits its schema, and a recursive schema ends', () => {
+	expect(createSample(whole, all)).toEqual({ name: 'text', word: 'a', parts: [{ name: 'text', word: 'a' }] });
+	expect(createSample({ type: 'integer', example: 7 }, all)).toBe(7);
+	expect(listSchemaRows({ $ref: '#/components/schemas/Self' }, all)).toHaveLength(4);
+	expect(JSON.stringify(createSample({ $ref: '#/components/schemas/Self' }, all)).length).toBeLessThan(100);
 });

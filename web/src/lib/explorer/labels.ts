@@ -1,0 +1,199 @@
+import { formatCount, formatPlural } from '$lib/ui/format';
+import type { RecordMarks, MetaState, MetaView, Progress, Trust, Verdict } from './types';
+
+/** What the Explorer says, and in which tone. */
+export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'info' | 'accent';
+
+export interface StatusLabel {
+	tone: Tone;
+	/** A sign beside the colour, for those who do not see it. */
+	sign: string;
+	name: string;
+	explained: string;
+}
+
+export const TRUST_LABELS: Record<Trust, StatusLabel> = {
+	pinned: {
+		tone: 'good',
+		sign: '◆',
+		name: 'pinned key',
+		explained: 'You pinned this key: you verified its owner in another way.'
+	},
+	own: {
+		tone: 'accent',
+		sign: '●',
+		name: 'own key',
+		explained: 'This is the key of the machine that shows this page.'
+	},
+	bundled: {
+		tone: 'warn',
+		sign: '◇',
+		name: 'bundled key',
+		explained:
+			'The key came with the data. The signature fits it, but whoever made the data could have made the key too: compare it with its owner and pin it.'
+	},
+	unknown: {
+		tone: 'bad',
+		sign: '?',
+		name: 'unknown key',
+		explained: 'Neither you nor the data know this key, so its signatures cannot be checked.'
+	}
+};
+
+export const META_STATE_LABELS: Record<MetaState, StatusLabel> = {
+	intact: { tone: 'good', sign: '✓', name: 'intact', explained: 'As long as noted, with the same head.' },
+	grown: {
+		tone: 'info',
+		sign: '↑',
+		name: 'grown',
+		explained: 'What was noted is still there; more came after.'
+	},
+	truncated: { tone: 'bad', sign: '↓', name: 'truncated', explained: 'Records that were noted are gone.' },
+	altered: {
+		tone: 'bad',
+		sign: '✗',
+		name: 'altered',
+		explained: 'It is another history than the one noted.'
+	},
+	missing: { tone: 'bad', sign: '∅', name: 'missing', explained: 'It was noted, and it is not here.' },
+	unsealed: { tone: 'plain', sign: '·', name: 'unsealed', explained: 'The meta-chain does not know it yet.' }
+};
+
+/** The record that is broken. Null where it is the whole chain that is not as its index says. */
+export function findBrokenPosition(verdict: Verdict | null | undefined): number | null {
+	const position = verdict?.brokenAt ?? null;
+	return position !== null && position < verdict!.length ? position : null;
+}
+
+/** A verdict in a few words. */
+export function describeVerdict(verdict: Verdict | undefined): StatusLabel {
+	if (!verdict) return { tone: 'plain', sign: '○', name: 'not verified yet', explained: '' };
+	if (!verdict.isIntact) return describeBroken(verdict);
+	const { unknown, bundled, pinned, own } = verdict.signers;
+	if (verdict.notes.length > 0) {
+		const name = `${formatCount(verdict.checked)} verified in part`;
+		return { tone: 'warn', sign: '?', name, explained: verdict.notes.join(' ') };
+	}
+	const name = `${formatCount(verdict.checked)} verified · nothing altered`;
+	if (unknown > 0)
+		return {
+			tone: 'warn',
+			sign: '?',
+			name,
+			explained: `${formatPlural(unknown, 'record')} signed by an unknown key.`
+		};
+	if (bundled > 0)
+		return { tone: 'good', sign: '✓', name, explained: 'Signed by a key that only the bundle names.' };
+	return {
+		tone: 'good',
+		sign: '✓',
+		name,
+		explained: pinned + own > 0 ? 'Signed by keys that you know.' : 'Nothing here is signed.'
+	};
+}
+
+function describeBroken(verdict: Verdict): StatusLabel {
+	const fault = verdict.faults[0];
+	const position = findBrokenPosition(verdict);
+	const explained = [fault?.message ?? 'a check failed', ...verdict.notes].join('. ');
+	if (position === null) return { tone: 'bad', sign: '✗', name: 'not what was announced', explained };
+	return fault?.code === 'unknown_signer'
+		? {
+				tone: 'warn',
+				sign: '?',
+				name: `unknown signer at #${position}`,
+				explained: 'pin its key to check the signatures'
+			}
+		: { tone: 'bad', sign: '✗', name: `broken at #${position}`, explained };
+}
+
+const STEPS: Record<Progress['step'], string> = {
+	reading: 'Reading',
+	hashes: 'Hashes',
+	signatures: 'Signatures'
+};
+
+export function describeProgress({ step, done, total }: Progress): string {
+	return total > 0 ? `${STEPS[step]} ${formatCount(done)} of ${formatCount(total)}` : `${STEPS[step]}…`;
+}
+
+export interface MarkLabel {
+	tone: 'good' | 'bad' | 'warn' | 'plain';
+	sign: string;
+	text: string;
+}
+
+/** The three checks of a record, in the order in which they are made. */
+export function describeMarks(marks: RecordMarks): MarkLabel[] {
+	const isStranger = marks.signer === 'unknown' && marks.signature === false;
+	return [
+		createMark(marks.hash, 'hash matches', 'hash does not match', 'hash not checked'),
+		createMark(marks.link, 'link holds', 'link broken', 'link not checked'),
+		isStranger
+			? { tone: 'warn', sign: '?', text: 'signer unknown' }
+			: createMark(marks.signature, 'signature valid', 'signature invalid', 'signature not checked')
+	];
+}
+
+function createMark(isRight: boolean | null, right: string, wrong: string, open: string): MarkLabel {
+	if (isRight === null) return { tone: 'plain', sign: '·', text: open };
+	return isRight ? { tone: 'good', sign: '✓', text: right } : { tone: 'bad', sign: '✗', text: wrong };
+}
+
+export function summarizeMarks(marks: RecordMarks): string {
+	const label = describeMarks(marks);
+	const textsOfTone = (tone: MarkLabel['tone']) =>
+		label.filter((one) => one.tone === tone).map((one) => one.text);
+	const odd = [...textsOfTone('bad'), ...textsOfTone('warn')];
+	if (odd.length > 0) return odd.join(', ');
+	return textsOfTone('plain').join(', ') || 'verified';
+}
+
+export function describeChecks(marks: RecordMarks): StatusLabel {
+	const name = summarizeMarks(marks);
+	const tones = describeMarks(marks).map(({ tone }) => tone);
+	const tone = (['bad', 'warn', 'plain'] as const).find((one) => tones.includes(one)) ?? 'good';
+	return { tone, sign: { bad: '✗', warn: '?', plain: '·', good: '✓' }[tone], name, explained: '' };
+}
+
+export function hasBrokenMark(marks: RecordMarks): boolean {
+	return describeMarks(marks).some(({ tone }) => tone === 'bad');
+}
+
+/** The dot of a chain in the rail. */
+export function describeChain(verdict: Verdict | undefined, isUnreadable: boolean): StatusLabel {
+	if (isUnreadable)
+		return { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' };
+	const label = describeVerdict(verdict);
+	return verdict?.isIntact && label.tone === 'good' ? { ...label, name: 'intact' } : label;
+}
+
+/** The dot of the meta-chain: whether it holds, and whether every conversation is as it says. */
+export function describeMeta(noted: number | null, meta: MetaView | null, isDone: boolean): StatusLabel {
+	if (noted === null)
+		return {
+			tone: 'plain',
+			sign: '·',
+			name: 'none',
+			explained: 'Without it, a chain that was cut looks whole.'
+		};
+	if (!meta)
+		return isDone
+			? { tone: 'bad', sign: '✗', name: 'cannot be read', explained: 'Its file is missing or damaged.' }
+			: { tone: 'plain', sign: '○', name: 'not compared yet', explained: '' };
+	if (!meta.verdict.isIntact) return describeVerdict(meta.verdict);
+	const odd = meta.rows.filter(({ state }) => META_STATE_LABELS[state].tone === 'bad').length;
+	return odd > 0
+		? {
+				tone: 'bad',
+				sign: '✗',
+				name: `${odd} not as noted`,
+				explained: 'Some conversations are not as noted.'
+			}
+		: {
+				tone: 'good',
+				sign: '✓',
+				name: 'as noted',
+				explained: 'Every conversation is as noted, or has grown.'
+			};
+}

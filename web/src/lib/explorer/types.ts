@@ -1,0 +1,182 @@
+/**
+ * The interface between the pages of the Explorer and its engine. The engine reads, verifies and searches, in a worker
+ * where there is one; the pages show a window of it. Nothing here can be cloned only in part: every value is plain data.
+ */
+
+/** Where chains come from. All four hold the same files: `index.json`, one file for each chain, `meta.json`. */
+export type BundleSource =
+	/** This machine, over `capsid trail explore`. */
+	| { kind: 'local'; base: string; key: string }
+	/** A bundle at an address of the same origin. */
+	| { kind: 'url'; base: string }
+	/** A folder that the reader chose, or dropped here: file names to files. */
+	| { kind: 'folder'; files: Record<string, Blob> }
+	/** The bundle that is embedded in this page: file names to their text. */
+	| { kind: 'page'; files: Record<string, string> };
+
+/** How much a key is trusted: pinned by the reader, only named by the bundle, or not known at all. */
+export type Trust = 'pinned' | 'own' | 'bundled' | 'unknown';
+
+export interface SignerKey {
+	fingerprint: string;
+	hex: string;
+	trust: Trust;
+}
+
+export interface ChainSummary {
+	id: string;
+	tool: string;
+	title: string;
+	length: number;
+	head: string;
+	genesis: string;
+	startedAt: string | null;
+	endedAt: string | null;
+	signers: string[];
+	/** What the chain file says of itself; the verdict is what the page found out. */
+	claimsIntact: boolean;
+}
+
+export interface Bundle {
+	generatedAt: string | null;
+	chains: ChainSummary[];
+	keys: SignerKey[];
+	/** How many entries the meta-chain has, or null where there is none. */
+	meta: number | null;
+	/** What is wrong with the bundle as a whole. With one of them it is broken, however good its chains are. */
+	faults: BundleFault[];
+}
+
+export interface BundleFault {
+	code: 'contradiction' | 'ambiguous_chain' | 'key_refused';
+	message: string;
+}
+
+/** A line of the timeline. */
+export interface TimelineRow {
+	chain: string;
+	/** The place in the chain, from 0. */
+	position: number;
+	sequence: number | null;
+	type: string;
+	tool: string;
+	summary: string;
+	request: string;
+	at: string | null;
+	hasReasoned: boolean;
+	isAutonomous: boolean;
+	hash: string;
+	marks: RecordMarks;
+}
+
+/** What is known of a record so far. `null`: not checked yet. */
+export interface RecordMarks {
+	hash: boolean | null;
+	link: boolean | null;
+	signature: boolean | null;
+	signer: Trust | null;
+}
+
+/** One record, whole. `canonical` is the exact text under the hash. */
+export interface RecordView extends TimelineRow {
+	canonical: string;
+	/** The six sections as they were read from `canonical`, or null where it is no JSON. */
+	sections: Record<string, unknown> | null;
+	/** Whether the text has no sections only because it is nested too deep. */
+	isTooDeep: boolean;
+	previousHash: string | null;
+	computedHash: string;
+	seal: { hash: string; signature: string; signaturePq: string; signedAt: string; signedBy: string };
+	problems: RecordProblem[];
+}
+
+/** What is wrong, with a stable code that the command line uses too. */
+export interface RecordProblem {
+	code: string;
+	message: string;
+	position: number;
+}
+
+export interface Verdict {
+	chain: string;
+	isIntact: boolean;
+	checked: number;
+	length: number;
+	signaturesChecked: number;
+	/** The first fault, if there is one. */
+	brokenAt: number | null;
+	faults: RecordProblem[];
+	/** How many records each kind of signer signed. */
+	signers: Record<Trust, number>;
+	/** What was not checked, or looks odd, in sentences. */
+	notes: string[];
+}
+
+export interface Progress {
+	chain: string;
+	step: 'reading' | 'hashes' | 'signatures';
+	done: number;
+	total: number;
+}
+
+export interface RecordQuery {
+	/** One chain, or null for all of them. */
+	chain: string | null;
+	text: string;
+	type: string | null;
+	order: 'newest' | 'oldest';
+	offset: number;
+	limit: number;
+}
+
+export interface SearchResult {
+	total: number;
+	rows: TimelineRow[];
+	/** How many there are of each type, for the filter. */
+	types: Record<string, number>;
+	/** How many chains were not looked through: they cannot be read, or all together would be too much. */
+	leftOut?: number;
+}
+
+/** The statistics above a timeline. */
+export interface ChainStats {
+	records: number;
+	types: Record<string, number>;
+	reasoned: number;
+	inputTokens: number;
+	outputTokens: number;
+	tools: number;
+}
+
+export type MetaState = 'intact' | 'grown' | 'truncated' | 'altered' | 'missing' | 'unsealed';
+
+export interface MetaRow {
+	chain: string;
+	tool: string;
+	state: MetaState;
+	explained: string;
+	length: number | null;
+	head: string | null;
+	sealedAt: string | null;
+	isPresent: boolean;
+}
+
+export interface MetaView {
+	verdict: Verdict;
+	rows: MetaRow[];
+}
+
+/** The engine as the pages see it, whether it runs in a worker or beside them. */
+export interface Engine {
+	open(source: BundleSource, pinned: string[]): Promise<Bundle>;
+	/** Loads a chain if it is not there yet. */
+	load(chain: string, onProgress?: (progress: Progress) => void): Promise<ChainStats>;
+	find(query: RecordQuery): Promise<SearchResult>;
+	detail(chain: string, position: number): Promise<RecordView>;
+	verify(chain: string, onProgress?: (progress: Progress) => void): Promise<Verdict>;
+	meta(): Promise<MetaView | null>;
+	/** Changes one record in memory: a space after its canonical text. Returns its place. */
+	tamper(chain: string): Promise<number>;
+	restore(chain: string): Promise<void>;
+	close(): void;
+}

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Finding {
+	id: string;
+	impact: string | null;
+	help: string;
+	nodes: { target: unknown[]; failureSummary?: string }[];
+}
+
+/** No serious or critical finding of axe on the page as it is. */
+export async function expectAccessible(page: Page, where = page.url()): Promise<void> {
+	await finishAnimations(page);
+	await page.evaluate(axe);
+	const findings = (await page.evaluate(
+		'axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations)'
+	)) as Finding[];
+	const bad = findings.filter((finding) => finding.impact === 'serious' || finding.impact === 'critical');
+	const messages = bad.map((finding) => {
+		const first = finding.nodes.slice(0, 3).map((node) => `  ${String(node.target)}: ${node.failureSummary}`);
+		return `${finding.id} (${finding.impact}): ${finding.help}\n${first.join('\n')}`;
+	});
+	expect(messages, where).toEqual([]);
+}
+
+/** Nothing is wider than the window. The widest parts are named where something is. */
+export async function expectFits(page: Page, where = page.url()): Promise<void> {
+	const wide = await page.evaluate(() => {
+		const room = window.innerWidth;
+		if (document.documentElement.scrollWidth <= room) return [];
+		return [...document.querySelectorAll('body *')]
+			.filter((part) => part.getBoundingClientRect().right > room + 1)
+			.slice(-4)
+			.map((part) => `${part.tagName}.${part.className} ends at ${part.getBoundingClientRect().right}`);
+	});
+	expect(wide, where).toEqual([]);
+}
+
+/** What fades or slides is looked at where it ends. */
+async function finishAnimations(page: Page): Promise<void> {
+	await page.evaluate(async () => {
+		await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+		for (const animation of document.getAnimations()) {
+			if (animation.effect?.getComputedTiming().endTime !== Infinity) animation.finish();
+		}
+	});
+}
