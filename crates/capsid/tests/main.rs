@@ -32,5 +32,6 @@ mod python_sdk;
 mod real_client;
 mod reuse;
 mod trail;
+mod upgrades;
 mod validator;
 mod webhook_trials;
