@@ -4,18 +4,20 @@
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used)]
 
 pub mod desk;
+pub mod disk;
 pub mod economy;
 #[cfg(unix)]
 pub mod hub;
 #[cfg(unix)]
 pub mod kill;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "database"))]
 pub mod postgres;
 pub mod program;
 pub mod repo;
 pub mod rounds;
 pub mod secrets;
 pub mod served;
+#[cfg(feature = "database")]
 pub mod sqlite;
 pub mod store;
 pub mod trail;
