@@ -56,7 +56,7 @@ fn complete(path: &Path, expected: impl Iterator<Item = usize>) {
 #[test]
 fn processes_that_append_at_once_neither_fork_nor_double() {
     for round in 0..24 {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = capsid_testkit::disk::tempdir();
         let path = folder.path().join("chains/codex/s.db");
         let count = 2 + round % 5;
         // Each begins where the one before is half way, so that all overlap with their neighbours.
@@ -74,7 +74,7 @@ fn processes_that_append_at_once_neither_fork_nor_double() {
 #[test]
 fn threads_with_the_same_list_seal_it_once_in_order() {
     for round in 0..24 {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = capsid_testkit::disk::tempdir();
         let path = folder.path().join("s.db");
         let appended: u64 = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8)
@@ -96,7 +96,7 @@ fn threads_with_the_same_list_seal_it_once_in_order() {
 #[test]
 fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
     let mut killed = 0;
-    let folder = tempfile::tempdir().unwrap();
+    let folder = capsid_testkit::disk::tempdir();
     for round in 0..30_u64 {
         let path = folder.path().join(format!("{round}/s.db"));
         let mut child = start(&path, 0..120, 3);
@@ -127,7 +127,7 @@ fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
 
 #[test]
 fn a_lost_or_garbled_checkpoint_changes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = capsid_testkit::disk::tempdir();
     let path = folder.path().join("s.db");
     let checkpoint = checkpoint_of(&path);
     let seed = 7;

@@ -82,7 +82,7 @@ fn eprint_line(line: &str) {
 
 /// Runs under strace with calls that fail, on a database that is there already.
 fn run_failing(inject: &str) -> (tempfile::TempDir, String) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = capsid_testkit::disk::tempdir();
     drop(open(folder.path()));
     let trace = folder.path().join("trace").display().to_string();
     let output = start(&["strace", "-f", "-o", &trace, "-e", inject], "write", folder.path());
@@ -146,7 +146,7 @@ fn whichever_write_fails_nothing_is_acknowledged_that_is_not_there() {
 
 #[test]
 fn every_acknowledgement_follows_the_sync_of_what_it_acknowledges() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = capsid_testkit::disk::tempdir();
     drop(open(folder.path()));
     let trace = folder.path().join("trace");
     let calls = "trace=pwrite64,write,fsync,fdatasync";
@@ -179,7 +179,7 @@ fn every_acknowledgement_follows_the_sync_of_what_it_acknowledges() {
 
 #[test]
 fn a_full_disk_refuses_writes_serves_reads_and_recovers_without_a_restart() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = capsid_testkit::disk::tempdir();
     let mount =
         format!("mount -t tmpfs -o size=12m tmpfs '{}' && exec \"$0\" \"$@\"", folder.path().display());
     // A mount in a name space of its own goes away with the child. Who is not root becomes it inside.

@@ -3,18 +3,20 @@
 //! Only tests depend on this crate, so it may panic, spawn and write as it likes.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used)]
 
+pub mod disk;
 pub mod economy;
 #[cfg(unix)]
 pub mod hub;
 #[cfg(unix)]
 pub mod kill;
-#[cfg(unix)]
+#[cfg(all(unix, feature = "database"))]
 pub mod postgres;
 pub mod program;
 pub mod program_repo;
 pub mod rounds;
 pub mod secrets;
 pub mod served_program;
+#[cfg(feature = "database")]
 pub mod sqlite;
 pub mod store;
 pub mod test_repo;

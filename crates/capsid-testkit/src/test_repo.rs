@@ -37,11 +37,11 @@ impl TestRepo {
         repo
     }
 
-    /// A copy with everything that is in the folder, the git directory included.
+    /// A copy on the disk with everything that is in the folder, the git directory included.
     #[cfg(unix)]
     #[must_use]
     pub fn copy(&self) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::disk::tempdir();
         let root = dir.path().canonicalize().unwrap().join("copy");
         let status = Command::new("cp").arg("-a").arg(&self.root).arg(&root).status();
         assert!(status.unwrap().success());

@@ -38,6 +38,7 @@ pub fn happens(limit: Duration, mut check: impl FnMut() -> bool) -> bool {
 }
 
 /// Waits until a check holds, on a tokio runtime; panics at the limit.
+#[cfg(feature = "database")]
 pub async fn until_async(what: &str, limit: Duration, mut check: impl AsyncFnMut() -> bool) {
     let start = Instant::now();
     while !check().await {

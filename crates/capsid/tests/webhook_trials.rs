@@ -48,7 +48,7 @@ fn no_acknowledged_event_is_lost_on_postgresql() {
 fn kill_many(database: Option<&TestDatabase>) {
     let (rounds, mut rng) = (rounds(20, 100), seeded_rng());
     let program = program();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = capsid_testkit::disk::tempdir();
     let url = database.map(|database| database.url.clone());
     let place = TestHubLocation { data: folder.path().join("hub"), database: url };
     std::fs::create_dir_all(&place.data).unwrap();

@@ -30,7 +30,7 @@ impl Scratch {
     }
 
     fn new(database: Option<TestDatabase>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = capsid_testkit::disk::tempdir();
         let url = database.as_ref().map(|database| database.url.clone());
         Self {
             place: TestHubLocation { data: folder.path().join("hub"), database: url },
