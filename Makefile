@@ -24,9 +24,8 @@ test: ## Check format, lints and docs, and run every test
 	@scripts/setup test
 	@scripts/test
 
-soak: ## The same tests with many more rounds
-	@scripts/setup test
-	@CAPSID_SOAK=1 scripts/test
+soak: ## Run the long trials of PART=name; without it, list the parts
+	@scripts/soak $(PART)
 
 bench: ## Measure against the peers, side by side
 	@scripts/setup test
@@ -34,7 +33,7 @@ bench: ## Measure against the peers, side by side
 	@$(CARGO) build --release --workspace --locked
 	@$(TARGET)/release/capsid-bench
 
-lint: ## Check lints and docs alone
+lint: ## Check lints, names, dependencies and docs alone
 	@scripts/test lints docs
 
 fmt: ## Format the sources
