@@ -1,6 +1,6 @@
 import { test } from 'vitest';
 import { logIn, THEMES, WIDTHS, type Visitor } from './harness/browser';
-import { expectAccessible, expectFits } from './harness/checks';
+import { expectAccessible, expectFits, switchTheme } from './harness/checks';
 import { filledRoutes, OPEN_ROUTES } from './harness/routes';
 import { PASSWORD } from './harness/hub';
 import { stage } from './harness/stage';
@@ -14,7 +14,7 @@ async function walk(visitor: Visitor, routes: string[]): Promise<void> {
 	for (const route of routes) {
 		await visitor.go(route);
 		for (const colorScheme of THEMES) {
-			await page.emulateMedia({ colorScheme });
+			await switchTheme(page, colorScheme);
 			await expectFits(page);
 			await expectAccessible(page, `${page.url()}, ${colorScheme}`);
 		}

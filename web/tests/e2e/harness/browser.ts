@@ -42,6 +42,12 @@ export class Visitor {
 			javaScriptEnabled: options.scripts ?? true
 		});
 		context.setDefaultTimeout(20_000);
+		// No colour is measured while it fades. A style sheet of script passes the pages' content security policy.
+		await context.addInitScript(() => {
+			const sheet = new CSSStyleSheet();
+			sheet.replaceSync('*, *::before, *::after { transition: none !important; }');
+			document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+		});
 		const page = await context.newPage();
 		const visitor = new Visitor(page, context, origin);
 		visitor.watch();

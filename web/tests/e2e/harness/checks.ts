@@ -40,7 +40,25 @@ export async function expectFits(page: Page, where = page.url()): Promise<void> 
 	expect(wide, where).toEqual([]);
 }
 
-/** What fades or slides is looked at where it ends. */
+/** Changes the theme and waits until the page shows it: contrast measured halfway would be of neither theme. */
+export async function switchTheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+	await page.emulateMedia({ colorScheme });
+	await page.evaluate(async (scheme) => {
+		const nextFrame = () => new Promise((done) => requestAnimationFrame(done));
+		const colours = () => {
+			const style = getComputedStyle(document.body);
+			return `${style.backgroundColor} ${style.color}`;
+		};
+		let before = '';
+		while (before !== colours() || !matchMedia(`(prefers-color-scheme: ${scheme})`).matches) {
+			before = colours();
+			await nextFrame();
+			await nextFrame();
+		}
+	}, colorScheme);
+}
+
+/** What fades or slides is measured where it ends. */
 async function finishAnimations(page: Page): Promise<void> {
 	await page.evaluate(async () => {
 		await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
