@@ -6,6 +6,7 @@ use capsid_model::problem::{Code, Problem};
 use capsid_model::text::{cut, inert};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
 
 macro_rules! codes {
     ($($variant:ident, $text:literal, $status:literal, $meaning:literal;)*) => {
@@ -135,8 +136,20 @@ fn shown_up_to(text: &str, most: usize) -> String {
     }
 }
 
+/// What is wrong and what to do.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = Correction)]
+pub struct ErrorCorrection {
+    /// What is wrong.
+    pub problem: String,
+    /// What to do about it.
+    pub fix: String,
+    /// Where to read more.
+    pub doc: String,
+}
+
 /// One field that is wrong.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldError {
     /// Where it is, as `payload.assets[0].summary`.
     pub path: String,
@@ -193,20 +206,31 @@ impl ApiError {
         self.with("retry_after_ms", ms.max(1))
     }
 
+    /// The failure of writing a response as JSON, which only stored text that is damaged causes.
+    pub fn not_serializable(error: serde_json::Error) -> Self {
+        Problem::new(Code::StoreDamaged, format!("A response cannot be written as JSON: {error}")).into()
+    }
+
     /// The value of `Retry-After`, where it is known.
     pub fn retry_after_header(&self) -> Option<HeaderValue> {
         let ms = self.extra.get("retry_after_ms").and_then(Value::as_i64)?;
         Some(HeaderValue::from((ms.max(1) as u64).div_ceil(1000)))
     }
 
+    /// What is wrong and what to do, as the body says it.
+    pub fn correction(&self) -> ErrorCorrection {
+        ErrorCorrection {
+            problem: self.problem.clone(),
+            fix: self.fix.clone(),
+            doc: format!("/a2a/skill?topic={}", self.code.as_str()),
+        }
+    }
+
     /// The body as JSON.
     pub fn body(&self) -> Value {
         let mut body = Map::new();
         body.insert("error".to_owned(), self.code.as_str().into());
-        body.insert(
-            "correction".to_owned(),
-            json!({ "problem": self.problem, "fix": self.fix, "doc": format!("/a2a/skill?topic={}", self.code.as_str()) }),
-        );
+        body.insert("correction".to_owned(), json!(self.correction()));
         if !self.details.is_empty() {
             body.insert("details".to_owned(), json!(self.details));
         }

@@ -2,24 +2,21 @@
 
 use crate::error::{ApiError, HubCode};
 use crate::http::negotiation::prefers_html;
-use crate::ops::accounts::{admin, claim, profile, register as account_register};
-use crate::ops::assets::{evolution_events, fetch, publish, revoke};
-use crate::ops::compat::{signal, solidify};
+use crate::ops::accounts::{admin as account_admin, claim, profile, register as account_register};
 use crate::ops::credits::{earnings, price, statement};
-use crate::ops::evaluation::{decide, list_reports, moderate, report, reviews, stake, vote};
 use crate::ops::events::stream;
 use crate::ops::graph::advice;
 use crate::ops::hub::openapi::OpenApiDocument;
 use crate::ops::hub::{guide, health, live_stats, openapi, stats};
 use crate::ops::mailbox::send;
 use crate::ops::memory::record;
-use crate::ops::nodes::{heartbeat, hello, list, reputation};
 use crate::ops::services::{order, publish as service_publish};
 use crate::ops::skills::publish as skill_publish;
 use crate::ops::tasks::ask;
 use crate::ops::webhooks::manage;
 use crate::ops::workers::register as worker_register;
-use crate::ops::{assets, audit, bounties, graph, tasks};
+use crate::ops::{audit, bounties, graph, tasks};
+use crate::routes::{admin, assets, evaluation, messages, nodes};
 use crate::server::middleware;
 use crate::state::SharedHub;
 use axum::extract::Request;
@@ -63,9 +60,18 @@ fn described_routes() -> (Router<SharedHub>, Arc<Value>) {
 /// Every path. Only `routes` is used to add one, for it puts the path into the description too.
 fn routes() -> OpenApiRouter<SharedHub> {
     OpenApiRouter::with_openapi(ApiInfo::openapi())
-        .routes(routes!(hello::hello))
-        .routes(routes!(publish::publish))
-        .routes(routes!(fetch::fetch))
+        // Messages of nodes.
+        .routes(routes!(messages::hello))
+        .routes(routes!(messages::publish))
+        .routes(routes!(messages::validate))
+        .routes(routes!(messages::fetch))
+        .routes(routes!(messages::report))
+        .routes(routes!(messages::decision))
+        .routes(routes!(messages::revoke))
+        .routes(routes!(messages::heartbeat))
+        .routes(routes!(messages::analyze_signals))
+        .routes(routes!(messages::verify_solidify))
+        // Assets, for nodes and pages.
         .routes(routes!(assets::list))
         .routes(routes!(assets::facets))
         .routes(routes!(assets::search))
@@ -78,28 +84,30 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(assets::audit_trail))
         .routes(routes!(assets::lineage))
         .routes(routes!(assets::usage))
-        .routes(routes!(vote::vote))
-        .routes(routes!(reviews::list, reviews::add))
-        .routes(routes!(reviews::change, reviews::remove))
-        .routes(routes!(list::list))
-        .routes(routes!(list::detail))
-        .routes(routes!(list::activity))
-        .routes(routes!(reputation::reputation))
+        .routes(routes!(assets::evolution_events))
+        .routes(routes!(assets::self_revoke))
+        // Evaluation, by nodes and accounts; validators stake.
+        .routes(routes!(evaluation::vote))
+        .routes(routes!(evaluation::list_reviews, evaluation::add_review))
+        .routes(routes!(evaluation::change_review, evaluation::delete_review))
+        .routes(routes!(evaluation::list_reports))
+        .routes(routes!(evaluation::stake))
+        .routes(routes!(evaluation::unstake))
+        .routes(routes!(evaluation::stake_status))
+        // Nodes, for pages and other nodes.
+        .routes(routes!(nodes::list))
+        .routes(routes!(nodes::detail))
+        .routes(routes!(nodes::activity))
+        .routes(routes!(nodes::reputation))
+        // Moderation, by admins.
+        .routes(routes!(admin::promote_now))
+        .routes(routes!(admin::promote))
+        .routes(routes!(admin::reject))
+        .routes(routes!(admin::quarantine))
+        .routes(routes!(admin::release))
         .routes(routes!(stats::stats))
         .routes(routes!(live_stats::live))
         .routes(routes!(stats::trending))
-        .routes(routes!(list_reports::list))
-        .routes(routes!(evolution_events::list))
-        .routes(routes!(publish::validate))
-        .routes(routes!(revoke::revoke))
-        .routes(routes!(revoke::self_revoke))
-        .routes(routes!(report::report))
-        .routes(routes!(decide::decision))
-        .routes(routes!(moderate::promote_now))
-        .routes(routes!(moderate::promote))
-        .routes(routes!(moderate::reject))
-        .routes(routes!(moderate::quarantine))
-        .routes(routes!(moderate::release))
         .routes(routes!(guide::root))
         .routes(routes!(health::health))
         .routes(routes!(health::metrics))
@@ -119,17 +127,12 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(profile::agents))
         .routes(routes!(profile::reset_secret))
         .routes(routes!(claim::show, claim::claim))
-        .routes(routes!(admin::list))
-        .routes(routes!(admin::ban))
-        .routes(routes!(admin::unban))
+        .routes(routes!(account_admin::list))
+        .routes(routes!(account_admin::ban))
+        .routes(routes!(account_admin::unban))
         .routes(routes!(audit::list))
-        .routes(routes!(heartbeat::heartbeat))
         .routes(routes!(stream::stream))
         .routes(routes!(stream::poll))
-        .routes(routes!(solidify::verify_solidify))
-        .routes(routes!(stake::stake))
-        .routes(routes!(stake::unstake))
-        .routes(routes!(stake::status))
         .routes(routes!(record::record))
         .routes(routes!(record::event))
         .routes(routes!(record::recall))
@@ -148,7 +151,6 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(skill_publish::download, skill_publish::download_counted))
         .routes(routes!(skill_publish::withdraw))
         .routes(routes!(skill_publish::delete))
-        .routes(routes!(signal::analyze))
         .merge(with_a2a_alias(tasks::paths))
         .routes(routes!(worker_register::register))
         .routes(routes!(worker_register::available))

@@ -5,6 +5,7 @@ use std::fmt;
 
 /// Where an asset stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AssetStatus {
     /// Published and waiting to be verified.
@@ -180,8 +181,9 @@ fn refusal_reason(from: AssetStatus, change: AssetEvent) -> &'static str {
     }
 }
 
-/// What kind of thing an asset is.
+/// What an asset is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AssetType {
     Gene,
     /// A proven use of a strategy.

@@ -1,72 +1,70 @@
 //! The same message has its effect once and gets the same answer every time.
 
-use crate::auth::credentials;
-use crate::auth::credentials::Credentials;
+use crate::auth::credentials::{OperationContext, authenticate_or_register};
+use crate::auth::message::Message;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::{Envelope, JsonReply};
-use crate::state::{Hub, SharedHub};
-use capsid_rules::rate_limit::RateLimit;
+use crate::http::envelope::JsonReply;
+use crate::state::SharedHub;
+use axum::response::{IntoResponse, Response};
 use capsid_store::db::tx::Tx;
 use capsid_store::nodes::NodeRow;
 use capsid_store::system::responses;
-use capsid_store::system::responses::{MessageKey, MessageLookup};
+use capsid_store::system::responses::MessageLookup;
+use serde::Serialize;
 
-/// Reads a message whose type is one of `types`, and whose time is not too far off.
-pub fn parse_envelope<'a>(hub: &Hub, text: &'a str, types: &[&str]) -> ApiResult<Envelope<'a>> {
-    let envelope = Envelope::read(text, types)?;
-    check_skew(hub, &envelope)?;
-    Ok(envelope)
+pub use crate::auth::message::parse_envelope;
+
+/// What became of a message.
+#[derive(Debug)]
+pub enum Idempotent<T> {
+    /// It was carried out now.
+    Fresh {
+        response: T,
+        /// The response in its envelope, as it was stored.
+        reply: JsonReply,
+    },
+    /// It was carried out before, with this reply.
+    Stored(JsonReply),
 }
 
-/// The same for a message that is counted for its sender. Whoever may not speak for a node cannot use up what it may
-/// send, and whoever sends in ever new names is counted for the address, as for saying hello.
-pub async fn authenticate_and_limit<'a>(
-    hub: &Hub,
-    text: &'a str,
-    types: &[&str],
-    credentials: &Credentials,
-    (what, limit): (&str, RateLimit),
-) -> ApiResult<Envelope<'a>> {
-    let envelope = parse_envelope(hub, text, types)?;
-    let shown = credentials.clone().or_secret(envelope.node_secret.as_deref());
-    let sender = &envelope.sender_id;
-    let is_known = hub.authenticate_reader(sender, &shown, |_, node| Ok(node.is_some())).await?;
-    let now = hub.now();
-    if !is_known {
-        let (newcomers, address) = (hub.config.limits.hello, &credentials.address);
-        hub.limiter.check(&hub.store, HubCode::HelloRateLimit, "hello", address, newcomers, now).await?;
+impl<T> IntoResponse for Idempotent<T> {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Fresh { reply, .. } | Self::Stored(reply) => reply.into_response(),
+        }
     }
-    hub.limiter.check(&hub.store, HubCode::RateLimited, what, sender, limit, now).await?;
-    Ok(envelope)
 }
 
 /// Runs an operation for a message in the name of its sender: checks the secret, looks whether the message was
-/// answered before, and keeps the answer together with what was done.
-pub async fn run_idempotent<F>(
+/// answered before, and keeps the answer together with what was done. `message_type` is that of the answer.
+pub async fn run_idempotent<T, F>(
     hub: &SharedHub,
-    envelope: &Envelope<'_>,
+    message: &Message<'_>,
     endpoint: &'static str,
-    text: &str,
-    credentials: Credentials,
+    message_type: &'static str,
     mut op: F,
-) -> ApiResult<JsonReply>
+) -> ApiResult<Idempotent<T>>
 where
-    F: FnMut(&mut dyn Tx, &NodeRow) -> ApiResult<JsonReply> + Send + 'static,
+    T: Serialize + Send + 'static,
+    F: FnMut(&mut dyn Tx, &OperationContext, &NodeRow) -> ApiResult<T> + Send + 'static,
 {
-    let key = MessageKey::new(&envelope.sender_id, endpoint, &envelope.message_id, text);
-    let (rules, sender) = (hub.rules(), envelope.sender_id.clone());
-    let credentials = credentials.or_secret(envelope.node_secret.as_deref());
+    let (key, envelope) = (message.key(endpoint), hub.answer(message_type));
+    let (context, sender) = (hub.rules(), message.sender_id().to_owned());
+    let credentials = message.credentials.clone();
     hub.store
         .write(move |tx| {
-            let node = credentials::authenticate_or_register(tx, &rules, &sender, &credentials)?;
-            match responses::find_response(tx, &key, rules.now)? {
-                MessageLookup::Answered { status, answer } => return Ok(JsonReply { status, body: answer }),
+            let node = authenticate_or_register(tx, &context, &sender, &credentials)?;
+            match responses::find_response(tx, &key, context.now)? {
+                MessageLookup::Answered { status, answer } => {
+                    return Ok(Idempotent::Stored(JsonReply { status, body: answer }));
+                }
                 MessageLookup::Other => return Err(used_before()),
                 MessageLookup::New => {}
             }
-            let reply = op(tx, &node)?;
-            responses::save_response(tx, &key, reply.status, &reply.body, rules.now)?;
-            Ok(reply)
+            let response = op(tx, &context, &node)?;
+            let reply = JsonReply::ok(envelope.render(&response)?);
+            responses::save_response(tx, &key, reply.status, &reply.body, context.now)?;
+            Ok(Idempotent::Fresh { response, reply })
         })
         .await
 }
@@ -77,19 +75,4 @@ fn used_before() -> ApiError {
         "This `message_id` was used before with another body.",
         "Give each message an id of its own, such as `msg_<milliseconds>_<random hex>`.",
     )
-}
-
-/// Refuses messages whose time is too far off, where the operator asks for it.
-fn check_skew(hub: &Hub, envelope: &Envelope<'_>) -> ApiResult<()> {
-    let Some(most) = hub.config.max_skew_ms else { return Ok(()) };
-    let off = (hub.now().0 - envelope.timestamp.0).abs();
-    if off <= most {
-        return Ok(());
-    }
-    Err(ApiError::new(
-        HubCode::TimestampOutOfRange,
-        format!("The message's time is {} seconds away from the hub's.", off / 1000),
-        "Set the clock, and stamp each message with the present time.",
-    )
-    .with("server_time", hub.now().iso()))
 }

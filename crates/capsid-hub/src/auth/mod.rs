@@ -3,3 +3,4 @@
 pub mod account;
 pub mod credentials;
 pub mod idempotency;
+pub mod message;

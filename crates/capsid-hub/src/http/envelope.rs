@@ -5,9 +5,13 @@ use crate::http::json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use capsid_model::time::Time;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use std::borrow::Cow;
+use utoipa::openapi::schema::{AllOfBuilder, ObjectBuilder, Type};
+use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 /// The name of the protocol.
 pub const PROTOCOL: &str = "gep-a2a";
@@ -197,13 +201,57 @@ impl ResponseEnvelope {
         text
     }
 
-    /// The whole body as text, for a payload that was put together as a value.
-    pub fn render(&self, payload: &Map<String, Value>) -> String {
-        debug_assert!(
-            !payload.keys().any(|key| SEVEN.contains(&key.as_str())),
-            "a payload hides the envelope"
-        );
-        self.text(&serde_json::to_string(payload).unwrap_or_else(|_| "{}".to_owned()))
+    /// The whole body as text.
+    pub fn render(&self, payload: &impl Serialize) -> ApiResult<String> {
+        let payload = serde_json::to_string(payload).map_err(ApiError::not_serializable)?;
+        Ok(self.text(&payload))
+    }
+
+    /// Puts a payload into the envelope.
+    pub fn wrap<T>(self, payload: T) -> A2aResponse<T> {
+        A2aResponse { envelope: self, payload }
+    }
+}
+
+/// A payload in the envelope that it is sent in.
+#[derive(Debug, Clone)]
+pub struct A2aResponse<T> {
+    pub envelope: ResponseEnvelope,
+    pub payload: T,
+}
+
+impl<T: Serialize> IntoResponse for A2aResponse<T> {
+    fn into_response(self) -> Response {
+        self.envelope.render(&self.payload).map(JsonReply::ok).into_response()
+    }
+}
+
+impl<T: ToSchema> PartialSchema for A2aResponse<T> {
+    fn schema() -> RefOr<Schema> {
+        let payload = RefOr::Ref(Ref::from_schema_name(T::name()));
+        let head = SEVEN.iter().fold(ObjectBuilder::new(), |head, name| {
+            let member = match *name {
+                "payload" => payload.clone(),
+                _ => RefOr::T(Schema::from(ObjectBuilder::new().schema_type(Type::String))),
+            };
+            head.property(*name, member).required(*name)
+        });
+        let whole = AllOfBuilder::new()
+            .description(Some("An answer in its envelope. The payload's members are repeated beside it."))
+            .item(head)
+            .item(payload);
+        RefOr::T(Schema::AllOf(whole.build()))
+    }
+}
+
+impl<T: ToSchema> ToSchema for A2aResponse<T> {
+    fn name() -> Cow<'static, str> {
+        Cow::Owned(format!("{}Message", T::name()))
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((T::name().into_owned(), T::schema()));
+        T::schemas(schemas);
     }
 }
 
@@ -241,6 +289,7 @@ impl IntoResponse for JsonReply {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Map;
 
     const HELLO: &str = r#"{"protocol":"gep-a2a","protocol_version":"1.0.0","message_type":"hello",
         "message_id":"msg_1","sender_id":"node_1","timestamp":"2025-01-15T08:30:00Z","payload":{"a":1}}"#;

@@ -77,6 +77,12 @@ impl RateLimiter {
 }
 
 impl Hub {
+    /// Takes one read of an address.
+    pub async fn limit_reads(&self, credentials: &Credentials) -> ApiResult<()> {
+        let (limit, now) = (self.config.limits.read, self.now());
+        self.reads.check(&self.store, HubCode::RateLimited, "read", &credentials.address, limit, now).await
+    }
+
     /// Takes one call that has no limit of its own. It is counted for the node and the address together, so that
     /// nobody can use up what another one has.
     pub async fn limit_calls(&self, credentials: &Credentials, node_id: &str) -> ApiResult<()> {

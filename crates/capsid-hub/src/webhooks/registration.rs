@@ -7,7 +7,6 @@ use crate::state::Hub;
 use capsid_model::time::Time;
 use capsid_store::db::tx::Tx;
 use capsid_store::notifications::webhooks;
-use serde_json::{Map, Value};
 use std::time::Duration;
 
 /// How long a hello waits for the addresses of a name.
@@ -49,28 +48,29 @@ impl WebhookRegistration {
         Ok(Self::Register { url: url.to_owned(), secret: sign::new_secret(&*hub.random) })
     }
 
-    /// Does what the node wants, and tells it in the answer.
-    pub fn fulfil(
-        &self,
-        tx: &mut dyn Tx,
-        node_id: &str,
-        now: Time,
-        answer: &mut Map<String, Value>,
-    ) -> ApiResult<()> {
-        let status = match self {
-            Self::Register { url, secret } => {
-                if let Some(shown) = webhooks::register(tx, node_id, url, secret, now)? {
-                    answer.insert("webhook_secret".to_owned(), shown.into());
-                }
-                "registered".to_owned()
-            }
+    /// Does what the node wants.
+    pub fn fulfil(&self, tx: &mut dyn Tx, node_id: &str, now: Time) -> ApiResult<RegistrationOutcome> {
+        Ok(match self {
+            Self::Register { url, secret } => RegistrationOutcome {
+                secret: webhooks::register(tx, node_id, url, secret, now)?,
+                status: "registered".to_owned(),
+            },
             Self::Remove => {
                 webhooks::remove(tx, node_id, now)?;
-                "removed".to_owned()
+                RegistrationOutcome { secret: None, status: "removed".to_owned() }
             }
-            Self::Refused(reason) => format!("rejected:{reason}"),
-        };
-        answer.insert("webhook_status".to_owned(), status.into());
-        Ok(())
+            Self::Refused(reason) => {
+                RegistrationOutcome { secret: None, status: format!("rejected:{reason}") }
+            }
+        })
     }
+}
+
+/// What came of it.
+#[derive(Debug, Clone)]
+pub struct RegistrationOutcome {
+    /// What calls are signed with, where it has to be shown.
+    pub secret: Option<String>,
+    /// registered, removed, or rejected and why.
+    pub status: String,
 }

@@ -1,5 +1,6 @@
-//! Rules about assets: bundles, traits, safety, similarity and lineage.
+//! Rules about assets: admission, bundles, traits, safety, similarity and lineage.
 
+pub mod admission;
 pub mod bundle;
 pub mod lineage;
 pub mod safety;

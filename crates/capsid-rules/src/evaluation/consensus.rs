@@ -44,8 +44,9 @@ pub struct ReportVote {
     pub owner: String,
 }
 
-/// Where the reports point to.
+/// Where the reports of others point to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Verdict))]
 #[serde(rename_all = "snake_case")]
 pub enum ConsensusVerdict {
     Pending,

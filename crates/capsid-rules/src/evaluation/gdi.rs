@@ -96,12 +96,13 @@ impl Default for GdiInputs {
 
 /// One term of a score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct GdiPart {
-    /// Its name, such as `social.votes`.
+    /// Such as `social.votes`: the dimension, then the term.
     pub name: &'static str,
-    /// Its mean, 0 to 1.
+    /// 0 to 1.
     pub value: f64,
-    /// Its lower bound, 0 to 1.
+    /// The lower bound, 0 to 1.
     pub lower: f64,
     /// How much it weighs in its dimension, or the dimension in the score.
     pub weight: f64,
@@ -109,18 +110,19 @@ pub struct GdiPart {
     pub why: String,
 }
 
-/// The score of an asset and where it comes from.
+/// A score and where it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Gdi {
     /// The lower bound, 0 to 100: ranks and promotes.
     pub score: f64,
-    /// The mean, 0 to 100.
+    /// 0 to 100.
     pub mean: f64,
     /// What the asset is by itself, 0 to 1.
     pub intrinsic: f64,
-    /// How much it is used, 0 to 1 (mean).
+    /// How much it is used, 0 to 1.
     pub usage: f64,
-    /// What others say of it, 0 to 1 (mean).
+    /// What others say of it, 0 to 1.
     pub social: f64,
     /// How lately it was used, 0 to 1.
     pub freshness: f64,

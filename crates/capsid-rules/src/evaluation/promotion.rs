@@ -64,13 +64,13 @@ impl Default for PromotionRule {
     }
 }
 
-/// One thing that stands in the way.
+/// One thing that stands in the way of a promotion.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Obstacle))]
 pub struct PromotionObstacle {
     pub code: &'static str,
     pub text: String,
     pub have: f64,
-    /// What there would have to be.
     pub need: f64,
 }
 

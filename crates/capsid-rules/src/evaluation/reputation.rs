@@ -132,17 +132,17 @@ pub fn reputation(record: &NodeRecord) -> Reputation {
     }
 }
 
-/// One term of a reputation as it is shown: `value` times `weight` are its points.
+/// One term of a reputation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = ReputationPart))]
 pub struct ReputationShare {
     pub name: &'static str,
     /// 0 to 1.
     pub value: f64,
     /// The points that it gives at most; below zero where it takes some.
     pub weight: f64,
-    /// The points that it gives.
     pub points: f64,
-    /// What it comes from, in one sentence.
+    /// In one sentence.
     pub explained: String,
 }
 

@@ -1,7 +1,7 @@
 //! Accounts and what belongs to them.
 
 use super::describe::{told, words};
-use super::nodes::NodeStatus;
+use crate::ops::nodes::view::NodeStatus;
 
 words! {
     /// What an account may do.

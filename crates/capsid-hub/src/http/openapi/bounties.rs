@@ -1,8 +1,8 @@
 //! Bounties.
 
-use super::assets::AssetStatus;
 use super::describe::{told, words};
 use super::tasks::{Submission, TaskStatus};
+use capsid_rules::lifecycle::AssetStatus;
 
 words! {
     /// How a bounty stands.

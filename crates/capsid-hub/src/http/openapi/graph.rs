@@ -1,7 +1,7 @@
 //! The knowledge graph: answers, drawings, and what there is of it.
 
-use super::assets::MeantAsset;
 use super::describe::{told, words};
+use crate::ops::assets::semantic_search::SemanticHitView;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ told! {
         /// How they hang together: first what explains why they were found.
         relationships: Vec<GraphRelationship>,
         /// Assets, the best first.
-        assets: Vec<MeantAsset>,
+        assets: Vec<SemanticHitView>,
         /// Which ways of finding took part.
         ways: Vec<FoundBy>,
         credits_charged: f64,

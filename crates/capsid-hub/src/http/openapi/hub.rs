@@ -1,7 +1,6 @@
 //! The hub itself.
 
 use super::describe::{told, words};
-use std::collections::BTreeMap;
 
 words! {
     /// Whether something works.
@@ -127,12 +126,5 @@ told! {
         body_bytes: i64,
         mailbox_body_bytes: i64,
         json_depth: i64,
-    }
-
-    /// What the jobs did.
-    JobsDone {
-        status: String,
-        /// How much each did.
-        done: BTreeMap<String, i64>,
     }
 }

@@ -3,19 +3,15 @@
 pub mod accounts;
 pub mod admin;
 pub mod advice;
-pub mod assets;
 pub mod bounties;
 pub mod credits;
 mod describe;
-pub mod facets;
 pub mod graph;
 pub mod hub;
-pub mod lineage;
-pub mod nodes;
 pub mod tasks;
-pub mod usage;
 pub mod webhooks;
 
+use crate::error::ErrorCorrection;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -127,16 +123,4 @@ pub struct ErrorBody {
     pub error: String,
     /// What is wrong and what to do.
     pub correction: ErrorCorrection,
-}
-
-/// What is wrong and what to do.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Correction)]
-pub struct ErrorCorrection {
-    /// What is wrong.
-    pub problem: String,
-    /// What to do about it.
-    pub fix: String,
-    /// Where to read more.
-    pub doc: String,
 }

@@ -5,21 +5,22 @@ use crate::http::object_reader::ObjectReader;
 use capsid_model::asset;
 use capsid_model::gate::{self, CommandPolicy};
 use capsid_model::{Object, Value};
+use capsid_rules::assets::admission::{initial_status, quality_faults};
 use capsid_rules::assets::bundle::bundle_id;
 use capsid_rules::assets::safety;
 use capsid_rules::assets::safety::AssetTexts;
 use capsid_rules::assets::similarity::{sketch, text_of};
 use capsid_rules::assets::traits;
-use capsid_rules::assets::traits::{CATEGORIES, SUMMARY_LIMIT, id_holds, is_anti_pattern, strings, text};
+use capsid_rules::assets::traits::{CATEGORIES, SUMMARY_LIMIT, id_holds, strings, text};
 use capsid_rules::evaluation::proof;
-use capsid_rules::evaluation::proof::ProofLevel;
-use capsid_rules::lifecycle::{AssetStatus, AssetType};
+use capsid_rules::evaluation::proof::{CommandProof, ProofLevel};
+use capsid_rules::lifecycle::AssetType;
 use capsid_store::assets::id::AssetId;
 use capsid_store::registry::publish::{NewAsset, NewBundle};
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use utoipa::ToSchema;
 
 /// What an evolution event may be meant for.
 pub const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explore"];
@@ -29,8 +30,6 @@ const CONTENT_LIMIT: usize = 8000;
 const SIGNALS_LIMIT: usize = 50;
 /// The most steps of a strategy and the most validation commands.
 const STEPS_LIMIT: usize = 100;
-/// The least score of an outcome that is worth sharing.
-const GOOD_SCORE: f64 = 0.7;
 
 /// The payload of a publish or a validate.
 #[derive(Debug, Deserialize)]
@@ -50,9 +49,37 @@ pub struct CheckedBundle {
     /// What is to be kept.
     pub bundle: NewBundle,
     /// What the publisher should know.
-    pub warnings: Vec<Value>,
+    pub warnings: Vec<PublishWarning>,
     /// Why the quality gate does not let it pass.
     pub faults: Vec<String>,
+}
+
+/// What a publisher should know about a bundle that is taken all the same.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct PublishWarning {
+    pub code: Cow<'static, str>,
+    /// The text that it is about, such as `payload.assets[0].summary`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    pub place: Option<String>,
+    /// The asset that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    pub similar_to: Option<AssetId>,
+    /// How much it is like that asset, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = f64, required = false)]
+    pub likeness: Option<f64>,
+    pub text: String,
+}
+
+/// The code of a warning about a text that looks dangerous.
+pub const SAFETY_WARNING: &str = "content_safety_warning";
+
+impl PublishWarning {
+    pub fn new(code: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
+        Self { code: code.into(), place: None, similar_to: None, likeness: None, text: text.into() }
+    }
 }
 
 /// One asset of a bundle, with its id verified.
@@ -66,15 +93,18 @@ struct BundlePart<'a> {
 }
 
 /// How the id that an asset claims compares with its content.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AssetIdCheck {
-    pub asset_type: String,
-    /// The id that it claims.
-    pub claimed: Option<String>,
+    #[serde(rename = "type")]
+    asset_type: String,
     /// The id of its content.
-    pub computed: String,
+    computed_asset_id: String,
+    /// The id that it claims.
+    #[schema(required)]
+    claimed_asset_id: Option<String>,
     /// Whether they are the same, in one of the forms in use.
-    pub matches: bool,
+    #[serde(rename = "match")]
+    matches: bool,
 }
 
 /// Compares the ids of all assets in a payload, for a dry run.
@@ -87,13 +117,18 @@ pub fn check_ids(payload: &PublishRequest<'_>) -> ApiResult<Vec<AssetIdCheck>> {
             let claimed = object.get(asset::ASSET_ID).and_then(Value::as_str).map(str::to_owned);
             let matches = claimed.as_deref().is_some_and(|claimed| id_holds(raw.get(), &object, claimed));
             let asset_type = object.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-            Ok(AssetIdCheck { asset_type, claimed, computed: asset::asset_id(&object), matches })
+            Ok(AssetIdCheck {
+                asset_type,
+                computed_asset_id: asset::asset_id(&object),
+                claimed_asset_id: claimed,
+                matches,
+            })
         })
         .collect()
 }
 
 /// Reads a bundle and checks all that can be checked without the database.
-pub fn read(
+pub fn check_bundle(
     payload: &PublishRequest<'_>,
     policy: &CommandPolicy,
     receipt_id: String,
@@ -108,26 +143,10 @@ pub fn read(
     check_links(&gene, &capsule, event.as_ref())?;
     let chain = payload.chain_id.clone().or_else(|| text(&capsule.object, "chain_id"));
     let found = scan(&gene, &capsule);
-    let faults = quality_faults(&capsule);
-    let (status, reason) = initial_status(&faults, &found, &gene);
-    let mut warnings: Vec<Value> = found
-        .iter()
-        .zip([&gene.path, &capsule.path])
-        .flat_map(|(scan, path)| scan.findings.iter().map(move |finding| (finding, path)))
-        .map(|(finding, path)| {
-            json!({ "code": "content_safety_warning", "place": format!("{path}.{}", finding.place), "text": finding.text })
-        })
-        .collect();
+    let faults = quality_faults(&capsule.object);
+    let (status, reason) = initial_status(&gene.object, &faults, &found);
     let (evidence, findings) = proof::proof(&strings(&gene.object, "validation"));
-    if evidence != ProofLevel::Real {
-        warnings.push(json!({ "code": format!("validation_{}", evidence.as_str()), "text":
-            findings.first().map_or("The gene has no validation, so nothing shows that it works.".to_owned(),
-                |finding| format!("{}: {}", finding.command, finding.why)) }));
-    }
-    if event.is_none() {
-        warnings.push(json!({ "code": "evolution_event_missing",
-            "text": "A bundle with an EvolutionEvent scores higher." }));
-    }
+    let warnings = warn(&found, [&gene.path, &capsule.path], evidence, &findings, event.is_some());
     let bundle = NewBundle {
         bundle_id: bundle_id(&gene.id.to_string(), &capsule.id.to_string()),
         sketch: sketch(&text_of(
@@ -139,30 +158,40 @@ pub fn read(
         capsule: new_asset(&capsule, Some(&gene), evidence, event.is_some(), chain.clone()),
         event: event.as_ref().map(|part| new_asset(part, None, ProofLevel::Absent, true, chain)),
         status,
-        reason,
+        reason: reason.map(str::to_owned),
         gene_held: found[0].verdict() == safety::SafetyVerdict::Quarantine,
         receipt_id,
     };
     Ok(CheckedBundle { bundle, warnings, faults })
 }
 
-/// The state that a bundle enters in.
-fn initial_status(
-    faults: &[String],
-    found: &[safety::SafetyScan; 2],
-    gene: &BundlePart<'_>,
-) -> (AssetStatus, Option<String>) {
-    if is_anti_pattern(&gene.object) {
-        return (AssetStatus::Rejected, Some("anti_pattern".to_owned()));
+/// What the publisher should know about texts, validation and parts of a bundle.
+fn warn(
+    scans: &[safety::SafetyScan; 2],
+    paths: [&str; 2],
+    evidence: ProofLevel,
+    findings: &[CommandProof],
+    has_event: bool,
+) -> Vec<PublishWarning> {
+    let found = scans.iter().zip(paths).flat_map(|(scan, path)| {
+        scan.findings.iter().map(move |finding| PublishWarning {
+            place: Some(format!("{path}.{}", finding.place)),
+            ..PublishWarning::new(SAFETY_WARNING, finding.text.clone())
+        })
+    });
+    let mut warnings: Vec<PublishWarning> = found.collect();
+    if evidence != ProofLevel::Real {
+        let text = match findings.first() {
+            Some(finding) => format!("{}: {}", finding.command, finding.why),
+            None => "The gene has no validation, so nothing shows that it works.".to_owned(),
+        };
+        warnings.push(PublishWarning::new(format!("validation_{}", evidence.as_str()), text));
     }
-    if !faults.is_empty() {
-        return (AssetStatus::Rejected, Some("quality_gate_failed".to_owned()));
+    if !has_event {
+        let text = "A bundle with an EvolutionEvent scores higher.";
+        warnings.push(PublishWarning::new("evolution_event_missing", text));
     }
-    match found.iter().map(safety::SafetyScan::verdict).max().unwrap_or(safety::SafetyVerdict::Clean) {
-        safety::SafetyVerdict::Quarantine => (AssetStatus::Quarantined, Some("content_safety".to_owned())),
-        safety::SafetyVerdict::Warn => (AssetStatus::Candidate, Some("content_safety_warning".to_owned())),
-        safety::SafetyVerdict::Clean => (AssetStatus::Candidate, None),
-    }
+    warnings
 }
 
 fn raw_assets<'p>(payload: &'p PublishRequest<'_>) -> ApiResult<&'p [&'p RawValue]> {
@@ -338,27 +367,6 @@ fn names(part: &BundlePart<'_>, id: &str) -> bool {
 
 fn cut(text: &str) -> String {
     capsid_model::text::inert_line(capsid_model::text::cut(text, 100))
-}
-
-/// Why a bundle is not worth sharing.
-fn quality_faults(capsule: &BundlePart<'_>) -> Vec<String> {
-    let number = |outer: &str, inner: &str| {
-        capsule
-            .object
-            .get(outer)
-            .and_then(|value| value.get(inner))
-            .and_then(Value::as_f64)
-            .unwrap_or_default()
-    };
-    let status =
-        capsule.object.get("outcome").and_then(|outcome| outcome.get("status")).and_then(Value::as_str);
-    let checks = [
-        (number("outcome", "score") < GOOD_SCORE, "outcome.score must be at least 0.7"),
-        (number("blast_radius", "files") <= 0.0, "blast_radius.files must be more than 0"),
-        (number("blast_radius", "lines") <= 0.0, "blast_radius.lines must be more than 0"),
-        (status != Some("success"), "outcome.status must be `success`"),
-    ];
-    checks.into_iter().filter(|(fault, _)| *fault).map(|(_, text)| text.to_owned()).collect()
 }
 
 /// Looks through the texts of a gene, and apart from it through those of a capsule: neither answers for the other.

@@ -1,44 +1,38 @@
-//! `GET /a2a/assets/{asset_id}`: all that is known of one asset; and whether its id holds.
+//! All that is known of one asset.
 
+use super::audit_trail::{StateChangeView, list_changes};
+use super::id_in_path;
+use super::purchase;
+use super::revoke::not_found;
+use super::view::{AssetView, ConsensusWeight, FieldSelection, Selected, rounded, stored_json};
+use super::visibility::{AssetReader, may_have};
 use crate::auth::account;
 use crate::auth::credentials::{Credentials, OperationContext, authenticate_reader, is_first_use};
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::{JsonReply, check_node_id};
-use crate::http::query::{PathId, QueryParams};
-use crate::ops::assets::fetch::{AssetReader, may_have};
-use crate::ops::assets::purchase;
-use crate::ops::assets::revoke::not_found;
-use crate::ops::assets::view;
-use crate::ops::assets::view::{FieldSelection, quoted};
+use crate::http::envelope::check_node_id;
 use crate::state::SharedHub;
-use axum::extract::State;
-use capsid_model::asset;
-use capsid_model::time::Time;
-use capsid_rules::evaluation::consensus::ConsensusTally;
-use capsid_rules::evaluation::gdi::gdi;
-use capsid_rules::evaluation::promotion::PromotionRule;
+use capsid_rules::evaluation::consensus::{ConsensusTally, ConsensusVerdict};
+use capsid_rules::evaluation::gdi::{Gdi, gdi};
+use capsid_rules::evaluation::promotion::{PromotionObstacle, PromotionRule};
 use capsid_rules::evaluation::proof::ProofLevel;
 use capsid_rules::identity::secrets::PresentedSecret;
 use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list;
 use capsid_store::assets::list::ListedAsset;
-use capsid_store::audit::{self, AuditEntry};
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::{promotion, scoring};
 use capsid_store::nodes;
-use serde::Deserialize;
-use serde_json::{Value, json};
-use std::fmt::Write;
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
 
-/// How many bundles, siblings and changes are told at most.
+/// How many bundles and siblings are shown at most.
 const MAX: usize = 20;
-const MAX_CHANGES: i64 = 200;
-/// How many of them the detail shows.
+/// How many changes of state are shown.
 const LATEST_CHANGES: i64 = 50;
 
-/// How much is told.
+/// How much is shown.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct GetAssetParams {
@@ -52,47 +46,98 @@ pub struct GetAssetParams {
     fields: Option<String>,
 }
 
-/// The asset that a path names. What is no id names nothing.
-pub(crate) fn id_in_path(text: &str) -> ApiResult<AssetId> {
-    AssetId::parse(text).ok_or_else(not_found)
+/// All that is known of an asset.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AssetDetail)]
+pub struct AssetDetailView {
+    #[serde(flatten)]
+    asset: AssetView,
+    /// The bundle that it first came in.
+    #[schema(required)]
+    bundle: Option<BundleView>,
+    validation: AssetValidationView,
+    gdi: Gdi,
+    chain_siblings: Vec<AssetView>,
+    /// The latest changes of state, oldest first.
+    audit_trail: Vec<StateChangeView>,
+    /// What stands between a candidate and its promotion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<PromotionObstacle>, required = false)]
+    why_not_promoted: Option<Vec<PromotionObstacle>>,
+    /// How it came about, for whoever has shown who it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
+    bundle_events: Option<Vec<Box<RawValue>>>,
+    /// The whole asset as it was published, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<BTreeMap<String, Value>>, required = false)]
+    payload: Option<Option<Box<RawValue>>>,
+    /// Why the whole asset is not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    payload_withheld: Option<&'static str>,
+}
+
+/// The assets of a bundle.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AssetBundle)]
+pub struct BundleView {
+    bundle_id: String,
+    #[schema(required)]
+    gene: Option<AssetView>,
+    #[schema(required)]
+    capsule: Option<AssetView>,
+    #[schema(required)]
+    event: Option<AssetView>,
+}
+
+/// What others say of an asset, and what its own validation proves.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AssetValidation)]
+pub struct AssetValidationView {
+    passes: i64,
+    fails: i64,
+    total: i64,
+    weight: ConsensusWeight,
+    verdict: ConsensusVerdict,
+    /// The same as `verdict`.
+    consensus: ConsensusVerdict,
+    label: ProofLevel,
 }
 
 /// All that is known of an asset.
 ///
-/// The whole asset is shown with `detailed=true`; that of a candidate only to its publisher, its owner, an admin, the
-/// nodes that are to validate it, and whoever it was handed in to. A candidate also tells what stands between it and its promotion.
-/// `fields=asset_id,summary` leaves out all other members.
-#[utoipa::path(get, path = "/a2a/assets/{asset_id}", tag = "assets",
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), GetAssetParams),
-    responses((status = 200, body = crate::http::openapi::assets::AssetDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn detail(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    PathId(id): PathId,
-    QueryParams(asked): QueryParams<GetAssetParams>,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let id = id_in_path(&id)?;
-    if let Some(node_id) = &asked.node_id {
+/// The whole asset of a candidate is shown only to its publisher, its owner, an admin, the nodes that are to validate
+/// it, and whoever it was handed in to.
+#[tracing::instrument(skip_all, fields(asset.id = %id))]
+pub async fn asset_detail(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    id: &str,
+    params: GetAssetParams,
+) -> ApiResult<Selected<AssetDetailView>> {
+    hub.limit_reads(credentials).await?;
+    let id = id_in_path(id)?;
+    if let Some(node_id) = &params.node_id {
         check_node_id(node_id, "node_id")?;
     }
-    let fields = FieldSelection::parse(asked.fields.as_deref());
-    let (rules, rule) = (hub.rules(), hub.config.promotion.rule);
+    let fields = FieldSelection::parse(params.fields.as_deref());
+    let (context, rule) = (hub.rules(), hub.config.promotion.rule);
     let by = credentials.clone();
-    let (told, binds) = hub
+    let (detail, binds) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             let listed = list::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
-            let viewer = AssetViewer::load(tx, &rules, &by, asked.node_id.as_deref(), &listed)?;
-            let detailed = asked.detailed.as_deref().is_some_and(|text| text != "false" && text != "0");
-            Ok((to_view(tx, &listed, &viewer, detailed, &rule, rules.now)?, viewer.binds))
+            let viewer = AssetViewer::load(tx, &context, &by, params.node_id.as_deref(), &listed)?;
+            let detailed = params.detailed.as_deref().is_some_and(|text| text != "false" && text != "0");
+            Ok((load_detail(tx, &context, &listed, &viewer, detailed, &rule)?, viewer.binds))
         })
         .await?;
     if let Some(node_id) = binds {
-        hub.bind_if_shown(&node_id, &credentials).await?;
+        hub.bind_if_shown(&node_id, credentials).await?;
     }
-    hub.usage.viewed(&hub, id);
-    Ok(JsonReply::ok(fields.select(told)))
+    hub.usage.viewed(hub, id);
+    fields.select(detail)
 }
 
 /// Who looks at an asset.
@@ -142,154 +187,116 @@ impl AssetViewer {
     }
 }
 
-fn to_view(
+fn load_detail(
     tx: &mut dyn Tx,
+    context: &OperationContext,
     listed: &ListedAsset,
     viewer: &AssetViewer,
     detailed: bool,
     rule: &PromotionRule,
-    now: Time,
-) -> ApiResult<String> {
-    let asset = &listed.asset;
-    let mut more = String::new();
-    let mut put = |key: &str, value: &str| {
-        let comma = if more.is_empty() { "" } else { "," };
-        let _to_a_string = write!(more, "{comma}\"{key}\":{value}");
-    };
-    put("bundle", &bundle(tx, &asset.bundle_id)?);
-    let tally = scoring::consensus(tx, &asset.asset_id)?;
-    put("validation", &validation(&tally, asset.traits.proof).to_string());
-    let score = gdi(&scoring::evidence(tx, asset, now)?);
-    put("gdi", &view::round_numbers(serde_json::to_value(&score).unwrap_or_default()).to_string());
+) -> ApiResult<AssetDetailView> {
+    let (asset, now) = (&listed.asset, context.now);
     let siblings = match &asset.traits.chain_id {
         Some(chain) => list::chain(tx, chain, asset.seq, MAX)?,
         None => Vec::new(),
     };
-    put("chain_siblings", &view::array(&siblings.iter().map(view::row).collect::<Vec<_>>()));
-    put("audit_trail", &changes(tx, listed, LATEST_CHANGES)?.to_string());
+    let tally = scoring::consensus(tx, &asset.asset_id)?;
+    let mut detail = AssetDetailView {
+        asset: AssetView::new(listed),
+        bundle: load_bundle(tx, &asset.bundle_id)?,
+        validation: AssetValidationView::new(&tally, asset.traits.proof),
+        gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?)),
+        chain_siblings: siblings.iter().map(AssetView::new).collect(),
+        audit_trail: list_changes(tx, listed, LATEST_CHANGES)?,
+        why_not_promoted: None,
+        bundle_events: None,
+        payload: None,
+        payload_withheld: None,
+    };
     if asset.status == AssetStatus::Candidate {
-        let obstacles = promotion::list_obstacles(tx, asset, rule, now)?;
-        put(
-            "why_not_promoted",
-            &view::round_numbers(serde_json::to_value(&obstacles).unwrap_or_default()).to_string(),
-        );
+        let obstacles = promotion::list_obstacles(tx, asset, rule, now)?.into_iter();
+        let obstacles = obstacles.map(|obstacle| PromotionObstacle {
+            have: rounded(obstacle.have),
+            need: rounded(obstacle.need),
+            ..obstacle
+        });
+        detail.why_not_promoted = Some(obstacles.collect());
     }
     if viewer.is_known || viewer.sees_body && !asset.status.is_distributed() {
-        put("bundle_events", &events(tx, listed)?);
+        detail.bundle_events = Some(load_events(tx, listed)?);
     }
     if detailed {
         let body = match viewer.sees_body {
             true => list::bodies(tx, &[asset.seq])?.remove(&asset.seq),
             false => None,
         };
-        put("payload", body.as_deref().unwrap_or("null"));
-        if !viewer.sees_body {
-            let why = match asset.status.is_distributed() {
-                true => "The whole of it has a price on this hub; POST /a2a/fetch buys it.",
-                false => {
-                    "Only its publisher, its owner, its validators, whoever it was handed in to and admins see the \
-                     whole of an asset that is not promoted."
-                }
-            };
-            put("payload_withheld", &quoted(why));
+        detail.payload = Some(body.map(stored_json).transpose()?);
+        detail.payload_withheld = (!viewer.sees_body).then_some(match asset.status.is_distributed() {
+            true => "The whole of it has a price on this hub; POST /a2a/fetch buys it.",
+            false => {
+                "Only its publisher, its owner, its validators, whoever it was handed in to and admins see the \
+                 whole of an asset that is not promoted."
+            }
+        });
+    }
+    Ok(detail)
+}
+
+impl AssetValidationView {
+    fn new(tally: &ConsensusTally, proof: ProofLevel) -> Self {
+        Self {
+            passes: tally.passed as i64,
+            fails: tally.failed() as i64,
+            total: tally.counted as i64,
+            weight: ConsensusWeight { passes: tally.passes, fails: tally.fails },
+            verdict: tally.verdict,
+            consensus: tally.verdict,
+            label: proof,
         }
     }
-    Ok(view::row_with(listed, &more))
+}
+
+/// A score as people read it.
+fn round_gdi(mut gdi: Gdi) -> Gdi {
+    for number in [
+        &mut gdi.score,
+        &mut gdi.mean,
+        &mut gdi.intrinsic,
+        &mut gdi.usage,
+        &mut gdi.social,
+        &mut gdi.freshness,
+    ] {
+        *number = rounded(*number);
+    }
+    for part in &mut gdi.parts {
+        (part.value, part.lower, part.weight) =
+            (rounded(part.value), rounded(part.lower), rounded(part.weight));
+    }
+    gdi
 }
 
 /// The bundle that an asset first came in, with the rows of its assets.
-fn bundle(tx: &mut dyn Tx, bundle_id: &str) -> ApiResult<String> {
-    let Some(bundle) = list::bundle(tx, bundle_id)? else { return Ok("null".to_owned()) };
+fn load_bundle(tx: &mut dyn Tx, bundle_id: &str) -> ApiResult<Option<BundleView>> {
+    let Some(bundle) = list::bundle(tx, bundle_id)? else { return Ok(None) };
     let ids: Vec<AssetId> =
         [Some(bundle.gene), Some(bundle.capsule), bundle.event].into_iter().flatten().collect();
     let known = list::by_id(tx, &ids)?;
     let part = |id: Option<AssetId>| {
-        let found = known.iter().find(|listed| Some(listed.asset.asset_id) == id);
-        found.map_or_else(|| "null".to_owned(), view::row)
+        known.iter().find(|listed| Some(listed.asset.asset_id) == id).map(AssetView::new)
     };
-    Ok(format!(
-        "{{\"bundle_id\":{},\"gene\":{},\"capsule\":{},\"event\":{}}}",
-        quoted(&bundle.bundle_id),
-        part(Some(bundle.gene)),
-        part(Some(bundle.capsule)),
-        part(bundle.event)
-    ))
+    Ok(Some(BundleView {
+        gene: part(Some(bundle.gene)),
+        capsule: part(Some(bundle.capsule)),
+        event: part(bundle.event),
+        bundle_id: bundle.bundle_id,
+    }))
 }
 
 /// The events of all bundles that an asset is in, as they were published.
-fn events(tx: &mut dyn Tx, listed: &ListedAsset) -> ApiResult<String> {
+fn load_events(tx: &mut dyn Tx, listed: &ListedAsset) -> ApiResult<Vec<Box<RawValue>>> {
     let bundles = list::bundles_of(tx, &listed.asset.asset_id, MAX)?;
     let ids: Vec<AssetId> = bundles.into_iter().filter_map(|bundle| bundle.event).collect();
     let seqs: Vec<i64> = list::by_id(tx, &ids)?.iter().map(|event| event.asset.seq).collect();
     let mut bodies = list::bodies(tx, &seqs)?;
-    let bodies: Vec<String> = seqs.iter().filter_map(|seq| bodies.remove(seq)).collect();
-    Ok(view::array(&bodies))
-}
-
-/// The latest changes of state, oldest first. That it was published is known from the asset itself.
-fn changes(tx: &mut dyn Tx, listed: &ListedAsset, most: i64) -> ApiResult<Value> {
-    let asset = &listed.asset;
-    let mut entries = audit::newest(tx, "asset", &asset.asset_id.to_string(), most)?;
-    if (entries.len() as i64) < most && !entries.iter().any(|entry| entry.action == "publish") {
-        let published = AuditEntry {
-            at: asset.created_at,
-            actor: format!("node:{}", asset.node_id),
-            action: "publish".to_owned(),
-            before: None,
-            after: Some(AssetStatus::Candidate.as_str().to_owned()),
-            reason: None,
-        };
-        entries.insert(0, published);
-    }
-    let told = entries.into_iter().map(|entry| {
-        json!({ "at": Time(entry.at).iso(), "actor": entry.actor, "action": entry.action, "before": entry.before,
-            "after": entry.after, "reason": entry.reason })
-    });
-    Ok(told.collect())
-}
-
-/// Every change of an asset's state, by whom and why.
-#[utoipa::path(get, path = "/a2a/assets/{asset_id}/audit-trail", tag = "assets",
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
-    responses((status = 200, body = crate::http::openapi::assets::AuditTrail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn audit_trail(State(hub): State<SharedHub>, PathId(id): PathId) -> ApiResult<JsonReply> {
-    let id = id_in_path(&id)?;
-    let trail = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| {
-            let listed = list::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
-            changes(tx, &listed, MAX_CHANGES)
-        })
-        .await?;
-    let count = trail.as_array().map_or(0, Vec::len);
-    Ok(JsonReply::json(&json!({ "asset_id": id, "audit_trail": trail, "count": count })))
-}
-
-/// Computes an asset's id again from what is kept.
-#[utoipa::path(get, path = "/a2a/assets/{asset_id}/verify", tag = "assets",
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
-    responses((status = 200, body = crate::http::openapi::assets::AssetVerified), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn verify(State(hub): State<SharedHub>, PathId(id): PathId) -> ApiResult<JsonReply> {
-    let id = id_in_path(&id)?;
-    let body = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| Ok(capsid_store::assets::body(tx, &id)?))
-        .await?
-        .ok_or_else(not_found)?;
-    let object: capsid_model::Object = crate::http::json::read(&body, "asset")?;
-    let valid = capsid_rules::assets::traits::id_holds(&body, &object, &id.to_string());
-    let computed = asset::asset_id(&object);
-    // An id may leave out what clients disagree on. Then the hash of the whole is another, and the id still holds.
-    let told = if valid { id.to_string() } else { computed.clone() };
-    Ok(JsonReply::json(
-        &json!({ "asset_id": id, "computed_asset_id": told, "content_hash": computed, "valid": valid }),
-    ))
-}
-
-/// What others say of an asset, and what its own validation proves.
-fn validation(tally: &ConsensusTally, proof: ProofLevel) -> Value {
-    let mut told = view::consensus(tally);
-    told["consensus"] = json!(tally.verdict);
-    told["label"] = proof.as_str().into();
-    told
+    seqs.iter().filter_map(|seq| bodies.remove(seq)).map(stored_json).collect()
 }

@@ -1,17 +1,15 @@
-//! `GET /a2a/evolution-events`: how assets came about.
+//! How assets came about.
 
+use super::bundle::INTENTS;
+use super::list::cut;
+use super::parse_asset_id;
+use super::view::{AssetView, page_response};
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::{JsonReply, check_node_id};
+use crate::http::envelope::check_node_id;
 use crate::http::query;
-use crate::http::query::QueryParams;
 use crate::http::{cursor, validate};
-use crate::ops::assets::bundle::INTENTS;
-use crate::ops::assets::fetch::asset_id;
-use crate::ops::assets::page;
-use crate::ops::assets::view;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list;
@@ -44,25 +42,29 @@ pub struct ListEvolutionEventsParams {
     cursor: Option<String>,
 }
 
+page_response! {
+    /// A page of evolution events.
+    EventPageResponse as EventPage { events: AssetView as AssetView }
+}
+
 /// Lists evolution events, newest first.
-#[utoipa::path(get, path = "/a2a/evolution-events", tag = "assets", params(ListEvolutionEventsParams),
-    responses((status = 200, body = crate::http::openapi::assets::EventPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn list(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(asked): QueryParams<ListEvolutionEventsParams>,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let asset = asked.asset_id.as_deref().filter(|id| !id.is_empty());
-    let asset = asset.map(|id| asset_id(id, "asset_id")).transpose()?;
-    let node = asked.node_id.filter(|id| !id.is_empty());
+#[tracing::instrument(skip_all)]
+pub async fn list_evolution_events(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: ListEvolutionEventsParams,
+) -> ApiResult<EventPageResponse> {
+    hub.limit_reads(credentials).await?;
+    let asset = params.asset_id.as_deref().filter(|id| !id.is_empty());
+    let asset = asset.map(|id| parse_asset_id(id, "asset_id")).transpose()?;
+    let node = params.node_id.filter(|id| !id.is_empty());
     if let Some(node) = &node {
         check_node_id(node, "node_id")?;
     }
-    let intent = asked.intent.filter(|intent| !intent.is_empty());
+    let intent = params.intent.filter(|intent| !intent.is_empty());
     validate::word_or(intent.as_deref(), "intent", &INTENTS)?;
-    let after = cursor::read(NAME, asked.cursor.as_deref())?;
-    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let after = cursor::read(NAME, params.cursor.as_deref())?;
+    let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
     let filter = AssetFilter {
         statuses: SHOWN.to_vec(),
         types: vec![AssetType::EvolutionEvent],
@@ -83,12 +85,8 @@ pub async fn list(
             }
         })
         .await?;
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let next = found.last().filter(|_| more);
-    let next = next.map(|last| cursor::write(NAME, AssetSort::Newest.position(&last.asset)));
-    let rows: Vec<String> = found.iter().map(view::row).collect();
-    Ok(JsonReply::ok(page("events", &rows, Some(total), next)))
+    let next = cut(&mut found, limit, |last| cursor::write(NAME, AssetSort::Newest.position(&last.asset)));
+    Ok(EventPageResponse::new(found.iter().map(AssetView::new).collect(), total, next))
 }
 
 /// The events of the bundles that an asset is in, or the event itself.

@@ -1,14 +1,11 @@
-//! `GET /a2a/assets/{asset_id}/lineage`: what an asset comes from and what came of it, ready to be drawn.
+//! What an asset comes from and what came of it, ready to be drawn.
 
 use super::id_in_path;
+use super::revoke::not_found;
+use super::view::rounded;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::JsonReply;
-use crate::http::query::PathId;
-use crate::ops::assets::revoke::not_found;
-use crate::ops::assets::view::rounded;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::text::cut;
 use capsid_rules::assets::lineage::{LineageColumn, layout};
 use capsid_rules::assets::traits::card_members;
@@ -19,8 +16,10 @@ use capsid_store::assets::lineage::LineageNode;
 use capsid_store::assets::list;
 use capsid_store::assets::list::{BundleRow, ListedAsset};
 use capsid_store::db::tx::Tx;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use std::collections::HashMap;
+use utoipa::ToSchema;
 
 /// How many bundles, relatives of the same chain, and users are drawn at most.
 const MAX_BUNDLES: usize = 12;
@@ -29,34 +28,87 @@ const MAX_USERS: usize = 12;
 /// How much of a summary is told.
 const LABEL: usize = 120;
 
+/// What a point of a lineage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LineageKind {
+    Gene,
+    Capsule,
+    Event,
+    Node,
+}
+
+/// Why two points of a lineage are joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LineageLink {
+    MadeBy,
+    Implements,
+    InEvent,
+    ReusedBy,
+    Follows,
+}
+
+/// What an asset comes from, what came of it, and where each of it is drawn.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Lineage)]
+pub struct LineageResponse {
+    #[schema(value_type = String)]
+    asset_id: AssetId,
+    nodes: Vec<LineagePointView>,
+    edges: Vec<LineageEdgeView>,
+    /// How many nodes of other owners fetched the asset. Those that reported or reviewed are drawn.
+    reuse_count: i64,
+    /// There is more than is drawn.
+    truncated: bool,
+}
+
+/// A point of the drawing.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LineageNode)]
+pub struct LineagePointView {
+    id: String,
+    kind: LineageKind,
+    /// The beginning of a summary, or the name that a node gave itself.
+    label: String,
+    status: String,
+    is_focus: bool,
+    /// 0 to 1, from left to right.
+    x: f64,
+    /// 0 to 1, from top to bottom.
+    y: f64,
+}
+
+/// A line of the drawing.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = LineageEdge)]
+pub struct LineageEdgeView {
+    from: String,
+    to: String,
+    kind: LineageLink,
+}
+
 /// What an asset comes from and what came of it: genes, capsules, events and nodes, each with its place in a drawing.
-///
-/// Of the nodes that used it, those are told that reported on it or reviewed it.
-#[utoipa::path(get, path = "/a2a/assets/{asset_id}/lineage", tag = "assets",
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
-    responses((status = 200, body = crate::http::openapi::lineage::Lineage),
-        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn lineage(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    PathId(id): PathId,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let id = id_in_path(&id)?;
-    let told = hub
-        .store
+#[tracing::instrument(skip_all, fields(asset.id = %id))]
+pub async fn asset_lineage(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    id: &str,
+) -> ApiResult<LineageResponse> {
+    hub.limit_reads(credentials).await?;
+    let id = id_in_path(id)?;
+    hub.store
         .read::<_, ApiError, _>(move |tx| {
             let focus = list::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
-            Ok(gather(tx, &focus)?.to_view(&focus))
+            Ok(gather(tx, &focus)?.into_response(&focus))
         })
-        .await?;
-    Ok(JsonReply::json(&told))
+        .await
 }
 
 /// A point before it has a place.
 struct LineagePoint {
     id: String,
-    kind: &'static str,
+    kind: LineageKind,
     label: String,
     status: String,
     column: LineageColumn,
@@ -67,7 +119,7 @@ struct LineagePoint {
 struct LineageDrawing {
     points: Vec<LineagePoint>,
     known: HashMap<String, usize>,
-    lines: Vec<(usize, usize, &'static str)>,
+    lines: Vec<(usize, usize, LineageLink)>,
     truncated: bool,
 }
 
@@ -82,9 +134,9 @@ impl LineageDrawing {
     fn asset(&mut self, listed: &ListedAsset) {
         let asset = &listed.asset;
         let (kind, column) = match asset.asset_type {
-            AssetType::Gene => ("gene", LineageColumn::Genes),
-            AssetType::Capsule => ("capsule", LineageColumn::Capsules),
-            AssetType::EvolutionEvent => ("event", LineageColumn::Events),
+            AssetType::Gene => (LineageKind::Gene, LineageColumn::Genes),
+            AssetType::Capsule => (LineageKind::Capsule, LineageColumn::Capsules),
+            AssetType::EvolutionEvent => (LineageKind::Event, LineageColumn::Events),
         };
         self.insert_point(LineagePoint {
             id: asset.asset_id.to_string(),
@@ -98,11 +150,17 @@ impl LineageDrawing {
     fn node(&mut self, who: LineageNode, column: LineageColumn) {
         let label = who.name.unwrap_or_else(|| who.node_id.clone());
         let label = cut(&label, LABEL).to_owned();
-        self.insert_point(LineagePoint { id: who.node_id, kind: "node", label, status: who.status, column });
+        self.insert_point(LineagePoint {
+            id: who.node_id,
+            kind: LineageKind::Node,
+            label,
+            status: who.status,
+            column,
+        });
     }
 
     /// Joins two points that are both there.
-    fn join(&mut self, from: &str, to: &str, kind: &'static str) {
+    fn join(&mut self, from: &str, to: &str, kind: LineageLink) {
         let (Some(from), Some(to)) = (self.known.get(from), self.known.get(to)) else { return };
         let line = (*from, *to, kind);
         if from != to && !self.lines.contains(&line) {
@@ -110,28 +168,33 @@ impl LineageDrawing {
         }
     }
 
-    fn to_view(&self, focus: &ListedAsset) -> Value {
-        let id = focus.asset.asset_id.to_string();
+    fn into_response(self, focus: &ListedAsset) -> LineageResponse {
+        let asset_id = focus.asset.asset_id;
+        let id = asset_id.to_string();
         let columns: Vec<LineageColumn> = self.points.iter().map(|point| point.column).collect();
         let lines: Vec<(usize, usize)> = self.lines.iter().map(|(from, to, _)| (*from, *to)).collect();
         let places = layout(&columns, &lines);
-        let nodes: Vec<Value> = self
-            .points
-            .iter()
-            .zip(places)
-            .map(|(point, (x, y))| {
-                json!({ "id": point.id, "kind": point.kind, "label": point.label, "status": point.status,
-                    "is_focus": point.id == id, "x": rounded(x), "y": rounded(y) })
-            })
-            .collect();
-        let name = |at: &usize| self.points.get(*at).map(|point| &point.id);
-        let edges: Vec<Value> = self
-            .lines
-            .iter()
-            .map(|(from, to, kind)| json!({ "from": name(from), "to": name(to), "kind": kind }))
-            .collect();
-        json!({ "asset_id": id, "nodes": nodes, "edges": edges, "reuse_count": focus.asset.reuse_count,
-            "truncated": self.truncated })
+        let edges = self.lines.iter().filter_map(|(from, to, kind)| {
+            let [from, to] = [from, to].map(|at| self.points.get(*at).map(|point| point.id.clone()));
+            Some(LineageEdgeView { from: from?, to: to?, kind: *kind })
+        });
+        let edges = edges.collect();
+        let nodes = self.points.into_iter().zip(places).map(|(point, (x, y))| LineagePointView {
+            is_focus: point.id == id,
+            id: point.id,
+            kind: point.kind,
+            label: point.label,
+            status: point.status,
+            x: rounded(x),
+            y: rounded(y),
+        });
+        LineageResponse {
+            asset_id,
+            nodes: nodes.collect(),
+            edges,
+            reuse_count: focus.asset.reuse_count,
+            truncated: self.truncated,
+        }
     }
 }
 
@@ -151,9 +214,9 @@ fn gather(tx: &mut dyn Tx, focus: &ListedAsset) -> ApiResult<LineageDrawing> {
     members.iter().for_each(|listed| drawing.asset(listed));
     for bundle in &bundles {
         let (gene, capsule) = (bundle.gene.to_string(), bundle.capsule.to_string());
-        drawing.join(&capsule, &gene, "implements");
+        drawing.join(&capsule, &gene, LineageLink::Implements);
         if let Some(event) = bundle.event {
-            drawing.join(&capsule, &event.to_string(), "in_event");
+            drawing.join(&capsule, &event.to_string(), LineageLink::InEvent);
         }
     }
     chain(tx, focus, &mut drawing)?;
@@ -163,7 +226,7 @@ fn gather(tx: &mut dyn Tx, focus: &ListedAsset) -> ApiResult<LineageDrawing> {
     for who in users.into_iter().take(MAX_USERS) {
         let node_id = who.node_id.clone();
         drawing.node(who, LineageColumn::Users);
-        drawing.join(&focus.asset.asset_id.to_string(), &node_id, "reused_by");
+        drawing.join(&focus.asset.asset_id.to_string(), &node_id, LineageLink::ReusedBy);
     }
     Ok(drawing)
 }
@@ -205,7 +268,7 @@ fn chain(tx: &mut dyn Tx, focus: &ListedAsset, drawing: &mut LineageDrawing) -> 
         for pair in others.windows(2) {
             if let [earlier, later] = pair {
                 let (earlier, later) = (earlier.asset.asset_id.to_string(), later.asset.asset_id.to_string());
-                drawing.join(&later, &earlier, "follows");
+                drawing.join(&later, &earlier, LineageLink::Follows);
             }
         }
     }
@@ -214,7 +277,7 @@ fn chain(tx: &mut dyn Tx, focus: &ListedAsset, drawing: &mut LineageDrawing) -> 
     let origins: Vec<AssetId> = named.into_iter().flatten().collect();
     for origin in list::by_id(tx, &origins)? {
         drawing.asset(&origin);
-        drawing.join(&asset.asset_id.to_string(), &origin.asset.asset_id.to_string(), "follows");
+        drawing.join(&asset.asset_id.to_string(), &origin.asset.asset_id.to_string(), LineageLink::Follows);
     }
     Ok(())
 }
@@ -234,7 +297,7 @@ fn makers(
         }
         if let Some(who) = lineage::find_lineage_node(tx, &asset.node_id)? {
             drawing.node(who, LineageColumn::Makers);
-            drawing.join(&asset.asset_id.to_string(), &asset.node_id, "made_by");
+            drawing.join(&asset.asset_id.to_string(), &asset.node_id, LineageLink::MadeBy);
         }
     }
     Ok(())

@@ -1,17 +1,13 @@
-//! `GET /a2a/assets` and `GET /a2a/assets/ranked`.
+//! Lists of assets: by filter, and the best of them.
 
-use super::{asset_type, page, status, word};
+use super::view::{AssetPageResponse, AssetView, FieldSelection};
+use super::{asset_type, status, word};
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::JsonReply;
 use crate::http::query;
-use crate::http::query::QueryParams;
 use crate::http::validate::CATEGORIES;
 use crate::http::{cursor, validate};
-use crate::ops::assets::view;
-use crate::ops::assets::view::FieldSelection;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_rules::evaluation::proof::ProofLevel;
 use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets::list;
@@ -119,22 +115,19 @@ impl ListAssetsParams {
 }
 
 /// Lists assets, promoted ones unless another status is asked for.
-///
-/// `fields=asset_id,summary` leaves out all other members of a row.
-#[utoipa::path(get, path = "/a2a/assets", tag = "assets", params(AssetFilterParams, ListAssetsParams),
-    responses((status = 200, body = crate::http::openapi::assets::AssetPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn list(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(which): QueryParams<AssetFilterParams>,
-    QueryParams(asked): QueryParams<ListAssetsParams>,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let (filter, fields) = (which.filter()?, FieldSelection::parse(asked.fields.as_deref()));
-    let (sort, name) = sort(asked.sort.as_deref())?;
-    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
-    let after = cursor::read(name, asked.cursor.as_deref())?;
-    let skip = if after == ListPosition::START { asked.offset()? } else { 0 };
+#[tracing::instrument(skip_all)]
+pub async fn list_assets(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    which: &AssetFilterParams,
+    params: &ListAssetsParams,
+) -> ApiResult<AssetPageResponse> {
+    hub.limit_reads(credentials).await?;
+    let (filter, fields) = (which.filter()?, FieldSelection::parse(params.fields.as_deref()));
+    let (sort, name) = sort(params.sort.as_deref())?;
+    let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
+    let after = cursor::read(name, params.cursor.as_deref())?;
+    let skip = if after == ListPosition::START { params.offset()? } else { 0 };
     let (mut found, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
@@ -144,12 +137,21 @@ pub async fn list(
         .await?;
     found.drain(..skip.min(found.len()));
     let next = cut(&mut found, limit, |last| cursor::write(name, sort.position(&last.asset)));
-    let rows: Vec<String> = found.iter().map(|listed| fields.select(view::row(listed))).collect();
-    Ok(JsonReply::ok(page("assets", &rows, Some(total), next)))
+    to_page(&found, &fields, total, next)
+}
+
+fn to_page(
+    found: &[ListedAsset],
+    fields: &FieldSelection,
+    total: (i64, bool),
+    next: Option<String>,
+) -> ApiResult<AssetPageResponse> {
+    let rows = found.iter().map(|listed| fields.select(AssetView::new(listed)));
+    Ok(AssetPageResponse::new(rows.collect::<ApiResult<_>>()?, total, next))
 }
 
 /// Cuts a list that was read one longer than asked for, and tells where it goes on.
-pub(super) fn cut<T>(found: &mut Vec<T>, limit: usize, cursor: impl Fn(&T) -> String) -> Option<String> {
+pub fn cut<T>(found: &mut Vec<T>, limit: usize, cursor: impl Fn(&T) -> String) -> Option<String> {
     let more = found.len() > limit;
     found.truncate(limit);
     found.last().filter(|_| more).map(cursor)
@@ -177,20 +179,17 @@ const FEATURED: &str = "ranked.featured";
 const NORMAL: &str = "ranked.normal";
 
 /// The best promoted assets: those that the operator features first, then by score.
-///
-/// `fields=asset_id,summary` leaves out all other members of a row.
-#[utoipa::path(get, path = "/a2a/assets/ranked", tag = "assets", params(RankedAssetsParams),
-    responses((status = 200, body = crate::http::openapi::assets::AssetPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn ranked(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(asked): QueryParams<RankedAssetsParams>,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let types = asset_type(asked.kind.as_deref())?.into_iter().collect();
-    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
-    let fields = FieldSelection::parse(asked.fields.as_deref());
-    let text = asked.cursor.as_deref();
+#[tracing::instrument(skip_all)]
+pub async fn list_ranked_assets(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: &RankedAssetsParams,
+) -> ApiResult<AssetPageResponse> {
+    hub.limit_reads(credentials).await?;
+    let types = asset_type(params.kind.as_deref())?.into_iter().collect();
+    let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
+    let fields = FieldSelection::parse(params.fields.as_deref());
+    let text = params.cursor.as_deref();
     // A cursor belongs to one of the two parts of the list.
     let (featured, normal) = match cursor::read(FEATURED, text) {
         Ok(after) => (Some(after), ListPosition::START),
@@ -215,8 +214,7 @@ pub async fn ranked(
         let part = if last.asset.trust_tier == "featured" { FEATURED } else { NORMAL };
         cursor::write(part, AssetSort::Ranked.position(&last.asset))
     });
-    let rows: Vec<String> = found.iter().map(|listed| fields.select(view::row(listed))).collect();
-    Ok(JsonReply::ok(page("assets", &rows, Some(total), next)))
+    to_page(&found, &fields, total, next)
 }
 
 fn tier(

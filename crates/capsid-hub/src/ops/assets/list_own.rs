@@ -1,22 +1,25 @@
-//! `GET /a2a/assets/purchased` and `/published-by-me`: what a node fetched and what it published, for keeping in step.
+//! What a node fetched and what it published, for keeping in step.
 
 use super::list::cut;
-use super::{asset_type, page, status};
+use super::view::{page_response, stored_json};
+use super::{asset_type, status};
 use crate::auth::credentials::Credentials;
 use crate::error::ApiResult;
 use crate::http::cursor;
-use crate::http::envelope::{JsonReply, check_node_id};
+use crate::http::envelope::check_node_id;
 use crate::http::query;
-use crate::http::query::QueryParams;
-use crate::ops::assets::view::{iso, quoted};
 use crate::state::SharedHub;
-use axum::extract::State;
+use capsid_model::time::Time;
 use capsid_rules::assets::traits::card_members;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
+use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list;
 use capsid_store::assets::list::{ListPosition, ListedAsset};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use std::collections::HashMap;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 /// Whose assets, and which.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -45,41 +48,70 @@ impl ListOwnAssetsParams {
     }
 }
 
-/// A row as clients keep it: with the whole asset.
-fn row(listed: &ListedAsset, bodies: &HashMap<i64, String>, more: &str) -> String {
-    let asset = &listed.asset;
-    let body = bodies.get(&asset.seq).map_or("null", String::as_str);
-    let card = card_members(&asset.card);
-    let summary = card.get("summary").and_then(serde_json::Value::as_str).unwrap_or_default();
-    let local_id = asset.traits.local_id.as_deref().map_or_else(|| "null".to_owned(), quoted);
-    format!(
-        "{{\"asset_id\":\"{}\",\"asset_type\":\"{}\",\"local_id\":{local_id},\"summary\":{},\"status\":\"{}\",\
-         \"bundle_id\":{},\"created_at\":{}{more},\"payload\":{body}}}",
-        asset.asset_id,
-        asset.asset_type.as_str(),
-        quoted(summary),
-        asset.status.as_str(),
-        quoted(&asset.bundle_id),
-        iso(asset.created_at),
-    )
+/// An asset as clients keep it: with the whole asset.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OwnAssetView {
+    #[schema(value_type = String)]
+    asset_id: AssetId,
+    asset_type: AssetType,
+    /// The id that its publisher uses.
+    #[schema(required)]
+    local_id: Option<String>,
+    summary: String,
+    status: AssetStatus,
+    bundle_id: String,
+    created_at: String,
+    /// When the node last fetched it; only of assets that it fetched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    fetched_at: Option<String>,
+    /// The whole asset as it was published.
+    #[schema(value_type = Option<BTreeMap<String, Value>>, required)]
+    payload: Option<Box<RawValue>>,
+}
+
+page_response! {
+    /// A page of what a node fetched or published.
+    OwnAssetPageResponse as OwnAssetPage { assets: OwnAssetView as OwnAssetView }
+}
+
+impl OwnAssetView {
+    fn new(
+        listed: &ListedAsset,
+        bodies: &mut HashMap<i64, String>,
+        fetched_at: Option<i64>,
+    ) -> ApiResult<Self> {
+        let asset = &listed.asset;
+        let card = card_members(&asset.card);
+        Ok(Self {
+            asset_id: asset.asset_id,
+            asset_type: asset.asset_type,
+            local_id: asset.traits.local_id.clone(),
+            summary: card.get("summary").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            status: asset.status,
+            bundle_id: asset.bundle_id.clone(),
+            created_at: Time(asset.created_at).iso(),
+            fetched_at: fetched_at.map(|at| Time(at).iso()),
+            payload: bodies.remove(&asset.seq).map(stored_json).transpose()?,
+        })
+    }
 }
 
 /// What a node published, whatever became of it.
-#[utoipa::path(get, path = "/a2a/assets/published-by-me", tag = "assets", params(ListOwnAssetsParams),
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn published_by_me(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(asked): QueryParams<ListOwnAssetsParams>,
-) -> ApiResult<JsonReply> {
+#[tracing::instrument(skip_all, fields(node.id = params.node_id))]
+pub async fn list_published(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: &ListOwnAssetsParams,
+) -> ApiResult<OwnAssetPageResponse> {
     const NAME: &str = "published";
-    let node_id = asked.node()?;
-    let (kind, state) = (asset_type(asked.kind.as_deref())?, status(asked.status.as_deref())?);
-    let after = cursor::read(NAME, asked.cursor.as_deref())?;
-    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let node_id = params.node()?;
+    let (kind, state) = (asset_type(params.kind.as_deref())?, status(params.status.as_deref())?);
+    let after = cursor::read(NAME, params.cursor.as_deref())?;
+    let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
     let who = node_id.clone();
-    let (mut found, bodies, total) = hub
-        .authenticate_reader(&node_id, &credentials, move |tx, _| {
+    let (mut found, mut bodies, total) = hub
+        .authenticate_reader(&node_id, credentials, move |tx, _| {
             let found = list::published_by(tx, &who, kind, state, after.seq, limit + 1)?;
             let seqs: Vec<i64> = found.iter().take(limit).map(|listed| listed.asset.seq).collect();
             Ok((found, list::bodies(tx, &seqs)?, list::published_total(tx, &who, kind, state)?))
@@ -88,28 +120,27 @@ pub async fn published_by_me(
     let next = cut(&mut found, limit, |last| {
         cursor::write(NAME, ListPosition { key: last.asset.seq, seq: last.asset.seq })
     });
-    let rows: Vec<String> = found.iter().map(|listed| row(listed, &bodies, "")).collect();
-    Ok(JsonReply::ok(page("assets", &rows, Some(total), next)))
+    let rows = found.iter().map(|listed| OwnAssetView::new(listed, &mut bodies, None));
+    Ok(OwnAssetPageResponse::new(rows.collect::<ApiResult<_>>()?, total, next))
 }
 
 /// What a node fetched and may still have, whether this hub charges for it or not.
-#[utoipa::path(get, path = "/a2a/assets/purchased", tag = "assets", params(ListOwnAssetsParams),
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn purchased(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(asked): QueryParams<ListOwnAssetsParams>,
-) -> ApiResult<JsonReply> {
+#[tracing::instrument(skip_all, fields(node.id = params.node_id))]
+pub async fn list_purchased(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: &ListOwnAssetsParams,
+) -> ApiResult<OwnAssetPageResponse> {
     const NAME: &str = "purchased";
-    let node_id = asked.node()?;
-    let (kind, state) = (asset_type(asked.kind.as_deref())?, status(asked.status.as_deref())?);
-    let after = cursor::read(NAME, asked.cursor.as_deref())?;
-    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let node_id = params.node()?;
+    let (kind, state) = (asset_type(params.kind.as_deref())?, status(params.status.as_deref())?);
+    let after = cursor::read(NAME, params.cursor.as_deref())?;
+    let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
     let who = node_id.clone();
     // A fetch of a moment ago counts.
-    hub.usage.flush(&hub).await?;
-    let (mut found, bodies, total) = hub
-        .authenticate_reader(&node_id, &credentials, move |tx, _| {
+    hub.usage.flush(hub).await?;
+    let (mut found, mut bodies, total) = hub
+        .authenticate_reader(&node_id, credentials, move |tx, _| {
             let found = list::fetched_by(tx, &who, kind, state, after, limit + 1)?;
             let seqs: Vec<i64> = found.iter().take(limit).map(|(listed, _)| listed.asset.seq).collect();
             Ok((found, list::bodies(tx, &seqs)?, list::fetched_total(tx, &who, kind, state)?))
@@ -118,9 +149,6 @@ pub async fn purchased(
     let next = cut(&mut found, limit, |(last, at)| {
         cursor::write(NAME, ListPosition { key: *at, seq: last.asset.seq })
     });
-    let rows: Vec<String> = found
-        .iter()
-        .map(|(listed, at)| row(listed, &bodies, &format!(",\"fetched_at\":{}", iso(*at))))
-        .collect();
-    Ok(JsonReply::ok(page("assets", &rows, Some(total), next)))
+    let rows = found.iter().map(|(listed, at)| OwnAssetView::new(listed, &mut bodies, Some(*at)));
+    Ok(OwnAssetPageResponse::new(rows.collect::<ApiResult<_>>()?, total, next))
 }

@@ -1,15 +1,12 @@
-//! `POST /a2a/publish` and `POST /a2a/validate`: a gene and a capsule together, for real or as a rehearsal.
+//! Publishing a gene and a capsule together.
 
-use crate::auth::credentials::Credentials;
-use crate::auth::idempotency::{authenticate_and_limit, parse_envelope, run_idempotent};
+use super::bundle::{CheckedBundle, PublishRequest, PublishWarning, check_bundle};
+use crate::auth::credentials::OperationContext;
+use crate::auth::idempotency::{Idempotent, run_idempotent};
+use crate::auth::message::Message;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::cursor::unhex;
-use crate::http::envelope::{JsonReply, ResponseEnvelope};
-use crate::http::json::JsonText;
-use crate::ops::assets::bundle;
-use crate::ops::assets::bundle::{CheckedBundle, PublishRequest};
 use crate::state::{Hub, SharedHub};
-use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::assets::bundle::signed_text;
 use capsid_rules::credits;
@@ -19,206 +16,201 @@ use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger;
 use capsid_store::nodes::NodeRow;
-use capsid_store::registry::publish;
+use capsid_store::registry::publish as store;
 use capsid_store::registry::publish::{PublishOutcome, PublishedAsset};
 use hmac::{Hmac, KeyInit, Mac};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Number;
 use sha2::Sha256;
+use utoipa::ToSchema;
 
-/// Publishes a bundle.
-///
-/// `payload.assets` holds one Gene, one Capsule and perhaps one EvolutionEvent. Each id is computed again. The bundle
-/// enters as a candidate and is promoted once another owner's node has reproduced it.
-#[utoipa::path(post, path = "/a2a/publish", tag = "messages", request_body = crate::http::openapi::A2aMessage,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn publish(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    JsonText(text): JsonText,
-) -> ApiResult<JsonReply> {
-    let limit = ("publish", hub.config.limits.publish);
-    let envelope = authenticate_and_limit(&hub, &text, &["publish"], &credentials, limit).await?;
-    let submission = Submission::read(&hub, &envelope.payload()?, &credentials)?;
-    let reply = run_idempotent(&hub, &envelope, "/a2a/publish", &text, credentials, move |tx, node| {
-        submission.publish_bundle(tx, node)
-    })
-    .await?;
-    hub.indexer.published(&hub);
-    Ok(reply)
-}
-
-/// Says what a publish would say, and keeps nothing.
-#[utoipa::path(post, path = "/a2a/validate", tag = "messages", request_body = crate::http::openapi::A2aMessage,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn validate(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    JsonText(text): JsonText,
-) -> ApiResult<JsonReply> {
-    let envelope = parse_envelope(&hub, &text, &["validate", "publish"])?;
-    let shown = credentials.or_secret(envelope.node_secret.as_deref());
-    // Anybody may rehearse in any name. Whoever shows a secret is taken by its word.
-    if shown.secret.is_some() {
-        hub.authenticate_reader(&envelope.sender_id, &shown, |_, _| Ok(())).await?;
-    }
-    let payload: PublishRequest<'_> = envelope.payload()?;
-    let ids = bundle::check_ids(&payload)?;
-    let mut answer = Map::new();
-    answer.insert("dry_run".to_owned(), true.into());
-    answer.insert("estimated_fee".to_owned(), 0.into());
-    let computed = ids.iter().map(|checked| {
-        json!({ "type": checked.asset_type, "computed_asset_id": checked.computed,
-            "claimed_asset_id": checked.claimed, "match": checked.matches })
-    });
-    answer.insert("computed_assets".to_owned(), computed.collect());
-    match bundle::read(&payload, &hub.config.command_policy(), hub.new_id("rcpt")) {
-        Ok(publication) => rehearse(&publication, &mut answer),
-        Err(error) => refuse(&error, &mut answer),
-    }
-    Ok(JsonReply::ok(hub.answer("validate").render(&answer)))
-}
-
-fn rehearse(publication: &CheckedBundle, answer: &mut Map<String, Value>) {
-    let bundle = &publication.bundle;
-    let valid = bundle.status == AssetStatus::Candidate;
-    answer.insert("valid".to_owned(), valid.into());
-    answer.insert("ok".to_owned(), valid.into());
-    answer.insert("computed_bundle_id".to_owned(), bundle.bundle_id.clone().into());
-    answer.insert("warnings".to_owned(), publication.warnings.clone().into());
-    if !valid {
-        answer.insert("reason".to_owned(), bundle.reason.clone().into());
-        answer.insert("problems".to_owned(), publication.faults.clone().into());
-    }
-    let unsafe_text = publication.warnings.iter().find(|warning| warning["code"] == "content_safety_warning");
-    answer
-        .insert("content_safety_warning".to_owned(), unsafe_text.map_or(Value::Null, |w| w["text"].clone()));
-}
-
-fn refuse(error: &ApiError, answer: &mut Map<String, Value>) {
-    answer.insert("valid".to_owned(), false.into());
-    answer.insert("ok".to_owned(), false.into());
-    answer.insert("reason".to_owned(), error.code.as_str().into());
-    if let Value::Object(body) = error.body() {
-        answer.extend(body);
-    }
-}
-
-/// A bundle on its way into the store.
-pub struct Submission {
-    publication: CheckedBundle,
-    /// A signature and the key that it must be made with.
-    signature: Option<(String, Option<String>)>,
-    answer: ResponseEnvelope,
-    now: Time,
-}
-
-impl Submission {
-    /// Reads and checks a payload.
-    pub fn read(hub: &Hub, payload: &PublishRequest<'_>, credentials: &Credentials) -> ApiResult<Self> {
-        let publication = bundle::read(payload, &hub.config.command_policy(), hub.new_id("rcpt"))?;
-        let signature = payload.signature.clone().map(|signature| (signature, credentials.secret.clone()));
-        Ok(Self { publication, signature, answer: hub.answer("decision"), now: hub.now() })
-    }
-
-    /// Keeps the bundle in the name of a node, and says what became of it.
-    pub fn publish_bundle(&self, tx: &mut dyn Tx, node: &NodeRow) -> ApiResult<JsonReply> {
-        self.check_signature(node)?;
-        may_publish(node, self.now)?;
-        let published = publish::publish(tx, node, &self.publication.bundle, self.now)?;
-        let payload = self.to_response(tx, node, &published)?;
-        Ok(JsonReply::ok(self.answer.render(&payload)))
-    }
-
-    /// A signature counts once the node's secret is proven to be known; before that anybody could make one.
-    fn check_signature(&self, node: &NodeRow) -> ApiResult<()> {
-        let Some((signature, Some(secret))) = &self.signature else { return Ok(()) };
-        if node.secret_state != SecretState::Bound {
-            return Ok(());
-        }
-        let bundle = &self.publication.bundle;
-        let signed = signed_text(&bundle.gene.asset_id.to_string(), &bundle.capsule.asset_id.to_string());
-        let holds = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).is_ok_and(|mut mac| {
-            mac.update(signed.as_bytes());
-            unhex(signature).is_some_and(|signature| mac.verify_slice(&signature).is_ok())
-        });
-        match holds {
-            true => Ok(()),
-            false => Err(ApiError::new(
-                HubCode::SignatureInvalid,
-                "`payload.signature` was not made with the node's secret over the ids of gene and capsule.",
-                "Sign `sorted([gene_id, capsule_id]).join(\"|\")` with HMAC-SHA256 and the node's secret, or leave the \
-                 signature out.",
-            )),
-        }
-    }
-
-    fn to_response(
-        &self,
-        tx: &mut dyn Tx,
-        node: &NodeRow,
-        published: &PublishOutcome,
-    ) -> ApiResult<Map<String, Value>> {
-        let own = &self.publication.bundle;
-        let (status, reason, receipt, assets) = match published {
-            PublishOutcome::OfAnother => return Err(duplicate_asset_error()),
-            PublishOutcome::Revoked(id) => return Err(revoked(id)),
-            PublishOutcome::Already { status, receipt_id, assets } => {
-                (status, own.reason.clone(), receipt_id, assets)
-            }
-            PublishOutcome::Kept { status, reason, assets, .. } => {
-                (status, reason.clone(), &own.receipt_id, assets)
-            }
-        };
-        let known = matches!(published, PublishOutcome::Already { .. });
-        let (word, decision, reason) = match status {
-            AssetStatus::Rejected => ("rejected", "reject", reason),
-            AssetStatus::Quarantined => ("quarantined", "quarantine", reason),
-            _ if known => ("published", "accept", Some("already_published".to_owned())),
-            _ => ("accepted", "accept", reason),
-        };
-        let mut payload = Map::new();
-        let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
-        put("status", word.into());
-        put("decision", decision.into());
-        if let Some(reason) = reason {
-            put("reason", reason.into());
-        }
-        if !self.publication.faults.is_empty() {
-            put("problems", self.publication.faults.clone().into());
-        }
-        put("bundle_id", self.publication.bundle.bundle_id.clone().into());
-        put("receipt_id", receipt.clone().into());
-        put("asset_ids", assets.iter().map(|asset| Value::from(asset.asset_id.to_string())).collect());
-        put("assets", assets.iter().map(to_view).collect());
-        if let Some(capsule) = assets.iter().find(|asset| asset.asset_type == AssetType::Capsule) {
-            put("gdi", dimensions(capsule));
-        }
-        let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
-        put("credits", json!({ "charged": 0, "available": credits::to_decimal(balance) }));
-        put("warnings", self.warnings(published).into());
-        Ok(payload)
-    }
-
-    fn warnings(&self, published: &PublishOutcome) -> Vec<Value> {
-        let mut warnings = self.publication.warnings.clone();
-        if let PublishOutcome::Kept { similar: Some((id, likeness)), .. } = published {
-            warnings.push(json!({ "code": "similarity_warning", "similar_to": id, "likeness": likeness,
-                "text": format!("It is much like {id}.") }));
-        }
-        warnings
-    }
+/// What became of a bundle.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PublishResponse {
+    /// accepted, published (before), rejected or quarantined.
+    status: &'static str,
+    /// accept, reject or quarantine.
+    decision: &'static str,
+    /// Why, where there is a reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    reason: Option<String>,
+    /// Why the quality gate does not let it pass.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    problems: Vec<String>,
+    bundle_id: String,
+    receipt_id: String,
+    #[schema(value_type = Vec<String>)]
+    asset_ids: Vec<AssetId>,
+    assets: Vec<PublishedAssetView>,
+    /// The score of the capsule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = PublishedScore, required = false)]
+    gdi: Option<PublishedScore>,
+    credits: PublishCredits,
+    warnings: Vec<PublishWarning>,
 }
 
 /// An asset of the bundle, with its state and its score as they are in the store, which may have known it before.
-fn to_view(asset: &PublishedAsset) -> Value {
-    json!({ "asset_id": asset.asset_id, "type": asset.asset_type.as_str(), "status": asset.status.as_str(),
-        "gdi_score": asset.gdi as f64 / 100.0 })
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PublishedAssetView {
+    #[schema(value_type = String)]
+    asset_id: AssetId,
+    r#type: AssetType,
+    status: AssetStatus,
+    gdi_score: f64,
 }
 
-fn dimensions(capsule: &PublishedAsset) -> Value {
-    let [mean, intrinsic, usage, social, freshness] = capsule.parts;
-    json!({ "score": capsule.gdi as f64 / 100.0, "mean": mean, "intrinsic": intrinsic, "usage": usage,
-        "social": social, "freshness": freshness })
+/// A score and its four dimensions.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PublishedScore {
+    score: f64,
+    mean: f64,
+    intrinsic: f64,
+    usage: f64,
+    social: f64,
+    freshness: f64,
+}
+
+/// What a publish costs, and what the node has.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PublishCredits {
+    charged: i64,
+    #[schema(value_type = f64)]
+    available: Number,
+}
+
+/// A bundle that was checked, on its way into the store.
+#[derive(Debug)]
+pub struct CheckedPublication {
+    checked: CheckedBundle,
+    /// A signature and the key that it must be made with.
+    signature: Option<(String, Option<String>)>,
+}
+
+impl CheckedPublication {
+    /// Checks all that can be checked without the database. A signature is made with `secret`.
+    pub fn check(hub: &Hub, request: &PublishRequest<'_>, secret: Option<&str>) -> ApiResult<Self> {
+        let checked = check_bundle(request, &hub.config.command_policy(), hub.new_id("rcpt"))?;
+        let signature = request.signature.clone().map(|signature| (signature, secret.map(str::to_owned)));
+        Ok(Self { checked, signature })
+    }
+}
+
+/// Publishes a bundle. It enters as a candidate and is promoted once another owner's node has reproduced it.
+#[tracing::instrument(skip_all, fields(node.id = %message.sender_id(), bundle.id))]
+pub async fn publish(
+    hub: &SharedHub,
+    message: &Message<'_>,
+    request: &PublishRequest<'_>,
+) -> ApiResult<Idempotent<PublishResponse>> {
+    let publication = CheckedPublication::check(hub, request, message.header.secret.as_deref())?;
+    tracing::Span::current().record("bundle.id", &publication.checked.bundle.bundle_id);
+    let published = run_idempotent(hub, message, "/a2a/publish", "decision", move |tx, context, node| {
+        publish_in(tx, context, node, &publication)
+    });
+    let published = published.await?;
+    hub.indexer.published(hub);
+    Ok(published)
+}
+
+/// The part inside a transaction, for callers that have one of their own.
+pub fn publish_in(
+    tx: &mut dyn Tx,
+    context: &OperationContext,
+    node: &NodeRow,
+    publication: &CheckedPublication,
+) -> ApiResult<PublishResponse> {
+    check_signature(publication, node)?;
+    may_publish(node, context.now)?;
+    let published = store::publish(tx, node, &publication.checked.bundle, context.now)?;
+    let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
+    PublishResponse::new(&publication.checked, published, balance)
+}
+
+impl PublishResponse {
+    fn new(checked: &CheckedBundle, published: PublishOutcome, balance: i64) -> ApiResult<Self> {
+        let own = &checked.bundle;
+        let mut warnings = checked.warnings.clone();
+        let is_known = matches!(published, PublishOutcome::Already { .. });
+        let (status, reason, receipt_id, assets) = match published {
+            PublishOutcome::OfAnother => return Err(duplicate_asset_error()),
+            PublishOutcome::Revoked(id) => return Err(revoked(&id)),
+            PublishOutcome::Already { status, receipt_id, assets } => {
+                (status, own.reason.clone(), receipt_id, assets)
+            }
+            PublishOutcome::Kept { status, reason, assets, similar } => {
+                warnings.extend(similar.map(|(id, likeness)| PublishWarning {
+                    similar_to: Some(id),
+                    likeness: Some(likeness),
+                    ..PublishWarning::new("similarity_warning", format!("It is much like {id}."))
+                }));
+                (status, reason, own.receipt_id.clone(), assets)
+            }
+        };
+        let (word, decision, reason) = match status {
+            AssetStatus::Rejected => ("rejected", "reject", reason),
+            AssetStatus::Quarantined => ("quarantined", "quarantine", reason),
+            _ if is_known => ("published", "accept", Some("already_published".to_owned())),
+            _ => ("accepted", "accept", reason),
+        };
+        let capsule = assets.iter().find(|asset| asset.asset_type == AssetType::Capsule);
+        Ok(Self {
+            status: word,
+            decision,
+            reason,
+            problems: checked.faults.clone(),
+            bundle_id: own.bundle_id.clone(),
+            receipt_id,
+            asset_ids: assets.iter().map(|asset| asset.asset_id).collect(),
+            gdi: capsule.map(PublishedScore::new),
+            assets: assets.iter().map(PublishedAssetView::new).collect(),
+            credits: PublishCredits { charged: 0, available: credits::to_decimal(balance) },
+            warnings,
+        })
+    }
+}
+
+impl PublishedAssetView {
+    fn new(asset: &PublishedAsset) -> Self {
+        Self {
+            asset_id: asset.asset_id,
+            r#type: asset.asset_type,
+            status: asset.status,
+            gdi_score: asset.gdi as f64 / 100.0,
+        }
+    }
+}
+
+impl PublishedScore {
+    fn new(capsule: &PublishedAsset) -> Self {
+        let [mean, intrinsic, usage, social, freshness] = capsule.parts;
+        Self { score: capsule.gdi as f64 / 100.0, mean, intrinsic, usage, social, freshness }
+    }
+}
+
+/// A signature counts once the node's secret is proven to be known; before that anybody could make one.
+fn check_signature(publication: &CheckedPublication, node: &NodeRow) -> ApiResult<()> {
+    let Some((signature, Some(secret))) = &publication.signature else { return Ok(()) };
+    if node.secret_state != SecretState::Bound {
+        return Ok(());
+    }
+    let bundle = &publication.checked.bundle;
+    let signed = signed_text(&bundle.gene.asset_id.to_string(), &bundle.capsule.asset_id.to_string());
+    let holds = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).is_ok_and(|mut mac| {
+        mac.update(signed.as_bytes());
+        unhex(signature).is_some_and(|signature| mac.verify_slice(&signature).is_ok())
+    });
+    match holds {
+        true => Ok(()),
+        false => Err(ApiError::new(
+            HubCode::SignatureInvalid,
+            "`payload.signature` was not made with the node's secret over the ids of gene and capsule.",
+            "Sign `sorted([gene_id, capsule_id]).join(\"|\")` with HMAC-SHA256 and the node's secret, or leave the \
+             signature out.",
+        )),
+    }
 }
 
 fn may_publish(node: &NodeRow, now: Time) -> ApiResult<()> {

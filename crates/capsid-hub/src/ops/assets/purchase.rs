@@ -2,7 +2,7 @@
 
 use crate::auth::credentials::{Credentials, OperationContext, access_denied, authenticate_spender};
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::ops::assets::fetch::{AssetReader, owns};
+use crate::ops::assets::visibility::{AssetReader, owns};
 use crate::state::SharedHub;
 use capsid_rules::credits;
 use capsid_rules::identity::secrets::AccessDenial;
@@ -59,13 +59,21 @@ pub fn unpaid_items<'a>(
     Ok(wares)
 }
 
-/// Pays for assets in the name of a node; tells what was charged and what the node has left.
-pub async fn buy(
+/// What was paid, and what the node has left, in milli-credits.
+#[derive(Debug, Clone, Copy)]
+pub struct PurchaseReceipt {
+    pub charged: i64,
+    pub balance: i64,
+}
+
+/// Pays for assets in the name of a node.
+#[tracing::instrument(skip_all, fields(node.id = %sender))]
+pub async fn buy_assets(
     hub: &SharedHub,
     sender: &str,
     credentials: &Credentials,
     wares: Vec<PurchaseItem>,
-) -> ApiResult<(i64, i64)> {
+) -> ApiResult<PurchaseReceipt> {
     let (rules, sender, credentials) = (hub.rules(), sender.to_owned(), credentials.clone());
     let price =
         AssetPrice { amount: rules.fetch_price, commission_milli: hub.config.credits.commission_milli };
@@ -74,7 +82,8 @@ pub async fn buy(
             authenticate_spender(tx, &rules, &sender, &credentials)?;
             match purchases::buy(tx, &sender, &wares, price, rules.now)? {
                 PurchaseOutcome::Done { charged } => {
-                    Ok((charged, ledger::balance(tx, &ledger::node_account(&sender))?))
+                    let balance = ledger::balance(tx, &ledger::node_account(&sender))?;
+                    Ok(PurchaseReceipt { charged, balance })
                 }
                 PurchaseOutcome::Insufficient { required, available } => {
                     Err(insufficient(required, available))

@@ -1,13 +1,11 @@
-//! `POST /a2a/revoke`: a publisher withdraws what it published.
+//! A publisher withdraws what it published.
 
-use crate::auth::credentials::{Credentials, OperationContext};
-use crate::auth::idempotency::{authenticate_and_limit, run_idempotent};
+use crate::auth::credentials::{Credentials, OperationContext, authenticate_node};
+use crate::auth::idempotency::{Idempotent, run_idempotent};
+use crate::auth::message::Message;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::{JsonReply, ResponseEnvelope};
-use crate::http::json::{JsonBody, JsonText};
+use crate::http::envelope::check_node_id;
 use crate::state::SharedHub;
-use axum::extract::State;
-use capsid_model::time::Time;
 use capsid_rules::lifecycle::{AssetEvent, AssetStatus};
 use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
@@ -15,8 +13,8 @@ use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::lifecycle;
 use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
 use capsid_store::nodes::{self, NodeRow};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The longest reason.
 const REASON_LIMIT: usize = 2000;
@@ -68,45 +66,38 @@ pub fn not_found() -> ApiError {
     )
 }
 
-/// Withdraws an asset and its bundle.
-///
-/// Only the publisher may, or another node of the same owner. Doing it again changes nothing.
-#[utoipa::path(post, path = "/a2a/revoke", tag = "messages", request_body = crate::http::openapi::A2aMessage,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+/// An asset that was withdrawn.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RevokeResponse {
+    /// revoked or already_revoked.
+    status: &'static str,
+    #[schema(value_type = String)]
+    target_asset_id: AssetId,
+    bundle_id: String,
+    asset_status: AssetStatus,
+}
+
+/// Withdraws an asset and its bundle. Only the publisher may, or another node of the same owner.
+#[tracing::instrument(skip_all, fields(node.id = %message.sender_id(), asset.id = target.target_asset_id))]
 pub async fn revoke(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    JsonText(text): JsonText,
-) -> ApiResult<JsonReply> {
-    let limit = ("messages", hub.config.limits.messages);
-    let envelope = authenticate_and_limit(&hub, &text, &["revoke"], &credentials, limit).await?;
-    let now = hub.now();
-    let target: RevokeRequest = envelope.payload()?;
+    hub: &SharedHub,
+    message: &Message<'_>,
+    target: RevokeRequest,
+) -> ApiResult<Idempotent<RevokeResponse>> {
     target.reason()?;
-    let answer = hub.answer("revoke");
-    run_idempotent(&hub, &envelope, "/a2a/revoke", &text, credentials, move |tx, node| {
-        withdraw(tx, node, &target, &answer, now)
+    run_idempotent(hub, message, "/a2a/revoke", "revoke", move |tx, context, node| {
+        revoke_in(tx, context, node, &target)
     })
     .await
 }
 
-fn withdraw(
+/// The part inside a transaction, for callers that have one of their own.
+pub fn revoke_in(
     tx: &mut dyn Tx,
+    context: &OperationContext,
     node: &NodeRow,
     target: &RevokeRequest,
-    answer: &ResponseEnvelope,
-    now: Time,
-) -> ApiResult<JsonReply> {
-    let payload = withdrawn(tx, node, target, now)?;
-    Ok(JsonReply::ok(answer.render(&payload)))
-}
-
-fn withdrawn(
-    tx: &mut dyn Tx,
-    node: &NodeRow,
-    target: &RevokeRequest,
-    now: Time,
-) -> ApiResult<Map<String, Value>> {
+) -> ApiResult<RevokeResponse> {
     let id = target.find(tx, &node.node_id)?;
     let asset = assets::lock(tx, &id)?.ok_or_else(not_found)?;
     let publisher = nodes::get(tx, &asset.node_id)?;
@@ -123,7 +114,7 @@ fn withdrawn(
         AssetStatus::Revoked => "already_revoked",
         _ => {
             let actor = format!("node:{}", node.node_id);
-            match lifecycle::change(tx, &id, AssetEvent::Revoke, &actor, target.reason()?, now)? {
+            match lifecycle::change(tx, &id, AssetEvent::Revoke, &actor, target.reason()?, context.now)? {
                 StatusChangeOutcome::Done { .. } => "revoked",
                 StatusChangeOutcome::NotFound => return Err(not_found()),
                 StatusChangeOutcome::Refused(refusal) => {
@@ -137,12 +128,12 @@ fn withdrawn(
             }
         }
     };
-    let mut payload = Map::new();
-    payload.insert("status".to_owned(), word.into());
-    payload.insert("target_asset_id".to_owned(), id.to_string().into());
-    payload.insert("bundle_id".to_owned(), asset.bundle_id.into());
-    payload.insert("asset_status".to_owned(), AssetStatus::Revoked.as_str().into());
-    Ok(payload)
+    Ok(RevokeResponse {
+        status: word,
+        target_asset_id: id,
+        bundle_id: asset.bundle_id,
+        asset_status: AssetStatus::Revoked,
+    })
 }
 
 /// The same without an envelope.
@@ -156,26 +147,22 @@ pub struct SelfRevokeRequest {
     node_secret: Option<String>,
 }
 
-/// Withdraws an asset, as plain REST.
-#[utoipa::path(post, path = "/a2a/asset/self-revoke", tag = "assets", request_body = SelfRevokeRequest,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+/// Withdraws an asset, without an envelope.
+#[tracing::instrument(skip_all, fields(node.id = %request.node_id, asset.id = %request.asset_id))]
 pub async fn self_revoke(
-    State(hub): State<SharedHub>,
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(body): JsonBody<SelfRevokeRequest>,
-) -> ApiResult<JsonReply> {
-    crate::http::envelope::check_node_id(&body.node_id, "node_id")?;
-    let target =
-        RevokeRequest { target_asset_id: Some(body.asset_id), target_local_id: None, reason: body.reason };
+    request: SelfRevokeRequest,
+) -> ApiResult<RevokeResponse> {
+    let SelfRevokeRequest { node_id, asset_id, reason, node_secret } = request;
+    check_node_id(&node_id, "node_id")?;
+    let target = RevokeRequest { target_asset_id: Some(asset_id), target_local_id: None, reason };
     target.reason()?;
-    let rules: OperationContext = hub.rules();
-    let credentials = credentials.or_secret(body.node_secret.as_deref());
-    let payload = hub
-        .store
+    let (context, credentials) = (hub.rules(), credentials.or_secret(node_secret.as_deref()));
+    hub.store
         .write(move |tx| {
-            let node = crate::auth::credentials::authenticate_node(tx, &rules, &body.node_id, &credentials)?;
-            withdrawn(tx, &node, &target, rules.now)
+            let node = authenticate_node(tx, &context, &node_id, &credentials)?;
+            revoke_in(tx, &context, &node, &target)
         })
-        .await?;
-    Ok(JsonReply::json(&payload))
+        .await
 }

@@ -1,21 +1,17 @@
-//! `GET /a2a/assets/search`: assets by their signals, and by words that must all be there.
+//! Search for assets by their signals, and by words that must all be there.
 
-use super::{asset_type, page, status};
+use super::view::{FieldSelection, FoundAssetView, Selected, page_response};
+use super::{asset_type, status};
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
-use crate::http::envelope::JsonReply;
 use crate::http::query;
-use crate::http::query::QueryParams;
 use crate::http::validate;
-use crate::ops::assets::fetch::hit_row;
-use crate::ops::assets::view::FieldSelection;
 use crate::ops::graph::GraphFilters;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::db::tx::Tx;
-use capsid_store::search::{self, SignalSearch};
+use capsid_store::search::{self, SearchHit, SignalSearch};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -59,18 +55,19 @@ pub struct SearchAssetsParams {
     pub(super) fields: Option<String>,
 }
 
+page_response! {
+    /// A page of what was found.
+    FoundPageResponse as FoundPage { assets: Selected<FoundAssetView> as FoundAssetView }
+}
+
 /// Finds assets by their signals, those that answer the most signals first.
-///
-/// Case does not matter; `timeout` finds `TimeoutError`, and an error text finds the same error with other numbers.
-/// `fields=asset_id,summary` leaves out all other members of a row.
-#[utoipa::path(get, path = "/a2a/assets/search", tag = "assets", params(SearchAssetsParams),
-    responses((status = 200, body = crate::http::openapi::assets::FoundPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn search(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(asked): QueryParams<SearchAssetsParams>,
-) -> ApiResult<JsonReply> {
-    let signals: Vec<String> = asked
+#[tracing::instrument(skip_all)]
+pub async fn search_assets(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: SearchAssetsParams,
+) -> ApiResult<FoundPageResponse> {
+    let signals: Vec<String> = params
         .signals
         .as_deref()
         .unwrap_or_default()
@@ -83,37 +80,46 @@ pub async fn search(
         let received = format!("{} signals", signals.len());
         return Err(ApiError::field("signals", format!("at most {MAX_SIGNALS} signals"), received));
     }
-    search_assets(hub, credentials, "search", asked, signals, GraphFilters::default()).await
+    let found = find_by_words(hub, credentials, "search", params, signals, GraphFilters::default()).await?;
+    let rows = found.rows.into_iter().map(|row| found.fields.select(row));
+    Ok(FoundPageResponse::new(rows.collect::<ApiResult<_>>()?, found.total, found.next))
 }
 
-/// Answers by what assets have, word for word.
-pub(super) async fn search_assets(
-    hub: SharedHub,
-    credentials: Credentials,
+/// What a search by words themselves found.
+pub(super) struct WordSearchResult {
+    pub rows: Vec<FoundAssetView>,
+    pub fields: FieldSelection,
+    pub total: (i64, bool),
+    pub next: Option<String>,
+}
+
+/// Finds assets by what they have, word for word.
+pub(super) async fn find_by_words(
+    hub: &SharedHub,
+    credentials: &Credentials,
     name: &str,
-    asked: SearchAssetsParams,
+    params: SearchAssetsParams,
     signals: Vec<String>,
     filters: GraphFilters,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    for (value, path) in [(&asked.signals, "signals"), (&asked.q, "q"), (&asked.domain, "domain")] {
+) -> ApiResult<WordSearchResult> {
+    hub.limit_reads(credentials).await?;
+    for (value, path) in [(&params.signals, "signals"), (&params.q, "q"), (&params.domain, "domain")] {
         validate::text_or(value.as_deref(), path, MAX_LEN)?;
     }
-    let node_id = asked.source_node_id.or(asked.node_id).filter(|id| !id.is_empty());
-    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
-    let skip = cursor::skipped(name, asked.cursor.as_deref(), asked.offset.as_deref())?;
-    let words = [asked.q.as_deref(), asked.domain.as_deref()].into_iter().flatten();
+    let node_id = params.source_node_id.or(params.node_id).filter(|id| !id.is_empty());
+    let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
+    let skip = cursor::skipped(name, params.cursor.as_deref(), params.offset.as_deref())?;
+    let words = [params.q.as_deref(), params.domain.as_deref()].into_iter().flatten();
     let most = skip + limit + 1;
     let looked_at = if filters.narrows_assets() { most.max(MAX_LOOKED_AT) } else { most };
     let wanted = SignalSearch {
         words: words.collect::<Vec<_>>().join(" "),
-        asset_type: asset_type(asked.kind.as_deref())?,
-        status: status(asked.status.as_deref())?.unwrap_or(AssetStatus::Promoted),
+        asset_type: asset_type(params.kind.as_deref())?,
+        status: status(params.status.as_deref())?.unwrap_or(AssetStatus::Promoted),
         node_id,
         ..SignalSearch::signals(signals.clone(), looked_at)
     };
-    let fields = FieldSelection::parse(asked.fields.as_deref());
-    let find = move |tx: &mut dyn Tx| -> ApiResult<Vec<search::SearchHit>> {
+    let find = move |tx: &mut dyn Tx| -> ApiResult<Vec<SearchHit>> {
         let mut hits = search::find(tx, &wanted)?;
         if filters.narrows_assets() {
             filters.retain_hits(tx, &mut hits)?;
@@ -122,11 +128,13 @@ pub(super) async fn search_assets(
         Ok(hits)
     };
     let mut hits = hub.store.read::<_, ApiError, _>(find).await?;
-    let more = hits.len() > skip + limit;
-    let total = hits.len() as i64;
+    let has_more = hits.len() > skip + limit;
+    let total = (hits.len() as i64, has_more);
     hits.truncate(skip + limit);
-    let rows: Vec<String> =
-        hits.iter().skip(skip).map(|hit| fields.select(hit_row(hit, signals.len()))).collect();
-    let next = if more { cursor::after(name, skip + limit) } else { None };
-    Ok(JsonReply::ok(page("assets", &rows, Some((total, more)), next)))
+    Ok(WordSearchResult {
+        rows: hits.iter().skip(skip).map(|hit| FoundAssetView::new(hit, signals.len())).collect(),
+        fields: FieldSelection::parse(params.fields.as_deref()),
+        total,
+        next: if has_more { cursor::after(name, skip + limit) } else { None },
+    })
 }

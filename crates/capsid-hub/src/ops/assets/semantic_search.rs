@@ -1,29 +1,23 @@
-//! `GET /a2a/assets/semantic-search`: assets by what they mean.
+//! Search for assets by what they mean.
 
 use super::search::{self as keyword, MAX_LEN};
-use super::{asset_type, page, status};
+use super::view::{FieldSelection, FoundAssetView, Selected, page_response, rounded};
+use super::{asset_type, status};
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
-use crate::http::envelope::JsonReply;
 use crate::http::query;
-use crate::http::query::QueryParams;
 use crate::http::validate;
-use crate::ops::assets::fetch::hit_members;
-use crate::ops::assets::view;
-use crate::ops::assets::view::FieldSelection;
 use crate::ops::graph::GraphFilters;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_rules::lifecycle::AssetStatus;
 use capsid_rules::meaning::SemanticQuestion;
 use capsid_store::graph::{Entity, PathStep};
 use capsid_store::search;
 use capsid_store::search::semantic;
 use capsid_store::search::semantic::{NAMES, SemanticHit, SemanticQuery};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 /// The name of the list in its cursors.
 const NAME: &str = "semantic-search";
@@ -73,40 +67,90 @@ pub struct SemanticSearchParams {
     fields: Option<String>,
 }
 
-/// Finds assets by what they mean, and tells why each was found.
-///
-/// The words of the question need not be those of the asset: other forms of a word, other words for the same trouble,
-/// another language and other numbers in an error are found too. Assets that have exactly a signal that is asked for by
-/// its name, such as `log_error`, come first. `mode=keyword` finds the words themselves; its rows have neither `score`
-/// nor `why`. `fields=asset_id,summary` leaves out all other members of a row.
-#[utoipa::path(get, path = "/a2a/assets/semantic-search", tag = "assets", params(SemanticSearchParams),
-    responses((status = 200, body = crate::http::openapi::assets::MeantPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn semantic_search(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(asked): QueryParams<SemanticSearchParams>,
-) -> ApiResult<JsonReply> {
-    for (value, path) in [(&asked.q, "q"), (&asked.domain, "domain")] {
+/// An asset that was found by what it means. Those of `mode=keyword` have neither `score` nor `why`.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = MeantAsset)]
+pub struct SemanticHitView {
+    #[serde(flatten)]
+    found: FoundAssetView,
+    /// The higher the better; comparable within one answer only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = f64, required = false)]
+    score: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = WhyFound, required = false)]
+    why: Option<WhyFound>,
+}
+
+/// Why an asset was found.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct WhyFound {
+    /// The words of the question that its text answers.
+    words: Vec<String>,
+    /// text, graph, embedding: the rankings that name it.
+    ways: Vec<&'static str>,
+    /// From a thing that the question names to the asset, where the graph leads to it.
+    path: Vec<PathStepView>,
+    /// How near its embedding is to that of the question, -1 to 1.
+    #[schema(required)]
+    similarity: Option<f64>,
+}
+
+/// Two things of the graph, as they were said to hang together.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = WayStep)]
+pub struct PathStepView {
+    from: PathEntityView,
+    kind: String,
+    to: PathEntityView,
+    /// `node:…`, `user:…`, or `hub` for what it counts.
+    said_by: String,
+    /// Whether it was ingested, and not said by an asset, a report or a task.
+    told: bool,
+}
+
+/// A thing of the graph.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = WayThing)]
+pub struct PathEntityView {
+    kind: String,
+    key: String,
+    name: String,
+}
+
+page_response! {
+    /// A page of what was found by what it means.
+    SemanticPageResponse as MeantPage { assets: Selected<SemanticHitView> as SemanticHitView }
+}
+
+/// Finds assets by what they mean, and says why each was found.
+#[tracing::instrument(skip_all)]
+pub async fn search_by_meaning(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: SemanticSearchParams,
+) -> ApiResult<SemanticPageResponse> {
+    for (value, path) in [(&params.q, "q"), (&params.domain, "domain")] {
         validate::text_or(value.as_deref(), path, MAX_LEN)?;
     }
-    validate::word_or(asked.mode.as_deref(), "mode", &["hybrid", "keyword"])?;
-    let words = asked.q.clone().unwrap_or_default();
-    let (question, filters) = (SemanticQuestion::parse(&words, &[]), asked.filters()?);
-    let wanted = asked.build_query(&filters)?;
+    validate::word_or(params.mode.as_deref(), "mode", &["hybrid", "keyword"])?;
+    let words = params.q.clone().unwrap_or_default();
+    let (question, filters) = (SemanticQuestion::parse(&words, &[]), params.filters()?);
+    let wanted = params.build_query(&filters)?;
     // Clients put a list of signals into `q`, so each word stands for itself and the more match the better.
     let signals = capsid_rules::meaning::terms::query_words(&words);
-    if asked.mode.as_deref() == Some("keyword") || question.is_empty() {
-        return keyword::search_assets(hub, credentials, NAME, asked.in_keywords(), signals, filters).await;
+    if params.mode.as_deref() == Some("keyword") || question.is_empty() {
+        return search_by_words(hub, credentials, params.in_keywords(), signals, filters).await;
     }
-    hub.limit_reads(&credentials).await?;
-    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
-    let skip = cursor::skipped(NAME, asked.cursor.as_deref(), asked.offset.as_deref())?;
-    let domain = asked.domain.filter(|domain| !domain.trim().is_empty());
+    hub.limit_reads(credentials).await?;
+    let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
+    let skip = cursor::skipped(NAME, params.cursor.as_deref(), params.offset.as_deref())?;
+    let domain = params.domain.filter(|domain| !domain.trim().is_empty());
     let most = skip + limit + 1;
     let wanted = SemanticQuery {
         question,
         names: names(&words),
-        near: hub.embedder.find_near(&hub, &words).await,
+        near: hub.embedder.find_near(hub, &words).await,
         limit: domain.as_ref().map_or(most, |_| WITH_DOMAIN.max(most)),
         ..wanted
     };
@@ -119,17 +163,26 @@ pub async fn semantic_search(
     if !hub.config.graph.is_open() {
         found.iter_mut().for_each(|found| found.path.clear());
     }
-    let more = found.len() > skip + limit;
-    let total = found.len() as i64;
-    let fields = FieldSelection::parse(asked.fields.as_deref());
-    let rows: Vec<String> = found
-        .into_iter()
-        .take(skip + limit)
-        .skip(skip)
-        .map(|found| fields.select(hit_json(found, &signals)))
-        .collect();
-    let next = if more { cursor::after(NAME, skip + limit) } else { None };
-    Ok(JsonReply::ok(page("assets", &rows, Some((total, more)), next)))
+    let has_more = found.len() > skip + limit;
+    let total = (found.len() as i64, has_more);
+    let fields = FieldSelection::parse(params.fields.as_deref());
+    let page = found.into_iter().take(skip + limit).skip(skip);
+    let rows = page.map(|found| fields.select(SemanticHitView::new(found, &signals)));
+    let next = if has_more { cursor::after(NAME, skip + limit) } else { None };
+    Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, total, next))
+}
+
+async fn search_by_words(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: keyword::SearchAssetsParams,
+    signals: Vec<String>,
+    filters: GraphFilters,
+) -> ApiResult<SemanticPageResponse> {
+    let found = keyword::find_by_words(hub, credentials, NAME, params, signals, filters).await?;
+    let rows = found.rows.into_iter();
+    let rows = rows.map(|row| found.fields.select(SemanticHitView { found: row, score: None, why: None }));
+    Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, found.total, found.next))
 }
 
 impl SemanticSearchParams {
@@ -200,34 +253,42 @@ fn is_code(word: &str) -> bool {
     is_mixed && !word.contains('_') && word.len() <= MAX_CODE_LEN
 }
 
-/// The row of an asset that was found by meaning.
-pub(crate) fn hit_json(found: SemanticHit, signals: &[String]) -> String {
-    let why = json!({
-        "words": found.words,
-        "ways": found.places.iter().map(|(way, _)| way.as_str()).collect::<Vec<_>>(),
-        "path": found.path.iter().map(step).collect::<Vec<_>>(),
-        "similarity": found.similarity.map(view::rounded),
-    });
-    let score = (found.score * 1e6).round() / 1e6;
-    let hit = search::to_hit(found.listed, signals);
-    view::row_with(
-        &hit.listed,
-        &format!("{},\"score\":{score:?},\"why\":{why}", hit_members(&hit, signals.len())),
-    )
+impl SemanticHitView {
+    /// The row of an asset that was found by meaning.
+    pub fn new(found: SemanticHit, signals: &[String]) -> Self {
+        let why = WhyFound {
+            words: found.words,
+            ways: found.places.iter().map(|(way, _)| way.as_str()).collect(),
+            path: found.path.iter().map(PathStepView::new).collect(),
+            similarity: found.similarity.map(rounded),
+        };
+        let score = (found.score * 1e6).round() / 1e6;
+        let hit = search::to_hit(found.listed, signals);
+        Self { found: FoundAssetView::new(&hit, signals.len()), score: Some(score), why: Some(why) }
+    }
 }
 
-/// A step on the way through the graph, as it was said, and by whom.
-fn step(hop: &PathStep) -> Value {
-    let thing = |thing: &Entity| json!({ "kind": thing.kind, "key": thing.key, "name": thing.name });
-    let (from, to) = match hop.relation.source == hop.from.id {
-        true => (&hop.from, &hop.to),
-        false => (&hop.to, &hop.from),
-    };
-    let relation = &hop.relation;
-    json!({
-        "from": thing(from), "kind": relation.kind, "to": thing(to), "said_by": relation.said_by,
-        "told": relation.is_told,
-    })
+impl PathStepView {
+    /// A step on the way through the graph, as it was said, and by whom.
+    fn new(hop: &PathStep) -> Self {
+        let entity = |entity: &Entity| PathEntityView {
+            kind: entity.kind.clone(),
+            key: entity.key.clone(),
+            name: entity.name.clone(),
+        };
+        let relation = &hop.relation;
+        let (from, to) = match relation.source == hop.from.id {
+            true => (&hop.from, &hop.to),
+            false => (&hop.to, &hop.from),
+        };
+        Self {
+            from: entity(from),
+            kind: relation.kind.clone(),
+            to: entity(to),
+            said_by: relation.said_by.clone(),
+            told: relation.is_told,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,19 +1,17 @@
-//! `GET /a2a/assets/{asset_id}/usage`: how an asset was used, day by day.
+//! How an asset was used, day by day.
 
 use super::id_in_path;
+use super::revoke::not_found;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::JsonReply;
-use crate::http::query::{PathId, QueryParams};
-use crate::ops::assets::revoke::not_found;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_store::assets;
+use capsid_store::assets::id::AssetId;
 use capsid_store::registry::usage_days;
 use capsid_store::registry::usage_days::DAY_MS;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 const DEFAULT_DAYS: i64 = 90;
 const MAX_DAYS: i64 = 366;
@@ -37,19 +35,38 @@ impl AssetUsageParams {
     }
 }
 
+/// How an asset was used, day by day, the oldest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AssetUsage)]
+pub struct AssetUsageResponse {
+    #[schema(value_type = String)]
+    asset_id: AssetId,
+    days: Vec<UsageDayView>,
+}
+
+/// One day in UTC. Only nodes of other owners count.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = UsageDay)]
+pub struct UsageDayView {
+    /// Such as `2026-11-01`.
+    day: String,
+    fetches: i64,
+    /// Nodes that fetched it for the first time.
+    reuses: i64,
+    reports_ok: i64,
+    reports_failed: i64,
+}
+
 /// How an asset was used, day by day. Only nodes of other owners count.
-#[utoipa::path(get, path = "/a2a/assets/{asset_id}/usage", tag = "assets",
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), AssetUsageParams),
-    responses((status = 200, body = crate::http::openapi::usage::AssetUsage),
-        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn usage(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    PathId(id): PathId,
-    QueryParams(asked): QueryParams<AssetUsageParams>,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let (id, days, today) = (id_in_path(&id)?, asked.days()?, hub.now().0.div_euclid(DAY_MS));
+#[tracing::instrument(skip_all, fields(asset.id = %id))]
+pub async fn asset_usage(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    id: &str,
+    params: &AssetUsageParams,
+) -> ApiResult<AssetUsageResponse> {
+    hub.limit_reads(credentials).await?;
+    let (id, days, today) = (id_in_path(id)?, params.days()?, hub.now().0.div_euclid(DAY_MS));
     let first = today - days + 1;
     let used = hub
         .store
@@ -58,17 +75,20 @@ pub async fn usage(
             Ok(usage_days::since(tx, &id, first)?)
         })
         .await?;
-    let rows: Vec<Value> = (first..=today)
-        .map(|day| {
-            let used = used.get(&day).copied().unwrap_or_default();
-            json!({ "day": named(day), "fetches": used.fetches, "reuses": used.reuses,
-                "reports_ok": used.reports_ok, "reports_failed": used.reports_failed })
-        })
-        .collect();
-    Ok(JsonReply::json(&json!({ "asset_id": id, "days": rows })))
+    let days = (first..=today).map(|day| {
+        let used = used.get(&day).copied().unwrap_or_default();
+        UsageDayView {
+            day: day_name(day),
+            fetches: used.fetches,
+            reuses: used.reuses,
+            reports_ok: used.reports_ok,
+            reports_failed: used.reports_failed,
+        }
+    });
+    Ok(AssetUsageResponse { asset_id: id, days: days.collect() })
 }
 
 /// A day such as `2026-11-01`.
-fn named(day: i64) -> String {
+fn day_name(day: i64) -> String {
     Time(day.saturating_mul(DAY_MS)).iso().chars().take(10).collect()
 }

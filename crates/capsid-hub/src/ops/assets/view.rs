@@ -1,108 +1,224 @@
-//! An asset as lists show it: what never changes, which is kept as text, and what does.
+//! An asset as lists show it: what never changes, which is stored as text, and what does.
 
+use crate::error::{ApiError, ApiResult};
 use capsid_model::time::Time;
+use capsid_rules::evaluation::consensus::{ConsensusTally, ConsensusVerdict};
+use capsid_rules::evaluation::proof::ProofLevel;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
+use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list::ListedAsset;
+use capsid_store::search::{self, SearchHit};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::fmt::Write;
+use std::borrow::Cow;
+use std::fmt;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
-/// The row of an asset, as JSON.
-pub fn row(listed: &ListedAsset) -> String {
-    format!("{{{},{}}}", listed.asset.card, dynamic(listed))
+/// An asset in a list.
+#[derive(Debug, Clone, Serialize)]
+pub struct AssetView {
+    /// What never changes, as JSON members without braces. They are written as they are stored.
+    #[serde(flatten, serialize_with = "write_card")]
+    card: String,
+    #[serde(flatten)]
+    pub state: AssetState,
 }
 
-/// The row with more members, which are JSON without braces.
-pub fn row_with(listed: &ListedAsset, more: &str) -> String {
-    format!("{{{},{},{more}}}", listed.asset.card, dynamic(listed))
-}
-
-/// What changes, as JSON.
-pub fn meta(listed: &ListedAsset) -> String {
-    format!("{{{}}}", dynamic(listed))
-}
-
-/// What changes, as members without braces.
-fn dynamic(listed: &ListedAsset) -> String {
-    let asset = &listed.asset;
-    let mut text = String::with_capacity(900);
-    let mut put = |key: &str, value: &dyn std::fmt::Display| {
-        let comma = if text.is_empty() { "" } else { "," };
-        let _to_a_string = write!(text, "{comma}\"{key}\":{value}");
-    };
-    put("bundle_id", &quoted(&asset.bundle_id));
-    put("status", &quoted(asset.status.as_str()));
-    put("trust_tier", &quoted(&asset.trust_tier));
-    put("gdi_score", &number(asset.gdi as f64 / 100.0));
-    put("gdi_mean", &number(asset.gdi_mean));
-    put("gdi_intrinsic", &number(asset.gdi_intrinsic));
-    put("gdi_usage", &number(asset.gdi_usage));
-    put("gdi_social", &number(asset.gdi_social));
-    put("gdi_freshness", &number(asset.gdi_freshness));
-    put("call_count", &asset.call_count);
-    put("reuse_count", &asset.reuse_count);
-    put("view_count", &asset.view_count);
-    put("upvotes", &asset.upvotes);
-    put("downvotes", &asset.downvotes);
-    put("source_node_id", &quoted(&asset.node_id));
-    put("reputation_score", &number(listed.reputation));
-    put("chain_id", &asset.traits.chain_id.as_deref().map_or_else(null, quoted));
-    put("has_evolution_event", &asset.traits.has_event);
-    put("validation_label", &quoted(asset.traits.proof.as_str()));
-    put("created_at", &iso(asset.created_at));
-    put("promoted_at", &asset.promoted_at.map_or_else(null, iso));
-    put("last_activity_at", &iso(asset.last_activity_at));
-    if let Some(safety) = &asset.safety {
-        put("safety", &quoted(safety));
+impl AssetView {
+    pub fn new(listed: &ListedAsset) -> Self {
+        Self { card: listed.asset.card.clone(), state: AssetState::new(listed) }
     }
-    if let Some(similar) = &asset.similar_to {
-        put("similar_to", &quoted(&similar.to_string()));
+}
+
+/// The description names all members of a row in one place, whichever part they come from.
+impl PartialSchema for AssetView {
+    fn schema() -> RefOr<Schema> {
+        let (RefOr::T(Schema::Object(mut row)), RefOr::T(Schema::Object(state))) =
+            (AssetCard::schema(), AssetState::schema())
+        else {
+            return AssetCard::schema();
+        };
+        row.description = Some("An asset in a list. With `fields` only some members are there.".to_owned());
+        row.required.extend(state.required);
+        row.properties.extend(state.properties);
+        RefOr::T(Schema::Object(row))
     }
-    text
 }
 
-fn null() -> String {
-    "null".to_owned()
+impl ToSchema for AssetView {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("AssetRow")
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        AssetCard::schemas(schemas);
+        AssetState::schemas(schemas);
+    }
 }
 
-/// A text as JSON.
-pub fn quoted(text: &str) -> String {
-    serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
+fn write_card<S: Serializer>(card: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    let whole = format!("{{{card}}}");
+    let CardMembers(members) = serde_json::from_str(&whole).map_err(serde::ser::Error::custom)?;
+    serializer.collect_map(members)
 }
 
-/// A time as JSON.
-pub fn iso(at: i64) -> String {
-    quoted(&Time(at).iso())
-}
+/// The members of a card, each with its value as it is stored.
+struct CardMembers<'a>(Vec<(String, &'a RawValue)>);
 
-/// A number as people read it: with four decimals.
-pub fn rounded(value: f64) -> f64 {
-    (value * 10_000.0).round() / 10_000.0
-}
-
-/// The same for every number with decimals in a value.
-pub fn round_numbers(value: Value) -> Value {
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            number.as_f64().map_or(Value::Null, |n| rounded(n).into())
+impl<'de: 'a, 'a> Deserialize<'de> for CardMembers<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = CardMembers<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the members of a card")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(CardMembers(members))
+            }
         }
-        Value::Array(items) => items.into_iter().map(round_numbers).collect(),
-        Value::Object(members) => {
-            members.into_iter().map(|(key, value)| (key, round_numbers(value))).collect()
-        }
-        other => other,
+        deserializer.deserialize_map(Members)
     }
 }
 
-/// A number as JSON; what is no number is zero.
-pub fn number(value: f64) -> String {
-    serde_json::to_string(&rounded(value))
-        .ok()
-        .filter(|text| text != "null")
-        .unwrap_or_else(|| "0.0".to_owned())
+/// What changes of an asset.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct AssetState {
+    bundle_id: String,
+    status: AssetStatus,
+    trust_tier: String,
+    /// 0 to 100; ranks and promotes.
+    gdi_score: f64,
+    gdi_mean: f64,
+    gdi_intrinsic: f64,
+    gdi_usage: f64,
+    gdi_social: f64,
+    gdi_freshness: f64,
+    call_count: i64,
+    reuse_count: i64,
+    view_count: i64,
+    upvotes: i64,
+    downvotes: i64,
+    /// Who published it.
+    source_node_id: String,
+    /// The publisher's reputation, 0 to 100.
+    reputation_score: f64,
+    #[schema(required)]
+    chain_id: Option<String>,
+    has_evolution_event: bool,
+    validation_label: ProofLevel,
+    created_at: String,
+    #[schema(required)]
+    promoted_at: Option<String>,
+    last_activity_at: String,
+    /// Why it is held back or warned of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    safety: Option<String>,
+    /// An asset that it is much like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    similar_to: Option<AssetId>,
 }
 
-/// Rows as a JSON array.
-pub fn array(rows: &[String]) -> String {
-    format!("[{}]", rows.join(","))
+impl AssetState {
+    pub fn new(listed: &ListedAsset) -> Self {
+        let asset = &listed.asset;
+        Self {
+            bundle_id: asset.bundle_id.clone(),
+            status: asset.status,
+            trust_tier: asset.trust_tier.clone(),
+            gdi_score: shown(asset.gdi as f64 / 100.0),
+            gdi_mean: shown(asset.gdi_mean),
+            gdi_intrinsic: shown(asset.gdi_intrinsic),
+            gdi_usage: shown(asset.gdi_usage),
+            gdi_social: shown(asset.gdi_social),
+            gdi_freshness: shown(asset.gdi_freshness),
+            call_count: asset.call_count,
+            reuse_count: asset.reuse_count,
+            view_count: asset.view_count,
+            upvotes: asset.upvotes,
+            downvotes: asset.downvotes,
+            source_node_id: asset.node_id.clone(),
+            reputation_score: shown(listed.reputation),
+            chain_id: asset.traits.chain_id.clone(),
+            has_evolution_event: asset.traits.has_event,
+            validation_label: asset.traits.proof,
+            created_at: Time(asset.created_at).iso(),
+            promoted_at: asset.promoted_at.map(|at| Time(at).iso()),
+            last_activity_at: Time(asset.last_activity_at).iso(),
+            safety: asset.safety.clone(),
+            similar_to: asset.similar_to,
+        }
+    }
+}
+
+/// What a card holds. It is stored as text when an asset is published, and only described here.
+#[derive(Debug, ToSchema)]
+#[allow(dead_code, reason = "The card is written as it is stored.")]
+struct AssetCard {
+    asset_id: String,
+    asset_type: AssetType,
+    /// The same as `asset_type`.
+    r#type: AssetType,
+    /// The id that its publisher uses.
+    #[schema(required)]
+    local_id: Option<String>,
+    summary: String,
+    /// What it answers to, as its publisher wrote it: usually a list of texts.
+    signals: Value,
+    #[schema(required = false)]
+    schema_version: Option<String>,
+    #[schema(required = false)]
+    model_name: Option<String>,
+    /// What follows is as its publisher wrote it, and not checked for every type of asset.
+    #[schema(required = false)]
+    category: Value,
+    #[schema(required = false)]
+    intent: Value,
+    #[schema(required = false)]
+    trigger: Value,
+    #[schema(required = false)]
+    signals_match: Value,
+    #[schema(required = false)]
+    confidence: Value,
+    #[schema(required = false)]
+    success_streak: Value,
+    #[schema(required = false)]
+    blast_radius: Value,
+    #[schema(required = false)]
+    outcome: Value,
+    #[schema(required = false)]
+    gene: Value,
+    #[schema(required = false)]
+    capsule_id: Value,
+    #[schema(required = false)]
+    genes_used: Value,
+    #[schema(required = false)]
+    mutations_tried: Value,
+    #[schema(required = false)]
+    total_cycles: Value,
+    #[schema(required = false)]
+    source_type: Value,
+    #[schema(required = false)]
+    reused_asset_id: Value,
+    #[schema(required = false)]
+    parent: Value,
+}
+
+/// A row, or only some of its members.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Selected<T> {
+    Whole(T),
+    Members(Map<String, Value>),
 }
 
 /// Only some members of a row: those that `fields` names, and always the id.
@@ -117,32 +233,151 @@ impl FieldSelection {
     }
 
     /// Leaves out what was not asked for.
-    pub fn select(&self, row: String) -> String {
+    pub fn select<T: Serialize>(&self, row: T) -> ApiResult<Selected<T>> {
         if self.0.is_empty() {
-            return row;
+            return Ok(Selected::Whole(row));
         }
-        let Ok(mut members) = serde_json::from_str::<Map<String, Value>>(&row) else { return row };
-        members.retain(|key, _| key == "asset_id" || self.0.iter().any(|name| name == key));
-        serde_json::to_string(&members).unwrap_or(row)
+        match serde_json::to_value(&row).map_err(ApiError::not_serializable)? {
+            Value::Object(mut members) => {
+                members.retain(|key, _| key == "asset_id" || self.0.iter().any(|name| name == key));
+                Ok(Selected::Members(members))
+            }
+            _ => Ok(Selected::Whole(row)),
+        }
+    }
+}
+
+/// Defines a page of a list: the rows, how many there are, and where to go on.
+macro_rules! page_response {
+    ($(#[$about:meta])* $name:ident as $schema:ident { $list:ident: $row:ty as $described:ty }) => {
+        $(#[$about])*
+        #[derive(Debug, serde::Serialize, utoipa::ToSchema)]
+        #[schema(as = $schema)]
+        pub struct $name {
+            #[schema(value_type = Vec<$described>)]
+            $list: Vec<$row>,
+            count: i64,
+            total: i64,
+            /// There are at least `total`.
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            #[schema(required = false)]
+            total_is_lower_bound: bool,
+            has_more: bool,
+            #[schema(required)]
+            next_cursor: Option<String>,
+        }
+
+        impl $name {
+            /// A page with the number of all rows, and whether there may be more of them.
+            pub fn new($list: Vec<$row>, (total, is_lower_bound): (i64, bool), next: Option<String>) -> Self {
+                Self {
+                    count: $list.len() as i64,
+                    $list,
+                    total,
+                    total_is_lower_bound: is_lower_bound,
+                    has_more: next.is_some(),
+                    next_cursor: next,
+                }
+            }
+        }
+    };
+}
+pub(crate) use page_response;
+
+page_response! {
+    /// A page of assets.
+    AssetPageResponse as AssetPage { assets: Selected<AssetView> as AssetView }
+}
+
+/// An asset that was searched for.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = FoundAsset)]
+pub struct FoundAssetView {
+    #[serde(flatten)]
+    pub asset: AssetView,
+    pub matched_signals: Vec<String>,
+    /// 0 to 1.
+    pub match_score: f64,
+}
+
+impl FoundAssetView {
+    /// The row of an asset that was found by so many signals.
+    pub fn new(hit: &SearchHit, signals: usize) -> Self {
+        let score = match signals.min(search::MAX_SIGNALS) {
+            0 => 1.0,
+            signals => hit.half_points as f64 / (2 * signals) as f64,
+        };
+        Self {
+            asset: AssetView::new(&hit.listed),
+            matched_signals: hit.matched_signals.clone(),
+            match_score: shown(score),
+        }
     }
 }
 
 /// What reports and decisions say together: how many, and how much they weigh.
-pub fn consensus(tally: &capsid_rules::evaluation::consensus::ConsensusTally) -> serde_json::Value {
-    serde_json::json!({ "passes": tally.passed, "fails": tally.failed(), "total": tally.counted,
-        "weight": { "passes": tally.passes, "fails": tally.fails }, "verdict": tally.verdict })
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub struct ConsensusView {
+    passes: i64,
+    fails: i64,
+    total: i64,
+    weight: ConsensusWeight,
+    verdict: ConsensusVerdict,
+}
+
+/// How much the reports weigh.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[schema(as = ValidationWeight)]
+pub struct ConsensusWeight {
+    pub passes: f64,
+    pub fails: f64,
+}
+
+impl From<&ConsensusTally> for ConsensusView {
+    fn from(tally: &ConsensusTally) -> Self {
+        Self {
+            passes: tally.passed as i64,
+            fails: tally.failed() as i64,
+            total: tally.counted as i64,
+            weight: ConsensusWeight { passes: tally.passes, fails: tally.fails },
+            verdict: tally.verdict,
+        }
+    }
+}
+
+/// Stored JSON text, written as it is.
+pub fn stored_json(text: String) -> ApiResult<Box<RawValue>> {
+    RawValue::from_string(text).map_err(ApiError::not_serializable)
+}
+
+/// A number as people read it: with four decimals.
+pub fn rounded(value: f64) -> f64 {
+    (value * 10_000.0).round() / 10_000.0
+}
+
+/// The same; what is no number is zero.
+pub fn shown(value: f64) -> f64 {
+    Some(rounded(value)).filter(|value| value.is_finite()).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn numbers_are_shown_with_four_decimals() {
-        assert_eq!(number(0.123_456_789), "0.1235");
-        assert_eq!(number(f64::NAN), "0.0");
-        let score = json!({"parts": [{"value": 1.0 / 3.0, "weight": 2}], "score": 36.8});
-        assert_eq!(round_numbers(score), json!({"parts": [{"value": 0.3333, "weight": 2}], "score": 36.8}));
+        assert_eq!(shown(0.123_456_789), 0.1235);
+        assert_eq!(shown(f64::NAN), 0.0);
+    }
+
+    #[test]
+    fn a_card_is_written_as_it_is_stored() {
+        let write = |card: &str| {
+            let mut text = Vec::new();
+            write_card(card, &mut serde_json::Serializer::new(&mut text)).map(|()| String::from_utf8(text))
+        };
+        let card = r#""asset_id":"sha256:1","confidence":1.50,"signals":["\u00e9"],"outcome":{"score":1e0}"#;
+        assert_eq!(write(card).unwrap().unwrap(), format!("{{{card}}}"));
+        assert!(write(r#""asset_id":"#).is_err());
     }
 }

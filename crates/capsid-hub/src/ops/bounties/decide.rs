@@ -9,7 +9,7 @@ use crate::http::envelope::{JsonReply, check_node_id};
 use crate::http::json::{JsonBody, OptionalJsonBody};
 use crate::http::query::PathId;
 use crate::http::validate;
-use crate::ops::assets::fetch::asset_id;
+use crate::ops::assets::parse_asset_id;
 use crate::ops::tasks::unusable_asset;
 use crate::state::{Hub, SharedHub};
 use axum::extract::State;
@@ -48,7 +48,7 @@ pub async fn matched(
     hub.limit_calls(&credentials, "bounties").await?;
     let (now, by) = (hub.now(), credentials.clone());
     hub.store.read::<_, ApiError, _>(move |tx| require_admin(tx, &by, now)).await?;
-    let asset = asset_id(call.asset_id.as_deref().unwrap_or_default(), "asset_id")?;
+    let asset = parse_asset_id(call.asset_id.as_deref().unwrap_or_default(), "asset_id")?;
     let (decide_ms, submission) = (hub.config.work.decision_ms, hub.new_id("sub"));
     let told = hub
         .store

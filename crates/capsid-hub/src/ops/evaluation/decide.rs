@@ -1,19 +1,18 @@
-//! `POST /a2a/decision`: somebody accepts, rejects or quarantines an asset.
+//! Somebody accepts, rejects or quarantines an asset.
 //!
 //! An admin's decision is carried out. A validator's is one vote beside the reports: an acceptance passes, the others
 //! fail. It can hold a promotion back or outweigh a failing report, but it is no report: somebody still has to have run
 //! the validation. Everybody else's is recorded, and weighs nothing.
 
 use crate::auth::account;
-use crate::auth::credentials::Credentials;
-use crate::auth::idempotency::{authenticate_and_limit, run_idempotent};
+use crate::auth::credentials::{Credentials, OperationContext};
+use crate::auth::idempotency::{Idempotent, run_idempotent};
+use crate::auth::message::Message;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::{JsonReply, ResponseEnvelope};
-use crate::http::json::JsonText;
 use crate::http::validate;
 use crate::ops::assets::revoke::{RevokeRequest, not_found};
+use crate::ops::assets::view::ConsensusView;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::identity::secrets::PresentedSecret;
 use capsid_rules::lifecycle::{AssetEvent, AssetStatus, step};
@@ -28,85 +27,94 @@ use capsid_store::evaluation::rewards;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::evaluation::scoring;
 use capsid_store::nodes::NodeRow;
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 #[derive(Debug, Deserialize)]
 struct DecisionRequest {
     decision: Option<String>,
 }
 
+/// What became of a decision.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DecisionResponse {
+    /// applied or recorded.
+    status: &'static str,
+    /// As who the sender decides.
+    label: &'static str,
+    /// How much the decision weighs, where it is a vote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = f64, required = false)]
+    weight: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    note: Option<&'static str>,
+    #[schema(value_type = String)]
+    target_asset_id: AssetId,
+    /// accept, reject or quarantine.
+    decision: &'static str,
+    asset_status: AssetStatus,
+    consensus: ConsensusView,
+}
+
 /// Decides on an asset.
-///
-/// `decision` is `accept`, `reject` or `quarantine`. An admin's is carried out, a validator's is a vote, and anybody
-/// else's is recorded without weight.
-#[utoipa::path(post, path = "/a2a/decision", tag = "messages", request_body = crate::http::openapi::A2aMessage,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn decision(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    JsonText(text): JsonText,
-) -> ApiResult<JsonReply> {
-    let limit = ("messages", hub.config.limits.messages);
-    let envelope = authenticate_and_limit(&hub, &text, &["decision"], &credentials, limit).await?;
+#[tracing::instrument(skip_all, fields(node.id = %message.sender_id()))]
+pub async fn decide(hub: &SharedHub, message: &Message<'_>) -> ApiResult<Idempotent<DecisionResponse>> {
     let rewards = hub.config.rewards();
-    let asked: DecisionRequest = envelope.payload()?;
-    let decision = word(asked.decision.as_deref())?;
-    let target: RevokeRequest = envelope.payload()?;
+    let request: DecisionRequest = message.payload()?;
+    let decision = word(request.decision.as_deref())?;
+    let target: RevokeRequest = message.payload()?;
     target.reason()?;
-    let answer = hub.answer("decision");
-    let shown = credentials.clone().or_secret(envelope.node_secret.as_deref());
-    run_idempotent(&hub, &envelope, "/a2a/decision", &text, credentials, move |tx, node| {
-        decide(tx, node, &shown, &target, decision, &rewards, &answer)
+    let shown = message.credentials.clone();
+    run_idempotent(hub, message, "/a2a/decision", "decision", move |tx, context, node| {
+        decide_in(tx, context, node, &shown, &target, decision, &rewards)
     })
     .await
 }
 
-fn word(told: Option<&str>) -> ApiResult<AssetDecision> {
+fn word(text: Option<&str>) -> ApiResult<AssetDecision> {
     let expected = || format!("one of `{}`", AssetDecision::WORDS.join("`, `"));
-    let told = told.ok_or_else(|| ApiError::field("payload.decision", expected(), "missing"))?;
-    AssetDecision::parse(told).ok_or_else(|| ApiError::field("payload.decision", expected(), "another word"))
+    let text = text.ok_or_else(|| ApiError::field("payload.decision", expected(), "missing"))?;
+    AssetDecision::parse(text).ok_or_else(|| ApiError::field("payload.decision", expected(), "another word"))
 }
 
-fn decide(
+fn decide_in(
     tx: &mut dyn Tx,
+    context: &OperationContext,
     node: &NodeRow,
     shown: &Credentials,
     target: &RevokeRequest,
     decision: AssetDecision,
     rewards: &RewardRates,
-    answer: &ResponseEnvelope,
-) -> ApiResult<JsonReply> {
-    let now = answer.now;
+) -> ApiResult<DecisionResponse> {
+    let now = context.now;
     let id = target.find(tx, &node.node_id)?;
     let reason = target.reason()?;
     let asset = assets::lock(tx, &id)?.ok_or_else(not_found)?;
-    let mut payload = Map::new();
-    let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
-    let status = match admin(tx, node, shown, now)? {
+    let (status, label, weight, note, asset_status) = match admin(tx, node, shown, now)? {
         Some(actor) => {
             decisions::record(tx, &id, &actor, decision, reason, 1.0, now)?;
-            put("status", "applied".into());
-            put("label", "admin".into());
-            apply_decision(tx, &id, decision.change(), &actor, reason, rewards, now)?
+            let status = apply_decision(tx, &id, decision.change(), &actor, reason, rewards, now)?;
+            ("applied", "admin", None, None, status)
         }
         None => {
             let standing = decisions::decision_weight(tx, &asset, node)?;
             let actor = format!("node:{}", node.node_id);
             decisions::record(tx, &id, &actor, decision, reason, standing.weight(), now)?;
-            put("status", "recorded".into());
-            put("label", standing.label().into());
-            put("weight", standing.weight().into());
-            put("note", describe_weight(standing).into());
-            asset.status
+            let note = describe_weight(standing);
+            ("recorded", standing.label(), Some(standing.weight()), Some(note), asset.status)
         }
     };
-    put("target_asset_id", id.to_string().into());
-    put("decision", decision.as_str().into());
-    put("asset_status", status.as_str().into());
-    let tally = scoring::consensus(tx, &id)?;
-    put("consensus", crate::ops::assets::view::consensus(&tally));
-    Ok(JsonReply::ok(answer.render(&payload)))
+    Ok(DecisionResponse {
+        status,
+        label,
+        weight,
+        note,
+        target_asset_id: id,
+        decision: decision.as_str(),
+        asset_status,
+        consensus: ConsensusView::from(&scoring::consensus(tx, &id)?),
+    })
 }
 
 fn describe_weight(standing: decisions::DecisionWeight) -> &'static str {

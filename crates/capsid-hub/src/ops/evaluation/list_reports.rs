@@ -1,23 +1,21 @@
-//! `GET /a2a/validation-reports`: what validators reported.
+//! What validators reported.
 
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
-use crate::http::envelope::{JsonReply, check_node_id};
+use crate::http::envelope::check_node_id;
 use crate::http::query;
-use crate::http::query::QueryParams;
-use crate::ops::assets::fetch::asset_id;
-use crate::ops::assets::page;
-use crate::ops::assets::view::rounded;
+use crate::ops::assets::list::cut;
+use crate::ops::assets::parse_asset_id;
+use crate::ops::assets::view::{page_response, rounded};
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::time::Time;
+use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list::ListPosition;
 use capsid_store::evaluation::list_reports;
 use capsid_store::evaluation::list_reports::ReportRow;
-use serde::Deserialize;
-use serde_json::json;
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 const MAX_SKIPPED: i64 = 10_000;
 const NAME: &str = "reports";
@@ -40,28 +38,68 @@ pub struct ListReportsParams {
     cursor: Option<String>,
 }
 
+/// Whether a report is its publisher's own, was asked for, or came by itself.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportLabel {
+    #[serde(rename = "self")]
+    Own,
+    Assigned,
+    Unsolicited,
+}
+
+/// What a validator reported.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ValidationReport)]
+pub struct ReportView {
+    report_id: String,
+    #[schema(value_type = String)]
+    target_asset_id: AssetId,
+    validator_node_id: String,
+    overall_ok: bool,
+    weight: f64,
+    #[schema(value_type = ReportLabel)]
+    label: String,
+    #[schema(required)]
+    env_fingerprint_key: Option<String>,
+    #[schema(required)]
+    commands_passed: Option<i64>,
+    #[schema(required)]
+    commands_total: Option<i64>,
+    /// 0 to 1.
+    #[schema(required)]
+    reproduction_score: Option<f64>,
+    #[schema(required)]
+    failure_class: Option<String>,
+    created_at: String,
+}
+
+page_response! {
+    /// A page of reports.
+    ReportPageResponse as ReportPage { reports: ReportView as ReportView }
+}
+
 /// Lists validation reports, newest first.
-#[utoipa::path(get, path = "/a2a/validation-reports", tag = "assets", params(ListReportsParams),
-    responses((status = 200, body = crate::http::openapi::assets::ReportPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn list(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(asked): QueryParams<ListReportsParams>,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let asset = asked.asset_id.as_deref().filter(|id| !id.is_empty());
-    let asset = asset.map(|id| asset_id(id, "asset_id")).transpose()?;
-    let node = asked.node_id.clone().filter(|id| !id.is_empty());
+#[tracing::instrument(skip_all, fields(node.id = params.node_id, asset.id = params.asset_id))]
+pub async fn list_reports(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: &ListReportsParams,
+) -> ApiResult<ReportPageResponse> {
+    hub.limit_reads(credentials).await?;
+    let asset = params.asset_id.as_deref().filter(|id| !id.is_empty());
+    let asset = asset.map(|id| parse_asset_id(id, "asset_id")).transpose()?;
+    let node = params.node_id.clone().filter(|id| !id.is_empty());
     if let Some(node) = &node {
         check_node_id(node, "node_id")?;
     }
-    let after = cursor::read(NAME, asked.cursor.as_deref())?;
-    let skip = asked.offset.as_deref().and_then(|text| text.trim().parse::<i64>().ok()).unwrap_or(0);
+    let after = cursor::read(NAME, params.cursor.as_deref())?;
+    let skip = params.offset.as_deref().and_then(|text| text.trim().parse::<i64>().ok()).unwrap_or(0);
     if skip > MAX_SKIPPED {
         let expected = format!("at most {MAX_SKIPPED}; use `cursor` to go further");
         return Err(ApiError::field("offset", expected, skip.to_string()));
     }
-    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
+    let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
     let (mut found, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
@@ -70,21 +108,26 @@ pub async fn list(
             Ok((found, list_reports::total(tx, asset.as_ref(), node.as_deref())?))
         })
         .await?;
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let next = found.last().filter(|_| more);
-    let next = next.map(|last| cursor::write(NAME, ListPosition { key: last.seq, seq: last.seq }));
-    let rows: Vec<String> = found.iter().map(report_json).collect();
-    Ok(JsonReply::ok(page("reports", &rows, Some(total), next)))
+    let next =
+        cut(&mut found, limit, |last| cursor::write(NAME, ListPosition { key: last.seq, seq: last.seq }));
+    Ok(ReportPageResponse::new(found.into_iter().map(ReportView::from).collect(), total, next))
 }
 
-fn report_json(report: &ReportRow) -> String {
-    json!({
-        "report_id": report.report_id, "target_asset_id": report.asset_id, "validator_node_id": report.node_id,
-        "overall_ok": report.overall_ok, "weight": rounded(report.weight), "label": report.label,
-        "env_fingerprint_key": report.env_fingerprint_key, "commands_passed": report.commands_passed,
-        "commands_total": report.commands_total, "reproduction_score": report.reproduction_score.map(rounded),
-        "failure_class": report.failure_class, "created_at": Time(report.created_at).iso(),
-    })
-    .to_string()
+impl From<ReportRow> for ReportView {
+    fn from(report: ReportRow) -> Self {
+        Self {
+            report_id: report.report_id,
+            target_asset_id: report.asset_id,
+            validator_node_id: report.node_id,
+            overall_ok: report.overall_ok,
+            weight: rounded(report.weight),
+            label: report.label,
+            env_fingerprint_key: report.env_fingerprint_key,
+            commands_passed: report.commands_passed,
+            commands_total: report.commands_total,
+            reproduction_score: report.reproduction_score.map(rounded),
+            failure_class: report.failure_class,
+            created_at: Time(report.created_at).iso(),
+        }
+    }
 }

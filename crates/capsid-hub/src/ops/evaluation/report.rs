@@ -1,19 +1,18 @@
-//! `POST /a2a/report`: a node says whether an asset's validation passed where it ran it.
+//! A node says whether an asset's validation passed where it ran it.
 //!
 //! There are two shapes. A node that tried an asset by itself names it and puts what it found into
 //! `validation_report`. A validator that the hub asked sends the task's id and nonce, with what it found beside them.
 
-use crate::auth::credentials::Credentials;
-use crate::auth::idempotency::{authenticate_and_limit, run_idempotent};
+use crate::auth::credentials::OperationContext;
+use crate::auth::idempotency::{Idempotent, run_idempotent};
+use crate::auth::message::Message;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::{JsonReply, ResponseEnvelope};
-use crate::http::json::JsonText;
 use crate::http::object_reader::{ObjectReader, kind_of};
 use crate::http::validate;
 use crate::ops::assets::revoke::not_found;
+use crate::ops::assets::view::ConsensusView;
 use crate::state::SharedHub;
-use axum::extract::State;
-use capsid_model::time::Time;
+use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
@@ -21,7 +20,9 @@ use capsid_store::evaluation::assignments::AssignmentTicket;
 use capsid_store::evaluation::reports;
 use capsid_store::evaluation::reports::{NewReport, ReportOutcome, ReportTarget, StoredReport};
 use capsid_store::nodes::NodeRow;
+use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 /// The largest report.
 const BODY_LIMIT: usize = 64 * 1024;
@@ -30,31 +31,45 @@ const NAME_LIMIT: usize = 200;
 /// The most commands that are listed.
 const COMMANDS_LIMIT: usize = 1000;
 
+/// What became of a report.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReportResponse {
+    /// accepted, or recorded where it has no weight.
+    status: &'static str,
+    report_id: String,
+    #[schema(value_type = String)]
+    target_asset_id: AssetId,
+    weight: f64,
+    /// self, assigned or unsolicited.
+    label: &'static str,
+    /// Why it has no weight.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    note: Option<&'static str>,
+    consensus: ConsensusView,
+    asset_status: AssetStatus,
+    /// Always 0: rewards wait until the outcome is final.
+    reward_credits: i64,
+    /// Whether a reward may follow.
+    reward_pending: bool,
+}
+
 /// Records what a node found.
 ///
 /// A report by another owner's node counts by the node's reputation, one that the hub asked for counts fully, and the
 /// publisher's own is kept without weight. A node has one report on an asset; a later one takes its place.
-#[utoipa::path(post, path = "/a2a/report", tag = "messages", request_body = crate::http::openapi::A2aMessage,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn report(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    JsonText(text): JsonText,
-) -> ApiResult<JsonReply> {
-    let limit = ("messages", hub.config.limits.messages);
-    let envelope = authenticate_and_limit(&hub, &text, &["report"], &credentials, limit).await?;
-    let now = hub.now();
-    let asked = ReportRequest::read(envelope.payload.get(), hub.new_id("report"))?;
-    let answer = hub.answer("report");
-    run_idempotent(&hub, &envelope, "/a2a/report", &text, credentials, move |tx, node| {
-        asked.record_report(tx, node, &answer, now)
+#[tracing::instrument(skip_all, fields(node.id = %message.sender_id()))]
+pub async fn report(hub: &SharedHub, message: &Message<'_>) -> ApiResult<Idempotent<ReportResponse>> {
+    let request = ReportRequest::read(message.envelope.payload.get(), hub.new_id("report"))?;
+    run_idempotent(hub, message, "/a2a/report", "report", move |tx, context, node| {
+        report_in(tx, context, node, &request)
     })
     .await
 }
 
 /// A report that was read.
 #[derive(Debug)]
-struct ReportRequest {
+pub struct ReportRequest {
     asset_id: Option<AssetId>,
     local_id: Option<String>,
     ticket: Option<AssignmentTicket>,
@@ -62,7 +77,8 @@ struct ReportRequest {
 }
 
 impl ReportRequest {
-    fn read(body: &str, fresh_id: String) -> ApiResult<Self> {
+    /// Reads a payload. The report is kept as `fresh_id` where it names no id of its own.
+    pub fn read(body: &str, fresh_id: String) -> ApiResult<Self> {
         if body.len() > BODY_LIMIT {
             return Err(ApiError::new(
                 HubCode::PayloadTooLarge,
@@ -88,43 +104,41 @@ impl ReportRequest {
         };
         Ok(Self { asset_id, local_id, ticket, report })
     }
+}
 
-    fn record_report(
-        &self,
-        tx: &mut dyn Tx,
-        node: &NodeRow,
-        answer: &ResponseEnvelope,
-        now: Time,
-    ) -> ApiResult<JsonReply> {
-        let target = match (&self.ticket, self.asset_id, &self.local_id) {
-            (Some(ticket), ..) => ReportTarget::Assigned(ticket.clone()),
-            (None, Some(id), _) => ReportTarget::Asset(id),
-            (None, None, Some(local)) => {
-                ReportTarget::Asset(assets::by_local_id(tx, &node.node_id, local)?.ok_or_else(not_found)?)
-            }
-            (None, None, None) => return Err(not_found()),
-        };
-        match reports::record(tx, node, &target, &self.report, now)? {
-            ReportOutcome::Kept(kept) => {
-                Ok(JsonReply::ok(answer.render(&to_response(&kept, self.report.inconclusive))))
-            }
-            ReportOutcome::AssetNotFound => Err(not_found()),
-            ReportOutcome::AssignmentNotOpen => Err(ApiError::new(
-                HubCode::AssignmentNotOpen,
-                "The node has no open assignment with this task id and nonce.",
-                "Ask for new ones with POST /a2a/fetch and `validation_only: true`; each can be reported on once.",
-            )),
-            ReportOutcome::AnotherAsset(id) => Err(ApiError::field(
-                "payload.target_asset_id",
-                format!("`{id}`, which the assignment is about"),
-                "another asset",
-            )),
-            ReportOutcome::AssignedStands => Err(ApiError::new(
-                HubCode::StateConflict,
-                "The hub asked the node about this asset, and what it said then stands.",
-                "Nothing has to be done; the earlier report counts.",
-            )),
+/// The part inside a transaction, for callers that have one of their own.
+pub fn report_in(
+    tx: &mut dyn Tx,
+    context: &OperationContext,
+    node: &NodeRow,
+    request: &ReportRequest,
+) -> ApiResult<ReportResponse> {
+    let target = match (&request.ticket, request.asset_id, &request.local_id) {
+        (Some(ticket), ..) => ReportTarget::Assigned(ticket.clone()),
+        (None, Some(id), _) => ReportTarget::Asset(id),
+        (None, None, Some(local)) => {
+            ReportTarget::Asset(assets::by_local_id(tx, &node.node_id, local)?.ok_or_else(not_found)?)
         }
+        (None, None, None) => return Err(not_found()),
+    };
+    match reports::record(tx, node, &target, &request.report, context.now)? {
+        ReportOutcome::Kept(kept) => Ok(ReportResponse::new(kept, request.report.inconclusive)),
+        ReportOutcome::AssetNotFound => Err(not_found()),
+        ReportOutcome::AssignmentNotOpen => Err(ApiError::new(
+            HubCode::AssignmentNotOpen,
+            "The node has no open assignment with this task id and nonce.",
+            "Ask for new ones with POST /a2a/fetch and `validation_only: true`; each can be reported on once.",
+        )),
+        ReportOutcome::AnotherAsset(id) => Err(ApiError::field(
+            "payload.target_asset_id",
+            format!("`{id}`, which the assignment is about"),
+            "another asset",
+        )),
+        ReportOutcome::AssignedStands => Err(ApiError::new(
+            HubCode::StateConflict,
+            "The hub asked the node about this asset, and what it said then stands.",
+            "Nothing has to be done; the earlier report counts.",
+        )),
     }
 }
 
@@ -275,24 +289,22 @@ fn is_inconclusive(failure_class: Option<&str>, commands: &[Value]) -> bool {
     failed.peek().is_some() && failed.all(missing)
 }
 
-fn to_response(kept: &StoredReport, inconclusive: bool) -> Map<String, Value> {
-    let mut payload = Map::new();
-    let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
-    put("status", if kept.weight > 0.0 { "accepted" } else { "recorded" }.into());
-    put("report_id", kept.report_id.clone().into());
-    put("target_asset_id", kept.asset_id.to_string().into());
-    put("weight", kept.weight.into());
-    put("label", kept.label.into());
-    if kept.weight <= 0.0 {
-        put("note", describe_report(kept, inconclusive).into());
+impl ReportResponse {
+    fn new(kept: StoredReport, inconclusive: bool) -> Self {
+        let has_weight = kept.weight > 0.0;
+        Self {
+            status: if has_weight { "accepted" } else { "recorded" },
+            note: (kept.weight <= 0.0).then(|| describe_report(&kept, inconclusive)),
+            report_id: kept.report_id,
+            target_asset_id: kept.asset_id,
+            weight: kept.weight,
+            label: kept.label,
+            consensus: ConsensusView::from(&kept.tally),
+            asset_status: kept.status,
+            reward_credits: 0,
+            reward_pending: kept.label == "assigned" && has_weight,
+        }
     }
-    let tally = &kept.tally;
-    put("consensus", crate::ops::assets::view::consensus(tally));
-    put("asset_status", kept.status.as_str().into());
-    // Rewards wait until the outcome is final.
-    put("reward_credits", 0.into());
-    put("reward_pending", (kept.label == "assigned" && kept.weight > 0.0).into());
-    payload
 }
 
 fn describe_report(kept: &StoredReport, inconclusive: bool) -> &'static str {

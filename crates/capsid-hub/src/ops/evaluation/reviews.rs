@@ -1,18 +1,14 @@
-//! `/a2a/assets/{asset_id}/reviews`: what nodes that used an asset say of it.
+//! What nodes that used an asset say of it.
 
 use crate::auth::account;
 use crate::auth::credentials::{Credentials, OperationContext, authenticate_node};
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::JsonReply;
-use crate::http::json::JsonBody;
 use crate::http::query;
-use crate::http::query::{PathId, QueryParams};
 use crate::http::validate;
-use crate::ops::assets::fetch::owns;
+use crate::ops::assets::id_in_path;
 use crate::ops::assets::revoke::not_found;
+use crate::ops::assets::visibility::owns;
 use crate::state::SharedHub;
-use axum::extract::{FromRequestParts, Path, State};
-use axum::http::request::Parts;
 use capsid_model::time::Time;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
@@ -20,35 +16,34 @@ use capsid_store::evaluation::reviews;
 use capsid_store::evaluation::reviews::{ReviewRow, ReviewSort};
 use capsid_store::registry::usage;
 use capsid_store::{assets, nodes};
-use serde::Deserialize;
-use serde_json::{Value, json};
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
 
 /// The longest review.
 const CONTENT_LIMIT: usize = 2000;
 const MAX_SKIPPED: i64 = 10_000;
 
-/// An asset and a review in a path.
+/// An asset and a review of it.
 #[derive(Debug, Clone)]
-pub struct ReviewPath(AssetId, String);
+pub struct ReviewId {
+    asset_id: AssetId,
+    review_id: String,
+}
 
-impl<S: Send + Sync> FromRequestParts<S> for ReviewPath {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let Ok(Path((asset, review))) = Path::<(String, String)>::from_request_parts(parts, state).await
-        else {
-            return Err(no_review());
-        };
-        let id = AssetId::parse(&asset).ok_or_else(not_found)?;
+impl ReviewId {
+    /// The review that a path names.
+    pub fn parse(asset: &str, review: String) -> ApiResult<Self> {
+        let asset_id = id_in_path(asset)?;
         if review.contains('\0') || review.len() > 200 {
             return Err(no_review());
         }
-        Ok(Self(id, review))
+        Ok(Self { asset_id, review_id: review })
     }
 }
 
-fn no_review() -> ApiError {
+/// There is no such review.
+pub fn no_review() -> ApiError {
     ApiError::new(HubCode::NotFound, "The asset has no review with this id.", "GET …/reviews lists them.")
 }
 
@@ -76,29 +71,60 @@ fn sort(text: Option<&str>) -> ApiResult<ReviewSort> {
     }
 }
 
-fn review_view(review: &ReviewRow) -> Value {
-    json!({
-        "review_id": review.review_id, "asset_id": review.asset_id, "node_id": review.node_id,
-        "rating": review.rating, "content": review.content,
-        "created_at": Time(review.created_at).iso(), "updated_at": Time(review.updated_at).iso(),
-    })
+/// What a node that used an asset says of it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Review)]
+pub struct ReviewView {
+    review_id: String,
+    #[schema(value_type = String)]
+    asset_id: AssetId,
+    node_id: String,
+    /// 1 to 5.
+    rating: i64,
+    content: String,
+    created_at: String,
+    updated_at: String,
+}
+
+impl From<ReviewRow> for ReviewView {
+    fn from(review: ReviewRow) -> Self {
+        Self {
+            review_id: review.review_id,
+            asset_id: review.asset_id,
+            node_id: review.node_id,
+            rating: review.rating,
+            content: review.content,
+            created_at: Time(review.created_at).iso(),
+            updated_at: Time(review.updated_at).iso(),
+        }
+    }
+}
+
+/// A page of reviews.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ReviewPage)]
+pub struct ReviewPageResponse {
+    reviews: Vec<ReviewView>,
+    count: i64,
+    total: i64,
+    #[schema(required)]
+    average_rating: Option<f64>,
+    has_more: bool,
 }
 
 /// Lists the reviews of an asset.
-#[utoipa::path(get, path = "/a2a/assets/{asset_id}/reviews", tag = "assets",
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"), ListReviewsParams),
-    responses((status = 200, body = crate::http::openapi::assets::ReviewPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn list(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    PathId(id): PathId,
-    QueryParams(asked): QueryParams<ListReviewsParams>,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let id = AssetId::parse(&id).ok_or_else(not_found)?;
-    let sort = sort(asked.sort.as_deref())?;
-    let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
-    let skip = asked.offset.as_deref().and_then(|text| text.trim().parse::<i64>().ok()).unwrap_or(0);
+#[tracing::instrument(skip_all, fields(asset.id = %id))]
+pub async fn list_reviews(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    id: &str,
+    params: &ListReviewsParams,
+) -> ApiResult<ReviewPageResponse> {
+    hub.limit_reads(credentials).await?;
+    let id = id_in_path(id)?;
+    let sort = sort(params.sort.as_deref())?;
+    let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
+    let skip = params.offset.as_deref().and_then(|text| text.trim().parse::<i64>().ok()).unwrap_or(0);
     let skip = skip.clamp(0, MAX_SKIPPED);
     let (found, (total, sum)) = hub
         .store
@@ -107,17 +133,18 @@ pub async fn list(
             Ok((reviews::list(tx, &id, sort, skip, limit)?, reviews::totals(tx, &id)?))
         })
         .await?;
-    let average = (total > 0).then(|| sum as f64 / total as f64);
-    let rows: Vec<Value> = found.iter().map(review_view).collect();
-    let more = skip + (rows.len() as i64) < total;
-    Ok(JsonReply::json(
-        &json!({ "reviews": rows, "count": rows.len(), "total": total, "average_rating": average,
-        "has_more": more }),
-    ))
+    let count = found.len() as i64;
+    Ok(ReviewPageResponse {
+        reviews: found.into_iter().map(ReviewView::from).collect(),
+        count,
+        total,
+        average_rating: (total > 0).then(|| sum as f64 / total as f64),
+        has_more: skip + count < total,
+    })
 }
 
 /// A review as it is sent.
-#[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Deserialize, ToSchema)]
 #[schema(as = SentReview)]
 pub struct ReviewRequest {
     sender_id: Option<String>,
@@ -150,39 +177,38 @@ impl ReviewRequest {
 }
 
 /// Reviews an asset that the node has fetched.
-#[utoipa::path(post, path = "/a2a/assets/{asset_id}/reviews", tag = "assets", request_body = ReviewRequest,
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
-    responses((status = 200, body = crate::http::openapi::assets::Review), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn add(
-    State(hub): State<SharedHub>,
+#[tracing::instrument(skip_all, fields(node.id, asset.id = %id))]
+pub async fn add_review(
+    hub: &SharedHub,
     credentials: Credentials,
-    PathId(id): PathId,
-    JsonBody(sent): JsonBody<ReviewRequest>,
-) -> ApiResult<JsonReply> {
-    let id = AssetId::parse(&id).ok_or_else(not_found)?;
-    let rating =
-        sent.rating()?.ok_or_else(|| ApiError::field("rating", "a whole number from 1 to 5", "missing"))?;
-    let (node_id, rules) = (sent.node()?, hub.rules());
+    id: &str,
+    request: &ReviewRequest,
+) -> ApiResult<ReviewView> {
+    let id = id_in_path(id)?;
+    let rating = request
+        .rating()?
+        .ok_or_else(|| ApiError::field("rating", "a whole number from 1 to 5", "missing"))?;
+    let (node_id, context) = (request.node()?, hub.rules());
+    tracing::Span::current().record("node.id", &node_id);
     let review = ReviewRow {
         review_id: hub.new_id("rev"),
         asset_id: id,
         node_id: node_id.clone(),
         rating,
-        content: sent.content()?.unwrap_or_default().to_owned(),
-        created_at: rules.now.0,
-        updated_at: rules.now.0,
+        content: request.content()?.unwrap_or_default().to_owned(),
+        created_at: context.now.0,
+        updated_at: context.now.0,
     };
-    let credentials = credentials.or_secret(sent.node_secret.as_deref());
+    let credentials = credentials.or_secret(request.node_secret.as_deref());
     let limit = hub.config.limits.other;
     // Whoever may not speak for the node cannot use up its reviews either.
     hub.authenticate_reader(&node_id, &credentials, |_, _| Ok(())).await?;
-    hub.limiter.check(&hub.store, HubCode::RateLimited, "review", &node_id, limit, rules.now).await?;
+    hub.limiter.check(&hub.store, HubCode::RateLimited, "review", &node_id, limit, context.now).await?;
     // A fetch of a moment ago counts.
-    hub.usage.flush(&hub).await?;
-    let told = hub
-        .store
+    hub.usage.flush(hub).await?;
+    hub.store
         .write::<_, ApiError, _>(move |tx| {
-            let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
+            let node = authenticate_node(tx, &context, &node_id, &credentials)?;
             let asset = assets::get(tx, &id)?.ok_or_else(not_found)?;
             if owns(tx, &node, &asset.node_id)? {
                 return Err(ApiError::new(
@@ -199,7 +225,7 @@ pub async fn add(
                 ));
             }
             match reviews::add(tx, &review)? {
-                true => Ok(review_view(&review)),
+                true => Ok(review.clone().into()),
                 false => Err(ApiError::new(
                     HubCode::AlreadyReviewed,
                     "This node has reviewed the asset before.",
@@ -207,28 +233,26 @@ pub async fn add(
                 )),
             }
         })
-        .await?;
-    Ok(JsonReply::json(&told))
+        .await
 }
 
 /// The review that a request may change: by the node that wrote it, or by an account that may act for that node.
 fn own_review(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     credentials: &Credentials,
     node_id: Option<&str>,
-    which: &ReviewPath,
+    which: &ReviewId,
 ) -> ApiResult<ReviewRow> {
-    let ReviewPath(id, review_id) = which;
-    let review = reviews::lock(tx, id, review_id)?.ok_or_else(no_review)?;
-    if let Some(user) = account::caller(tx, credentials, rules.now)? {
+    let review = reviews::lock(tx, &which.asset_id, &which.review_id)?.ok_or_else(no_review)?;
+    if let Some(user) = account::caller(tx, credentials, context.now)? {
         let author = nodes::get(tx, &review.node_id)?;
         if author.is_some_and(|author| account::may_act_for(&user, &author)) {
             return Ok(review);
         }
     } else {
         let node_id = node_id.ok_or_else(|| ApiError::field("sender_id", "a node id", "missing"))?;
-        if authenticate_node(tx, rules, node_id, credentials)?.node_id == review.node_id {
+        if authenticate_node(tx, context, node_id, credentials)?.node_id == review.node_id {
             return Ok(review);
         }
     }
@@ -240,66 +264,63 @@ fn own_review(
 }
 
 /// Changes a review.
-#[utoipa::path(put, path = "/a2a/assets/{asset_id}/reviews/{review_id}", tag = "assets",
-    request_body = ReviewRequest,
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"),
-        ("review_id" = String, Path, description = "The review's id")),
-    responses((status = 200, body = crate::http::openapi::assets::Review), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn change(
-    State(hub): State<SharedHub>,
+#[tracing::instrument(skip_all, fields(asset.id = %which.asset_id, review.id = %which.review_id))]
+pub async fn change_review(
+    hub: &SharedHub,
     credentials: Credentials,
-    which: ReviewPath,
-    JsonBody(sent): JsonBody<ReviewRequest>,
-) -> ApiResult<JsonReply> {
-    let (rating, content) = (sent.rating()?, sent.content()?.map(str::to_owned));
-    let node_id = (sent.sender_id.is_some() || sent.node_id.is_some()).then(|| sent.node()).transpose()?;
-    let (rules, credentials) = (hub.rules(), credentials.or_secret(sent.node_secret.as_deref()));
-    let told = hub
-        .store
+    which: ReviewId,
+    request: &ReviewRequest,
+) -> ApiResult<ReviewView> {
+    let (rating, content) = (request.rating()?, request.content()?.map(str::to_owned));
+    let is_named = request.sender_id.is_some() || request.node_id.is_some();
+    let node_id = is_named.then(|| request.node()).transpose()?;
+    let (context, credentials) = (hub.rules(), credentials.or_secret(request.node_secret.as_deref()));
+    hub.store
         .write::<_, ApiError, _>(move |tx| {
-            let mut review = own_review(tx, &rules, &credentials, node_id.as_deref(), &which)?;
+            let mut review = own_review(tx, &context, &credentials, node_id.as_deref(), &which)?;
             review.rating = rating.unwrap_or(review.rating);
             review.content = content.clone().unwrap_or(review.content);
-            review.updated_at = rules.now.0;
-            reviews::change(tx, &review.review_id, review.rating, &review.content, rules.now)?;
-            Ok(review_view(&review))
+            review.updated_at = context.now.0;
+            reviews::change(tx, &review.review_id, review.rating, &review.content, context.now)?;
+            Ok(review.into())
         })
-        .await?;
-    Ok(JsonReply::json(&told))
+        .await
 }
 
-/// Who takes a review back.
+/// Who deletes a review.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct DeleteReviewRequest {
+pub struct DeleteReviewParams {
     /// The node that wrote the review.
     node_id: Option<String>,
     /// The same as `node_id`.
     sender_id: Option<String>,
 }
 
-/// Takes a review back.
-#[utoipa::path(delete, path = "/a2a/assets/{asset_id}/reviews/{review_id}", tag = "assets",
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits"),
-        ("review_id" = String, Path, description = "The review's id"), DeleteReviewRequest),
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn remove(
-    State(hub): State<SharedHub>,
+/// A review that is gone.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DeleteReviewResponse {
+    review_id: String,
+    status: &'static str,
+}
+
+/// Deletes a review.
+#[tracing::instrument(skip_all, fields(asset.id = %which.asset_id, review.id = %which.review_id))]
+pub async fn delete_review(
+    hub: &SharedHub,
     credentials: Credentials,
-    which: ReviewPath,
-    QueryParams(by): QueryParams<DeleteReviewRequest>,
-) -> ApiResult<JsonReply> {
-    let named = by.sender_id.is_some() || by.node_id.is_some();
-    let node_id =
-        named.then(|| validate::node(by.sender_id.as_deref(), by.node_id.as_deref())).transpose()?;
-    let rules = hub.rules();
-    let review_id = hub
-        .store
+    which: ReviewId,
+    params: &DeleteReviewParams,
+) -> ApiResult<DeleteReviewResponse> {
+    let is_named = params.sender_id.is_some() || params.node_id.is_some();
+    let node = || validate::node(params.sender_id.as_deref(), params.node_id.as_deref());
+    let node_id = is_named.then(node).transpose()?;
+    let context = hub.rules();
+    hub.store
         .write::<_, ApiError, _>(move |tx| {
-            let review = own_review(tx, &rules, &credentials, node_id.as_deref(), &which)?;
+            let review = own_review(tx, &context, &credentials, node_id.as_deref(), &which)?;
             reviews::remove(tx, &review.review_id)?;
-            Ok(review.review_id)
+            Ok(DeleteReviewResponse { review_id: review.review_id, status: "deleted" })
         })
-        .await?;
-    Ok(JsonReply::json(&json!({ "review_id": review_id, "status": "deleted" })))
+        .await
 }

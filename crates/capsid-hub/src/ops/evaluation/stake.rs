@@ -1,24 +1,21 @@
-//! `/a2a/validator/*`: a node puts credits aside to be asked for its judgement, and takes them back.
+//! A node stakes credits to be asked for its judgement, and takes them back.
 
 use crate::auth::credentials::{Credentials, authenticate_node};
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::JsonReply;
-use crate::http::json::JsonBody;
-use crate::http::query::QueryParams;
 use crate::http::validate;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::stakes;
 use capsid_store::evaluation::stakes::{StakeOutcome, StakeRow};
 use capsid_store::ledger;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use utoipa::ToSchema;
 
 /// What is asked; the amount stands in the payload or beside it.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = StakeRequest)]
 pub struct StakeRequest {
     sender_id: Option<String>,
@@ -28,7 +25,7 @@ pub struct StakeRequest {
     payload: Option<StakePayload>,
 }
 
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = StakePayload)]
 struct StakePayload {
     node_id: Option<String>,
@@ -58,32 +55,52 @@ impl StakeRequest {
     }
 }
 
-/// Puts credits aside, the least amount of this hub where none is given; usually 100.
+/// What a node has staked.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StakeResponse {
+    stake: StakeView,
+    is_validator: bool,
+    #[schema(value_type = f64)]
+    min_stake: Number,
+    #[schema(value_type = f64)]
+    credit_balance: Number,
+}
+
+/// A stake.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct StakeView {
+    node_id: String,
+    #[schema(value_type = f64)]
+    amount: Number,
+    status: String,
+    #[schema(required)]
+    staked_at: Option<String>,
+}
+
+/// Stakes credits, the least amount of this hub where none is given.
 ///
-/// Asking again for what is put aside already changes nothing; asking for more adds the difference.
-#[utoipa::path(post, path = "/a2a/validator/stake", tag = "nodes", request_body = StakeRequest,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+/// Asking again for what is staked already changes nothing; asking for more adds the difference.
+#[tracing::instrument(skip_all, fields(node.id))]
 pub async fn stake(
-    State(hub): State<SharedHub>,
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(asked): JsonBody<StakeRequest>,
-) -> ApiResult<JsonReply> {
+    request: &StakeRequest,
+) -> ApiResult<StakeResponse> {
     let least = hub.config.credits.validator_stake;
-    let (node_id, amount) = (asked.node()?, asked.amount(least)?);
-    let credentials = credentials.or_secret(asked.node_secret.as_deref());
+    let (node_id, amount) = (request.node()?, request.amount(least)?);
+    tracing::Span::current().record("node.id", &node_id);
+    let credentials = credentials.or_secret(request.node_secret.as_deref());
     hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, reference) = (hub.rules(), hub.new_id("stake"));
-    let answer = hub
-        .store
+    let (context, reference) = (hub.rules(), hub.new_id("stake"));
+    hub.store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &rules, &node_id, &credentials)?;
-            match stakes::stake(tx, &node_id, amount, &reference, rules.now)? {
-                StakeOutcome::Active(_) => load_stake_view(tx, &node_id, least),
+            authenticate_node(tx, &context, &node_id, &credentials)?;
+            match stakes::stake(tx, &node_id, amount, &reference, context.now)? {
+                StakeOutcome::Active(_) => load_stake(tx, &node_id, least),
                 StakeOutcome::Insufficient { need, have } => Err(insufficient(need, have)),
             }
         })
-        .await?;
-    Ok(JsonReply::json(&answer))
+        .await
 }
 
 fn insufficient(need: i64, have: i64) -> ApiError {
@@ -100,34 +117,33 @@ fn insufficient(need: i64, have: i64) -> ApiError {
     .with("available", credits::to_decimal(have))
 }
 
-/// Takes back what was put aside.
-#[utoipa::path(post, path = "/a2a/validator/unstake", tag = "nodes", request_body = StakeRequest,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+/// Releases what was staked.
+#[tracing::instrument(skip_all, fields(node.id))]
 pub async fn unstake(
-    State(hub): State<SharedHub>,
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(asked): JsonBody<StakeRequest>,
-) -> ApiResult<JsonReply> {
-    let node_id = asked.node()?;
-    let credentials = credentials.or_secret(asked.node_secret.as_deref());
+    request: &StakeRequest,
+) -> ApiResult<StakeResponse> {
+    let node_id = request.node()?;
+    tracing::Span::current().record("node.id", &node_id);
+    let credentials = credentials.or_secret(request.node_secret.as_deref());
     hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, reference, least) = (hub.rules(), hub.new_id("unstake"), hub.config.credits.validator_stake);
-    let answer = hub
-        .store
+    let least = hub.config.credits.validator_stake;
+    let (context, reference) = (hub.rules(), hub.new_id("unstake"));
+    hub.store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &rules, &node_id, &credentials)?;
-            if stakes::is_needed(tx, &node_id, rules.now)? {
+            authenticate_node(tx, &context, &node_id, &credentials)?;
+            if stakes::is_needed(tx, &node_id, context.now)? {
                 return Err(ApiError::new(
                     HubCode::StateConflict,
                     "The node still has an open validation assignment, which its stake stands for.",
                     "Report on it, or wait until it expires.",
                 ));
             }
-            stakes::release(tx, &node_id, &reference, rules.now)?;
-            load_stake_view(tx, &node_id, least)
+            stakes::release(tx, &node_id, &reference, context.now)?;
+            load_stake(tx, &node_id, least)
         })
-        .await?;
-    Ok(JsonReply::json(&answer))
+        .await
 }
 
 /// Whose stake is asked for.
@@ -138,30 +154,31 @@ pub struct StakeStatusParams {
     node_id: Option<String>,
 }
 
-/// Shows what a node has put aside.
-#[utoipa::path(get, path = "/a2a/validator/status", tag = "nodes", params(StakeStatusParams),
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn status(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(query): QueryParams<StakeStatusParams>,
-) -> ApiResult<JsonReply> {
-    let node_id = validate::node(None, query.node_id.as_deref())?;
+/// Shows what a node has staked.
+#[tracing::instrument(skip_all, fields(node.id = params.node_id))]
+pub async fn stake_status(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: &StakeStatusParams,
+) -> ApiResult<StakeResponse> {
+    let node_id = validate::node(None, params.node_id.as_deref())?;
     let (who, least) = (node_id.clone(), hub.config.credits.validator_stake);
-    let answer = hub
-        .authenticate_reader(&node_id, &credentials, move |tx, _| load_stake_view(tx, &who, least))
-        .await?;
-    Ok(JsonReply::json(&answer))
+    hub.authenticate_reader(&node_id, credentials, move |tx, _| load_stake(tx, &who, least)).await
 }
 
-fn load_stake_view(tx: &mut dyn Tx, node_id: &str, least: i64) -> ApiResult<Value> {
+fn load_stake(tx: &mut dyn Tx, node_id: &str, least: i64) -> ApiResult<StakeResponse> {
     let none = StakeRow { amount: 0, status: "none".to_owned(), staked_at: 0 };
     let stake = stakes::get(tx, node_id)?.unwrap_or(none);
-    let since = stake.is_active().then(|| Time(stake.staked_at).iso());
-    Ok(json!({
-        "stake": { "node_id": node_id, "amount": credits::to_decimal(stake.amount), "status": stake.status, "staked_at": since },
-        "is_validator": stake.is_active(),
-        "min_stake": credits::to_decimal(least),
-        "credit_balance": credits::to_decimal(ledger::balance(tx, &ledger::node_account(node_id))?),
-    }))
+    let is_active = stake.is_active();
+    Ok(StakeResponse {
+        stake: StakeView {
+            node_id: node_id.to_owned(),
+            amount: credits::to_decimal(stake.amount),
+            staked_at: is_active.then(|| Time(stake.staked_at).iso()),
+            status: stake.status,
+        },
+        is_validator: is_active,
+        min_stake: credits::to_decimal(least),
+        credit_balance: credits::to_decimal(ledger::balance(tx, &ledger::node_account(node_id))?),
+    })
 }

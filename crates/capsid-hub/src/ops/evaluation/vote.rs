@@ -1,28 +1,27 @@
-//! `POST /a2a/assets/{asset_id}/vote`: one vote for each account, cast by it or by a node that it owns.
+//! One vote for each account, cast by it or by a node that it owns.
 
 use crate::auth::account;
 use crate::auth::credentials::{Credentials, OperationContext, access_denied, authenticate_node};
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::{JsonReply, check_node_id};
-use crate::http::json::JsonBody;
-use crate::http::query::PathId;
+use crate::http::envelope::check_node_id;
+use crate::ops::assets::id_in_path;
 use crate::ops::assets::revoke::not_found;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_rules::identity::secrets::{AccessDenial, PresentedSecret};
 use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::votes;
 use capsid_store::{assets, nodes};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
 
 /// What a vote may be.
 const WORDS: &str = "`up`, `down` or `none`";
 
 /// A vote.
-#[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Deserialize, ToSchema)]
 #[schema(as = Vote)]
 pub struct VoteRequest {
     vote: Option<String>,
@@ -64,39 +63,49 @@ struct Voter {
     node_id: Option<String>,
 }
 
-/// Votes for or against an asset, or takes the vote back.
-#[utoipa::path(post, path = "/a2a/assets/{asset_id}/vote", tag = "assets", request_body = VoteRequest,
-    params(("asset_id" = String, Path, description = "`sha256:` and 64 hexadecimal digits")),
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+/// How an asset stands after a vote.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct VoteResponse {
+    #[schema(value_type = String)]
+    asset_id: AssetId,
+    upvotes: i64,
+    downvotes: i64,
+    /// up, down or none.
+    your_vote: &'static str,
+    gdi_score: f64,
+}
+
+/// Votes for or against an asset, or withdraws the vote.
+#[tracing::instrument(skip_all, fields(asset.id = %id, node.id = request.sender_id))]
 pub async fn vote(
-    State(hub): State<SharedHub>,
+    hub: &SharedHub,
     credentials: Credentials,
-    PathId(id): PathId,
-    JsonBody(body): JsonBody<VoteRequest>,
-) -> ApiResult<JsonReply> {
-    let id = AssetId::parse(&id).ok_or_else(not_found)?;
-    let value = body.value()?;
-    if let Some(node_id) = &body.sender_id {
+    id: &str,
+    request: &VoteRequest,
+) -> ApiResult<VoteResponse> {
+    let id = id_in_path(id)?;
+    let value = request.value()?;
+    if let Some(node_id) = &request.sender_id {
         check_node_id(node_id, "sender_id")?;
     }
-    let rules = hub.rules();
-    let credentials = credentials.or_secret(body.node_secret.as_deref());
-    let (limit, now) = (hub.config.limits.vote, rules.now);
-    let (asker, by, sender) = (credentials.clone(), rules.clone(), body.sender_id.clone());
+    let context = hub.rules();
+    let by = context.clone();
+    let (limit, now) = (hub.config.limits.vote, context.now);
+    let credentials = credentials.or_secret(request.node_secret.as_deref());
+    let sender = request.sender_id.clone();
     let voter =
-        hub.store.write::<_, ApiError, _>(move |tx| voter(tx, &by, &asker, sender.as_deref())).await?;
+        hub.store.write::<_, ApiError, _>(move |tx| voter(tx, &by, &credentials, sender.as_deref())).await?;
     hub.limiter.check(&hub.store, HubCode::RateLimited, "vote", &voter.user_id, limit, now).await?;
-    let told = hub.store.write::<_, ApiError, _>(move |tx| cast(tx, &rules, &id, &voter, value)).await?;
-    Ok(JsonReply::json(&told))
+    hub.store.write::<_, ApiError, _>(move |tx| cast(tx, &context, &id, &voter, value)).await
 }
 
 fn voter(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     credentials: &Credentials,
     node: Option<&str>,
 ) -> ApiResult<Voter> {
-    if let Some(user) = account::caller(tx, credentials, rules.now)? {
+    if let Some(user) = account::caller(tx, credentials, context.now)? {
         return Ok(Voter { user_id: user.user_id, node_id: None });
     }
     let (Some(node_id), Some(_)) = (node, &credentials.secret) else {
@@ -107,7 +116,7 @@ fn voter(
              a node that your account has claimed.",
         ));
     };
-    let node = authenticate_node(tx, rules, node_id, credentials)?;
+    let node = authenticate_node(tx, context, node_id, credentials)?;
     // Where the hub asks for no secrets a node may act without; a vote is its owner's all the same.
     if node.presented(credentials.secret.as_deref()) != PresentedSecret::Right {
         return Err(access_denied(AccessDenial::SecretInvalid, node_id));
@@ -124,11 +133,11 @@ fn voter(
 
 fn cast(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     id: &AssetId,
     voter: &Voter,
     value: i64,
-) -> ApiResult<Value> {
+) -> ApiResult<VoteResponse> {
     let asset = assets::lock(tx, id)?.ok_or_else(not_found)?;
     let publisher = nodes::get(tx, &asset.node_id)?;
     if publisher.is_some_and(|publisher| publisher.owner.as_deref() == Some(voter.user_id.as_str())) {
@@ -145,13 +154,18 @@ fn cast(
             "Vote on assets that are candidates or promoted.",
         ));
     }
-    let asset = votes::cast(tx, id, &voter.user_id, voter.node_id.as_deref(), value, rules.now)?
+    let asset = votes::cast(tx, id, &voter.user_id, voter.node_id.as_deref(), value, context.now)?
         .ok_or_else(not_found)?;
     let word = match value {
         1 => "up",
         -1 => "down",
         _ => "none",
     };
-    Ok(json!({ "asset_id": id, "upvotes": asset.upvotes, "downvotes": asset.downvotes, "your_vote": word,
-        "gdi_score": asset.gdi as f64 / 100.0 }))
+    Ok(VoteResponse {
+        asset_id: *id,
+        upvotes: asset.upvotes,
+        downvotes: asset.downvotes,
+        your_vote: word,
+        gdi_score: asset.gdi as f64 / 100.0,
+    })
 }

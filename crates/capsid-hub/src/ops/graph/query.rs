@@ -9,7 +9,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::http::envelope::JsonReply;
 use crate::http::json::JsonBody;
 use crate::http::validate;
-use crate::ops::assets::row_found;
+use crate::ops::assets::semantic_search::SemanticHitView;
 use crate::ops::assets::view;
 use crate::state::SharedHub;
 use axum::extract::State;
@@ -125,7 +125,7 @@ const KEPT_BACK: [&str; 3] = ["said", "asset_id", "status"];
 struct GraphQueryOutcome {
     nodes: Vec<Value>,
     relationships: Vec<Value>,
-    assets: Vec<String>,
+    assets: Vec<SemanticHitView>,
     ways: Vec<&'static str>,
 }
 
@@ -137,7 +137,8 @@ impl GraphQueryOutcome {
             "credits_charged": credits::to_decimal(charged), "query": words,
         })
         .to_string();
-        format!("{},\"assets\":{}}}", rest.strip_suffix('}').unwrap_or_default(), view::array(&self.assets))
+        let assets = serde_json::to_string(&self.assets).unwrap_or_default();
+        format!("{},\"assets\":{assets}}}", rest.strip_suffix('}').unwrap_or_default())
     }
 }
 
@@ -162,7 +163,7 @@ fn answer_question(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<GraphQue
     Ok(GraphQueryOutcome {
         nodes,
         relationships: relations.iter().map(|relation| relationship(relation, &entities)).collect(),
-        assets: answer.assets.into_iter().map(|found| row_found(found, &signals)).collect(),
+        assets: answer.assets.into_iter().map(|found| SemanticHitView::new(found, &signals)).collect(),
         ways: ways.into_iter().map(RankingSource::as_str).collect(),
     })
 }

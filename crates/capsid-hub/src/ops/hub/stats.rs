@@ -6,8 +6,7 @@ use crate::http::cursor;
 use crate::http::envelope::{JsonReply, PROTOCOL, VERSION};
 use crate::http::query;
 use crate::http::query::QueryParams;
-use crate::ops::assets::page;
-use crate::ops::assets::view;
+use crate::ops::assets::view::{AssetView, shown};
 use crate::state::SharedHub;
 use axum::extract::State;
 use capsid_model::time::Time;
@@ -19,11 +18,11 @@ use capsid_store::assets::list::ListedAsset;
 use capsid_store::db::tx::Tx;
 use capsid_store::system::stats;
 use capsid_store::system::stats::HubStats;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tokio::time::Instant;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 /// The last figures, and until when they do. Counting a large hub takes a while, a small one is always counted anew.
 #[derive(Debug, Default)]
@@ -93,6 +92,31 @@ pub struct TrendingParams {
     window: Option<String>,
 }
 
+/// An asset that is in demand.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = TrendingAsset)]
+pub struct TrendingAssetView {
+    #[serde(flatten)]
+    asset: AssetView,
+    trend_score: f64,
+    calls_window: i64,
+    unique_fetchers_window: i64,
+}
+
+/// What is in demand.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = TrendingPage)]
+pub struct TrendingResponse {
+    assets: Vec<TrendingAssetView>,
+    count: i64,
+    total: i64,
+    has_more: bool,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    /// Of which time, such as `7d`.
+    window: String,
+}
+
 /// The time that a word such as `7d` or `24h` names, up to a week.
 fn window(text: Option<&str>) -> ApiResult<i64> {
     const HOUR_MS: i64 = 3_600_000;
@@ -108,7 +132,7 @@ fn window(text: Option<&str>) -> ApiResult<i64> {
 
 /// What other nodes fetched most lately. A fetch counts half after a day; each vote counts two fetches.
 #[utoipa::path(get, path = "/a2a/trending", tag = "hub", params(TrendingParams),
-    responses((status = 200, body = crate::http::openapi::assets::TrendingPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+    responses((status = 200, body = TrendingResponse), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
 pub async fn trending(
     State(hub): State<SharedHub>,
     credentials: Credentials,
@@ -123,10 +147,15 @@ pub async fn trending(
         .read::<_, ApiError, _>(move |tx| in_demand(tx, Time(now.0 - window_ms), (skip, limit), now))
         .await?;
     let next = if total > skip + limit { cursor::after("trending", skip + limit) } else { None };
-    let mut body = page("assets", &rows, Some((total as i64, false)), next);
-    body.pop();
     let name = asked.window.as_deref().map(str::trim).filter(|text| !text.is_empty()).unwrap_or("7d");
-    Ok(JsonReply::ok(format!("{body},\"window\":{}}}", view::quoted(name))))
+    Ok(JsonReply::json(&TrendingResponse {
+        count: rows.len() as i64,
+        assets: rows,
+        total: total as i64,
+        has_more: next.is_some(),
+        next_cursor: next,
+        window: name.to_owned(),
+    }))
 }
 
 fn in_demand(
@@ -134,7 +163,7 @@ fn in_demand(
     since: Time,
     (skip, limit): (usize, usize),
     now: Time,
-) -> ApiResult<(usize, Vec<String>)> {
+) -> ApiResult<(usize, Vec<TrendingAssetView>)> {
     let mut fetches: BTreeMap<AssetId, Vec<(String, Time)>> = BTreeMap::new();
     for fetched in stats::fetches_since(tx, since)? {
         fetches.entry(fetched.asset_id).or_default().push((fetched.node_id, fetched.at));
@@ -163,11 +192,12 @@ fn in_demand(
     let mut rows = Vec::new();
     for (entry, listed, fetchers) in found.into_iter().skip(skip).take(limit) {
         let calls = stats::calls_since(tx, &listed.asset.asset_id, since)?;
-        let more = format!(
-            "\"trend_score\":{},\"calls_window\":{calls},\"unique_fetchers_window\":{fetchers}",
-            view::number(entry.trend)
-        );
-        rows.push(view::row_with(&listed, &more));
+        rows.push(TrendingAssetView {
+            asset: AssetView::new(&listed),
+            trend_score: shown(entry.trend),
+            calls_window: calls,
+            unique_fetchers_window: fetchers as i64,
+        });
     }
     Ok((total, rows))
 }

@@ -8,7 +8,7 @@ use crate::http::json::{JsonBody, JsonText};
 use crate::http::query::QueryParams;
 use crate::http::validate;
 use crate::ops::assets::bundle::PublishRequest;
-use crate::ops::assets::publish::Submission;
+use crate::ops::assets::publish::{CheckedPublication, publish_in};
 use crate::ops::tasks;
 use crate::ops::tasks::claim;
 use crate::ops::tasks::claim::deadline_or;
@@ -183,13 +183,14 @@ impl MailboxBatch<'_> {
     /// Publishes a bundle that came as a message, as `POST /a2a/publish` would.
     async fn submit_asset(&self, message: &MailboxItem<'_>) -> ApiResult<Value> {
         let hub = self.hub;
-        let submission = match message.payload {
-            Some(raw) => json::read::<PublishRequest<'_>>(raw.get(), "payload")
-                .and_then(|payload| Submission::read(hub, &payload, &self.credentials)),
+        let publication = match message.payload {
+            Some(raw) => json::read::<PublishRequest<'_>>(raw.get(), "payload").and_then(|payload| {
+                CheckedPublication::check(hub, &payload, self.credentials.secret.as_deref())
+            }),
             None => Err(ApiError::field("payload", "an object", "missing")),
         };
-        let submission = match submission {
-            Ok(submission) => submission,
+        let publication = match publication {
+            Ok(publication) => publication,
             Err(error) => return self.refuse(message, &error).await,
         };
         let (limit, now) = (hub.config.limits.publish, self.rules.now);
@@ -202,9 +203,8 @@ impl MailboxBatch<'_> {
         let outcome = self
             .run_idempotent(message, move |tx, _| {
                 let node = authenticate_node(tx, &rules, &node_id, &by)?;
-                let reply: Value =
-                    serde_json::from_str(&submission.publish_bundle(tx, &node)?.body).unwrap_or_default();
-                Ok(reply["payload"].clone())
+                let response = publish_in(tx, &rules, &node, &publication)?;
+                serde_json::to_value(response).map_err(ApiError::not_serializable)
             })
             .await;
         hub.indexer.published(hub);

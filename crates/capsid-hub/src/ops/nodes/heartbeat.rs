@@ -1,11 +1,8 @@
-//! `POST /a2a/heartbeat`: a node says that it is there, and hears what is new.
+//! A node says that it is there, and hears what is new.
 
 use crate::auth::credentials::{Credentials, OperationContext, authenticate_node};
 use crate::config::TasksConfig;
-use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::JsonReply;
-use crate::http::json;
-use crate::http::json::JsonText;
+use crate::error::{ApiError, ApiResult, HubCode, truncate_for_client};
 use crate::http::validate;
 use crate::ops::events::stream::event_view;
 use crate::ops::tasks::claim;
@@ -15,7 +12,6 @@ use crate::ops::tasks::list::recommended;
 use crate::ops::tasks::view;
 use crate::ops::workers::register::{MAX_LOAD, domains_or, for_worker};
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_store::accounts::claim_codes;
@@ -27,8 +23,9 @@ use capsid_store::notifications::events::EventChannel;
 use capsid_store::work::tasks::list as task_list;
 use capsid_store::work::workers;
 use capsid_store::work::workers::WorkerUpdate;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
+use utoipa::ToSchema;
 
 /// How long a node should wait before the next heartbeat.
 const INTERVAL_MS: i64 = 300_000;
@@ -38,7 +35,7 @@ const MAX_EVENTS: i64 = 50;
 /// What of a heartbeat is read, bare or in an envelope. What it tells about its machine is not kept.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[schema(as = Heartbeat)]
-struct HeartbeatRequest {
+pub struct HeartbeatRequest {
     message_type: Option<String>,
     sender_id: Option<String>,
     node_id: Option<String>,
@@ -119,80 +116,183 @@ impl HeartbeatChanges {
     }
 }
 
+/// The answer to a heartbeat. A node that the hub does not know gets `status`, `your_node_id` and `reason` only.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct HeartbeatResponse {
+    /// ok, or unknown_node: it should say hello.
+    status: &'static str,
+    your_node_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    reason: Option<&'static str>,
+    #[serde(flatten)]
+    news: Option<HeartbeatNews>,
+}
+
+/// What is new for a node.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct HeartbeatNews {
+    #[schema(required = false)]
+    node_status: String,
+    #[schema(required = false)]
+    survival_status: &'static str,
+    #[schema(value_type = f64, required = false)]
+    credit_balance: Number,
+    #[schema(required = false)]
+    server_time: String,
+    #[schema(required = false)]
+    next_heartbeat_ms: i64,
+    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
+    pending_events: Vec<Value>,
+    /// The same as `pending_events`.
+    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
+    events: Vec<Value>,
+    /// Always empty: deliveries come by webhook and mailbox.
+    #[schema(required = false)]
+    pending_deliveries: Vec<String>,
+    /// Whether an account owns the node.
+    #[schema(required = false)]
+    claimed: bool,
+    #[schema(required = false)]
+    claim_state: ClaimState,
+    /// What became of each promise.
+    #[schema(required = false)]
+    commitment_results: Vec<CommitmentResult>,
+    /// Tasks that the node promised to have done by now.
+    #[schema(required = false)]
+    overdue_tasks: Vec<OverdueTask>,
+    /// Tasks that the node could take now.
+    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
+    available_tasks: Vec<Value>,
+    /// The same for a node that takes work.
+    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
+    available_work: Vec<Value>,
+}
+
+/// Whether an account owns a node, and how one gets it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ClaimState {
+    claimed: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    claim_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    claim_code: Option<String>,
+}
+
+/// What became of one promise.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum CommitmentResult {
+    Accepted(AcceptedCommitment),
+    Rejected(RejectedCommitment),
+}
+
+/// A promise that was kept.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AcceptedCommitment {
+    task_id: String,
+    ok: bool,
+    status: &'static str,
+    #[schema(required)]
+    commitment_deadline: Option<String>,
+}
+
+/// A promise that cannot be kept, and why.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RejectedCommitment {
+    task_id: String,
+    ok: bool,
+    status: &'static str,
+    error: &'static str,
+    reason: String,
+}
+
+/// A task that the node promised to have done by now.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OverdueTask {
+    task_id: String,
+    title: String,
+    commitment_deadline: String,
+    overdue_minutes: i64,
+}
+
 /// Tells the hub that a node is there.
 ///
 /// A node that the hub does not know gets the status `unknown_node` and should say hello.
-#[utoipa::path(post, path = "/a2a/heartbeat", tag = "messages", request_body = HeartbeatRequest,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+#[tracing::instrument(skip_all, fields(node.id))]
 pub async fn heartbeat(
-    State(hub): State<SharedHub>,
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonText(text): JsonText,
-) -> ApiResult<JsonReply> {
-    let mut told: HeartbeatRequest = json::read(&text, "")?;
-    if told.message_type.as_ref().is_some_and(|kind| kind != "heartbeat") {
+    mut request: HeartbeatRequest,
+) -> ApiResult<HeartbeatResponse> {
+    if request.message_type.as_ref().is_some_and(|kind| kind != "heartbeat") {
         return Err(ApiError::new(
             HubCode::MessageTypeMismatch,
             "This endpoint takes messages of the type `heartbeat`.",
             "Send the message with `message_type` set to `heartbeat`, or to the endpoint of its type.",
         ));
     }
-    let news = HeartbeatChanges::read(&mut told)?;
-    let inner = told.payload.and_then(|payload| payload.node_id);
-    let node_id = validate::node(told.sender_id.as_deref(), told.node_id.or(inner).as_deref())?;
-    let credentials = credentials.or_secret(told.node_secret.as_deref());
+    let changes = HeartbeatChanges::read(&mut request)?;
+    let inner = request.payload.and_then(|payload| payload.node_id);
+    let node_id = validate::node(request.sender_id.as_deref(), request.node_id.or(inner).as_deref())?;
+    tracing::Span::current().record("node.id", &node_id);
+    let credentials = credentials.or_secret(request.node_secret.as_deref());
     // Whoever may not speak for the node cannot use up its heartbeats either.
     if !hub.authenticate_reader(&node_id, &credentials, |_, node| Ok(node.is_some())).await? {
-        return Ok(JsonReply::json(&json!({ "status": "unknown_node", "your_node_id": node_id,
-            "reason": "The hub does not know this node. Say hello first: POST /a2a/hello." })));
+        return Ok(HeartbeatResponse {
+            status: "unknown_node",
+            your_node_id: node_id,
+            reason: Some("The hub does not know this node. Say hello first: POST /a2a/hello."),
+            news: None,
+        });
     }
     let limit = hub.config.limits.heartbeat;
     hub.limiter.check(&hub.store, HubCode::RateLimited, "heartbeat", &node_id, limit, hub.now()).await?;
-    let (rules, base, fresh) = (hub.rules(), hub.config.base_url(), hub.random.claim_code());
+    let (context, base, fresh) = (hub.rules(), hub.config.base_url(), hub.random.claim_code());
     let work = hub.config.work.clone();
-    let answer = hub
-        .store
+    hub.store
         .write::<_, ApiError, _>(move |tx| {
-            let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
-            let mut answer = build_response(tx, &rules, &node, &base, &fresh)?;
-            add_work(tx, &node, &news, &work, rules.now, &mut answer)?;
-            Ok(answer)
+            let node = authenticate_node(tx, &context, &node_id, &credentials)?;
+            let mut news = load_news(tx, &context, &node, &base, &fresh)?;
+            exchange_work(tx, &context, &node, &changes, &work, &mut news)?;
+            let your_node_id = node.node_id;
+            Ok(HeartbeatResponse { status: "ok", your_node_id, reason: None, news: Some(news) })
         })
-        .await?;
-    Ok(JsonReply::json(&answer))
+        .await
 }
 
 /// Keeps what the node says of its work, and adds what there is for it to do.
-fn add_work(
+fn exchange_work(
     tx: &mut dyn Tx,
+    context: &OperationContext,
     node: &NodeRow,
-    news: &HeartbeatChanges,
+    changes: &HeartbeatChanges,
     work: &TasksConfig,
-    now: Time,
-    answer: &mut Value,
+    news: &mut HeartbeatNews,
 ) -> ApiResult<()> {
-    if !news.worker.is_empty() {
-        workers::register(tx, &node.node_id, &news.worker, now)?;
+    let now = context.now;
+    if !changes.worker.is_empty() {
+        workers::register(tx, &node.node_id, &changes.worker, now)?;
     }
-    let mut results = Vec::with_capacity(news.updates.len());
-    for update in &news.updates {
-        results.push(update_commitment(tx, node, update, now)?);
+    for update in &changes.updates {
+        news.commitment_results.push(update_commitment(tx, node, update, now)?);
     }
-    answer["commitment_results"] = results.into();
-    answer["overdue_tasks"] = late(tx, node, now)?.into();
-    answer["available_tasks"] = recommended(tx, node, work, MAX_TASKS, now)?.into();
+    news.overdue_tasks = late(tx, node, now)?;
+    news.available_tasks = recommended(tx, node, work, MAX_TASKS, now)?;
     let for_worker = for_worker(tx, node, work, MAX_TASKS, now)?;
-    answer["available_work"] = for_worker.iter().map(|task| view::task(task, now)).collect();
+    news.available_work = for_worker.iter().map(|task| view::task(task, now)).collect();
     Ok(())
 }
 
-/// Keeps one promise. What is wrong with it is told, and keeps nothing else from being done.
+/// Keeps one promise. What is wrong with it is answered, and keeps nothing else from being done.
 fn update_commitment(
     tx: &mut dyn Tx,
     node: &NodeRow,
     update: &CommitmentUpdate,
     now: Time,
-) -> ApiResult<Value> {
+) -> ApiResult<CommitmentResult> {
     let task_id = update.task_id.as_deref().unwrap_or_default();
     let read = || {
         ids(Some(task_id), None, Some(&node.node_id))?;
@@ -201,64 +301,75 @@ fn update_commitment(
     };
     let kept = read().and_then(|deadline| claim::commit_task(tx, node, task_id, deadline, now));
     match kept {
-        Ok(task) => Ok(json!({ "task_id": task_id, "ok": true, "status": "accepted",
-            "commitment_deadline": task.commitment_deadline.map(|ms| Time(ms).iso()) })),
+        Ok(task) => Ok(CommitmentResult::Accepted(AcceptedCommitment {
+            task_id: task_id.to_owned(),
+            ok: true,
+            status: "accepted",
+            commitment_deadline: task.commitment_deadline.map(|ms| Time(ms).iso()),
+        })),
         Err(error) if error.code.status() >= 500 => Err(error),
-        Err(error) => Ok(
-            json!({ "task_id": crate::error::truncate_for_client(task_id), "ok": false, "status": "rejected",
-            "error": error.code.as_str(), "reason": error.problem }),
-        ),
+        Err(error) => Ok(CommitmentResult::Rejected(RejectedCommitment {
+            task_id: truncate_for_client(task_id),
+            ok: false,
+            status: "rejected",
+            error: error.code.as_str(),
+            reason: error.problem,
+        })),
     }
 }
 
 /// Tasks that the node promised to have done by now. One that was cut into parts waits for others.
-fn late(tx: &mut dyn Tx, node: &NodeRow, now: Time) -> ApiResult<Vec<Value>> {
+fn late(tx: &mut dyn Tx, node: &NodeRow, now: Time) -> ApiResult<Vec<OverdueTask>> {
     let tasks = task_list::working_on(tx, &node.node_id, MAX_LATE, now)?;
-    let late = tasks.iter().filter(|task| task.decomposed_at.is_none()).filter_map(|task| {
+    let late = tasks.into_iter().filter(|task| task.decomposed_at.is_none()).filter_map(|task| {
         let deadline = task.commitment_deadline.filter(|deadline| *deadline <= now.0)?;
-        Some(json!({
-            "task_id": task.task_id,
-            "title": task.title,
-            "commitment_deadline": Time(deadline).iso(),
-            "overdue_minutes": (now.0 - deadline) / 60_000,
-        }))
+        Some(OverdueTask {
+            task_id: task.task_id,
+            title: task.title,
+            commitment_deadline: Time(deadline).iso(),
+            overdue_minutes: (now.0 - deadline) / 60_000,
+        })
     });
     Ok(late.collect())
 }
 
-fn build_response(
+fn load_news(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     node: &NodeRow,
     base: &str,
     fresh_code: &str,
-) -> ApiResult<Value> {
+) -> ApiResult<HeartbeatNews> {
     let node_id = node.node_id.as_str();
-    let told = events::begin(tx, node_id, EventChannel::Heartbeat, None)?;
-    let news = events::after(tx, node_id, told, MAX_EVENTS, rules.now)?;
-    if let Some(last) = news.last() {
+    let seen = events::begin(tx, node_id, EventChannel::Heartbeat, None)?;
+    let unseen = events::after(tx, node_id, seen, MAX_EVENTS, context.now)?;
+    if let Some(last) = unseen.last() {
         events::advance_cursor(tx, node_id, EventChannel::Heartbeat, last.seq)?;
     }
     let claimed = node.owner.is_some();
-    let mut claim_state = json!({ "claimed": claimed });
-    if !claimed {
-        let code = claim_codes::current_or_new(tx, node_id, fresh_code, rules.now)?;
-        claim_state =
-            json!({ "claimed": false, "claim_url": format!("{base}/claim/{code}"), "claim_code": code });
-    }
-    let news: Vec<Value> = news.iter().map(event_view).collect();
-    Ok(json!({
-        "status": "ok",
-        "your_node_id": node_id,
-        "node_status": node.status,
-        "survival_status": "alive",
-        "credit_balance": credits::to_decimal(ledger::balance(tx, &ledger::node_account(node_id))?),
-        "server_time": rules.now.iso(),
-        "next_heartbeat_ms": INTERVAL_MS,
-        "pending_events": news,
-        "events": news,
-        "pending_deliveries": [],
-        "claimed": claimed,
-        "claim_state": claim_state,
-    }))
+    let code = match claimed {
+        true => None,
+        false => Some(claim_codes::current_or_new(tx, node_id, fresh_code, context.now)?),
+    };
+    let events: Vec<Value> = unseen.iter().map(event_view).collect();
+    Ok(HeartbeatNews {
+        node_status: node.status.clone(),
+        survival_status: "alive",
+        credit_balance: credits::to_decimal(ledger::balance(tx, &ledger::node_account(node_id))?),
+        server_time: context.now.iso(),
+        next_heartbeat_ms: INTERVAL_MS,
+        pending_events: events.clone(),
+        events,
+        pending_deliveries: Vec::new(),
+        claimed,
+        claim_state: ClaimState {
+            claimed,
+            claim_url: code.as_ref().map(|code| format!("{base}/claim/{code}")),
+            claim_code: code,
+        },
+        commitment_results: Vec::new(),
+        overdue_tasks: Vec::new(),
+        available_tasks: Vec::new(),
+        available_work: Vec::new(),
+    })
 }

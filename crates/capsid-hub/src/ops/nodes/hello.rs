@@ -1,18 +1,16 @@
-//! `POST /a2a/hello`: a node introduces itself and gets its secret and its claim code.
+//! A node introduces itself and gets its secret and its claim code.
 
-use crate::auth::credentials::{Credentials, OperationContext};
-use crate::auth::idempotency;
+use super::view::CapabilityProfile;
+use crate::auth::credentials::{Credentials, OperationContext, access_denied};
+use crate::auth::message::Message;
 use crate::config::TasksConfig;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::JsonReply;
-use crate::http::json::JsonText;
+use crate::http::envelope::A2aResponse;
 use crate::http::validate;
 use crate::ops::tasks::list::recommended;
 use crate::state::SharedHub;
 use crate::webhooks::registration::WebhookRegistration;
-use axum::extract::State;
 use capsid_rules::credits;
-use capsid_rules::evaluation::reputation::level;
 use capsid_rules::identity::secrets::{
     AccessDenial, PresentedSecret, RotationDenial, SecretState, hello_shows_secret, may_rotate,
 };
@@ -22,12 +20,13 @@ use capsid_store::evaluation::rewards;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::ledger;
 use capsid_store::nodes::{self, NodeProfileUpdate, NodeRow};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+use utoipa::ToSchema;
 
-/// What a hello may tell.
+/// What a hello may say.
 #[derive(Debug, Default, Deserialize)]
-struct HelloRequest {
+pub struct HelloRequest {
     // Only what kind of thing it is gets checked.
     #[serde(rename = "capabilities")]
     _capabilities: Option<Map<String, Value>>,
@@ -44,38 +43,104 @@ struct HelloRequest {
     rotate_secret: Option<bool>,
 }
 
+/// The answer to a hello. One that is refused has `status` and `reason` only.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub struct HelloResponse {
+    /// acknowledged or rejected.
+    status: &'static str,
+    /// Why it is rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    reason: Option<&'static str>,
+    #[serde(flatten)]
+    welcome: Option<HelloWelcome>,
+}
+
+/// What a node that says hello learns.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct HelloWelcome {
+    #[schema(required = false)]
+    your_node_id: String,
+    #[schema(required = false)]
+    hub_node_id: String,
+    #[schema(required = false)]
+    node_secret_version: i64,
+    /// Whether an account owns the node.
+    #[schema(required = false)]
+    claimed: bool,
+    #[schema(value_type = f64, required = false)]
+    credit_balance: Number,
+    #[schema(required = false)]
+    survival_status: &'static str,
+    #[schema(required = false)]
+    referral_code: String,
+    #[schema(required = false)]
+    heartbeat_interval_ms: i64,
+    #[schema(required = false)]
+    heartbeat_endpoint: &'static str,
+    #[schema(required = false)]
+    network_manifest: NetworkManifest,
+    #[schema(required = false)]
+    capability_profile: CapabilityProfile,
+    /// Tasks that the node could take now.
+    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
+    recommended_tasks: Vec<Value>,
+    /// The node's secret, as long as nobody has shown it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    node_secret: Option<String>,
+    /// not_set or active, where the secret is not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    node_secret_status: Option<&'static str>,
+    /// Where a person makes the node theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    claim_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    claim_code: Option<String>,
+    /// What calls to the node's webhook are signed with, if its address is a new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    webhook_secret: Option<String>,
+    /// registered, removed, or rejected and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    webhook_status: Option<String>,
+}
+
+/// The hub, as a node remembers it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NetworkManifest {
+    name: &'static str,
+    connect: String,
+}
+
 /// Registers a node, or greets one that is known.
 ///
 /// The first hello returns the node's secret and a claim code for its user. Later ones return the same until the
 /// secret is shown for the first time.
-#[utoipa::path(post, path = "/a2a/hello", tag = "messages", request_body = crate::http::openapi::A2aMessage,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn hello(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    JsonText(text): JsonText,
-) -> ApiResult<JsonReply> {
-    let envelope = idempotency::parse_envelope(&hub, &text, &["hello"])?;
-    let limit = hub.config.limits.hello;
-    hub.limiter
-        .check(&hub.store, HubCode::HelloRateLimit, "hello", &credentials.address, limit, hub.now())
-        .await?;
-    let told: HelloRequest = envelope.payload()?;
+#[tracing::instrument(skip_all, fields(node.id = %message.sender_id()))]
+pub async fn hello(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aResponse<HelloResponse>> {
+    let (limit, address) = (hub.config.limits.hello, &message.header.address);
+    hub.limiter.check(&hub.store, HubCode::HelloRateLimit, "hello", address, limit, hub.now()).await?;
+    let told: HelloRequest = message.payload()?;
     check(&told)?;
-    let fingerprint = told
-        .env_fingerprint
-        .clone()
-        .or_else(|| envelope.env_fingerprint.and_then(|raw| serde_json::from_str(raw.get()).ok()));
+    let fingerprint = told.env_fingerprint.clone().or_else(|| {
+        let beside = message.envelope.env_fingerprint?;
+        serde_json::from_str(beside.get()).ok()
+    });
     let webhook = match &told.webhook_url {
         Some(Value::String(url)) if url.len() <= 2000 => {
-            Some(WebhookRegistration::read(&hub, &envelope.sender_id, url).await?)
+            Some(WebhookRegistration::read(hub, message.sender_id(), url).await?)
         }
         Some(_) => Some(WebhookRegistration::Refused("invalid_url")),
         None => None,
     };
     let greeting = HelloContext {
-        node_id: envelope.sender_id.clone(),
-        credentials: credentials.or_secret(envelope.node_secret.as_deref()),
+        node_id: message.sender_id().to_owned(),
+        credentials: message.credentials.clone(),
         rotate: told.rotate_secret == Some(true),
         told: introduction(&told, fingerprint.as_ref()),
         webhook,
@@ -84,11 +149,12 @@ pub async fn hello(
         rules: hub.rules(),
         work: hub.config.work.clone(),
         rewards: hub.config.rewards(),
+        hub_id: hub.hub_id.clone(),
+        base: hub.config.base_url(),
     };
-    let answer = hub.answer("hello");
-    let (hub_id, base) = (hub.hub_id.clone(), hub.config.base_url());
-    let payload = hub.store.write(move |tx| register_or_update_node(tx, &greeting, &hub_id, &base)).await?;
-    Ok(JsonReply::ok(answer.render(&payload)))
+    let envelope = hub.answer("hello");
+    let response = hub.store.write(move |tx| register_or_update_node(tx, &greeting)).await?;
+    Ok(envelope.wrap(response))
 }
 
 fn check(told: &HelloRequest) -> ApiResult<()> {
@@ -137,17 +203,14 @@ struct HelloContext {
     rules: OperationContext,
     work: TasksConfig,
     rewards: RewardRates,
+    hub_id: String,
+    base: String,
 }
 
 /// How many tasks a hello recommends at most.
 const RECOMMENDED: usize = 5;
 
-fn register_or_update_node(
-    tx: &mut dyn Tx,
-    greeting: &HelloContext,
-    hub_id: &str,
-    base: &str,
-) -> ApiResult<Map<String, Value>> {
+fn register_or_update_node(tx: &mut dyn Tx, greeting: &HelloContext) -> ApiResult<HelloResponse> {
     let (node_id, now) = (&greeting.node_id, greeting.rules.now);
     let mut node = nodes::lock_or_register(tx, node_id, greeting.rules.node_grant, now)?;
     let presented = node.presented(greeting.credentials.secret.as_deref());
@@ -168,27 +231,26 @@ fn register_or_update_node(
         }
     }
     node = nodes::lock(tx, node_id)?.unwrap_or(node);
-    let mut payload = acknowledge(tx, &node, hub_id, base)?;
-    // What is kept for a node is not told to a stranger.
-    let mut tasks = recommended(tx, &node, &greeting.work, RECOMMENDED, now)?;
-    tasks.retain(|task| known || task["reserved_for"].is_null());
-    payload.insert("recommended_tasks".to_owned(), tasks.into());
-    match secret {
-        Some(secret) => payload.insert("node_secret".to_owned(), secret.into()),
-        None => payload.insert("node_secret_status".to_owned(), secret_status(&node).into()),
-    };
+    let mut welcome = acknowledge(tx, &node, greeting)?;
+    // What is kept for a node is not shown to a stranger.
+    welcome.recommended_tasks = recommended(tx, &node, &greeting.work, RECOMMENDED, now)?;
+    welcome.recommended_tasks.retain(|task| known || task["reserved_for"].is_null());
+    welcome.node_secret_status = secret.is_none().then(|| secret_status(&node));
+    welcome.node_secret = secret;
     // Whoever has the code can make the node theirs, so a stranger is not shown the code of a bound one.
     if node.owner.is_none() && known {
         let code = claim_codes::current_or_new(tx, node_id, &greeting.fresh_code, now)?;
-        payload.insert("claim_url".to_owned(), format!("{base}/claim/{code}").into());
-        payload.insert("claim_code".to_owned(), code.into());
+        welcome.claim_url = Some(format!("{}/claim/{code}", greeting.base));
+        welcome.claim_code = Some(code);
     }
-    if let Some(wish) = &greeting.webhook {
+    if let Some(registration) = &greeting.webhook {
         let stranger = WebhookRegistration::Refused("node_secret_required");
-        let wish = if known { wish } else { &stranger };
-        wish.fulfil(tx, node_id, now, &mut payload)?;
+        let registration = if known { registration } else { &stranger };
+        let registered = registration.fulfil(tx, node_id, now)?;
+        welcome.webhook_secret = registered.secret;
+        welcome.webhook_status = Some(registered.status);
     }
-    Ok(payload)
+    Ok(HelloResponse { status: "acknowledged", reason: None, welcome: Some(welcome) })
 }
 
 /// Whether a hello comes from the machine that the node registered from. What the node itself has told the world proves
@@ -222,9 +284,7 @@ fn issue_or_bind_secret(
         return Ok(Some(fresh.clone()));
     }
     match presented {
-        PresentedSecret::Wrong => {
-            Err(crate::auth::credentials::access_denied(AccessDenial::SecretInvalid, node_id))
-        }
+        PresentedSecret::Wrong => Err(access_denied(AccessDenial::SecretInvalid, node_id)),
         PresentedSecret::Right => Ok(nodes::bind_secret(tx, node_id).map(|()| None)?),
         PresentedSecret::Nothing => Ok(node.issued_secret.clone().filter(|_| shows)),
     }
@@ -238,12 +298,9 @@ fn secret_status(node: &NodeRow) -> &'static str {
     }
 }
 
-fn refuse_rotation(denial: RotationDenial) -> ApiResult<Map<String, Value>> {
+fn refuse_rotation(denial: RotationDenial) -> ApiResult<HelloResponse> {
     if denial == RotationDenial::AlreadyClaimed {
-        let mut payload = Map::new();
-        payload.insert("status".to_owned(), "rejected".into());
-        payload.insert("reason".to_owned(), denial.reason().into());
-        return Ok(payload);
+        return Ok(HelloResponse { status: "rejected", reason: Some(denial.reason()), welcome: None });
     }
     let code = if denial == RotationDenial::SecretInvalid {
         HubCode::NodeSecretInvalid
@@ -258,24 +315,26 @@ fn refuse_rotation(denial: RotationDenial) -> ApiResult<Map<String, Value>> {
     .with("reason", denial.reason()))
 }
 
-fn acknowledge(tx: &mut dyn Tx, node: &NodeRow, hub_id: &str, base: &str) -> ApiResult<Map<String, Value>> {
+fn acknowledge(tx: &mut dyn Tx, node: &NodeRow, greeting: &HelloContext) -> ApiResult<HelloWelcome> {
     let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
-    let mut payload = Map::new();
-    let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
-    put("status", "acknowledged".into());
-    put("your_node_id", node.node_id.clone().into());
-    put("hub_node_id", hub_id.into());
-    put("node_secret_version", node.secret_version.into());
-    put("claimed", node.owner.is_some().into());
-    put("credit_balance", credits::to_decimal(balance).into());
-    put("survival_status", "alive".into());
-    put("referral_code", node.node_id.clone().into());
-    put("heartbeat_interval_ms", 300_000.into());
-    put("heartbeat_endpoint", "/a2a/heartbeat".into());
-    put("network_manifest", json!({ "name": "Capsid hub", "connect": base }));
-    put(
-        "capability_profile",
-        json!({ "level": level(node.reputation), "reputation": crate::ops::assets::view::rounded(node.reputation) }),
-    );
-    Ok(payload)
+    Ok(HelloWelcome {
+        your_node_id: node.node_id.clone(),
+        hub_node_id: greeting.hub_id.clone(),
+        node_secret_version: node.secret_version,
+        claimed: node.owner.is_some(),
+        credit_balance: credits::to_decimal(balance),
+        survival_status: "alive",
+        referral_code: node.node_id.clone(),
+        heartbeat_interval_ms: 300_000,
+        heartbeat_endpoint: "/a2a/heartbeat",
+        network_manifest: NetworkManifest { name: "Capsid hub", connect: greeting.base.clone() },
+        capability_profile: CapabilityProfile::new(node.reputation),
+        recommended_tasks: Vec::new(),
+        node_secret: None,
+        node_secret_status: None,
+        claim_url: None,
+        claim_code: None,
+        webhook_secret: None,
+        webhook_status: None,
+    })
 }

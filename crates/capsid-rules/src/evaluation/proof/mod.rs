@@ -11,8 +11,9 @@ mod shell;
 use serde::Serialize;
 use shell::{ShellStep, StepJoin};
 
-/// What a list of validation commands is worth.
+/// What the validation of an asset proves: nothing where it is absent or vacuous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Proof))]
 #[serde(rename_all = "snake_case")]
 pub enum ProofLevel {
     #[default]

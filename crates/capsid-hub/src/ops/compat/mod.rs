@@ -1,4 +1,0 @@
-//! Operations that exist for clients of other hubs.
-
-pub mod signal;
-pub mod solidify;

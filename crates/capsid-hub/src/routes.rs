@@ -1,1 +1,0 @@
-//! The endpoints, one file for each verb or noun.
