@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// A text whose signals are asked for.
+/// What is asked.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = Analyze)]
 pub struct AnalyzeSignalsRequest {
@@ -41,7 +41,7 @@ pub async fn analyze_signals(
     Ok(AnalyzeSignalsResponse { signals: Vec::new() })
 }
 
-/// A change that a node wants to keep.
+/// What is asked.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = Solidify)]
 pub struct VerifySolidifyRequest {

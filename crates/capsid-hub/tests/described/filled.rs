@@ -1,6 +1,6 @@
 //! A hub with something of everything, filled by real calls.
 
-use super::Witness;
+use super::{Witness, messages};
 use crate::common::Bundle;
 use crate::common::economy::{admin, text, user};
 use serde_json::{Value, json};
@@ -227,12 +227,20 @@ impl Filled {
         let both = format!("{capsule} {}", text(&written["review_id"]));
         on.send("PUT", "", "/a2a/assets/{asset_id}/reviews/{review_id}", &both, &review);
         on.get("", "/a2a/assets/{asset_id}/reviews", capsule, "");
+        on.send(
+            "DELETE",
+            "",
+            "/a2a/assets/{asset_id}/reviews/{review_id}",
+            &format!("{both}?node_id=node_b"),
+            &json!({}),
+        );
         assert_eq!(on.get("", "/a2a/validation-reports", "", "")["count"], 2);
         assert_ne!(on.get("", "/a2a/evolution-events", "", "")["count"], 0);
     }
 
     /// Everything that changes what was looked at.
     pub fn decide(&self, on: &Witness<'_>) {
+        messages::say_everything(on, &self.admin, &self.ann, self.promoted.capsule_id());
         let decide = |verb: &str, n: u64| {
             let bundle = Bundle::new(n);
             on.hub.publish("node_a", &bundle);

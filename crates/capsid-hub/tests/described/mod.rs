@@ -1,6 +1,7 @@
 //! What the description says of answers is what the hub answers, to the member.
 
 mod filled;
+mod messages;
 mod schema;
 
 use crate::common::{Answered, TestHub, both_with};

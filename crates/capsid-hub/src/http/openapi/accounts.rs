@@ -1,7 +1,7 @@
 //! Accounts and what belongs to them.
 
 use super::describe::{told, words};
-use crate::ops::nodes::view::NodeStatus;
+use crate::ops::nodes::view::NodeStatusView;
 
 words! {
     /// What an account may do.
@@ -73,7 +73,7 @@ told! {
     Agent {
         node_id: String,
         name: Option<String>,
-        status: NodeStatus,
+        status: NodeStatusView,
         secret_state: SecretState,
         reputation: f64,
         total_published: i64,

@@ -126,6 +126,7 @@ pub struct HeartbeatResponse {
     #[schema(value_type = String, required = false)]
     reason: Option<&'static str>,
     #[serde(flatten)]
+    #[schema(value_type = HeartbeatNews)]
     news: Option<HeartbeatNews>,
 }
 

@@ -53,6 +53,7 @@ pub struct HelloResponse {
     #[schema(value_type = String, required = false)]
     reason: Option<&'static str>,
     #[serde(flatten)]
+    #[schema(value_type = HelloWelcome)]
     welcome: Option<HelloWelcome>,
 }
 

@@ -24,7 +24,7 @@ pub struct NodeView {
     alias: Option<String>,
     #[schema(required)]
     model: Option<String>,
-    #[schema(value_type = NodeStatus)]
+    #[schema(value_type = NodeStatusView)]
     status: String,
     online: bool,
     /// alive, dormant or dead.
@@ -51,7 +51,8 @@ pub struct NodeView {
 /// Where a node stands with the operator.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum NodeStatus {
+#[schema(as = NodeStatus)]
+pub enum NodeStatusView {
     Active,
     Quarantined,
     Banned,
