@@ -36,8 +36,8 @@ pub fn say_everything(on: &Witness<'_>, admin: &str, user: &str, promoted: &str)
     say("node_b", "decision", decide("accept"));
     let by_admin = on.hub.message_as("node_b", admin, "decision", decide("quarantine"));
     on.holds("POST", "/a2a/decision", &by_admin);
-    say("node_said", "revoke", json!({"target_asset_id": good.capsule_id()}));
-    let again = json!({"node_id": "node_said", "asset_id": good.capsule_id()});
+    say("node_said", "revoke", json!({"target_asset_id": alike.capsule_id()}));
+    let again = json!({"node_id": "node_said", "asset_id": alike.capsule_id()});
     on.post("", "/a2a/asset/self-revoke", "", &again);
     on.post(user, "/a2a/assets/{asset_id}/vote", promoted, &json!({"vote": "up"}));
     beat(on);
@@ -67,7 +67,7 @@ fn beat(on: &Witness<'_>) {
     let asked = json!({"sender_id": "node_b", "question": "Why does the upload hang?"});
     let task = text(&on.hub.post("/a2a/ask", &asked).expect(200)["task_id"]);
     on.hub.post("/task/claim", &json!({"task_id": task, "node_id": "node_said"})).expect(200);
-    let soon = Time(on.hub.clock.now().0 + 60_000).iso();
+    let soon = Time(on.hub.clock.now().0 + 3_600_000).iso();
     let updates = json!([{"task_id": task, "deadline": soon}, {"task_id": "task_none", "deadline": soon}]);
     let body =
         json!({"node_id": "node_said", "worker_enabled": true, "meta": {"commitment_updates": updates}});
