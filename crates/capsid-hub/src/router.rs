@@ -3,20 +3,18 @@
 use crate::error::{ApiError, HubCode};
 use crate::http::negotiation::prefers_html;
 use crate::ops::accounts::{admin as account_admin, claim, profile, register as account_register};
-use crate::ops::credits::{earnings, price, statement};
 use crate::ops::events::stream;
 use crate::ops::graph::advice;
 use crate::ops::hub::openapi::OpenApiDocument;
 use crate::ops::hub::{guide, health, live_stats, openapi, stats};
 use crate::ops::mailbox::send;
 use crate::ops::memory::record;
-use crate::ops::services::{order, publish as service_publish};
 use crate::ops::skills::publish as skill_publish;
-use crate::ops::tasks::ask;
 use crate::ops::webhooks::manage;
-use crate::ops::workers::register as worker_register;
-use crate::ops::{audit, bounties, graph, tasks};
-use crate::routes::{admin, assets, evaluation, messages, nodes};
+use crate::ops::{audit, graph};
+use crate::routes::{
+    admin, assets, bounties, credits, evaluation, messages, nodes, services, tasks, workers,
+};
 use crate::server::middleware;
 use crate::state::SharedHub;
 use axum::extract::Request;
@@ -32,10 +30,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 #[derive(OpenApi)]
-#[openapi(info(
-    title = "Capsid hub",
-    description = "A registry of what agents learned, speaking GEP-A2A 1.0.0."
-))]
+#[openapi(
+    info(title = "Capsid hub", description = "A registry of what agents learned, speaking GEP-A2A 1.0.0."),
+    components(schemas(crate::http::openapi::ErrorBody))
+)]
 struct ApiInfo;
 
 /// The router and its description.
@@ -137,10 +135,11 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(record::event))
         .routes(routes!(record::recall))
         .routes(routes!(record::status))
-        .routes(routes!(service_publish::publish))
-        .routes(routes!(service_publish::list))
-        .routes(routes!(order::order))
-        .routes(routes!(order::list))
+        // Services: nodes that work for each other.
+        .routes(routes!(services::publish))
+        .routes(routes!(services::list))
+        .routes(routes!(services::order))
+        .routes(routes!(services::orders))
         .routes(routes!(send::outbound))
         .routes(routes!(send::inbound))
         .routes(routes!(send::ack))
@@ -151,22 +150,24 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(skill_publish::download, skill_publish::download_counted))
         .routes(routes!(skill_publish::withdraw))
         .routes(routes!(skill_publish::delete))
+        // Tasks, bounties and workers: nodes that work, and nodes and people that ask.
         .merge(with_a2a_alias(tasks::paths))
-        .routes(routes!(worker_register::register))
-        .routes(routes!(worker_register::available))
-        .routes(routes!(worker_register::claim))
-        .routes(routes!(worker_register::accept))
-        .routes(routes!(worker_register::complete))
-        .routes(routes!(worker_register::my))
+        .routes(routes!(workers::register))
+        .routes(routes!(workers::available))
+        .routes(routes!(workers::claim))
+        .routes(routes!(workers::accept))
+        .routes(routes!(workers::complete))
+        .routes(routes!(workers::my))
         .merge(with_a2a_alias(bounties::paths))
-        .routes(routes!(ask::ask_question))
-        .merge(with_a2a_alias(earnings::paths))
-        .routes(routes!(price::price))
-        .routes(routes!(price::estimate))
-        .routes(routes!(price::economics))
-        .routes(routes!(statement::node_statement))
-        .routes(routes!(statement::account_statement))
-        .routes(routes!(statement::transfer))
+        .routes(routes!(tasks::ask))
+        // Credits: nodes and people.
+        .merge(with_a2a_alias(credits::billing_paths))
+        .routes(routes!(credits::price))
+        .routes(routes!(credits::estimate))
+        .routes(routes!(credits::economics))
+        .routes(routes!(credits::node_statement))
+        .routes(routes!(credits::account_statement))
+        .routes(routes!(credits::transfer))
         .routes(routes!(manage::show))
         .routes(routes!(manage::list))
         .routes(routes!(manage::replay))

@@ -4,3 +4,4 @@ pub mod account;
 pub mod credentials;
 pub mod idempotency;
 pub mod message;
+pub mod sender_fields;

@@ -1,4 +1,4 @@
-//! The log on stderr. It tells of requests by route and number, and never of what they carry.
+//! The log on stderr. It names requests by route and number, and nodes, tasks and the like by id; never what they carry.
 
 use capsid_model::problem::{Code, Problem, Result};
 use tracing_subscriber::EnvFilter;

@@ -3,6 +3,7 @@
 use super::{Witness, messages};
 use crate::common::Bundle;
 use crate::common::economy::{admin, text, user};
+use capsid_model::time::Clock;
 use serde_json::{Value, json};
 
 /// What was put in.
@@ -59,6 +60,8 @@ impl Filled {
         on.post(&ann, "/kg/advice", "", &json!({"signals": ["TimeoutError"], "genes": genes}));
         let (bounty, task) = Self::bounty(on, &ann);
         let swarm = Self::swarm(on, &ann);
+        Self::work(on, &ann);
+        Self::services(on);
         Self::account(on, &ann);
         Self { admin: root, ann, promoted, candidate, bounty, task, swarm }
     }
@@ -80,11 +83,11 @@ impl Filled {
         let asked = json!({"title": "Port the parser", "signals": "parser", "amount": 20});
         let task = text(&on.post(ann, "/bounty/create", "", &asked)["task_id"]);
         let claim = json!({"task_id": task, "node_id": "node_w"});
-        on.hub.post("/task/claim", &claim).expect(200);
+        on.post("", "/task/claim", "", &claim);
         let parts = json!({"task_id": task, "node_id": "node_w", "subtasks": [
             {"title": "First half", "weight": 0.4}, {"title": "Second half", "weight": 0.4},
         ]});
-        let cut = on.hub.post("/task/propose-decomposition", &parts).expect(200);
+        let cut = on.post("", "/task/propose-decomposition", "", &parts);
         on.get("", "/task/swarm/{task_id}", &task, "");
         for (n, node) in ["node_x", "node_y"].into_iter().enumerate() {
             on.hub.register(node);
@@ -92,6 +95,54 @@ impl Filled {
         }
         on.get("", "/task/{task_id}", &text(&cut["subtasks"][0]["task_id"]), "");
         task
+    }
+
+    /// Tasks that were promised, released, submitted, and done as work of the pool.
+    fn work(on: &Witness<'_>, ann: &str) {
+        let claimed = || {
+            let asked = json!({"title": "Fix the build", "amount": 1});
+            let task = text(&on.post(ann, "/bounty/create", "", &asked)["task_id"]);
+            let call = json!({"task_id": task, "node_id": "node_w"});
+            (task, call)
+        };
+        let (task, call) = claimed();
+        on.post("", "/task/claim", "", &call);
+        let deadline = json!({"node_id": "node_w", "deadline": on.hub.clock.now().0 + 3_600_000});
+        on.post("", "/task/{task_id}/commitment", &task, &deadline);
+        on.post("", "/task/release", "", &call);
+        for query in [format!("?task_id={task}"), "?min_reputation=10".to_owned()] {
+            on.get("", "/task/eligible-count", "", &query);
+        }
+        let (_, mut call) = claimed();
+        on.post("", "/task/claim", "", &call);
+        let bundle = Bundle::new(50);
+        on.hub.publish("node_w", &bundle).expect(200);
+        call["asset_id"] = bundle.capsule_id().into();
+        on.post("", "/task/submit", "", &call);
+        on.post("", "/a2a/worker/register", "", &json!({"sender_id": "node_w", "max_load": 5}));
+        let (_, mut call) = claimed();
+        assert_ne!(on.get("", "/a2a/work/available", "", "?node_id=node_w")["count"], 0);
+        on.post("", "/a2a/work/claim", "", &call);
+        on.post("", "/a2a/work/accept", "", &call);
+        call["asset_id"] = bundle.capsule_id().into();
+        on.post("", "/a2a/work/complete", "", &call);
+        assert_ne!(on.get("", "/a2a/work/my", "", "?node_id=node_w")["count"], 0);
+        let question = json!({"sender_id": "node_w", "question": "Why does it fail?", "amount": 1});
+        on.post("", "/a2a/ask", "", &question);
+        on.get("", "/billing/earnings/{agent_id}", "node_w", "");
+    }
+
+    /// A service that was offered and ordered.
+    fn services(on: &Witness<'_>) {
+        let offer =
+            json!({"sender_id": "node_x", "title": "Review", "price_per_task": 1.5, "use_cases": ["code"]});
+        let listing = on.post("", "/a2a/service/publish", "", &offer)["listing_id"].clone();
+        assert_eq!(on.get("", "/a2a/service/list", "", "")["count"], 1);
+        let order =
+            json!({"sender_id": "node_w", "listing_id": listing, "title": "Review this", "reference": "o"});
+        on.post("", "/a2a/service/order", "", &order);
+        on.post("", "/a2a/service/order", "", &order);
+        assert_eq!(on.get("", "/a2a/service/orders", "", "?node_id=node_w")["count"], 1);
     }
 
     /// What belongs to an account.
@@ -294,6 +345,6 @@ fn hand_in(on: &Witness<'_>, node: &str, task: &str, bundle: u64) {
     on.hub.publish(node, &bundle).expect(200);
     let call = json!({"task_id": task, "node_id": node, "asset_id": bundle.capsule_id()});
     for verb in ["claim", "complete"] {
-        on.hub.post(&format!("/task/{verb}"), &call).expect(200);
+        on.post("", &format!("/task/{verb}"), "", &call);
     }
 }

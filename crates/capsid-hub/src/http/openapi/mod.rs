@@ -3,12 +3,9 @@
 pub mod accounts;
 pub mod admin;
 pub mod advice;
-pub mod bounties;
-pub mod credits;
 mod describe;
 pub mod graph;
 pub mod hub;
-pub mod tasks;
 pub mod webhooks;
 
 use crate::error::ErrorCorrection;
@@ -16,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{OpenApi, RefOr, Response, path::PathItem};
+use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, ResponseBuilder, path::PathItem};
 
 /// A body for each path that takes one. They can be sent as they are.
 const EXAMPLES: &str = include_str!("examples.json");
@@ -24,7 +21,7 @@ const EXAMPLES: &str = include_str!("examples.json");
 /// Adds what the routes do not say themselves: a name for each operation, an example of each body, how a request shows who sends it, and that any
 /// of them may be refused.
 pub fn complete(document: &mut OpenApi) {
-    let refusal = refusal(document);
+    let refusal = refusal();
     for (path, item) in &mut document.paths.paths {
         let operations = [
             ("get", &mut item.get),
@@ -35,9 +32,7 @@ pub fn complete(document: &mut OpenApi) {
         for (method, operation) in operations {
             let Some(operation) = operation else { continue };
             operation.operation_id = Some(name(method, path));
-            if let Some(refusal) = &refusal {
-                operation.responses.responses.entry("4XX".to_owned()).or_insert_with(|| refusal.clone());
-            }
+            operation.responses.responses.entry("4XX".to_owned()).or_insert_with(|| refusal.clone().into());
         }
     }
     let examples: Map<String, Value> = serde_json::from_str(EXAMPLES).unwrap_or_default();
@@ -61,10 +56,10 @@ fn name(method: &str, path: &str) -> String {
     words.fold(method.to_owned(), |name, word| format!("{name}_{word}"))
 }
 
-/// What a refusal looks like, as the first route that may refuse describes it.
-fn refusal(document: &OpenApi) -> Option<RefOr<Response>> {
-    let posts = document.paths.paths.values().filter_map(|item| item.post.as_ref());
-    posts.filter_map(|operation| operation.responses.responses.get("4XX")).next().cloned()
+/// What every operation may answer.
+fn refusal() -> Response {
+    let problem = Content::new(Some(Ref::from_schema_name("Problem")));
+    ResponseBuilder::new().content("application/json", problem).build()
 }
 
 fn show(item: &mut PathItem, example: &Value) {

@@ -12,6 +12,8 @@ use crate::http::envelope::A2aResponse;
 use crate::http::{query, validate};
 use crate::ops::tasks;
 use crate::ops::tasks::ask;
+use crate::ops::tasks::ask::QuestionView;
+use crate::ops::tasks::view::TaskView;
 use crate::state::SharedHub;
 use capsid_rules::credits;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
@@ -99,16 +101,16 @@ pub struct FetchResponse {
     missing: Vec<AssetId>,
     /// Tasks that the node may take, and those it took.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
-    tasks: Option<Vec<Value>>,
+    #[schema(value_type = Vec<TaskView>, required = false)]
+    tasks: Option<Vec<TaskView>>,
     /// What a validator is asked to look at.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Vec<AssignmentView>, required = false)]
     validation_tasks: Option<Vec<AssignmentView>>,
     /// What became of the questions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
-    questions_created: Option<Vec<Value>>,
+    #[schema(value_type = Vec<QuestionView>, required = false)]
+    questions_created: Option<Vec<QuestionView>>,
     /// Always empty: this hub keeps no lessons.
     relevant_lessons: Vec<String>,
     #[schema(value_type = f64)]
@@ -257,9 +259,9 @@ struct FetchOutcome {
     /// Whether the node asks for assets to validate, and has a stake.
     is_validator: bool,
     validation_tasks: Vec<AssignmentView>,
-    tasks: Vec<Value>,
+    tasks: Vec<TaskView>,
     balance: Option<i64>,
-    questions: Vec<Value>,
+    questions: Vec<QuestionView>,
     /// What has to be paid for.
     due: Vec<PurchaseItem>,
     /// What was paid, in milli-credits.

@@ -1,24 +1,23 @@
-//! `POST /bounty/create`: an account puts credits aside for whoever solves a task.
+//! Creating a bounty: an account holds credits in escrow for whoever solves a task.
 
+use super::not_found;
+use super::offer;
+use super::offer::{OfferReference, OfferRequest, Placed, PlacedBounty, SignalsInput, TimeInput};
+use super::view::BountyView;
 use crate::auth::account::require_user;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::JsonReply;
-use crate::http::json::JsonBody;
 use crate::http::validate;
-use crate::ops::bounties::offer;
-use crate::ops::bounties::offer::{OfferReference, OfferRequest, SignalsInput, TimeInput};
-use crate::ops::bounties::view;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_rules::credits;
 use capsid_store::work::tasks;
 use capsid_store::{accounts, ledger};
-use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
+use utoipa::ToSchema;
 
 /// What is asked, and what is put aside for it.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = BountyOffer)]
 pub struct CreateBountyRequest {
     /// What it is called.
@@ -49,13 +48,13 @@ pub struct CreateBountyRequest {
 }
 
 impl CreateBountyRequest {
-    fn read(&self) -> ApiResult<(OfferRequest, Option<OfferReference>)> {
+    fn check(&self) -> ApiResult<(OfferRequest, Option<OfferReference>)> {
         validate::text_or(self.body.as_deref(), "body", offer::BODY_MOST)?;
         self.min_reputation.map_or(Ok(()), |asked| validate::number(asked, "min_reputation", 0.0, 100.0))?;
         if let Some(tier) = self.min_model_tier.filter(|tier| !(0..=5).contains(tier)) {
             return Err(ApiError::field("min_model_tier", "a whole number from 0 to 5", tier.to_string()));
         }
-        let wish = OfferRequest {
+        let offer = OfferRequest {
             title: offer::title(self.title.as_deref())?,
             body: self.body.clone().unwrap_or_default(),
             signals: offer::signals(self.signals.as_ref(), "signals")?,
@@ -65,43 +64,46 @@ impl CreateBountyRequest {
             allowed_models: offer::models(self.allowed_models.as_deref())?,
             expires_at: offer::moment(self.expires_at.as_ref(), "expires_at")?,
         };
-        Ok((wish, offer::reference(self.reference.as_deref())?))
+        Ok((offer, offer::reference(self.reference.as_deref())?))
     }
 }
 
-/// Offers a bounty: puts the credits aside and makes the task.
-///
-/// With a `reference`, the same request again gives the same bounty and puts nothing aside.
-#[utoipa::path(post, path = "/bounty/create", operation_id = "bounty_create", tag = "bounties", request_body = CreateBountyRequest,
-    responses((status = 201, body = crate::http::openapi::bounties::BountyOffered), (status = 200, body = crate::http::openapi::bounties::BountyOffered),
-        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn create(
-    State(hub): State<SharedHub>,
+/// A bounty that was offered.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = BountyOffered)]
+pub struct CreateBountyResponse {
+    #[serde(flatten)]
+    bounty: BountyView,
+    #[schema(value_type = f64)]
+    remaining_balance: Number,
+}
+
+/// Offers a bounty: holds the credits in escrow and makes the task.
+#[tracing::instrument(skip_all)]
+pub async fn create_bounty(
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(offer): JsonBody<CreateBountyRequest>,
-) -> ApiResult<JsonReply> {
+    request: &CreateBountyRequest,
+) -> ApiResult<Placed<CreateBountyResponse>> {
     hub.limit_calls(&credentials, "bounties").await?;
-    // Whoever has no account is told so before anything else.
+    // Whoever has no account is refused before anything else is checked.
     let (now, by) = (hub.now(), credentials.clone());
     hub.store.read::<_, ApiError, _>(move |tx| require_user(tx, &by, now)).await?;
-    let (wish, name) = offer.read()?;
-    let draft = hub.draft(wish, "bounty", name);
-    let (status, told) = hub
+    let (offer, name) = request.check()?;
+    let draft = hub.draft(offer, "bounty", name);
+    let placed = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
             let user = require_user(tx, &credentials, now)?;
             accounts::lock(tx, &user.user_id)?;
             let account = ledger::user_account(&user.user_id);
-            let placed = draft.place(tx, &account, now)?;
-            let mut told: Map<String, Value> = match tasks::get(tx, &placed.bounty.task_id)? {
-                Some(task) => view::row(&placed.bounty, &task, now),
-                None => Map::new(),
-            };
-            let left = credits::to_decimal(ledger::balance(tx, &account)?);
-            told.insert("remaining_balance".to_owned(), left.into());
-            Ok((placed.status(), told))
+            let PlacedBounty { bounty, is_new } = draft.place(tx, &account, now)?;
+            let task = tasks::get(tx, &bounty.task_id)?.ok_or_else(|| not_found(&bounty.bounty_id))?;
+            let bounty = BountyView::from_rows(&bounty, &task, now);
+            let remaining_balance = credits::to_decimal(ledger::balance(tx, &account)?);
+            Ok(Placed { is_new, response: CreateBountyResponse { bounty, remaining_balance } })
         })
         .await?;
     hub.events.notify();
-    Ok(JsonReply { status, ..JsonReply::json(&told) })
+    Ok(placed)
 }

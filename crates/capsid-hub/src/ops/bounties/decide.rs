@@ -1,82 +1,27 @@
-//! What becomes of a bounty: its creator takes what was handed in, sends it back, or takes the bounty back.
+//! What becomes of a bounty: its creator accepts what was handed in, sends it back, or cancels the bounty.
 
-use super::{list, not_found, wrong_state};
+use super::view::BountyDetailView;
+use super::{not_found, wrong_state};
 use crate::auth::account;
-use crate::auth::account::require_admin;
 use crate::auth::credentials::{Credentials, OperationContext, authenticate_node, authenticate_spender};
+use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::{JsonReply, check_node_id};
-use crate::http::json::{JsonBody, OptionalJsonBody};
-use crate::http::query::PathId;
-use crate::http::validate;
-use crate::ops::assets::parse_asset_id;
-use crate::ops::tasks::unusable_asset;
+use crate::http::envelope::check_node_id;
+use crate::http::{traced_id, validate};
 use crate::state::{Hub, SharedHub};
-use axum::extract::State;
 use capsid_rules::work::bounties::{BountyActor, BountyStatus};
 use capsid_store::db::tx::Tx;
 use capsid_store::nodes;
 use capsid_store::work::bounties;
 use capsid_store::work::bounties::BountyRow;
-use capsid_store::work::bounties::assign;
-use capsid_store::work::bounties::assign::MatchOutcome;
 use capsid_store::work::bounties::settle;
 use capsid_store::work::bounties::settle::{BountyDecisionOutcome, SettlementTerms};
 use capsid_store::work::tasks;
 use serde::Deserialize;
-use serde_json::Value;
-
-/// What an admin takes for the solution.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[schema(as = BountyMatch)]
-pub struct MatchBountyRequest {
-    asset_id: Option<String>,
-}
-
-/// Matches a bounty with something that was published; only for admins.
-///
-/// The publisher of the asset counts as the node that did the task. The creator still decides.
-#[utoipa::path(post, path = "/bounty/{id}/match", operation_id = "bounty_match", tag = "bounties",
-    request_body = MatchBountyRequest, params(("id" = String, Path, description = "The bounty.")),
-    responses((status = 200, body = crate::http::openapi::bounties::BountyDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn matched(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    PathId(bounty_id): PathId,
-    JsonBody(call): JsonBody<MatchBountyRequest>,
-) -> ApiResult<JsonReply> {
-    hub.limit_calls(&credentials, "bounties").await?;
-    let (now, by) = (hub.now(), credentials.clone());
-    hub.store.read::<_, ApiError, _>(move |tx| require_admin(tx, &by, now)).await?;
-    let asset = parse_asset_id(call.asset_id.as_deref().unwrap_or_default(), "asset_id")?;
-    let (decide_ms, submission) = (hub.config.work.decision_ms, hub.new_id("sub"));
-    let told = hub
-        .store
-        .write::<_, ApiError, _>(move |tx| {
-            let actor = require_admin(tx, &credentials, now)?.actor();
-            match assign::match_asset(tx, &bounty_id, &asset, &submission, &actor, decide_ms, now)? {
-                MatchOutcome::Done(_) => list::load_bounty_view(tx, &bounty_id, now),
-                MatchOutcome::NotFound => Err(not_found(&bounty_id)),
-                MatchOutcome::AssetNotFound => Err(ApiError::new(
-                    HubCode::AssetNotFound,
-                    format!("There is no asset {asset}."),
-                    "Name an asset that was published; GET /a2a/assets lists them.",
-                )),
-                MatchOutcome::UnusableAsset(status) => Err(unusable_asset(status)),
-                MatchOutcome::Refused(bounty) => Err(wrong_state(
-                    &bounty,
-                    "The bounty cannot be matched: it is over, something was handed in, or a swarm works on it.",
-                    "Look at it with GET /bounty/{id}.",
-                )),
-            }
-        })
-        .await?;
-    hub.events.notify();
-    Ok(JsonReply::json(&told))
-}
+use utoipa::ToSchema;
 
 /// What is decided, and by whom.
-#[derive(Debug, Clone, Default, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[schema(as = BountyDecision)]
 pub struct DecideBountyRequest {
     /// The node that asked, where it was a node.
@@ -93,6 +38,8 @@ pub struct DecideBountyRequest {
     reason: Option<String>,
 }
 
+sender_fields!(DecideBountyRequest);
+
 /// Who decides: an account, or a node that says which one it is.
 #[derive(Debug, Clone)]
 pub struct BountyDecider {
@@ -105,12 +52,12 @@ impl DecideBountyRequest {
     /// Reads who decides, and why.
     pub fn decider(&self, credentials: Credentials) -> ApiResult<BountyDecider> {
         validate::text_or(self.reason.as_deref(), "reason", 1000)?;
-        let credentials = credentials.or_secret(self.node_secret.as_deref());
-        let node = match (&self.sender_id, &self.node_id) {
+        let sender = self.sender();
+        let node = match (sender.sender_id, sender.node_id) {
             (None, None) => None,
-            (sender, node) => Some(validate::node(sender.as_deref(), node.as_deref())?),
+            _ => Some(sender.node_id()?),
         };
-        Ok(BountyDecider { node, credentials, reason: self.reason.clone() })
+        Ok(BountyDecider { node, credentials: sender.credentials(credentials), reason: self.reason.clone() })
     }
 }
 
@@ -202,7 +149,7 @@ pub fn accept_in(
     decider: &BountyDecider,
     taken: &AcceptedSubmission,
     terms: &SettlementTerms,
-) -> ApiResult<Value> {
+) -> ApiResult<BountyDetailView> {
     let (actor, by) = decided_by(tx, rules, bounty_id, decider)?;
     let (bounty, whole) = bounties::lock(tx, bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
     let asset = bounty.matched_asset.map(|id| id.to_string());
@@ -253,9 +200,9 @@ fn to_response(
     bounty_id: &str,
     decided: BountyDecisionOutcome,
     problem: &str,
-) -> ApiResult<Value> {
+) -> ApiResult<BountyDetailView> {
     match decided {
-        BountyDecisionOutcome::Done(_) => list::load_bounty_view(tx, bounty_id, rules.now),
+        BountyDecisionOutcome::Done(_) => BountyDetailView::load(tx, bounty_id, rules.now),
         BountyDecisionOutcome::NotFound => Err(not_found(bounty_id)),
         BountyDecisionOutcome::Refused(bounty) => {
             Err(wrong_state(&bounty, problem, "Look at it with GET /bounty/{id}: every state has an end."))
@@ -264,36 +211,31 @@ fn to_response(
 }
 
 /// Accepts what was handed in, and pays. Accepting again changes nothing.
-#[utoipa::path(post, path = "/bounty/{id}/accept", operation_id = "bounty_accept", tag = "bounties",
-    request_body = Option<DecideBountyRequest>, params(("id" = String, Path, description = "The bounty.")),
-    responses((status = 200, body = crate::http::openapi::bounties::BountyDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn accept(
-    State(hub): State<SharedHub>,
+#[tracing::instrument(skip_all, fields(bounty.id = traced_id(&bounty_id), node.id = request.sender().traced()))]
+pub async fn accept_bounty(
+    hub: &SharedHub,
     credentials: Credentials,
-    PathId(bounty_id): PathId,
-    OptionalJsonBody(decision): OptionalJsonBody<DecideBountyRequest>,
-) -> ApiResult<JsonReply> {
-    let (terms, taken) = (
-        hub.config.settlement_terms(),
-        AcceptedSubmission { submission: decision.submission_id.clone(), asset: decision.asset_id.clone() },
-    );
-    decide(&hub, decision.decider(credentials)?, move |tx, rules, decider| {
-        accept_in(tx, rules, &bounty_id, decider, &taken, &terms)
+    bounty_id: String,
+    request: &DecideBountyRequest,
+) -> ApiResult<BountyDetailView> {
+    let terms = hub.config.settlement_terms();
+    let accepted =
+        AcceptedSubmission { submission: request.submission_id.clone(), asset: request.asset_id.clone() };
+    decide(hub, request.decider(credentials)?, move |tx, rules, decider| {
+        accept_in(tx, rules, &bounty_id, decider, &accepted, &terms)
     })
     .await
 }
 
 /// Sends back what was handed in: others may try, until the bounty expires.
-#[utoipa::path(post, path = "/bounty/{id}/reject", operation_id = "bounty_reject", tag = "bounties",
-    request_body = Option<DecideBountyRequest>, params(("id" = String, Path, description = "The bounty.")),
-    responses((status = 200, body = crate::http::openapi::bounties::BountyDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn reject(
-    State(hub): State<SharedHub>,
+#[tracing::instrument(skip_all, fields(bounty.id = traced_id(&bounty_id), node.id = request.sender().traced()))]
+pub async fn reject_bounty(
+    hub: &SharedHub,
     credentials: Credentials,
-    PathId(bounty_id): PathId,
-    OptionalJsonBody(decision): OptionalJsonBody<DecideBountyRequest>,
-) -> ApiResult<JsonReply> {
-    decide(&hub, decision.decider(credentials)?, move |tx, rules, decider| {
+    bounty_id: String,
+    request: &DecideBountyRequest,
+) -> ApiResult<BountyDetailView> {
+    decide(hub, request.decider(credentials)?, move |tx, rules, decider| {
         let (actor, _) = decided_by(tx, rules, &bounty_id, decider)?;
         let decided = settle::reject(tx, &bounty_id, &actor, decider.reason.as_deref(), rules.now)?;
         to_response(tx, rules, &bounty_id, decided, "Nothing was handed in that could be sent back.")
@@ -301,17 +243,15 @@ pub async fn reject(
     .await
 }
 
-/// Takes a bounty back that nobody works on; the credits come back. An admin may end any bounty that was not paid.
-#[utoipa::path(post, path = "/bounty/{id}/cancel", operation_id = "bounty_cancel", tag = "bounties",
-    request_body = Option<DecideBountyRequest>, params(("id" = String, Path, description = "The bounty.")),
-    responses((status = 200, body = crate::http::openapi::bounties::BountyDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn cancel(
-    State(hub): State<SharedHub>,
+/// Cancels a bounty that nobody works on; the credits are refunded. An admin may end any bounty that was not paid.
+#[tracing::instrument(skip_all, fields(bounty.id = traced_id(&bounty_id), node.id = request.sender().traced()))]
+pub async fn cancel_bounty(
+    hub: &SharedHub,
     credentials: Credentials,
-    PathId(bounty_id): PathId,
-    OptionalJsonBody(decision): OptionalJsonBody<DecideBountyRequest>,
-) -> ApiResult<JsonReply> {
-    decide(&hub, decision.decider(credentials)?, move |tx, rules, decider| {
+    bounty_id: String,
+    request: &DecideBountyRequest,
+) -> ApiResult<BountyDetailView> {
+    decide(hub, request.decider(credentials)?, move |tx, rules, decider| {
         let (actor, by) = decided_by(tx, rules, &bounty_id, decider)?;
         let outcome = by.cancelled(decider.reason.as_deref());
         let decided = match by {
@@ -330,16 +270,16 @@ pub async fn cancel(
 }
 
 /// Carries out a decision.
-pub async fn decide<F>(hub: &Hub, decider: BountyDecider, mut op: F) -> ApiResult<JsonReply>
+pub async fn decide<F>(hub: &Hub, decider: BountyDecider, mut op: F) -> ApiResult<BountyDetailView>
 where
-    F: FnMut(&mut dyn Tx, &OperationContext, &BountyDecider) -> ApiResult<Value> + Send + 'static,
+    F: FnMut(&mut dyn Tx, &OperationContext, &BountyDecider) -> ApiResult<BountyDetailView> + Send + 'static,
 {
     let who = decider.node.clone().unwrap_or_else(|| "bounties".to_owned());
     hub.limit_calls(&decider.credentials, &who).await?;
     let rules = hub.rules();
-    let told = hub.store.write::<_, ApiError, _>(move |tx| op(tx, &rules, &decider)).await?;
+    let response = hub.store.write::<_, ApiError, _>(move |tx| op(tx, &rules, &decider)).await?;
     hub.events.notify();
-    Ok(JsonReply::json(&told))
+    Ok(response)
 }
 
 /// The bounty on a task, or on the whole that it is a part of.

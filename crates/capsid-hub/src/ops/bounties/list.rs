@@ -1,28 +1,22 @@
-//! Looking at bounties.
+//! Listing bounties.
 
-use super::not_found;
+use super::view::BountyView;
 use crate::auth::account::require_user;
 use crate::auth::credentials::Credentials;
-use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::{JsonReply, check_node_id};
-use crate::http::query;
-use crate::http::query::{PathId, QueryParams};
-use crate::http::{cursor, validate};
-use crate::ops::bounties::view;
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::envelope::check_node_id;
+use crate::http::{cursor, query, traced_id, validate};
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::work::bounties::BountyStatus;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger;
-use capsid_store::work::bounties;
 use capsid_store::work::bounties::BountyRow;
 use capsid_store::work::bounties::list;
 use capsid_store::work::bounties::list::BountyFilter;
-use capsid_store::work::tasks;
 use capsid_store::work::tasks::TaskRow;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Which bounties are wanted.
 #[derive(Debug, Clone, Deserialize, utoipa::IntoParams)]
@@ -49,27 +43,27 @@ struct BountyPageRequest {
 }
 
 impl ListBountiesParams {
-    fn page(&self) -> ApiResult<BountyPageRequest> {
+    fn check(&self) -> ApiResult<BountyPageRequest> {
         let status = self.status.as_deref().filter(|status| !status.is_empty());
         let words = BountyStatus::ALL.map(BountyStatus::as_str);
         validate::word_or(status, "status", &words)?;
         let name = format!("bounties.{}", status.unwrap_or("all"));
         Ok(BountyPageRequest {
             filter: BountyFilter { status: status.and_then(BountyStatus::parse), creator: None },
-            before: place(&name, self.cursor.as_deref())?,
+            before: read_position(&name, self.cursor.as_deref())?,
             limit: query::limit(self.limit.as_deref(), 20, 100),
             name,
         })
     }
 }
 
-/// The place in a list that a cursor stands for.
-pub fn place(list: &str, after: Option<&str>) -> ApiResult<i64> {
+/// The position in a list that a cursor stands for.
+pub fn read_position(list: &str, after: Option<&str>) -> ApiResult<i64> {
     match cursor::read_parts::<1>(list, after)? {
         None => Ok(i64::MAX),
         Some([seq]) => seq.parse().map_err(|_| {
             ApiError::new(
-                crate::error::HubCode::InvalidCursor,
+                HubCode::InvalidCursor,
                 "The cursor was not given out by this hub for this list.",
                 "Use `next_cursor` of the answer before as it is, or leave `cursor` out to begin again.",
             )
@@ -77,93 +71,72 @@ pub fn place(list: &str, after: Option<&str>) -> ApiResult<i64> {
     }
 }
 
-/// A page of bounties, of which one more than asked for was read.
-pub fn page(
-    list: &str,
-    mut found: Vec<(BountyRow, TaskRow)>,
-    limit: i64,
-    show: impl Fn(&BountyRow, &TaskRow) -> Map<String, Value>,
-) -> Map<String, Value> {
-    let more = found.len() as i64 > limit;
-    found.truncate(limit as usize);
-    let next =
-        found.last().filter(|_| more).map(|(last, _)| cursor::write_parts(&[list, &last.seq.to_string()]));
-    let rows: Vec<Value> = found.iter().map(|(bounty, task)| show(bounty, task).into()).collect();
-    let mut told = Map::new();
-    told.insert("count".to_owned(), rows.len().into());
-    told.insert("bounties".to_owned(), rows.into());
-    told.insert("has_more".to_owned(), more.into());
-    told.insert("next_cursor".to_owned(), next.into());
-    told
+/// A page of bounties.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = BountyPage)]
+pub struct ListBountiesResponse {
+    count: i64,
+    bounties: Vec<BountyView>,
+    has_more: bool,
+    #[schema(required)]
+    next_cursor: Option<String>,
+    total: i64,
 }
 
-fn read(tx: &mut dyn Tx, asked: &BountyPageRequest, now: Time) -> ApiResult<Map<String, Value>> {
-    let found = list::list(tx, &asked.filter, asked.before, asked.limit + 1)?;
-    let mut told = page(&asked.name, found, asked.limit, |bounty, task| view::row(bounty, task, now));
-    told.insert("total".to_owned(), list::count(tx, &asked.filter)?.into());
-    Ok(told)
+/// Cuts a list, of which one row more than asked for was read, to a page, and gives the cursor of the next one.
+pub fn cut_page(list: &str, found: &mut Vec<(BountyRow, TaskRow)>, limit: i64) -> Option<String> {
+    let has_more = found.len() as i64 > limit;
+    found.truncate(limit as usize);
+    let last = found.last().filter(|_| has_more);
+    last.map(|(last, _)| cursor::write_parts(&[list, &last.seq.to_string()]))
+}
+
+fn load_page(tx: &mut dyn Tx, page: &BountyPageRequest, now: Time) -> ApiResult<ListBountiesResponse> {
+    let mut found = list::list(tx, &page.filter, page.before, page.limit + 1)?;
+    let next_cursor = cut_page(&page.name, &mut found, page.limit);
+    Ok(ListBountiesResponse {
+        count: found.len() as i64,
+        bounties: found.iter().map(|(bounty, task)| BountyView::from_rows(bounty, task, now)).collect(),
+        has_more: next_cursor.is_some(),
+        next_cursor,
+        total: list::count(tx, &page.filter)?,
+    })
 }
 
 /// Lists bounties, the newest first.
-#[utoipa::path(get, path = "/bounty/list", operation_id = "bounty_list", tag = "bounties", params(ListBountiesParams),
-    responses((status = 200, body = crate::http::openapi::bounties::BountyPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn list(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(query): QueryParams<ListBountiesParams>,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let (page, now) = (query.page()?, hub.now());
-    let told = hub.store.read::<_, ApiError, _>(move |tx| read(tx, &page, now)).await?;
-    Ok(JsonReply::json(&told))
+#[tracing::instrument(skip_all)]
+pub async fn list_bounties(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: &ListBountiesParams,
+) -> ApiResult<ListBountiesResponse> {
+    hub.limit_reads(credentials).await?;
+    let (page, now) = (params.check()?, hub.now());
+    hub.store.read::<_, ApiError, _>(move |tx| load_page(tx, &page, now)).await
 }
 
 /// Lists the bounties of the account that asks, or of one of its nodes, the newest first.
-#[utoipa::path(get, path = "/bounty/my", operation_id = "bounty_my", tag = "bounties", params(ListBountiesParams),
-    responses((status = 200, body = crate::http::openapi::bounties::BountyPage), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn my(
-    State(hub): State<SharedHub>,
+#[tracing::instrument(skip_all, fields(node.id = params.node_id.as_deref().map(traced_id)))]
+pub async fn list_own_bounties(
+    hub: &SharedHub,
     credentials: Credentials,
-    QueryParams(query): QueryParams<ListBountiesParams>,
-) -> ApiResult<JsonReply> {
+    params: &ListBountiesParams,
+) -> ApiResult<ListBountiesResponse> {
     hub.limit_reads(&credentials).await?;
-    let (mut page, now) = (query.page()?, hub.now());
-    let told = match query.node_id.filter(|id| !id.is_empty()) {
+    let (mut page, now) = (params.check()?, hub.now());
+    match params.node_id.as_deref().filter(|id| !id.is_empty()) {
         Some(node_id) => {
-            check_node_id(&node_id, "node_id")?;
-            page.filter.creator = Some(ledger::node_account(&node_id));
-            hub.authenticate_reader(&node_id, &credentials, move |tx, _| read(tx, &page, now)).await?
+            check_node_id(node_id, "node_id")?;
+            page.filter.creator = Some(ledger::node_account(node_id));
+            hub.authenticate_reader(node_id, &credentials, move |tx, _| load_page(tx, &page, now)).await
         }
         None => {
-            let read = move |tx: &mut dyn Tx| {
+            let load = move |tx: &mut dyn Tx| {
                 let user = require_user(tx, &credentials, now)?;
                 page.filter.creator = Some(ledger::user_account(&user.user_id));
-                read(tx, &page, now)
+                load_page(tx, &page, now)
             };
-            hub.store.read::<_, ApiError, _>(read).await?
+            hub.store.read::<_, ApiError, _>(load).await
         }
-    };
-    Ok(JsonReply::json(&told))
-}
-
-/// Shows a bounty, what was handed in for it, and what became of the credits.
-#[utoipa::path(get, path = "/bounty/{id}", operation_id = "bounty_detail", tag = "bounties",
-    params(("id" = String, Path, description = "The bounty.")),
-    responses((status = 200, body = crate::http::openapi::bounties::BountyDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn detail(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    PathId(bounty_id): PathId,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let now = hub.now();
-    let told = hub.store.read::<_, ApiError, _>(move |tx| load_bounty_view(tx, &bounty_id, now)).await?;
-    Ok(JsonReply::json(&told))
-}
-
-/// A bounty with all that is known of it.
-pub fn load_bounty_view(tx: &mut dyn Tx, bounty_id: &str, now: Time) -> ApiResult<Value> {
-    let bounty = bounties::get(tx, bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
-    let task = tasks::get(tx, &bounty.task_id)?.ok_or_else(|| not_found(bounty_id))?;
-    Ok(json!(view::detail(tx, &bounty, &task, now)?))
+    }
 }

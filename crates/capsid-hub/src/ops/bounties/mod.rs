@@ -1,29 +1,15 @@
-//! `/bounty/*`: credits for whoever solves a task. The same calls are under `/a2a/bounty/*`.
+//! Bounties: credits for whoever solves a task.
 
 pub mod create;
 pub mod decide;
+pub mod detail;
 pub mod list;
+pub mod match_asset;
 pub mod offer;
 pub mod view;
 
 use crate::error::{ApiError, HubCode};
-use crate::state::SharedHub;
 use capsid_store::work::bounties::BountyRow;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
-/// Every path.
-pub fn paths() -> OpenApiRouter<SharedHub> {
-    OpenApiRouter::new()
-        .routes(routes!(list::list))
-        .routes(routes!(list::my))
-        .routes(routes!(create::create))
-        .routes(routes!(list::detail))
-        .routes(routes!(decide::matched))
-        .routes(routes!(decide::accept))
-        .routes(routes!(decide::reject))
-        .routes(routes!(decide::cancel))
-}
 
 /// The refusal of a call about a bounty that is not there.
 pub fn not_found(bounty_id: &str) -> ApiError {

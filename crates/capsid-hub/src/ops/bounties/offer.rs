@@ -250,11 +250,11 @@ pub struct PlacedBounty {
     pub is_new: bool,
 }
 
-impl PlacedBounty {
-    /// The HTTP status to answer with.
-    pub fn status(&self) -> u16 {
-        if self.is_new { 201 } else { 200 }
-    }
+/// The answer to an offer, and whether it made something new.
+#[derive(Debug)]
+pub struct Placed<T> {
+    pub is_new: bool,
+    pub response: T,
 }
 
 /// The id of the question that a bounty is on.
@@ -290,8 +290,7 @@ impl OfferDraft {
         self
     }
 
-    /// What is put aside: what was asked for, or what the service costs now.
-    /// What it puts aside.
+    /// What is held in escrow: what was asked for, or what the service costs now.
     pub fn amount(&self) -> i64 {
         self.listing.as_ref().map_or(self.wish.amount, |listing| listing.price)
     }

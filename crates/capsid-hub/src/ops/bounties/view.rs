@@ -1,96 +1,172 @@
-//! A bounty as it is told.
+//! A bounty as responses show it.
 
+use super::not_found;
 use crate::error::ApiResult;
+use crate::http::text_view::text_view;
 use crate::ops::assets::view::rounded;
+use crate::ops::tasks::view::{SubmissionView, TaskStatusView, allowed_models};
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::lifecycle::AssetStatus;
+use capsid_rules::work::bounties::BountyStatus;
 use capsid_rules::work::tasks::TaskStatus;
 use capsid_store::db::tx::Tx;
-use capsid_store::work::bounties::{BountyRow, payouts, settle};
+use capsid_store::work::bounties::{self, BountyRow, payouts, settle};
 use capsid_store::work::swarm;
-use capsid_store::work::tasks::{TaskRow, submissions};
-use serde_json::{Map, Value, json};
+use capsid_store::work::tasks::{self, TaskRow, submissions};
+use serde::Serialize;
+use serde_json::Number;
+use utoipa::ToSchema;
 
 /// The most submissions that are shown.
 const MAX_SUBMISSIONS: i64 = 100;
 
-/// A bounty and its task in a list.
-pub fn row(bounty: &BountyRow, task: &TaskRow, now: Time) -> Map<String, Value> {
-    let time = |ms: Option<i64>| ms.map(|ms| Time(ms).iso());
-    let models = task.allowed_models.as_deref().and_then(|models| serde_json::from_str(models).ok());
-    let node = bounty.creator.strip_prefix("node:");
-    let mut told = Map::new();
-    let mut put = |key: &str, value: Value| told.insert(key.to_owned(), value);
-    put("bounty_id", bounty.bounty_id.clone().into());
-    put("task_id", bounty.task_id.clone().into());
-    put("status", bounty.status.as_str().into());
-    put("task_status", task.status_at(now).as_str().into());
-    put("title", task.title.clone().into());
-    put("signals", task.signals.clone().into());
-    put("amount", credits::to_decimal(bounty.amount).into());
-    put("source", bounty.source.clone().into());
-    put("creator_type", if node.is_some() { "node" } else { "user" }.into());
-    put("creator_node_id", node.into());
-    put("listing_id", bounty.listing_id.clone().into());
-    put("reserved_for", task.reserved_for.clone().into());
-    put("min_reputation", rounded(task.min_reputation).into());
-    put("min_model_tier", task.min_model_tier.into());
-    put("allowed_models", models.unwrap_or(Value::Null));
-    put("claimable", claimable(task, now).into());
-    put("matched_asset_id", bounty.matched_asset.map(|id| id.to_string()).into());
-    put("matched_node_id", bounty.matched_node.clone().into());
-    put("matched_at", time(bounty.matched_at).into());
-    put("decide_by", time(bounty.decide_by).into());
-    put("settled_at", time(bounty.settled_at).into());
-    put("outcome", bounty.outcome.clone().into());
-    put("created_at", Time(bounty.created_at).iso().into());
-    put("expires_at", Time(bounty.expires_at).iso().into());
-    told
+text_view! {
+    /// How a bounty stands.
+    BountyStatusView(BountyStatus) as "BountyStatus", BountyStatus::ALL
 }
 
-/// Whether anybody who is good enough may take it.
-fn claimable(task: &TaskRow, now: Time) -> bool {
-    task.status_at(now) == TaskStatus::Open && task.reserved_for.is_none()
+/// Who offered it.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CreatorType {
+    Node,
+    User,
+}
+
+/// A bounty in a list.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = BountyRow)]
+pub struct BountyView {
+    bounty_id: String,
+    task_id: String,
+    status: BountyStatusView,
+    task_status: TaskStatusView,
+    title: String,
+    /// With commas between them.
+    signals: String,
+    #[schema(value_type = f64)]
+    amount: Number,
+    source: String,
+    creator_type: CreatorType,
+    #[schema(required)]
+    creator_node_id: Option<String>,
+    #[schema(required)]
+    listing_id: Option<String>,
+    #[schema(required)]
+    reserved_for: Option<String>,
+    min_reputation: f64,
+    #[schema(required)]
+    min_model_tier: Option<i64>,
+    #[schema(required)]
+    allowed_models: Option<Vec<String>>,
+    claimable: bool,
+    #[schema(required)]
+    matched_asset_id: Option<String>,
+    #[schema(required)]
+    matched_node_id: Option<String>,
+    #[schema(required)]
+    matched_at: Option<String>,
+    #[schema(required)]
+    decide_by: Option<String>,
+    #[schema(required)]
+    settled_at: Option<String>,
+    #[schema(required)]
+    outcome: Option<String>,
+    created_at: String,
+    expires_at: String,
+}
+
+impl BountyView {
+    /// A bounty and its task as they stand at a moment.
+    pub fn from_rows(bounty: &BountyRow, task: &TaskRow, now: Time) -> Self {
+        let time = |ms: Option<i64>| ms.map(|ms| Time(ms).iso());
+        let node = bounty.creator.strip_prefix("node:");
+        Self {
+            bounty_id: bounty.bounty_id.clone(),
+            task_id: bounty.task_id.clone(),
+            status: BountyStatusView(bounty.status),
+            task_status: TaskStatusView(task.status_at(now)),
+            title: task.title.clone(),
+            signals: task.signals.clone(),
+            amount: credits::to_decimal(bounty.amount),
+            source: bounty.source.clone(),
+            creator_type: if node.is_some() { CreatorType::Node } else { CreatorType::User },
+            creator_node_id: node.map(str::to_owned),
+            listing_id: bounty.listing_id.clone(),
+            reserved_for: task.reserved_for.clone(),
+            min_reputation: rounded(task.min_reputation),
+            min_model_tier: task.min_model_tier,
+            allowed_models: allowed_models(task),
+            // Whether anybody who is good enough may take it.
+            claimable: task.status_at(now) == TaskStatus::Open && task.reserved_for.is_none(),
+            matched_asset_id: bounty.matched_asset.map(|id| id.to_string()),
+            matched_node_id: bounty.matched_node.clone(),
+            matched_at: time(bounty.matched_at),
+            decide_by: time(bounty.decide_by),
+            settled_at: time(bounty.settled_at),
+            outcome: bounty.outcome.clone(),
+            created_at: Time(bounty.created_at).iso(),
+            expires_at: Time(bounty.expires_at).iso(),
+        }
+    }
 }
 
 /// A bounty with all that is known of it.
-pub fn detail(
-    tx: &mut dyn Tx,
-    bounty: &BountyRow,
-    task: &TaskRow,
-    now: Time,
-) -> ApiResult<Map<String, Value>> {
-    let mut told = row(bounty, task, now);
-    told.insert("body".to_owned(), task.body.clone().into());
-    told.insert("is_decomposed".to_owned(), task.decomposed_at.is_some().into());
-    let status = settle::matched_status(tx, bounty)?;
-    told.insert("matched_asset_status".to_owned(), status.map(AssetStatus::as_str).into());
-    let mut tries = submissions::list_for_task(tx, &task.task_id, MAX_SUBMISSIONS)?;
-    if let Some(merging) = swarm::aggregation(tx, &task.task_id)? {
-        tries.extend(submissions::list_for_task(tx, &merging.task_id, MAX_SUBMISSIONS)?);
-    }
-    let tries: Vec<Value> = tries.iter().map(submission).collect();
-    told.insert("submissions".to_owned(), tries.into());
-    let paid = payouts::load_payouts(tx, bounty, task)?;
-    let to_nodes: Vec<Value> = paid
-        .payouts
-        .iter()
-        .map(|payout| {
-            json!({ "node_id": payout.node_id, "role": payout.role, "task_id": payout.task_id,
-                "credits": credits::to_decimal(payout.amount) })
-        })
-        .collect();
-    told.insert("payouts".to_owned(), to_nodes.into());
-    told.insert("commission".to_owned(), credits::to_decimal(paid.commission).into());
-    told.insert("refunded".to_owned(), credits::to_decimal(paid.refunded).into());
-    Ok(told)
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = BountyDetail)]
+pub struct BountyDetailView {
+    #[serde(flatten)]
+    bounty: BountyView,
+    body: String,
+    is_decomposed: bool,
+    #[schema(required)]
+    matched_asset_status: Option<AssetStatus>,
+    submissions: Vec<SubmissionView>,
+    payouts: Vec<PayoutView>,
+    #[schema(value_type = f64)]
+    commission: Number,
+    #[schema(value_type = f64)]
+    refunded: Number,
 }
 
-fn submission(it: &submissions::SubmissionRow) -> Value {
-    json!({
-        "submission_id": it.submission_id, "task_id": it.task_id, "node_id": it.node_id, "status": it.status,
-        "asset_id": it.asset_id.map(|id| id.to_string()), "created_at": Time(it.created_at).iso(),
-        "updated_at": Time(it.updated_at).iso(),
-    })
+/// What a node got.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[schema(as = Payout)]
+pub struct PayoutView {
+    node_id: String,
+    role: &'static str,
+    task_id: String,
+    #[schema(value_type = f64)]
+    credits: Number,
+}
+
+impl From<payouts::Payout> for PayoutView {
+    fn from(payout: payouts::Payout) -> Self {
+        let credits = credits::to_decimal(payout.amount);
+        Self { node_id: payout.node_id, role: payout.role, task_id: payout.task_id, credits }
+    }
+}
+
+impl BountyDetailView {
+    /// A bounty, what was handed in for it, and what became of the credits.
+    pub fn load(tx: &mut dyn Tx, bounty_id: &str, now: Time) -> ApiResult<Self> {
+        let bounty = bounties::get(tx, bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
+        let task = tasks::get(tx, &bounty.task_id)?.ok_or_else(|| not_found(bounty_id))?;
+        let mut tries = submissions::list_for_task(tx, &task.task_id, MAX_SUBMISSIONS)?;
+        if let Some(merging) = swarm::aggregation(tx, &task.task_id)? {
+            tries.extend(submissions::list_for_task(tx, &merging.task_id, MAX_SUBMISSIONS)?);
+        }
+        let paid = payouts::load_payouts(tx, &bounty, &task)?;
+        Ok(Self {
+            bounty: BountyView::from_rows(&bounty, &task, now),
+            body: task.body,
+            is_decomposed: task.decomposed_at.is_some(),
+            matched_asset_status: settle::matched_status(tx, &bounty)?,
+            submissions: tries.into_iter().map(SubmissionView::from).collect(),
+            payouts: paid.payouts.into_iter().map(PayoutView::from).collect(),
+            commission: credits::to_decimal(paid.commission),
+            refunded: credits::to_decimal(paid.refunded),
+        })
+    }
 }

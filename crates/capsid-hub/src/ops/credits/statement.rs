@@ -1,35 +1,26 @@
-//! Statements: what moved in and out of an account, as JSON or for a spreadsheet; and moving credits between an account and
-//! its own nodes.
+//! Statements: what moved in and out of an account, as JSON or for a spreadsheet.
 
 use crate::auth::account::{find_caller_or_none, may_act_for, require_user};
 use crate::auth::credentials::{Credentials, OperationContext, access_denied};
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::cursor;
-use crate::http::envelope::{JsonReply, check_node_id};
-use crate::http::json::JsonBody;
-use crate::http::query;
-use crate::http::query::QueryParams;
-use crate::http::validate;
+use crate::http::envelope::check_node_id;
+use crate::http::{cursor, query, traced_id, validate};
 use crate::state::SharedHub;
-use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::identity::secrets::{AccessDenial, PresentedSecret, RequireSecret};
 use capsid_store::accounts::UserRow;
 use capsid_store::assets::list::ListPosition;
 use capsid_store::db::tx::Tx;
+use capsid_store::ledger;
 use capsid_store::ledger::statement::{self, StatementFilter, StatementLine};
-use capsid_store::ledger::{self, Transfer, TransferOutcome};
 use capsid_store::nodes::{self, NodeRow};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use utoipa::ToSchema;
 
 /// The most lines of a statement for a spreadsheet.
 const MAX_CSV: i64 = 10_000;
-/// The longest reference of a client.
-const MAX_REFERENCE: usize = 100;
 
 /// Which statement.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
@@ -52,7 +43,7 @@ pub struct StatementParams {
     format: Option<String>,
 }
 
-/// How a statement is told.
+/// A statement that was asked for.
 struct StatementQuery {
     name: String,
     filter: StatementFilter,
@@ -62,74 +53,119 @@ struct StatementQuery {
 
 impl StatementQuery {
     /// `name` is what the account is called in the answer.
-    fn parse(asked: &StatementParams, name: &str, account: &str) -> ApiResult<Self> {
-        let csv = match asked.format.as_deref().map(str::trim) {
+    fn parse(params: &StatementParams, name: &str, account: &str) -> ApiResult<Self> {
+        let csv = match params.format.as_deref().map(str::trim) {
             None | Some("" | "json") => false,
             Some("csv") => true,
             Some(_) => return Err(ApiError::field("format", "json or csv", "another word")),
         };
-        let limit = asked.limit.as_deref();
-        let after = cursor::read(&list(account), asked.cursor.as_deref())?;
+        let limit = params.limit.as_deref();
+        let after = cursor::read(&list_name(account), params.cursor.as_deref())?;
         let mut filter = StatementFilter::for_account(account);
         if after != ListPosition::START {
             filter.before = after.seq;
         }
-        filter.from = validate::moment(asked.from.as_deref(), "from")?.unwrap_or(filter.from);
-        filter.to = validate::moment(asked.to.as_deref(), "to")?.unwrap_or(filter.to);
+        filter.from = validate::moment(params.from.as_deref(), "from")?.unwrap_or(filter.from);
+        filter.to = validate::moment(params.to.as_deref(), "to")?.unwrap_or(filter.to);
         let limit = if csv { query::limit(limit, MAX_CSV, MAX_CSV) } else { query::limit(limit, 20, 100) };
         Ok(Self { name: name.to_owned(), filter, limit, csv })
     }
 }
 
 /// The name of the list that a cursor belongs to.
-fn list(account: &str) -> String {
+fn list_name(account: &str) -> String {
     format!("statement.{account}")
 }
 
-/// What moved in and out of the account, or of one of its nodes, newest first.
-#[utoipa::path(get, path = "/account/statement", tag = "accounts", params(StatementParams),
-    responses((status = 200, content((crate::http::openapi::credits::Statement = "application/json"), (String = "text/csv"))),
-        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn account_statement(
-    State(hub): State<SharedHub>,
+/// What moved in and out of an account, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Statement)]
+pub struct StatementView {
+    account: String,
+    #[schema(value_type = f64)]
+    credit_balance: Number,
+    entries: Vec<StatementEntryView>,
+    count: i64,
+    has_more: bool,
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// One movement.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = StatementEntry)]
+pub struct StatementEntryView {
+    time: String,
+    kind: String,
+    reference: String,
+    #[schema(value_type = f64)]
+    delta: Number,
+    #[schema(value_type = f64)]
+    balance_after: Number,
+    #[schema(required, value_type = Option<String>)]
+    counterparty: String,
+}
+
+impl From<StatementLine> for StatementEntryView {
+    fn from(line: StatementLine) -> Self {
+        Self {
+            time: Time(line.at).iso(),
+            kind: line.kind,
+            reference: line.reference,
+            delta: credits::to_decimal(line.delta),
+            balance_after: credits::to_decimal(line.balance_after),
+            counterparty: line.counterparty,
+        }
+    }
+}
+
+/// A statement in the form that was asked for.
+#[derive(Debug)]
+pub enum StatementResponse {
+    Json(StatementView),
+    /// For a spreadsheet, with the cursor of the next page.
+    Csv {
+        text: String,
+        next_cursor: Option<String>,
+    },
+}
+
+/// What moved in and out of the account that asks, or of one of its nodes, newest first.
+#[tracing::instrument(skip_all, fields(account = params.account.as_deref().map(traced_id)))]
+pub async fn get_account_statement(
+    hub: &SharedHub,
     credentials: Credentials,
-    QueryParams(asked): QueryParams<StatementParams>,
-) -> ApiResult<Response> {
+    params: StatementParams,
+) -> ApiResult<StatementResponse> {
     hub.limit_reads(&credentials).await?;
     let now = hub.now();
-    let told = hub
-        .store
+    hub.store
         .read::<_, ApiError, _>(move |tx| {
             let user = require_user(tx, &credentials, now)?;
-            let name = asked.account.as_deref().unwrap_or("user");
-            let shape = StatementQuery::parse(&asked, name, &own_account(tx, &user, name, "account")?)?;
-            load_statement(tx, &shape)
+            let name = params.account.as_deref().unwrap_or("user");
+            let query = StatementQuery::parse(&params, name, &own_account(tx, &user, name, "account")?)?;
+            load_statement(tx, &query)
         })
-        .await?;
-    Ok(told.into_response())
+        .await
 }
 
 /// What moved in and out of a node's account, newest first. The node shows its secret, or its owner asks.
-#[utoipa::path(get, path = "/a2a/credit/statement", tag = "credits", params(StatementParams),
-    responses((status = 200, content((crate::http::openapi::credits::Statement = "application/json"), (String = "text/csv"))),
-        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn node_statement(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(asked): QueryParams<StatementParams>,
-) -> ApiResult<Response> {
-    hub.limit_reads(&credentials).await?;
-    let node_id = validate::node(None, asked.node_id.as_deref())?;
-    let shape = StatementQuery::parse(&asked, &node_id, &ledger::node_account(&node_id))?;
+#[tracing::instrument(skip_all, fields(node.id = params.node_id.as_deref().map(traced_id)))]
+pub async fn get_node_statement(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    params: &StatementParams,
+) -> ApiResult<StatementResponse> {
+    hub.limit_reads(credentials).await?;
+    let node_id = validate::node(None, params.node_id.as_deref())?;
+    let query = StatementQuery::parse(params, &node_id, &ledger::node_account(&node_id))?;
     let (id, shown, rules) = (node_id.clone(), credentials.clone(), hub.rules());
-    let told = hub
-        .authenticate_reader(&node_id, &credentials, move |tx, node| {
-            let node = node.ok_or_else(|| access_denied(AccessDenial::SecretNotSet, &id))?;
-            check_reader(tx, node, &shown, &rules)?;
-            load_statement(tx, &shape)
-        })
-        .await?;
-    Ok(told.into_response())
+    hub.authenticate_reader(&node_id, credentials, move |tx, node| {
+        let node = node.ok_or_else(|| access_denied(AccessDenial::SecretNotSet, &id))?;
+        check_reader(tx, node, &shown, &rules)?;
+        load_statement(tx, &query)
+    })
+    .await
 }
 
 /// What a node has and pays is not everybody's business, so its secret is asked for even before it was ever shown.
@@ -149,57 +185,30 @@ fn check_reader(
     }
 }
 
-/// A statement, ready to be sent.
-enum StatementResponse {
-    Json(Value),
-    Csv { text: String, next: Option<String> },
-}
-
-impl IntoResponse for StatementResponse {
-    fn into_response(self) -> Response {
-        match self {
-            Self::Json(value) => JsonReply::json(&value).into_response(),
-            Self::Csv { text, next } => {
-                let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8"));
-                let file = HeaderValue::from_static("attachment; filename=\"statement.csv\"");
-                let mut response = ([kind, (header::CONTENT_DISPOSITION, file)], text).into_response();
-                if let Some(next) = next.and_then(|next| HeaderValue::from_str(&next).ok()) {
-                    response.headers_mut().insert(HeaderName::from_static("x-next-cursor"), next);
-                }
-                response
-            }
-        }
-    }
-}
-
-fn load_statement(tx: &mut dyn Tx, shape: &StatementQuery) -> ApiResult<StatementResponse> {
-    let mut lines = statement::lines(tx, &shape.filter, shape.limit + 1)?;
-    let has_more = lines.len() as i64 > shape.limit;
-    lines.truncate(shape.limit as usize);
-    let next = lines.last().filter(|_| has_more).map(|last| {
-        cursor::write(&list(&shape.filter.account), ListPosition { key: last.seq, seq: last.seq })
+fn load_statement(tx: &mut dyn Tx, query: &StatementQuery) -> ApiResult<StatementResponse> {
+    let mut lines = statement::lines(tx, &query.filter, query.limit + 1)?;
+    let has_more = lines.len() as i64 > query.limit;
+    lines.truncate(query.limit as usize);
+    let next_cursor = lines.last().filter(|_| has_more).map(|last| {
+        let position = ListPosition { key: last.seq, seq: last.seq };
+        cursor::write(&list_name(&query.filter.account), position)
     });
-    if shape.csv {
-        return Ok(StatementResponse::Csv { text: statement::csv(&lines), next });
+    if query.csv {
+        return Ok(StatementResponse::Csv { text: statement::csv(&lines), next_cursor });
     }
-    let balance = ledger::balance(tx, &shape.filter.account)?;
-    let entries: Vec<Value> = lines.iter().map(entry).collect();
-    Ok(StatementResponse::Json(json!({
-        "account": shape.name, "credit_balance": credits::to_decimal(balance), "entries": entries,
-        "count": entries.len(), "has_more": has_more, "next_cursor": next,
-    })))
-}
-
-fn entry(line: &StatementLine) -> Value {
-    json!({
-        "time": Time(line.at).iso(), "kind": line.kind, "reference": line.reference,
-        "delta": credits::to_decimal(line.delta), "balance_after": credits::to_decimal(line.balance_after),
-        "counterparty": line.counterparty,
-    })
+    let balance = ledger::balance(tx, &query.filter.account)?;
+    Ok(StatementResponse::Json(StatementView {
+        account: query.name.clone(),
+        credit_balance: credits::to_decimal(balance),
+        count: lines.len() as i64,
+        entries: lines.into_iter().map(StatementEntryView::from).collect(),
+        has_more,
+        next_cursor,
+    }))
 }
 
 /// The ledger's account that an account calls `user` or by a node of its own.
-fn own_account(tx: &mut dyn Tx, user: &UserRow, name: &str, path: &str) -> ApiResult<String> {
+pub fn own_account(tx: &mut dyn Tx, user: &UserRow, name: &str, path: &str) -> ApiResult<String> {
     if name == "user" {
         return Ok(ledger::user_account(&user.user_id));
     }
@@ -213,91 +222,4 @@ fn own_account(tx: &mut dyn Tx, user: &UserRow, name: &str, path: &str) -> ApiRe
             "See GET /account/agents for the nodes of the account, and claim others with their claim code.",
         )),
     }
-}
-
-/// What is to be moved.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[schema(as = AccountTransfer)]
-pub struct TransferRequest {
-    /// `user` for the account, or one of its nodes.
-    #[schema(example = "user", max_length = 128)]
-    from: String,
-    /// `user` for the account, or one of its nodes.
-    #[schema(example = "node_e5f6a7b8c9d0e1f2", max_length = 128)]
-    to: String,
-    /// Credits, to the thousandth.
-    #[schema(example = 10)]
-    amount: f64,
-    /// Chosen by the client: the same one moves credits once.
-    #[schema(example = "top-up-1", max_length = 100)]
-    reference: String,
-}
-
-/// Moves credits between the account and its own nodes.
-///
-/// Sending the same again under the same reference moves nothing and is no error.
-#[utoipa::path(post, path = "/account/transfer", tag = "accounts", request_body = TransferRequest,
-    responses((status = 200, body = crate::http::openapi::credits::CreditsMoved), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn transfer(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    JsonBody(asked): JsonBody<TransferRequest>,
-) -> ApiResult<JsonReply> {
-    validate::name(&asked.reference, "reference", MAX_REFERENCE)?;
-    let amount = credits::from_shown(asked.amount).filter(|amount| *amount > 0).ok_or_else(|| {
-        ApiError::field("amount", "a number of credits above 0, to the thousandth", asked.amount.to_string())
-    })?;
-    if asked.from == asked.to {
-        return Err(ApiError::field("to", "another account than `from`", "the same"));
-    }
-    hub.limit_calls(&credentials, "account").await?;
-    let now = hub.now();
-    let answer = hub.store.write(move |tx| apply_transfer(tx, &credentials, &asked, amount, now)).await?;
-    Ok(JsonReply::json(&answer))
-}
-
-fn apply_transfer(
-    tx: &mut dyn Tx,
-    credentials: &Credentials,
-    asked: &TransferRequest,
-    amount: i64,
-    now: Time,
-) -> ApiResult<Value> {
-    let user = require_user(tx, credentials, now)?;
-    let from = own_account(tx, &user, &asked.from, "from")?;
-    let to = own_account(tx, &user, &asked.to, "to")?;
-    let reference = format!("transfer:{}:{}", user.user_id, asked.reference);
-    let moving = Transfer { reference: &reference, kind: "transfer", from: &from, to: &to, amount };
-    if ledger::find(tx, &reference)?.is_some_and(|kept| !kept.is(&moving)) {
-        return Err(ApiError::new(
-            HubCode::ReferenceUsed,
-            "The reference was used before for another transfer.",
-            "Use a new reference for each transfer, and the same one only to try the same transfer again.",
-        ));
-    }
-    let status = match ledger::transfer(tx, moving, now)? {
-        TransferOutcome::Done => "done",
-        TransferOutcome::AlreadyDone => "already_done",
-        TransferOutcome::Insufficient { have } => return Err(insufficient(amount, have)),
-    };
-    let mut balance = |account: &str| ledger::balance(tx, account).map(credits::to_decimal);
-    Ok(json!({
-        "status": status, "reference": asked.reference, "amount": credits::to_decimal(amount),
-        "from": { "account": asked.from, "credit_balance": balance(&from)? },
-        "to": { "account": asked.to, "credit_balance": balance(&to)? },
-    }))
-}
-
-fn insufficient(need: i64, have: i64) -> ApiError {
-    ApiError::new(
-        HubCode::InsufficientCredits,
-        format!(
-            "The account holds fewer credits than are to be moved: need {}, have {}.",
-            credits::text(need),
-            credits::text(have)
-        ),
-        "Move less.",
-    )
-    .with("required", credits::to_decimal(need))
-    .with("available", credits::to_decimal(have))
 }

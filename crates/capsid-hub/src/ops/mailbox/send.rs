@@ -13,7 +13,7 @@ use crate::ops::tasks;
 use crate::ops::tasks::claim;
 use crate::ops::tasks::claim::deadline_or;
 use crate::ops::tasks::complete;
-use crate::ops::workers::register::domains_or;
+use crate::ops::workers::register::{domains_or, subscribe_worker_in};
 use crate::state::SharedHub;
 use axum::extract::State;
 use capsid_model::hash::sha256_hex;
@@ -24,7 +24,6 @@ use capsid_store::notifications::mailbox;
 use capsid_store::notifications::mailbox::{
     BYTES_A_DAY, MAX_WAITING, MailboxLookup, MailboxMessageKey, MailboxMessageRow, NewMailboxMessage,
 };
-use capsid_store::work::workers;
 use capsid_store::work::workers::WorkerUpdate;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -213,17 +212,16 @@ impl MailboxBatch<'_> {
 
     /// Takes a task, as `POST /task/claim` would.
     async fn claim_task(&self, message: &MailboxItem<'_>) -> ApiResult<Value> {
-        let (task_id, deadline) = match self.read_task(message).and_then(|(task_id, asked)| {
+        let claim = match self.read_task(message).and_then(|(task_id, asked)| {
             let deadline = deadline_or(asked.commitment_deadline.as_ref(), "payload.commitment_deadline")?;
-            Ok((task_id, deadline))
+            Ok(claim::ClaimTask { task_id, deadline })
         }) {
             Ok(read) => read,
             Err(error) => return self.refuse(message, &error).await,
         };
         let (work, submission_id) = (self.hub.config.work.clone(), self.hub.new_id("sub"));
         let outcome = self.run_idempotent_as_node(message, move |tx, node, now| {
-            let task = claim::claim_task(tx, node, &task_id, deadline, &submission_id, &work, now)?;
-            claim::claimed(tx, &task, now)
+            Ok(json!(claim::claim_task_in(tx, node, &claim, &submission_id, &work, now)?))
         });
         let outcome = outcome.await;
         self.hub.events.notify();
@@ -236,11 +234,11 @@ impl MailboxBatch<'_> {
             Ok(read) => read,
             Err(error) => return self.refuse(message, &error).await,
         };
-        let asset = complete::asset(asked.asset_id.as_deref(), asked.result_asset_id.as_deref());
+        let asset = complete::parse_asset(asked.asset_id.as_deref(), asked.result_asset_id.as_deref());
         let pay = complete::PayoutTerms::from_hub(self.hub);
         let outcome = self
             .run_idempotent_as_node(message, move |tx, node, now| {
-                complete::finish(tx, node, &task_id, asset, &pay, now)
+                Ok(json!(complete::complete_task_in(tx, node, &task_id, asset, &pay, now)?))
             })
             .await;
         self.hub.events.notify();
@@ -269,9 +267,7 @@ impl MailboxBatch<'_> {
         };
         let outcome = self
             .run_idempotent_as_node(message, move |tx, node, now| {
-                let worker = workers::register(tx, &node.node_id, &told, now)?;
-                Ok(json!({ "status": if worker.subscribed { "subscribed" } else { "unsubscribed" },
-                    "subscribed": worker.subscribed, "domains": worker.domains }))
+                Ok(json!(subscribe_worker_in(tx, node, &told, now)?))
             })
             .await;
         self.to_item_response(message, outcome).await

@@ -5,12 +5,13 @@ use crate::config::TasksConfig;
 use crate::error::{ApiError, ApiResult, HubCode, truncate_for_client};
 use crate::http::validate;
 use crate::ops::events::stream::event_view;
-use crate::ops::tasks::claim;
 use crate::ops::tasks::claim::deadline_or;
+use crate::ops::tasks::commit::commit_task_in;
 use crate::ops::tasks::ids;
 use crate::ops::tasks::list::recommended;
-use crate::ops::tasks::view;
-use crate::ops::workers::register::{MAX_LOAD, domains_or, for_worker};
+use crate::ops::tasks::view::TaskView;
+use crate::ops::workers::available::for_worker;
+use crate::ops::workers::register::{MAX_LOAD, domains_or};
 use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_rules::credits;
@@ -163,11 +164,11 @@ pub struct HeartbeatNews {
     #[schema(required = false)]
     overdue_tasks: Vec<OverdueTask>,
     /// Tasks that the node could take now.
-    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
-    available_tasks: Vec<Value>,
+    #[schema(required = false)]
+    available_tasks: Vec<TaskView>,
     /// The same for a node that takes work.
-    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
-    available_work: Vec<Value>,
+    #[schema(required = false)]
+    available_work: Vec<TaskView>,
 }
 
 /// Whether an account owns a node, and how one gets it.
@@ -282,8 +283,7 @@ fn exchange_work(
     }
     news.overdue_tasks = late(tx, node, now)?;
     news.available_tasks = recommended(tx, node, work, MAX_TASKS, now)?;
-    let for_worker = for_worker(tx, node, work, MAX_TASKS, now)?;
-    news.available_work = for_worker.iter().map(|task| view::task(task, now)).collect();
+    news.available_work = for_worker(tx, node, work, MAX_TASKS, now)?;
     Ok(())
 }
 
@@ -300,7 +300,7 @@ fn update_commitment(
         let deadline = update.deadline.as_ref().or(update.commitment_deadline.as_ref());
         deadline_or(deadline, "deadline")?.ok_or_else(|| ApiError::field("deadline", "a time", "missing"))
     };
-    let kept = read().and_then(|deadline| claim::commit_task(tx, node, task_id, deadline, now));
+    let kept = read().and_then(|deadline| commit_task_in(tx, node, task_id, deadline, now));
     match kept {
         Ok(task) => Ok(CommitmentResult::Accepted(AcceptedCommitment {
             task_id: task_id.to_owned(),

@@ -8,6 +8,7 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::A2aResponse;
 use crate::http::validate;
 use crate::ops::tasks::list::recommended;
+use crate::ops::tasks::view::TaskView;
 use crate::state::SharedHub;
 use crate::webhooks::registration::WebhookRegistration;
 use capsid_rules::credits;
@@ -84,8 +85,8 @@ pub struct HelloWelcome {
     #[schema(required = false)]
     capability_profile: CapabilityProfile,
     /// Tasks that the node could take now.
-    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
-    recommended_tasks: Vec<Value>,
+    #[schema(required = false)]
+    recommended_tasks: Vec<TaskView>,
     /// The node's secret, as long as nobody has shown it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
@@ -235,7 +236,7 @@ fn register_or_update_node(tx: &mut dyn Tx, greeting: &HelloContext) -> ApiResul
     let mut welcome = acknowledge(tx, &node, greeting)?;
     // What is kept for a node is not shown to a stranger.
     welcome.recommended_tasks = recommended(tx, &node, &greeting.work, RECOMMENDED, now)?;
-    welcome.recommended_tasks.retain(|task| known || task["reserved_for"].is_null());
+    welcome.recommended_tasks.retain(|task| known || task.reserved_for.is_none());
     welcome.node_secret_status = secret.is_none().then(|| secret_status(&node));
     welcome.node_secret = secret;
     // Whoever has the code can make the node theirs, so a stranger is not shown the code of a bound one.

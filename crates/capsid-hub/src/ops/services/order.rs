@@ -1,33 +1,29 @@
-//! `/a2a/service/order` and `/a2a/service/orders`: a node has another one do what it offers.
+//! Ordering a service: a node has another one do what it offers.
 
+use super::publish::ServiceTerms;
 use crate::auth::credentials::{Credentials, authenticate_node, authenticate_spender};
+use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::JsonReply;
-use crate::http::json::JsonBody;
-use crate::http::query;
-use crate::http::query::QueryParams;
-use crate::http::validate;
-use crate::ops::bounties::list as pages;
+use crate::http::traced_id;
 use crate::ops::bounties::offer;
-use crate::ops::bounties::offer::{OfferRequest, OrderedService, SignalsInput, TimeInput};
-use crate::ops::bounties::view;
+use crate::ops::bounties::offer::{
+    OfferRequest, OrderedService, Placed, PlacedBounty, SignalsInput, TimeInput,
+};
+use crate::ops::bounties::view::BountyStatusView;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger;
 use capsid_store::nodes::{self, NodeRow};
-use capsid_store::services::{self, ServiceRow as Service};
-use capsid_store::work::bounties::list as bountie_list;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
-
-/// The name of the list, for its cursors.
-const LIST: &str = "orders";
+use capsid_store::services::{self, ServiceRow};
+use capsid_store::work::bounties::list as bounty_list;
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
+use utoipa::ToSchema;
 
 /// What is ordered.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = ServiceOrder)]
 pub struct OrderServiceRequest {
     sender_id: Option<String>,
@@ -55,6 +51,8 @@ pub struct OrderServiceRequest {
     reference: Option<String>,
 }
 
+sender_fields!(OrderServiceRequest);
+
 impl OrderServiceRequest {
     fn offer_request(&self) -> ApiResult<OfferRequest> {
         let (asked, path) = match &self.question {
@@ -72,84 +70,95 @@ impl OrderServiceRequest {
     }
 }
 
-/// Orders a service: its price is put aside, and its node is told. Then it goes as with every bounty.
-///
-/// With a `reference`, the same order again puts nothing aside.
-#[utoipa::path(post, path = "/a2a/service/order", tag = "services", request_body = OrderServiceRequest,
-    responses((status = 201, body = crate::http::openapi::Object), (status = 200, body = crate::http::openapi::Object),
-        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn order(
-    State(hub): State<SharedHub>,
+/// A service that was ordered.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OrderServiceResponse {
+    status: &'static str,
+    order_id: String,
+    bounty_id: String,
+    task_id: String,
+    listing_id: String,
+    provider_node_id: String,
+    #[schema(value_type = f64)]
+    amount_deducted: Number,
+    #[schema(value_type = f64)]
+    remaining_balance: Number,
+    order_status: BountyStatusView,
+    expires_at: String,
+}
+
+/// Orders a service: its price is held in escrow, and its node is notified. Then it goes as with every bounty.
+#[tracing::instrument(skip_all, fields(node.id = request.sender().traced(), listing.id = request.listing_id.as_deref().map(traced_id)))]
+pub async fn order_service(
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(order): JsonBody<OrderServiceRequest>,
-) -> ApiResult<JsonReply> {
-    let node_id = validate::node(order.sender_id.as_deref(), order.node_id.as_deref())?;
-    let listing_id = order.listing_id.clone().filter(|id| !id.is_empty());
+    request: &OrderServiceRequest,
+) -> ApiResult<Placed<OrderServiceResponse>> {
+    let node_id = request.sender().node_id()?;
+    let listing_id = request.listing_id.clone().filter(|id| !id.is_empty());
     let listing_id = listing_id.ok_or_else(|| ApiError::field("listing_id", "a service", "missing"))?;
-    let (wish, name) = (order.offer_request()?, offer::reference(order.reference.as_deref())?);
-    let credentials = credentials.or_secret(order.node_secret.as_deref());
+    let (offer, name) = (request.offer_request()?, offer::reference(request.reference.as_deref())?);
+    let credentials = request.sender().credentials(credentials);
     hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, draft) = (hub.rules(), hub.draft(wish, "service", name));
-    let (status, told) = hub
+    let (rules, draft) = (hub.rules(), hub.draft(offer, "service", name));
+    let placed = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
             let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
             let service = services::lock(tx, &listing_id)?.ok_or_else(|| not_offered(&listing_id))?;
             refuse_own(tx, &node, &service)?;
-            let terms = ServiceTerms::from_service(&service)?;
-            if terms.price > 0 {
+            let terms = ServiceTerms::from_row(&service)?;
+            let price = price(&terms)?;
+            if price > 0 {
                 authenticate_spender(tx, &rules, &node_id, &credentials)?;
             }
             let listing = OrderedService {
                 listing_id: service.listing_id.clone(),
                 node_id: service.node_id.clone(),
-                price: terms.price,
+                price,
             };
             let account = ledger::node_account(&node_id);
-            let placed = draft.clone().ordering(listing).place(tx, &account, rules.now)?;
+            let PlacedBounty { bounty, is_new } =
+                draft.clone().ordering(listing).place(tx, &account, rules.now)?;
             // The new one counts too; one too many is undone with everything else.
-            let undone = bountie_list::count_undone(tx, &listing_id)?;
-            if placed.is_new && terms.most.is_some_and(|most| undone > most) {
+            let undone = bounty_list::count_undone(tx, &listing_id)?;
+            let most = terms.max_concurrent.as_ref().and_then(Number::as_f64).map(|most| most as i64);
+            if is_new && most.is_some_and(|most| undone > most) {
                 return Err(full(&service));
             }
-            let bounty = placed.bounty.clone();
             let left = ledger::balance(tx, &account)?;
-            let told = json!({
-                "status": "ordered", "order_id": bounty.bounty_id, "bounty_id": bounty.bounty_id,
-                "task_id": bounty.task_id, "listing_id": service.listing_id, "provider_node_id": service.node_id,
-                "amount_deducted": credits::to_decimal(bounty.amount), "remaining_balance": credits::to_decimal(left),
-                "order_status": bounty.status.as_str(), "expires_at": Time(bounty.expires_at).iso(),
-            });
-            Ok((placed.status(), told))
+            let response = OrderServiceResponse {
+                status: "ordered",
+                order_id: bounty.bounty_id.clone(),
+                bounty_id: bounty.bounty_id,
+                task_id: bounty.task_id,
+                listing_id: service.listing_id,
+                provider_node_id: service.node_id,
+                amount_deducted: credits::to_decimal(bounty.amount),
+                remaining_balance: credits::to_decimal(left),
+                order_status: BountyStatusView(bounty.status),
+                expires_at: Time(bounty.expires_at).iso(),
+            };
+            Ok(Placed { is_new, response })
         })
         .await?;
     hub.events.notify();
-    Ok(JsonReply { status, ..JsonReply::json(&told) })
+    Ok(placed)
 }
 
-/// What a service costs, and how many orders its node takes at a time.
-struct ServiceTerms {
-    price: i64,
-    most: Option<i64>,
+/// What a service costs, in milli-credits.
+fn price(terms: &ServiceTerms) -> ApiResult<i64> {
+    let price = terms.price_per_task.as_ref().and_then(Number::as_f64).unwrap_or_default();
+    credits::from_shown(price).filter(|price| *price >= 0).ok_or_else(|| {
+        ApiError::new(
+            HubCode::StateConflict,
+            "The price of this service is finer than a thousandth of a credit, so it cannot be paid.",
+            "Ask its node to publish it again with another `price_per_task`.",
+        )
+    })
 }
 
-impl ServiceTerms {
-    fn from_service(service: &Service) -> ApiResult<Self> {
-        let body: Map<String, Value> = serde_json::from_str(&service.body).unwrap_or_default();
-        let number = |key: &str| body.get(key).and_then(Value::as_f64);
-        let price = credits::from_shown(number("price_per_task").unwrap_or_default());
-        let price = price.filter(|price| *price >= 0).ok_or_else(|| {
-            ApiError::new(
-                HubCode::StateConflict,
-                "The price of this service is finer than a thousandth of a credit, so it cannot be paid.",
-                "Ask its node to publish it again with another `price_per_task`.",
-            )
-        })?;
-        Ok(Self { price, most: number("max_concurrent").map(|most| most as i64) })
-    }
-}
-
-fn refuse_own(tx: &mut dyn Tx, node: &NodeRow, service: &Service) -> ApiResult<()> {
+fn refuse_own(tx: &mut dyn Tx, node: &NodeRow, service: &ServiceRow) -> ApiResult<()> {
     let provider = nodes::get(tx, &service.node_id)?.ok_or_else(|| not_offered(&service.listing_id))?;
     if provider.owner_key() == node.owner_key() {
         return Err(ApiError::new(
@@ -177,53 +186,10 @@ fn not_offered(listing_id: &str) -> ApiError {
     )
 }
 
-fn full(service: &Service) -> ApiError {
+fn full(service: &ServiceRow) -> ApiError {
     ApiError::new(
         HubCode::WorkerFull,
         format!("The node {} has as many orders of this service as it takes at a time.", service.node_id),
         "Order again when one of them is done, or order from another node.",
     )
-}
-
-/// Whose orders are wanted.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct ListOrdersParams {
-    /// The node that gave or got them.
-    node_id: Option<String>,
-    /// How many: 1 to 100, usually 20.
-    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
-    limit: Option<String>,
-    /// Where to go on: `next_cursor` of the answer before.
-    cursor: Option<String>,
-}
-
-/// Lists the orders that a node gave or got, the newest first.
-#[utoipa::path(get, path = "/a2a/service/orders", operation_id = "service_orders", tag = "services", params(ListOrdersParams),
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn list(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    QueryParams(query): QueryParams<ListOrdersParams>,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let node_id = validate::node(None, query.node_id.as_deref())?;
-    let before = pages::place(LIST, query.cursor.as_deref())?;
-    let (limit, now, who) = (query::limit(query.limit.as_deref(), 20, 100), hub.now(), node_id.clone());
-    let told = hub
-        .authenticate_reader(&node_id, &credentials, move |tx, _| {
-            let found = bountie_list::orders(tx, &who, before, limit + 1)?;
-            let mut told = pages::page(LIST, found, limit, |bounty, task| {
-                let mut row = view::row(bounty, task, now);
-                let given = bounty.creator == ledger::node_account(&who);
-                row.insert("order_id".to_owned(), bounty.bounty_id.clone().into());
-                row.insert("role".to_owned(), if given { "orderer" } else { "provider" }.into());
-                row
-            });
-            let rows = told.shift_remove("bounties").unwrap_or_default();
-            told.insert("orders".to_owned(), rows);
-            Ok(told)
-        })
-        .await?;
-    Ok(JsonReply::json(&told))
 }

@@ -1,19 +1,16 @@
-//! `/a2a/service/*`: what nodes offer to do for others.
+//! Publishing a service: what a node offers to do for others.
 
 use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::{JsonReply, check_node_id};
-use crate::http::json::JsonBody;
-use crate::http::query;
-use crate::http::query::QueryParams;
 use crate::http::validate;
 use crate::ops::bounties::offer;
 use crate::state::SharedHub;
-use axum::extract::State;
-use capsid_model::time::Time;
+use capsid_model::{Code, Problem};
 use capsid_store::services::{self, ServiceRow};
-use serde::Deserialize;
-use serde_json::{Map, Number, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use utoipa::ToSchema;
 
 /// How a service is carried out.
 const MODES: [&str; 4] = ["exclusive", "open", "swarm", "shared"];
@@ -22,7 +19,7 @@ const MODES: [&str; 4] = ["exclusive", "open", "swarm", "shared"];
 const MAX: i64 = 100;
 
 /// What is offered.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = ServiceOffer)]
 pub struct PublishServiceRequest {
     sender_id: Option<String>,
@@ -39,6 +36,8 @@ pub struct PublishServiceRequest {
     max_concurrent: Option<Number>,
     recipe_id: Option<String>,
 }
+
+sender_fields!(PublishServiceRequest);
 
 impl PublishServiceRequest {
     fn check(&self) -> ApiResult<()> {
@@ -62,31 +61,69 @@ impl PublishServiceRequest {
         }
     }
 
-    fn body(&self) -> String {
-        json!({
-            "description": self.description, "capabilities": self.capabilities, "use_cases": self.use_cases,
-            "price_per_task": self.price_per_task, "execution_mode": self.execution_mode,
-            "max_concurrent": self.max_concurrent, "recipe_id": self.recipe_id,
-        })
-        .to_string()
+    fn into_terms(self) -> ServiceTerms {
+        ServiceTerms {
+            description: self.description,
+            capabilities: self.capabilities,
+            use_cases: self.use_cases,
+            price_per_task: self.price_per_task,
+            execution_mode: self.execution_mode,
+            max_concurrent: self.max_concurrent,
+            recipe_id: self.recipe_id,
+        }
     }
 }
 
-/// Lists a service. The same node and title again change that listing.
-#[utoipa::path(post, path = "/a2a/service/publish", tag = "services", request_body = PublishServiceRequest,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn publish(
-    State(hub): State<SharedHub>,
+/// What is stored of a service besides its title, as JSON.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ServiceTerms {
+    #[schema(required)]
+    description: Option<String>,
+    #[schema(required)]
+    capabilities: Option<Vec<String>>,
+    #[schema(required)]
+    use_cases: Option<Vec<String>>,
+    #[schema(required, value_type = Option<f64>)]
+    pub price_per_task: Option<Number>,
+    #[schema(required)]
+    execution_mode: Option<String>,
+    #[schema(required, value_type = Option<f64>)]
+    pub max_concurrent: Option<Number>,
+    #[schema(required)]
+    recipe_id: Option<String>,
+}
+
+impl ServiceTerms {
+    /// Reads what is stored of a service.
+    pub fn from_row(service: &ServiceRow) -> ApiResult<Self> {
+        serde_json::from_str(&service.body).map_err(|error| {
+            let message = format!("The service {} cannot be read: {error}.", service.listing_id);
+            Problem::new(Code::StoreDamaged, message).into()
+        })
+    }
+}
+
+/// A service that was listed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct PublishServiceResponse {
+    status: &'static str,
+    listing_id: String,
+}
+
+/// Lists a service of the node that sends. The same title again changes that listing.
+#[tracing::instrument(skip_all, fields(node.id = request.sender().traced()))]
+pub async fn publish_service(
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(offer): JsonBody<PublishServiceRequest>,
-) -> ApiResult<JsonReply> {
-    let node_id = validate::node(offer.sender_id.as_deref(), offer.node_id.as_deref())?;
-    let title = offer.title.clone().ok_or_else(|| ApiError::field("title", "a name", "missing"))?;
+    request: PublishServiceRequest,
+) -> ApiResult<PublishServiceResponse> {
+    let node_id = request.sender().node_id()?;
+    let title = request.title.clone().ok_or_else(|| ApiError::field("title", "a name", "missing"))?;
     validate::name(&title, "title", 300)?;
-    offer.check()?;
-    let credentials = credentials.or_secret(offer.node_secret.as_deref());
+    request.check()?;
+    let credentials = request.sender().credentials(credentials);
     hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, body) = (hub.rules(), offer.body());
+    let (rules, terms) = (hub.rules(), serde_json::to_string(&request.into_terms()).unwrap_or_default());
     let listing_id = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
@@ -98,46 +135,8 @@ pub async fn publish(
                     "Change one of them: an offer with the same title takes its place.",
                 ));
             }
-            Ok(services::offer(tx, &node_id, &title, &body, rules.now)?)
+            Ok(services::offer(tx, &node_id, &title, &terms, rules.now)?)
         })
         .await?;
-    Ok(JsonReply::json(&json!({ "status": "ok", "listing_id": listing_id })))
-}
-
-/// Which services are wanted.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct ListServicesParams {
-    /// Only those of this node.
-    node_id: Option<String>,
-    /// How many; 20 where it is missing, 100 at most.
-    limit: Option<String>,
-}
-
-/// Lists services, the latest change first.
-#[utoipa::path(get, path = "/a2a/service/list", tag = "services", params(ListServicesParams),
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn list(
-    State(hub): State<SharedHub>,
-    QueryParams(query): QueryParams<ListServicesParams>,
-) -> ApiResult<JsonReply> {
-    let most = query::limit(query.limit.as_deref(), 20, 100);
-    query.node_id.as_deref().map_or(Ok(()), |id| check_node_id(id, "node_id"))?;
-    let found = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| Ok(services::list(tx, query.node_id.as_deref(), most)?))
-        .await?;
-    let found: Vec<Value> = found.iter().map(service_view).collect();
-    Ok(JsonReply::json(&json!({ "services": found, "count": found.len() })))
-}
-
-fn service_view(listing: &ServiceRow) -> Value {
-    let mut shown = Map::new();
-    shown.insert("listing_id".to_owned(), listing.listing_id.clone().into());
-    shown.insert("node_id".to_owned(), listing.node_id.clone().into());
-    shown.insert("title".to_owned(), listing.title.clone().into());
-    shown.extend(serde_json::from_str::<Map<String, Value>>(&listing.body).unwrap_or_default());
-    shown.insert("created_at".to_owned(), Time(listing.created_at).iso().into());
-    shown.insert("updated_at".to_owned(), Time(listing.updated_at).iso().into());
-    Value::Object(shown)
+    Ok(PublishServiceResponse { status: "ok", listing_id })
 }

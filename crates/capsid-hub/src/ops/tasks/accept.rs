@@ -1,17 +1,18 @@
-//! `POST /task/accept-submission`: whoever asked takes what was handed in, and pays.
+//! Accepting a submission: whoever asked takes what was handed in, and pays.
 
 use crate::auth::credentials::Credentials;
+use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::JsonReply;
-use crate::http::json::JsonBody;
+use crate::http::traced_id;
 use crate::ops::bounties::decide::{AcceptedSubmission, BountyDecider, accept_in, decide, find_task_bounty};
+use crate::ops::bounties::view::BountyDetailView;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_store::work::tasks::submissions;
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 /// Which submission is accepted.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = SubmissionDecision)]
 pub struct AcceptSubmissionRequest {
     task_id: Option<String>,
@@ -22,24 +23,24 @@ pub struct AcceptSubmissionRequest {
     node_secret: Option<String>,
 }
 
+sender_fields!(AcceptSubmissionRequest);
+
 /// Accepts what was handed in for a task: the same as accepting its bounty.
-#[utoipa::path(post, path = "/task/accept-submission", operation_id = "task_accept_submission", tag = "tasks",
-    request_body = AcceptSubmissionRequest,
-    responses((status = 200, body = crate::http::openapi::bounties::BountyDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+#[tracing::instrument(skip_all, fields(node.id = request.sender().traced(), task.id = request.task_id.as_deref().map(traced_id)))]
 pub async fn accept_submission(
-    State(hub): State<SharedHub>,
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(call): JsonBody<AcceptSubmissionRequest>,
-) -> ApiResult<JsonReply> {
-    let needed = |value: Option<String>, path: &str| {
-        value.filter(|id| !id.is_empty()).ok_or_else(|| ApiError::field(path, "an id", "missing"))
+    request: &AcceptSubmissionRequest,
+) -> ApiResult<BountyDetailView> {
+    let needed = |value: Option<&String>, path: &str| {
+        value.filter(|id| !id.is_empty()).cloned().ok_or_else(|| ApiError::field(path, "an id", "missing"))
     };
-    let task_id = needed(call.task_id, "task_id")?;
-    let submission_id = needed(call.submission_id, "submission_id")?;
-    let credentials = credentials.or_secret(call.node_secret.as_deref());
-    let decider = BountyDecider::new(call.node_id.or(call.sender_id).as_deref(), credentials)?;
+    let task_id = needed(request.task_id.as_ref(), "task_id")?;
+    let submission_id = needed(request.submission_id.as_ref(), "submission_id")?;
+    let sender = request.sender();
+    let decider = BountyDecider::new(sender.node_id.or(sender.sender_id), sender.credentials(credentials))?;
     let terms = hub.config.settlement_terms();
-    decide(&hub, decider, move |tx, rules, decider| {
+    decide(hub, decider, move |tx, rules, decider| {
         let bounty_id = find_task_bounty(tx, &task_id)?;
         if submissions::get(tx, &submission_id)?.is_none() {
             return Err(ApiError::new(
@@ -48,8 +49,8 @@ pub async fn accept_submission(
                 "See `submissions` of GET /bounty/{id}.",
             ));
         }
-        let taken = AcceptedSubmission { submission: Some(submission_id.clone()), asset: None };
-        accept_in(tx, rules, &bounty_id, decider, &taken, &terms)
+        let accepted = AcceptedSubmission { submission: Some(submission_id.clone()), asset: None };
+        accept_in(tx, rules, &bounty_id, decider, &accepted, &terms)
     })
     .await
 }

@@ -1,24 +1,22 @@
-//! `POST /a2a/ask`, and the questions of a fetch: a node asks others, and may put credits aside for the answer.
+//! Asking other nodes: `POST /a2a/ask`, and the questions of a fetch. Credits may be held in escrow for the answer.
 
 use crate::auth::credentials::{Credentials, authenticate_node, authenticate_spender};
+use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::JsonReply;
 use crate::http::json;
-use crate::http::json::JsonBody;
 use crate::http::object_reader::kind_of;
-use crate::http::validate;
 use crate::ops::bounties::offer;
 use crate::ops::bounties::offer::{OfferDraft, OfferReference, OfferRequest, SignalsInput};
 use crate::state::{Hub, SharedHub};
-use axum::extract::State;
 use capsid_rules::credits;
 use capsid_store::ledger;
 use capsid_store::work::bounties::BountyRow;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value, json};
+use utoipa::ToSchema;
 
 /// A question.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = Question)]
 pub struct AskRequest {
     sender_id: Option<String>,
@@ -40,6 +38,8 @@ pub struct AskRequest {
     reference: Option<String>,
 }
 
+sender_fields!(AskRequest);
+
 impl AskRequest {
     fn offer_request(&self) -> ApiResult<OfferRequest> {
         let (title, body) = offer::question(self.question.as_deref(), "question", self.body.as_deref())?;
@@ -51,6 +51,38 @@ impl AskRequest {
             ..OfferRequest::default()
         })
     }
+}
+
+/// A question that was asked.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct CreatedQuestionView {
+    status: &'static str,
+    question_id: String,
+    bounty_id: String,
+    task_id: String,
+}
+
+impl From<&BountyRow> for CreatedQuestionView {
+    fn from(bounty: &BountyRow) -> Self {
+        Self {
+            status: "created",
+            question_id: offer::question_id(&bounty.bounty_id),
+            bounty_id: bounty.bounty_id.clone(),
+            task_id: bounty.task_id.clone(),
+        }
+    }
+}
+
+/// A question that was asked, and what the node has left.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AskResponse {
+    #[serde(flatten)]
+    question: CreatedQuestionView,
+    #[schema(value_type = f64)]
+    amount_deducted: Number,
+    source: &'static str,
+    #[schema(value_type = f64)]
+    remaining_balance: Number,
 }
 
 /// What was asked, and what the node has left.
@@ -80,47 +112,67 @@ async fn place(
         .await
 }
 
-/// Asks other nodes. The node that asks pays, when it takes the answer.
-///
-/// With a `reference`, the same question again puts nothing aside.
-#[utoipa::path(post, path = "/a2a/ask", tag = "bounties", request_body = AskRequest,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+/// Asks other nodes. The node that asks pays, when it accepts the answer.
+#[tracing::instrument(skip_all, fields(node.id = request.sender().traced()))]
 pub async fn ask_question(
-    State(hub): State<SharedHub>,
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(question): JsonBody<AskRequest>,
-) -> ApiResult<JsonReply> {
-    let node_id = validate::node(question.sender_id.as_deref(), question.node_id.as_deref())?;
-    let (wish, name) = (question.offer_request()?, offer::reference(question.reference.as_deref())?);
-    let credentials = credentials.or_secret(question.node_secret.as_deref());
+    request: &AskRequest,
+) -> ApiResult<AskResponse> {
+    let sender = request.sender();
+    let node_id = sender.node_id()?;
+    let (offer, name) = (request.offer_request()?, offer::reference(request.reference.as_deref())?);
+    let credentials = sender.credentials(credentials);
     hub.limit_calls(&credentials, &node_id).await?;
-    let draft = hub.draft(wish, "question", name);
-    let asked = place(&hub, &node_id, &credentials, draft).await?;
+    let draft = hub.draft(offer, "question", name);
+    let asked = place(hub, &node_id, &credentials, draft).await?;
     hub.events.notify();
-    let mut told = created(&asked.bounty);
-    told["amount_deducted"] = credits::to_decimal(asked.bounty.amount).into();
-    told["source"] = "node".into();
-    told["remaining_balance"] = credits::to_decimal(asked.left).into();
-    Ok(JsonReply::json(&told))
+    Ok(AskResponse {
+        question: CreatedQuestionView::from(&asked.bounty),
+        amount_deducted: credits::to_decimal(asked.bounty.amount),
+        source: "node",
+        remaining_balance: credits::to_decimal(asked.left),
+    })
 }
 
-fn created(bounty: &BountyRow) -> Value {
-    json!({
-        "status": "created", "question_id": offer::question_id(&bounty.bounty_id), "bounty_id": bounty.bounty_id,
-        "task_id": bounty.task_id,
-    })
+/// What became of one question of a fetch.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum QuestionView {
+    Created(CreatedQuestionView),
+    Rejected(RejectedQuestionView),
+}
+
+/// A question that could not be asked.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct RejectedQuestionView {
+    status: &'static str,
+    reason: &'static str,
+    problem: String,
+    fix: String,
+}
+
+impl From<ApiError> for RejectedQuestionView {
+    fn from(error: ApiError) -> Self {
+        let code = match error.code {
+            HubCode::AlreadyExists => HubCode::DuplicateMessageId,
+            code => code,
+        };
+        Self { status: "rejected", reason: code.as_str(), problem: error.problem, fix: error.fix }
+    }
 }
 
 /// What became of the questions of a fetch.
 #[derive(Debug, Default)]
 pub struct FetchAnswers {
-    pub questions: Vec<Value>,
+    pub questions: Vec<QuestionView>,
     /// What the node has left, where something was asked.
     pub left: Option<i64>,
 }
 
-/// Asks the questions of a fetch. One that cannot be asked is told with its reason and keeps no other one from being
-/// asked; only what is the hub's own fault fails the fetch. The same message again asks nothing new.
+/// Asks the questions of a fetch. One that cannot be asked is answered with its reason and keeps no other one from
+/// being asked; only what is the hub's own fault fails the fetch. The same message again asks nothing new.
+#[tracing::instrument(skip_all, fields(node.id = node_id))]
 pub async fn ask_questions(
     hub: &Hub,
     node_id: &str,
@@ -134,44 +186,34 @@ pub async fn ask_questions(
     }
     let limited = hub.limit_calls(credentials, node_id).await;
     for (at, question) in questions.iter().enumerate() {
-        let asked = match (&limited, read(question)) {
-            (Err(limited), _) => Err(limited.clone()),
-            (_, Err(wrong)) => Err(wrong),
-            (_, Ok(question)) => {
+        let offer = match &limited {
+            Err(limited) => Err(limited.clone()),
+            Ok(()) => read_question(question).and_then(|question| question.offer_request()),
+        };
+        let asked = match offer {
+            Ok(offer) => {
                 let name = OfferReference::for_question(message_id, at);
-                match question.offer_request() {
-                    Ok(wish) => {
-                        place(hub, node_id, credentials, hub.draft(wish, "question", Some(name))).await
-                    }
-                    Err(wrong) => Err(wrong),
-                }
+                place(hub, node_id, credentials, hub.draft(offer, "question", Some(name))).await
             }
+            Err(wrong) => Err(wrong),
         };
         match asked {
             Ok(asked) => {
                 answers.left = Some(asked.left);
-                answers.questions.push(created(&asked.bounty));
+                answers.questions.push(QuestionView::Created((&asked.bounty).into()));
             }
             Err(error) if error.code.status() >= 500 => return Err(error),
-            Err(error) => answers.questions.push(rejected(&error)),
+            Err(error) => answers.questions.push(QuestionView::Rejected(error.into())),
         }
     }
     hub.events.notify();
     Ok(answers)
 }
 
-fn read(question: &Value) -> ApiResult<AskRequest> {
+fn read_question(question: &Value) -> ApiResult<AskRequest> {
     match question {
         Value::String(text) => json::read(&json!({ "question": text }).to_string(), ""),
         Value::Object(_) => json::read(&question.to_string(), ""),
         other => Err(ApiError::field("question", "a string or an object", kind_of(other))),
     }
-}
-
-fn rejected(error: &ApiError) -> Value {
-    let code = match error.code {
-        HubCode::AlreadyExists => HubCode::DuplicateMessageId,
-        code => code,
-    };
-    json!({ "status": "rejected", "reason": code.as_str(), "problem": error.problem, "fix": error.fix })
 }

@@ -1,12 +1,12 @@
-//! Handing in what solves a task.
+//! Completing a task: handing in what solves it.
 
+use super::view::{SwarmRoleView, TaskStatusView};
 use super::{errors, ids};
 use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::JsonReply;
-use crate::http::json::JsonBody;
+use crate::http::traced_id;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::work::bounties::BountyStatus;
@@ -22,16 +22,17 @@ use capsid_store::work::tasks;
 use capsid_store::work::tasks::TaskRow;
 use capsid_store::work::tasks::complete;
 use capsid_store::work::tasks::complete::{CompleteOutcome, SubmittedResult};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
 use std::time::Duration;
+use utoipa::ToSchema;
 
 /// Clients publish and complete at the same time, so what is handed in may be on its way. The hub looks again after
 /// each of these milliseconds before it says that there is nothing. They wait for five seconds.
-const LOOKS: [u64; 5] = [50, 150, 400, 900, 1500];
+const RETRY_DELAYS_MS: [u64; 5] = [50, 150, 400, 900, 1500];
 
 /// A task that is done, and with what.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = CompleteCall)]
 pub struct CompleteTaskRequest {
     task_id: Option<String>,
@@ -44,69 +45,83 @@ pub struct CompleteTaskRequest {
     result_asset_id: Option<String>,
 }
 
-/// Hands in what solves a task. Its bounty is matched with it, and paid when the creator accepts.
-///
-/// An id that the hub does not know stands for the newest capsule that the node published since it took the task.
-#[utoipa::path(post, path = "/task/complete", tag = "tasks", request_body = CompleteTaskRequest,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn complete(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    JsonBody(call): JsonBody<CompleteTaskRequest>,
-) -> ApiResult<JsonReply> {
-    complete_task(&hub, credentials, call).await
+sender_fields!(CompleteTaskRequest);
+
+/// A task that is done.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct CompleteTaskResponse {
+    status: &'static str,
+    task_id: String,
+    #[schema(required)]
+    asset_id: Option<String>,
+    #[schema(required)]
+    bounty_id: Option<String>,
+    bounty_matched: bool,
+    /// What the task will have earned when its bounty is accepted.
+    #[schema(value_type = f64)]
+    credits_pending: Number,
+    #[schema(required)]
+    pub submission_id: Option<String>,
+    /// How the whole stands, where the task is a part of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    swarm: Option<CompletedPartView>,
 }
 
-/// Hands in what solves a task, as `complete` does.
-#[utoipa::path(post, path = "/task/submit", tag = "tasks", request_body = CompleteTaskRequest,
-    responses((status = 200, body = crate::http::openapi::Object), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn submit(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    JsonBody(call): JsonBody<CompleteTaskRequest>,
-) -> ApiResult<JsonReply> {
-    complete_task(&hub, credentials, call).await
+/// How the whole stands that a completed part belongs to.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct CompletedPartView {
+    #[schema(required)]
+    role: Option<SwarmRoleView>,
+    parent_task_id: String,
+    #[schema(required)]
+    parent_status: Option<TaskStatusView>,
+    solvers_completed: i64,
+    solvers_total: i64,
+    #[schema(required)]
+    aggregation_task_id: Option<String>,
 }
 
-async fn complete_task(
+/// Hands in what solves a task of the node that sends.
+#[tracing::instrument(skip_all, fields(node.id = request.sender().traced(), task.id = request.task_id.as_deref().map(traced_id)))]
+pub async fn complete_task(
     hub: &SharedHub,
     credentials: Credentials,
-    call: CompleteTaskRequest,
-) -> ApiResult<JsonReply> {
-    let (task_id, node_id) =
-        ids(call.task_id.as_deref(), call.sender_id.as_deref(), call.node_id.as_deref())?;
-    let credentials = credentials.or_secret(call.node_secret.as_deref());
-    let asset = asset(call.asset_id.as_deref(), call.result_asset_id.as_deref());
+    request: &CompleteTaskRequest,
+) -> ApiResult<CompleteTaskResponse> {
+    let sender = request.sender();
+    let (task_id, node_id) = ids(request.task_id.as_deref(), sender.sender_id, sender.node_id)?;
+    let credentials = sender.credentials(credentials);
+    let asset = parse_asset(request.asset_id.as_deref(), request.result_asset_id.as_deref());
     hub.limit_calls(&credentials, &node_id).await?;
     let (rules, pay) = (hub.rules(), PayoutTerms::from_hub(hub));
-    let told = retry_until_published(hub, move |tx| {
+    retry_until_published(hub, move |tx| {
         let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
-        finish(tx, &node, &task_id, asset, &pay, rules.now)
+        complete_task_in(tx, &node, &task_id, asset, &pay, rules.now)
     })
-    .await?;
-    Ok(JsonReply::json(&told))
+    .await
 }
 
 /// The asset that a call names. What has not the form of an id is one that the hub does not know.
-pub fn asset(asset_id: Option<&str>, result_asset_id: Option<&str>) -> Option<AssetId> {
+pub fn parse_asset(asset_id: Option<&str>, result_asset_id: Option<&str>) -> Option<AssetId> {
     [asset_id, result_asset_id].into_iter().flatten().find_map(|id| AssetId::parse(id.trim()))
 }
 
 /// Does something that hands in an asset, again after a moment where that is not there yet.
-pub async fn retry_until_published<F>(hub: &SharedHub, op: F) -> ApiResult<Value>
+pub async fn retry_until_published<T, F>(hub: &SharedHub, op: F) -> ApiResult<T>
 where
-    F: FnMut(&mut dyn Tx) -> ApiResult<Value> + Clone + Send + 'static,
+    T: Send + 'static,
+    F: FnMut(&mut dyn Tx) -> ApiResult<T> + Clone + Send + 'static,
 {
-    let mut looks = LOOKS.into_iter();
+    let mut delays = RETRY_DELAYS_MS.into_iter();
     loop {
-        let told = hub.store.write::<_, ApiError, _>(op.clone()).await;
-        match (told, looks.next()) {
+        let outcome = hub.store.write::<_, ApiError, _>(op.clone()).await;
+        match (outcome, delays.next()) {
             (Err(error), Some(ms)) if error.code == HubCode::AssetNotFound => {
                 tokio::time::sleep(Duration::from_millis(ms)).await;
             }
-            (told, _) => {
+            (outcome, _) => {
                 hub.events.notify();
-                return told;
+                return outcome;
             }
         }
     }
@@ -121,25 +136,26 @@ pub struct PayoutTerms {
 }
 
 impl PayoutTerms {
-    /// How a hub does.
     pub fn from_hub(hub: &SharedHub) -> Self {
         Self { decide_ms: hub.config.work.decision_ms, terms: hub.config.settlement_terms() }
     }
 }
 
-/// Hands in an asset for a node, which was let in and is locked; whatever it published last where there is none.
-pub fn finish(
+/// Hands in an asset for a node that is authenticated and locked; what it published last where none is named.
+pub fn complete_task_in(
     tx: &mut dyn Tx,
     node: &NodeRow,
     task_id: &str,
     asset: Option<AssetId>,
     pay: &PayoutTerms,
     now: Time,
-) -> ApiResult<Value> {
-    let handed_in = asset.as_ref().map_or(SubmittedResult::Newest, SubmittedResult::Asset);
-    match complete::complete(tx, node, task_id, handed_in, pay.decide_ms, now)? {
-        CompleteOutcome::Done(task) | CompleteOutcome::Again(task) => completed(tx, &task, &pay.terms),
-        CompleteOutcome::NotFound => Err(super::not_found(task_id)),
+) -> ApiResult<CompleteTaskResponse> {
+    let submitted = asset.as_ref().map_or(SubmittedResult::Newest, SubmittedResult::Asset);
+    match complete::complete(tx, node, task_id, submitted, pay.decide_ms, now)? {
+        CompleteOutcome::Done(task) | CompleteOutcome::Again(task) => {
+            CompleteTaskResponse::load(tx, task, &pay.terms)
+        }
+        CompleteOutcome::NotFound => Err(errors::not_found(task_id)),
         CompleteOutcome::NotClaimer(task) => Err(errors::not_claimer(&task)),
         CompleteOutcome::Refused(task, refusal) => Err(errors::not_now(&task, refusal)),
         CompleteOutcome::AssetNotFound => Err(errors::asset_not_found()),
@@ -148,52 +164,59 @@ pub fn finish(
     }
 }
 
-/// What is told of a task that is done.
-fn completed(tx: &mut dyn Tx, task: &TaskRow, terms: &SettlementTerms) -> ApiResult<Value> {
-    let bounty = match &task.bounty_id {
-        Some(id) => bounties::get(tx, id)?,
-        None => None,
-    };
-    let status = bounty.as_ref().map(|bounty| bounty.status);
-    let pending = match &bounty {
-        Some(bounty) if bounty.status.is_held() => pending(tx, bounty, task, terms)?,
-        _ => 0,
-    };
-    let mut told = json!({
-        "status": "completed",
-        "task_id": task.task_id,
-        "asset_id": task.result_asset.map(|id| id.to_string()),
-        "bounty_id": task.bounty_id,
-        "bounty_matched": matches!(status, Some(BountyStatus::Matched | BountyStatus::Accepted)),
-        "credits_pending": credits::to_decimal(pending),
-        "submission_id": task.submission_id,
-    });
-    if let Some(parent) = &task.parent_task_id {
-        told["swarm"] = swarm(tx, task, parent)?;
+impl CompleteTaskResponse {
+    fn load(tx: &mut dyn Tx, task: TaskRow, terms: &SettlementTerms) -> ApiResult<Self> {
+        let bounty = match &task.bounty_id {
+            Some(id) => bounties::get(tx, id)?,
+            None => None,
+        };
+        let status = bounty.as_ref().map(|bounty| bounty.status);
+        let pending = match &bounty {
+            Some(bounty) if bounty.status.is_held() => pending_credits(tx, bounty, &task, terms)?,
+            _ => 0,
+        };
+        let swarm = match &task.parent_task_id {
+            Some(parent) => Some(CompletedPartView::load(tx, &task, parent)?),
+            None => None,
+        };
+        Ok(Self {
+            status: "completed",
+            task_id: task.task_id,
+            asset_id: task.result_asset.map(|id| id.to_string()),
+            bounty_id: task.bounty_id,
+            bounty_matched: matches!(status, Some(BountyStatus::Matched | BountyStatus::Accepted)),
+            credits_pending: credits::to_decimal(pending),
+            submission_id: task.submission_id,
+            swarm,
+        })
     }
-    Ok(told)
 }
 
 /// What the task will have earned when the bounty is accepted.
-fn pending(tx: &mut dyn Tx, bounty: &BountyRow, task: &TaskRow, terms: &SettlementTerms) -> ApiResult<i64> {
+fn pending_credits(
+    tx: &mut dyn Tx,
+    bounty: &BountyRow,
+    task: &TaskRow,
+    terms: &SettlementTerms,
+) -> ApiResult<i64> {
     let Some(whole) = tasks::get(tx, &bounty.task_id)? else { return Ok(0) };
     let shares = earnings::expected(tx, bounty, &whole, terms)?;
     Ok(shares.iter().filter(|(share, _)| share.task_id == task.task_id).map(|(_, net)| net).sum())
 }
 
-/// How the whole stands that a part belongs to.
-fn swarm(tx: &mut dyn Tx, task: &TaskRow, parent: &str) -> ApiResult<Value> {
-    let parts = tasks::parts(tx, parent)?;
-    let solvers = || parts.iter().filter(|part| part.role == Some(SubtaskRole::Solver));
-    let done = solvers().filter(|part| part.status == TaskStatus::Completed).count();
-    let merging = parts.iter().find(|part| part.role == Some(SubtaskRole::Aggregator));
-    let whole = tasks::get(tx, parent)?.map(|whole| whole.status.as_str());
-    Ok(json!({
-        "role": task.role.map(SubtaskRole::as_str),
-        "parent_task_id": parent,
-        "parent_status": whole,
-        "solvers_completed": done,
-        "solvers_total": solvers().count(),
-        "aggregation_task_id": merging.map(|part| &part.task_id),
-    }))
+impl CompletedPartView {
+    fn load(tx: &mut dyn Tx, task: &TaskRow, parent: &str) -> ApiResult<Self> {
+        let parts = tasks::parts(tx, parent)?;
+        let solvers = || parts.iter().filter(|part| part.role == Some(SubtaskRole::Solver));
+        let done = solvers().filter(|part| part.status == TaskStatus::Completed).count();
+        let merging = parts.iter().find(|part| part.role == Some(SubtaskRole::Aggregator));
+        Ok(Self {
+            role: task.role.map(SwarmRoleView),
+            parent_task_id: parent.to_owned(),
+            parent_status: tasks::get(tx, parent)?.map(|whole| TaskStatusView(whole.status)),
+            solvers_completed: done as i64,
+            solvers_total: solvers().count() as i64,
+            aggregation_task_id: merging.map(|part| part.task_id.clone()),
+        })
+    }
 }

@@ -1,77 +1,77 @@
 //! One task, and who tried it.
 
 use super::find;
+use super::view::{SubmissionView, TaskView};
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::JsonReply;
-use crate::http::query::PathId;
-use crate::ops::tasks::view;
+use crate::http::traced_id;
 use crate::state::SharedHub;
-use axum::extract::State;
-use capsid_model::time::Time;
 use capsid_rules::work::tasks::TaskStatus;
 use capsid_store::work::tasks::submissions;
-use capsid_store::work::tasks::submissions::SubmissionRow;
-use serde_json::{Value, json};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// The most submissions that are listed; a task is seldom tried twice.
 const MAX: i64 = 100;
 
+/// One task.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = TaskDetail)]
+pub struct TaskDetailResponse {
+    #[serde(flatten)]
+    members: TaskView,
+    // Some clients read the members at the top, others below `task`.
+    task: TaskView,
+    claimable: bool,
+    submission_count: i64,
+}
+
+/// Who took a task, oldest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = TaskSubmissions)]
+pub struct TaskSubmissionsResponse {
+    task_id: String,
+    count: i64,
+    submissions: Vec<SubmissionView>,
+}
+
 /// Shows a task.
-#[utoipa::path(get, path = "/task/{task_id}", tag = "tasks",
-    params(("task_id" = String, Path, description = "The task.")),
-    responses((status = 200, body = crate::http::openapi::tasks::TaskDetail), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn detail(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    PathId(task_id): PathId,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
+#[tracing::instrument(skip_all, fields(task.id = traced_id(&task_id)))]
+pub async fn get_task(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    task_id: String,
+) -> ApiResult<TaskDetailResponse> {
+    hub.limit_reads(credentials).await?;
     let now = hub.now();
-    let told = hub
-        .store
+    hub.store
         .read::<_, ApiError, _>(move |tx| {
             let task = find(tx, &task_id)?;
-            let mut told = view::with_parent(tx, &task, now)?;
-            told["task"] = told.clone();
-            told["claimable"] = (task.status_at(now) == TaskStatus::Open).into();
-            told["submission_count"] = submissions::list_for_task(tx, &task_id, MAX)?.len().into();
-            Ok(told)
+            let view = TaskView::load_with_parent(tx, &task, now)?;
+            Ok(TaskDetailResponse {
+                members: view.clone(),
+                task: view,
+                claimable: task.status_at(now) == TaskStatus::Open,
+                submission_count: submissions::list_for_task(tx, &task_id, MAX)?.len() as i64,
+            })
         })
-        .await?;
-    Ok(JsonReply::json(&told))
+        .await
 }
 
 /// Lists who took a task and what came of it, oldest first.
-#[utoipa::path(get, path = "/task/{task_id}/submissions", tag = "tasks",
-    params(("task_id" = String, Path, description = "The task.")),
-    responses((status = 200, body = crate::http::openapi::tasks::TaskSubmissions), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn submissions(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    PathId(task_id): PathId,
-) -> ApiResult<JsonReply> {
-    hub.limit_reads(&credentials).await?;
-    let (id, tries) = hub
-        .store
+#[tracing::instrument(skip_all, fields(task.id = traced_id(&task_id)))]
+pub async fn list_submissions(
+    hub: &SharedHub,
+    credentials: &Credentials,
+    task_id: String,
+) -> ApiResult<TaskSubmissionsResponse> {
+    hub.limit_reads(credentials).await?;
+    hub.store
         .read::<_, ApiError, _>(move |tx| {
-            let task = find(tx, &task_id)?;
-            Ok((task.task_id, submissions::list_for_task(tx, &task_id, MAX)?))
+            let task_id = find(tx, &task_id)?.task_id;
+            let rows = submissions::list_for_task(tx, &task_id, MAX)?;
+            let submissions: Vec<_> = rows.into_iter().map(SubmissionView::from).collect();
+            Ok(TaskSubmissionsResponse { task_id, count: submissions.len() as i64, submissions })
         })
-        .await?;
-    let rows: Vec<Value> = tries.iter().map(row).collect();
-    Ok(JsonReply::json(&json!({ "task_id": id, "count": rows.len(), "submissions": rows })))
-}
-
-/// A submission as it is told.
-pub fn row(submission: &SubmissionRow) -> Value {
-    json!({
-        "submission_id": submission.submission_id,
-        "task_id": submission.task_id,
-        "node_id": submission.node_id,
-        "status": submission.status,
-        "asset_id": submission.asset_id.map(|id| id.to_string()),
-        "created_at": Time(submission.created_at).iso(),
-        "updated_at": Time(submission.updated_at).iso(),
-    })
+        .await
 }

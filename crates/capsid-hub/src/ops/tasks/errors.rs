@@ -1,10 +1,11 @@
 //! Why a task cannot be taken, given back or ended: each reason with its code and what to do.
 
-use crate::error::{ApiError, HubCode, truncate_for_client};
+use crate::error::{ApiError, ApiResult, HubCode, truncate_for_client};
 use crate::ops::assets::view::rounded;
 use capsid_rules::lifecycle::AssetStatus;
 use capsid_rules::work::tasks::{CommitmentError, TaskRefusal};
 use capsid_store::work::tasks::TaskRow;
+use capsid_store::work::tasks::claim::TaskChangeOutcome;
 use serde_json::Value;
 
 /// There is no such task.
@@ -115,6 +116,17 @@ pub fn commitment_error(bad: CommitmentError) -> ApiError {
 pub fn not_claimer(task: &TaskRow) -> ApiError {
     let problem = format!("Another node works on the task {}.", task.task_id);
     state_error(HubCode::NotTaskClaimer, problem, "Claim a task of your own: POST /task/claim.", task)
+}
+
+/// The task after a change, or why it was refused.
+pub fn changed(changed: TaskChangeOutcome, task_id: &str) -> ApiResult<TaskRow> {
+    match changed {
+        TaskChangeOutcome::Done(task) => Ok(task),
+        TaskChangeOutcome::NotFound => Err(not_found(task_id)),
+        TaskChangeOutcome::NotClaimer(task) => Err(not_claimer(&task)),
+        TaskChangeOutcome::Refused(task, refusal) => Err(not_now(&task, refusal)),
+        TaskChangeOutcome::BadPromise(bad) => Err(commitment_error(bad)),
+    }
 }
 
 /// What to do about a task that was cut into parts.

@@ -4,7 +4,7 @@ use super::list::{LimitedList, coloured, day, one_more, show};
 use super::{AdminOutcome, OPERATOR, not_found, refused};
 use crate::output::{DIM, NAME, paint};
 use capsid_hub::config::HubConfig;
-use capsid_hub::ops::tasks::view;
+use capsid_hub::ops::tasks::view::TaskView;
 use capsid_model::text::inert_line;
 use capsid_model::time::Time;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
@@ -198,7 +198,8 @@ pub fn list_tasks(store: &Store, asked: &AdminTasksArgs, as_json: bool) -> Resul
     let (status, limit, now) = (asked.status, one_more(asked.limit), SystemClock.now());
     let found = store.read_now(move |tx| tasks::list::newest(tx, status, limit))?;
     let found = LimitedList::from_limited(found, asked.limit);
-    show("tasks", &found, as_json, |task| view::task(task, now), |task| task_line(task, now));
+    let to_value = |task: &TaskRow| json!(TaskView::from_row(task, now));
+    show("tasks", &found, as_json, to_value, |task| task_line(task, now));
     Ok(0)
 }
 
