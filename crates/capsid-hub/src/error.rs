@@ -207,6 +207,7 @@ impl ApiError {
     }
 
     /// The failure of writing a response as JSON, which only stored text that is damaged causes.
+    #[allow(clippy::needless_pass_by_value, reason = "It is given to `map_err` as it is.")]
     pub fn not_serializable(error: serde_json::Error) -> Self {
         Problem::new(Code::StoreDamaged, format!("A response cannot be written as JSON: {error}")).into()
     }

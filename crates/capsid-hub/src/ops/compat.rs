@@ -2,6 +2,7 @@
 
 use crate::auth::credentials::{Credentials, authenticate_node};
 use crate::error::{ApiError, ApiResult};
+use crate::http::traced_id;
 use crate::http::validate;
 use crate::state::SharedHub;
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ pub struct AnalyzeSignalsResponse {
 
 /// Answers with the signals that the hub finds in a text. The hub runs no model, so it finds none; the client's own
 /// rules have read the text already.
-#[tracing::instrument(skip_all, fields(node.id = request.sender_id.as_deref().or(request.node_id.as_deref())))]
+#[tracing::instrument(skip_all, fields(node.id = request.sender_id.as_deref().or(request.node_id.as_deref()).map(traced_id)))]
 pub async fn analyze_signals(
     hub: &SharedHub,
     credentials: &Credentials,

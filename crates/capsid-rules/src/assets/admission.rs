@@ -46,13 +46,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn object(value: Value) -> Object {
+    fn object(value: &Value) -> Object {
         value.as_object().cloned().unwrap_or_default()
     }
 
     #[test]
     fn a_good_bundle_enters_as_a_candidate() {
-        let gene = object(json!({"type": "Gene"}));
+        let gene = object(&json!({"type": "Gene"}));
         assert_eq!(initial_status(&gene, &[], &[]), (AssetStatus::Candidate, None));
         let faults = vec!["outcome.score must be at least 0.7".to_owned()];
         assert_eq!(initial_status(&gene, &faults, &[]), (AssetStatus::Rejected, Some("quality_gate_failed")));
@@ -62,7 +62,7 @@ mod tests {
     fn each_fault_of_a_capsule_is_named() {
         let good =
             json!({"outcome": {"status": "success", "score": 0.7}, "blast_radius": {"files": 1, "lines": 2}});
-        assert_eq!(quality_faults(&object(good)), [""; 0]);
+        assert_eq!(quality_faults(&object(&good)), [""; 0]);
         assert_eq!(quality_faults(&Object::new()).len(), 4);
     }
 }

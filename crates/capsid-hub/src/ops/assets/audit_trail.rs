@@ -3,6 +3,7 @@
 use super::id_in_path;
 use super::revoke::not_found;
 use crate::error::{ApiError, ApiResult};
+use crate::http::traced_id;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::AssetStatus;
@@ -44,7 +45,7 @@ pub struct AuditTrailResponse {
 }
 
 /// Every change of an asset's state, by whom and why.
-#[tracing::instrument(skip_all, fields(asset.id = %id))]
+#[tracing::instrument(skip_all, fields(asset.id = traced_id(id)))]
 pub async fn asset_audit_trail(hub: &SharedHub, id: &str) -> ApiResult<AuditTrailResponse> {
     let id = id_in_path(id)?;
     let trail = hub

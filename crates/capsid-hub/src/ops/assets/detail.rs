@@ -10,6 +10,7 @@ use crate::auth::account;
 use crate::auth::credentials::{Credentials, OperationContext, authenticate_reader, is_first_use};
 use crate::error::{ApiError, ApiResult};
 use crate::http::envelope::check_node_id;
+use crate::http::traced_id;
 use crate::state::SharedHub;
 use capsid_rules::evaluation::consensus::{ConsensusTally, ConsensusVerdict};
 use capsid_rules::evaluation::gdi::{Gdi, gdi};
@@ -109,7 +110,7 @@ pub struct AssetValidationView {
 ///
 /// The whole asset of a candidate is shown only to its publisher, its owner, an admin, the nodes that are to validate
 /// it, and whoever it was handed in to.
-#[tracing::instrument(skip_all, fields(asset.id = %id))]
+#[tracing::instrument(skip_all, fields(asset.id = traced_id(id)))]
 pub async fn asset_detail(
     hub: &SharedHub,
     credentials: &Credentials,

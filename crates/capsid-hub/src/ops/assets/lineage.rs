@@ -5,6 +5,7 @@ use super::revoke::not_found;
 use super::view::rounded;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
+use crate::http::traced_id;
 use crate::state::SharedHub;
 use capsid_model::text::cut;
 use capsid_rules::assets::lineage::{LineageColumn, layout};
@@ -89,7 +90,7 @@ pub struct LineageEdgeView {
 }
 
 /// What an asset comes from and what came of it: genes, capsules, events and nodes, each with its place in a drawing.
-#[tracing::instrument(skip_all, fields(asset.id = %id))]
+#[tracing::instrument(skip_all, fields(asset.id = traced_id(id)))]
 pub async fn asset_lineage(
     hub: &SharedHub,
     credentials: &Credentials,

@@ -8,6 +8,7 @@ use crate::error::ApiResult;
 use crate::http::cursor;
 use crate::http::envelope::check_node_id;
 use crate::http::query;
+use crate::http::traced_id;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_rules::assets::traits::card_members;
@@ -98,7 +99,7 @@ impl OwnAssetView {
 }
 
 /// What a node published, whatever became of it.
-#[tracing::instrument(skip_all, fields(node.id = params.node_id))]
+#[tracing::instrument(skip_all, fields(node.id = params.node_id.as_deref().map(traced_id)))]
 pub async fn list_published(
     hub: &SharedHub,
     credentials: &Credentials,
@@ -125,7 +126,7 @@ pub async fn list_published(
 }
 
 /// What a node fetched and may still have, whether this hub charges for it or not.
-#[tracing::instrument(skip_all, fields(node.id = params.node_id))]
+#[tracing::instrument(skip_all, fields(node.id = params.node_id.as_deref().map(traced_id)))]
 pub async fn list_purchased(
     hub: &SharedHub,
     credentials: &Credentials,

@@ -5,6 +5,7 @@ use crate::auth::idempotency::{Idempotent, run_idempotent};
 use crate::auth::message::Message;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
+use crate::http::traced_id;
 use crate::state::SharedHub;
 use capsid_rules::lifecycle::{AssetEvent, AssetStatus};
 use capsid_store::assets;
@@ -78,7 +79,7 @@ pub struct RevokeResponse {
 }
 
 /// Withdraws an asset and its bundle. Only the publisher may, or another node of the same owner.
-#[tracing::instrument(skip_all, fields(node.id = %message.sender_id(), asset.id = target.target_asset_id))]
+#[tracing::instrument(skip_all, fields(node.id = %message.sender_id(), asset.id = target.target_asset_id.as_deref().map(traced_id)))]
 pub async fn revoke(
     hub: &SharedHub,
     message: &Message<'_>,
@@ -148,7 +149,7 @@ pub struct SelfRevokeRequest {
 }
 
 /// Withdraws an asset, without an envelope.
-#[tracing::instrument(skip_all, fields(node.id = %request.node_id, asset.id = %request.asset_id))]
+#[tracing::instrument(skip_all, fields(node.id = traced_id(&request.node_id), asset.id = traced_id(&request.asset_id)))]
 pub async fn self_revoke(
     hub: &SharedHub,
     credentials: Credentials,

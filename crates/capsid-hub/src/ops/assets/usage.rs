@@ -4,6 +4,7 @@ use super::id_in_path;
 use super::revoke::not_found;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
+use crate::http::traced_id;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_store::assets;
@@ -58,7 +59,7 @@ pub struct UsageDayView {
 }
 
 /// How an asset was used, day by day. Only nodes of other owners count.
-#[tracing::instrument(skip_all, fields(asset.id = %id))]
+#[tracing::instrument(skip_all, fields(asset.id = traced_id(id)))]
 pub async fn asset_usage(
     hub: &SharedHub,
     credentials: &Credentials,

@@ -4,6 +4,7 @@ use super::id_in_path;
 use super::revoke::not_found;
 use crate::error::{ApiError, ApiResult};
 use crate::http::json;
+use crate::http::traced_id;
 use crate::state::SharedHub;
 use capsid_model::{Object, asset};
 use capsid_rules::assets::traits::id_holds;
@@ -23,7 +24,7 @@ pub struct VerifyAssetResponse {
 }
 
 /// Computes an asset's id again from what is kept.
-#[tracing::instrument(skip_all, fields(asset.id = %id))]
+#[tracing::instrument(skip_all, fields(asset.id = traced_id(id)))]
 pub async fn verify_asset(hub: &SharedHub, id: &str) -> ApiResult<VerifyAssetResponse> {
     let id = id_in_path(id)?;
     let body = hub

@@ -5,6 +5,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
 use crate::http::envelope::check_node_id;
 use crate::http::query;
+use crate::http::traced_id;
 use crate::ops::assets::list::cut;
 use crate::ops::assets::parse_asset_id;
 use crate::ops::assets::view::{page_response, rounded};
@@ -80,7 +81,7 @@ page_response! {
 }
 
 /// Lists validation reports, newest first.
-#[tracing::instrument(skip_all, fields(node.id = params.node_id, asset.id = params.asset_id))]
+#[tracing::instrument(skip_all, fields(node.id = params.node_id.as_deref().map(traced_id), asset.id = params.asset_id.as_deref().map(traced_id)))]
 pub async fn list_reports(
     hub: &SharedHub,
     credentials: &Credentials,

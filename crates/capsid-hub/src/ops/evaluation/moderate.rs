@@ -3,6 +3,7 @@
 use crate::auth::account::require_admin;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
+use crate::http::traced_id;
 use crate::jobs;
 use crate::ops::evaluation::decide::{ReasonBody, apply_decision};
 use crate::state::SharedHub;
@@ -41,7 +42,7 @@ pub async fn run_jobs_now(hub: &SharedHub, credentials: Credentials) -> ApiResul
 }
 
 /// Changes the state of an asset as an admin wants it.
-#[tracing::instrument(skip_all, fields(asset.id = %id, change = change.as_str()))]
+#[tracing::instrument(skip_all, fields(asset.id = traced_id(id), change = change.as_str()))]
 pub async fn moderate(
     hub: &SharedHub,
     credentials: Credentials,

@@ -4,6 +4,7 @@ use crate::auth::account;
 use crate::auth::credentials::{Credentials, OperationContext, authenticate_node};
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::query;
+use crate::http::traced_id;
 use crate::http::validate;
 use crate::ops::assets::id_in_path;
 use crate::ops::assets::revoke::not_found;
@@ -113,7 +114,7 @@ pub struct ReviewPageResponse {
 }
 
 /// Lists the reviews of an asset.
-#[tracing::instrument(skip_all, fields(asset.id = %id))]
+#[tracing::instrument(skip_all, fields(asset.id = traced_id(id)))]
 pub async fn list_reviews(
     hub: &SharedHub,
     credentials: &Credentials,
@@ -177,7 +178,7 @@ impl ReviewRequest {
 }
 
 /// Reviews an asset that the node has fetched.
-#[tracing::instrument(skip_all, fields(node.id, asset.id = %id))]
+#[tracing::instrument(skip_all, fields(node.id, asset.id = traced_id(id)))]
 pub async fn add_review(
     hub: &SharedHub,
     credentials: Credentials,
@@ -264,7 +265,7 @@ fn own_review(
 }
 
 /// Changes a review.
-#[tracing::instrument(skip_all, fields(asset.id = %which.asset_id, review.id = %which.review_id))]
+#[tracing::instrument(skip_all, fields(asset.id = %which.asset_id, review.id = traced_id(&which.review_id)))]
 pub async fn change_review(
     hub: &SharedHub,
     credentials: Credentials,
@@ -305,7 +306,7 @@ pub struct DeleteReviewResponse {
 }
 
 /// Deletes a review.
-#[tracing::instrument(skip_all, fields(asset.id = %which.asset_id, review.id = %which.review_id))]
+#[tracing::instrument(skip_all, fields(asset.id = %which.asset_id, review.id = traced_id(&which.review_id)))]
 pub async fn delete_review(
     hub: &SharedHub,
     credentials: Credentials,

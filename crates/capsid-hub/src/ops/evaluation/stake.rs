@@ -2,6 +2,7 @@
 
 use crate::auth::credentials::{Credentials, authenticate_node};
 use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::traced_id;
 use crate::http::validate;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
@@ -155,7 +156,7 @@ pub struct StakeStatusParams {
 }
 
 /// Shows what a node has staked.
-#[tracing::instrument(skip_all, fields(node.id = params.node_id))]
+#[tracing::instrument(skip_all, fields(node.id = params.node_id.as_deref().map(traced_id)))]
 pub async fn stake_status(
     hub: &SharedHub,
     credentials: &Credentials,

@@ -4,6 +4,7 @@ use crate::auth::account;
 use crate::auth::credentials::{Credentials, OperationContext, access_denied, authenticate_node};
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
+use crate::http::traced_id;
 use crate::ops::assets::id_in_path;
 use crate::ops::assets::revoke::not_found;
 use crate::state::SharedHub;
@@ -76,7 +77,7 @@ pub struct VoteResponse {
 }
 
 /// Votes for or against an asset, or withdraws the vote.
-#[tracing::instrument(skip_all, fields(asset.id = %id, node.id = request.sender_id))]
+#[tracing::instrument(skip_all, fields(asset.id = traced_id(id), node.id = request.sender_id.as_deref().map(traced_id)))]
 pub async fn vote(
     hub: &SharedHub,
     credentials: Credentials,

@@ -151,7 +151,7 @@ impl DrawingPlan {
         self.expand_paths(&mut picture, &hits);
         let begun: Vec<i64> = begun.iter().map(|entity| entity.id).collect();
         self.expand(tx, &mut picture, &begun)?;
-        picture.to_view(tx, &hits, &[])
+        picture.into_view(tx, &hits, &[])
     }
 
     /// What is asked for by its id; where nothing is asked for at all, what was published last.

@@ -98,7 +98,7 @@ impl GraphDrawing {
     }
 
     /// The drawing, with places, states of assets, and how much more there is to each thing.
-    pub fn to_view(mut self, tx: &mut dyn Tx, hits: &[GraphHit], path: &[i64]) -> ApiResult<Value> {
+    pub fn into_view(mut self, tx: &mut dyn Tx, hits: &[GraphHit], path: &[i64]) -> ApiResult<Value> {
         let ids = self.ids();
         let all = graph::degrees(tx, &ids)?;
         let lines = self.merged();

@@ -78,7 +78,7 @@ fn draw(tx: &mut dyn Tx, from: &str, to: &str) -> ApiResult<Value> {
     for end in [&from, &to] {
         picture.put(end, MAX_THINGS);
     }
-    picture.to_view(tx, &[], &path)
+    picture.into_view(tx, &[], &path)
 }
 
 /// The thing that a text names. Where several have the name, the one that is named most often.

@@ -3,6 +3,7 @@
 use super::view::{NodeView, find_node};
 use crate::error::{ApiError, ApiResult};
 use crate::http::query;
+use crate::http::traced_id;
 use crate::ops::evaluation::list_reports::ReportLabel;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 /// One node: how it stands and what became of what it published.
-#[tracing::instrument(skip_all, fields(node.id = %id))]
+#[tracing::instrument(skip_all, fields(node.id = traced_id(&id)))]
 pub async fn node_detail(hub: &SharedHub, id: String) -> ApiResult<NodeView> {
     let now = hub.now();
     let found = hub.store.read::<_, ApiError, _>(move |tx| find_node(tx, &id)).await?;
@@ -112,7 +113,7 @@ impl ActivityView {
 }
 
 /// What a node did lately: what it published and what it reported, newest first.
-#[tracing::instrument(skip_all, fields(node.id = %id))]
+#[tracing::instrument(skip_all, fields(node.id = traced_id(&id)))]
 pub async fn node_activity(
     hub: &SharedHub,
     id: String,

@@ -3,6 +3,7 @@
 use super::view::find_node;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
+use crate::http::traced_id;
 use crate::ops::assets::view::rounded;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
@@ -36,7 +37,7 @@ pub struct ReputationPointView {
 }
 
 /// How a node stands, what that comes from, and how it stood before.
-#[tracing::instrument(skip_all, fields(node.id = %id))]
+#[tracing::instrument(skip_all, fields(node.id = traced_id(&id)))]
 pub async fn node_reputation(
     hub: &SharedHub,
     credentials: &Credentials,
