@@ -5,7 +5,7 @@ use crate::envelope;
 use crate::identity::{KnownHub, is_name, is_secret};
 use crate::node::{NodeClient, RENAMED};
 use crate::refusal::{self, OWNER_CAN_RESET};
-use crate::renewal::next_attempt_at;
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Time, Value, env, json};
 
@@ -13,6 +13,8 @@ use capsid_model::{Code, Object, Problem, Result, Time, Value, env, json};
 const CLAIM_MS: i64 = 24 * 60 * 60 * 1000;
 /// How long hello is left alone that a hub has had too much of, where it does not say.
 const HELLO_REST_MS: i64 = 60 * 60 * 1000;
+/// How long a node rests after a hub has refused it a new secret. Asking again at once would only count against it.
+const REFUSED: BackoffPolicy = BackoffPolicy::doubling(2 * 60_000, 4 * 3_600_000);
 
 /// What a hub answered to hello.
 #[derive(Clone, Default)]
@@ -157,7 +159,7 @@ impl NodeClient {
         let mut until = now;
         self.identity.update(self.hub_url(), |known| {
             known.refusals = known.refusals.saturating_add(1);
-            until = next_attempt_at(now, known.refusals);
+            until = Time(now.0.saturating_add(REFUSED.pause_ms(i64::from(known.refusals))));
             known.rests_until = Some(until);
         })?;
         Err(Problem {

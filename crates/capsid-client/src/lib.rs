@@ -14,7 +14,6 @@ pub mod node;
 mod private_file;
 mod proxy;
 pub mod refusal;
-mod renewal;
 mod retry;
 mod work;
 

@@ -4,7 +4,8 @@ use crate::config::ClientConfig;
 use crate::envelope::{self, ExpectedResponse};
 use crate::http::{HttpAnswer, HttpCall, HttpClient};
 use crate::identity::{Identity, KnownHub, is_secret};
-use crate::{refusal, retry};
+use crate::refusal;
+use crate::retry::BACKOFF;
 use capsid_model::{Clock, Code, Object, Problem, Result, Time, Value};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -194,7 +195,7 @@ impl NodeClient {
                 Ok(answer) => (refusal::from_answer(&answer), wait_for(&answer, repeat, tries)),
                 Err(failure) => {
                     let may = failure.again && (!failure.sent || repeat == RetryPolicy::Harmless);
-                    (failure.problem, may.then(|| retry::before_try(tries)))
+                    (failure.problem, may.then(|| BACKOFF.pause(u64::from(tries) + 1)))
                 }
             };
             match next.filter(|next| tries < self.settings().retries && waited + *next <= MAX_WAIT) {
@@ -211,7 +212,7 @@ impl NodeClient {
 
 /// How long to wait before a call that was answered so is made again; none where that would not help.
 fn wait_for(answer: &HttpAnswer, repeat: RetryPolicy, tries: u32) -> Option<Duration> {
-    let usual = retry::before_try(tries);
+    let usual = BACKOFF.pause(u64::from(tries) + 1);
     match answer.status {
         // The hub itself says that it did nothing. What it asks for is waited for, and never less.
         429 | 503 => Some(answer.retry_after.unwrap_or(usual)),

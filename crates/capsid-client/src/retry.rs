@@ -1,8 +1,12 @@
 //! How long a hub asks to wait, and how long we wait ourselves.
 
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::{Clock, SystemClock, Time, Value};
 use std::time::Duration;
 
+/// How long we wait where the hub does not say.
+pub(crate) const BACKOFF: BackoffPolicy =
+    BackoffPolicy { factor: 3, ..BackoffPolicy::doubling(300, i64::MAX) };
 /// The longest that a hub's word is taken for.
 const MAX_LEN: Duration = Duration::from_secs(24 * 3600);
 
@@ -23,11 +27,6 @@ pub(crate) fn retry_after_body(body: &Value) -> Option<Duration> {
     let named = body.get("retry_after_ms").or_else(|| body.pointer("/payload/retry_after_ms"))?;
     let ms = named.as_f64().filter(|ms| *ms >= 0.0)?;
     Some(Duration::from_millis(ms.min(MAX_LEN.as_millis() as f64) as u64))
-}
-
-/// How long we wait before a try where the hub does not say.
-pub(crate) fn before_try(tries: u32) -> Duration {
-    Duration::from_millis(300_u64.saturating_mul(3_u64.saturating_pow(tries)))
 }
 
 fn http_date(text: &str) -> Option<Time> {

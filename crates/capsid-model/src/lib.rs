@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 pub mod asset;
+pub mod backoff;
 mod borrowed;
 pub mod canonical;
 pub mod capsule;

@@ -2,8 +2,8 @@
 
 use super::heartbeat::has_work_changes;
 use super::loop_state::LoopState;
-use super::pause;
 use capsid_client::NodeClient;
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::{Object, Value};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -12,10 +12,8 @@ use std::time::{Duration, Instant};
 const HOLD: Duration = Duration::from_secs(25);
 /// A hub that has nothing to tell and says so sooner does not hold questions.
 const BATCH: Duration = Duration::from_secs(1);
-/// The first rest after a question that did not help; each further one doubles it.
-const FIRST_REST: Duration = Duration::from_secs(15);
-/// The longest rest.
-const MAX_REST: Duration = Duration::from_secs(30 * 60);
+/// How long it rests after a question that did not help.
+const BACKOFF: BackoffPolicy = BackoffPolicy::doubling(15_000, 30 * 60_000);
 
 /// Asks for events for as long as the loop runs. A hub that does not tell them is asked less and less: the heartbeat brings
 /// the same news later.
@@ -31,7 +29,7 @@ pub(super) fn listen(shelf: &LoopState, node: &NodeClient) {
         }
         let helped = !answer.is_empty() && (!events.is_empty() || start.elapsed() >= BATCH);
         failures = if helped { 0 } else { failures.saturating_add(1) };
-        shelf.wait(if helped { BATCH } else { pause::after(failures, FIRST_REST, MAX_REST) });
+        shelf.wait(if helped { BATCH } else { BACKOFF.pause(failures) });
     }
 }
 

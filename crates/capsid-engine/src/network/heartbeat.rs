@@ -1,7 +1,7 @@
 //! The heartbeat: the hub hears that this node is there, and tells what is new. The rules of its pace are pure.
 
-use super::pause;
 use capsid_client::{ClientConfig, NodeClient};
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::time::Duration;
 
@@ -11,10 +11,7 @@ const DEFAULT: Duration = Duration::from_secs(6 * 60);
 const LEAST: Duration = Duration::from_secs(15);
 /// Never less often.
 const MAX: Duration = Duration::from_secs(60 * 60);
-/// The first pause after a failure; each further one doubles it.
-const FIRST_PAUSE: Duration = Duration::from_secs(60);
-/// The longest pause.
-const MAX_PAUSE: Duration = Duration::from_secs(30 * 60);
+const BACKOFF: BackoffPolicy = BackoffPolicy::doubling(60_000, 30 * 60_000);
 /// What is waited beyond what a busy hub asks for.
 const COURTESY: Duration = Duration::from_secs(5);
 
@@ -50,11 +47,11 @@ impl HeartbeatPace {
                 self.asked.or(*next).unwrap_or(DEFAULT).clamp(LEAST, MAX)
             }
             HeartbeatOutcome::Busy(asked) => {
-                asked.unwrap_or(FIRST_PAUSE).saturating_add(COURTESY).clamp(LEAST, MAX)
+                asked.unwrap_or(BACKOFF.pause(1)).saturating_add(COURTESY).clamp(LEAST, MAX)
             }
             HeartbeatOutcome::Failed => {
                 self.failures = self.failures.saturating_add(1);
-                pause::after(self.failures, FIRST_PAUSE, MAX_PAUSE)
+                BACKOFF.pause(self.failures)
             }
         }
     }
@@ -176,7 +173,7 @@ mod tests {
             (0..8).map(|_| pace.after(&HeartbeatOutcome::Failed).as_secs() / 60).collect();
         assert_eq!(minutes, [1, 2, 4, 8, 16, 30, 30, 30]);
         pace.after(&HeartbeatOutcome::Fine(None));
-        assert_eq!(pace.after(&HeartbeatOutcome::Failed), FIRST_PAUSE);
+        assert_eq!(pace.after(&HeartbeatOutcome::Failed), BACKOFF.pause(1));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! The thread that carries things between the shelf of a loop and its hub: tasks, results, reports, syncs.
 
 use super::loop_state::{LoopState, TICK};
+use super::sync;
 use super::tasks::{self, TaskSearchOutcome};
 use super::work::{self, WorkStage};
-use super::{pause, sync};
 use crate::memory::remote;
 use crate::workspace::Workspace;
 use capsid_client::NodeClient;
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::{Code, Problem, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,10 +20,8 @@ const LOOK_FOR_TASKS: Duration = Duration::from_secs(60);
 const LOOK_WHILE_WAITING: Duration = Duration::from_secs(5);
 /// How often it is looked whether a sync is due.
 const LOOK_AT_SYNC: Duration = Duration::from_secs(60);
-/// How long a delivery that failed rests; each further failure doubles it.
-const FIRST_REST: Duration = Duration::from_secs(30);
-/// The longest rest.
-const MAX_REST: Duration = Duration::from_secs(30 * 60);
+/// How long a delivery that failed rests.
+const BACKOFF: BackoffPolicy = BackoffPolicy::doubling(30_000, 30 * 60_000);
 
 /// Carries things between the shelf and the hub.
 pub(super) struct HubWorker {
@@ -120,7 +119,7 @@ impl HubWorker {
                 Err(problem) => {
                     self.shelf.owed.store(true, Ordering::Relaxed);
                     self.failures = self.failures.saturating_add(1);
-                    self.next_delivery = Instant::now() + pause::after(self.failures, FIRST_REST, MAX_REST);
+                    self.next_delivery = Instant::now() + BACKOFF.pause(self.failures);
                     return Err(problem);
                 }
             }

@@ -10,7 +10,6 @@ pub mod hub_link;
 mod hub_worker;
 pub mod loop_state;
 pub mod node_setup;
-mod pause;
 pub mod publishing;
 pub mod ranking;
 pub mod scratch;

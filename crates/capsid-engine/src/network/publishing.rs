@@ -1,18 +1,16 @@
 //! Publishing what became eligible, where the owner allows it. What could not be sent is tried again later.
 
-use super::{pause, sent_bundle};
+use super::sent_bundle;
 use crate::exchange::outgoing;
 use crate::workspace::Workspace;
 use capsid_client::NodeClient;
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::{Object, Problem, Result, Time, Value, json};
-use std::time::Duration;
 
 /// The most bundles that one round sends.
 const MAX: usize = 10;
-/// The pause after the hub refused a bundle; each further refusal doubles it.
-const FIRST_PAUSE: Duration = Duration::from_secs(60 * 60);
-/// The longest pause.
-const MAX_PAUSE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// How long a bundle rests that the hub refused.
+const BACKOFF: BackoffPolicy = BackoffPolicy::doubling(3_600_000, 7 * 24 * 3_600_000);
 
 /// What a round of publishing did.
 #[derive(Debug, Clone, Default)]
@@ -72,8 +70,7 @@ fn is_backing_off(refused: &Object, id: &str, now: Time) -> Option<Time> {
 fn next_pause(refused: &mut Object, id: &str, hub: &str, now: Time, problem: &Problem) {
     let times =
         refused.get(id).and_then(|known| known.get("times")).and_then(Value::as_u64).unwrap_or_default() + 1;
-    let pause = pause::after(times, FIRST_PAUSE, MAX_PAUSE);
-    let until = Time(now.0.saturating_add(pause.as_millis() as i64));
+    let until = Time(now.0.saturating_add(BACKOFF.pause(times).as_millis() as i64));
     let why = problem.hub_code.as_deref().unwrap_or(problem.code.as_str());
     let entry = json!({"hub": hub, "times": times, "until": until.iso(), "why": why});
     refused.insert(id.to_owned(), entry);

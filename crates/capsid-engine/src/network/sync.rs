@@ -1,7 +1,7 @@
 //! Sync: what the hub has for this node, what this node has for the hub, and how the node stands there.
 
 use super::publishing::{self, PublishRound};
-use super::{pause, tasks};
+use super::tasks;
 use crate::config::ReuseConfig;
 use crate::exchange::signals::outward;
 use crate::exchange::stage;
@@ -11,11 +11,11 @@ use crate::workspace::Workspace;
 use capsid_client::NodeClient;
 use capsid_client::calls::SearchRow;
 use capsid_client::node::encoded;
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Object, Problem, Result, Time, Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// The most foreign assets that one sync stages.
 const MAX_STAGED: usize = 10;
@@ -28,7 +28,7 @@ const RECENT: usize = 5;
 /// The ids of foreign assets that are remembered as seen.
 const MAX_SEEN: usize = 1000;
 /// The pause after a sync that did not reach the hub; each further one doubles it.
-const FIRST_PAUSE: Duration = Duration::from_secs(5 * 60);
+const FIRST_PAUSE_MS: i64 = 5 * 60_000;
 
 /// What a sync did, or would do.
 #[derive(Debug, Clone, Default)]
@@ -144,9 +144,8 @@ pub fn due(workspace: &Workspace) -> Result<Time> {
     Ok(match (state.failures(), state.time("last_attempt"), state.time("last_sync")) {
         (0, _, Some(last)) => Time(last.0.saturating_add(hours * 3_600_000)),
         (failures @ 1.., Some(last), _) => {
-            let longest = Duration::from_secs(hours.unsigned_abs() * 3600);
-            let pause = pause::after(failures, FIRST_PAUSE, longest).as_millis();
-            Time(last.0.saturating_add(i64::try_from(pause).unwrap_or(i64::MAX)))
+            let backoff = BackoffPolicy::doubling(FIRST_PAUSE_MS, hours * 3_600_000);
+            Time(last.0.saturating_add(backoff.pause_ms(i64::try_from(failures).unwrap_or(i64::MAX))))
         }
         _ => Time(0),
     })

@@ -5,9 +5,9 @@
 use super::client::{EmbeddingClient, EmbeddingError};
 use super::{Embedder, PROBE, in_space, outcome};
 use crate::state::Hub;
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::retries::BackoffPolicy;
 use capsid_store::db::tx::Dialect;
 use capsid_store::search::embeddings;
 use capsid_store::search::embeddings::{
@@ -35,10 +35,9 @@ const ANEW_MS: i64 = 6 * 3_600_000;
 const LATE: i64 = 1_000;
 
 /// How long the endpoint is left alone.
-const PAUSES: BackoffPolicy = BackoffPolicy { first_ms: 5_000, longest_ms: 600_000, give_up_ms: 0 };
+const PAUSES: BackoffPolicy = BackoffPolicy::doubling(5_000, 600_000);
 /// How long a text is set aside that it does not take. A walk has to come by, so it may take longer.
-const ASIDE: BackoffPolicy =
-    BackoffPolicy { first_ms: ANEW_MS, longest_ms: 30 * 24 * 3_600_000, give_up_ms: 0 };
+const ASIDE: BackoffPolicy = BackoffPolicy::doubling(ANEW_MS, 30 * 24 * 3_600_000);
 
 /// What came of a batch.
 #[derive(Default)]
@@ -146,7 +145,7 @@ impl Embedder {
     fn pause_texts(&self, hub: &Hub, fault: EmbeddingError) {
         let pause = match fault.pause_told() {
             Some(told) => told.max(NEXT_MS),
-            None => PAUSES.pause(self.texts.failures() + 1, chance(hub)),
+            None => PAUSES.random_pause_ms(self.texts.failures() + 1, chance(hub)),
         };
         self.texts.failed(fault, pause, hub.now());
     }
@@ -248,7 +247,7 @@ fn is_suspect(fault: EmbeddingError, texts: usize) -> bool {
 /// Sets an asset aside whose text the endpoint does not take, each time for longer.
 fn skip_asset(hub: &Hub, asset: &MissingEmbedding, fault: EmbeddingError) -> EmbeddingOutcome {
     let tries = asset.tries.saturating_add(1);
-    let again_at = Time(hub.now().0.saturating_add(ASIDE.pause(tries, chance(hub))));
+    let again_at = Time(hub.now().0.saturating_add(ASIDE.random_pause_ms(tries, chance(hub))));
     tracing::warn!(
         asset = %asset.id, code = fault.as_str(), tries, %again_at,
         "the endpoint makes no embedding of an asset"

@@ -1,15 +1,14 @@
 //! What was asked a moment ago is not asked again.
 
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::time::Time;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How many questions are remembered.
 const MAX: usize = 256;
-/// How long a question is set aside that the endpoint does not take; each time for twice as long.
-const FIRST_MS: i64 = 30_000;
-/// And never for longer.
-const MAX_MS: i64 = 3_600_000;
+/// How long a question is set aside that the endpoint does not take.
+const BACKOFF: BackoffPolicy = BackoffPolicy::doubling(30_000, 3_600_000);
 
 /// What became of a question: nothing where the endpoint makes nothing of it.
 type CachedEmbedding = Option<Arc<Vec<f32>>>;
@@ -17,7 +16,7 @@ type CachedEmbedding = Option<Arc<Vec<f32>>>;
 #[derive(Debug)]
 enum CacheEntry {
     Vector(Arc<Vec<f32>>),
-    Aside { tries: u32, until: i64 },
+    Aside { tries: i64, until: i64 },
 }
 
 /// Recent questions, the latest first.
@@ -36,7 +35,9 @@ impl QueryCache {
         let known = match &all.get(at)?.1 {
             CacheEntry::Vector(vector) => (vector.len() == dims).then(|| Some(Arc::clone(vector))),
             // What is further away was set by a clock that was wrong.
-            CacheEntry::Aside { until, .. } => (1..=MAX_MS).contains(&(until - now.0)).then_some(None),
+            CacheEntry::Aside { until, .. } => {
+                (1..=BACKOFF.longest_ms).contains(&(until - now.0)).then_some(None)
+            }
         }?;
         let found = all.remove(at)?;
         all.push_front(found);
@@ -55,8 +56,7 @@ impl QueryCache {
                 Some(CacheEntry::Aside { tries, .. }) => tries.saturating_add(1),
                 _ => 1,
             };
-            let pause = FIRST_MS.saturating_mul(1 << (tries - 1).min(16)).min(MAX_MS);
-            CacheEntry::Aside { tries, until: now.0.saturating_add(pause) }
+            CacheEntry::Aside { tries, until: now.0.saturating_add(BACKOFF.pause_ms(tries)) }
         });
     }
 
@@ -102,11 +102,11 @@ mod tests {
         for _ in 0..100 {
             recent.mark_failed("odd", now);
         }
-        assert_eq!(recent.get("odd", 1, Time(now.0 + MAX_MS)), None);
+        assert_eq!(recent.get("odd", 1, Time(now.0 + BACKOFF.longest_ms)), None);
         assert_eq!(recent.get("odd", 1, Time(now.0 - 1)), None, "a clock that was set back");
         recent.insert("odd", Arc::new(vec![1.0]));
         assert!(recent.get("odd", 1, now).is_some_and(|known| known.is_some()));
         recent.mark_failed("odd", now);
-        assert_eq!(recent.get("odd", 1, Time(now.0 + FIRST_MS)), None, "it begins anew");
+        assert_eq!(recent.get("odd", 1, Time(now.0 + BACKOFF.first_ms)), None, "it begins anew");
     }
 }

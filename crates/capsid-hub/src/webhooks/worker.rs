@@ -6,9 +6,9 @@
 use super::call::WebhookCaller;
 use super::in_flight::{InFlightCall, InFlightCalls};
 use crate::state::SharedHub;
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::retries::BackoffPolicy;
 use capsid_store::db::tx::Dialect;
 use capsid_store::notifications::deliveries::calls;
 use capsid_store::notifications::deliveries::calls::{DeliveryCall, DeliverySettlement};
@@ -46,9 +46,8 @@ impl WebhookWorker {
     pub fn with(hub: &SharedHub, caller: WebhookCaller) -> Arc<Self> {
         let settings = &hub.config.webhooks;
         let rule = BackoffPolicy {
-            first_ms: settings.first_retry_ms,
-            longest_ms: settings.longest_retry_ms,
             give_up_ms: settings.give_up_ms,
+            ..BackoffPolicy::doubling(settings.first_retry_ms, settings.longest_retry_ms)
         };
         Arc::new(Self {
             hub: Arc::clone(hub),

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use capsid_hub::webhooks::call::WebhookCaller;
 use capsid_hub::webhooks::sign;
 use capsid_hub::webhooks::worker::WebhookWorker;
+use capsid_model::backoff::BackoffPolicy;
 use capsid_model::time::{Clock, Time};
 use capsid_rules::retries::MAX_DEATHS;
 use capsid_store::db::tx::Tx;
@@ -416,7 +417,7 @@ fn the_outcome_of_a_call_that_somebody_else_has_by_now_changes_nothing() {
             let taken = take(tx, "slow", Time(now.0 + 1), now)?;
             calls::free_lost(tx, Time(now.0 + 1))?;
             take(tx, "other", Time(now.0 + 9_000), Time(now.0 + 1))?;
-            let rule = capsid_rules::retries::BackoffPolicy { first_ms: 1, longest_ms: 1, give_up_ms: 0 };
+            let rule = BackoffPolicy { give_up_ms: 0, ..BackoffPolicy::doubling(1, 1) };
             calls::finish_call(tx, &taken[0], "slow", &calls::CallOutcome::default(), (&rule, 0), now)
         });
         assert_eq!(settled.unwrap(), DeliverySettlement::Lost);
