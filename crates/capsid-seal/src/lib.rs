@@ -16,7 +16,6 @@ pub mod sign;
 pub mod sources;
 pub mod stored;
 pub mod uri;
-pub mod validate;
 pub mod verify;
 
 pub use home::TrailHome;

@@ -15,5 +15,6 @@ mod python_writer;
 mod qp_capsule;
 mod scene;
 mod store;
+mod validate;
 mod vectors;
 mod verification;

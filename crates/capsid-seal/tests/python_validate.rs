@@ -1,8 +1,8 @@
 //! Our verdict on records against that of `qp-capsule`: the same category and field for the same damage.
 
 use crate::peer;
+use crate::validate::{Checks, validate};
 use capsid_model::exact::{self, ExactFields, ExactJson};
-use capsid_seal::validate::{Checks, validate};
 use capsid_testkit::rounds::rounds;
 use fastrand::Rng;
 

@@ -1,8 +1,8 @@
 //! The published vectors of sealed records, where they lie beside the project.
 
+use crate::validate::{Checks, validate};
 use capsid_model::exact::{self, ExactJson};
 use capsid_seal::uri::{CapsuleUri, RecordReference};
-use capsid_seal::validate::{Checks, validate};
 use sha3::{Digest, Sha3_256};
 use std::path::Path;
 

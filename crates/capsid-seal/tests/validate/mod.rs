@@ -2,8 +2,8 @@
 //!
 //! Verification does not need this: it trusts the hash alone, and other tools seal records of other shapes.
 
-use crate::hash::sha3_hex;
 use capsid_model::exact::{ExactFields, ExactInt, ExactJson, canonical};
+use capsid_seal::hash::sha3_hex;
 use std::fmt;
 
 /// What kind of rule is broken.
