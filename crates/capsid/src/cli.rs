@@ -1,7 +1,9 @@
 //! The argument tree. Help texts are written for somebody who sees the program for the first time.
 
 use crate::commands;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::output::Color;
+use capsid_model::Result;
+use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Agents record what they did, learn from it, prove it and share it.
@@ -17,6 +19,10 @@ First steps:
 
 Exit status: 0 done, 1 the thing asked failed, 2 wrong usage or input, 70 a bug.")]
 pub struct Cli {
+    /// Print JSON for programs.
+    #[arg(long, global = true)]
+    pub json: bool,
+
     /// Work in this repository instead of the current folder.
     #[arg(short = 'C', long = "repo", value_name = "DIR", global = true)]
     pub repo: Option<PathBuf>,
@@ -28,29 +34,6 @@ pub struct Cli {
 
     #[command(subcommand)]
     pub command: Command,
-}
-
-/// When to use colour.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Color {
-    /// On a terminal, unless NO_COLOR is set.
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-impl Color {
-    /// Makes the choice hold for everything printed.
-    pub fn apply(self) {
-        let choice = match self {
-            Self::Auto => anstream::ColorChoice::Auto,
-            Self::Always => anstream::ColorChoice::Always,
-            Self::Never => anstream::ColorChoice::Never,
-        };
-        choice.write_global();
-    }
 }
 
 /// Every command. Each tells what it does in its own file.
@@ -83,38 +66,35 @@ pub enum Command {
     Completions(commands::completions::CompletionsArgs),
 }
 
-impl Command {
-    /// Whether problems are to be told as JSON too.
-    pub fn wants_json(&self) -> bool {
-        match self {
-            Self::Up(_) | Self::Demo(_) | Self::Mcp(_) | Self::Completions(_) => false,
-            Self::Init(arguments) => arguments.json.json,
-            Self::Evolve(arguments) => arguments.json.json,
-            Self::Solidify(arguments) => arguments.json.json,
-            Self::Review(arguments) => arguments.json.json,
-            Self::Distill(arguments) => arguments.json.json,
-            Self::Signals(arguments) => arguments.json.json,
-            Self::Select(arguments) => arguments.json.json,
-            Self::Explain(arguments) => arguments.json.json,
-            Self::Recall(arguments) => arguments.json.json,
-            Self::Genes(arguments) => arguments.json(),
-            Self::Capsules(arguments) => arguments.json(),
-            Self::Events(arguments) => arguments.json(),
-            Self::Asset(arguments) => arguments.json(),
-            Self::Archive(arguments) => arguments.json(),
-            Self::Trail(arguments) => arguments.json(),
-            Self::Key(arguments) => arguments.json(),
-            Self::Node(arguments) => arguments.json(),
-            Self::Hub(arguments) => arguments.json(),
-            Self::Doctor(arguments) => arguments.json.json,
+impl Cli {
+    /// Runs the command and gives the exit status.
+    pub fn run(self) -> Result<u8> {
+        let named = || std::env::var("EVOLVER_REPO_ROOT").ok().filter(|value| !value.trim().is_empty());
+        let folder = self.repo.or_else(|| named().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
+        match self.command {
+            Command::Up(arguments) => commands::up::run(&arguments),
+            Command::Demo(arguments) => commands::demo::run(&arguments),
+            Command::Init(arguments) => commands::init::run(&arguments, &folder),
+            Command::Evolve(arguments) => commands::cycle::evolve::run(&arguments, &folder),
+            Command::Solidify(arguments) => commands::cycle::solidify::run(&arguments, &folder),
+            Command::Review(arguments) => commands::cycle::solidify::review(&arguments, &folder),
+            Command::Distill(arguments) => commands::cycle::distill::run(&arguments, &folder),
+            Command::Signals(arguments) => commands::cycle::signals::run(&arguments, &folder),
+            Command::Select(arguments) => commands::cycle::select::run(&arguments, &folder),
+            Command::Explain(arguments) => commands::cycle::explain::run(&arguments, &folder),
+            Command::Recall(arguments) => commands::recall::run(&arguments, &folder),
+            Command::Genes(arguments) => commands::store::genes::run(&arguments, &folder),
+            Command::Capsules(arguments) => commands::store::capsules::run(&arguments, &folder),
+            Command::Events(arguments) => commands::store::events::run(&arguments, &folder),
+            Command::Asset(arguments) => commands::store::asset::run(&arguments),
+            Command::Archive(arguments) => commands::store::archive::run(&arguments, &folder),
+            Command::Trail(arguments) => commands::trail::run(&arguments),
+            Command::Key(arguments) => commands::key::run(&arguments),
+            Command::Node(arguments) => commands::node::run(&arguments, &folder),
+            Command::Hub(arguments) => commands::hub::run(&arguments),
+            Command::Mcp(arguments) => commands::mcp::run(&arguments, &folder, Self::command()),
+            Command::Doctor(_) => commands::doctor::run(&folder),
+            Command::Completions(arguments) => commands::completions::run(&arguments, &mut Self::command()),
         }
     }
-}
-
-/// The switch that every reading command has.
-#[derive(Debug, Args, Clone, Copy)]
-pub struct JsonFlag {
-    /// Print JSON for programs.
-    #[arg(long)]
-    pub json: bool,
 }

@@ -23,9 +23,9 @@ pub fn main() -> ExitCode {
         Err(error) => return output::usage(&error),
     };
     cli.color.apply();
-    let json = cli.command.wants_json();
-    match commands::run(cli) {
+    output::set_json(cli.json);
+    match cli.run() {
         Ok(status) => ExitCode::from(status),
-        Err(problem) => output::problem(&problem, json),
+        Err(problem) => output::problem(&problem),
     }
 }

@@ -3,9 +3,11 @@
 use anstyle::{AnsiColor, Style};
 use capsid_model::text::{inert, is_invisible};
 use capsid_model::{Problem, Value, json};
+use clap::ValueEnum;
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Something that went well.
 pub const GOOD: Style = AnsiColor::Green.on_default();
@@ -19,6 +21,42 @@ pub const NAME: Style = AnsiColor::Cyan.on_default();
 pub const HEAD: Style = Style::new().bold();
 /// Something of less weight.
 pub const DIM: Style = Style::new().dimmed();
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Makes the choice hold for everything printed.
+    pub fn apply(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+}
+
+/// Whether results are printed as JSON. Like the colour it is decided once, by the command line.
+static JSON: AtomicBool = AtomicBool::new(false);
+
+/// Makes the choice of JSON hold for everything printed.
+pub fn set_json(is_json: bool) {
+    JSON.store(is_json, Ordering::Relaxed);
+}
+
+/// Whether results are printed as JSON for programs.
+pub fn is_json() -> bool {
+    JSON.load(Ordering::Relaxed)
+}
 
 /// A text in a style; the stream drops the style where there is no terminal.
 pub fn paint(style: Style, text: impl Display) -> String {
@@ -104,8 +142,8 @@ pub fn talk(text: impl Display) {
 }
 
 /// Prints a problem and gives its exit status.
-pub fn problem(problem: &Problem, as_json: bool) -> ExitCode {
-    if as_json {
+pub fn problem(problem: &Problem) -> ExitCode {
+    if is_json() {
         document(&json!({"ok": false, "error": problem.to_json()}));
     }
     complain(problem);

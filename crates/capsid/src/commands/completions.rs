@@ -2,7 +2,7 @@
 
 use crate::output;
 use capsid_model::Result;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 /// Print the completion script of a shell.
@@ -17,9 +17,9 @@ pub struct CompletionsArgs {
 }
 
 /// Runs the command.
-pub fn run(arguments: &CompletionsArgs) -> Result<u8> {
+pub fn run(arguments: &CompletionsArgs, program: &mut Command) -> Result<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut crate::cli::Cli::command(), "capsid", &mut script);
+    clap_complete::generate(arguments.shell, program, "capsid", &mut script);
     output::print(&String::from_utf8_lossy(&script));
     Ok(0)
 }

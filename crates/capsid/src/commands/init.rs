@@ -1,7 +1,6 @@
 //! `capsid init`: set up this repository, and the coding agents that work in it.
 
 use super::{trail, workspace};
-use crate::cli::JsonFlag;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_disk::Lock;
 use capsid_engine::init::{self, InitReport};
@@ -52,9 +51,6 @@ pub struct InitArgs {
     /// Show what would become of the agents' settings, and change nothing.
     #[arg(long, visible_alias = "print", requires = "agents")]
     dry_run: bool,
-
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -66,7 +62,7 @@ pub fn run(arguments: &InitArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     if arguments.agents.is_empty() {
         let report = set_up(&workspace)?;
-        match arguments.json.json {
+        match output::is_json() {
             true => output::document(&Value::from(document(&workspace, &report))),
             false => {
                 print(&workspace, &report);
@@ -90,7 +86,7 @@ fn run_with_agents(arguments: &InitArgs, workspace: &Workspace) -> Result<u8> {
         Some(report) => document(workspace, report),
         None => Object::from_iter([("ok".to_owned(), Value::from(true))]),
     };
-    if arguments.json.json {
+    if output::is_json() {
         whole.insert("ok".to_owned(), plan.blocked.is_empty().into());
         whole.insert("agents".to_owned(), agents_document(arguments, workspace, &plan));
         output::document(&Value::from(whole));

@@ -1,6 +1,5 @@
 //! `capsid key`: the key that seals, and the keys that are trusted.
 
-use crate::cli::JsonFlag;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, Value, json};
@@ -30,93 +29,57 @@ pub struct KeyArgs {
 enum KeyCommand {
     /// Show the public key and its fingerprint, and every other key that is known here.
     #[command(after_help = "Examples:\n  capsid key show\n  capsid key show --json | jq -r .public_key")]
-    Show {
-        #[command(flatten)]
-        json: JsonFlag,
-    },
+    Show,
     /// Check that the key can be read, that only you can read it, and that the files of keys are sound.
     #[command(
         after_help = "Examples:\n  capsid key check                    exit 1 and a fix for each thing that is wrong"
     )]
-    Check {
-        #[command(flatten)]
-        json: JsonFlag,
-    },
+    Check,
     /// Copy the private key to a new file that only you can read.
     #[command(after_help = "Examples:\n  capsid key backup ~/safe/capsid.key")]
     Backup {
         /// The file. One that exists is never replaced.
         file: PathBuf,
-        #[command(flatten)]
-        json: JsonFlag,
     },
     /// Make a key: before anything is sealed, or in the place of one that was lost.
     #[command(
         after_help = "Examples:\n  capsid key new                      when the old one cannot be brought back"
     )]
-    New {
-        #[command(flatten)]
-        json: JsonFlag,
-    },
+    New,
     /// Seal with a new key from now on. The old one is kept: it proves what was taken out of old records.
     #[command(after_help = "Examples:\n  capsid key rotate")]
-    Rotate {
-        #[command(flatten)]
-        json: JsonFlag,
-    },
+    Rotate,
     /// Make a second key pair (ML-DSA-65): every record then also gets a signature that quantum computers cannot forge.
     #[command(after_help = "Examples:\n  capsid key add-pq")]
     #[cfg(feature = "pq")]
-    AddPq {
-        #[command(flatten)]
-        json: JsonFlag,
-    },
+    AddPq,
     /// Make a public key known, so that chains signed by it verify.
     #[command(after_help = "Examples:\n  capsid key add 0edc03491c799def...  all 64 digits")]
     Add {
         /// The public key: 64 hex digits.
         key: String,
-        #[command(flatten)]
-        json: JsonFlag,
     },
     /// Vouch for a public key that you got from its owner. `verify` tells such signers apart from others.
     #[command(after_help = "Examples:\n  capsid key pin 0edc03491c799def...  all 64 digits")]
     Pin {
         /// The public key: 64 hex digits.
         key: String,
-        #[command(flatten)]
-        json: JsonFlag,
     },
-}
-
-impl KeyArgs {
-    /// Whether JSON was asked for.
-    pub fn json(&self) -> bool {
-        match &self.action {
-            KeyCommand::Show { json } | KeyCommand::Check { json } => json.json,
-            KeyCommand::New { json } | KeyCommand::Rotate { json } => json.json,
-            #[cfg(feature = "pq")]
-            KeyCommand::AddPq { json } => json.json,
-            KeyCommand::Backup { json, .. } | KeyCommand::Add { json, .. } | KeyCommand::Pin { json, .. } => {
-                json.json
-            }
-        }
-    }
 }
 
 /// Runs the command.
 pub fn run(arguments: &KeyArgs) -> Result<u8> {
     let home = TrailHome::find(arguments.home.as_deref(), &super::variable)?;
     match &arguments.action {
-        KeyCommand::Show { json } => show(&home, json.json),
-        KeyCommand::Check { json } => check(&home, json.json),
-        KeyCommand::Backup { file, json } => backup(&home, file, json.json),
-        KeyCommand::New { json } => new(&home, json.json),
-        KeyCommand::Rotate { json } => rotate(&home, json.json),
+        KeyCommand::Show => show(&home, output::is_json()),
+        KeyCommand::Check => check(&home, output::is_json()),
+        KeyCommand::Backup { file } => backup(&home, file, output::is_json()),
+        KeyCommand::New => new(&home, output::is_json()),
+        KeyCommand::Rotate => rotate(&home, output::is_json()),
         #[cfg(feature = "pq")]
-        KeyCommand::AddPq { json } => add_pq(&home, json.json),
-        KeyCommand::Add { key, json } => add(&home, key, json.json, known::register, "known"),
-        KeyCommand::Pin { key, json } => add(&home, key, json.json, pinned::pin, "pinned"),
+        KeyCommand::AddPq => add_pq(&home, output::is_json()),
+        KeyCommand::Add { key } => add(&home, key, output::is_json(), known::register, "known"),
+        KeyCommand::Pin { key } => add(&home, key, output::is_json(), pinned::pin, "pinned"),
     }
 }
 

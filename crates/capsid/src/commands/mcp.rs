@@ -7,7 +7,7 @@ use capsid_mcp::http::{self, HttpGuard};
 use capsid_mcp::server::McpServer;
 use capsid_mcp::stdio;
 use capsid_model::{Code, Problem, Result, SystemClock};
-use clap::{Args, CommandFactory};
+use clap::Args;
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -45,13 +45,13 @@ pub struct McpArgs {
 }
 
 /// Runs the command.
-pub fn run(arguments: &McpArgs, folder: &Path) -> Result<u8> {
+pub fn run(arguments: &McpArgs, folder: &Path, program: clap::Command) -> Result<u8> {
     let folder = folder.canonicalize().map_err(|error| Problem::io("open", folder, &error))?;
     let place = ServerContext {
         folder,
         env: Arc::new(variable),
         clock: Arc::new(SystemClock),
-        commands: Arc::new(commands),
+        commands: Arc::new(move || commands(program.clone())),
         compat: arguments.compat,
         whole_machine: arguments.http.is_none(),
     };
@@ -125,8 +125,7 @@ fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
 }
 
 /// Every command with its help, for the tool that explains.
-fn commands() -> Vec<(String, String)> {
-    let mut root = crate::cli::Cli::command();
+fn commands(mut root: clap::Command) -> Vec<(String, String)> {
     root.build();
     let mut found = Vec::new();
     collect(&mut root, "", &mut found);

@@ -1,6 +1,5 @@
 //! `capsid distill`: one gene from many successes.
 
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_engine::distill::{self, DistillAcceptance, DistillOutcome, DistillRequest, DistillSkip};
@@ -24,15 +23,12 @@ pub struct DistillArgs {
     /// Ask again although the last request is less than a day old.
     #[arg(long)]
     force: bool,
-
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
 pub fn run(arguments: &DistillArgs, folder: &Path) -> Result<u8> {
     match &arguments.response_file {
-        Some(file) => accept(folder, file, arguments.json.json),
+        Some(file) => accept(folder, file, output::is_json()),
         None => request(folder, arguments),
     }
 }
@@ -50,7 +46,7 @@ fn request(folder: &Path, arguments: &DistillArgs) -> Result<u8> {
         redact: &|text| redact(text, RedactProfile::Secrets).into_owned(),
     })?;
     match requested {
-        DistillOutcome::Written { prompt, document } if arguments.json.json => {
+        DistillOutcome::Written { prompt, document } if output::is_json() => {
             output::document(
                 &json!({"ok": true, "prompt": prompt.display().to_string(), "request": document}),
             );
@@ -64,7 +60,7 @@ fn request(folder: &Path, arguments: &DistillArgs) -> Result<u8> {
                 paint(NAME, "capsid distill --response-file FILE")
             ));
         }
-        DistillOutcome::Skipped(skip) if arguments.json.json => {
+        DistillOutcome::Skipped(skip) if output::is_json() => {
             output::document(&json!({"ok": true, "skipped": true, "reason": skip.as_str()}));
         }
         DistillOutcome::Skipped(skip) => {

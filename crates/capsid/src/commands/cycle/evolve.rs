@@ -3,7 +3,6 @@
 use super::hub_search;
 use super::inputs::InputArgs;
 use super::solidify::{self, conclude};
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
 use capsid_engine::config::ReuseConfig;
@@ -80,9 +79,6 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "SECONDS")]
     pub(super) agent_timeout: Option<u64>,
 
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
-
     /// Run this agent: its command and arguments, the prompt on its stdin. Must come last.
     #[arg(long, value_name = "COMMAND", num_args = 1.., allow_hyphen_values = true, trailing_var_arg = true)]
     agent: Vec<String>,
@@ -112,7 +108,7 @@ pub fn run(arguments: &EvolveArgs, folder: &Path) -> Result<u8> {
     let _working = if argv.is_empty() { None } else { Some(workspace.agent_lock()?) };
     match evolve::prepare(&workspace, &request)? {
         Prepared::Skipped(reason) => {
-            print_skipped(&reason, arguments.json.json);
+            print_skipped(&reason, output::is_json());
             Ok(0)
         }
         Prepared::Ready(ready) => {
@@ -138,7 +134,7 @@ fn print_skipped(reason: &str, as_json: bool) {
 }
 
 fn print_prompt(ready: &Ready, arguments: &EvolveArgs) {
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&ready.to_json(arguments.dry_run));
         return;
     }
@@ -194,7 +190,7 @@ pub(crate) fn talk_of(ready: &Ready) {
 }
 
 fn with_agent(arguments: &EvolveArgs, workspace: &Workspace, ready: &Ready, argv: Vec<String>) -> Result<u8> {
-    let quiet = arguments.json.json;
+    let quiet = output::is_json();
     if !quiet {
         talk_of(ready);
         output::talk(format_args!("  agent     {}", inert_line(&argv.join(" "))));
@@ -213,7 +209,7 @@ fn with_agent(arguments: &EvolveArgs, workspace: &Workspace, ready: &Ready, argv
         return Ok(1);
     }
     let settled = capsid_engine::solidify::solidify(workspace, &ended.request(arguments.commit))?;
-    let status = conclude(&settled, arguments.json.json);
+    let status = conclude(&settled, output::is_json());
     hub_search::deliver(workspace, arguments.offline);
     Ok(status)
 }

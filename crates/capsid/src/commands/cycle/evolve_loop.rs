@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &EvolveArgs, folder: &Path, request: EvolveRequest)
         link: if arguments.offline { None } else { link(&opened, Arc::clone(&stop))? },
         stop,
     };
-    let as_json = arguments.json.json;
+    let as_json = output::is_json();
     let open = || workspace(folder);
     let cycles =
         looping::run(&open, &options, &mut |note| print_loop_message(note, as_json), &mut |bytes| {

@@ -2,7 +2,6 @@
 
 use super::hub_search::advice_lines;
 use super::select::print_selection;
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, paint};
 use capsid_engine::cycle::record;
@@ -21,8 +20,6 @@ Examples:
 pub struct ExplainArgs {
     /// The run, such as run_1770477654155; the last one without a name.
     run: Option<String>,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command. Exits 1 when the recorded choice does not follow from the recorded inputs.
@@ -31,7 +28,7 @@ pub fn run(arguments: &ExplainArgs, folder: &Path) -> Result<u8> {
     let record = record::read(&workspace, arguments.run.as_deref())?;
     let replayed = record.selection.replay();
     let holds = replayed == record.selection;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&json!({
             "ok": holds,
             "run_id": record.run_id,

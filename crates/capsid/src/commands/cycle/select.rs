@@ -1,7 +1,6 @@
 //! `capsid select`: what the engine would choose, and why.
 
 use super::inputs::InputArgs;
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, HEAD, NAME, paint};
 use capsid_engine::cycle::{choice, sight};
@@ -28,8 +27,6 @@ pub struct SelectArgs {
 
     #[command(flatten)]
     inputs: InputArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -43,7 +40,7 @@ pub fn run(arguments: &SelectArgs, folder: &Path) -> Result<u8> {
     };
     let statistics = workspace.graph().statistics_as_is()?;
     let choice = choice::choose(&workspace, &signals, &statistics, None, arguments.drift)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&choice.selection.to_json());
     } else {
         print_selection(&choice.selection);

@@ -1,7 +1,6 @@
 //! `capsid signals`: what the engine sees.
 
 use super::inputs::InputArgs;
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, NAME, paint};
 use capsid_engine::cycle::sight::{self, Sight, Sources};
@@ -27,8 +26,6 @@ With a named input it also works outside of a git repository.")]
 pub struct SignalsArgs {
     #[command(flatten)]
     inputs: InputArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -42,7 +39,7 @@ pub fn run(arguments: &SignalsArgs, folder: &Path) -> Result<u8> {
         Err(problem) => return Err(problem),
     };
     let key = signal_key(&sight.signals);
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&json!({"signals": sight.signals, "signal_key": key}));
         return Ok(0);
     }

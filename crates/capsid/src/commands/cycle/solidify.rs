@@ -1,7 +1,6 @@
 //! `capsid solidify` and `capsid review`: settle the run that waits.
 
 use super::hub_search;
-use crate::cli::JsonFlag;
 use crate::commands::store::listing::INTENTS;
 use crate::commands::{key, workspace};
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
@@ -47,9 +46,6 @@ pub struct SolidifyArgs {
     /// Tell no hub how a reused solution did; it is told by the next command that may.
     #[arg(long, visible_alias = "no-hub")]
     offline: bool,
-
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -65,7 +61,7 @@ pub fn run(arguments: &SolidifyArgs, folder: &Path) -> Result<u8> {
         ..SolidifyRequest::default()
     };
     let settled = solidify::solidify(&workspace, &request)?;
-    let status = conclude(&settled, arguments.json.json);
+    let status = conclude(&settled, output::is_json());
     if !arguments.dry_run {
         hub_search::deliver(&workspace, arguments.offline);
     }
@@ -87,15 +83,12 @@ pub struct ReviewArgs {
     /// Take its change back exactly; the patch is kept.
     #[arg(long)]
     reject: bool,
-
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs `capsid review`.
 pub fn review(arguments: &ReviewArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
-    let as_json = arguments.json.json;
+    let as_json = output::is_json();
     if arguments.approve {
         let settled = solidify::solidify(&workspace, &SolidifyRequest::default())?;
         let status = conclude(&settled, as_json);

@@ -5,7 +5,6 @@ mod node;
 mod trail;
 
 use super::workspace;
-use crate::cli::JsonFlag;
 use crate::output::{self, BAD, GOOD, NAME, WARN, paint};
 use capsid_engine::store::collection::Collection;
 use capsid_engine::store::lines;
@@ -24,10 +23,7 @@ use std::path::Path;
 Examples:
   capsid doctor                            is everything ready here?
   capsid doctor --json                     the same for a program; exit 1 when something is wrong")]
-pub struct DoctorArgs {
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
-}
+pub struct DoctorArgs {}
 
 #[derive(Clone, Copy, PartialEq)]
 enum CheckLevel {
@@ -67,7 +63,7 @@ impl DoctorFinding {
 }
 
 /// Runs the command. Exits 1 when something is wrong.
-pub fn run(arguments: &DoctorArgs, folder: &Path) -> Result<u8> {
+pub fn run(folder: &Path) -> Result<u8> {
     let mut findings = vec![git_version(folder)];
     let sandboxes = sandboxes();
     let can_validate = sandboxes.iter().any(|finding| finding.health == CheckLevel::Fine);
@@ -82,7 +78,7 @@ pub fn run(arguments: &DoctorArgs, folder: &Path) -> Result<u8> {
     findings.extend(trail::findings());
     findings.extend(node::findings(folder, can_validate));
     let wrong = findings.iter().any(|finding| finding.health == CheckLevel::Wrong);
-    if arguments.json.json {
+    if output::is_json() {
         let checks: Vec<Value> = findings.iter().map(DoctorFinding::to_json).collect();
         output::document(&json!({"ok": !wrong, "version": env!("CARGO_PKG_VERSION"), "checks": checks}));
     } else {

@@ -2,7 +2,6 @@
 
 use super::HubLocation;
 use super::progress::ProgressLine;
-use crate::cli::JsonFlag;
 use crate::output::{self, GOOD, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
@@ -26,9 +25,6 @@ pub struct HubBackupArgs {
 
     #[command(flatten)]
     place: HubLocation,
-
-    #[command(flatten)]
-    pub(super) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -37,7 +33,7 @@ pub fn run(arguments: &HubBackupArgs) -> Result<u8> {
     let told = Box::new(move |done, total| progress.update("the hub", done, total));
     capsid_store::backup::backup(&arguments.place.options()?, &arguments.out, SystemClock.now(), told)?;
     let bytes = arguments.out.metadata().map(|data| data.len()).unwrap_or_default();
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&json!({"ok": true, "file": arguments.out, "bytes": bytes}));
     } else {
         let file = inert_line(&arguments.out.to_string_lossy());

@@ -1,7 +1,6 @@
 //! `capsid hub config`: the settings of a hub, and where each comes from.
 
 use super::HubLocation;
-use crate::cli::JsonFlag;
 use crate::output::{self, DIM, NAME, paint};
 use capsid_hub::config::{LoadedConfig, SAMPLE};
 use capsid_model::text::inert_line;
@@ -29,9 +28,6 @@ pub struct HubConfigArgs {
 
     #[command(flatten)]
     place: HubLocation,
-
-    #[command(flatten)]
-    pub(super) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -41,7 +37,7 @@ pub fn run(arguments: &HubConfigArgs) -> Result<u8> {
         return Ok(0);
     }
     let loaded = arguments.place.load(Vec::new())?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&as_json(&loaded));
         return Ok(0);
     }

@@ -2,7 +2,6 @@
 
 use super::HubLocation;
 use super::progress::ProgressLine;
-use crate::cli::JsonFlag;
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, json};
@@ -37,9 +36,6 @@ pub struct HubFsckArgs {
 
     #[command(flatten)]
     place: HubLocation,
-
-    #[command(flatten)]
-    pub(super) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -54,7 +50,7 @@ pub fn run(arguments: &HubFsckArgs) -> Result<u8> {
         done.mended = Some(fsck::repair(&store, &report, SystemClock.now())?);
         report = check(&store)?;
     }
-    print_report(&report, done, arguments.json.json);
+    print_report(&report, done, output::is_json());
     Ok(u8::from(!report.is_clean()))
 }
 

@@ -1,7 +1,6 @@
 //! `capsid hub migrate`: brings a database up to date.
 
 use super::HubLocation;
-use crate::cli::JsonFlag;
 use crate::output::{self, GOOD, paint};
 use capsid_model::{Clock, Result, SystemClock, json};
 use capsid_store::Store;
@@ -16,16 +15,13 @@ Examples:
 pub struct HubMigrateArgs {
     #[command(flatten)]
     place: HubLocation,
-
-    #[command(flatten)]
-    pub(super) json: JsonFlag,
 }
 
 /// Runs the command.
 pub fn run(arguments: &HubMigrateArgs) -> Result<u8> {
     // Opening brings it up to date, and closing leaves the file in one piece.
     drop(Store::open(&arguments.place.options()?, SystemClock.now())?);
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&json!({"ok": true}));
     } else {
         output::line(format_args!("{} the database is up to date", paint(GOOD, "ok")));

@@ -44,21 +44,6 @@ enum HubCommand {
     Admin(admin::HubAdminArgs),
 }
 
-impl HubArgs {
-    /// Whether problems are to be told as JSON too.
-    pub fn json(&self) -> bool {
-        match &self.action {
-            HubCommand::Serve(_) => false,
-            HubCommand::Config(arguments) => arguments.json.json,
-            HubCommand::Migrate(arguments) => arguments.json.json,
-            HubCommand::Fsck(arguments) => arguments.json.json,
-            HubCommand::Backup(arguments) => arguments.json.json,
-            HubCommand::Restore(arguments) => arguments.json.json,
-            HubCommand::Admin(arguments) => arguments.json(),
-        }
-    }
-}
-
 /// Runs the command.
 pub fn run(arguments: &HubArgs) -> Result<u8> {
     match &arguments.action {

@@ -2,7 +2,6 @@
 
 use super::progress::ProgressLine;
 use super::{HubLocation, fsck};
-use crate::cli::JsonFlag;
 use capsid_model::{Clock, Result, SystemClock};
 use capsid_store::Store;
 use clap::Args;
@@ -23,9 +22,6 @@ pub struct HubRestoreArgs {
 
     #[command(flatten)]
     place: HubLocation,
-
-    #[command(flatten)]
-    pub(super) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -36,6 +32,6 @@ pub fn run(arguments: &HubRestoreArgs) -> Result<u8> {
     capsid_store::backup::restore(&arguments.from, &options, SystemClock.now(), told)?;
     let store = Store::open(&options, SystemClock.now())?;
     let report = fsck::check(&store)?;
-    fsck::print_report(&report, fsck::FsckActions::default(), arguments.json.json);
+    fsck::print_report(&report, fsck::FsckActions::default(), crate::output::is_json());
     Ok(u8::from(!report.is_clean()))
 }

@@ -4,7 +4,6 @@ use super::connection::HubConnectionArgs;
 use super::print::{self, raw, sheet, text};
 use super::redact_outbound::OutboundRedactor;
 use super::report::tally;
-use crate::cli::JsonFlag;
 use crate::output;
 use capsid_model::{Result, Value};
 use clap::Args;
@@ -31,8 +30,6 @@ pub struct NodeDecideArgs {
     reason: Option<String>,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -42,7 +39,7 @@ pub fn run(arguments: &NodeDecideArgs, folder: &Path) -> Result<u8> {
     let reason = outward.text_or(arguments.reason.as_deref());
     outward.print_removed();
     let answer = Value::Object(node.decide(&arguments.asset, &arguments.decision, reason.as_deref())?);
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
         return Ok(0);
     }

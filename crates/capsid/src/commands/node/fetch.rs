@@ -3,7 +3,6 @@
 use super::connection::HubConnectionArgs;
 use super::print::{self, credits, line, number, raw, text};
 use super::redact_outbound::OutboundRedactor;
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, paint};
 use capsid_client::NodeClient;
@@ -49,8 +48,6 @@ pub struct NodeFetchArgs {
     lines: bool,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// The types of assets.
@@ -75,7 +72,7 @@ pub fn run(arguments: &NodeFetchArgs, folder: &Path) -> Result<u8> {
         }
         _ => None,
     };
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&document(&fetched, staged.as_ref()));
     } else if arguments.lines {
         output::lines(&as_lines(&fetched.assets));

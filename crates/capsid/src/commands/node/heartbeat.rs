@@ -2,7 +2,6 @@
 
 use super::connection::HubConnectionArgs;
 use super::print::{self, credits, list, number, sheet, text};
-use crate::cli::JsonFlag;
 use crate::output::{self, NAME, WARN, paint};
 use capsid_client::NodeClient;
 use capsid_model::{Object, Result, Value};
@@ -30,8 +29,6 @@ pub struct NodeHeartbeatArgs {
     max_load: Option<u32>,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
@@ -44,7 +41,7 @@ enum WorkerSwitch {
 pub fn run(arguments: &NodeHeartbeatArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let answer = Value::Object(node.heartbeat(body(arguments))?);
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
     } else {
         print(&node, &answer);

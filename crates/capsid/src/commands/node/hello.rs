@@ -3,7 +3,6 @@
 use super::connection::HubConnectionArgs;
 use super::print::{self, credits, number, raw, reputation, sheet, when};
 use super::redact_outbound::OutboundRedactor;
-use crate::cli::JsonFlag;
 use crate::commands::{home_folder, workspace};
 use crate::output::{self, HEAD, NAME, paint};
 use capsid_client::NodeClient;
@@ -52,8 +51,6 @@ pub struct NodeHelloArgs {
     new_hub: bool,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -67,7 +64,7 @@ pub fn run(arguments: &NodeHelloArgs, folder: &Path) -> Result<u8> {
     };
     let kept = save_webhook_secret(&node, &mut greeting)?;
     let expires = expiry(&node, &greeting);
-    if arguments.json.json {
+    if output::is_json() {
         let mut told = greeting.payload.clone();
         told.insert("hub".to_owned(), node.hub_url().into());
         told.insert("node_id".to_owned(), node.id().into());

@@ -66,37 +66,6 @@ enum NodeCommand {
     Validator(validator::NodeValidatorArgs),
 }
 
-impl NodeArgs {
-    /// Whether problems are to be told as JSON too.
-    pub fn json(&self) -> bool {
-        match &self.action {
-            NodeCommand::Hello(arguments) => arguments.json.json,
-            NodeCommand::Status(arguments) => arguments.json.json,
-            NodeCommand::Publish(arguments) => arguments.json.json,
-            NodeCommand::Fetch(arguments) => arguments.json.json,
-            NodeCommand::Search(arguments) => arguments.json.json,
-            NodeCommand::Report(arguments) => arguments.json.json,
-            NodeCommand::Decide(arguments) => arguments.json.json,
-            NodeCommand::Revoke(arguments) => arguments.json.json,
-            NodeCommand::Heartbeat(arguments) => arguments.json.json,
-            NodeCommand::Tasks(arguments) => arguments.json.json,
-            NodeCommand::Claim(arguments) => arguments.json.json,
-            NodeCommand::Release(arguments) => arguments.json.json,
-            NodeCommand::Complete(arguments) => arguments.json.json,
-            NodeCommand::Propose(arguments) => arguments.json.json,
-            NodeCommand::Swarm(arguments) => arguments.json.json,
-            NodeCommand::Ask(arguments) => arguments.json.json,
-            NodeCommand::Bounty(arguments) => arguments.json(),
-            NodeCommand::Vote(arguments) => arguments.json.json,
-            NodeCommand::Sync(arguments) => arguments.json.json,
-            NodeCommand::Export(arguments) => arguments.json.json,
-            NodeCommand::Ingest(arguments) => arguments.json.json,
-            NodeCommand::Promote(arguments) => arguments.json.json,
-            NodeCommand::Validator(arguments) => arguments.json.json,
-        }
-    }
-}
-
 /// Runs the command.
 pub fn run(arguments: &NodeArgs, folder: &Path) -> Result<u8> {
     match &arguments.action {

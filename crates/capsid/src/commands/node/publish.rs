@@ -1,7 +1,6 @@
 //! `capsid node publish`: send a proven capsule with its gene to a hub, or show what would be sent.
 
 use super::connection::HubConnectionArgs;
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_client::NodeClient;
@@ -44,8 +43,6 @@ pub struct NodePublishArgs {
     yes: bool,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -57,11 +54,11 @@ pub fn run(arguments: &NodePublishArgs, folder: &Path) -> Result<u8> {
     let chosen = match choose(arguments, &offers, hub.as_deref()) {
         Ok(chosen) => chosen,
         Err(problem) => {
-            if arguments.json.json && arguments.dry_run {
+            if output::is_json() && arguments.dry_run {
                 output::document(
                     &json!({"ok": true, "dry_run": true, "bundles": [], "offers": candidates_json(&offers)}),
                 );
-            } else if !arguments.json.json {
+            } else if !output::is_json() {
                 list(&offers);
             }
             return if arguments.dry_run { Ok(0) } else { Err(problem) };
@@ -70,7 +67,7 @@ pub fn run(arguments: &NodePublishArgs, folder: &Path) -> Result<u8> {
     let anyway = arguments.anyway || (arguments.dry_run && arguments.capsule.is_some());
     let bundles = chosen.iter().map(|id| outgoing(&workspace, id, anyway)).collect::<Result<Vec<_>>>()?;
     if arguments.dry_run {
-        preview(&bundles, &offers, arguments.json.json);
+        preview(&bundles, &offers, output::is_json());
         return Ok(0);
     }
     send(arguments, &workspace, &arguments.hub.node(folder)?, &bundles)
@@ -185,7 +182,7 @@ fn send(
     node: &NodeClient,
     bundles: &[OutgoingBundle],
 ) -> Result<u8> {
-    let as_json = arguments.json.json;
+    let as_json = output::is_json();
     let (mut results, mut status) = (Vec::new(), 0);
     for bundle in bundles {
         print_notes(bundle);

@@ -3,7 +3,6 @@
 use super::connection::HubConnectionArgs;
 use super::print::{self, raw, sheet, text};
 use super::redact_outbound::OutboundRedactor;
-use crate::cli::JsonFlag;
 use crate::commands::store::documents::{at, read_bytes};
 use crate::output::{self, BAD, GOOD, paint};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
@@ -35,8 +34,6 @@ pub struct NodeReportArgs {
     note: Option<String>,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -46,7 +43,7 @@ pub fn run(arguments: &NodeReportArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     outward.print_removed();
     let answer = Value::Object(node.report(&arguments.asset, &report)?);
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
     } else {
         print(&report, &answer);

@@ -3,7 +3,6 @@
 use super::connection::HubConnectionArgs;
 use super::print::{self, raw, sheet, text};
 use super::redact_outbound::OutboundRedactor;
-use crate::cli::JsonFlag;
 use crate::output;
 use capsid_model::{Code, Problem, Result, Value};
 use clap::Args;
@@ -29,8 +28,6 @@ pub struct NodeRevokeArgs {
     yes: bool,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -44,7 +41,7 @@ pub fn run(arguments: &NodeRevokeArgs, folder: &Path) -> Result<u8> {
     let reason = outward.text_or(arguments.reason.as_deref());
     outward.print_removed();
     let answer = Value::Object(node.revoke(&arguments.asset, reason.as_deref())?);
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
         return Ok(0);
     }

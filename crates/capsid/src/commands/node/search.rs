@@ -4,7 +4,6 @@ use super::connection::HubConnectionArgs;
 use super::fetch::KINDS;
 use super::print::{self, line};
 use super::redact_outbound::OutboundRedactor;
-use crate::cli::JsonFlag;
 use crate::commands::store::listing::time;
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_client::NodeClient;
@@ -62,8 +61,6 @@ pub struct NodeSearchArgs {
     limit: u16,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 impl NodeSearchArgs {
@@ -81,7 +78,7 @@ pub fn run(arguments: &NodeSearchArgs, folder: &Path) -> Result<u8> {
     if arguments.meaning.is_none() {
         found.sort_by(|one, other| value(other).total_cmp(&value(one)));
     }
-    if arguments.json.json {
+    if output::is_json() {
         let rows: Vec<Value> = found.iter().map(document).collect();
         output::document(&json!({"count": rows.len(), "results": rows}));
     } else {

@@ -2,7 +2,6 @@
 
 use super::connection::{self, HubConnectionArgs};
 use super::print::{self, amount, credits, list, number, raw, reputation, sheet, text};
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_client::http::{HttpAnswer, HttpCall, HttpClient};
@@ -33,8 +32,6 @@ Exit status: 0 also without a hub; 1 when the hub cannot be reached or is not we
 pub struct NodeStatusArgs {
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// What was found out. What a hub did not tell is null.
@@ -53,12 +50,12 @@ pub fn run(arguments: &NodeStatusArgs, folder: &Path) -> Result<u8> {
     let waiting = PendingWork::in_repository(folder);
     let settings = match arguments.hub.quick_settings(folder, PATIENCE) {
         Ok(settings) => settings,
-        Err(problem) if problem.code == Code::NoHub => return without_hub(arguments, waiting, &problem),
+        Err(problem) if problem.code == Code::NoHub => return without_hub(waiting, &problem),
         Err(problem) => return Err(problem),
     };
     let node = connection::node(&settings)?;
     let standing = NodeStatusReport::ask(&node, &settings);
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&standing.json(&node, waiting));
     } else {
         standing.print(&node, waiting);
@@ -66,9 +63,9 @@ pub fn run(arguments: &NodeStatusArgs, folder: &Path) -> Result<u8> {
     Ok(u8::from(!standing.is_healthy()))
 }
 
-fn without_hub(arguments: &NodeStatusArgs, waiting: PendingWork, problem: &Problem) -> Result<u8> {
+fn without_hub(waiting: PendingWork, problem: &Problem) -> Result<u8> {
     let identity = connection::identity()?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&json!({
             "node_id": identity.node_id, "hub": null, "reachable": false, "waiting_to_publish": waiting.capsules, "waiting_to_report": waiting.reports,
             "note": problem.message, "fix": problem.fix,

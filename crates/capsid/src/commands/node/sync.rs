@@ -1,7 +1,6 @@
 //! `capsid node sync`.
 
 use super::connection::HubConnectionArgs;
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::network::sync::{self, SyncSummary};
@@ -29,8 +28,6 @@ pub struct NodeSyncArgs {
     dry_run: bool,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -41,7 +38,7 @@ pub fn run(arguments: &NodeSyncArgs, folder: &Path) -> Result<u8> {
         node.hello(capsid_model::Object::new())?;
     }
     let synced = sync::sync(&workspace, &node, arguments.dry_run)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&synced.to_json());
     } else {
         print(&synced);

@@ -1,7 +1,6 @@
 //! `capsid node validator`.
 
 use super::connection::HubConnectionArgs;
-use crate::cli::JsonFlag;
 use crate::commands::cycle::evolve::stop_flag;
 use crate::commands::variable;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
@@ -52,8 +51,6 @@ pub struct NodeValidatorArgs {
     repository: Option<PathBuf>,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -84,7 +81,7 @@ pub fn run(arguments: &NodeValidatorArgs, folder: &Path) -> Result<u8> {
         }
         let result = validator
             .round(&|| stop.load(Ordering::Relaxed))
-            .and_then(|judged| print_validated(arguments, &validator, &judged));
+            .and_then(|judged| print_validated(&validator, &judged));
         match result {
             Ok(untold) if arguments.once => return Ok(u8::from(untold > 0)),
             Err(problem) if arguments.once => return Err(problem),
@@ -100,7 +97,7 @@ pub fn run(arguments: &NodeValidatorArgs, folder: &Path) -> Result<u8> {
 
 fn unstake(arguments: &NodeValidatorArgs, folder: &Path) -> Result<u8> {
     let stake = StakeStatus::unstake(&arguments.hub.node(folder)?)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&json!({
             "ok": !stake.is_validator, "is_validator": stake.is_validator, "stake": stake.amount,
             "credit_balance": stake.balance,
@@ -154,14 +151,10 @@ fn stake(arguments: &NodeValidatorArgs, validator: &ValidatorNode) -> Result<()>
 }
 
 /// Tells what was seen; gives how many the hub was not told.
-fn print_validated(
-    arguments: &NodeValidatorArgs,
-    validator: &ValidatorNode,
-    judged: &[ValidatedAssignment],
-) -> Result<usize> {
+fn print_validated(validator: &ValidatorNode, judged: &[ValidatedAssignment]) -> Result<usize> {
     let untold = judged.iter().filter(|one| one.answer.is_err()).count();
     let earned = ValidatorEarnings::fetch(&validator.node)?;
-    if arguments.json.json {
+    if output::is_json() {
         let rows: Vec<Value> = judged.iter().map(ValidatedAssignment::to_json).collect();
         output::document(&json!({
             "ok": true,

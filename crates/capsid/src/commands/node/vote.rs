@@ -2,7 +2,6 @@
 
 use super::connection::{HubConnectionArgs, TokenArgs};
 use super::print::{self, amount, number, sheet, text};
-use crate::cli::JsonFlag;
 use crate::output;
 use capsid_client::node::encoded;
 use capsid_model::{Result, json};
@@ -28,8 +27,6 @@ pub struct NodeVoteArgs {
     token: TokenArgs,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -40,7 +37,7 @@ pub fn run(arguments: &NodeVoteArgs, folder: &Path) -> Result<u8> {
         Some(token) => node.post_as(&path, &json!({"vote": arguments.vote}), Some(&token))?,
         None => node.post(&path, &json!({"vote": arguments.vote, "sender_id": node.id()}))?,
     };
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
         return Ok(0);
     }

@@ -8,7 +8,6 @@ mod trail;
 pub(crate) use hook::is_hook_call;
 
 use super::workspace;
-use crate::cli::JsonFlag;
 use crate::output;
 use capsid_engine::recall::BUDGET;
 use capsid_model::Result;
@@ -61,9 +60,6 @@ pub struct RecallArgs {
     /// The most characters that a hook tells.
     #[arg(long, value_name = "CHARS", default_value_t = BUDGET)]
     budget: usize,
-
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Where it is looked.
@@ -88,7 +84,7 @@ pub fn run(arguments: &RecallArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     workspace.require_store()?;
     let recalled = arguments.recall(&workspace)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&recalled.to_json());
         return Ok(0);
     }

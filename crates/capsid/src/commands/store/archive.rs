@@ -1,6 +1,5 @@
 //! `capsid archive`: a store in one file.
 
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_engine::archive::{self, ExistingFile, ImportOptions, ManifestInput, MergeSummary};
@@ -36,8 +35,6 @@ Examples:
         /// Replace the file if it exists.
         #[arg(long)]
         force: bool,
-        #[command(flatten)]
-        json: JsonFlag,
     },
     /// Add what an archive holds. Everything is verified first, and nothing local is replaced.
     #[command(after_help = "\
@@ -50,25 +47,14 @@ Examples:
         /// Add its memory graph too.
         #[arg(long)]
         memory: bool,
-        #[command(flatten)]
-        json: JsonFlag,
     },
-}
-
-impl ArchiveArgs {
-    /// Whether JSON was asked for.
-    pub fn json(&self) -> bool {
-        match &self.action {
-            ArchiveCommand::Export { json, .. } | ArchiveCommand::Import { json, .. } => json.json,
-        }
-    }
 }
 
 /// Runs the command.
 pub fn run(arguments: &ArchiveArgs, folder: &Path) -> Result<u8> {
     match &arguments.action {
-        ArchiveCommand::Export { file, force, json } => export(folder, file, *force, json.json),
-        ArchiveCommand::Import { file, memory, json } => import(folder, file, *memory, json.json),
+        ArchiveCommand::Export { file, force } => export(folder, file, *force, output::is_json()),
+        ArchiveCommand::Import { file, memory } => import(folder, file, *memory, output::is_json()),
     }
 }
 

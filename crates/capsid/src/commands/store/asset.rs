@@ -1,7 +1,6 @@
 //! `capsid asset`: content addressing of any asset file.
 
 use super::documents::{AssetDocument, at, read_all};
-use crate::cli::JsonFlag;
 use crate::output::{self, BAD, DIM, GOOD, WARN, paint};
 use capsid_model::asset::{self, IdVerdict};
 use capsid_model::{Code, Problem, Result, Value, canonical, json, schema, text};
@@ -52,8 +51,6 @@ struct AssetFiles {
     /// JSON files: one document, an array, a list file such as genes.json, or JSON lines; `-` reads stdin.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    #[command(flatten)]
-    json: JsonFlag,
 }
 
 impl AssetArgs {
@@ -65,17 +62,12 @@ impl AssetArgs {
             | AssetCommand::Check(files) => files,
         }
     }
-
-    /// Whether JSON was asked for.
-    pub fn json(&self) -> bool {
-        self.files().json.json
-    }
 }
 
 /// Runs the command.
 pub fn run(arguments: &AssetArgs) -> Result<u8> {
     let documents = read_all(&arguments.files().files)?;
-    let as_json = arguments.json();
+    let as_json = output::is_json();
     match &arguments.action {
         AssetCommand::Id(_) => print_each(&documents, "asset_id", id, as_json),
         AssetCommand::Canonical(_) => print_each(&documents, "canonical", canonical::canonical_text, as_json),

@@ -1,7 +1,6 @@
 //! `capsid capsules`: the solutions in the store.
 
 use super::listing::{ShowArgs, TimeSpanArgs};
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_engine::exchange::history;
@@ -52,8 +51,6 @@ struct ListCapsulesArgs {
     platform: Option<String>,
     #[command(flatten)]
     span: TimeSpanArgs,
-    #[command(flatten)]
-    json: JsonFlag,
 }
 
 impl ListCapsulesArgs {
@@ -79,17 +76,6 @@ fn created_at(capsule: &Object) -> Option<Time> {
     })
 }
 
-impl CapsulesArgs {
-    /// Whether JSON was asked for.
-    pub fn json(&self) -> bool {
-        match &self.action {
-            Some(CapsulesCommand::Show(show)) => show.json.json,
-            Some(CapsulesCommand::List(list)) => list.json.json,
-            None => self.list.json.json,
-        }
-    }
-}
-
 /// Runs the command.
 pub fn run(arguments: &CapsulesArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
@@ -113,7 +99,7 @@ fn print_list(store: &AssetStore, list: &ListCapsulesArgs) -> Result<u8> {
     let mut capsules = if list.failed { store.failed.documents()? } else { store.capsules.documents()? };
     let none_yet = capsules.is_empty();
     capsules.retain(|capsule| list.matches(capsule));
-    if list.json.json {
+    if output::is_json() {
         output::document(&json!({"capsules": capsules}));
         return Ok(0);
     }

@@ -1,7 +1,6 @@
 //! `capsid genes`: the strategies in the store.
 
 use super::listing::{INTENTS, ShowArgs, TALLY_HEAD, tally_cells, tally_json};
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, NAME, paint};
 use capsid_engine::view::stats::EventStats;
@@ -44,19 +43,6 @@ struct ListGenesArgs {
     /// Only this category.
     #[arg(long, value_parser = INTENTS)]
     category: Option<String>,
-    #[command(flatten)]
-    json: JsonFlag,
-}
-
-impl GenesArgs {
-    /// Whether JSON was asked for.
-    pub fn json(&self) -> bool {
-        match &self.action {
-            Some(GenesCommand::Show(show)) => show.json.json,
-            Some(GenesCommand::List(list)) => list.json.json,
-            None => self.list.json.json,
-        }
-    }
 }
 
 /// Runs the command.
@@ -82,7 +68,7 @@ fn print_list(workspace: &Workspace, list: &ListGenesArgs) -> Result<u8> {
         stats.add_event(&event);
         ControlFlow::Continue(())
     })?;
-    if list.json.json {
+    if output::is_json() {
         let tallies: Object = genes
             .iter()
             .map(|gene| Gene::read(gene).id)

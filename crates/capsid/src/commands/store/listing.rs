@@ -1,6 +1,5 @@
 //! What the commands that list records have in common.
 
-use crate::cli::JsonFlag;
 use crate::output;
 use capsid_engine::view::stats::OutcomeTally;
 use capsid_model::text::inert_line;
@@ -15,15 +14,13 @@ pub(crate) const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explor
 pub(crate) struct ShowArgs {
     /// Its id.
     pub id: String,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 impl ShowArgs {
     /// Prints the record as it is stored: indented for people, on one line for programs.
     pub fn print(&self, found: Option<Object>, kind: &str, lister: &str) -> Result<u8> {
         let record: Value = found.ok_or_else(|| not_found(&self.id, kind, lister))?.into();
-        if self.json.json {
+        if output::is_json() {
             output::document(&record);
         } else {
             output::line(output::inert_json(&serde_json::to_string_pretty(&record).unwrap_or_default()));

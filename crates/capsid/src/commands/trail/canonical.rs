@@ -1,6 +1,5 @@
 //! `capsid trail canonical`: the text that is hashed, of any JSON document.
 
-use super::JsonFlag;
 use crate::commands::store::documents::read_bytes;
 use crate::output;
 use capsid_model::exact::{ExactJson as Value, canonical, parse};
@@ -30,8 +29,6 @@ pub(super) struct TrailCanonicalArgs {
     /// Leave the five fields of the seal out first: what a sealed record's hash is over.
     #[arg(long)]
     content: bool,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 pub(super) fn run(arguments: &TrailCanonicalArgs) -> Result<u8> {
@@ -48,7 +45,7 @@ pub(super) fn run(arguments: &TrailCanonicalArgs) -> Result<u8> {
     }
     let text = canonical(&document);
     let hash = sha3_hex(text.as_bytes());
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&json!({"canonical": text, "hash": hash}));
     } else if arguments.hash {
         output::line(hash);

@@ -1,6 +1,5 @@
 //! `capsid trail disclose`: prove a value that was taken out before sealing.
 
-use super::JsonFlag;
 use super::chains::named;
 use crate::commands::store::documents::read_bytes;
 use crate::output::{self, GOOD, NAME, paint};
@@ -34,14 +33,12 @@ pub(super) struct TrailDiscloseArgs {
     /// A disclosure to check against the record.
     #[arg(long, value_name = "FILE")]
     check: Option<String>,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 pub(super) fn run(arguments: &TrailDiscloseArgs, home: &TrailHome) -> Result<u8> {
     let chain = named(home, &arguments.chain)?;
     let stored = record(arguments, &chain)?;
-    let as_json = arguments.json.json;
+    let as_json = output::is_json();
     match (&arguments.value, &arguments.check) {
         (Some(value), _) => disclose(home, &stored, value, as_json),
         (None, Some(proof)) => {

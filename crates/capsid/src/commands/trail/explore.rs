@@ -1,6 +1,5 @@
 //! `capsid trail explore`: the Explorer over the chains of this machine, or over a bundle.
 
-use super::JsonFlag;
 use super::chains::{all, own_keys};
 use super::export::ExportedChains;
 use crate::commands::viewer;
@@ -30,8 +29,6 @@ pub(super) struct TrailExploreArgs {
     bundle: Option<PathBuf>,
     #[command(flatten)]
     options: viewer::ViewerOptions,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 pub(super) fn run(arguments: &TrailExploreArgs, home: &TrailHome) -> Result<u8> {
@@ -47,7 +44,7 @@ pub(super) fn run(arguments: &TrailExploreArgs, home: &TrailHome) -> Result<u8> 
     };
     viewer::serve(
         &arguments.options,
-        arguments.json.json,
+        crate::output::is_json(),
         Arc::new(TrailViewer { home: home.clone(), source }),
     )
 }

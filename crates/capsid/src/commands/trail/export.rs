@@ -1,6 +1,5 @@
 //! `capsid trail export`: a folder, or a page, that anybody can verify.
 
-use super::JsonFlag;
 use super::chains::{all, check, named, print_refused};
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
@@ -37,8 +36,6 @@ pub(super) struct TrailExportArgs {
     /// Only these chains: sessions of the home, tool/session, or files.
     #[arg(value_name = "CHAIN")]
     chains: Vec<String>,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 pub(super) fn run(arguments: &TrailExportArgs, home: &TrailHome) -> Result<u8> {
@@ -79,7 +76,7 @@ fn print_skipped(written: &WrittenBundle) {
 fn print_written(arguments: &TrailExportArgs, written: &WrittenBundle, own: Option<PublicKey>) {
     let hex = own.map(|key| key.hex()).unwrap_or_default();
     let fingerprint = own.map(|key| key.fingerprint()).unwrap_or_default();
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&json!({
             "chains": written.chains, "capsules": written.records, "out": arguments.out, "html": arguments.html,
             "public_key": hex, "fingerprint": fingerprint, "left_out": written.left_out.len(),

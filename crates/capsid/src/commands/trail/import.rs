@@ -1,6 +1,5 @@
 //! `capsid trail import`: chains that were sealed elsewhere.
 
-use super::JsonFlag;
 use super::chains::{CheckedChain, check, keys_for};
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
 use capsid_model::exact::parse;
@@ -37,8 +36,6 @@ pub(super) struct TrailImportArgs {
     /// Only say what would be done.
     #[arg(long)]
     dry_run: bool,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 /// What came of one chain.
@@ -64,7 +61,7 @@ pub(super) fn run(arguments: &TrailImportArgs, home: &TrailHome) -> Result<u8> {
         }
         for chain in chains {
             let done = one(arguments, home, chain, &keys)?;
-            if !arguments.json.json {
+            if !output::is_json() {
                 print(&done, arguments.dry_run);
             }
             all.push(done);
@@ -73,7 +70,7 @@ pub(super) fn run(arguments: &TrailImportArgs, home: &TrailHome) -> Result<u8> {
             register_keys(home, &sources, &all)?;
         }
     }
-    if arguments.json.json {
+    if output::is_json() {
         output::document(
             &json!({"dry_run": arguments.dry_run, "chains": all.iter().map(entry).collect::<Vec<_>>()}),
         );

@@ -1,6 +1,5 @@
 //! `capsid trail inspect`: look into a chain.
 
-use super::JsonFlag;
 use super::chains::{all, named};
 use crate::output::{self, DIM, NAME, paint};
 use capsid_model::exact::{ExactJson as Document, indented, parse};
@@ -32,8 +31,6 @@ pub(super) struct TrailInspectArgs {
     /// Show the record at this position whole.
     #[arg(long, value_name = "N")]
     seq: Option<u64>,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 pub(super) fn run(arguments: &TrailInspectArgs, home: &TrailHome) -> Result<u8> {
@@ -42,8 +39,8 @@ pub(super) fn run(arguments: &TrailInspectArgs, home: &TrailHome) -> Result<u8> 
         false => (named(home, &arguments.chain)?, arguments.seq),
     };
     match seq {
-        Some(seq) => one(&chain, seq, arguments.json.json),
-        None => every(&chain, arguments.long, arguments.json.json),
+        Some(seq) => one(&chain, seq, output::is_json()),
+        None => every(&chain, arguments.long, output::is_json()),
     }
 }
 

@@ -1,6 +1,5 @@
 //! `capsid trail install` and `uninstall`: the hook in a tool's settings.
 
-use super::JsonFlag;
 use crate::commands::{home_folder, variable};
 use crate::output::{self, NAME, paint};
 use capsid_model::text::inert_line;
@@ -25,8 +24,6 @@ pub(super) struct InstallArgs {
     /// claude-code, codex, cursor or cline.
     #[arg(value_parser = tools())]
     tool: String,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 /// Take the hook out of a tool's settings. What is sealed stays.
@@ -38,8 +35,6 @@ pub(super) struct UninstallArgs {
     /// claude-code, codex, cursor or cline.
     #[arg(value_parser = tools())]
     tool: String,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 /// The names that a tool may be given by.
@@ -57,11 +52,11 @@ pub(super) fn tool(name: &str) -> Result<Tool> {
 
 pub(super) fn install(arguments: &InstallArgs, home: &TrailHome, named: Option<&Path>) -> Result<u8> {
     let tool = tool(&arguments.tool)?;
-    if !arguments.json.json {
+    if !output::is_json() {
         output::line(format_args!("Installing the {} capsule hook...", paint(NAME, tool.name())));
     }
     let installed = install::install(tool, &places()?, &hook_command(tool, named)?)?;
-    print(tool, &installed, arguments.json.json);
+    print(tool, &installed, output::is_json());
     if !installed.registered {
         let message = format!("{} does not call Capsid: something else is in its place.", tool.name());
         output::complain(
@@ -69,7 +64,7 @@ pub(super) fn install(arguments: &InstallArgs, home: &TrailHome, named: Option<&
         );
         return Ok(1);
     }
-    if !arguments.json.json {
+    if !output::is_json() {
         output::talk(format_args!("Chains go to {}.", inert_line(&home.root().to_string_lossy())));
     }
     Ok(0)
@@ -77,11 +72,11 @@ pub(super) fn install(arguments: &InstallArgs, home: &TrailHome, named: Option<&
 
 pub(super) fn uninstall(arguments: &UninstallArgs) -> Result<u8> {
     let tool = tool(&arguments.tool)?;
-    if !arguments.json.json {
+    if !output::is_json() {
         output::line(format_args!("Removing the {} capsule hook...", paint(NAME, tool.name())));
     }
     let removed = install::uninstall(tool, &places()?)?;
-    print(tool, &removed, arguments.json.json);
+    print(tool, &removed, output::is_json());
     Ok(0)
 }
 

@@ -1,6 +1,5 @@
 //! `capsid trail list`: every chain of the home.
 
-use super::JsonFlag;
 use super::chains::all;
 use crate::output::{self, NAME, paint};
 use capsid_model::text::inert_line;
@@ -16,10 +15,7 @@ use clap::Args;
 Examples:
   capsid trail list
   capsid trail list --json | jq '.chains[] | select(.tool == \"codex\")'")]
-pub(super) struct TrailListArgs {
-    #[command(flatten)]
-    pub json: JsonFlag,
-}
+pub(super) struct TrailListArgs {}
 
 struct ChainLine {
     tool: String,
@@ -29,9 +25,9 @@ struct ChainLine {
     content: Result<(u64, Option<String>)>,
 }
 
-pub(super) fn run(arguments: &TrailListArgs, home: &TrailHome) -> Result<u8> {
+pub(super) fn run(home: &TrailHome) -> Result<u8> {
     let chains = listed(home)?;
-    if arguments.json.json {
+    if output::is_json() {
         let entries: Vec<Value> = chains.iter().map(entry).collect();
         output::document(&json!({"home": home.root(), "chains": entries}));
         return Ok(0);

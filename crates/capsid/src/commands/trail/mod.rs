@@ -19,7 +19,6 @@ pub(super) use hook::stdin as hook_payload;
 pub(super) use install::{places as install_places, program as own_path};
 pub(super) use seal::places as session_places;
 
-use crate::cli::JsonFlag;
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::TrailHome;
 use clap::{Args, Subcommand};
@@ -62,27 +61,6 @@ enum TrailCommand {
     Disclose(disclose::TrailDiscloseArgs),
 }
 
-impl TrailArgs {
-    /// Whether JSON was asked for.
-    pub fn json(&self) -> bool {
-        match &self.action {
-            TrailCommand::Hook(_) => false,
-            TrailCommand::Install(arguments) => arguments.json.json,
-            TrailCommand::Uninstall(arguments) => arguments.json.json,
-            TrailCommand::Seal(arguments) => arguments.json.json,
-            TrailCommand::List(arguments) => arguments.json.json,
-            TrailCommand::Inspect(arguments) => arguments.json.json,
-            TrailCommand::Verify(arguments) => arguments.json.json,
-            TrailCommand::VerifyMeta(arguments) => arguments.json.json,
-            TrailCommand::Explore(arguments) => arguments.json.json,
-            TrailCommand::Export(arguments) => arguments.json.json,
-            TrailCommand::Import(arguments) => arguments.json.json,
-            TrailCommand::Canonical(arguments) => arguments.json.json,
-            TrailCommand::Disclose(arguments) => arguments.json.json,
-        }
-    }
-}
-
 /// Whether a command line calls the hook, as a tool would.
 pub fn is_hook_call(mut arguments: impl Iterator<Item = String>) -> bool {
     arguments.by_ref().any(|word| word == "trail") && arguments.any(|word| word == "hook")
@@ -107,7 +85,7 @@ pub fn run(arguments: &TrailArgs) -> Result<u8> {
         TrailCommand::Install(arguments) => install::install(arguments, &home, named),
         TrailCommand::Uninstall(arguments) => install::uninstall(arguments),
         TrailCommand::Seal(arguments) => seal::run(arguments, &home),
-        TrailCommand::List(arguments) => list::run(arguments, &home),
+        TrailCommand::List(_) => list::run(&home),
         TrailCommand::Inspect(arguments) => inspect::run(arguments, &home),
         TrailCommand::Verify(arguments) => verify::run(arguments, &home),
         TrailCommand::VerifyMeta(arguments) => verify_meta::run(arguments, &home),

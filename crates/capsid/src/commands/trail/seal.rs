@@ -1,6 +1,5 @@
 //! `capsid trail seal`: seal transcripts by hand.
 
-use super::JsonFlag;
 use super::install::{tool, tools};
 use crate::commands::{home_folder, key, variable};
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
@@ -42,8 +41,6 @@ pub(super) struct TrailSealArgs {
     /// Seal secrets too. They can never be taken out again.
     #[arg(long)]
     no_redact: bool,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 pub(super) fn run(arguments: &TrailSealArgs, home: &TrailHome) -> Result<u8> {
@@ -96,7 +93,7 @@ fn by_hand(tool: Tool, path: &Path, session: &str) -> Result<TranscriptSource> {
 
 fn one(arguments: &TrailSealArgs, desk: &SessionSealer<'_>, source: &TranscriptSource) -> Result<u8> {
     let (sealed, finished) = seal(desk, source, arguments.finalize)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&entry(source, &sealed, finished.as_ref()));
     } else {
         print_sealed(source, &sealed, finished.as_ref());
@@ -123,7 +120,7 @@ fn all(arguments: &TrailSealArgs, desk: &SessionSealer<'_>, sources: &[Transcrip
             Ok((sealed, finished)) => {
                 appended += sealed.appended;
                 failed += usize::from(finished.as_ref().is_some_and(|finished| !finished.verdict.valid));
-                if arguments.json.json {
+                if output::is_json() {
                     entries.push(entry(source, &sealed, finished.as_ref()));
                 } else {
                     clear_progress();
@@ -133,7 +130,7 @@ fn all(arguments: &TrailSealArgs, desk: &SessionSealer<'_>, sources: &[Transcrip
             Err(problem) => {
                 failed += 1;
                 clear_progress();
-                if arguments.json.json {
+                if output::is_json() {
                     entries.push(json!({"tool": source.tool.name(), "session": source.session, "error": {"code": problem.code.as_str(), "message": problem.message}}));
                 }
                 output::complain(&problem);
@@ -141,7 +138,7 @@ fn all(arguments: &TrailSealArgs, desk: &SessionSealer<'_>, sources: &[Transcrip
         }
     }
     clear_progress();
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&json!({"sessions": entries, "appended": appended, "failed": failed}));
     } else {
         output::talk(format_args!(

@@ -1,6 +1,5 @@
 //! `capsid trail verify`: whether chains are what was sealed.
 
-use super::JsonFlag;
 use super::chains::{CheckedChain, check, keys_for, number_and_hash, open, print_refused};
 use crate::output::{self, BAD, DIM, GOOD, WARN, paint};
 use capsid_model::text::inert_line;
@@ -39,8 +38,6 @@ pub(super) struct TrailVerifyArgs {
     /// Begin after a record that was verified before: its sequence and hash, as a verification prints them.
     #[arg(long, value_name = "SEQ:HASH", value_parser = checkpoint)]
     since: Option<VerifiedCheckpoint>,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 fn checkpoint(text: &str) -> std::result::Result<VerifiedCheckpoint, String> {
@@ -69,7 +66,7 @@ pub(super) fn run(arguments: &TrailVerifyArgs, home: &TrailHome) -> Result<u8> {
             Err(problem) => found.unreadable(&path.display().to_string(), problem),
         }
     }
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&summary(&found));
     } else {
         conclude(&found.checked, &options);
@@ -125,7 +122,7 @@ fn verify_path(
     }
     results.extend(CheckedChain::compare_with_meta(sources)?);
     results.extend(sources.contradictions.iter().map(|said| CheckedChain::contradiction(path, said)));
-    if !arguments.json.json {
+    if !output::is_json() {
         results.iter().for_each(|result| print(result, options));
     }
     found.checked.extend(results);

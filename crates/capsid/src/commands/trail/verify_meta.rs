@@ -1,6 +1,5 @@
 //! `capsid trail verify-meta`: whether every finished conversation is still there, whole.
 
-use super::JsonFlag;
 use super::chains::{number_and_hash, own_keys, print_refused};
 use super::verify::given_keys;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
@@ -38,8 +37,6 @@ pub(super) struct TrailVerifyMetaArgs {
     /// The meta-chain's length and head as they were noted elsewhere.
     #[arg(long, value_name = "LENGTH:HASH", value_parser = pinned)]
     pinned: Option<PinnedHead>,
-    #[command(flatten)]
-    pub json: JsonFlag,
 }
 
 fn pinned(text: &str) -> std::result::Result<PinnedHead, String> {
@@ -64,7 +61,7 @@ pub(super) fn run(arguments: &TrailVerifyMetaArgs, home: &TrailHome) -> Result<u
             .fix("`capsid trail verify` compares a bundle with the meta-chain in it."));
     }
     let report = verify_meta(home, &keys, &options)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&document(&report));
     } else {
         print(&report);

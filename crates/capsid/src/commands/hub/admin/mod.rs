@@ -11,7 +11,6 @@ mod webhooks;
 mod work;
 
 use super::HubLocation;
-use crate::cli::JsonFlag;
 use crate::output::{self, GOOD, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value};
@@ -80,9 +79,6 @@ struct WithCommon<T: Args> {
 struct AdminCommonArgs {
     #[command(flatten)]
     place: HubLocation,
-
-    #[command(flatten)]
-    json: JsonFlag,
 }
 
 /// Why something is done.
@@ -96,13 +92,6 @@ struct ReasonArgs {
 impl ReasonArgs {
     fn by(&self) -> AdminAction<'_> {
         AdminAction { actor: OPERATOR, reason: self.reason.as_deref(), now: SystemClock.now() }
-    }
-}
-
-impl HubAdminArgs {
-    /// Whether problems are to be told as JSON too.
-    pub fn json(&self) -> bool {
-        self.action.common().json.json
     }
 }
 
@@ -143,7 +132,7 @@ struct AdminOutcome {
 /// Runs the command.
 pub fn run(arguments: &HubAdminArgs) -> Result<u8> {
     let common = arguments.action.common();
-    let as_json = common.json.json;
+    let as_json = output::is_json();
     let store = common.place.open_beside()?;
     let done = match &arguments.action {
         AdminCommand::CreateUser(with) => users::create(&store, &with.what, &common.place)?,

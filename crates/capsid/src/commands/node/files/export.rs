@@ -1,6 +1,5 @@
 //! `capsid node export`: what may be shared, for files instead of a hub.
 
-use crate::cli::JsonFlag;
 use crate::commands::{home_folder, variable, workspace};
 use crate::output::{self, GOOD, NAME, paint};
 use capsid_client::files::FileTransport;
@@ -41,8 +40,6 @@ pub struct NodeExportArgs {
     /// Put the messages into the outbox too, for whoever carries files.
     #[arg(long)]
     persist: bool,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -72,7 +69,7 @@ pub fn run(arguments: &NodeExportArgs, folder: &Path) -> Result<u8> {
 }
 
 fn write(arguments: &NodeExportArgs, items: Vec<Value>) -> Result<()> {
-    let text = if arguments.json.json {
+    let text = if output::is_json() {
         format!("{}\n", Value::Array(items))
     } else {
         items.iter().map(|item| format!("{item}\n")).collect()

@@ -1,6 +1,5 @@
 //! `capsid node ingest`: foreign assets from files, checked and staged.
 
-use crate::cli::JsonFlag;
 use crate::commands::{variable, workspace};
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_client::files::FileTransport;
@@ -36,8 +35,6 @@ pub struct NodeIngestArgs {
     /// Read the messages in the inbox.
     #[arg(long)]
     inbox: bool,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -56,7 +53,7 @@ pub fn run(arguments: &NodeIngestArgs, folder: &Path) -> Result<u8> {
             Err(problem) => all.refused.push(problem),
         }
     }
-    print_staged(&all, arguments.json.json);
+    print_staged(&all, output::is_json());
     Ok(u8::from(!all.refused.is_empty()))
 }
 

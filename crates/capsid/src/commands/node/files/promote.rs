@@ -1,6 +1,5 @@
 //! `capsid node promote`: a staged asset becomes one of ours.
 
-use crate::cli::JsonFlag;
 use crate::commands::workspace;
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_engine::exchange::promote::{PromoteOutcome, PromoteRequest, promote};
@@ -30,15 +29,13 @@ pub struct NodePromoteArgs {
     /// You validated it yourself: nothing is run.
     #[arg(long)]
     validated: bool,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
 pub fn run(arguments: &NodePromoteArgs, folder: &Path) -> Result<u8> {
     let request = PromoteRequest { id: arguments.id.clone(), validated: arguments.validated };
     let promoted = promote(&workspace(folder)?, &request)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(
             &json!({"ok": true, "asset": promoted.asset, "gene": promoted.gene, "report": promoted.report}),
         );

@@ -1,6 +1,5 @@
 //! `capsid node ask`.
 
-use crate::cli::JsonFlag;
 use crate::commands::node::connection::HubConnectionArgs;
 use crate::commands::node::credit_balance::CreditBalance;
 use crate::commands::node::print;
@@ -38,8 +37,6 @@ pub struct NodeAskArgs {
     reference: Option<String>,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Credits to the thousandth.
@@ -73,7 +70,7 @@ pub fn run(arguments: &NodeAskArgs, folder: &Path) -> Result<u8> {
     if arguments.amount > 0.0 {
         purse.after(before, number(&answer, "remaining_balance"));
     }
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
         return Ok(0);
     }

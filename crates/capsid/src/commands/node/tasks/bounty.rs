@@ -1,7 +1,6 @@
 //! `capsid node bounty`: credits for whoever solves a task.
 
 use super::ask::{credits_from_zero, reference};
-use crate::cli::JsonFlag;
 use crate::commands::node::connection::{HubConnectionArgs, TokenArgs};
 use crate::commands::node::credit_balance::CreditBalance;
 use crate::commands::node::print;
@@ -37,8 +36,6 @@ struct BountyCommonArgs {
     token: TokenArgs,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    json: JsonFlag,
 }
 
 #[derive(Debug, Subcommand)]
@@ -162,11 +159,6 @@ impl NodeBountyArgs {
             | NodeBountyCommand::Cancel(decision) => &decision.common,
         }
     }
-
-    /// Whether problems are to be told as JSON too.
-    pub(crate) fn json(&self) -> bool {
-        self.common().json.json
-    }
 }
 
 /// Runs the command.
@@ -192,7 +184,7 @@ pub fn run(arguments: &NodeBountyArgs, folder: &Path) -> Result<u8> {
         NodeBountyCommand::Reject(decision) => (decide(decision, "reject", &node, token)?, print_one),
         NodeBountyCommand::Cancel(decision) => (decide(decision, "cancel", &node, token)?, print_one),
     };
-    if common.json.json {
+    if output::is_json() {
         output::document(&answer);
     } else {
         print(&answer);

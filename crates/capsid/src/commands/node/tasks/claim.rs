@@ -1,6 +1,5 @@
 //! `capsid node claim`.
 
-use crate::cli::JsonFlag;
 use crate::commands::node::connection::HubConnectionArgs;
 use crate::commands::node::print;
 use crate::commands::node::print::{credits, moment, number, raw, sheet, text};
@@ -27,8 +26,6 @@ pub struct NodeClaimArgs {
     minutes: Option<i64>,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -36,7 +33,7 @@ pub fn run(arguments: &NodeClaimArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let deadline = arguments.minutes.map(|minutes| commitment_deadline(SystemClock.now(), minutes).iso());
     let answer = node.task_claim(&arguments.task, deadline.as_deref())?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
         return Ok(0);
     }

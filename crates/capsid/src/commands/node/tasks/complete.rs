@@ -1,6 +1,5 @@
 //! `capsid node complete`.
 
-use crate::cli::JsonFlag;
 use crate::commands::node::connection::HubConnectionArgs;
 use crate::commands::node::print;
 use crate::commands::node::print::{amount, credits, number, sheet, text};
@@ -27,15 +26,13 @@ pub struct NodeCompleteArgs {
     asset: String,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
 pub fn run(arguments: &NodeCompleteArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let answer = node.task_complete(&arguments.task, &arguments.asset)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
         return Ok(0);
     }

@@ -10,7 +10,6 @@ pub(crate) mod swarm;
 
 use super::connection::HubConnectionArgs;
 use super::print::{self, amount, away, list, number, raw, text};
-use crate::cli::JsonFlag;
 use crate::output::{self, DIM, GOOD, WARN, paint};
 use capsid_client::NodeClient;
 use capsid_client::node::encoded;
@@ -37,8 +36,6 @@ pub struct NodeTasksArgs {
     limit: u16,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -48,7 +45,7 @@ pub fn run(arguments: &NodeTasksArgs, folder: &Path) -> Result<u8> {
         true => node.task_my(usize::from(arguments.limit))?,
         false => open(&node, arguments.limit)?,
     };
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
     } else if arguments.mine {
         print_mine(&answer);

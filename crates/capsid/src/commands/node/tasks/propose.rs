@@ -1,6 +1,5 @@
 //! `capsid node propose`.
 
-use crate::cli::JsonFlag;
 use crate::commands::node::connection::HubConnectionArgs;
 use crate::commands::node::print;
 use crate::commands::node::print::{list, raw, text};
@@ -51,8 +50,6 @@ pub struct NodeProposeArgs {
     file: Option<String>,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
@@ -67,7 +64,7 @@ pub fn run(arguments: &NodeProposeArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     outward.print_removed();
     let answer = node.propose(&arguments.task, &parts)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
         return Ok(0);
     }

@@ -1,7 +1,6 @@
 //! `capsid node release`.
 
 use super::claim::task_of;
-use crate::cli::JsonFlag;
 use crate::commands::node::connection::HubConnectionArgs;
 use crate::commands::node::print;
 use crate::output;
@@ -22,15 +21,13 @@ pub struct NodeReleaseArgs {
     task: String,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
 pub fn run(arguments: &NodeReleaseArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let answer = node.task_release(&arguments.task)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
     } else {
         print::done(format_args!("Given back: {}", task_of(&answer)));

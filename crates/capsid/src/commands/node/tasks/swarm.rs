@@ -1,6 +1,5 @@
 //! `capsid node swarm`.
 
-use crate::cli::JsonFlag;
 use crate::commands::node::connection::HubConnectionArgs;
 use crate::commands::node::print;
 use crate::commands::node::print::{amount, credits, list, number, raw, text};
@@ -21,15 +20,13 @@ pub struct NodeSwarmArgs {
     task: String,
     #[command(flatten)]
     hub: HubConnectionArgs,
-    #[command(flatten)]
-    pub(crate) json: JsonFlag,
 }
 
 /// Runs the command.
 pub fn run(arguments: &NodeSwarmArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
     let answer = node.swarm(&arguments.task)?;
-    if arguments.json.json {
+    if output::is_json() {
         output::document(&answer);
     } else {
         print(&answer);

@@ -4,7 +4,6 @@ pub(crate) mod proof;
 pub(crate) mod web;
 
 use super::listing::{INTENTS, ShowArgs, TALLY_HEAD, TimeSpanArgs, not_found, tally_cells, tally_json};
-use crate::cli::JsonFlag;
 use crate::commands::{viewer, workspace};
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::store::events::EventLog;
@@ -60,8 +59,6 @@ enum EventsCommand {
     Stats {
         #[command(flatten)]
         filter: EventsFilterArgs,
-        #[command(flatten)]
-        json: JsonFlag,
     },
     /// Prove that the log was neither edited, cut nor reordered, or say where it was.
     #[command(after_help = "\
@@ -69,24 +66,17 @@ Each line is sealed into the repository's own chain when it is written. This com
 verifies the chain with its signatures.
 
 Exit status: 0 the log is what was sealed, 1 it is not, or some of it was never sealed.")]
-    Verify {
-        #[command(flatten)]
-        json: JsonFlag,
-    },
+    Verify,
     /// Seal lines that are not sealed yet, such as those that came with a merge.
     Seal {
         /// The log was changed and is right as it is: go on from here. The chain keeps what was sealed before.
         #[arg(long)]
         accept: bool,
-        #[command(flatten)]
-        json: JsonFlag,
     },
     /// The lineage of an event, and the way back to the state it left.
     Trace {
         /// Its id.
         id: String,
-        #[command(flatten)]
-        json: JsonFlag,
     },
 }
 
@@ -114,9 +104,6 @@ struct ListEventsArgs {
     /// Show at most this many of the newest; 0 shows all.
     #[arg(long, default_value_t = 20, value_name = "N")]
     limit: usize,
-
-    #[command(flatten)]
-    json: JsonFlag,
 }
 
 #[derive(Debug, Args, Clone)]
@@ -171,17 +158,6 @@ impl EventsArgs {
             Some(_) => None,
         }
     }
-
-    /// Whether JSON was asked for.
-    pub fn json(&self) -> bool {
-        match &self.action {
-            Some(EventsCommand::Show(show)) => show.json.json,
-            Some(EventsCommand::Stats { json, .. } | EventsCommand::Trace { json, .. }) => json.json,
-            Some(EventsCommand::Verify { json } | EventsCommand::Seal { json, .. }) => json.json,
-            Some(EventsCommand::List(list)) => list.json.json,
-            None => self.list.json.json,
-        }
-    }
 }
 
 /// Runs the command.
@@ -189,16 +165,16 @@ pub fn run(arguments: &EventsArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     if let Some(list) = arguments.list().filter(|list| list.web) {
         let options = viewer::ViewerOptions { port: list.port, open: list.open };
-        return web::serve(workspace, &options, list.json.json);
+        return web::serve(workspace, &options, output::is_json());
     }
     workspace.require_store()?;
     let log = &workspace.store.events;
     match &arguments.action {
         Some(EventsCommand::Show(show)) => show.print(log.find(&show.id)?, "event", LISTER),
-        Some(EventsCommand::Stats { filter, json }) => stats(log, &filter.read(), json.json),
-        Some(EventsCommand::Trace { id, json }) => trace(&workspace, id, json.json),
-        Some(EventsCommand::Verify { json }) => proof::verify(&workspace, json.json),
-        Some(EventsCommand::Seal { accept, json }) => proof::seal_now(&workspace, *accept, json.json),
+        Some(EventsCommand::Stats { filter }) => stats(log, &filter.read(), output::is_json()),
+        Some(EventsCommand::Trace { id }) => trace(&workspace, id, output::is_json()),
+        Some(EventsCommand::Verify) => proof::verify(&workspace, output::is_json()),
+        Some(EventsCommand::Seal { accept }) => proof::seal_now(&workspace, *accept, output::is_json()),
         Some(EventsCommand::List(list)) => print_list(log, list),
         None => print_list(log, &arguments.list),
     }
@@ -227,7 +203,7 @@ fn print_list(log: &EventLog, list: &ListEventsArgs) -> Result<u8> {
     let filter = list.filter.read();
     let limit = if list.tree { 0 } else { list.limit };
     let found = matching(log, &filter, limit)?;
-    if list.json.json {
+    if output::is_json() {
         let events: Vec<Value> = found.into_iter().map(|(_, document)| document.into()).collect();
         output::document(&json!({"events": events}));
         return Ok(0);
