@@ -3,6 +3,8 @@
 //! People paste what they see: a message with or without its quotes, or a whole stack trace. What is left of it without
 //! paths, numbers and signs are words, and an error that shares most of them with a signature is that error.
 
+use capsid_rules::meaning::stop_words::is_error_stop_word;
+use capsid_rules::meaning::tokenizer;
 use regex::{Captures, Regex};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,47 +17,6 @@ const LINE_WORDS: usize = 4;
 
 /// How many lines of a long text are looked at: an error stands at its end.
 const LINES: usize = 2000;
-
-/// Words that are in every error, and in every sentence.
-const COMMON: &[&str] = &[
-    "an",
-    "and",
-    "are",
-    "as",
-    "at",
-    "be",
-    "by",
-    "call",
-    "err",
-    "error",
-    "errors",
-    "errsig",
-    "exception",
-    "fatal",
-    "for",
-    "from",
-    "has",
-    "have",
-    "in",
-    "is",
-    "it",
-    "last",
-    "message",
-    "most",
-    "not",
-    "of",
-    "on",
-    "or",
-    "recent",
-    "that",
-    "the",
-    "this",
-    "to",
-    "traceback",
-    "uncaught",
-    "was",
-    "with",
-];
 
 /// A path with a drive, white space that was put in a string, a path, a file with its line, a time.
 static PARTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -109,20 +70,14 @@ impl ErrorWords {
 
 /// The words of a text in lower case; single letters and numbers say nothing.
 fn words(text: &str) -> Vec<String> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
+    tokenizer::names(text)
         .map(|word| word.trim_matches('_').to_lowercase())
-        .filter(|word| word.chars().count() > 1 && !COMMON.contains(&word.as_str()))
-        .filter(|word| !word.contains(|c: char| c.is_ascii_digit()) || is_error_number(word))
+        .filter(|word| word.chars().count() > 1 && !is_error_stop_word(word))
+        .filter(|word| {
+            !word.contains(|c: char| c.is_ascii_digit())
+                || tokenizer::is_error_number(word, |c| c.is_ascii_alphabetic(), 4)
+        })
         .collect()
-}
-
-/// `E0308`, `TS2322`.
-fn is_error_number(word: &str) -> bool {
-    let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-    let letters = word.len() - digits.len();
-    (1..=4).contains(&letters)
-        && (3..=5).contains(&digits.len())
-        && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A text that somebody asks with.

@@ -143,7 +143,7 @@ fn word_hashes(text: &str) -> Vec<u64> {
     let mut hashes = Vec::with_capacity(text.len() / 6 + 1);
     let mut word = EMPTY;
     for c in text.chars() {
-        let alone = crate::meaning::terms::is_unspaced(c);
+        let alone = crate::meaning::tokenizer::is_unspaced(c);
         if word != EMPTY && (alone || !c.is_alphanumeric()) {
             hashes.push(word);
             word = EMPTY;

@@ -297,7 +297,7 @@ mod tests {
                 let tokens: usize = phrase.split('…').map(|part| tokenizer::phrase(part).len()).sum();
                 assert!(tokens > 0, "{name}: {phrase:?} says nothing");
                 assert!(seen.insert(*phrase), "{name}: {phrase} twice");
-                let unspaced = phrase.chars().any(crate::meaning::terms::is_unspaced);
+                let unspaced = phrase.chars().any(crate::meaning::tokenizer::is_unspaced);
                 assert!(
                     unspaced || *phrase == phrase.to_lowercase(),
                     "{name}: {phrase} is not in lower case"
@@ -309,7 +309,7 @@ mod tests {
     #[test]
     fn nearly_every_idea_has_both_languages() {
         let entries = entries(TEXT);
-        let is_chinese = |phrase: &&str| phrase.chars().any(crate::meaning::terms::is_unspaced);
+        let is_chinese = |phrase: &&str| phrase.chars().any(crate::meaning::tokenizer::is_unspaced);
         let both = entries
             .iter()
             .filter(|entry| entry.phrases.iter().any(is_chinese) && !entry.phrases.iter().all(is_chinese));

@@ -10,8 +10,9 @@ mod noise;
 mod question;
 mod score;
 mod stems;
+pub mod stop_words;
 pub mod terms;
-mod tokenizer;
+pub mod tokenizer;
 pub mod vectors;
 
 pub use question::{MAX_ASKED, QueryTerm, SemanticQuestion};

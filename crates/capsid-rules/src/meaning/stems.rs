@@ -2,80 +2,6 @@
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-/// Words that hold sentences together; phrases are compared without them.
-const SMALL: &[&str] = &[
-    "a", "am", "an", "and", "any", "are", "as", "at", "be", "because", "been", "being", "but", "by", "can",
-    "could", "did", "do", "does", "doing", "for", "from", "had", "has", "have", "having", "he", "her", "his",
-    "i", "ill", "im", "is", "it", "its", "ive", "just", "may", "me", "might", "my", "of", "or", "our",
-    "please", "really", "shall", "she", "should", "so", "some", "such", "than", "that", "the", "their",
-    "them", "then", "there", "these", "they", "this", "those", "to", "us", "very", "was", "we", "were",
-    "will", "with", "would", "you", "your",
-];
-
-/// Stems that say nothing on their own, though they do in phrases.
-const STOP: &[&str] = &[
-    "about", "abov", "after", "again", "all", "alreadi", "also", "alway", "anoth", "anyth", "around", "back",
-    "befor", "below", "both", "come", "down", "dure", "each", "either", "els", "etc", "even", "ever",
-    "everi", "few", "find", "first", "get", "give", "go", "good", "help", "here", "how", "if", "in", "insid",
-    "instead", "into", "keep", "kind", "know", "last", "let", "like", "look", "lot", "made", "make", "mani",
-    "more", "most", "much", "must", "need", "never", "next", "no", "not", "noth", "now", "off", "okay",
-    "old", "on", "one", "onli", "other", "out", "over", "own", "per", "put", "realli", "same", "say", "see",
-    "seem", "show", "sinc", "someth", "still", "sure", "take", "thank", "thing", "think", "though",
-    "through", "too", "tri", "two", "under", "until", "up", "upon", "use", "via", "want", "way", "well",
-    "what", "when", "whenev", "where", "whether", "whi", "which", "while", "who", "whole", "whose", "within",
-    "without", "yet",
-];
-
-/// Stems that stand in half of all texts about trouble.
-const DULL: &[&str] = &[
-    "add",
-    "applic",
-    "bug",
-    "call",
-    "case",
-    "caus",
-    "chang",
-    "check",
-    "code",
-    "correct",
-    "creat",
-    "differ",
-    "ensur",
-    "error",
-    "except",
-    "fail",
-    "failur",
-    "fix",
-    "handl",
-    "happen",
-    "implement",
-    "issu",
-    "mean",
-    "new",
-    "part",
-    "problem",
-    "project",
-    "right",
-    "run",
-    "set",
-    "start",
-    "stop",
-    "support",
-    "system",
-    "time",
-    "valu",
-    "work",
-    "wrong",
-];
-
-/// Pairs of Chinese characters that stand in every other sentence.
-const COMMON: &[&str] = &[
-    "一下", "一个", "一些", "一直", "不会", "不能", "为什", "之前", "之后", "什么", "他们", "以前", "以及",
-    "以后", "但是", "你们", "使用", "出现", "发生", "可以", "因为", "如何", "如果", "导致", "已经", "应该",
-    "怎么", "总是", "情况", "我们", "或者", "所以", "时候", "时间", "每次", "没有", "然后", "现在", "还是",
-    "这个", "进行", "那个", "问题", "需要",
-];
-
 /// Words whose stem would be that of a word with another meaning: `container` that of `contains`.
 const OWN: &[&str] = &[
     "accessibility",
@@ -101,36 +27,6 @@ pub(super) fn stem(word: &str) -> String {
         return (*own).to_owned();
     }
     Stemmer::create(Algorithm::English).stem(&american(word)).into_owned()
-}
-
-/// Whether phrases are compared without a word.
-pub(super) fn is_small(word: &str) -> bool {
-    SMALL.binary_search(&word).is_ok()
-}
-
-/// Whether a stem says nothing on its own.
-pub(super) fn is_stop(stem: &str) -> bool {
-    STOP.binary_search(&stem).is_ok()
-}
-
-/// Whether a stem says little.
-pub(super) fn is_dull(stem: &str) -> bool {
-    DULL.binary_search(&stem).is_ok()
-}
-
-/// Whether two neighbouring characters stand in every other sentence.
-pub(super) fn is_common(pair: &str) -> bool {
-    COMMON.binary_search(&pair).is_ok()
-}
-
-/// Whether a character only holds a sentence together.
-#[rustfmt::skip]
-pub(super) fn is_function(character: &str) -> bool {
-    matches!(character.chars().next(), Some(
-        '的' | '了' | '吗' | '呢' | '吧' | '啊' | '呀' | '嘛' | '么' | '们' | '这' | '那' | '我' | '你' | '您' | '他'
-        | '她' | '它' | '就' | '都' | '也' | '很' | '太' | '又' | '还' | '再' | '才' | '把' | '给' | '让' | '跟' | '与'
-        | '和' | '及' | '或' | '而' | '且' | '但' | '却' | '因' | '所' | '以' | '其' | '之' | '于'
-    ))
 }
 
 /// Short forms in full, odd forms of verbs in their usual one, and every way to say no as one.
@@ -236,13 +132,6 @@ fn american(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_are_sorted_for_the_search_in_them() {
-        for list in [SMALL, STOP, DULL, COMMON, OWN] {
-            assert!(list.is_sorted(), "{list:?}");
-        }
-    }
 
     #[test]
     fn forms_of_a_word_are_one() {

@@ -4,33 +4,22 @@
 //! `s_timeout_error` is a whole signal. `timeout` is a word, from a signal or from a summary. Scripts that write no
 //! spaces give pairs of neighbouring characters as words.
 
-use capsid_model::hash::stable_hash;
+use super::stop_words::is_search_stop_word;
+use super::tokenizer::{bounded, fitted, is_unspaced, lowered, pieces, runs};
 use capsid_model::signal::{fold, normalise_errsig};
 use capsid_model::text::trim;
 use serde::Serialize;
 
 /// The most terms of an asset or a question.
 pub const MAX_TERMS: usize = 64;
-/// The longest term, in characters.
-pub const MAX_CHARS: usize = 48;
 /// Whole signals leave some room for words.
 const MAX_WHOLE: usize = 52;
-/// How much of one text is looked at, in bytes: signals can be whole logs.
-const MAX_TEXT: usize = 4096;
 /// The shortest beginning or end of an asked word that is looked up as a signal.
 const SHORTEST_END: usize = 5;
 /// The longest asked word whose beginnings and ends are looked up.
 const MAX_ENDED: usize = 20;
 /// How many words of an asked signal are combined.
 const MAX_COMBINED: usize = 12;
-
-/// Words that stand in almost every text.
-const STOP_WORDS: &[&str] = &[
-    "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "do", "does", "for", "from", "had",
-    "has", "have", "if", "in", "into", "is", "it", "its", "no", "not", "of", "on", "or", "our", "so", "such",
-    "than", "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "to", "was",
-    "we", "were", "when", "which", "while", "will", "with", "you", "your",
-];
 
 /// What one asked signal is looked up by.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -114,15 +103,6 @@ impl SignalQuery {
     }
 }
 
-/// Whether a character belongs to a script that writes no spaces between words.
-pub(crate) fn is_unspaced(c: char) -> bool {
-    matches!(c,
-        '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
-        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}')
-        && c.is_alphanumeric()
-}
-
 /// A list of terms without repetition and of bounded length.
 #[derive(Default)]
 struct TermList(Vec<String>);
@@ -191,7 +171,7 @@ fn parts(name: &str) -> Vec<String> {
     let text = name.strip_prefix("errsig:").unwrap_or_else(|| fold(name));
     let segments: Vec<String> = segments(text).into_iter().take(MAX_COMBINED).collect();
     let of_length = |length: usize| segments.windows(length).filter_map(joined);
-    let is_telling = |term: &String| term.chars().count() > 3 && !STOP_WORDS.contains(&&term[2..]);
+    let is_telling = |term: &String| term.chars().count() > 3 && !is_search_stop_word(&term[2..]);
     let unspaced = segments.iter().flat_map(|segment| neighbours(segment));
     of_length(3).chain(of_length(2)).chain(of_length(1)).filter(is_telling).chain(unspaced).collect()
 }
@@ -230,49 +210,12 @@ fn question_words(text: &str) -> Vec<String> {
 fn word(word: String) -> Option<String> {
     let mut chars = word.chars();
     let single = chars.next().is_none_or(|c| !is_unspaced(c)) && chars.next().is_none();
-    (!single && !STOP_WORDS.contains(&word.as_str())).then(|| fitted(word))
+    (!single && !is_search_stop_word(&word)).then(|| fitted(word))
 }
 
 /// The lower-case pieces of a name.
 fn segments(text: &str) -> Vec<String> {
     runs(text).flat_map(pieces).collect()
-}
-
-/// Runs of letters and digits.
-pub(crate) fn runs(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty())
-}
-
-/// The pieces of a run, in lower case: `parseHTTPHeader` has three.
-pub(crate) fn pieces(run: &str) -> Vec<String> {
-    if run.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
-        return vec![run.to_owned()];
-    }
-    let chars: Vec<char> = run.chars().collect();
-    let mut pieces = Vec::new();
-    let mut start = 0;
-    for at in 1..chars.len() {
-        let next_is_lower = chars.get(at + 1).is_some_and(|c| c.is_lowercase());
-        let begins = match (chars.get(at - 1), chars.get(at)) {
-            (Some(before), Some(c)) => {
-                is_unspaced(*before) != is_unspaced(*c)
-                    || (c.is_uppercase() && (!before.is_uppercase() || next_is_lower))
-            }
-            _ => false,
-        };
-        if begins {
-            pieces.extend(chars.get(start..at).map(|piece| lowered(&String::from_iter(piece))));
-            start = at;
-        }
-    }
-    pieces.extend(chars.get(start..).map(|piece| lowered(&String::from_iter(piece))));
-    pieces.retain(|piece| !piece.is_empty());
-    pieces
-}
-
-/// Lower case of letters and digits only: the lower case of some letters brings marks along.
-fn lowered(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).filter(|c| c.is_alphanumeric()).collect()
 }
 
 /// A piece as it is looked up: whole, or as pairs of neighbours where there are no spaces.
@@ -287,22 +230,10 @@ fn pairs(piece: String) -> Vec<String> {
     chars.windows(2).map(String::from_iter).collect()
 }
 
-/// A term of bounded length; what is cut off leaves its hash, so that long terms stay different.
-pub(crate) fn fitted(term: String) -> String {
-    if term.len() <= MAX_CHARS || term.chars().count() <= MAX_CHARS {
-        return term;
-    }
-    let kept: String = term.chars().take(MAX_CHARS - 9).collect();
-    format!("{kept}_{}", stable_hash(&term))
-}
-
-fn bounded(text: &str) -> &str {
-    &text[..text.floor_char_boundary(MAX_TEXT)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::meaning::tokenizer::MAX_CHARS;
     use proptest::prelude::*;
 
     const ERRSIG: &str = "errsig:TimeoutError: request to /api/v1/items failed after 3000 ms";

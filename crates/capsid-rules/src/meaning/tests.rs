@@ -150,7 +150,7 @@ proptest! {
         let terms = meaning.terms();
         prop_assert!(terms.len() <= MAX_TERMS);
         for term in terms {
-            prop_assert!(term.chars().count() <= crate::meaning::terms::MAX_CHARS + 2, "{term:?}");
+            prop_assert!(term.chars().count() <= crate::meaning::tokenizer::MAX_CHARS + 2, "{term:?}");
             prop_assert!(term.chars().all(|c| c == '_' || c.is_alphanumeric()), "{term:?}");
         }
     }

@@ -1,14 +1,16 @@
 //! A text as tokens: words by their stems, characters of scripts without spaces one by one, and breaks between them.
 
 use super::noise::{self, NoiseChunk};
-use super::stems;
-use crate::meaning::terms;
+use super::{stems, stop_words};
+use capsid_model::hash::stable_hash;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
-/// How much of one text is looked at, in bytes.
+/// How much of one text is looked at, in bytes: signals can be whole logs.
 pub(super) const MAX_TEXT: usize = 4096;
+/// The longest term, in characters.
+pub(super) const MAX_CHARS: usize = 48;
 /// How much more the name of an error says than a word.
 const CODE: f64 = 1.6;
 /// How much of a word a dull one says.
@@ -89,13 +91,13 @@ pub(super) fn words(tokens: &[TextToken]) -> Vec<TextTerm> {
                 Some((token.key.clone(), token.shown.clone(), token.force))
             }
             (TokenKind::Character, Some(next)) => pair(token, next),
-            (TokenKind::Character, None) if !follows && !stems::is_function(&token.key) => {
+            (TokenKind::Character, None) if !follows && !stop_words::is_stop_character(&token.key) => {
                 Some((token.key.clone(), token.shown.clone(), PAIR * token.force))
             }
             _ => None,
         };
         words.extend(word.map(|(key, shown, force)| TextTerm {
-            term: format!("m_{}", terms::fitted(key)),
+            term: format!("m_{}", fitted(key)),
             shown,
             force,
             at,
@@ -106,15 +108,17 @@ pub(super) fn words(tokens: &[TextToken]) -> Vec<TextTerm> {
 
 fn single(token: &TextToken) -> Option<(String, String, f64)> {
     let is_long = token.key.chars().nth(1).is_some();
-    let force = if stems::is_dull(&token.key) { DULL * token.force } else { token.force };
-    (is_long && !stems::is_stop(&token.key)).then(|| (token.key.clone(), token.shown.clone(), force))
+    let force = if stop_words::is_dull_stem(&token.key) { DULL * token.force } else { token.force };
+    (is_long && !stop_words::is_stop_stem(&token.key))
+        .then(|| (token.key.clone(), token.shown.clone(), force))
 }
 
 /// Two neighbouring characters, unless they only hold a sentence together.
 fn pair(one: &TextToken, next: &TextToken) -> Option<(String, String, f64)> {
     let both = format!("{}{}", one.key, next.key);
-    let says_nothing =
-        stems::is_function(&one.key) || stems::is_function(&next.key) || stems::is_common(&both);
+    let says_nothing = stop_words::is_stop_character(&one.key)
+        || stop_words::is_stop_character(&next.key)
+        || stop_words::is_stop_pair(&both);
     (!says_nothing).then(|| (both.clone(), both, PAIR * one.force))
 }
 
@@ -128,8 +132,68 @@ fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(bounded(&plain).to_owned())
 }
 
-fn bounded(text: &str) -> &str {
+pub(super) fn bounded(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or_default()
+}
+
+/// Whether a character belongs to a script that writes no spaces between words.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}')
+        && c.is_alphanumeric()
+}
+
+/// Runs of letters and digits.
+pub fn runs(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty())
+}
+
+/// The pieces of a run, in lower case: `parseHTTPHeader` has three.
+pub(super) fn pieces(run: &str) -> Vec<String> {
+    if run.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
+        return vec![run.to_owned()];
+    }
+    let chars: Vec<char> = run.chars().collect();
+    let mut pieces = Vec::new();
+    let mut start = 0;
+    for at in 1..chars.len() {
+        let next_is_lower = chars.get(at + 1).is_some_and(|c| c.is_lowercase());
+        let begins = match (chars.get(at - 1), chars.get(at)) {
+            (Some(before), Some(c)) => {
+                is_unspaced(*before) != is_unspaced(*c)
+                    || (c.is_uppercase() && (!before.is_uppercase() || next_is_lower))
+            }
+            _ => false,
+        };
+        if begins {
+            pieces.extend(chars.get(start..at).map(|piece| lowered(&String::from_iter(piece))));
+            start = at;
+        }
+    }
+    pieces.extend(chars.get(start..).map(|piece| lowered(&String::from_iter(piece))));
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+/// Lower case of letters and digits only: the lower case of some letters brings marks along.
+pub(super) fn lowered(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// Runs of letters, digits and `_`.
+pub fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty())
+}
+
+/// A term of bounded length; what is cut off leaves its hash, so that long terms stay different.
+pub(super) fn fitted(term: String) -> String {
+    if term.len() <= MAX_CHARS || term.chars().count() <= MAX_CHARS {
+        return term;
+    }
+    let kept: String = term.chars().take(MAX_CHARS - 9).collect();
+    format!("{kept}_{}", stable_hash(&term))
 }
 
 #[derive(Default)]
@@ -148,7 +212,7 @@ impl Tokenizer {
         let mut start = None;
         let mut frame = StackFrameSpan::default();
         for (at, c) in line.char_indices() {
-            let is_unspaced = terms::is_unspaced(c);
+            let is_unspaced = is_unspaced(c);
             let ends =
                 is_unspaced || c.is_whitespace() || (!c.is_ascii() && !c.is_alphanumeric() && c != '’');
             match (ends, start) {
@@ -200,8 +264,8 @@ impl Tokenizer {
     /// The names in a chunk, with `_` within them.
     fn names(&mut self, text: &str, force: f64) {
         let text = text.replace(['\'', '’'], "");
-        for name in text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|name| !name.is_empty()) {
-            let parts: Vec<String> = terms::runs(name).flat_map(terms::pieces).collect();
+        for name in names(&text) {
+            let parts: Vec<String> = runs(name).flat_map(pieces).collect();
             let force = if is_code(name) { force * CODE } else { force };
             if (2..=MAX_PARTS).contains(&parts.len()) {
                 let whole = parts.concat();
@@ -220,7 +284,7 @@ impl Tokenizer {
         if !self.keeps_all && (noise::is_number(&part) || noise::is_made_up(&part)) {
             return;
         }
-        let kind = if stems::is_small(&part) { TokenKind::Small } else { TokenKind::Word };
+        let kind = if stop_words::is_phrase_stop_word(&part) { TokenKind::Small } else { TokenKind::Word };
         let stem = self.stem(&part);
         self.push(stem, part, kind, force);
     }
@@ -292,13 +356,20 @@ fn find_known_name(text: &str) -> Option<&'static str> {
     })
 }
 
+/// Whether a name is the number of an error, such as `E0308` or `TS2322`: so many letters at most, then digits.
+pub fn is_error_number(name: &str, is_letter: fn(char) -> bool, most: usize) -> bool {
+    let digits = name.trim_start_matches(is_letter);
+    let letters = name.len() - digits.len();
+    (1..=most).contains(&letters)
+        && (3..=5).contains(&digits.len())
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Whether a name is that of an error: a class, a constant or a number of a compiler.
 fn is_code(name: &str) -> bool {
     let digits = name.trim_start_matches(|c: char| c.is_ascii_uppercase());
     let letters = name.len() - digits.len();
-    let is_numbered = (1..=5).contains(&letters)
-        && (3..=5).contains(&digits.len())
-        && digits.bytes().all(|b| b.is_ascii_digit());
+    let is_numbered = is_error_number(name, |c| c.is_ascii_uppercase(), 5);
     let is_shouted = digits.is_empty() && letters >= 5;
     let is_status =
         name.len() == 3 && name.starts_with(['4', '5']) && name.bytes().all(|b| b.is_ascii_digit());

@@ -3,6 +3,7 @@
 //! Assets are engineering text, and engineers write "ignore previous errors" every day. So only whole phrases count that
 //! speak to a reader about its own instructions, and a phrase that is named in order to be stopped only warns.
 
+use crate::meaning::tokenizer::runs;
 use capsid_model::redact::{RedactProfile, redact_telling};
 use capsid_model::text::is_invisible;
 use serde::Serialize;
@@ -218,40 +219,12 @@ const API: SafetyPhrase = &["api", "private", "access", "ssh", "aws", "node", "e
 const OUTWARDS: SafetyPhrase = &["to", "at"];
 
 /// Words shortly before a phrase which show that it is named, not said.
+#[rustfmt::skip]
 const NAMED: SafetyPhrase = &[
-    "detect",
-    "detects",
-    "detecting",
-    "block",
-    "blocks",
-    "blocking",
-    "reject",
-    "rejects",
-    "refuse",
-    "refuses",
-    "strip",
-    "strips",
-    "filter",
-    "filters",
-    "sanitize",
-    "sanitizes",
-    "sanitise",
-    "flag",
-    "flags",
-    "prevent",
-    "prevents",
-    "against",
-    "such",
-    "attack",
-    "attacks",
-    "injection",
-    "injections",
-    "attempts",
-    "phrase",
-    "phrases",
-    "containing",
-    "contains",
-    "quarantine",
+    "detect", "detects", "detecting", "block", "blocks", "blocking", "reject", "rejects", "refuse",
+    "refuses", "strip", "strips", "filter", "filters", "sanitize", "sanitizes", "sanitise", "flag", "flags",
+    "prevent", "prevents", "against", "such", "attack", "attacks", "injection", "injections", "attempts",
+    "phrase", "phrases", "containing", "contains", "quarantine",
 ];
 /// Words right before a phrase that turn it round.
 const NEGATION: SafetyPhrase = &["not", "never", "dont", "cannot", "wont"];
@@ -364,23 +337,13 @@ fn normalized_words(words: &[String], text: &str) -> bool {
 
 /// Lower-case words. What cannot be seen does not part a word, and look-alike full-width letters are read as plain ones.
 fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::with_capacity(text.len() / 6 + 1);
-    let mut word = String::new();
-    for c in text.chars() {
-        let c = match c {
-            '\u{ff21}'..='\u{ff5a}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
-            c => c,
-        };
-        if c.is_alphanumeric() {
-            if c.is_ascii() { word.push(c.to_ascii_lowercase()) } else { word.extend(c.to_lowercase()) }
-        } else if !is_invisible(c) && !matches!(c, '\'' | '’') && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
-        }
-    }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
+    let is_seen = |c: &char| c.is_alphanumeric() || !(is_invisible(*c) || matches!(c, '\'' | '’'));
+    let to_plain = |c| match c {
+        '\u{ff21}'..='\u{ff5a}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        c => c,
+    };
+    let plain: String = text.chars().filter(is_seen).map(to_plain).collect();
+    runs(&plain).map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]
