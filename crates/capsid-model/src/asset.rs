@@ -1,12 +1,10 @@
 //! Content addressing: the `asset_id` of an object, and whether a stored one holds.
 
-use crate::borrowed::{self, Borrowed};
-use crate::canonical::{ParsedDocument, write_members};
+use crate::canonical::text::canonical_without;
+use crate::canonical::write_members;
 use crate::hash::sha256_hex;
 use crate::problem::Result;
-use crate::tolerant::Tolerant;
 use crate::{Object, Value};
-use std::borrow::Cow;
 
 /// The key that holds an asset's id and is left out of the hash.
 pub const ASSET_ID: &str = "asset_id";
@@ -50,14 +48,7 @@ pub fn asset_id(object: &Object) -> String {
 
 /// The id of a JSON text, or nothing when it is not an object.
 pub fn asset_id_of_text(text: &str) -> Result<Option<String>> {
-    Ok(match Borrowed::read(text) {
-        Some(Borrowed::Object(members)) => Some(borrowed_id(&members, text.len())),
-        Some(_) => None,
-        None => match Tolerant::parse(text)? {
-            Tolerant::Object(members) => Some(odd_asset_id(members)),
-            _ => None,
-        },
-    })
+    Ok(canonical_without(text, ASSET_ID)?.map(|(canonical, _)| prefixed(canonical.as_bytes())))
 }
 
 /// Sets the id of an object, as its last member. Call it after every change of content.
@@ -85,70 +76,35 @@ pub fn verify(object: &Object) -> IdVerdict {
 
 /// Checks the stored id inside a JSON text, exactly as the text stands.
 pub fn verify_text(text: &str) -> Result<IdVerdict> {
-    if verifies(text) {
-        return Ok(IdVerdict::Verified);
-    }
-    Ok(match ParsedDocument::read(text)? {
-        ParsedDocument::Plain(Value::Object(object)) => verify(&object),
-        ParsedDocument::Odd(Tolerant::Object(members)) => verify_odd(members),
-        _ => IdVerdict::NotAnObject,
+    let Some((canonical, stored)) = canonical_without(text, ASSET_ID)? else {
+        return Ok(IdVerdict::NotAnObject);
+    };
+    let computed = prefixed(canonical.as_bytes());
+    Ok(match stored.filter(|id| !id.is_empty()) {
+        None => IdVerdict::Missing { computed },
+        Some(stored) if stored == computed => IdVerdict::Verified,
+        Some(stored) if legacy_text(text).is_some_and(|legacy| asset_id(&legacy) == stored) => {
+            IdVerdict::VerifiedLegacy
+        }
+        Some(stored) => IdVerdict::Mismatch { stored, computed },
     })
 }
 
 /// The text with the member put back that its engine hashed but never wrote, so that everybody who hashes it finds its
 /// id. Nothing where the id holds as the text stands, or not at all.
 pub fn restored(text: &str) -> Option<String> {
-    if verifies(text) {
-        return None;
-    }
-    let Ok(ParsedDocument::Plain(Value::Object(object))) = ParsedDocument::read(text) else { return None };
-    let hashed = match verify(&object) {
-        IdVerdict::VerifiedLegacy => legacy_form(&object)?,
-        _ => return None,
-    };
-    serde_json::to_string(&hashed).ok()
-}
-
-/// Whether the id holds, told the quick way. A no only means that the slower way has to tell why.
-fn verifies(text: &str) -> bool {
-    let Some(Borrowed::Object(members)) = Borrowed::read(text) else { return false };
-    let stored = members.iter().find(|(key, _)| key == ASSET_ID);
-    let Some((_, Borrowed::Text(stored))) = stored else { return false };
-    *stored == borrowed_id(&members, text.len())
-}
-
-fn borrowed_id(members: &[(Cow<'_, str>, Borrowed<'_>)], size: usize) -> String {
-    let mut canonical = Vec::with_capacity(size);
-    borrowed::write_members(members.iter().filter(|(key, _)| key != ASSET_ID), &mut canonical);
-    prefixed(&canonical)
-}
-
-fn verify_odd(members: Vec<(Vec<u16>, Tolerant)>) -> IdVerdict {
-    let stored = members.iter().find(|(key, _)| is_id_key(key)).and_then(|(_, value)| match value {
-        Tolerant::Text(units) => String::from_utf16(units).ok(),
+    match verify_text(text) {
+        Ok(IdVerdict::VerifiedLegacy) => serde_json::to_string(&legacy_text(text)?).ok(),
         _ => None,
-    });
-    let computed = odd_asset_id(members);
-    match stored.filter(|id| !id.is_empty()) {
-        Some(stored) if stored == computed => IdVerdict::Verified,
-        Some(stored) => IdVerdict::Mismatch { stored, computed },
-        None => IdVerdict::Missing { computed },
     }
-}
-
-fn odd_asset_id(mut members: Vec<(Vec<u16>, Tolerant)>) -> String {
-    members.retain(|(key, _)| !is_id_key(key));
-    let mut canonical = String::new();
-    Tolerant::Object(members).write_canonical(&mut canonical);
-    prefixed(canonical.as_bytes())
-}
-
-fn is_id_key(key: &[u16]) -> bool {
-    key.iter().copied().eq(ASSET_ID.encode_utf16())
 }
 
 fn prefixed(canonical: &[u8]) -> String {
     format!("sha256:{}", sha256_hex(canonical))
+}
+
+fn legacy_text(text: &str) -> Option<Object> {
+    legacy_form(&serde_json::from_str(text).ok()?)
 }
 
 /// The document with `"region": null` in every fingerprint, if one of them names an engine that hashed it that way.

@@ -3,7 +3,6 @@
 
 pub mod asset;
 pub mod backoff;
-mod borrowed;
 pub mod canonical;
 pub mod capsule;
 pub mod env;
@@ -22,7 +21,6 @@ pub mod schema;
 pub mod signal;
 pub mod text;
 pub mod time;
-mod tolerant;
 
 pub use problem::{Code, Problem, Result};
 pub use serde_json::{Map, Value, json};

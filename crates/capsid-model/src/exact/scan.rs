@@ -233,7 +233,7 @@ impl<'a> JsonScanner<'a> {
 }
 
 /// How many bytes come before the first quote, backslash or control character; looks at eight at a time.
-pub(super) fn plain_run(bytes: &[u8]) -> usize {
+pub(crate) fn plain_run(bytes: &[u8]) -> usize {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH_BITS: u64 = ONES << 7;
     // The lowest high bit of what these give is right; those above it may not be.

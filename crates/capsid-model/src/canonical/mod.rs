@@ -1,18 +1,38 @@
 //! Canonical JSON (RFC 8785) of a text or a value.
 
+pub(crate) mod text;
+
+use crate::exact::{self, ExactJson};
 use crate::problem::Result;
-use crate::tolerant::Tolerant;
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 
 /// Reads a JSON text the way existing clients do: anything an ECMAScript reader takes, we take.
 ///
 /// Two inputs have no exact form in memory here and are read as their nearest one: a lone surrogate as U+FFFD, a
-/// number out of range as null. [`of_text`] still gives their exact canonical form.
+/// number out of range as null. [`canonical_text`] still gives their exact canonical form.
 pub fn read(text: &str) -> Result<Value> {
     match serde_json::from_str(text) {
         Ok(value) => Ok(value),
-        Err(_) => Tolerant::parse(text).map(Tolerant::into_value),
+        Err(_) => Ok(nearest_value(exact::parse_lossy(text::normalized(text)?.as_bytes())?)),
+    }
+}
+
+fn nearest_value(value: ExactJson) -> Value {
+    /// Whole numbers that a double holds exactly stay whole.
+    const EXACT: f64 = 9_007_199_254_740_991.0;
+    match value {
+        ExactJson::Null => Value::Null,
+        ExactJson::Bool(yes) => Value::Bool(yes),
+        ExactJson::String(text) => Value::String(text),
+        ExactJson::Array(items) => items.into_iter().map(nearest_value).collect(),
+        ExactJson::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, nearest_value(value))).collect()
+        }
+        number => match number.as_f64() {
+            Some(number) if number.fract() == 0.0 && number.abs() <= EXACT => Value::from(number as i64),
+            number => number.and_then(Number::from_f64).map_or(Value::Null, Value::Number),
+        },
     }
 }
 
@@ -62,7 +82,7 @@ pub(crate) fn write_members<'a>(members: impl Iterator<Item = (&'a String, &'a V
 }
 
 /// Bytes of UTF-8 order like UTF-16 units, unless a character beyond U+FFFF meets one from U+E000 on.
-pub(crate) fn utf16_order(a: &str, b: &str) -> Ordering {
+fn utf16_order(a: &str, b: &str) -> Ordering {
     match a.bytes().zip(b.bytes()).find(|(x, y)| x != y) {
         Some((x, y)) if x >= 0xee || y >= 0xee => a.encode_utf16().cmp(b.encode_utf16()),
         Some((x, y)) => x.cmp(&y),
@@ -70,7 +90,7 @@ pub(crate) fn utf16_order(a: &str, b: &str) -> Ordering {
     }
 }
 
-pub(crate) fn write_number(number: &Number, out: &mut Vec<u8>) {
+fn write_number(number: &Number, out: &mut Vec<u8>) {
     /// Whole numbers up to here are doubles exactly, and print alike everywhere.
     const EXACT: i64 = 9_007_199_254_740_991;
     match number.as_i64() {
@@ -83,40 +103,14 @@ pub(crate) fn write_number(number: &Number, out: &mut Vec<u8>) {
     }
 }
 
-pub(crate) fn write_plain(leaf: &impl serde::Serialize, out: &mut Vec<u8>) {
+fn write_plain(leaf: &impl serde::Serialize, out: &mut Vec<u8>) {
     // Writing a string, a whole number, a boolean or null to memory cannot fail.
     let _ = serde_json::to_writer(out, leaf);
 }
 
 /// The canonical text of a JSON text.
 pub fn canonical_text(text: &str) -> Result<String> {
-    Ok(ParsedDocument::read(text)?.canonical())
-}
-
-/// A document in whichever form holds it exactly.
-pub(crate) enum ParsedDocument {
-    Plain(Value),
-    Odd(Tolerant),
-}
-
-impl ParsedDocument {
-    pub(crate) fn read(text: &str) -> Result<Self> {
-        match serde_json::from_str(text) {
-            Ok(value) => Ok(Self::Plain(value)),
-            Err(_) => Tolerant::parse(text).map(Self::Odd),
-        }
-    }
-
-    pub(crate) fn canonical(&self) -> String {
-        match self {
-            Self::Plain(value) => canonical_value(value),
-            Self::Odd(odd) => {
-                let mut out = String::new();
-                odd.write_canonical(&mut out);
-                out
-            }
-        }
-    }
+    text::canonical(text)
 }
 
 #[cfg(test)]
@@ -177,5 +171,27 @@ mod tests {
     fn nesting_beyond_the_fast_reader_is_read_all_the_same() {
         let deep = format!("{}1{}", "[".repeat(300), "]".repeat(300));
         assert_eq!(canonical_text(&deep).unwrap(), deep);
+    }
+
+    #[test]
+    fn a_text_and_its_value_are_written_alike() {
+        for text in [
+            r#"{"b":1,"a":{"z":null,"y":[true,false,-1.5e-7,"\u00e9\n\/\u001F\ud83d\ude00"]},"10":1.0,"2":-0}"#,
+            r#"{"a":1,"a":{"b":2,"b":3},"\u0061":4,"A\n":5,"A\t":6,"A":7}"#,
+            "{\"\u{fb33}\":1,\"\u{1f600}\":2,\"\":[],\"\\ud83d\\ude01\":{}}",
+            "[18446744073709551615,9007199254740993,999999999999999,-9999999999999999]",
+            " { \"x\" : [ ] , \"w\" : { } } ",
+        ] {
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(canonical_text(text).unwrap(), canonical_value(&value), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_exact_value_is_read_as_its_nearest_one_in_the_order_of_the_text() {
+        let text =
+            format!(r#"{{"b":1e400,"a":"\udc00","b":[2.0,{}],"c":9007199254740993}}"#, "9".repeat(5000));
+        let value = read(&text).unwrap();
+        assert_eq!(value.to_string(), "{\"b\":[2,null],\"a\":\"\u{fffd}\",\"c\":9007199254740992.0}");
     }
 }
