@@ -1,5 +1,6 @@
 //! Parts that the hub owns. They do not know the hub.
 
+mod batcher;
 pub mod event_notifier;
 pub mod keyed_semaphore;
 pub mod password_hasher;

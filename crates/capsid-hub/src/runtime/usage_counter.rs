@@ -1,6 +1,7 @@
 //! Counting use. Fetches and looks are gathered in memory and written a little later, many at once, so that a read
 //! stays a read.
 
+use super::batcher::{BatchTiming, Batcher, write_in_batches};
 use crate::error::{ApiError, ApiResult};
 use crate::state::SharedHub;
 use capsid_store::assets::id::AssetId;
@@ -9,27 +10,25 @@ use capsid_store::graph::usage::GraphUsage;
 use capsid_store::registry::usage;
 use capsid_store::registry::usage::FetchCount;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long counts wait for others.
-const DELAY: Duration = Duration::from_millis(500);
-/// How many are written in one go.
-const BATCH: usize = 200;
+const TIMING: BatchTiming = BatchTiming { delay: Duration::from_millis(500), after_failure: Duration::ZERO };
 
 /// Counts that are not written yet.
 #[derive(Debug, Default)]
 pub struct UsageCounter {
     gathered: Mutex<PendingUsage>,
-    waiting: AtomicBool,
+    batcher: Arc<Batcher>,
     /// Whoever writes holds this, so that a flush returns only when everything before it is written.
     writing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct PendingUsage {
-    fetches: HashMap<(String, AssetId), i64>,
+    /// By the asset and the node that fetched it.
+    fetches: HashMap<(AssetId, String), i64>,
     views: HashMap<AssetId, i64>,
     /// Questions to the knowledge graph that cost nothing, by who asked.
     asked: HashMap<String, i64>,
@@ -38,27 +37,22 @@ struct PendingUsage {
 impl UsageCounter {
     /// Counts a node's fetch of some assets.
     pub fn fetched(&self, hub: &SharedHub, node_id: &str, assets: &[AssetId]) {
-        if assets.is_empty() {
-            return;
+        let fetches = assets.iter().map(|id| ((*id, node_id.to_owned()), 1));
+        add(&mut self.counts().fetches, fetches);
+        if !assets.is_empty() {
+            self.write_later(hub);
         }
-        {
-            let mut counts = self.counts();
-            for id in assets {
-                *counts.fetches.entry((node_id.to_owned(), *id)).or_default() += 1;
-            }
-        }
-        self.write_later(hub);
     }
 
     /// Counts a look at an asset.
     pub fn viewed(&self, hub: &SharedHub, id: AssetId) {
-        *self.counts().views.entry(id).or_default() += 1;
+        add(&mut self.counts().views, [(id, 1)]);
         self.write_later(hub);
     }
 
     /// Counts a question to the knowledge graph that costs nothing.
     pub fn count_query(&self, hub: &SharedHub, who: &str) {
-        *self.counts().asked.entry(who.to_owned()).or_default() += 1;
+        add(&mut self.counts().asked, [(who.to_owned(), 1)]);
         self.write_later(hub);
     }
 
@@ -66,76 +60,20 @@ impl UsageCounter {
     pub async fn flush(&self, hub: &SharedHub) -> ApiResult<()> {
         let _alone = self.writing.lock().await;
         let PendingUsage { fetches, views, asked } = std::mem::take(&mut *self.counts());
-        let mut fetches: Vec<FetchCount> = fetches
-            .into_iter()
-            .map(|((node_id, asset_id), calls)| FetchCount { node_id, asset_id, calls })
-            .collect();
-        fetches.sort_unstable_by(|a, b| (&a.asset_id, &a.node_id).cmp(&(&b.asset_id, &b.node_id)));
-        let mut views: Vec<(AssetId, i64)> = views.into_iter().collect();
-        views.sort_unstable();
-        let mut outcome = Ok(());
-        for some in fetches.chunks(BATCH) {
-            if outcome.is_err() || {
-                outcome = write_fetches(hub, some).await;
-                outcome.is_err()
-            } {
-                self.restore_counts(some, &[]);
-            }
-        }
-        for some in views.chunks(BATCH) {
-            if outcome.is_err() || {
-                outcome = write_views(hub, some).await;
-                outcome.is_err()
-            } {
-                self.restore_counts(&[], some);
-            }
-        }
-        let mut asked: Vec<(String, i64)> = asked.into_iter().collect();
-        asked.sort_unstable();
-        for some in asked.chunks(BATCH) {
-            if outcome.is_err() || {
-                outcome = write_asked(hub, some).await;
-                outcome.is_err()
-            } {
-                self.restore_queries(some);
-            }
-        }
-        outcome
-    }
-
-    fn restore_queries(&self, asked: &[(String, i64)]) {
-        let mut counts = self.counts();
-        for (who, questions) in asked {
-            *counts.asked.entry(who.clone()).or_default() += questions;
-        }
-    }
-
-    fn restore_counts(&self, fetches: &[FetchCount], views: &[(AssetId, i64)]) {
-        let mut counts = self.counts();
-        for fetch in fetches {
-            *counts.fetches.entry((fetch.node_id.clone(), fetch.asset_id)).or_default() += fetch.calls;
-        }
-        for (id, looks) in views {
-            *counts.views.entry(*id).or_default() += looks;
-        }
+        let put_back = |rest: &[_]| add(&mut self.counts().fetches, rest.iter().cloned());
+        let outcome =
+            write_in_batches(Ok(()), sorted(fetches), |some| write_fetches(hub, some), put_back).await;
+        let put_back = |rest: &[_]| add(&mut self.counts().views, rest.iter().copied());
+        let outcome = write_in_batches(outcome, sorted(views), |some| write_views(hub, some), put_back).await;
+        let put_back = |rest: &[_]| add(&mut self.counts().asked, rest.iter().cloned());
+        write_in_batches(outcome, sorted(asked), |some| write_asked(hub, some), put_back).await
     }
 
     fn write_later(&self, hub: &SharedHub) {
-        if self.waiting.swap(true, Ordering::AcqRel) {
-            return;
-        }
         let hub = Arc::clone(hub);
-        tokio::spawn(async move {
-            tokio::time::sleep(DELAY).await;
-            hub.usage.waiting.store(false, Ordering::Release);
-            if let Err(error) = hub.usage.flush(&hub).await {
-                tracing::warn!(
-                    code = error.code.as_str(),
-                    "fetches could not be counted yet: {}",
-                    error.problem
-                );
-                hub.usage.write_later(&hub);
-            }
+        self.batcher.schedule(TIMING, "fetches could not be counted yet", move || {
+            let hub = Arc::clone(&hub);
+            async move { hub.usage.flush(&hub).await }
         });
     }
 
@@ -144,18 +82,34 @@ impl UsageCounter {
     }
 }
 
-async fn write_fetches(hub: &SharedHub, fetches: &[FetchCount]) -> ApiResult<()> {
-    let (fetches, rewards, now) = (fetches.to_vec(), hub.config.rewards(), hub.now());
+fn add<K: Eq + Hash>(counts: &mut HashMap<K, i64>, more: impl IntoIterator<Item = (K, i64)>) {
+    for (key, count) in more {
+        *counts.entry(key).or_default() += count;
+    }
+}
+
+/// In one order for every hub, so that no two wait for each other's rows.
+fn sorted<K: Ord>(counts: HashMap<K, i64>) -> Vec<(K, i64)> {
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_unstable();
+    counts
+}
+
+async fn write_fetches(hub: &SharedHub, fetches: Vec<((AssetId, String), i64)>) -> ApiResult<()> {
+    let fetches: Vec<FetchCount> = fetches
+        .into_iter()
+        .map(|((asset_id, node_id), calls)| FetchCount { node_id, asset_id, calls })
+        .collect();
+    let (rewards, now) = (hub.config.rewards(), hub.now());
     hub.store.write::<_, ApiError, _>(move |tx| Ok(usage::count(tx, &fetches, &rewards, now)?)).await
 }
 
-async fn write_views(hub: &SharedHub, views: &[(AssetId, i64)]) -> ApiResult<()> {
-    let views = views.to_vec();
+async fn write_views(hub: &SharedHub, views: Vec<(AssetId, i64)>) -> ApiResult<()> {
     hub.store.write::<_, ApiError, _>(move |tx| Ok(usage::count_views(tx, &views)?)).await
 }
 
-async fn write_asked(hub: &SharedHub, asked: &[(String, i64)]) -> ApiResult<()> {
-    let (asked, now) = (asked.to_vec(), hub.now());
+async fn write_asked(hub: &SharedHub, asked: Vec<(String, i64)>) -> ApiResult<()> {
+    let now = hub.now();
     let write = hub.store.write::<_, ApiError, _>(move |tx| {
         for (who, questions) in &asked {
             graph_usage::count(tx, who, GraphUsage { queries: *questions, ..GraphUsage::default() }, now)?;
