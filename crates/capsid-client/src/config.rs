@@ -1,8 +1,8 @@
 //! Which hub, and how it is reached.
 
+use crate::address::{host_of, is_loopback};
 use crate::proxy::{self, ProxyUrl};
 use capsid_model::{Code, Problem, Result};
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -115,20 +115,6 @@ fn checked(url: &str, allow_insecure: bool) -> Result<String> {
         .fix("Use `https://`, or set CAPSID_HUB_ALLOW_INSECURE=1 (or `allow_insecure` under `[hub]`) for a network you trust."));
     }
     Ok(bare.to_owned())
-}
-
-/// The host of an address, without its port and brackets.
-pub(crate) fn host_of(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split('/').next().unwrap_or_default();
-    match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, _)) => host,
-        None => authority.split(':').next().unwrap_or_default(),
-    }
-}
-
-pub(crate) fn is_loopback(host: &str) -> bool {
-    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! One HTTP call: bounded in size and time, JSON in and JSON out, no redirects.
 
 use crate::config::ClientConfig;
-use crate::refusal::TIMEOUT;
 use crate::retry;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, Value};
@@ -27,6 +26,9 @@ pub struct HttpCall<'a> {
     /// The version of the secret, which the hub likes to know.
     pub secret_version: Option<u64>,
 }
+
+/// Stands as the hub's code where it said nothing in time; its status is missing then.
+pub const TIMEOUT: &str = "timeout";
 
 /// What came back.
 #[derive(Debug, Clone)]

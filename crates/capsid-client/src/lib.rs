@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+mod address;
 pub mod asset;
 pub mod calls;
 pub mod config;
@@ -19,6 +20,7 @@ mod work;
 
 pub use config::ClientConfig;
 pub use files::FileTransport;
+pub use hello::HelloResult;
 pub use identity::Identity;
 pub use node::NodeClient;
 pub use proxy::ProxyUrl;

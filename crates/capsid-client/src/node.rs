@@ -12,8 +12,6 @@ use sha2::Sha256;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use crate::hello::HelloResult;
-
 /// The longest that is waited for a hub that is busy, over all tries of one call.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 

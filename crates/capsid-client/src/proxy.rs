@@ -1,6 +1,6 @@
 //! The proxy between this machine and a hub, from the variables that every tool reads.
 
-use crate::config::{host_of, is_loopback};
+use crate::address::{host_of, is_loopback};
 use capsid_model::{Code, Problem, Result};
 
 /// A proxy's address. It may hold a password, so it is never shown.

@@ -1,14 +1,12 @@
 //! What a hub that does not do as asked says, as a problem: in its own words as far as they can be trusted to be words.
 
 use crate::http::HttpAnswer;
+pub use crate::http::TIMEOUT;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Value};
 
 /// What the owner of a node can do when the hub does not take its secret.
 pub(crate) const OWNER_CAN_RESET: &str = "The owner of the node can reset its secret in the account on the hub; `capsid node hello --secret-stdin` takes the new one.";
-
-/// Stands as the hub's code where it said nothing in time; its status is missing then.
-pub const TIMEOUT: &str = "timeout";
 
 /// Whether a hub was too slow.
 pub fn is_timeout(problem: &Problem) -> bool {

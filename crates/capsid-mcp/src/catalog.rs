@@ -2,73 +2,14 @@
 //!
 //! Every byte here is paid for by every conversation of every agent, so a tool has few words and `help` has the rest.
 
-use crate::arguments::ToolArguments;
 use crate::compat;
-use crate::context::ServerContext;
-use crate::tool_context::ToolContext;
+use crate::tool_entry::{ToolEffect, ToolEntry};
 use crate::tools::{evolve, help, outcome, publish, recall, search, status, verify};
-use capsid_model::{Object, Result, Value, json};
-use rmcp::model::{Tool, ToolAnnotations};
-use std::sync::Arc;
+use capsid_model::{Value, json};
+use rmcp::model::Tool;
 
 /// What all schemas of the default tools together may take, as JSON.
 pub const BUDGET: usize = 9_000;
-
-/// What a tool does.
-pub(crate) type ToolFn = fn(&ServerContext, &ToolContext, &ToolArguments) -> Result<Value>;
-
-/// What a tool may do to the world.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ToolEffect {
-    /// It only reads, on this machine.
-    Reads,
-    /// It only reads, and may ask the hub.
-    Asks,
-    /// It adds records on this machine.
-    Adds,
-    Changes,
-    /// It may send to the hub.
-    Sends,
-}
-
-/// One tool.
-pub(crate) struct ToolEntry {
-    pub name: &'static str,
-    pub description: &'static str,
-    pub effect: ToolEffect,
-    /// The members of its schema.
-    pub properties: Value,
-    pub required: &'static [&'static str],
-    pub work: ToolFn,
-}
-
-impl ToolEntry {
-    /// The names of its arguments.
-    pub fn arguments(&self) -> Vec<&str> {
-        let names = self.properties.as_object().map(|object| object.keys().map(String::as_str).collect());
-        names.unwrap_or_default()
-    }
-
-    fn tool(&self) -> Tool {
-        let mut schema = Object::new();
-        schema.insert("type".to_owned(), "object".into());
-        schema.insert("properties".to_owned(), self.properties.clone());
-        if !self.required.is_empty() {
-            schema.insert("required".to_owned(), self.required.into());
-        }
-        Tool::new(self.name, self.description, Arc::new(schema)).with_annotations(self.annotations())
-    }
-
-    fn annotations(&self) -> ToolAnnotations {
-        let mut hints = ToolAnnotations::new();
-        hints.read_only_hint = Some(matches!(self.effect, ToolEffect::Reads | ToolEffect::Asks));
-        if hints.read_only_hint == Some(false) {
-            hints.destructive_hint = Some(matches!(self.effect, ToolEffect::Changes | ToolEffect::Sends));
-        }
-        hints.open_world_hint = Some(matches!(self.effect, ToolEffect::Asks | ToolEffect::Sends));
-        hints
-    }
-}
 
 /// Every tool of a server.
 pub(crate) fn entries(compat: bool) -> Vec<ToolEntry> {
@@ -215,7 +156,7 @@ fn own() -> Vec<ToolEntry> {
             effect: ToolEffect::Reads,
             properties: json!({"topic": text("Default: an overview.")}),
             required: &[],
-            work: help::run,
+            work: |place, _, given| help::run(place, &entries(true), given),
         },
     ]
 }

@@ -1,9 +1,9 @@
 //! The names that existing set-ups call, with their arguments, over the same functions.
 
 use crate::arguments::{ToolArguments, required, wrong};
-use crate::catalog::{ToolEffect, ToolEntry};
 use crate::context::ServerContext;
 use crate::tool_context::ToolContext;
+use crate::tool_entry::{ToolEffect, ToolEntry, ToolFn};
 use crate::tools::publish::{PublishDraft, preview};
 use crate::tools::status::{self, ListPage};
 use crate::tools::{evolve, field, outcome, recall, search};
@@ -35,7 +35,7 @@ fn entry(
     description: &'static str,
     effect: ToolEffect,
     properties: Value,
-    work: crate::catalog::ToolFn,
+    work: ToolFn,
 ) -> ToolEntry {
     ToolEntry { name, description, effect, properties, required: &[], work }
 }

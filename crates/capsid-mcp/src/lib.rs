@@ -9,4 +9,5 @@ pub mod resources;
 pub mod server;
 pub mod stdio;
 pub mod tool_context;
+mod tool_entry;
 mod tools;

@@ -1,6 +1,7 @@
 //! What can be read under `gep://`: the records of the store, and a text about the protocol.
 
 use crate::context::ServerContext;
+use crate::tools::help::SPEC;
 use crate::tools::status::{capsule_row, event_row, gene_row, one};
 use capsid_client::node::encoded;
 use capsid_engine::workspace::Workspace;
@@ -8,8 +9,6 @@ use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use rmcp::model::{Resource, ResourceContents, ResourceTemplate};
 
-/// A short text about the protocol.
-pub const SPEC: &str = include_str!("spec.md");
 /// The bytes on the wire, for those who want to compute them.
 const WIRE: &str = include_str!("../../../docs/wire-format.md");
 

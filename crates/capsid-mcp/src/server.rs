@@ -1,10 +1,11 @@
 //! The protocol's side: what is there, and each call as a job beside it.
 
 use crate::arguments::ToolArguments;
-use crate::catalog::{self, ToolEntry};
+use crate::catalog;
 use crate::context::ServerContext;
 use crate::resources;
 use crate::tool_context::ToolContext;
+use crate::tool_entry::ToolEntry;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use rmcp::model::{

@@ -3,12 +3,14 @@
 
 pub mod bundle;
 pub mod chain;
+mod document;
 pub mod hash;
 pub mod home;
 pub mod keys;
 pub mod meta;
 #[cfg(feature = "pq")]
 pub mod pq;
+pub mod pq_public;
 pub mod record;
 mod salt;
 pub mod sealer;

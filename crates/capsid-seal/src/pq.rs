@@ -3,7 +3,7 @@
 //! The key files hold the encodings of FIPS 204, as `qp-capsule` writes them: 4032 secret bytes and 1952 public ones.
 
 use crate::hash::{hex, unhex};
-pub use crate::keys::pq_public::{PUBLIC_BYTES, public_path};
+pub use crate::pq_public::{PUBLIC_BYTES, public_path};
 use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
 use ml_dsa::{ExpandedSigningKey, MlDsa65, Signature, SigningKey, VerifyingKey};

@@ -75,7 +75,7 @@ impl Cli {
             Command::Up(arguments) => commands::up::run(&arguments),
             Command::Demo(arguments) => commands::demo::run(&arguments),
             Command::Init(arguments) => commands::init::run(&arguments, &folder),
-            Command::Evolve(arguments) => commands::cycle::evolve::run(&arguments, &folder),
+            Command::Evolve(arguments) => commands::cycle::run_evolve(&arguments, &folder),
             Command::Solidify(arguments) => commands::cycle::solidify::run(&arguments, &folder),
             Command::Review(arguments) => commands::cycle::solidify::review(&arguments, &folder),
             Command::Distill(arguments) => commands::cycle::distill::run(&arguments, &folder),

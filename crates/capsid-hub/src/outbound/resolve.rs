@@ -1,9 +1,8 @@
 //! Which addresses a name stands for, and whether the hub may call them.
 
-use crate::outbound::url::is_public;
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -85,4 +84,40 @@ impl CallAddress {
     pub async fn is_private(&self, resolver: &dyn Resolver, patience: Duration) -> bool {
         matches!(timeout(patience, self.addresses(resolver)).await, Ok(Err(AddressRefusal::Private)))
     }
+}
+
+/// Whether an address belongs to the public network.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_broadcast()
+        || address.is_documentation()
+        || address.is_multicast()
+        || a == 0
+        || a >= 240
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 192 && b == 88 && c == 99)
+        || (a == 198 && (18..20).contains(&b));
+    !special
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [a, b, ..] = address.segments();
+    // Only 2000::/3 is given out. Mapped, translated, local and multicast addresses all lie elsewhere; of what lies
+    // inside, 2001::/23 (Teredo and others), documentation and 6to4 lead to other places.
+    (0x2000..0x4000).contains(&a)
+        && !(a == 0x2001 && b < 0x200)
+        && !(a == 0x2001 && b == 0xdb8)
+        && a != 0x2002
+        && !(a == 0x3fff && b < 0x1000)
 }

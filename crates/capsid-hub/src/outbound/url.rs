@@ -2,7 +2,7 @@
 //!
 //! This looks at the text only. What a name stands for is looked at again when the hub calls it.
 
-use crate::outbound::resolve::CallAddress;
+use crate::outbound::resolve::{CallAddress, is_public};
 use axum::http::Uri;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -132,42 +132,6 @@ fn contains_address(labels: &[&str]) -> bool {
     }
     let parts: Vec<&str> = labels.iter().flat_map(|label| label.split('-')).collect();
     parts.windows(4).any(|four| four.iter().all(|part| part.parse::<u8>().is_ok()))
-}
-
-/// Whether an address belongs to the public network.
-pub fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
-    let special = address.is_private()
-        || address.is_loopback()
-        || address.is_link_local()
-        || address.is_broadcast()
-        || address.is_documentation()
-        || address.is_multicast()
-        || a == 0
-        || a >= 240
-        || (a == 100 && (64..128).contains(&b))
-        || (a == 192 && b == 0 && c == 0)
-        || (a == 192 && b == 88 && c == 99)
-        || (a == 198 && (18..20).contains(&b));
-    !special
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [a, b, ..] = address.segments();
-    // Only 2000::/3 is given out. Mapped, translated, local and multicast addresses all lie elsewhere; of what lies
-    // inside, 2001::/23 (Teredo and others), documentation and 6to4 lead to other places.
-    (0x2000..0x4000).contains(&a)
-        && !(a == 0x2001 && b < 0x200)
-        && !(a == 0x2001 && b == 0xdb8)
-        && a != 0x2002
-        && !(a == 0x3fff && b < 0x1000)
 }
 
 #[cfg(test)]

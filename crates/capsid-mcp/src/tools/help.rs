@@ -2,26 +2,27 @@
 
 use super::publish;
 use crate::arguments::ToolArguments;
-use crate::catalog;
 use crate::context::ServerContext;
-use crate::tool_context::ToolContext;
+use crate::tool_entry::ToolEntry;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, Value, json};
 
+/// The protocol in short.
+pub const SPEC: &str = include_str!("../spec.md");
 const OVERVIEW: &str = include_str!("overview.md");
 const SIGNALS: &str = include_str!("../../../../docs/signals.md");
 
 /// Does it.
-pub fn run(place: &ServerContext, _job: &ToolContext, given: &ToolArguments) -> Result<Value> {
+pub fn run(place: &ServerContext, tools: &[ToolEntry], given: &ToolArguments) -> Result<Value> {
     let asked = given.name("topic")?.unwrap_or_default().trim().to_lowercase();
     let topic = asked.strip_prefix("capsid ").unwrap_or(&asked);
     let text = match topic {
         "" | "overview" | "tools" => OVERVIEW.to_owned(),
-        "protocol" | "spec" | "gep" => crate::resources::SPEC.to_owned(),
+        "protocol" | "spec" | "gep" => SPEC.to_owned(),
         "signals" => SIGNALS.to_owned(),
         "codes" | "errors" => codes(),
         "commands" | "cli" => commands(place),
-        topic => tool(topic)
+        topic => tool(tools, topic)
             .or_else(|| code(topic))
             .or_else(|| command(place, topic))
             .ok_or_else(|| unknown(topic))?,
@@ -54,8 +55,8 @@ fn command(place: &ServerContext, topic: &str) -> Option<String> {
     (place.commands)().into_iter().find(|(name, _)| name == topic).map(|(_, help)| help)
 }
 
-fn tool(topic: &str) -> Option<String> {
-    let entry = catalog::entries(true).into_iter().find(|entry| entry.name == topic)?;
+fn tool(tools: &[ToolEntry], topic: &str) -> Option<String> {
+    let entry = tools.iter().find(|entry| entry.name == topic)?;
     let mut text = format!("{}: {}\n", entry.name, entry.description);
     for (name, schema) in entry.properties.as_object().into_iter().flatten() {
         let told = schema.get("description").and_then(Value::as_str).unwrap_or_default();

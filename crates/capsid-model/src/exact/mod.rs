@@ -13,7 +13,5 @@ mod write;
 pub use float::float_text;
 pub use parse::{parse, parse_lossy, parse_unambiguous};
 pub(crate) use scan::plain_run;
-pub use value::{ExactFields, ExactInt, ExactJson};
-pub use write::{
-    ExactMember, canonical, canonical_ascii, indented, spaced, write_canonical, write_canonical_object,
-};
+pub use value::{ExactFields, ExactInt, ExactJson, ExactMember};
+pub use write::{canonical, canonical_ascii, indented, spaced, write_canonical, write_canonical_object};

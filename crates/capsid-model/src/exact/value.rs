@@ -1,6 +1,5 @@
 //! The value itself.
 
-use super::ExactMember;
 use indexmap::IndexMap;
 
 /// The members of an object, in the order they came; a name that came twice keeps its first place and last value.
@@ -203,6 +202,19 @@ impl From<ExactFields> for ExactJson {
     fn from(fields: ExactFields) -> Self {
         Self::Object(fields)
     }
+}
+
+/// A member of an object that is written without being put together first.
+#[derive(Debug, Clone, Copy)]
+pub enum ExactMember<'a> {
+    /// `null`
+    Null,
+    /// A text.
+    Text(&'a str),
+    /// A number.
+    Number(u64),
+    /// An object.
+    Fields(&'a ExactFields),
 }
 
 impl From<ExactMember<'_>> for ExactJson {

@@ -1,7 +1,7 @@
 //! The writers: all are Python's encoder with other settings.
 
 use super::scan::plain_run;
-use super::{ExactFields, ExactInt, ExactJson, float_text};
+use super::{ExactFields, ExactInt, ExactJson, ExactMember, float_text};
 use std::fmt::Write;
 
 /// The canonical text: names in code-point order, no white space, nothing escaped that need not be.
@@ -32,19 +32,6 @@ pub fn write_canonical_object<'a>(
             ExactMember::Fields(fields) => writer.object(fields),
         }
     });
-}
-
-/// A member of an object that is written without being put together first.
-#[derive(Debug, Clone, Copy)]
-pub enum ExactMember<'a> {
-    /// `null`
-    Null,
-    /// A text.
-    Text(&'a str),
-    /// A number.
-    Number(u64),
-    /// An object.
-    Fields(&'a ExactFields),
 }
 
 /// The canonical text with all but ASCII escaped, as the earliest records were sealed.

@@ -7,6 +7,7 @@
 //! Evidence comes before what a publisher says of itself: confidence and streak count half until other owners used the
 //! asset, and passing reports count only when the validation they ran could have failed.
 
+pub use super::score::hundredths;
 use crate::evaluation::proof::ProofLevel;
 use crate::{amount, clip01};
 use serde::Serialize;
@@ -172,11 +173,6 @@ pub fn combine(intrinsic: f64, usage: f64, social: f64, freshness: f64) -> f64 {
 /// How fresh an asset is that was last used so many days ago.
 pub fn freshness(days_since_activity: f64) -> f64 {
     clip01((-amount(days_since_activity) / FRESHNESS_DAYS).exp())
-}
-
-/// A score as it is stored: whole hundredths, 0 to 10000.
-pub fn hundredths(score: f64) -> i64 {
-    (100.0 * 100.0 * clip01(score / 100.0)).round() as i64
 }
 
 /// How far the publisher's own words count: half while nobody else was involved.

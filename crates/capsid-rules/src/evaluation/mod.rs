@@ -5,3 +5,4 @@ pub mod gdi;
 pub mod promotion;
 pub mod proof;
 pub mod reputation;
+mod score;

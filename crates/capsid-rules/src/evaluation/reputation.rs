@@ -235,7 +235,7 @@ pub fn shares(record: &NodeRecord, stored: f64, set: Option<f64>) -> Vec<Reputat
 
 /// A reputation as it is stored: whole hundredths, 0 to 10000.
 pub fn hundredths(score: f64) -> i64 {
-    crate::evaluation::gdi::hundredths(score)
+    super::score::hundredths(score)
 }
 
 /// Penalty points after whole days; what is left below half a point is forgotten.

@@ -38,14 +38,10 @@ impl ChainNames {
     }
 }
 
-/// Whether a name from a stranger's index can only mean a file in the same folder.
-pub fn is_plain(name: &str) -> bool {
-    !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && name != "." && name != ".."
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::is_plain;
 
     #[test]
     fn usual_names_stay_and_odd_ones_are_safe_and_apart() {

@@ -1,9 +1,8 @@
 //! Writing a bundle, a record at a time: a chain may be larger than the memory.
 
 use super::names::ChainNames;
-use super::{ChainFacts, INDEX, META};
 use crate::hash::sha3_hex;
-use crate::sources::{ChainSource, missing};
+use crate::sources::{ChainFacts, ChainSource, INDEX, META, missing};
 use crate::{PublicKey, StoredRecord};
 use capsid_model::exact::{ExactFields, ExactJson, indented, parse, spaced};
 use capsid_model::fields;

@@ -1,10 +1,9 @@
 //! Going on with a chain that another program wrote: which of its records stand for what.
 
 use super::open::problem;
-use super::write::{ChainHead, ChainWriter, last};
 use capsid_model::Result;
 use capsid_model::exact::{ExactJson, parse, parse_lossy};
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -37,46 +36,21 @@ pub struct AdoptedRecord {
     pub late: Option<i64>,
 }
 
-impl ChainWriter {
-    /// Visits the records behind the last one that has a key, in order: those came from elsewhere.
-    pub fn strangers(&self, tenant: Option<&str>, mut visit: impl FnMut(i64, &ExactJson)) -> Result<()> {
-        let (connection, path) = self.parts();
-        let visited = covered(connection, tenant)
-            .and_then(|covered| visit_after(connection, tenant, covered.unwrap_or(-1), &mut visit));
-        visited.map_err(|error| problem("read", path, &error))
-    }
-
-    /// The keys that another program noted in its checkpoint file.
-    pub fn checkpoint_keys(&self) -> Vec<String> {
-        done(self.checkpoint())
-    }
-
-    /// Notes what records from elsewhere stand for, and with them all that the checkpoint file names. A key that is
-    /// known stays as it is.
-    pub fn record_adopted(&mut self, tenant: Option<&str>, found: &[AdoptedRecord]) -> Result<()> {
-        let known = self.checkpoint_keys();
-        let (connection, path) = self.parts_mut();
-        let mut note = || -> rusqlite::Result<()> {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let Some(head) = last(&transaction, tenant)? else { return Ok(()) };
-            for key in &known {
-                insert_key(&transaction, tenant, key, head.sequence, false)?;
-            }
-            for AdoptedRecord { key, place, open, late } in found {
-                if let Some(place) = place {
-                    insert_key(&transaction, tenant, key, *place, *open)?;
-                }
-                if let Some(late) = late {
-                    close_key(&transaction, tenant, key, *late)?;
-                }
-            }
-            transaction.commit()
-        };
-        note().map_err(|error| problem("write", path, &error))
-    }
+/// The last record's place and hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ChainHead {
+    pub(super) sequence: i64,
+    pub(super) hash: String,
 }
 
-fn insert_key(
+pub(super) fn last(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Option<ChainHead>> {
+    const QUERY: &str = "SELECT sequence, hash FROM capsules WHERE tenant_id IS ?1 \
+                         ORDER BY sequence DESC, rowid_pk DESC LIMIT 1";
+    let mut query = connection.prepare_cached(QUERY)?;
+    query.query_row([tenant], |row| Ok(ChainHead { sequence: row.get(0)?, hash: row.get(1)? })).optional()
+}
+
+pub(super) fn insert_key(
     connection: &Connection,
     tenant: Option<&str>,
     key: &str,
@@ -148,7 +122,7 @@ fn derive(
 }
 
 /// Visits the records after a place; one that cannot be read stands for nothing.
-fn visit_after(
+pub(super) fn visit_after(
     connection: &Connection,
     tenant: Option<&str>,
     after: i64,
@@ -169,7 +143,7 @@ fn visit_after(
 }
 
 /// The keys in a checkpoint file. One that is missing or unreadable names none.
-fn done(checkpoint: &Path) -> Vec<String> {
+pub(super) fn done(checkpoint: &Path) -> Vec<String> {
     let mut bytes = Vec::new();
     let read = match capsid_disk::files::open(checkpoint) {
         Ok(Some(file)) => file.take(MAX_CHECKPOINT_LEN).read_to_end(&mut bytes),

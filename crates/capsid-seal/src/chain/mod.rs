@@ -15,7 +15,8 @@ pub use adopt::{AdoptedRecord, checkpoint_of};
 pub use import::ImportedRecords;
 pub(crate) use open::{create_private_folder, no_chain};
 pub use read::{ChainReader, ChainRecords, TableFlavour};
-pub use write::{AppendOutcome, ChainWriter, PendingRecord, RecordReason};
+pub use seal_plan::{PendingRecord, RecordReason};
+pub use write::{AppendOutcome, ChainWriter};
 
 /// The table of records, in the reference's words.
 const CAPSULES: &str = "CREATE TABLE IF NOT EXISTS capsules (

@@ -1,7 +1,7 @@
 //! Reading a chain database of either reference tool, a few records at a time.
 
 use super::open::{no_chain, problem, reader, refuse_views};
-use crate::sources::document::from_document;
+use crate::document::from_document;
 use crate::{RecordColumns, RecordSeal, StoredRecord};
 use capsid_model::{Code, Problem, Result};
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};

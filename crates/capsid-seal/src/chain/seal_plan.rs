@@ -1,9 +1,30 @@
 //! Sealing a group on two threads: the hashes one after the other, the signatures wherever there is time.
 
-use super::write::{PendingRecord, RecordReason};
 use crate::{ChainLink, RecordSeal, Sealer, StoredRecord};
 use capsid_model::{Code, Problem, Result};
 use std::sync::OnceLock;
+
+/// Something that is to be in the chain once.
+#[derive(Debug, Clone)]
+pub struct PendingRecord<T> {
+    /// Tells it from everything else in the chain, and stays the same however often it is offered.
+    pub key: String,
+    /// Whether more is to come: offered again without this, it gets a second record ([`Turn::Late`]).
+    pub open: bool,
+    /// About how many bytes it holds.
+    pub weight: usize,
+    /// What the record is made of, once it is clear that it has to be made.
+    pub item: T,
+}
+
+/// Why a record is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordReason {
+    /// The item is new.
+    First,
+    /// It was sealed before it was complete, and now is.
+    Late,
+}
 
 /// What is to be sealed, and why.
 pub(super) type SealPlan<'a, T> = Vec<(&'a PendingRecord<T>, RecordReason)>;

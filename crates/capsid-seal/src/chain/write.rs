@@ -1,9 +1,12 @@
 //! Adding to a chain: what is already sealed is skipped, and nothing forks.
 
-use super::adopt::{RecordKeyFn, adopt, checkpoint_of, close_key, covered};
+use super::adopt::{
+    AdoptedRecord, ChainHead, RecordKeyFn, adopt, checkpoint_of, close_key, covered, done, insert_key, last,
+    visit_after,
+};
 use super::open::{problem, writer};
 use super::read::ChainReader;
-use super::seal_plan::{SealPlan, seal_in_order, signed};
+use super::seal_plan::{PendingRecord, RecordReason, SealPlan, seal_in_order, signed};
 use crate::hash::sha3_hex;
 use crate::verify::skim;
 use crate::{ChainLink, RecordSeal, Sealer, StoredRecord};
@@ -18,28 +21,6 @@ const GROUP: usize = 128;
 const GROUP_BYTES: usize = 8 << 20;
 /// From this many records on it pays to seal on a thread of its own while others are written.
 const SIDE_BY_SIDE: usize = 8;
-
-/// Something that is to be in the chain once.
-#[derive(Debug, Clone)]
-pub struct PendingRecord<T> {
-    /// Tells it from everything else in the chain, and stays the same however often it is offered.
-    pub key: String,
-    /// Whether more is to come: offered again without this, it gets a second record ([`Turn::Late`]).
-    pub open: bool,
-    /// About how many bytes it holds.
-    pub weight: usize,
-    /// What the record is made of, once it is clear that it has to be made.
-    pub item: T,
-}
-
-/// Why a record is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RecordReason {
-    /// The item is new.
-    First,
-    /// It was sealed before it was complete, and now is.
-    Late,
-}
 
 /// What came of an append.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,13 +44,6 @@ pub struct ChainWriter {
     sealer: Option<Sealer>,
     /// The head that this writer itself wrote, so that it need not be checked again.
     known: Option<(Option<String>, ChainHead)>,
-}
-
-/// The last record's place and hash.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ChainHead {
-    pub(super) sequence: i64,
-    pub(super) hash: String,
 }
 
 impl ChainWriter {
@@ -220,6 +194,43 @@ impl ChainWriter {
     fn fail(&self, error: &rusqlite::Error) -> Problem {
         problem("write", &self.path, error)
     }
+
+    /// Visits the records behind the last one that has a key, in order: those came from elsewhere.
+    pub fn strangers(&self, tenant: Option<&str>, mut visit: impl FnMut(i64, &ExactJson)) -> Result<()> {
+        let (connection, path) = self.parts();
+        let visited = covered(connection, tenant)
+            .and_then(|covered| visit_after(connection, tenant, covered.unwrap_or(-1), &mut visit));
+        visited.map_err(|error| problem("read", path, &error))
+    }
+
+    /// The keys that another program noted in its checkpoint file.
+    pub fn checkpoint_keys(&self) -> Vec<String> {
+        done(self.checkpoint())
+    }
+
+    /// Notes what records from elsewhere stand for, and with them all that the checkpoint file names. A key that is
+    /// known stays as it is.
+    pub fn record_adopted(&mut self, tenant: Option<&str>, found: &[AdoptedRecord]) -> Result<()> {
+        let known = self.checkpoint_keys();
+        let (connection, path) = self.parts_mut();
+        let mut note = || -> rusqlite::Result<()> {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let Some(head) = last(&transaction, tenant)? else { return Ok(()) };
+            for key in &known {
+                insert_key(&transaction, tenant, key, head.sequence, false)?;
+            }
+            for AdoptedRecord { key, place, open, late } in found {
+                if let Some(place) = place {
+                    insert_key(&transaction, tenant, key, *place, *open)?;
+                }
+                if let Some(late) = late {
+                    close_key(&transaction, tenant, key, *late)?;
+                }
+            }
+            transaction.commit()
+        };
+        note().map_err(|error| problem("write", path, &error))
+    }
 }
 
 /// Whether an item is sealed already; if so, whether it was complete.
@@ -338,13 +349,6 @@ pub(super) fn insert_row(
         canonical
     ])?;
     Ok(())
-}
-
-pub(super) fn last(connection: &Connection, tenant: Option<&str>) -> rusqlite::Result<Option<ChainHead>> {
-    const QUERY: &str = "SELECT sequence, hash FROM capsules WHERE tenant_id IS ?1 \
-                         ORDER BY sequence DESC, rowid_pk DESC LIMIT 1";
-    let mut query = connection.prepare_cached(QUERY)?;
-    query.query_row([tenant], |row| Ok(ChainHead { sequence: row.get(0)?, hash: row.get(1)? })).optional()
 }
 
 /// The last record, unless some after it were cut off: their keys outlive them, and sealing on would hide that they

@@ -11,10 +11,10 @@ pub mod known;
 mod map;
 pub mod own;
 pub mod pinned;
-pub mod pq_public;
 pub mod rotation;
 pub mod trust;
 
+pub use crate::pq_public;
 pub use map::KeyMap;
 pub use trust::{KeyOrigin, KeySet, TrustedKey};
 

@@ -1,7 +1,8 @@
 //! A bundle's conversations against the meta-chain that came with them.
 
+use super::compare::{CheckedConversation, ConversationStatus};
 use super::entry::MetaEntry;
-use super::verify::{CheckedConversation, ConversationStatus, latest};
+use super::verify::latest;
 use crate::sources::{ChainSource, ChainSources};
 use capsid_model::Result;
 use capsid_model::exact::{ExactJson, parse};

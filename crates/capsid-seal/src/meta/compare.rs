@@ -1,7 +1,6 @@
 //! Conversations as they are now against what the meta-chain says of them.
 
 use super::entry::MetaEntry;
-use super::verify::{CheckedConversation, ConversationStatus, MetaVerifyOptions};
 use crate::TrailHome;
 use crate::chain::ChainReader;
 use crate::keys::KeySet;
@@ -10,6 +9,87 @@ use crate::verify;
 use capsid_model::{Code, Result};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+
+/// How to verify.
+#[derive(Debug, Clone, Default)]
+pub struct MetaVerifyOptions {
+    /// Also check signatures, of every record that is looked at.
+    pub signatures: bool,
+    /// Verify every record of every conversation, not only from the last one that was recorded on.
+    pub deep: bool,
+    /// A state of the meta-chain that was noted outside.
+    pub pinned: Option<PinnedHead>,
+}
+
+/// A state of the meta-chain that was noted outside. It must be the present one or an earlier one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PinnedHead {
+    /// How many records it had.
+    pub length: u64,
+    /// The hash of the last one.
+    pub hash: String,
+}
+
+/// How a conversation compares with what was recorded of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ConversationStatus {
+    /// It is as it was recorded.
+    Intact,
+    /// It went on after it was recorded, and all that was recorded is there.
+    Grown,
+    /// It lost its end.
+    Truncated,
+    /// Something in it was changed.
+    Altered,
+    /// It is gone.
+    Missing,
+    /// It was never recorded.
+    Unsealed,
+    /// No record of it can be believed, for the meta-chain is broken before one could stand.
+    Unproved,
+    /// It was never recorded, and cannot be read.
+    Unreadable,
+}
+
+impl ConversationStatus {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Intact => "intact",
+            Self::Grown => "grown",
+            Self::Truncated => "truncated",
+            Self::Altered => "altered",
+            Self::Missing => "missing",
+            Self::Unsealed => "unsealed",
+            Self::Unproved => "unproved",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// Whether something was lost or changed.
+    pub fn is_bad(self) -> bool {
+        matches!(self, Self::Truncated | Self::Altered | Self::Missing | Self::Unreadable)
+    }
+}
+
+/// One conversation, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedConversation {
+    /// The tool.
+    pub tool: String,
+    /// The session.
+    pub session: String,
+    /// How it compares.
+    pub status: ConversationStatus,
+    /// The number of records and the head that were recorded last; none when it never was.
+    pub recorded: Option<(u64, String)>,
+    /// The number of records that are there.
+    pub found: u64,
+    /// What is wrong, where a word is not enough.
+    pub detail: Option<String>,
+    /// Where it lies, or should.
+    pub path: PathBuf,
+}
 
 /// Every conversation that was recorded, then every chain of the home that was not.
 pub(super) fn compare_all(

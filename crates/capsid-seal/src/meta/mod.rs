@@ -10,12 +10,10 @@ mod record;
 mod verify;
 
 pub use bundled::compare_bundled;
+pub use compare::{CheckedConversation, ConversationStatus, MetaVerifyOptions, PinnedHead};
 pub use lookup::{is_continued, recorded};
 pub use record::{Conversation, MetaRecordOutcome, SharedChain, record_conversation};
-pub use verify::{
-    CheckedConversation, ConversationStatus, MetaReport, MetaVerifyOptions, PinResult, PinnedHead,
-    verify_meta,
-};
+pub use verify::{MetaReport, PinResult, verify_meta};
 
 /// The file of the meta-chain in a home.
 pub const FILE: &str = "meta.db";

@@ -1,8 +1,8 @@
 //! Chains in JSON files: a list of sealed records, one record alone, or a bundle's chain file.
 
-use super::document::from_sealed;
 use super::scan::FileScanner;
 use crate::StoredRecord;
+use crate::document::from_sealed;
 use capsid_model::Result;
 use capsid_model::exact::{ExactFields, ExactJson, parse};
 use std::path::Path;

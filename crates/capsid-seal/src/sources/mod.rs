@@ -1,11 +1,15 @@
 //! Whatever holds chains: a database of either reference tool, a JSON file, a bundle, or a whole home.
 
-pub(crate) mod document;
+mod bundle;
+mod claim;
 mod home;
 pub(crate) mod json;
 mod scan;
 
-use crate::bundle::{self, ChainClaim};
+pub use bundle::is_plain;
+pub(crate) use bundle::{INDEX, META};
+pub use claim::{ChainClaim, ChainFacts};
+
 use crate::chain::{ChainReader, ChainRecords, TableFlavour, no_chain};
 use crate::{PublicKey, StoredRecord};
 use capsid_model::{Code, Problem, Result};

@@ -1,8 +1,9 @@
 //! All that a coding agent is given: our MCP server, the trail's hook, and what is proven when a session starts.
 
+use super::disk_file::invalid;
 use super::draft::{SettingsChange, SettingsDraft};
 use super::hook_lists::{HookCall, HookLists};
-use super::settings_file::{SettingsFile, invalid};
+use super::settings_file::SettingsFile;
 use super::{
     InstallContext, InstallOutcome, InstallPaths, claude_code, codex, command, cursor, finish_removal,
     install_at, mcp_json, mcp_toml, uninstall_at,

@@ -1,5 +1,6 @@
 //! Codex: `notify` at the top level of `config.toml`. Codex knows one such program, and no list.
 
+use super::mcp_toml::{parse, toml_list};
 use super::settings_file::SettingsFile;
 use super::splice::{TextSplice, apply};
 use super::{HookStatus, InstallContext, InstallOutcome, command, mcp_toml};
@@ -7,7 +8,7 @@ use capsid_model::{Code, Problem, Result};
 use capsid_transcript::Tool;
 use std::ops::Range;
 use std::path::PathBuf;
-use toml_edit::{Document, Item, Table, Value};
+use toml_edit::{Document, Item, Table};
 
 /// Stands after what we added.
 const MARK: &str = "# Added by capsid: seal each completed turn";
@@ -99,11 +100,6 @@ struct NotifySetting {
     chained: bool,
 }
 
-pub(super) fn parse<'a>(file: &SettingsFile, text: &'a str) -> Result<Document<&'a str>> {
-    Document::parse(text)
-        .map_err(|error| file.invalid(&format!("it is not valid TOML ({})", error.message().trim())))
-}
-
 fn notify(file: &SettingsFile, document: &Document<&str>) -> Result<Option<NotifySetting>> {
     let Some((key, item)) = document.as_table().get_key_value("notify") else { return Ok(None) };
     let no_list = || file.invalid("`notify` is not a list of texts");
@@ -115,10 +111,6 @@ fn notify(file: &SettingsFile, document: &Document<&str>) -> Result<Option<Notif
     let ours = command::are_ours(&words, Tool::Codex);
     let chained = !ours && words.iter().any(|word| word.contains("trail hook codex"));
     Ok(Some(NotifySetting { words, start, value, ours, chained }))
-}
-
-pub(super) fn toml_list(words: &[String]) -> String {
-    Value::from_iter(words.iter().map(String::as_str)).to_string()
 }
 
 /// A line of its own after the last top-level key, or before the first table.

@@ -1,6 +1,6 @@
 //! Files as they would be: every edit is made here first, and then all are written, or none.
 
-use super::settings_file::{is_executable, make_executable, read_text, refuse_if_changed};
+use super::disk_file::{is_executable, make_executable, read_text, refuse_if_changed};
 use capsid_disk::files;
 use capsid_model::Result;
 use std::cell::RefCell;

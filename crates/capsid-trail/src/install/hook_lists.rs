@@ -216,7 +216,10 @@ pub(super) fn append(
     else {
         return Ok(text.to_owned());
     };
-    apply(text, json::append(text, &FileStyle::detect(text, &root), &place, render))
+    apply(
+        text,
+        json::append(text, &FileStyle::detect(text, &root.span, root.members.first()), &place, render),
+    )
 }
 
 /// The root where there was none. A blank file gets it on one line and keeps its white space.

@@ -1,7 +1,7 @@
 //! How added JSON looks: like its neighbours.
 
-use super::json::JsonContainer;
 use serde_json::Value;
+use std::ops::Range;
 
 /// The habits of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,12 +20,12 @@ impl FileStyle {
     }
 
     /// The habits of a text with this root.
-    pub fn detect(text: &str, root: &JsonContainer) -> Self {
+    pub fn detect(text: &str, root: &Range<usize>, first: Option<&Range<usize>>) -> Self {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let first = root.members.first().map(|first| &text[root.span.start + 1..first.start]);
+        let first = first.map(|first| &text[root.start + 1..first.start]);
         let indent = first.and_then(|gap| gap.rsplit_once('\n')).map(|(_, indent)| indent);
         let unit = indent.filter(|indent| !indent.is_empty() && indent.trim().is_empty()).unwrap_or("  ");
-        let lines = first.is_none() || text[root.span.clone()].contains('\n');
+        let lines = first.is_none() || text[root.clone()].contains('\n');
         Self { newline, unit: unit.to_owned(), lines }
     }
 }

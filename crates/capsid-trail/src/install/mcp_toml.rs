@@ -1,7 +1,6 @@
 //! Our MCP server in Codex's `config.toml`: the table `[mcp_servers.capsid]` at the end.
 
 use super::InstallOutcome;
-use super::codex::{parse, toml_list};
 use super::mcp_json::{NAME, is_ours, may_stay};
 use super::settings_file::SettingsFile;
 use super::splice::{TextSplice, apply};
@@ -13,6 +12,15 @@ const SERVERS: &str = "mcp_servers";
 
 /// Stands after the header that we added.
 const MARK: &str = "# Added by capsid";
+
+pub(super) fn parse<'a>(file: &SettingsFile, text: &'a str) -> Result<Document<&'a str>> {
+    Document::parse(text)
+        .map_err(|error| file.invalid(&format!("it is not valid TOML ({})", error.message().trim())))
+}
+
+pub(super) fn toml_list(words: &[String]) -> String {
+    Value::from_iter(words.iter().map(String::as_str)).to_string()
+}
 
 /// Our table as it was found.
 struct McpTomlEntry {

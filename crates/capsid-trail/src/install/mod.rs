@@ -6,6 +6,7 @@ mod cline;
 mod codex;
 mod command;
 mod cursor;
+mod disk_file;
 mod draft;
 mod hook_lists;
 mod json;

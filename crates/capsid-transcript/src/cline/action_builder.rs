@@ -1,11 +1,10 @@
-//! Goes through the messages of a task in their order and makes an action of each that is one.
+//! What the messages of a task said so far, and the actions that are made with it.
 
 use super::api::ApiHistory;
-use super::{messages, tools};
-use crate::shape::{cap, joined, one_line, start_of, without_images};
-use crate::{Action, ActionKind, ReadReport};
+use crate::shape::{joined, start_of};
+use crate::{Action, ActionKind};
 use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
-use capsid_model::{Result, fields};
+use capsid_model::fields;
 
 /// Members of a message that go into the environment of the next action.
 const CARRIED: [(&str, &str); 4] = [
@@ -83,64 +82,6 @@ impl ClineActionBuilder {
         }
     }
 
-    /// The action of a message, if it is one.
-    pub(super) fn add_message(
-        &mut self,
-        key: &str,
-        json: &ExactJson,
-        parts: &[ExactJson],
-        is_last: bool,
-        report: &mut ReadReport,
-    ) -> Result<Option<Action>> {
-        let is_ask =
-            json.text("type") == Some("ask") || (json.get("say").is_none() && json.get("ask").is_some());
-        let kind = json.text(if is_ask { "ask" } else { "say" }).unwrap_or_default();
-        let text = json.text("text").unwrap_or_default();
-        let message = ClineMessage { key, json, kind, is_ask, text, parts, is_last };
-        self.add_pending(json);
-        Ok(match kind {
-            "api_req_started" => {
-                self.request(&message);
-                None
-            }
-            "reasoning" => {
-                self.think(text);
-                None
-            }
-            "task" | "user_feedback" | "user_feedback_diff" => Some(messages::by_user(self, &message)),
-            "text" | "completion_result" => messages::by_agent(self, &message),
-            "followup" | "plan_mode_respond" | "act_mode_respond" | "new_task" => {
-                Some(messages::question(self, &message))
-            }
-            "tool" => Some(tools::tool(self, &message)?),
-            "command" => Some(tools::command(self, &message)?),
-            "browser_action" => Some(tools::browser(self, &message)?),
-            "use_mcp_server" | "mcp_server_response" => Some(tools::mcp(self, &message)?),
-            "error"
-            | "error_retry"
-            | "diff_error"
-            | "clineignore_error"
-            | "api_req_failed"
-            | "mistake_limit_reached" => Some(messages::error(self, &message)),
-            "info" | "task_progress" | "condense" | "summarize_task" => {
-                Some(messages::note_action(self, &message))
-            }
-            kind if super::index::is_silent(kind) => None,
-            kind => {
-                let form = if is_ask { "ask" } else { "say" };
-                let name =
-                    if kind.is_empty() { "none".to_owned() } else { format!("{form} {}", one_line(kind)) };
-                *report.unknown.entry(name.clone()).or_default() += 1;
-                Some(Action {
-                    kind: ActionKind::System,
-                    summary: format!("unknown message {name}"),
-                    result: cap(without_images(json.clone())),
-                    ..self.base(&message)
-                })
-            }
-        })
-    }
-
     /// What is left when no action follows.
     pub(super) fn rest(mut self, messages: usize, open: bool) -> Option<Action> {
         if self.usage.is_empty() && self.thinking.is_empty() {
@@ -204,13 +145,13 @@ impl ClineActionBuilder {
         }
     }
 
-    fn think(&mut self, text: &str) {
+    pub(super) fn think(&mut self, text: &str) {
         if !text.is_empty() && self.thinking.last().is_none_or(|last| last != text) {
             self.thinking.push(text.to_owned());
         }
     }
 
-    fn add_pending(&mut self, json: &ExactJson) {
+    pub(super) fn add_pending(&mut self, json: &ExactJson) {
         for (from, to) in CARRIED {
             if let Some(value) = json.get(from).filter(|value| !value.is_null()) {
                 self.carried.insert(to.to_owned(), value.clone());
@@ -222,7 +163,7 @@ impl ClineActionBuilder {
     }
 
     /// A request to the model: what it cost belongs to the next action. Requests that no action follows add up.
-    fn request(&mut self, message: &ClineMessage<'_>) {
+    pub(super) fn request(&mut self, message: &ClineMessage<'_>) {
         let Some(request) = message.object() else { return };
         let told = |name: &str| request.get(name).filter(|value| value.is_truthy());
         let is_counted =

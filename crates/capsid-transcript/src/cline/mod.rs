@@ -8,6 +8,7 @@
 mod action_builder;
 mod api;
 mod array;
+mod dispatch;
 mod index;
 mod messages;
 mod tools;
@@ -56,8 +57,14 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
             parts.extend(messages.at(part)?);
         }
         let is_last = index.last_action == Some(at) && !index.finished;
-        let told =
-            teller.add_message(&format!("{}:{at}", entry.stamp), &message, &parts, is_last, &mut report)?;
+        let told = dispatch::add_message(
+            &mut teller,
+            &format!("{}:{at}", entry.stamp),
+            &message,
+            &parts,
+            is_last,
+            &mut report,
+        )?;
         if let Some(action) = told {
             each(action)?;
         }

@@ -15,6 +15,7 @@ mod database;
 mod edit;
 mod subagent;
 mod text;
+mod tool_call;
 
 use crate::jsonl::short;
 use crate::{Action, ActionKind, ReadReport, TranscriptSource};

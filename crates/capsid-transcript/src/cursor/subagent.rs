@@ -84,7 +84,7 @@ impl Subagents {
 
 impl Scorecard {
     fn count(&mut self, tool: &ExactJson) {
-        let Some(call) = super::bubble::ToolCall::parse(tool) else { return };
+        let Some(call) = super::tool_call::ToolCall::parse(tool) else { return };
         self.calls += 1;
         if edit::is_file_tool(&call.name) && !call.failed {
             self.edits += 1;

@@ -1,8 +1,7 @@
 //! A body that is sent while it is written.
 
-use super::data::JsonDocument;
+use super::data::{JsonDocument, closed_error};
 use axum::body::{Body, Bytes};
-use capsid_model::{Code, Problem};
 use futures_util::stream::unfold;
 use std::io::{self, BufWriter, Write};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -26,11 +25,6 @@ pub(super) fn streamed(document: JsonDocument) -> Body {
         receiver.recv().await.map(|piece| (piece, receiver))
     };
     Body::from_stream(unfold(receiver, next))
-}
-
-/// The problem of a reader that went away.
-pub fn closed_error(error: &dyn std::fmt::Display) -> Problem {
-    Problem::new(Code::IoError, format!("The answer could not be sent: {error}."))
 }
 
 struct BodyChunks(Sender<io::Result<Bytes>>);

@@ -1,6 +1,6 @@
 //! What a desk shows.
 
-use capsid_model::{Result, Value, json};
+use capsid_model::{Code, Problem, Result, Value, json};
 use std::io::Write;
 
 /// Where the data of a desk comes from.
@@ -27,9 +27,7 @@ impl JsonDocument {
     /// A value that is there already.
     pub fn from_value(value: &Value) -> Self {
         let text = value.to_string();
-        Self::written(move |out| {
-            out.write_all(text.as_bytes()).map_err(|error| super::body::closed_error(&error))
-        })
+        Self::written(move |out| out.write_all(text.as_bytes()).map_err(|error| closed_error(&error)))
     }
 
     pub(super) fn write(self, out: &mut dyn Write) -> Result<()> {
@@ -41,6 +39,11 @@ impl std::fmt::Debug for JsonDocument {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Document")
     }
+}
+
+/// The problem of a reader that went away.
+pub fn closed_error(error: &dyn std::fmt::Display) -> Problem {
+    Problem::new(Code::IoError, format!("The answer could not be sent: {error}."))
 }
 
 /// The document `about`, which every desk has.

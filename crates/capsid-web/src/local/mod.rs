@@ -9,6 +9,5 @@ mod data;
 mod guard;
 mod server;
 
-pub use body::closed_error;
-pub use data::{JsonDocument, LocalData, about};
+pub use data::{JsonDocument, LocalData, about, closed_error};
 pub use server::{DEFAULT_PORT, LocalServer};

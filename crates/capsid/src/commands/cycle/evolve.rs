@@ -3,7 +3,6 @@
 use super::hub_search;
 use super::inputs::InputArgs;
 use super::solidify::{self, conclude};
-use crate::commands::workspace;
 use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
 use capsid_engine::config::ReuseConfig;
 use capsid_engine::cycle::agent::{self, AgentOptions};
@@ -14,7 +13,6 @@ use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, json};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -65,7 +63,7 @@ pub struct EvolveArgs {
 
     /// Cycle after cycle, until stopped by a signal.
     #[arg(long = "loop", conflicts_with_all = ["dry_run", "review"])]
-    looping: bool,
+    pub(super) looping: bool,
 
     /// With --loop: stop after this many cycles.
     #[arg(long, value_name = "N", requires = "looping")]
@@ -84,10 +82,9 @@ pub struct EvolveArgs {
     agent: Vec<String>,
 }
 
-/// Runs the command.
-pub fn run(arguments: &EvolveArgs, folder: &Path) -> Result<u8> {
-    let workspace = workspace(folder)?;
-    let request = EvolveRequest {
+/// What the arguments ask the engine for.
+pub(super) fn request(arguments: &EvolveArgs, workspace: &Workspace) -> Result<EvolveRequest> {
+    Ok(EvolveRequest {
         sources: arguments.inputs.sources()?,
         strategy: arguments.strategy.clone(),
         dry_run: arguments.dry_run,
@@ -95,18 +92,16 @@ pub fn run(arguments: &EvolveArgs, folder: &Path) -> Result<u8> {
         force: arguments.force,
         drift: arguments.drift.then(|| arguments.seed.unwrap_or_else(|| fastrand::u64(..))),
         seen: None,
-        hub: hub_search::node(
-            &workspace,
-            arguments.offline || workspace.config.hub.reuse == ReuseConfig::Off,
-        ),
-        memory: hub_search::memory(&workspace, arguments.offline),
-    };
-    if arguments.looping {
-        return crate::commands::cycle::evolve_loop::run(arguments, folder, request);
-    }
-    let argv = if arguments.dry_run { Vec::new() } else { agent_command(arguments, &workspace) };
+        hub: hub_search::node(workspace, arguments.offline || workspace.config.hub.reuse == ReuseConfig::Off),
+        memory: hub_search::memory(workspace, arguments.offline),
+    })
+}
+
+/// Runs one cycle.
+pub(super) fn run(arguments: &EvolveArgs, workspace: &Workspace, request: &EvolveRequest) -> Result<u8> {
+    let argv = if arguments.dry_run { Vec::new() } else { agent_command(arguments, workspace) };
     let _working = if argv.is_empty() { None } else { Some(workspace.agent_lock()?) };
-    match evolve::prepare(&workspace, &request)? {
+    match evolve::prepare(workspace, request)? {
         Prepared::Skipped(reason) => {
             print_skipped(&reason, output::is_json());
             Ok(0)
@@ -116,7 +111,7 @@ pub fn run(arguments: &EvolveArgs, folder: &Path) -> Result<u8> {
                 print_prompt(&ready, arguments);
                 return Ok(0);
             }
-            with_agent(arguments, &workspace, &ready, argv)
+            with_agent(arguments, workspace, &ready, argv)
         }
     }
 }

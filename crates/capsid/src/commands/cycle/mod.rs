@@ -9,3 +9,16 @@ pub mod inputs;
 pub mod select;
 pub mod signals;
 pub mod solidify;
+
+use capsid_model::Result;
+use std::path::Path;
+
+/// Runs `capsid evolve`: once, or again and again.
+pub fn run_evolve(arguments: &evolve::EvolveArgs, folder: &Path) -> Result<u8> {
+    let workspace = super::workspace(folder)?;
+    let request = evolve::request(arguments, &workspace)?;
+    match arguments.looping {
+        true => evolve_loop::run(arguments, folder, request),
+        false => evolve::run(arguments, &workspace, &request),
+    }
+}

@@ -1,7 +1,7 @@
 //! The story told to a hub that somebody looks at: it runs beside the hub, and what it says goes into a file.
 
 use super::market::new_password;
-use super::node::story_broke;
+use super::program::story_broke;
 use super::program::{ProgramRun, run_self};
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_disk::files;

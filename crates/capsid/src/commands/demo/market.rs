@@ -1,7 +1,8 @@
 //! The part of the story with people in it: an account makes a node its own, a bounty is paid, and work is shared.
 
 use super::chapter;
-use super::node::{DemoNode, story_broke};
+use super::node::DemoNode;
+use super::program::story_broke;
 use crate::output::{self, NAME, paint};
 use capsid_client::config::ClientConfig;
 use capsid_client::http::{HttpCall, HttpClient};

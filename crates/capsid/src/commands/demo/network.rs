@@ -3,7 +3,8 @@
 
 use super::hub::DemoHub;
 use super::market;
-use super::node::{DemoNode, story_broke};
+use super::node::DemoNode;
+use super::program::story_broke;
 use super::{chapter, scenes, scratch_folder};
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_disk::files;

@@ -1,10 +1,10 @@
 //! A node of a story: a home and a repository of its own, in which this program runs as its owner would run it.
 
-use super::program::{ProgramRun, run_self};
+use super::program::{ProgramRun, run_self, story_broke};
 use super::scenes;
 use crate::output::{self, DIM, HEAD, paint};
 use capsid_disk::files;
-use capsid_model::{Code, Problem, Result};
+use capsid_model::Result;
 use capsid_sandbox::AgentEnd;
 use capsid_sandbox::git::Git;
 use std::path::PathBuf;
@@ -114,9 +114,4 @@ impl DemoNode {
 fn shell_quoted(words: &[&str]) -> String {
     let short = |word: &&str| word.rsplit('/').next().unwrap_or_default().to_owned();
     format!("capsid {}", words.iter().map(short).collect::<Vec<_>>().join(" "))
-}
-
-/// A story that cannot go on.
-pub(super) fn story_broke(what: &str) -> Problem {
-    Problem::new(Code::Internal, format!("The demo could not go on: {what}."))
 }

@@ -1,7 +1,6 @@
 //! This program, run by itself.
 
-use super::node::story_broke;
-use capsid_model::Result;
+use capsid_model::{Code, Problem, Result};
 use capsid_sandbox::{AgentEnd, AgentRequest, run_agent};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -29,4 +28,9 @@ pub(super) fn run_self(
     let ProgramRun { folder, input, env, longest, stop } = *run;
     let request = AgentRequest { argv: &argv, cwd: folder, prompt: input, env, timeout: longest, stop };
     run_agent(&request, on_output)
+}
+
+/// A story that cannot go on.
+pub(super) fn story_broke(what: &str) -> Problem {
+    Problem::new(Code::Internal, format!("The demo could not go on: {what}."))
 }

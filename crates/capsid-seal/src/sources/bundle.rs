@@ -1,12 +1,15 @@
 //! Reading a bundle of either generation. Its index is a stranger's: every word of it is checked.
 
-use super::names::is_plain;
-use super::{ChainClaim, INDEX, META};
+use super::{ChainClaim, ChainSource, ChainSources, RecordsLocation, SourceKind};
 use crate::PublicKey;
-use crate::sources::{ChainSource, ChainSources, RecordsLocation, SourceKind};
 use capsid_model::exact::{ExactFields, ExactJson, parse};
 use capsid_model::{Code, Problem, Result};
 use std::path::Path;
+
+/// The index, which lists the chains and the keys.
+pub(crate) const INDEX: &str = "index.json";
+/// The meta-chain.
+pub(crate) const META: &str = "meta.json";
 
 /// The chains and keys of a bundle.
 pub(crate) fn sources(folder: &Path) -> Result<ChainSources> {
@@ -115,4 +118,9 @@ fn contradictions(index: &ExactJson, listed: &[ExactJson]) -> Vec<String> {
 fn broken(path: &Path, why: &str) -> Problem {
     Problem::new(Code::ChainUnreadable, format!("`{}` is not the index of a bundle: {why}", path.display()))
         .fix("Ask for a complete copy, or export it again.")
+}
+
+/// Whether a name from a stranger's index can only mean a file in the same folder.
+pub fn is_plain(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['/', '\\', ':', '\0']) && name != "." && name != ".."
 }
