@@ -13,6 +13,7 @@ Examples:
   capsid completions zsh > ~/.zfunc/_capsid
   capsid completions fish > ~/.config/fish/completions/capsid.fish")]
 pub struct CompletionsArgs {
+    /// The shell.
     shell: Shell,
 }
 

@@ -21,6 +21,7 @@ pub struct KeyArgs {
     #[command(subcommand)]
     action: KeyCommand,
 
+    /// The trail's folder.
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
 }

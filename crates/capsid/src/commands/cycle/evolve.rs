@@ -34,6 +34,7 @@ pub struct EvolveArgs {
     #[command(flatten)]
     inputs: InputArgs,
 
+    /// The strategy preset.
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = PossibleValuesParser::new(strategy::names()))]
     strategy: Option<String>,
 

@@ -28,6 +28,7 @@ pub struct SolidifyArgs {
     #[arg(long)]
     no_rollback: bool,
 
+    /// The intent to record.
     #[arg(long, value_parser = INTENTS)]
     intent: Option<String>,
 

@@ -20,6 +20,7 @@ Examples:
   capsid node decide sha256:2f6c... reject --reason 'breaks on Windows'
   capsid node decide sha256:2f6c... quarantine --reason 'reads ~/.ssh'")]
 pub struct NodeDecideArgs {
+    /// The asset.
     #[arg(value_name = "ASSET")]
     asset: String,
     /// What should become of it.

@@ -35,6 +35,7 @@ pub struct NodeFetchArgs {
     /// What answers these signals, with commas between.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     signals: Vec<String>,
+    /// Only this type.
     #[arg(long = "type", value_name = "TYPE", value_parser = KINDS)]
     kind: Option<String>,
     /// How many at most: 1 to 100.

@@ -39,6 +39,7 @@ pub struct NodePublishArgs {
     /// Send the capsule although it is not eligible, or was sent before.
     #[arg(long, requires = "capsule")]
     anyway: bool,
+    /// Do not ask.
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]

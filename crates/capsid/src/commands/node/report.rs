@@ -20,10 +20,13 @@ Examples:
   capsid node report sha256:2f6c... --failed --note 'no effect'
   capsid node report sha256:2f6c... --file report.json         with a validation report; `-` reads stdin")]
 pub struct NodeReportArgs {
+    /// The asset.
     #[arg(value_name = "ASSET")]
     asset: String,
+    /// It worked.
     #[arg(long, conflicts_with = "failed", required_unless_present_any = ["failed", "file"])]
     ok: bool,
+    /// It did not.
     #[arg(long)]
     failed: bool,
     /// A validation report as JSON, with what ran and how it ended.

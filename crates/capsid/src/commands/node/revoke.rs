@@ -19,11 +19,13 @@ Examples:
   capsid node revoke sha256:2f6c... --reason 'wrong on ARM'
   capsid node revoke sha256:2f6c... --yes                     without asking, for scripts")]
 pub struct NodeRevokeArgs {
+    /// The asset.
     #[arg(value_name = "ASSET")]
     asset: String,
     /// Why; everybody can read it.
     #[arg(long)]
     reason: Option<String>,
+    /// Do not ask.
     #[arg(long)]
     yes: bool,
     #[command(flatten)]

@@ -40,8 +40,10 @@ pub struct NodeSearchArgs {
     /// Search by what is meant instead: describe the trouble in your own words.
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["signals", "text"])]
     meaning: Option<String>,
+    /// Search by words instead.
     #[arg(long, value_name = "QUERY", conflicts_with = "signals")]
     text: Option<String>,
+    /// Only this type.
     #[arg(long = "type", value_name = "TYPE", value_parser = KINDS)]
     kind: Option<String>,
     /// With --meaning or --text: only this kind of change.

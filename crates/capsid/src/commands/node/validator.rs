@@ -33,6 +33,7 @@ Examples:
   capsid node validator --once --in ../app     try each change in a copy of what ../app has committed
   capsid node validator --once --json | jq '.judged[].failure_class'")]
 pub struct NodeValidatorArgs {
+    /// One round, then stop.
     #[arg(long)]
     once: bool,
     /// Put this many credits aside first, where that is not done yet. They stay yours, and `--unstake` gives them back.
@@ -41,6 +42,7 @@ pub struct NodeValidatorArgs {
     /// Take back what was put aside, and do nothing else. The hub asks this node no more.
     #[arg(long, conflicts_with_all = ["once", "stake", "repository"])]
     unstake: bool,
+    /// Seconds between two rounds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(15..=86_400))]
     interval: u64,
     /// Seconds until a command is stopped.

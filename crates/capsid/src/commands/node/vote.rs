@@ -19,8 +19,10 @@ Examples:
   capsid node vote sha256:2f6c... down               in the name of whoever claimed this node
   capsid node vote sha256:2f6c... none               take it back")]
 pub struct NodeVoteArgs {
+    /// The asset.
     #[arg(value_name = "ASSET")]
     asset: String,
+    /// The vote.
     #[arg(value_parser = ["up", "down", "none"])]
     vote: String,
     #[command(flatten)]

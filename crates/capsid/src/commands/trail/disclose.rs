@@ -25,6 +25,7 @@ Examples:
 pub(super) struct TrailDiscloseArgs {
     /// The chain: a file, PATH#TENANT in a shared database, a session of the home, or tool/session.
     chain: String,
+    /// The record.
     #[arg(long, value_name = "N")]
     seq: u64,
     /// A file with the value; `-` reads stdin, so that it does not end up in your shell's history.

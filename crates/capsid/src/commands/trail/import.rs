@@ -25,6 +25,7 @@ Examples:
   capsid trail import ~/.quantumpipes/claude-chains --tool claude-code
   capsid trail import chain.db --dry-run                 only say what would be done")]
 pub(super) struct TrailImportArgs {
+    /// What to take in.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// The tool to file them under, where the source does not say.

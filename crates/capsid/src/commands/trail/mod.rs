@@ -40,6 +40,7 @@ pub struct TrailArgs {
     #[command(subcommand)]
     action: TrailCommand,
 
+    /// The trail's folder.
     #[arg(long, global = true, value_name = "DIR")]
     home: Option<PathBuf>,
 }

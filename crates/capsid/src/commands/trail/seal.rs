@@ -30,6 +30,7 @@ pub(super) struct TrailSealArgs {
     /// The transcript: a JSONL file, Cursor's state.vscdb, or Cline's task folder. Without it, it is looked for.
     #[arg(long, value_name = "FILE", conflicts_with = "all")]
     transcript: Option<PathBuf>,
+    /// The session.
     #[arg(long, value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
     session: Option<String>,
     /// Every transcript of this user.

@@ -25,8 +25,10 @@ Examples:
 
 Exit status: 0 valid, 1 broken, 2 cannot be read.")]
 pub(super) struct TrailVerifyArgs {
+    /// What to verify.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// Check signatures too.
     #[arg(long)]
     signatures: bool,
     /// Check signatures with this public key alone (64 hex digits); may be given again for a rotated key.

@@ -52,6 +52,7 @@ pub struct GrantCreditsArgs {
     /// How many, such as 50 or 0.5.
     amount: f64,
 
+    /// Why, for the audit.
     #[arg(long, value_name = "TEXT")]
     reason: String,
 

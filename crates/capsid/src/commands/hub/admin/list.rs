@@ -23,12 +23,14 @@ use clap::{Args, ValueEnum};
                   Bounties, tasks, webhooks and the ledger have commands of their own."
 )]
 pub struct AdminListArgs {
+    /// What to list.
     what: AdminListKind,
 
     /// Only those: active or banned accounts; active, quarantined, banned or flagged nodes; assets of a status.
     #[arg(long, value_name = "STATUS")]
     status: Option<String>,
 
+    /// At most so many.
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 }
@@ -53,6 +55,7 @@ pub struct AuditArgs {
     #[arg(value_name = "SUBJECT")]
     subject: String,
 
+    /// At most so many.
     #[arg(long, value_name = "NUMBER", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 }

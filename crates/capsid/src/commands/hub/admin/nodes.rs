@@ -13,6 +13,7 @@ use clap::Args;
     after_help = "Examples:\n  capsid hub admin unflag node_e5f6a7b8c9d0e1f2 --reason 'an honest mistake'"
 )]
 pub struct UnflagNodeArgs {
+    /// The node.
     node: String,
 
     #[command(flatten)]
@@ -25,6 +26,7 @@ pub struct UnflagNodeArgs {
     after_help = "Examples:\n  capsid hub admin reset-secret node_e5f6a7b8c9d0e1f2 --reason 'its disk was lost'"
 )]
 pub struct ResetSecretArgs {
+    /// The node.
     node: String,
 
     #[command(flatten)]
@@ -38,6 +40,7 @@ pub struct ResetSecretArgs {
                   capsid hub admin set-reputation node_e5f6a7b8c9d0e1f2 --clear --reason 'no longer needed'"
 )]
 pub struct SetReputationArgs {
+    /// The node.
     node: String,
 
     /// From 0 to 100.
@@ -48,6 +51,7 @@ pub struct SetReputationArgs {
     #[arg(long)]
     clear: bool,
 
+    /// Why, for the audit.
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }

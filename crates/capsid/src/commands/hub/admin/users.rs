@@ -25,6 +25,7 @@ pub struct CreateUserArgs {
     /// The e-mail address that names the account.
     email: String,
 
+    /// Make it an admin.
     #[arg(long)]
     admin: bool,
 

@@ -35,9 +35,11 @@ pub struct AdminWebhooksArgs {
     #[arg(long, conflicts_with_all = ["state", "node"])]
     endpoints: bool,
 
+    /// At most so many.
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 
+    /// Make this call again.
     #[arg(long, value_name = "DELIVERY", conflicts_with_all = ["disable", "enable"])]
     replay: Option<String>,
 

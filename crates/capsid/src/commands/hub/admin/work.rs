@@ -34,6 +34,7 @@ pub struct AdminBountiesArgs {
     #[arg(long, value_name = "STATUS", value_parser = bounty_status)]
     status: Option<BountyStatus>,
 
+    /// At most so many.
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 
@@ -49,6 +50,7 @@ pub struct AdminBountiesArgs {
     #[arg(long, value_name = "BOUNTY")]
     cancel: Option<String>,
 
+    /// Why, for the audit.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -63,6 +65,7 @@ pub struct AdminTasksArgs {
     #[arg(long, value_name = "STATUS", value_parser = task_status)]
     status: Option<TaskStatus>,
 
+    /// At most so many.
     #[arg(long, value_name = "NUMBER", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
 }

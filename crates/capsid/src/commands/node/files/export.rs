@@ -32,6 +32,7 @@ pub struct NodeExportArgs {
     /// One asset a line; this is the default.
     #[arg(long, conflicts_with_all = ["bundles", "protocol"])]
     jsonl: bool,
+    /// Events as well.
     #[arg(long)]
     include_events: bool,
     /// The file to write instead of printing; one that is there is replaced.

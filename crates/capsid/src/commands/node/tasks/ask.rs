@@ -25,11 +25,13 @@ pub struct NodeAskArgs {
     /// What is asked; 5 characters at least.
     #[arg(value_name = "QUESTION")]
     question: String,
+    /// Credits for whoever answers.
     #[arg(long, value_name = "N", default_value_t = 0.0, value_parser = credits_from_zero)]
     amount: f64,
     /// What it is about, with commas between.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     signals: Vec<String>,
+    /// More about it.
     #[arg(long, value_name = "TEXT")]
     body: Option<String>,
     /// A name of your choice; asking again by the same name asks and pays once.

@@ -19,6 +19,7 @@ Examples:
   capsid node claim task_1a2b --minutes 90     and promise to be done in an hour and a half
   capsid node complete task_1a2b sha256:2f6c.. hand in what solves it")]
 pub struct NodeClaimArgs {
+    /// The task.
     #[arg(value_name = "TASK")]
     task: String,
     /// In how many minutes it will be done: 5 to 1440.

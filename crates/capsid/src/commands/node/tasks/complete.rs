@@ -19,6 +19,7 @@ Examples:
   capsid node complete task_1a2b sha256:2f6c...     then hand it in
   capsid node tasks --mine                          see whether it was accepted")]
 pub struct NodeCompleteArgs {
+    /// The task.
     #[arg(value_name = "TASK")]
     task: String,
     /// The asset that solves it.

@@ -31,6 +31,7 @@ Examples:
   capsid node propose task_1a2b --file parts.json        [{\"title\": \"Find the cause\", \"weight\": 0.4}, ...]
   capsid node swarm task_1a2b                            see how the parts stand")]
 pub struct NodeProposeArgs {
+    /// The task.
     #[arg(value_name = "TASK")]
     task: String,
     /// What a part is called; once for each part.

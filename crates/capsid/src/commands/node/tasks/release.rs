@@ -17,6 +17,7 @@ Examples:
   capsid node release task_1a2b      give it back
   capsid node tasks --mine           what this node still works on")]
 pub struct NodeReleaseArgs {
+    /// The task.
     #[arg(value_name = "TASK")]
     task: String,
     #[command(flatten)]
