@@ -20,6 +20,7 @@ pub mod report;
 pub mod schema;
 pub mod signal;
 pub mod text;
+mod text_enum;
 pub mod time;
 
 pub use problem::{Code, Problem, Result};

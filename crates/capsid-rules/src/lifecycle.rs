@@ -1,5 +1,6 @@
 //! The life of an asset: which state follows which.
 
+use capsid_model::text_enum;
 use serde::Serialize;
 use std::fmt;
 
@@ -23,36 +24,17 @@ pub enum AssetStatus {
     Archived,
 }
 
+text_enum!(AssetStatus {
+    Candidate = "candidate",
+    Promoted = "promoted",
+    Rejected = "rejected",
+    Quarantined = "quarantined",
+    Revoked = "revoked",
+    Stale = "stale",
+    Archived = "archived",
+});
+
 impl AssetStatus {
-    /// Every status.
-    pub const ALL: [Self; 7] = [
-        Self::Candidate,
-        Self::Promoted,
-        Self::Rejected,
-        Self::Quarantined,
-        Self::Revoked,
-        Self::Stale,
-        Self::Archived,
-    ];
-
-    /// The word that is stored and sent.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Candidate => "candidate",
-            Self::Promoted => "promoted",
-            Self::Rejected => "rejected",
-            Self::Quarantined => "quarantined",
-            Self::Revoked => "revoked",
-            Self::Stale => "stale",
-            Self::Archived => "archived",
-        }
-    }
-
-    /// The status a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
-    }
-
     /// Whether nothing can follow.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Rejected | Self::Revoked)
@@ -94,38 +76,16 @@ pub enum AssetEvent {
     Revive,
 }
 
-impl AssetEvent {
-    /// Every change.
-    pub const ALL: [Self; 8] = [
-        Self::Promote,
-        Self::Reject,
-        Self::Quarantine,
-        Self::Release,
-        Self::Revoke,
-        Self::GrowStale,
-        Self::Archive,
-        Self::Revive,
-    ];
-
-    /// The word that the audit keeps.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Promote => "promote",
-            Self::Reject => "reject",
-            Self::Quarantine => "quarantine",
-            Self::Release => "release",
-            Self::Revoke => "revoke",
-            Self::GrowStale => "grow_stale",
-            Self::Archive => "archive",
-            Self::Revive => "revive",
-        }
-    }
-
-    /// The change a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|change| change.as_str() == word)
-    }
-}
+text_enum!(AssetEvent {
+    Promote = "promote",
+    Reject = "reject",
+    Quarantine = "quarantine",
+    Release = "release",
+    Revoke = "revoke",
+    GrowStale = "grow_stale",
+    Archive = "archive",
+    Revive = "revive",
+});
 
 /// Why a change does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -192,24 +152,11 @@ pub enum AssetType {
     EvolutionEvent,
 }
 
-impl AssetType {
-    /// Every type.
-    pub const ALL: [Self; 3] = [Self::Gene, Self::Capsule, Self::EvolutionEvent];
-
-    /// The word in an asset's `type`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Gene => "Gene",
-            Self::Capsule => "Capsule",
-            Self::EvolutionEvent => "EvolutionEvent",
-        }
-    }
-
-    /// The type a word names, whatever its case.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str().eq_ignore_ascii_case(word))
-    }
-}
+text_enum!(AssetType ignoring case {
+    Gene = "Gene",
+    Capsule = "Capsule",
+    EvolutionEvent = "EvolutionEvent",
+});
 
 /// How far an asset is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -221,25 +168,14 @@ pub enum TrustTier {
     Delisted,
 }
 
+text_enum!(TrustTier {
+    Featured = "featured",
+    Normal = "normal",
+    Observation = "observation",
+    Delisted = "delisted",
+});
+
 impl TrustTier {
-    /// Every tier.
-    pub const ALL: [Self; 4] = [Self::Featured, Self::Normal, Self::Observation, Self::Delisted];
-
-    /// The word that is stored and sent.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Featured => "featured",
-            Self::Normal => "normal",
-            Self::Observation => "observation",
-            Self::Delisted => "delisted",
-        }
-    }
-
-    /// The tier a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tier| tier.as_str() == word)
-    }
-
     /// Whether the ranked list shows it.
     pub fn is_ranked(self) -> bool {
         matches!(self, Self::Featured | Self::Normal)

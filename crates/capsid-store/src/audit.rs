@@ -1,34 +1,24 @@
 //! The audit: every change of state, by whom and why. Rows are only ever added; the database refuses anything else.
 
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// One change of state.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct AuditEntry {
-    pub at: i64,
-    /// `node:…`, `user:…`, `operator` or `hub`.
-    pub actor: String,
-    pub action: String,
-    pub before: Option<String>,
-    pub after: Option<String>,
-    pub reason: Option<String>,
-}
-
-impl AuditEntry {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            at: row.int(0)?,
-            actor: row.string(1)?,
-            action: row.string(2)?,
-            before: row.string_or(3)?,
-            after: row.string_or(4)?,
-            reason: row.string_or(5)?,
-        })
+row! {
+    /// One change of state.
+    #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+    pub struct AuditEntry {
+        pub at: i64 = "at",
+        /// `node:…`, `user:…`, `operator` or `hub`.
+        pub actor: String = "actor",
+        pub action: String = "action",
+        pub before: Option<String> = "before",
+        pub after: Option<String> = "after",
+        pub reason: Option<String> = "reason",
     }
 }
 
@@ -73,11 +63,13 @@ pub fn add_hourly(tx: &mut dyn Tx, actor: &str, change: AuditChange<'_>, now: Ti
 
 /// The newest that happened to a thing, oldest first.
 pub fn newest(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<Vec<AuditEntry>> {
-    let mut entries = tx.all(
-        "SELECT at, actor, action, before, after, reason FROM audit
-         WHERE kind = $1 AND subject = $2 ORDER BY seq DESC LIMIT $3",
+    let mut entries = tx.query_all(
+        select!(
+            AuditEntry,
+            "FROM audit
+         WHERE kind = $1 AND subject = $2 ORDER BY seq DESC LIMIT $3"
+        ),
         params![kind, subject, limit],
-        AuditEntry::read,
     )?;
     entries.reverse();
     Ok(entries)
@@ -85,11 +77,13 @@ pub fn newest(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<
 
 /// What happened to a thing, oldest first.
 pub fn list_for_subject(tx: &mut dyn Tx, kind: &str, subject: &str, limit: i64) -> Result<Vec<AuditEntry>> {
-    tx.all(
-        "SELECT at, actor, action, before, after, reason FROM audit
-         WHERE kind = $1 AND subject = $2 ORDER BY seq LIMIT $3",
+    tx.query_all(
+        select!(
+            AuditEntry,
+            "FROM audit
+         WHERE kind = $1 AND subject = $2 ORDER BY seq LIMIT $3"
+        ),
         params![kind, subject, limit],
-        AuditEntry::read,
     )
 }
 
@@ -101,24 +95,15 @@ pub struct AuditFilter {
     pub action: Option<String>,
 }
 
-/// A change in a list of changes of anything.
-#[derive(Debug, Clone)]
-pub struct AuditRow {
-    pub seq: i64,
-    /// asset, node, user, task or bounty.
-    pub kind: String,
-    pub subject: String,
-    pub entry: AuditEntry,
-}
-
-impl AuditRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            seq: row.int(6)?,
-            kind: row.string(7)?,
-            subject: row.string(8)?,
-            entry: AuditEntry::read(row)?,
-        })
+row! {
+    /// A change in a list of changes of anything.
+    #[derive(Debug, Clone)]
+    pub struct AuditRow {
+        pub seq: i64 = "seq",
+        /// asset, node, user, task or bounty.
+        pub kind: String = "kind",
+        pub subject: String = "subject",
+        pub entry: AuditEntry = AuditEntry::COLUMNS,
     }
 }
 
@@ -134,19 +119,23 @@ pub fn list(
 ) -> Result<(Vec<AuditRow>, Option<i64>)> {
     let found = match &filter.subject {
         // One stretch of the index for each kind of thing.
-        Some(subject) => tx.all(
-            "SELECT at, actor, action, before, after, reason, seq, kind, subject FROM audit
+        Some(subject) => tx.query_all(
+            select!(
+                AuditRow,
+                "FROM audit
              WHERE kind IN ('asset', 'node', 'user', 'task', 'bounty') AND subject = $1 AND seq < $2
-                AND ($3 IS NULL OR actor = $3) AND ($4 IS NULL OR action = $4) ORDER BY seq DESC LIMIT $5",
+                AND ($3 IS NULL OR actor = $3) AND ($4 IS NULL OR action = $4) ORDER BY seq DESC LIMIT $5"
+            ),
             params![subject, before, &filter.actor, &filter.action, limit + 1],
-            AuditRow::read,
         )?,
-        None => tx.all(
-            "SELECT at, actor, action, before, after, reason, seq, kind, subject FROM (
+        None => tx.query_all(
+            select!(
+                AuditRow,
+                "FROM (
                 SELECT * FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT $2) a
-             WHERE ($3 IS NULL OR actor = $3) AND ($4 IS NULL OR action = $4) ORDER BY seq DESC LIMIT $5",
+             WHERE ($3 IS NULL OR actor = $3) AND ($4 IS NULL OR action = $4) ORDER BY seq DESC LIMIT $5"
+            ),
             params![before, LOOKED_AT, &filter.actor, &filter.action, limit + 1],
-            AuditRow::read,
         )?,
     };
     page(tx, found, filter.subject.is_some(), before, limit)
@@ -168,10 +157,9 @@ fn page(
         return Ok((found, None));
     }
     // All that was looked at is told; what lies before it comes next.
-    let last = tx.first(
+    let last = tx.query_first::<i64>(
         "SELECT seq FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT 1 OFFSET $2",
         params![before, LOOKED_AT - 1],
-        |row| row.int(0),
     )?;
     Ok((found, last))
 }

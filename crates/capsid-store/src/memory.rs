@@ -1,5 +1,6 @@
 //! Memories: what a node wants to be reminded of. They are its own; no other node sees them.
 
+use crate::db::row::{Json, row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -41,14 +42,16 @@ pub struct MemoryRow {
     pub at: Time,
 }
 
-/// How much a node remembers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryCounts {
-    pub total: i64,
-    pub succeeded: i64,
-    pub failed: i64,
-    /// When the newest was made.
-    pub newest_at: Option<i64>,
+row! {
+    /// How much a node remembers.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct MemoryCounts {
+        pub total: i64 = "COUNT(*)",
+        pub succeeded: i64 = "COUNT(CASE WHEN status = 'success' THEN 1 END)",
+        pub failed: i64 = "COUNT(CASE WHEN status = 'failed' THEN 1 END)",
+        /// When the newest was made.
+        pub newest_at: Option<i64> = "MAX(created_at)",
+    }
 }
 
 /// Records a memory; where there are too many, the oldest are forgotten. False when it is the repetition of one that was just recorded.
@@ -117,10 +120,9 @@ impl NewMemory {
 
 /// How much a node has recorded, with what was forgotten since.
 fn so_far(tx: &mut dyn Tx, node_id: &str) -> Result<(i64, i64)> {
-    let newest = tx.first(
+    let newest = tx.query_first::<(i64, i64)>(
         "SELECT count_so_far, bytes_so_far FROM memories WHERE node_id = $1 ORDER BY seq DESC LIMIT 1",
         params![node_id],
-        |row| Ok((row.int(0)?, row.int(1)?)),
     )?;
     Ok(newest.unwrap_or((0, 0)))
 }
@@ -148,50 +150,31 @@ fn dedupe(node_id: &str, memory: &NewMemory, minute: i64) -> [u8; 32] {
 
 /// A node's newest memories, newest first.
 pub fn newest(tx: &mut dyn Tx, node_id: &str, limit: i64) -> Result<Vec<MemoryRow>> {
-    tx.all(
-        "SELECT signals, gene_id, status, score, summary, created_at FROM memories
+    let rows = tx
+        .query_all::<(Json<Vec<String>>, Option<String>, Option<String>, Option<f64>, Option<String>, Time)>(
+            "SELECT signals, gene_id, status, score, summary, created_at FROM memories
          WHERE node_id = $1 ORDER BY seq DESC LIMIT $2",
-        params![node_id, limit],
-        |row| {
-            let memory = NewMemory {
-                signals: serde_json::from_str(row.text(0)?).unwrap_or_default(),
-                gene_id: row.string_or(1)?,
-                status: row.string_or(2)?,
-                score: row.real_or(3)?,
-                summary: row.string_or(4)?,
-                ..NewMemory::default()
-            };
-            Ok(MemoryRow { memory, at: Time(row.int(5)?) })
-        },
-    )
+            params![node_id, limit],
+        )?;
+    let memories = rows.into_iter().map(|(Json(signals), gene_id, status, score, summary, at)| MemoryRow {
+        memory: NewMemory { signals, gene_id, status, score, summary, ..NewMemory::default() },
+        at,
+    });
+    Ok(memories.collect())
 }
 
 /// What a node recorded of how something ended, as it was sent, newest first: no more than so many, and out of no more
 /// than the newest so many bytes of its memories.
 pub fn outcomes(tx: &mut dyn Tx, node_id: &str, limit: i64, bytes: i64) -> Result<Vec<String>> {
     let (_, recorded) = so_far(tx, node_id)?;
-    tx.all(
+    tx.query_all::<String>(
         "SELECT body FROM memories WHERE node_id = $1 AND gene_id IS NOT NULL
             AND status IN ('success', 'failed', 'failure') AND bytes_so_far > $2 ORDER BY seq DESC LIMIT $3",
         params![node_id, recorded - bytes, limit],
-        |row| row.string(0),
     )
 }
 
 /// How much a node remembers.
 pub fn counts(tx: &mut dyn Tx, node_id: &str) -> Result<MemoryCounts> {
-    let counts = tx.first(
-        "SELECT COUNT(*), COUNT(CASE WHEN status = 'success' THEN 1 END), COUNT(CASE WHEN status = 'failed' THEN 1 END),
-            MAX(created_at) FROM memories WHERE node_id = $1",
-        params![node_id],
-        |row| {
-            Ok(MemoryCounts {
-                total: row.int(0)?,
-                succeeded: row.int(1)?,
-                failed: row.int(2)?,
-                newest_at: row.int_or(3)?,
-            })
-        },
-    )?;
-    Ok(counts.unwrap_or(MemoryCounts { total: 0, succeeded: 0, failed: 0, newest_at: None }))
+    tx.query_one(select!(MemoryCounts, "FROM memories WHERE node_id = $1"), params![node_id])
 }

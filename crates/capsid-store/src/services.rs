@@ -1,35 +1,25 @@
 //! Services that nodes offer.
 
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use sha2::{Digest, Sha256};
 
-/// A service as it is listed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServiceRow {
-    /// Its id, which follows from the node and the title.
-    pub listing_id: String,
-    pub node_id: String,
-    pub title: String,
-    pub body: String,
-    /// When it was first offered.
-    pub created_at: i64,
-    /// When it was last changed.
-    pub updated_at: i64,
-}
-
-impl ServiceRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            listing_id: row.string(0)?,
-            node_id: row.string(1)?,
-            title: row.string(2)?,
-            body: row.string(3)?,
-            created_at: row.int(4)?,
-            updated_at: row.int(5)?,
-        })
+row! {
+    /// A service as it is listed.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct ServiceRow {
+        /// Its id, which follows from the node and the title.
+        pub listing_id: String = "listing_id",
+        pub node_id: String = "node_id",
+        pub title: String = "title",
+        pub body: String = "body",
+        /// When it was first offered.
+        pub created_at: i64 = "created_at",
+        /// When it was last changed.
+        pub updated_at: i64 = "updated_at",
     }
 }
 
@@ -48,17 +38,19 @@ pub fn offer(tx: &mut dyn Tx, node_id: &str, title: &str, body: &str, now: Time)
 
 /// Finds a service and keeps others from changing or ordering it meanwhile.
 pub fn lock(tx: &mut dyn Tx, listing_id: &str) -> Result<Option<ServiceRow>> {
-    tx.first(
-        "SELECT listing_id, node_id, title, body, created_at, updated_at FROM services
-         WHERE listing_id = $1 FOR UPDATE",
+    tx.query_first(
+        select!(
+            ServiceRow,
+            "FROM services
+         WHERE listing_id = $1 FOR UPDATE"
+        ),
         params![listing_id],
-        ServiceRow::read,
     )
 }
 
 /// How many services a node offers beside the one with this title.
 pub fn count_others(tx: &mut dyn Tx, node_id: &str, title: &str) -> Result<i64> {
-    tx.number("SELECT COUNT(*) FROM services WHERE node_id = $1 AND title <> $2", params![node_id, title])
+    tx.count("SELECT COUNT(*) FROM services WHERE node_id = $1 AND title <> $2", params![node_id, title])
 }
 
 fn listing_id(node_id: &str, title: &str) -> String {
@@ -72,10 +64,12 @@ fn listing_id(node_id: &str, title: &str) -> String {
 
 /// Services, the latest change first; of one node or of all.
 pub fn list(tx: &mut dyn Tx, node_id: Option<&str>, limit: i64) -> Result<Vec<ServiceRow>> {
-    tx.all(
-        "SELECT listing_id, node_id, title, body, created_at, updated_at FROM services
-         WHERE $1 IS NULL OR node_id = $1 ORDER BY updated_at DESC, listing_id LIMIT $2",
+    tx.query_all(
+        select!(
+            ServiceRow,
+            "FROM services
+         WHERE $1 IS NULL OR node_id = $1 ORDER BY updated_at DESC, listing_id LIMIT $2"
+        ),
         params![node_id, limit],
-        ServiceRow::read,
     )
 }

@@ -43,7 +43,7 @@ fn a_write_that_fails_leaves_nothing_behind() {
             Err(Problem::new(Code::InputInvalid, "No."))
         });
         assert_eq!(failed.unwrap_err().code, Code::InputInvalid);
-        let left = store.read_now(|tx| tx.number("SELECT COUNT(*) FROM meta", &[])).unwrap();
+        let left = store.read_now(|tx| tx.count("SELECT COUNT(*) FROM meta", &[])).unwrap();
         assert_eq!(left, 0);
         // The one after it is not harmed.
         store.write_now(|tx| meta::get_or_set(tx, "a", "2")).unwrap();
@@ -59,7 +59,7 @@ fn a_statement_that_fails_undoes_the_whole_operation() {
             Err(Problem::new(Code::InputInvalid, "No."))
         });
         assert!(failed.is_err());
-        assert_eq!(store.read_now(|tx| tx.number("SELECT COUNT(*) FROM meta", &[])).unwrap(), 0);
+        assert_eq!(store.read_now(|tx| tx.count("SELECT COUNT(*) FROM meta", &[])).unwrap(), 0);
     });
 }
 
@@ -75,9 +75,8 @@ fn texts_come_back_and_order_byte_for_byte() {
                 Ok(())
             })
             .unwrap();
-        let back = store
-            .read_now(|tx| tx.all("SELECT value FROM meta ORDER BY key", &[], |row| row.string(0)))
-            .unwrap();
+        let back =
+            store.read_now(|tx| tx.query_all::<String>("SELECT value FROM meta ORDER BY key", &[])).unwrap();
         let mut sorted = texts.map(str::to_owned).to_vec();
         sorted.sort_unstable();
         assert_eq!(back, sorted);

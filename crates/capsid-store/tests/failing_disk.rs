@@ -28,7 +28,7 @@ fn write(store: &Store, key: String, value: String) -> Result<String> {
 }
 
 fn keys(store: &Store) -> Vec<String> {
-    let read = |tx: &mut dyn Tx| tx.all("SELECT key FROM meta ORDER BY key", params![], |row| row.string(0));
+    let read = |tx: &mut dyn Tx| tx.query_all::<String>("SELECT key FROM meta ORDER BY key", params![]);
     store.read_now(read).unwrap()
 }
 

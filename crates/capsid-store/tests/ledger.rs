@@ -50,9 +50,8 @@ impl Order {
 }
 
 fn balances(store: &Store) -> BTreeMap<String, i64> {
-    let rows = store.read_now(|tx| {
-        tx.all("SELECT account, balance FROM accounts", &[], |row| Ok((row.string(0)?, row.int(1)?)))
-    });
+    let rows =
+        store.read_now(|tx| tx.query_all::<(String, i64)>("SELECT account, balance FROM accounts", &[]));
     rows.unwrap().into_iter().filter(|(_, balance)| *balance != 0).collect()
 }
 
@@ -146,8 +145,7 @@ fn the_database_refuses_what_does_not_add_up() {
                 changes.iter().try_for_each(|sql| tx.run(sql, &[]).map(|_| ()))
             });
             assert!(tampered.is_err(), "{changes:?}");
-            let beside =
-                store.read_now(|tx| tx.number("SELECT COUNT(*) FROM meta WHERE key = 'beside'", &[]));
+            let beside = store.read_now(|tx| tx.count("SELECT COUNT(*) FROM meta WHERE key = 'beside'", &[]));
             assert_eq!(beside.unwrap(), 0, "{changes:?}");
             assert_eq!(balances(store), before, "{changes:?}");
             // What comes after it is taken.
@@ -257,7 +255,7 @@ fn whatever_is_moved_the_ledger_is_as_the_model_says() {
         model.balances.retain(|_, balance| *balance != 0);
         assert_eq!(balances(store), model.balances);
         let uneven = store.read_now(|tx| {
-            tx.number("SELECT COUNT(*) FROM (SELECT transfer FROM entries GROUP BY transfer HAVING SUM(delta) <> 0) x", &[])
+            tx.count("SELECT COUNT(*) FROM (SELECT transfer FROM entries GROUP BY transfer HAVING SUM(delta) <> 0) x", &[])
         });
         assert_eq!(uneven.unwrap(), 0);
     });

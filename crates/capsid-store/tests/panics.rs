@@ -20,5 +20,5 @@ fn an_operation_that_panics_is_undone_and_the_next_one_is_served() {
     );
     let failed: Result<(), Problem> = store.read_now(|_| panic!("a bug"));
     assert_eq!(failed.unwrap_err().code, Code::Internal);
-    assert_eq!(store.read_now(|tx| tx.number("SELECT COUNT(*) FROM nodes", &[])).unwrap(), 0);
+    assert_eq!(store.read_now(|tx| tx.count("SELECT COUNT(*) FROM nodes", &[])).unwrap(), 0);
 }

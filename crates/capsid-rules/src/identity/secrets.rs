@@ -2,6 +2,7 @@
 //!
 //! A node may act without its secret until it has shown the secret once. From then on nobody else can act for it.
 
+use capsid_model::text_enum;
 use serde::Serialize;
 
 /// How far a node and its secret have come.
@@ -16,21 +17,11 @@ pub enum SecretState {
     Bound,
 }
 
-impl SecretState {
-    /// The word that is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Issued => "issued",
-            Self::Bound => "bound",
-        }
-    }
-
-    /// The state a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::None, Self::Issued, Self::Bound].into_iter().find(|state| state.as_str() == word)
-    }
-}
+text_enum!(SecretState {
+    None = "none",
+    Issued = "issued",
+    Bound = "bound",
+});
 
 /// When the hub asks for a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
@@ -44,21 +35,11 @@ pub enum RequireSecret {
     Always,
 }
 
-impl RequireSecret {
-    /// The word in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Never => "never",
-            Self::Tofu => "tofu",
-            Self::Always => "always",
-        }
-    }
-
-    /// The policy a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Never, Self::Tofu, Self::Always].into_iter().find(|policy| policy.as_str() == word)
-    }
-}
+text_enum!(RequireSecret {
+    Never = "never",
+    Tofu = "tofu",
+    Always = "always",
+});
 
 /// What a request showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

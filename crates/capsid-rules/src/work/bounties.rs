@@ -1,5 +1,6 @@
 //! The life of a bounty: every state ends, and each end pays or gives back.
 
+use capsid_model::text_enum;
 use serde::Serialize;
 
 /// Where a bounty stands.
@@ -17,28 +18,16 @@ pub enum BountyStatus {
     Cancelled,
 }
 
+text_enum!(BountyStatus {
+    Open = "open",
+    Claimed = "claimed",
+    Matched = "matched",
+    Accepted = "accepted",
+    Expired = "expired",
+    Cancelled = "cancelled",
+});
+
 impl BountyStatus {
-    /// Every status.
-    pub const ALL: [Self; 6] =
-        [Self::Open, Self::Claimed, Self::Matched, Self::Accepted, Self::Expired, Self::Cancelled];
-
-    /// The word that is stored and sent.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Claimed => "claimed",
-            Self::Matched => "matched",
-            Self::Accepted => "accepted",
-            Self::Expired => "expired",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// The status a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
-    }
-
     /// Whether credits are still put aside for it.
     pub fn is_held(self) -> bool {
         matches!(self, Self::Open | Self::Claimed | Self::Matched)
@@ -127,20 +116,10 @@ pub enum UndecidedOutcome {
     Pay,
 }
 
-impl UndecidedOutcome {
-    /// The word in the settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Refund => "refund",
-            Self::Pay => "pay",
-        }
-    }
-
-    /// What a word in the settings means.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Refund, Self::Pay].into_iter().find(|choice| choice.as_str() == word)
-    }
-}
+text_enum!(UndecidedOutcome {
+    Refund = "refund",
+    Pay = "pay",
+});
 
 /// Until when the creator decides: a full period after something was handed in, and never before the bounty's own end.
 pub fn decide_by(matched_at: i64, period_ms: i64, expires_at: i64) -> i64 {

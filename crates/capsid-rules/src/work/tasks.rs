@@ -1,5 +1,6 @@
 //! The life of a task: which state follows which, who may take it, and by when it is done.
 
+use capsid_model::text_enum;
 use serde::Serialize;
 
 const MINUTE_MS: i64 = 60_000;
@@ -26,26 +27,13 @@ pub enum TaskStatus {
     Cancelled,
 }
 
-impl TaskStatus {
-    /// Every status.
-    pub const ALL: [Self; 5] = [Self::Open, Self::Claimed, Self::Completed, Self::Expired, Self::Cancelled];
-
-    /// The word that is stored and sent.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Claimed => "claimed",
-            Self::Completed => "completed",
-            Self::Expired => "expired",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// The status a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == word)
-    }
-}
+text_enum!(TaskStatus {
+    Open = "open",
+    Claimed = "claimed",
+    Completed = "completed",
+    Expired = "expired",
+    Cancelled = "cancelled",
+});
 
 /// What a part of a task is there for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -56,20 +44,10 @@ pub enum SubtaskRole {
     Aggregator,
 }
 
-impl SubtaskRole {
-    /// The word that is stored and sent.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Solver => "solver",
-            Self::Aggregator => "aggregator",
-        }
-    }
-
-    /// The role a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Solver, Self::Aggregator].into_iter().find(|role| role.as_str() == word)
-    }
-}
+text_enum!(SubtaskRole {
+    Solver = "solver",
+    Aggregator = "aggregator",
+});
 
 /// How a task stands, as far as its next state depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

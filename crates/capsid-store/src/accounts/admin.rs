@@ -3,7 +3,8 @@
 use crate::accounts::{self, AccountRole, UserRow};
 use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::nodes::reputation_days;
 use crate::nodes::{self, NodeRow};
 use crate::params;
@@ -71,21 +72,22 @@ pub fn unflag(tx: &mut dyn Tx, node_id: &str, by: AdminAction<'_>) -> Result<boo
     if nodes::lock(tx, node_id)?.is_none() {
         return Ok(false);
     }
-    let held = tx.first(
+    let (flag, strikes, until) = tx.query_one::<(Option<String>, i64, Option<Time>)>(
         "SELECT sybil_flag, strikes, cooldown_until FROM nodes WHERE node_id = $1",
         params![node_id],
-        |row| {
-            let paused = row.int_or(2)?.map(|until| format!("paused until {}", Time(until)));
-            let told = [row.string_or(0)?, Some(format!("{} strikes", row.int(1)?)), paused];
-            Ok(told.into_iter().flatten().collect::<Vec<_>>().join(", "))
-        },
     )?;
+    let paused = until.map(|until| format!("paused until {until}"));
+    let held = [flag, Some(format!("{strikes} strikes")), paused]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", ");
     tx.run(
         "UPDATE nodes SET sybil_flag = NULL, strikes = 0, last_strike_at = NULL, cooldown_until = NULL
          WHERE node_id = $1",
         params![node_id],
     )?;
-    by.audit_change(tx, ["node", node_id, "unflag"], held.as_deref(), None)?;
+    by.audit_change(tx, ["node", node_id, "unflag"], Some(&held), None)?;
     Ok(true)
 }
 
@@ -100,9 +102,10 @@ pub fn set_reputation(
         return Ok(false);
     }
     let before = tx
-        .first("SELECT reputation_override FROM nodes WHERE node_id = $1", params![node_id], |row| {
-            row.real_or(0)
-        })?
+        .query_first::<Option<f64>>(
+            "SELECT reputation_override FROM nodes WHERE node_id = $1",
+            params![node_id],
+        )?
         .flatten();
     let stood = reputation_days::load_state(tx, node_id)?;
     tx.run("UPDATE nodes SET reputation_override = $2 WHERE node_id = $1", params![node_id, value])?;
@@ -174,121 +177,92 @@ pub fn reset_password(
 /// Accounts for an operator, in the order of their e-mail addresses: banned ones, others, or all.
 pub fn list_users(tx: &mut dyn Tx, banned: Option<bool>, limit: i64) -> Result<Vec<UserRow>> {
     let wanted = banned.map_or(-1, i64::from);
-    tx.all(
-        "SELECT user_id, email, role, created_at, banned_at FROM users
-         WHERE CAST($1 AS BIGINT) = -1
-            OR CAST($1 AS BIGINT) = CASE WHEN banned_at IS NULL THEN 0 ELSE 1 END ORDER BY email LIMIT $2",
-        params![wanted, limit],
-        UserRow::read,
-    )
+    tx.query_all(select!(
+            UserRow,
+            "FROM users u WHERE CAST($1 AS BIGINT) = -1
+                OR CAST($1 AS BIGINT) = CASE WHEN u.banned_at IS NULL THEN 0 ELSE 1 END ORDER BY u.email LIMIT $2"
+        ), params![wanted, limit])
 }
 
-/// A node in a list of its owner or an operator.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct AdminNodeRow {
-    pub node_id: String,
-    /// A name it gave itself.
-    pub name: Option<String>,
-    pub status: String,
-    pub secret_state: String,
-    /// The account that owns it.
-    pub owner: Option<String>,
-    /// 0 to 100.
-    pub reputation: f64,
-    pub reputation_set: bool,
-    /// Why the hub holds something against it.
-    pub flag: Option<String>,
-    /// Until when it may not publish.
-    pub cooldown_until: Option<i64>,
-    /// How many bundles it has published.
-    pub total_published: i64,
-    /// When the hub first heard of it.
-    pub created_at: i64,
-    /// When the hub last heard of it.
-    pub last_seen_at: i64,
-    pub claimed_at: Option<i64>,
-    pub balance: i64,
-}
-
-impl AdminNodeRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            node_id: row.string(0)?,
-            name: row.string_or(1)?,
-            status: row.string(2)?,
-            secret_state: row.string(3)?,
-            owner: row.string_or(4)?,
-            reputation: row.real(5)?,
-            reputation_set: row.flag(6)?,
-            flag: row.string_or(7)?,
-            cooldown_until: row.int_or(8)?,
-            total_published: row.int(9)?,
-            created_at: row.int(10)?,
-            last_seen_at: row.int(11)?,
-            claimed_at: row.int_or(12)?,
-            balance: row.int(13)?,
-        })
+row! {
+    /// A node in a list of its owner or an operator.
+    #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+    pub struct AdminNodeRow {
+        pub node_id: String = "n.node_id",
+        /// A name it gave itself.
+        pub name: Option<String> = "n.name",
+        pub status: String = "n.status",
+        pub secret_state: String = "n.secret_state",
+        /// The account that owns it.
+        pub owner: Option<String> = "n.owner",
+        /// 0 to 100.
+        pub reputation: f64 = "COALESCE(n.reputation_override, n.reputation)",
+        pub reputation_set: bool = "CAST(CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END AS BIGINT)",
+        /// Why the hub holds something against it.
+        pub flag: Option<String> = "n.sybil_flag",
+        /// Until when it may not publish.
+        pub cooldown_until: Option<i64> = "n.cooldown_until",
+        /// How many bundles it has published.
+        pub total_published: i64 = "n.total_published",
+        /// When the hub first heard of it.
+        pub created_at: i64 = "n.created_at",
+        /// When the hub last heard of it.
+        pub last_seen_at: i64 = "n.last_seen_at",
+        pub claimed_at: Option<i64> = "n.claimed_at",
+        pub balance: i64 = "COALESCE(a.balance, 0)",
     }
 }
 
 /// The nodes of an account, in the order of their ids.
 pub fn nodes_of(tx: &mut dyn Tx, user_id: &str, limit: i64) -> Result<Vec<AdminNodeRow>> {
-    tx.all(
-        "SELECT n.node_id, n.name, n.status, n.secret_state, n.owner, COALESCE(n.reputation_override, n.reputation),
-            CAST(CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END AS BIGINT), n.sybil_flag, n.cooldown_until,
-            n.total_published, n.created_at, n.last_seen_at, n.claimed_at, COALESCE(a.balance, 0)
-         FROM nodes n LEFT JOIN accounts a ON a.account = 'node:' || n.node_id
-         WHERE n.owner = $1 ORDER BY n.node_id LIMIT $2",
+    tx.query_all(
+        select!(
+            AdminNodeRow,
+            "FROM nodes n LEFT JOIN accounts a ON a.account = 'node:' || n.node_id
+         WHERE n.owner = $1 ORDER BY n.node_id LIMIT $2"
+        ),
         params![user_id, limit],
-        AdminNodeRow::read,
     )
 }
 
 /// Nodes for an operator, the newest first, of one status or of all.
 pub fn list_nodes(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<Vec<AdminNodeRow>> {
-    tx.all(
-        "SELECT n.node_id, n.name, n.status, n.secret_state, n.owner, COALESCE(n.reputation_override, n.reputation),
-            CAST(CASE WHEN n.reputation_override IS NULL THEN 0 ELSE 1 END AS BIGINT), n.sybil_flag, n.cooldown_until,
-            n.total_published, n.created_at, n.last_seen_at, n.claimed_at, COALESCE(a.balance, 0)
-         FROM nodes n LEFT JOIN accounts a ON a.account = 'node:' || n.node_id
+    tx.query_all(
+        select!(
+            AdminNodeRow,
+            "FROM nodes n LEFT JOIN accounts a ON a.account = 'node:' || n.node_id
          WHERE CAST($1 AS TEXT) IS NULL OR n.status = CAST($1 AS TEXT)
             OR (n.sybil_flag IS NOT NULL AND CAST($1 AS TEXT) = 'flagged')
-         ORDER BY n.created_at DESC, n.node_id LIMIT $2",
+         ORDER BY n.created_at DESC, n.node_id LIMIT $2"
+        ),
         params![status, limit],
-        AdminNodeRow::read,
     )
 }
 
-/// An asset in a list of an operator.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-pub struct AdminAssetRow {
-    pub asset_id: AssetId,
-    pub asset_type: String,
-    pub status: String,
-    pub node_id: String,
-    /// 0 to 100.
-    pub gdi: f64,
-    /// Why it is held or warned of.
-    pub safety: Option<String>,
-    pub created_at: i64,
+row! {
+    /// An asset in a list of an operator.
+    #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+    pub struct AdminAssetRow {
+        pub asset_id: AssetId = "asset_id",
+        pub asset_type: String = "asset_type",
+        pub status: String = "status",
+        pub node_id: String = "node_id",
+        /// 0 to 100.
+        pub gdi: f64 = "gdi / CAST(100 AS DOUBLE PRECISION)",
+        /// Why it is held or warned of.
+        pub safety: Option<String> = "safety",
+        pub created_at: i64 = "created_at",
+    }
 }
 
 /// Assets for an operator, the newest first, of one status or of all.
 pub fn list_assets(tx: &mut dyn Tx, status: Option<&str>, limit: i64) -> Result<Vec<AdminAssetRow>> {
-    tx.all(
-        "SELECT asset_id, asset_type, status, node_id, gdi, safety, created_at FROM assets
-         WHERE CAST($1 AS TEXT) IS NULL OR status = CAST($1 AS TEXT) ORDER BY seq DESC LIMIT $2",
+    tx.query_all(
+        select!(
+            AdminAssetRow,
+            "FROM assets
+         WHERE CAST($1 AS TEXT) IS NULL OR status = CAST($1 AS TEXT) ORDER BY seq DESC LIMIT $2"
+        ),
         params![status, limit],
-        |row| {
-            Ok(AdminAssetRow {
-                asset_id: AssetId::read(row, 0)?,
-                asset_type: row.string(1)?,
-                status: row.string(2)?,
-                node_id: row.string(3)?,
-                gdi: row.int(4)? as f64 / 100.0,
-                safety: row.string_or(5)?,
-                created_at: row.int(6)?,
-            })
-        },
     )
 }

@@ -1,6 +1,7 @@
 //! API keys: what a program shows in its owner's name.
 
 use super::{UserRow, audit_change, lock, token_hash};
+use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -11,24 +12,26 @@ pub const MAX: i64 = 5;
 /// The time of the last use is kept this roughly, so that a busy key is not a busy row.
 const USE_STEP_MS: i64 = 60_000;
 
-/// A key as its owner sees it: never the key itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ApiKeyRow {
-    /// `key_…`.
-    pub key_id: String,
-    /// What its owner calls it.
-    pub name: String,
-    /// How it begins and ends.
-    pub hint: String,
-    pub created_at: i64,
-    /// When it was last shown, to the minute.
-    pub last_used_at: Option<i64>,
+row! {
+    /// A key as its owner sees it: never the key itself.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct ApiKeyRow {
+        /// `key_…`.
+        pub key_id: String = "key_id",
+        /// What its owner calls it.
+        pub name: String = "name",
+        /// How it begins and ends.
+        pub hint: String = "hint",
+        pub created_at: i64 = "created_at",
+        /// When it was last shown, to the minute.
+        pub last_used_at: Option<i64> = "last_used_at",
+    }
 }
 
 /// Makes a key; nothing when the account has as many as it may.
 pub fn add(tx: &mut dyn Tx, user: &UserRow, key: &ApiKeyRow, text: &str, now: Time) -> Result<bool> {
     lock(tx, &user.user_id)?;
-    let live = tx.number(
+    let live = tx.count(
         "SELECT COUNT(*) FROM api_keys WHERE user_id = $1 AND revoked_at IS NULL",
         params![&user.user_id],
     )?;
@@ -45,19 +48,13 @@ pub fn add(tx: &mut dyn Tx, user: &UserRow, key: &ApiKeyRow, text: &str, now: Ti
 
 /// The keys of an account that still hold, oldest first.
 pub fn list(tx: &mut dyn Tx, user_id: &str) -> Result<Vec<ApiKeyRow>> {
-    tx.all(
-        "SELECT key_id, name, hint, created_at, last_used_at FROM api_keys
-         WHERE user_id = $1 AND revoked_at IS NULL ORDER BY created_at, key_id",
+    tx.query_all(
+        select!(
+            ApiKeyRow,
+            "FROM api_keys
+         WHERE user_id = $1 AND revoked_at IS NULL ORDER BY created_at, key_id"
+        ),
         params![user_id],
-        |row| {
-            Ok(ApiKeyRow {
-                key_id: row.string(0)?,
-                name: row.string(1)?,
-                hint: row.string(2)?,
-                created_at: row.int(3)?,
-                last_used_at: row.int_or(4)?,
-            })
-        },
     )
 }
 
@@ -75,12 +72,7 @@ pub fn revoke(tx: &mut dyn Tx, user: &UserRow, key_id: &str, now: Time) -> Resul
 
 /// Whose key a text is.
 pub fn user(tx: &mut dyn Tx, text: &str) -> Result<Option<UserRow>> {
-    tx.first(
-        "SELECT u.user_id, u.email, u.role, u.created_at, u.banned_at
-         FROM api_keys k JOIN users u ON u.user_id = k.user_id WHERE k.key_hash = $1 AND k.revoked_at IS NULL",
-        params![&token_hash(text)],
-        UserRow::read,
-    )
+    tx.query_first(select!(UserRow, "FROM api_keys k JOIN users u ON u.user_id = k.user_id WHERE k.key_hash = $1 AND k.revoked_at IS NULL"), params![&token_hash(text)])
 }
 
 /// Notes that a key was shown.

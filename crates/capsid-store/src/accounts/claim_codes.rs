@@ -1,7 +1,8 @@
 //! Claim codes: how an account comes to own a node.
 
 use crate::audit::{self, AuditChange};
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use crate::{accounts, nodes};
 use capsid_model::problem::Result;
@@ -10,28 +11,21 @@ use capsid_model::time::Time;
 /// How long a code can be used.
 pub const VALID_MS: i64 = 24 * 3_600_000;
 
-/// A code that was given out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClaimCodeRow {
-    /// `XXXX-XXXX`.
-    pub code: String,
-    pub node_id: String,
-    /// Until when it can be used.
-    pub expires_at: i64,
-    /// Whether it was used, or the node has an owner by another one.
-    pub claimed: bool,
+row! {
+    /// A code that was given out.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct ClaimCodeRow {
+        /// `XXXX-XXXX`.
+        pub code: String = "c.code",
+        pub node_id: String = "c.node_id",
+        /// Until when it can be used.
+        pub expires_at: i64 = "c.expires_at",
+        /// Whether it was used, or the node has an owner by another one.
+        pub claimed: bool = "CAST(CASE WHEN c.claimed_at IS NOT NULL OR n.owner IS NOT NULL THEN 1 ELSE 0 END AS BIGINT)",
+    }
 }
 
 impl ClaimCodeRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            code: row.string(0)?,
-            node_id: row.string(1)?,
-            expires_at: row.int(2)?,
-            claimed: row.flag(3)?,
-        })
-    }
-
     /// Whether its time is over. What was claimed stays claimed.
     pub fn is_expired(&self, now: Time) -> bool {
         !self.claimed && self.expires_at <= now.0
@@ -55,11 +49,10 @@ pub enum NodeClaimOutcome {
 
 /// The code that a node shows its user: the present one, or `fresh` when there is none that still holds.
 pub fn current_or_new(tx: &mut dyn Tx, node_id: &str, fresh: &str, now: Time) -> Result<String> {
-    let found = tx.first(
+    let found = tx.query_first::<String>(
         "SELECT code FROM claims WHERE node_id = $1 AND claimed_at IS NULL AND expires_at > $2
          ORDER BY expires_at DESC LIMIT 1",
         params![node_id, now],
-        |row| row.string(0),
     )?;
     if let Some(code) = found {
         return Ok(code);
@@ -73,12 +66,9 @@ pub fn current_or_new(tx: &mut dyn Tx, node_id: &str, fresh: &str, now: Time) ->
 
 /// Finds a code, in the form that `capsid_rules::account::claim_code` gives.
 pub fn find(tx: &mut dyn Tx, code: &str) -> Result<Option<ClaimCodeRow>> {
-    tx.first(
-        "SELECT c.code, c.node_id, c.expires_at,
-            CAST(CASE WHEN c.claimed_at IS NOT NULL OR n.owner IS NOT NULL THEN 1 ELSE 0 END AS BIGINT)
-         FROM claims c JOIN nodes n ON n.node_id = c.node_id WHERE c.code = $1",
+    tx.query_first(
+        select!(ClaimCodeRow, "FROM claims c JOIN nodes n ON n.node_id = c.node_id WHERE c.code = $1"),
         params![code],
-        ClaimCodeRow::read,
     )
 }
 

@@ -24,13 +24,10 @@ pub fn begin(tx: &mut dyn Tx, key: &str, now: Time) -> Result<Result<(), i64>> {
         "INSERT INTO login_failures (key, failures, first_at) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING",
         params![key, now],
     )?;
-    let (mut failures, mut first, blocked) = tx
-        .first(
-            "SELECT failures, first_at, blocked_until FROM login_failures WHERE key = $1 FOR UPDATE",
-            params![key],
-            |row| Ok((row.int(0)?, row.int(1)?, row.int(2)?)),
-        )?
-        .unwrap_or((0, now.0, 0));
+    let (mut failures, mut first, blocked) = tx.query_one::<(i64, i64, i64)>(
+        "SELECT failures, first_at, COALESCE(blocked_until, 0) FROM login_failures WHERE key = $1 FOR UPDATE",
+        params![key],
+    )?;
     // A clock that was set back keeps nobody out for longer than the rule says.
     if blocked > now.0 && blocked <= now.0 + WINDOW_MS {
         return Ok(Err(blocked - now.0));

@@ -10,10 +10,12 @@ pub mod login_attempts;
 pub mod sessions;
 
 use crate::audit::{self, AuditChange};
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{column_enums, row, select};
+use crate::db::tx::Tx;
 use crate::ledger::{self, MINT, Transfer};
 use crate::params;
 use capsid_model::problem::Result;
+use capsid_model::text_enum;
 use capsid_model::time::Time;
 use sha2::{Digest, Sha256};
 
@@ -26,32 +28,26 @@ pub enum AccountRole {
     Admin,
 }
 
-impl AccountRole {
-    /// The word that is stored and sent.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Admin => "admin",
-        }
-    }
+text_enum!(AccountRole {
+    User = "user",
+    Admin = "admin",
+});
 
-    /// The role a word names; whatever is not an admin is a user.
-    fn parse(word: &str) -> Self {
-        if word == "admin" { Self::Admin } else { Self::User }
-    }
-}
+column_enums!(AccountRole);
 
-/// An account.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UserRow {
-    /// `user_…`.
-    pub user_id: String,
-    /// In the form that `capsid_rules::account::email` gives.
-    pub email: String,
-    pub role: AccountRole,
-    pub created_at: i64,
-    /// Since when it may do nothing.
-    pub banned_at: Option<i64>,
+row! {
+    /// An account.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct UserRow {
+        /// `user_…`.
+        pub user_id: String = "u.user_id",
+        /// In the form that `capsid_rules::account::email` gives.
+        pub email: String = "u.email",
+        pub role: AccountRole = "u.role",
+        pub created_at: i64 = "u.created_at",
+        /// Since when it may do nothing.
+        pub banned_at: Option<i64> = "u.banned_at",
+    }
 }
 
 impl UserRow {
@@ -63,17 +59,6 @@ impl UserRow {
     /// How the audit names it.
     pub fn actor(&self) -> String {
         format!("user:{}", self.user_id)
-    }
-
-    /// Reads the columns `user_id, email, role, created_at, banned_at`, which come first in a row.
-    pub(crate) fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            user_id: row.string(0)?,
-            email: row.string(1)?,
-            role: AccountRole::parse(row.text(2)?),
-            created_at: row.int(3)?,
-            banned_at: row.int_or(4)?,
-        })
     }
 }
 
@@ -114,20 +99,12 @@ pub fn create(tx: &mut dyn Tx, new: &NewUser, actor: &str, now: Time) -> Result<
 
 /// Finds an account by its id.
 pub fn get(tx: &mut dyn Tx, user_id: &str) -> Result<Option<UserRow>> {
-    tx.first(
-        "SELECT user_id, email, role, created_at, banned_at FROM users WHERE user_id = $1",
-        params![user_id],
-        UserRow::read,
-    )
+    tx.query_first(select!(UserRow, "FROM users u WHERE u.user_id = $1"), params![user_id])
 }
 
 /// Finds an account by its e-mail address, with the hash of its password.
 pub fn by_email(tx: &mut dyn Tx, email: &str) -> Result<Option<(UserRow, String)>> {
-    tx.first(
-        "SELECT user_id, email, role, created_at, banned_at, password_hash FROM users WHERE email = $1",
-        params![email],
-        |row| Ok((UserRow::read(row)?, row.string(5)?)),
-    )
+    tx.query_first(select!(UserRow, ", u.password_hash FROM users u WHERE u.email = $1"), params![email])
 }
 
 /// Keeps others from changing an account meanwhile.
@@ -137,11 +114,9 @@ pub fn lock(tx: &mut dyn Tx, user_id: &str) -> Result<bool> {
 
 /// Accounts in the order of their ids, from the one after `after`.
 pub fn list(tx: &mut dyn Tx, after: &str, limit: i64) -> Result<Vec<UserRow>> {
-    tx.all(
-        "SELECT user_id, email, role, created_at, banned_at FROM users WHERE user_id > $1
-         ORDER BY user_id LIMIT $2",
+    tx.query_all(
+        select!(UserRow, "FROM users u WHERE u.user_id > $1 ORDER BY u.user_id LIMIT $2"),
         params![after, limit],
-        UserRow::read,
     )
 }
 

@@ -1,6 +1,7 @@
 //! Sessions: what a login gives.
 
 use super::{UserRow, token_hash};
+use crate::db::row::select;
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -22,12 +23,7 @@ pub fn open(tx: &mut dyn Tx, user_id: &str, token: &str, now: Time) -> Result<Ti
 
 /// Whose session a token is.
 pub fn user(tx: &mut dyn Tx, token: &str, now: Time) -> Result<Option<UserRow>> {
-    tx.first(
-        "SELECT u.user_id, u.email, u.role, u.created_at, u.banned_at
-         FROM sessions s JOIN users u ON u.user_id = s.user_id WHERE s.token_hash = $1 AND s.expires_at > $2",
-        params![&token_hash(token), now],
-        UserRow::read,
-    )
+    tx.query_first(select!(UserRow, "FROM sessions s JOIN users u ON u.user_id = s.user_id WHERE s.token_hash = $1 AND s.expires_at > $2"), params![&token_hash(token), now])
 }
 
 /// Ends a session.

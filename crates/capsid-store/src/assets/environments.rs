@@ -31,5 +31,5 @@ pub fn working_in(tx: &mut dyn Tx, seqs: &[i64], environment: &str) -> Result<Ha
         Dialect::Postgres => POSTGRES,
     };
     let list = serde_json::json!(seqs).to_string();
-    Ok(tx.all(sql, params![environment, &list], |row| row.int(0))?.into_iter().collect())
+    Ok(tx.query_all::<i64>(sql, params![environment, &list])?.into_iter().collect())
 }

@@ -1,6 +1,7 @@
 //! The id of an asset as it is kept: the 32 bytes of its hash.
 
-use crate::db::tx::Row;
+use crate::db::row::{FromColumn, RowReader, unreadable};
+use crate::db::tx::{Param, Row};
 use capsid_model::problem::{Code, Problem, Result};
 use std::fmt;
 
@@ -32,6 +33,32 @@ impl AssetId {
     /// The id in a column that may hold one.
     pub fn read_or(row: &dyn Row, column: usize) -> Result<Option<Self>> {
         Ok(row.blob_or(column)?.and_then(|bytes| bytes.try_into().ok()).map(Self))
+    }
+}
+
+impl FromColumn for AssetId {
+    fn from_column(row: &RowReader<'_>, index: usize, name: &str) -> Result<Self> {
+        let bytes = Vec::<u8>::from_column(row, index, name)?;
+        bytes.try_into().map(Self).map_err(|bytes| unreadable(name, &bytes))
+    }
+}
+
+impl FromColumn for Option<AssetId> {
+    fn from_column(row: &RowReader<'_>, index: usize, name: &str) -> Result<Self> {
+        let bytes = Option::<Vec<u8>>::from_column(row, index, name)?;
+        bytes.is_some().then(|| AssetId::from_column(row, index, name)).transpose()
+    }
+}
+
+impl<'a> From<&'a AssetId> for Param<'a> {
+    fn from(id: &'a AssetId) -> Self {
+        Param::Blob(Some(&id.0))
+    }
+}
+
+impl<'a> From<&'a Option<AssetId>> for Param<'a> {
+    fn from(id: &'a Option<AssetId>) -> Self {
+        Param::Blob(id.as_ref().map(|id| &id.0[..]))
     }
 }
 

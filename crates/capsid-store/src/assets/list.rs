@@ -1,8 +1,9 @@
 //! Lists of assets: filtered, in an order without ties, page by page.
 
+use crate::assets::AssetRow;
 use crate::assets::id::AssetId;
-use crate::assets::{AssetRow, asset_columns};
-use crate::db::tx::{Param, Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::{Param, Tx};
 use crate::params;
 use crate::search::signals;
 use capsid_model::problem::Result;
@@ -14,12 +15,14 @@ use std::collections::HashMap;
 /// A list says exactly how long it is up to here.
 pub const COUNTED: i64 = 10_000;
 
-/// An asset with what a listing tells of its publisher.
-#[derive(Debug, Clone)]
-pub struct ListedAsset {
-    pub asset: AssetRow,
-    /// Its publisher's reputation, 0 to 100.
-    pub reputation: f64,
+row! {
+    /// An asset with what a listing tells of its publisher.
+    #[derive(Debug, Clone)]
+    pub struct ListedAsset {
+        pub asset: AssetRow = AssetRow::COLUMNS,
+        /// Its publisher's reputation, 0 to 100.
+        pub reputation: f64 = "COALESCE(n.reputation_override, n.reputation)",
+    }
 }
 
 /// In which order.
@@ -75,13 +78,7 @@ impl AssetSort {
 
 macro_rules! listed {
     ($rest:literal) => {
-        concat!(
-            "SELECT ",
-            asset_columns!(),
-            ", COALESCE(n.reputation_override, n.reputation)
-             FROM assets a JOIN nodes n ON n.node_id = a.node_id ",
-            $rest
-        )
+        select!(ListedAsset, concat!("FROM assets a JOIN nodes n ON n.node_id = a.node_id ", $rest))
     };
 }
 
@@ -96,25 +93,18 @@ macro_rules! page {
         ]
     };
     (@text $key:literal, $where:literal) => {
-        concat!(
-            "SELECT ", asset_columns!(), ", COALESCE(n.reputation_override, n.reputation)
-             FROM assets a JOIN nodes n ON n.node_id = a.node_id WHERE ", $where,
+        select!(ListedAsset, concat!(
+            "FROM assets a JOIN nodes n ON n.node_id = a.node_id WHERE ", $where,
             " AND (a.", $key, ", a.seq) < ($3, $4) AND ($5 IS NULL OR a.category = $5)
               AND ($8 IS NULL OR a.trust_tier = $8) AND a.trust_tier <> 'delisted' AND ($9 IS NULL OR a.proof = $9)
              ORDER BY a.", $key, " DESC, a.seq DESC LIMIT $6"
-        )
+        ))
     };
 }
 
 const NEWEST: [&str; 4] = page!("seq");
 const RANKED: [&str; 4] = page!("gdi");
 const MAX_USED: [&str; 4] = page!("call_count");
-
-impl ListedAsset {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self { asset: AssetRow::read(row)?, reputation: row.real(37)? })
-    }
-}
 
 impl AssetFilter {
     /// Assets in one state.
@@ -161,7 +151,7 @@ pub fn list(
     // Each state and type has its own stretch of the index; together they are put in order here.
     for status in &filter.statuses {
         for kind in filter.types() {
-            found.extend(tx.all(
+            found.extend(tx.query_all(
                 sql,
                 params![
                     status.as_str(),
@@ -174,7 +164,6 @@ pub fn list(
                     filter.tier,
                     filter.label.map(ProofLevel::as_str)
                 ],
-                ListedAsset::read,
             )?);
         }
     }
@@ -242,7 +231,7 @@ pub fn total(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<(i64, bool)> {
     let (mut total, mut more) = (0, false);
     for status in &filter.statuses {
         for kind in filter.types() {
-            let counted = tx.first(
+            let (seen, fit) = tx.query_one::<(i64, i64)>(
                 sql,
                 params![
                     status.as_str(),
@@ -253,9 +242,7 @@ pub fn total(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<(i64, bool)> {
                     value,
                     filter.label.map(ProofLevel::as_str)
                 ],
-                |row| Ok((row.int(0)?, row.int(1)?)),
             )?;
-            let (seen, fit) = counted.unwrap_or_default();
             more |= seen >= COUNTED;
             total += fit;
         }
@@ -279,13 +266,13 @@ pub(crate) fn padded<'a, T>(values: &'a [T], make: impl Fn(&'a T) -> Param<'a>) 
 pub fn by_seq(tx: &mut dyn Tx, seqs: &[i64]) -> Result<Vec<ListedAsset>> {
     let mut found = HashMap::with_capacity(seqs.len());
     for some in seqs.chunks(BATCH) {
-        tx.each(
+        tx.query_each(
             listed!(
                 "WHERE a.seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)"
             ),
             &padded(some, |seq| Param::from(*seq)),
-            &mut |row| {
-                found.insert(row.int(0)?, ListedAsset::read(row)?);
+            |listed: ListedAsset| {
+                found.insert(listed.asset.seq, listed);
                 Ok(())
             },
         )?;
@@ -297,20 +284,19 @@ pub fn by_seq(tx: &mut dyn Tx, seqs: &[i64]) -> Result<Vec<ListedAsset>> {
 pub fn by_id(tx: &mut dyn Tx, ids: &[AssetId]) -> Result<Vec<ListedAsset>> {
     let mut found = HashMap::with_capacity(ids.len());
     for some in ids.chunks(BATCH) {
-        let read = &mut |row: &dyn Row| {
-            let listed = ListedAsset::read(row)?;
+        let keep = |listed: ListedAsset| {
             found.insert(listed.asset.asset_id, listed);
             Ok(())
         };
         match some {
-            [one] => tx.each(listed!("WHERE a.asset_id = $1"), params![one], read)?,
-            some => tx.each(
+            [one] => tx.query_each(listed!("WHERE a.asset_id = $1"), params![one], keep)?,
+            some => tx.query_each(
                 listed!(
                     "WHERE a.asset_id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
                         $19, $20)"
                 ),
                 &padded(some, Param::from),
-                read,
+                keep,
             )?,
         }
     }
@@ -321,19 +307,14 @@ pub fn by_id(tx: &mut dyn Tx, ids: &[AssetId]) -> Result<Vec<ListedAsset>> {
 pub fn bodies(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
     let mut found = HashMap::with_capacity(seqs.len());
     for some in seqs.chunks(BATCH) {
-        let read = &mut |row: &dyn Row| {
-            found.insert(row.int(0)?, row.string(1)?);
-            Ok(())
-        };
-        match some {
-            [one] => tx.each("SELECT seq, body FROM assets WHERE seq = $1", params![*one], read)?,
-            some => tx.each(
+        found.extend(match some {
+            [one] => tx.query_all::<(i64, String)>("SELECT seq, body FROM assets WHERE seq = $1", params![*one])?,
+            some => tx.query_all(
                 "SELECT seq, body FROM assets WHERE seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
                     $15, $16, $17, $18, $19, $20)",
                 &padded(some, |seq| Param::from(*seq)),
-                read,
             )?,
-        }
+        });
     }
     Ok(found)
 }
@@ -342,31 +323,23 @@ pub fn bodies(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
 pub fn bodies_of_genes(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
     let mut found = HashMap::with_capacity(seqs.len());
     for some in seqs.chunks(BATCH) {
-        tx.each(
+        found.extend(tx.query_all::<(i64, String)>(
             "SELECT c.seq, g.body FROM assets c JOIN bundles b ON b.bundle_id = c.bundle_id
              JOIN assets g ON g.asset_id = b.gene_id
              WHERE c.asset_type = 'Capsule' AND c.seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
                 $15, $16, $17, $18, $19, $20)",
             &padded(some, |seq| Param::from(*seq)),
-            &mut |row: &dyn Row| {
-                found.insert(row.int(0)?, row.string(1)?);
-                Ok(())
-            },
-        )?;
+        )?);
     }
     Ok(found)
 }
 
 /// Assets that publishers call by this id of their own: those of the node, then those that anyone may have.
 pub fn by_local_id(tx: &mut dyn Tx, node_id: &str, local_id: &str, limit: usize) -> Result<Vec<ListedAsset>> {
-    tx.all(
-        listed!(
+    tx.query_all(listed!(
             "WHERE a.local_id = $1 AND (a.node_id = $2 OR (a.status IN ('promoted', 'stale') AND a.trust_tier <> 'delisted'))
              ORDER BY CASE WHEN a.node_id = $2 THEN 0 ELSE 1 END, a.gdi DESC, a.seq DESC LIMIT $3"
-        ),
-        params![local_id, node_id, limit as i64],
-        ListedAsset::read,
-    )
+        ), params![local_id, node_id, limit as i64])
 }
 
 /// What a node published, newest first, whatever became of it.
@@ -378,20 +351,16 @@ pub fn published_by(
     before: i64,
     limit: usize,
 ) -> Result<Vec<ListedAsset>> {
-    tx.all(
-        listed!(
+    tx.query_all(listed!(
             "WHERE a.node_id = $1 AND a.seq < $2 AND ($3 IS NULL OR a.asset_type = $3) AND ($4 IS NULL OR a.status = $4)
              ORDER BY a.seq DESC LIMIT $5"
-        ),
-        params![
+        ), params![
             node_id,
             before,
             asset_type.map(AssetType::as_str),
             status.map(AssetStatus::as_str),
             limit as i64
-        ],
-        ListedAsset::read,
-    )
+        ])
 }
 
 /// How many assets a node published; when that is more than can be counted in passing, at least how many.
@@ -401,7 +370,7 @@ pub fn published_total(
     asset_type: Option<AssetType>,
     status: Option<AssetStatus>,
 ) -> Result<(i64, bool)> {
-    let total = tx.number(
+    let total = tx.count(
         "SELECT COUNT(*) FROM (SELECT 1 AS one FROM assets a
          WHERE a.node_id = $1 AND ($2 IS NULL OR a.asset_type = $2) AND ($3 IS NULL OR a.status = $3) LIMIT $4) c",
         params![node_id, asset_type.map(AssetType::as_str), status.map(AssetStatus::as_str), COUNTED],
@@ -416,7 +385,7 @@ pub fn fetched_total(
     asset_type: Option<AssetType>,
     status: Option<AssetStatus>,
 ) -> Result<(i64, bool)> {
-    let total = tx.number(
+    let total = tx.count(
         "SELECT COUNT(*) FROM (SELECT 1 AS one FROM fetches f JOIN assets a ON a.asset_id = f.asset_id
          WHERE f.node_id = $1 AND ($2 IS NULL OR a.asset_type = $2) AND ($3 IS NULL OR a.status = $3)
             AND a.status IN ('promoted', 'stale', 'archived') LIMIT $4) c",
@@ -434,16 +403,10 @@ pub fn fetched_by(
     before: ListPosition,
     limit: usize,
 ) -> Result<Vec<(ListedAsset, i64)>> {
-    tx.all(
-        concat!(
-            "SELECT ",
-            asset_columns!(),
-            ", COALESCE(n.reputation_override, n.reputation), f.last_at
-             FROM fetches f JOIN assets a ON a.asset_id = f.asset_id JOIN nodes n ON n.node_id = a.node_id
+    tx.query_all(select!(ListedAsset, ", f.last_at FROM fetches f JOIN assets a ON a.asset_id = f.asset_id JOIN nodes n ON n.node_id = a.node_id
              WHERE f.node_id = $1 AND (f.last_at, a.seq) < ($2, $3) AND ($4 IS NULL OR a.asset_type = $4)
                 AND ($5 IS NULL OR a.status = $5) AND a.status IN ('promoted', 'stale', 'archived')
-             ORDER BY f.last_at DESC, a.seq DESC LIMIT $6"
-        ),
+             ORDER BY f.last_at DESC, a.seq DESC LIMIT $6"),
         params![
             node_id,
             before.key,
@@ -451,58 +414,46 @@ pub fn fetched_by(
             asset_type.map(AssetType::as_str),
             status.map(AssetStatus::as_str),
             limit as i64
-        ],
-        |row| Ok((ListedAsset::read(row)?, row.int(38)?)),
-    )
+        ])
 }
 
 /// The other assets of a chain, best first.
 pub fn chain(tx: &mut dyn Tx, chain_id: &str, except: i64, limit: usize) -> Result<Vec<ListedAsset>> {
-    tx.all(
+    tx.query_all(
         listed!(
             "WHERE a.chain_id = $1 AND a.seq <> $2 AND a.status IN ('candidate', 'promoted', 'stale')
              ORDER BY a.gdi DESC, a.seq DESC LIMIT $3"
         ),
         params![chain_id, except, limit as i64],
-        ListedAsset::read,
     )
 }
 
-/// A bundle that an asset came in.
-#[derive(Debug, Clone)]
-pub struct BundleRow {
-    pub bundle_id: String,
-    pub gene: AssetId,
-    pub capsule: AssetId,
-    pub event: Option<AssetId>,
-}
-
-fn read_bundle(row: &dyn Row) -> Result<BundleRow> {
-    Ok(BundleRow {
-        bundle_id: row.string(0)?,
-        gene: AssetId::read(row, 1)?,
-        capsule: AssetId::read(row, 2)?,
-        event: AssetId::read_or(row, 3)?,
-    })
+row! {
+    /// A bundle that an asset came in.
+    #[derive(Debug, Clone)]
+    pub struct BundleRow {
+        pub bundle_id: String = "bundle_id",
+        pub gene: AssetId = "gene_id",
+        pub capsule: AssetId = "capsule_id",
+        pub event: Option<AssetId> = "event_id",
+    }
 }
 
 /// A bundle by its id.
 pub fn bundle(tx: &mut dyn Tx, bundle_id: &str) -> Result<Option<BundleRow>> {
-    tx.first(
-        "SELECT bundle_id, gene_id, capsule_id, event_id FROM bundles WHERE bundle_id = $1",
-        params![bundle_id],
-        read_bundle,
-    )
+    tx.query_first(select!(BundleRow, "FROM bundles WHERE bundle_id = $1"), params![bundle_id])
 }
 
 /// The bundles that a gene or a capsule is in, in the order of their ids.
 pub fn bundles_of(tx: &mut dyn Tx, id: &AssetId, limit: usize) -> Result<Vec<BundleRow>> {
-    tx.all(
-        "SELECT bundle_id, gene_id, capsule_id, event_id FROM bundles WHERE gene_id = $1
+    tx.query_all(
+        select!(
+            BundleRow,
+            "FROM bundles WHERE gene_id = $1
          UNION SELECT bundle_id, gene_id, capsule_id, event_id FROM bundles WHERE capsule_id = $1
-         ORDER BY bundle_id LIMIT $2",
+         ORDER BY bundle_id LIMIT $2"
+        ),
         params![id, limit as i64],
-        read_bundle,
     )
 }
 

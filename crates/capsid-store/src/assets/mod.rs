@@ -6,157 +6,114 @@ pub mod lineage;
 pub mod list;
 
 use crate::assets::id::AssetId;
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{FromRow, RowReader, row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 pub use capsid_rules::assets::traits::AssetTraits;
 use capsid_rules::evaluation::gdi::{Gdi, hundredths};
-use capsid_rules::evaluation::proof::ProofLevel;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 
-/// What the hub knows of an asset, without its body.
-#[derive(Debug, Clone)]
-pub struct AssetRow {
-    /// Its place in the order of publication.
-    pub seq: i64,
-    /// The hash of its content.
-    pub asset_id: AssetId,
-    pub asset_type: AssetType,
-    pub status: AssetStatus,
-    /// featured, normal, observation or delisted.
-    pub trust_tier: String,
-    pub node_id: String,
-    /// The first bundle it came in.
-    pub bundle_id: String,
-    pub created_at: i64,
-    pub promoted_at: Option<i64>,
-    /// When it was last of use.
-    pub last_activity_at: i64,
-    /// What can be learnt from the body alone.
-    pub traits: AssetTraits,
-    /// Why it is held or warned of.
-    pub safety: Option<String>,
-    /// What it is much like.
-    pub similar_to: Option<AssetId>,
-    /// How often others fetched it.
-    pub call_count: i64,
-    /// How many others fetched it.
-    pub reuse_count: i64,
-    /// How often somebody looked at it.
-    pub view_count: i64,
-    pub upvotes: i64,
-    pub downvotes: i64,
-    /// Its score in hundredths of a point.
-    pub gdi: i64,
-    pub gdi_mean: f64,
-    /// The first dimension of the score.
-    pub gdi_intrinsic: f64,
-    pub gdi_usage: f64,
-    pub gdi_social: f64,
-    pub gdi_freshness: f64,
-    pub scored_at: i64,
-    /// The part of a listing that never changes, as JSON members without braces.
-    pub card: String,
+row! {
+    /// What the hub knows of an asset, without its body.
+    #[derive(Debug, Clone)]
+    pub struct AssetRow {
+        /// Its place in the order of publication.
+        pub seq: i64 = "a.seq",
+        /// The hash of its content.
+        pub asset_id: AssetId = "a.asset_id",
+        pub asset_type: AssetType = "a.asset_type",
+        pub status: AssetStatus = "a.status",
+        /// featured, normal, observation or delisted.
+        pub trust_tier: String = "a.trust_tier",
+        pub node_id: String = "a.node_id",
+        /// The first bundle it came in.
+        pub bundle_id: String = "a.bundle_id",
+        pub created_at: i64 = "a.created_at",
+        pub promoted_at: Option<i64> = "a.promoted_at",
+        /// When it was last of use.
+        pub last_activity_at: i64 = "a.last_activity_at",
+        /// What can be learnt from the body alone.
+        pub traits: AssetTraits = TRAIT_COLUMNS,
+        /// Why it is held or warned of.
+        pub safety: Option<String> = "a.safety",
+        /// What it is much like.
+        pub similar_to: Option<AssetId> = "a.similar_to",
+        /// How often others fetched it.
+        pub call_count: i64 = "a.call_count",
+        /// How many others fetched it.
+        pub reuse_count: i64 = "a.reuse_count",
+        /// How often somebody looked at it.
+        pub view_count: i64 = "a.view_count",
+        pub upvotes: i64 = "a.upvotes",
+        pub downvotes: i64 = "a.downvotes",
+        /// Its score in hundredths of a point.
+        pub gdi: i64 = "a.gdi",
+        pub gdi_mean: f64 = "a.gdi_mean",
+        /// The first dimension of the score.
+        pub gdi_intrinsic: f64 = "a.gdi_intrinsic",
+        pub gdi_usage: f64 = "a.gdi_usage",
+        pub gdi_social: f64 = "a.gdi_social",
+        pub gdi_freshness: f64 = "a.gdi_freshness",
+        pub scored_at: i64 = "a.scored_at",
+        /// The part of a listing that never changes, as JSON members without braces.
+        pub card: String = "a.card",
+    }
 }
 
-/// The columns that [`Asset::read`] reads, in its order.
-macro_rules! asset_columns {
-    () => {
-        "a.seq, a.asset_id, a.asset_type, a.status, a.trust_tier, a.node_id, a.bundle_id, a.created_at,
-                a.promoted_at, a.last_activity_at, a.local_id, a.category, a.chain_id, a.confidence,
-                a.success_streak, a.blast_files, a.blast_lines, a.triggers, a.summary_chars, a.has_event,
-                a.anti_pattern, a.proof, a.safety, a.similar_to, a.call_count, a.reuse_count, a.view_count,
-                a.upvotes, a.downvotes, a.gdi, a.gdi_mean, a.gdi_intrinsic, a.gdi_usage, a.gdi_social,
-                a.gdi_freshness, a.scored_at, a.card"
-    };
-}
-pub(crate) use asset_columns;
+/// The columns of the traits, in the order in which they are read.
+const TRAIT_COLUMNS: &str = "a.local_id, a.category, a.chain_id, a.confidence, a.success_streak, \
+    a.blast_files, a.blast_lines, a.triggers, a.summary_chars, a.has_event, a.anti_pattern, a.proof";
 
-macro_rules! columns {
-    ($rest:literal) => {
-        concat!("SELECT ", asset_columns!(), " FROM assets a ", $rest)
-    };
-}
-
-impl AssetRow {
-    /// Reads the columns that `columns!` selects.
-    pub(crate) fn read(row: &dyn Row) -> Result<Self> {
+impl FromRow for AssetTraits {
+    fn from_row(row: &RowReader<'_>) -> Result<Self> {
         Ok(Self {
-            seq: row.int(0)?,
-            asset_id: AssetId::read(row, 1)?,
-            asset_type: AssetType::parse(row.text(2)?).unwrap_or(AssetType::Capsule),
-            status: AssetStatus::parse(row.text(3)?).unwrap_or(AssetStatus::Quarantined),
-            trust_tier: row.string(4)?,
-            node_id: row.string(5)?,
-            bundle_id: row.string(6)?,
-            created_at: row.int(7)?,
-            promoted_at: row.int_or(8)?,
-            last_activity_at: row.int(9)?,
-            traits: AssetTraits {
-                local_id: row.string_or(10)?,
-                category: row.string_or(11)?,
-                chain_id: row.string_or(12)?,
-                confidence: row.real(13)?,
-                success_streak: row.int(14)?,
-                blast_files: row.int(15)?,
-                blast_lines: row.int(16)?,
-                triggers: row.int(17)?,
-                summary_chars: row.int(18)?,
-                has_event: row.flag(19)?,
-                anti_pattern: row.flag(20)?,
-                proof: ProofLevel::parse(row.text(21)?).unwrap_or_default(),
-            },
-            safety: row.string_or(22)?,
-            similar_to: AssetId::read_or(row, 23)?,
-            call_count: row.int(24)?,
-            reuse_count: row.int(25)?,
-            view_count: row.int(26)?,
-            upvotes: row.int(27)?,
-            downvotes: row.int(28)?,
-            gdi: row.int(29)?,
-            gdi_mean: row.real(30)?,
-            gdi_intrinsic: row.real(31)?,
-            gdi_usage: row.real(32)?,
-            gdi_social: row.real(33)?,
-            gdi_freshness: row.real(34)?,
-            scored_at: row.int(35)?,
-            card: row.string(36)?,
+            local_id: row.read("local_id")?,
+            category: row.read("category")?,
+            chain_id: row.read("chain_id")?,
+            confidence: row.read("confidence")?,
+            success_streak: row.read("success_streak")?,
+            blast_files: row.read("blast_files")?,
+            blast_lines: row.read("blast_lines")?,
+            triggers: row.read("triggers")?,
+            summary_chars: row.read("summary_chars")?,
+            has_event: row.read("has_event")?,
+            anti_pattern: row.read("anti_pattern")?,
+            proof: row.read("proof")?,
         })
     }
 }
 
 /// Finds an asset.
 pub fn get(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<AssetRow>> {
-    tx.first(columns!("WHERE a.asset_id = $1"), params![id], AssetRow::read)
+    tx.query_first(select!(AssetRow, "FROM assets a WHERE a.asset_id = $1"), params![id])
 }
 
 /// Finds an asset and keeps others from changing it meanwhile.
 pub fn lock(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<AssetRow>> {
-    tx.first(columns!("WHERE a.asset_id = $1 FOR UPDATE"), params![id], AssetRow::read)
+    tx.query_first(select!(AssetRow, "FROM assets a WHERE a.asset_id = $1 FOR UPDATE"), params![id])
 }
 
 /// The assets after a place in the order of publication.
 pub(crate) fn page(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Vec<AssetRow>> {
-    tx.all(
-        columns!("WHERE a.seq > $1 AND length(a.asset_id) = 32 ORDER BY a.seq LIMIT $2"),
+    tx.query_all(
+        select!(
+            AssetRow,
+            "FROM assets a WHERE a.seq > $1 AND length(a.asset_id) = 32 ORDER BY a.seq LIMIT $2"
+        ),
         params![after, limit],
-        AssetRow::read,
     )
 }
 
 /// An asset's body, byte for byte.
 pub fn body(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<String>> {
-    tx.first("SELECT body FROM assets WHERE asset_id = $1", params![id], |row| row.string(0))
+    tx.query_first::<String>("SELECT body FROM assets WHERE asset_id = $1", params![id])
 }
 
 /// The newest asset that a node published under an id of its own.
 pub fn by_local_id(tx: &mut dyn Tx, node_id: &str, local_id: &str) -> Result<Option<AssetId>> {
-    tx.first(
-        "SELECT asset_id FROM assets WHERE local_id = $1 ORDER BY CASE WHEN node_id = $2 THEN 0 ELSE 1 END, seq DESC
-         LIMIT 1",
-        params![local_id, node_id],
-        |row| AssetId::read(row, 0),
-    )
+    tx.query_first::<AssetId>("SELECT asset_id FROM assets WHERE local_id = $1 ORDER BY CASE WHEN node_id = $2 THEN 0 ELSE 1 END, seq DESC
+         LIMIT 1", params![local_id, node_id])
 }
 
 /// Sets an asset's score.

@@ -4,6 +4,7 @@ pub(crate) mod migrate;
 pub(crate) mod operation;
 pub(crate) mod postgres;
 pub(crate) mod private_files;
+pub mod row;
 pub(crate) mod sqlite;
 pub(crate) mod tables;
 pub mod tx;

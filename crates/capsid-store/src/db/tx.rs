@@ -1,5 +1,7 @@
 //! One open transaction, whichever database it is in. Every operation of this crate is written against it, once.
 
+use super::row::{FromRow, RowReader};
+use crate::damaged;
 use capsid_model::problem::Result;
 
 /// The two databases.
@@ -23,6 +25,8 @@ pub enum Param<'a> {
 
 /// One row of an answer. Columns are counted from 0.
 pub trait Row {
+    /// What the database calls a column.
+    fn name(&self, column: usize) -> &str;
     /// A whole number that may be missing.
     fn int_or(&self, column: usize) -> Result<Option<i64>>;
     /// A number with a fraction that may be missing.
@@ -75,9 +79,67 @@ pub trait Tx {
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()>;
+    /// Runs a query and shows its first row, if there is one. Those after it are not asked for.
+    fn one(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()>;
 }
 
 impl dyn Tx + '_ {
+    /// All rows of a query.
+    pub fn query_all<T: FromRow>(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Vec<T>> {
+        let mut rows = Vec::new();
+        self.query_each(sql, params, |row| {
+            rows.push(row);
+            Ok(())
+        })?;
+        Ok(rows)
+    }
+
+    /// Visits the rows of a query one after the other, without keeping them.
+    pub fn query_each<T: FromRow>(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        mut visit: impl FnMut(T) -> Result<()>,
+    ) -> Result<()> {
+        self.each(sql, params, &mut |row| visit(T::from_row(&RowReader::new(row))?))
+    }
+
+    /// The first row of a query, if there is one.
+    pub fn query_first<T: FromRow>(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Option<T>> {
+        let mut found = None;
+        self.one(sql, params, &mut |row| {
+            found = Some(T::from_row(&RowReader::new(row))?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// The first row of a query that always finds one.
+    pub fn query_one<T: FromRow>(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<T> {
+        self.query_first(sql, params)?
+            .ok_or_else(|| damaged(format!("A row that must be there is not there: {sql}")))
+    }
+
+    /// The whole number that a query gives, such as `SELECT COUNT(*) ...`.
+    pub fn count(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<i64> {
+        self.query_one(sql, params)
+    }
+
+    /// Whether a query finds anything.
+    pub fn exists(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<bool> {
+        let mut found = false;
+        self.one(sql, params, &mut |_| {
+            found = true;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
     /// All rows of a query.
     pub fn all<T>(
         &mut self,
@@ -114,11 +176,6 @@ impl dyn Tx + '_ {
     pub fn number(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<i64> {
         Ok(self.first(sql, params, |row| row.int(0))?.unwrap_or_default())
     }
-
-    /// Whether a query finds anything.
-    pub fn exists(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<bool> {
-        Ok(self.first(sql, params, |_| Ok(()))?.is_some())
-    }
 }
 
 /// The values of a statement, in the order of `$1`, `$2`, …
@@ -153,6 +210,4 @@ from! {
     &'a Vec<u8> => Blob, |value| Some(value);
     &'a [u8; 32] => Blob, |value| Some(value);
     Option<&'a [u8]> => Blob, |value| value;
-    &'a crate::assets::id::AssetId => Blob, |value| Some(&value.0);
-    &'a Option<crate::assets::id::AssetId> => Blob, |value| value.as_ref().map(|id| &id.0[..]);
 }

@@ -3,6 +3,7 @@
 //! hub itself never runs a command.
 
 use crate::assets::id::AssetId;
+use crate::db::row::{Json, joined, row, select};
 use crate::db::tx::Tx;
 use crate::evaluation::reports;
 use crate::nodes::NodeRow;
@@ -10,6 +11,7 @@ use crate::params;
 use capsid_model::gate::{self, CommandPolicy};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::evaluation::proof::ProofLevel;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -59,23 +61,18 @@ pub struct Assignment {
 
 /// The open assignments of a node, oldest first.
 pub fn open_for(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Vec<Assignment>> {
-    tx.all(
+    let open = tx.query_all::<(String, String, AssetId, i64, Json<GeneCommands>)>(
         "SELECT x.task_id, x.nonce, x.asset_id, x.expires_at, g.body FROM assignments x
             JOIN assets c ON c.asset_id = x.asset_id JOIN bundles b ON b.bundle_id = c.bundle_id
             JOIN assets g ON g.asset_id = b.gene_id
          WHERE x.node_id = $1 AND x.state = 'open' AND x.expires_at > $2 AND c.status = 'candidate'
          ORDER BY x.created_at, x.task_id LIMIT 20",
         params![node_id, now],
-        |row| {
-            Ok(Assignment {
-                task_id: row.string(0)?,
-                nonce: row.string(1)?,
-                target_asset_id: AssetId::read(row, 2)?,
-                expires_at: row.int(3)?,
-                validation_commands: commands(row.text(4)?),
-            })
-        },
-    )
+    )?;
+    let assignments = open.into_iter().map(|(task_id, nonce, target_asset_id, expires_at, Json(gene))| {
+        Assignment { task_id, nonce, target_asset_id, validation_commands: gene.commands(), expires_at }
+    });
+    Ok(assignments.collect())
 }
 
 /// The open assignments of a validator that comes to ask. One that has little to do gets more at once.
@@ -100,11 +97,10 @@ pub fn redeem(
     ticket: &AssignmentTicket,
     now: Time,
 ) -> Result<Option<AssetId>> {
-    let found = tx.first(
+    let found = tx.query_first::<(AssetId, String)>(
         "SELECT asset_id, nonce FROM assignments
          WHERE task_id = $1 AND node_id = $2 AND state = 'open' AND expires_at > $3 FOR UPDATE",
         params![&ticket.task_id, node_id, now],
-        |row| Ok((AssetId::read(row, 0)?, row.string(1)?)),
     )?;
     let Some((id, nonce)) = found else { return Ok(None) };
     if !bool::from(nonce.as_bytes().ct_eq(ticket.nonce.as_bytes())) {
@@ -143,52 +139,59 @@ pub fn assign_next(
     if validators.is_empty() {
         return Ok(AssignmentStep { made: 0, next: None });
     }
-    let candidates = tx.all(
-        "SELECT a.seq, a.asset_id, a.node_id, COALESCE('user:' || p.owner, 'node:' || p.node_id), a.proof, p.status
-         FROM assets a JOIN nodes p ON p.node_id = a.node_id
-         WHERE a.status = 'candidate' AND a.asset_type = 'Capsule' AND a.seq > $1 ORDER BY a.seq LIMIT $2",
+    let candidates = tx.query_all::<(i64, ProofLevel, String, AssignableAsset)>(
+        joined!(
+            " ",
+            "SELECT c.seq, c.proof, p.status,",
+            AssignableAsset::COLUMNS,
+            "FROM assets c JOIN nodes p ON p.node_id = c.node_id
+             WHERE c.status = 'candidate' AND c.asset_type = 'Capsule' AND c.seq > $1 ORDER BY c.seq LIMIT $2"
+        ),
         params![after, BATCH],
-        |row| {
-            let suitable = row.text(4)? == "real" && row.text(5)? == "active";
-            let asset_id = AssetId::read(row, 1)?;
-            let candidate = AssignableAsset { asset_id, node_id: row.string(2)?, owner: row.string(3)? };
-            Ok((row.int(0)?, suitable.then_some(candidate)))
-        },
     )?;
     let full = candidates.len() as i64 == BATCH;
-    let next = candidates.last().map(|(seq, _)| *seq).filter(|_| full);
+    let next = candidates.last().map(|(seq, ..)| *seq).filter(|_| full);
     let mut made = 0;
-    for candidate in candidates.into_iter().filter_map(|(_, candidate)| candidate) {
+    for (_, proof, publisher, candidate) in candidates {
+        if proof != ProofLevel::Real || publisher != "active" {
+            continue;
+        }
         made += cover(tx, &candidate, &mut validators, terms, now)?;
     }
     Ok(AssignmentStep { made, next })
 }
 
-/// A node that may be asked.
-struct ValidatorCandidate {
-    node_id: String,
-    owner: String,
-    open: i64,
+row! {
+    /// A node that may be asked.
+    struct ValidatorCandidate {
+        node_id: String = "v.node_id",
+        owner: String = "v.owner",
+        open: i64 = "v.open",
+    }
 }
 
-/// An asset that others should look at.
-struct AssignableAsset {
-    asset_id: AssetId,
-    node_id: String,
-    owner: String,
+row! {
+    /// An asset that others should look at.
+    struct AssignableAsset {
+        asset_id: AssetId = "c.asset_id",
+        node_id: String = "c.node_id",
+        owner: String = "COALESCE('user:' || p.owner, 'node:' || p.node_id)",
+    }
 }
 
 /// Who may be asked, those with the least to do first.
 fn validators(tx: &mut dyn Tx, now: Time) -> Result<Vec<ValidatorCandidate>> {
-    tx.all(
-        "SELECT v.node_id, v.owner, v.open FROM (
+    tx.query_all(
+        select!(
+            ValidatorCandidate,
+            "FROM (
             SELECT n.node_id, COALESCE('user:' || n.owner, 'node:' || n.node_id) AS owner,
                 (SELECT COUNT(*) FROM assignments x WHERE x.node_id = n.node_id AND x.state = 'open') AS open
             FROM stakes s JOIN nodes n ON n.node_id = s.node_id
             WHERE s.status = 'active' AND n.status = 'active' AND n.last_seen_at > $1) v
-         WHERE v.open < $2 ORDER BY v.open, v.node_id LIMIT 200",
+         WHERE v.open < $2 ORDER BY v.open, v.node_id LIMIT 200"
+        ),
         params![now.0 - AWAY_AFTER_MS, MAX_OPEN],
-        |row| Ok(ValidatorCandidate { node_id: row.string(0)?, owner: row.string(1)?, open: row.int(2)? }),
     )
 }
 
@@ -200,24 +203,14 @@ fn assign_to(
     terms: &AssignmentTerms,
     now: Time,
 ) -> Result<u64> {
-    let candidates = tx.all(
-        "SELECT c.asset_id, c.node_id, COALESCE('user:' || p.owner, 'node:' || p.node_id) FROM (
+    let candidates = tx.query_all::<AssignableAsset>(select!(AssignableAsset, "FROM (
             SELECT asset_id, node_id, proof, seq FROM assets WHERE status = 'candidate' AND asset_type = 'Capsule'
             ORDER BY seq DESC LIMIT 500) c JOIN nodes p ON p.node_id = c.node_id
          WHERE c.proof = 'real' AND p.status = 'active' AND c.node_id <> $1
             AND NOT EXISTS (SELECT 1 FROM assignments m WHERE m.asset_id = c.asset_id AND m.node_id = $1
                 AND (m.state <> 'expired' OR m.expires_at > $2))
             AND (SELECT COUNT(*) FROM assignments x WHERE x.asset_id = c.asset_id AND x.state <> 'expired') < $3
-         ORDER BY c.seq LIMIT 20",
-        params![&node.node_id, now.0 - ASK_AGAIN_MS, terms.validators as i64],
-        |row| {
-            Ok(AssignableAsset {
-                asset_id: AssetId::read(row, 0)?,
-                node_id: row.string(1)?,
-                owner: row.string(2)?,
-            })
-        },
-    )?;
+         ORDER BY c.seq LIMIT 20"), params![&node.node_id, now.0 - ASK_AGAIN_MS, terms.validators as i64])?;
     let mut asked =
         vec![ValidatorCandidate { node_id: node.node_id.clone(), owner: node.owner_key(), open: 0 }];
     let mut made = 0;
@@ -282,20 +275,18 @@ struct PreviousAssignees {
 }
 
 fn load_previous(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<PreviousAssignees>> {
-    tx.all(
+    let asked = tx.query_all::<(String, String, String, i64)>(
         "SELECT x.node_id, COALESCE('user:' || n.owner, 'node:' || n.node_id), x.state, x.expires_at
          FROM assignments x JOIN nodes n ON n.node_id = x.node_id WHERE x.asset_id = $1 ORDER BY x.task_id",
         params![id],
-        |row| {
-            let expired = row.text(2)? == "expired";
-            Ok(PreviousAssignees {
-                node_id: row.string(0)?,
-                owner: row.string(1)?,
-                expired,
-                expires_at: row.int(3)?,
-            })
-        },
-    )
+    )?;
+    let asked = asked.into_iter().map(|(node_id, owner, state, expires_at)| PreviousAssignees {
+        node_id,
+        owner,
+        expired: state == "expired",
+        expires_at,
+    });
+    Ok(asked.collect())
 }
 
 fn ask(tx: &mut dyn Tx, id: &AssetId, node_id: &str, terms: &AssignmentTerms, now: Time) -> Result<()> {
@@ -326,22 +317,26 @@ fn cut(digits: &str, length: usize) -> &str {
 
 /// The validation of a capsule: that of the gene it came with.
 pub fn validation_of(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<String>> {
-    let gene = tx.first(
+    let gene = tx.query_first::<Json<GeneCommands>>(
         "SELECT g.body FROM assets c JOIN bundles b ON b.bundle_id = c.bundle_id
             JOIN assets g ON g.asset_id = b.gene_id WHERE c.asset_id = $1",
         params![id],
-        |row| row.string(0),
     )?;
-    Ok(gene.map(|body| commands(&body)).unwrap_or_default())
+    Ok(gene.map(|Json(gene)| gene.commands()).unwrap_or_default())
 }
 
-fn commands(gene: &str) -> Vec<String> {
-    #[derive(serde::Deserialize)]
-    struct GeneCommands {
-        #[serde(default)]
-        validation: Vec<String>,
+/// The part of a gene that says how it is validated.
+#[derive(serde::Deserialize)]
+struct GeneCommands {
+    #[serde(default)]
+    validation: serde_json::Value,
+}
+
+impl GeneCommands {
+    /// Its commands. Anybody may publish a gene whose validation is no list of texts: such a gene has none.
+    fn commands(self) -> Vec<String> {
+        serde_json::from_value(self.validation).unwrap_or_default()
     }
-    serde_json::from_str::<GeneCommands>(gene).map(|gene| gene.validation).unwrap_or_default()
 }
 
 /// Whether a validator's sandbox would run the commands. What the operator of this hub allows beyond the usual is
@@ -353,7 +348,7 @@ fn runnable(commands: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{commands, runnable};
+    use super::{GeneCommands, runnable};
 
     #[test]
     fn only_what_a_sandbox_runs_is_handed_out() {
@@ -367,6 +362,7 @@ mod tests {
 
     #[test]
     fn a_gene_without_a_list_has_no_commands() {
+        let commands = |gene: &str| serde_json::from_str::<GeneCommands>(gene).unwrap().commands();
         assert!(commands("{}").is_empty());
         assert!(commands(r#"{"validation":7}"#).is_empty());
         assert_eq!(commands(r#"{"validation":["node a.js"]}"#), ["node a.js"]);

@@ -4,11 +4,13 @@
 use crate::assets::AssetRow;
 use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
+use crate::db::row::column_enums;
 use crate::db::tx::Tx;
 use crate::evaluation::reports;
 use crate::nodes::NodeRow;
 use crate::params;
 use capsid_model::problem::Result;
+use capsid_model::text_enum;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::consensus::{ReportSource, ReportVote, weight};
 use capsid_rules::evaluation::reputation::SENIOR;
@@ -22,23 +24,17 @@ pub enum AssetDecision {
     Quarantine,
 }
 
+text_enum!(AssetDecision {
+    Accept = "accept",
+    Reject = "reject",
+    Quarantine = "quarantine",
+});
+
+column_enums!(AssetDecision);
+
 impl AssetDecision {
     /// Every decision, as it is sent.
     pub const WORDS: [&'static str; 3] = ["accept", "reject", "quarantine"];
-
-    /// The word that is stored and sent.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Accept => "accept",
-            Self::Reject => "reject",
-            Self::Quarantine => "quarantine",
-        }
-    }
-
-    /// The decision a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Accept, Self::Reject, Self::Quarantine].into_iter().find(|decision| decision.as_str() == word)
-    }
 
     /// What it does to an asset when it binds.
     pub fn change(self) -> AssetEvent {
@@ -102,10 +98,9 @@ pub fn record(
     weight: f64,
     now: Time,
 ) -> Result<()> {
-    let earlier = tx.first(
+    let earlier = tx.query_first::<String>(
         "SELECT decision FROM decisions WHERE asset_id = $1 AND actor = $2",
         params![id, actor],
-        |row| row.string(0),
     )?;
     let Some(earlier) = earlier else {
         tx.run(
@@ -136,7 +131,7 @@ pub fn record(
 
 /// The decisions of validators on an asset as votes, each with its time: an acceptance passes, the others fail.
 pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
-    tx.all(
+    let decisions = tx.query_all::<(i64, f64, AssetDecision, String)>(
         "SELECT d.created_at, d.weight, d.decision, COALESCE('user:' || n.owner, 'node:' || n.node_id)
          FROM decisions d JOIN nodes n ON n.node_id = SUBSTR(d.actor, 6)
             JOIN assets a ON a.asset_id = d.asset_id JOIN nodes p ON p.node_id = a.node_id
@@ -144,9 +139,9 @@ pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
             AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
          ORDER BY d.created_at, d.seq",
         params![id],
-        |row| {
-            let ok = row.text(2)? == AssetDecision::Accept.as_str();
-            Ok((row.int(0)?, ReportVote { weight: row.real(1)?, ok, assigned: false, owner: row.string(3)? }))
-        },
-    )
+    )?;
+    let vote = |(at, weight, decision, owner)| {
+        (at, ReportVote { weight, ok: decision == AssetDecision::Accept, assigned: false, owner })
+    };
+    Ok(decisions.into_iter().map(vote).collect())
 }

@@ -165,5 +165,5 @@ fn genes_of(tx: &mut dyn Tx, capsule: &AssetRow, change: AssetEvent) -> Result<V
 }
 
 fn ids(tx: &mut dyn Tx, sql: &'static str, asset: &AssetRow) -> Result<Vec<AssetId>> {
-    tx.all(sql, params![&asset.asset_id], |row| AssetId::read(row, 0))
+    tx.query_all::<AssetId>(sql, params![&asset.asset_id])
 }

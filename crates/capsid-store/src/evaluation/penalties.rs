@@ -43,13 +43,12 @@ pub fn penalize_quarantine(
 
 /// When the node got its strikes, of those that still matter. An operator who takes a flag away takes all before.
 fn earlier(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Vec<i64>> {
-    tx.all(
+    tx.query_all::<i64>(
         "SELECT at FROM audit WHERE kind = 'node' AND subject = $1 AND action = $2 AND at > $3
             AND seq > (SELECT COALESCE(MAX(seq), 0) FROM audit WHERE kind = 'node' AND subject = $1
                 AND action = 'unflag')
          ORDER BY seq DESC LIMIT 10",
         params![node_id, STRIKE, now.0 - LOOK_BACK_MS],
-        |row| row.int(0),
     )
 }
 
@@ -87,11 +86,10 @@ fn format_points(points: f64) -> String {
 
 /// Lets a node's penalty points fade until now, and gives what is left.
 fn fade(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<f64> {
-    let (before, since) = tx
-        .first("SELECT penalty, penalty_at FROM nodes WHERE node_id = $1", params![node_id], |row| {
-            Ok((row.real(0)?, row.int(1)?))
-        })?
-        .unwrap_or_default();
+    let (before, since) = tx.query_one::<(f64, i64)>(
+        "SELECT penalty, penalty_at FROM nodes WHERE node_id = $1",
+        params![node_id],
+    )?;
     let (left, until) = decayed_until(before, since, now.0);
     // Points that begin now begin to fade now.
     let until = if left > 0.0 { until } else { now.0 };
@@ -105,11 +103,10 @@ fn fade(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<f64> {
 /// Works out anew how the next few nodes stand after an id: their penalties fade, and their record may have changed
 /// without anything happening to them. Gives where to go on.
 pub fn reassess_next(tx: &mut dyn Tx, after: &str, limit: i64, now: Time) -> Result<Option<String>> {
-    let nodes: Vec<(String, bool)> = tx.all(
-        "SELECT node_id, CASE WHEN total_published > 0 OR penalty > 0 THEN 'yes' ELSE 'no' END FROM nodes
+    let nodes = tx.query_all::<(String, bool)>(
+        "SELECT node_id, CASE WHEN total_published > 0 OR penalty > 0 THEN 1 ELSE 0 END FROM nodes
          WHERE node_id > $1 ORDER BY node_id LIMIT $2",
         params![after, limit],
-        |row| Ok((row.string(0)?, row.text(1)? == "yes")),
     )?;
     let full = nodes.len() as i64 == limit;
     let next = nodes.last().map(|(node_id, _)| node_id.clone()).filter(|_| full);

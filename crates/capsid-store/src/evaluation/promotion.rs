@@ -108,18 +108,16 @@ pub fn list_obstacles(
 /// The newest capsule that a gene or an event is to be promoted with.
 pub fn capsule_of(tx: &mut dyn Tx, asset: &AssetRow) -> Result<Option<AssetId>> {
     if asset.asset_type == AssetType::Gene {
-        return tx.first(
+        return tx.query_first::<AssetId>(
             "SELECT c.asset_id FROM bundles b JOIN assets c ON c.asset_id = b.capsule_id
              WHERE b.gene_id = $1 AND c.status = 'candidate' ORDER BY c.seq DESC LIMIT 1",
             params![&asset.asset_id],
-            |row| AssetId::read(row, 0),
         );
     }
-    tx.first(
+    tx.query_first::<AssetId>(
         "SELECT c.asset_id FROM bundles b JOIN assets c ON c.asset_id = b.capsule_id
          WHERE b.bundle_id = $1 AND c.status = 'candidate'",
         params![&asset.bundle_id],
-        |row| AssetId::read(row, 0),
     )
 }
 
@@ -131,20 +129,17 @@ pub fn find_promotable(
     rule: &PromotionRule,
     now: Time,
 ) -> Result<AssetWalkStep> {
-    let rows = tx.all(
+    let rows = tx.query_all::<(i64, AssetId, bool)>(
         "SELECT a.seq, a.asset_id, CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id
-            AND r.overall_ok = 1 AND r.label <> 'self') THEN 'yes' ELSE 'no' END
+            AND r.overall_ok = 1 AND r.label <> 'self') THEN 1 ELSE 0 END
          FROM assets a WHERE a.status = 'candidate' AND a.asset_type = 'Capsule' AND a.seq > $1
          ORDER BY a.seq LIMIT $2",
         params![after, limit],
-        |row| {
-            // Most candidates were never reported; for them the answer is known without looking further.
-            let worth_a_look = !rule.require_report || row.text(2)? == "yes";
-            Ok((row.int(0)?, AssetId::read(row, 1)?, worth_a_look))
-        },
     )?;
     let mut judged = Vec::with_capacity(rows.len());
-    for (seq, id, worth_a_look) in rows {
+    for (seq, id, is_passed) in rows {
+        // Most candidates were never reported; for them the answer is known without looking further.
+        let worth_a_look = !rule.require_report || is_passed;
         let ready = worth_a_look
             && match assets::get(tx, &id)? {
                 Some(asset) => list_obstacles(tx, &asset, rule, now)?.is_empty(),
@@ -187,15 +182,13 @@ pub fn find_old(
     limit: i64,
     now: Time,
 ) -> Result<AssetWalkStep> {
-    let rows = tx.all(
+    let rows = tx.query_all::<(i64, AssetId, i64)>(
         "SELECT seq, asset_id, last_activity_at FROM assets
          WHERE status = $1 AND asset_type = 'Capsule' AND seq > $2 ORDER BY seq LIMIT $3",
         params![status.as_str(), after, limit],
-        |row| {
-            let old = ages(status, row.int(2)?, now).is_some();
-            Ok((row.int(0)?, old.then_some(AssetId::read(row, 1)?)))
-        },
     )?;
+    let is_old = |last_activity_at| ages(status, last_activity_at, now).is_some();
+    let rows = rows.into_iter().map(|(seq, id, active_at)| (seq, is_old(active_at).then_some(id))).collect();
     Ok(AssetWalkStep::from_rows(rows, limit))
 }
 
@@ -213,28 +206,26 @@ pub fn age(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<bool> {
 
 /// Finds assets that were not scored for a day: they are less fresh than their score says. Only reads.
 pub fn find_unscored(tx: &mut dyn Tx, after: i64, limit: i64, now: Time) -> Result<AssetWalkStep> {
-    let rows = tx.all(
+    let rows = tx.query_all::<(i64, AssetId, i64, AssetStatus)>(
         "SELECT seq, asset_id, scored_at, status FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2",
         params![after, limit],
-        |row| {
-            let over = AssetStatus::parse(row.text(3)?).is_some_and(AssetStatus::is_terminal);
-            let due = !over && row.int(2)? <= now.0 - DAY_MS;
-            Ok((row.int(0)?, due.then_some(AssetId::read(row, 1)?)))
-        },
     )?;
+    let is_due = |scored_at, status: AssetStatus| !status.is_terminal() && scored_at <= now.0 - DAY_MS;
+    let rows =
+        rows.into_iter().map(|(seq, id, at, status)| (seq, is_due(at, status).then_some(id))).collect();
     Ok(AssetWalkStep::from_rows(rows, limit))
 }
 
 /// Finds assets on which reports disagree, by walking through the reports. Only reads.
 pub fn find_disputed(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<AssetWalkStep> {
-    let rows = tx.all(
+    let rows = tx.query_all::<(i64, AssetId, bool)>(
         "SELECT r.seq, r.asset_id, CASE WHEN r.outlier = 0 AND r.label <> 'self' AND EXISTS (
             SELECT 1 FROM reports o WHERE o.asset_id = r.asset_id AND o.overall_ok <> r.overall_ok
-                AND o.label <> 'self') THEN 'yes' ELSE 'no' END
+                AND o.label <> 'self') THEN 1 ELSE 0 END
          FROM reports r WHERE r.seq > $1 ORDER BY r.seq LIMIT $2",
         params![after, limit],
-        |row| Ok((row.int(0)?, (row.text(2)? == "yes").then_some(AssetId::read(row, 1)?))),
     )?;
+    let rows = rows.into_iter().map(|(seq, id, is_disputed)| (seq, is_disputed.then_some(id))).collect();
     let mut step = AssetWalkStep::from_rows(rows, limit);
     step.found.sort_unstable();
     step.found.dedup();
@@ -274,12 +265,12 @@ fn is_settled(tx: &mut dyn Tx, id: &AssetId, voices: &[WeightedReport], now: Tim
 
 /// Finds assets with reports that the hub asked for and that may earn something. Only reads.
 pub fn find_unrewarded(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<AssetWalkStep> {
-    let rows = tx.all(
+    let rows = tx.query_all::<(i64, AssetId)>(
         "SELECT seq, asset_id FROM reports WHERE label = 'assigned' AND reward IS NULL AND seq > $1
          ORDER BY seq LIMIT $2",
         params![after, limit],
-        |row| Ok((row.int(0)?, Some(AssetId::read(row, 1)?))),
     )?;
+    let rows = rows.into_iter().map(|(seq, id)| (seq, Some(id))).collect();
     let mut step = AssetWalkStep::from_rows(rows, limit);
     step.found.sort_unstable();
     step.found.dedup();

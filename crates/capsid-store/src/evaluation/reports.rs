@@ -150,17 +150,15 @@ struct PreviousReport {
 }
 
 fn earlier(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<Option<PreviousReport>> {
-    tx.first(
+    let found = tx.query_first::<(String, bool, String)>(
         "SELECT report_id, overall_ok, label FROM reports WHERE node_id = $1 AND asset_id = $2",
         params![node_id, id],
-        |row| {
-            Ok(PreviousReport {
-                report_id: row.string(0)?,
-                ok: row.flag(1)?,
-                assigned: row.text(2)? == assigned_label(),
-            })
-        },
-    )
+    )?;
+    Ok(found.map(|(report_id, ok, label)| PreviousReport {
+        report_id,
+        ok,
+        assigned: label == assigned_label(),
+    }))
 }
 
 fn assigned_label() -> &'static str {
@@ -270,29 +268,20 @@ pub struct WeightedReport {
 /// The reports of others on an asset, oldest first. Nodes that have come to belong to the publisher's owner since are
 /// others no more.
 pub fn load_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<WeightedReport>> {
-    tx.all(
-        "SELECT r.seq, r.created_at, r.node_id, r.outlier, r.weight, r.overall_ok, r.label,
-            COALESCE('user:' || n.owner, 'node:' || n.node_id), r.reward
+    type Vote = (f64, bool, String, String);
+    let rows = tx.query_all::<(i64, i64, String, bool, Option<i64>, Vote)>(
+        "SELECT r.seq, r.created_at, r.node_id, r.outlier, r.reward, r.weight, r.overall_ok, r.label,
+            COALESCE('user:' || n.owner, 'node:' || n.node_id)
          FROM reports r JOIN nodes n ON n.node_id = r.node_id JOIN assets a ON a.asset_id = r.asset_id
             JOIN nodes p ON p.node_id = a.node_id
          WHERE r.asset_id = $1 AND r.label <> 'self' AND r.node_id <> a.node_id
             AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
          ORDER BY r.created_at, r.seq",
         params![id],
-        |row| {
-            Ok(WeightedReport {
-                seq: row.int(0)?,
-                at: row.int(1)?,
-                node_id: row.string(2)?,
-                outlier: row.flag(3)?,
-                reward: row.int_or(8)?,
-                report: ReportVote {
-                    weight: row.real(4)?,
-                    ok: row.flag(5)?,
-                    assigned: row.text(6)? == assigned_label(),
-                    owner: row.string(7)?,
-                },
-            })
-        },
-    )
+    )?;
+    let reports = rows.into_iter().map(|(seq, at, node_id, outlier, reward, (weight, ok, label, owner))| {
+        let report = ReportVote { weight, ok, assigned: label == assigned_label(), owner };
+        WeightedReport { seq, at, node_id, outlier, reward, report }
+    });
+    Ok(reports.collect())
 }

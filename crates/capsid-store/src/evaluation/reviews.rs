@@ -1,24 +1,27 @@
 //! Reviews: what nodes that fetched an asset say of it, one each.
 
 use crate::assets::id::AssetId;
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
-/// What a node says of an asset.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReviewRow {
-    pub review_id: String,
-    pub asset_id: AssetId,
-    pub node_id: String,
-    /// 1 to 5.
-    pub rating: i64,
-    pub content: String,
-    /// When it was first said.
-    pub created_at: i64,
-    /// When it was last changed.
-    pub updated_at: i64,
+row! {
+    /// What a node says of an asset.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct ReviewRow {
+        pub review_id: String = "review_id",
+        pub asset_id: AssetId = "asset_id",
+        pub node_id: String = "node_id",
+        /// 1 to 5.
+        pub rating: i64 = "rating",
+        pub content: String = "content",
+        /// When it was first said.
+        pub created_at: i64 = "created_at",
+        /// When it was last changed.
+        pub updated_at: i64 = "updated_at",
+    }
 }
 
 /// In which order.
@@ -32,23 +35,8 @@ pub enum ReviewSort {
 
 macro_rules! reviews {
     ($rest:literal) => {
-        concat!(
-            "SELECT review_id, asset_id, node_id, rating, content, created_at, updated_at FROM reviews ",
-            $rest
-        )
+        select!(ReviewRow, concat!("FROM reviews ", $rest))
     };
-}
-
-fn read(row: &dyn Row) -> Result<ReviewRow> {
-    Ok(ReviewRow {
-        review_id: row.string(0)?,
-        asset_id: AssetId::read(row, 1)?,
-        node_id: row.string(2)?,
-        rating: row.int(3)?,
-        content: row.string(4)?,
-        created_at: row.int(5)?,
-        updated_at: row.int(6)?,
-    })
 }
 
 /// Keeps a review, unless the node has reviewed the asset before.
@@ -71,7 +59,7 @@ pub fn add(tx: &mut dyn Tx, review: &ReviewRow) -> Result<bool> {
 
 /// A review of an asset, kept from changing meanwhile.
 pub fn lock(tx: &mut dyn Tx, id: &AssetId, review_id: &str) -> Result<Option<ReviewRow>> {
-    tx.first(reviews!("WHERE review_id = $1 AND asset_id = $2 FOR UPDATE"), params![review_id, id], read)
+    tx.query_first(reviews!("WHERE review_id = $1 AND asset_id = $2 FOR UPDATE"), params![review_id, id])
 }
 
 /// Changes a review.
@@ -113,15 +101,13 @@ pub fn list(
             reviews!("WHERE asset_id = $1 ORDER BY rating, created_at DESC, review_id LIMIT $2 OFFSET $3")
         }
     };
-    tx.all(sql, params![id, limit as i64, offset], read)
+    tx.query_all(sql, params![id, limit as i64, offset])
 }
 
 /// How many reviews an asset has, and the sum of their ratings.
 pub fn totals(tx: &mut dyn Tx, id: &AssetId) -> Result<(i64, i64)> {
-    let totals = tx.first(
+    tx.query_one(
         "SELECT COUNT(*), CAST(COALESCE(SUM(rating), 0) AS BIGINT) FROM reviews WHERE asset_id = $1",
         params![id],
-        |row| Ok((row.int(0)?, row.int(1)?)),
-    )?;
-    Ok(totals.unwrap_or_default())
+    )
 }

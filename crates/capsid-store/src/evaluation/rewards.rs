@@ -98,7 +98,7 @@ impl DailyRewardBudget {
             "INSERT INTO reward_days (owner, day, amount) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING",
             params![&self.owner, self.number],
         )?;
-        let had = tx.number(
+        let had = tx.count(
             "SELECT amount FROM reward_days WHERE owner = $1 AND day = $2 FOR UPDATE",
             params![&self.owner, self.number],
         )?;
@@ -185,7 +185,7 @@ pub fn referred(
 }
 
 fn brought_in(tx: &mut dyn Tx, referrer: &str, since: i64) -> Result<i64> {
-    tx.number(
+    tx.count(
         "SELECT COUNT(*) FROM referrals WHERE referrer = $1 AND created_at >= $2",
         params![referrer, since],
     )

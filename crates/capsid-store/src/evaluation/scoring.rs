@@ -36,18 +36,14 @@ pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInput
     let tally = tally(&reports);
     let month_ago = now.0 - 30 * DAY_MS;
     let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
-    let reputation = tx
-        .first(
-            "SELECT COALESCE(reputation_override, reputation) FROM nodes WHERE node_id = $1",
-            params![&asset.node_id],
-            |row| row.real(0),
-        )?
-        .unwrap_or(capsid_rules::evaluation::reputation::START);
-    let reproduced: Vec<f64> = tx.all(
+    let reputation = tx.query_one(
+        "SELECT COALESCE(reputation_override, reputation) FROM nodes WHERE node_id = $1",
+        params![&asset.node_id],
+    )?;
+    let reproduced: Vec<f64> = tx.query_all::<f64>(
         "SELECT reproduction_score FROM reports
          WHERE asset_id = $1 AND label <> 'self' AND reproduction_score IS NOT NULL ORDER BY seq",
         params![id],
-        |row| row.real(0),
     )?;
     Ok(GdiInputs {
         confidence: asset.traits.confidence,
@@ -57,15 +53,15 @@ pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInput
         triggers: small(asset.traits.triggers),
         summary_chars: small(asset.traits.summary_chars),
         reputation,
-        fetches_30d: small(tx.number(
+        fetches_30d: small(tx.count(
             "SELECT CAST(COALESCE(SUM(calls), 0) AS BIGINT) FROM fetch_days WHERE asset_id = $1 AND day > $2",
             params![id, month_ago / DAY_MS],
         )?),
-        unique_fetchers_30d: small(tx.number(
+        unique_fetchers_30d: small(tx.count(
             "SELECT COUNT(*) FROM fetches WHERE asset_id = $1 AND counts = 1 AND last_at > $2",
             params![id, month_ago],
         )?),
-        successful_runs_90d: small(tx.number(
+        successful_runs_90d: small(tx.count(
             "SELECT COUNT(*) FROM reports WHERE asset_id = $1 AND label <> 'self' AND overall_ok = 1 AND created_at > $2",
             params![id, now.0 - 90 * DAY_MS],
         )?),
@@ -86,11 +82,10 @@ pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInput
 
 /// How many other owners fetched or reported an asset. More than a few make no difference.
 fn other_owners(tx: &mut dyn Tx, id: &AssetId, reports: &[ReportVote]) -> Result<u32> {
-    let mut owners: Vec<String> = tx.all(
+    let mut owners: Vec<String> = tx.query_all::<String>(
         "SELECT DISTINCT COALESCE('user:' || n.owner, 'node:' || n.node_id) FROM fetches f
          JOIN nodes n ON n.node_id = f.node_id WHERE f.asset_id = $1 AND f.counts = 1 LIMIT 8",
         params![id],
-        |row| row.string(0),
     )?;
     owners.extend(reports.iter().map(|report| report.owner.clone()));
     owners.sort_unstable();
@@ -110,37 +105,27 @@ pub fn rescore(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<Option<Gdi>> 
 /// What a node did, as far as its reputation goes.
 pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<NodeRecord> {
     let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
-    let mut record = tx
-        .first(
+    let (published, promoted, rejected, revoked, penalty, since) = tx
+        .query_one::<(i64, i64, i64, i64, f64, i64)>(
             "SELECT total_published, total_promoted, total_rejected, total_revoked, penalty, penalty_at
              FROM nodes WHERE node_id = $1",
             params![node_id],
-            |row| {
-                Ok(NodeRecord {
-                    published: small(row.int(0)?),
-                    promoted: small(row.int(1)?),
-                    rejected: small(row.int(2)?),
-                    revoked: small(row.int(3)?),
-                    penalty: decayed_until(row.real(4)?, row.int(5)?, now.0).0,
-                    ..NodeRecord::default()
-                })
-            },
-        )?
-        .unwrap_or_default();
-    let used = tx.first(
-        "SELECT AVG(CASE WHEN reuse_count > 0 THEN confidence END),
+        )?;
+    let (confidence, reused, gdi) = tx.query_one::<(f64, i64, f64)>(
+        "SELECT COALESCE(AVG(CASE WHEN reuse_count > 0 THEN confidence END), 0),
             CAST(COALESCE(SUM(CASE WHEN reuse_count > 0 THEN 1 ELSE 0 END), 0) AS BIGINT),
-            CAST(AVG(gdi) AS DOUBLE PRECISION)
-         FROM assets WHERE node_id = $1 AND asset_type = 'Capsule' AND status IN ('promoted', 'stale', 'archived')",
-        params![node_id],
-        |row| Ok((row.real_or(0)?, row.int(1)?, row.real_or(2)?)),
-    )?;
-    if let Some((confidence, reused, gdi)) = used {
-        record.validated_confidence = confidence.unwrap_or_default();
-        record.reused_by_others = small(reused);
-        record.average_gdi = gdi.unwrap_or_default() / 100.0;
-    }
-    Ok(record)
+            COALESCE(CAST(AVG(gdi) AS DOUBLE PRECISION), 0)
+         FROM assets WHERE node_id = $1 AND asset_type = 'Capsule' AND status IN ('promoted', 'stale', 'archived')", params![node_id])?;
+    Ok(NodeRecord {
+        published: small(published),
+        promoted: small(promoted),
+        rejected: small(rejected),
+        revoked: small(revoked),
+        penalty: decayed_until(penalty, since, now.0).0,
+        validated_confidence: confidence,
+        reused_by_others: small(reused),
+        average_gdi: gdi / 100.0,
+    })
 }
 
 /// Works a node's reputation out anew.

@@ -1,18 +1,21 @@
 //! Stakes: credits that a validator puts aside as a pledge. They stay the node's own.
 
+use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::ledger::{self, Transfer, TransferOutcome};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
-/// What a node has put aside.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StakeRow {
-    /// How much, in milli-credits.
-    pub amount: i64,
-    pub status: String,
-    pub staked_at: i64,
+row! {
+    /// What a node has put aside.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct StakeRow {
+        /// How much, in milli-credits.
+        pub amount: i64 = "amount",
+        pub status: String = "status",
+        pub staked_at: i64 = "staked_at",
+    }
 }
 
 impl StakeRow {
@@ -38,9 +41,7 @@ pub enum StakeOutcome {
 
 /// What a node has put aside, now or before.
 pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<StakeRow>> {
-    tx.first("SELECT amount, status, staked_at FROM stakes WHERE node_id = $1", params![node_id], |row| {
-        Ok(StakeRow { amount: row.int(0)?, status: row.string(1)?, staked_at: row.int(2)? })
-    })
+    tx.query_first(select!(StakeRow, "FROM stakes WHERE node_id = $1"), params![node_id])
 }
 
 /// Puts credits aside until they are `amount` together. The node's row is locked. `reference` is new for each request;
@@ -72,11 +73,8 @@ pub fn stake(
         params![node_id, amount, now],
     )?;
     let stake = get(tx, node_id)?;
-    Ok(StakeOutcome::Active(stake.unwrap_or(StakeRow {
-        amount,
-        status: "active".to_owned(),
-        staked_at: now.0,
-    })))
+    let missing = || crate::damaged(format!("The stake of {node_id} is not there after it was made."));
+    stake.map(StakeOutcome::Active).ok_or_else(missing)
 }
 
 /// Whether a node still owes a report that its stake stands for.

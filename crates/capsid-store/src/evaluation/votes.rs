@@ -41,5 +41,7 @@ pub fn cast(
 
 /// The vote of an account: 1, -1, or 0 for none.
 pub fn get_vote(tx: &mut dyn Tx, id: &AssetId, user_id: &str) -> Result<i64> {
-    tx.number("SELECT value FROM votes WHERE asset_id = $1 AND user_id = $2", params![id, user_id])
+    Ok(tx
+        .query_first("SELECT value FROM votes WHERE asset_id = $1 AND user_id = $2", params![id, user_id])?
+        .unwrap_or(0))
 }

@@ -69,7 +69,7 @@ macro_rules! sources {
 
 pub fn check(tx: &mut dyn Tx, report: &mut FsckReport, progress: FsckProgress<'_>) -> Result<()> {
     let total = count(tx, "SELECT COUNT(*) FROM assets")?;
-    let malformed = tx.number("SELECT COUNT(*) FROM assets WHERE length(asset_id) <> 32", params![])?;
+    let malformed = tx.count("SELECT COUNT(*) FROM assets WHERE length(asset_id) <> 32", params![])?;
     if malformed > 0 {
         report.lost("asset_id_malformed", "assets", format!("{malformed} ids are not 32 bytes long."));
     }

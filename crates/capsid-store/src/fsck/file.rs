@@ -24,7 +24,7 @@ pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     for look in INDEXES {
         tx.exists(look, params![])?;
     }
-    for fault in tx.all("PRAGMA integrity_check(100)", params![], |row| row.string(0))? {
+    for fault in tx.query_all::<String>("PRAGMA integrity_check(100)", params![])? {
         if fault != "ok" {
             report.lost("file_damaged", "hub.db", format!("SQLite finds the file damaged: {fault}."));
         }

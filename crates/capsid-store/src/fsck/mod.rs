@@ -136,5 +136,5 @@ pub fn check(tx: &mut dyn Tx, progress: FsckProgress<'_>) -> Result<FsckReport> 
 }
 
 fn count(tx: &mut dyn Tx, sql: &'static str) -> Result<u64> {
-    Ok(tx.number(sql, params![])?.unsigned_abs())
+    Ok(tx.count(sql, params![])?.unsigned_abs())
 }

@@ -78,7 +78,7 @@ fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<(TermFrequ
         Ok(())
     })?;
     let texts = tx
-        .number("SELECT COUNT(*) FROM (SELECT 1 FROM graph_entities LIMIT $1) c", params![COUNTED])?
+        .count("SELECT COUNT(*) FROM (SELECT 1 FROM graph_entities LIMIT $1) c", params![COUNTED])?
         .unsigned_abs();
     let mut corpus = TermFrequencies { texts, ..TermFrequencies::default() };
     let mut points: HashMap<i64, f64> = HashMap::new();

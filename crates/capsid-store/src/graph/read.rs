@@ -147,9 +147,7 @@ pub(super) fn by_names(tx: &mut dyn Tx, wanted: &[&str]) -> Result<Vec<(i64, Str
         return Ok(Vec::new());
     }
     let sql = texts(tx).by_key;
-    let found = tx.all(sql, params![&json!(keys).to_string()], |row| {
-        Ok((row.int(0)?, row.string(1)?, row.string(2)?))
-    })?;
+    let found = tx.query_all::<(i64, String, String)>(sql, params![&json!(keys).to_string()])?;
     let is_meant = |(_, kind, key): &(i64, String, String)| {
         by_rule.get(names::rule_of(kind)).is_some_and(|keys| keys.contains(key))
     };
@@ -179,7 +177,7 @@ pub struct GraphCounts {
 /// Counts all there is. It looks at everything, so its answer should be kept for a while.
 pub fn counts(tx: &mut dyn Tx) -> Result<GraphCounts> {
     let mut count = |sql: &'static str| -> Result<BTreeMap<String, i64>> {
-        Ok(tx.all(sql, params![], |row| Ok((row.string(0)?, row.int(1)?)))?.into_iter().collect())
+        Ok(tx.query_all::<(String, i64)>(sql, params![])?.into_iter().collect())
     };
     Ok(GraphCounts {
         entities: count("SELECT kind, COUNT(*) FROM graph_entities GROUP BY kind")?,

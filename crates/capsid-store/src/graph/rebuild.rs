@@ -46,8 +46,8 @@ pub fn rebuild(tx: &mut dyn Tx, progress: RebuildProgress<'_>) -> Result<Rebuild
         rebuilt.statements += statements.len() as u64;
         apply(tx, &sum)
     })?;
-    rebuilt.things = tx.number("SELECT COUNT(*) FROM graph_entities", params![])?.unsigned_abs();
-    rebuilt.relations = tx.number("SELECT COUNT(*) FROM graph_relations", params![])?.unsigned_abs();
+    rebuilt.things = tx.count("SELECT COUNT(*) FROM graph_entities", params![])?.unsigned_abs();
+    rebuilt.relations = tx.count("SELECT COUNT(*) FROM graph_relations", params![])?.unsigned_abs();
     Ok(rebuilt)
 }
 
@@ -91,7 +91,7 @@ pub(super) type StatementSink<'a> = &'a mut dyn FnMut(&mut dyn Tx, &[Statement])
 
 /// Every statement that stands, some at a time.
 pub(super) fn every(tx: &mut dyn Tx, progress: RebuildProgress<'_>, take: StatementSink<'_>) -> Result<()> {
-    let total = tx.number("SELECT COUNT(*) FROM assets", params![])?.unsigned_abs();
+    let total = tx.count("SELECT COUNT(*) FROM assets", params![])?.unsigned_abs();
     let (mut after, mut done) = (0, 0);
     loop {
         progress("assets", done, total);

@@ -139,8 +139,7 @@ fn titles(tx: &mut dyn Tx, things: &[&EntityKey]) -> Result<HashMap<String, Stri
         return Ok(HashMap::new());
     }
     let sql = texts(tx).titles;
-    let found =
-        tx.all(sql, params![&json!(tasks).to_string()], |row| Ok((row.string(0)?, row.string(1)?)))?;
+    let found = tx.query_all::<(String, String)>(sql, params![&json!(tasks).to_string()])?;
     Ok(found.into_iter().collect())
 }
 
@@ -221,7 +220,7 @@ mod tests {
         };
         assert_eq!(apply_to(1).unwrap(), 3, "with new signals");
         assert_eq!(apply_to(2).unwrap(), 2, "with known ones");
-        let rows = |sql: &'static str| store.read_now(move |tx| tx.number(sql, params![])).unwrap();
+        let rows = |sql: &'static str| store.read_now(move |tx| tx.count(sql, params![])).unwrap();
         assert_eq!(rows("SELECT COUNT(*) FROM graph_entities"), 12 + 2 + 2 * 3);
         assert_eq!(rows("SELECT MAX(claims) FROM graph_relations WHERE kind = 'co_occurs'"), 4);
         assert_eq!(rows("SELECT mentions FROM graph_entities WHERE key = 'signal_0'"), 4);

@@ -1,5 +1,6 @@
 //! Who asked the knowledge graph how often, told it things, and what was paid for it.
 
+use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::ledger::{self, Transfer, TransferOutcome};
 use crate::params;
@@ -28,14 +29,16 @@ impl GraphUseKind {
     }
 }
 
-/// How much somebody used the graph.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct GraphUsage {
-    pub queries: i64,
-    /// Calls that told it something.
-    pub ingests: i64,
-    /// What was paid, in milli-credits.
-    pub credits: i64,
+row! {
+    /// How much somebody used the graph.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+    pub struct GraphUsage {
+        pub queries: i64 = "CAST(COALESCE(SUM(queries), 0) AS BIGINT)",
+        /// Calls that told it something.
+        pub ingests: i64 = "CAST(COALESCE(SUM(ingests), 0) AS BIGINT)",
+        /// What was paid, in milli-credits.
+        pub credits: i64 = "CAST(COALESCE(SUM(credits), 0) AS BIGINT)",
+    }
 }
 
 /// Counts what somebody did on a day. The asker is named as its account in the ledger is.
@@ -71,11 +74,9 @@ pub fn charge(
 
 /// How much somebody used the graph in the last [`DAYS`] days, today included.
 pub fn lately(tx: &mut dyn Tx, asker: &str, now: Time) -> Result<GraphUsage> {
-    let used = tx.first(
-        "SELECT CAST(COALESCE(SUM(queries), 0) AS BIGINT), CAST(COALESCE(SUM(ingests), 0) AS BIGINT),
-            CAST(COALESCE(SUM(credits), 0) AS BIGINT) FROM graph_use WHERE asker = $1 AND day > $2",
+    let used = tx.query_first::<GraphUsage>(
+        select!(GraphUsage, "FROM graph_use WHERE asker = $1 AND day > $2"),
         params![asker, day(now) - DAYS],
-        |row| Ok(GraphUsage { queries: row.int(0)?, ingests: row.int(1)?, credits: row.int(2)? }),
     )?;
     Ok(used.unwrap_or_default())
 }

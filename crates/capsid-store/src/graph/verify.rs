@@ -45,7 +45,7 @@ pub(crate) fn check(tx: &mut dyn Tx) -> Result<Vec<String>> {
         problems
             .push("The relations of the graph are not those that assets, reports and tasks say.".to_owned());
     }
-    let notes = tx.number("SELECT COUNT(*) FROM graph_notes", params![])?;
+    let notes = tx.count("SELECT COUNT(*) FROM graph_notes", params![])?;
     if told != notes + ends {
         problems.push("What was ingested was not counted rightly.".to_owned());
     }

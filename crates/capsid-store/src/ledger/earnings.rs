@@ -35,17 +35,15 @@ pub const SOURCES: [&str; 8] =
 /// What an account earned by each source, in the order of [`SOURCES`].
 pub fn by_source(tx: &mut dyn Tx, account: &str) -> Result<[i64; 8]> {
     let mut sums = [0; 8];
-    tx.each(
+    let earned = tx.query_all::<(String, i64)>(
         "SELECT source, CAST(SUM(amount) AS BIGINT) FROM earnings WHERE account = $1 GROUP BY source",
         params![account],
-        &mut |row| {
-            let source = row.text(0)?;
-            for (sum, _) in sums.iter_mut().zip(SOURCES).filter(|(_, name)| *name == source) {
-                *sum += row.int(1)?;
-            }
-            Ok(())
-        },
     )?;
+    for (source, amount) in earned {
+        for (sum, _) in sums.iter_mut().zip(SOURCES).filter(|(_, name)| *name == source) {
+            *sum += amount;
+        }
+    }
     Ok(sums)
 }
 
@@ -64,13 +62,13 @@ pub fn pending(tx: &mut dyn Tx, node_id: &str, terms: &SettlementTerms) -> Resul
 
 /// What waits for a node that did whole tasks.
 fn single_payee(tx: &mut dyn Tx, node_id: &str, terms: &SettlementTerms) -> Result<Vec<i64>> {
-    tx.all(
+    let waiting = tx.query_all::<(i64, String)>(
         "SELECT b.amount, b.source FROM bounties b JOIN tasks w ON w.task_id = b.task_id
          WHERE b.matched_node = $1 AND b.status = 'matched' AND w.decomposed_at IS NULL
          ORDER BY b.seq DESC LIMIT $2",
         params![node_id, MAX_PENDING],
-        |row| Ok(terms.net(row.int(0)?, row.text(1)?)),
-    )
+    )?;
+    Ok(waiting.iter().map(|(amount, source)| terms.net(*amount, source)).collect())
 }
 
 /// A swarm whose bounty waits for a decision.
@@ -98,26 +96,24 @@ impl PendingSwarm {
 /// What waits for a node that proposed, did or merged parts of tasks.
 fn in_swarms(tx: &mut dyn Tx, node_id: &str, terms: &SettlementTerms) -> Result<Vec<i64>> {
     let mut swarms: BTreeMap<String, PendingSwarm> = BTreeMap::new();
-    tx.each(
-        "SELECT b.bounty_id, b.amount, b.source, COALESCE(w.claimed_by, ''), COALESCE(p.claimed_by, ''),
-            COALESCE(p.swarm_role, ''), COALESCE(p.weight, 0)
+    let parts = tx.query_all::<(String, i64, String, Option<String>, Option<String>, SubtaskRole, i64)>(
+        "SELECT b.bounty_id, b.amount, b.source, w.claimed_by, p.claimed_by, p.swarm_role, COALESCE(p.weight, 0)
          FROM bounties b JOIN tasks w ON w.task_id = b.task_id JOIN tasks p ON p.parent_task_id = w.task_id
          WHERE b.status = 'matched' AND b.bounty_id IN (SELECT t.bounty_id FROM tasks t WHERE t.claimed_by = $1
             AND (t.parent_task_id IS NOT NULL OR t.decomposed_at IS NOT NULL) ORDER BY t.seq DESC LIMIT $2)
          ORDER BY p.seq",
         params![node_id, MAX_PENDING],
-        &mut |row| {
-            let swarm = swarms.entry(row.string(0)?).or_default();
-            swarm.net = terms.net(row.int(1)?, row.text(2)?);
-            swarm.proposes = row.text(3)? == node_id;
-            let own = row.text(4)? == node_id;
-            match SubtaskRole::parse(row.text(5)?) {
-                Some(SubtaskRole::Aggregator) => swarm.merges = own,
-                _ => swarm.solvers.push((row.int(6)?, own)),
-            }
-            Ok(())
-        },
     )?;
+    for (bounty, amount, source, proposer, claimed_by, role, weight) in parts {
+        let swarm = swarms.entry(bounty).or_default();
+        swarm.net = terms.net(amount, &source);
+        swarm.proposes = proposer.as_deref() == Some(node_id);
+        let own = claimed_by.as_deref() == Some(node_id);
+        match role {
+            SubtaskRole::Aggregator => swarm.merges = own,
+            SubtaskRole::Solver => swarm.solvers.push((weight, own)),
+        }
+    }
     Ok(swarms.values().flat_map(PendingSwarm::amounts).collect())
 }
 

@@ -4,6 +4,7 @@
 pub mod earnings;
 pub mod statement;
 
+use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::{Code, Problem, Result};
@@ -56,17 +57,19 @@ pub fn stake_account(node_id: &str) -> String {
 
 /// What an account holds; nothing when it was never used.
 pub fn balance(tx: &mut dyn Tx, account: &str) -> Result<i64> {
-    tx.number("SELECT balance FROM accounts WHERE account = $1", params![account])
+    Ok(tx.query_first("SELECT balance FROM accounts WHERE account = $1", params![account])?.unwrap_or(0))
 }
 
-/// A transfer as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TransferRow {
-    /// What kind of movement it was.
-    pub kind: String,
-    pub from: String,
-    pub to: String,
-    pub amount: i64,
+row! {
+    /// A transfer as it is kept.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct TransferRow {
+        /// What kind of movement it was.
+        pub kind: String = "t.kind",
+        pub from: String = "COALESCE(f.account, '')",
+        pub to: String = "COALESCE(p.account, '')",
+        pub amount: i64 = "t.amount",
+    }
 }
 
 impl TransferRow {
@@ -79,20 +82,15 @@ impl TransferRow {
 
 /// Finds the transfer that was made under a reference.
 pub fn find(tx: &mut dyn Tx, reference: &str) -> Result<Option<TransferRow>> {
-    tx.first(
-        "SELECT t.kind, t.amount, COALESCE(f.account, ''), COALESCE(p.account, '') FROM transfers t
+    tx.query_first(
+        select!(
+            TransferRow,
+            "FROM transfers t
             LEFT JOIN entries f ON f.transfer = t.seq AND f.delta < 0
             LEFT JOIN entries p ON p.transfer = t.seq AND p.delta > 0
-         WHERE t.reference = $1",
+         WHERE t.reference = $1"
+        ),
         params![reference],
-        |row| {
-            Ok(TransferRow {
-                kind: row.string(0)?,
-                amount: row.int(1)?,
-                from: row.string(2)?,
-                to: row.string(3)?,
-            })
-        },
     )
 }
 
@@ -134,11 +132,10 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Tr
             None => Ok(TransferOutcome::Insufficient { have }),
         };
     }
-    let made = tx.first(
+    let made = tx.query_first::<i64>(
         "INSERT INTO transfers (reference, kind, amount, created_at) VALUES ($1, $2, $3, $4)
          ON CONFLICT DO NOTHING RETURNING seq",
         params![transfer.reference, transfer.kind, transfer.amount, now],
-        |row| row.int(0),
     )?;
     let Some(seq) = made else {
         let kept = find(tx, transfer.reference)?;
@@ -160,10 +157,9 @@ fn find_repeated(kept: &TransferRow, asked: &Transfer<'_>) -> Result<TransferOut
 }
 
 fn enter(tx: &mut dyn Tx, transfer: i64, account: &str, delta: i64) -> Result<()> {
-    let after = tx.first(
+    let after = tx.query_first::<i64>(
         "UPDATE accounts SET balance = balance + $2 WHERE account = $1 RETURNING balance",
         params![account, delta],
-        |row| row.int(0),
     )?;
     tx.run(
         "INSERT INTO entries (transfer, account, delta, balance_after) VALUES ($1, $2, $3, $4)",
@@ -174,5 +170,5 @@ fn enter(tx: &mut dyn Tx, transfer: i64, account: &str, delta: i64) -> Result<()
 
 /// The sum over all accounts, which is zero.
 pub fn sum(tx: &mut dyn Tx) -> Result<i64> {
-    tx.number("SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM accounts", params![])
+    tx.count("SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM accounts", params![])
 }

@@ -1,6 +1,7 @@
 //! What moved in and out of an account, newest first, and what all accounts hold together.
 
 use super::{HUB, MINT};
+use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -26,42 +27,35 @@ impl StatementFilter {
     }
 }
 
-/// One line of a statement.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StatementLine {
-    /// Its place in the order of all entries.
-    pub seq: i64,
-    pub at: i64,
-    pub kind: String,
-    pub reference: String,
-    /// What came in, or less than zero for what went out.
-    pub delta: i64,
-    /// What the account held afterwards.
-    pub balance_after: i64,
-    /// Where it came from or went to.
-    pub counterparty: String,
+row! {
+    /// One line of a statement.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct StatementLine {
+        /// Its place in the order of all entries.
+        pub seq: i64 = "e.seq",
+        pub at: i64 = "t.created_at",
+        pub kind: String = "t.kind",
+        pub reference: String = "t.reference",
+        /// What came in, or less than zero for what went out.
+        pub delta: i64 = "e.delta",
+        /// What the account held afterwards.
+        pub balance_after: i64 = "e.balance_after",
+        /// Where it came from or went to.
+        pub counterparty: String = "COALESCE(o.account, '')",
+    }
 }
 
 /// The entries of an account, newest first.
 pub fn lines(tx: &mut dyn Tx, filter: &StatementFilter, limit: i64) -> Result<Vec<StatementLine>> {
-    tx.all(
-        "SELECT e.seq, t.created_at, t.kind, t.reference, e.delta, e.balance_after, COALESCE(o.account, '')
-         FROM entries e JOIN transfers t ON t.seq = e.transfer
+    tx.query_all(
+        select!(
+            StatementLine,
+            "FROM entries e JOIN transfers t ON t.seq = e.transfer
             LEFT JOIN entries o ON o.transfer = e.transfer AND o.seq <> e.seq
          WHERE e.account = $1 AND e.seq < $2 AND t.created_at >= $3 AND t.created_at < $4
-         ORDER BY e.seq DESC LIMIT $5",
+         ORDER BY e.seq DESC LIMIT $5"
+        ),
         params![&filter.account, filter.before, filter.from, filter.to, limit],
-        |row| {
-            Ok(StatementLine {
-                seq: row.int(0)?,
-                at: row.int(1)?,
-                kind: row.string(2)?,
-                reference: row.string(3)?,
-                delta: row.int(4)?,
-                balance_after: row.int(5)?,
-                counterparty: row.string(6)?,
-            })
-        },
     )
 }
 
@@ -120,7 +114,7 @@ pub struct CreditSupply {
 /// Adds up what there is.
 pub fn supply(tx: &mut dyn Tx) -> Result<CreditSupply> {
     let held = |tx: &mut dyn Tx, pattern: &str| {
-        tx.number(
+        tx.count(
             "SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM accounts WHERE account LIKE $1",
             params![pattern],
         )
@@ -134,16 +128,15 @@ pub fn supply(tx: &mut dyn Tx) -> Result<CreditSupply> {
         hub: super::balance(tx, HUB)?,
         circulating,
         sum: super::sum(tx)?,
-        transfers: tx.number("SELECT COUNT(*) FROM transfers", params![])?,
+        transfers: tx.count("SELECT COUNT(*) FROM transfers", params![])?,
     })
 }
 
 /// The accounts that hold most.
 pub fn largest(tx: &mut dyn Tx, limit: i64) -> Result<Vec<(String, i64)>> {
-    tx.all(
+    tx.query_all::<(String, i64)>(
         "SELECT account, balance FROM accounts WHERE balance > 0 ORDER BY balance DESC, account LIMIT $1",
         params![limit],
-        |row| Ok((row.string(0)?, row.int(1)?)),
     )
 }
 

@@ -3,7 +3,8 @@
 pub mod list;
 pub mod reputation_days;
 
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::ledger::{self, MINT, Transfer};
 use crate::params;
 use capsid_model::problem::Result;
@@ -12,56 +13,39 @@ use capsid_rules::identity::secrets::{PresentedSecret, SecretState};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-/// A node as the hub knows it.
-#[derive(Debug, Clone)]
-pub struct NodeRow {
-    pub node_id: String,
-    /// Whether it has a secret, and whether that was ever shown.
-    pub secret_state: SecretState,
-    secret_hash: Option<Vec<u8>>,
-    /// The secret itself, while nobody has shown it.
-    pub issued_secret: Option<String>,
-    /// Which one in a row.
-    pub secret_version: i64,
-    /// The machine it said hello from.
-    pub device_id: Option<String>,
-    /// The account that claimed it.
-    pub owner: Option<String>,
-    pub status: String,
-    /// Until when it may not publish.
-    pub cooldown_until: Option<i64>,
-    /// 0 to 100.
-    pub reputation: f64,
-    /// A name it gave itself.
-    pub name: Option<String>,
-    /// When the hub first heard of it.
-    pub created_at: i64,
-    /// When the hub last heard of it.
-    pub last_seen_at: i64,
-    /// How many bundles it has published.
-    pub total_published: i64,
+row! {
+    /// A node as the hub knows it.
+    #[derive(Debug, Clone)]
+    pub struct NodeRow {
+        pub node_id: String = "node_id",
+        /// Whether it has a secret, and whether that was ever shown.
+        pub secret_state: SecretState = "secret_state",
+        secret_hash: Option<Vec<u8>> = "secret_hash",
+        /// The secret itself, while nobody has shown it.
+        pub issued_secret: Option<String> = "issued_secret",
+        /// Which one in a row.
+        pub secret_version: i64 = "secret_version",
+        /// The machine it said hello from.
+        pub device_id: Option<String> = "device_id",
+        /// The account that claimed it.
+        pub owner: Option<String> = "owner",
+        pub status: String = "status",
+        /// Until when it may not publish.
+        pub cooldown_until: Option<i64> = "cooldown_until",
+        /// 0 to 100.
+        pub reputation: f64 = "COALESCE(reputation_override, reputation)",
+        /// A name it gave itself.
+        pub name: Option<String> = "name",
+        /// When the hub first heard of it.
+        pub created_at: i64 = "created_at",
+        /// When the hub last heard of it.
+        pub last_seen_at: i64 = "last_seen_at",
+        /// How many bundles it has published.
+        pub total_published: i64 = "total_published",
+    }
 }
 
 impl NodeRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            node_id: row.string(0)?,
-            secret_state: SecretState::parse(row.text(1)?).unwrap_or(SecretState::None),
-            secret_hash: row.blob_or(2)?.map(<[u8]>::to_vec),
-            issued_secret: row.string_or(3)?,
-            secret_version: row.int(4)?,
-            device_id: row.string_or(5)?,
-            owner: row.string_or(6)?,
-            status: row.string(7)?,
-            cooldown_until: row.int_or(8)?,
-            reputation: row.real(9)?,
-            name: row.string_or(10)?,
-            created_at: row.int(11)?,
-            last_seen_at: row.int(12)?,
-            total_published: row.int(13)?,
-        })
-    }
-
     /// Compares what a request showed with this node's secret, in constant time.
     pub fn presented(&self, secret: Option<&str>) -> PresentedSecret {
         let Some(secret) = secret else { return PresentedSecret::Nothing };
@@ -83,24 +67,12 @@ impl NodeRow {
 
 /// Finds a node.
 pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<NodeRow>> {
-    tx.first(
-        "SELECT node_id, secret_state, secret_hash, issued_secret, secret_version, device_id, owner, status,
-            cooldown_until, COALESCE(reputation_override, reputation), name, created_at, last_seen_at, total_published
-         FROM nodes WHERE node_id = $1",
-        params![node_id],
-        NodeRow::read,
-    )
+    tx.query_first(select!(NodeRow, "FROM nodes WHERE node_id = $1"), params![node_id])
 }
 
 /// Finds a node and keeps others from changing it meanwhile.
 pub fn lock(tx: &mut dyn Tx, node_id: &str) -> Result<Option<NodeRow>> {
-    tx.first(
-        "SELECT node_id, secret_state, secret_hash, issued_secret, secret_version, device_id, owner, status,
-            cooldown_until, COALESCE(reputation_override, reputation), name, created_at, last_seen_at, total_published
-         FROM nodes WHERE node_id = $1 FOR UPDATE",
-        params![node_id],
-        NodeRow::read,
-    )
+    tx.query_first(select!(NodeRow, "FROM nodes WHERE node_id = $1 FOR UPDATE"), params![node_id])
 }
 
 /// Finds a node, or makes it with its first credits. Either way it is kept from changing meanwhile.
@@ -190,7 +162,7 @@ pub struct NodeProfileUpdate {
 /// The model that a node said it runs on.
 pub fn model(tx: &mut dyn Tx, node_id: &str) -> Result<Option<String>> {
     let model =
-        tx.first("SELECT model FROM nodes WHERE node_id = $1", params![node_id], |row| row.string_or(0))?;
+        tx.query_first::<Option<String>>("SELECT model FROM nodes WHERE node_id = $1", params![node_id])?;
     Ok(model.flatten())
 }
 

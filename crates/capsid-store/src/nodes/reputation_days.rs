@@ -1,5 +1,6 @@
 //! How nodes stood over time: one point a day, on days on which something changed.
 
+use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -9,20 +10,24 @@ const DAY_MS: i64 = 86_400_000;
 /// How many days are remembered.
 pub const KEPT_DAYS: i64 = 730;
 
-/// A reputation at a moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ReputationPoint {
-    pub at: i64,
-    /// 0 to 100.
-    pub score: f64,
+row! {
+    /// A reputation at a moment.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct ReputationPoint {
+        pub at: i64 = "at",
+        /// 0 to 100.
+        pub score: f64 = "score",
+    }
 }
 
-/// How a node stands: as it was last worked out, and what an operator set instead.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ReputationState {
-    /// As it was worked out.
-    pub computed: f64,
-    pub set: Option<f64>,
+row! {
+    /// How a node stands: as it was last worked out, and what an operator set instead.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    pub struct ReputationState {
+        /// As it was worked out.
+        pub computed: f64 = "reputation",
+        pub set: Option<f64> = "reputation_override",
+    }
 }
 
 impl ReputationState {
@@ -34,11 +39,7 @@ impl ReputationState {
 
 /// How a node stands.
 pub fn load_state(tx: &mut dyn Tx, node_id: &str) -> Result<Option<ReputationState>> {
-    tx.first(
-        "SELECT reputation, reputation_override FROM nodes WHERE node_id = $1",
-        params![node_id],
-        |row| Ok(ReputationState { computed: row.real(0)?, set: row.real_or(1)? }),
-    )
+    tx.query_first(select!(ReputationState, "FROM nodes WHERE node_id = $1"), params![node_id])
 }
 
 /// Notes how a node stands now, where that is not how it stood `before`.
@@ -67,9 +68,8 @@ pub fn record_point(
 
 /// How a node stood, the oldest first.
 pub fn list_points(tx: &mut dyn Tx, node_id: &str) -> Result<Vec<ReputationPoint>> {
-    tx.all(
-        "SELECT at, score FROM reputation_days WHERE node_id = $1 ORDER BY day LIMIT $2",
+    tx.query_all(
+        select!(ReputationPoint, "FROM reputation_days WHERE node_id = $1 ORDER BY day LIMIT $2"),
         params![node_id, KEPT_DAYS + 1],
-        |row| Ok(ReputationPoint { at: row.int(0)?, score: row.real(1)? }),
     )
 }

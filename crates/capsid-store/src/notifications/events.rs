@@ -3,37 +3,29 @@
 //! A client that brings a cursor is told everything after it, as often as it asks. For one that brings none the hub
 //! remembers how far it was told, for each way on its own: what one way loses, another one still tells.
 
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
+use capsid_model::text_enum;
 use capsid_model::time::Time;
 
 /// How long an event waits to be told.
 pub const KEPT_MS: i64 = 7 * 24 * 3_600_000;
 
-/// One thing to be told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventRow {
-    /// Its place in the order of all events.
-    pub seq: i64,
-    /// What it is, such as `task_assigned`.
-    pub kind: String,
-    /// What it says, as JSON.
-    pub payload: String,
-    pub created_at: i64,
-    /// Until when it is told.
-    pub expires_at: i64,
-}
-
-impl EventRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            seq: row.int(0)?,
-            kind: row.string(1)?,
-            payload: row.string(2)?,
-            created_at: row.int(3)?,
-            expires_at: row.int(4)?,
-        })
+row! {
+    /// One thing to be told.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct EventRow {
+        /// Its place in the order of all events.
+        pub seq: i64 = "seq",
+        /// What it is, such as `task_assigned`.
+        pub kind: String = "kind",
+        /// What it says, as JSON.
+        pub payload: String = "payload",
+        pub created_at: i64 = "created_at",
+        /// Until when it is told.
+        pub expires_at: i64 = "expires_at",
     }
 }
 
@@ -46,41 +38,34 @@ pub enum EventChannel {
     Heartbeat,
 }
 
-impl EventChannel {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Stream => "stream",
-            Self::Poll => "poll",
-            Self::Heartbeat => "heartbeat",
-        }
-    }
-}
+text_enum!(EventChannel {
+    Stream = "stream",
+    Poll = "poll",
+    Heartbeat = "heartbeat",
+});
 
 /// Leaves an event for a node. `payload` is JSON text of an object.
 pub fn insert_event(tx: &mut dyn Tx, node_id: &str, kind: &str, payload: &str, now: Time) -> Result<i64> {
     // One teller at a time for each node: a reader that saw an event has then seen all before it.
     tx.exists("SELECT 1 FROM nodes WHERE node_id = $1 FOR UPDATE", params![node_id])?;
-    let seq = tx.first(
-        "INSERT INTO events (node_id, kind, payload, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING seq",
-        params![node_id, kind, payload, now, now.0 + KEPT_MS],
-        |row| row.int(0),
-    )?;
-    Ok(seq.unwrap_or_default())
+    tx.query_one("INSERT INTO events (node_id, kind, payload, created_at, expires_at) VALUES ($1, $2, $3, $4, $5) RETURNING seq", params![node_id, kind, payload, now, now.0 + KEPT_MS])
 }
 
 /// A node's events after a place, oldest first.
 pub fn after(tx: &mut dyn Tx, node_id: &str, after: i64, limit: i64, now: Time) -> Result<Vec<EventRow>> {
-    tx.all(
-        "SELECT seq, kind, payload, created_at, expires_at FROM events
-         WHERE node_id = $1 AND seq > $2 AND expires_at > $3 ORDER BY seq LIMIT $4",
+    tx.query_all(
+        select!(
+            EventRow,
+            "FROM events
+         WHERE node_id = $1 AND seq > $2 AND expires_at > $3 ORDER BY seq LIMIT $4"
+        ),
         params![node_id, after, now, limit],
-        EventRow::read,
     )
 }
 
 /// The place of the newest event of anybody.
 pub fn newest(tx: &mut dyn Tx) -> Result<i64> {
-    tx.number("SELECT COALESCE(MAX(seq), 0) FROM events", params![])
+    tx.count("SELECT COALESCE(MAX(seq), 0) FROM events", params![])
 }
 
 /// Where a reader begins: after its own cursor, or else after what it was told this way. A cursor that lies in the
@@ -90,7 +75,11 @@ pub fn begin(tx: &mut dyn Tx, node_id: &str, way: EventChannel, cursor: Option<i
         Some(cursor) if cursor <= newest(tx)? => Ok(cursor),
         Some(_) => Ok(0),
         None => {
-            tx.number("SELECT seq FROM told WHERE node_id = $1 AND way = $2", params![node_id, way.as_str()])
+            let told = tx.query_first(
+                "SELECT seq FROM told WHERE node_id = $1 AND way = $2",
+                params![node_id, way.as_str()],
+            )?;
+            Ok(told.unwrap_or(0))
         }
     }
 }

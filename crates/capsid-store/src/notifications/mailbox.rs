@@ -1,6 +1,7 @@
 //! The mailbox: messages that wait for a node, and the answers to those that it sent.
 
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -15,35 +16,22 @@ pub const MAX_WAITING: i64 = 1000;
 pub const BYTES_A_DAY: i64 = 64 * 1024 * 1024;
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// A message that waits for a node.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MailboxMessageRow {
-    /// Its place in the order of all messages.
-    pub seq: i64,
-    pub message_id: String,
-    /// What it is, such as `dm`.
-    pub kind: String,
-    /// What it says, as JSON.
-    pub payload: String,
-    pub priority: String,
-    /// The message that it answers.
-    pub ref_id: Option<String>,
-    pub created_at: i64,
-    pub expires_at: Option<i64>,
-}
-
-impl MailboxMessageRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            seq: row.int(0)?,
-            message_id: row.string(1)?,
-            kind: row.string(2)?,
-            payload: row.string(3)?,
-            priority: row.string(4)?,
-            ref_id: row.string_or(5)?,
-            created_at: row.int(6)?,
-            expires_at: row.int_or(7)?,
-        })
+row! {
+    /// A message that waits for a node.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct MailboxMessageRow {
+        /// Its place in the order of all messages.
+        pub seq: i64 = "seq",
+        pub message_id: String = "message_id",
+        /// What it is, such as `dm`.
+        pub kind: String = "kind",
+        /// What it says, as JSON.
+        pub payload: String = "payload",
+        pub priority: String = "priority",
+        /// The message that it answers.
+        pub ref_id: Option<String> = "ref_id",
+        pub created_at: i64 = "created_at",
+        pub expires_at: Option<i64> = "expires_at",
     }
 }
 
@@ -91,18 +79,20 @@ pub fn waiting(
     limit: i64,
     now: Time,
 ) -> Result<Vec<MailboxMessageRow>> {
-    tx.all(
-        "SELECT seq, message_id, kind, payload, priority, ref_id, created_at, expires_at FROM mailbox
+    tx.query_all(
+        select!(
+            MailboxMessageRow,
+            "FROM mailbox
          WHERE node_id = $1 AND seq > $2 AND acked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
-         ORDER BY seq LIMIT $4",
+         ORDER BY seq LIMIT $4"
+        ),
         params![node_id, after, now, limit],
-        MailboxMessageRow::read,
     )
 }
 
 /// How many messages wait for a node.
 pub fn count(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<i64> {
-    tx.number(
+    tx.count(
         "SELECT COUNT(*) FROM mailbox
          WHERE node_id = $1 AND acked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
         params![node_id, now],
@@ -159,18 +149,17 @@ pub enum MailboxLookup {
 
 /// Looks whether a message was answered before, and counts one that is new. The node is locked.
 pub fn find_answer(tx: &mut dyn Tx, message: &MailboxMessageKey, now: Time) -> Result<MailboxLookup> {
-    let known = tx.first(
+    let known = tx.query_first::<(Vec<u8>, String)>(
         "SELECT body_hash, answer FROM mailbox_taken WHERE node_id = $1 AND message_id = $2",
         params![&message.node_id, &message.message_id],
-        |row| Ok((row.blob(0)? == message.body_hash, row.string(1)?)),
     )?;
     match known {
-        Some((true, answer)) => return Ok(MailboxLookup::Answered(answer)),
-        Some((false, _)) => return Ok(MailboxLookup::Other),
+        Some((body, answer)) if body == message.body_hash => return Ok(MailboxLookup::Answered(answer)),
+        Some(_) => return Ok(MailboxLookup::Other),
         None => {}
     }
     let day = now.0.div_euclid(DAY_MS);
-    let sent = tx.number(
+    let sent = tx.count(
         "INSERT INTO mailbox_days (node_id, day, bytes) VALUES ($1, $2, $3)
          ON CONFLICT (node_id, day) DO UPDATE SET bytes = mailbox_days.bytes + excluded.bytes RETURNING bytes",
         params![&message.node_id, day, message.bytes],
@@ -205,5 +194,5 @@ pub fn forget_old(tx: &mut dyn Tx, now: Time) -> Result<u64> {
 
 /// The place of the newest message of anybody.
 pub fn newest(tx: &mut dyn Tx) -> Result<i64> {
-    tx.number("SELECT COALESCE(MAX(seq), 0) FROM mailbox", params![])
+    tx.count("SELECT COALESCE(MAX(seq), 0) FROM mailbox", params![])
 }

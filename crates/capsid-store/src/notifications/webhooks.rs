@@ -1,6 +1,7 @@
 //! Webhooks: where nodes are called, and the secrets that calls to them are signed with.
 
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -13,58 +14,39 @@ pub const GONE: &str = "gone";
 /// Why a webhook was switched off that took nothing for too long.
 pub const TOO_MANY_DEATHS: &str = "too_many_failures";
 
-/// A node's webhook.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WebhookRow {
-    pub node_id: String,
-    pub url: String,
-    /// Deliveries in a row that were given up.
-    pub deaths: i64,
-    /// Since when it is switched off.
-    pub disabled_at: Option<i64>,
-    pub disabled_reason: Option<String>,
-    /// Until when the secret before the present one is still used.
-    pub old_until: Option<i64>,
-    pub created_at: i64,
-    /// When it was last changed.
-    pub updated_at: i64,
-}
-
-impl WebhookRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            node_id: row.string(0)?,
-            url: row.string(1)?,
-            deaths: row.int(2)?,
-            disabled_at: row.int_or(3)?,
-            disabled_reason: row.string_or(4)?,
-            old_until: row.int_or(5)?,
-            created_at: row.int(6)?,
-            updated_at: row.int(7)?,
-        })
+row! {
+    /// A node's webhook.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct WebhookRow {
+        pub node_id: String = "w.node_id",
+        pub url: String = "n.webhook_url",
+        /// Deliveries in a row that were given up.
+        pub deaths: i64 = "w.deaths",
+        /// Since when it is switched off.
+        pub disabled_at: Option<i64> = "w.disabled_at",
+        pub disabled_reason: Option<String> = "w.disabled_reason",
+        /// Until when the secret before the present one is still used.
+        pub old_until: Option<i64> = "w.old_until",
+        pub created_at: i64 = "w.created_at",
+        /// When it was last changed.
+        pub updated_at: i64 = "w.updated_at",
     }
 }
 
 /// A node's webhook, if it has one.
 pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<WebhookRow>> {
-    tx.first(
-        "SELECT w.node_id, n.webhook_url, w.deaths, w.disabled_at, w.disabled_reason, w.old_until, w.created_at,
-            w.updated_at
-         FROM webhooks w JOIN nodes n ON n.node_id = w.node_id AND n.webhook_url IS NOT NULL WHERE w.node_id = $1",
-        params![node_id],
-        WebhookRow::read,
-    )
+    tx.query_first(select!(WebhookRow, "FROM webhooks w JOIN nodes n ON n.node_id = w.node_id AND n.webhook_url IS NOT NULL WHERE w.node_id = $1"), params![node_id])
 }
 
 /// Webhooks after a node, in the order of their nodes' ids.
 pub fn list(tx: &mut dyn Tx, only_disabled: bool, after: &str, limit: i64) -> Result<Vec<WebhookRow>> {
-    tx.all(
-        "SELECT w.node_id, n.webhook_url, w.deaths, w.disabled_at, w.disabled_reason, w.old_until, w.created_at,
-            w.updated_at
-         FROM webhooks w JOIN nodes n ON n.node_id = w.node_id AND n.webhook_url IS NOT NULL
-         WHERE w.node_id > $1 AND ($2 = 0 OR w.disabled_at IS NOT NULL) ORDER BY w.node_id LIMIT $3",
+    tx.query_all(
+        select!(
+            WebhookRow,
+            "FROM webhooks w JOIN nodes n ON n.node_id = w.node_id AND n.webhook_url IS NOT NULL
+         WHERE w.node_id > $1 AND ($2 = 0 OR w.disabled_at IS NOT NULL) ORDER BY w.node_id LIMIT $3"
+        ),
         params![after, only_disabled, limit],
-        WebhookRow::read,
     )
 }
 

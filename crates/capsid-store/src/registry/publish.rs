@@ -165,34 +165,31 @@ fn find_existing(
     bundle: &NewBundle,
     now: Time,
 ) -> Result<Option<PublishOutcome>> {
-    let known = tx.first(
+    let known = tx.query_first::<(String, AssetStatus, i64)>(
         "SELECT node_id, status, created_at FROM assets WHERE asset_id = $1 FOR UPDATE",
         params![&bundle.capsule.asset_id],
-        |row| Ok((row.text(0)? == node.node_id, status_of(row.text(1)?), row.int(2)?)),
     )?;
     let (status, created_at) = match known {
         None => return Ok(None),
-        Some((false, ..)) => return Ok(Some(PublishOutcome::OfAnother)),
-        Some((true, AssetStatus::Revoked, _)) => {
+        Some((publisher, ..)) if publisher != node.node_id => return Ok(Some(PublishOutcome::OfAnother)),
+        Some((_, AssetStatus::Revoked, _)) => {
             return Ok(Some(PublishOutcome::Revoked(bundle.capsule.asset_id)));
         }
-        Some((true, status, created_at)) => (status, created_at),
+        Some((_, status, created_at)) => (status, created_at),
     };
     let entry = InitialStatus { status: bundle.status, reason: bundle.reason.clone() };
     let capsule = load_published(tx, &bundle.capsule)?;
     let (assets, new) = add_others(tx, node, bundle, &entry, capsule, now)?;
-    let before =
-        tx.first("SELECT event_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id], |row| {
-            AssetId::read_or(row, 0)
-        })?;
+    let before = tx.query_first::<Option<AssetId>>(
+        "SELECT event_id FROM bundles WHERE bundle_id = $1",
+        params![&bundle.bundle_id],
+    )?;
     link(tx, &node.node_id, bundle, now)?;
     let linked = graph::membership::is_in_graph(status).then(|| linked(bundle, created_at, before));
     graph::membership::add_bundle(tx, &node.node_id, &new, linked, now)?;
-    let receipt =
-        tx.first("SELECT receipt_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id], |row| {
-            row.string(0)
-        })?;
-    Ok(Some(PublishOutcome::Already { status, receipt_id: receipt.unwrap_or_default(), assets }))
+    let receipt_id =
+        tx.query_one("SELECT receipt_id FROM bundles WHERE bundle_id = $1", params![&bundle.bundle_id])?;
+    Ok(Some(PublishOutcome::Already { status, receipt_id, assets }))
 }
 
 /// How the graph sees a bundle whose capsule was published at a time, and what it was linked with before.
@@ -228,10 +225,6 @@ impl InitialStatus {
             _ => Self { status: AssetStatus::Candidate, reason: None },
         }
     }
-}
-
-fn status_of(word: &str) -> AssetStatus {
-    AssetStatus::parse(word).unwrap_or(AssetStatus::Quarantined)
 }
 
 /// Adds what goes with a capsule. Gives gene, capsule and event as they now stand, and those that are new in the graph.
@@ -393,22 +386,19 @@ fn reassign_gene(
 
 /// How an asset stands that was known before.
 fn load_published(tx: &mut dyn Tx, asset: &NewAsset) -> Result<PublishedAsset> {
-    let found = tx.first(
-        "SELECT status, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social, gdi_freshness FROM assets
+    type Scores = (f64, f64, f64, f64, f64);
+    let (status, gdi, (mean, intrinsic, usage, social, freshness)) = tx
+        .query_one::<(AssetStatus, i64, Scores)>(
+            "SELECT status, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social, gdi_freshness FROM assets
          WHERE asset_id = $1",
-        params![&asset.asset_id],
-        |row| {
-            Ok(PublishedAsset {
-                asset_id: asset.asset_id,
-                asset_type: asset.asset_type,
-                status: status_of(row.text(0)?),
-                gdi: row.int(1)?,
-                parts: [row.real(2)?, row.real(3)?, row.real(4)?, row.real(5)?, row.real(6)?],
-            })
-        },
-    )?;
-    found.ok_or_else(|| {
-        crate::damaged(format!("The asset {} is not there after it was found.", asset.asset_id))
+            params![&asset.asset_id],
+        )?;
+    Ok(PublishedAsset {
+        asset_id: asset.asset_id,
+        asset_type: asset.asset_type,
+        status,
+        gdi,
+        parts: [mean, intrinsic, usage, social, freshness],
     })
 }
 
@@ -426,18 +416,17 @@ fn most_similar(
     bundle: &NewBundle,
 ) -> Result<Option<(AssetId, f64, SimilarityVerdict)>> {
     let [a, b, c, d] = bands(bundle);
-    let known = tx.all(
+    let known = tx.query_all::<(AssetId, String, Vec<u8>)>(
         "SELECT s.asset_id, s.node_id, s.sketch FROM (
             SELECT band, sketch FROM sketch_bands WHERE band IN ($1, $2, $3, $4)
             ORDER BY band, sketch LIMIT 64) b JOIN sketches s ON s.seq = b.sketch
          JOIN assets a ON a.asset_id = s.asset_id WHERE a.status NOT IN ('revoked', 'rejected')",
         params![a, b, c, d],
-        |row| Ok((AssetId::read(row, 0)?, row.text(1)? == node_id, TextSketch::from_bytes(row.blob(2)?))),
     )?;
     let shingles = bundle.sketch.shingles();
-    let judged = known.into_iter().filter_map(|(id, own, sketch)| {
-        let likeness = bundle.sketch.estimate(&sketch?);
-        let verdict = judge(likeness, own, shingles);
+    let judged = known.into_iter().filter_map(|(id, publisher, sketch)| {
+        let likeness = bundle.sketch.estimate(&TextSketch::from_bytes(&sketch)?);
+        let verdict = judge(likeness, publisher == node_id, shingles);
         (verdict != SimilarityVerdict::Fresh).then_some((id, likeness, verdict))
     });
     Ok(judged.max_by(|a, b| a.2.cmp(&b.2).then(a.1.total_cmp(&b.1)).then(b.0.cmp(&a.0))))
@@ -445,10 +434,9 @@ fn most_similar(
 
 /// Remembers what a capsule says, so that near duplicates of it are found.
 fn insert_sketch(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle) -> Result<()> {
-    let seq = tx.first(
+    let seq = tx.query_one::<i64>(
         "INSERT INTO sketches (asset_id, node_id, sketch) VALUES ($1, $2, $3) RETURNING seq",
         params![&bundle.capsule.asset_id, node_id, &bundle.sketch.to_bytes()],
-        |row| row.int(0),
     )?;
     let [a, b, c, d] = bands(bundle);
     tx.run(

@@ -62,12 +62,8 @@ enum FetchKind {
 
 /// Whether the fetch counts as use: the node is known, and is not of the publisher's owner.
 fn counts(tx: &mut dyn Tx, fetch: &FetchCount) -> Result<Option<bool>> {
-    tx.first(
-        "SELECT CASE WHEN f.node_id = p.node_id OR (f.owner IS NOT NULL AND f.owner = p.owner) THEN 0 ELSE 1 END
-         FROM assets a JOIN nodes p ON p.node_id = a.node_id JOIN nodes f ON f.node_id = $2 WHERE a.asset_id = $1",
-        params![&fetch.asset_id, &fetch.node_id],
-        |row| Ok(row.int(0)? == 1),
-    )
+    tx.query_first("SELECT CASE WHEN f.node_id = p.node_id OR (f.owner IS NOT NULL AND f.owner = p.owner) THEN 0 ELSE 1 END
+         FROM assets a JOIN nodes p ON p.node_id = a.node_id JOIN nodes f ON f.node_id = $2 WHERE a.asset_id = $1", params![&fetch.asset_id, &fetch.node_id])
 }
 
 fn count_one(tx: &mut dyn Tx, fetch: &FetchCount, now: Time) -> Result<FetchKind> {

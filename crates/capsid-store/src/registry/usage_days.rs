@@ -25,33 +25,29 @@ pub struct UsageDayRow {
 /// The days from one on, counted since 1970, on which anything happened to an asset.
 pub fn since(tx: &mut dyn Tx, id: &AssetId, first: i64) -> Result<BTreeMap<i64, UsageDayRow>> {
     let mut days: BTreeMap<i64, UsageDayRow> = BTreeMap::new();
-    tx.each(
+    let fetched = tx.query_all(
         "SELECT day, calls FROM fetch_days WHERE asset_id = $1 AND day >= $2",
         params![id, first],
-        &mut |row| {
-            days.entry(row.int(0)?).or_default().fetches = row.int(1)?;
-            Ok(())
-        },
     )?;
-    tx.each(
+    for (day, fetches) in fetched {
+        days.entry(day).or_default().fetches = fetches;
+    }
+    let reused = tx.query_all(
         "SELECT first_at / 86400000, COUNT(*) FROM fetches
          WHERE asset_id = $1 AND counts = 1 AND first_at >= $2 GROUP BY first_at / 86400000",
         params![id, first * DAY_MS],
-        &mut |row| {
-            days.entry(row.int(0)?).or_default().reuses = row.int(1)?;
-            Ok(())
-        },
     )?;
-    tx.each(
+    for (day, reuses) in reused {
+        days.entry(day).or_default().reuses = reuses;
+    }
+    let reported = tx.query_all::<(i64, i64, i64)>(
         "SELECT created_at / 86400000, COUNT(*), CAST(COALESCE(SUM(overall_ok), 0) AS BIGINT) FROM reports
          WHERE asset_id = $1 AND label <> 'self' AND created_at >= $2 GROUP BY created_at / 86400000",
         params![id, first * DAY_MS],
-        &mut |row| {
-            let day = days.entry(row.int(0)?).or_default();
-            day.reports_ok = row.int(2)?;
-            day.reports_failed = row.int(1)? - day.reports_ok;
-            Ok(())
-        },
     )?;
+    for (day, reports, passed) in reported {
+        let day = days.entry(day).or_default();
+        (day.reports_ok, day.reports_failed) = (passed, reports - passed);
+    }
     Ok(days)
 }

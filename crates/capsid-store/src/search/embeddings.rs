@@ -42,7 +42,7 @@ pub struct EmbeddingProgress {
 
 /// How far the assets were walked through, if anybody ever began.
 pub fn progress(tx: &mut dyn Tx) -> Result<Option<EmbeddingProgress>> {
-    let told = tx.first("SELECT value FROM meta WHERE key = 'embeddings'", params![], |row| row.string(0))?;
+    let told = tx.query_first::<String>("SELECT value FROM meta WHERE key = 'embeddings'", params![])?;
     Ok(told.and_then(|told| serde_json::from_str(&told).ok()))
 }
 
@@ -76,11 +76,7 @@ pub fn lacking(
     now: Time,
 ) -> Result<EmbeddingStep> {
     let (rows, last) = tx
-        .first(
-            "SELECT COUNT(*), MAX(w.seq) FROM (SELECT seq FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2) w",
-            params![after, WINDOW],
-            |row| Ok((row.int(0)?, row.int_or(1)?)),
-        )?
+        .query_first::<(i64, Option<i64>)>("SELECT COUNT(*), MAX(w.seq) FROM (SELECT seq FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2) w", params![after, WINDOW])?
         .unwrap_or_default();
     let last = last.unwrap_or(after);
     let ids = tx.all(
@@ -114,7 +110,7 @@ pub fn is_behind(tx: &mut dyn Tx, reached: i64) -> Result<bool> {
 
 /// How many assets after a place lack an embedding, counted up to a bound. Those that were set aside are not counted.
 pub fn count_lacking(tx: &mut dyn Tx, space: &EmbeddingSpace, after: i64, most: i64) -> Result<i64> {
-    tx.number(
+    tx.count(
         "SELECT COUNT(*) FROM (SELECT 1 FROM assets a
             WHERE a.seq > $1 AND a.status IN ('candidate', 'promoted', 'stale') AND NOT EXISTS
                 (SELECT 1 FROM embeddings e WHERE e.asset_id = a.asset_id AND e.model = $2 AND e.dims = $3)

@@ -2,7 +2,7 @@
 
 use crate::assets::list;
 use crate::assets::list::AssetFilter;
-use crate::db::tx::{Row, Tx};
+use crate::db::tx::Tx;
 use crate::params;
 use crate::search::signals;
 use capsid_model::problem::Result;
@@ -33,6 +33,9 @@ pub struct Facets {
     pub is_lower_bound: bool,
 }
 
+/// `asset_type, category, proof, card`.
+type FacetColumns = (AssetType, Option<String>, ProofLevel, String);
+
 /// What is known of an asset that was looked at.
 struct FacetRow {
     asset_type: AssetType,
@@ -51,13 +54,8 @@ enum FacetExclusion {
 }
 
 impl FacetRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            asset_type: AssetType::parse(row.text(0)?).unwrap_or(AssetType::Capsule),
-            category: row.string_or(1)?,
-            proof: ProofLevel::parse(row.text(2)?).unwrap_or_default(),
-            signals: signals::signals_in_card(row.text(3)?),
-        })
+    fn new((asset_type, category, proof, card): FacetColumns) -> Self {
+        Self { asset_type, category, proof, signals: signals::signals_in_card(&card) }
     }
 
     fn fits(&self, filter: &AssetFilter, except: FacetExclusion) -> bool {
@@ -142,28 +140,16 @@ fn stretch(
     kind: AssetType,
 ) -> Result<(Vec<FacetRow>, i64)> {
     let (status, kind) = (status.as_str(), kind.as_str());
-    let rows: Vec<(bool, FacetRow)> = match (&filter.node_id, &filter.chain_id) {
-        (Some(node), chain) => tx.all(
-            "SELECT asset_type, category, proof, card, CASE WHEN status = $2 AND asset_type = $3
+    let rows: Vec<(FacetColumns, bool)> = match (&filter.node_id, &filter.chain_id) {
+        (Some(node), chain) => tx.query_all("SELECT asset_type, category, proof, card, CASE WHEN status = $2 AND asset_type = $3
                 AND trust_tier <> 'delisted' AND ($4 IS NULL OR chain_id = $4) THEN 1 ELSE 0 END FROM (
-                SELECT * FROM assets WHERE node_id = $1 ORDER BY seq DESC LIMIT $5) a",
-            params![node, status, kind, chain, LOOKED_AT],
-            |row| Ok((row.flag(4)?, FacetRow::read(row)?)),
-        )?,
-        (None, Some(chain)) => tx.all(
-            "SELECT asset_type, category, proof, card, CASE WHEN status = $2 AND asset_type = $3
+                SELECT * FROM assets WHERE node_id = $1 ORDER BY seq DESC LIMIT $5) a", params![node, status, kind, chain, LOOKED_AT])?,
+        (None, Some(chain)) => tx.query_all("SELECT asset_type, category, proof, card, CASE WHEN status = $2 AND asset_type = $3
                 AND trust_tier <> 'delisted' THEN 1 ELSE 0 END FROM (
-                SELECT * FROM assets WHERE chain_id = $1 LIMIT $4) a",
-            params![chain, status, kind, LOOKED_AT],
-            |row| Ok((row.flag(4)?, FacetRow::read(row)?)),
-        )?,
-        (None, None) => tx.all(
-            "SELECT asset_type, category, proof, card, CASE WHEN trust_tier <> 'delisted' THEN 1 ELSE 0 END FROM (
-                SELECT * FROM assets WHERE status = $1 AND asset_type = $2 ORDER BY seq DESC LIMIT $3) a",
-            params![status, kind, LOOKED_AT],
-            |row| Ok((row.flag(4)?, FacetRow::read(row)?)),
-        )?,
+                SELECT * FROM assets WHERE chain_id = $1 LIMIT $4) a", params![chain, status, kind, LOOKED_AT])?,
+        (None, None) => tx.query_all("SELECT asset_type, category, proof, card, CASE WHEN trust_tier <> 'delisted' THEN 1 ELSE 0 END FROM (
+                SELECT * FROM assets WHERE status = $1 AND asset_type = $2 ORDER BY seq DESC LIMIT $3) a", params![status, kind, LOOKED_AT])?,
     };
     let all = rows.len() as i64;
-    Ok((rows.into_iter().filter(|(fits, _)| *fits).map(|(_, seen)| seen).collect(), all))
+    Ok((rows.into_iter().filter(|(_, fits)| *fits).map(|(seen, _)| FacetRow::new(seen)).collect(), all))
 }

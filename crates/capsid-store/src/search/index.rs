@@ -2,6 +2,7 @@
 
 use super::{expression, postgres, sqlite};
 use crate::assets::list;
+use crate::db::row::{row, select};
 use crate::db::tx::{Dialect, Row, Tx};
 use crate::params;
 use capsid_model::Object;
@@ -18,35 +19,24 @@ const LATE: i64 = 1_000;
 /// The same for a search of what was missed for longer.
 const VERY_LATE: i64 = 100_000;
 
-/// What is indexed of an asset.
-#[derive(Debug, Clone)]
-pub struct IndexEntry {
-    pub seq: i64,
-    pub asset_type: AssetType,
-    pub status: AssetStatus,
-    pub gdi: i64,
-    pub node_id: String,
-    /// The part of a listing that never changes.
-    pub card: String,
-    pub category: Option<String>,
-    /// What it means, as a line; missing in assets of old that the index has not reached yet.
-    pub meaning: Option<String>,
+row! {
+    /// What is indexed of an asset.
+    #[derive(Debug, Clone)]
+    pub struct IndexEntry {
+        pub seq: i64 = "a.seq",
+        pub asset_type: AssetType = "a.asset_type",
+        pub status: AssetStatus = "a.status",
+        pub gdi: i64 = "a.gdi",
+        pub node_id: String = "a.node_id",
+        /// The part of a listing that never changes.
+        pub card: String = "a.card",
+        pub category: Option<String> = "a.category",
+        /// What it means, as a line; missing in assets of old that the index has not reached yet.
+        pub meaning: Option<String> = "a.meaning",
+    }
 }
 
 impl IndexEntry {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            seq: row.int(0)?,
-            asset_type: AssetType::parse(row.text(1)?).unwrap_or(AssetType::Capsule),
-            status: AssetStatus::parse(row.text(2)?).unwrap_or(AssetStatus::Quarantined),
-            gdi: row.int(3)?,
-            node_id: row.string(4)?,
-            card: row.string(5)?,
-            category: row.string_or(6)?,
-            meaning: row.string_or(7)?,
-        })
-    }
-
     /// Its terms in the form that indexes take, with spaces between them.
     pub fn terms(&self) -> String {
         let mut terms = indexed_terms(&self.node_id, &self.card);
@@ -108,11 +98,8 @@ pub fn place(tx: &mut dyn Tx, seq: i64) -> Result<()> {
         return Ok(());
     }
     let Some(old) = sqlite::rank_of(tx, seq)? else { return Ok(()) };
-    let entry = tx.first(
-        "SELECT seq, asset_type, status, gdi, node_id, card, category, meaning FROM assets WHERE seq = $1",
-        params![seq],
-        IndexEntry::read,
-    )?;
+    let entry =
+        tx.query_first::<IndexEntry>(select!(IndexEntry, "FROM assets a WHERE a.seq = $1"), params![seq])?;
     match entry {
         Some(entry) => sqlite::move_to(tx, &entry, old),
         None => Ok(()),
@@ -121,12 +108,9 @@ pub fn place(tx: &mut dyn Tx, seq: i64) -> Result<()> {
 
 /// Indexes an asset anew, wherever it was. One that the index has not reached yet is left for `index_pending`.
 pub fn index_again(tx: &mut dyn Tx, seq: i64) -> Result<()> {
-    let reached = tx.number("SELECT seq FROM indexed WHERE one = 1 FOR UPDATE", params![])?;
-    let entry = tx.first(
-        "SELECT seq, asset_type, status, gdi, node_id, card, category, meaning FROM assets WHERE seq = $1",
-        params![seq],
-        IndexEntry::read,
-    )?;
+    let reached = tx.count("SELECT seq FROM indexed WHERE one = 1 FOR UPDATE", params![])?;
+    let entry =
+        tx.query_first::<IndexEntry>(select!(IndexEntry, "FROM assets a WHERE a.seq = $1"), params![seq])?;
     let Some(mut entry) = entry.filter(|_| seq <= reached) else { return Ok(()) };
     fill_meanings(tx, std::slice::from_mut(&mut entry))?;
     match tx.dialect() {
@@ -153,20 +137,11 @@ pub fn index_missed(tx: &mut dyn Tx, limit: usize) -> Result<usize> {
 
 fn index_after(tx: &mut dyn Tx, late: i64, limit: usize) -> Result<usize> {
     // Whoever holds this row is the only one that indexes.
-    let reached = tx.number("SELECT seq FROM indexed WHERE one = 1 FOR UPDATE", params![])?;
+    let reached = tx.count("SELECT seq FROM indexed WHERE one = 1 FOR UPDATE", params![])?;
     let mut entries = match tx.dialect() {
-        Dialect::Sqlite => tx.all(
-            "SELECT seq, asset_type, status, gdi, node_id, card, category, meaning FROM assets
-             WHERE seq > $1 ORDER BY seq LIMIT $2",
-            params![reached, limit as i64],
-            IndexEntry::read,
-        )?,
-        Dialect::Postgres => tx.all(
-            "SELECT a.seq, a.asset_type, a.status, a.gdi, a.node_id, a.card, a.category, a.meaning FROM assets a
-             WHERE a.seq > $1 AND NOT EXISTS (SELECT 1 FROM found f WHERE f.seq = a.seq) ORDER BY a.seq LIMIT $2",
-            params![reached - late, limit as i64],
-            IndexEntry::read,
-        )?,
+        Dialect::Sqlite => tx.query_all::<IndexEntry>(select!(IndexEntry, "FROM assets a WHERE a.seq > $1 ORDER BY a.seq LIMIT $2"), params![reached, limit as i64])?,
+        Dialect::Postgres => tx.query_all::<IndexEntry>(select!(IndexEntry, "FROM assets a
+             WHERE a.seq > $1 AND NOT EXISTS (SELECT 1 FROM found f WHERE f.seq = a.seq) ORDER BY a.seq LIMIT $2"), params![reached - late, limit as i64])?,
     };
     let Some(last) = entries.last().map(|entry| entry.seq) else { return Ok(0) };
     fill_meanings(tx, &mut entries)?;

@@ -161,12 +161,11 @@ pub(crate) fn fresh_terms(tx: &mut dyn Tx, status: AssetStatus) -> Result<Vec<(i
 
 /// Assets that are not indexed yet, with their terms.
 fn fresh(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<(ListedAsset, Vec<String>)>> {
-    let seqs = tx.all(
+    let seqs = tx.query_all::<i64>(
         "SELECT f.seq FROM (
             SELECT seq, status FROM assets WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
             ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
         params![MAX_FRESH, query.status.as_str()],
-        |row| row.int(0),
     )?;
     let mut found = load_hits(tx, &seqs, query.status)?;
     found.retain(|listed| query.asset_type.is_none_or(|kind| listed.asset.asset_type == kind));

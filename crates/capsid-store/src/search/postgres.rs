@@ -25,7 +25,7 @@ pub fn top(
     if most == 0 {
         return Ok(Vec::new());
     }
-    let assets = tx.number("SELECT assets FROM indexed WHERE one = 1", params![])?.max(1);
+    let assets = tx.count("SELECT assets FROM indexed WHERE one = 1", params![])?.max(1);
     let text = wanted.text(Dialect::Postgres);
     let steps = (limit as i64).saturating_mul(assets) / most;
     if steps < most && steps < MAX_WALK {
@@ -48,10 +48,9 @@ fn at_most(tx: &mut dyn Tx, wanted: &TermExpression) -> Result<i64> {
 
 /// How many assets have each term.
 pub fn counts(tx: &mut dyn Tx, terms: &[&str]) -> Result<HashMap<String, i64>> {
-    let counted = tx.all(
+    let counted = tx.query_all::<(String, i64)>(
         "SELECT term, assets FROM term_counts WHERE term = ANY (string_to_array($1, ' '))",
         params![&terms.join(" ")],
-        |row| Ok((row.string(0)?, row.int(1)?)),
     )?;
     Ok(counted.into_iter().collect())
 }
@@ -64,20 +63,19 @@ fn scan_ranked(
     status: AssetStatus,
     limit: usize,
 ) -> Result<Vec<i64>> {
-    tx.all(
+    tx.query_all::<i64>(
         "SELECT w.seq FROM (SELECT a.seq, a.gdi FROM assets a
             WHERE a.status = $2 AND a.asset_type = $3 AND a.trust_tier <> 'delisted'
             ORDER BY a.gdi DESC, a.seq DESC LIMIT $5) w
          WHERE COALESCE((SELECT f.terms @@ CAST($1 AS tsquery) FROM found f WHERE f.seq = w.seq), FALSE)
          ORDER BY w.gdi DESC, w.seq DESC LIMIT $4",
         params![text, status.as_str(), asset_type.as_str(), limit as i64, MAX_WALK],
-        |row| row.int(0),
     )
 }
 
 /// Whether a walk sees all there is.
 fn is_short(tx: &mut dyn Tx, asset_type: AssetType, status: AssetStatus) -> Result<bool> {
-    let counted = tx.number(
+    let counted = tx.count(
         "SELECT COUNT(*) FROM (SELECT 1 FROM assets WHERE status = $1 AND asset_type = $2 LIMIT $3) c",
         params![status.as_str(), asset_type.as_str(), MAX_WALK],
     )?;
@@ -92,13 +90,12 @@ fn gather(
     status: AssetStatus,
     limit: usize,
 ) -> Result<Vec<i64>> {
-    tx.all(
+    tx.query_all::<i64>(
         "WITH hits AS MATERIALIZED (SELECT seq FROM found WHERE terms @@ CAST($1 AS tsquery))
          SELECT a.seq FROM hits h JOIN assets a ON a.seq = h.seq
          WHERE a.status = $2 AND a.asset_type = $3 AND a.trust_tier <> 'delisted'
          ORDER BY a.gdi DESC, a.seq DESC LIMIT $4",
         params![text, status.as_str(), asset_type.as_str(), limit as i64],
-        |row| row.int(0),
     )
 }
 

@@ -89,7 +89,7 @@ pub fn top(
     let mut highest = (1 << CLASS_SHIFT) - 1;
     let mut found = Vec::new();
     for _ in 0..MAX_ROUNDS {
-        let ranks = tx.all(texts.find, params![&text, highest, limit as i64], |row| row.int(0))?;
+        let ranks = tx.query_all::<i64>(texts.find, params![&text, highest, limit as i64])?;
         let seqs: Vec<i64> = ranks.iter().map(|rank| rank & ((1 << SEQ_BITS) - 1)).collect();
         found.extend(load_hits(tx, &seqs, status)?);
         let Some(last) = ranks.last().filter(|_| ranks.len() == limit && found.len() < limit) else { break };
@@ -111,7 +111,7 @@ pub fn rows(
     let text = wanted.text(Dialect::Sqlite);
     let highest = below.unwrap_or(1 << CLASS_SHIFT) - 1;
     let texts = texts(self::class(class.0, class.1));
-    tx.all(texts.find, params![&text, highest, limit as i64], |row| row.int(0))
+    tx.query_all::<i64>(texts.find, params![&text, highest, limit as i64])
 }
 
 /// The score and the sequence that a row tells.
@@ -121,7 +121,7 @@ pub fn score_and_seq(row: i64) -> (i64, i64) {
 
 /// Where an asset is in the index.
 pub fn rank_of(tx: &mut dyn Tx, seq: i64) -> Result<Option<i64>> {
-    tx.first("SELECT rank FROM ranks WHERE seq = $1", params![seq], |row| row.int(0))
+    tx.query_first::<i64>("SELECT rank FROM ranks WHERE seq = $1", params![seq])
 }
 
 /// Moves an asset that is at `old`.

@@ -1,5 +1,6 @@
 //! What is done from time to time. Several hubs may share a database; whichever comes first does it, once.
 
+use crate::db::row::Json;
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -28,7 +29,7 @@ pub fn is_due(tx: &mut dyn Tx, name: &str, now: Time, interval_ms: i64) -> Resul
     if interval_ms <= 0 {
         return Ok(false);
     }
-    let due = tx.first("SELECT due_at FROM jobs WHERE name = $1", params![name], |row| row.int(0))?;
+    let due = tx.query_first::<i64>("SELECT due_at FROM jobs WHERE name = $1", params![name])?;
     let latest = now.0.saturating_add(interval_ms).saturating_add(SLACK_MS);
     Ok(due.is_none_or(|due| due <= now.0 || due > latest))
 }
@@ -41,10 +42,11 @@ pub fn lease_job(tx: &mut dyn Tx, name: &str, until: Time) -> Result<()> {
 
 /// Where a job stopped last time; empty when it came to the end, or never ran.
 pub fn place(tx: &mut dyn Tx, name: &str) -> Result<String> {
-    let told =
-        tx.first("SELECT last_outcome FROM jobs WHERE name = $1", params![name], |row| row.string(0))?;
-    let outcome: Option<JobOutcome> = told.and_then(|told| serde_json::from_str(&told).ok());
-    Ok(outcome.map(|outcome| outcome.place).unwrap_or_default())
+    let outcome = tx.query_first::<Option<Json<JobOutcome>>>(
+        "SELECT last_outcome FROM jobs WHERE name = $1",
+        params![name],
+    )?;
+    Ok(outcome.flatten().map(|Json(outcome)| outcome.place).unwrap_or_default())
 }
 
 /// Notes how far a job came and how much it did.

@@ -8,9 +8,7 @@ use capsid_model::time::Time;
 /// A value that is kept under a name; the first one that is proposed stays.
 pub fn get_or_set(tx: &mut dyn Tx, key: &str, proposed: &str) -> Result<String> {
     tx.run("INSERT INTO meta (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", params![key, proposed])?;
-    Ok(tx
-        .first("SELECT value FROM meta WHERE key = $1", params![key], |row| row.string(0))?
-        .unwrap_or_default())
+    tx.query_one("SELECT value FROM meta WHERE key = $1", params![key])
 }
 
 /// Writes something that changes every time, which shows that something can be written.
@@ -25,6 +23,6 @@ pub fn touch(tx: &mut dyn Tx, now: Time) -> Result<()> {
 
 /// Whether the database has exactly the steps that this program knows.
 pub fn has_current_schema(tx: &mut dyn Tx) -> Result<bool> {
-    let applied = tx.all("SELECT name FROM migrations", params![], |row| row.string(0))?;
+    let applied = tx.query_all::<String>("SELECT name FROM migrations", params![])?;
     Ok(crate::db::migrate::names() == applied.iter().map(String::as_str).collect())
 }

@@ -14,7 +14,7 @@ pub fn check(tx: &mut dyn Tx, key: &str, limit: RateLimit, now: Time) -> Result<
     }
     tx.run("INSERT INTO limits (key, arrival) VALUES ($1, 0) ON CONFLICT DO NOTHING", params![key])?;
     let arrival =
-        tx.first("SELECT arrival FROM limits WHERE key = $1 FOR UPDATE", params![key], |row| row.int(0))?;
+        tx.query_first::<i64>("SELECT arrival FROM limits WHERE key = $1 FOR UPDATE", params![key])?;
     match rate_limit::check(arrival, now.0, limit) {
         Err(wait) => Ok(Err(wait)),
         Ok(arrival) => {

@@ -45,17 +45,14 @@ impl MessageKey {
 
 /// Looks whether a message was answered before.
 pub fn find_response(tx: &mut dyn Tx, message: &MessageKey, now: Time) -> Result<MessageLookup> {
-    let found = tx.first(
+    let found = tx.query_first::<(Vec<u8>, u16, String, i64)>(
         "SELECT body_hash, status, answer, created_at FROM messages WHERE key = $1",
         params![&message.key],
-        |row| Ok((row.blob(0)? == message.body, row.int(1)?, row.string(2)?, row.int(3)?)),
     )?;
     Ok(match found {
         Some((.., created)) if created + KEPT_MS < now.0 => MessageLookup::New,
-        Some((true, status, answer, _)) => {
-            MessageLookup::Answered { status: u16::try_from(status).unwrap_or(200), answer }
-        }
-        Some((false, ..)) => MessageLookup::Other,
+        Some((body, status, answer, _)) if body == message.body => MessageLookup::Answered { status, answer },
+        Some(_) => MessageLookup::Other,
         None => MessageLookup::New,
     })
 }

@@ -1,7 +1,8 @@
 //! Announcements: what many nodes are told. The announcement is written with the change it tells of; a job spreads it
 //! to the nodes, a few in each transaction, and remembers how far it came. Nobody is left out and nobody told twice.
 
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{Json, row, select};
+use crate::db::tx::Tx;
 use crate::notifications::notices;
 use crate::notifications::notices::NodeNotice;
 use crate::work::tasks;
@@ -22,30 +23,20 @@ pub const MAX_AN_HOUR: i64 = 60;
 /// Nodes that were not heard of for so long are not told.
 const HEARD_MS: i64 = 7 * 24 * 3_600_000;
 
-struct AnnouncementRow {
-    seq: i64,
-    kind: String,
-    task_id: String,
-    payload: String,
-    place: String,
-}
-
-impl AnnouncementRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            seq: row.int(0)?,
-            kind: row.string(1)?,
-            task_id: row.string(2)?,
-            payload: row.string(3)?,
-            place: row.string(4)?,
-        })
+row! {
+    struct AnnouncementRow {
+        seq: i64 = "seq",
+        kind: String = "kind",
+        task_id: String = "task_id",
+        payload: String = "payload",
+        place: String = "place",
     }
 }
 
 /// Announces a task to every node that may take it and is good at such tasks; [`FOR_WORKERS`] to workers alone. Asking
 /// costs nothing and telling everybody does: whoever asks much within an hour is found in lists only.
 pub fn announce(tx: &mut dyn Tx, notice: &NodeNotice, task: &TaskRow, now: Time) -> Result<()> {
-    let lately = tx.number(
+    let lately = tx.count(
         "SELECT COUNT(*) FROM announcements WHERE asker = $1 AND created_at > $2",
         params![&task.asker, now.0 - HOUR_MS],
     )?;
@@ -72,11 +63,13 @@ pub fn deliver_announcement(
     few: i64,
     now: Time,
 ) -> Result<Option<u64>> {
-    let next = tx.first(
-        "SELECT seq, kind, task_id, payload, place FROM announcements
-         WHERE done_at IS NULL ORDER BY seq LIMIT 1 FOR UPDATE",
+    let next = tx.query_first::<AnnouncementRow>(
+        select!(
+            AnnouncementRow,
+            "FROM announcements
+         WHERE done_at IS NULL ORDER BY seq LIMIT 1 FOR UPDATE"
+        ),
         params![],
-        AnnouncementRow::read,
     )?;
     let Some(next) = next else { return Ok(None) };
     let task = tasks::get(tx, &next.task_id)?.filter(|task| task.status_at(now) == TaskStatus::Open);
@@ -87,9 +80,8 @@ pub fn deliver_announcement(
     let nodes = reachable(tx, &next, &task, few, now)?;
     let mut told = 0;
     for node in &nodes {
-        if workers::suits(node.domains.as_deref(), &task.signals)
-            && task.allows_model(node.model.as_deref(), tiers)
-        {
+        let domains = node.domains.as_ref().map_or(&[][..], |domains| &domains.0);
+        if workers::is_good_at(domains, &task.signals) && task.allows_model(node.model.as_deref(), tiers) {
             notices::notify_text(tx, &node.node_id, &next.kind, &next.payload, now)?;
             told += 1;
         }
@@ -99,11 +91,13 @@ pub fn deliver_announcement(
     Ok(Some(told))
 }
 
-/// A node that may be told.
-struct AnnouncementRecipient {
-    node_id: String,
-    model: Option<String>,
-    domains: Option<String>,
+row! {
+    /// A node that may be told.
+    struct AnnouncementRecipient {
+        node_id: String = "n.node_id",
+        model: Option<String> = "n.model",
+        domains: Option<Json<Vec<String>>> = "w.domains",
+    }
 }
 
 /// The next few nodes that are there and stand well enough. Whoever asked knows, and so do the other nodes of the same
@@ -120,13 +114,16 @@ fn reachable(
         Some(user) => Some(user.to_owned()),
         None => nodes::get(tx, asker)?.and_then(|node| node.owner),
     };
-    tx.all(
-        "SELECT n.node_id, n.model, w.domains FROM nodes n
+    tx.query_all(
+        select!(
+            AnnouncementRecipient,
+            "FROM nodes n
             LEFT JOIN workers w ON w.node_id = n.node_id AND (w.enabled = 1 OR w.subscribed = 1)
          WHERE n.node_id > $1 AND n.status = 'active' AND n.last_seen_at >= $2
             AND COALESCE(n.reputation_override, n.reputation) >= $3 AND ($4 = 0 OR w.node_id IS NOT NULL)
             AND n.node_id <> $5 AND (n.owner IS NULL OR n.owner <> $6)
-         ORDER BY n.node_id LIMIT $7",
+         ORDER BY n.node_id LIMIT $7"
+        ),
         params![
             &next.place,
             now.0 - HEARD_MS,
@@ -136,13 +133,6 @@ fn reachable(
             owner.as_deref().unwrap_or_default(),
             few
         ],
-        |row| {
-            Ok(AnnouncementRecipient {
-                node_id: row.string(0)?,
-                model: row.string_or(1)?,
-                domains: row.string_or(2)?,
-            })
-        },
     )
 }
 

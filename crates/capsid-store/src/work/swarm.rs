@@ -104,7 +104,7 @@ fn inherited(whole: &TaskRow) -> NewTask {
         asker: whole.asker.clone(),
         bounty_id: whole.bounty_id.clone(),
         min_model_tier: whole.min_model_tier,
-        allowed_models: whole.allowed_models.clone(),
+        allowed_models: whole.allowed_models.as_ref().map(|models| serde_json::json!(models.0).to_string()),
         expires_at: whole.expires_at,
         ..NewTask::default()
     }
@@ -223,7 +223,11 @@ pub fn amounts(tx: &mut dyn Tx, amount: i64, whole: &TaskRow, shares: &[BountySh
         .into_iter()
         .filter(|part| part.role == Some(SubtaskRole::Solver))
         .collect();
-    let weights: Vec<i64> = solvers.iter().map(|part| part.weight.unwrap_or_default()).collect();
+    let weight = |part: &TaskRow| {
+        part.weight
+            .ok_or_else(|| crate::damaged(format!("The part {} of a task has no weight.", part.task_id)))
+    };
+    let weights = solvers.iter().map(weight).collect::<Result<Vec<i64>>>()?;
     let shared = share(amount, &weights);
     // Not every part needs to have somebody who works on it.
     let of_part = |task_id: &str| solvers.iter().position(|part| part.task_id == task_id);

@@ -1,6 +1,7 @@
 //! Workers: nodes that take work, what they are good at, and how much at a time.
 
-use crate::db::tx::{Row, Tx};
+use crate::db::row::Json;
+use crate::db::tx::Tx;
 use crate::notifications::mailbox;
 use crate::notifications::mailbox::NewMailboxMessage;
 use crate::params;
@@ -30,15 +31,6 @@ impl Default for WorkerRow {
 }
 
 impl WorkerRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            enabled: row.flag(0)?,
-            domains: serde_json::from_str(row.text(1)?).unwrap_or_default(),
-            max_load: row.int(2)?,
-            subscribed: row.flag(3)?,
-        })
-    }
-
     /// Whether it is good at a task with these signals.
     pub fn is_good_at(&self, signals: &str) -> bool {
         is_good_at(&self.domains, signals)
@@ -67,11 +59,16 @@ impl WorkerUpdate {
 
 /// Finds a worker.
 pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<WorkerRow>> {
-    tx.first(
+    let found = tx.query_first::<(bool, Json<Vec<String>>, i64, bool)>(
         "SELECT enabled, domains, max_load, subscribed FROM workers WHERE node_id = $1",
         params![node_id],
-        WorkerRow::read,
-    )
+    )?;
+    Ok(found.map(|(enabled, Json(domains), max_load, subscribed)| WorkerRow {
+        enabled,
+        domains,
+        max_load,
+        subscribed,
+    }))
 }
 
 /// Keeps what a node tells of how it works, and gives how it stands then. The node is locked.
@@ -100,22 +97,15 @@ pub fn register(tx: &mut dyn Tx, node_id: &str, told: &WorkerUpdate, now: Time) 
 
 /// How many tasks a node works on. One that was cut into parts waits for others.
 pub fn load(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<i64> {
-    tx.number(
+    tx.count(
         "SELECT COUNT(*) FROM tasks WHERE claimed_by = $1 AND status = 'claimed' AND decomposed_at IS NULL
             AND expires_at > $2",
         params![node_id, now],
     )
 }
 
-/// Whether somebody who is good at some things (a JSON list of words) is good at a task with these signals.
-pub(crate) fn suits(domains: Option<&str>, signals: &str) -> bool {
-    let domains: Vec<String> =
-        domains.and_then(|domains| serde_json::from_str(domains).ok()).unwrap_or_default();
-    is_good_at(&domains, signals)
-}
-
 /// Who names nothing is good at everything.
-fn is_good_at(domains: &[String], signals: &str) -> bool {
+pub(crate) fn is_good_at(domains: &[String], signals: &str) -> bool {
     let signals = signals.to_lowercase();
     domains.is_empty() || domains.iter().any(|domain| signals.contains(&domain.to_lowercase()))
 }
@@ -150,12 +140,13 @@ pub(crate) fn leave_message(
 
 #[cfg(test)]
 mod tests {
-    use super::suits;
+    use super::is_good_at;
 
     #[test]
     fn who_names_nothing_is_good_at_everything() {
-        assert!(suits(None, "x") && suits(Some("[]"), "") && suits(Some("not json"), "x"));
-        assert!(suits(Some(r#"["Timeout","net"]"#), "TimeoutError,retry"));
-        assert!(!suits(Some(r#"["css"]"#), "TimeoutError,retry"));
+        let list = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        assert!(is_good_at(&[], "x") && is_good_at(&[], ""));
+        assert!(is_good_at(&list(&["Timeout", "net"]), "TimeoutError,retry"));
+        assert!(!is_good_at(&list(&["css"]), "TimeoutError,retry"));
     }
 }

@@ -8,6 +8,7 @@ mod inline;
 mod programs;
 mod shell;
 
+use capsid_model::text_enum;
 use serde::Serialize;
 use shell::{ShellStep, StepJoin};
 
@@ -24,21 +25,11 @@ pub enum ProofLevel {
     Real,
 }
 
-impl ProofLevel {
-    /// The word that is stored and sent.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Absent => "absent",
-            Self::Vacuous => "vacuous",
-            Self::Real => "real",
-        }
-    }
-
-    /// The proof a word names.
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Absent, Self::Vacuous, Self::Real].into_iter().find(|proof| proof.as_str() == word)
-    }
-}
+text_enum!(ProofLevel {
+    Absent = "absent",
+    Vacuous = "vacuous",
+    Real = "real",
+});
 
 /// What one command is worth, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -93,6 +93,8 @@ pub fn options(url: &str) -> Result<PgConnectOptions> {
         .map(|options| {
             options
                 .application_name("capsid")
+                // More than there are statements, so that each is prepared once for a connection.
+                .statement_cache_capacity(1024)
                 .log_statements(tracing::log::LevelFilter::Off)
                 .disable_statement_logging()
         })

@@ -3,6 +3,7 @@
 use super::{PostgresFailure, lost_or};
 use crate::db::tx::{Dialect, Param, Row, Tx};
 use capsid_model::problem::{Code, Problem, Result};
+use futures_util::TryStreamExt as _;
 use sqlx::postgres::{PgArguments, PgConnection, PgRow};
 use sqlx::{Arguments, Executor};
 use tokio::runtime::Runtime;
@@ -48,11 +49,29 @@ impl Tx for PostgresTx<'_> {
         visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
         let query = sqlx::query_with(sql, arguments(params)?);
-        let rows = self.runtime.block_on(self.connection.fetch_all(query));
-        for row in self.map_error(rows)? {
-            visit(&PostgresRow(&row))?;
-        }
-        Ok(())
+        let mut refused = Ok(());
+        let visited = self.runtime.block_on(async {
+            let mut rows = self.connection.fetch(query);
+            while let Some(row) = rows.try_next().await? {
+                if refused.is_ok() {
+                    refused = visit(&PostgresRow(&row));
+                }
+            }
+            Ok(())
+        });
+        self.map_error(visited)?;
+        refused
+    }
+
+    fn one(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        let query = sqlx::query_with(sql, arguments(params)?);
+        let row = self.runtime.block_on(self.connection.fetch_optional(query));
+        self.map_error(row)?.map_or(Ok(()), |row| visit(&PostgresRow(&row)))
     }
 }
 
@@ -88,6 +107,9 @@ impl<'r> PostgresRow<'r> {
 }
 
 impl Row for PostgresRow<'_> {
+    fn name(&self, column: usize) -> &str {
+        sqlx::Row::columns(self.0).get(column).map_or("", sqlx::Column::name)
+    }
     fn int_or(&self, column: usize) -> Result<Option<i64>> {
         match self.kind(column) {
             "INT4" => Ok(self.get::<i32>(column)?.map(i64::from)),

@@ -33,7 +33,7 @@ impl SqliteConnection {
     }
 
     fn new(inner: rusqlite::Connection) -> Self {
-        inner.set_prepared_statement_cache_capacity(512);
+        inner.set_prepared_statement_cache_capacity(1024);
         Self { inner, statements: StatementCache::default(), failed: None }
     }
 

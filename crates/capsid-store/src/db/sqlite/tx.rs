@@ -68,10 +68,32 @@ impl Tx for SqliteTx<'_> {
         params: &[Param<'_>],
         visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
     ) -> Result<()> {
+        self.visit(sql, params, usize::MAX, visit)
+    }
+
+    fn one(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
+        self.visit(sql, params, 1, visit)
+    }
+}
+
+impl SqliteTx<'_> {
+    fn visit(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        limit: usize,
+        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    ) -> Result<()> {
         let sql = self.statements.translated(sql);
         let mut statement = self.connection.prepare_cached(sql).map_err(|e| problem(&e))?;
         let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(|e| problem(&e))?;
-        while let Some(row) = rows.next().map_err(|e| problem(&e))? {
+        for _ in 0..limit {
+            let Some(row) = rows.next().map_err(|e| problem(&e))? else { break };
             visit(&SqliteRow(row))?;
         }
         Ok(())
@@ -101,6 +123,9 @@ impl SqliteRow<'_> {
 }
 
 impl Row for SqliteRow<'_> {
+    fn name(&self, column: usize) -> &str {
+        self.0.as_ref().column_name(column).unwrap_or_default()
+    }
     fn int_or(&self, column: usize) -> Result<Option<i64>> {
         self.value(column)?.as_i64_or_null().map_err(|_| wrong_type(column))
     }

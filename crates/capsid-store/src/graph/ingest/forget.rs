@@ -47,9 +47,9 @@ pub struct ForgetSummary {
 
 /// How much somebody has told.
 pub fn count_statements_by(tx: &mut dyn Tx, who: &str) -> Result<ForgetSummary> {
-    let notes = tx.number("SELECT COUNT(*) FROM graph_notes WHERE said_by = $1", params![who])?;
+    let notes = tx.count("SELECT COUNT(*) FROM graph_notes WHERE said_by = $1", params![who])?;
     let relations =
-        tx.number("SELECT COUNT(*) FROM graph_relations WHERE said_by = $1 AND is_told = 1", params![who])?;
+        tx.count("SELECT COUNT(*) FROM graph_relations WHERE said_by = $1 AND is_told = 1", params![who])?;
     let count = |number: i64| usize::try_from(number).unwrap_or_default();
     Ok(ForgetSummary { entities: count(notes), relations: count(relations), not_told: 0 })
 }
@@ -82,7 +82,7 @@ fn everything(tx: &mut dyn Tx, who: &str) -> Result<ForgetSummary> {
 }
 
 fn page(tx: &mut dyn Tx, sql: &'static str, who: &str) -> Result<Vec<i64>> {
-    tx.all(sql, params![who, TOGETHER as i64], |row| row.int(0))
+    tx.query_all::<i64>(sql, params![who, TOGETHER as i64])
 }
 
 fn some(tx: &mut dyn Tx, who: &str, told: &IngestBatch) -> Result<ForgetOutcome> {
@@ -154,7 +154,7 @@ fn delete_statements(tx: &mut dyn Tx, who: &str, notes: &[i64], relations: &[i64
     let texts = texts(tx);
     let mut named: BTreeMap<i64, i64> = BTreeMap::new();
     let list = |ids: &[i64]| json!(ids).to_string();
-    let gone = tx.all(texts.forget_notes, params![who, &list(notes)], |row| row.int(0))?;
+    let gone = tx.query_all::<i64>(texts.forget_notes, params![who, &list(notes)])?;
     let ends =
         tx.all(texts.forget_told, params![who, &list(relations)], |row| Ok([row.int(0)?, row.int(1)?]))?;
     for id in gone.iter().chain(ends.iter().flatten()) {

@@ -1,6 +1,7 @@
 //! What somebody told, page by page.
 
 use super::super::{Entity, Relation, entities};
+use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -16,18 +17,20 @@ pub struct OwnGraphCursor {
     pub relation: Option<i64>,
 }
 
-/// What somebody told of a thing.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OwnEntity {
-    /// The number of the thing.
-    pub entity: i64,
-    /// Its name as it was told.
-    pub name: String,
-    /// What was told of it, as a JSON object.
-    pub properties: Option<String>,
-    /// 0 to 1.
-    pub confidence: f64,
-    pub said_at: i64,
+row! {
+    /// What somebody told of a thing.
+    #[derive(Debug, Clone, PartialEq, Serialize)]
+    pub struct OwnEntity {
+        /// The number of the thing.
+        pub entity: i64 = "entity",
+        /// Its name as it was told.
+        pub name: String = "name",
+        /// What was told of it, as a JSON object.
+        pub properties: Option<String> = "properties",
+        /// 0 to 1.
+        pub confidence: f64 = "confidence",
+        pub said_at: i64 = "said_at",
+    }
 }
 
 /// A relation that somebody told of.
@@ -51,19 +54,13 @@ pub struct OwnGraphPage {
 
 /// A page of what somebody told, at most so many of each.
 pub fn mine(tx: &mut dyn Tx, who: &str, after: OwnGraphCursor, limit: usize) -> Result<OwnGraphPage> {
-    let notes = tx.all(
-        "SELECT entity, name, properties, confidence, said_at FROM graph_notes
-         WHERE said_by = $1 AND entity > $2 ORDER BY entity LIMIT $3",
+    let notes = tx.query_all::<OwnEntity>(
+        select!(
+            OwnEntity,
+            "FROM graph_notes
+         WHERE said_by = $1 AND entity > $2 ORDER BY entity LIMIT $3"
+        ),
         params![who, after.entity.unwrap_or(i64::MIN), limit as i64],
-        |row| {
-            Ok(OwnEntity {
-                entity: row.int(0)?,
-                name: row.string(1)?,
-                properties: row.string_or(2)?,
-                confidence: row.real(3)?,
-                said_at: row.int(4)?,
-            })
-        },
     )?;
     let relations = tx.all(
         "SELECT source, kind, target, said_by, said_at, asset_id, confidence, claims, is_told, id, properties

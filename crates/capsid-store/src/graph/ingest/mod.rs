@@ -156,7 +156,7 @@ fn relation_changes(
 /// Whether somebody would have told more than one may. No more is counted than matters.
 fn too_much(tx: &mut dyn Tx, who: &str, new: usize, most: i64) -> Result<Option<IngestRefusal>> {
     let room = most.saturating_sub(new as i64).max(0);
-    let told = tx.number(
+    let told = tx.count(
         "SELECT COUNT(*) FROM (SELECT 1 FROM graph_notes WHERE said_by = $1
             UNION ALL SELECT 1 FROM graph_relations WHERE said_by = $1 AND is_told = 1 LIMIT $2) t",
         params![who, room + 1],
@@ -209,7 +209,7 @@ fn write_notes(
     let texts = texts(tx);
     if !changes.new.is_empty() {
         // Whoever tells the same at the same moment counts it once.
-        let added = tx.all(texts.add_notes, params![&rows(changes.new), who, now], |row| row.int(0))?;
+        let added = tx.query_all::<i64>(texts.add_notes, params![&rows(changes.new), who, now])?;
         let things: HashMap<i64, &EntityKey> =
             told.entities.iter().map(|entity| (entity.thing.id(), &entity.thing)).collect();
         added.iter().filter_map(|id| things.get(id)).for_each(|thing| counted.add(thing));
@@ -235,7 +235,7 @@ fn write_relations(
             .iter()
             .filter_map(|(id, row)| Some((*id, (row.get(1)?.as_i64()?, row.get(3)?.as_i64()?))))
             .collect();
-        let added = tx.all(texts.add_told, params![&rows(changes.new), who, now], |row| row.int(0))?;
+        let added = tx.query_all::<i64>(texts.add_told, params![&rows(changes.new), who, now])?;
         for (source, target) in added.iter().filter_map(|id| ends.get(id)) {
             [source, target]
                 .iter()

@@ -1,7 +1,8 @@
 //! Making the calls: whoever makes one holds it until a certain moment. If it is not settled by then its maker is taken
 //! for gone and somebody else makes it, so a call may be made twice but is never forgotten.
 
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::notifications::webhooks;
 use crate::params;
 use capsid_model::problem::Result;
@@ -69,29 +70,46 @@ fn begin(tx: &mut dyn Tx, seq: i64, holder: &str, until: Time, now: Time) -> Res
     if taken == 0 {
         return Ok(None);
     }
-    tx.first(
-        "SELECT d.delivery_id, d.node_id, d.kind, d.payload, d.attempts, n.webhook_url, w.secret, w.old_secret,
-            w.old_until, w.probe_at
-         FROM deliveries d JOIN nodes n ON n.node_id = d.node_id JOIN webhooks w ON w.node_id = d.node_id
-         WHERE d.seq = $1",
+    let found = tx.query_first::<DeliveryCallRow>(
+        select!(
+            DeliveryCallRow,
+            "FROM deliveries d JOIN nodes n ON n.node_id = d.node_id JOIN webhooks w ON w.node_id = d.node_id
+         WHERE d.seq = $1"
+        ),
         params![seq],
-        |row| read(row, now),
-    )
+    )?;
+    Ok(found.map(|row| row.into_call(now)))
 }
 
-fn read(row: &dyn Row, now: Time) -> Result<DeliveryCall> {
-    let old_holds = row.int_or(8)?.is_some_and(|until| now.0 < until);
-    let old = row.string_or(7)?.filter(|_| old_holds);
-    Ok(DeliveryCall {
-        delivery_id: row.string(0)?,
-        node_id: row.string(1)?,
-        kind: row.string(2)?,
-        payload: row.string(3)?,
-        attempt: row.int(4)?,
-        url: row.string(5)?,
-        secrets: [Some(row.string(6)?), old].into_iter().flatten().collect(),
-        probes: row.int_or(9)?.is_some(),
-    })
+row! {
+    struct DeliveryCallRow {
+        delivery_id: String = "d.delivery_id",
+        node_id: String = "d.node_id",
+        kind: String = "d.kind",
+        payload: String = "d.payload",
+        attempt: i64 = "d.attempts",
+        url: String = "n.webhook_url",
+        secret: String = "w.secret",
+        old_secret: Option<String> = "w.old_secret",
+        old_until: Option<i64> = "w.old_until",
+        probe_at: Option<i64> = "w.probe_at",
+    }
+}
+
+impl DeliveryCallRow {
+    fn into_call(self, now: Time) -> DeliveryCall {
+        let old = self.old_secret.filter(|_| self.old_until.is_some_and(|until| now.0 < until));
+        DeliveryCall {
+            delivery_id: self.delivery_id,
+            node_id: self.node_id,
+            kind: self.kind,
+            payload: self.payload,
+            attempt: self.attempt,
+            url: self.url,
+            secrets: [Some(self.secret), old].into_iter().flatten().collect(),
+            probes: self.probe_at.is_some(),
+        }
+    }
 }
 
 /// What came of a call.
@@ -141,11 +159,7 @@ pub fn finish_call(
     now: Time,
 ) -> Result<DeliverySettlement> {
     webhooks::lock(tx, &call.node_id)?;
-    let since = tx.first(
-        "SELECT queued_at FROM deliveries WHERE delivery_id = $1 AND state = 'delivering' AND holder = $2 FOR UPDATE",
-        params![&call.delivery_id, holder],
-        |row| row.int(0),
-    )?;
+    let since = tx.query_first::<i64>("SELECT queued_at FROM deliveries WHERE delivery_id = $1 AND state = 'delivering' AND holder = $2 FOR UPDATE", params![&call.delivery_id, holder])?;
     let Some(since) = since else { return Ok(DeliverySettlement::Lost) };
     let gone = outcome.status == Some(410);
     let next = rule.next(since, call.attempt, chance, now.0);

@@ -4,7 +4,8 @@
 pub mod calls;
 pub mod select;
 
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -22,44 +23,27 @@ pub const MAX_WAITING: i64 = 1000;
 /// Every state, in the order in which a delivery may go through them.
 pub const STATES: [&str; 5] = ["queued", "delivering", "retrying", "delivered", "dead"];
 
-/// One delivery.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeliveryRow {
-    /// Its place in the order of all.
-    pub seq: i64,
-    /// Its id, the same over all tries.
-    pub delivery_id: String,
-    pub node_id: String,
-    /// What it tells, such as `task_assigned`.
-    pub kind: String,
-    /// One of [`STATES`].
-    pub state: String,
-    /// How often it was tried since it was queued.
-    pub attempts: i64,
-    pub next_at: i64,
-    pub last_status: Option<i64>,
-    pub last_error: Option<String>,
-    pub created_at: i64,
-    pub updated_at: i64,
-    pub delivered_at: Option<i64>,
-}
-
-impl DeliveryRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            seq: row.int(0)?,
-            delivery_id: row.string(1)?,
-            node_id: row.string(2)?,
-            kind: row.string(3)?,
-            state: row.string(4)?,
-            attempts: row.int(5)?,
-            next_at: row.int(6)?,
-            last_status: row.int_or(7)?,
-            last_error: row.string_or(8)?,
-            created_at: row.int(9)?,
-            updated_at: row.int(10)?,
-            delivered_at: row.int_or(11)?,
-        })
+row! {
+    /// One delivery.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct DeliveryRow {
+        /// Its place in the order of all.
+        pub seq: i64 = "seq",
+        /// Its id, the same over all tries.
+        pub delivery_id: String = "delivery_id",
+        pub node_id: String = "node_id",
+        /// What it tells, such as `task_assigned`.
+        pub kind: String = "kind",
+        /// One of [`STATES`].
+        pub state: String = "state",
+        /// How often it was tried since it was queued.
+        pub attempts: i64 = "attempts",
+        pub next_at: i64 = "next_at",
+        pub last_status: Option<i64> = "last_status",
+        pub last_error: Option<String> = "last_error",
+        pub created_at: i64 = "created_at",
+        pub updated_at: i64 = "updated_at",
+        pub delivered_at: Option<i64> = "delivered_at",
     }
 }
 
@@ -105,46 +89,48 @@ pub fn list(tx: &mut dyn Tx, filter: &DeliveryFilter, before: i64, limit: i64) -
     // One statement for each way that the list can be found, so that each uses its index.
     let sql = match (&filter.node_id, &filter.state) {
         (Some(_), _) => {
-            "SELECT seq, delivery_id, node_id, kind, state, attempts, next_at, last_status, last_error, created_at,
-                updated_at, delivered_at FROM deliveries
+            select!(
+                DeliveryRow,
+                "FROM deliveries
              WHERE node_id = $1 AND ($2 IS NULL OR state = $2) AND seq < $3 ORDER BY seq DESC LIMIT $4"
+            )
         }
         (None, Some(_)) => {
-            "SELECT seq, delivery_id, node_id, kind, state, attempts, next_at, last_status, last_error, created_at,
-                updated_at, delivered_at FROM deliveries
+            select!(
+                DeliveryRow,
+                "FROM deliveries
              WHERE $1 IS NULL AND state = $2 AND seq < $3 ORDER BY seq DESC LIMIT $4"
+            )
         }
         (None, None) => {
-            "SELECT seq, delivery_id, node_id, kind, state, attempts, next_at, last_status, last_error, created_at,
-                updated_at, delivered_at FROM deliveries
+            select!(
+                DeliveryRow,
+                "FROM deliveries
              WHERE $1 IS NULL AND $2 IS NULL AND seq < $3 ORDER BY seq DESC LIMIT $4"
+            )
         }
     };
-    tx.all(sql, params![&filter.node_id, &filter.state, before, limit], DeliveryRow::read)
+    tx.query_all(sql, params![&filter.node_id, &filter.state, before, limit])
 }
 
 /// How many deliveries are in which state, of one node or of all.
 pub fn counts(tx: &mut dyn Tx, node_id: Option<&str>) -> Result<Vec<(String, i64)>> {
-    let read = |row: &dyn Row| Ok((row.string(0)?, row.int(1)?));
     match node_id {
-        Some(node_id) => tx.all(
+        Some(node_id) => tx.query_all(
             "SELECT state, COUNT(*) FROM deliveries WHERE node_id = $1 GROUP BY state ORDER BY state",
             params![node_id],
-            read,
         ),
         None => {
-            tx.all("SELECT state, COUNT(*) FROM deliveries GROUP BY state ORDER BY state", params![], read)
+            tx.query_all("SELECT state, COUNT(*) FROM deliveries GROUP BY state ORDER BY state", params![])
         }
     }
 }
 
 /// One delivery, held against others that change it.
 fn lock(tx: &mut dyn Tx, delivery_id: &str) -> Result<Option<DeliveryRow>> {
-    tx.first(
-        "SELECT seq, delivery_id, node_id, kind, state, attempts, next_at, last_status, last_error, created_at,
-            updated_at, delivered_at FROM deliveries WHERE delivery_id = $1 FOR UPDATE",
+    tx.query_first(
+        select!(DeliveryRow, "FROM deliveries WHERE delivery_id = $1 FOR UPDATE"),
         params![delivery_id],
-        DeliveryRow::read,
     )
 }
 

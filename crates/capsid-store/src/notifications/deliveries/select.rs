@@ -113,10 +113,9 @@ const WAITING: &str = "WITH RECURSIVE waiting (node_id) AS (
 
 fn waiting(tx: &mut dyn Tx, now: Time) -> Result<Vec<WaitingNode>> {
     let under_way: HashMap<String, i64> = tx
-        .all(
+        .query_all::<(String, i64)>(
             "SELECT node_id, COUNT(*) FROM deliveries WHERE state = 'delivering' GROUP BY node_id",
             params![],
-            |row| Ok((row.string(0)?, row.int(1)?)),
         )?
         .into_iter()
         .collect();
@@ -140,12 +139,12 @@ fn next_of_node(tx: &mut dyn Tx, node: &WaitingNode, now: Time) -> Result<Vec<(b
     let mut found = Vec::new();
     for (again, state) in [(false, "queued"), (true, "retrying")] {
         let left = node.room.saturating_sub(found.len());
-        found.extend(tx.all(
+        let due = tx.query_all::<i64>(
             "SELECT seq FROM deliveries WHERE node_id = $1 AND state NOT IN ('delivering', 'delivered', 'dead') AND state = $2
                 AND next_at <= $3 ORDER BY next_at, seq LIMIT $4",
             params![&node.node_id, state, now, left as i64],
-            |row| Ok((again, row.int(0)?)),
-        )?);
+        )?;
+        found.extend(due.into_iter().map(|seq| (again, seq)));
     }
     Ok(found)
 }

@@ -113,7 +113,7 @@ fn scan_ranked(tx: &mut dyn Tx, scope: &SemanticScope<'_>, wanted: &TermExpressi
 }
 
 fn scan_class(tx: &mut dyn Tx, scope: &SemanticScope<'_>, text: &str, kind: AssetType) -> Result<Vec<i64>> {
-    tx.all(
+    tx.query_all::<i64>(
         "SELECT w.seq FROM (SELECT a.seq, a.gdi FROM assets a
             WHERE a.status = $2 AND a.asset_type = $3 AND a.trust_tier <> 'delisted'
                 AND a.created_at >= $4 AND a.created_at < $5
@@ -129,6 +129,5 @@ fn scan_class(tx: &mut dyn Tx, scope: &SemanticScope<'_>, text: &str, kind: Asse
             WALKED,
             EACH as i64
         ],
-        |row| row.int(0),
     )
 }

@@ -54,7 +54,7 @@ fn best_of_one(
 /// batch.
 fn thickness(tx: &mut dyn Tx, scope: &SemanticScope<'_>, kind: AssetType, last: i64) -> Result<f64> {
     let (gdi, seq) = score_and_seq(last);
-    let passed = tx.number(
+    let passed = tx.count(
         "SELECT COUNT(*) FROM (SELECT 1 AS one FROM assets
             WHERE status = $1 AND asset_type = $2 AND (gdi, seq) >= ($3, $4) LIMIT $5) c",
         params![scope.wanted.status.as_str(), kind.as_str(), gdi, seq, COUNTED],

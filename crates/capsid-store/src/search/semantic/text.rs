@@ -83,7 +83,7 @@ pub fn ranking(
 ) -> Result<TextRanking> {
     // The fresh ones come first: what is indexed meanwhile is then seen twice rather than never.
     let fresh = search::fresh_terms(tx, wanted.status)?;
-    let indexed = tx.number("SELECT assets FROM indexed WHERE one = 1", params![])?;
+    let indexed = tx.count("SELECT assets FROM indexed WHERE one = 1", params![])?;
     let scope = SemanticScope::new(wanted, u64::try_from(indexed).unwrap_or_default() + fresh.len() as u64);
     let seqs: Vec<i64> = fresh.iter().map(|(seq, _)| *seq).collect();
     pool.read_all(tx, &seqs)?;

@@ -62,7 +62,7 @@ pub fn match_asset(
     if !match_with(tx, &bounty, &task, Some(asset_id), publisher, actor, decide_ms, now)? {
         return Err(crate::damaged(format!("The bounty {bounty_id} stands otherwise than its task.")));
     }
-    Ok(MatchOutcome::Done(super::get(tx, bounty_id)?.unwrap_or(bounty)))
+    Ok(MatchOutcome::Done(super::reload(tx, bounty_id)?))
 }
 
 /// The submission of the node that published the asset: the one it has, or a new one in place of another node's.

@@ -1,9 +1,10 @@
 //! Lists of bounties with their tasks, the newest first.
 
-use super::{BountyRow, bounty_columns};
-use crate::db::tx::{Row, Tx};
+use super::BountyRow;
+use crate::db::row::joined;
+use crate::db::tx::Tx;
 use crate::params;
-use crate::work::tasks::{TaskRow, task_columns};
+use crate::work::tasks::TaskRow;
 use capsid_model::problem::Result;
 use capsid_rules::work::bounties::BountyStatus;
 
@@ -16,41 +17,19 @@ pub struct BountyFilter {
     pub creator: Option<String>,
 }
 
-/// A row without its first columns.
-struct OffsetRow<'a>(&'a dyn Row, usize);
-
-impl Row for OffsetRow<'_> {
-    fn int_or(&self, column: usize) -> Result<Option<i64>> {
-        self.0.int_or(self.1 + column)
-    }
-    fn real_or(&self, column: usize) -> Result<Option<f64>> {
-        self.0.real_or(self.1 + column)
-    }
-    fn text_or(&self, column: usize) -> Result<Option<&str>> {
-        self.0.text_or(self.1 + column)
-    }
-    fn blob_or(&self, column: usize) -> Result<Option<&[u8]>> {
-        self.0.blob_or(self.1 + column)
-    }
-}
-
-/// How many columns [`Bounty::read`] reads.
-const BOUNTY_COLUMNS: usize = 16;
-
-fn read(row: &dyn Row) -> Result<(BountyRow, TaskRow)> {
-    Ok((BountyRow::read(row)?, TaskRow::read(&OffsetRow(row, BOUNTY_COLUMNS))?))
-}
-
-macro_rules! select {
+macro_rules! listed {
     ($which:literal) => {
-        concat!(
-            "SELECT ",
-            bounty_columns!(),
-            ", ",
-            task_columns!(),
-            " FROM bounties b JOIN tasks t ON t.task_id = b.task_id WHERE ",
-            $which,
-            " ORDER BY b.seq DESC LIMIT $2"
+        joined!(
+            " ",
+            "SELECT",
+            BountyRow::COLUMNS,
+            ",",
+            TaskRow::COLUMNS,
+            concat!(
+                "FROM bounties b JOIN tasks t ON t.task_id = b.task_id WHERE ",
+                $which,
+                " ORDER BY b.seq DESC LIMIT $2"
+            )
         )
     };
 }
@@ -64,17 +43,16 @@ pub fn list(
 ) -> Result<Vec<(BountyRow, TaskRow)>> {
     let status = filter.status.map(BountyStatus::as_str);
     match (status, &filter.creator) {
-        (None, None) => tx.all(select!("b.seq < $1"), params![before, limit], read),
+        (None, None) => tx.query_all(listed!("b.seq < $1"), params![before, limit]),
         (Some(status), None) => {
-            tx.all(select!("b.seq < $1 AND b.status = $3"), params![before, limit, status], read)
+            tx.query_all(listed!("b.seq < $1 AND b.status = $3"), params![before, limit, status])
         }
         (None, Some(creator)) => {
-            tx.all(select!("b.seq < $1 AND b.creator = $3"), params![before, limit, creator], read)
+            tx.query_all(listed!("b.seq < $1 AND b.creator = $3"), params![before, limit, creator])
         }
-        (Some(status), Some(creator)) => tx.all(
-            select!("b.seq < $1 AND b.creator = $3 AND b.status = $4"),
+        (Some(status), Some(creator)) => tx.query_all(
+            listed!("b.seq < $1 AND b.creator = $3 AND b.status = $4"),
             params![before, limit, creator, status],
-            read,
         ),
     }
 }
@@ -83,12 +61,12 @@ pub fn list(
 pub fn count(tx: &mut dyn Tx, filter: &BountyFilter) -> Result<i64> {
     let status = filter.status.map(BountyStatus::as_str);
     match (status, &filter.creator) {
-        (None, None) => tx.number("SELECT COUNT(*) FROM bounties", params![]),
-        (Some(status), None) => tx.number("SELECT COUNT(*) FROM bounties WHERE status = $1", params![status]),
+        (None, None) => tx.count("SELECT COUNT(*) FROM bounties", params![]),
+        (Some(status), None) => tx.count("SELECT COUNT(*) FROM bounties WHERE status = $1", params![status]),
         (None, Some(creator)) => {
-            tx.number("SELECT COUNT(*) FROM bounties WHERE creator = $1", params![creator])
+            tx.count("SELECT COUNT(*) FROM bounties WHERE creator = $1", params![creator])
         }
-        (Some(status), Some(creator)) => tx.number(
+        (Some(status), Some(creator)) => tx.count(
             "SELECT COUNT(*) FROM bounties WHERE creator = $1 AND status = $2",
             params![creator, status],
         ),
@@ -98,19 +76,18 @@ pub fn count(tx: &mut dyn Tx, filter: &BountyFilter) -> Result<i64> {
 /// The orders that a node gave or got, the newest first.
 pub fn orders(tx: &mut dyn Tx, node_id: &str, before: i64, limit: i64) -> Result<Vec<(BountyRow, TaskRow)>> {
     let creator = crate::ledger::node_account(node_id);
-    tx.all(
-        select!(
+    tx.query_all(
+        listed!(
             "b.seq < $1 AND b.source = 'service'
                 AND (b.creator = $3 OR b.listing_id IN (SELECT listing_id FROM services WHERE node_id = $4))"
         ),
         params![before, limit, &creator, node_id],
-        read,
     )
 }
 
 /// How many orders of a service are still to be done.
 pub fn count_undone(tx: &mut dyn Tx, listing_id: &str) -> Result<i64> {
-    tx.number(
+    tx.count(
         "SELECT COUNT(*) FROM bounties WHERE listing_id = $1 AND status IN ('open', 'claimed')",
         params![listing_id],
     )

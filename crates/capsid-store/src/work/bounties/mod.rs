@@ -10,7 +10,8 @@ pub mod settle;
 
 use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::ledger::{self, Transfer, TransferOutcome};
 use crate::notifications::notices;
 use crate::notifications::notices::NodeNotice;
@@ -22,66 +23,33 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::work::bounties::{BountyEvent, BountyStatus, decide_by, step};
 
-/// A bounty.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BountyRow {
-    /// Its place in the order of all bounties.
-    pub seq: i64,
-    pub bounty_id: String,
-    pub task_id: String,
-    /// Who pays: `user:…` or `node:…`.
-    pub creator: String,
-    pub source: String,
-    /// The service that was ordered.
-    pub listing_id: Option<String>,
-    pub amount: i64,
-    pub status: BountyStatus,
-    pub matched_asset: Option<AssetId>,
-    pub matched_node: Option<String>,
-    pub matched_at: Option<i64>,
-    /// Until when the creator decides.
-    pub decide_by: Option<i64>,
-    /// When it was paid or given back.
-    pub settled_at: Option<i64>,
-    /// How it ended, in a sentence.
-    pub outcome: Option<String>,
-    pub created_at: i64,
-    /// Until when its task may be done.
-    pub expires_at: i64,
-}
-
-/// The columns that [`Bounty::read`] reads, in its order.
-macro_rules! bounty_columns {
-    () => {
-        "b.seq, b.bounty_id, b.task_id, b.creator, b.source, b.listing_id, b.amount, b.status, b.matched_asset,
-                b.matched_node, b.matched_at, b.decide_by, b.settled_at, b.outcome, b.created_at, b.expires_at"
-    };
-}
-
-pub(crate) use bounty_columns;
-
-impl BountyRow {
-    pub(crate) fn read(row: &dyn Row) -> Result<Self> {
-        let status = row.text(7)?;
-        Ok(Self {
-            seq: row.int(0)?,
-            bounty_id: row.string(1)?,
-            task_id: row.string(2)?,
-            creator: row.string(3)?,
-            source: row.string(4)?,
-            listing_id: row.string_or(5)?,
-            amount: row.int(6)?,
-            status: BountyStatus::parse(status)
-                .ok_or_else(|| crate::damaged(format!("A bounty has the status `{status}`.")))?,
-            matched_asset: AssetId::read_or(row, 8)?,
-            matched_node: row.string_or(9)?,
-            matched_at: row.int_or(10)?,
-            decide_by: row.int_or(11)?,
-            settled_at: row.int_or(12)?,
-            outcome: row.string_or(13)?,
-            created_at: row.int(14)?,
-            expires_at: row.int(15)?,
-        })
+row! {
+    /// A bounty.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct BountyRow {
+        /// Its place in the order of all bounties.
+        pub seq: i64 = "b.seq",
+        pub bounty_id: String = "b.bounty_id",
+        pub task_id: String = "b.task_id",
+        /// Who pays: `user:…` or `node:…`.
+        pub creator: String = "b.creator",
+        pub source: String = "b.source",
+        /// The service that was ordered.
+        pub listing_id: Option<String> = "b.listing_id",
+        pub amount: i64 = "b.amount",
+        pub status: BountyStatus = "b.status",
+        pub matched_asset: Option<AssetId> = "b.matched_asset",
+        pub matched_node: Option<String> = "b.matched_node",
+        pub matched_at: Option<i64> = "b.matched_at",
+        /// Until when the creator decides.
+        pub decide_by: Option<i64> = "b.decide_by",
+        /// When it was paid or given back.
+        pub settled_at: Option<i64> = "b.settled_at",
+        /// How it ended, in a sentence.
+        pub outcome: Option<String> = "b.outcome",
+        pub created_at: i64 = "b.created_at",
+        /// Until when its task may be done.
+        pub expires_at: i64 = "b.expires_at",
     }
 }
 
@@ -185,11 +153,13 @@ fn announce_bounty(tx: &mut dyn Tx, task: &NewTask, high_value: i64, now: Time) 
 
 /// Finds a bounty.
 pub fn get(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<BountyRow>> {
-    tx.first(
-        concat!("SELECT ", bounty_columns!(), " FROM bounties b WHERE b.bounty_id = $1"),
-        params![bounty_id],
-        BountyRow::read,
-    )
+    tx.query_first(select!(BountyRow, "FROM bounties b WHERE b.bounty_id = $1"), params![bounty_id])
+}
+
+/// A bounty that was just changed.
+fn reload(tx: &mut dyn Tx, bounty_id: &str) -> Result<BountyRow> {
+    let gone = || crate::damaged(format!("The bounty {bounty_id} is not there after it was changed."));
+    get(tx, bounty_id)?.ok_or_else(gone)
 }
 
 /// Finds a bounty and its task, and keeps others from changing them meanwhile, and the nodes that are told of it: nodes
@@ -214,10 +184,9 @@ pub(crate) fn lock_beside(
 
 /// Locks the nodes that a decision on a bounty concerns: who asked, who worked, and whose work it is matched with.
 fn lock_parties(tx: &mut dyn Tx, bounty: &BountyRow, one_more: Option<&str>) -> Result<()> {
-    let mut parties = tx.all(
+    let mut parties = tx.query_all::<String>(
         "SELECT claimed_by FROM tasks WHERE (task_id = $1 OR parent_task_id = $1) AND claimed_by IS NOT NULL",
         params![&bounty.task_id],
-        |row| row.string(0),
     )?;
     parties.extend(bounty.creator.strip_prefix("node:").map(str::to_owned));
     parties.extend(bounty.matched_node.clone());
@@ -228,10 +197,9 @@ fn lock_parties(tx: &mut dyn Tx, bounty: &BountyRow, one_more: Option<&str>) -> 
 }
 
 fn lock_one(tx: &mut dyn Tx, bounty_id: &str) -> Result<Option<BountyRow>> {
-    tx.first(
-        concat!("SELECT ", bounty_columns!(), " FROM bounties b WHERE b.bounty_id = $1 FOR UPDATE"),
+    tx.query_first(
+        select!(BountyRow, "FROM bounties b WHERE b.bounty_id = $1 FOR UPDATE"),
         params![bounty_id],
-        BountyRow::read,
     )
 }
 

@@ -29,13 +29,12 @@ pub struct PayoutSummary {
 
 /// Where the credits of a bounty went. Only reads.
 pub fn load_payouts(tx: &mut dyn Tx, bounty: &BountyRow, whole: &TaskRow) -> Result<PayoutSummary> {
-    let moved = tx.all(
+    let moved = tx.query_all::<(String, String, i64)>(
         "SELECT t.reference, e.account, e.delta FROM entries h
             JOIN transfers t ON t.seq = h.transfer
             JOIN entries e ON e.transfer = h.transfer AND e.delta > 0
          WHERE h.account = $1 AND h.delta < 0 ORDER BY h.seq",
         params![&escrow_account(&bounty.bounty_id)],
-        |row| Ok((row.string(0)?, row.string(1)?, row.int(2)?)),
     )?;
     let parts = if whole.decomposed_at.is_some() { tasks::parts(tx, &whole.task_id)? } else { Vec::new() };
     let start = format!("bounty:{}:", bounty.bounty_id);

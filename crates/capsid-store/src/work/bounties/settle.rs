@@ -205,7 +205,7 @@ fn end(tx: &mut dyn Tx, bounty_id: &str, outcome: &str, now: Time) -> Result<()>
 }
 
 fn current(tx: &mut dyn Tx, bounty: BountyRow) -> Result<BountyDecisionOutcome> {
-    Ok(BountyDecisionOutcome::Done(super::get(tx, &bounty.bounty_id)?.unwrap_or(bounty)))
+    Ok(BountyDecisionOutcome::Done(super::reload(tx, &bounty.bounty_id)?))
 }
 
 /// Sends back what was handed in: others may try until the bounty expires, which it does at once when its time is over.
@@ -274,11 +274,7 @@ pub fn withdraw(
 
 /// Finds bounties that nobody decided on in time. Only reads.
 pub fn find_undecided(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String>> {
-    tx.all(
-        "SELECT bounty_id FROM bounties WHERE status = 'matched' AND decide_by <= $1 ORDER BY decide_by, seq LIMIT $2",
-        params![now, limit],
-        |row| row.string(0),
-    )
+    tx.query_all::<String>("SELECT bounty_id FROM bounties WHERE status = 'matched' AND decide_by <= $1 ORDER BY decide_by, seq LIMIT $2", params![now, limit])
 }
 
 /// Ends a bounty that nobody decided on in time. May be repeated.

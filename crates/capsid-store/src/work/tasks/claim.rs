@@ -145,7 +145,7 @@ pub fn release(tx: &mut dyn Tx, node: &NodeRow, task_id: &str, now: Time) -> Res
     }
     let actor = format!("node:{}", node.node_id);
     free(tx, &task, &actor, "release", None, now)?;
-    Ok(TaskChangeOutcome::Done(super::get(tx, task_id)?.unwrap_or(task)))
+    Ok(TaskChangeOutcome::Done(super::reload(tx, task_id)?))
 }
 
 /// Opens a task again that somebody worked on. The task is locked and the step allowed.
@@ -196,5 +196,5 @@ pub fn commit(
         "UPDATE tasks SET commitment_deadline = $2, extensions = extensions + $3 WHERE task_id = $1",
         params![task_id, deadline, put_off],
     )?;
-    Ok(TaskChangeOutcome::Done(super::get(tx, task_id)?.unwrap_or(task)))
+    Ok(TaskChangeOutcome::Done(super::reload(tx, task_id)?))
 }

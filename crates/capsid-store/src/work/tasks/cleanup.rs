@@ -36,7 +36,7 @@ pub fn delete_released(tx: &mut dyn Tx, now: Time) -> Result<u64> {
 
 /// Forgets tasks without parts that paid nothing and ended long ago, with all that belongs to them, a few at a time.
 pub fn delete_unpaid(tx: &mut dyn Tx, now: Time) -> Result<u64> {
-    let over: Vec<String> = tx.all(
+    let over: Vec<String> = tx.query_all::<String>(
         "SELECT t.task_id FROM tasks t LEFT JOIN bounties b ON b.task_id = t.task_id
          WHERE t.amount = 0 AND t.parent_task_id IS NULL AND t.decomposed_at IS NULL AND t.expires_at <= $1
             AND t.status IN ('completed', 'expired', 'cancelled') AND COALESCE(t.completed_at, 0) <= $1
@@ -45,7 +45,6 @@ pub fn delete_unpaid(tx: &mut dyn Tx, now: Time) -> Result<u64> {
             AND NOT EXISTS (SELECT 1 FROM tasks p WHERE p.parent_task_id = t.task_id)
          ORDER BY t.expires_at LIMIT 1000",
         params![now.0 - UNPAID_KEPT_MS],
-        |row| row.string(0),
     )?;
     let tasks: Vec<super::TaskRow> =
         over.iter().filter_map(|task_id| super::get(tx, task_id).transpose()).collect::<Result<_>>()?;

@@ -101,11 +101,10 @@ fn find_asset(
             _ => Ok(*id),
         });
     }
-    let newest = tx.first(
+    let newest = tx.query_first::<AssetId>(
         "SELECT asset_id FROM assets WHERE node_id = $1 AND asset_type = 'Capsule' AND created_at >= $2
             AND status IN ('candidate', 'promoted') ORDER BY seq DESC LIMIT 1",
         params![&node.node_id, task.claimed_at],
-        |row| AssetId::read(row, 0),
     )?;
     Ok(newest.ok_or(CompleteOutcome::AssetNotFound))
 }

@@ -18,11 +18,10 @@ pub const REMINDED_MS: i64 = 10 * 60_000;
 pub fn find_expired(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for status in ["open", "claimed"] {
-        found.extend(tx.all(
+        found.extend(tx.query_all::<String>(
             "SELECT task_id FROM tasks WHERE status = $1 AND expires_at <= $2 AND parent_task_id IS NULL
              ORDER BY expires_at, seq LIMIT $3",
             params![status, now, limit],
-            |row| row.string(0),
         )?);
     }
     Ok(found)
@@ -49,11 +48,10 @@ pub fn expire(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<bool> {
 
 /// Locks the nodes that work on a task and its parts, who are told what becomes of it: nodes come before tasks.
 fn lock_workers(tx: &mut dyn Tx, task_id: &str) -> Result<()> {
-    let nodes = tx.all(
+    let nodes = tx.query_all::<String>(
         "SELECT DISTINCT claimed_by FROM tasks
          WHERE (task_id = $1 OR parent_task_id = $1) AND claimed_by IS NOT NULL ORDER BY claimed_by",
         params![task_id],
-        |row| row.string(0),
     )?;
     nodes.iter().try_for_each(|node_id| nodes::lock(tx, node_id).map(|_| ()))
 }
@@ -92,7 +90,7 @@ pub(crate) fn withdraw(tx: &mut dyn Tx, task: &TaskRow, actor: &str, reason: &st
 /// Finds tasks whose node did not keep its promise, took them long ago and promised nothing, or was banned, as its owner
 /// may have been. Of a part only the last counts: others wait for it. Only reads.
 pub fn find_overdue(tx: &mut dyn Tx, claim_ms: i64, limit: i64, now: Time) -> Result<Vec<String>> {
-    tx.all(
+    tx.query_all::<String>(
         "SELECT t.task_id FROM tasks t JOIN nodes n ON n.node_id = t.claimed_by
             LEFT JOIN users u ON u.user_id = n.owner
          WHERE t.status = 'claimed' AND t.decomposed_at IS NULL AND t.expires_at > $1
@@ -100,7 +98,6 @@ pub fn find_overdue(tx: &mut dyn Tx, claim_ms: i64, limit: i64, now: Time) -> Re
               AND (t.commitment_deadline <= $1 OR (t.commitment_deadline IS NULL AND t.claimed_at <= $2))))
          ORDER BY t.seq LIMIT $3",
         params![now, now.0 - claim_ms, limit],
-        |row| row.string(0),
     )
 }
 
@@ -137,13 +134,9 @@ fn is_banned(tx: &mut dyn Tx, node_id: &str) -> Result<bool> {
 
 /// Finds tasks that are promised within the next minutes, of which their nodes were not reminded yet. Only reads.
 pub fn find_approaching(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String>> {
-    tx.all(
-        "SELECT task_id FROM tasks WHERE status = 'claimed' AND commitment_deadline > $1 AND commitment_deadline <= $2
+    tx.query_all::<String>("SELECT task_id FROM tasks WHERE status = 'claimed' AND commitment_deadline > $1 AND commitment_deadline <= $2
             AND (reminded_for IS NULL OR reminded_for <> commitment_deadline)
-         ORDER BY commitment_deadline, seq LIMIT $3",
-        params![now, now.0 + REMINDED_MS, limit],
-        |row| row.string(0),
-    )
+         ORDER BY commitment_deadline, seq LIMIT $3", params![now, now.0 + REMINDED_MS, limit])
 }
 
 /// Reminds a node of what it promised, once for each deadline. May be repeated.

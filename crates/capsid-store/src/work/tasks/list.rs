@@ -3,6 +3,7 @@
 use super::TaskRow;
 use super::submissions::SubmissionRow;
 use crate::assets::list::ListPosition;
+use crate::db::row::{joined, select};
 use crate::db::tx::Tx;
 use crate::nodes::{self, NodeRow};
 use crate::params;
@@ -56,15 +57,16 @@ pub fn open(
     limit: i64,
     now: Time,
 ) -> Result<Vec<TaskRow>> {
-    tx.all(
-        concat!(
-            "SELECT ",
-            task_columns!(),
-            " FROM tasks t WHERE t.status = 'open' AND t.expires_at > $1 AND t.min_reputation <= $2
+    tx.query_all(
+        select!(
+            TaskRow,
+            concat!(
+                "FROM tasks t WHERE t.status = 'open' AND t.expires_at > $1 AND t.min_reputation <= $2
                 AND t.amount >= $3 AND (t.reserved_for IS NULL OR t.reserved_for = $4)
                 AND (t.amount < $6 OR (t.amount = $6 AND t.seq > $7)) AND ",
-            not_own!(),
-            " ORDER BY t.amount DESC, t.seq LIMIT $8"
+                not_own!(),
+                " ORDER BY t.amount DESC, t.seq LIMIT $8"
+            )
         ),
         params![
             now,
@@ -76,13 +78,12 @@ pub fn open(
             after.seq,
             limit
         ],
-        TaskRow::read,
     )
 }
 
 /// How many tasks [`open`] lists in all.
 pub fn count_open(tx: &mut dyn Tx, wanted: &OpenTaskFilter, now: Time) -> Result<i64> {
-    tx.number(
+    tx.count(
         concat!(
             "SELECT COUNT(*) FROM tasks t WHERE t.status = 'open' AND t.expires_at > $1 AND t.min_reputation <= $2
                 AND t.amount >= $3 AND (t.reserved_for IS NULL OR t.reserved_for = $4) AND ",
@@ -105,16 +106,20 @@ pub struct TakenTaskRow {
 /// however much the node has taken.
 macro_rules! taken_sql {
     ($status:literal) => {
-        concat!(
-            "SELECT ",
-            task_columns!(),
-            ", s.submission_id, s.task_id, s.node_id, s.status, s.asset_id, s.created_at, s.updated_at, s.seq
-             FROM submissions s JOIN tasks t ON t.task_id = s.task_id
+        joined!(
+            " ",
+            "SELECT",
+            TaskRow::COLUMNS,
+            ",",
+            SubmissionRow::COLUMNS,
+            concat!(
+                ", s.seq FROM submissions s JOIN tasks t ON t.task_id = s.task_id
              WHERE s.node_id = $1 AND ",
             $status,
             " AND s.seq < $2 AND NOT EXISTS
                 (SELECT 1 FROM submissions y WHERE y.node_id = $1 AND y.task_id = s.task_id AND y.seq > s.seq)
              ORDER BY s.seq DESC LIMIT $3"
+            )
         )
     };
 }
@@ -136,40 +141,29 @@ pub fn list_taken_by(
         if after.key < key || left <= 0 {
             continue;
         }
-        found.extend(tx.all(sql, params![node_id, before, left], |row| {
-            let from = super::COLUMNS;
-            Ok(TakenTaskRow {
-                task: TaskRow::read(row)?,
-                submission: SubmissionRow::read_from(row, from)?,
-                position: ListPosition { key, seq: row.int(from + 7)? },
-            })
-        })?);
+        for (task, submission, seq) in tx.query_all(sql, params![node_id, before, left])? {
+            found.push(TakenTaskRow { task, submission, position: ListPosition { key, seq } });
+        }
     }
     Ok(found)
 }
 
 /// The tasks that a node works on, those promised soonest first.
 pub fn working_on(tx: &mut dyn Tx, node_id: &str, limit: i64, now: Time) -> Result<Vec<TaskRow>> {
-    tx.all(
-        concat!(
-            "SELECT ",
-            task_columns!(),
-            " FROM tasks t WHERE t.claimed_by = $1 AND t.status = 'claimed' AND t.expires_at > $2
+    tx.query_all(
+        select!(
+            TaskRow,
+            "FROM tasks t WHERE t.claimed_by = $1 AND t.status = 'claimed' AND t.expires_at > $2
              ORDER BY COALESCE(t.commitment_deadline, t.expires_at), t.seq LIMIT $3"
         ),
         params![node_id, now, limit],
-        TaskRow::read,
     )
 }
 
 /// How many active nodes have a reputation, by the model they run on.
 pub fn nodes_by_model(tx: &mut dyn Tx, reputation: f64) -> Result<Vec<(Option<String>, i64)>> {
-    tx.all(
-        "SELECT model, COUNT(*) FROM nodes WHERE status = 'active' AND COALESCE(reputation_override, reputation) >= $1
-         GROUP BY model ORDER BY model",
-        params![reputation],
-        |row| Ok((row.string_or(0)?, row.int(1)?)),
-    )
+    tx.query_all::<(Option<String>, i64)>("SELECT model, COUNT(*) FROM nodes WHERE status = 'active' AND COALESCE(reputation_override, reputation) >= $1
+         GROUP BY model ORDER BY model", params![reputation])
 }
 
 /// How many tasks are looked at in one step, and in how many steps at most, to find some that suit a node.
@@ -216,20 +210,11 @@ pub fn open_for(
 /// Tasks of a status, or all of them, the newest first.
 pub fn newest(tx: &mut dyn Tx, status: Option<TaskStatus>, limit: i64) -> Result<Vec<TaskRow>> {
     match status {
-        Some(status) => tx.all(
-            concat!(
-                "SELECT ",
-                task_columns!(),
-                " FROM tasks t WHERE t.status = $1 ORDER BY t.seq DESC LIMIT $2"
-            ),
+        Some(status) => tx.query_all(
+            select!(TaskRow, "FROM tasks t WHERE t.status = $1 ORDER BY t.seq DESC LIMIT $2"),
             params![status.as_str(), limit],
-            TaskRow::read,
         ),
-        None => tx.all(
-            concat!("SELECT ", task_columns!(), " FROM tasks t ORDER BY t.seq DESC LIMIT $1"),
-            params![limit],
-            TaskRow::read,
-        ),
+        None => tx.query_all(select!(TaskRow, "FROM tasks t ORDER BY t.seq DESC LIMIT $1"), params![limit]),
     }
 }
 

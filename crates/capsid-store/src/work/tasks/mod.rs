@@ -3,20 +3,6 @@
 //! A task and its bounty change together, in one transaction, and always in the same order: the node, the whole task,
 //! the part of it, the bounty, then the accounts. Whoever keeps to it waits for others, but never for each other.
 
-/// The columns that [`Task::read`] reads, in its order.
-macro_rules! task_columns {
-    () => {
-        "t.seq, t.task_id, t.asker, t.title, t.body, t.signals, t.status, t.bounty_id, t.amount, t.min_reputation,
-                t.min_model_tier, t.allowed_models, t.reserved_for, t.claimed_by, t.claimed_at, t.submission_id,
-                t.commitment_deadline, t.extensions, t.result_asset, t.completed_at, t.swarm_role,
-                t.parent_task_id, t.weight, t.decomposed_at, t.created_at, t.expires_at"
-    };
-}
-pub(crate) use task_columns;
-
-/// How many columns these are.
-const COLUMNS: usize = 26;
-
 pub mod access;
 pub mod claim;
 pub mod cleanup;
@@ -27,7 +13,8 @@ pub mod submissions;
 
 use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{Json, row, select};
+use crate::db::tx::Tx;
 use crate::nodes::{self, NodeRow};
 use crate::{graph, params};
 use capsid_model::problem::Result;
@@ -36,87 +23,56 @@ use capsid_rules::work::models;
 use capsid_rules::work::models::ModelRequirement;
 use capsid_rules::work::tasks::{SubtaskRole, TaskState, TaskStatus};
 
-/// A task.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TaskRow {
-    /// Its place in the order of all tasks.
-    pub seq: i64,
-    pub task_id: String,
-    /// Who asked: `user:…` or `node:…`.
-    pub asker: String,
-    pub title: String,
-    /// What is to be done.
-    pub body: String,
-    /// What it is about, with commas between.
-    pub signals: String,
-    pub status: TaskStatus,
-    /// The bounty on it, or on the whole that it is a part of.
-    pub bounty_id: Option<String>,
-    /// What it may earn, in milli-credits.
-    pub amount: i64,
-    pub min_reputation: f64,
-    pub min_model_tier: Option<i64>,
-    /// Models that may do it, as a JSON list.
-    pub allowed_models: Option<String>,
-    /// The only node that may take it.
-    pub reserved_for: Option<String>,
-    /// Who works on it, or did.
-    pub claimed_by: Option<String>,
-    pub claimed_at: Option<i64>,
-    /// The submission of whoever works on it.
-    pub submission_id: Option<String>,
-    /// By when it is promised.
-    pub commitment_deadline: Option<i64>,
-    /// How often that was put off.
-    pub extensions: i64,
-    pub result_asset: Option<AssetId>,
-    pub completed_at: Option<i64>,
-    /// What part of another task it is.
-    pub role: Option<SubtaskRole>,
-    /// The whole that it is a part of.
-    pub parent_task_id: Option<String>,
-    pub weight: Option<i64>,
-    /// When it was cut into parts.
-    pub decomposed_at: Option<i64>,
-    pub created_at: i64,
-    /// Until when it may be done.
-    pub expires_at: i64,
+row! {
+    /// A task.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct TaskRow {
+        /// Its place in the order of all tasks.
+        pub seq: i64 = "t.seq",
+        pub task_id: String = "t.task_id",
+        /// Who asked: `user:…` or `node:…`.
+        pub asker: String = "t.asker",
+        pub title: String = "t.title",
+        /// What is to be done.
+        pub body: String = "t.body",
+        /// What it is about, with commas between.
+        pub signals: String = "t.signals",
+        pub status: TaskStatus = "t.status",
+        /// The bounty on it, or on the whole that it is a part of.
+        pub bounty_id: Option<String> = "t.bounty_id",
+        /// What it may earn, in milli-credits.
+        pub amount: i64 = "t.amount",
+        pub min_reputation: f64 = "t.min_reputation",
+        pub min_model_tier: Option<i64> = "t.min_model_tier",
+        /// Models that may do it.
+        pub allowed_models: Option<Json<Vec<String>>> = "t.allowed_models",
+        /// The only node that may take it.
+        pub reserved_for: Option<String> = "t.reserved_for",
+        /// Who works on it, or did.
+        pub claimed_by: Option<String> = "t.claimed_by",
+        pub claimed_at: Option<i64> = "t.claimed_at",
+        /// The submission of whoever works on it.
+        pub submission_id: Option<String> = "t.submission_id",
+        /// By when it is promised.
+        pub commitment_deadline: Option<i64> = "t.commitment_deadline",
+        /// How often that was put off.
+        pub extensions: i64 = "t.extensions",
+        pub result_asset: Option<AssetId> = "t.result_asset",
+        pub completed_at: Option<i64> = "t.completed_at",
+        /// What part of another task it is.
+        pub role: Option<SubtaskRole> = "t.swarm_role",
+        /// The whole that it is a part of.
+        pub parent_task_id: Option<String> = "t.parent_task_id",
+        pub weight: Option<i64> = "t.weight",
+        /// When it was cut into parts.
+        pub decomposed_at: Option<i64> = "t.decomposed_at",
+        pub created_at: i64 = "t.created_at",
+        /// Until when it may be done.
+        pub expires_at: i64 = "t.expires_at",
+    }
 }
 
 impl TaskRow {
-    pub(crate) fn read(row: &dyn Row) -> Result<Self> {
-        let status = row.text(6)?;
-        Ok(Self {
-            seq: row.int(0)?,
-            task_id: row.string(1)?,
-            asker: row.string(2)?,
-            title: row.string(3)?,
-            body: row.string(4)?,
-            signals: row.string(5)?,
-            status: TaskStatus::parse(status)
-                .ok_or_else(|| crate::damaged(format!("A task has the status `{status}`.")))?,
-            bounty_id: row.string_or(7)?,
-            amount: row.int(8)?,
-            min_reputation: row.real(9)?,
-            min_model_tier: row.int_or(10)?,
-            allowed_models: row.string_or(11)?,
-            reserved_for: row.string_or(12)?,
-            claimed_by: row.string_or(13)?,
-            claimed_at: row.int_or(14)?,
-            submission_id: row.string_or(15)?,
-            commitment_deadline: row.int_or(16)?,
-            extensions: row.int(17)?,
-            result_asset: AssetId::read_or(row, 18)?,
-            completed_at: row.int_or(19)?,
-            role: row.text_or(20)?.and_then(SubtaskRole::parse),
-            parent_task_id: row.string_or(21)?,
-            weight: row.int_or(22)?,
-            decomposed_at: row.int_or(23)?,
-            created_at: row.int(24)?,
-            expires_at: row.int(25)?,
-        })
-    }
-
     /// How it stands, as far as its next state depends on it.
     pub fn state(&self) -> TaskState {
         TaskState {
@@ -133,17 +89,14 @@ impl TaskRow {
     }
 
     /// The models that may do it whatever their tier.
-    pub fn allowed_models(&self) -> Vec<String> {
-        self.allowed_models
-            .as_deref()
-            .and_then(|models| serde_json::from_str(models).ok())
-            .unwrap_or_default()
+    pub fn allowed_models(&self) -> &[String] {
+        self.allowed_models.as_ref().map_or(&[], |models| &models.0)
     }
 
     /// Whether a node's model is good enough for it.
     pub fn allows_model(&self, model: Option<&str>, tiers: &[(String, i64)]) -> bool {
-        let allowed = self.allowed_models();
-        models::is_enough(model, ModelRequirement { min_tier: self.min_model_tier, allowed: &allowed }, tiers)
+        let wanted = ModelRequirement { min_tier: self.min_model_tier, allowed: self.allowed_models() };
+        models::is_enough(model, wanted, tiers)
     }
 
     /// Whether a node works on it, or did.
@@ -227,19 +180,21 @@ pub fn add(tx: &mut dyn Tx, task: &NewTask, now: Time) -> Result<()> {
 
 /// Finds a task.
 pub fn get(tx: &mut dyn Tx, task_id: &str) -> Result<Option<TaskRow>> {
-    tx.first(
-        concat!("SELECT ", task_columns!(), " FROM tasks t WHERE t.task_id = $1"),
-        params![task_id],
-        TaskRow::read,
-    )
+    tx.query_first(select!(TaskRow, "FROM tasks t WHERE t.task_id = $1"), params![task_id])
+}
+
+/// A task that was just changed.
+fn reload(tx: &mut dyn Tx, task_id: &str) -> Result<TaskRow> {
+    get(tx, task_id)?
+        .ok_or_else(|| crate::damaged(format!("The task {task_id} is not there after it was changed.")))
 }
 
 /// Finds a task and keeps others from changing it meanwhile. Of a part, the whole is locked before.
 pub fn lock(tx: &mut dyn Tx, task_id: &str) -> Result<Option<TaskRow>> {
-    let parent =
-        tx.first("SELECT parent_task_id FROM tasks WHERE task_id = $1", params![task_id], |row| {
-            row.string_or(0)
-        })?;
+    let parent = tx.query_first::<Option<String>>(
+        "SELECT parent_task_id FROM tasks WHERE task_id = $1",
+        params![task_id],
+    )?;
     if let Some(Some(parent)) = parent {
         lock_one(tx, &parent)?;
     }
@@ -247,19 +202,14 @@ pub fn lock(tx: &mut dyn Tx, task_id: &str) -> Result<Option<TaskRow>> {
 }
 
 fn lock_one(tx: &mut dyn Tx, task_id: &str) -> Result<Option<TaskRow>> {
-    tx.first(
-        concat!("SELECT ", task_columns!(), " FROM tasks t WHERE t.task_id = $1 FOR UPDATE"),
-        params![task_id],
-        TaskRow::read,
-    )
+    tx.query_first(select!(TaskRow, "FROM tasks t WHERE t.task_id = $1 FOR UPDATE"), params![task_id])
 }
 
 /// The parts of a task, the solvers' first, in the order in which they were proposed.
 pub fn parts(tx: &mut dyn Tx, task_id: &str) -> Result<Vec<TaskRow>> {
-    tx.all(
-        concat!("SELECT ", task_columns!(), " FROM tasks t WHERE t.parent_task_id = $1 ORDER BY t.seq"),
+    tx.query_all(
+        select!(TaskRow, "FROM tasks t WHERE t.parent_task_id = $1 ORDER BY t.seq"),
         params![task_id],
-        TaskRow::read,
     )
 }
 

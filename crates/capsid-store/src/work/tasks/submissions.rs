@@ -1,42 +1,26 @@
 //! Submissions: who took a task, and what came of it.
 
 use crate::assets::id::AssetId;
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
-/// One node's try at a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SubmissionRow {
-    pub submission_id: String,
-    pub task_id: String,
-    pub node_id: String,
-    /// working, pending, accepted, rejected, released, overdue or expired.
-    pub status: String,
-    pub asset_id: Option<AssetId>,
-    /// When the task was taken.
-    pub created_at: i64,
-    /// When its status last changed.
-    pub updated_at: i64,
-}
-
-impl SubmissionRow {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Self::read_from(row, 0)
-    }
-
-    /// Reads its columns from one on.
-    pub(super) fn read_from(row: &dyn Row, at: usize) -> Result<Self> {
-        Ok(Self {
-            submission_id: row.string(at)?,
-            task_id: row.string(at + 1)?,
-            node_id: row.string(at + 2)?,
-            status: row.string(at + 3)?,
-            asset_id: AssetId::read_or(row, at + 4)?,
-            created_at: row.int(at + 5)?,
-            updated_at: row.int(at + 6)?,
-        })
+row! {
+    /// One node's try at a task.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct SubmissionRow {
+        pub submission_id: String = "s.submission_id",
+        pub task_id: String = "s.task_id",
+        pub node_id: String = "s.node_id",
+        /// working, pending, accepted, rejected, released, overdue or expired.
+        pub status: String = "s.status",
+        pub asset_id: Option<AssetId> = "s.asset_id",
+        /// When the task was taken.
+        pub created_at: i64 = "s.created_at",
+        /// When its status last changed.
+        pub updated_at: i64 = "s.updated_at",
     }
 }
 
@@ -79,20 +63,16 @@ pub fn was_overdue(tx: &mut dyn Tx, task_id: &str, node_id: &str) -> Result<bool
 
 /// Finds a submission.
 pub fn get(tx: &mut dyn Tx, submission_id: &str) -> Result<Option<SubmissionRow>> {
-    tx.first(
-        "SELECT submission_id, task_id, node_id, status, asset_id, created_at, updated_at FROM submissions
-         WHERE submission_id = $1",
+    tx.query_first(
+        select!(SubmissionRow, "FROM submissions s WHERE s.submission_id = $1"),
         params![submission_id],
-        SubmissionRow::read,
     )
 }
 
 /// The submissions to a task, oldest first.
 pub fn list_for_task(tx: &mut dyn Tx, task_id: &str, limit: i64) -> Result<Vec<SubmissionRow>> {
-    tx.all(
-        "SELECT submission_id, task_id, node_id, status, asset_id, created_at, updated_at FROM submissions
-         WHERE task_id = $1 ORDER BY seq LIMIT $2",
+    tx.query_all(
+        select!(SubmissionRow, "FROM submissions s WHERE s.task_id = $1 ORDER BY s.seq LIMIT $2"),
         params![task_id, limit],
-        SubmissionRow::read,
     )
 }
