@@ -79,7 +79,7 @@ fn numbers_go_on_after_those_that_were_given_out() {
             let store = Store::open(&target, DELAY).unwrap();
             let next = store
                 .write_now(|tx| {
-                    tx.number(
+                    tx.count(
                         "INSERT INTO events (node_id, kind, payload, created_at, expires_at)
                          VALUES ('n', 'k', '{}', 1, 9) RETURNING seq",
                         &[],

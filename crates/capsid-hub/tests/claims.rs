@@ -66,8 +66,8 @@ fn claim_at_once(on: On) {
             assert_eq!(body["claimed_by"], format!("node_{}", winners[task]), "{answer}");
         }
         let kept = hub.hub.store.read_now(|tx| {
-            let tries = tx.number("SELECT COUNT(*) FROM submissions", &[])?;
-            let told = tx.number("SELECT COUNT(*) FROM events WHERE kind = 'task_assigned'", &[])?;
+            let tries = tx.count("SELECT COUNT(*) FROM submissions", &[])?;
+            let told = tx.count("SELECT COUNT(*) FROM events WHERE kind = 'task_assigned'", &[])?;
             Ok::<_, capsid_model::problem::Problem>((tries, told))
         });
         let expected = ((round + 1) * TASKS) as i64;

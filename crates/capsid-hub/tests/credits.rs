@@ -234,7 +234,7 @@ fn one_report_alone_is_no_outcome() {
             assert_eq!(node_balance(hub, "node_v1"), 400_000);
         }
         let open = "SELECT COUNT(*) FROM reports WHERE label = 'assigned' AND reward IS NULL";
-        assert_eq!(hub.hub.store.read_now(move |tx| tx.number(open, &[])).unwrap(), 0, "it waits no longer");
+        assert_eq!(hub.hub.store.read_now(move |tx| tx.count(open, &[])).unwrap(), 0, "it waits no longer");
         assert_sound(hub);
     });
 }

@@ -153,7 +153,7 @@ impl Trial {
                     let account = ledger::node_account(&StoryActor::Node(n).name());
                     balances.insert(StoryActor::Node(n), ledger::balance(tx, &account)?);
                 }
-                let held = tx.number(
+                let held = tx.count(
                     "SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM accounts WHERE account LIKE 'hold:%'",
                     &[],
                 )?;

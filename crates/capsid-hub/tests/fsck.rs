@@ -265,7 +265,7 @@ fn what_follows_from_something_else_is_mended_and_nothing_else_is_touched() {
                 let bodies = hub
                     .hub
                     .store
-                    .read_now(|tx| tx.all("SELECT body FROM assets ORDER BY seq", &[], |row| row.string(0)));
+                    .read_now(|tx| tx.query_all::<String>("SELECT body FROM assets ORDER BY seq", &[]));
                 (sections(&hub.dump(), &untouched), bodies.unwrap())
             };
             let before = kept(hub);

@@ -339,7 +339,7 @@ fn a_swarm_that_is_not_done_in_time_ends_with_all_its_parts() {
             assert_eq!(node_balance(hub, node), 500_000);
         }
         let open = hub.hub.store.read_now(|tx| {
-            tx.number("SELECT COUNT(*) FROM submissions WHERE status IN ('working', 'pending')", &[])
+            tx.count("SELECT COUNT(*) FROM submissions WHERE status IN ('working', 'pending')", &[])
         });
         assert_eq!((open.unwrap(), balance(hub, &account)), (0, 200_000));
         all_is_well(hub);
@@ -463,7 +463,7 @@ fn a_swarm_nobody_decides_on_gives_back() {
         assert_eq!(detail(hub, &bounty)["status"], "expired");
         assert_eq!((node_balance(hub, "node_p"), balance(hub, &account)), (500_000, 200_000));
         let open = hub.hub.store.read_now(|tx| {
-            tx.number("SELECT COUNT(*) FROM submissions WHERE status IN ('working', 'pending')", &[])
+            tx.count("SELECT COUNT(*) FROM submissions WHERE status IN ('working', 'pending')", &[])
         });
         assert_eq!(open.unwrap(), 0);
         all_is_well(hub);

@@ -7,7 +7,7 @@ use capsid_store::work::tasks::{claim, cleanup};
 use serde_json::json;
 
 fn count(hub: &TestHub, sql: &'static str) -> i64 {
-    hub.hub.store.read_now(move |tx| tx.number(sql, &[])).unwrap()
+    hub.hub.store.read_now(move |tx| tx.count(sql, &[])).unwrap()
 }
 
 fn tidy_after(hub: &TestHub, days: i64) {

@@ -21,17 +21,13 @@ fn numbers_of_any_kind_are_read() {
     both(|store| {
         let read = store
             .read_now(|tx| {
-                tx.first(
+                tx.query_one::<(i64, bool, f64, f64, i64, Option<i64>, bool)>(
                     "SELECT 1, CASE WHEN 1 = 1 THEN 1 ELSE 0 END, 2, 0.5 + 1.0e0, COUNT(*), NULL, 1 = 1 FROM meta",
                     &[],
-                    |row| {
-                        let none = row.int_or(5)?.is_none();
-                        Ok((row.int(0)?, row.flag(1)?, row.real(2)?, row.int(4)?, none, row.flag(6)?))
-                    },
                 )
             })
             .unwrap();
-        assert_eq!(read, Some((1, true, 2.0, 0, true, true)));
+        assert_eq!(read, (1, true, 2.0, 1.5, 0, None, true));
     });
 }
 

@@ -159,12 +159,12 @@ pub fn all_is_well(hub: &TestHub) {
         .read_now(|tx| {
             Ok((
                 ledger::sum(tx)?,
-                tx.number(
+                tx.count(
                     "SELECT CAST(COALESCE(SUM(balance), 0) AS BIGINT) FROM accounts
                      WHERE account LIKE 'hold:bounty:%'",
                     &[],
                 )?,
-                tx.number(
+                tx.count(
                     "SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM bounties
                      WHERE status IN ('open', 'claimed', 'matched')",
                     &[],

@@ -85,7 +85,7 @@ fn vectors_of_another_length_are_refused_until_the_operator_wants_them() {
         assert_eq!((rows(&hub, "words"), state(&hub).dims), ((2 * SAYING as i64, 2), Some(128)));
         assert_eq!(nearest(&hub, SAID), bundle.capsule_id());
         let of_old =
-            hub.hub.store.read_now(|tx| tx.number("SELECT COUNT(*) FROM embeddings WHERE dims = 64", &[]));
+            hub.hub.store.read_now(|tx| tx.count("SELECT COUNT(*) FROM embeddings WHERE dims = 64", &[]));
         assert_eq!(of_old.unwrap(), 0);
         // Other vectors than the operator wants are refused from the start.
         let hub = hub.restart_with(|config| config.search.embeddings_dimensions = 96);

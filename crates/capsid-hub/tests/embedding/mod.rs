@@ -87,10 +87,9 @@ fn rows(hub: &TestHub, model: &'static str) -> (i64, i64) {
     hub.hub
         .store
         .read_now(move |tx| {
-            tx.first(
+            tx.query_first::<(i64, i64)>(
                 "SELECT COUNT(vector), COUNT(*) - COUNT(vector) FROM embeddings WHERE model = $1",
                 params![model],
-                |row| Ok((row.int(0)?, row.int(1)?)),
             )
         })
         .unwrap()

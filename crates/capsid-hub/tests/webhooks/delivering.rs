@@ -372,7 +372,7 @@ fn only_so_many_deliveries_wait_for_a_node() {
             for _ in 0..MAX_WAITING + 5 {
                 notices::notify_node(tx, "node_a", &notice, now)?;
             }
-            tx.number("SELECT COUNT(*) FROM events WHERE node_id = 'node_a'", &[])
+            tx.count("SELECT COUNT(*) FROM events WHERE node_id = 'node_a'", &[])
         };
         let told = hub.hub.store.write_now(tell).unwrap();
         assert!(told >= MAX_WAITING + 5, "{told}");

@@ -1,8 +1,8 @@
 //! The id of an asset as it is kept: the 32 bytes of its hash.
 
 use crate::db::row::{FromColumn, RowReader, unreadable};
-use crate::db::tx::{Param, Row};
-use capsid_model::problem::{Code, Problem, Result};
+use crate::db::tx::Param;
+use capsid_model::problem::Result;
 use std::fmt;
 
 /// `sha256:` and 64 hexadecimal digits, in 32 bytes.
@@ -21,18 +21,6 @@ impl AssetId {
             *byte = (nibble(*pair.first()?)? << 4) | nibble(*pair.get(1)?)?;
         }
         Some(Self(bytes))
-    }
-
-    /// The id in a column that holds one.
-    pub fn read(row: &dyn Row, column: usize) -> Result<Self> {
-        Self::read_or(row, column)?.ok_or_else(|| {
-            Problem::new(Code::StoreDamaged, "An asset id in the database is not 32 bytes long.")
-        })
-    }
-
-    /// The id in a column that may hold one.
-    pub fn read_or(row: &dyn Row, column: usize) -> Result<Option<Self>> {
-        Ok(row.blob_or(column)?.and_then(|bytes| bytes.try_into().ok()).map(Self))
     }
 }
 

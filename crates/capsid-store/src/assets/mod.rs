@@ -6,7 +6,7 @@ pub mod lineage;
 pub mod list;
 
 use crate::assets::id::AssetId;
-use crate::db::row::{FromRow, RowReader, row, select};
+use crate::db::row::{Attempt, FromRow, RowReader, joined, row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
@@ -94,11 +94,18 @@ pub fn lock(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<AssetRow>> {
     tx.query_first(select!(AssetRow, "FROM assets a WHERE a.asset_id = $1 FOR UPDATE"), params![id])
 }
 
-/// The assets after a place in the order of publication.
-pub(crate) fn page(tx: &mut dyn Tx, after: i64, limit: i64) -> Result<Vec<AssetRow>> {
+/// The assets after a place in the order of publication, each with its place and its id, for checks that have to go on
+/// where one cannot be read.
+pub(crate) fn page(
+    tx: &mut dyn Tx,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<(i64, AssetId, Attempt<AssetRow>)>> {
     tx.query_all(
-        select!(
-            AssetRow,
+        joined!(
+            " ",
+            "SELECT a.seq, a.asset_id,",
+            AssetRow::COLUMNS,
             "FROM assets a WHERE a.seq > $1 AND length(a.asset_id) = 32 ORDER BY a.seq LIMIT $2"
         ),
         params![after, limit],

@@ -1,7 +1,7 @@
 //! From one kind of database to the other, table by table in the order of the keys.
 
 use crate::db::tables::{CellValue, ColumnKind, ColumnSchema, TOGETHER, TableSchema, tables};
-use crate::db::tx::{Dialect, Param, Row, Tx};
+use crate::db::tx::{Dialect, Param, RawRow, Tx};
 use crate::params;
 use capsid_model::problem::Result;
 
@@ -9,7 +9,7 @@ use capsid_model::problem::Result;
 pub fn all(from: &mut dyn Tx, to: &mut dyn Tx, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     let mut total = 0;
     for table in tables() {
-        total += from.number(&table.count, params![])?.unsigned_abs();
+        total += from.count(&table.count, params![])?.unsigned_abs();
     }
     let mut done = 0;
     for table in tables() {
@@ -54,7 +54,7 @@ fn one(
 fn stream(
     from: &mut dyn Tx,
     table: &'static TableSchema,
-    visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+    visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
 ) -> Result<()> {
     if from.dialect() == Dialect::Sqlite {
         return from.each(&table.select, params![], visit);
@@ -73,12 +73,12 @@ fn stream(
     from.run(&table.close_cursor, params![]).map(|_| ())
 }
 
-fn read(row: &dyn Row, at: usize, column: &ColumnSchema) -> Result<CellValue> {
+fn read(row: &dyn RawRow, at: usize, column: &ColumnSchema) -> Result<CellValue> {
     Ok(match column.kind {
-        ColumnKind::Int => CellValue::Int(row.int_or(at)?),
-        ColumnKind::Real => CellValue::Real(row.real_or(at)?),
-        ColumnKind::Text => CellValue::Text(row.string_or(at)?),
-        ColumnKind::Blob => CellValue::Blob(row.blob_or(at)?.map(<[u8]>::to_vec)),
+        ColumnKind::Int => CellValue::Int(row.int(at)?),
+        ColumnKind::Real => CellValue::Real(row.real(at)?),
+        ColumnKind::Text => CellValue::Text(row.text(at)?.map(str::to_owned)),
+        ColumnKind::Blob => CellValue::Blob(row.blob(at)?.map(<[u8]>::to_vec)),
     })
 }
 
@@ -91,9 +91,11 @@ fn write(to: &mut dyn Tx, sql: &'static str, cells: &[CellValue]) -> Result<()> 
 fn count_on(from: &mut dyn Tx, to: &mut dyn Tx, table: &TableSchema) -> Result<()> {
     let last = match from.dialect() {
         Dialect::Sqlite => {
-            from.number("SELECT seq FROM sqlite_sequence WHERE name = $1", params![&table.name])?
+            let last =
+                from.query_first("SELECT seq FROM sqlite_sequence WHERE name = $1", params![&table.name])?;
+            last.unwrap_or(0)
         }
-        Dialect::Postgres => from.number(
+        Dialect::Postgres => from.count(
             "SELECT COALESCE(pg_sequence_last_value(pg_get_serial_sequence($1, 'seq')::regclass), 0)",
             params![&table.name],
         )?,
@@ -107,7 +109,7 @@ fn count_on(from: &mut dyn Tx, to: &mut dyn Tx, table: &TableSchema) -> Result<(
             to.run("INSERT INTO sqlite_sequence (name, seq) VALUES ($1, $2)", params![&table.name, last])?;
         }
         Dialect::Postgres => {
-            to.number(
+            to.count(
                 "SELECT setval(pg_get_serial_sequence($1, 'seq')::regclass, $2)",
                 params![&table.name, last],
             )?;

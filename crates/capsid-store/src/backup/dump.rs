@@ -5,7 +5,7 @@
 //! of sketches, which name these by such a number.
 
 use crate::db::tables::{ColumnKind, TableSchema, tables};
-use crate::db::tx::{Row, Tx};
+use crate::db::tx::{RawRow, Tx};
 use capsid_model::hash::hex;
 use capsid_model::problem::Result;
 use std::fmt::Write;
@@ -14,7 +14,11 @@ use std::fmt::Write;
 pub fn dump(tx: &mut dyn Tx) -> Result<String> {
     let mut text = String::new();
     for table in tables().iter().filter(|table| !["limits", "sketch_bands"].contains(&table.name.as_str())) {
-        let mut rows = tx.all(&table.select, &[], |row| line(table, row))?;
+        let mut rows = Vec::new();
+        tx.each(&table.select, &[], &mut |row| {
+            rows.push(line(table, row)?);
+            Ok(())
+        })?;
         rows.sort_unstable();
         let _to_a_string = writeln!(text, "{}: {} rows", table.name, rows.len());
         for row in rows {
@@ -24,15 +28,15 @@ pub fn dump(tx: &mut dyn Tx) -> Result<String> {
     Ok(text)
 }
 
-fn line(table: &TableSchema, row: &dyn Row) -> Result<String> {
+fn line(table: &TableSchema, row: &dyn RawRow) -> Result<String> {
     let mut line = String::from(" ");
     for (n, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.counted) {
         let name = &column.name;
         let _to_a_string = match column.kind {
-            ColumnKind::Int => row.int_or(n)?.map(|value| write!(line, " {name}={value}")),
-            ColumnKind::Real => row.real_or(n)?.map(|value| write!(line, " {name}={value:?}")),
-            ColumnKind::Text => row.text_or(n)?.map(|value| write!(line, " {name}={value:?}")),
-            ColumnKind::Blob => row.blob_or(n)?.map(|value| write!(line, " {name}={}", hex(value))),
+            ColumnKind::Int => row.int(n)?.map(|value| write!(line, " {name}={value}")),
+            ColumnKind::Real => row.real(n)?.map(|value| write!(line, " {name}={value:?}")),
+            ColumnKind::Text => row.text(n)?.map(|value| write!(line, " {name}={value:?}")),
+            ColumnKind::Blob => row.blob(n)?.map(|value| write!(line, " {name}={}", hex(value))),
         };
     }
     line.push('\n');

@@ -1,7 +1,7 @@
 //! Rows as values. A column is read as the type it is meant to have: NULL where a value is required, or a text that
 //! names nothing, is damage and never a default.
 
-use super::tx::Row;
+use super::tx::RawRow;
 use crate::damaged;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -10,13 +10,13 @@ use std::cell::Cell;
 
 /// One row while it is read, column after column.
 pub struct RowReader<'r> {
-    row: &'r dyn Row,
+    row: &'r dyn RawRow,
     next: Cell<usize>,
     name: Cell<Option<&'static str>>,
 }
 
 impl<'r> RowReader<'r> {
-    pub(crate) fn new(row: &'r dyn Row) -> Self {
+    pub(crate) fn new(row: &'r dyn RawRow) -> Self {
         Self { row, next: Cell::new(0), name: Cell::new(None) }
     }
 
@@ -54,7 +54,8 @@ fn missing(name: &str) -> capsid_model::problem::Problem {
 
 /// A value of a column that cannot be what it says.
 pub(crate) fn unreadable(name: &str, value: &dyn std::fmt::Debug) -> capsid_model::problem::Problem {
-    damaged(format!("The column `{name}` of a row holds {value:?}, which it cannot."))
+    let value: String = format!("{value:?}").chars().take(80).collect();
+    damaged(format!("The column `{name}` of a row holds {value}, which it cannot."))
 }
 
 macro_rules! columns {
@@ -74,26 +75,26 @@ macro_rules! columns {
 }
 
 columns! {
-    i64, int_or, |value, _name| Ok(value);
-    f64, real_or, |value, _name| Ok(value);
-    bool, int_or, |value, _name| Ok(value != 0);
-    Time, int_or, |value, _name| Ok(Time(value));
-    String, text_or, |value, _name| Ok(value.to_owned());
-    Vec<u8>, blob_or, |value, _name| Ok(value.to_vec());
-    u16, int_or, |value, name| u16::try_from(value).map_err(|_| unreadable(name, &value));
-    u64, int_or, |value, name| u64::try_from(value).map_err(|_| unreadable(name, &value));
+    i64, int, |value, _name| Ok(value);
+    f64, real, |value, _name| Ok(value);
+    bool, int, |value, _name| Ok(value != 0);
+    Time, int, |value, _name| Ok(Time(value));
+    String, text, |value, _name| Ok(value.to_owned());
+    Vec<u8>, blob, |value, _name| Ok(value.to_vec());
+    u16, int, |value, name| u16::try_from(value).map_err(|_| unreadable(name, &value));
+    u64, int, |value, name| u64::try_from(value).map_err(|_| unreadable(name, &value));
 }
 
 impl<T: DeserializeOwned> FromColumn for Json<T> {
     fn from_column(row: &RowReader<'_>, index: usize, name: &str) -> Result<Self> {
-        let text = row.row.text_or(index)?.ok_or_else(|| missing(name))?;
+        let text = row.row.text(index)?.ok_or_else(|| missing(name))?;
         serde_json::from_str(text).map(Self).map_err(|_| unreadable(name, &text))
     }
 }
 
 impl<T: DeserializeOwned> FromColumn for Option<Json<T>> {
     fn from_column(row: &RowReader<'_>, index: usize, name: &str) -> Result<Self> {
-        row.row.text_or(index)?.is_some().then(|| Json::from_column(row, index, name)).transpose()
+        row.row.text(index)?.is_some().then(|| Json::from_column(row, index, name)).transpose()
     }
 }
 
@@ -142,6 +143,15 @@ impl<T: FromColumn> FromRow for T {
     }
 }
 
+/// A row that may be damaged, for checks that have to go on. It takes all the columns that are left.
+pub struct Attempt<T>(pub Result<T>);
+
+impl<T: FromRow> FromRow for Attempt<T> {
+    fn from_row(row: &RowReader<'_>) -> Result<Self> {
+        Ok(Self(T::from_row(row)))
+    }
+}
+
 macro_rules! tuples {
     ($($($kind:ident),+;)*) => {
         $(impl<$($kind: FromRow),+> FromRow for ($($kind,)+) {
@@ -177,6 +187,7 @@ macro_rules! row {
         }
         impl $name {
             /// The columns in the order of the fields, for `select!`.
+            #[allow(dead_code, reason = "a text that differs by database names them itself")]
             pub(crate) const COLUMNS: &'static str = $crate::db::row::joined!(", ", $($column),+);
         }
         impl $crate::db::row::FromRow for $name {

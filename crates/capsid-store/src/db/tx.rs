@@ -23,47 +23,19 @@ pub enum Param<'a> {
     Blob(Option<&'a [u8]>),
 }
 
-/// One row of an answer. Columns are counted from 0.
-pub trait Row {
+/// One row as the database gives it, with columns counted from 0 that may all be missing. Operations read rows as values
+/// ([`FromRow`]); only what copies or checks whole tables looks at them like this.
+pub trait RawRow {
     /// What the database calls a column.
     fn name(&self, column: usize) -> &str;
     /// A whole number that may be missing.
-    fn int_or(&self, column: usize) -> Result<Option<i64>>;
+    fn int(&self, column: usize) -> Result<Option<i64>>;
     /// A number with a fraction that may be missing.
-    fn real_or(&self, column: usize) -> Result<Option<f64>>;
+    fn real(&self, column: usize) -> Result<Option<f64>>;
     /// A text that may be missing.
-    fn text_or(&self, column: usize) -> Result<Option<&str>>;
+    fn text(&self, column: usize) -> Result<Option<&str>>;
     /// Bytes that may be missing.
-    fn blob_or(&self, column: usize) -> Result<Option<&[u8]>>;
-
-    /// A whole number; 0 where there is none.
-    fn int(&self, column: usize) -> Result<i64> {
-        Ok(self.int_or(column)?.unwrap_or_default())
-    }
-    /// A number with a fraction; 0 where there is none.
-    fn real(&self, column: usize) -> Result<f64> {
-        Ok(self.real_or(column)?.unwrap_or_default())
-    }
-    /// A text; empty where there is none.
-    fn text(&self, column: usize) -> Result<&str> {
-        Ok(self.text_or(column)?.unwrap_or_default())
-    }
-    /// An own copy of a text; empty where there is none.
-    fn string(&self, column: usize) -> Result<String> {
-        Ok(self.text(column)?.to_owned())
-    }
-    /// An own copy of a text that may be missing.
-    fn string_or(&self, column: usize) -> Result<Option<String>> {
-        Ok(self.text_or(column)?.map(str::to_owned))
-    }
-    /// Bytes; empty where there are none.
-    fn blob(&self, column: usize) -> Result<&[u8]> {
-        Ok(self.blob_or(column)?.unwrap_or_default())
-    }
-    /// Yes or no.
-    fn flag(&self, column: usize) -> Result<bool> {
-        Ok(self.int(column)? != 0)
-    }
+    fn blob(&self, column: usize) -> Result<Option<&[u8]>>;
 }
 
 /// An open transaction. What an operation did is kept when it returns `Ok`, and undone as a whole when it does not.
@@ -77,14 +49,14 @@ pub trait Tx {
         &mut self,
         sql: &'static str,
         params: &[Param<'_>],
-        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()>;
     /// Runs a query and shows its first row, if there is one. Those after it are not asked for.
     fn one(
         &mut self,
         sql: &'static str,
         params: &[Param<'_>],
-        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()>;
 }
 
@@ -138,43 +110,6 @@ impl dyn Tx + '_ {
             Ok(())
         })?;
         Ok(found)
-    }
-
-    /// All rows of a query.
-    pub fn all<T>(
-        &mut self,
-        sql: &'static str,
-        params: &[Param<'_>],
-        mut read: impl FnMut(&dyn Row) -> Result<T>,
-    ) -> Result<Vec<T>> {
-        let mut rows = Vec::new();
-        self.each(sql, params, &mut |row| {
-            rows.push(read(row)?);
-            Ok(())
-        })?;
-        Ok(rows)
-    }
-
-    /// The first row of a query, if there is one.
-    pub fn first<T>(
-        &mut self,
-        sql: &'static str,
-        params: &[Param<'_>],
-        mut read: impl FnMut(&dyn Row) -> Result<T>,
-    ) -> Result<Option<T>> {
-        let mut found = None;
-        self.each(sql, params, &mut |row| {
-            if found.is_none() {
-                found = Some(read(row)?);
-            }
-            Ok(())
-        })?;
-        Ok(found)
-    }
-
-    /// The first whole number of a query; 0 where there is no row.
-    pub fn number(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<i64> {
-        Ok(self.first(sql, params, |row| row.int(0))?.unwrap_or_default())
     }
 }
 

@@ -3,7 +3,8 @@
 use super::{FsckProgress, FsckReport, count, scores};
 use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{Attempt, row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::{Object, Value, asset};
@@ -15,35 +16,24 @@ use capsid_rules::lifecycle::AssetType;
 
 const PAGE: i64 = 200;
 
-/// What is stored beside an asset and decides what its derived values have to be.
-pub(super) struct AssetSource {
-    pub body: String,
-    /// What the validation of the gene in its first bundle proves.
-    gene_proof: Option<String>,
-    bundle_has_event: bool,
-    /// Whether others reported or fetched it.
-    pub has_evidence: bool,
-    meaning: Option<String>,
-    environment: Option<String>,
-    /// Whether the index has still to reach it; until then what it fills in of an old asset may be missing.
-    is_awaited: bool,
-    gene_body: Option<String>,
+row! {
+    /// What is stored beside an asset and decides what its derived values have to be.
+    pub(super) struct AssetSource {
+        pub body: String = "a.body",
+        /// What the validation of the gene in its first bundle proves.
+        gene_proof: Option<String> = "(SELECT g.proof FROM assets g WHERE g.asset_id = b.gene_id)",
+        bundle_has_event: bool = "CASE WHEN b.event_id IS NULL THEN 0 ELSE 1 END",
+        /// Whether others reported or fetched it.
+        pub has_evidence: bool = "CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id) OR EXISTS (SELECT 1 FROM fetches f WHERE f.asset_id = a.asset_id) THEN 1 ELSE 0 END",
+        meaning: Option<String> = "a.meaning",
+        environment: Option<String> = "a.environment",
+        /// Whether the index has still to reach it; until then what it fills in of an old asset may be missing.
+        is_awaited: bool = "CASE WHEN a.seq > (SELECT i.seq FROM indexed i WHERE i.one = 1) THEN 1 ELSE 0 END",
+        gene_body: Option<String> = "CASE WHEN a.asset_type = 'Capsule' THEN (SELECT g.body FROM assets g WHERE g.asset_id = b.gene_id) END",
+    }
 }
 
 impl AssetSource {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            body: row.string(0)?,
-            gene_proof: row.string_or(1)?,
-            bundle_has_event: row.flag(2)?,
-            has_evidence: row.flag(3)?,
-            meaning: row.string_or(4)?,
-            environment: row.string_or(5)?,
-            is_awaited: row.flag(6)?,
-            gene_body: row.string_or(7)?,
-        })
-    }
-
     /// Whether it is an asset of old whose meaning, environment and category the index has still to fill in.
     fn is_unfilled(&self) -> bool {
         self.is_awaited && self.meaning.is_none()
@@ -52,17 +42,9 @@ impl AssetSource {
 
 macro_rules! sources {
     ($rest:literal) => {
-        concat!(
-            "SELECT a.body, (SELECT g.proof FROM assets g WHERE g.asset_id = b.gene_id),
-                CASE WHEN b.event_id IS NULL THEN 0 ELSE 1 END,
-                CASE WHEN EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = a.asset_id)
-                    OR EXISTS (SELECT 1 FROM fetches f WHERE f.asset_id = a.asset_id) THEN 1 ELSE 0 END,
-                a.meaning, a.environment,
-                CASE WHEN a.seq > (SELECT i.seq FROM indexed i WHERE i.one = 1) THEN 1 ELSE 0 END,
-                CASE WHEN a.asset_type = 'Capsule'
-                    THEN (SELECT g.body FROM assets g WHERE g.asset_id = b.gene_id) END
-             FROM assets a LEFT JOIN bundles b ON b.bundle_id = a.bundle_id ",
-            $rest
+        select!(
+            AssetSource,
+            concat!("FROM assets a LEFT JOIN bundles b ON b.bundle_id = a.bundle_id ", $rest)
         )
     };
 }
@@ -76,15 +58,17 @@ pub fn check(tx: &mut dyn Tx, report: &mut FsckReport, progress: FsckProgress<'_
     let mut after = 0;
     loop {
         let page = assets::page(tx, after, PAGE)?;
-        let sources = tx.all(
+        let sources = tx.query_all::<AssetSource>(
             sources!("WHERE a.seq > $1 AND length(a.asset_id) = 32 ORDER BY a.seq LIMIT $2"),
             params![after, PAGE],
-            AssetSource::read,
         )?;
-        let Some(last) = page.last() else { return Ok(()) };
-        after = last.seq;
-        for (asset, source) in page.iter().zip(&sources) {
-            check_one(tx, asset, source, report)?;
+        let Some((last, ..)) = page.last() else { return Ok(()) };
+        after = *last;
+        for ((_, id, Attempt(asset)), source) in page.iter().zip(&sources) {
+            match asset {
+                Ok(asset) => check_one(tx, asset, source, report)?,
+                Err(problem) => report.lost("row_unreadable", id.to_string(), &problem.message),
+            }
         }
         report.assets += page.len() as u64;
         progress("assets", report.assets, total);
@@ -179,7 +163,8 @@ pub(super) fn derived(asset: &AssetRow, source: &AssetSource, object: &Object) -
 
 /// The source of one asset, unless its body cannot be relied on.
 pub(super) fn sound_source(tx: &mut dyn Tx, asset: &AssetRow) -> Result<Option<(AssetSource, Object)>> {
-    let source = tx.first(sources!("WHERE a.asset_id = $1"), params![&asset.asset_id], AssetSource::read)?;
+    let source =
+        tx.query_first::<AssetSource>(sources!("WHERE a.asset_id = $1"), params![&asset.asset_id])?;
     Ok(source.and_then(|source| match serde_json::from_str(&source.body) {
         Ok(Value::Object(object)) if has_id(&asset.asset_id, &source.body, &object) => Some((source, object)),
         _ => None,

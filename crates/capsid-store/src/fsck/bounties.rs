@@ -59,14 +59,12 @@ const WORDS: &[(&str, &str, &[&str])] = &[
 
 fn words(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     for &(table, sql, known) in WORDS {
-        tx.each(sql, params![], &mut |row| {
-            let word = row.text(0)?;
-            if !known.contains(&word) {
-                let problem = format!("{} of the {table} are `{word}`, which nothing can be.", row.int(1)?);
+        for (word, count) in tx.query_all::<(String, i64)>(sql, params![])? {
+            if !known.contains(&word.as_str()) {
+                let problem = format!("{count} of the {table} are `{word}`, which nothing can be.");
                 report.lost("word_unknown", table, problem);
             }
-            Ok(())
-        })?;
+        }
     }
     Ok(())
 }
@@ -75,16 +73,16 @@ fn words(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
 fn sum_escrow(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let all = "SELECT b.bounty_id, b.status, b.amount, COALESCE(a.balance, 0), b.settled_at FROM bounties b
         LEFT JOIN accounts a ON a.account = 'hold:bounty:' || b.bounty_id ORDER BY b.seq";
-    tx.each(all, params![], &mut |row| {
-        let (id, status, amount, held) = (row.string(0)?, row.text(1)?, row.int(2)?, row.int(3)?);
-        let is_held = BountyStatus::parse(status).is_some_and(BountyStatus::is_held);
+    type Columns = (String, String, i64, i64, Option<i64>);
+    tx.query_each(all, params![], |(id, status, amount, held, settled_at): Columns| {
+        let is_held = BountyStatus::parse(&status).is_some_and(BountyStatus::is_held);
         let due = if is_held { amount } else { 0 };
         if held != due {
             let problem =
                 format!("The bounty of {amount} is {status}, so {due} should be put aside, and {held} are.");
             report.lost("bounty_not_held", id.clone(), problem);
         }
-        if is_held == row.int_or(4)?.is_some() {
+        if is_held == settled_at.is_some() {
             let problem = format!("The bounty is {status}, which does not fit when it was settled.");
             report.lost("bounty_state_wrong", id, problem);
         }
@@ -98,9 +96,9 @@ fn find_orphan_escrow(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
             AND NOT EXISTS (SELECT 1 FROM bounties b WHERE 'hold:bounty:' || b.bounty_id = account)
             AND NOT EXISTS (SELECT 1 FROM stakes s WHERE 'hold:stake:' || s.node_id = account)
         ORDER BY account";
-    tx.each(stray, params![], &mut |row| {
-        let problem = format!("{} are put aside, and there is no bounty and no stake for it.", row.int(1)?);
-        report.lost("hold_stray", row.string(0)?, problem);
+    tx.query_each(stray, params![], |(account, balance): (String, i64)| {
+        let problem = format!("{balance} are put aside, and there is no bounty and no stake for it.");
+        report.lost("hold_stray", account, problem);
         Ok(())
     })
 }
@@ -117,15 +115,15 @@ fn claims(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
             OR (t.status = 'completed' AND t.completed_at IS NULL)
             OR (t.status IN ('open', 'claimed') AND t.completed_at IS NOT NULL)
         ORDER BY t.seq";
-    tx.each(wrong, params![], &mut |row| {
+    type Columns = (String, String, Option<String>, Option<String>, Option<String>);
+    tx.query_each(wrong, params![], |(task_id, status, claimed_by, node_id, submission): Columns| {
         let problem = format!(
-            "The task is {}, claimed by {}, with a submission of {} that is {}, which does not fit together.",
-            row.text(1)?,
-            row.text_or(2)?.unwrap_or("nobody"),
-            row.text_or(3)?.unwrap_or("nobody"),
-            row.text_or(4)?.unwrap_or("missing"),
+            "The task is {status}, claimed by {}, with a submission of {} that is {}, which does not fit together.",
+            claimed_by.as_deref().unwrap_or("nobody"),
+            node_id.as_deref().unwrap_or("nobody"),
+            submission.as_deref().unwrap_or("missing"),
         );
-        report.lost("task_state_wrong", row.string(0)?, problem);
+        report.lost("task_state_wrong", task_id, problem);
         Ok(())
     })
 }
@@ -139,20 +137,16 @@ fn pairs(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
             OR (t.status = 'cancelled' AND b.status = 'cancelled'))
             OR t.bounty_id IS NULL OR t.bounty_id <> b.bounty_id OR t.amount <> b.amount
         ORDER BY b.seq";
-    tx.each(wrong, params![], &mut |row| {
-        let problem = format!(
-            "The bounty is {} while its task is {}, or they differ otherwise.",
-            row.text(1)?,
-            row.text(2)?
-        );
-        report.lost("bounty_state_wrong", row.string(0)?, problem);
+    tx.query_each(wrong, params![], |(bounty_id, bounty, task): (String, String, String)| {
+        let problem = format!("The bounty is {bounty} while its task is {task}, or they differ otherwise.");
+        report.lost("bounty_state_wrong", bounty_id, problem);
         Ok(())
     })?;
     let lone = "SELECT t.task_id, t.bounty_id FROM tasks t WHERE t.bounty_id IS NOT NULL
         AND NOT EXISTS (SELECT 1 FROM bounties b WHERE b.bounty_id = t.bounty_id) ORDER BY t.seq";
-    tx.each(lone, params![], &mut |row| {
-        let problem = format!("The task's bounty {} is not there.", row.text(1)?);
-        report.lost("task_state_wrong", row.string(0)?, problem);
+    tx.query_each(lone, params![], |(task_id, bounty_id): (String, String)| {
+        let problem = format!("The task's bounty {bounty_id} is not there.");
+        report.lost("task_state_wrong", task_id, problem);
         Ok(())
     })
 }
@@ -164,9 +158,9 @@ fn parts(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
                 OR t.swarm_role IS NULL OR t.weight IS NULL))
             OR (t.parent_task_id IS NULL AND t.swarm_role IS NOT NULL)
         ORDER BY t.seq";
-    tx.each(wrong, params![], &mut |row| {
+    tx.query_each(wrong, params![], |task_id: String| {
         let problem = "The task is part of another one that was not cut into parts, or has no role in it.";
-        report.lost("task_state_wrong", row.string(0)?, problem);
+        report.lost("task_state_wrong", task_id, problem);
         Ok(())
     })
 }
@@ -180,14 +174,9 @@ fn earned(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
             WHERE e.delta > 0 AND t.kind IN
                 ('promotion', 'reuse', 'validation', 'bounty', 'swarm', 'service', 'sale', 'referral')) x
         GROUP BY account, source HAVING SUM(noted) <> SUM(entered) ORDER BY account, source";
-    tx.each(differing, params![], &mut |row| {
-        let problem = format!(
-            "It earned {} by {} as noted, but the ledger moved {}.",
-            row.int(2)?,
-            row.text(1)?,
-            row.int(3)?
-        );
-        report.lost("earnings_wrong", row.string(0)?, problem);
+    tx.query_each(differing, params![], |(account, source, noted, entered): (String, String, i64, i64)| {
+        let problem = format!("It earned {noted} by {source} as noted, but the ledger moved {entered}.");
+        report.lost("earnings_wrong", account, problem);
         Ok(())
     })
 }

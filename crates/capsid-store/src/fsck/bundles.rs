@@ -2,8 +2,9 @@
 
 use super::FsckReport;
 use crate::assets::id::AssetId;
-use crate::db::tx::{Row, Tx};
+use crate::db::tx::Tx;
 use crate::params;
+use capsid_model::hash::hex;
 use capsid_model::problem::Result;
 use capsid_rules::assets::bundle::bundle_id;
 use capsid_rules::lifecycle::AssetType;
@@ -12,6 +13,7 @@ const PAGE: i64 = 500;
 
 struct StoredBundle {
     bundle_id: String,
+    /// Nothing where the id is not 32 bytes long.
     gene: Option<AssetId>,
     capsule: Option<AssetId>,
     has_event: bool,
@@ -19,28 +21,31 @@ struct StoredBundle {
     types: [Option<String>; 3],
 }
 
+type BundleColumns =
+    (String, Vec<u8>, Vec<u8>, Option<Vec<u8>>, Option<String>, Option<String>, Option<String>);
+
 impl StoredBundle {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            bundle_id: row.string(0)?,
-            gene: AssetId::read_or(row, 1)?,
-            capsule: AssetId::read_or(row, 2)?,
-            has_event: row.blob_or(3)?.is_some(),
-            types: [row.string_or(4)?, row.string_or(5)?, row.string_or(6)?],
-        })
+    fn new((bundle_id, gene, capsule, event, gene_type, capsule_type, event_type): BundleColumns) -> Self {
+        let id = |bytes: Vec<u8>| bytes.try_into().ok().map(AssetId);
+        Self {
+            bundle_id,
+            gene: id(gene),
+            capsule: id(capsule),
+            has_event: event.is_some(),
+            types: [gene_type, capsule_type, event_type],
+        }
     }
 }
 
 pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let mut after = String::new();
     loop {
-        let page = tx.all(
+        let page = tx.query_all::<BundleColumns>(
             "SELECT b.bundle_id, b.gene_id, b.capsule_id, b.event_id, g.asset_type, c.asset_type, e.asset_type
              FROM bundles b LEFT JOIN assets g ON g.asset_id = b.gene_id LEFT JOIN assets c ON c.asset_id = b.capsule_id
              LEFT JOIN assets e ON e.asset_id = b.event_id WHERE b.bundle_id > $1 ORDER BY b.bundle_id LIMIT $2",
-            params![&after, PAGE],
-            StoredBundle::read,
-        )?;
+            params![&after, PAGE])?;
+        let page: Vec<StoredBundle> = page.into_iter().map(StoredBundle::new).collect();
         let Some(last) = page.last() else { break };
         after.clone_from(&last.bundle_id);
         page.iter().for_each(|bundle| check_one(bundle, report));
@@ -79,10 +84,9 @@ fn assets_outside(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let outside = "SELECT a.asset_id, a.bundle_id FROM assets a LEFT JOIN bundles b ON b.bundle_id = a.bundle_id
         WHERE b.bundle_id IS NULL OR NOT (a.asset_id = b.gene_id OR a.asset_id = b.capsule_id
             OR (b.event_id IS NOT NULL AND a.asset_id = b.event_id) OR a.asset_type = 'EvolutionEvent') ORDER BY a.seq";
-    tx.each(outside, params![], &mut |row| {
-        let id = AssetId::read(row, 0)?.to_string();
-        let problem = format!("The bundle {} that it came in is not there, or is without it.", row.text(1)?);
-        report.lost("asset_outside_bundle", id, problem);
+    tx.query_each(outside, params![], |(id, bundle_id): (Vec<u8>, String)| {
+        let problem = format!("The bundle {bundle_id} that it came in is not there, or is without it.");
+        report.lost("asset_outside_bundle", format!("sha256:{}", hex(&id)), problem);
         Ok(())
     })
 }

@@ -2,7 +2,7 @@
 
 use super::FsckReport;
 use crate::assets::id::AssetId;
-use crate::db::tx::{Dialect, Row, Tx};
+use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use capsid_model::problem::Result;
 
@@ -42,9 +42,9 @@ const OF_ASSETS: [(&str, &str); 4] = [
 
 fn assets(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     for (name, sql) in OF_ASSETS {
-        tx.each(sql, params![], &mut |row| {
-            let problem = format!("`{name}` is {}, but {} were counted.", row.int(1)?, row.int(2)?);
-            report.asset_differs("counter_wrong", AssetId::read(row, 0)?, problem);
+        tx.query_each(sql, params![], |(id, stored, counted): (AssetId, i64, i64)| {
+            let problem = format!("`{name}` is {stored}, but {counted} were counted.");
+            report.asset_differs("counter_wrong", id, problem);
             Ok(())
         })?;
     }
@@ -58,13 +58,11 @@ pub(super) struct CapsuleTotals {
     pub counted: [i64; 4],
 }
 
+type TotalColumns = (String, (i64, i64, i64, i64), (i64, i64, i64, i64));
+
 impl CapsuleTotals {
-    pub fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            node_id: row.string(0)?,
-            stored: [row.int(1)?, row.int(2)?, row.int(3)?, row.int(4)?],
-            counted: [row.int(5)?, row.int(6)?, row.int(7)?, row.int(8)?],
-        })
+    fn new((node_id, stored, counted): TotalColumns) -> Self {
+        Self { node_id, stored: stored.into(), counted: counted.into() }
     }
 }
 
@@ -102,8 +100,8 @@ fn nodes(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
             "WHERE p <> cp OR m <> cm OR r <> cr OR v <> cv ORDER BY node_id"
         ),
     };
-    tx.each(sql, params![], &mut |row| {
-        let totals = CapsuleTotals::read(row)?;
+    tx.query_each(sql, params![], |columns| {
+        let totals = CapsuleTotals::new(columns);
         let names = ["published", "promoted", "rejected", "revoked"];
         for ((name, stored), counted) in names.into_iter().zip(totals.stored).zip(totals.counted) {
             if stored != counted {
@@ -121,7 +119,7 @@ pub(super) fn totals(tx: &mut dyn Tx, node_id: &str) -> Result<Option<CapsuleTot
         Dialect::Sqlite => totals!("'sha256:' || lower(hex(a.asset_id))", "WHERE node_id = $1"),
         Dialect::Postgres => totals!("'sha256:' || encode(a.asset_id, 'hex')", "WHERE node_id = $1"),
     };
-    tx.first(sql, params![node_id], CapsuleTotals::read)
+    Ok(tx.query_first(sql, params![node_id])?.map(CapsuleTotals::new))
 }
 
 /// A reputation moves with scores that move by themselves, so that only its bounds are certain.
@@ -130,13 +128,11 @@ fn reputations(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
         "SELECT node_id, reputation, penalty FROM nodes WHERE NOT (reputation >= 0 AND reputation <= 100)
         OR NOT (penalty >= 0 AND penalty <= 100)
         OR (total_promoted = 0 AND reputation > 50) ORDER BY node_id";
-    tx.each(impossible, params![], &mut |row| {
+    tx.query_each(impossible, params![], |(node_id, reputation, penalty): (String, f64, f64)| {
         let problem = format!(
-            "The reputation {} with a penalty of {} cannot come from the node's record.",
-            row.real(1)?,
-            row.real(2)?
+            "The reputation {reputation} with a penalty of {penalty} cannot come from the node's record."
         );
-        report.node_differs("reputation_wrong", row.text(0)?, problem);
+        report.node_differs("reputation_wrong", &node_id, problem);
         Ok(())
     })
 }

@@ -30,8 +30,8 @@ pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
         }
     }
     let orphans =
-        tx.all("PRAGMA foreign_key_check", params![], |row| Ok((row.string(0)?, row.string(2)?)))?;
-    for (table, parent) in orphans {
+        tx.query_all::<(String, Option<i64>, String, i64)>("PRAGMA foreign_key_check", params![])?;
+    for (table, _, parent, _) in orphans {
         let problem = format!("A row of `{table}` points to a row of `{parent}` that is not there.");
         report.lost("row_points_nowhere", table, problem);
     }

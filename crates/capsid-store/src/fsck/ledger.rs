@@ -23,17 +23,16 @@ fn balances(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
             SELECT a.account, a.balance, CAST(COALESCE((SELECT SUM(e.delta) FROM entries e
                 WHERE e.account = a.account), 0) AS BIGINT) AS entered FROM accounts a) t
         WHERE balance <> entered ORDER BY account";
-    tx.each(differing, params![], &mut |row| {
-        let (account, balance, entered) = (row.string(0)?, row.int(1)?, row.int(2)?);
+    tx.query_each(differing, params![], |(account, balance, entered): (String, i64, i64)| {
         let problem = format!("The balance is {balance}, but the entries add up to {entered}.");
         report.lost("balance_wrong", account, problem);
         Ok(())
     })?;
     let overdrawn =
         "SELECT account, balance FROM accounts WHERE balance < 0 AND account <> $1 ORDER BY account";
-    tx.each(overdrawn, params![MINT], &mut |row| {
-        let problem = format!("The balance is {}, and only the mint may owe.", row.int(1)?);
-        report.lost("balance_negative", row.string(0)?, problem);
+    tx.query_each(overdrawn, params![MINT], |(account, balance): (String, i64)| {
+        let problem = format!("The balance is {balance}, and only the mint may owe.");
+        report.lost("balance_negative", account, problem);
         Ok(())
     })
 }
@@ -46,15 +45,11 @@ fn transfers(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
                 COALESCE((SELECT MAX(e.delta) FROM entries e WHERE e.transfer = t.seq), 0) AS paid
             FROM transfers t) x
         WHERE entries <> 2 OR total <> 0 OR paid <> amount ORDER BY seq";
-    tx.each(uneven, params![], &mut |row| {
+    tx.query_each(uneven, params![], |(reference, amount, entries, total, paid): (String, i64, i64, i64, i64)| {
         let problem = format!(
-            "A transfer of {} has {} entries that add up to {} and pay {}; it should have 2 that add up to 0.",
-            row.int(1)?,
-            row.int(2)?,
-            row.int(3)?,
-            row.int(4)?
+            "A transfer of {amount} has {entries} entries that add up to {total} and pay {paid}; it should have 2 that add up to 0."
         );
-        report.lost("transfer_uneven", row.string(0)?, problem);
+        report.lost("transfer_uneven", reference, problem);
         Ok(())
     })
 }
@@ -64,9 +59,9 @@ fn stakes(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let differing = "SELECT s.node_id, s.amount, COALESCE(a.balance, 0) FROM stakes s
         LEFT JOIN accounts a ON a.account = 'hold:stake:' || s.node_id
         WHERE s.amount <> COALESCE(a.balance, 0) ORDER BY s.node_id";
-    tx.each(differing, params![], &mut |row| {
-        let problem = format!("The stake is {}, but {} are held.", row.int(1)?, row.int(2)?);
-        report.lost("stake_not_held", row.string(0)?, problem);
+    tx.query_each(differing, params![], |(node_id, amount, held): (String, i64, i64)| {
+        let problem = format!("The stake is {amount}, but {held} are held.");
+        report.lost("stake_not_held", node_id, problem);
         Ok(())
     })
 }
@@ -76,14 +71,10 @@ fn running_balances(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
             SELECT account, seq, balance_after,
                 CAST(SUM(delta) OVER (PARTITION BY account ORDER BY seq) AS BIGINT) AS running FROM entries) t
         WHERE balance_after <> running ORDER BY account, seq";
-    tx.each(broken, params![], &mut |row| {
-        let problem = format!(
-            "Entry {} says the balance was {} afterwards; by the entries it was {}.",
-            row.int(1)?,
-            row.int(2)?,
-            row.int(3)?
-        );
-        report.lost("entry_chain_broken", row.string(0)?, problem);
+    tx.query_each(broken, params![], |(account, seq, after, running): (String, i64, i64, i64)| {
+        let problem =
+            format!("Entry {seq} says the balance was {after} afterwards; by the entries it was {running}.");
+        report.lost("entry_chain_broken", account, problem);
         Ok(())
     })
 }

@@ -21,7 +21,7 @@ mod statuses;
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
 use crate::params;
-use capsid_model::problem::Result;
+use capsid_model::problem::{Code, Result};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -86,6 +86,17 @@ impl FsckReport {
         self.add_finding(code, subject.into(), problem.into(), RESTORE);
     }
 
+    /// A row that cannot be read is a finding, not the end of the check.
+    fn accept(&mut self, what: &'static str, outcome: Result<()>) -> Result<()> {
+        match outcome {
+            Err(problem) if problem.code == Code::StoreDamaged => {
+                self.lost("row_unreadable", what, problem.message);
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+
     fn asset_differs(&mut self, code: &'static str, id: AssetId, problem: impl Into<String>) {
         self.mendable_assets.insert(id);
         self.add_finding(code, id.to_string(), problem.into(), MEND);
@@ -129,9 +140,11 @@ pub fn check(tx: &mut dyn Tx, progress: FsckProgress<'_>) -> Result<FsckReport> 
     ];
     for (done, (what, step)) in steps.into_iter().enumerate() {
         progress(what, done as u64, steps.len() as u64);
-        step(tx, &mut report)?;
+        let outcome = step(tx, &mut report);
+        report.accept(what, outcome)?;
     }
-    assets::check(tx, &mut report, progress)?;
+    let outcome = assets::check(tx, &mut report, progress);
+    report.accept("assets", outcome)?;
     Ok(report)
 }
 

@@ -4,7 +4,7 @@
 
 use super::FsckReport;
 use crate::assets::id::AssetId;
-use crate::db::tx::{Dialect, Row, Tx};
+use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use crate::search;
 use capsid_model::problem::Result;
@@ -21,11 +21,14 @@ fn sqlite(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let indexed = "SELECT a.asset_id, a.seq, a.asset_type, a.status, a.gdi, r.rank FROM assets a
         LEFT JOIN ranks r ON r.seq = a.seq
         WHERE a.seq <= (SELECT i.seq FROM indexed i WHERE i.one = 1) AND length(a.asset_id) = 32 ORDER BY a.seq";
-    tx.each(indexed, params![], &mut |row| {
-        let id = AssetId::read(row, 0)?;
-        match row.int_or(5)? {
+    type Columns = (AssetId, i64, String, String, i64, Option<i64>);
+    tx.query_each(indexed, params![], |(id, seq, asset_type, status, gdi, rank): Columns| {
+        // What is neither of these words is told elsewhere.
+        let words = AssetType::parse(&asset_type).zip(AssetStatus::parse(&status));
+        let due = words.map(|(asset_type, status)| search::rank(asset_type, status, gdi, seq));
+        match rank {
             None => report.asset_differs("search_lacks_asset", id, "No search finds it."),
-            Some(rank) if rank_of(row)?.is_some_and(|due| due != rank) => {
+            Some(rank) if due.is_some_and(|due| due != rank) => {
                 report.asset_differs("search_misplaces_asset", id, "A search finds it at the wrong place.");
             }
             Some(_) => {}
@@ -42,12 +45,6 @@ fn sqlite(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     lacking(tx, without_terms, report)
 }
 
-fn rank_of(row: &dyn Row) -> Result<Option<i64>> {
-    let words = AssetType::parse(row.text(2)?).zip(AssetStatus::parse(row.text(3)?));
-    let (seq, gdi) = (row.int(1)?, row.int(4)?);
-    Ok(words.map(|(asset_type, status)| search::rank(asset_type, status, gdi, seq)))
-}
-
 /// Writers do not finish in the order they began, so one may have been passed over; that is made good later.
 fn postgres(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let missing = "SELECT a.asset_id FROM assets a
@@ -57,8 +54,8 @@ fn postgres(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
 }
 
 fn lacking(tx: &mut dyn Tx, sql: &'static str, report: &mut FsckReport) -> Result<()> {
-    tx.each(sql, params![], &mut |row| {
-        report.asset_differs("search_lacks_asset", AssetId::read(row, 0)?, "No search finds it.");
+    tx.query_each(sql, params![], |id: AssetId| {
+        report.asset_differs("search_lacks_asset", id, "No search finds it.");
         Ok(())
     })
 }

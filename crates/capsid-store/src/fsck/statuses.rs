@@ -1,9 +1,9 @@
 //! States: each is one that exists, and the one that the audit says it came to.
 
 use super::FsckReport;
-use crate::assets::id::AssetId;
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
+use capsid_model::hash::hex;
 use capsid_model::problem::Result;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 
@@ -27,24 +27,21 @@ pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
         Dialect::Sqlite => differing!("'sha256:' || lower(hex(a.asset_id))"),
         Dialect::Postgres => differing!("'sha256:' || encode(a.asset_id, 'hex')"),
     };
-    tx.each(sql, params![], &mut |row| {
-        let problem = format!("It is {}, but by the audit it is {}.", row.text(1)?, row.text(2)?);
-        report.lost("status_not_audited", AssetId::read(row, 0)?.to_string(), problem);
+    tx.query_each(sql, params![], |(id, status, audited): (Vec<u8>, String, String)| {
+        let problem = format!("It is {status}, but by the audit it is {audited}.");
+        report.lost("status_not_audited", format!("sha256:{}", hex(&id)), problem);
         Ok(())
     })
 }
 
 fn unknown_words(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
-    tx.each(
+    tx.query_each(
         "SELECT asset_type, status, COUNT(*) FROM assets GROUP BY asset_type, status",
         params![],
-        &mut |row| {
-            let (asset_type, status) = (row.text(0)?, row.text(1)?);
-            if AssetType::parse(asset_type).is_none() || AssetStatus::parse(status).is_none() {
-                let problem = format!(
-                    "{} assets are a `{asset_type}` that is `{status}`, which nothing can be.",
-                    row.int(2)?
-                );
+        |(asset_type, status, count): (String, String, i64)| {
+            if AssetType::parse(&asset_type).is_none() || AssetStatus::parse(&status).is_none() {
+                let problem =
+                    format!("{count} assets are a `{asset_type}` that is `{status}`, which nothing can be.");
                 report.lost("word_unknown", "assets", problem);
             }
             Ok(())

@@ -73,10 +73,9 @@ fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<(TermFrequ
     terms.sort_unstable();
     let mut having: HashMap<String, Vec<i64>> = HashMap::new();
     let sql = texts(tx).having;
-    tx.each(sql, params![&json!(terms).to_string(), PER_TERM], &mut |row| {
-        having.entry(row.string(0)?).or_default().push(row.int(1)?);
-        Ok(())
-    })?;
+    for (term, thing) in tx.query_all::<(String, i64)>(sql, params![&json!(terms).to_string(), PER_TERM])? {
+        having.entry(term).or_default().push(thing);
+    }
     let texts = tx
         .count("SELECT COUNT(*) FROM (SELECT 1 FROM graph_entities LIMIT $1) c", params![COUNTED])?
         .unsigned_abs();

@@ -7,7 +7,8 @@
 use super::refcounts::apply;
 use crate::assets::AssetRow;
 use crate::assets::id::AssetId;
-use crate::db::tx::{Row, Tx};
+use crate::db::row::{row, select};
+use crate::db::tx::Tx;
 use crate::params;
 use crate::registry::publish::NewAsset;
 use crate::work::tasks::TaskRow;
@@ -92,13 +93,12 @@ fn origins(tx: &mut dyn Tx, id: &AssetId, body: &str) -> Result<Vec<(AssetType, 
     let mut origins = Vec::new();
     for named in origins_named(body) {
         let Some(origin) = AssetId::parse(&named) else { continue };
-        let found = tx.first(
+        let found = tx.query_first::<AssetType>(
             "SELECT o.asset_type FROM assets o JOIN assets a ON a.asset_id = $2
              WHERE o.asset_id = $1 AND o.seq < a.seq",
             params![&origin, id],
-            |row| Ok(AssetType::parse(row.text(0)?)),
         )?;
-        origins.extend(found.flatten().map(|asset_type| (asset_type, named)));
+        origins.extend(found.map(|asset_type| (asset_type, named)));
     }
     Ok(origins)
 }
@@ -117,28 +117,19 @@ pub(crate) fn add_asset(tx: &mut dyn Tx, id: &AssetId) -> Result<()> {
     each_with(tx, id, StatementSum::add_statement)
 }
 
-/// An asset as it is kept.
-pub(super) struct GraphAssetRow {
-    pub seq: i64,
-    pub asset_id: AssetId,
-    asset_type: AssetType,
-    node_id: String,
-    created_at: i64,
-    body: String,
+row! {
+    /// An asset as it is kept.
+    pub(super) struct GraphAssetRow {
+        pub seq: i64 = "a.seq",
+        pub asset_id: AssetId = "a.asset_id",
+        asset_type: AssetType = "a.asset_type",
+        node_id: String = "a.node_id",
+        created_at: i64 = "a.created_at",
+        body: String = "a.body",
+    }
 }
 
 impl GraphAssetRow {
-    pub fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            seq: row.int(0)?,
-            asset_id: AssetId::read(row, 1)?,
-            asset_type: AssetType::parse(row.text(2)?).unwrap_or(AssetType::Capsule),
-            node_id: row.string(3)?,
-            created_at: row.int(4)?,
-            body: row.string(5)?,
-        })
-    }
-
     /// What it says.
     pub fn statement(&self, tx: &mut dyn Tx) -> Result<Statement> {
         let origins = origins(tx, &self.asset_id, &self.body)?;
@@ -155,73 +146,117 @@ impl GraphAssetRow {
 
 /// Adds or takes away all that stands with an asset.
 fn each_with(tx: &mut dyn Tx, id: &AssetId, count: ApplyStatement) -> Result<()> {
-    let asset = tx.first(
-        "SELECT seq, asset_id, asset_type, node_id, created_at, body FROM assets WHERE asset_id = $1",
+    let asset = tx.query_first::<GraphAssetRow>(
+        select!(GraphAssetRow, "FROM assets a WHERE a.asset_id = $1"),
         params![id],
-        GraphAssetRow::read,
     )?;
     let Some(asset) = asset else { return Ok(()) };
     let mut sum = StatementSum::default();
     count(&mut sum, &asset.statement(tx)?);
-    let bundles = tx.all(
-        "SELECT b.capsule_id, c.node_id, c.created_at, b.gene_id, b.event_id FROM bundles b
-            JOIN assets c ON c.asset_id = b.capsule_id WHERE b.capsule_id = $1 ORDER BY b.bundle_id",
+    let bundles = tx.query_all::<GraphBundleRow>(
+        select!(
+            GraphBundleRow,
+            "FROM bundles b
+            JOIN assets c ON c.asset_id = b.capsule_id WHERE b.capsule_id = $1 ORDER BY b.bundle_id"
+        ),
         params![id],
-        bundle,
     )?;
-    let solutions = tx.all(
-        "SELECT t.task_id, a.asset_type, a.asset_id, a.node_id, t.completed_at FROM tasks t
-            JOIN assets a ON a.asset_id = t.result_asset WHERE t.result_asset = $1 ORDER BY t.seq",
+    let solutions = tx.query_all::<GraphSolutionRow>(
+        select!(
+            GraphSolutionRow,
+            "FROM tasks t
+            JOIN assets a ON a.asset_id = t.result_asset WHERE t.result_asset = $1 ORDER BY t.seq"
+        ),
         params![id],
-        solution,
     )?;
-    bundles.iter().chain(&solutions).for_each(|statement| count(&mut sum, statement));
+    bundles.iter().for_each(|bundle| count(&mut sum, &bundle.statement()));
+    solutions.iter().for_each(|solution| count(&mut sum, &solution.statement()));
     apply(tx, &sum)?;
     let mut after = 0;
     loop {
-        let reports = tx.all(
-            "SELECT r.seq, a.asset_type, a.asset_id, r.node_id, r.label, r.overall_ok, r.weight, r.env_fingerprint_key,
-                r.created_at FROM reports r JOIN assets a ON a.asset_id = r.asset_id
-             WHERE r.asset_id = $1 AND r.seq > $2 ORDER BY r.seq LIMIT $3",
+        let reports = tx.query_all::<GraphReportRow>(
+            select!(
+                GraphReportRow,
+                "FROM reports r JOIN assets a ON a.asset_id = r.asset_id
+             WHERE r.asset_id = $1 AND r.seq > $2 ORDER BY r.seq LIMIT $3"
+            ),
             params![id, after, REPORTS_TOGETHER],
-            report,
         )?;
-        let Some((last, _)) = reports.last() else { return Ok(()) };
-        after = *last;
+        let Some(last) = reports.last() else { return Ok(()) };
+        after = last.seq;
         let mut sum = StatementSum::default();
-        reports.iter().filter_map(|(_, said)| said.as_ref()).for_each(|said| count(&mut sum, said));
+        reports.iter().filter_map(GraphReportRow::statement).for_each(|said| count(&mut sum, &said));
         apply(tx, &sum)?;
     }
 }
 
-/// What a row of bundles says: capsule, its node and time, gene, event.
-pub(super) fn bundle(row: &dyn Row) -> Result<Statement> {
-    let (capsule, gene) = (AssetId::read(row, 0)?.to_string(), AssetId::read(row, 3)?.to_string());
-    let event = AssetId::read_or(row, 4)?.map(|id| id.to_string());
-    Ok(bundle_statement(&capsule, row.text(1)?, row.int(2)?, &gene, event.as_deref()))
+row! {
+    /// A bundle with its capsule.
+    pub(super) struct GraphBundleRow {
+        capsule: AssetId = "b.capsule_id",
+        node_id: String = "c.node_id",
+        created_at: i64 = "c.created_at",
+        gene: AssetId = "b.gene_id",
+        event: Option<AssetId> = "b.event_id",
+    }
 }
 
-/// What a row of tasks with a result says: task, the result's type, id and node, time.
-pub(super) fn solution(row: &dyn Row) -> Result<Statement> {
-    let asset_type = AssetType::parse(row.text(1)?).unwrap_or(AssetType::Capsule);
-    let id = AssetId::read(row, 2)?.to_string();
-    Ok(solution_statement(row.text(0)?, (asset_type, &id), row.text(3)?, row.int(4)?))
+impl GraphBundleRow {
+    /// What it says.
+    pub fn statement(&self) -> Statement {
+        let (capsule, gene) = (self.capsule.to_string(), self.gene.to_string());
+        let event = self.event.map(|id| id.to_string());
+        bundle_statement(&capsule, &self.node_id, self.created_at, &gene, event.as_deref())
+    }
 }
 
-/// What a row of reports says, if anything, after its place: type and id of the asset, node, label, outcome, weight,
-/// environment, time.
-pub(super) fn report(row: &dyn Row) -> Result<(i64, Option<Statement>)> {
-    let asset_type = AssetType::parse(row.text(1)?).unwrap_or(AssetType::Capsule);
-    let id = AssetId::read(row, 2)?.to_string();
-    let outcome = ReportedOutcome {
-        node_id: row.text(3)?,
-        label: row.text(4)?,
-        ok: row.flag(5)?,
-        weight: row.real(6)?,
-        environment: row.text_or(7)?,
-        created_at: row.int(8)?,
-    };
-    Ok((row.int(0)?, report_statement(asset_type, &id, &outcome)))
+row! {
+    /// A task with its result.
+    pub(super) struct GraphSolutionRow {
+        task_id: String = "t.task_id",
+        asset_type: AssetType = "a.asset_type",
+        asset_id: AssetId = "a.asset_id",
+        node_id: String = "a.node_id",
+        completed_at: i64 = "t.completed_at",
+    }
+}
+
+impl GraphSolutionRow {
+    /// What it says.
+    pub fn statement(&self) -> Statement {
+        let id = self.asset_id.to_string();
+        solution_statement(&self.task_id, (self.asset_type, &id), &self.node_id, self.completed_at)
+    }
+}
+
+row! {
+    /// A report with its asset.
+    pub(super) struct GraphReportRow {
+        pub seq: i64 = "r.seq",
+        asset_type: AssetType = "a.asset_type",
+        asset_id: AssetId = "a.asset_id",
+        node_id: String = "r.node_id",
+        label: String = "r.label",
+        ok: bool = "r.overall_ok",
+        weight: f64 = "r.weight",
+        environment: Option<String> = "r.env_fingerprint_key",
+        created_at: i64 = "r.created_at",
+    }
+}
+
+impl GraphReportRow {
+    /// What it says, if anything.
+    pub fn statement(&self) -> Option<Statement> {
+        let outcome = ReportedOutcome {
+            node_id: &self.node_id,
+            label: &self.label,
+            ok: self.ok,
+            weight: self.weight,
+            environment: self.environment.as_deref(),
+            created_at: self.created_at,
+        };
+        report_statement(self.asset_type, &self.asset_id.to_string(), &outcome)
+    }
 }
 
 /// What a node's report on an asset says now, if there is one and the asset is in the graph.
@@ -229,14 +264,15 @@ pub(crate) fn reported(tx: &mut dyn Tx, asset: &AssetRow, node_id: &str) -> Resu
     if !is_in_graph(asset.status) {
         return Ok(None);
     }
-    let found = tx.first(
-        "SELECT r.seq, a.asset_type, a.asset_id, r.node_id, r.label, r.overall_ok, r.weight, r.env_fingerprint_key,
-            r.created_at FROM reports r JOIN assets a ON a.asset_id = r.asset_id
-         WHERE r.node_id = $1 AND r.asset_id = $2",
+    let found = tx.query_first::<GraphReportRow>(
+        select!(
+            GraphReportRow,
+            "FROM reports r JOIN assets a ON a.asset_id = r.asset_id
+         WHERE r.node_id = $1 AND r.asset_id = $2"
+        ),
         params![node_id, &asset.asset_id],
-        report,
     )?;
-    Ok(found.and_then(|(_, said)| said))
+    Ok(found.and_then(|report| report.statement()))
 }
 
 /// Puts a statement in the place of another. One after the other: both may say the same relation at different times.
@@ -278,17 +314,13 @@ pub(crate) fn set_solution(
 
 /// What a result says of a task while it is in the graph, where it then stays until the end of the transaction.
 fn solution_of(tx: &mut dyn Tx, task_id: &str, id: &AssetId, at: i64) -> Result<Option<Statement>> {
-    let found = tx.first(
+    let found = tx.query_first::<(AssetType, AssetStatus, String)>(
         "SELECT asset_type, status, node_id FROM assets WHERE asset_id = $1 FOR SHARE",
         params![id],
-        |row| {
-            let known = AssetType::parse(row.text(0)?).zip(AssetStatus::parse(row.text(1)?));
-            Ok(known.map(|(asset_type, status)| (asset_type, status, row.string(2))))
-        },
     )?;
-    let Some((asset_type, status, node_id)) = found.flatten() else { return Ok(None) };
+    let Some((asset_type, status, node_id)) = found else { return Ok(None) };
     Ok(match is_in_graph(status) {
-        true => Some(solution_statement(task_id, (asset_type, &id.to_string()), &node_id?, at)),
+        true => Some(solution_statement(task_id, (asset_type, &id.to_string()), &node_id, at)),
         false => None,
     })
 }

@@ -30,7 +30,8 @@ pub(crate) use verify::check;
 pub use walk::{path, walk};
 
 use crate::assets::id::AssetId;
-use crate::db::tx::{Dialect, Row, Tx};
+use crate::db::row::{FromRow, RowReader};
+use crate::db::tx::{Dialect, Tx};
 use capsid_model::problem::Result;
 use serde::Serialize;
 
@@ -115,22 +116,24 @@ pub struct Relation {
     pub is_told: bool,
 }
 
-impl Relation {
-    /// Reads source, kind, target, said_by, said_at, asset_id, confidence, claims and is_told from a column on.
-    fn read(row: &dyn Row, at: usize) -> Result<Self> {
+/// Columns of a relation, in this order: source, kind, target, said_by, said_at, asset_id, confidence, claims, is_told.
+impl FromRow for Relation {
+    fn from_row(row: &RowReader<'_>) -> Result<Self> {
         Ok(Self {
-            source: row.int(at)?,
-            kind: row.string(at + 1)?,
-            target: row.int(at + 2)?,
-            said_by: row.string(at + 3)?,
-            said_at: Some(row.int(at + 4)?).filter(|said_at| *said_at > 0),
-            asset_id: AssetId::read_or(row, at + 5)?,
-            confidence: row.real(at + 6)?,
-            claims: row.int(at + 7)?,
-            is_told: row.flag(at + 8)?,
+            source: row.read("source")?,
+            kind: row.read("kind")?,
+            target: row.read("target")?,
+            said_by: row.read("said_by")?,
+            said_at: Some(row.read("said_at")?).filter(|said_at| *said_at > 0),
+            asset_id: row.read("asset_id")?,
+            confidence: row.read("confidence")?,
+            claims: row.read("claims")?,
+            is_told: row.read("is_told")?,
         })
     }
+}
 
+impl Relation {
     /// The thing at its other end.
     fn other(&self, thing: i64) -> i64 {
         if self.source == thing { self.target } else { self.source }

@@ -1,35 +1,25 @@
 //! What was told of things, and by whom.
 
 use super::texts;
-use crate::db::tx::{Row, Tx};
+use crate::db::row::row;
+use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use serde_json::json;
 
-/// What somebody told of a thing.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EntityNote {
-    pub entity: i64,
-    /// `node:…` or `user:…`.
-    pub said_by: String,
-    /// The name as it was told.
-    pub name: String,
-    pub properties: String,
-    /// 0 to 1.
-    pub confidence: f64,
-    pub said_at: i64,
-}
-
-impl EntityNote {
-    fn read(row: &dyn Row) -> Result<Self> {
-        Ok(Self {
-            entity: row.int(0)?,
-            said_by: row.string(1)?,
-            name: row.string(2)?,
-            properties: row.string_or(3)?.unwrap_or_else(|| "{}".to_owned()),
-            confidence: row.real(4)?,
-            said_at: row.int(5)?,
-        })
+row! {
+    /// What somebody told of a thing.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct EntityNote {
+        pub entity: i64 = "n.entity",
+        /// `node:…` or `user:…`.
+        pub said_by: String = "n.said_by",
+        /// The name as it was told.
+        pub name: String = "n.name",
+        pub properties: String = "COALESCE(n.properties, '{}')",
+        /// 0 to 1.
+        pub confidence: f64 = "n.confidence",
+        pub said_at: i64 = "n.said_at",
     }
 }
 
@@ -42,5 +32,5 @@ pub fn notes(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<EntityNote>> {
         return Ok(Vec::new());
     }
     let sql = texts(tx).notes;
-    tx.all(sql, params![&json!(ids).to_string(), MAX_NOTES], EntityNote::read)
+    tx.query_all(sql, params![&json!(ids).to_string(), MAX_NOTES])
 }

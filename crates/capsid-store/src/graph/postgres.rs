@@ -161,7 +161,7 @@ pub const TEXTS: GraphSql = GraphSql {
         " RETURNING source, target"
     ),
     notes: concat!(
-        "SELECT n.entity, n.said_by, n.name, n.properties, n.confidence, n.said_at
+        "SELECT n.entity, n.said_by, n.name, COALESCE(n.properties, '{}'), n.confidence, n.said_at
         FROM (SELECT CAST(j.v AS BIGINT) AS id FROM ",
         list!("$1"),
         ") t CROSS JOIN LATERAL (SELECT * FROM graph_notes x WHERE x.entity = t.id

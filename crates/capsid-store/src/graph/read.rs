@@ -26,18 +26,18 @@ pub fn entities(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<Entity>> {
         return Ok(Vec::new());
     }
     let sql = texts(tx).things;
-    let found = tx.all(sql, params![&json!(ids).to_string()], |row| {
-        let (kind, key, told_name) = (row.string(1)?, row.string(2)?, row.string_or(5)?);
-        Ok(Entity {
-            id: row.int(0)?,
-            name: told_name.filter(|_| !kind::ALL.contains(&kind.as_str())).unwrap_or_else(|| key.clone()),
-            kind,
-            key,
-            mentions: row.int(3)?,
-            told: row.int(4)?,
-            status: None,
-        })
-    })?;
+    type Columns = (i64, String, String, i64, i64, Option<String>);
+    let found = tx.query_all::<Columns>(sql, params![&json!(ids).to_string()])?;
+    let entity = |(id, kind, key, mentions, told, told_name): Columns| Entity {
+        id,
+        name: told_name.filter(|_| !kind::ALL.contains(&kind.as_str())).unwrap_or_else(|| key.clone()),
+        kind,
+        key,
+        mentions,
+        told,
+        status: None,
+    };
+    let found: Vec<Entity> = found.into_iter().map(entity).collect();
     let seen = EntityLookup::load(tx, &found)?;
     let mut by_id: HashMap<i64, Entity> =
         found.into_iter().filter_map(|thing| seen.show(thing)).map(|thing| (thing.id, thing)).collect();
@@ -60,31 +60,28 @@ impl EntityLookup {
             keys(&kind::is_asset).into_iter().filter_map(|key| key.strip_prefix("sha256:")).collect();
         if !ids.is_empty() {
             let sql = texts(tx).assets;
-            tx.each(sql, params![&json!(ids).to_string()], &mut |row| {
-                let status = AssetStatus::parse(row.text(1)?).filter(|status| is_in_graph(*status));
-                if let Some(status) = status.filter(|_| row.text(2).is_ok_and(|tier| tier != "delisted")) {
-                    let id = AssetId::read(row, 0)?.to_string();
-                    let known = (name_of_card(row.text(3)?), Some(status.as_str().to_owned()));
-                    seen.insert(("asset", id), known);
+            let found = tx
+                .query_all::<(AssetId, AssetStatus, String, String)>(sql, params![&json!(ids).to_string()])?;
+            for (id, status, tier, card) in found {
+                if is_in_graph(status) && tier != "delisted" {
+                    let known = (name_of_card(&card), Some(status.as_str().to_owned()));
+                    seen.insert(("asset", id.to_string()), known);
                 }
-                Ok(())
-            })?;
+            }
         }
         let nodes = keys(&|kind| kind == kind::NODE);
         if !nodes.is_empty() {
             let sql = texts(tx).nodes;
-            tx.each(sql, params![&json!(nodes).to_string()], &mut |row| {
-                seen.insert((kind::NODE, row.string(0)?), (row.string_or(1)?, None));
-                Ok(())
-            })?;
+            for (node_id, name) in tx.query_all(sql, params![&json!(nodes).to_string()])? {
+                seen.insert((kind::NODE, node_id), (name, None));
+            }
         }
         let tasks = keys(&|kind| kind == kind::TASK);
         if !tasks.is_empty() {
             let sql = texts(tx).titles;
-            tx.each(sql, params![&json!(tasks).to_string()], &mut |row| {
-                seen.insert((kind::TASK, row.string(0)?), (Some(row.string(1)?), Some(row.string(2)?)));
-                Ok(())
-            })?;
+            for (task_id, title, status) in tx.query_all(sql, params![&json!(tasks).to_string()])? {
+                seen.insert((kind::TASK, task_id), (Some(title), Some(status)));
+            }
         }
         Ok(Self(seen))
     }
@@ -161,10 +158,8 @@ pub fn degrees(tx: &mut dyn Tx, ids: &[i64]) -> Result<HashMap<i64, i64>> {
     }
     let sql = texts(tx).degrees;
     let each = (COUNTED_TOGETHER / (2 * ids.len())).clamp(1, COUNTED) as i64;
-    let counted = tx.all(sql, params![&json!(ids).to_string(), each], |row| {
-        Ok((row.int(0)?, row.int(1)? + row.int(2)?))
-    })?;
-    Ok(counted.into_iter().collect())
+    let counted = tx.query_all::<(i64, i64, i64)>(sql, params![&json!(ids).to_string(), each])?;
+    Ok(counted.into_iter().map(|(id, outgoing, incoming)| (id, outgoing + incoming)).collect())
 }
 
 /// How much there is of each kind.

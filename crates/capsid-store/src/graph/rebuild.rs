@@ -1,7 +1,8 @@
 //! Making the hub's part of the graph again from what it follows from. What was told stays.
 
-use super::membership::{self, GraphAssetRow, in_graph};
+use super::membership::{GraphAssetRow, GraphBundleRow, GraphReportRow, GraphSolutionRow, in_graph};
 use super::refcounts::{add_words, apply};
+use crate::db::row::select;
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use crate::store::Store;
@@ -75,14 +76,14 @@ pub(crate) fn fill_if_new(store: &Store) -> Result<()> {
 fn words_of_told(tx: &mut dyn Tx) -> Result<()> {
     let mut after = i64::MIN;
     loop {
-        let page = tx.all(
+        let page = tx.query_all::<(i64, String, String)>(
             "SELECT id, kind, key FROM graph_entities WHERE id > $1 ORDER BY id LIMIT $2",
             params![after, TOGETHER],
-            |row| Ok((row.int(0)?, EntityKey { kind: row.string(1)?, key: row.string(2)? })),
         )?;
-        let Some((last, _)) = page.last() else { return Ok(()) };
+        let Some((last, ..)) = page.last() else { return Ok(()) };
         after = *last;
-        add_words(tx, &page.iter().map(|(_, thing)| thing).collect::<Vec<_>>())?;
+        let things: Vec<EntityKey> = page.into_iter().map(|(_, kind, key)| EntityKey { kind, key }).collect();
+        add_words(tx, &things.iter().collect::<Vec<_>>())?;
     }
 }
 
@@ -95,15 +96,16 @@ pub(super) fn every(tx: &mut dyn Tx, progress: RebuildProgress<'_>, take: Statem
     let (mut after, mut done) = (0, 0);
     loop {
         progress("assets", done, total);
-        let page = tx.all(
-            concat!(
-                "SELECT seq, asset_id, asset_type, node_id, created_at, body FROM assets
-                 WHERE seq > $1 AND status IN ",
-                in_graph!(),
-                " AND length(asset_id) = 32 ORDER BY seq LIMIT $2"
+        let page = tx.query_all::<GraphAssetRow>(
+            select!(
+                GraphAssetRow,
+                concat!(
+                    "FROM assets a WHERE a.seq > $1 AND a.status IN ",
+                    in_graph!(),
+                    " AND length(a.asset_id) = 32 ORDER BY a.seq LIMIT $2"
+                )
             ),
             params![after, TOGETHER],
-            GraphAssetRow::read,
         )?;
         let Some(last) = page.last() else { break };
         (after, done) = (last.seq, done + page.len() as u64);
@@ -121,70 +123,75 @@ pub(super) fn every(tx: &mut dyn Tx, progress: RebuildProgress<'_>, take: Statem
 fn bundles(tx: &mut dyn Tx, take: StatementSink<'_>) -> Result<()> {
     let mut after = String::new();
     loop {
-        let page = tx.all(
-            concat!(
-                "SELECT b.capsule_id, c.node_id, c.created_at, b.gene_id, b.event_id, b.bundle_id FROM bundles b
+        let page = tx.query_all::<(GraphBundleRow, String)>(
+            select!(
+                GraphBundleRow,
+                concat!(
+                    ", b.bundle_id FROM bundles b
                     JOIN assets c ON c.asset_id = b.capsule_id
                  WHERE b.bundle_id > $1 AND c.status IN ",
-                in_graph!(),
-                " ORDER BY b.bundle_id LIMIT $2"
+                    in_graph!(),
+                    " ORDER BY b.bundle_id LIMIT $2"
+                )
             ),
             params![&after, TOGETHER],
-            |row| Ok((row.string(5)?, membership::bundle(row)?)),
         )?;
-        let Some((last, _)) = page.last() else { return Ok(()) };
+        let Some((_, last)) = page.last() else { return Ok(()) };
         after.clone_from(last);
-        take(tx, &page.into_iter().map(|(_, said)| said).collect::<Vec<_>>())?;
+        take(tx, &page.iter().map(|(bundle, _)| bundle.statement()).collect::<Vec<_>>())?;
     }
 }
 
 fn reports(tx: &mut dyn Tx, take: StatementSink<'_>) -> Result<()> {
     let mut after = 0;
     loop {
-        let page = tx.all(
-            concat!(
-                "SELECT r.seq, a.asset_type, a.asset_id, r.node_id, r.label, r.overall_ok, r.weight,
-                    r.env_fingerprint_key, r.created_at FROM reports r JOIN assets a ON a.asset_id = r.asset_id
+        let page = tx.query_all::<GraphReportRow>(
+            select!(
+                GraphReportRow,
+                concat!(
+                    "FROM reports r JOIN assets a ON a.asset_id = r.asset_id
                  WHERE r.seq > $1 AND a.status IN ",
-                in_graph!(),
-                " ORDER BY r.seq LIMIT $2"
+                    in_graph!(),
+                    " ORDER BY r.seq LIMIT $2"
+                )
             ),
             params![after, TOGETHER],
-            membership::report,
         )?;
-        let Some((last, _)) = page.last() else { return Ok(()) };
-        after = *last;
-        take(tx, &page.into_iter().filter_map(|(_, said)| said).collect::<Vec<_>>())?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = last.seq;
+        take(tx, &page.iter().filter_map(GraphReportRow::statement).collect::<Vec<_>>())?;
     }
 }
 
 fn tasks(tx: &mut dyn Tx, take: StatementSink<'_>) -> Result<()> {
     let mut after = 0;
     loop {
-        let page = tx.all(
+        let page = tx.query_all::<(i64, String, String, i64)>(
             "SELECT seq, task_id, signals, created_at FROM tasks WHERE seq > $1 ORDER BY seq LIMIT $2",
             params![after, TOGETHER],
-            |row| Ok((row.int(0)?, task_statement(row.text(1)?, row.text(2)?, row.int(3)?))),
         )?;
-        let Some((last, _)) = page.last() else { break };
+        let Some((last, ..)) = page.last() else { break };
         after = *last;
-        take(tx, &page.into_iter().map(|(_, said)| said).collect::<Vec<_>>())?;
+        let said = page.iter().map(|(_, task_id, signals, at)| task_statement(task_id, signals, *at));
+        take(tx, &said.collect::<Vec<_>>())?;
     }
     after = 0;
     loop {
-        let page = tx.all(
-            concat!(
-                "SELECT t.task_id, a.asset_type, a.asset_id, a.node_id, t.completed_at, t.seq FROM tasks t
+        let page = tx.query_all::<(GraphSolutionRow, i64)>(
+            select!(
+                GraphSolutionRow,
+                concat!(
+                    ", t.seq FROM tasks t
                     JOIN assets a ON a.asset_id = t.result_asset
                  WHERE t.seq > $1 AND t.completed_at IS NOT NULL AND a.status IN ",
-                in_graph!(),
-                " ORDER BY t.seq LIMIT $2"
+                    in_graph!(),
+                    " ORDER BY t.seq LIMIT $2"
+                )
             ),
             params![after, TOGETHER],
-            |row| Ok((row.int(5)?, membership::solution(row)?)),
         )?;
-        let Some((last, _)) = page.last() else { return Ok(()) };
+        let Some((_, last)) = page.last() else { return Ok(()) };
         after = *last;
-        take(tx, &page.into_iter().map(|(_, said)| said).collect::<Vec<_>>())?;
+        take(tx, &page.iter().map(|(solution, _)| solution.statement()).collect::<Vec<_>>())?;
     }
 }

@@ -48,9 +48,7 @@ pub fn count_things(tx: &mut dyn Tx, counts: &[RefcountChange<'_>]) -> Result<()
             })
             .collect();
         let sql = texts(tx).count_things;
-        let after = tx.all(sql, params![&Value::Array(rows).to_string()], |row| {
-            Ok((row.int(0)?, (row.int(1)?, row.int(2)?)))
-        })?;
+        let after = tx.query_all(sql, params![&Value::Array(rows).to_string()])?;
         let after: HashMap<i64, (i64, i64)> = after.into_iter().collect();
         let stands = |count: &RefcountChange<'_>| after.get(&count.id).copied().unwrap_or_default();
         let is_new = |count: &&RefcountChange<'_>| {
@@ -97,12 +95,9 @@ fn count_relations(tx: &mut dyn Tx, sum: &StatementSum) -> Result<()> {
             .collect();
         let texts = texts(tx);
         let mut gone = Vec::new();
-        tx.each(texts.count_relations, params![&Value::Array(rows).to_string()], &mut |row| {
-            if row.int(1)? <= 0 {
-                gone.push(row.int(0)?);
-            }
-            Ok(())
-        })?;
+        let left =
+            tx.query_all::<(i64, i64)>(texts.count_relations, params![&Value::Array(rows).to_string()])?;
+        gone.extend(left.into_iter().filter(|(_, claims)| *claims <= 0).map(|(id, _)| id));
         if !gone.is_empty() {
             tx.run(texts.forget_relations, params![&json!(gone).to_string()])?;
         }
@@ -152,7 +147,7 @@ pub fn terms_of(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::tx::{Dialect, Param, Row};
+    use crate::db::tx::{Dialect, Param, RawRow};
     use crate::{Store, StoreOptions};
     use capsid_model::time::Time;
     use capsid_rules::graph::{PublishedAssetFacts, asset_statement, bundle_statement};
@@ -175,10 +170,20 @@ mod tests {
             &mut self,
             sql: &'static str,
             params: &[Param<'_>],
-            visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+            visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
         ) -> Result<()> {
             self.1 += 1;
             self.0.each(sql, params, visit)
+        }
+
+        fn one(
+            &mut self,
+            sql: &'static str,
+            params: &[Param<'_>],
+            visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
+        ) -> Result<()> {
+            self.1 += 1;
+            self.0.one(sql, params, visit)
         }
     }
 

@@ -74,11 +74,10 @@ pub fn charge(
 
 /// How much somebody used the graph in the last [`DAYS`] days, today included.
 pub fn lately(tx: &mut dyn Tx, asker: &str, now: Time) -> Result<GraphUsage> {
-    let used = tx.query_first::<GraphUsage>(
+    tx.query_one(
         select!(GraphUsage, "FROM graph_use WHERE asker = $1 AND day > $2"),
         params![asker, day(now) - DAYS],
-    )?;
-    Ok(used.unwrap_or_default())
+    )
 }
 
 fn day(at: Time) -> i64 {

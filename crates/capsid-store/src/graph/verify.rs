@@ -65,18 +65,14 @@ fn fingerprint(id: i64, said: &CountedRelation) -> i64 {
 fn things(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> {
     let (mut total, mut told, mut wrong, mut after) = (0, 0, 0_u64, i64::MIN);
     loop {
-        let page = tx.all(
+        let page = tx.query_all::<(i64, String, String, i64, i64)>(
             "SELECT id, kind, key, mentions, told FROM graph_entities WHERE id > $1 ORDER BY id LIMIT $2",
             params![after, PAGE],
-            |row| {
-                let id = row.int(0)?;
-                let is_own = names::entity_id(row.text(1)?, row.text(2)?) == id;
-                Ok((id, is_own, row.int(3)?, row.int(4)?))
-            },
         )?;
         let Some((last, ..)) = page.last() else { break };
         after = *last;
-        for (id, is_own, mentions, told_here) in page {
+        for (id, kind, key, mentions, told_here) in page {
+            let is_own = names::entity_id(&kind, &key) == id;
             add(&mut total, id, mentions);
             told += told_here;
             wrong += u64::from(!is_own || mentions < 0 || told_here < 0 || mentions + told_here == 0);
@@ -92,15 +88,14 @@ fn things(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> {
 fn relations(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> {
     let (mut total, mut ends, mut wrong, mut after) = (0, 0, 0_u64, i64::MIN);
     loop {
-        let page = tx.all(
+        let page = tx.query_all::<(Relation, i64, i64)>(
             "SELECT source, kind, target, said_by, said_at, asset_id, confidence, claims, is_told, id, lane
              FROM graph_relations WHERE id > $1 ORDER BY id LIMIT $2",
             params![after, PAGE],
-            |row| Ok((row.int(9)?, row.int(10)?, Relation::read(row, 0)?)),
         )?;
-        let Some((last, ..)) = page.last() else { break };
+        let Some((_, last, _)) = page.last() else { break };
         after = *last;
-        for (id, lane, relation) in page {
+        for (relation, id, lane) in page {
             let Relation { source, target, is_told, claims, .. } = relation;
             let own_lane = if is_told { link::OTHER_LANE } else { link::lane(&relation.kind) };
             let own_id = relation_id(source, &relation.kind, target, &relation.said_by, is_told);

@@ -43,7 +43,7 @@ pub fn walk(tx: &mut dyn Tx, ids: &[i64], bounds: WalkBounds) -> Result<Vec<Walk
     let ids = ids.get(..met.min(MAX_STARTS)).unwrap_or(ids);
     let sql = texts(tx).around;
     let mut relations = HashMap::new();
-    tx.each(
+    tx.query_each(
         sql,
         params![
             &json!(ids).to_string(),
@@ -52,8 +52,8 @@ pub fn walk(tx: &mut dyn Tx, ids: &[i64], bounds: WalkBounds) -> Result<Vec<Walk
             bounds.depth as i64,
             met as i64
         ],
-        &mut |row| {
-            relations.insert(row.int(9)?, Relation::read(row, 0)?);
+        |(relation, id): (Relation, i64)| {
+            relations.insert(id, relation);
             Ok(())
         },
     )?;
@@ -121,8 +121,8 @@ pub(super) fn neighbours(
     let sql = texts(tx).beside;
     let mut relations = HashMap::new();
     let (ids, lanes) = (json!(ids).to_string(), json!(lanes).to_string());
-    tx.each(sql, params![&ids, &lanes, fan_out as i64], &mut |row| {
-        relations.insert(row.int(9)?, Relation::read(row, 0)?);
+    tx.query_each(sql, params![&ids, &lanes, fan_out as i64], |(relation, id): (Relation, i64)| {
+        relations.insert(id, relation);
         Ok(())
     })?;
     let mut relations: Vec<Relation> = relations.into_values().collect();
@@ -262,7 +262,7 @@ fn hops(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::tx::{Dialect, Param, Row};
+    use crate::db::tx::{Dialect, Param, RawRow};
     use crate::{Store, StoreOptions};
     use capsid_model::time::Time;
 
@@ -282,13 +282,23 @@ mod tests {
             &mut self,
             sql: &'static str,
             params: &[Param<'_>],
-            visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+            visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
         ) -> Result<()> {
             let rows = &mut self.1;
             self.0.each(sql, params, &mut |row| {
                 *rows += 1;
                 visit(row)
             })
+        }
+
+        fn one(
+            &mut self,
+            sql: &'static str,
+            params: &[Param<'_>],
+            visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
+        ) -> Result<()> {
+            self.1 += 1;
+            self.0.one(sql, params, visit)
         }
     }
 

@@ -75,18 +75,18 @@ pub fn lacking(
     limit: usize,
     now: Time,
 ) -> Result<EmbeddingStep> {
-    let (rows, last) = tx
-        .query_first::<(i64, Option<i64>)>("SELECT COUNT(*), MAX(w.seq) FROM (SELECT seq FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2) w", params![after, WINDOW])?
-        .unwrap_or_default();
+    let (rows, last) = tx.query_one::<(i64, Option<i64>)>(
+        "SELECT COUNT(*), MAX(w.seq) FROM (SELECT seq FROM assets WHERE seq > $1 ORDER BY seq LIMIT $2) w",
+        params![after, WINDOW],
+    )?;
     let last = last.unwrap_or(after);
-    let ids = tx.all(
-        "SELECT a.seq, a.asset_id, e.tries FROM assets a
+    let ids = tx.query_all::<(i64, AssetId, i64)>(
+        "SELECT a.seq, a.asset_id, COALESCE(e.tries, 0) FROM assets a
          LEFT JOIN embeddings e ON e.asset_id = a.asset_id AND e.model = $3 AND e.dims = $4
          WHERE a.seq > $1 AND a.seq <= $2 AND a.status IN ('candidate', 'promoted', 'stale')
             AND (e.asset_id IS NULL OR e.again_at <= $6)
          ORDER BY a.seq LIMIT $5",
         params![after, last, &space.model, space.dims, limit as i64, now],
-        |row| Ok((row.int(0)?, AssetId::read(row, 1)?, row.int_or(2)?.unwrap_or_default())),
     )?;
     let is_full = ids.len() >= limit;
     let reached = ids.last().filter(|_| is_full).map_or(last, |(seq, ..)| *seq);
@@ -98,8 +98,9 @@ pub fn lacking(
 }
 
 fn text(tx: &mut dyn Tx, id: &AssetId) -> Result<String> {
-    let body = assets::body(tx, id)?.unwrap_or_default();
-    let object: Object = serde_json::from_str(&body).unwrap_or_default();
+    let unreadable = || damaged(format!("The body of the asset {id} is not a JSON object."));
+    let body = assets::body(tx, id)?.ok_or_else(unreadable)?;
+    let object: Object = serde_json::from_str(&body).map_err(|_| unreadable())?;
     Ok(traits::embedded_text(&object))
 }
 
@@ -180,12 +181,13 @@ pub fn put(tx: &mut dyn Tx, progress: &EmbeddingProgress, made: &[EmbeddedAsset]
 
 /// The signs of vectors after a number, in the order of the numbers.
 pub fn page(tx: &mut dyn Tx, space: &EmbeddingSpace, after: i64, limit: i64) -> Result<Vec<(i64, Vec<u64>)>> {
-    let mut rows = tx.all(
+    let rows = tx.query_all::<(i64, Vec<u8>)>(
         "SELECT seq, signs FROM embeddings WHERE seq > $1 AND model = $2 AND dims = $3 AND signs IS NOT NULL
          ORDER BY seq LIMIT $4",
         params![after, &space.model, space.dims, limit],
-        |row| Ok((row.int(0)?, vectors::signs_of_bytes(row.blob(1)?).collect::<Vec<_>>())),
     )?;
+    let mut rows: Vec<(i64, Vec<u64>)> =
+        rows.into_iter().map(|(seq, signs)| (seq, vectors::signs_of_bytes(&signs).collect())).collect();
     let width = vectors::width(space.dims as usize);
     rows.retain(|(_, signs)| signs.len() == width);
     Ok(rows)
@@ -195,15 +197,11 @@ pub fn page(tx: &mut dyn Tx, space: &EmbeddingSpace, after: i64, limit: i64) -> 
 pub fn vectors(tx: &mut dyn Tx, space: &EmbeddingSpace, seqs: &[i64]) -> Result<Vec<(AssetId, Vec<f32>)>> {
     let mut found = Vec::with_capacity(seqs.len());
     for some in seqs.chunks(BATCH) {
-        tx.each(
+        let rows = tx.query_all::<(AssetId, Vec<u8>)>(
             "SELECT asset_id, vector FROM embeddings WHERE seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
                 $13, $14, $15, $16, $17, $18, $19, $20)",
-            &padded(some, |seq| Param::from(*seq)),
-            &mut |row| {
-                found.push((AssetId::read(row, 0)?, vectors::from_bytes(row.blob(1)?)));
-                Ok(())
-            },
-        )?;
+            &padded(some, |seq| Param::from(*seq)))?;
+        found.extend(rows.into_iter().map(|(id, vector)| (id, vectors::from_bytes(&vector))));
     }
     found.retain(|(_, vector)| vector.len() as i64 == space.dims);
     Ok(found)

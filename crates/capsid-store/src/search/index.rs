@@ -3,7 +3,7 @@
 use super::{expression, postgres, sqlite};
 use crate::assets::list;
 use crate::db::row::{row, select};
-use crate::db::tx::{Dialect, Row, Tx};
+use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use capsid_model::Object;
 use capsid_model::problem::Result;

@@ -149,14 +149,14 @@ pub fn has_words(listed: &ListedAsset, words: &str) -> bool {
 
 /// The assets in a state that are not indexed yet, the newest first, with their terms in the form that indexes take.
 pub(crate) fn fresh_terms(tx: &mut dyn Tx, status: AssetStatus) -> Result<Vec<(i64, Vec<String>)>> {
-    tx.all(
+    let fresh = tx.query_all::<(i64, String, String)>(
         "SELECT f.seq, f.node_id, f.card FROM (
             SELECT seq, status, node_id, card FROM assets
             WHERE seq > (SELECT i.seq FROM indexed i WHERE i.one = 1)
             ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
         params![MAX_FRESH, status.as_str()],
-        |row| Ok((row.int(0)?, index::indexed_terms(row.text(1)?, row.text(2)?))),
-    )
+    )?;
+    Ok(fresh.iter().map(|(seq, node_id, card)| (*seq, index::indexed_terms(node_id, card))).collect())
 }
 
 /// Assets that are not indexed yet, with their terms.

@@ -4,6 +4,7 @@
 use crate::common::bundle::Bundle;
 use crate::common::{Scratch, program};
 use capsid_model::{Clock, SystemClock, json};
+use capsid_store::assets::id::AssetId;
 use capsid_store::{Store, StoreOptions};
 use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
 use capsid_testkit::program::{TestProgram, assert_status};
@@ -145,12 +146,8 @@ fn fate(published: &Published, kept: &HashSet<String>, hub: &HubProcess) -> &'st
 fn kept(place: &TestHubLocation) -> HashSet<String> {
     let options = StoreOptions::new(&place.data, place.database.clone()).shared();
     let store = Store::open(&options, SystemClock.now()).unwrap();
-    let ids = store.read_now(|tx| {
-        tx.all("SELECT asset_id FROM assets", &[], |row| {
-            Ok(format!("sha256:{}", capsid_model::hash::hex(row.blob(0)?)))
-        })
-    });
-    ids.unwrap().into_iter().collect()
+    let ids = store.read_now(|tx| tx.query_all::<AssetId>("SELECT asset_id FROM assets", &[]));
+    ids.unwrap().iter().map(AssetId::to_string).collect()
 }
 
 /// What the threads of the store do just now, as the system sees it: the one that writes to SQLite, or those that

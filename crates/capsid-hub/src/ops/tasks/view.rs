@@ -134,7 +134,7 @@ impl TaskView {
 
 /// The models that may do a task, where only some may.
 pub fn allowed_models(task: &TaskRow) -> Option<Vec<String>> {
-    task.allowed_models.as_deref().and_then(|models| serde_json::from_str(models).ok())
+    task.allowed_models.as_ref().map(|models| models.0.clone())
 }
 
 /// A task that a node took, and what became of it.

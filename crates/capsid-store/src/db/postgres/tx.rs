@@ -1,7 +1,7 @@
 //! A transaction in PostgreSQL.
 
 use super::{PostgresFailure, lost_or};
-use crate::db::tx::{Dialect, Param, Row, Tx};
+use crate::db::tx::{Dialect, Param, RawRow, Tx};
 use capsid_model::problem::{Code, Problem, Result};
 use futures_util::TryStreamExt as _;
 use sqlx::postgres::{PgArguments, PgConnection, PgRow};
@@ -46,7 +46,7 @@ impl Tx for PostgresTx<'_> {
         &mut self,
         sql: &'static str,
         params: &[Param<'_>],
-        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()> {
         let query = sqlx::query_with(sql, arguments(params)?);
         let mut refused = Ok(());
@@ -67,7 +67,7 @@ impl Tx for PostgresTx<'_> {
         &mut self,
         sql: &'static str,
         params: &[Param<'_>],
-        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()> {
         let query = sqlx::query_with(sql, arguments(params)?);
         let row = self.runtime.block_on(self.connection.fetch_optional(query));
@@ -106,27 +106,27 @@ impl<'r> PostgresRow<'r> {
     }
 }
 
-impl Row for PostgresRow<'_> {
+impl RawRow for PostgresRow<'_> {
     fn name(&self, column: usize) -> &str {
         sqlx::Row::columns(self.0).get(column).map_or("", sqlx::Column::name)
     }
-    fn int_or(&self, column: usize) -> Result<Option<i64>> {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
         match self.kind(column) {
             "INT4" => Ok(self.get::<i32>(column)?.map(i64::from)),
             "BOOL" => Ok(self.get::<bool>(column)?.map(i64::from)),
             _ => self.get(column),
         }
     }
-    fn real_or(&self, column: usize) -> Result<Option<f64>> {
+    fn real(&self, column: usize) -> Result<Option<f64>> {
         match self.kind(column) {
-            "INT4" | "INT8" => Ok(self.int_or(column)?.map(|value| value as f64)),
+            "INT4" | "INT8" => Ok(self.int(column)?.map(|value| value as f64)),
             _ => self.get(column),
         }
     }
-    fn text_or(&self, column: usize) -> Result<Option<&str>> {
+    fn text(&self, column: usize) -> Result<Option<&str>> {
         self.get(column)
     }
-    fn blob_or(&self, column: usize) -> Result<Option<&[u8]>> {
+    fn blob(&self, column: usize) -> Result<Option<&[u8]>> {
         self.get(column)
     }
 }

@@ -1,6 +1,6 @@
 //! A transaction in SQLite.
 
-use crate::db::tx::{Dialect, Param, Row, Tx};
+use crate::db::tx::{Dialect, Param, RawRow, Tx};
 use capsid_model::problem::{Code, Problem, Result};
 use rusqlite::ErrorCode;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
@@ -66,7 +66,7 @@ impl Tx for SqliteTx<'_> {
         &mut self,
         sql: &'static str,
         params: &[Param<'_>],
-        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()> {
         self.visit(sql, params, usize::MAX, visit)
     }
@@ -75,7 +75,7 @@ impl Tx for SqliteTx<'_> {
         &mut self,
         sql: &'static str,
         params: &[Param<'_>],
-        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()> {
         self.visit(sql, params, 1, visit)
     }
@@ -87,7 +87,7 @@ impl SqliteTx<'_> {
         sql: &'static str,
         params: &[Param<'_>],
         limit: usize,
-        visit: &mut dyn FnMut(&dyn Row) -> Result<()>,
+        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
     ) -> Result<()> {
         let sql = self.statements.translated(sql);
         let mut statement = self.connection.prepare_cached(sql).map_err(|e| problem(&e))?;
@@ -122,23 +122,23 @@ impl SqliteRow<'_> {
     }
 }
 
-impl Row for SqliteRow<'_> {
+impl RawRow for SqliteRow<'_> {
     fn name(&self, column: usize) -> &str {
         self.0.as_ref().column_name(column).unwrap_or_default()
     }
-    fn int_or(&self, column: usize) -> Result<Option<i64>> {
+    fn int(&self, column: usize) -> Result<Option<i64>> {
         self.value(column)?.as_i64_or_null().map_err(|_| wrong_type(column))
     }
-    fn real_or(&self, column: usize) -> Result<Option<f64>> {
+    fn real(&self, column: usize) -> Result<Option<f64>> {
         match self.value(column)? {
             ValueRef::Integer(value) => Ok(Some(value as f64)),
             value => value.as_f64_or_null().map_err(|_| wrong_type(column)),
         }
     }
-    fn text_or(&self, column: usize) -> Result<Option<&str>> {
+    fn text(&self, column: usize) -> Result<Option<&str>> {
         self.value(column)?.as_str_or_null().map_err(|_| wrong_type(column))
     }
-    fn blob_or(&self, column: usize) -> Result<Option<&[u8]>> {
+    fn blob(&self, column: usize) -> Result<Option<&[u8]>> {
         self.value(column)?.as_blob_or_null().map_err(|_| wrong_type(column))
     }
 }

@@ -155,18 +155,16 @@ fn delete_statements(tx: &mut dyn Tx, who: &str, notes: &[i64], relations: &[i64
     let mut named: BTreeMap<i64, i64> = BTreeMap::new();
     let list = |ids: &[i64]| json!(ids).to_string();
     let gone = tx.query_all::<i64>(texts.forget_notes, params![who, &list(notes)])?;
-    let ends =
-        tx.all(texts.forget_told, params![who, &list(relations)], |row| Ok([row.int(0)?, row.int(1)?]))?;
-    for id in gone.iter().chain(ends.iter().flatten()) {
+    let ends = tx.query_all::<(i64, i64)>(texts.forget_told, params![who, &list(relations)])?;
+    for id in gone.iter().chain(ends.iter().flat_map(|(source, target)| [source, target])) {
         *named.entry(*id).or_default() += 1;
     }
     let ids: Vec<i64> = named.keys().copied().collect();
     let mut things: BTreeMap<i64, EntityKey> = BTreeMap::new();
     for some in ids.chunks(TOGETHER) {
-        tx.each(texts.things, params![&list(some)], &mut |row| {
-            things.insert(row.int(0)?, EntityKey { kind: row.string(1)?, key: row.string(2)? });
-            Ok(())
-        })?;
+        type Columns = (i64, String, String, i64, i64, Option<String>);
+        let found = tx.query_all::<Columns>(texts.things, params![&list(some)])?;
+        things.extend(found.into_iter().map(|(id, kind, key, ..)| (id, EntityKey { kind, key })));
     }
     let told = |id: &i64| named.get(id).copied().unwrap_or_default();
     let counts: Vec<RefcountChange<'_>> = things

@@ -62,23 +62,18 @@ pub fn mine(tx: &mut dyn Tx, who: &str, after: OwnGraphCursor, limit: usize) -> 
         ),
         params![who, after.entity.unwrap_or(i64::MIN), limit as i64],
     )?;
-    let relations = tx.all(
+    let relations = tx.query_all::<(Relation, i64, Option<String>)>(
         "SELECT source, kind, target, said_by, said_at, asset_id, confidence, claims, is_told, id, properties
          FROM graph_relations WHERE said_by = $1 AND is_told = 1 AND id > $2 ORDER BY id LIMIT $3",
         params![who, after.relation.unwrap_or(i64::MIN), limit as i64],
-        |row| {
-            Ok((
-                row.int(9)?,
-                OwnRelation { relation: Relation::read(row, 0)?, properties: row.string_or(10)? },
-            ))
-        },
     )?;
     let is_full = notes.len() == limit || relations.len() == limit;
     let next = OwnGraphCursor {
         entity: notes.last().map(|note| note.entity).or(after.entity),
-        relation: relations.last().map(|(id, _)| *id).or(after.relation),
+        relation: relations.last().map(|(_, id, _)| *id).or(after.relation),
     };
-    let relations: Vec<OwnRelation> = relations.into_iter().map(|(_, told)| told).collect();
+    let relations: Vec<OwnRelation> =
+        relations.into_iter().map(|(relation, _, properties)| OwnRelation { relation, properties }).collect();
     let mut ids: BTreeSet<i64> = notes.iter().map(|note| note.entity).collect();
     ids.extend(relations.iter().flat_map(|told| [told.relation.source, told.relation.target]));
     let entities = entities(tx, &ids.into_iter().collect::<Vec<_>>())?;

@@ -85,12 +85,8 @@ struct IngestChanges {
 fn record_changes(tx: &mut dyn Tx, who: &str, told: &IngestBatch) -> Result<IngestChanges> {
     let ids: Vec<i64> = told.entities.iter().map(|entity| entity.thing.id()).collect();
     let sql = texts(tx).own_notes;
-    let known: HashMap<i64, (String, Option<String>, f64)> = tx
-        .all(sql, params![who, &json!(ids).to_string()], |row| {
-            Ok((row.int(0)?, (row.string(1)?, row.string_or(2)?, row.real(3)?)))
-        })?
-        .into_iter()
-        .collect();
+    let known: HashMap<i64, (String, Option<String>, f64)> =
+        tx.query_all(sql, params![who, &json!(ids).to_string()])?.into_iter().collect();
     let mut changes = IngestChanges::default();
     for (id, entity) in ids.iter().zip(&told.entities) {
         let row = json!([id, entity.name, entity.properties, entity.confidence]);
@@ -136,12 +132,8 @@ fn relation_changes(
     }
     let sql = texts(tx).own_relations;
     let ids: Vec<i64> = rows.keys().copied().collect();
-    let known: HashMap<i64, (Option<String>, f64)> = tx
-        .all(sql, params![&json!(ids).to_string()], |row| {
-            Ok((row.int(0)?, (row.string_or(1)?, row.real(2)?)))
-        })?
-        .into_iter()
-        .collect();
+    let known: HashMap<i64, (Option<String>, f64)> =
+        tx.query_all(sql, params![&json!(ids).to_string()])?.into_iter().collect();
     let mut changes = IngestChanges { unchanged: repeated, ..IngestChanges::default() };
     for (id, (row, properties, confidence)) in rows {
         match known.get(&id) {

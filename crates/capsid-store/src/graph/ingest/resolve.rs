@@ -113,11 +113,9 @@ fn find_look_alikes(
         new.iter().map(|(_, entity)| json!([entity.thing.kind, look_alike_key(&entity.thing.key)])).collect();
     let sql = texts(tx).by_looks;
     let mut found: HashMap<(String, i64), BTreeSet<String>> = HashMap::new();
-    tx.each(sql, params![&json!(wanted).to_string()], &mut |row| {
-        let (kind, key) = (row.string(0)?, row.string(1)?);
+    for (kind, key) in tx.query_all::<(String, String)>(sql, params![&json!(wanted).to_string()])? {
         found.entry((kind, look_alike_key(&key))).or_default().insert(key);
-        Ok(())
-    })?;
+    }
     let mut refusals = Vec::new();
     for (at, entity) in new {
         let EntityKey { kind, key } = &entity.thing;

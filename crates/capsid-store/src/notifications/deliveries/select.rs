@@ -119,18 +119,19 @@ fn waiting(tx: &mut dyn Tx, now: Time) -> Result<Vec<WaitingNode>> {
         )?
         .into_iter()
         .collect();
-    tx.all(WAITING, params![now], |row| {
-        let (node_id, probes) = (row.string(0)?, row.flag(2)?);
+    let waiting = tx.query_all::<(String, String, bool, bool)>(WAITING, params![now])?;
+    let waiting = waiting.into_iter().map(|(node_id, url, probes, is_new)| {
         let most = if probes { 1 } else { MAX_OF_NODE };
         let busy = under_way.get(&node_id).copied().unwrap_or_default();
-        Ok(WaitingNode {
-            host: host(row.text(1)?),
+        WaitingNode {
+            host: host(&url),
             probes,
-            is_new: row.flag(3)?,
+            is_new,
             room: most.saturating_sub(usize::try_from(busy).unwrap_or(most)),
             node_id,
-        })
-    })
+        }
+    });
+    Ok(waiting.collect())
 }
 
 /// What is due of a node, as much as there is room for: what was never tried, then what is tried again, each in the order
@@ -172,7 +173,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&StoreOptions::new(folder.path(), None), Time(0)).unwrap();
         let sql: &'static str = format!("EXPLAIN QUERY PLAN {WAITING}").leak();
-        let plan = store.read_now(move |tx| tx.all(sql, params![1], |row| row.string(3))).unwrap();
+        let plan =
+            store.read_now(move |tx| tx.query_all::<(i64, i64, i64, String)>(sql, params![1])).unwrap();
+        let plan: Vec<String> = plan.into_iter().map(|(.., line)| line).collect();
         let text = plan.join("\n");
         println!("{text}");
         assert!(text.contains("deliveries_waiting (node_id>?)"), "{text}");

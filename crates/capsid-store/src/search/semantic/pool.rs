@@ -2,9 +2,10 @@
 
 use super::{SemanticQuery, postgres, sqlite};
 use crate::assets::id::AssetId;
-use crate::db::tx::{Dialect, Row, Tx};
+use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use capsid_model::problem::Result;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_rules::meaning::MeaningTerms;
 use std::collections::HashMap;
 
@@ -24,7 +25,7 @@ macro_rules! candidates {
     ($rest:literal) => {
         concat!(
             "SELECT a.seq, a.asset_id, a.gdi, a.asset_type, a.status, a.trust_tier, a.node_id, a.category,
-                a.created_at, a.meaning,
+                a.created_at, COALESCE(a.meaning, ''),
                 CASE WHEN $1 IS NULL OR ",
             crate::assets::environments::works_there!(),
             " THEN 1 ELSE 0 END
@@ -114,32 +115,35 @@ impl<'w> CandidatePool<'w> {
 
     fn read_with(&mut self, tx: &mut dyn Tx, sql: &'static str, list: &str) -> Result<HashMap<AssetId, i64>> {
         let (wanted, mut found) = (self.wanted, HashMap::new());
-        tx.each(sql, params![&wanted.environment, list], &mut |row| {
-            let (seq, asset_id) = (row.int(0)?, AssetId::read(row, 1)?);
-            let fits = wanted.is_accepted(row)?;
-            let read = || -> Result<SemanticCandidate> {
-                let meaning = MeaningTerms::read(row.text(9)?);
-                Ok(SemanticCandidate { asset_id, gdi: row.int(2)?, meaning })
-            };
-            self.read.insert(seq, fits.then(read).transpose()?);
+        let candidates = tx.query_all::<(i64, AssetId, i64, CandidateFacts, String, bool)>(
+            sql,
+            params![&wanted.environment, list],
+        )?;
+        for (seq, asset_id, gdi, facts, meaning, works_there) in candidates {
+            let fits = works_there && wanted.is_accepted(&facts);
+            let candidate = || SemanticCandidate { asset_id, gdi, meaning: MeaningTerms::read(&meaning) };
+            self.read.insert(seq, fits.then(candidate));
             found.insert(asset_id, seq);
-            Ok(())
-        })?;
+        }
         Ok(found)
     }
 }
 
+/// Type, status, tier, publisher, category and time of a candidate, which the filters look at.
+type CandidateFacts = (AssetType, AssetStatus, String, String, Option<String>, i64);
+
 impl SemanticQuery {
-    /// Whether the filters let an asset through; reads the columns of `candidates!`.
-    fn is_accepted(&self, row: &dyn Row) -> Result<bool> {
-        let created_at = row.int(8)?;
-        Ok(self.asset_type.is_none_or(|kind| row.text(3).is_ok_and(|text| text == kind.as_str()))
-            && row.text(4)? == self.status.as_str()
-            && row.text(5)? != "delisted"
-            && self.node_id.as_deref().is_none_or(|node| row.text(6).is_ok_and(|text| text == node))
-            && (self.category.is_none() || row.string_or(7)? == self.category)
-            && self.since.is_none_or(|since| created_at >= since)
-            && self.until.is_none_or(|until| created_at < until)
-            && row.flag(10)?)
+    /// Whether the filters let an asset through.
+    fn is_accepted(
+        &self,
+        (asset_type, status, tier, node_id, category, created_at): &CandidateFacts,
+    ) -> bool {
+        self.asset_type.is_none_or(|kind| *asset_type == kind)
+            && *status == self.status
+            && tier != "delisted"
+            && self.node_id.as_ref().is_none_or(|node| node_id == node)
+            && (self.category.is_none() || *category == self.category)
+            && self.since.is_none_or(|since| *created_at >= since)
+            && self.until.is_none_or(|until| *created_at < until)
     }
 }

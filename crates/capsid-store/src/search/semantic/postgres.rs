@@ -70,7 +70,7 @@ fn gather(
         .collect();
     let types: Vec<&str> = scope.types.iter().map(|kind| kind.as_str()).collect();
     let most = EACH * types.len();
-    tx.each(
+    let found = tx.query_all::<(i64, i64)>(
         "SELECT q.n, s.seq FROM unnest(string_to_array($1, chr(10))) WITH ORDINALITY AS q (text, n)
          CROSS JOIN LATERAL (
             SELECT a.seq, a.gdi FROM (SELECT f.seq FROM found f WHERE f.terms @@ CAST(q.text AS tsquery) LIMIT $2) h
@@ -87,15 +87,12 @@ fn gather(
             scope.wanted.since.unwrap_or(i64::MIN),
             scope.wanted.until.unwrap_or(i64::MAX),
             most as i64
-        ],
-        &mut |row| {
-            let at = row.int(0)? - 1;
-            if let Some(batch) = usize::try_from(at).ok().and_then(|at| batches.get_mut(at)) {
-                batch.seqs.push(row.int(1)?);
-            }
-            Ok(())
-        },
-    )?;
+        ])?;
+    for (number, seq) in found {
+        if let Some(batch) = usize::try_from(number - 1).ok().and_then(|at| batches.get_mut(at)) {
+            batch.seqs.push(seq);
+        }
+    }
     for batch in batches {
         batch.is_all &= batch.seqs.len() < most;
     }

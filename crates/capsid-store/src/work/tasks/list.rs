@@ -282,16 +282,19 @@ mod tests {
 
     #[test]
     fn a_page_of_what_a_node_took_is_found_by_indexes_alone() {
-        const WORKING: &str = concat!("EXPLAIN QUERY PLAN ", taken_sql!("s.status = 'working'"));
+        const WORKING: &str = joined!(" ", "EXPLAIN QUERY PLAN", taken_sql!("s.status = 'working'"));
         const OTHERS: &str =
-            concat!("EXPLAIN QUERY PLAN ", taken_sql!("s.status NOT IN ('released', 'working')"));
+            joined!(" ", "EXPLAIN QUERY PLAN", taken_sql!("s.status NOT IN ('released', 'working')"));
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&StoreOptions::new(folder.path(), None), NOW).unwrap();
         busy(&store);
         for (sql, index) in [(WORKING, "submissions_working"), (OTHERS, "submissions_by_node")] {
             let plan = store
-                .read_now(move |tx| tx.all(sql, params!["node_a", i64::MAX, 1], |row| row.string(3)))
+                .read_now(move |tx| {
+                    tx.query_all::<(i64, i64, i64, String)>(sql, params!["node_a", i64::MAX, 1])
+                })
                 .unwrap();
+            let plan: Vec<String> = plan.into_iter().map(|(.., line)| line).collect();
             let text = plan.join("\n");
             println!("{text}");
             assert!(plan[0].contains(index), "{text}");
