@@ -22,7 +22,7 @@ fn numbers_of_any_kind_are_read() {
         let read = store
             .read_now(|tx| {
                 tx.query_one::<(i64, bool, f64, f64, i64, Option<i64>, bool)>(
-                    "SELECT 1, CASE WHEN 1 = 1 THEN 1 ELSE 0 END, 2, 0.5 + 1.0e0, COUNT(*), NULL, 1 = 1 FROM meta",
+                    "SELECT 1, CASE WHEN 1 = 1 THEN 1 ELSE 0 END, 2, CAST(1.5 AS DOUBLE PRECISION), COUNT(*), NULL, 1 = 1 FROM meta",
                     &[],
                 )
             })

@@ -8,3 +8,4 @@ mod graph_forgetting;
 mod ledger;
 mod panics;
 mod search_speed;
+mod strict;
