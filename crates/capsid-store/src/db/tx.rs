@@ -94,7 +94,7 @@ impl dyn Tx + '_ {
     /// The first row of a query that always finds one.
     pub fn query_one<T: FromRow>(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<T> {
         self.query_first(sql, params)?
-            .ok_or_else(|| damaged(format!("A row that must be there is not there: {sql}")))
+            .ok_or_else(|| damaged(format!("A row that must be there is not there, by `{sql}`.")))
     }
 
     /// The whole number that a query gives, such as `SELECT COUNT(*) ...`.

@@ -165,7 +165,8 @@ fn each_with(tx: &mut dyn Tx, id: &AssetId, count: ApplyStatement) -> Result<()>
         select!(
             GraphSolutionRow,
             "FROM tasks t
-            JOIN assets a ON a.asset_id = t.result_asset WHERE t.result_asset = $1 ORDER BY t.seq"
+            JOIN assets a ON a.asset_id = t.result_asset
+             WHERE t.result_asset = $1 AND t.completed_at IS NOT NULL ORDER BY t.seq"
         ),
         params![id],
     )?;
