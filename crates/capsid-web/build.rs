@@ -1,4 +1,4 @@
-//! Finds the built pages. Without them the program is built too, with one page that says how to get the others.
+//! Finds the built pages. Without them the program still builds, with one page that explains how to get the others.
 
 use std::path::Path;
 

@@ -25,7 +25,7 @@ const REMARKS: [&str; 18] = [
     "retrieval_rank",
 ];
 
-/// The asset as it was published, or why it is not used. `wanted` is the id it was asked for by.
+/// The asset as it was published, or why it is not used. `wanted` is the requested id.
 pub fn checked(received: &Value, wanted: Option<&str>) -> Result<Object> {
     let Value::Object(received) = received else {
         return Err(refused("an asset that is no object"));

@@ -7,7 +7,7 @@ use capsid_model::text::cut;
 use capsid_model::{Object, Problem, Result, Value, json};
 use std::collections::BTreeMap;
 
-/// What a search tells of an asset: free, and not counted as use.
+/// A search result for an asset: free, and not counted as use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchRow {
     /// Its id.
@@ -22,11 +22,11 @@ pub struct SearchRow {
     pub confidence: f64,
     /// How often it worked in a row.
     pub streak: u64,
-    /// Its state, where the hub tells.
+    /// Its state, if the hub reports it.
     pub status: Option<String>,
     /// One line about it.
     pub summary: String,
-    /// Everything the hub said of it.
+    /// The complete row of the hub.
     pub row: Object,
 }
 
@@ -37,9 +37,9 @@ pub struct FetchedAssets {
     pub assets: Vec<Object>,
     /// Those that came and were refused.
     pub refused: Vec<Problem>,
-    /// Who published which, by the asset's id, where the hub tells.
+    /// The publisher by asset id, if the hub reports it.
     pub sources: BTreeMap<String, String>,
-    /// The whole payload beside them: tasks, balance, what was missing.
+    /// The rest of the payload: tasks, balance, what was missing.
     pub payload: Object,
 }
 
@@ -58,7 +58,7 @@ impl NodeClient {
         Ok(rows(list(&answer), limit))
     }
 
-    /// Fetches assets by id; each is checked before it is handed on, and what was not asked for is refused.
+    /// Fetches assets by id; each is checked before it is returned, and assets that were not requested are refused.
     pub fn fetch(&self, ids: &[&str]) -> Result<FetchedAssets> {
         self.fetched(json!({"asset_ids": ids}), Some(ids))
     }
@@ -90,7 +90,7 @@ impl NodeClient {
         self.message("validate", json!({"assets": assets}))
     }
 
-    /// Says whether an asset's validation passed here.
+    /// Reports whether an asset's validation passed here.
     pub fn report(&self, asset_id: &str, report: &Value) -> Result<Object> {
         self.message("report", json!({"target_asset_id": asset_id, "validation_report": report}))
     }

@@ -20,13 +20,13 @@ pub struct ClientConfig {
     pub timeout: Duration,
     /// How often a call is tried again when the hub is busy or away.
     pub retries: u32,
-    /// A certificate authority beside those of the system, as a PEM file.
+    /// A certificate authority in addition to those of the system, as a PEM file.
     pub ca_file: Option<PathBuf>,
     /// Whether `http://` is allowed for a host that is not this machine.
     pub allow_insecure: bool,
-    /// Whether a repository named the hub and not its user: then nothing from the environment is meant for it.
+    /// Whether a repository named the hub and not its user: then nothing from the environment is sent to it.
     pub from_repository: bool,
-    /// The proxy that the way to the hub leads through.
+    /// The proxy for requests to the hub.
     pub proxy: Option<ProxyUrl>,
 }
 

@@ -1,4 +1,4 @@
-//! The machine's name towards a hub: it tells the hub that a node which lost its secret still runs where it ran before.
+//! The machine's name for a hub: it shows that a node which lost its secret still runs on the same machine.
 
 use capsid_model::hash::sha256_hex;
 use std::path::Path;

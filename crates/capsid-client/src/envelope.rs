@@ -42,7 +42,7 @@ pub fn payload(answer: &Value) -> Option<Object> {
     }
 }
 
-/// Who an answer says it is from; none where it comes without an envelope.
+/// The sender that an answer names; none if it has no envelope.
 pub fn sender(answer: &Value) -> Option<&str> {
     answer.get("protocol")?;
     answer.get("sender_id")?.as_str()
@@ -55,7 +55,7 @@ pub struct ExpectedResponse<'a> {
     pub kind: &'a str,
     /// Our own name, under which nobody else answers.
     pub node_id: &'a str,
-    /// The name of the hub, once it has told it.
+    /// The name of the hub, once it is known.
     pub hub_node_id: Option<&'a str>,
 }
 

@@ -22,7 +22,7 @@ const MAX_LINE: u64 = 4 << 20;
 const MAX_MESSAGES: usize = 1000;
 /// The most bytes that are taken at a time.
 const MAX_BYTES: u64 = 64 << 20;
-/// The most problems that are told one by one.
+/// The most problems that are reported one by one.
 const MAX_PROBLEMS: usize = 50;
 /// How many messages are known again after their file was replaced.
 const MAX_KNOWN: usize = 50_000;
@@ -43,7 +43,7 @@ pub struct FileTransport {
 pub struct InboxBatch {
     /// The messages, in the order of their files' names and lines.
     pub messages: Vec<Object>,
-    /// What was in the inbox and is no message. It is told once.
+    /// What was in the inbox and is no message. It is reported once.
     pub problems: Vec<Problem>,
     /// Whether more wait.
     pub more: bool,
@@ -80,7 +80,7 @@ pub struct InboxMessages {
 struct InboxState {
     /// How far each file was read.
     files: BTreeMap<String, InboxPosition>,
-    /// What lies in the inbox, is no plain file, and was told.
+    /// Entries of the inbox that are no plain files and were reported.
     refused: BTreeSet<String>,
     /// The messages that were taken, the oldest first.
     consumed: Vec<String>,
@@ -89,7 +89,7 @@ struct InboxState {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct InboxPosition {
     offset: u64,
-    /// A hash of what stands before it.
+    /// A hash of the bytes before it.
     #[serde(default)]
     anchor: String,
 }
@@ -100,7 +100,7 @@ impl FileTransport {
         Self { folder: folder.into() }
     }
 
-    /// The folder that `A2A_DIR` names, else `a2a` beside the assets.
+    /// The folder that `A2A_DIR` names, else `a2a` next to the assets.
     pub fn resolve(assets: &Path, env: &dyn Fn(&str) -> Option<String>) -> Self {
         let named = env("A2A_DIR").map(|path| path.trim().to_owned()).filter(|path| !path.is_empty());
         Self::new(named.map_or_else(|| assets.join("a2a"), PathBuf::from))
@@ -196,7 +196,7 @@ struct InboxReader {
 
 /// One line of a file.
 enum InboxLine {
-    /// It is whole.
+    /// It is complete.
     Whole(Vec<u8>),
     /// It is longer than lines are read.
     TooLong,
@@ -237,7 +237,7 @@ impl InboxReader {
             let (line, length) = next_line(&mut lines).map_err(fail)?;
             match line {
                 InboxLine::Whole(bytes) => self.line(name, offset, &bytes),
-                // A message that only lacks its line break is whole; anything else may still be written.
+                // A message that only lacks its line break is complete; anything else may still be written.
                 InboxLine::Torn(bytes) if serde_json::from_slice::<Object>(&bytes).is_ok() => {
                     self.line(name, offset, &bytes);
                 }
@@ -337,7 +337,7 @@ fn key_of(message: &Value) -> String {
     key
 }
 
-/// A hash of what stands before a place in a file: all of it, or its start and its end where it is long.
+/// A hash of the bytes before an offset in a file: all of them, or the start and the end of a long range.
 fn anchor(file: &mut File, offset: u64) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     let end = offset.saturating_sub(ANCHOR).max(ANCHOR.min(offset));

@@ -19,7 +19,7 @@ const REFUSED: BackoffPolicy = BackoffPolicy::doubling(2 * 60_000, 4 * 3_600_000
 /// What a hub answered to hello.
 #[derive(Clone, Default)]
 pub struct HelloResult {
-    /// Everything it said but the secret.
+    /// The complete answer without the secret.
     pub payload: Object,
     /// Where a person claims the node.
     pub claim_url: Option<String>,
@@ -30,7 +30,7 @@ pub struct HelloResult {
 }
 
 impl std::fmt::Debug for HelloResult {
-    /// The payload may hold what is told once only, such as the key of a webhook.
+    /// The payload may hold values that are sent only once, such as the key of a webhook.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Greeting").field("claim_url", &self.claim_url).finish_non_exhaustive()
     }
@@ -61,7 +61,7 @@ impl NodeClient {
         }
     }
 
-    /// Says hello to a hub that was set up anew at the same address: its name and its secret from before are forgotten.
+    /// Sends hello to a hub that was set up again at the same address: its previous name and secret are forgotten.
     pub fn hello_anew(&self, payload: Object) -> Result<HelloResult> {
         self.or_as_before(|| {
             self.forget_hub()?;
@@ -69,7 +69,7 @@ impl NodeClient {
         })
     }
 
-    /// Says hello with a secret that the node's owner got by a reset from the hub, and keeps it if the hub takes it.
+    /// Sends hello with a secret that the node's owner got by a reset from the hub, and stores it if the hub accepts it.
     pub fn hello_with(&self, secret: &str, payload: Object) -> Result<HelloResult> {
         self.or_as_before(|| {
             self.accept_secret(secret)?;
@@ -88,7 +88,7 @@ impl NodeClient {
         }
         let before = self.known()?;
         act().inspect_err(|_| {
-            // What went wrong first is what there is to tell.
+            // The first problem is the one to report.
             let _ = self.identity.update(self.hub_url(), |known| *known = before);
         })
     }
@@ -115,7 +115,7 @@ impl NodeClient {
         self.rotate(payload, &known, lost)
     }
 
-    /// Another secret than the one that was used, which the hub did not take; `refused` is what it said.
+    /// Another secret than the one that was used, which the hub refused; `refused` is its answer.
     pub(crate) fn renew(&self, used: &KnownHub, refused: Problem) -> Result<KnownHub> {
         // Two processes that both lost the secret would otherwise take it from each other.
         let _one_at_a_time = self.identity.renewing()?;
@@ -232,7 +232,7 @@ impl NodeClient {
         })
     }
 
-    /// What a node tells of itself, with what the hub has to know added.
+    /// The node's description, with the members that the hub requires.
     fn introduction(&self, mut payload: Object) -> Result<Object> {
         payload.entry("capabilities").or_insert_with(|| json!({}));
         let print = payload.entry("env_fingerprint").or_insert_with(|| json!({}));
@@ -276,7 +276,7 @@ impl NodeClient {
         Ok(HelloFields { secret, version, hub })
     }
 
-    /// A hub that has had too many hellos is left alone for as long as it says.
+    /// A hub that limits hellos is left alone for as long as it requests.
     fn hello_backoff(&self, problem: &Problem, now: Time) -> Result<()> {
         if problem.hub_code.as_deref() != Some("hello_rate_limit") {
             return Ok(());
@@ -289,7 +289,7 @@ impl NodeClient {
     }
 }
 
-/// What a hello told that is kept.
+/// The fields of a hello answer that are stored.
 struct HelloFields {
     secret: Option<String>,
     version: Option<u64>,
@@ -300,7 +300,7 @@ fn is_invalid_secret(problem: &Problem) -> bool {
     problem.hub_code.as_deref() == Some("node_secret_invalid")
 }
 
-/// The claim code and when it expires. A code that was told before is not good for longer because it is told again.
+/// The claim code and when it expires. Receiving the same code again does not extend it.
 fn claim(said: &Object, known: &KnownHub, now: Time) -> Option<(String, Time)> {
     let code = said.get("claim_code").and_then(Value::as_str)?;
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';

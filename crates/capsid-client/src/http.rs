@@ -42,7 +42,7 @@ pub struct HttpAnswer {
 }
 
 impl HttpAnswer {
-    /// Whether the hub did what was asked.
+    /// Whether the hub accepted the request.
     pub fn ok(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -104,7 +104,7 @@ impl HttpClient {
         self.attempt(call).map_err(|failure| failure.problem)
     }
 
-    /// The same, and tells of a failure whether the hub may have got the request.
+    /// The same, and reports with a failure whether the hub may have received the request.
     pub(crate) fn attempt(&self, call: HttpCall<'_>) -> Result<HttpAnswer, HttpFailure> {
         let request = self.request(call).map_err(HttpFailure::for_good)?;
         let mut response = self.agent.run(request).map_err(|error| self.failed(&error, false))?;
@@ -121,7 +121,7 @@ impl HttpClient {
         let named = retry::retry_after_header(header("retry-after").as_deref(), header("date").as_deref());
         let kind = header("content-type").unwrap_or_default();
         if !is_json(&kind) {
-            // What stands in front of a hub that is away speaks for itself, in HTML.
+            // A proxy in front of an unreachable hub answers itself, in HTML.
             if matches!(status, 429 | 502 | 503 | 504) {
                 return Ok(HttpAnswer { status, body: Value::Null, retry_after: named });
             }
@@ -241,7 +241,7 @@ impl HttpClient {
     }
 }
 
-/// An error's words may be those of whoever answered.
+/// An error's text may come from whoever answered.
 fn format_error(error: &dyn std::fmt::Display) -> String {
     inert_line(cut(&error.to_string(), 200))
 }

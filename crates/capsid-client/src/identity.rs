@@ -29,7 +29,7 @@ pub struct Identity {
     /// A secret from the environment, which wins over the files.
     given_secret: Option<String>,
     given_device: Option<String>,
-    /// The hub that other tools of this user talk to.
+    /// The hub that other tools of this user use.
     /// The hub that the secret from the environment is for.
     given_for: Option<String>,
     common_hub: Option<String>,
@@ -56,7 +56,7 @@ pub struct KnownHub {
     pub claim: Option<(String, Time)>,
     /// How often in a row the hub refused a new secret.
     pub refusals: u32,
-    /// Before then it is not asked for one again.
+    /// The hub is not asked for a secret again before this time.
     pub rests_until: Option<Time>,
 }
 
@@ -154,7 +154,7 @@ impl Identity {
         })
     }
 
-    /// Changes what is known of a hub, with every other process kept out.
+    /// Changes the stored data of a hub, under a lock against other processes.
     pub(crate) fn update(&self, url: &str, change: impl FnOnce(&mut KnownHub)) -> Result<()> {
         make_folder(&self.folder)?;
         let _lock = Lock::acquire(&self.folder.join(".lock"), "The node's identity", WAIT)?;
@@ -174,7 +174,7 @@ impl Identity {
         }
     }
 
-    /// Forgets a hub, its secret included: it was set up anew, or is not used any more.
+    /// Forgets a hub with its secret: it was set up again, or is not used any more.
     pub fn forget(&self, url: &str) -> Result<()> {
         make_folder(&self.folder)?;
         let _lock = Lock::acquire(&self.folder.join(".lock"), "The node's identity", WAIT)?;
@@ -193,7 +193,7 @@ impl Identity {
         }
     }
 
-    /// Whether what a hub gives could be kept: what stands in the way is better known before it is asked.
+    /// Checks that the answer of a hub could be stored, before it is asked.
     pub(crate) fn check(&self, url: &str) -> Result<()> {
         make_folder(&self.folder)?;
         self.shares_secret(&self.hubs()?, url).map(|_| ())
@@ -204,13 +204,13 @@ impl Identity {
         self.given_secret.is_some()
     }
 
-    /// Keeps other processes of this user from asking for a new secret at the same time.
+    /// Keeps other processes of this user from requesting a new secret at the same time.
     pub(crate) fn renewing(&self) -> Result<Lock> {
         make_folder(&self.folder)?;
         Lock::acquire(&self.folder.join(".renewing"), "The node's secret", WAIT_FOR_SECRET)
     }
 
-    /// The id of this machine, made and kept on first use.
+    /// The id of this machine, created and stored on first use.
     pub fn device_id(&self) -> Result<String> {
         if let Some(given) = &self.given_device {
             return Ok(given.clone());

@@ -1,4 +1,4 @@
-//! A node that talks to one hub: messages in their envelope, and plain REST calls with the node's secret.
+//! A client of one hub: messages in their envelope, and plain REST calls with the node's secret.
 
 use crate::config::ClientConfig;
 use crate::envelope::{self, ExpectedResponse};
@@ -37,12 +37,12 @@ impl std::fmt::Debug for NodeClient {
 pub(crate) enum RetryPolicy {
     /// Doing it twice is doing it once: a GET, a message with its id, or what the hub knows again.
     Harmless,
-    /// The hub may have done it, so only where it said that it has not, or was never reached.
+    /// The hub may have done it, so a retry needs its word that it has not, or that it was never reached.
     Never,
 }
 
 impl NodeClient {
-    /// Prepares to talk; nothing is sent yet.
+    /// Prepares the client; nothing is sent yet.
     pub fn new(settings: &ClientConfig, identity: Identity, clock: Arc<dyn Clock>) -> Result<Self> {
         let identity = if settings.from_repository { identity } else { identity.for_hub(&settings.url) };
         Ok(Self { http: HttpClient::new(settings)?, identity, clock })
@@ -86,7 +86,7 @@ impl NodeClient {
         })
     }
 
-    /// Forgets the hub, its secret included: it was set up anew, or is not used any more.
+    /// Forgets the hub with its secret: it was set up again, or is not used any more.
     pub fn forget_hub(&self) -> Result<()> {
         self.identity.forget(self.hub_url())
     }
@@ -143,7 +143,7 @@ impl NodeClient {
     }
 
     fn plain(&self, call: HttpCall<'_>, repeat: RetryPolicy) -> Result<Value> {
-        // Whoever only looks is not registered by that.
+        // Reading alone does not register a node.
         let only_looks = call.method == "GET" && self.known()?.secret.is_none();
         if call.bearer.is_some() || only_looks {
             return self.whole(self.call(call, repeat)?.body);
@@ -154,7 +154,7 @@ impl NodeClient {
         })
     }
 
-    /// Hubs answer with objects; whoever reads members of something else is misled.
+    /// Hubs answer with objects; anything else has no members to read.
     fn whole(&self, answer: Value) -> Result<Value> {
         if answer.is_object() { Ok(answer) } else { Err(self.http.odd("its answer is no object")) }
     }
@@ -212,7 +212,7 @@ impl NodeClient {
 fn wait_for(answer: &HttpAnswer, repeat: RetryPolicy, tries: u32) -> Option<Duration> {
     let usual = BACKOFF.pause(u64::from(tries) + 1);
     match answer.status {
-        // The hub itself says that it did nothing. What it asks for is waited for, and never less.
+        // The hub itself reports that it did nothing. Its requested delay is the minimum.
         429 | 503 => Some(answer.retry_after.unwrap_or(usual)),
         // Somebody in front of it does not know.
         502 | 504 if repeat == RetryPolicy::Harmless => Some(answer.retry_after.unwrap_or(usual)),

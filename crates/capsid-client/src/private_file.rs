@@ -1,11 +1,11 @@
-//! Reading the small files in `~/.evomap`: plain, small, text, and nobody else's to change. What is not is told and left.
+//! Reads the small files in `~/.evomap`: plain, small, text, writable only by the user. Others are reported and left.
 
 use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
 use std::io::Read;
 use std::path::Path;
 
-/// How closely a file has to be kept.
+/// The required permissions of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FilePrivacy {
     /// Others may read it.

@@ -1,4 +1,4 @@
-//! What a hub that does not do as asked says, as a problem: in its own words as far as they can be trusted to be words.
+//! A hub's refusal as a problem, with the hub's own text as far as it can be trusted.
 
 use crate::http::HttpAnswer;
 pub use crate::http::TIMEOUT;
@@ -36,7 +36,7 @@ pub fn may_pass(problem: &Problem) -> bool {
     }
 }
 
-/// Whether a code says that the node has to change, and not what it sent.
+/// Whether a code concerns the node and not what it sent.
 fn is_about_node(code: &str) -> bool {
     code.starts_with("node_") || matches!(code, "unknown_node" | "account_banned")
 }

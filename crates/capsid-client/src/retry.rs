@@ -10,7 +10,7 @@ pub(crate) const BACKOFF: BackoffPolicy =
 /// The longest that a hub's word is taken for.
 const MAX_LEN: Duration = Duration::from_secs(24 * 3600);
 
-/// What `Retry-After` says: seconds, or a date, which is compared with the hub's own `Date` where there is one.
+/// The value of `Retry-After`: seconds, or a date, which is compared with the hub's own `Date` if present.
 pub(crate) fn retry_after_header(retry_after: Option<&str>, date: Option<&str>) -> Option<Duration> {
     let text = retry_after?.trim();
     if let Ok(seconds) = text.parse::<u64>() {
@@ -22,7 +22,7 @@ pub(crate) fn retry_after_header(retry_after: Option<&str>, date: Option<&str>) 
     Some(Duration::from_millis(wait).min(MAX_LEN))
 }
 
-/// What `retry_after_ms` in the body says, which is more exact.
+/// The value of `retry_after_ms` in the body, which is more exact.
 pub(crate) fn retry_after_body(body: &Value) -> Option<Duration> {
     let named = body.get("retry_after_ms").or_else(|| body.pointer("/payload/retry_after_ms"))?;
     let ms = named.as_f64().filter(|ms| *ms >= 0.0)?;

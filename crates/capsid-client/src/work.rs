@@ -1,4 +1,4 @@
-//! The calls beside the messages: heartbeat, events, tasks, stake. Plain JSON in and out; the node's name is filled in.
+//! The REST calls: heartbeat, events, tasks, stake. Plain JSON in and out; the node's name is filled in.
 
 use crate::node::{NodeClient, encoded};
 use capsid_model::{Object, Result, Value, json};
@@ -8,7 +8,7 @@ use std::time::Duration;
 const MAX_POLL: Duration = Duration::from_secs(25);
 
 impl NodeClient {
-    /// Says that this node is there, and hears what is new. A hub that does not know the node is greeted first.
+    /// Sends a heartbeat and returns the hub's news. If the hub does not know the node, hello is sent first.
     pub fn heartbeat(&self, body: Object) -> Result<Object> {
         let body = self.named(body);
         let mut answer = self.object("/a2a/heartbeat", &body)?;
@@ -58,7 +58,7 @@ impl NodeClient {
         self.post_again("/a2a/task/claim", &body)
     }
 
-    /// Hands in the asset that a task asked for.
+    /// Submits the asset for a task.
     pub fn task_complete(&self, task_id: &str, asset_id: &str) -> Result<Value> {
         let mut body = self.about(task_id);
         body["asset_id"] = asset_id.into();
@@ -77,23 +77,23 @@ impl NodeClient {
         self.post("/a2a/task/propose-decomposition", &body)
     }
 
-    /// How the parts of a task stand.
+    /// The status of a task's parts.
     pub fn swarm(&self, task_id: &str) -> Result<Value> {
         self.get(&format!("/a2a/task/swarm/{}", encoded(task_id)), &[])
     }
 
-    /// Puts credits aside to be asked as a validator. Asking again for what is put aside already changes nothing.
+    /// Stakes credits to become a validator. Staking the same amount again changes nothing.
     pub fn stake(&self, amount: f64) -> Result<Value> {
         let body = json!({"sender_id": self.id(), "node_id": self.id(), "payload": {"stake_amount": amount}});
         self.post_again("/a2a/validator/stake", &body)
     }
 
-    /// Takes back what was put aside.
+    /// Withdraws the stake.
     pub fn unstake(&self) -> Result<Value> {
         self.post_again("/a2a/validator/unstake", &json!({"sender_id": self.id()}))
     }
 
-    /// What is put aside.
+    /// The stake.
     pub fn validator_status(&self) -> Result<Value> {
         self.get("/a2a/validator/status", &[("node_id", self.id())])
     }

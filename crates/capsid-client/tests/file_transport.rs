@@ -272,7 +272,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever happens: every message that was whole when a take was done came once and only once.
+    /// Whatever happens: every message that was complete when a take was done came exactly once.
     #[test]
     fn each_message_is_consumed_once(steps in proptest::collection::vec(step(), 1..25)) {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A hub that lies, stalls or is none: everything it says is refused with its reason, and nothing of it is kept.
+//! A hub that lies, stalls or is none: every answer is refused with its reason, and nothing of it is stored.
 
 use crate::common;
 use crate::common::{Hands, Server, enveloped, http, node, node_with, said, snapshot};
@@ -353,7 +353,7 @@ fn a_busy_hub_is_asked_again_when_it_says() {
     let exact = said(503, &json!({"error": "server_busy", "retry_after_ms": 700}));
     let (calls, took) = busy_then_well(exact);
     assert!(calls == 2 && took >= Duration::from_millis(700), "{calls} {took:?}");
-    // A page of whatever stands in front of it, which says nothing.
+    // A page of a proxy in front of the hub, which proves nothing.
     let (calls, _) = busy_then_well(http(503, "content-type: text/html\r\n", "<html>"));
     assert_eq!(calls, 2);
 }

@@ -120,7 +120,7 @@ fn a_secret_of_another_tool_goes_to_the_hub_it_is_for_and_is_not_lost() {
     assert_eq!(named.hub(TWO).unwrap().secret, None);
     let other = open(home.path(), &[env[0], ("A2A_NODE_ID", "node_other")]).unwrap();
     assert_eq!(other.hub(ONE).unwrap().secret, None, "it is another node's");
-    // A hub beside it does not overwrite what that tool needs.
+    // Another hub does not overwrite what that tool needs.
     for node in [&named, &nowhere, &other] {
         node.save_hub(TWO, &with_secret('2', 1)).unwrap();
     }

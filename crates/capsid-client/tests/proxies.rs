@@ -1,4 +1,4 @@
-//! The way through a proxy: taken for the world outside, and never for this machine.
+//! Requests through a proxy: used for the outside world, and never for this machine.
 
 use crate::common::{Hands, Server, said};
 use capsid_client::{ClientConfig, Identity, NodeClient};
@@ -21,7 +21,7 @@ fn node(home: &std::path::Path, url: &str, proxy: &Server, exceptions: &str) -> 
     NodeClient::new(&settings, Identity::open(home, &|_| None).unwrap(), Arc::new(Hands::new())).unwrap()
 }
 
-/// A proxy that lets through whatever is asked for, and is the other end itself.
+/// A proxy that accepts every request, and is the other end itself.
 fn proxy() -> Server {
     Server::start(|_, _, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n");

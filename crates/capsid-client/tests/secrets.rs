@@ -14,7 +14,7 @@ struct Mind {
     version: u64,
     bound: bool,
     rotates: bool,
-    /// Said to every hello instead of an answer.
+    /// Sent to every hello instead of an answer.
     hello: Option<String>,
 }
 
@@ -140,7 +140,7 @@ fn a_secret_is_given_shown_and_kept() {
         assert!(print[name].as_str().is_some_and(|text| !text.is_empty()), "{name}: {print}");
     }
     assert!(first.bearer().is_none());
-    // The same code told again is not good for longer.
+    // Receiving the same code again does not extend it.
     clock.forward(60);
     let again = hub.node(home.path(), &clock).hello(Object::new()).unwrap();
     assert_eq!(again.claim_expires_at, greeting.claim_expires_at);
@@ -315,7 +315,7 @@ fn an_answer_that_comes_late_does_not_undo_what_another_process_got() {
     let other = capsid_client::Identity::open(home.path(), &|_| None).unwrap();
     let newer = KnownHub { secret: Some("d".repeat(64)), secret_version: Some(9), ..KnownHub::default() };
     let kept = newer.clone();
-    // While the hub still writes its answer, another process stores what it got after this one asked.
+    // While the hub still writes its answer, another process stores the secret that it requested after this one.
     let slow = Server::start(move |number, request, stream| {
         let host = request.head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
         other.save_hub(&format!("http://{host}"), &newer).unwrap();

@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 /// How the names of temporary files begin.
 const TEMPORARY: &str = ".capsid-";
 
-/// Replaces a file: temporary file with a name of its own beside it, fsync, rename, fsync of the folder.
+/// Replaces a file: temporary file with a unique name next to it, fsync, rename, fsync of the folder.
 ///
 /// A reader sees the old content or the new one. An error leaves the old content.
 pub fn replace(path: &Path, content: &[u8]) -> Result<()> {
@@ -26,7 +26,7 @@ pub fn replace_secret(path: &Path, content: &[u8]) -> Result<()> {
     persist(path, prepare_secret(path, content)?)
 }
 
-/// Makes a file that holds a secret, whole and at once; says whether it did: one that is there already is left as it is.
+/// Creates a file that holds a secret, atomically; returns whether it did: an existing file stays as it is.
 pub fn create_secret(path: &Path, content: &[u8]) -> Result<bool> {
     let temporary = prepare_secret(path, content)?;
     temporary.as_file().sync_all().map_err(|error| Problem::io("write", path, &error))?;
@@ -76,9 +76,9 @@ fn persist(path: &Path, temporary: NamedTempFile) -> Result<()> {
     sync_folder(parent(path))
 }
 
-/// Appends whole lines in one write, then fsyncs. A torn last line is moved aside first.
+/// Appends complete lines in one write, then fsyncs. A torn last line is moved aside first.
 ///
-/// When the write fails part of the way, the part is cut off again, so earlier lines stay as they were.
+/// If the write fails midway, the part is cut off again, so earlier lines stay as they were.
 pub fn append(path: &Path, lines: &str) -> Result<()> {
     let fail = |error: std::io::Error| Problem::io("append to", path, &error);
     create_folder(parent(path))?;
@@ -107,7 +107,7 @@ pub fn repair(path: &Path) -> Result<()> {
     }
 }
 
-/// Makes the file end at a line's end. Says whether the last line is whole and only lacks its line break.
+/// Makes the file end at a line's end. Returns whether the last line is complete and only lacks its line break.
 ///
 /// A fragment is copied to `<name>.torn-<offset>` before it is cut off; earlier bytes are never touched.
 fn repair_torn_tail(path: &Path, file: &mut File) -> Result<bool> {
@@ -206,7 +206,7 @@ pub fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// Removes temporary files that a killed process left. The caller keeps every other writer of the folder out.
+/// Removes temporary files that a killed process left. The caller must exclude every other writer of the folder.
 pub fn remove_temp_files(folder: &Path) -> Result<()> {
     truncate_to_newest(folder, TEMPORARY, 0)
 }
@@ -236,7 +236,7 @@ fn parent(path: &Path) -> &Path {
     }
 }
 
-/// A replaced file keeps the permissions it had; a new one gets `new_mode`.
+/// A replaced file retains its permissions; a new one gets `new_mode`.
 fn copy_mode(path: &Path, temporary: &File, new_mode: u32) {
     #[cfg(unix)]
     {
@@ -252,7 +252,7 @@ fn set_mode(file: &File, mode: u32) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // A file system without permissions keeps its own.
+        // A file system without permissions ignores this.
         let _ = file.set_permissions(fs::Permissions::from_mode(mode));
     }
     #[cfg(not(unix))]

@@ -14,7 +14,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock, or says who has it after waiting in vain.
+    /// Acquires the lock, or returns who holds it when the wait is over.
     pub fn acquire(path: &Path, what: &str, wait: Duration) -> Result<Self> {
         if let Some(folder) = path.parent() {
             create_folder(folder)?;

@@ -46,7 +46,7 @@ pub struct ValidationConfig {
     pub read: Vec<PathBuf>,
     /// Whether commands may use the network.
     pub network: bool,
-    /// A command that must pass before anything is kept: a quick check that the program still loads.
+    /// A command that must pass before anything is stored: a quick check that the program still loads.
     pub load_check: Option<String>,
 }
 
@@ -87,11 +87,11 @@ pub struct HubConnectionConfig {
     pub url: Option<String>,
     /// Whether `http://` is allowed for a host that is not this machine.
     pub allow_insecure: bool,
-    /// A certificate authority beside those of the system, as a PEM file.
+    /// A certificate authority in addition to those of the system, as a PEM file.
     pub ca_file: Option<PathBuf>,
     /// Whether a cycle first looks for a proven solution, and what may be made of it.
     pub reuse: ReuseConfig,
-    /// Whether the hub is told how a reused solution did.
+    /// Whether the result of a reused solution is reported to the hub.
     pub report: bool,
     /// Whether the loop publishes what became eligible.
     pub publish: bool,

@@ -72,7 +72,7 @@ impl Workspace {
         fastrand::u32(..)
     }
 
-    /// A solidify that has begun to write. It lies where no clone and no pull can plant one.
+    /// A solidify that has begun to write. It is stored where no clone and no pull can plant one.
     pub fn journal(&self) -> PathBuf {
         self.repository.private_dir().join("solidify_journal.json")
     }
@@ -87,7 +87,7 @@ impl Workspace {
         self.repository.private_dir().join("events.mirror")
     }
 
-    /// Says what to do where there is no store.
+    /// Explains what to do if there is no store.
     pub fn require_store(&self) -> Result<()> {
         if self.store.exists() {
             return Ok(());

@@ -91,7 +91,7 @@ impl ToolArguments {
         Ok(self.choice(name)?.unwrap_or_default())
     }
 
-    /// Yes, no, or not said.
+    /// Yes, no, or absent.
     pub fn choice(&self, name: &str) -> Result<Option<bool>> {
         match self.0.get(name) {
             None => Ok(None),

@@ -1,4 +1,4 @@
-//! The tools: their names, what they are told, and the functions behind them.
+//! The tools: their names, their descriptions, and the functions behind them.
 //!
 //! Every byte here is paid for by every conversation of every agent, so a tool has few words and `help` has the rest.
 

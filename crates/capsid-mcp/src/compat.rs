@@ -380,7 +380,7 @@ fn gep_publish_bundle(place: &ServerContext, job: &ToolContext, given: &ToolArgu
     Ok(json!({"ok": true, "answer": exchange::publish::send(&node, &assets)?}))
 }
 
-/// Publishing is the owner's choice: where `[hub] publish` does not allow it, it has to be asked for.
+/// Publishing is the owner's choice: if `[hub] publish` does not allow it, the call must request it.
 fn is_preview(place: &ServerContext, given: &ToolArguments) -> Result<bool> {
     let allowed = place.workspace().is_ok_and(|workspace| workspace.config.hub.publish);
     Ok(given.choice("dry_run")?.unwrap_or(!allowed))

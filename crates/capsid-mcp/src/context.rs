@@ -19,7 +19,7 @@ pub struct ServerContext {
     /// The variables of the environment.
     pub env: EnvLookup,
     pub clock: Arc<dyn Clock>,
-    /// Gives every command of the program with its help; asked only by those who want to know.
+    /// Every command of the program with its help; called only when help is requested.
     pub commands: Arc<dyn Fn() -> Vec<(String, String)> + Send + Sync>,
     /// Whether the names of other servers are served too.
     pub compat: bool,
@@ -59,7 +59,7 @@ impl ServerContext {
     /// A path that was named, from the folder, as long as this caller may name it.
     pub fn path(&self, workspace: &Workspace, named: &str) -> Result<PathBuf> {
         let path = self.folder.join(named);
-        // A pipe has no end, and what stands in `.git` can be run by git.
+        // A pipe has no end, and git may execute files in `.git`.
         let is_odd = path.exists() && !path.is_file();
         if is_odd || (!self.whole_machine && is_in_git_dir(&path, &workspace.repository.root)) {
             return Err(Problem::new(
@@ -79,7 +79,7 @@ impl ServerContext {
     }
 }
 
-/// Whether a path, or the folder it would be made in, lies in the repository's git directory.
+/// Whether a path, or the folder it would be created in, is in the repository's git directory.
 fn is_in_git_dir(path: &Path, root: &Path) -> bool {
     is_within(path, &root.join(".git"))
 }

@@ -42,7 +42,7 @@ impl HttpGuard {
         }
     }
 
-    /// Hashes are compared, so how long it takes says nothing about the token.
+    /// Hashes are compared, so the time that it takes reveals nothing about the token.
     fn is_allowed(&self, request: &Request) -> bool {
         let Some(expected) = &self.token else { return true };
         let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -54,7 +54,7 @@ impl HttpGuard {
     }
 }
 
-/// Serves on a listener until `stop` says so. Calls that run then have a moment to end.
+/// Serves on a listener until `stop` resolves. Running calls then have a moment to end.
 pub async fn serve(
     server: McpServer,
     listener: TcpListener,

@@ -1,4 +1,4 @@
-//! The protocol's side: what is there, and each call as a job beside it.
+//! The protocol side: the catalog, and each call as a job on another thread.
 
 use crate::arguments::ToolArguments;
 use crate::catalog;
@@ -24,7 +24,7 @@ use tokio::time::Instant;
 /// Pieces of work at a time; the others wait.
 const BATCH: usize = 8;
 
-/// How often a client is told that its call still goes on.
+/// How often a client is notified that its call still runs.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
 const INSTRUCTIONS: &str = "Call `recall` with an error before fixing it, `evolve` to make a validated change, and `help` \
@@ -59,14 +59,14 @@ impl McpServer {
         })
     }
 
-    /// Runs work beside the protocol until it ends or nobody waits any more.
+    /// Runs work outside the protocol's tasks until it ends or nobody waits any more.
     async fn spawn_blocking<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
         work: impl FnOnce(&ServerContext, &ToolContext) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let cancelled = || Problem::new(Code::Interrupted, "The request was cancelled.");
-        // Given back when nobody waits any more, so that calls which were left behind hold up no others.
+        // Released when nobody waits any more, so that abandoned calls do not block others.
         let _permit = tokio::select! {
             permit = self.workers.acquire() => permit.map_err(|_| cancelled())?,
             () = context.ct.cancelled() => return Err(cancelled()),
@@ -103,7 +103,7 @@ fn failed() -> Problem {
     Problem::new(Code::Internal, "The tool failed in a way that it should not.")
 }
 
-/// Tells a client that asked for it how far a call is.
+/// Reports progress to a client that requested it.
 struct ProgressReporter<'a> {
     context: &'a RequestContext<RoleServer>,
     token: Option<ProgressToken>,
@@ -116,13 +116,13 @@ impl<'a> ProgressReporter<'a> {
         Self { context, token: context.meta.get_progress_token(), count: 0.0, step: "" }
     }
 
-    /// Tells of a step, or that the last one still goes on.
+    /// Reports a step, or that the last one still runs.
     async fn send(&mut self, step: Option<&'static str>) {
         let Some(token) = self.token.clone() else { return };
         self.count += 1.0;
         self.step = step.unwrap_or(self.step);
         let told = ProgressNotificationParam::new(token, self.count).with_message(self.step);
-        // Whoever does not listen misses nothing but this.
+        // A client that does not listen misses only this notification.
         let _ = self.context.peer.notify_progress(told).await;
     }
 }
@@ -131,7 +131,7 @@ fn error_json(code: Code, message: &str, fix: &str) -> Value {
     json!({"code": code.as_str(), "message": message, "fix": fix})
 }
 
-/// A problem that is not a tool's, as the protocol tells it.
+/// A problem outside a tool, as an error of the protocol.
 fn refused(told: &Problem) -> ErrorData {
     let data = Some(told.to_json());
     match told.code {

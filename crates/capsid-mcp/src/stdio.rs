@@ -34,7 +34,7 @@ struct LineTransport<R, W> {
     ended: bool,
     /// What is left of a batch.
     waiting: VecDeque<IncomingMessage>,
-    /// Errors on their way out.
+    /// Outgoing errors.
     replies: JoinSet<()>,
 }
 
@@ -193,7 +193,7 @@ where
     }
 }
 
-/// Serves on stdin and stdout until the client goes or `stop` says so.
+/// Serves on stdin and stdout until the client disconnects or `stop` resolves.
 pub async fn serve(server: McpServer, stop: impl Future<Output = ()>) -> Result<()> {
     let (read, write) = rmcp::transport::stdio();
     serve_on(server, read, write, stop).await
@@ -217,7 +217,7 @@ where
     };
     let running = match begun {
         Ok(running) => running,
-        // A client that goes before it said anything is no error.
+        // A client that disconnects before its first message is no error.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
         Err(error) => {
             return Err(Problem::new(

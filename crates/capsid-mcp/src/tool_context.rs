@@ -1,4 +1,4 @@
-//! One piece of blocking work that a client waits for: it can be told to stop, and tells how far it is.
+//! One blocking call that a client waits for: it can be cancelled, and reports its progress.
 
 use capsid_model::{Code, Problem, Result};
 use std::sync::Arc;
@@ -13,12 +13,12 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    /// A job that tells its steps, if somebody wants to know them.
+    /// A call that reports its steps, if there is a receiver.
     pub fn new(steps: Option<UnboundedSender<&'static str>>) -> Self {
         Self { stop: Arc::default(), steps }
     }
 
-    /// Says that nobody waits any more.
+    /// Cancels the call.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }

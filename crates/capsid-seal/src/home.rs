@@ -1,4 +1,4 @@
-//! Where the trail lives, and what lies where in it.
+//! The folder of the trail, and the paths in it.
 
 use capsid_model::{Code, Problem, Result};
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ impl TrailHome {
         has_chains.then(|| self.root.clone()).into_iter().chain(shared).collect()
     }
 
-    /// The one database of all sessions, where that is how it is kept.
+    /// The one database of all sessions, if the home uses one.
     pub fn shared(&self) -> Option<&Path> {
         self.shared.as_deref()
     }

@@ -1,4 +1,4 @@
-//! ML-DSA-65 signatures beside the Ed25519 ones, over the same 64 ASCII digits and with an empty context.
+//! ML-DSA-65 signatures in addition to the Ed25519 ones, over the same 64 ASCII digits and with an empty context.
 //!
 //! The key files hold the encodings of FIPS 204, as `qp-capsule` writes them: 4032 secret bytes and 1952 public ones.
 
@@ -16,7 +16,7 @@ pub const SECRET_BYTES: usize = 4032;
 /// The bytes of a signature.
 pub const SIGNATURE_BYTES: usize = 3309;
 
-/// Where the small coefficients lie in a secret key: two to a byte, each at most 8.
+/// The range of the small coefficients in a secret key: two to a byte, each at most 8.
 const SMALL_COEFFICIENTS: std::ops::Range<usize> = 128..1536;
 
 /// A private key.
@@ -97,7 +97,7 @@ impl fmt::Debug for PqPublicKey {
     }
 }
 
-/// Where a home keeps the secret key.
+/// The path of a home's secret key.
 pub fn secret_path(home: &Path) -> PathBuf {
     home.join("key.ml")
 }
@@ -113,7 +113,7 @@ pub fn load_public(home: &Path) -> Result<Option<PqPublicKey>> {
     files::read_bytes(&public_path(home))?.map(|bytes| PqPublicKey::from_bytes(&bytes)).transpose()
 }
 
-/// Reads the secret key, or makes the one of `seed` when there is none. The public key's file is made beside it.
+/// Reads the secret key, or makes the one of `seed` if there is none. The public key's file is written next to it.
 pub fn load_or_create(home: &Path, seed: &[u8; 32]) -> Result<PqSigningKey> {
     if load(home)?.is_none() {
         files::create_secret(&secret_path(home), &PqSigningKey::from_seed(seed).to_bytes())?;
@@ -183,7 +183,7 @@ mod tests {
             assert_eq!(PqSigningKey::from_bytes(&bytes).unwrap_err().code, Code::KeyInvalid);
         }
         assert!(PqPublicKey::from_bytes(&[0; 31]).is_err());
-        // Nothing tells this one from a key; whether it can sign is no matter, as long as it returns.
+        // Nothing distinguishes this one from a key; whether it can sign does not matter, as long as it returns.
         let _ = PqSigningKey::from_bytes(&[0; SECRET_BYTES]).unwrap().sign("x");
     }
 

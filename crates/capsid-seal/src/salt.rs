@@ -1,15 +1,15 @@
-//! Salts for the commitments to what was taken out before sealing.
+//! Salts for the commitments to values that were redacted before sealing.
 
 use crate::hash::hex;
 use crate::sealer::Sealer;
 use crate::sign::SigningKey;
 use sha3::{Digest, Sha3_256};
 
-/// Keeps these hashes apart from all others that the key goes into.
+/// Separates these hashes from all others that use the key.
 const LABEL: &[u8] = b"capsid redaction salt\0";
 
 impl SigningKey {
-    /// The salt of the n-th value taken out of a record. Only who has the key can make it, so nobody else can try
+    /// The salt of the n-th redacted value of a record. Only the key's owner can make it, so nobody else can try
     /// values against a commitment, and nothing has to be stored to open one later.
     pub fn redaction_salt(&self, record_id: &str, index: usize) -> String {
         let mut hash = Sha3_256::new();
@@ -23,7 +23,7 @@ impl SigningKey {
 }
 
 impl Sealer {
-    /// The salt of the n-th value taken out of a record. See [`SigningKey::redaction_salt`].
+    /// The salt of the n-th redacted value of a record. See [`SigningKey::redaction_salt`].
     pub fn redaction_salt(&self, record_id: &str, index: usize) -> String {
         self.key().redaction_salt(record_id, index)
     }

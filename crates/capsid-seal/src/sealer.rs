@@ -11,7 +11,7 @@ use capsid_model::{Code, Problem, Result};
 #[derive(Debug, Clone)]
 pub struct Sealer {
     key: SigningKey,
-    /// Said in every seal.
+    /// Part of every seal.
     fingerprint: String,
     #[cfg(feature = "pq")]
     pq: Option<crate::pq::PqSigningKey>,

@@ -1,4 +1,4 @@
-//! Ed25519 keys. A signature covers the 64 ASCII digits of a hash, not the 32 bytes they stand for.
+//! Ed25519 keys. A signature covers the 64 ASCII digits of a hash, not the 32 bytes they encode.
 
 use crate::hash::{hex, unhex};
 use capsid_model::{Code, Problem, Result};
@@ -133,7 +133,7 @@ mod tests {
             let mixed = PublicKey::from_hex(&hex(&(honest + torsion).compress().0));
             assert_eq!(mixed.is_ok(), torsion == EIGHT_TORSION[0]);
         }
-        // 2^255 - 19 + y is a second way to write a small y.
+        // 2^255 - 19 + y is a second encoding of a small y.
         for y in 0..19 {
             let mut bytes = [0xff; 32];
             (bytes[0], bytes[31]) = (0xed + y, 0x7f);

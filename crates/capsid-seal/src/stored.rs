@@ -1,4 +1,4 @@
-//! A sealed record as it is stored: the exact text that was hashed, and the seal beside it.
+//! A sealed record as it is stored: the exact text that was hashed, and its seal.
 
 /// One stored record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct StoredRecord {
     pub canonical: String,
     /// The seal.
     pub seal: RecordSeal,
-    /// What the store keeps beside the text; none in a bundle or a JSON file.
+    /// What the store holds in addition to the text; none in a bundle or a JSON file.
     pub columns: Option<RecordColumns>,
 }
 
@@ -26,18 +26,18 @@ pub struct RecordSeal {
     pub signed_by: String,
 }
 
-/// Copies of sealed fields that a database keeps in columns of their own.
+/// Copies of sealed fields that a database holds in separate columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordColumns {
     /// The record's id.
     pub id: String,
-    /// Its position; [`Columns::NO_NUMBER`] where something else stands there.
+    /// Its position; [`Columns::NO_NUMBER`] if the value is no number.
     pub sequence: i64,
     /// The hash of the record before it.
     pub previous_hash: Option<String>,
 }
 
 impl RecordColumns {
-    /// Stands for a position that is no number.
+    /// Replaces a position that is no number.
     pub const NO_NUMBER: i64 = i64::MIN;
 }

@@ -20,7 +20,7 @@ pub struct CapsuleUri {
     pub fragment: Option<String>,
 }
 
-/// What tells a record from the others.
+/// Identifies a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordReference {
     /// Its SHA3-256 hash: 64 lowercase hex digits.

@@ -218,7 +218,7 @@ fn an_index_that_is_none_is_said_to_be_none() {
     }
 }
 
-/// The claim with each thing that it says changed, one at a time.
+/// The claim with each of its members changed, one at a time.
 fn wrong_claims(claim: &ChainClaim) -> Vec<ChainClaim> {
     let text = |said: &Option<String>| said.as_ref().map(|_| "something else".to_owned());
     let mut wrong = vec![

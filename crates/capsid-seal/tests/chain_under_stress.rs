@@ -59,7 +59,7 @@ fn processes_that_append_at_once_neither_fork_nor_double() {
         let folder = capsid_testkit::disk::tempdir();
         let path = folder.path().join("chains/codex/s.db");
         let count = 2 + round % 5;
-        // Each begins where the one before is half way, so that all overlap with their neighbours.
+        // Each starts when the one before is halfway, so that all overlap with their neighbours.
         let ranges: Vec<_> = (0..count).map(|n| n * 10..n * 10 + 25).collect();
         let children: Vec<Child> =
             ranges.iter().map(|range| start(&path, range.clone(), 1 + round % 7)).collect();

@@ -52,7 +52,7 @@ fn expected(chain: &[StoredRecord], place: usize, field: Field, now: &[u8]) -> F
     }
 }
 
-/// Records are read in the order of the column, so one whose column says less is met before its time.
+/// Records are read in the order of the column, so one with a smaller column is read too early.
 fn sequence_column(length: u64, place: u64, now: &[u8]) -> Finding {
     let space = |c: char| c == '\u{b}' || c.is_ascii_whitespace();
     let number = std::str::from_utf8(now).ok().and_then(|text| text.trim_matches(space).parse::<f64>().ok());
@@ -271,7 +271,7 @@ fn rewritten(stored: &StoredRecord, from: &str, to: &str) -> StoredRecord {
     stored
 }
 
-/// The chain with record `place` edited and all that follows linked anew.
+/// The chain with record `place` edited and all that follows linked again.
 fn rebuilt(chain: &[StoredRecord], place: usize) -> Vec<StoredRecord> {
     let mut chain = chain.to_vec();
     chain[place] = rewritten(&chain[place], "do k", "did k");

@@ -407,7 +407,7 @@ const TAMPERINGS: [&str; 14] = [
 /// What no signature covers, and what only something outside the chain can show.
 const PASSES: [&str; 4] = [TAMPERINGS[0], TAMPERINGS[1], TAMPERINGS[2], TAMPERINGS[3]];
 
-/// Changes a chain, and says how.
+/// Changes a chain, and returns how.
 fn tamper(rng: &mut Rng, records: &mut Vec<ExactJson>, foreign: &SigningKey) -> &'static str {
     let what = TAMPERINGS[rng.usize(..TAMPERINGS.len())];
     let last = records.len() - 1;

@@ -1,4 +1,4 @@
-//! The published vectors of sealed records, where they lie beside the project.
+//! The published vectors of sealed records, if they are next to the project.
 
 use crate::validate::{Checks, validate};
 use capsid_model::exact::{self, ExactJson};

@@ -52,7 +52,7 @@ fn is_own(node: usize, creator: StoryActor) -> bool {
     }
 }
 
-/// Which task of a bounty: the whole, a part, or the merging of the parts.
+/// Which task of a bounty: the complete one, a part, or the merge of the parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoryTask {
     Whole,
@@ -81,7 +81,7 @@ pub enum StoryCommand {
     Unstake(usize),
 }
 
-/// Where a task or a bounty stands.
+/// The status of a task or a bounty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum StoryState {
     Open,
@@ -105,7 +105,7 @@ struct StoryBounty {
     weights: Vec<i64>,
     parts: Vec<StoryJob>,
     merge: Option<StoryJob>,
-    /// It was paid or given back.
+    /// It was paid or refunded.
     over: bool,
     gone: bool,
 }
@@ -132,7 +132,7 @@ impl EconomyModel {
         &self.balances
     }
 
-    /// What is put aside for bounties and stakes.
+    /// What is held in escrow for bounties and stakes.
     pub fn held(&self) -> i64 {
         let bounties: i64 = self.bounties.iter().filter(|b| !b.over).map(|b| b.amount).sum();
         bounties + self.staked.iter().filter(|staked| **staked).count() as i64 * STAKE
@@ -148,7 +148,7 @@ impl EconomyModel {
         self.bounties[bounty].creator
     }
 
-    /// Does something if it may be done, and tells whether it was.
+    /// Does something if it is allowed, and returns whether it was.
     pub fn apply(&mut self, command: &StoryCommand) -> bool {
         match command {
             StoryCommand::Offer(who, amount) => self.offer(*who, *amount),
@@ -225,7 +225,7 @@ impl EconomyModel {
 
     fn claim(&mut self, node: usize, bounty: usize, piece: StoryTask) -> bool {
         let over = self.bounties.get(bounty).is_none_or(|b| b.over);
-        // Only the last node may merge, and nobody does what they asked themselves.
+        // Only the last node may merge, and nobody works on their own bounty.
         let own = self.bounties.get(bounty).is_none_or(|b| is_own(node, b.creator));
         let may = (piece != StoryTask::Merge || node == LAST) && !own;
         let Some(job) = self.job(bounty, piece).filter(|_| !over) else { return false };

@@ -1,4 +1,4 @@
-//! A hub that runs as a program of its own, and a client that knows whether it was answered as a whole.
+//! A hub that runs as a separate process, and a client that knows whether the complete answer arrived.
 
 use crate::program::{ProgramOutput, TestProgram};
 use rustix::process::{Pid, Signal, kill_process};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-/// Where a hub keeps its data: a folder, and a database server if it is not SQLite.
+/// Where a hub stores its data: a folder, and a database server if it is not SQLite.
 #[derive(Debug, Clone)]
 pub struct TestHubLocation {
     pub data: PathBuf,
@@ -18,7 +18,7 @@ pub struct TestHubLocation {
 }
 
 impl TestHubLocation {
-    /// What every `capsid hub` command is told.
+    /// The arguments of every `capsid hub` command.
     pub fn arguments(&self) -> Vec<&str> {
         let mut arguments = vec!["--data", self.data.to_str().unwrap()];
         if let Some(url) = &self.database {
@@ -27,7 +27,7 @@ impl TestHubLocation {
         arguments
     }
 
-    /// Runs a command such as `fsck` on it, beside a hub or without one.
+    /// Runs a command such as `fsck` on it, with or without a running hub.
     pub fn run(&self, program: &TestProgram, command: &[&str]) -> ProgramOutput {
         let words = [&["hub"], command, &self.arguments()].concat();
         ProgramOutput::from_output(program.command(Path::new("/"), &words).output().unwrap())
@@ -43,7 +43,7 @@ pub struct HubProcess {
 }
 
 impl HubProcess {
-    /// Starts one on a free port and waits until it listens; otherwise gives what it said.
+    /// Starts one on a free port and waits until it listens; otherwise returns its output.
     pub fn try_start(program: &TestProgram, place: &TestHubLocation) -> Result<Self, String> {
         std::fs::create_dir_all(&place.data).unwrap();
         let log = place.data.join("trial.log");
@@ -94,7 +94,7 @@ impl Drop for HubProcess {
     }
 }
 
-/// Sends a request; gives status and body if the whole answer arrived.
+/// Sends a request; returns status and body if the complete answer arrived.
 pub fn ask(address: &str, method: &str, path: &str, body: Option<&str>) -> Option<(u16, String)> {
     ask_as(address, "", method, path, body)
 }

@@ -17,7 +17,7 @@ pub struct KillOutcome {
     pub status: Option<i32>,
     /// What it printed until then.
     pub stdout: String,
-    /// What it said until then, phases included.
+    /// Its output until then, phases included.
     pub stderr: String,
 }
 

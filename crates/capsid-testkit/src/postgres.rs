@@ -58,7 +58,7 @@ impl TestPostgres {
         }
     }
 
-    /// A server of one's own that keeps what it acknowledged, as a real one does. For measuring.
+    /// A separate server that is durable, as a real one is. For measuring.
     pub fn durable() -> Self {
         Self::start_with(&["durable"])
     }
@@ -70,7 +70,7 @@ impl TestPostgres {
     fn start_with(words: &[&str]) -> Self {
         let mut keeper = Command::new(script())
             .args(words)
-            // Whoever kills the tests as a group leaves the keeper to clean up.
+            // If the tests are killed as a group, the cleaner process still cleans up.
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -103,7 +103,7 @@ impl TestPostgres {
             self.session.run(format!("SELECT pg_advisory_lock({LOCK})"));
             let there = format!("SELECT count(*) FROM pg_database WHERE datname = '{name}'");
             if self.session.number(there) == 0 {
-                // Under another name until it is whole, for a process that is killed here leaves a part of it.
+                // Under another name until it is complete, because a process that is killed here leaves a part of it.
                 let unfinished = format!("{name}_unfinished");
                 self.session.run(format!("DROP DATABASE IF EXISTS {unfinished} WITH (FORCE)"));
                 self.session.create(&unfinished, "template1");
@@ -118,7 +118,7 @@ impl TestPostgres {
     }
 }
 
-/// The advisory lock of whoever makes the template.
+/// The advisory lock of the process that makes the template.
 const LOCK: i64 = 4702;
 
 impl Drop for TestDatabase {
@@ -136,7 +136,7 @@ type Job = (String, Sender<Result<i64, String>>);
 #[derive(Debug, Clone)]
 struct Session {
     jobs: Sender<Job>,
-    /// Whether a copy can be asked for file by file, which is ten times as fast as through the log.
+    /// Whether a copy can be made file by file, which is ten times as fast as through the log.
     copies_files: bool,
 }
 
@@ -146,7 +146,7 @@ impl Session {
         let url = url.to_owned();
         std::thread::spawn(move || serve_session(&url, &waiting));
         let mut session = Self { jobs, copies_files: false };
-        // Earlier versions know no other way.
+        // Earlier versions support nothing else.
         session.copies_files =
             session.number("SELECT current_setting('server_version_num')::bigint".to_owned()) >= 150_000;
         session

@@ -1,4 +1,4 @@
-//! Runs the built program the way a user would, in an environment that holds nothing of this machine's user.
+//! Runs the built program as a user would, in an environment that holds nothing of this machine's user.
 
 use crate::test_repo::TestRepo;
 use capsid_model::Value;
@@ -111,7 +111,7 @@ impl ProgramOutput {
         self.stdout.trim().parse().unwrap_or_else(|error| panic!("{error}\n{self}"))
     }
 
-    /// The code of the problem it told, empty without one.
+    /// The code of the problem it printed, empty without one.
     pub fn code(&self) -> &str {
         self.stderr
             .split_once("error[")

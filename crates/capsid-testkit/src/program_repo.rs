@@ -1,11 +1,11 @@
-//! A user's desk: a repository with a store, a log that tells of an error, and a check that a bad change fails.
+//! A user's repository with a store, a log with an error, and a check that fails for a bad change.
 
 use crate::program::{ProgramOutput, TestProgram};
 use crate::store;
 use crate::test_repo::TestRepo;
 use std::path::{Path, PathBuf};
 
-/// The validation command of every gene on the desk; it fails once `state.txt` says `bad`.
+/// The validation command of every gene in the repository; it fails once `state.txt` holds `bad`.
 pub const CHECK: &str = "node check.js";
 
 /// The program and a repository to use it in.
@@ -15,7 +15,7 @@ pub struct ProgramRepo {
 }
 
 impl ProgramRepo {
-    /// A desk for the program at a path.
+    /// A repository for the program at a path.
     pub fn new(binary: impl Into<PathBuf>) -> Self {
         Self::named(binary, "repo")
     }
@@ -48,7 +48,7 @@ impl ProgramRepo {
         path.display().to_string()
     }
 
-    /// A whole cycle with an agent, given as the body of a shell script.
+    /// A complete cycle with an agent, given as the body of a shell script.
     pub fn evolve(&self, options: &[&str], body: &str) -> ProgramOutput {
         let agent = self.agent(body);
         let mut args = vec!["evolve", "--no-sessions", "--log", "app.log"];

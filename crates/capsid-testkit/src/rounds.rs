@@ -15,7 +15,7 @@ pub fn size<T>(default: T, soak: T) -> T {
     if is_soak() { soak } else { default }
 }
 
-/// The number of rounds of a trial: the default, the larger one in a soak, or what `CAPSID_ROUNDS` says.
+/// The number of rounds of a trial: the default, the larger one in a soak, or the value of `CAPSID_ROUNDS`.
 pub fn rounds(default: usize, soak: usize) -> usize {
     parse_variable("CAPSID_ROUNDS").map_or_else(|| size(default, soak), |rounds| rounds as usize)
 }

@@ -1,4 +1,4 @@
-//! Secrets of many shapes to plant where none may come out again. They are made by chance, so none stands in a source.
+//! Secrets of many shapes to plant where none may come out again. They are random, so none is in a source file.
 
 use fastrand::Rng;
 
@@ -11,7 +11,7 @@ pub struct PlantedSecret {
 }
 
 impl PlantedSecret {
-    /// The secrets and their halves, as far as those are long enough to tell anything.
+    /// The secrets and their halves, as far as those are long enough to matter.
     pub fn traces(&self) -> Vec<&str> {
         let halves = |secret: &'_ String| -> Vec<std::ops::Range<usize>> {
             let middle = secret.floor_char_boundary(secret.len() / 2);
@@ -59,7 +59,7 @@ pub const CREDENTIALS: &[&str] = &[
     "rubygems_<48x>",
     "dckr_pat_<27>",
     "{\"auths\":{\"r.io\":{\"auth\":\"<40>\"}}}",
-    // talk
+    // chat
     "xoxb-<12d>-<12d>-<24>",
     "xoxp-<12d>-<12d>-<32>",
     "xapp-1-A<10U>-<12d>-<64x>",

@@ -1,4 +1,4 @@
-//! A desk that the program serves on loopback, and who asks there.
+//! A local viewer that the program serves on loopback, and its client.
 
 use crate::program::ProgramOutput;
 use capsid_model::Value;
@@ -28,7 +28,7 @@ impl ServedResponse {
         std::str::from_utf8(&self.body).unwrap()
     }
 
-    /// The body as JSON, and panics unless all is well.
+    /// The body as JSON; panics unless the status is good.
     #[track_caller]
     pub fn json(&self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text());
@@ -79,7 +79,7 @@ impl ServedProgram {
         self.get_with(path, &self.key)
     }
 
-    /// Asks it to end, as Ctrl-C does; gives what it said.
+    /// Asks it to end, as Ctrl-C does; returns its output.
     #[cfg(unix)]
     pub fn stop(mut self) -> ProgramOutput {
         let child = self.child.take().unwrap();

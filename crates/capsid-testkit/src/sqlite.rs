@@ -14,7 +14,7 @@ pub fn place_database(folder: &Path) {
     }
 }
 
-/// The migrated file. It is kept beside the built tests, under the fingerprint of the migrations.
+/// The migrated file. It is stored next to the built tests, under the fingerprint of the migrations.
 fn template() -> &'static Path {
     static TEMPLATE: OnceLock<PathBuf> = OnceLock::new();
     TEMPLATE.get_or_init(|| {
@@ -22,7 +22,7 @@ fn template() -> &'static Path {
         if !file.exists() {
             let folder = tempfile::tempdir_in(cache()).unwrap();
             migrate(StoreOptions::new(folder.path(), None));
-            // Whole at once, whoever else makes it at the same time.
+            // Atomically, even if another process makes it at the same time.
             std::fs::rename(folder.path().join("hub.db"), &file).unwrap();
         }
         file

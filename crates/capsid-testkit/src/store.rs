@@ -1,4 +1,4 @@
-//! Builders of assets, and a look at a store that trusts nothing the engine says about it.
+//! Builders of assets, and a reader of a store that is independent of the engine.
 
 use crate::test_repo::TestRepo;
 use capsid_model::asset::{stamp, verify};

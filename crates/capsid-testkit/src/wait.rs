@@ -1,6 +1,6 @@
 //! Waiting for what another thread or process does. A check is repeated every 20 ms until it holds.
 //!
-//! A limit is there to end a test that would hang, not to measure: choose one that the slowest machine keeps.
+//! A limit is there to end a test that would hang, not to measure: choose one that the slowest machine meets.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub fn until_some<T>(what: &str, limit: Duration, mut check: impl FnMut() -> Opt
     value.unwrap()
 }
 
-/// Waits until a check holds, and says whether it did within the limit.
+/// Waits until a check holds, and returns whether it did within the limit.
 pub fn happens(limit: Duration, mut check: impl FnMut() -> bool) -> bool {
     let start = Instant::now();
     loop {

@@ -1,6 +1,6 @@
-//! Going on with a chain that was sealed elsewhere: which of its records tell of which action.
+//! Continues a chain that was sealed elsewhere: finds which of its records belong to which action.
 //!
-//! Such a chain came in as a bundle, or its checkpoint file is lost. What it was made from is told by what it says.
+//! Such a chain was imported as a bundle, or its checkpoint file is lost. The records' content identifies the actions.
 
 use crate::record::record_of;
 use capsid_model::exact::{ExactJson, canonical};
@@ -38,7 +38,7 @@ pub(crate) fn adopt(
     writer.record_adopted(tenant, &found)
 }
 
-/// A record, as far as it is needed to tell whose it is.
+/// The part of a record that is needed to find the action it belongs to.
 struct UnkeyedRecord {
     place: i64,
     has_result: bool,
@@ -96,7 +96,7 @@ fn has_result(call: &ExactJson) -> bool {
     call.get("result").is_some_and(|result| !result.is_null())
 }
 
-/// What every sealer tells alike of one action, whatever it makes of results, counts and requests. Secrets are left
+/// Hash of what every sealer writes the same for one action, however it treats results and counts. Secrets are left
 /// out, since one sealer knows more of them than another.
 fn likeness(content: &ExactJson) -> [u8; 32] {
     let of = |path: &[&str]| content.at(path).cloned().unwrap_or_default();

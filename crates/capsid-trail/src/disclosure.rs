@@ -1,4 +1,4 @@
-//! Proving a value that was taken out before sealing.
+//! Proves a value that was redacted before sealing.
 
 use crate::redaction::{commit, commitments};
 use capsid_model::exact::{ExactJson, parse};

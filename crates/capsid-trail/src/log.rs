@@ -1,4 +1,4 @@
-//! What the hooks did. A hook never troubles its agent, so this file is where its troubles are told.
+//! The log of the hooks. A hook never disturbs its agent, so its problems are written here.
 
 use capsid_disk::files;
 use capsid_model::text::inert_line;

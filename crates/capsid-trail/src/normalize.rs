@@ -6,7 +6,7 @@ use capsid_transcript::Action;
 /// Deeper values are sealed as their text: a record around them must stay within what every reader can read.
 const MAX_DEPTH: usize = 100;
 
-/// The member of the environment that tells how many values became texts.
+/// The member of the environment that counts the values that became texts.
 const MEMBER: &str = "values_as_text";
 
 /// Makes everything in an action fit to be sealed.

@@ -6,7 +6,7 @@ use capsid_model::fields;
 use capsid_seal::ActionRecord;
 use capsid_transcript::{Action, Tool};
 
-/// What a failed call says of itself; the words are those of its result.
+/// The error text of a failed call, taken from its result.
 const CALL_FAILED: &str = "tool reported an error";
 
 /// The record of an action.

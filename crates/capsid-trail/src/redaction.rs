@@ -1,6 +1,6 @@
-//! What is taken out before sealing, and the commitment that stays in its place.
+//! Redacts secrets before sealing, and puts a commitment in their place.
 //!
-//! Nothing can be removed from a sealed record, so secrets are taken out before. In their place the record keeps a
+//! Nothing can be removed from a sealed record, so secrets are redacted before. In their place the record holds a
 //! commitment to each: the hash of a salt and the value. The salt comes from the private key, so that nobody without
 //! the key can try values against the commitment, and the owner can prove a value later without having stored it.
 
@@ -14,10 +14,10 @@ use sha3::{Digest, Sha3_256};
 /// The member of the environment that holds the commitments.
 pub const MEMBER: &str = "redactions";
 
-/// How a commitment is made, as the record says it.
+/// The name of the commitment scheme in the record.
 pub const SCHEME: &str = "sha3-256(salt + value)";
 
-/// Makes the salt of the n-th value taken out of a record.
+/// Makes the salt of the n-th redacted value of a record.
 pub type SaltGenerator<'a> = &'a dyn Fn(&str, usize) -> String;
 
 /// Takes secrets out of every section and commits to them in the environment.

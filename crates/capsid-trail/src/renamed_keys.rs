@@ -1,7 +1,7 @@
 //! Actions that are in the chain under another key than the transcript gives them now.
 //!
-//! Cursor's words may have been sealed from its text transcript before its database told of them. Cline counts its
-//! messages, so that the keys of all later ones change when it takes one back.
+//! Cursor's messages may have been sealed from its text transcript before they were in its database. Cline counts its
+//! messages, so the keys of all later messages change when it removes one.
 
 use capsid_model::Result;
 use capsid_seal::chain::ChainReader;

@@ -5,7 +5,7 @@ use capsid_model::{Code, Problem, Result};
 /// The longest name: file systems take 255 bytes, and endings are added to it.
 const MAX_BYTES: usize = 200;
 
-/// Names that Windows keeps for devices, whatever the ending.
+/// Names that Windows reserves for devices, with any extension.
 const DEVICES: [&str; 4] = ["CON", "PRN", "AUX", "NUL"];
 
 /// Gives the name back if it can be a file name on every system and leads nowhere else.
@@ -13,7 +13,7 @@ pub fn check_session(session: &str) -> Result<&str> {
     match fault(session) {
         None => Ok(session),
         Some(fault) => {
-            // A hostile name may hold anything, so it is shown escaped and not whole.
+            // A hostile name may hold anything, so it is shown escaped and shortened.
             let shown: String = session.chars().take(60).collect();
             Err(Problem::new(Code::SessionInvalid, format!("The session name {shown:?} {fault}.")).fix(
                 "Name the session with letters, digits, dots, dashes and underscores, as the tools themselves do.",

@@ -1,4 +1,4 @@
-//! Seals a session: what its transcript tells and the chain does not hold yet.
+//! Seals a session: the actions of its transcript that the chain does not hold yet.
 
 use crate::adopt::{LATE, adopt};
 use crate::record::record_of;
@@ -27,7 +27,7 @@ pub struct SessionSealer<'a> {
     pub sealer: &'a Sealer,
     pub clock: &'a dyn Clock,
     pub new_id: &'a (dyn Fn() -> String + Sync),
-    /// Whether secrets are taken out first.
+    /// Whether secrets are redacted first.
     pub redact: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct ChainPath {
 }
 
 impl ChainPath {
-    /// Where a session's chain lies.
+    /// The path of a session's chain.
     pub fn resolve(home: &TrailHome, tool: &str, session: &str) -> Result<Self> {
         check_session(session)?;
         let (database, tenant) = home.chain(tool, session);
@@ -163,7 +163,7 @@ fn mark_late(record: &mut ActionRecord) {
     }
 }
 
-/// Actions on their way into the chain.
+/// Actions that are about to be added to the chain.
 struct ActionBatch<'a> {
     desk: &'a SessionSealer<'a>,
     source: &'a TranscriptSource,
@@ -205,7 +205,7 @@ impl<'a> ActionBatch<'a> {
         Ok(self.writer.insert(writer))
     }
 
-    /// Once one action is held back, so are all after it: the chain keeps the order of the transcript.
+    /// If one action is held back, all later ones are too: the chain has the order of the transcript.
     fn add_action(&mut self, action: Action, finish: bool) -> Result<()> {
         if self.renamed.holds(&action) {
             return Ok(());

@@ -197,7 +197,7 @@ fn a_result_that_came_late_is_known_elsewhere() {
     assert_eq!(seal(homes[0].path(), &source, true, true).appended, 0);
 }
 
-/// The samples lie beside the project, not in it.
+/// The samples are in a folder next to the project, not in it.
 fn samples() -> Option<PathBuf> {
     let folders =
         Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().skip(3).map(|folder| folder.join("shared"));

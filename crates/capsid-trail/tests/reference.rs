@@ -1,7 +1,7 @@
 //! The sample transcripts give the reference's chains, except for the differences that we list.
 //!
-//! The samples lie beside the project, not in it; without them there is nothing to compare with. What each rule makes
-//! of a transcript is tested beside the readers, on any machine.
+//! The samples are in a folder next to the project; without them there is nothing to compare with. What each rule makes
+//! of a transcript is tested with the readers, on any machine.
 
 use capsid_model::Time;
 use capsid_model::exact::{ExactJson, parse_lossy};

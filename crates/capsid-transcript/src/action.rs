@@ -55,18 +55,18 @@ impl ActionKind {
 /// One action of an agent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Action {
-    /// Tells it from every other action of the session, and stays the same however often the transcript is read.
+    /// Identifies the action within the session, and stays the same however often the transcript is read.
     pub key: String,
     /// What kind of action it was.
     pub kind: ActionKind,
     /// Who did it; empty means the tool itself.
     pub agent_id: String,
-    /// What the user had asked for.
+    /// The user's request.
     pub prompt: String,
     /// Provenance: folder, branch, versions, times.
     pub environment: ExactFields,
     pub analysis: String,
-    /// The hidden reasoning, where the tool keeps it.
+    /// The hidden reasoning, if the tool stores it.
     pub reasoning: String,
     pub model: String,
     pub authority: Authority,
@@ -79,7 +79,7 @@ pub struct Action {
     pub side_effects: Vec<String>,
     /// The response or the structured result; null when there is none.
     pub result: ExactJson,
-    /// Whether a result is still to come: the call stands in the transcript and its result does not, yet.
+    /// Whether a result is still to come: the call is in the transcript and its result is not, yet.
     pub open: bool,
 }
 
@@ -108,7 +108,7 @@ pub struct ToolInvocation {
     pub duration_ms: Option<i64>,
 }
 
-/// Where one session's transcript lies.
+/// The path of one session's transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TranscriptSource {
     /// The tool that wrote it.
@@ -116,10 +116,10 @@ pub struct TranscriptSource {
     pub session: String,
     /// The transcript: a JSONL file (Claude Code, Codex), a state database (Cursor), a task folder (Cline).
     pub path: std::path::PathBuf,
-    /// Cursor's text transcript, read when the database says nothing about the session.
+    /// Cursor's text transcript, read when the database has nothing about the session.
     pub text_transcript: Option<std::path::PathBuf>,
     pub authorship: Option<std::path::PathBuf>,
-    /// What the hook told about the session, for the environment of each action (Cursor).
+    /// What the hook reported about the session, for the environment of each action (Cursor).
     pub told: ExactFields,
 }
 
@@ -128,8 +128,8 @@ pub struct TranscriptSource {
 pub struct ReadReport {
     /// Lines or entries that could not be read.
     pub broken: u64,
-    /// Record types the reader does not know, and how many of each were kept verbatim.
+    /// Record types the reader does not know, and how many of each were stored verbatim.
     pub unknown: std::collections::BTreeMap<String, u64>,
-    /// Whether the transcript says that the session is over.
+    /// Whether the transcript records that the session is over.
     pub finished: bool,
 }

@@ -3,7 +3,7 @@
 use crate::session_paths::{OsFamily, SessionPaths};
 use std::path::{Path, PathBuf};
 
-/// A folder in which an agent keeps its sessions, directly or in folders below.
+/// A folder in which an agent stores its sessions, directly or in folders below.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFolder {
     /// The agent: `openclaw`, `claude-code`, `codex`, `cursor` or `cline`.
@@ -13,12 +13,12 @@ pub struct SessionFolder {
 }
 
 impl SessionFolder {
-    /// Whether the agent keeps the sessions of all repositories in one place and notes which one each is about.
+    /// Whether the agent stores the sessions of all repositories in one folder and records which one each is about.
     pub(crate) fn is_shared(&self) -> bool {
         self.agent != "openclaw"
     }
 
-    /// How deep session files lie: beside each other, by project (and sub-agents below), or by year, month and day.
+    /// The depth of session files: in one folder, by project (and sub-agents below), or by year, month and day.
     pub(crate) fn depth(&self) -> usize {
         match self.agent {
             "openclaw" => 1,

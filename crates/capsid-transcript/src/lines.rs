@@ -1,4 +1,4 @@
-//! One record of a session becomes lines of text: who said what, which tool was called, what it answered.
+//! Converts one record of a session to lines of text: messages, calls of tools, and their results.
 
 use capsid_model::Value;
 use capsid_model::text::{collapse, cut};
@@ -25,7 +25,7 @@ pub(crate) fn lines_of(record: &str) -> Option<Vec<String>> {
     })
 }
 
-/// The folder a record was written in, if it says so.
+/// The folder a record was written in, if it names one.
 pub(crate) fn cwd_of(record: &str) -> Option<String> {
     let record: Value = serde_json::from_str(record).ok()?;
     let cwd = record["cwd"].as_str().or(record["payload"]["cwd"].as_str());
@@ -64,7 +64,7 @@ fn message(message: &Value) -> Vec<String> {
     lines
 }
 
-/// What someone said, in a line; none for what is no news.
+/// A message in one line; none for what is not new.
 pub(crate) fn spoken(role: &str, text: &str) -> Option<String> {
     let text = collapse(text);
     let is_noise = text.is_empty()
@@ -115,7 +115,7 @@ fn flat(content: &Value) -> String {
     }
 }
 
-/// A short "done" says nothing; a failure that does not begin with `error:` is marked as one.
+/// A short "done" carries no information; a failure that does not begin with `error:` is marked as one.
 pub(crate) fn attach_result(text: &str, failed: bool) -> Option<String> {
     let text = collapse(text);
     let lower = text.to_lowercase();

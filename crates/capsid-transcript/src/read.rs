@@ -1,4 +1,4 @@
-//! The one way in: whichever tool wrote a transcript, its actions come out the same.
+//! The entry point: whichever tool wrote a transcript, its actions have the same form.
 
 use crate::{Action, ReadReport, Tool, TranscriptSource, claude_code, cline, codex, cursor};
 use capsid_model::Result;

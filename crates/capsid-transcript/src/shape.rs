@@ -10,7 +10,7 @@ use capsid_model::redact::cut_before_secret;
 /// Longest target in a summary.
 pub const LINE_MAX: usize = 200;
 const LINE_SEEN: usize = 8 << 10;
-/// Longest summary of something said.
+/// Longest summary of a message.
 pub const CHAT_MAX: usize = 280;
 /// Longest result.
 pub const RESULT_MAX: usize = 200_000;
@@ -188,7 +188,7 @@ fn image_left_out(value: ExactJson) -> ExactJson {
     }
 }
 
-/// An image block with its bytes inside: `source.data`, or `data` beside a type, or the file of a read image.
+/// An image block with inline bytes: `source.data`, or `data` with a type, or the file of a read image.
 fn image(fields: &ExactFields) -> Option<ExactJson> {
     let holder = match fields.get("source") {
         Some(ExactJson::Object(source)) => source,

@@ -10,7 +10,7 @@ pub fn plain_tail(path: &Path, max_bytes: usize) -> Result<String> {
     let read = || {
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();
-        // One byte more tells whether the cut falls on the start of a line. A pipe has no length to go back from.
+        // One more byte shows whether the cut falls on the start of a line. A pipe has no length to seek from.
         let start = length.saturating_sub(max_bytes as u64 + 1);
         if start > 0 {
             file.seek(SeekFrom::Start(start))?;
@@ -44,7 +44,7 @@ pub fn tail_of(reader: impl Read, max_bytes: usize) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(from_line_start(kept, max_bytes)).into_owned())
 }
 
-/// Drops the rest of a line whose start is gone; a single line that is longer than everything keeps its end.
+/// Drops the rest of a line whose start is missing; of a single line that is too long the end stays.
 fn from_line_start(bytes: &[u8], max_bytes: usize) -> &[u8] {
     if bytes.len() <= max_bytes {
         return bytes;

@@ -13,11 +13,11 @@ struct BuiltPages;
 const SHELL: &str = "index.html";
 const SINGLE: &str = "single/";
 
-/// Who serves the pages. The shell tells them.
+/// Who serves the pages. The shell reports it to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageHost {
     Hub,
-    /// The desk of one person: chains and events of this machine.
+    /// The local viewer of one person: chains and events of this machine.
     Local,
 }
 
@@ -41,10 +41,10 @@ const PAGES: [&str; 16] = [
     "tasks",
 ];
 
-/// The same at a desk.
+/// The same for the local viewer.
 const DESK_PAGES: [&str; 2] = ["evolution", "explorer"];
 
-/// Whether an address has a page, as far as its first word tells.
+/// Whether an address has a page, decided by its first segment.
 pub fn is_page(place: PageHost, path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
     match place {
@@ -53,7 +53,7 @@ pub fn is_page(place: PageHost, path: &str) -> bool {
     }
 }
 
-/// Whether an address belongs to files, so that no page can be meant by it.
+/// Whether an address belongs to files, so that it cannot be a page.
 pub fn is_for_files(path: &str) -> bool {
     path.starts_with("/_app/")
 }
@@ -96,7 +96,7 @@ pub fn shell(place: PageHost) -> Cow<'static, str> {
     }
 }
 
-/// What the shell allows itself, as it says in its head.
+/// The content security policy of the shell, as in its head.
 pub fn policy() -> &'static str {
     static POLICY: LazyLock<String> = LazyLock::new(|| {
         let shell = shell(PageHost::Hub);

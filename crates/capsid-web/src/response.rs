@@ -1,4 +1,4 @@
-//! The pages over HTTP: compressed as they were built, kept by the browser as long as they are good.
+//! The pages over HTTP: compressed at build time, cached by the browser as long as they are valid.
 
 use crate::pages::{self, PageHost};
 use axum::body::Body;
@@ -6,10 +6,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use rust_embed::EmbeddedFile;
 
-/// The forms a file may have beside its own, in the order of preference, with what follows its name.
+/// The compressed forms of a file, in order of preference, with their file extension.
 const FORMS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
 
-/// The answer to a browser that asks for `path`: a file, a page, or the page that says there is none.
+/// The response to a browser that requests `path`: a file, a page, or the page for an unknown address.
 pub fn answer(place: PageHost, path: &str, headers: &HeaderMap) -> Response {
     match file(path, headers) {
         Some(response) => response,
@@ -77,7 +77,7 @@ fn tag(file: &EmbeddedFile, form: &str) -> String {
     format!("\"{}{form}\"", capsid_model::hash::hex(&hash[..12]))
 }
 
-/// Files with their hash in their name never change. Others are asked for again each time.
+/// Files with a hash in their name never change. Others are revalidated each time.
 fn cache_headers(path: &str) -> &'static str {
     if path.starts_with("/_app/immutable/") { "public, max-age=31536000, immutable" } else { "no-cache" }
 }
@@ -95,7 +95,7 @@ fn kind(path: &str) -> &'static str {
     }
 }
 
-/// The shell, with what it may do. It is never kept: the next version of the program may have another.
+/// The shell with its policy. It is never cached: the next version of the program may have another.
 pub fn shell(place: PageHost, status: StatusCode) -> Response {
     let mut response = Response::new(Body::from(pages::shell(place).into_owned()));
     *response.status_mut() = status;

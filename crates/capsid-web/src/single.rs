@@ -7,7 +7,7 @@ use capsid_model::{Code, Problem, Result};
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 
-/// How every such page begins, so that one can be told from a file of somebody else.
+/// The start of every such page, which distinguishes it from other files.
 pub const BEGIN: &str = "<!doctype html>\n<!-- capsid trail export -->\n";
 
 /// The parts of the page that do not depend on the chains.
@@ -27,7 +27,7 @@ impl SinglePage {
         Ok(Self { script: safe_script(&script), style: style.replace("</", "<\\/") })
     }
 
-    /// All that stands before the files.
+    /// The text before the files.
     pub fn head(&self) -> String {
         let policy = [
             "default-src 'none'",
@@ -52,16 +52,16 @@ impl SinglePage {
         )
     }
 
-    /// What stands before a file's text. A name has letters, digits, `-`, `_` and `.`; others are left out.
+    /// The text before a file's content. A name has letters, digits, `-`, `_` and `.`; others are left out.
     pub fn before_file(name: &str) -> String {
         let plain: String = name.chars().filter(|c| c.is_alphanumeric() || "-_.".contains(*c)).collect();
         format!("<script type=\"application/json\" data-file=\"{plain}\">")
     }
 
-    /// What stands after a file's text.
+    /// The text after a file's content.
     pub const AFTER_FILE: &'static str = "</script>\n";
 
-    /// All that stands after the files. The script comes last, for it runs at once.
+    /// The text after the files. The script comes last, because it runs at once.
     pub fn foot(&self) -> String {
         format!("<script>{}</script>\n</body>\n</html>\n", self.script)
     }
@@ -71,7 +71,7 @@ fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
-/// A script in which nothing ends the element that it stands in. These marks are only found in its texts and patterns,
+/// A script in which nothing ends its element. These marks occur only in its strings and patterns,
 /// where both forms mean the same.
 fn safe_script(script: &str) -> String {
     let mut safe = script.to_owned();
@@ -81,7 +81,7 @@ fn safe_script(script: &str) -> String {
     safe
 }
 
-/// Passes JSON on without what could end the element around it. In JSON these characters stand in texts alone, where
+/// Writes JSON without the characters that could end its element. In JSON these occur only in strings, where
 /// their escapes mean the same.
 #[derive(Debug)]
 pub struct EscapedJson<W: Write> {

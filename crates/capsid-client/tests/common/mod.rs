@@ -1,4 +1,4 @@
-//! A server that says what it is told to say, and nodes that talk to it.
+//! A server with scripted answers, and nodes that use it.
 #![allow(dead_code)]
 
 use capsid_client::{ClientConfig, Identity, NodeClient};
@@ -37,7 +37,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// `answer` is told the number of the request and writes what it likes.
+    /// `answer` gets the number of the request and writes any answer.
     pub fn start(answer: impl Fn(usize, &Request, &mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -61,7 +61,7 @@ impl Server {
         Self { address, seen }
     }
 
-    /// One that says the same every time.
+    /// A server that always gives the same answer.
     pub fn saying(answer: impl Into<Vec<u8>>) -> Self {
         let answer = answer.into();
         Self::start(move |_, _, stream| {

@@ -1,4 +1,4 @@
-//! Writing an archive: streamed, hashed on the way, and in place only when it is whole.
+//! Writes an archive: streamed, hashed while it is written, and in place only when it is complete.
 
 use super::digest::HashingReader;
 use super::{
@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// What the manifest says about where the archive comes from.
+/// The origin of the archive in the manifest.
 #[derive(Debug, Clone, Default)]
 pub struct ManifestInput {
     /// The agent's id; may be empty.
@@ -124,7 +124,7 @@ fn describe(store: &AssetStore, graph: &Path, input: &ManifestInput) -> Result<O
     })
 }
 
-/// An archive on its way to a path, in a temporary file beside it.
+/// An archive that is being written to a temporary file next to its path.
 struct ArchiveWriter<'a> {
     out: &'a Path,
     tar: tar::Builder<GzEncoder<BufWriter<NamedTempFile>>>,

@@ -1,4 +1,4 @@
-//! Taking an archive into a store: checked whole first, then merged.
+//! Imports an archive into a store: checked completely first, then merged.
 
 use super::merge::{self, MergeSummary};
 use super::unpack::unpack;
@@ -19,12 +19,12 @@ pub struct ImportOptions<'a> {
 /// What an import did.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ImportReport {
-    /// What the archive says about itself.
+    /// The archive's manifest.
     pub manifest: Object,
     pub genes: MergeSummary,
     pub capsules: MergeSummary,
     pub events: MergeSummary,
-    /// Lines of the memory graph, if they were asked for.
+    /// Lines of the memory graph, if requested.
     pub memory: Option<MergeSummary>,
 }
 

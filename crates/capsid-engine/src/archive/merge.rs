@@ -12,7 +12,7 @@ use std::path::Path;
 /// Lines are appended in batches of about this many bytes.
 const BATCH: usize = 1 << 20;
 
-/// The most conflicts and refusals that are told one by one.
+/// The most conflicts and refusals that are reported one by one.
 const MAX_NOTES: usize = 20;
 
 /// What became of the records of one kind.
@@ -20,7 +20,7 @@ const MAX_NOTES: usize = 20;
 pub struct MergeSummary {
     pub added: u64,
     pub unchanged: u64,
-    /// There already with other content; the local one was kept.
+    /// Exists already with other content; the local one stays.
     pub conflicts: u64,
     /// Not taken: no id, no record, or an id that is not the hash of the content.
     pub refused: u64,

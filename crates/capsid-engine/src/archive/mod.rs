@@ -1,4 +1,4 @@
-//! The portable archive (`.gepx`): a whole store in one file with checksums, for moving it to another machine.
+//! The portable archive (`.gepx`): a complete store in one file with checksums, for moving it to another machine.
 //!
 //! An archive holds the store as it is and nothing in it is redacted: it is a copy for its owner, not a publication.
 

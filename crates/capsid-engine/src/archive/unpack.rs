@@ -28,7 +28,7 @@ const MAX_TRAILER: u64 = 1 << 20;
 pub struct UnpackedArchive {
     /// The folder, laid out like the archive.
     pub folder: TempDir,
-    /// What the archive says about itself.
+    /// The archive's manifest.
     pub manifest: Object,
 }
 
@@ -119,7 +119,7 @@ fn write_entry(entry: &mut impl Read, name: &str, folder: &Path) -> Result<Strin
     Ok(content.finish().1)
 }
 
-/// Reads to the end, because the compressed stream's own checksum stands there.
+/// Reads to the end, because the compressed stream's own checksum is there.
 fn drain(rest: impl Read) -> Result<()> {
     let mut rest = rest.take(MAX_TRAILER + 1);
     match std::io::copy(&mut rest, &mut std::io::sink()).map_err(damaged)? {
@@ -162,7 +162,7 @@ fn read_manifest(folder: &Path) -> Result<Object> {
     }
 }
 
-/// Takes the error by value, the way `map_err` hands it over.
+/// Takes the error by value, as `map_err` passes it.
 #[allow(clippy::needless_pass_by_value)]
 fn damaged(error: std::io::Error) -> Problem {
     invalid(format!("The archive cannot be read to its end: {error}."))

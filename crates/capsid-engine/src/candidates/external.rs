@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// The most genes and the most capsules that are shown.
 const SHOWN: usize = 3;
 
-/// One line about each staged asset of others that matches best; `hits` says whether a pattern matches the signals.
+/// One line about each of the best matching staged assets of others; `hits` decides whether a pattern matches.
 pub fn external_preview(store: &AssetStore, hits: &dyn Fn(&str) -> bool) -> Result<Vec<String>> {
     let lines = lines::tail(&store.external_candidates(), KEPT)?;
     let newest_first = lines.iter().rev();

@@ -16,7 +16,7 @@ use regex::Regex;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
-/// The newest lines kept once there are more than [`LIMIT`], and those in which a known id is looked for.
+/// The newest lines that are retained once there are more than [`LIMIT`], and that are searched for a known id.
 const KEPT: usize = 500;
 
 /// The most lines in the file.

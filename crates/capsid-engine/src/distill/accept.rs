@@ -11,7 +11,7 @@ use std::path::Path;
 /// The longest answer that is read.
 const MAX_ANSWER: usize = 1 << 20;
 
-/// What an answer is checked against and kept in.
+/// What an answer is checked against and stored in.
 pub struct DistillAcceptance<'a> {
     /// The store that takes the gene.
     pub store: &'a AssetStore,

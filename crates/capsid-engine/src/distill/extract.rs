@@ -6,7 +6,7 @@ use capsid_model::gene::Gene;
 /// The most braces that are tried. The reader stops at a fixed depth, so this bounds what a hostile text can cost.
 const MAX_TRIES: usize = 2000;
 
-/// The first balanced JSON object of type Gene in a text, whatever stands around or above it.
+/// The first balanced JSON object of type Gene in a text, whatever surrounds it.
 pub fn first_gene(text: &str) -> Option<Object> {
     text.match_indices('{').take(MAX_TRIES).find_map(|(at, _)| {
         serde_json::Deserializer::from_str(&text[at..])

@@ -1,4 +1,4 @@
-//! What must hold of a distilled gene. It is built anew from the members that may come from a model. Pure.
+//! Checks a distilled gene. It is rebuilt from the members that may come from a model. Pure.
 
 use super::name::distilled_id;
 use super::request::object;
@@ -17,7 +17,7 @@ const LIST: (usize, usize) = (30, 500);
 /// A shorter pattern would match nearly every signal.
 const SHORTEST_PATTERN: usize = 3;
 
-/// Checks a gene from a model and gives the stamped one to keep, or says what is wrong with it.
+/// Checks a gene from a model and returns the stamped one to store, or what is wrong with it.
 pub fn checked(answer: &Object, existing: &[Gene], allows: &dyn Fn(&str) -> bool) -> Result<Object, String> {
     let gene = Gene::read(answer);
     if !CATEGORIES.contains(&gene.category.as_str()) {

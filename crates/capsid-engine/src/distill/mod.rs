@@ -14,7 +14,7 @@ pub use request::{DistillOutcome, DistillRequest, DistillSkip, request};
 
 use std::path::{Path, PathBuf};
 
-/// Where the distiller keeps its files.
+/// The folder of the distiller's files.
 struct DistillPaths<'a>(&'a Path);
 
 impl DistillPaths<'_> {

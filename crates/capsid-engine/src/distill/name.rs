@@ -1,4 +1,4 @@
-//! The id of a distilled gene: it says what the gene does, and nobody has it yet. Pure.
+//! The id of a distilled gene: it describes what the gene does, and is unique. Pure.
 
 use capsid_model::hash::stable_hash;
 use std::collections::HashSet;

@@ -1,4 +1,4 @@
-//! What the model is asked. Everything from capsules and genes stands between marks as data. Pure.
+//! The prompt for the model. Everything from capsules and genes is between marks as data. Pure.
 
 use capsid_model::capsule::Capsule;
 use capsid_model::gene::Gene;

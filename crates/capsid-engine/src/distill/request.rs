@@ -45,7 +45,7 @@ pub enum DistillOutcome {
     Skipped(DistillSkip),
 }
 
-/// Why nothing was asked.
+/// Why no request was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DistillSkip {
     /// The owner switched it off.
@@ -139,7 +139,7 @@ fn recent_successes(store: &AssetStore) -> Result<usize> {
     Ok(attempts.iter().take(NEEDED).filter(|(_, success)| *success).count())
 }
 
-/// The first 16 hex digits of the hash of the sorted ids: the same capsules need not be asked about twice.
+/// The first 16 hex digits of the hash of the sorted ids: the same capsules are not distilled twice.
 fn data_hash(capsules: &[Capsule]) -> String {
     let mut ids: Vec<&str> = capsules.iter().map(|capsule| capsule.id.as_str()).collect();
     ids.sort_unstable();

@@ -1,4 +1,4 @@
-//! A capsule that is fetched to be kept brings its gene: without it there is no command that could judge it here.
+//! A capsule that is fetched for use brings its gene: without the gene no command could validate the capsule here.
 
 use super::stage::load_known_ids;
 use crate::workspace::Workspace;
@@ -31,7 +31,7 @@ pub fn add_gene_companions(
     Ok(())
 }
 
-/// The asset id of a capsule's gene: as the capsule says, or by its bundle where it only knows a local name.
+/// The asset id of a capsule's gene: from the capsule, or from its bundle if the capsule only has a local name.
 fn gene_of(node: &NodeClient, capsule: &Object) -> Option<String> {
     let named = text(capsule, "gene");
     if is_id(named) {

@@ -13,7 +13,7 @@ const LEAST_SCORE: f64 = 0.7;
 /// The least number of successes in a row.
 const LEAST_STREAK: u64 = 2;
 
-/// How a capsule stands.
+/// Whether a capsule can be published, with reasons.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Eligibility {
     /// Whether it may be offered.
@@ -49,7 +49,7 @@ impl EligibilityLimits {
     }
 }
 
-/// How a capsule stands, by what is stored of it, what the event log says of it, and the gene that it came from.
+/// Decides eligibility from the stored capsule, its record in the event log, and the gene that it came from.
 pub fn check_eligibility(
     capsule: &Object,
     record: &CapsuleHistory,

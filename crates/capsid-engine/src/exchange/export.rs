@@ -17,9 +17,9 @@ pub struct ShareExport {
     pub bundles: Vec<OutgoingBundle>,
     /// Eligible genes, those of the bundles among them.
     pub genes: Vec<Object>,
-    /// Events, where they were asked for.
+    /// Events, if requested.
     pub events: Vec<Object>,
-    /// What was taken out or left out, one line each.
+    /// What was redacted or left out, one line each.
     pub notes: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What the event log says of capsules: how often each worked in a row, and the event of its last success.
+//! The record of capsules in the event log: how often each worked in a row, and the event of its last success.
 
 use super::origin::source;
 use crate::store::events::EventLog;
@@ -7,7 +7,7 @@ use capsid_model::{Object, Result};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-/// What the log says of one capsule.
+/// The record of one capsule in the log.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CapsuleHistory {
     /// Successes in a row, up to the newest event.
@@ -17,7 +17,7 @@ pub struct CapsuleHistory {
     pub last_success: Option<Object>,
 }
 
-/// What the log says of every capsule, in one walk over it. Events of others say nothing about ours.
+/// The record of every capsule in the log, in one pass. Events of other nodes do not count for ours.
 pub fn read(log: &EventLog) -> Result<HashMap<String, CapsuleHistory>> {
     let mut records: HashMap<String, CapsuleHistory> = HashMap::new();
     log.each(|event, document| {

@@ -13,7 +13,7 @@ const ASSET_LIMIT: usize = 256 << 10;
 const DEPTH_LIMIT: usize = 32;
 /// So many bad lines, and the rest is not looked at.
 const BAD_LINES: usize = 200;
-/// The longest run of successes that is kept, even as a claim.
+/// The longest run of successes that is stored, even as a claim.
 const MAX_STREAK: u64 = 1000;
 
 /// The types of assets that are taken.

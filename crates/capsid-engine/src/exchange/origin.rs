@@ -1,13 +1,13 @@
-//! What an asset says of the way it came here. Pure.
+//! The origin that an asset names. Pure.
 
 use capsid_model::{Object, Value};
 
-/// One text of what an asset says of its way here.
+/// One text member of an asset's origin.
 pub fn a2a<'a>(asset: &'a Object, name: &str) -> Option<&'a str> {
     asset.get("a2a")?.get(name).and_then(Value::as_str)
 }
 
-/// Who an asset came from, if it came from elsewhere; a name that says nothing is a stranger's too.
+/// The sender of an asset, if it came from elsewhere; an empty name counts as a stranger's too.
 pub fn source(asset: &Object) -> Option<&str> {
     let source = a2a(asset, "source")?.trim();
     Some(if source.is_empty() { "unknown" } else { source })

@@ -57,7 +57,7 @@ pub struct OutgoingBundle {
     pub capsule_id: String,
     /// Gene, capsule and event, each stamped.
     pub assets: Vec<Object>,
-    /// What was taken out or left out, one line each.
+    /// What was redacted or left out, one line each.
     pub notes: Vec<String>,
     /// What names the content, so that it is not sent twice.
     pub content: String,
@@ -116,7 +116,7 @@ fn log_holds(workspace: &Workspace) -> Result<bool> {
     Ok(proof.chain.as_ref().is_none_or(|chain| chain.valid) && !proof.log.as_ref().is_some_and(is_changed))
 }
 
-/// Every capsule with its standing, best first.
+/// Every capsule with its eligibility, best first.
 pub fn offers(workspace: &Workspace) -> Result<Vec<PublishCandidate>> {
     let shelf = PublishState::read(workspace)?;
     let publications = publication_log::read(workspace)?;

@@ -103,7 +103,7 @@ fn promote_asset(
     Ok(PromoteOutcome { asset: ours, gene: coming, report })
 }
 
-/// The newest staged asset with an id; several that share a name have to be told apart.
+/// The newest staged asset with an id; if several share a name, the caller must choose one.
 fn find<'a>(all: &'a [Object], id: &str) -> Result<Option<&'a Object>> {
     let exact = all.iter().find(|asset| received_id(asset) == Some(id) || text(asset, "asset_id") == id);
     if exact.is_some() {
@@ -348,7 +348,7 @@ fn run_and_take_back(workspace: &Workspace, commands: &[String]) -> Result<Valid
     Ok(ran)
 }
 
-/// The asset as it is kept from now on: still trusted less, its origin told, under an id of its own.
+/// The asset as it is stored from now on: with lowered confidence, its origin, and a new id.
 fn ours(workspace: &Workspace, asset: &Object, report: Option<&Object>) -> Object {
     let mut ours = asset.clone();
     let now = workspace.now().iso();
@@ -371,7 +371,7 @@ fn ours(workspace: &Workspace, asset: &Object, report: Option<&Object>) -> Objec
     ours
 }
 
-/// A stranger's event says nothing of our capsules, whatever it calls its own: their streaks are counted by these names.
+/// A stranger's event does not count for our capsules, whatever names it uses: streaks are counted by these names.
 fn detach(event: &mut Object, a2a: &mut Object) {
     for (member, kept) in [("capsule_id", "capsule_id"), ("validation_report_id", "validation_report_id")] {
         if let Some(id) = event.shift_remove(member).filter(|id| !id.is_null()) {
@@ -410,7 +410,7 @@ fn remove_staged(workspace: &Workspace, done: &[&Object]) -> Result<()> {
     files::replace(&path, left.as_bytes())
 }
 
-/// What tells an asset from every other: the id it came under, or its own.
+/// The unique id of an asset: the id it was received under, or its own.
 fn identity(asset: &Object) -> &str {
     received_id(asset).unwrap_or_else(|| text(asset, "asset_id"))
 }

@@ -1,4 +1,4 @@
-//! A bundle goes to a hub, and what the hub made of it is kept.
+//! Sends a bundle to a hub and stores the hub's decision.
 
 use super::outgoing::OutgoingBundle;
 use super::publication_log;
@@ -7,9 +7,9 @@ use capsid_client::NodeClient;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value};
 
-/// The most that is told of what a hub lists against a bundle.
+/// The most problems of a hub's list that are reported.
 const MAX_LISTED: usize = 5;
-/// The longest text of a hub that is told.
+/// The longest text of a hub that is reported.
 const MAX_LEN: usize = 400;
 
 /// A bundle that a hub took.
@@ -30,7 +30,7 @@ pub fn publish(workspace: &Workspace, node: &NodeClient, bundle: &OutgoingBundle
             Ok(AcceptedBundle { answer, unnoted })
         }
         Err(rejected) => {
-            // Without the note it would be asked about again, which costs nothing but the question.
+            // Without the note the bundle is offered again, which costs only one request.
             let _ = publication_log::record_rejected(workspace, bundle, node.hub_url(), &rejected);
             Err(rejected)
         }
@@ -42,7 +42,7 @@ pub fn send(node: &NodeClient, assets: &[Object]) -> Result<Object> {
     decided(node.publish(assets)?)
 }
 
-/// A hub answers a bundle that it does not want with 200 as well, and says so inside.
+/// A hub also answers 200 to a bundle that it rejects; the decision is in the body.
 fn decided(answer: Object) -> Result<Object> {
     match is_rejected(&answer) {
         true => Err(refusal(&answer, "The hub rejected it").hub_status(200)),
@@ -50,7 +50,7 @@ fn decided(answer: Object) -> Result<Object> {
     }
 }
 
-/// Whether an answer, or a note of one, says that a bundle was rejected.
+/// Whether an answer, or a note of one, rejects a bundle.
 pub(super) fn is_rejected(answer: &Object) -> bool {
     ["decision", "status"]
         .iter()

@@ -77,10 +77,10 @@ const EVENT: &[&str] = &[
     "meta",
 ];
 
-/// What of an event's details tells others how well it was shown to work.
+/// The details of an event that show others how well it was proven.
 const META: &[&str] = &["at", "validation_ok", "validation_vacuous", "validation", "isolation", "blast_size"];
 
-/// What a fingerprint may tell: the kind of machine, never which one.
+/// What a fingerprint may reveal: the kind of machine, never which one.
 const FINGERPRINT: &[&str] = &[
     "node_version",
     "platform",
@@ -101,16 +101,16 @@ const SUMMARY_LIMIT: usize = 2000;
 const SIGNALS_LIMIT: usize = 50;
 const SIGNAL_LIMIT: usize = 2000;
 const STEPS_LIMIT: usize = 100;
-/// How long the said part of a signal is where it was cut when it was made.
+/// The length of a signal's text at which it was cut when it was made.
 const SIGNAL_CUTS: [usize; 4] = [100, 200, 240, 260];
 /// The longest signal in a capsule's content, and the longest reason.
 const CONTENT_SIGNAL: usize = 200;
 const REASON_LIMIT: usize = 1000;
 
-/// What stands where the rest of a text was left out.
+/// Replaces the rest of a text that was left out.
 const TRUNCATED: &str = "\n... [TRUNCATED]";
 
-/// An asset on its way out, and what was taken out of it.
+/// An outgoing asset, and what was redacted from it.
 pub(super) struct RedactedAsset {
     pub(super) asset: Object,
     pub(super) notes: Vec<String>,
@@ -142,7 +142,7 @@ pub(super) fn gene(stored: &Object) -> RedactedAsset {
     clean.steps("strategy");
     let has_steps = !texts(&clean.asset, "strategy").is_empty();
     match clean.asset.get("summary").and_then(Value::as_str) {
-        // A summary is no duty where name and steps tell as much; too short a one is none.
+        // A summary is optional if name and steps say enough; one that is too short counts as none.
         Some(summary) if summary.chars().count() < 10 && has_steps => {
             clean.asset.shift_remove("summary");
         }
@@ -174,7 +174,7 @@ pub(super) fn capsule(stored: &Object, event: Option<&Object>) -> RedactedAsset 
     clean
 }
 
-/// A summary that no person wrote is told to others in plain words.
+/// A summary that no person wrote is replaced by plain words.
 fn retell(asset: &mut Object, stored: &Object) {
     let written =
         asset.get("summary").and_then(Value::as_str).is_some_and(|summary| !summary.starts_with("固化："));
@@ -292,7 +292,7 @@ fn publishable(command: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The forms in which cut signals are quoted, each with what stands for it.
+/// The forms in which cut signals are quoted, each with its replacement.
 fn quoted_cuts(signals: &[String]) -> Vec<(String, String)> {
     let mut cuts = Vec::new();
     for signal in signals {

@@ -1,11 +1,11 @@
-//! Signals as they may leave this machine, whoever asks with them. Pure.
+//! Signals as they may leave this machine. Pure.
 
 use super::redact::redact_signal;
 use capsid_model::redact::{REDACTED, RedactProfile, redact_telling};
 use capsid_model::signal::{is_control, is_cosmetic};
 use capsid_model::text::cut;
 
-/// The most signals that a hub is asked with.
+/// The most signals in one request to a hub.
 pub const MAX: usize = 50;
 /// The longest of them.
 const MAX_LEN: usize = 200;
@@ -16,7 +16,7 @@ pub fn outward(signals: &[String], most: usize) -> Vec<String> {
     outward_telling(signals, most, &mut |_| {})
 }
 
-/// The same, and tells each value that is taken out.
+/// The same, and reports each redacted value.
 pub fn outward_telling(signals: &[String], most: usize, taken: &mut dyn FnMut(&str)) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for signal in signals.iter().map(|signal| signal.trim()) {

@@ -1,4 +1,4 @@
-//! Foreign assets on their way in: checked, their confidence lowered, staged, never selected and never run.
+//! Stages foreign assets: checked, with lowered confidence, never selected and never run.
 
 use super::incoming::{self, IncomingAsset, ReceiptInfo, checked, lowered, received_id};
 use crate::files::phase;
@@ -23,7 +23,7 @@ const STAGED_LIMIT: usize = 5000;
 /// What became of foreign assets.
 #[derive(Debug, Clone, Default)]
 pub struct StageOutcome {
-    /// Those that were staged, as they are kept.
+    /// The staged assets as they are stored.
     pub accepted: Vec<Object>,
     /// Those that were staged before.
     pub known: usize,
@@ -83,7 +83,7 @@ fn stage_found(
             staged.notes.push(format!("{} came without an id; it has `{id}`.", incoming::name_of(&asset)));
         }
         let sender = source.or(item.sender.as_deref()).map(|name| inert_line(cut(name, 100)));
-        // A hub that does not tell who published it is the only one there is to name.
+        // If a hub does not name the publisher, the hub itself is named.
         let source = sender.as_deref().filter(|name| !name.is_empty()).or(hub.as_deref());
         let received =
             ReceiptInfo { source: source.unwrap_or("external"), hub: hub.as_deref(), at: at.clone(), factor };
@@ -116,7 +116,7 @@ pub(super) fn load_known_ids(workspace: &Workspace) -> Result<(HashSet<String>, 
         [own, received_id(&asset).map(str::to_owned)]
     });
     let mut ids: HashSet<String> = ids.flatten().collect();
-    // Events that were taken in are few, and told by a word that no other line has.
+    // Imported events are few, and have a word that no other line has.
     lines::scan(workspace.store.events.path(), |line| {
         if memchr::memmem::find(line, b"\"received_asset_id\"").is_some() {
             ids.extend(object(line).and_then(|event| received_id(&event).map(str::to_owned)));

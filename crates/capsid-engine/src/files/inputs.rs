@@ -21,9 +21,9 @@ const NOTES_BYTES: u64 = 4 * MEMORY_UNITS as u64;
 pub struct InputRequest<'a> {
     /// The repository that agent sessions must be about.
     pub repository: &'a Path,
-    /// Where MEMORY.md and USER.md lie.
+    /// The folder of MEMORY.md and USER.md.
     pub workspace: &'a Path,
-    /// Where daily logs lie, and MEMORY.md if the workspace has none.
+    /// The folder of daily logs, and of MEMORY.md if the workspace has none.
     pub memory_dir: &'a Path,
     pub log_files: &'a [PathBuf],
     pub user_file: Option<&'a Path>,
@@ -75,7 +75,7 @@ pub fn gather(request: &InputRequest<'_>) -> Result<Inputs> {
 }
 
 impl InputRequest<'_> {
-    /// Whether the user said what to read. Then what is absent besides is not worth a signal.
+    /// Whether the user named the sources. Then a missing other source is not worth a signal.
     fn is_explicit(&self) -> bool {
         !self.log_files.is_empty()
             || self.stdin.is_some()
@@ -175,7 +175,7 @@ fn source(path: &Path, bytes: usize) -> InputSource {
     InputSource { name: path.display().to_string(), bytes }
 }
 
-/// The length before each part keeps text from moving between parts unseen.
+/// The length before each part prevents that text moves between parts unseen.
 fn digest(corpus: &SignalCorpus) -> String {
     let mut bytes = Vec::new();
     for part in [&corpus.transcript, &corpus.today, &corpus.memory, &corpus.user] {

@@ -1,6 +1,6 @@
-//! What a hub is still to be told. Written down first, then sent, then taken off; a hub that is away finds it there.
+//! Reports that are still to be sent to a hub. They are stored first, then sent, then removed: an outage loses nothing.
 //!
-//! The files lie where no clone and no pull can plant one: what is in them is sent in this user's name.
+//! The files are where no clone and no pull can plant one: what is in them is sent in this user's name.
 
 use crate::store::lines;
 use crate::workspace::Workspace;
@@ -19,7 +19,7 @@ pub(crate) struct Outbox {
     pub name: &'static str,
     /// The member that names an entry; each waits once.
     pub key: &'static str,
-    /// The most that waits; the oldest give way.
+    /// The most entries that wait; the oldest are dropped.
     pub limit: usize,
     /// Whether sending the same again can only be refused again.
     pub is_final: fn(&Problem) -> bool,
@@ -51,7 +51,7 @@ impl Outbox {
         Ok(lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
     }
 
-    /// Keeps entries until they are sent. The caller holds the store's lock.
+    /// Stores entries until they are sent. The caller holds the store's lock.
     pub(crate) fn append(
         &self,
         workspace: &Workspace,
@@ -121,7 +121,7 @@ impl Outbox {
         Ok(waiting.len())
     }
 
-    /// What is said in a user's name is nobody else's to read.
+    /// What is sent in a user's name is private.
     fn write(&self, workspace: &Workspace, entries: &[Object]) -> Result<()> {
         let line = |entry: &Object| format!("{}\n", serde_json::to_string(entry).unwrap_or_default());
         let text: String = entries.iter().map(line).collect();

@@ -1,4 +1,4 @@
-//! Where everything lies. The variables that existing tools know are honoured.
+//! All paths. The variables that existing tools know are honoured.
 
 use capsid_model::Time;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ impl RepositoryPaths {
         self.evolution.join("memory_graph_state.json")
     }
 
-    /// The story told so far.
+    /// The narrative.
     pub fn narrative(&self) -> PathBuf {
         self.evolution.join("evolution_narrative.md")
     }
@@ -95,7 +95,7 @@ impl RepositoryPaths {
         self.evolution.join("runs").join(format!("{}.json", file_name(run_id)))
     }
 
-    /// Changes that were kept or taken back, by the hash of their patch.
+    /// Changes that were kept or rolled back, by the hash of their patch.
     pub fn patch(&self, hash: &str) -> PathBuf {
         self.evolution.join("patches").join(format!("{}.patch", file_name(hash)))
     }
@@ -106,7 +106,7 @@ impl RepositoryPaths {
     }
 }
 
-/// A path with its links resolved as far as it exists, so that it can be told whether it lies in the repository.
+/// A path with its links resolved as far as it exists, to decide whether it is in the repository.
 fn real(path: &Path) -> PathBuf {
     let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     match (path.canonicalize(), path.parent(), path.file_name()) {

@@ -1,4 +1,4 @@
-//! Names the step the engine is in, so that a trial which kills the program can tell where it hit.
+//! Names the step the engine is in, so that a trial which kills the program knows where it hit.
 
 use std::io::Write;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ pub const TRACE_VARIABLE: &str = "CAPSID_TRACE_PHASES";
 
 static TRACING: LazyLock<bool> = LazyLock::new(|| std::env::var_os(TRACE_VARIABLE).is_some());
 
-/// Every step that writes something a user would miss, in the order of a whole cycle.
+/// Every step that writes something a user would miss, in the order of a complete cycle.
 pub const WRITING: [&str; 14] = [
     "snapshot",
     "memory_graph",
@@ -26,7 +26,7 @@ pub const WRITING: [&str; 14] = [
     "seal",
 ];
 
-/// Says that a step begins.
+/// Reports that a step begins.
 pub fn enter(name: &'static str) {
     if *TRACING {
         let mut line = String::with_capacity(32);

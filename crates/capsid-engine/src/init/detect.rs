@@ -1,4 +1,4 @@
-//! Which commands test a repository, told from the files at its root.
+//! Detects the commands that test a repository, from the files at its root.
 
 use capsid_model::{Object, Value};
 use std::fs::File;
@@ -73,7 +73,7 @@ fn has_make_test(root: &Path) -> bool {
 
 fn read(root: &Path, name: &str) -> String {
     let mut bytes = Vec::new();
-    // A file that cannot be read tells nothing, like one that is not there.
+    // A file that cannot be read counts as missing.
     let _ = File::open(root.join(name)).and_then(|file| file.take(MAX_READ).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -30,7 +30,7 @@ pub fn hints(found: &DetectedProject, env: HintEnv<'_>) -> Vec<String> {
     )]
 }
 
-/// What a program reads, as narrow as it works: a tool's folder may hold keys and tokens beside it.
+/// What a program reads, as narrow as possible: a tool's folder may also hold keys and tokens.
 fn needed(program: &str, home: &Path, env: HintEnv<'_>) -> Vec<PathBuf> {
     let folder = |name: &str, usual: &str| variable(env, name).unwrap_or_else(|| home.join(usual));
     match program {
@@ -47,7 +47,7 @@ fn needed(program: &str, home: &Path, env: HintEnv<'_>) -> Vec<PathBuf> {
     }
 }
 
-/// The folders a program is installed in: the one around its `bin`, unless everything else lies there too.
+/// The folders a program is installed in: the parent of its `bin`, unless that holds everything else too.
 fn install_folders(program: &str, home: &Path, env: HintEnv<'_>) -> Vec<PathBuf> {
     let path = env("PATH").unwrap_or_default();
     let Some(bin) = std::env::split_paths(&path).find(|folder| folder.join(program).is_file()) else {

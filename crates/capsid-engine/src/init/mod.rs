@@ -18,7 +18,7 @@ pub struct InitReport {
     pub kept: Vec<PathBuf>,
     /// The ids of the built-in genes that were added.
     pub genes: Vec<String>,
-    /// The commands that prove a change in this repository, as far as they could be told.
+    /// The detected commands that prove a change in this repository.
     pub validation: Vec<String>,
     /// The programs these commands start, beyond those that are always allowed.
     pub programs: Vec<String>,

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// More edges than this are not summed up: the longest unused are let go. Their genes still count.
 const MAX_EDGES: usize = 2000;
 
-/// More bytes of lines than this are not kept as they are: records of other engines can hold whole transcripts.
+/// Lines beyond this many bytes are folded: records of other engines can hold complete transcripts.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// Folds a graph together line by line, holding no more than the newest lines and the statistics of the rest.
@@ -24,7 +24,7 @@ pub struct GraphCompactor {
 }
 
 impl GraphCompactor {
-    /// Keeps so many of the newest lines as they are.
+    /// Leaves this many of the newest lines unchanged.
     pub fn keeping(newest: usize) -> Self {
         Self { newest, older: GraphStats::default(), kept: VecDeque::new(), bytes: 0 }
     }

@@ -1,4 +1,4 @@
-//! What is counted in a cycle, and stands in its records.
+//! What is counted in a cycle and stored in its records.
 
 use capsid_model::{Value, json};
 
@@ -7,7 +7,7 @@ use capsid_model::{Value, json};
 pub struct ObservedSignals {
     /// The agent whose transcripts were read.
     pub agent: String,
-    /// Whether drift was asked for.
+    /// Whether drift was requested.
     pub drift_enabled: bool,
     /// Whether a person reviews the change.
     pub review_mode: bool,

@@ -1,10 +1,10 @@
-//! How the previous action ended. The event that its run recorded decides; without one, the log is asked.
+//! The outcome of the previous action. The event of its run decides; without one, the log's errors decide.
 
 use capsid_model::Value;
 use capsid_model::event::EvolutionEvent;
 use serde::{Deserialize, Serialize};
 
-/// The action that the last cycle began, as the graph's state file keeps it until it is closed.
+/// The action that the last cycle began, stored in the graph's state file until it is closed.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PreviousAction {
@@ -59,11 +59,11 @@ pub struct InferredOutcome {
     pub status: &'static str,
     /// From 0 to 1.
     pub score: f64,
-    /// What it was told from.
+    /// The source of the outcome.
     pub note: String,
 }
 
-/// Tells how the previous action ended, from the event of its run if there is one, else from the log's errors.
+/// Infers the outcome of the previous action, from the event of its run if there is one, else from the log's errors.
 pub fn infer(
     previous: &PreviousAction,
     recorded: Option<&EvolutionEvent>,
@@ -95,7 +95,7 @@ fn from_log(previous: &PreviousAction, signals_now: &[String], errors_now: u64) 
         (true, false) => ("success", 0.85, "error_cleared"),
         (true, true) => ("failed", 0.20, "error_persisted"),
         (false, true) => ("failed", 0.15, "new_error_appeared"),
-        // A quiet log before and after says nothing about work that nobody recorded.
+        // A quiet log before and after proves nothing about work that nobody recorded.
         (false, false) => ("unknown", 0.60, "stable_no_error"),
     };
     let before = previous.error_count().unwrap_or(errors_now);

@@ -1,4 +1,4 @@
-//! The records of the memory graph. They hold names and counts, never what a transcript or a user said.
+//! The records of the memory graph. They hold names and counts, never text of a transcript or a user.
 
 use super::advice::{EDGE_HALF_LIFE, GENE_HALF_LIFE};
 use super::graph::GeneTally;
@@ -62,7 +62,7 @@ pub fn attempt(id: &str, now: Time, plan: &PlannedChange<'_>) -> Object {
     planned("attempt", id, now, plan, &hypothesis, json!({"id": plan.action_id}))
 }
 
-/// The record of how the previous action ended. It stands on the signals of that action.
+/// The record of the previous action's outcome. It has the signals of that action.
 pub fn outcome(
     id: &str,
     now: Time,

@@ -1,4 +1,4 @@
-//! The thread that hears of work as soon as the hub tells of it, instead of at the next heartbeat.
+//! The thread that learns of work as soon as the hub reports it, instead of at the next heartbeat.
 
 use super::heartbeat::has_work_changes;
 use super::loop_state::LoopState;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 /// How long the hub may hold a question.
 const HOLD: Duration = Duration::from_secs(25);
-/// A hub that has nothing to tell and says so sooner does not hold questions.
+/// A hub that answers "no events" sooner than this does not support long polling.
 const BATCH: Duration = Duration::from_secs(1);
 /// How long it rests after a question that did not help.
 const BACKOFF: BackoffPolicy = BackoffPolicy::doubling(15_000, 30 * 60_000);

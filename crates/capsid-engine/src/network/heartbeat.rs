@@ -1,11 +1,11 @@
-//! The heartbeat: the hub hears that this node is there, and tells what is new. The rules of its pace are pure.
+//! The heartbeat: reports to the hub that this node is alive, and reads the hub's advice. The pace rules are pure.
 
 use capsid_client::{ClientConfig, NodeClient};
 use capsid_model::backoff::BackoffPolicy;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::time::Duration;
 
-/// How often where nobody says.
+/// The default interval.
 const DEFAULT: Duration = Duration::from_secs(6 * 60);
 /// Never more often.
 const LEAST: Duration = Duration::from_secs(15);
@@ -57,7 +57,7 @@ impl HeartbeatPace {
     }
 }
 
-/// What a heartbeat tells the hub.
+/// What a heartbeat reports to the hub.
 #[derive(Debug, Clone, Default)]
 pub struct HeartbeatReport {
     /// How many genes are in the store.
@@ -67,7 +67,7 @@ pub struct HeartbeatReport {
     pub worker: bool,
 }
 
-/// What the hub tells in return.
+/// What the hub answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HubAdvice {
     /// Whether there is a task for this node: one that it has, one that is late, or one that it could take.
@@ -80,7 +80,7 @@ pub struct HubAdvice {
 pub struct HeartbeatSender(NodeClient);
 
 impl HeartbeatSender {
-    /// Prepares to send; nothing is sent yet. Each beat is tried once: its pace says when the next one is due.
+    /// Prepares to send; nothing is sent yet. Each heartbeat is tried once: the pace decides when the next one is due.
     pub fn new(node: &NodeClient) -> Result<Self> {
         node.with_settings(&ClientConfig { retries: 0, ..node.settings().clone() }).map(Self)
     }

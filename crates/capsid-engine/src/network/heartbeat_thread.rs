@@ -1,4 +1,4 @@
-//! The thread that keeps a hub informed that this node is there.
+//! The thread that sends heartbeats to the hub.
 
 use super::heartbeat::{HeartbeatOutcome, HeartbeatPace, HeartbeatReport, HeartbeatSender};
 use super::loop_state::LoopState;

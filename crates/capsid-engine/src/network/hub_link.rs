@@ -1,6 +1,6 @@
-//! The line between a loop and its hub: threads of their own that talk, and a shelf where the loop finds what they brought.
+//! The link between a loop and its hub: separate threads for the network, and a state that the loop shares with them.
 //!
-//! The loop never waits for the network. It takes a task from the shelf, puts back what became of it, and goes on.
+//! The loop never waits for the network. It takes a task from the state, stores the result there, and continues.
 
 use super::event_thread::listen;
 use super::heartbeat::{HeartbeatPace, HeartbeatSender};
@@ -25,7 +25,7 @@ const STOPPED: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub struct HubLink {
     shelf: Arc<LoopState>,
-    /// Who will talk, until they do.
+    /// The sender and client, until the threads start.
     waiting: Arc<Mutex<Option<(HeartbeatSender, NodeClient)>>>,
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
@@ -44,7 +44,7 @@ impl HubLink {
         Ok(Self { shelf: Arc::new(LoopState::new(open, stop)), waiting, threads: Arc::default() })
     }
 
-    /// Starts to talk, on threads of their own; once. Without somebody to work on tasks none are taken.
+    /// Starts the threads, once. Tasks are taken only if `takes_tasks` is set.
     pub fn begin(&self, workspace: &Workspace, takes_tasks: bool) {
         self.shelf.takes_tasks.store(takes_tasks, Ordering::Relaxed);
         let Some((heart, node)) = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).take() else {
@@ -54,7 +54,7 @@ impl HubLink {
         let pace = HeartbeatPace::new(&*workspace.env);
         if takes_tasks && workspace.config.hub.tasks {
             let (shelf, node) = (Arc::clone(&self.shelf), node.clone());
-            // It keeps nothing that could be lost, and the hub holds its questions for long: nobody waits for it.
+            // It holds nothing that could be lost, and the hub holds its requests for long, so nobody waits for it.
             std::thread::spawn(move || listen(&shelf, &node));
         }
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,7 +62,7 @@ impl HubLink {
         threads.push(std::thread::spawn(move || HubWorker::new(second, node).run()));
     }
 
-    /// What is to be told, oldest first.
+    /// The messages to show, oldest first.
     pub fn notes(&self) -> Vec<LoopMessage> {
         self.shelf.inner().notes.drain(..).collect()
     }
@@ -93,14 +93,14 @@ impl HubLink {
         self.shelf.settled.store(true, Ordering::Relaxed);
     }
 
-    /// Ends the talk; what is owed to the hub is delivered first, as far as that does not take long.
+    /// Stops the threads; what is owed to the hub is delivered first, if that does not take long.
     pub fn finish(&self) {
         self.shelf.closing.store(true, Ordering::Relaxed);
         let start = Instant::now();
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let patience = if self.shelf.is_stopped() { STOPPED } else { LAST_WORDS };
-            // A thread that waits for a hub is left behind: everything it writes is written whole.
+            // A thread that waits for a hub is left behind: everything it writes is written atomically.
             if threads.iter().all(JoinHandle::is_finished) || start.elapsed() >= patience {
                 break;
             }

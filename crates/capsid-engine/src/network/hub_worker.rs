@@ -1,4 +1,4 @@
-//! The thread that carries things between the shelf of a loop and its hub: tasks, results, reports, syncs.
+//! The thread that moves tasks, results, reports and syncs between the loop's state and its hub.
 
 use super::loop_state::{LoopState, TICK};
 use super::sync;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// How often the hub is asked for tasks when nothing tells of one.
+/// How often the hub is asked for tasks when no event reports one.
 const LOOK_FOR_TASKS: Duration = Duration::from_secs(60);
 /// How often while a run waits to be settled.
 const LOOK_WHILE_WAITING: Duration = Duration::from_secs(5);
@@ -23,7 +23,7 @@ const LOOK_AT_SYNC: Duration = Duration::from_secs(60);
 /// How long a delivery that failed rests.
 const BACKOFF: BackoffPolicy = BackoffPolicy::doubling(30_000, 30 * 60_000);
 
-/// Carries things between the shelf and the hub.
+/// Moves work between the loop's state and the hub.
 pub(super) struct HubWorker {
     shelf: Arc<LoopState>,
     node: NodeClient,
@@ -32,7 +32,7 @@ pub(super) struct HubWorker {
     failures: u64,
     next_look: Instant,
     next_sync: Instant,
-    /// The day on which it was said that the budget is used up.
+    /// The day on which the used-up budget was last reported.
     said_spent: String,
 }
 
@@ -50,7 +50,7 @@ impl HubWorker {
         }
     }
 
-    /// Looks at the shelf all the time and at the repository only where there is something to do.
+    /// Checks the state in each tick, and opens the repository only if there is something to do.
     pub(super) fn run(&mut self) {
         while !self.shelf.is_stopped() {
             let closing = self.shelf.is_closing();
@@ -91,7 +91,7 @@ impl HubWorker {
         }
     }
 
-    /// Does one kind of work; what goes wrong is told, and never ends the thread.
+    /// Does one kind of work; a failure is reported and never ends the thread.
     fn guarded(&mut self, what: &str, work: fn(&mut Self, &Workspace) -> Result<()>) {
         let done = catch_unwind(AssertUnwindSafe(|| {
             let workspace = (self.shelf.open)()?;
@@ -104,7 +104,7 @@ impl HubWorker {
         }
     }
 
-    /// Tells the hub what is owed about tasks.
+    /// Sends the reports that are owed about tasks.
     fn deliver(&mut self, workspace: &Workspace) -> Result<()> {
         if !workspace.config.hub.tasks {
             return Ok(());
@@ -136,7 +136,7 @@ impl HubWorker {
         Ok(())
     }
 
-    /// What the shared memory is to be told, where there is one.
+    /// Sends pending records to the shared memory, if there is one.
     fn report_memory(&mut self, workspace: &Workspace) -> Result<()> {
         remote::deliver(workspace).map_or(Ok(()), Err)
     }
@@ -155,7 +155,7 @@ impl HubWorker {
         Ok(())
     }
 
-    /// Brings a task to the shelf, where the owner allows it and the shelf is empty.
+    /// Puts a task into the state, if the owner allows it and the state has none.
     fn find_task(&mut self, workspace: &Workspace) -> Result<()> {
         if !workspace.config.hub.tasks {
             return Ok(());
@@ -229,7 +229,7 @@ mod tests {
     use std::net::TcpListener;
     use std::sync::atomic::AtomicBool;
 
-    /// What a hub is asked when a loop stops with a task that waits.
+    /// The last request to a hub when a loop stops with a waiting task.
     fn asked_at_the_end(task: &capsid_model::Value) -> Option<String> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

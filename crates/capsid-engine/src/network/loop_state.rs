@@ -1,4 +1,4 @@
-//! What the threads that talk to a hub and the loop share.
+//! The state that the loop shares with the threads that talk to a hub.
 
 use super::tasks::HubTask;
 use crate::workspace::Workspace;
@@ -10,17 +10,17 @@ use std::time::{Duration, Instant};
 
 /// How often the threads look whether there is something to do.
 pub(super) const TICK: Duration = Duration::from_millis(100);
-/// The most notes that wait to be told.
+/// The most messages that wait to be shown.
 const MAX_NOTES: usize = 200;
 
-/// Opens the repository anew.
+/// Opens the repository again.
 pub type OpenWorkspaceFn = Arc<dyn Fn() -> Result<Workspace> + Send + Sync>;
 
 /// Something worth a line.
 #[derive(Debug, Clone)]
 pub struct LoopMessage {
     pub text: String,
-    /// What kind of problem it tells of, if it does.
+    /// The code of the problem that it reports, if any.
     pub code: Option<Code>,
 }
 
@@ -32,10 +32,10 @@ pub(super) struct LoopState {
     pub(super) closing: AtomicBool,
     /// Somebody can work on tasks.
     pub(super) takes_tasks: AtomicBool,
-    /// The hub told of tasks.
+    /// The hub reported tasks.
     pub(super) tasks_wanted: AtomicBool,
     pub(super) settled: AtomicBool,
-    /// There is something to tell the hub about a task.
+    /// There is something to report to the hub about a task.
     pub(super) owed: AtomicBool,
     inner: Mutex<LoopStateInner>,
 }

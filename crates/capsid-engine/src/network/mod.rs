@@ -1,4 +1,4 @@
-//! What a node does with its hub beside its cycles: heartbeat, tasks, sync, validation for others.
+//! What a node does with its hub apart from cycles: heartbeat, tasks, sync, validation for others.
 //!
 //! Nothing here can fail or slow a cycle: [`link`] runs on threads of its own, and the loop only looks at what they left.
 

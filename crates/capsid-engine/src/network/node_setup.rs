@@ -1,4 +1,4 @@
-//! Who this node is, and how it talks: made in one way, wherever it is needed.
+//! Builds this node's identity and client in one place.
 
 use capsid_client::{ClientConfig, Identity, NodeClient};
 use capsid_model::{Clock, Code, Problem, Result};
@@ -15,7 +15,7 @@ pub fn identity(env: &dyn Fn(&str) -> Option<String>) -> Result<Identity> {
     Identity::open(&home, env)
 }
 
-/// This node, ready to talk by some settings.
+/// This node's client for some settings.
 pub fn node(
     settings: &ClientConfig,
     env: &dyn Fn(&str) -> Option<String>,

@@ -34,7 +34,7 @@ pub fn publish(workspace: &Workspace, node: &NodeClient, refused: &mut Object) -
     let mut done = PublishRound::default();
     let hub = node.hub_url();
     let eligible = eligible(workspace, hub)?;
-    // What another hub refused says nothing about this one.
+    // A refusal by another hub does not count for this one.
     refused.retain(|id, entry| eligible.contains(id) && entry.get("hub").is_none_or(|named| named == hub));
     for id in eligible {
         if done.sent.len() >= MAX {

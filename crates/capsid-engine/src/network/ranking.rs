@@ -57,7 +57,7 @@ pub struct RankedTask {
 }
 
 impl RankedTask {
-    /// How hard it is, from 0 to 1: what the hub says, or a guess by signals and words.
+    /// The difficulty from 0 to 1: from the hub, or estimated from signals and words.
     pub fn difficulty(&self) -> f64 {
         let guess = || {
             let words = self.title.split_whitespace().count() as f64;

@@ -290,7 +290,7 @@ mod tests {
         fill(&work, &created(&file("a/b/c.js", &["hello"])).unwrap()).unwrap();
         assert_eq!(std::fs::read_to_string(work.join("a/b/c.js")).unwrap(), "hello\n");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-        // A file that stands where another one wants a folder is an error, not a surprise.
+        // A file where another one needs a folder is an error.
         let clash = CreatedFiles {
             files: vec![
                 CreatedFile { path: "x".into(), content: String::new() },

@@ -1,4 +1,4 @@
-//! One bundle on its way to the hub.
+//! One bundle that is sent to the hub.
 
 use crate::exchange::export::filter_kind;
 use crate::exchange::outgoing;
@@ -16,7 +16,7 @@ pub struct SentBundle {
     pub asset_id: String,
 }
 
-/// Publishes the bundle of a capsule; `anyway` also where it is not eligible, for work that somebody asked for.
+/// Publishes the bundle of a capsule; with `anyway` also if it is not eligible, for requested work.
 pub fn send(workspace: &Workspace, node: &NodeClient, capsule_id: &str, anyway: bool) -> Result<SentBundle> {
     let parcel = outgoing::outgoing(workspace, capsule_id, anyway)?;
     let capsule = filter_kind(&parcel, "Capsule");

@@ -1,4 +1,4 @@
-//! Sync: what the hub has for this node, what this node has for the hub, and how the node stands there.
+//! Sync: what the hub has for this node, what this node has for the hub, and the node's reputation there.
 
 use super::publishing::{self, PublishRound};
 use super::tasks;
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 const MAX_STAGED: usize = 10;
 /// The most rows of a search that are looked at.
 const MAX_ROWS: usize = 50;
-/// The most signals that are asked about.
+/// The most signals in a request.
 const MAX_SIGNALS: usize = 20;
 /// How many of the last cycles say what this repository is about.
 const RECENT: usize = 5;
@@ -50,7 +50,7 @@ pub struct SyncSummary {
     /// What it earned in all.
     pub earned: Option<f64>,
     pub credits: Option<f64>,
-    /// What went wrong on the way; each of these is tried again by the next sync.
+    /// Problems during the sync; the next sync tries each of them again.
     pub problems: Vec<Problem>,
     /// Whether nothing was sent and nothing was written.
     pub dry_run: bool,
@@ -93,7 +93,7 @@ impl SyncSummary {
     }
 }
 
-/// What is kept between syncs, in `hub_sync.json`.
+/// What is stored between syncs, in `hub_sync.json`.
 #[derive(Debug, Clone, Default)]
 struct SyncState {
     file: Object,
@@ -151,7 +151,7 @@ pub fn due(workspace: &Workspace) -> Result<Time> {
     })
 }
 
-/// Does one sync. A hub that cannot be reached at all is a problem; anything later that fails is told and left for next time.
+/// Does one sync. An unreachable hub is a problem; a later failure is reported and left for the next sync.
 pub fn sync(workspace: &Workspace, node: &NodeClient, dry_run: bool) -> Result<SyncSummary> {
     workspace.require_store()?;
     let mut state = SyncState::read(workspace)?;
@@ -179,7 +179,7 @@ fn exchange(
     dry_run: bool,
 ) -> Result<SyncSummary> {
     let mut synced = SyncSummary { dry_run, ..SyncSummary::default() };
-    // The first call decides whether there is a hub to talk to.
+    // The first call decides whether the hub can be reached.
     let answer = node.message("fetch", json!({"tasks_only": true, "include_tasks": true}))?;
     let signals = recent_signals(workspace)?;
     synced.tasks = offered(&answer, node.id());
@@ -315,7 +315,7 @@ fn revoke_removed(
     Ok(())
 }
 
-/// Publishes what became eligible since the last time, apart from a whole sync.
+/// Publishes what became eligible since the last time, without a full sync.
 pub fn publish_now(workspace: &Workspace, node: &NodeClient) -> Result<PublishRound> {
     let mut state = SyncState::read(workspace)?;
     let mut refused = state.refused();
@@ -339,11 +339,11 @@ pub fn send_queued_reports(
     Ok((flushed.sent, flushed.left))
 }
 
-/// How this node stands: its reputation and what it earned.
+/// The reputation and the earnings of this node.
 fn fetch_reputation(node: &NodeClient, told: &mut (Option<f64>, Option<f64>)) -> Result<()> {
     let id = encoded(node.id());
     let seen = match node.get(&format!("/a2a/nodes/{id}"), &[]) {
-        // Whoever only looks is not known yet.
+        // A node that has only read is not known to the hub yet.
         Err(problem) if problem.hub_code.as_deref() == Some("node_not_found") => return Ok(()),
         seen => seen?,
     };
@@ -353,7 +353,7 @@ fn fetch_reputation(node: &NodeClient, told: &mut (Option<f64>, Option<f64>)) ->
     Ok(())
 }
 
-/// What the node holds; a hub that does not tell is no problem.
+/// The node's balance; a hub that does not report it is no problem.
 fn balance(node: &NodeClient) -> Option<f64> {
     let told = node.get("/a2a/validator/status", &[("node_id", node.id())]).ok()?;
     told.get("credit_balance").and_then(Value::as_f64)

@@ -109,7 +109,7 @@ fn steers(signal: &str) -> bool {
     is_control(signal) || matches!(signal, "force_steady_state" | "evolution_saturation")
 }
 
-/// An id that can stand in a path and in a file.
+/// An id that can be used in a path and in a file.
 fn is_plain_id(id: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
     !id.is_empty() && id.len() <= 128 && id.chars().all(allowed)
@@ -179,7 +179,7 @@ fn claim(workspace: &Workspace, node: &NodeClient, task: &HubTask) -> Result<boo
     }
 }
 
-/// What the hub was told about a task.
+/// What was reported to the hub about a task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskReport {
     /// It was handed in: the asset, and the credits that wait for it.
@@ -194,7 +194,7 @@ pub enum TaskReport {
     Refused(String),
 }
 
-/// Tells the hub what is still owed about one task. Every step is noted before the next, so it can be done again.
+/// Sends the report that is owed about one task. Every step is recorded before the next, so it can be repeated.
 pub fn deliver(workspace: &Workspace, node: &NodeClient, mut work: TaskWork) -> Result<TaskReport> {
     work.at = workspace.now();
     if work.stage == WorkStage::Solved {
@@ -239,7 +239,7 @@ fn abandon_task(
     Ok(TaskReport::Refused(problem.message.clone()))
 }
 
-/// Gives a task back. A hub that does not let it go, or no longer has it, is told nothing more.
+/// Releases a task. If the hub refuses, or no longer has the task, nothing more is sent.
 fn release(workspace: &Workspace, node: &NodeClient, mut work: TaskWork) -> Result<()> {
     if let Err(problem) = node.task_release(&work.task_id)
         && sent_bundle::may_pass(&problem)

@@ -15,7 +15,7 @@ use std::time::Duration;
 const MAX_COMMANDS: usize = 20;
 /// How much of what a command complained goes into a report.
 const TAIL: usize = 600;
-/// What a program says when a file that it needs is not there. Hubs read the same signs.
+/// What a program prints when a file that it needs is missing. Hubs read the same signs.
 const MISSING_SIGNS: [&str; 4] = ["Cannot find module", "MODULE_NOT_FOUND", "ENOENT", "Missing script"];
 
 /// One command of a trial.
@@ -115,12 +115,12 @@ pub fn run_under(
     }
 }
 
-/// A file that cannot be written beside the others is one that is missing.
+/// A file that cannot be written next to the others counts as missing.
 fn fill(root: &Path, made: CreatedFiles) -> Option<CreatedFiles> {
     scratch::fill(root, &made).ok().map(|()| made)
 }
 
-/// Copies what a repository has committed and applies the whole diff to it; nothing where it does not fit.
+/// Copies what a repository has committed and applies the complete diff to it; `None` if it does not apply.
 fn apply(root: &Path, repository: &Path, diff: &str) -> Result<Option<CreatedFiles>> {
     let git = Git::at(repository);
     let archive: PathBuf = root.with_file_name("head.tar");
@@ -161,7 +161,7 @@ fn run_all(
         let mut tried = run_one(root, command, given, policy, &mut log, &mut trial.isolation);
         left = left.saturating_sub(tried.duration);
         if tried.timed_out && given < timeout {
-            // It was not given what a command may take, so that says nothing about it.
+            // It did not get the time that a command may take, so the timeout proves nothing about it.
             tried.class = "sandbox_out_of_time";
         }
         let ok = tried.ok;
@@ -174,7 +174,7 @@ fn run_all(
     trial.ok = trial.total > 0 && trial.passed() == trial.total;
     trial.class = match trial.commands.last() {
         _ if trial.ok => "ok",
-        // What it would need was never here: that says nothing about the change.
+        // What it needs was never here, so the failure proves nothing about the change.
         Some(last) if made.missing > 0 && matches!(last.class, "command_failed" | "timeout") => {
             "env_files_missing"
         }
@@ -253,7 +253,7 @@ fn run_one(
 
 /// The end of a text as it may leave this machine.
 fn tail(text: &str) -> String {
-    // Redacted as a whole first: half of a secret is no longer seen as one.
+    // The complete text is redacted first: half of a secret would not be recognised.
     let clean = redact(text, RedactProfile::Publish);
     inert(cut_front(clean.trim(), TAIL))
 }

@@ -19,7 +19,7 @@ const MAX: usize = 20;
 /// The most commands of an assignment that are read.
 const MAX_COMMANDS: usize = 50;
 
-/// What a node has put aside to be asked.
+/// The stake that makes a node eligible for validation tasks.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StakeStatus {
     /// Whether the hub asks this node.
@@ -43,7 +43,7 @@ impl StakeStatus {
         }
     }
 
-    /// How this node stands.
+    /// This node's status as a validator.
     pub fn fetch(node: &NodeClient) -> Result<Self> {
         Ok(Self::read(&node.validator_status()?))
     }
@@ -81,7 +81,7 @@ pub struct ValidatorEarnings {
 }
 
 impl ValidatorEarnings {
-    /// By what the hub says.
+    /// The earnings as the hub reports them.
     pub fn fetch(node: &NodeClient) -> Result<Self> {
         let told = node.get(&format!("/billing/earnings/{}", encoded(node.id())), &[])?;
         let number = |path: &str| told.pointer(path).and_then(Value::as_f64).unwrap_or_default();
@@ -128,7 +128,7 @@ pub struct ValidatedAssignment {
 }
 
 impl ValidatedAssignment {
-    /// How much the report weighs, by what the hub says.
+    /// The weight of the report, from the hub.
     pub fn weight(&self) -> Option<f64> {
         self.answer.as_ref().ok()?.get("weight").and_then(Value::as_f64)
     }
@@ -155,7 +155,7 @@ impl ValidatedAssignment {
 
 /// Somebody who validates what others published.
 pub struct ValidatorNode {
-    /// Who talks to the hub.
+    /// The client for the hub.
     pub node: NodeClient,
     pub key: SigningKey,
     pub clock: Arc<dyn Clock>,
@@ -184,7 +184,7 @@ impl ValidatorNode {
         Ok(judged)
     }
 
-    /// Tries one and reports; whatever is wrong with it keeps no other from being tried.
+    /// Tries one and reports; a problem with it does not stop the others.
     fn judge(&self, assignment: &ValidationAssignment) -> ValidatedAssignment {
         let tried = self.fetch(assignment).and_then(|(capsule, commands)| {
             let diff = capsule.get("diff").and_then(Value::as_str).unwrap_or_default();
@@ -263,7 +263,7 @@ fn report(assignment: &ValidationAssignment, trial: &TrialReport, now: Time) -> 
     report.as_object().cloned().unwrap_or_default()
 }
 
-/// Signs a report: over its canonical JSON, with the signature beside it.
+/// Signs a report: the signature covers its canonical JSON and is stored next to it.
 fn signed(mut report: Object, key: &SigningKey) -> Object {
     let text = canonical::canonical_value(&Value::Object(report.clone()));
     let signature =

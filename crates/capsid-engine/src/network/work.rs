@@ -1,4 +1,4 @@
-//! What became of the tasks that this node took, kept on disk: whatever interrupts the work, the next start goes on with it.
+//! The results of the tasks that this node took, stored on disk: after an interruption the next start continues.
 
 use crate::store;
 use crate::workspace::Workspace;
@@ -17,10 +17,10 @@ pub enum WorkStage {
     Solved,
     /// The hub has the bundle; the task is to be completed.
     Published,
-    /// The cycle failed; the task is to be given back.
+    /// The cycle failed; the task is to be released.
     Failed,
     Done,
-    /// It was given back, or is gone. It is not taken again.
+    /// It was released, or is gone. It is not taken again.
     Over,
 }
 
@@ -39,7 +39,7 @@ impl WorkStage {
         }
     }
 
-    /// Whether the hub is still to be told something.
+    /// Whether something is still to be reported to the hub.
     pub fn is_owed(self) -> bool {
         matches!(self, Self::Solved | Self::Published | Self::Failed)
     }

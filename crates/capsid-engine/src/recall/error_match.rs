@@ -1,4 +1,4 @@
-//! Whether a text tells of an error, or of a change, that was written down in other words.
+//! Decides whether a text describes an error, or a change, that was recorded in other words.
 //!
 //! People paste what they see: a message with or without its quotes, or a whole stack trace. What is left of it without
 //! paths, numbers and signs are words, and an error that shares most of them with a signature is that error.
@@ -15,7 +15,7 @@ const ENOUGH: f64 = 0.75;
 /// The words of a line that may be looked for by itself in something longer: a log puts much before a message.
 const LINE_WORDS: usize = 4;
 
-/// How many lines of a long text are looked at: an error stands at its end.
+/// How many lines of a long text are read: an error is at its end.
 const LINES: usize = 2000;
 
 /// A path with a drive, white space that was put in a string, a path, a file with its line, a time.
@@ -27,7 +27,7 @@ static PARTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// A name between quotes, or the number that a compiler gives an error. Between double quotes stands too much else.
+/// A name between quotes, or a compiler's error code. Double quotes are too common to count.
 static NAMES: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"['`]([\w$-]+(?:\.[\w$-]+)*)['`]|\b([A-Za-z]{1,4}[0-9]{3,5})\b").ok());
 
@@ -97,7 +97,7 @@ impl ErrorQuery {
         Self { whole, lines }
     }
 
-    /// How much of what was written down the text tells, from [`ENOUGH`] to 1; nothing where it tells of something else.
+    /// How much of the recorded error the text contains, from [`ENOUGH`] to 1; `None` if it is about something else.
     ///
     /// The shorter of the two is looked for in the longer one. A long text is looked at line by line, since together its
     /// lines hold the words of many errors; a message may be broken over two.

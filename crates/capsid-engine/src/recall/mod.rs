@@ -23,7 +23,7 @@ use proof::CapsuleUses;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 
-/// The most solutions that are told unasked.
+/// The most solutions that are shown without a query.
 pub const SHOWN: usize = 3;
 
 /// How many of the best are looked up in the event log, which may be long.
@@ -53,7 +53,7 @@ impl Serialize for SolutionOrigin {
     }
 }
 
-/// A solution that worked and was validated. Its texts are as stored: whoever shows them makes them inert first.
+/// A solution that worked and was validated. Its texts are as stored: callers make them inert before they show them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProvenSolution {
     /// Its name in the store.
@@ -75,7 +75,7 @@ pub struct ProvenSolution {
     pub last_event_id: Option<String>,
     /// When that was, as ISO text.
     pub last_used: Option<String>,
-    /// Whether the change itself was kept, so that `capsid capsules show ID` shows it.
+    /// Whether the change itself was stored, so that `capsid capsules show ID` shows it.
     pub patch: bool,
 }
 
@@ -87,7 +87,7 @@ pub fn proven(workspace: &Workspace, signals: &[String], limit: usize) -> Result
     proven_for(workspace, signals, "", limit)
 }
 
-/// The same, with those that answer what a text tells, such as an error message or a stack trace.
+/// The same, and also solutions that match a text, such as an error message or a stack trace.
 pub fn proven_for(
     workspace: &Workspace,
     signals: &[String],
@@ -141,7 +141,7 @@ fn proven_by(
         holds.then(|| proven_of(document, &capsules[*at], scored, uses))
     });
     let mut found: Vec<ProvenSolution> = found.collect();
-    // What was never used here comes last, whatever is said of it.
+    // Solutions that were never used here come last, whatever others report about them.
     let used_here = |one: &ProvenSolution| one.last_event_id.is_some();
     found.sort_by(|one, other| {
         used_here(other).cmp(&used_here(one)).then_with(|| other.score.total_cmp(&one.score))
@@ -178,7 +178,7 @@ pub fn signals_in(text: &str) -> Vec<String> {
     found
 }
 
-/// Puts those among the answers that answer in a certain way, and to which share.
+/// Adds the capsules that match in a certain way, with their share.
 fn add(
     answers: &mut Vec<(usize, ScoredCapsule)>,
     capsules: &[Capsule],
@@ -199,7 +199,7 @@ fn add(
     answers.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
 }
 
-/// How much of its error, or of its summary, a text tells of.
+/// How much of its error, or of its summary, a text contains.
 fn match_capsule(asked: &ErrorQuery, capsule: &Capsule) -> Option<f64> {
     let errors = capsule.trigger.iter().filter(|entry| entry.starts_with("errsig:")).map(String::as_str);
     let written = errors.chain([capsule.summary.as_str()]).map(ErrorWords::parse);
@@ -217,7 +217,7 @@ fn meant(question: &SemanticQuestion, capsule: &Capsule) -> Option<f64> {
     (answered * 2 > asked.len()).then(|| answered as f64 / asked.len() as f64)
 }
 
-/// The score of a capsule that is told of: as of one signal that is there as far as its words are.
+/// The score of a capsule that matches by text: like one matching signal, weighted by the share of its words.
 fn match_text(capsule: &Capsule, share: f64) -> ScoredCapsule {
     let mut told = ScoredCapsule {
         id: capsule.id.clone(),

@@ -1,4 +1,4 @@
-//! What the event log says of capsules.
+//! The uses of capsules in the event log.
 
 use crate::exchange::origin::source;
 use crate::store::events::{EventLog, object};
@@ -8,7 +8,7 @@ use capsid_model::{Result, Time};
 use regex::bytes::Regex;
 use std::collections::HashMap;
 
-/// What the log says of a capsule.
+/// The uses of one capsule in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CapsuleUses {
     /// The newest event about it.
@@ -18,7 +18,7 @@ pub(super) struct CapsuleUses {
     pub proves: bool,
     /// Successes in a row up to it, of those that the capsule claims.
     pub streak: u64,
-    /// Whether older events can tell no more.
+    /// Whether older events cannot change anything.
     told: bool,
 }
 
@@ -36,12 +36,12 @@ impl CapsuleUses {
     }
 }
 
-/// The uses of each capsule, given with the streak that it claims, read from the end of the log until all is told.
+/// The uses of each capsule, given with the streak that it claims, read from the end of the log until all are complete.
 /// Events of others say nothing about what happened here.
 pub(super) fn uses(events: &EventLog, claims: &[(&str, u64)]) -> Result<HashMap<String, CapsuleUses>> {
     let mut found: HashMap<String, CapsuleUses> = HashMap::new();
     let mut open = claims.to_vec();
-    // Most lines concern none of them, and one pass over their bytes tells so.
+    // Most lines concern none of them, which one pass over their bytes shows.
     let any = claims.iter().map(|(id, _)| regex::escape(id)).collect::<Vec<_>>().join("|");
     let Ok(any) = Regex::new(&any) else { return Ok(found) };
     let mut reader = ReverseLines::open(events.path())?;

@@ -117,7 +117,7 @@ fn a_streak_is_what_the_log_shows_and_what_is_only_claimed_comes_last() {
     for (n, id) in ["capsule_boasting", "capsule_steady", "capsule_steady"].into_iter().enumerate() {
         stage.event(&format!("evt_own_{n}"), id, json!({}));
     }
-    // What another node tells of its own uses, under a name of ours.
+    // What another node reports about its own uses, under a name of ours.
     stage.event("evt_x", "capsule_foreign_1", json!({"a2a": {"source": "node_x"}}));
     let told: Vec<(String, u64)> = stage.found(3).into_iter().map(|one| (one.id, one.streak)).collect();
     assert_eq!(told[..2], [("capsule_steady".to_owned(), 2), ("capsule_boasting".to_owned(), 1)]);

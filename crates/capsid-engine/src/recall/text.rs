@@ -6,10 +6,10 @@ use capsid_model::text::{collapse, inert_line};
 /// The characters that a rendering takes unless another budget is given.
 pub const BUDGET: usize = 2000;
 
-/// A summary says what was done in a line; what is longer is no summary.
+/// A summary describes the change in a line; a longer text is no summary.
 const SUMMARY_CHARS: usize = 220;
 
-/// Names are short; a longer one was made to be in the way.
+/// Names are short; a longer one is hostile.
 const NAME_CHARS: usize = 100;
 
 const HEAD: &str = "\
@@ -61,7 +61,7 @@ fn entry(number: usize, solution: &ProvenSolution) -> String {
 
 /// Untrusted text on one line, cut to a number of characters.
 fn short(text: &str, chars: usize) -> String {
-    // Cut first: an escape is longer than what it stands for, and a huge text is not worth escaping.
+    // Cut first: an escape is longer than its character, and a huge text is not worth escaping.
     let start: String = collapse(text).chars().take(chars).collect();
     let line = inert_line(&start);
     match line.char_indices().nth(chars) {

@@ -30,7 +30,7 @@ pub struct MutationInput<'a> {
     pub personality_known: bool,
     pub strategy: &'a Strategy,
     pub recent: &'a [EvolutionEvent],
-    /// Whether drift was asked for.
+    /// Whether drift was requested.
     pub drift: bool,
 }
 
@@ -72,7 +72,7 @@ fn category(input: &MutationInput<'_>, forced: bool, pressed: bool) -> &'static 
     "optimize"
 }
 
-/// Whether the signals tell of an error that is still there.
+/// Whether the signals show an error that is still there.
 pub fn is_errorish(signals: &[String]) -> bool {
     let has = |test: fn(&str) -> bool| signals.iter().any(|signal| test(signal));
     has(|s| s == "log_error" || s.starts_with("errsig:") || s.starts_with("errsig_norm:"))

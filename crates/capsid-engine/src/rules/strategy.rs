@@ -9,7 +9,7 @@ const TOO_FEW: usize = 4;
 /// The shares of a strategy, and the share of repairs above which another intent is forced.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Strategy {
-    /// Its name, as asked for.
+    /// Its name, as requested.
     pub name: String,
     pub label: &'static str,
     pub repair: f64,
@@ -34,20 +34,20 @@ const PRESETS: [StrategyPreset; 6] = [
     ("steady-state", "Steady State", 0.60, 0.30, 0.10, 0.90),
 ];
 
-/// The names that can be asked for.
+/// The names that can be requested.
 pub fn names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|preset| preset.0).chain(["auto"])
 }
 
 impl Strategy {
-    /// The preset of that name; an unknown name keeps its name and takes the balanced numbers.
+    /// The preset of that name; an unknown name gets the balanced numbers.
     pub fn named(name: &str) -> Self {
         let preset = PRESETS.iter().find(|preset| preset.0 == name).unwrap_or(&BALANCED);
         let (_, label, repair, optimize, innovate, repair_loop_threshold) = *preset;
         Self { name: name.to_owned(), label, repair, optimize, innovate, repair_loop_threshold }
     }
 
-    /// Finds the strategy of a cycle: what was asked for, or what the age of the store and the signals suggest.
+    /// Finds the strategy of a cycle: the requested one, or what the age of the store and the signals suggest.
     ///
     /// Cycles count from 1; `force_innovation` is the owner's setting.
     pub fn resolve(asked: Option<&str>, force_innovation: bool, cycle: u64, signals: &[String]) -> Self {

@@ -40,7 +40,7 @@ pub enum LogChange {
     Cut,
     /// The line is somewhere else.
     Reordered,
-    /// Something that was never sealed stands before the line.
+    /// Something that was never sealed is before the line.
     Inserted,
     /// Something in the part that was sealed as one was changed.
     Baseline,
@@ -111,7 +111,7 @@ impl SealedLine {
     }
 }
 
-/// Tells an edit from a removal, an insertion and a new order, by where the lines are that do not match.
+/// Distinguishes an edit from a removal, an insertion and a new order, by the positions of the lines that differ.
 fn classify_change(
     path: &Path,
     lines: &[&SealedLine],

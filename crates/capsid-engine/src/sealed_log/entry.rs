@@ -1,9 +1,9 @@
-//! What a sealed record says of the log.
+//! The content of a sealed record about the log.
 
 use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
 
-/// What one record of the chain says of the log.
+/// The content of one record of the chain about the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SealedEntry {
     /// One line of the log.

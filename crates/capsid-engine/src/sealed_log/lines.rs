@@ -26,7 +26,7 @@ pub(super) fn holds(log: &Path, last: &SealedEntry) -> Result<bool> {
     Ok(bytes.pop() == Some(b'\n') && sha256_hex(&bytes) == line.sha256)
 }
 
-/// The whole lines from a place in the log on; `number` is that of the line before it.
+/// The complete lines from an offset in the log on; `number` is that of the line before it.
 pub(super) fn after(log: &Path, start: u64, number: u64) -> Result<Vec<SealedEntry>> {
     let mut entries = Vec::new();
     walk(log, start, |line| {
@@ -42,7 +42,7 @@ pub(super) fn after(log: &Path, start: u64, number: u64) -> Result<Vec<SealedEnt
     Ok(entries)
 }
 
-/// All whole lines of the log as one, with what its owner accepted about them.
+/// All complete lines of the log as one, with what its owner accepted about them.
 pub(super) fn baseline(log: &Path, accepted: Option<AcceptedChange>) -> Result<SealedEntry> {
     let mut hash = Sha256::new();
     let (mut lines, mut end) = (0, 0);
@@ -55,13 +55,13 @@ pub(super) fn baseline(log: &Path, accepted: Option<AcceptedChange>) -> Result<S
     Ok(SealedEntry::Baseline(Baseline { lines, end, sha256: hex(&hash.finalize()), accepted }))
 }
 
-/// A whole line, without its break.
+/// A complete line, without its break.
 struct WholeLine<'a> {
     start: u64,
     bytes: &'a [u8],
 }
 
-/// Visits whole lines; an unfinished one at the end is not there yet.
+/// Visits complete lines; an unfinished one at the end does not count yet.
 fn walk(log: &Path, start: u64, mut visit: impl FnMut(WholeLine<'_>)) -> Result<()> {
     let Some(file) = files::open(log)? else { return Ok(()) };
     let fail = |error: std::io::Error| Problem::io("read", log, &error);

@@ -1,4 +1,4 @@
-//! Whether the chain still has all that the meta-chain knows of it: whoever cuts the log and the chain together is seen.
+//! Checks that the chain still has all records that the meta-chain knows, which detects a cut of both log and chain.
 
 use super::{DOMAIN, LogChain};
 use capsid_model::{Code, Problem, Result};
@@ -19,7 +19,7 @@ pub struct ChainLoss {
 pub enum LossKind {
     Missing,
     Cut,
-    /// Another record stands where the last one stood.
+    /// Another record is where the last one was.
     Altered,
 }
 

@@ -21,7 +21,7 @@ use compare::compare;
 use entry::{AcceptedChange, SealedEntry};
 use std::path::{Path, PathBuf};
 
-/// The tool that the chains of repositories are kept under.
+/// The tool under which the chains of repositories are stored.
 pub const DOMAIN: &str = "capsid";
 
 /// A log that is longer when sealing begins is sealed as one up to there.
@@ -30,7 +30,7 @@ const LINE_BY_LINE: usize = 10_000;
 /// The chain of one repository's event log.
 pub struct LogChain {
     pub home: TrailHome,
-    /// The session that stands for the repository.
+    /// The session of the repository.
     pub session: String,
     log: PathBuf,
 }
@@ -94,7 +94,7 @@ fn entry_of(stored: &StoredRecord) -> Result<SealedEntry> {
     })
 }
 
-/// The session that stands for a repository: named after its folder and path, and kept when it is moved.
+/// The session of a repository: named after its folder and path, and unchanged when it is moved.
 fn session(workspace: &Workspace) -> Result<String> {
     let kept = files::read_optional(&session_file(workspace))?;
     Ok(match kept.as_deref().map(str::trim) {
@@ -200,7 +200,7 @@ fn append(
     let signed_at = python_iso(workspace.now().0 * 1000);
     let own = own::own(chain.home.root(), own::random_seed, &signed_at)?;
     let sealer = &own.sealer;
-    // The store's lock keeps others out, so nothing is offered twice.
+    // The store's lock excludes other writers, so nothing is offered twice.
     let items = entries.into_iter().map(|entry| {
         let id = record::id(fastrand::u128(..));
         PendingRecord { key: id.clone(), open: false, weight: 1024, item: (entry, id) }

@@ -13,7 +13,7 @@ use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
 /// What there is to say about the event log.
 #[derive(Debug)]
 pub struct LogProof {
-    /// The session under which the chain is kept.
+    /// The session under which the chain is stored.
     pub session: String,
     /// Whether the chain itself holds; none when nothing was ever sealed.
     pub chain: Option<ChainVerdict>,
@@ -39,7 +39,7 @@ pub struct LogAcceptance {
 }
 
 impl LogProof {
-    /// Whether the chain holds and the log is what it says, to the last line.
+    /// Whether the chain holds and the log matches it, to the last line.
     pub fn holds(&self) -> bool {
         self.loss.is_none()
             && self.chain.as_ref().is_some_and(|chain| chain.valid)
@@ -74,7 +74,7 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
     Ok(LogProof { chain: Some(verdict), ..proof })
 }
 
-/// A baseline with which the chain began accepts nothing, unless it says so.
+/// A baseline at the start of the chain accepts nothing, unless it records an acceptance.
 fn acceptance((place, (entry, at)): (usize, (&SealedEntry, Option<String>))) -> Option<LogAcceptance> {
     match entry {
         SealedEntry::Baseline(baseline) if place > 0 || baseline.accepted.is_some() => {

@@ -10,7 +10,7 @@ pub(super) fn id(random: u128) -> String {
     capsid_seal::record::uuid(random)
 }
 
-/// The record of what an entry says.
+/// The record of an entry.
 pub(super) fn record(entry: &SealedEntry, session: &str, root: &str, id: String) -> ActionRecord {
     ActionRecord {
         id,

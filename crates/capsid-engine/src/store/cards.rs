@@ -7,7 +7,7 @@ use capsid_model::gene::{EpigeneticMark, Gene};
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// A gene as most files have it. Anything of another shape makes the whole list go the tolerant way.
+/// A gene as most files have it. Any other shape makes the reader use the tolerant parser for the list.
 #[derive(Deserialize)]
 struct GeneCardRow<'a> {
     #[serde(default, rename = "type", borrow)]

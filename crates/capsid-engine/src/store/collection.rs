@@ -57,7 +57,7 @@ impl Collection {
         Ok(texts)
     }
 
-    /// The list's exact text, when no line beside the file changes it.
+    /// The list's exact text, if no line of the `.jsonl` file changes it.
     pub(crate) fn plain_list(&self) -> Result<Option<String>> {
         let overlaid = match &self.overlay {
             Some(overlay) => std::fs::metadata(overlay).is_ok_and(|meta| meta.len() > 0),
@@ -107,7 +107,7 @@ impl Collection {
         })
     }
 
-    /// Adds a document unless its namesake is there, then keeps the newest `keep` once there are more than `limit`.
+    /// Adds a document unless one with its id exists, then retains the newest `keep` once there are more than `limit`.
     pub fn push_bounded(&self, document: &Object, limit: usize, keep: usize) -> Result<()> {
         let id = document.get("id").and_then(Value::as_str).unwrap_or_default();
         self.rewrite(|items| {
@@ -282,7 +282,7 @@ fn parse(text: &str) -> Option<Object> {
     }
 }
 
-/// The document as it stands inside a pretty-printed list.
+/// The document as it is printed inside a pretty-printed list.
 fn pretty(document: &Object) -> String {
     serde_json::to_string_pretty(document).unwrap_or_default().replace('\n', "\n    ")
 }

@@ -20,7 +20,7 @@ impl EventLog {
         Self { path: path.into() }
     }
 
-    /// Where it lies.
+    /// The path of the log.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Above this size the file is folded: its newest lines stay, the rest lives on as statistics.
 const FOLD_ABOVE: u64 = 8 * 1024 * 1024;
 
-/// The lines that a fold keeps as they are.
+/// The lines that compaction leaves unchanged.
 const KEEP_LINES: usize = 2000;
 
 /// The memory graph of one repository.

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// How long a command waits for another one to finish with the store.
 const WAIT: Duration = Duration::from_secs(5);
 
-/// The failed capsules kept once there are more than [`FAILED_LIMIT`].
+/// The failed capsules that are retained once there are more than [`FAILED_LIMIT`].
 pub const FAILED_KEPT: usize = 100;
 
 /// The most failed capsules in the file.
@@ -72,7 +72,7 @@ impl AssetStore {
         self.genes.path().exists() || self.events.path().exists()
     }
 
-    /// Keeps every other writer out until the lock is dropped.
+    /// Excludes every other writer until the lock is dropped.
     pub fn lock(&self) -> Result<Lock> {
         Lock::acquire(&self.folder.join(".store.lock"), "The asset store", WAIT)
     }
@@ -88,7 +88,7 @@ impl AssetStore {
     }
 }
 
-/// A JSON object in a file; an absent or unreadable one reads as empty, as far as state that can be made anew goes.
+/// A JSON object in a file; a missing or unreadable one reads as empty, for state that can be rebuilt.
 pub fn read_state(path: &Path) -> Result<Object> {
     let text = files::read_optional(path)?.unwrap_or_default();
     Ok(match serde_json::from_str(&text) {
@@ -102,7 +102,7 @@ pub fn write_private(path: &Path, state: &Object) -> Result<()> {
     files::replace_private(path, serde_json::to_string(state).unwrap_or_default().as_bytes())
 }
 
-/// Writes a state file whole.
+/// Writes a state file atomically.
 pub fn write_state(path: &Path, state: &Object) -> Result<()> {
     let mut text = serde_json::to_string_pretty(state).unwrap_or_default();
     text.push('\n');

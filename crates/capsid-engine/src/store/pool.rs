@@ -39,7 +39,7 @@ impl GenePool {
 /// The index built last in this process, with what its files looked like then.
 static LAST: Mutex<Option<(PoolStamp, Arc<GeneIndex>)>> = Mutex::new(None);
 
-/// What tells that a store's gene files are as they were.
+/// Identifies an unchanged version of a store's gene files.
 type PoolStamp = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
 
 impl AssetStore {

@@ -6,7 +6,7 @@ use capsid_model::event::EvolutionEvent;
 use capsid_model::{Object, Result, Value};
 use std::path::{Path, PathBuf};
 
-/// One event of a lineage, with what it says about the repository.
+/// One event of a lineage, with the state of the repository that it records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineageStep {
     pub event: EvolutionEvent,
@@ -22,7 +22,7 @@ pub struct LineageStep {
 /// An event and everything before it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lineage {
-    /// From the root to the event that was asked for.
+    /// From the root to the requested event.
     pub steps: Vec<LineageStep>,
     /// The parent of the first step, when the log does not hold it.
     pub missing_parent: Option<String>,
@@ -36,7 +36,7 @@ pub fn lineage(log: &EventLog, id: &str) -> Result<Option<Lineage>> {
     while let Some(id) = &wanted
         && let Some(line) = reader.next_line()?
     {
-        // Most lines are other events; the bytes of the id tell without reading the line as JSON.
+        // Most lines are other events, which the bytes of the id show without parsing the line.
         if memchr::memmem::find(&line, id.as_bytes()).is_none() {
             continue;
         }
@@ -73,12 +73,12 @@ fn is_hash(text: &str) -> bool {
 }
 
 impl Lineage {
-    /// The patches that lie on top of the commit, oldest first.
+    /// The patches on top of the commit, oldest first.
     pub fn patches(&self) -> Vec<&str> {
         self.visible_steps().0.iter().rev().filter_map(|step| step.patch.as_deref()).collect()
     }
 
-    /// Whether the files held edits that are neither in the commit nor in a patch, so that the way back lacks them.
+    /// Whether the files held edits that are neither in the commit nor in a patch, so that they cannot be restored.
     pub fn unrecorded_edits(&self) -> bool {
         let first = self.since_head_moved().first().and_then(|step| step.tree_before.as_ref());
         matches!((first, self.visible_steps().1), (Some(first), Some(start)) if first != start)

@@ -46,7 +46,7 @@ pub fn draw(events: &[EvolutionEvent], label: &dyn Fn(&EvolutionEvent) -> String
     let tree = EventTree::build(events);
     let sizes = tree.sizes();
     let mut lines = Vec::with_capacity(events.len());
-    // What is still to draw, the next on top: the event, what stands before its mark, and before those after it.
+    // What is still to draw, the next on top: the event, the text before its mark, and before those after it.
     let mut open: Vec<(usize, String, String)> = Vec::new();
     for root in tree.roots.iter().rev() {
         open.push((*root, "○".to_owned(), String::new()));

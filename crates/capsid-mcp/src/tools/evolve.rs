@@ -54,7 +54,7 @@ fn begin(
     };
     let dry_run = given.flag("dry_run")?;
     let request = EvolveRequest {
-        // Whoever tells what is wrong does not mean what other sessions talked about.
+        // A caller that describes the problem does not want signals of other sessions.
         sources: Sources {
             sessions: text.is_none() && logs.is_empty(),
             logs,
@@ -81,7 +81,7 @@ fn begin(
     })
 }
 
-/// The hub that may be asked for a proven solution first. One that cannot be asked fails no cycle.
+/// The hub that may be asked for a proven solution first. An unreachable hub fails no cycle.
 fn searched(workspace: &Workspace) -> Option<NodeClient> {
     if workspace.config.hub.reuse == ReuseConfig::Off {
         return None;
@@ -106,7 +106,7 @@ fn finish_run(workspace: &Workspace, job: &ToolContext, given: &ToolArguments) -
     Ok(told)
 }
 
-/// Tells the hub how what it gave did. What cannot be delivered waits for the next time.
+/// Reports the result of a reused solution to the hub. An undelivered report waits for the next time.
 fn deliver(workspace: &Workspace) -> Option<Problem> {
     report(workspace).or_else(|| remote::deliver(workspace))
 }

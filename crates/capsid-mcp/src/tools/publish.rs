@@ -128,7 +128,7 @@ pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> R
     }
 }
 
-/// Whether the owner agreed; a call that only says half of it is refused, so that nothing is sent by mistake.
+/// Whether the owner agreed; an incomplete confirmation is refused, so that nothing is sent by mistake.
 fn agreed(given: &ToolArguments) -> Result<bool> {
     let (dry_run, confirm) = (given.choice("dry_run")?, given.flag("confirm")?);
     match (dry_run.unwrap_or(true), confirm) {
@@ -238,7 +238,7 @@ fn bundle(place: &ServerContext, job: &ToolContext, id: Option<&str>, agreed: bo
     job.step("publishing")?;
     let taken = publish(&workspace, &node, &sent)?;
     let mut value = json!({"ok": true, "notes": sent.notes});
-    // It is published; a note that could not be kept is told and no more.
+    // It is published; a note that could not be stored is only reported.
     if let Some(told) = &taken.unnoted {
         value["note_problem"] = told.to_json();
     }

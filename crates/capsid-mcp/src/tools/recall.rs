@@ -9,9 +9,9 @@ use capsid_engine::reuse;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Problem, Result, Value, json};
 
-/// Solutions told unless more are asked for.
+/// The default number of solutions.
 const DEFAULT: usize = 3;
-/// The most that are told.
+/// The most solutions.
 const MAX: usize = 20;
 
 /// Does it.

@@ -32,7 +32,7 @@ pub const KINDS: [&str; 3] = ["Capsule", "Gene", "EvolutionEvent"];
 /// What narrows a search by words.
 const FILTERS: [&str; 4] = ["category", "environment", "since", "until"];
 
-/// Rows unless more are asked for.
+/// The default number of rows.
 const DEFAULT: usize = 10;
 /// The most rows.
 const MAX: usize = 50;
@@ -114,7 +114,7 @@ fn assets(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Re
     }
 }
 
-/// Assets by what is meant by words.
+/// Searches assets by meaning.
 pub(crate) fn by_words(
     node: &NodeClient,
     query: &str,

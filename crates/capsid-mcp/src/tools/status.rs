@@ -22,7 +22,7 @@ use std::ops::ControlFlow;
 pub const WHAT: [&str; 9] =
     ["summary", "genes", "capsules", "failed", "events", "staged", "signals", "explain", "node"];
 
-/// Rows unless more are asked for.
+/// The default number of rows.
 const DEFAULT: usize = 20;
 /// The most rows.
 const MAX: usize = 200;
@@ -80,7 +80,7 @@ pub fn genes(workspace: &Workspace, category: Option<&str>, page: ListPage) -> R
     Ok(page.render("genes", &genes, gene_row))
 }
 
-/// What is told of a gene in a list.
+/// The members of a gene in a list.
 pub fn gene_row(document: &Object) -> Value {
     let gene = Gene::read(document);
     let summary = field(document, "summary");
@@ -90,7 +90,7 @@ pub fn gene_row(document: &Object) -> Value {
     })
 }
 
-/// What is told of a capsule in a list.
+/// The members of a capsule in a list.
 pub fn capsule_row(document: &Object) -> Value {
     let capsule = Capsule::read(document);
     json!({
@@ -100,7 +100,7 @@ pub fn capsule_row(document: &Object) -> Value {
     })
 }
 
-/// What is told of an event in a list.
+/// The members of an event in a list.
 pub fn event_row(document: &Object) -> Value {
     let Some(event) = EvolutionEvent::read(document) else { return json!({"id": document.get("id")}) };
     json!({

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// What can be verified.
 pub const WHAT: [&str; 4] = ["events", "store", "asset", "trail"];
 
-/// The most chains that are told one by one.
+/// The most chains that are listed one by one.
 const TOLD: usize = 50;
 
 /// Does it.

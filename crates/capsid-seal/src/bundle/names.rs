@@ -13,7 +13,7 @@ pub(super) struct ChainNames {
 }
 
 impl ChainNames {
-    /// `<tool>-<session>`; what a file name cannot hold is replaced, and the hash of the whole tells such names apart.
+    /// `<tool>-<session>`; characters that a file name cannot hold are replaced, and a hash keeps such a name unique.
     pub(super) fn name(&mut self, tool: &str, session: &str) -> String {
         let whole = format!("{tool}-{session}");
         let mut name = String::new();

@@ -49,7 +49,7 @@ pub fn write(out: &Path, export: &BundleExport<'_>) -> Result<WrittenBundle> {
 pub enum UnreadablePolicy {
     /// It is not in the bundle.
     LeftOut,
-    /// It is there with the records that could be read, and `unreadable` says why there are no more.
+    /// It has the records that could be read, and `unreadable` is the reason why there are no more.
     Shown,
 }
 
@@ -167,7 +167,7 @@ fn session(chain: &ChainSource) -> String {
     chain.session.clone().or_else(stem).unwrap_or_default()
 }
 
-/// What a bundle says about a chain.
+/// A bundle's claims about a chain.
 #[derive(Debug, Default)]
 struct ChainSummary {
     title: Option<String>,
@@ -237,7 +237,7 @@ impl ChainSummary {
     }
 }
 
-/// The first line of what the user asked for, if this record knows.
+/// The first line of the user's request, if this record has it.
 fn title(canonical: &str) -> Option<String> {
     let content = parse(canonical).ok()?;
     let request = content.get("trigger")?.text("request")?.trim();

@@ -1,4 +1,4 @@
-//! Going on with a chain that another program wrote: which of its records stand for what.
+//! Continues a chain that another program wrote: maps its records to keys.
 
 use super::open::problem;
 use capsid_model::Result;
@@ -7,13 +7,13 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// Tells the key of a record from its content.
+/// Derives the key of a record from its content.
 pub(super) type RecordKeyFn = dyn Fn(&ExactJson) -> Option<String>;
 
 /// A checkpoint file larger than this is none.
 const MAX_CHECKPOINT_LEN: u64 = 256 << 20;
 
-/// Where the checkpoint file of a chain lies: `<session>.checkpoint.json` beside `<session>.db`.
+/// The path of a chain's checkpoint file: `<session>.checkpoint.json` next to `<session>.db`.
 pub fn checkpoint_of(chain: &Path) -> PathBuf {
     chain.with_extension("checkpoint.json")
 }
@@ -23,7 +23,7 @@ pub(crate) fn keys_in_checkpoint(checkpoint: &Path) -> usize {
     done(checkpoint).len()
 }
 
-/// What a record that came from elsewhere was found to stand for.
+/// The key that was found for a record from elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdoptedRecord {
     /// The key of the item.
@@ -121,7 +121,7 @@ fn derive(
     Ok(keys)
 }
 
-/// Visits the records after a place; one that cannot be read stands for nothing.
+/// Visits the records after a sequence; one that cannot be read is skipped.
 pub(super) fn visit_after(
     connection: &Connection,
     tenant: Option<&str>,

@@ -38,7 +38,7 @@ const CAPSULES: &str = "CREATE TABLE IF NOT EXISTS capsules (
 const PLACES: &str =
     "CREATE UNIQUE INDEX IF NOT EXISTS capsid_place ON capsules (coalesce(tenant_id, ''), sequence)";
 
-/// What was sealed: a key stands for the item it was made from; `open` says that the item was not complete yet.
+/// What was sealed: the key of the item that a record was made from; `open` marks an item that was not complete yet.
 const KEYS: &str = "CREATE TABLE IF NOT EXISTS capsid_keys (
     tenant   TEXT NOT NULL,
     key      TEXT NOT NULL,
@@ -47,5 +47,5 @@ const KEYS: &str = "CREATE TABLE IF NOT EXISTS capsid_keys (
     PRIMARY KEY (tenant, key)
 ) WITHOUT ROWID";
 
-/// Says at once whether the last record has a key, however long the chain is.
+/// Shows at once whether the last record has a key, however long the chain is.
 const KEY_PLACES: &str = "CREATE INDEX IF NOT EXISTS capsid_key_place ON capsid_keys (tenant, sequence)";

@@ -40,7 +40,7 @@ pub(super) fn problem(action: &str, path: &Path, error: &Error) -> Problem {
     Problem::new(code, format!("Could not {action} `{}`: {error}.", path.display())).fix(fix)
 }
 
-/// Opens a database for reading. Nothing is created, and what lies beside the file is left as it is.
+/// Opens a database for reading. Nothing is created, and the files next to it stay as they are.
 ///
 /// SQLite cannot read a file in write-ahead mode without its two side files. It removes them itself when it made them
 /// and may write, so such a file is opened that way; where nothing may be written, it is read as it stands.
@@ -49,7 +49,7 @@ pub(super) fn reader(path: &Path) -> Result<Connection> {
     let log_waits = std::fs::metadata(sidecar_path(path, "-wal")).is_ok_and(|log| log.len() > 0);
     if !write_ahead {
         return match readable(path, OpenFlags::SQLITE_OPEN_READ_ONLY, "") {
-            // A writer died half way: only a connection that may write can undo its half.
+            // A writer died midway: only a connection that may write can roll back its transaction.
             Err(Error::SqliteFailure(failure, _)) if failure.code == ErrorCode::ReadOnly => {
                 readable(path, OpenFlags::SQLITE_OPEN_READ_WRITE, "")
             }
@@ -75,13 +75,13 @@ fn readable(path: &Path, mode: OpenFlags, query: &str) -> rusqlite::Result<Conne
     let connection = Connection::open_with_flags(uri(path, query), flags)?;
     prepare(&connection)?;
     connection.pragma_update(None, "query_only", true)?;
-    // Nothing that the file says about itself is to be run.
+    // Nothing that the file defines may be executed.
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
     Ok(connection)
 }
 
-/// A chain lies in a table and nothing else: a view can say something else at every look, or go on for ever.
+/// A chain is in a table and nothing else: a view can return something else at every read, or never end.
 pub(super) fn refuse_views(path: &Path, connection: &Connection) -> Result<()> {
     const OTHERS: &str = "SELECT count(*) FROM sqlite_master WHERE name IN ('capsules', 'capsid_keys') COLLATE NOCASE \
                           AND (type <> 'table' OR sql LIKE 'CREATE VIRTUAL%')";
@@ -90,7 +90,7 @@ pub(super) fn refuse_views(path: &Path, connection: &Connection) -> Result<()> {
     if others == 0 { Ok(()) } else { Err(no_chain(path, "its records do not lie in a plain table")) }
 }
 
-/// Whoever may set a trigger could have every record changed on its way in.
+/// A trigger could change every record while it is inserted.
 fn refuse_triggers(path: &Path, connection: &Connection) -> Result<()> {
     const TRIGGERS: &str = "SELECT count(*) FROM sqlite_master WHERE type = 'trigger'";
     let triggers: i64 = connection
@@ -133,7 +133,7 @@ fn uri(path: &Path, query: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Whether the file's head says that it is written through a log beside it. Says too when it is no database at all.
+/// Whether the file's head names a write-ahead log. Also reports a file that is no database.
 fn uses_write_ahead_log(path: &Path) -> Result<bool> {
     let fail = |error: std::io::Error| Problem::io("read", path, &error);
     if !std::fs::metadata(path).map_err(fail)?.is_file() {
@@ -217,7 +217,7 @@ fn create_tables(path: &Path, connection: &Connection) -> Result<()> {
         connection.execute_batch(&[CAPSULES, PLACES, KEYS, KEY_PLACES, "COMMIT"].join(";\n"))
     };
     lay().map_err(|error| {
-        // The first error is the one to tell.
+        // The first error is the one to report.
         let _ = connection.execute_batch("ROLLBACK");
         match error.sqlite_error_code() {
             Some(ErrorCode::ConstraintViolation) => forked(path),

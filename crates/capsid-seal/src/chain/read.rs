@@ -15,9 +15,9 @@ const PAGE: usize = 64;
 /// Whose table it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableFlavour {
-    /// The exact hashed text lies in the table (`agent-capsule`, and ours).
+    /// The exact hashed text is in the table (`agent-capsule`, and ours).
     Canonical,
-    /// An ordinary JSON document lies there and is made canonical again (`qp-capsule`).
+    /// An ordinary JSON document is in the table and is made canonical again (`qp-capsule`).
     Document,
 }
 
@@ -112,7 +112,7 @@ impl ChainReader {
         Ok(self.list(&query, params![tenant], |row| stored(row, flavour))?.pop())
     }
 
-    /// What stands at one place of a chain: one record, unless the chain was cut or forked.
+    /// The records at one position of a chain: one, unless the chain was cut or forked.
     pub fn at(&self, tenant: Option<&str>, sequence: u64) -> Result<Vec<StoredRecord>> {
         let (Some(flavour), Ok(sequence)) = (self.flavour, i64::try_from(sequence)) else {
             return Ok(vec![]);
@@ -181,7 +181,7 @@ impl<R: Borrow<ChainReader>> ChainRecords<R> {
         self
     }
 
-    /// Each page is a read of its own, so that a slow reader keeps no writer waiting. Chains only grow.
+    /// Each page is a separate read, so that a slow reader blocks no writer. Chains only grow.
     fn turn(&mut self) -> Result<()> {
         let reader = self.reader.borrow();
         let Some(flavour) = reader.flavour else {
@@ -222,7 +222,7 @@ impl<R: Borrow<ChainReader>> Iterator for ChainRecords<R> {
     }
 }
 
-/// A value as it lies in the table: whoever writes to it can leave a text there that is not UTF-8.
+/// A value as it is in the table: a writer can leave a text there that is not UTF-8.
 #[derive(Debug, Clone)]
 enum RawColumn {
     Text(Vec<u8>),

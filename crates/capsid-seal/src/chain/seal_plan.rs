@@ -29,7 +29,7 @@ pub enum RecordReason {
 /// What is to be sealed, and why.
 pub(super) type SealPlan<'a, T> = Vec<(&'a PendingRecord<T>, RecordReason)>;
 
-/// A record on its way into the chain. The one who comes first signs it.
+/// A record that is about to be added to the chain. The first thread that is free signs it.
 #[derive(Default)]
 struct RecordSlot {
     hashed: OnceLock<Result<StoredRecord>>,
@@ -74,7 +74,7 @@ pub(super) fn seal_in_order<T: Sync>(
             if hash_all(plan, first, seal, &slots) {
                 for slot in slots.iter().rev() {
                     if let Some(Ok(stored)) = slot.hashed.get() {
-                        // Its error is told to the one who writes.
+                        // Its error is reported to the writer.
                         let _ = slot.signed(stored, sealer);
                     }
                 }

@@ -54,25 +54,25 @@ impl ChainWriter {
         Ok(Self { path: path.to_owned(), connection, checkpoint, key_of: None, sealer: None, known: None })
     }
 
-    /// Where records came in that another program sealed, their keys are in its checkpoint file, usually beside the chain.
+    /// If records of another program were imported, their keys are in its checkpoint file, usually next to the chain.
     #[must_use]
     pub fn with_checkpoint(self, checkpoint: PathBuf) -> Self {
         Self { checkpoint, ..self }
     }
 
-    /// How to tell the key of a record that another program sealed and did not note.
+    /// Derives the key of a record that another program sealed without recording it.
     #[must_use]
     pub fn with_key_of(self, key_of: impl Fn(&ExactJson) -> Option<String> + 'static) -> Self {
         Self { key_of: Some(Box::new(key_of)), ..self }
     }
 
-    /// Who signs what was only prepared. Signing takes the most time, and this way it is spread over two threads.
+    /// The signer of prepared records. Signing takes the most time, and this way it is spread over two threads.
     #[must_use]
     pub fn signing_with(self, sealer: Sealer) -> Self {
         Self { sealer: Some(sealer), ..self }
     }
 
-    /// Forgets the keys of records that were cut off, for an owner who says that the rest is right as it is.
+    /// Forgets the keys of records that were cut off, for an owner who accepts the rest as it is.
     pub fn accept_cut(&mut self, tenant: Option<&str>) -> Result<()> {
         const FORGET: &str = "DELETE FROM capsid_keys WHERE tenant = ?1 AND sequence > \
                               (SELECT coalesce(max(sequence), -1) FROM capsules WHERE tenant_id IS ?2)";
@@ -80,7 +80,7 @@ impl ChainWriter {
         done.map(drop).map_err(|error| self.fail(&error))
     }
 
-    /// Seals what is not in the chain yet, in order. Each group of records is in the chain whole or not at all.
+    /// Seals what is not in the chain yet, in order. Each group of records is added completely or not at all.
     ///
     /// `seal` gives a sealed record, or one that is prepared when the writer was told who signs. It may run on another
     /// thread. Its error ends the append; groups before it stay.
@@ -157,7 +157,7 @@ impl ChainWriter {
         Ok(())
     }
 
-    /// Writes the keys of all that was sealed into a chain to a file, as `agent-capsule` keeps them.
+    /// Writes the keys of all sealed items of a chain to a file, in the form of `agent-capsule`.
     ///
     /// Only that program reads it; for ours the database alone counts.
     pub fn write_checkpoint(&self, tenant: Option<&str>, file: &Path) -> Result<()> {

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 /// The bytes of a key file.
 const LENGTH: usize = 32;
 
-/// Where a home keeps its private key.
+/// The path of a home's private key.
 pub fn path(home: &Path) -> PathBuf {
     home.join("key")
 }
@@ -45,7 +45,7 @@ pub fn load_or_create(path: &Path, seed: &[u8; LENGTH]) -> Result<SigningKey> {
     require(path)
 }
 
-/// Whether others than its owner may read or change the key. It is only told, never changed unasked.
+/// Whether others than its owner may read or change the key. It is only reported, never changed.
 pub fn is_loose(path: &Path) -> Result<bool> {
     #[cfg(unix)]
     {

@@ -6,7 +6,7 @@ use crate::sign::PublicKey;
 use capsid_model::{Code, Problem, Result};
 use std::path::Path;
 
-/// All that is wrong with the keys of a home; nothing when all is well. Reads only.
+/// All problems with the keys of a home; empty if there are none. Reads only.
 pub fn check(home: &Path) -> Vec<Problem> {
     let mut findings = Vec::new();
     let own = own_key(home, &mut findings);
@@ -69,7 +69,7 @@ fn check_keyring(home: &Path, own: Option<&PublicKey>, findings: &mut Vec<Proble
     }
 }
 
-/// A retired key is worth keeping only if it is the one its name says.
+/// A retired key is useful only if it is the one that its name states.
 fn check_retired(home: &Path, findings: &mut Vec<Problem>) {
     let Ok(entries) = std::fs::read_dir(home) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {

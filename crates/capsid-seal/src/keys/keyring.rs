@@ -52,7 +52,7 @@ pub enum KeyStatus {
     Retired,
 }
 
-/// Where a home keeps its keyring.
+/// The path of a home's keyring.
 pub fn path(home: &Path) -> PathBuf {
     home.join("keyring.json")
 }

@@ -5,7 +5,7 @@ use crate::sign::PublicKey;
 use capsid_model::Result;
 use std::path::{Path, PathBuf};
 
-/// Where a home keeps the keys it knows.
+/// The path of a home's known keys.
 pub fn path(home: &Path) -> PathBuf {
     home.join("known_keys.json")
 }

@@ -15,7 +15,7 @@ pub struct KeyMap {
     pub refused: Vec<String>,
 }
 
-/// Reads the file: each entry stands for itself, and a missing file is an empty one.
+/// Reads the file: each entry is independent, and a missing file is an empty one.
 pub(super) fn load(path: &Path) -> Result<KeyMap> {
     let Some(text) = files::read_optional(path)? else { return Ok(KeyMap::default()) };
     let Some(entries) = parse(&text) else {

@@ -17,7 +17,7 @@ pub struct OwnKeys {
 
 /// The home's key; the first time one is made, of the seed that is given then.
 ///
-/// A key that was lost is not replaced unasked: whoever seals with another one is another signer.
+/// A lost key is not replaced without a request: a different key is a different signer.
 pub fn own(home: &Path, seed: impl FnOnce() -> Result<[u8; 32]>, now: &str) -> Result<OwnKeys> {
     if let Some(key) = file::load(&file::path(home))? {
         return Ok(OwnKeys { sealer: sealer(home, key)?, is_new: false });
@@ -60,7 +60,7 @@ pub fn renew(home: &Path, seed: &[u8; 32], now: &str) -> Result<PublicKey> {
     Ok(key.public())
 }
 
-/// The key that the keyring says is in use, asked when it is not there.
+/// The key that the keyring names as active, read when it is missing.
 fn lost(home: &Path) -> Result<Option<PublicKey>> {
     let Some(ring) = keyring::load(home)? else { return Ok(None) };
     let active = ring.epochs.iter().find(|epoch| epoch.status == keyring::KeyStatus::Active);

@@ -1,11 +1,11 @@
-//! `pinned_keys.json`: the keys that the user vouches for, having got them on another way than the data.
+//! `pinned_keys.json`: the keys that the user vouches for, received independently of the data.
 
 use super::map::{self, KeyMap};
 use crate::sign::PublicKey;
 use capsid_model::Result;
 use std::path::{Path, PathBuf};
 
-/// Where a home keeps its pinned keys.
+/// The path of a home's pinned keys.
 pub fn path(home: &Path) -> PathBuf {
     home.join("pinned_keys.json")
 }

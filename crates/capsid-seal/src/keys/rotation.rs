@@ -6,7 +6,7 @@ use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
 use std::path::{Path, PathBuf};
 
-/// Where a home keeps a private key that was replaced.
+/// The path of a private key that was replaced.
 pub fn retired_path(home: &Path, fingerprint: &str) -> PathBuf {
     home.join(format!("key.retired-{fingerprint}"))
 }

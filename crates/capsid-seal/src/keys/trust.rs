@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::Path;
 
-/// Where a key came from; the more it says about the signer, the later.
+/// The origin of a key, ordered by how much it proves about the signer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyOrigin {
     /// It came with the data, so it proves nothing about who signed.
@@ -44,7 +44,7 @@ impl KeyOrigin {
 pub struct TrustedKey {
     /// The key.
     pub key: PublicKey,
-    /// Of several places it came from, the one that says most.
+    /// If a key has several origins, the strongest one.
     pub origin: KeyOrigin,
 }
 
@@ -90,7 +90,7 @@ impl KeySet {
         set
     }
 
-    /// Adds the keys that lie in a folder which is not the user's home, all with one origin.
+    /// Adds the keys in a folder that is not the user's home, all with one origin.
     pub fn add_folder(&mut self, folder: &Path, origin: KeyOrigin) {
         let found = Self::load_home(folder);
         found.iter().for_each(|trusted| self.add(trusted.key, origin));
@@ -111,7 +111,7 @@ impl KeySet {
         set
     }
 
-    /// Adds a key. One that is there already keeps the origin that says more.
+    /// Adds a key. A key that exists already has the stronger of both origins.
     pub fn add(&mut self, key: PublicKey, origin: KeyOrigin) {
         let entry = self.keys.entry(key.hex()).or_insert(TrustedKey { key, origin });
         entry.origin = entry.origin.max(origin);

@@ -1,4 +1,4 @@
-//! Conversations as they are now against what the meta-chain says of them.
+//! Compares the current conversations with their entries in the meta-chain.
 
 use super::entry::MetaEntry;
 use crate::TrailHome;

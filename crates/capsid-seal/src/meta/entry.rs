@@ -1,10 +1,10 @@
-//! Reading what the meta-chain says about conversations.
+//! Reads the meta-chain's entries about conversations.
 
 use crate::TrailHome;
 use capsid_model::exact::{ExactJson, parse};
 use std::path::{Path, PathBuf};
 
-/// What a meta record says.
+/// The content of a meta record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MetaEntry {
     pub(super) tool: String,
@@ -37,7 +37,7 @@ impl MetaEntry {
         })
     }
 
-    /// Where the conversation lies; none when its names cannot be those of a file in the home.
+    /// The path of the conversation; none if its names cannot be those of a file in the home.
     pub(super) fn path(&self, home: &TrailHome) -> Option<PathBuf> {
         if let Some(db) = &self.db {
             return Some(shared(db, home));
@@ -54,7 +54,7 @@ impl MetaEntry {
     }
 }
 
-/// A database of many sessions: `agent-capsule` records the whole path of it, we one in the home or the bare name.
+/// A database of many sessions: `agent-capsule` records its full path, we one in the home or the bare name.
 fn shared(db: &Path, home: &TrailHome) -> PathBuf {
     let there = home.root().join(db);
     match home.shared() {

@@ -1,4 +1,4 @@
-//! What the meta-chain says of one conversation.
+//! Finds the entry of one conversation in the meta-chain.
 
 use super::FILE;
 use super::compare::holds;

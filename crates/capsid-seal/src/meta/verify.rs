@@ -10,7 +10,7 @@ use capsid_model::{Problem, Result};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// What a pinned head says about the meta-chain.
+/// What a pinned head proves about the meta-chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PinResult {
     /// It is the head.
@@ -19,7 +19,7 @@ pub enum PinResult {
     Ancestor,
     /// The chain is shorter than it was.
     Truncated,
-    /// Another record stands at its place.
+    /// Another record is at its position.
     Altered,
 }
 

@@ -5,7 +5,7 @@ use crate::chain::no_chain;
 use capsid_model::{Problem, Result};
 use std::path::{Path, PathBuf};
 
-/// The tool whose chains lay in `chains/` itself before there were others.
+/// The tool whose chains were in `chains/` itself before there were others.
 const FIRST_TOOL: &str = "claude-code";
 
 /// All chains of a home, the meta-chain last. A folder of databases counts too.
@@ -42,7 +42,7 @@ fn one(file: &Path) -> Vec<ChainSource> {
     })
 }
 
-/// The tool and the session that a file's place says.
+/// The tool and the session that a file's path names.
 pub(super) fn names(file: &Path) -> (Option<String>, Option<String>) {
     let text = |name: Option<&std::ffi::OsStr>| name.map(|name| name.to_string_lossy().into_owned());
     let session = text(file.file_stem());

@@ -15,13 +15,13 @@ const RECORDS: &str = "capsules";
 pub(crate) enum JsonShape {
     /// A list of sealed records.
     List,
-    /// A bundle's chain file; what stands before the records is what it says about itself.
+    /// A bundle's chain file; the members before the records are its claims.
     Chain(ExactFields),
     /// One object: a record, or something else.
     One(ExactFields),
 }
 
-/// Looks at a file. Of a chain file only what stands before its records is read.
+/// Examines a file. Of a chain file only the part before its records is read.
 pub(crate) fn shape(path: &Path) -> Result<JsonShape> {
     let mut scanner = FileScanner::open(path)?;
     match scanner.peek()? {

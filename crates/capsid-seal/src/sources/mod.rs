@@ -1,4 +1,4 @@
-//! Whatever holds chains: a database of either reference tool, a JSON file, a bundle, or a whole home.
+//! Everything that holds chains: a database of either reference tool, a JSON file, a bundle, or a complete home.
 
 mod bundle;
 mod claim;
@@ -44,7 +44,7 @@ pub struct ChainSources {
     pub keys: Vec<PublicKey>,
     /// Keys that came with the chains and are not taken, with the reason.
     pub refused_keys: Vec<String>,
-    /// What a bundle's index says about itself and does not hold.
+    /// What a bundle's index claims and does not hold.
     pub contradictions: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ pub struct ChainSource {
     pub tenant: Option<String>,
     /// Whether it is the meta-chain.
     pub is_meta: bool,
-    /// What something beside the records says about them.
+    /// Claims about the records from outside of them.
     pub claim: Option<ChainClaim>,
     pub(crate) place: RecordsLocation,
 }
@@ -73,7 +73,7 @@ pub struct ChainSource {
 pub(crate) enum RecordsLocation {
     Database(PathBuf),
     Json(PathBuf),
-    /// Something says that it is there, and it is not.
+    /// It is named somewhere, and does not exist.
     Missing(PathBuf),
     /// It is there and cannot be read.
     Unreadable(PathBuf, Problem),
@@ -95,7 +95,7 @@ impl ChainSource {
         matches!(self.place, RecordsLocation::Missing(_))
     }
 
-    /// The records in order, read as they are asked for.
+    /// The records in order, read on demand.
     pub fn records(&self) -> Result<SourceRecords> {
         self.records_from(0)
     }

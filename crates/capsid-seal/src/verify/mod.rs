@@ -24,14 +24,14 @@
 //! | tampering | class | position |
 //! |---|---|---|
 //! | text edited, or stored hash edited | hash (malformed if the hash is no hex any more) | `i` |
-//! | text edited, hash made anew | signature if they are checked, else link | `i`, else `i + 1` |
+//! | text edited, hash recomputed | signature if they are checked, else link | `i`, else `i + 1` |
 //! | removed | missing | `i` |
 //! | swapped with a later one | link: the record is there, but not at its place | `i` |
 //! | repeated behind itself | link | `i + 1` |
-//! | moved or removed, and the columns numbered anew | column | the first renumbered |
+//! | moved or removed, and the columns renumbered | column | the first renumbered |
 //! | one column edited | column | `i`, or where reading by column meets it |
 //! | first record links to something | link | 0 |
-//! | signed anew with another key | unknown signer; signature if it claims a key that is known | `i` |
+//! | signed again with another key | unknown signer; signature if it claims a key that is known | `i` |
 //! | signature edited, emptied or no hex | signature | `i` |
 //! | end cut off | nothing: only the meta-chain or a checkpoint shows it | |
 //!
@@ -106,7 +106,7 @@ pub struct ChainVerdict {
     /// Who signed the good records, by fingerprint, and the unknown signer at the break, if that is what broke it.
     /// Empty when signatures were not checked.
     pub signers: BTreeMap<String, Signer>,
-    /// What a reader should know beside the verdict.
+    /// Notes for a reader in addition to the verdict.
     pub notes: Vec<String>,
 }
 
@@ -130,7 +130,7 @@ pub enum VerifyFailureClass {
     Signature,
     /// No key is known that goes by the signer's name.
     UnknownSigner,
-    /// A database column says something else than the sealed text.
+    /// A database column differs from the sealed text.
     Column,
     /// It is not a sealed record at all.
     Malformed,

@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// A chunk ends at this many bytes, however few records that is.
 const CHUNK_BYTES: usize = 1 << 20;
-/// Enough that handing a chunk over costs nothing beside checking it.
+/// Enough that passing a chunk costs nothing compared with checking it.
 const CHUNK: usize = 64;
 /// The equation of a batch gets cheaper per signature as the batch grows, up to about here.
 const BATCH_CHUNK: usize = 512;

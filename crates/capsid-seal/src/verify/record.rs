@@ -18,7 +18,7 @@ pub(super) struct RecordFault {
 /// What was found out about a record.
 #[derive(Debug)]
 pub(super) struct CheckedRecord {
-    /// What the sealed text says of its place, where it is a record at all.
+    /// The position that the sealed text states, if it is a record at all.
     pub head: Option<RecordHead>,
     /// The stored hash.
     pub hash: String,
@@ -139,7 +139,7 @@ fn check_content(entry: &SourceEntry) -> CheckedRecord {
     checked
 }
 
-/// The hash comes before the text's own words: a text that is not the sealed one says nothing.
+/// The hash is checked before the content: a text that is not the sealed one proves nothing.
 fn content(stored: &StoredRecord) -> Result<RecordHead, RecordFault> {
     let hash = stored.seal.hash.as_bytes();
     if hash.len() != 64 || !hash.iter().all(u8::is_ascii_hexdigit) {
@@ -199,7 +199,7 @@ fn signed(seal: &RecordSeal, by: TrustedKey, keys: &KeySet) -> Result<ValidSigna
     }
 }
 
-/// The home's post-quantum key goes with its own keys; about another's signature it says nothing.
+/// The home's post-quantum key belongs to its own keys; it proves nothing about another's signature.
 #[cfg(feature = "pq")]
 fn pq_holds(seal: &RecordSeal, by: TrustedKey, keys: &KeySet) -> Option<bool> {
     keys.is_own(&by.key).then_some(())?;

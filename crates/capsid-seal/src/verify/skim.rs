@@ -4,7 +4,7 @@ use capsid_model::exact::{canonical, canonical_ascii, parse};
 use capsid_model::{Code, Problem, Result};
 use serde::{Deserialize, Deserializer};
 
-/// What the sealed text says about its own place.
+/// The position that the sealed text states.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RecordHead {
     /// The record's id.

@@ -146,7 +146,7 @@ fn push_value(rng: &mut Rng, depth: usize, out: &mut String) {
     out.push(if open == '[' { ']' } else { '}' });
 }
 
-/// A whole document.
+/// A complete document.
 pub fn document(rng: &mut Rng) -> String {
     let mut out = pick(rng, &LAYOUT).to_owned();
     let depth = rng.usize(..6);

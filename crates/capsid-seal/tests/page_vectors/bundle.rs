@@ -62,7 +62,7 @@ fn summary(part: &Part) -> ExactFields {
     }
 }
 
-/// The files of a bundle whose index says what is there, with our key in it.
+/// The files of a bundle with a correct index, with our key in it.
 pub fn files(parts: &[Part], meta: Option<&[StoredRecord]>) -> Vec<(String, String)> {
     let chains: Vec<ExactJson> = parts.iter().map(|part| ExactJson::Object(summary(part))).collect();
     let key = own().public();

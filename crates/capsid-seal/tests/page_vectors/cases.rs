@@ -9,7 +9,7 @@ use capsid_seal::{Sealer, SigningKey, StoredRecord};
 const LENGTH: usize = 4;
 const FILE: &str = "codex-s.json";
 
-/// One chain for each way to tamper, at the first, a middle and the last record.
+/// One chain for each kind of tampering, at the first, a middle and the last record.
 pub fn chains() -> Vec<Case> {
     let mut cases = vec![Case::of("untouched", chain(LENGTH)), Case::of("empty", Vec::new())];
     for tampering in Tampering::ALL.into_iter().filter(|one| !one.needs_columns()) {
@@ -184,7 +184,7 @@ fn documents(write: impl Fn(&ExactJson) -> String) -> String {
     write(&ExactJson::Array(chain(2).iter().map(document).collect()))
 }
 
-/// Hashed with all but ASCII escaped, and kept as documents.
+/// Hashed with all but ASCII escaped, and stored as documents.
 fn earliest() -> String {
     let mut records = chain(1);
     let text = canonical_ascii(&parse(&records[0].canonical).unwrap());

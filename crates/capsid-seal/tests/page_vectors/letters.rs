@@ -55,7 +55,7 @@ const REST: &[&str] = &[
     ",\"x\":\u{a0}1",
 ];
 
-/// Whole texts.
+/// Complete texts.
 const WHOLE: &[&str] = &[
     "",
     " ",
@@ -125,7 +125,7 @@ pub fn numbers() -> Value {
     let ties = [-736_209_221_398_973.0 / 8.0, 736_209_221_398_975.0 / 8.0, 9_007_199_254_740_993.0, 2e-44];
     let mut bits: Vec<u64> = edges.into_iter().chain(ties).map(f64::to_bits).collect();
     bits.extend((0..400).map(|_| random.u64(..)));
-    // Eighths of large numbers lie in the middle between two texts more often than others.
+    // Eighths of large numbers are in the middle between two texts more often than others.
     bits.extend((0..200).map(|_| (random.u64(1 << 49..1 << 53) as f64 / 8.0).to_bits()));
     bits.extend((0..100).map(|_| (random.u32(..) as f64 / 1000.0).to_bits()));
     let finite = bits.into_iter().map(f64::from_bits).filter(|number| number.is_finite());

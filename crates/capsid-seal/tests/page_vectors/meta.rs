@@ -70,7 +70,7 @@ pub fn cases() -> Vec<Case> {
     ]
 }
 
-/// The second record was edited, so the third, which is about another conversation, says nothing.
+/// The second record was edited, so the third, which is about another conversation, proves nothing.
 fn broken_meta(whole: &[StoredRecord]) -> Vec<StoredRecord> {
     let mut records = meta(&[("s", whole), ("s", &whole[..2]), ("t", &chain(1))]);
     records[1].canonical = records[1].canonical.replace("sealed", "sealeD");

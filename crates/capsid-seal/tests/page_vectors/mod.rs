@@ -1,6 +1,6 @@
 //! Bundles, good and broken, with the verdict on each: the pages hold their own verifier against the same files.
 //!
-//! `CAPSID_UPDATE_DOCS=1 cargo test -p capsid-seal --features pq --test main page_vectors` writes them anew.
+//! `CAPSID_UPDATE_DOCS=1 cargo test -p capsid-seal --features pq --test main page_vectors` rewrites them.
 
 mod bundle;
 mod cases;

@@ -49,7 +49,7 @@ fn keys() -> Vec<Value> {
     texts.iter().map(|text| json!([text, PublicKey::from_hex(text).is_ok()])).collect()
 }
 
-/// 2^255 - 19 + y is a second way to write a small y.
+/// 2^255 - 19 + y is a second encoding of a small y.
 fn second_encoding(y: u8, sign: u8) -> [u8; 32] {
     let mut bytes = [0xff; 32];
     (bytes[0], bytes[31]) = (0xed + y, 0x7f | sign);

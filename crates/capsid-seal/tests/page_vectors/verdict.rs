@@ -1,4 +1,4 @@
-//! What the verifier says of a bundle, as data.
+//! The verifier's verdict on a bundle, as data.
 
 use super::bundle::Case;
 use capsid_model::{Value, json};

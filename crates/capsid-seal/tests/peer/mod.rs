@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Chance, and the text that tells how to have the same again.
+/// A random generator, and the text that shows how to repeat its run.
 pub fn seeded() -> (Rng, String) {
     let seed = capsid_testkit::rounds::seed();
     (Rng::with_seed(seed), format!("CAPSID_SEED={seed}"))

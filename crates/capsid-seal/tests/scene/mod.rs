@@ -93,7 +93,7 @@ pub struct Scene {
     pub keys: KeySet,
     rows: Connection,
     reader: ChainReader,
-    /// The bundle's chain file before its records, and the records as they stand in it.
+    /// The bundle's chain file before its records, and the records as they are in it.
     head: String,
     entries: Vec<String>,
 }
@@ -111,7 +111,7 @@ impl Scene {
         write(&bundle, &BundleExport { chains: &sources.chains, own, known: &[], generated_at: store::NOW })
             .unwrap();
         let rows = Connection::open(&database).unwrap();
-        // Whoever tampers also takes the rule out that no two records have one place.
+        // Tampering also drops the constraint that positions are unique.
         rows.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; DROP INDEX capsid_place")
             .unwrap();
         rows.execute_batch("PRAGMA journal_mode = MEMORY").unwrap();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub const NOW: &str = "2026-02-07T15:20:54+00:00";
 
-/// Data beside the project, where it is present.
+/// Data next to the project, if present.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(path);
     if !folder.exists() {
@@ -118,7 +118,7 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A database as `agent-capsule` writes it: its table alone, and a checkpoint beside it.
+/// A database as `agent-capsule` writes it: its table alone, and a checkpoint next to it.
 pub fn reference_chain(path: &Path, names: &[&str], checkpoint: bool) {
     let database = rusqlite::Connection::open(path).unwrap();
     let table = "CREATE TABLE capsules (rowid_pk INTEGER PRIMARY KEY AUTOINCREMENT, tenant_id TEXT,

@@ -1,4 +1,4 @@
-//! Chains in memory, and every way to tamper with them.
+//! Chains in memory, and every kind of tampering.
 
 use capsid_model::fields;
 use capsid_seal::hash::sha3_hex;
@@ -59,7 +59,7 @@ pub fn judge(records: &[StoredRecord], options: &VerifyOptions) -> ChainVerdict 
     verify(records.iter().cloned().map(Ok), options, &keys()).unwrap()
 }
 
-/// Every way to verify: without signatures, strictly and in batches, on one thread and on several.
+/// Every kind of verification: without signatures, strictly and in batches, on one thread and on several.
 pub fn modes() -> Vec<VerifyOptions> {
     let mut modes = Vec::new();
     for threads in [1, 3] {
@@ -173,7 +173,7 @@ impl Tampering {
         Self::CutTail,
     ];
 
-    /// Tampers with record `i` of a chain that has columns, and says what must be found.
+    /// Tampers with record `i` of a chain that has columns, and returns what must be found.
     pub fn apply(self, records: &mut Vec<StoredRecord>, i: usize) -> Expected {
         use VerifyFailureClass::*;
         let last = records.len() - 1;

@@ -12,7 +12,7 @@ use capsid_model::Result;
 use capsid_transcript::Tool;
 use std::path::{Path, PathBuf};
 
-/// Codex keeps hooks in a file of their own, in the form that Claude Code has.
+/// Codex has a separate file for hooks, in the same format as Claude Code.
 const CODEX_START: HookLists =
     HookLists { tool: Tool::Codex, events: &["SessionStart"], grouped: true, call: HookCall::Recall };
 
@@ -34,7 +34,7 @@ pub struct InstallPlan {
     draft: SettingsDraft,
     /// What was done for each tool, one line for each thing.
     pub told: Vec<(Tool, Vec<String>)>,
-    /// Tools in whose settings something else stands in the place of one of our entries.
+    /// Tools whose settings hold another entry where ours belongs.
     pub blocked: Vec<Tool>,
 }
 
@@ -130,8 +130,8 @@ fn codex_hooks(desk: &InstallContext<'_>) -> Result<SettingsFile> {
     desk.read(codex::folder(desk).join("hooks.json"))
 }
 
-/// A tool that starts servers elsewhere than in the repository is told where that is. What lies in the repository goes to
-/// others too, who have the program elsewhere: there its name is better than its path.
+/// A tool that starts servers outside the repository gets the repository's path. Files in the repository are shared with
+/// people who have the program elsewhere, so they get the program's name instead of its path.
 fn add_server(
     tool: Tool,
     desk: &InstallContext<'_>,
@@ -183,7 +183,7 @@ fn remove_server(tool: Tool, desk: &InstallContext<'_>, places: &AgentPaths) -> 
 const CLAUDE: &str = ".mcp.json";
 const CURSOR: &str = ".cursor/mcp.json";
 
-/// A file of the repository. A link that leads out of it came with whoever made the repository.
+/// A file of the repository. A link that leads out of the repository was made by its author.
 fn in_repository(desk: &InstallContext<'_>, places: &AgentPaths, name: &str) -> Result<SettingsFile> {
     let path = places.repository.join(name);
     let file = desk.read(path.clone())?;

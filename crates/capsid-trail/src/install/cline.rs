@@ -8,10 +8,10 @@ use std::path::PathBuf;
 
 const EVENTS: [&str; 3] = ["TaskComplete", "TaskCancel", "TaskStart"];
 
-/// Tells our scripts from others.
+/// Distinguishes our scripts from others.
 const MARK: &str = "# Added by capsid: seal each task";
 
-/// Tells that the script also recalls.
+/// Marks a script that also recalls.
 const START_MARK: &str = "# Added by capsid: recall what is proven";
 
 /// The event at which a task begins: the one at which Cline takes something to read.

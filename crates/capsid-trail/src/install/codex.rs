@@ -10,10 +10,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use toml_edit::{Document, Item, Table};
 
-/// Stands after what we added.
+/// Marks the end of what we added.
 const MARK: &str = "# Added by capsid: seal each completed turn";
 
-/// Where Codex keeps its settings.
+/// The folder of Codex's settings.
 pub(super) fn folder(desk: &InstallContext<'_>) -> PathBuf {
     desk.codex_home.clone().unwrap_or_else(|| desk.home.join(".codex"))
 }
@@ -123,7 +123,7 @@ fn addition(file: &SettingsFile, document: &Document<&str>, list: &str) -> TextS
         None => first_header(document.as_table()).map_or(text.len(), |header| above_header(text, header)),
     };
     let unended = place == text.len() && !text.is_empty() && !text.ends_with('\n');
-    // An empty file gets no line end, by which it is told from one that was not there.
+    // An empty file gets no line end. This distinguishes it from a file that did not exist.
     let text = match (unended, text.is_empty() && file.exists()) {
         (true, _) => format!("{newline}{line}"),
         (false, true) => line,
@@ -132,7 +132,7 @@ fn addition(file: &SettingsFile, document: &Document<&str>, list: &str) -> TextS
     TextSplice::insert(place, text)
 }
 
-/// Where the last value ends that stands before any table; those of dotted keys count.
+/// The end of the last value before any table; values of dotted keys count.
 fn last_value_end(table: &Table) -> Option<usize> {
     let ends = table.iter().filter_map(|(_, item)| match item {
         Item::Value(value) => value.span().map(|span| span.end),
@@ -142,7 +142,7 @@ fn last_value_end(table: &Table) -> Option<usize> {
     ends.max()
 }
 
-/// Where the first header of a table stands.
+/// The start of the first table header.
 fn first_header(table: &Table) -> Option<usize> {
     let headers = table.iter().filter_map(|(_, item)| match item {
         Item::Table(table) => own_header(table).into_iter().chain(first_header(table)).min(),
@@ -159,20 +159,20 @@ fn own_header(table: &Table) -> Option<usize> {
     if table.is_implicit() || table.is_dotted() { None } else { table.span().map(|span| span.start) }
 }
 
-/// Where a line may stand above a header without parting it from what belongs to it.
+/// The position above a header at which a line can be added without separating the header from its comment.
 fn above_header(text: &str, header: usize) -> usize {
     let start = above_comments(text, header);
     // The empty line above our own table came with it, and goes with it only from there.
     if mcp_toml::is_added(text, header) { mcp_toml::above(text, start).unwrap_or(start) } else { start }
 }
 
-/// The beginning of the comment that stands directly above a header.
+/// The start of the comment directly above a header.
 fn above_comments(text: &str, header: usize) -> usize {
     let mut start = text[..header].rfind('\n').map_or(0, |end| end + 1);
     while let Some(above) = text[..start].strip_suffix('\n') {
         let line = above.rfind('\n').map_or(0, |end| end + 1);
         let comment = above[line..].trim_start();
-        // `#:` tells editors about the whole file.
+        // `#:` is a directive to editors for the entire file.
         if !comment.starts_with('#') || comment.starts_with("#:") {
             break;
         }

@@ -1,4 +1,4 @@
-//! The command that a tool runs: how it is written, and how ours is told from others.
+//! The command that a tool runs: how it is written, and how ours is distinguished from others.
 
 use super::CommandSyntax;
 use capsid_transcript::Tool;
@@ -30,7 +30,7 @@ pub(super) fn quote_powershell(word: &str) -> String {
     format!("'{}'", word.replace('\'', "''"))
 }
 
-/// Whether a line runs our hook for the tool, wherever the program lies and whatever follows.
+/// Whether a line runs our hook for the tool, wherever the program is installed and whatever follows.
 pub(super) fn is_ours(line: &str, tool: Tool) -> bool {
     are_ours(&split(line), tool)
 }

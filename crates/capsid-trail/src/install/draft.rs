@@ -53,7 +53,7 @@ struct DraftFile {
 }
 
 impl SettingsDraft {
-    /// What a file is to hold by now; it is read when it is first asked for.
+    /// The planned text of a file. The file is read on first use.
     pub fn text(&self, path: &Path, target: &Path) -> Result<Option<String>> {
         if let Some(sheet) = self.0.borrow().get(target) {
             return Ok(sheet.text.clone());

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// More entries of ours than anyone has.
 const MAX_ENTRIES: usize = 100;
 
-/// How a tool keeps its hooks.
+/// How a tool stores its hooks.
 pub(super) struct HookLists {
     pub tool: Tool,
     /// The events at which we are called.
@@ -29,7 +29,7 @@ pub(super) struct HookLists {
 pub(super) enum HookCall {
     /// To seal what was done.
     Seal,
-    /// To tell what is proven.
+    /// Recalls proven solutions.
     Recall,
 }
 
@@ -37,7 +37,7 @@ pub(super) enum HookCall {
 struct FoundHook {
     event: usize,
     line: String,
-    /// Where the command's text stands.
+    /// The range of the command's text.
     span: Range<usize>,
     /// Which members lead from the root to the least that can be removed with it.
     path: Vec<usize>,
@@ -222,7 +222,7 @@ pub(super) fn append(
     )
 }
 
-/// The root where there was none. A blank file gets it on one line and keeps its white space.
+/// The root where there was none. A blank file gets it on one line and its white space stays.
 pub(super) fn new_root(file: &SettingsFile, text: &str, root: &serde_json::Value) -> String {
     match file.exists() {
         true => format!("{}{text}", ItemLayout::one_line("").value(root)),

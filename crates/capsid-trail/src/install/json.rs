@@ -1,7 +1,7 @@
-//! Finds places in JSON with comments, and says which edits add or remove something there.
+//! Finds positions in JSON with comments, and computes the edits that add or remove something there.
 //!
-//! What is added can be taken out again to the byte, though nothing but the file remembers what it looked like.
-//! So the white space after an opening bracket tells how a list or object with a single member came to be:
+//! An addition can be removed again byte for byte, although nothing but the file itself records how it looked before.
+//! So the white space after an opening bracket records how a list or object with a single member was created:
 //! none, or a space before the line's end, where it was there and empty; anything else where it was added too.
 //! That space belongs to the bracket: it outlives the first member when others that came later are still there.
 
@@ -13,7 +13,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use std::ops::Range;
 
-/// Reads a document; nothing when it is blank. The error says why it is no JSON.
+/// Parses a document; `None` if it is blank. The error is the reason why it is not JSON.
 pub(super) fn parse(text: &str) -> Result<Option<Value<'_>>, String> {
     let options = ParseOptions {
         allow_comments: true,
@@ -58,7 +58,7 @@ fn is_blank(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'))
 }
 
-/// An object or a list: where it stands, with its brackets, and where its members stand.
+/// An object or a list: its range with brackets, and the ranges of its members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct JsonContainer {
     pub span: Range<usize>,
@@ -176,12 +176,12 @@ pub(super) fn remove(text: &str, chain: &[(JsonContainer, usize)]) -> Vec<TextSp
     }
 }
 
-/// Whether white space after an opening bracket tells that nothing followed it.
+/// Whether the white space after an opening bracket records that nothing followed it.
 fn was_empty(before: &str) -> bool {
     before.starts_with(" \n") || before.starts_with(" \r\n")
 }
 
-/// A root that was added goes whole: into a blank file with a space, into a new file with line ends.
+/// A root that was added is removed completely: a blank file keeps a space, a new file keeps its line ends.
 fn root_cut(text: &str, root: &JsonContainer, before: &str) -> Range<usize> {
     let around = (&text[..root.span.start], &text[root.span.end..]);
     let into_blank = before == " " && around.0.trim().is_empty() && around.1.trim().is_empty();
@@ -262,7 +262,7 @@ fn ends_in_line_comment(text: &str, start: usize, end: usize) -> bool {
     found
 }
 
-/// What stands between tokens.
+/// The white space and comments between tokens.
 #[derive(PartialEq)]
 enum JsonPiece {
     Blank,

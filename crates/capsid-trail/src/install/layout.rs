@@ -48,7 +48,7 @@ impl ItemLayout {
         Self::OneLine { before: before.to_owned() }
     }
 
-    /// What stands between the item and what is before it.
+    /// The text between the item and what precedes it.
     pub fn leading_text(&self) -> String {
         match self {
             Self::Lines { newline, indent, .. } => format!("{newline}{indent}"),

@@ -10,7 +10,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 const SERVERS: &str = "mcp_servers";
 
-/// Stands after the header that we added.
+/// Follows the header that we added.
 const MARK: &str = "# Added by capsid";
 
 pub(super) fn parse<'a>(file: &SettingsFile, text: &'a str) -> Result<Document<&'a str>> {
@@ -100,7 +100,7 @@ fn find(file: &SettingsFile, text: &str) -> Result<Option<McpTomlEntry>> {
     })
 }
 
-/// Where a table stands that has a header of its own and none below it.
+/// The range of a table that has its own header and no tables below it.
 fn block(document: &Document<&str>, server: &Item) -> Option<Range<usize>> {
     let table = server.as_table().filter(|table| !table.is_implicit() && !table.is_dotted())?;
     let below = table.iter().any(|(_, item)| match item {

@@ -1,4 +1,4 @@
-//! A settings file of another tool: read with care, replaced whole.
+//! A settings file of another tool: read with care, always replaced as one file.
 
 use super::disk_file::{invalid, is_executable, make_executable, read_text, refuse_if_changed};
 use super::draft::SettingsDraft;
@@ -17,7 +17,7 @@ const BOM: char = '\u{feff}';
 pub(super) struct SettingsFile {
     /// Where the tool looks for it.
     pub path: PathBuf,
-    /// Where it lies: behind the links, which stay.
+    /// The real path behind symbolic links. The links stay.
     target: PathBuf,
     /// What it held; nothing when there is none.
     found: Option<String>,
@@ -57,7 +57,7 @@ impl SettingsFile {
         text.strip_prefix(BOM).unwrap_or(text)
     }
 
-    /// Puts another text in the place of [`Self::text`]; the byte order mark stays. Says whether anything changed.
+    /// Replaces [`Self::text`]; the byte order mark stays. Returns whether anything changed.
     pub fn write(&self, text: &str) -> Result<bool> {
         let original = self.found.as_deref().unwrap_or_default();
         if self.exists() && text == self.text() {

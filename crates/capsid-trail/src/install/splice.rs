@@ -22,7 +22,7 @@ impl TextSplice {
 
 /// Applies edits, which may come in any order; those at one place are applied in theirs.
 ///
-/// The result is compared with the original: outside the edits every byte is the same, or nothing is given back.
+/// The result is compared with the original: if any byte outside the edits differs, nothing is returned.
 pub(super) fn apply(original: &str, mut splices: Vec<TextSplice>) -> Result<String> {
     splices.sort_by_key(|splice| splice.range.start);
     let mut result = String::with_capacity(original.len());

@@ -6,7 +6,7 @@ use capsid_transcript::Tool;
 use capsid_transcript::cursor::hook_fields;
 use std::path::{Path, PathBuf};
 
-/// What a tool told when it called the hook.
+/// What a tool passed to the hook.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HookPayload {
     /// The session, where the tool named it.

@@ -1,4 +1,4 @@
-//! A scratch home, and the way there and back.
+//! A scratch home, with installing and uninstalling.
 
 use capsid_trail::install::{
     CommandSyntax, HookStatus, InstallOutcome, InstallPaths, install, status, uninstall,
@@ -61,7 +61,7 @@ pub fn command(program: &str, tool: Tool) -> Vec<String> {
     [program, "trail", "hook", tool.name()].map(str::to_owned).to_vec()
 }
 
-/// Installs, installs again, uninstalls; says what the file was in between.
+/// Installs, installs again, uninstalls; returns the file's text in between.
 pub fn round_trip(tool: Tool, original: &str, seed: u64) -> String {
     let home = Home::with(tool, original);
     let first = install(tool, &home.places, &command("/usr/local/bin/capsid", tool));

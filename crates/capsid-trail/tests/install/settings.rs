@@ -1,4 +1,4 @@
-//! Random settings files: each the way some person or program might have written it.
+//! Random settings files, written as a person or a program might have written them.
 //!
 //! Usually they are the same files each time. `CAPSID_SOAK=1` takes others, and a hundred times as many;
 //! `CAPSID_SEED=n` begins with one of them.
@@ -35,7 +35,7 @@ impl Writer {
         Self { rng, newline, unit, colon, comma, comments }
     }
 
-    /// A whole file with hooks of others at some of the events; `entry` writes one of them.
+    /// A complete file with hooks of others at some of the events; `entry` writes one of them.
     pub fn file(&mut self, events: &[&str], entry: &dyn Fn(&mut Writer, usize) -> String) -> String {
         let blank = self.rng.choice(["", "", "", "\n", " \n", "\r\n", "\t"]).unwrap();
         if self.rng.u8(..20) == 0 {
@@ -184,7 +184,7 @@ enum Part {
     Hooks,
 }
 
-/// A hook of someone else, as Claude Code keeps it.
+/// A hook of someone else, as Claude Code stores it.
 pub fn claude_entry(writer: &mut Writer, depth: usize) -> String {
     let count = writer.rng.usize(1..3);
     writer.object(
@@ -203,7 +203,7 @@ pub fn cursor_entry(writer: &mut Writer, depth: usize) -> String {
     writer.object(depth, members, &|_, _, text| text.to_owned())
 }
 
-/// What is there beside our entries, for files that are plain JSON.
+/// Everything except our entries, for files that are plain JSON.
 pub fn foreign(text: &str) -> Option<serde_json::Value> {
     let mut value: serde_json::Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
     let hooks = value.get_mut("hooks").and_then(|hooks| hooks.as_object_mut());

@@ -1,4 +1,4 @@
-//! The files beside a session's transcript: those of its subagents, and outputs too long for a line.
+//! The files next to a session's transcript: those of its subagents, and outputs too long for a line.
 
 use crate::jsonl::{IgnoredValue, LineReader, LooseValue, PeekLine};
 use crate::shape::{RESULT_MAX, cap_text};
@@ -40,7 +40,7 @@ impl Subagent {
     }
 }
 
-/// What lies beside a transcript.
+/// The files next to a transcript.
 #[derive(Debug, Default)]
 pub(super) struct SessionFiles {
     folder: PathBuf,
@@ -64,7 +64,7 @@ impl SessionFiles {
         Self { folder, unread: paths.into_iter().map(described).collect() }
     }
 
-    /// The next subagent that nobody asked for.
+    /// The next subagent that was not requested by id.
     pub(super) fn next_unread(&mut self) -> Option<Subagent> {
         self.unread.pop()
     }
@@ -79,7 +79,7 @@ impl SessionFiles {
         meant
     }
 
-    /// An output that the tool put into a file of its own: its first part, and what tells the whole one from others.
+    /// An output that the tool stored in a separate file: its first part, and the hash of the complete output.
     pub(super) fn long_output(
         &self,
         content: &ExactJson,

@@ -6,7 +6,7 @@ use crate::jsonl::{
 use capsid_model::Result;
 use serde::Deserialize;
 
-/// Where a result stands: its line, and its place among the line's blocks.
+/// The position of a result: its line, and its index among the line's blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ResultPosition {
     pub(super) line: BytePosition,
@@ -16,7 +16,7 @@ pub(super) struct ResultPosition {
 /// What is known of a message that may be spread over several lines.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MessagePosition {
-    /// The last line that says how many tokens it took.
+    /// The last line with a token count.
     pub(super) usage: BytePosition,
     /// Whether any of its lines becomes an action.
     pub(super) acts: bool,

@@ -160,7 +160,7 @@ impl ClaudeReader<'_> {
         self.emit_note(&ExactJson::Null, line, talk, place, ("long", summary, result))
     }
 
-    /// Tells something that is neither a call nor said by the agent: the key's end, the summary, the result.
+    /// An action that is neither a call nor a message of the agent: the key's end, the summary, the result.
     fn emit_note(
         &mut self,
         document: &ExactJson,
@@ -221,13 +221,13 @@ pub(super) fn agent(document: &ExactJson, place: &TranscriptPosition<'_>) -> Str
     if is_sidechain(document, place) { "claude-code-subagent" } else { "claude-code" }.to_owned()
 }
 
-/// Whom a line belongs to: the main agent, or one of those beside it.
+/// The agent that a line belongs to: the main agent or a subagent.
 fn tool_requests(document: &ExactJson, place: &TranscriptPosition<'_>) -> String {
     let id = document.text("agentId").or(place.subagent.map(|subagent| subagent.id.as_str()));
     if is_sidechain(document, place) { format!("agent {}", id.unwrap_or_default()) } else { String::new() }
 }
 
-/// What was asked of the line's agent, or else of the main one.
+/// The request to the line's agent, or else to the main one.
 pub(super) fn prompt(
     document: &ExactJson,
     talk: &ConversationState,

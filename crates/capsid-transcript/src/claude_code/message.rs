@@ -1,4 +1,4 @@
-//! The second reading: what the agent said and did.
+//! The second pass: the agent's messages and calls.
 
 use super::lines::{agent, is_noted, is_sidechain, line_key, member_or_empty, prompt};
 use super::outcome::{RawResult, shape};
@@ -14,7 +14,7 @@ use capsid_model::exact::{ExactFields, ExactJson};
 /// Arguments that say what a call is about, the first one that is there.
 const TARGETS: [&str; 9] =
     ["command", "file_path", "path", "pattern", "query", "url", "description", "prompt", "skill"];
-/// Of a thinking block's signature so much is kept.
+/// How much of a thinking block's signature is stored.
 const SIGNATURE_MAX: usize = 24;
 
 /// The blocks of a message, sorted.
@@ -205,7 +205,7 @@ impl ClaudeReader<'_> {
     }
 }
 
-/// An action without a call: what was said, or else thought.
+/// An action without a call: the message, or else the reasoning.
 fn assistant_text(action: Action) -> Action {
     let told = if action.analysis.is_empty() { &action.reasoning } else { &action.analysis };
     let summary = cap_text(told, CHAT_MAX);

@@ -48,25 +48,25 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
     Ok(reader.report)
 }
 
-/// What is kept while a session is read.
+/// The state while a session is read.
 struct ClaudeReader<'a> {
     files: SessionFiles,
     each: &'a mut dyn FnMut(Action) -> Result<()>,
     report: ReadReport,
     /// Lines by their uuid: a subagent's file can repeat those of its parent.
     lines_read: KeyNumbers,
-    /// Messages whose tokens stand in an action already.
+    /// Messages whose tokens are in an action already.
     messages_counted: KeyNumbers,
 }
 
-/// Where the talk is.
+/// The state of the conversation.
 #[derive(Debug, Clone, Default)]
 struct ConversationState {
     mode: String,
-    /// What was last asked, by whom it was asked of; the empty name is the main agent.
+    /// The last request by agent; the empty name is the main agent.
     prompts: HashMap<String, String>,
     thinking: PendingThinking,
-    /// The last title of each kind, so that only a new one is told.
+    /// The last title of each kind, so that only a new one is reported.
     titles: HashMap<String, String>,
 }
 

@@ -4,9 +4,9 @@ use crate::shape::{LineCounts, cap, first_text, joined, without_images};
 use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::fields;
 
-/// Most addresses of a search that are kept.
+/// Most addresses of a search that are stored.
 const URLS_MAX: usize = 30;
-/// A line that holds the results of more calls than this says nothing about a single one of them.
+/// A line that holds the results of more calls than this cannot be assigned to a single one of them.
 pub(super) const SHARED_MAX: usize = 16;
 
 /// A result as the transcript has it.
@@ -15,7 +15,7 @@ pub(super) struct RawResult {
     pub(super) content: ExactJson,
     pub(super) failed: bool,
     pub(super) timestamp: String,
-    /// What the tool says about it beside the content.
+    /// What the tool reports about it apart from the content.
     pub(super) payload: Option<ExactJson>,
 }
 
@@ -34,7 +34,7 @@ impl RawResult {
     }
 }
 
-/// What an action says about its result.
+/// What an action stores about its result.
 #[derive(Debug, Default)]
 pub(super) struct ShapedResult {
     pub(super) result: ExactJson,
@@ -70,7 +70,7 @@ pub(super) fn shape(tool: &str, arguments: &ExactJson, raw: RawResult) -> Shaped
     shaped
 }
 
-/// Leaves out what is heavy and stands elsewhere: whole files, whole transcripts.
+/// Leaves out what is large and stored elsewhere: complete files and transcripts.
 fn lighten(tool: &str, payload: &mut ExactFields) {
     match tool {
         "Edit" | "Write" | "NotebookEdit" | "MultiEdit" => {

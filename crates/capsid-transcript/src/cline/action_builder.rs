@@ -31,11 +31,11 @@ pub(super) struct ClineActionBuilder {
     carried: ExactFields,
     usage: ExactFields,
     thinking: Vec<String>,
-    /// The last reasoning that an action got, for the model's side tells it once more.
+    /// The last reasoning that an action got, because the model's side repeats it.
     told_thinking: String,
 }
 
-/// One message, seen as what it says or asks.
+/// One message, with its `say` or `ask` type.
 pub(super) struct ClineMessage<'a> {
     pub(super) key: &'a str,
     pub(super) json: &'a ExactJson,
@@ -115,7 +115,7 @@ impl ClineActionBuilder {
         action
     }
 
-    /// The reasoning that the model's side tells, unless it was told already.
+    /// The reasoning of the model's side, unless an action has it already.
     pub(super) fn add_reasoning(&mut self, action: &mut Action, reasoning: String) {
         if action.reasoning.is_empty() && reasoning != self.told_thinking {
             self.told_thinking.clone_from(&reasoning);
@@ -195,7 +195,7 @@ impl ClineActionBuilder {
     }
 }
 
-/// Adds what two requests cost; what only one of them tells counts alone.
+/// Adds the costs of two requests; a value that only one of them has counts alone.
 fn sum(earlier: Option<&ExactJson>, later: ExactJson) -> ExactJson {
     match (earlier, &later) {
         (None | Some(ExactJson::Null), _) => later,

@@ -31,7 +31,7 @@ struct ApiCall {
     taken: bool,
 }
 
-/// Where in a message a result stands: by the call's id, or in the block of a text.
+/// The location of a result in a message: by the call's id, or in the block of a text.
 enum ResultLocation {
     Id(String),
     Block(usize),
@@ -232,7 +232,7 @@ fn result_in(message: &ExactJson, found: &ResultLocation) -> (Option<String>, bo
     }
 }
 
-/// The texts of a result; of its images it is said how many there are.
+/// The texts of a result; images are counted.
 fn texts(content: &ExactJson) -> String {
     match content {
         ExactJson::String(text) => text.clone(),
@@ -267,7 +267,7 @@ fn normal(text: &str) -> String {
     text.chars().take(TARGET_MAX).collect()
 }
 
-/// The same, or the same path told from another folder.
+/// The same path, or the same path relative to another folder.
 fn same(a: &str, b: &str) -> bool {
     let ends = |whole: &str, end: &str| {
         whole.len() > end.len()

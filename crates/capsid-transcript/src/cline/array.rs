@@ -1,4 +1,4 @@
-//! A file that holds one JSON list, taken apart without being read as a whole.
+//! Splits a file that holds one JSON list, without reading it completely into memory.
 
 use super::half_written;
 use crate::jsonl::{BytePosition, LINE_MAX, LineRereader};

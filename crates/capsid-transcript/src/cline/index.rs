@@ -37,7 +37,7 @@ pub(super) struct ClineIndex {
     pub(super) entries: Vec<ClineEntry>,
     /// Items that are no messages.
     pub(super) broken: u64,
-    /// Whether the last that happened was that the agent said it is done.
+    /// Whether the agent reported completion as the last thing.
     pub(super) finished: bool,
     pub(super) last_action: Option<usize>,
     /// An entry and one that completes it.

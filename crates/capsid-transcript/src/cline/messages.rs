@@ -1,4 +1,4 @@
-//! What was said: by the user, by the agent, and by Cline itself.
+//! The messages of the user, of the agent, and of Cline itself.
 
 use super::action_builder::{ClineActionBuilder, ClineMessage};
 use crate::shape::{CHAT_MAX, cap, cap_text, one_line, without_images};
@@ -6,9 +6,9 @@ use crate::{Action, ActionKind};
 use capsid_model::exact::ExactJson;
 use capsid_model::fields;
 
-/// The user's words are what the next actions are asked for.
+/// The user's message is the request of the following actions.
 pub(super) fn by_user(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
-    // A change that the user made to the agent's edit is told, but it is no wish.
+    // A change that the user made to the agent's edit is reported, but it is not a request.
     if message.kind != "user_feedback_diff" {
         teller.prompt = message.text.to_owned();
     }
@@ -24,7 +24,7 @@ pub(super) fn by_user(teller: &mut ClineActionBuilder, message: &ClineMessage<'_
     }
 }
 
-/// The agent's words, or its reasoning where it said nothing.
+/// The agent's message, or its reasoning if it is empty.
 pub(super) fn by_agent(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Option<Action> {
     if message.text.is_empty() && !teller.has_thought() {
         return None;
@@ -65,7 +65,7 @@ pub(super) fn error(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>)
     }
 }
 
-/// Something that Cline noted, kept as it is.
+/// A note of Cline, stored as it is.
 pub(super) fn note_action(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
     let result = message.object().unwrap_or_else(|| message.text.into());
     Action {

@@ -1,4 +1,4 @@
-//! Cline: the folder of a task, whose files are written anew with every change.
+//! Cline: the folder of a task, whose files are rewritten with every change.
 //!
 //! What the user sees (`ui_messages.json`) gives the actions, what the model sees (`api_conversation_history.json`)
 //! gives their results, and `task_metadata.json` tells where all of it comes from. A file that is caught half-written
@@ -75,7 +75,7 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
     Ok(report)
 }
 
-/// A file that is there must be whole.
+/// A file that exists must be complete.
 fn metadata(path: &Path) -> Result<Option<ExactJson>> {
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
@@ -90,14 +90,14 @@ fn metadata(path: &Path) -> Result<Option<ExactJson>> {
     }
 }
 
-/// What to say about a file that is not whole.
+/// The problem with a file that is not complete.
 fn half_written(path: &Path, what: &str) -> Problem {
     Problem::new(Code::TranscriptUnreadable, format!("`{}` {what}.", path.display())).fix(
         "Nothing is lost: it may be written just now, so try again. If it stays so, restore the file from a backup.",
     )
 }
 
-/// The folders a task works in, as its first message to the model tells them.
+/// The folders a task works in, from its first message to the model.
 pub(crate) fn working_folders(task: &Path) -> Vec<PathBuf> {
     const HEADS: [&str; 2] = ["Working Directory (", "Workspace Directory ("];
     let Ok(Some(first)) = array::first(&task.join(HISTORY), FIRST_BYTES) else { return Vec::new() };

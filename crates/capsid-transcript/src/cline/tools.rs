@@ -20,7 +20,7 @@ const ARGUMENTS: [&str; 9] = [
     "operationIsLocatedInWorkspace",
 ];
 const MCP_TEXT_MAX: usize = 1000;
-/// How much output of a command is put together; more than is kept of any result.
+/// How much output of a command is joined; more than is stored of any result.
 const OUTPUT_BYTES: usize = 4 << 20;
 /// What Cline appends to a command that needs approval.
 const NEEDS_APPROVAL: &str = "REQ_APP";
@@ -46,7 +46,7 @@ fn api_names(tool: &str) -> &[&str] {
     }
 }
 
-/// What is told of a call that was made, found or not among what the model saw.
+/// The outcome of a call, whether or not the model's side has it.
 struct ToolOutcome {
     result: Option<String>,
     failed: bool,
@@ -140,7 +140,7 @@ pub(super) fn command(teller: &mut ClineActionBuilder, message: &ClineMessage<'_
     Ok(finish(action, message, &outcome, call))
 }
 
-/// An action in the browser. Of a screenshot only its length is kept.
+/// An action in the browser. Only the length of a screenshot is stored.
 pub(super) fn browser(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
     let mut action = teller.act(message);
     let arguments = message.object().unwrap_or_else(|| text_only(message.text).into());
@@ -262,7 +262,7 @@ fn counts(text: &str) -> LineCounts {
     if has_blocks { counts } else { count_diff(text) }
 }
 
-/// The exit code that is told before a command's output, or in its last line.
+/// The exit code that is printed before a command's output, or in its last line.
 fn exit_code(output: &str) -> Option<i64> {
     let head = output.split("\nOutput:").next().unwrap_or_default();
     let head = head.lines().next().unwrap_or_default();

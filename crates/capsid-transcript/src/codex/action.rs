@@ -42,7 +42,7 @@ impl CodexReader<'_> {
         }
     }
 
-    /// Something that is neither a call nor said.
+    /// An action that is neither a call nor a message.
     pub(super) fn emit_note(
         &mut self,
         key: String,
@@ -53,7 +53,7 @@ impl CodexReader<'_> {
         self.emit(Action { summary: summary.into(), result, ..action })
     }
 
-    /// A text that is neither a call nor said by the agent.
+    /// A text that is neither a call nor a message of the agent.
     pub(super) fn emit_text_note(&mut self, key: String, summary: &str, text: &str) -> Result<()> {
         let action = self.blank(key, ActionKind::System);
         self.emit(Action { summary: summary.to_owned(), analysis: text.to_owned(), ..action })

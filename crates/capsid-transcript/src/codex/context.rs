@@ -4,9 +4,9 @@ use crate::Authority;
 use crate::shape::plain;
 use capsid_model::exact::{ExactFields, ExactJson};
 
-/// Approval policies under which a person or a rule is asked.
+/// Approval policies under which a person or a rule decides.
 const ASKED: [&str; 5] = ["untrusted", "on-request", "on-write", "always", "unless-trusted"];
-/// What a turn says beside its model and policies, and the name it gets.
+/// What a turn records apart from its model and policies, and the name it gets.
 const EXTRAS: [(&str, &str); 4] = [
     ("effort", "reasoning_effort"),
     ("summary", "reasoning_summary"),

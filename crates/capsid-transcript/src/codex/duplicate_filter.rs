@@ -1,4 +1,4 @@
-//! Things that come in two forms, and are told once.
+//! Removes duplicates of items that occur in two forms.
 
 use crate::jsonl::short;
 use std::collections::HashMap;

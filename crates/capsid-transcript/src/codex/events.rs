@@ -9,7 +9,7 @@ use crate::shape::{plain, summary};
 use capsid_model::Result;
 use capsid_model::exact::{ExactFields, ExactJson};
 
-/// Events that only tell of the beginning, the progress or the end of what is told elsewhere.
+/// Events that only report the beginning, the progress or the end of what is recorded elsewhere.
 const SAID_ELSEWHERE: [&str; 29] = [
     "task_started",
     "turn_started",
@@ -41,7 +41,7 @@ const SAID_ELSEWHERE: [&str; 29] = [
     "terminal_interaction",
     "background_event",
 ];
-/// Events that stand for themselves.
+/// Events that become actions of their own.
 const NOTED: [&str; 11] = [
     "error",
     "stream_error",
@@ -99,7 +99,7 @@ impl CodexReader<'_> {
         }
     }
 
-    /// Tokens belong to the last call or message; what comes before the first one stands alone.
+    /// Tokens belong to the last call or message; a count before the first one becomes a separate action.
     fn tokens(&mut self, payload: &ExactJson, line: &JsonLine<'_>) -> Result<()> {
         let usage = payload.get("info").and_then(|info| self.tokens.since_last(info));
         if self.repeated_until.is_some() {

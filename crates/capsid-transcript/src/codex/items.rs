@@ -59,7 +59,7 @@ impl CodexReader<'_> {
         Ok(())
     }
 
-    /// Says that this rollout was forked, and passes over what it repeats.
+    /// Records that this rollout was forked, and skips what it repeats.
     fn forked(&mut self, line: &JsonLine<'_>) -> Result<()> {
         let parent = self.context.forked_from.clone();
         let until = fork::repeated_until(self.path, &parent);

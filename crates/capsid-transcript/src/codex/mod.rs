@@ -37,7 +37,7 @@ use reasoning::PendingReasoning;
 use std::path::Path;
 use tokens::TokenTotals;
 
-/// The session that a rollout says it is of.
+/// The session that a rollout names.
 pub fn session_id(path: &Path) -> Option<String> {
     let mut lines = LineReader::open(path).ok()?;
     let line = lines.next().ok()??;
@@ -74,7 +74,7 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
     reader.end()
 }
 
-/// What is kept while a session is read.
+/// The state while a session is read.
 struct CodexReader<'a> {
     path: &'a Path,
     index: CodexIndex,

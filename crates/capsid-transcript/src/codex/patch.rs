@@ -7,7 +7,7 @@ const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 /// Tools whose arguments can hold a patch.
 const PATCHERS: [&str; 5] = ["apply_patch", "shell", "local_shell", "shell_command", "exec_command"];
-/// How a file is announced, and what is said instead.
+/// The line that announces a file, and what is shown instead.
 const FILES: [(&str, &str); 4] = [
     ("*** Update File: ", "edited"),
     ("*** Add File: ", "added"),

@@ -29,7 +29,7 @@ impl PendingReasoning {
         }
     }
 
-    /// Takes an item in: its content, or else its summary, without what events have told of it.
+    /// Adds an item: its content, or else its summary, without what events have reported already.
     pub(super) fn item(&mut self, payload: &ExactJson, line: u64) {
         let (content, summary) = (texts(payload.get("content")), texts(payload.get("summary")));
         let (chosen, beside) = if content.is_empty() { (summary, Vec::new()) } else { (content, summary) };
@@ -45,7 +45,7 @@ impl PendingReasoning {
         }
     }
 
-    /// Whether an event told this part of an item to an action; one that still waits gives way to the item.
+    /// Whether an event gave this part of an item to an action; a part that still waits is replaced by the item.
     fn is_told(&mut self, part: &str) -> bool {
         if !self.twins.is_second(MessageForm::Item, part) {
             return false;

@@ -2,7 +2,7 @@
 
 use capsid_model::exact::{ExactFields, ExactJson};
 
-/// The sum that was told last.
+/// The last reported sum.
 #[derive(Debug, Default)]
 pub(super) struct TokenTotals {
     total: Option<ExactFields>,

@@ -123,7 +123,7 @@ fn commits(database: &Connection, began: Option<&str>) -> rusqlite::Result<(Vec<
     Ok((commits, count))
 }
 
-/// Whether a date that begins as ISO dates do lies before a day.
+/// Whether a date in ISO form is before a day.
 fn is_before(date: Option<&str>, day: Option<&str>) -> bool {
     let (Some(date), Some(day)) = (date.and_then(|date| date.get(..10)), day) else { return false };
     let is_iso = date.bytes().enumerate().all(|(at, byte)| match at {

@@ -53,7 +53,7 @@ impl<'a> Bubbles<'a> {
         Self { state, composer, environment, model, prompt: String::new(), generating, subagents: None }
     }
 
-    /// The action of a bubble. The user's words give none: they are what the next actions were asked for.
+    /// The action of a bubble. The user's bubbles give none: they are the request of the following actions.
     pub(super) fn action(
         &mut self,
         id: &str,
@@ -83,7 +83,7 @@ impl<'a> Bubbles<'a> {
         }
     }
 
-    /// What is said of a bubble that is too large to be read.
+    /// The summary of a bubble that is too large to be read.
     pub(super) fn too_large(&self, id: &str, bytes: i64) -> Action {
         Action {
             kind: ActionKind::System,
@@ -181,7 +181,7 @@ fn thinking(bubble: &ExactJson) -> String {
     texts.join("\n\n")
 }
 
-/// Provenance and usage that a bubble tells of itself.
+/// Provenance and usage from a bubble.
 fn describe(bubble: &ExactJson, action: &mut Action) {
     let environment = &mut action.environment;
     let mut both = ExactFields::new();

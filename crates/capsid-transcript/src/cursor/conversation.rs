@@ -1,4 +1,4 @@
-//! What the database says of a conversation as a whole, and which bubbles it has.
+//! The database's data about a conversation, and its list of bubbles.
 
 use super::database::CursorDatabase;
 use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
@@ -83,7 +83,7 @@ impl Composer {
         matches!(status.as_str(), Some("completed" | "aborted" | "error")) && !self.is_generating()
     }
 
-    /// Whether a turn is under way.
+    /// Whether a turn is in progress.
     pub(super) fn is_generating(&self) -> bool {
         self.member("generatingBubbleIds").is_truthy()
             || matches!(self.member("status").as_str(), Some("generating" | "running" | "streaming"))

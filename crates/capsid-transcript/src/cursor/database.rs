@@ -56,7 +56,7 @@ impl CursorDatabase {
         let size = meta.len() + sidecar_files(path, "-wal").metadata().map_or(0, |wal| wal.len());
         let (connection, copy) = if size < limit {
             let (folder, copied) = copy(path)?;
-            // The copy is ours: a transaction that was under way is rolled back in it.
+            // The copy is ours: an open transaction is rolled back in it.
             (Connection::open_with_flags(copied, OpenFlags::SQLITE_OPEN_READ_WRITE), Some(folder))
         } else {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
@@ -175,7 +175,7 @@ fn sidecar_files(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// How a large database is opened where it is, without a write to any file beside it.
+/// How a large database is opened in place, without writing to any file next to it.
 fn in_place(path: &Path) -> String {
     let has_log = sidecar_files(path, "-wal").metadata().is_ok_and(|wal| wal.len() > 0);
     let keeps_log = header(path).is_some_and(|header| header[18] == 2);
@@ -231,7 +231,7 @@ fn copy(path: &Path) -> Result<(TempDir, PathBuf)> {
     Err(Problem::new(Code::TranscriptUnreadable, message).fix("Nothing is lost: try again a little later."))
 }
 
-/// A copy keeps the mode of its original, which may be read-only.
+/// A copy has the mode of its original, which may be read-only.
 fn set_writable(folder: &TempDir, target: &Path) -> Result<()> {
     for ending in ["", "-journal", "-wal"] {
         let path = sidecar_files(target, ending);

@@ -89,7 +89,7 @@ pub fn line_keys(source: &TranscriptSource) -> Result<HashMap<String, String>> {
     Ok(keys)
 }
 
-/// What a hook told, as the environment of each action; what is empty is left out.
+/// What a hook reported, as the environment of each action; empty values are left out.
 pub fn hook_fields(hook: &ExactJson) -> ExactFields {
     const TOLD: [(&str, &str); 6] = [
         ("model", "model"),

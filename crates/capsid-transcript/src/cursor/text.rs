@@ -76,7 +76,7 @@ fn base(source: &TranscriptSource, line: u64, prompt: &str) -> Action {
     }
 }
 
-/// What was said, and each tool that was called.
+/// The messages, and each tool that was called.
 fn assistant(content: &ExactJson, base: &Action, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<()> {
     let said = message_text(content);
     if !said.is_empty() {

@@ -129,7 +129,7 @@ pub(crate) trait PeekLine: DeserializeOwned + Default {
         Self::peek_again(bytes)
     }
 
-    /// The slow way, for lone surrogates, bytes that are no UTF-8, and names that come twice.
+    /// The slow path, for lone surrogates, bytes that are no UTF-8, and duplicate names.
     fn peek_again(bytes: &[u8]) -> Option<Self> {
         let document = parse_lossy(bytes).ok().filter(|document| document.as_object().is_some())?;
         Some(serde_json::from_str(&spaced(&document)).unwrap_or_default())

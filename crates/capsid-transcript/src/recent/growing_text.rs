@@ -1,4 +1,4 @@
-//! Lines one after the other, repeated ones told once.
+//! Collects lines; repeated ones are written once.
 
 /// A text that grows by lines.
 #[derive(Default)]

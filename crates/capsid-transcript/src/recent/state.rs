@@ -24,7 +24,7 @@ pub(super) struct RecentSession {
 }
 
 impl RecentSession {
-    /// What was said and done, the end of it, and how many records were broken.
+    /// The end of the messages and actions, and how many records were broken.
     pub(super) fn text(&self, max_bytes: usize) -> Option<(String, usize)> {
         let mut told = GrowingText::default();
         let mut asked = String::new();
@@ -49,7 +49,7 @@ fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()>) -
     }
 }
 
-/// An action as lines: what was asked for, where that is new, then what was done, then what came of it.
+/// An action as lines: the request if it is new, then what was done, then the result.
 fn lines(action: &Action, asked: &mut String) -> Vec<String> {
     let mut lines = Vec::new();
     if action.prompt != *asked {

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// How much of a rollout's first line is read; it holds the instructions of the session.
 const FIRST_LINE_BYTES: u64 = 4 << 20;
-/// How deep rollouts lie: by year, month and day.
+/// The depth of rollouts: by year, month and day.
 const ROLLOUT_DEPTH: usize = 4;
-/// How deep text transcripts lie: project, `agent-transcripts`, conversation.
+/// The depth of text transcripts: project, `agent-transcripts`, conversation.
 const TEXT_DEPTH: usize = 4;
 
 /// Every transcript of the user, of all four tools, always in the same order.
@@ -101,7 +101,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Sub-agents' files lie beside the sessions of older versions; they belong to their parents.
+/// Sub-agents' files are next to the sessions of older versions; they belong to their parents.
 fn is_claude_session(name: &str) -> bool {
     name.ends_with(".jsonl") && !name.starts_with("agent-")
 }
@@ -182,7 +182,7 @@ fn cursor_stores(
     TranscriptSource { text_transcript, authorship, ..source(Tool::Cursor, session, path) }
 }
 
-/// Cursor's text transcripts by conversation; those of sub-agents lie in folders below and belong to their parents.
+/// Cursor's text transcripts by conversation; those of sub-agents are in folders below and belong to their parents.
 fn texts(places: &SessionPaths) -> BTreeMap<String, PathBuf> {
     let is_own = |path: &PathBuf| {
         let mut above = path.ancestors().skip(1).take(2).map(name_of);

@@ -18,7 +18,7 @@ const CLINE: &str = "globalStorage/saoudrizwan.claude-dev/tasks";
 /// A system: it decides where programs keep their data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OsFamily {
-    /// Linux, and every other system that keeps settings in `~/.config`.
+    /// Linux, and every other system that stores settings in `~/.config`.
     Linux,
     Mac,
     Windows,
@@ -41,7 +41,7 @@ pub struct SessionPaths {
     pub claude_projects: PathBuf,
     /// Codex' folders of rollouts: the present ones and the archived ones.
     pub codex_sessions: [PathBuf; 2],
-    /// Cursor's `User` folders: the state database lies in `globalStorage/state.vscdb` of each.
+    /// Cursor's `User` folders: the state database is `globalStorage/state.vscdb` in each.
     pub cursor_users: Vec<PathBuf>,
     /// Where Cursor writes text transcripts, by project.
     pub cursor_projects: PathBuf,

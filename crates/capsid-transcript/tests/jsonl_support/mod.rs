@@ -29,7 +29,7 @@ impl Transcript {
         Self { folder, tool, path }
     }
 
-    /// Puts a file beside the transcript.
+    /// Writes a file next to the transcript.
     #[allow(dead_code)]
     pub fn with(self, name: &str, bytes: impl AsRef<[u8]>) -> Self {
         let path = self.folder.path().join(name);

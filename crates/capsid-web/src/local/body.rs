@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 const PIECE: usize = 64 << 10;
 const WAITING: usize = 4;
 
-/// Sends a document. Where it ends in a problem the connection breaks, so that no one takes the part for the whole.
+/// Sends a document. If it ends in a problem the connection breaks, so that nobody takes a part for the document.
 pub(super) fn streamed(document: JsonDocument) -> Body {
     let (sender, receiver) = channel(WAITING);
     tokio::task::spawn_blocking(move || {

@@ -1,15 +1,15 @@
-//! What a desk shows.
+//! The data of the local viewer.
 
 use capsid_model::{Code, Problem, Result, Value, json};
 use std::io::Write;
 
-/// Where the data of a desk comes from.
+/// The source of the local viewer's data.
 pub trait LocalData: Send + Sync + 'static {
     /// The address of its first page, such as `/explorer`.
     fn first_page(&self) -> &'static str;
 
-    /// A document by its path behind `/local/`, such as `trail/index.json`; nothing where there is none. It is asked
-    /// for on a thread that may wait.
+    /// A document by its path below `/local/`, such as `trail/index.json`; `None` if there is none. It is called
+    /// on a thread that may block.
     fn document(&self, path: &str) -> Result<Option<JsonDocument>>;
 }
 
@@ -46,7 +46,7 @@ pub fn closed_error(error: &dyn std::fmt::Display) -> Problem {
     Problem::new(Code::IoError, format!("The answer could not be sent: {error}."))
 }
 
-/// The document `about`, which every desk has.
+/// The document `about`, which every local viewer has.
 pub fn about(has_trail: bool, repository: Option<&str>) -> JsonDocument {
     JsonDocument::from_value(&json!({
         "version": env!("CARGO_PKG_VERSION"), "has_trail": has_trail, "repository": repository,

@@ -3,8 +3,8 @@
 use axum::http::{HeaderMap, header};
 use subtle::ConstantTimeEq;
 
-/// Whether a request was meant for this machine. A web site can give its own name the address 127.0.0.1, and its
-/// pages then count as being of the same origin; but the browser still says the name.
+/// Whether a request is addressed to this machine. A web site can give its own name the address 127.0.0.1, and its
+/// pages then count as the same origin; but the browser still sends the name in the `Host` header.
 pub(super) fn is_meant_for_us(headers: &HeaderMap, port: u16) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -13,7 +13,7 @@ pub(super) fn is_meant_for_us(headers: &HeaderMap, port: u16) -> bool {
         .any(|name| host.as_bytes().eq_ignore_ascii_case(format!("{name}:{port}").as_bytes()))
 }
 
-/// Whether a request has the key. How long the answer takes does not tell how much of a wrong one was right.
+/// Whether a request has the key. The comparison takes constant time, so it does not reveal how much of a key was right.
 pub(super) fn has_key(headers: &HeaderMap, key: &str) -> bool {
     let given =
         headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));

@@ -1,8 +1,8 @@
-//! A desk: the pages over what lies on this machine, for the one person who started it.
+//! The local viewer: pages over the data on this machine, for the one person who started it.
 //!
 //! It listens on loopback alone. Other users and other programs of the machine reach loopback too, and so does any
-//! web site through the browser, so that being local proves nothing: data is given only to who has the key that was
-//! printed at the start, and nothing at all to who asked for another host.
+//! web site through the browser, so being local proves nothing: data goes only to callers with the key that was
+//! printed at the start, and requests for another host get nothing.
 
 mod body;
 mod data;

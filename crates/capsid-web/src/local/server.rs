@@ -1,4 +1,4 @@
-//! The server of a desk.
+//! The server of the local viewer.
 
 use super::body::streamed;
 use super::data::LocalData;
@@ -16,10 +16,10 @@ use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
-/// The port of a desk, unless something else has it or another is named.
+/// The port of the local viewer, unless it is in use or another one is given.
 pub const DEFAULT_PORT: u16 = 4840;
 
-/// A desk that listens and is not served yet.
+/// A local viewer that listens but does not serve requests yet.
 #[derive(Debug)]
 pub struct LocalServer {
     listener: TcpListener,
@@ -47,7 +47,7 @@ impl LocalServer {
         Ok(Self { listener: bound, port, key: new_key()? })
     }
 
-    /// The address of a page, with the key behind it: what follows `#` is sent to no server and stands in no log.
+    /// The address of a page with the key. What follows `#` is sent to no server and appears in no log.
     pub fn address(&self, page: &str) -> String {
         format!("http://127.0.0.1:{}{page}#key={}", self.port, self.key)
     }
@@ -131,7 +131,7 @@ async fn answered(served: &Arc<LocalServerState>, uri: &Uri, headers: &HeaderMap
     }
 }
 
-/// A browser keeps what follows `#` when it is sent on.
+/// A browser keeps the part after `#` when it is redirected.
 fn to_page(page: &'static str) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
@@ -169,7 +169,7 @@ async fn data(desk: Arc<dyn LocalData>, path: String) -> Response {
     response
 }
 
-/// A problem as the hub tells one, so that the pages read both in the same way.
+/// A problem in the form that the hub uses, so that the pages read both the same way.
 fn refusal(status: StatusCode, code: &str, problem: &str, fix: &str) -> Response {
     let body = json!({ "error": code, "correction": { "problem": problem, "fix": fix } });
     let mut response = Response::new(Body::from(body.to_string()));

@@ -6,10 +6,10 @@ use capsid_model::{Value, json};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// The most reasons that are kept, and the longest of them.
+/// The most reasons that are stored, and the longest of them.
 const MAX_REASONS: usize = 12;
 const MAX_REASON_LEN: usize = 240;
-/// The longest key of signals that is kept.
+/// The longest signal key that is stored.
 const MAX_KEY_LEN: usize = 400;
 /// The most bans that are looked at.
 const MAX_BANS: usize = 2000;
@@ -23,18 +23,18 @@ const PREFERRED: f64 = 0.4 * 2.0 / 3.0;
 pub struct RemoteAdvice {
     /// The key by which it learns these signals.
     pub signal_key: String,
-    /// The gene it prefers, which is one that it was asked about.
+    /// The preferred gene, which is one of the requested genes.
     pub preferred: Option<String>,
-    /// The genes it advises against, which are some that it was asked about.
+    /// The banned genes, which are among the requested genes.
     pub banned: Vec<String>,
     /// Why, in its own words, made inert.
     pub explanation: Vec<String>,
-    /// What it said and is not followed: genes that nobody asked about, or a ban of every gene.
+    /// Advice that is not followed: genes that were not requested, or a ban of every gene.
     pub not_followed: Vec<String>,
 }
 
 impl RemoteAdvice {
-    /// Reads an answer; nothing where it is no advice. `genes` are those that the hub was asked about.
+    /// Parses an answer; `None` if it is no advice. `genes` are the requested genes.
     pub fn read(answer: &Value, genes: &[String]) -> Option<Self> {
         let banned = answer.get("bannedGeneIds")?.as_array()?;
         let preferred = match answer.get("preferredGeneId") {

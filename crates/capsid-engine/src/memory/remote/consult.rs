@@ -14,20 +14,20 @@ use capsid_model::{Code, Problem, Result, Value, env, json};
 use std::collections::HashMap;
 use std::sync::mpsc;
 
-/// How many genes are asked about; a hub takes no more.
+/// The most genes in one request; a hub accepts no more.
 const MAX_GENES: usize = 2000;
 
 /// How asking ended.
 #[derive(Debug, Clone, Default)]
 pub struct ConsultOutcome {
-    /// The hub that was asked.
+    /// The hub that was consulted.
     pub hub: String,
-    /// The signals as they were when it was asked.
+    /// The signals at the time of the request.
     pub signals: Vec<String>,
     pub heard: Option<RemoteAdvice>,
     /// Why this repository's own memory advises alone: `no_signals`, `no_genes`, `timeout`, ...
     pub miss: Option<String>,
-    /// What went wrong, to be told and no more.
+    /// The problem, which is only reported.
     pub problem: Option<Problem>,
 }
 
@@ -48,7 +48,7 @@ impl ConsultOutcome {
         value
     }
 
-    /// What it advises, where it was asked about these very signals.
+    /// The advice, if it was requested for exactly these signals.
     pub fn parse_advice(&self, signals: &[String]) -> Option<&RemoteAdvice> {
         self.heard.as_ref().filter(|_| self.signals == signals)
     }
@@ -92,7 +92,7 @@ impl From<Problem> for ConsultMiss {
     }
 }
 
-/// The calls are made beside us, and left behind when the time is up.
+/// The calls run on another thread, which is left behind when the time is up.
 fn in_time(
     remote: &RemoteMemory,
     workspace: &Workspace,
@@ -158,7 +158,7 @@ fn talk(
     })
 }
 
-/// A gene that the hub is asked about.
+/// A gene in the request to the hub.
 struct ConsultCandidate {
     id: String,
     category: Option<String>,
@@ -170,7 +170,7 @@ impl ConsultCandidate {
     }
 }
 
-/// The genes that fit the signals, best first. One whose name must not leave this machine is not asked about.
+/// The genes that fit the signals, best first. Genes whose name must not leave this machine are left out.
 fn candidates(workspace: &Workspace, signals: &[String]) -> Result<Vec<ConsultCandidate>> {
     let pool = workspace.store.gene_pool()?;
     let selection = select::select(SelectInput {

@@ -1,4 +1,4 @@
-//! A memory that is shared by a user's repositories and machines: a hub keeps what each of them records, and advises.
+//! A memory that a user's repositories and machines share: a hub stores what each of them records, and advises.
 //!
 //! `MEMORY_GRAPH_PROVIDER=remote` turns it on. Whatever is recorded is recorded here first; the hub's word is asked for
 //! before a gene is chosen, and where it does not come the memory of this repository alone advises.
@@ -22,7 +22,7 @@ const URL: &str = "MEMORY_GRAPH_REMOTE_URL";
 const KEY: &str = "MEMORY_GRAPH_REMOTE_KEY";
 const TIMEOUT: &str = "MEMORY_GRAPH_REMOTE_TIMEOUT_MS";
 
-/// How long a cycle waits for advice unless told otherwise, and what it can be told.
+/// How long a cycle waits for advice by default, and the range of the setting.
 const DEFAULT_MS: u64 = 5000;
 const LEAST_MS: u64 = 100;
 const MAX_MS: u64 = 60_000;
@@ -126,7 +126,7 @@ impl RemoteMemory {
         }
     }
 
-    /// Says which key it was where the hub does not take it.
+    /// Names the key that the hub refused.
     fn about_key(&self, refused: Problem) -> Problem {
         match refused.hub_status {
             Some(401) => refused.fix(format!(

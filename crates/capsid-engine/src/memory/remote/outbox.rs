@@ -1,4 +1,4 @@
-//! What the shared memory is still to be told.
+//! The records that are still to be sent to the shared memory.
 
 use super::{RemoteMemory, is_wanted, outgoing};
 use crate::files::outbox::{MAX_LEN, Outbox};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 pub use crate::files::outbox::FlushSummary;
 
-/// The graph of this repository has all records, also those that gave way here.
+/// The graph of this repository has all records, also those that were dropped here.
 const RECORDS: Outbox = Outbox { name: "memory_outbox", key: "id", limit: 1000, is_final: is_of_record };
 
 /// What a hub answers with once it has a record; one of them is true.
@@ -47,7 +47,7 @@ pub fn flush(workspace: &Workspace, remote: &RemoteMemory, patience: Duration) -
     )
 }
 
-/// Whoever answers every call with some JSON has taken nothing.
+/// A server that answers every call with some JSON has accepted nothing.
 fn no_word_of_it(remote: &RemoteMemory) -> Problem {
     let message = format!("`{}` does not say that it took the record.", remote.hub_url());
     Problem::new(Code::HubAnswerInvalid, message)

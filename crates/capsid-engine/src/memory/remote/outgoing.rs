@@ -7,7 +7,7 @@ use capsid_model::signal::{folded, learning_key};
 use capsid_model::{Object, Value};
 use capsid_rules::memory::KINDS;
 
-/// The signals that a hub is told or asked about: their names alone, so that they are the same in both.
+/// The signals in requests and reports to a hub: only their names, so that both use the same.
 pub(super) fn names(signals: &[String]) -> Vec<String> {
     outward(&folded(signals), MAX)
 }

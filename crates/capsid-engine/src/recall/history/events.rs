@@ -1,4 +1,4 @@
-//! What was recorded of cycles: the event log, and what the narrative tells beyond it.
+//! The records of cycles: the event log, and entries of the narrative that the log lacks.
 
 use super::{RecallLocation, RecallPiece, RecallSearch, newest, quoted, shortened, snippet, text_of};
 use crate::solidify::narrative;
@@ -15,7 +15,7 @@ const MAX_EVENTS: usize = 20_000;
 /// How much of its signals an event shows that has no summary.
 const SHOWN_SIGNALS: usize = 120;
 
-/// Looks through what was recorded of cycles: the event log, and what the narrative tells beyond it.
+/// Searches the records of cycles: the event log, and entries of the narrative that the log lacks.
 pub fn scan_events(workspace: &Workspace, search: &mut RecallSearch) -> Result<()> {
     let capsules = workspace.store.capsules.documents()?;
     let summaries: HashMap<&str, &str> =
@@ -45,7 +45,7 @@ fn scan_event(search: &mut RecallSearch, event: &EvolutionEvent, document: &Obje
     body.extend(files.into_iter().flatten().filter_map(Value::as_str));
     let signals: Vec<&str> = event.signals.iter().map(String::as_str).collect();
     let text = SearchableText { signals: &signals, title, body: &body.join("\n") };
-    // A solution that was used again and again is told by its newest uses.
+    // A solution that was used often is represented by its newest uses.
     search.scan_text(&text, event.capsule_id.as_deref(), || {
         let told = match [summary, own].into_iter().find(|text| !text.is_empty()) {
             Some(summary) => summary.to_owned(),
@@ -69,7 +69,7 @@ fn scan_event(search: &mut RecallSearch, event: &EvolutionEvent, document: &Obje
     });
 }
 
-/// The narrative tells of the same cycles; an entry counts where its event is not in the log.
+/// The narrative describes the same cycles; an entry counts only if its event is not in the log.
 fn scan_narrative(workspace: &Workspace, search: &mut RecallSearch, events: &HashSet<String>) -> Result<()> {
     let told = files::read_optional(&workspace.paths.narrative())?.unwrap_or_default();
     for entry in narrative::entries(&told) {

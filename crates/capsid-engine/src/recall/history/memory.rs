@@ -1,4 +1,4 @@
-//! What the memory graph knows: which gene was tried on which signals, and what was told of it.
+//! The memory graph: which gene was tried on which signals, and what was reported about it.
 
 use super::{RecallLocation, RecallPiece, RecallSearch, newest, quoted, snippet, text_of};
 use crate::memory::graph::{GraphStats, MemoryEdge};
@@ -24,7 +24,7 @@ pub fn scan_memory(workspace: &Workspace, search: &mut RecallSearch) -> Result<(
     Ok(())
 }
 
-/// What somebody told about an outcome in words.
+/// A reported outcome in words.
 fn scan_words(search: &mut RecallSearch, record: &Object, path: &str) {
     let outcome = record.get("outcome");
     let Some(summary) = outcome.and_then(|outcome| outcome.get("summary")).and_then(Value::as_str) else {

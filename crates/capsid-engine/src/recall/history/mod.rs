@@ -1,5 +1,5 @@
-//! What this repository's past tells about some words: what was tried and how it ended. Reads only, and of each file no
-//! more than its newest part; `known_signals` alone reads the whole memory graph, as every cycle does.
+//! Searches this repository's past for some words: what was tried and how it ended. It only reads, and of each file
+//! only the newest part; `known_signals` alone reads the complete memory graph, as every cycle does.
 
 mod events;
 mod memory;
@@ -47,7 +47,7 @@ impl RecallLocation {
     }
 }
 
-/// Something that was written down. Its text holds no secrets; whoever shows it makes it inert first.
+/// A recorded text. It holds no secrets; callers make it inert before they show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecallPiece {
     pub place: RecallLocation,
@@ -56,7 +56,7 @@ pub struct RecallPiece {
     pub at: Option<String>,
     /// How it ended, where that is known.
     pub ended: Option<String>,
-    /// What it says, in a line.
+    /// Its content in one line.
     pub text: String,
     /// The command that shows it.
     pub show: String,
@@ -71,7 +71,7 @@ pub struct RecallHit {
     pub score: f64,
     /// The words that it answers.
     pub words: Vec<String>,
-    /// How many others say the very same; of these the newest is told.
+    /// How many others have the same text; the newest of them is shown.
     pub more: usize,
 }
 

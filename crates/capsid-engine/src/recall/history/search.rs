@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 /// What answers less than this share of what the best one does is no answer.
 const WORTH: f64 = 0.2;
-/// How many answers of one conversation, or about one solution, are told.
+/// How many answers of one conversation, or about one solution, are shown.
 const OF_ONE: usize = 2;
 
 /// A search. Only texts that may answer are held.
@@ -36,7 +36,7 @@ impl RecallSearch {
         Self { question, asked, corpus: TermFrequencies::default(), held: Vec::new() }
     }
 
-    /// Whether nothing is asked for.
+    /// Whether the query is empty.
     pub fn is_empty(&self) -> bool {
         self.question.is_empty()
     }
@@ -87,14 +87,14 @@ impl RecallSearch {
     }
 }
 
-/// The answers that are told, while they are gathered.
+/// The answers that are shown, while they are collected.
 #[derive(Default)]
 struct RecallAnswers {
     limit: usize,
     list: Vec<RecallHit>,
     /// How many there are of each conversation or solution.
     of_one: HashMap<String, usize>,
-    /// Where in the list it was said already.
+    /// The index of the answer with the same text.
     said: HashMap<(RecallLocation, Option<String>, String), usize>,
 }
 

@@ -1,4 +1,4 @@
-//! What no gene may ask for, whoever wrote it.
+//! What no gene may request.
 
 use capsid_model::gene::Gene;
 use regex::Regex;

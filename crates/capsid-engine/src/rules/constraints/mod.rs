@@ -11,7 +11,7 @@ use paths::{PathSet, contains_part};
 /// The most files a gene may change when it does not say.
 pub const DEFAULT_MAX_FILES: u64 = 20;
 
-/// Forbidden wherever they are in a path, whatever the gene says.
+/// Forbidden anywhere in a path, whatever the gene allows.
 const NEVER: [&str; 2] = [".git", "node_modules"];
 
 /// The most that any gene may change.
@@ -40,13 +40,13 @@ pub struct ConstraintInput<'a> {
     pub estimated_files: Option<u64>,
     /// Files that may not be changed at all.
     pub protected: &'a [String],
-    /// What was touched inside `.git`, as a snapshot tells it.
+    /// What was changed inside `.git`, from the snapshot.
     pub touched: &'a [String],
     /// The path of the audit log, if someone other than the engine wrote to it.
     pub tampered_log: Option<&'a str>,
 }
 
-/// How large a change is beside what was allowed.
+/// The size of a change compared with its limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeSeverity {
     #[default]
@@ -77,7 +77,7 @@ impl ChangeSeverity {
             () if files > caps.files || blast.lines > caps.lines => Self::HardCapBreach,
             () if files > max_files.saturating_mul(2) => Self::CriticalOverrun,
             () if files > max_files => Self::Exceeded,
-            // files > 0.8 x max, in whole numbers.
+            // files > 0.8 x max, in integers.
             () if files.saturating_mul(5) > max_files.saturating_mul(4) => Self::ApproachingLimit,
             () => Self::WithinLimit,
         }

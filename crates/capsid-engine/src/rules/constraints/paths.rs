@@ -1,12 +1,12 @@
 //! Lists of paths as genes and owners write them, matched so that no spelling slips through.
 
-/// Paths, each standing for itself and all that is under it.
+/// Paths, each with everything below it.
 pub struct PathSet {
     entries: Vec<String>,
 }
 
 impl PathSet {
-    /// Reads a list; a blank entry stands for nothing.
+    /// Reads a list; a blank entry is ignored.
     pub fn new(list: &[String]) -> Self {
         let entries = list.iter().map(|entry| normal(entry));
         Self { entries: entries.filter(|entry| !entry.is_empty()).collect() }
@@ -26,7 +26,7 @@ pub fn contains_part(path: &str, name: &str) -> bool {
     normal(path).split('/').any(|part| part == name)
 }
 
-/// Lower case, because some disks do not tell the difference; forward slashes; no `./` in front, no `/` behind.
+/// Lower case, because some file systems ignore case; forward slashes; no `./` in front, no `/` behind.
 fn normal(path: &str) -> String {
     let mut text = path.trim().replace('\\', "/").to_lowercase();
     while let Some(rest) = text.strip_prefix("./").or_else(|| text.strip_prefix('/')) {

@@ -1,8 +1,8 @@
-//! What the dials do: how much a prompt tells, how it is worded, how wide a change may be, what is checked.
+//! The effects of the dials: the length and wording of a prompt, the allowed width of a change, the checks.
 
 use capsid_model::personality::Personality;
 
-/// How much the prompt tells.
+/// How much the prompt contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PromptDetail {
     /// The task and its limits.
@@ -43,7 +43,7 @@ impl ExtraCheck {
     }
 }
 
-/// How much the prompt tells, from verbosity.
+/// How much the prompt contains, from verbosity.
 pub fn prompt_detail(personality: &Personality) -> PromptDetail {
     match personality.verbosity {
         low if low < 0.2 => PromptDetail::Brief,

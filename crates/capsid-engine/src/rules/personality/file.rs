@@ -1,10 +1,10 @@
-//! The personality file: the current state, results per state, and a history. What else it holds is kept.
+//! The personality file: the current state, results per state, and a history. Unknown members are preserved.
 
 use capsid_model::event::EventOutcome;
 use capsid_model::personality::Personality;
 use capsid_model::{Object, Time, Value, json};
 
-/// How many entries the history keeps.
+/// The length of the history.
 const HISTORY: usize = 120;
 /// How many results a state needs before it can be followed.
 const ENOUGH: u64 = 3;

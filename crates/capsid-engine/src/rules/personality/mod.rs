@@ -41,7 +41,7 @@ pub struct PersonalityStep {
     pub known: bool,
 }
 
-/// Turns the dials for a cycle: towards what did best, and away from what keeps failing.
+/// Adjusts the dials for a cycle: towards what worked best, and away from repeated failures.
 pub fn next(
     file: &PersonalityFile,
     signals: &[String],

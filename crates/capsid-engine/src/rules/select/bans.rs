@@ -25,7 +25,7 @@ pub struct FailedCapsule {
     pub gene: String,
     /// The signals that it was tried on.
     pub trigger: Vec<String>,
-    /// What kind of failure it was, if it says.
+    /// The class of failure, if recorded.
     pub failure_class: Option<String>,
 }
 

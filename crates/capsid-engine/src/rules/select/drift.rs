@@ -1,4 +1,4 @@
-//! Drift: chance in the choice of a gene. Only when asked for, from a seed that is recorded.
+//! Drift: randomness in the choice of a gene. Only on request, from a seed that is recorded.
 
 use serde::{Deserialize, Serialize};
 

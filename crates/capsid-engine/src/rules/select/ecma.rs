@@ -1,4 +1,4 @@
-//! Rewrites an ECMAScript regular expression so that the linear-time engine reads it the same way.
+//! Rewrites an ECMAScript regular expression so that the linear-time engine interprets it the same.
 
 /// White space as ECMAScript's `\s` has it, in the inside of a class.
 const SPACE: &str =
@@ -68,7 +68,7 @@ fn push_escape(c: char, in_class: bool, out: &mut String) {
     }
 }
 
-/// The ASCII classes, and white space, that a letter stands for.
+/// The ASCII classes, and white space, that a letter denotes.
 fn class_of(c: char) -> Option<String> {
     Some(match c {
         'd' => "[0-9]".to_owned(),
@@ -81,7 +81,7 @@ fn class_of(c: char) -> Option<String> {
     })
 }
 
-/// Whether what follows an opening brace makes it a count; otherwise the brace stands for itself.
+/// Whether what follows an opening brace makes it a count; otherwise the brace is literal.
 fn is_count(ahead: &str) -> bool {
     let Some((inside, _)) = ahead.split_once('}') else {
         return false;

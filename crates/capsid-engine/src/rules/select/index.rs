@@ -21,7 +21,7 @@ pub struct GeneIndex {
     patterns_of_word: NumberLists,
     /// The genes that have each alias or expression.
     owners_of_pattern: NumberLists,
-    /// For each alias nothing; for each expression itself, since a word only says that it may hit.
+    /// For each alias nothing; for each expression itself, since a word only shows that it may match.
     expressions: Vec<Option<LinearRegex>>,
     /// Expressions that no word can rule out.
     always: Vec<u32>,
@@ -135,7 +135,7 @@ impl GeneIndex {
     }
 }
 
-/// The tags of genes that memory or a ban says something of.
+/// The tags of genes that memory or a ban affects.
 fn special_tags(influence: GeneInfluence<'_>) -> Vec<bool> {
     let mut special = vec![false; 1 << 16];
     let advised = influence.advice.genes.keys().map(String::as_str);

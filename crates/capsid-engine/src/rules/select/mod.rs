@@ -43,7 +43,7 @@ pub struct SelectInput<'a> {
     pub env_context: &'a str,
     /// The present platform, as fingerprints name it.
     pub platform: &'a str,
-    /// The seed of chance, when drift is asked for.
+    /// The random seed, if drift is requested.
     pub drift: Option<u64>,
 }
 

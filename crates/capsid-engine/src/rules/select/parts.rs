@@ -109,7 +109,7 @@ impl PatternParts {
     }
 }
 
-/// The first sixteen bytes as a number that sorts as they do: most words differ there, so few are looked at whole.
+/// The first sixteen bytes as a number that sorts as they do: most words differ there, so few are compared fully.
 fn opening(word: &str) -> u128 {
     let mut bytes = [0; 16];
     let length = word.len().min(16);

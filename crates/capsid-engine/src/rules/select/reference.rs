@@ -3,7 +3,7 @@
 use super::pattern::{MatchPattern, SignalSet};
 use super::score::{GeneCard, GeneInfluence, KEPT, ScoredGene};
 
-/// The genes that hit, best first. Above [`KEPT`], those that may be chosen are kept before banned ones.
+/// The genes that match, best first. Above [`KEPT`], selectable ones are retained before banned ones.
 pub fn rank(cards: &[GeneCard], signals: &SignalSet<'_>, influence: GeneInfluence<'_>) -> Vec<ScoredGene> {
     let mut scored: Vec<ScoredGene> = (0..)
         .zip(cards)

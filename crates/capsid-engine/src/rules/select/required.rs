@@ -86,7 +86,7 @@ fn one_letter(class: impl Iterator<Item = char>) -> Option<String> {
     letters.all(|other| lower(other).as_ref() == Some(&letter)).then_some(letter)
 }
 
-/// A character in lowercase; nothing for the capital sigma, whose lowercase depends on where it stands.
+/// A character in lowercase; nothing for the capital sigma, whose lowercase depends on its position.
 fn lower(c: char) -> Option<String> {
     (c != 'Σ').then(|| c.to_lowercase().collect())
 }

@@ -1,4 +1,4 @@
-//! The score of a gene, kept in its parts so that it can be explained and computed again.
+//! The score of a gene, stored in its parts so that it can be explained and recomputed.
 
 use crate::memory::advice::Advice;
 use capsid_model::gene::{EpigeneticMark, Gene};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// How many candidates a selection keeps and records.
+/// How many candidates a selection retains and records.
 pub const KEPT: usize = 200;
 
 /// What selecting needs of a gene.

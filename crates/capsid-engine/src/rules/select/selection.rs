@@ -36,11 +36,11 @@ pub struct Selection {
     /// Genes that may not be chosen.
     pub banned: Vec<GeneBan>,
     pub memory: MemoryNote,
-    /// How chance took part, if it was asked to.
+    /// How randomness took part, if requested.
     pub drift: Option<DriftRecord>,
 }
 
-/// What memory said, as far as the reasons tell it.
+/// The influence of memory, as far as the reasons show it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryNote {
@@ -60,12 +60,12 @@ impl Selection {
         })
     }
 
-    /// The whole record, for a later replay.
+    /// The complete record, for a later replay.
     pub fn to_value(&self) -> Value {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// Reads a whole record; nothing when a part has another shape.
+    /// Reads a complete record; `None` if a part has another shape.
     pub fn read(value: &Value) -> Option<Self> {
         Self::deserialize(value).ok()
     }

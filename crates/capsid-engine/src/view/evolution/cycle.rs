@@ -60,7 +60,7 @@ pub struct CycleChecks {
     pub state: &'static str,
     /// Each command, and whether it passed.
     pub commands: Vec<CycleCommand>,
-    /// What kept them from the rest of the machine; empty when the event does not say.
+    /// The isolation of the commands; empty if the event does not name it.
     pub isolation: String,
 }
 
@@ -82,7 +82,7 @@ pub struct CyclePlan {
 }
 
 impl EvolutionCycle {
-    /// What an event says, beside what is known of it from elsewhere.
+    /// A view of an event, with data from elsewhere.
     pub(super) fn read(
         event: &EvolutionEvent,
         document: &Object,

@@ -54,7 +54,7 @@ pub struct Evolution {
     pub seal: LogSeal,
 }
 
-/// What was counted over the whole log.
+/// Counts over the complete log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EvolutionTotals {
     pub cycles: u64,
@@ -118,7 +118,7 @@ pub fn read(workspace: &Workspace, limit: usize) -> Result<Evolution> {
     })
 }
 
-/// An event where it stands in the file.
+/// An event with its position in the file.
 struct LogLine {
     number: u64,
     event: EvolutionEvent,
@@ -157,7 +157,7 @@ impl EvolutionLog {
     }
 }
 
-/// Those that were used most come first; then those that never were, as they stand in the store.
+/// The most used genes come first; then those that were never used, in the order of the store.
 fn genes(documents: &[Object], stats: &EventStats) -> Vec<GeneRecord> {
     let stored = documents.iter().map(Gene::read);
     let mut records: Vec<GeneRecord> = stored

@@ -11,11 +11,11 @@ pub enum LineSeal {
     Sealed,
     /// It came after all that was sealed.
     Unsealed,
-    /// It stands at or after the first change, so nothing is known of it.
+    /// It is at or after the first change, so nothing is known about it.
     Unproven,
 }
 
-/// What is to be said of the whole log.
+/// The verdict on the complete log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LogSeal {
     pub state: LogState,
@@ -28,7 +28,7 @@ pub struct LogSeal {
     pub change: Option<String>,
 }
 
-/// What is to be said of the whole log, in a word.
+/// The verdict on the complete log, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogState {
@@ -42,7 +42,7 @@ pub enum LogState {
     Unknown,
 }
 
-/// What the chain says of the log.
+/// The chain's verdict on the log.
 pub(super) struct LogSeals(Option<LogProof>);
 
 impl LogSeals {
@@ -51,7 +51,7 @@ impl LogSeals {
         Self(prove(workspace).ok())
     }
 
-    /// What it says of one line.
+    /// The verdict on one line.
     pub(super) fn seal_of_line(&self, number: u64) -> LineSeal {
         let log = self.0.as_ref().and_then(|proof| proof.log.as_ref());
         match (log, self.seal_of_log().state) {
@@ -61,7 +61,7 @@ impl LogSeals {
         }
     }
 
-    /// What it says of the log.
+    /// The verdict on the log.
     pub(super) fn seal_of_log(&self) -> LogSeal {
         let mut seal = LogSeal { state: LogState::Unknown, intact: 0, unsealed: 0, line: None, change: None };
         let Some(proof) = &self.0 else { return seal };

@@ -1,4 +1,4 @@
-//! Why a cycle did what it did: the reasons stand in the event, the scores in the record of its run while that is kept.
+//! The reasons for a cycle's choice: the reasons are in the event, the scores in the record of its run if it is stored.
 
 use super::{clean, text, texts};
 use crate::cycle::record;
@@ -21,7 +21,7 @@ pub struct SelectionReasons {
     pub reasons: Vec<String>,
     /// What was weighed, best first. Without the record of the run, the names of the alternatives alone.
     pub candidates: Vec<SelectionCandidate>,
-    /// Whether the recorded inputs give the recorded choice; nothing where the record of the run is no longer kept.
+    /// Whether the recorded inputs give the recorded choice; `None` if the record of the run is no longer stored.
     pub follows: Option<bool>,
 }
 
@@ -31,7 +31,7 @@ pub struct SelectionCandidate {
     pub id: String,
     /// `gene` or `capsule`.
     pub kind: &'static str,
-    /// Its score, where it was kept.
+    /// Its score, if it was stored.
     pub score: Option<f64>,
     /// The parts of the score, in words.
     pub parts: Vec<String>,
@@ -55,7 +55,7 @@ pub(super) fn read(workspace: &Workspace, event: &Object) -> Option<SelectionRea
     })
 }
 
-/// The record of the run, unless another one lies under its name.
+/// The record of the run, unless its name belongs to another one.
 fn recorded(workspace: &Workspace, run: &str) -> Option<Selection> {
     if run.is_empty() {
         return None;

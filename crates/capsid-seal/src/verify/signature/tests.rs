@@ -135,7 +135,7 @@ fn a_second_encoding_of_a_point_holds_in_neither() {
     }
 }
 
-/// The one exception that the documentation tells of, so that it is known to be real and to be the signer's alone.
+/// The one exception that the documentation describes, to show that it is real and only the signer can use it.
 #[test]
 fn a_point_with_a_component_of_small_order_is_refused_strictly_and_only_the_signer_can_make_one() {
     let nonce = Scalar::from(123_456_789_u64);

@@ -1,4 +1,4 @@
-//! Where it is read from: the databases, and the text that stands in for them.
+//! The sources: the databases, and the text that replaces them.
 
 use super::*;
 
@@ -132,7 +132,7 @@ fn words_that_were_sealed_from_the_text_are_known_again() {
     let expected = [("b0", "line:0"), ("b2", "line:2")].map(|(a, b)| (a.to_owned(), b.to_owned()));
     assert_eq!(keys, expected.into());
     assert!(line_keys(&state.source()).unwrap().is_empty());
-    // The database tells more, so it is what is read.
+    // The database has more, so it is read.
     assert_eq!(read_all(&source).0.len(), 4);
 }
 
