@@ -193,6 +193,15 @@ impl ApiError {
         error
     }
 
+    /// A path that is not there.
+    pub fn no_route() -> Self {
+        Self::new(
+            HubCode::RouteNotFound,
+            "The hub has no such path, or not with this method.",
+            "See /openapi.json for every path. Messages are sent with POST to /a2a/<type>, without a second /a2a.",
+        )
+    }
+
     /// Adds a member to the body.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {

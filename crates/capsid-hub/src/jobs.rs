@@ -213,6 +213,7 @@ async fn is_needed(hub: &SharedHub, job: Job) -> Result<bool> {
     }
 }
 
+#[tracing::instrument(skip_all, fields(job.name = job.name()))]
 async fn perform(hub: &SharedHub, job: Job) -> Result<u64> {
     let now = hub.now();
     match job {

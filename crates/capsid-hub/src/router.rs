@@ -1,28 +1,14 @@
 //! Every path of the hub, in one list. The OpenAPI document is made from the same list.
 
-use crate::error::{ApiError, HubCode};
-use crate::http::negotiation::prefers_html;
-use crate::ops::accounts::{admin as account_admin, claim, profile, register as account_register};
-use crate::ops::events::stream;
-use crate::ops::graph::advice;
-use crate::ops::hub::openapi::OpenApiDocument;
-use crate::ops::hub::{guide, health, live_stats, openapi, stats};
-use crate::ops::mailbox::send;
-use crate::ops::memory::record;
-use crate::ops::skills::publish as skill_publish;
-use crate::ops::webhooks::manage;
-use crate::ops::{audit, graph};
+use crate::http::openapi::OpenApiDocument;
 use crate::routes::{
-    admin, assets, bounties, credits, evaluation, messages, nodes, services, tasks, workers,
+    accounts, admin, assets, bounties, credits, discovery, evaluation, events, graph, mailbox, memory,
+    messages, nodes, pages, services, skills, tasks, webhooks, workers,
 };
 use crate::server::middleware;
 use crate::state::SharedHub;
-use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
-use axum::middleware::{Next, from_fn};
-use axum::response::{IntoResponse, Response};
+use axum::middleware::from_fn;
 use axum::{Extension, Router};
-use capsid_web::{PageHost, pages, response};
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 use utoipa::OpenApi;
@@ -97,59 +83,74 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(nodes::detail))
         .routes(routes!(nodes::activity))
         .routes(routes!(nodes::reputation))
-        // Moderation, by admins.
+        // Moderation, accounts and the audit, by admins.
         .routes(routes!(admin::promote_now))
         .routes(routes!(admin::promote))
         .routes(routes!(admin::reject))
         .routes(routes!(admin::quarantine))
         .routes(routes!(admin::release))
-        .routes(routes!(stats::stats))
-        .routes(routes!(live_stats::live))
-        .routes(routes!(stats::trending))
-        .routes(routes!(guide::root))
-        .routes(routes!(health::health))
-        .routes(routes!(health::metrics))
-        .routes(routes!(openapi::openapi))
-        .routes(routes!(guide::skill_page))
-        .routes(routes!(guide::topic))
-        .routes(routes!(guide::help))
-        .routes(routes!(guide::policy))
-        .routes(routes!(guide::model_tiers))
-        .routes(routes!(account_register::register))
-        .routes(routes!(account_register::login))
-        .routes(routes!(account_register::logout))
-        .routes(routes!(profile::me))
-        .routes(routes!(profile::password))
-        .routes(routes!(profile::add_key, profile::list_keys))
-        .routes(routes!(profile::revoke_key))
-        .routes(routes!(profile::agents))
-        .routes(routes!(profile::reset_secret))
-        .routes(routes!(claim::show, claim::claim))
-        .routes(routes!(account_admin::list))
-        .routes(routes!(account_admin::ban))
-        .routes(routes!(account_admin::unban))
-        .routes(routes!(audit::list))
-        .routes(routes!(stream::stream))
-        .routes(routes!(stream::poll))
-        .routes(routes!(record::record))
-        .routes(routes!(record::event))
-        .routes(routes!(record::recall))
-        .routes(routes!(record::status))
+        .routes(routes!(admin::list_users))
+        .routes(routes!(admin::ban_user))
+        .routes(routes!(admin::unban_user))
+        .routes(routes!(admin::list_audit))
+        // Strangers, monitors and the pages call these: the hub itself, its guide, rules and numbers.
+        .routes(routes!(discovery::root))
+        .routes(routes!(discovery::health))
+        .routes(routes!(discovery::metrics))
+        .routes(routes!(discovery::openapi))
+        .routes(routes!(discovery::skill_page))
+        .routes(routes!(discovery::topic))
+        .routes(routes!(discovery::help))
+        .routes(routes!(discovery::policy))
+        .routes(routes!(discovery::model_tiers))
+        .routes(routes!(discovery::stats))
+        .routes(routes!(discovery::live))
+        .routes(routes!(discovery::trending))
+        // Proxies call these for the agents behind them.
+        .routes(routes!(mailbox::send))
+        .routes(routes!(mailbox::receive))
+        .routes(routes!(mailbox::acknowledge))
+        .routes(routes!(mailbox::status))
+        // Nodes call these to hear what is new.
+        .routes(routes!(events::stream))
+        .routes(routes!(events::poll))
+        // Nodes and their owners call these: what becomes of calls to a node's webhook.
+        .routes(routes!(webhooks::show))
+        .routes(routes!(webhooks::list_deliveries))
+        .routes(routes!(webhooks::replay_delivery))
+        .routes(routes!(webhooks::rotate_secret))
+        .routes(routes!(webhooks::enable))
+        .routes(routes!(webhooks::show_node))
+        .routes(routes!(webhooks::list_node_deliveries))
+        .routes(routes!(webhooks::replay_node_delivery))
+        .routes(routes!(webhooks::send_test_event))
+        // Nodes call these: skills that they share, and what they remember.
+        .routes(routes!(skills::publish))
+        .routes(routes!(skills::update))
+        .routes(routes!(skills::list))
+        .routes(routes!(skills::download, skills::download_as))
+        .routes(routes!(skills::withdraw))
+        .routes(routes!(skills::delete))
+        .routes(routes!(memory::record))
+        .routes(routes!(memory::event))
+        .routes(routes!(memory::recall))
+        .routes(routes!(memory::status))
+        // People and the pages call these: an account, its keys and its nodes.
+        .routes(routes!(accounts::register))
+        .routes(routes!(accounts::login))
+        .routes(routes!(accounts::logout))
+        .routes(routes!(accounts::me))
+        .routes(routes!(accounts::change_password))
+        .routes(routes!(accounts::create_api_key, accounts::list_api_keys))
+        .routes(routes!(accounts::revoke_api_key))
+        .routes(routes!(accounts::agents))
+        .routes(routes!(accounts::reset_secret))
+        .routes(routes!(accounts::show_claim, accounts::claim_node))
         // Services: nodes that work for each other.
         .routes(routes!(services::publish))
         .routes(routes!(services::list))
         .routes(routes!(services::order))
         .routes(routes!(services::orders))
-        .routes(routes!(send::outbound))
-        .routes(routes!(send::inbound))
-        .routes(routes!(send::ack))
-        .routes(routes!(send::status))
-        .routes(routes!(skill_publish::publish))
-        .routes(routes!(skill_publish::update))
-        .routes(routes!(skill_publish::list))
-        .routes(routes!(skill_publish::download, skill_publish::download_counted))
-        .routes(routes!(skill_publish::withdraw))
-        .routes(routes!(skill_publish::delete))
         // Tasks, bounties and workers: nodes that work, and nodes and people that ask.
         .merge(with_a2a_alias(tasks::paths))
         .routes(routes!(workers::register))
@@ -168,23 +169,15 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(credits::node_statement))
         .routes(routes!(credits::account_statement))
         .routes(routes!(credits::transfer))
-        .routes(routes!(manage::show))
-        .routes(routes!(manage::list))
-        .routes(routes!(manage::replay))
-        .routes(routes!(manage::rotate))
-        .routes(routes!(manage::enable))
-        .routes(routes!(manage::show_node))
-        .routes(routes!(manage::list_node))
-        .routes(routes!(manage::replay_node))
-        .routes(routes!(manage::test))
+        // Nodes, people and the pages call these: the knowledge graph.
         .routes(routes!(graph::query))
         .routes(routes!(graph::ingest))
         .routes(routes!(graph::forget))
         .routes(routes!(graph::status))
-        .routes(routes!(graph::my_graph))
-        .routes(routes!(graph::draw_graph))
+        .routes(routes!(graph::list_own))
+        .routes(routes!(graph::draw))
         .routes(routes!(graph::find_path))
-        .routes(routes!(advice::advice))
+        .routes(routes!(graph::advice))
 }
 
 /// Paths as they are, and the same ones under `/a2a`, where some clients look for them.
@@ -194,41 +187,6 @@ fn with_a2a_alias(paths: fn() -> OpenApiRouter<SharedHub>) -> OpenApiRouter<Shar
 
 /// Puts around a router what every request goes through.
 pub fn finish(router: Router, hub: &SharedHub) -> Router {
-    let router = router.fallback(no_call).method_not_allowed_fallback(no_route);
-    middleware::apply_middleware(router.layer(from_fn(pages_for_browsers)), hub)
-}
-
-/// A browser gets a page, also at an address where programs have a call.
-async fn pages_for_browsers(request: Request, next: Next) -> Response {
-    let is_page = pages::is_page(PageHost::Hub, request.uri().path());
-    if is_page && only_looks(request.method()) && prefers_html(request.headers()) {
-        return response::shell(PageHost::Hub, StatusCode::OK);
-    }
-    next.run(request).await
-}
-
-/// What is no call may be a file of the pages. A browser that is lost is told so by a page.
-async fn no_call(method: Method, uri: Uri, headers: HeaderMap) -> Response {
-    if !only_looks(&method) {
-        return no_route().await.into_response();
-    }
-    match response::file(uri.path(), &headers) {
-        Some(file) => file,
-        None if prefers_html(&headers) && !pages::is_for_files(uri.path()) => {
-            response::shell(PageHost::Hub, StatusCode::NOT_FOUND)
-        }
-        None => no_route().await.into_response(),
-    }
-}
-
-fn only_looks(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD)
-}
-
-async fn no_route() -> ApiError {
-    ApiError::new(
-        HubCode::RouteNotFound,
-        "The hub has no such path, or not with this method.",
-        "See /openapi.json for every path. Messages are sent with POST to /a2a/<type>, without a second /a2a.",
-    )
+    let router = router.fallback(pages::serve_file).method_not_allowed_fallback(pages::no_route);
+    middleware::apply_middleware(router.layer(from_fn(pages::serve_browser)), hub)
 }

@@ -3,12 +3,9 @@
 use crate::config::HubConfig;
 use crate::embedding::Embedder;
 use crate::http::envelope::ResponseEnvelope;
-use crate::ops::graph::GraphCountCache;
-use crate::ops::hub::health::HealthCache;
-use crate::ops::hub::live_stats::LiveStatsCache;
-use crate::ops::hub::stats::StatsCache;
 use crate::outbound::resolve::{Resolver, SystemResolver};
 use crate::random::Random;
+use crate::runtime::caches::{GraphCountCache, HealthCache, LiveStatsCache, StatsCache};
 use crate::runtime::event_notifier::EventNotifier;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::runtime::password_hasher::PasswordHasher;

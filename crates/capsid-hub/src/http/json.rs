@@ -184,6 +184,11 @@ pub fn is_object(raw: &RawValue) -> bool {
     raw.get().starts_with('{')
 }
 
+/// JSON text of the database, to be written into a response as it is; null where it is none.
+pub fn stored_json(text: String) -> Box<RawValue> {
+    RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
 /// Walks a whole document and keeps nothing.
 #[derive(Clone, Copy)]
 struct StrictJsonVisitor {

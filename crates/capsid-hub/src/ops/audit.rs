@@ -1,20 +1,17 @@
-//! `GET /admin/audit`: who changed what, for an admin.
+//! Who changed what, for an admin.
 
 use crate::auth::account::require_admin;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
-use crate::http::envelope::JsonReply;
 use crate::http::query;
-use crate::http::query::QueryParams;
 use crate::http::validate;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_store::assets::list::ListPosition;
 use capsid_store::audit::{self, AuditFilter, AuditRow};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 const LIST: &str = "audit";
 
@@ -50,15 +47,56 @@ impl ListAuditParams {
     }
 }
 
+/// A page of the audit, newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AuditPage)]
+pub struct ListAuditResponse {
+    entries: Vec<AuditEntryView>,
+    #[schema(required)]
+    next_cursor: Option<String>,
+}
+
+/// A change that somebody made.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = AuditEntry)]
+pub struct AuditEntryView {
+    at: String,
+    /// `node:…`, `user:…`, `operator` or `hub`.
+    actor: String,
+    action: String,
+    /// asset, node, user, task or bounty.
+    subject_kind: String,
+    subject: String,
+    #[schema(required)]
+    before: Option<String>,
+    #[schema(required)]
+    after: Option<String>,
+    #[schema(required)]
+    reason: Option<String>,
+}
+
+impl From<AuditRow> for AuditEntryView {
+    fn from(row: AuditRow) -> Self {
+        Self {
+            at: Time(row.entry.at).iso(),
+            actor: row.entry.actor,
+            action: row.entry.action,
+            subject_kind: row.kind,
+            subject: row.subject,
+            before: row.entry.before,
+            after: row.entry.after,
+            reason: row.entry.reason,
+        }
+    }
+}
+
 /// Lists changes of state, by whom and why, newest first; only for admins.
-#[utoipa::path(get, path = "/admin/audit", tag = "admin", params(ListAuditParams),
-    responses((status = 200, body = crate::http::openapi::admin::AuditPage),
-        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn list(
-    State(hub): State<SharedHub>,
+#[tracing::instrument(skip_all)]
+pub async fn list_audit(
+    hub: &SharedHub,
     credentials: Credentials,
-    QueryParams(asked): QueryParams<ListAuditParams>,
-) -> ApiResult<JsonReply> {
+    asked: ListAuditParams,
+) -> ApiResult<ListAuditResponse> {
     hub.limit_reads(&credentials).await?;
     let (now, limit) = (hub.now(), query::limit(asked.limit.as_deref(), 50, 100));
     let (entries, next) = hub
@@ -69,16 +107,8 @@ pub async fn list(
             Ok(audit::list(tx, &asked.filter()?, before, limit)?)
         })
         .await?;
-    let rows: Vec<Value> = entries.iter().map(row).collect();
-    let next = next.map(|seq| cursor::write(LIST, ListPosition { key: seq, seq }));
-    Ok(JsonReply::json(&json!({ "entries": rows, "next_cursor": next })))
-}
-
-fn row(listed: &AuditRow) -> Value {
-    let entry = &listed.entry;
-    json!({
-        "at": Time(entry.at).iso(), "actor": entry.actor, "action": entry.action,
-        "subject_kind": listed.kind, "subject": listed.subject, "before": entry.before, "after": entry.after,
-        "reason": entry.reason,
+    Ok(ListAuditResponse {
+        entries: entries.into_iter().map(AuditEntryView::from).collect(),
+        next_cursor: next.map(|seq| cursor::write(LIST, ListPosition { key: seq, seq })),
     })
 }

@@ -1,9 +1,13 @@
-//! What admins do: moderate assets, and have the jobs run at once.
+//! What admins do: moderate assets, have the jobs run at once, ban accounts and read the audit.
 
 use crate::auth::credentials::Credentials;
 use crate::error::ApiResult;
 use crate::http::json::OptionalJsonBody;
-use crate::http::query::PathId;
+use crate::http::openapi::ErrorBody;
+use crate::http::query::{PathId, QueryParams};
+use crate::ops::accounts::admin::{self, ListUsersParams, ListUsersResponse};
+use crate::ops::accounts::view::AccountView;
+use crate::ops::audit::{self, ListAuditParams, ListAuditResponse};
 use crate::ops::evaluation::decide::ReasonBody;
 use crate::ops::evaluation::moderate::{self, ModerateResponse, RunJobsResponse};
 use crate::state::SharedHub;
@@ -71,4 +75,52 @@ pub async fn release(
     OptionalJsonBody(reason): OptionalJsonBody<ReasonBody>,
 ) -> ApiResult<Json<ModerateResponse>> {
     Ok(Json(moderate::moderate(&hub, credentials, &id, AssetEvent::Release, reason).await?))
+}
+
+/// Lists the accounts.
+#[utoipa::path(get, path = "/admin/users", tag = "admin", params(ListUsersParams),
+    responses((status = 200, body = ListUsersResponse), (status = "4XX", body = ErrorBody)))]
+pub async fn list_users(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    QueryParams(page): QueryParams<ListUsersParams>,
+) -> ApiResult<Json<ListUsersResponse>> {
+    Ok(Json(admin::list_users(&hub, credentials, page).await?))
+}
+
+/// Bans an account: it can do nothing on this hub until it is let back.
+#[utoipa::path(post, path = "/admin/users/{user_id}/ban", tag = "admin", request_body = Option<ReasonBody>,
+    params(("user_id" = String, Path, description = "The account.")),
+    responses((status = 200, body = AccountView), (status = "4XX", body = ErrorBody)))]
+pub async fn ban_user(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(user_id): PathId,
+    OptionalJsonBody(why): OptionalJsonBody<ReasonBody>,
+) -> ApiResult<Json<AccountView>> {
+    Ok(Json(admin::set_user_banned(&hub, credentials, user_id, why, true).await?))
+}
+
+/// Lets a banned account back.
+#[utoipa::path(post, path = "/admin/users/{user_id}/unban", tag = "admin", request_body = Option<ReasonBody>,
+    params(("user_id" = String, Path, description = "The account.")),
+    responses((status = 200, body = AccountView), (status = "4XX", body = ErrorBody)))]
+pub async fn unban_user(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(user_id): PathId,
+    OptionalJsonBody(why): OptionalJsonBody<ReasonBody>,
+) -> ApiResult<Json<AccountView>> {
+    Ok(Json(admin::set_user_banned(&hub, credentials, user_id, why, false).await?))
+}
+
+/// Lists changes of state, by whom and why, newest first; only for admins.
+#[utoipa::path(get, path = "/admin/audit", tag = "admin", params(ListAuditParams),
+    responses((status = 200, body = ListAuditResponse), (status = "4XX", body = ErrorBody)))]
+pub async fn list_audit(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    QueryParams(params): QueryParams<ListAuditParams>,
+) -> ApiResult<Json<ListAuditResponse>> {
+    Ok(Json(audit::list_audit(&hub, credentials, params).await?))
 }

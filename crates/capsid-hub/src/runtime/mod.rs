@@ -1,6 +1,7 @@
 //! Parts that the hub owns. They do not know the hub.
 
 mod batcher;
+pub mod caches;
 pub mod event_notifier;
 pub mod keyed_semaphore;
 pub mod password_hasher;

@@ -2,6 +2,7 @@
 
 mod filled;
 mod messages;
+mod nodes_own;
 mod schema;
 
 use crate::common::{Answered, TestHub, both_with};
@@ -66,6 +67,7 @@ fn answers_are_as_they_are_described() {
     both_with(crate::common::economy::trusting, |hub| {
         let witness = Witness { hub, seen: RefCell::default() };
         filled::empty(&witness);
+        nodes_own::call_everything(&witness);
         let filled = Filled::fill(&witness);
         filled.look(&witness);
         filled.decide(&witness);

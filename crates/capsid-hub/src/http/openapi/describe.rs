@@ -20,8 +20,8 @@ macro_rules! told {
 /// Describes words.
 macro_rules! words {
     ($($(#[$about:meta])* $name:ident { $($variant:ident = $word:tt),* $(,)? })*) => {$(
-        $(#[$about])*
         #[derive(Debug, serde::Serialize, utoipa::ToSchema)]
+        $(#[$about])*
         pub enum $name {
             $(#[doc = $word] #[serde(rename = $word)] $variant,)*
         }

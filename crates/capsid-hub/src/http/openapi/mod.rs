@@ -1,19 +1,21 @@
 //! The shapes that the description of the hub names.
 
-pub mod accounts;
-pub mod admin;
-pub mod advice;
 mod describe;
 pub mod graph;
-pub mod hub;
-pub mod webhooks;
+
+pub(crate) use describe::words;
 
 use crate::error::ErrorCorrection;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use utoipa::ToSchema;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Response, ResponseBuilder, path::PathItem};
+
+/// The description, shared by the routes that show it or a part of it.
+#[derive(Debug, Clone)]
+pub struct OpenApiDocument(pub Arc<Value>);
 
 /// A body for each path that takes one. They can be sent as they are.
 const EXAMPLES: &str = include_str!("examples.json");

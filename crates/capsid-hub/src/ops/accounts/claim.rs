@@ -1,51 +1,70 @@
-//! `/claim/{code}`: an account makes a node its own. Programs get JSON; a browser gets the page that does the same.
+//! An account makes a node its own.
 
 use crate::auth::account;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::JsonReply;
-use crate::http::query::PathId;
-use crate::state::{Hub, SharedHub};
-use axum::extract::State;
+use crate::http::openapi::words;
+use crate::state::Hub;
 use capsid_model::time::Time;
 use capsid_rules::identity::accounts::claim_code;
-use capsid_store::accounts::UserRow;
 use capsid_store::accounts::claim_codes;
 use capsid_store::accounts::claim_codes::{ClaimCodeRow, NodeClaimOutcome};
-use serde_json::json;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-/// Tells which node a code is for. A browser gets the page that claims it.
-#[utoipa::path(get, path = "/claim/{code}", tag = "accounts",
-    params(("code" = String, Path, description = "The code that the node shows, such as REEF-4X7K.")),
-    responses(
-        (status = 200, content((crate::http::openapi::accounts::ClaimCode = "application/json"), (String = "text/html"))),
-        (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn show(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    PathId(code): PathId,
-) -> ApiResult<JsonReply> {
-    let claim = find_claim(&hub, &credentials.address, &code).await?;
-    Ok(JsonReply::json(&json!({
-        "claim_code": claim.code, "node_id": claim.node_id, "expires_at": Time(claim.expires_at).iso(),
-        "status": if claim.claimed { "claimed" } else { "pending" },
-    })))
+words! {
+    /// Whether a claim code was used.
+    ClaimStatus { Pending = "pending", Claimed = "claimed" }
 }
 
-/// Makes the node of a code belong to the account that asks. Each code works once.
-#[utoipa::path(post, path = "/claim/{code}", tag = "accounts",
-    params(("code" = String, Path, description = "The code that the node shows, such as REEF-4X7K.")),
-    responses((status = 200, body = crate::http::openapi::accounts::NodeClaimed), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn claim(
-    State(hub): State<SharedHub>,
-    credentials: Credentials,
-    PathId(code): PathId,
-) -> ApiResult<JsonReply> {
+/// The node of a claim code.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = ClaimCode)]
+pub struct ShowClaimResponse {
+    claim_code: String,
+    node_id: String,
+    expires_at: String,
+    status: ClaimStatus,
+}
+
+/// Tells which node a code is for.
+#[tracing::instrument(skip_all)]
+pub async fn show_claim(hub: &Hub, credentials: &Credentials, code: &str) -> ApiResult<ShowClaimResponse> {
+    let claim = find_claim(hub, &credentials.address, code).await?;
+    Ok(ShowClaimResponse {
+        claim_code: claim.code,
+        node_id: claim.node_id,
+        expires_at: Time(claim.expires_at).iso(),
+        status: if claim.claimed { ClaimStatus::Claimed } else { ClaimStatus::Pending },
+    })
+}
+
+/// A node that belongs to the account from now on.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = NodeClaimed)]
+pub struct ClaimNodeResponse {
+    status: &'static str,
+    node_id: String,
+    user_id: String,
+}
+
+/// Makes the node of a code belong to the account that asks.
+#[tracing::instrument(skip_all, fields(user.id, node.id))]
+pub async fn claim_node(hub: &Hub, credentials: Credentials, code: &str) -> ApiResult<ClaimNodeResponse> {
     let (now, address) = (hub.now(), credentials.address.clone());
     let user = hub.store.read(move |tx| account::require_user(tx, &credentials, now)).await?;
-    let claim = find_claim(&hub, &address, &code).await?;
-    let node_id = claim_node(&hub, &claim, &user).await?;
-    Ok(JsonReply::json(&json!({ "status": "claimed", "node_id": node_id, "user_id": user.user_id })))
+    tracing::Span::current().record("user.id", &user.user_id);
+    let claim = find_claim(hub, &address, code).await?;
+    tracing::Span::current().record("node.id", &claim.node_id);
+    let (code, owner, now) = (claim.code, user.clone(), hub.now());
+    let outcome =
+        hub.store.write::<_, ApiError, _>(move |tx| Ok(claim_codes::claim(tx, &code, &owner, now)?)).await?;
+    match outcome {
+        NodeClaimOutcome::Done { node_id } => {
+            Ok(ClaimNodeResponse { status: "claimed", node_id, user_id: user.user_id })
+        }
+        other => Err(refused(&other)),
+    }
 }
 
 /// Finds a code. Codes are short enough to be typed, so wrong ones are counted against the address they come from.
@@ -57,16 +76,6 @@ async fn find_claim(hub: &Hub, address: &str, code: &str) -> ApiResult<ClaimCode
     let claim = found.ok_or_else(|| refused(&NodeClaimOutcome::Unknown))?;
     hub.limiter.refund(&hub.store, "claim", address, limit).await?;
     if claim.is_expired(now) { Err(refused(&NodeClaimOutcome::Expired)) } else { Ok(claim) }
-}
-
-async fn claim_node(hub: &Hub, claim: &ClaimCodeRow, user: &UserRow) -> ApiResult<String> {
-    let (code, user, now) = (claim.code.clone(), user.clone(), hub.now());
-    let claimed =
-        hub.store.write::<_, ApiError, _>(move |tx| Ok(claim_codes::claim(tx, &code, &user, now)?)).await?;
-    match claimed {
-        NodeClaimOutcome::Done { node_id } => Ok(node_id),
-        other => Err(refused(&other)),
-    }
 }
 
 fn refused(claimed: &NodeClaimOutcome) -> ApiError {

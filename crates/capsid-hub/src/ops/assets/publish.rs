@@ -34,7 +34,7 @@ pub struct PublishResponse {
     /// Why, where there is a reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
-    reason: Option<String>,
+    pub reason: Option<String>,
     /// Why the quality gate does not let it pass.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
@@ -130,6 +130,11 @@ pub fn publish_in(
 }
 
 impl PublishResponse {
+    /// Whether the bundle was taken and not let in.
+    pub fn is_refused(&self) -> bool {
+        self.decision != "accept"
+    }
+
     fn new(checked: &CheckedBundle, published: PublishOutcome, balance: i64) -> ApiResult<Self> {
         let own = &checked.bundle;
         let mut warnings = checked.warnings.clone();

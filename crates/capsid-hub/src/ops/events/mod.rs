@@ -1,3 +1,5 @@
-//! Events of a node, streamed or polled.
+//! Events of nodes, as a stream and as long polls.
 
+pub mod poll;
 pub mod stream;
+pub mod view;

@@ -1,4 +1,4 @@
-//! `POST /kg/advice`, and events of a memory graph told to `POST /kg/ingest`: what somebody tried on which
+//! Advice, and events of a memory graph: what somebody tried on which
 //! signals and how it ended, and what that advises them. Nobody is advised by what another one recorded, and
 //! nobody sees it.
 
@@ -7,13 +7,10 @@ use crate::auth::credentials::{
     Credentials, OperationContext, access_denied, authenticate_node, authenticate_reader,
 };
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::JsonReply;
-use crate::http::json::JsonBody;
 use crate::http::validate;
 use crate::ops::graph::{GraphSender, admit_free};
-use crate::ops::memory::record::{EVENT_BYTES, memory_from_event};
+use crate::ops::memory::record::{EVENT_BYTES, RecordMemoryResponse, memory_from_event};
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::signal::{folded, learning_key};
 use capsid_rules::assets::traits::card_members;
 use capsid_rules::identity::secrets::AccessDenial;
@@ -29,9 +26,10 @@ use capsid_store::db::tx::Tx;
 use capsid_store::graph::usage::GraphUseKind;
 use capsid_store::search::{self, SignalSearch};
 use capsid_store::{accounts, memory};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use utoipa::ToSchema;
 
 /// The most genes that are weighed in one call.
 const MAX_GENES: usize = 2000;
@@ -51,7 +49,7 @@ const OF_GRAPH: [&str; 3] = ["entities", "relations", "relationships"];
 const MAX_NAMED: usize = 20;
 
 /// What advice is wanted for.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = AdviceQuestion)]
 pub struct AdviceRequest {
     sender_id: Option<String>,
@@ -68,7 +66,7 @@ pub struct AdviceRequest {
 }
 
 /// A gene to choose from.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = AdviceCandidate)]
 pub struct AdviceCandidate {
     /// Its name.
@@ -94,30 +92,58 @@ impl AdviceRequest {
     }
 }
 
+/// Advice on genes. Its names are those that clients of a memory graph know.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Advice)]
+pub struct AdviceResponse {
+    /// The key of the signals, by which outcomes are learned.
+    #[serde(rename = "currentSignalKey")]
+    current_signal_key: String,
+    /// The gene that did best for the asker.
+    #[serde(rename = "preferredGeneId")]
+    #[schema(required)]
+    preferred_gene_id: Option<String>,
+    /// Genes that keep failing for the asker.
+    #[serde(rename = "bannedGeneIds")]
+    banned_gene_ids: Vec<String>,
+    /// Why, one reason a line.
+    explanation: Vec<String>,
+    basis: AdviceBasis,
+}
+
+/// What the advice stands on.
+#[derive(Debug, Serialize, ToSchema)]
+struct AdviceBasis {
+    /// Outcomes that the asker recorded.
+    #[schema(value_type = i64)]
+    own: usize,
+    /// Solutions of others that were found to work on such signals and follow one of the genes.
+    #[schema(value_type = i64)]
+    hub: u64,
+}
+
 /// Advises on genes for some signals, by what the asker recorded before. What others found on this hub is told beside
 /// it, and decides only between equals.
-#[utoipa::path(post, path = "/kg/advice", tag = "graph", request_body = AdviceRequest,
-    responses((status = 200, body = crate::http::openapi::advice::Advice), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn advice(
-    State(hub): State<SharedHub>,
+#[tracing::instrument(skip_all, fields(node.id))]
+pub async fn advise_genes(
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(asked): JsonBody<AdviceRequest>,
-) -> ApiResult<JsonReply> {
+    asked: AdviceRequest,
+) -> ApiResult<AdviceResponse> {
     asked.check()?;
     let (sender_id, node_id) = (asked.sender_id.as_deref(), asked.node_id.as_deref());
     let sender = GraphSender::from_request(credentials, sender_id, node_id, asked.node_secret.as_deref())?;
-    admit_free(&hub, &sender, GraphUseKind::Query).await?;
+    tracing::Span::current().record("node.id", sender.node_id.as_deref());
+    admit_free(hub, &sender, GraphUseKind::Query).await?;
     let rules = hub.rules();
     let genes: Vec<String> = asked.genes.into_iter().map(|gene| gene.id).collect();
     let drift = asked.drift_enabled.unwrap_or_default();
-    let told = hub
-        .store
+    hub.store
         .read::<_, ApiError, _>(move |tx| {
             let asker = MemoryOwner::reading(tx, &rules, &sender)?;
             advised(tx, &rules, &asker, &asked.signals, &genes, drift)
         })
-        .await?;
-    Ok(JsonReply::json(&told))
+        .await
 }
 
 fn advised(
@@ -127,18 +153,18 @@ fn advised(
     signals: &[String],
     genes: &[String],
     by_chance: bool,
-) -> ApiResult<Value> {
+) -> ApiResult<AdviceResponse> {
     let (graph, outcomes) = asker.recorded(tx)?;
     let advice = advise(&graph, signals, genes.iter().map(String::as_str), rules.now);
     let others = others(tx, asker, signals, genes)?;
     let answer = answer(&advice, genes, &others, by_chance);
-    Ok(json!({
-        "currentSignalKey": learning_key(signals),
-        "preferredGeneId": answer.preferred,
-        "bannedGeneIds": answer.banned,
-        "explanation": answer.explanation,
-        "basis": { "own": outcomes, "hub": others.values().map(|found| found.capsules).sum::<u64>() },
-    }))
+    Ok(AdviceResponse {
+        current_signal_key: learning_key(signals),
+        preferred_gene_id: answer.preferred,
+        banned_gene_ids: answer.banned,
+        explanation: answer.explanation,
+        basis: AdviceBasis { own: outcomes, hub: others.values().map(|found| found.capsules).sum() },
+    })
 }
 
 /// Who asks or tells: where their memories are kept.
@@ -272,7 +298,7 @@ pub async fn record_event(
     hub: &SharedHub,
     credentials: Credentials,
     told: &Map<String, Value>,
-) -> ApiResult<JsonReply> {
+) -> ApiResult<RecordMemoryResponse> {
     let text = |name: &str| match told.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str())),
@@ -289,7 +315,7 @@ pub async fn record_event(
     }
     admit_free(hub, &sender, GraphUseKind::Ingest).await?;
     let (rules, memory) = (hub.rules(), memory_from_event(&event, &body));
-    let new = hub
+    let is_new = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
             let name = match &sender.node_id {
@@ -303,7 +329,7 @@ pub async fn record_event(
             Ok(memory::record_once(tx, &name, &memory, rules.now)?)
         })
         .await?;
-    Ok(JsonReply::json(&json!({ "recorded": true, "duplicate": !new })))
+    Ok(RecordMemoryResponse::new(is_new))
 }
 
 /// The event, which says itself what it is, or is told to be it.

@@ -1,20 +1,17 @@
-//! `GET /kg/graph`: a part of the graph as a drawing.
+//! A part of the graph as a drawing.
 
 use super::caller::GraphSender;
-use super::drawing::{GraphDrawing, MAX_LINES, MAX_THINGS};
+use super::drawing::{DrawGraphResponse, GraphDrawing, MAX_LINES, MAX_THINGS};
 use super::filters::{GraphFilters, listed};
 use super::hits::{self, GraphHit, GraphQuestion};
 use super::price::{AnonymousAccess, admit};
 use super::query::MAX_QUERY_LEN;
-use super::with_charge;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::envelope::JsonReply;
 use crate::http::query;
-use crate::http::query::QueryParams;
+use crate::http::traced_id;
 use crate::http::validate;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_rules::graph::names::read_id;
 use capsid_rules::graph::{EntityKey, kind};
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
@@ -24,8 +21,8 @@ use capsid_store::assets::list::{AssetFilter, AssetSort, ListPosition};
 use capsid_store::db::tx::Tx;
 use capsid_store::graph::usage::GraphUseKind;
 use capsid_store::graph::{self, Entity, WalkBounds, WalkStep};
+use capsid_store::search::embeddings::NearAssets;
 use serde::Deserialize;
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// How many things are drawn where nobody says how many, and how many of them answer a question.
@@ -68,21 +65,20 @@ pub struct DrawGraphParams {
     node_id: Option<String>,
 }
 
-/// A part of the graph as a drawing: what answers a question, what some things hang together with, or what was published
+/// Draws a part of the graph: what answers a question, what some things hang together with, or what was published
 /// last.
-#[utoipa::path(get, path = "/kg/graph", tag = "graph", params(DrawGraphParams),
-    responses((status = 200, body = crate::http::openapi::graph::GraphDrawing), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+#[tracing::instrument(skip_all, fields(node.id = wanted.node_id.as_deref().map(traced_id)))]
 pub async fn draw_graph(
-    State(hub): State<SharedHub>,
+    hub: &SharedHub,
     credentials: Credentials,
-    QueryParams(wanted): QueryParams<DrawGraphParams>,
-) -> ApiResult<JsonReply> {
+    wanted: DrawGraphParams,
+) -> ApiResult<DrawGraphResponse> {
     let sender = GraphSender::from_request(credentials, None, wanted.node_id.as_deref(), None)?;
     let order = DrawingPlan::read(&wanted)?;
-    let ticket = admit(&hub, &sender, GraphUseKind::Query, AnonymousAccess::Welcome).await?;
-    let near = hub.embedder.find_near(&hub, &order.words).await;
-    let told = hub.store.read::<_, ApiError, _>(move |tx| order.draw(tx, near.clone())).await?;
-    with_charge(&hub, ticket, told).await
+    let charge = admit(hub, &sender, GraphUseKind::Query, AnonymousAccess::Welcome).await?;
+    let near = hub.embedder.find_near(hub, &order.words).await;
+    let drawing = hub.store.read::<_, ApiError, _>(move |tx| order.draw(tx, near.clone())).await?;
+    drawing.pay(hub, charge).await
 }
 
 /// The same, read and checked.
@@ -127,7 +123,7 @@ impl DrawingPlan {
         })
     }
 
-    fn draw(&self, tx: &mut dyn Tx, near: capsid_store::search::embeddings::NearAssets) -> ApiResult<Value> {
+    fn draw(&self, tx: &mut dyn Tx, near: NearAssets) -> ApiResult<DrawGraphResponse> {
         let mut picture = GraphDrawing::default();
         let mut hits = Vec::new();
         if !self.words.is_empty() {
@@ -151,7 +147,7 @@ impl DrawingPlan {
         self.expand_paths(&mut picture, &hits);
         let begun: Vec<i64> = begun.iter().map(|entity| entity.id).collect();
         self.expand(tx, &mut picture, &begun)?;
-        picture.into_view(tx, &hits, &[])
+        picture.into_response(tx, &hits, &[])
     }
 
     /// What is asked for by its id; where nothing is asked for at all, what was published last.

@@ -1,16 +1,29 @@
 //! A part of the graph, ready to be drawn: each thing with its place, and each line once.
 
 use super::hits::GraphHit;
+use super::price::GraphCharge;
 use super::walk::is_asset;
 use crate::error::ApiResult;
+use crate::http::openapi::words;
 use crate::ops::assets::view::rounded;
+use crate::state::SharedHub;
 use capsid_model::time::Time;
+use capsid_rules::credits;
 use capsid_rules::graph::layout::force;
 use capsid_rules::graph::names::shown_id;
+use capsid_rules::meaning::fuse::RankingSource;
 use capsid_store::db::tx::Tx;
 use capsid_store::graph::{self, Entity, PathStep, Relation};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Number;
 use std::collections::{HashMap, HashSet};
+use utoipa::ToSchema;
+
+words! {
+    /// How something was found: by its own words, through the graph, or by an embedding that lies near.
+    #[schema(as = FoundBy)]
+    RankingSourceWord { Text = "text", Graph = "graph", Embedding = "embedding" }
+}
 
 /// The most things and lines of a drawing.
 pub const MAX_THINGS: usize = 300;
@@ -98,7 +111,12 @@ impl GraphDrawing {
     }
 
     /// The drawing, with places, states of assets, and how much more there is to each thing.
-    pub fn into_view(mut self, tx: &mut dyn Tx, hits: &[GraphHit], path: &[i64]) -> ApiResult<Value> {
+    pub fn into_response(
+        mut self,
+        tx: &mut dyn Tx,
+        hits: &[GraphHit],
+        path: &[i64],
+    ) -> ApiResult<DrawGraphResponse> {
         let ids = self.ids();
         let all = graph::degrees(tx, &ids)?;
         let lines = self.merged();
@@ -107,49 +125,164 @@ impl GraphDrawing {
             lines.iter().map(|line| (place(line.source), place(line.target))).collect();
         let places = force(self.things.len(), &pairs, SEED);
         let hit_by: HashMap<i64, &GraphHit> = hits.iter().map(|hit| (hit.entity.id, hit)).collect();
-        let nodes: Vec<Value> = self
+        let nodes = self
             .things
             .iter()
             .zip(places)
             .map(|(entity, (x, y))| {
                 let hit = hit_by.get(&entity.id);
                 let hidden = all.get(&entity.id).unwrap_or(&0) - self.drawn.get(&entity.id).unwrap_or(&0);
-                json!({
-                    "id": shown_id(entity.id), "kind": entity.kind, "name": entity.name, "key": entity.key,
-                    "x": x, "y": y, "score": hit.map(|hit| rounded(hit.score)), "is_hit": hit.is_some(),
-                    "mentions": entity.mentions, "told": entity.told,
-                    "asset_id": is_asset(entity).then_some(&entity.key), "status": entity.status,
-                    "hidden_relations": hidden.max(0),
-                })
+                DrawnEntityView {
+                    id: shown_id(entity.id),
+                    kind: entity.kind.clone(),
+                    name: entity.name.clone(),
+                    key: entity.key.clone(),
+                    x,
+                    y,
+                    score: hit.map(|hit| rounded(hit.score)),
+                    is_hit: hit.is_some(),
+                    mentions: entity.mentions,
+                    told: entity.told,
+                    asset_id: is_asset(entity).then(|| entity.key.clone()),
+                    status: entity.status.clone(),
+                    hidden_relations: hidden.max(0),
+                }
             })
             .collect();
         let drawn = |hit: &&GraphHit| self.known.contains_key(&hit.entity.id);
-        Ok(json!({
-            "nodes": nodes, "edges": lines.iter().map(edge).collect::<Vec<_>>(),
-            "hits": hits.iter().filter(drawn).map(hit).collect::<Vec<_>>(),
-            "path": path.iter().map(|id| shown_id(*id)).collect::<Vec<_>>(), "truncated": self.truncated,
-        }))
+        Ok(DrawGraphResponse {
+            nodes,
+            edges: lines.iter().map(DrawnRelationView::from).collect(),
+            hits: hits.iter().filter(drawn).map(GraphHitView::from).collect(),
+            path: path.iter().map(|id| shown_id(*id)).collect(),
+            truncated: self.truncated,
+            credits_charged: credits::to_decimal(0),
+        })
     }
 }
 
-fn edge(line: &Relation) -> Value {
-    json!({
-        "from": shown_id(line.source), "to": shown_id(line.target), "kind": line.kind,
-        "confidence": rounded(line.confidence), "claims": line.claims, "said_by": line.said_by,
-        "said_at": line.said_at.map(|at| Time(at).iso()), "asset_id": line.asset_id, "is_told": line.is_told,
-    })
+/// A part of the graph, ready to be drawn.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GraphDrawing)]
+pub struct DrawGraphResponse {
+    nodes: Vec<DrawnEntityView>,
+    edges: Vec<DrawnRelationView>,
+    /// What answers the question, the best first.
+    hits: Vec<GraphHitView>,
+    /// The ids on the way from one thing to another, for `/kg/path`; empty where there is none.
+    path: Vec<String>,
+    /// There is more than is drawn.
+    truncated: bool,
+    #[schema(value_type = f64)]
+    credits_charged: Number,
 }
 
-fn hit(hit: &GraphHit) -> Value {
-    let path: Vec<Value> = hit
-        .path
-        .iter()
-        .map(|hop| {
-            json!({ "from": shown_id(hop.relation.source), "to": shown_id(hop.relation.target), "kind": hop.relation.kind })
-        })
-        .collect();
-    json!({
-        "id": shown_id(hit.entity.id), "score": rounded(hit.score), "words": hit.words, "ways": hit.ways,
-        "path": path,
-    })
+impl DrawGraphResponse {
+    /// Pays for the drawing and says in it what it cost.
+    pub(super) async fn pay(mut self, hub: &SharedHub, charge: GraphCharge) -> ApiResult<Self> {
+        self.credits_charged = credits::to_decimal(charge.charge(hub).await?);
+        Ok(self)
+    }
+}
+
+/// A thing of a drawing.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DrawnThing)]
+struct DrawnEntityView {
+    id: String,
+    kind: String,
+    name: String,
+    key: String,
+    /// 0 to 1, from left to right.
+    x: f64,
+    /// 0 to 1, from top to bottom.
+    y: f64,
+    #[schema(required)]
+    score: Option<f64>,
+    is_hit: bool,
+    mentions: i64,
+    told: i64,
+    #[schema(required)]
+    asset_id: Option<String>,
+    /// Where an asset stands.
+    #[schema(required)]
+    status: Option<String>,
+    /// How many more relations it has, counted up to a bound.
+    hidden_relations: i64,
+}
+
+/// A line of a drawing.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DrawnLine)]
+struct DrawnRelationView {
+    from: String,
+    to: String,
+    kind: String,
+    confidence: f64,
+    claims: i64,
+    said_by: String,
+    #[schema(required)]
+    said_at: Option<String>,
+    #[schema(required)]
+    asset_id: Option<String>,
+    is_told: bool,
+}
+
+impl From<&Relation> for DrawnRelationView {
+    fn from(line: &Relation) -> Self {
+        Self {
+            from: shown_id(line.source),
+            to: shown_id(line.target),
+            kind: line.kind.clone(),
+            confidence: rounded(line.confidence),
+            claims: line.claims,
+            said_by: line.said_by.clone(),
+            said_at: line.said_at.map(|at| Time(at).iso()),
+            asset_id: line.asset_id.map(|id| id.to_string()),
+            is_told: line.is_told,
+        }
+    }
+}
+
+/// What answers a question.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GraphHit)]
+struct GraphHitView {
+    id: String,
+    score: f64,
+    words: Vec<String>,
+    #[schema(value_type = Vec<RankingSourceWord>)]
+    ways: Vec<RankingSource>,
+    path: Vec<DrawnStepView>,
+}
+
+impl From<&GraphHit> for GraphHitView {
+    fn from(hit: &GraphHit) -> Self {
+        Self {
+            id: shown_id(hit.entity.id),
+            score: rounded(hit.score),
+            words: hit.words.clone(),
+            ways: hit.ways.clone(),
+            path: hit.path.iter().map(DrawnStepView::from).collect(),
+        }
+    }
+}
+
+/// A step on the way to what answers, as its relation points.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DrawnStep)]
+struct DrawnStepView {
+    from: String,
+    to: String,
+    kind: String,
+}
+
+impl From<&PathStep> for DrawnStepView {
+    fn from(step: &PathStep) -> Self {
+        Self {
+            from: shown_id(step.relation.source),
+            to: shown_id(step.relation.target),
+            kind: step.relation.kind.clone(),
+        }
+    }
 }

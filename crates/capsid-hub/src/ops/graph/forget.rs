@@ -1,36 +1,43 @@
-//! `POST /kg/forget`: taking back what one told the graph.
+//! Taking back what one told the graph.
 
-use super::items::{self, find_author, parse_known, refused, sender};
+use super::items::{self, IngestCountView, find_author, parse_known, refused, sender};
 use super::price::admit_free;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::JsonReply;
-use crate::http::json::JsonBody;
 use crate::http::object_reader::kind_of;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_store::graph::usage::GraphUseKind;
 use capsid_store::graph::{self, ForgetOutcome, ForgetSelection};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 /// What may stand in a body.
 const OF_BODIES: [&str; 7] =
     ["everything", "entities", "relations", "relationships", "sender_id", "node_id", "node_secret"];
 
+/// What was taken back.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GraphForgotten)]
+pub struct ForgetGraphResponse {
+    forgotten: IngestCountView,
+    /// How much was named that the sender had not told.
+    #[schema(value_type = i64)]
+    not_told: usize,
+}
+
 /// Takes back what whoever asks has told the knowledge graph: everything, or the things and relations that are named.
-///
-/// The body of a telling takes back what it told. What others told, and what the hub itself says, stays. Naming what one
-/// did not tell is no error; it is counted. Taking back the same again changes nothing, and costs nothing.
-#[utoipa::path(post, path = "/kg/forget", tag = "graph", request_body = crate::http::openapi::graph::GraphForgetting,
-    responses((status = 200, body = crate::http::openapi::graph::GraphForgotten), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn forget(
-    State(hub): State<SharedHub>,
+/// The body is read member by member, so that every member that means nothing is named.
+#[tracing::instrument(skip_all, fields(node.id))]
+pub async fn forget_graph(
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(body): JsonBody<Map<String, Value>>,
-) -> ApiResult<JsonReply> {
+    body: Map<String, Value>,
+) -> ApiResult<ForgetGraphResponse> {
     let sender = sender(credentials, &body)?;
+    tracing::Span::current().record("node.id", sender.node_id.as_deref());
     let which = read(body)?;
-    admit_free(&hub, &sender, GraphUseKind::Ingest).await?;
+    admit_free(hub, &sender, GraphUseKind::Ingest).await?;
     let rules = hub.rules();
     let gone = hub
         .store
@@ -42,9 +49,10 @@ pub async fn forget(
             }
         })
         .await?;
-    Ok(JsonReply::json(&json!({
-        "forgotten": { "entities": gone.entities, "relations": gone.relations }, "not_told": gone.not_told,
-    })))
+    Ok(ForgetGraphResponse {
+        forgotten: IngestCountView { entities: gone.entities, relations: gone.relations },
+        not_told: gone.not_told,
+    })
 }
 
 /// What is to be taken back. Everything is only ever meant where nothing is named.
@@ -65,6 +73,7 @@ fn read(mut body: Map<String, Value>) -> ApiResult<ForgetSelection> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[allow(clippy::needless_pass_by_value)]
     fn reads(body: Value) -> Option<ForgetSelection> {

@@ -8,7 +8,9 @@ use crate::http::object_reader::ObjectReader;
 use crate::http::validate;
 use capsid_rules::graph::ingest::{self, IngestBatch, IngestRefusal};
 use capsid_store::db::tx::Tx;
+use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 /// What may stand in a thing and in a relation. Whatever else is there was meant to say something, and is not passed over.
 const OF_ENTITIES: [&str; 4] = ["name", "entity_type", "properties", "confidence"];
@@ -16,6 +18,16 @@ const OF_RELATIONS: [&str; 7] =
     ["source_name", "source_type", "target_name", "target_type", "type", "properties", "confidence"];
 /// The longest id and secret.
 const MAX_LEN: usize = 200;
+
+/// How much of it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = IngestCount)]
+pub(super) struct IngestCountView {
+    #[schema(value_type = i64)]
+    pub entities: usize,
+    #[schema(value_type = i64)]
+    pub relations: usize,
+}
 
 /// Who sends a body.
 pub fn sender(credentials: Credentials, body: &Map<String, Value>) -> ApiResult<GraphSender> {

@@ -1,24 +1,20 @@
-//! `GET /kg/path`: how two things hang together.
+//! How two things hang together.
 
 use super::caller::GraphSender;
 use super::draw::unknown;
-use super::drawing::{GraphDrawing, MAX_THINGS};
+use super::drawing::{DrawGraphResponse, GraphDrawing, MAX_THINGS};
 use super::filters::kind_named;
 use super::price::{AnonymousAccess, admit};
-use super::with_charge;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::JsonReply;
-use crate::http::query::QueryParams;
+use crate::http::traced_id;
 use crate::http::validate;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_rules::graph::names::read_id;
 use capsid_store::db::tx::Tx;
 use capsid_store::graph::usage::GraphUseKind;
 use capsid_store::graph::{self, Entity, WalkBounds};
 use serde::Deserialize;
-use serde_json::Value;
 
 /// The longest name of a thing that is looked for.
 const MAX_NAME_LEN: usize = 500;
@@ -37,22 +33,19 @@ pub struct GraphPathParams {
     node_id: Option<String>,
 }
 
-/// A shortest way between two things as a drawing.
-///
-/// `path` is empty where the hub found no way of at most six steps.
-#[utoipa::path(get, path = "/kg/path", tag = "graph", params(GraphPathParams),
-    responses((status = 200, body = crate::http::openapi::graph::GraphDrawing), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
+/// Draws a shortest way between two things.
+#[tracing::instrument(skip_all, fields(node.id = ends.node_id.as_deref().map(traced_id)))]
 pub async fn find_path(
-    State(hub): State<SharedHub>,
+    hub: &SharedHub,
     credentials: Credentials,
-    QueryParams(ends): QueryParams<GraphPathParams>,
-) -> ApiResult<JsonReply> {
+    ends: GraphPathParams,
+) -> ApiResult<DrawGraphResponse> {
     let sender = GraphSender::from_request(credentials, None, ends.node_id.as_deref(), None)?;
     let [from, to] = [(ends.from, "from"), (ends.to, "to")].map(|(name, path)| checked(name, path));
     let (from, to) = (from?, to?);
-    let ticket = admit(&hub, &sender, GraphUseKind::Query, AnonymousAccess::Welcome).await?;
-    let told = hub.store.read::<_, ApiError, _>(move |tx| draw(tx, &from, &to)).await?;
-    with_charge(&hub, ticket, told).await
+    let charge = admit(hub, &sender, GraphUseKind::Query, AnonymousAccess::Welcome).await?;
+    let drawing = hub.store.read::<_, ApiError, _>(move |tx| draw(tx, &from, &to)).await?;
+    drawing.pay(hub, charge).await
 }
 
 fn checked(name: Option<String>, path: &str) -> ApiResult<String> {
@@ -63,7 +56,7 @@ fn checked(name: Option<String>, path: &str) -> ApiResult<String> {
     Ok(name)
 }
 
-fn draw(tx: &mut dyn Tx, from: &str, to: &str) -> ApiResult<Value> {
+fn draw(tx: &mut dyn Tx, from: &str, to: &str) -> ApiResult<DrawGraphResponse> {
     let (from, to) = (find(tx, from)?, find(tx, to)?);
     let mut picture = GraphDrawing::default();
     let mut path = Vec::new();
@@ -78,7 +71,7 @@ fn draw(tx: &mut dyn Tx, from: &str, to: &str) -> ApiResult<Value> {
     for end in [&from, &to] {
         picture.put(end, MAX_THINGS);
     }
-    picture.into_view(tx, &[], &path)
+    picture.into_response(tx, &[], &path)
 }
 
 /// The thing that a text names. Where several have the name, the one that is named most often.

@@ -1,18 +1,16 @@
-//! `POST /kg/query`: words in; things, relations and assets out, each with what explains it.
+//! Words in; things, relations and assets out, each with what explains it.
 
 use super::caller::GraphSender;
+use super::drawing::RankingSourceWord;
 use super::filters::GraphFilters;
 use super::hits::{self, GraphAnswer, GraphHit, GraphQuestion};
 use super::price::{AnonymousAccess, admit};
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::JsonReply;
-use crate::http::json::JsonBody;
 use crate::http::validate;
 use crate::ops::assets::semantic_search::SemanticHitView;
 use crate::ops::assets::view;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::graph::kind;
@@ -24,9 +22,10 @@ use capsid_store::assets::list::ListedAsset;
 use capsid_store::db::tx::Tx;
 use capsid_store::graph::usage::GraphUseKind;
 use capsid_store::graph::{self, Entity, EntityNote, PathStep, Relation};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value, json};
 use std::collections::{HashMap, HashSet};
+use utoipa::ToSchema;
 
 /// The longest question.
 pub const MAX_QUERY_LEN: usize = 4000;
@@ -39,7 +38,7 @@ const DEFAULT_DEPTH: i64 = 2;
 const MAX_RELATIONS: usize = 200;
 
 /// A question.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = GraphQuestion)]
 pub struct QueryGraphRequest {
     /// What is asked, in words.
@@ -93,14 +92,117 @@ fn check_integer(path: &str, given: Option<i64>, usual: i64, most: i64) -> ApiRe
     }
 }
 
+/// What answers a question.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GraphAnswer)]
+pub struct QueryGraphResponse {
+    /// Things, the best first.
+    nodes: Vec<GraphNodeView>,
+    /// How they hang together: first what explains why they were found.
+    relationships: Vec<GraphRelationshipView>,
+    /// Which ways of finding took part.
+    #[schema(value_type = Vec<RankingSourceWord>)]
+    ways: Vec<RankingSource>,
+    #[schema(value_type = f64)]
+    credits_charged: Number,
+    query: String,
+    /// Assets, the best first.
+    assets: Vec<SemanticHitView>,
+}
+
+/// A thing that answers.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GraphNode)]
+struct GraphNodeView {
+    /// Such as `e_00ff00ff00ff00ff`.
+    id: String,
+    /// signal, error, gene, capsule, event, node, environment, task, or what whoever told of it calls it.
+    entity_type: String,
+    /// The same as `entity_type`, in a list.
+    #[schema(value_type = Vec<String>)]
+    labels: [String; 1],
+    name: String,
+    /// How well it answers: 1 for the best. Comparable within one answer only.
+    score: f64,
+    /// 0 to 1: the highest of what is said of it.
+    #[schema(required)]
+    confidence: Option<f64>,
+    /// `name`, `key`, what the hub knows, and what was told of it; `said` lists who told what.
+    #[schema(value_type = BTreeMap<String, Value>)]
+    properties: Map<String, Value>,
+    provenance: GraphProvenanceView,
+    /// The words of the question that it answers, or that what it was reached from answers.
+    words: Vec<String>,
+    #[schema(value_type = Vec<RankingSourceWord>)]
+    ways: Vec<RankingSource>,
+    /// The relations that lead to it; empty where its own words do.
+    path: Vec<GraphStepView>,
+}
+
+/// Who says that there is such a thing.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GraphProvenance)]
+struct GraphProvenanceView {
+    /// `node:…`, `user:…`, or `hub` for what it counts.
+    #[schema(required)]
+    said_by: Option<String>,
+    #[schema(required)]
+    said_at: Option<String>,
+    #[schema(required)]
+    asset_id: Option<String>,
+    /// How many statements of the hub name it.
+    mentions: i64,
+    /// How many ingested statements name it.
+    told: i64,
+}
+
+/// A step on the way to a thing, as its relation points.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GraphStep)]
+struct GraphStepView {
+    from: String,
+    to: String,
+    r#type: String,
+    from_name: String,
+    to_name: String,
+    /// `node:…`, `user:…`, or `hub` for what it counts.
+    said_by: String,
+    /// Whether it was ingested, and not said by an asset, a report or a task.
+    told: bool,
+}
+
+/// How two things hang together, by whose word.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GraphRelationship)]
+struct GraphRelationshipView {
+    #[schema(required)]
+    source_name: Option<String>,
+    #[schema(required)]
+    target_name: Option<String>,
+    r#type: String,
+    source: String,
+    target: String,
+    /// 0 to 1.
+    confidence: f64,
+    /// How many statements say so.
+    claims: i64,
+    /// `node:…`, `user:…`, or `hub` for what it counts.
+    said_by: String,
+    #[schema(required)]
+    said_at: Option<String>,
+    #[schema(required)]
+    asset_id: Option<String>,
+    /// Whether it was ingested, and not said by an asset, a report or a task.
+    told: bool,
+}
+
 /// Asks the knowledge graph: things, how they hang together, and assets, the best first, each with what explains it.
-#[utoipa::path(post, path = "/kg/query", tag = "graph", request_body = QueryGraphRequest,
-    responses((status = 200, body = crate::http::openapi::graph::GraphAnswer), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn query(
-    State(hub): State<SharedHub>,
+#[tracing::instrument(skip_all, fields(node.id))]
+pub async fn query_graph(
+    hub: &SharedHub,
     credentials: Credentials,
-    JsonBody(question): JsonBody<QueryGraphRequest>,
-) -> ApiResult<JsonReply> {
+    question: QueryGraphRequest,
+) -> ApiResult<QueryGraphResponse> {
     let sender = GraphSender::from_request(
         credentials,
         question.sender_id.as_deref(),
@@ -108,41 +210,20 @@ pub async fn query(
         question.node_secret.as_deref(),
     )?;
     let mut asked = question.read()?;
-    let ticket = admit(&hub, &sender, GraphUseKind::Query, AnonymousAccess::Refused).await?;
+    tracing::Span::current().record("node.id", sender.node_id.as_deref());
+    let charge = admit(hub, &sender, GraphUseKind::Query, AnonymousAccess::Refused).await?;
     if asked.by_meaning {
-        asked.near = hub.embedder.find_near(&hub, &asked.words).await;
+        asked.near = hub.embedder.find_near(hub, &asked.words).await;
     }
-    let words = asked.words.clone();
-    let told = hub.store.read::<_, ApiError, _>(move |tx| answer_question(tx, &asked)).await?;
-    let charged = ticket.charge(&hub).await?;
-    Ok(JsonReply::ok(told.text(&words, charged)))
+    let mut answer = hub.store.read::<_, ApiError, _>(move |tx| answer_question(tx, &asked)).await?;
+    answer.credits_charged = credits::to_decimal(charge.charge(hub).await?);
+    Ok(answer)
 }
 
 /// Properties that are the hub's to tell; what others tell under these names stays with who told it.
 const KEPT_BACK: [&str; 3] = ["said", "asset_id", "status"];
 
-/// What is answered, but for what it costs.
-struct GraphQueryOutcome {
-    nodes: Vec<Value>,
-    relationships: Vec<Value>,
-    assets: Vec<SemanticHitView>,
-    ways: Vec<&'static str>,
-}
-
-impl GraphQueryOutcome {
-    /// The whole answer. Rows of assets are kept as text, and stay it.
-    fn text(&self, words: &str, charged: i64) -> String {
-        let rest = json!({
-            "nodes": self.nodes, "relationships": self.relationships, "ways": self.ways,
-            "credits_charged": credits::to_decimal(charged), "query": words,
-        })
-        .to_string();
-        let assets = serde_json::to_string(&self.assets).unwrap_or_default();
-        format!("{},\"assets\":{assets}}}", rest.strip_suffix('}').unwrap_or_default())
-    }
-}
-
-fn answer_question(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<GraphQueryOutcome> {
+fn answer_question(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<QueryGraphResponse> {
     let answer = hits::find(tx, asked)?;
     let relations = relations(&answer);
     let entities = ends(tx, &answer, &relations)?;
@@ -160,11 +241,13 @@ fn answer_question(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<GraphQue
         ways.push(RankingSource::Graph);
         ways.extend((!asked.near.is_empty()).then_some(RankingSource::Embedding));
     }
-    Ok(GraphQueryOutcome {
+    Ok(QueryGraphResponse {
         nodes,
         relationships: relations.iter().map(|relation| relationship(relation, &entities)).collect(),
+        ways,
+        credits_charged: credits::to_decimal(0),
+        query: asked.words.clone(),
         assets: answer.assets.into_iter().map(|found| SemanticHitView::new(found, &signals)).collect(),
-        ways: ways.into_iter().map(RankingSource::as_str).collect(),
     })
 }
 
@@ -213,23 +296,29 @@ fn node(
     notes: &[&EntityNote],
     listed: Option<&ListedAsset>,
     relations: &[Relation],
-) -> Value {
+) -> GraphNodeView {
     let entity = &hit.entity;
     let own =
         || relations.iter().filter(|relation| relation.source == entity.id || relation.target == entity.id);
     let sure = own().map(|relation| relation.confidence).chain(notes.iter().map(|note| note.confidence));
     let confidence = sure.reduce(f64::max).map(view::rounded);
-    json!({
-        "id": shown_id(entity.id), "entity_type": entity.kind, "labels": [entity.kind], "name": entity.name,
-        "score": view::rounded(hit.score), "confidence": confidence,
-        "properties": properties(entity, notes, listed),
-        "provenance": provenance(entity, notes, listed, own().max_by_key(|relation| relation.said_at)),
-        "words": hit.words, "ways": hit.ways, "path": hit.path.iter().map(step).collect::<Vec<_>>(),
-    })
+    GraphNodeView {
+        id: shown_id(entity.id),
+        entity_type: entity.kind.clone(),
+        labels: [entity.kind.clone()],
+        name: entity.name.clone(),
+        score: view::rounded(hit.score),
+        confidence,
+        properties: properties(entity, notes, listed),
+        provenance: provenance(entity, notes, listed, own().max_by_key(|relation| relation.said_at)),
+        words: hit.words.clone(),
+        ways: hit.ways.clone(),
+        path: hit.path.iter().map(step).collect(),
+    }
 }
 
 /// What is known of a thing: what the hub knows, then what was told of it, the surest first, and by whom.
-fn properties(entity: &Entity, notes: &[&EntityNote], listed: Option<&ListedAsset>) -> Value {
+fn properties(entity: &Entity, notes: &[&EntityNote], listed: Option<&ListedAsset>) -> Map<String, Value> {
     let mut properties = Map::new();
     properties.insert("name".to_owned(), entity.name.clone().into());
     properties.insert("key".to_owned(), entity.key.clone().into());
@@ -238,7 +327,7 @@ fn properties(entity: &Entity, notes: &[&EntityNote], listed: Option<&ListedAsse
         properties.insert("status".to_owned(), listed.asset.status.as_str().into());
     }
     if notes.is_empty() {
-        return properties.into();
+        return properties;
     }
     let mut said = Vec::new();
     // The surest comes first, and of equals what was said first, so that nobody can push it aside later.
@@ -253,7 +342,7 @@ fn properties(entity: &Entity, notes: &[&EntityNote], listed: Option<&ListedAsse
         }
     }
     properties.insert("said".to_owned(), said.into());
-    properties.into()
+    properties
 }
 
 /// Who says that there is such a thing: the publisher of an asset; otherwise whoever last said how it hangs together with
@@ -263,7 +352,7 @@ fn provenance(
     notes: &[&EntityNote],
     listed: Option<&ListedAsset>,
     last: Option<&Relation>,
-) -> Value {
+) -> GraphProvenanceView {
     let (by, at, asset) = match (listed, last, notes.first()) {
         (Some(ListedAsset { asset, .. }), ..) => {
             (Some(format!("node:{}", asset.node_id)), Some(asset.created_at), Some(asset.asset_id))
@@ -272,29 +361,43 @@ fn provenance(
         (None, None, Some(note)) => (Some(note.said_by.clone()), Some(note.said_at), None),
         (None, None, None) => (None, None, None),
     };
-    json!({
-        "said_by": by, "said_at": at.map(|at| Time(at).iso()), "asset_id": asset, "mentions": entity.mentions,
-        "told": entity.told,
-    })
+    GraphProvenanceView {
+        said_by: by,
+        said_at: at.map(|at| Time(at).iso()),
+        asset_id: asset.map(|id| id.to_string()),
+        mentions: entity.mentions,
+        told: entity.told,
+    }
 }
 
 /// A step, as its relation points, and by whose word.
-fn step(hop: &PathStep) -> Value {
+fn step(hop: &PathStep) -> GraphStepView {
     let (source, target) =
         if hop.relation.source == hop.from.id { (&hop.from, &hop.to) } else { (&hop.to, &hop.from) };
-    json!({
-        "from": shown_id(source.id), "to": shown_id(target.id), "type": hop.relation.kind,
-        "from_name": source.name, "to_name": target.name, "said_by": hop.relation.said_by,
-        "told": hop.relation.is_told,
-    })
+    GraphStepView {
+        from: shown_id(source.id),
+        to: shown_id(target.id),
+        r#type: hop.relation.kind.clone(),
+        from_name: source.name.clone(),
+        to_name: target.name.clone(),
+        said_by: hop.relation.said_by.clone(),
+        told: hop.relation.is_told,
+    }
 }
 
-fn relationship(relation: &Relation, entities: &HashMap<i64, Entity>) -> Value {
-    let name = |id: i64| entities.get(&id).map(|entity| &entity.name);
-    json!({
-        "source_name": name(relation.source), "target_name": name(relation.target), "type": relation.kind,
-        "source": shown_id(relation.source), "target": shown_id(relation.target),
-        "confidence": view::rounded(relation.confidence), "claims": relation.claims, "said_by": relation.said_by,
-        "said_at": relation.said_at.map(|at| Time(at).iso()), "asset_id": relation.asset_id, "told": relation.is_told,
-    })
+fn relationship(relation: &Relation, entities: &HashMap<i64, Entity>) -> GraphRelationshipView {
+    let name = |id: i64| entities.get(&id).map(|entity| entity.name.clone());
+    GraphRelationshipView {
+        source_name: name(relation.source),
+        target_name: name(relation.target),
+        r#type: relation.kind.clone(),
+        source: shown_id(relation.source),
+        target: shown_id(relation.target),
+        confidence: view::rounded(relation.confidence),
+        claims: relation.claims,
+        said_by: relation.said_by.clone(),
+        said_at: relation.said_at.map(|at| Time(at).iso()),
+        asset_id: relation.asset_id.map(|id| id.to_string()),
+        told: relation.is_told,
+    }
 }

@@ -1,47 +1,39 @@
-//! `GET /kg/status`: whether there is a graph to ask, by whom and for what, and how much there is of it.
+//! Whether there is a graph to ask, by whom and for what, and how much there is of it.
 
-use super::caller::{GraphCaller, GraphSender, authenticate_caller, check_entitled};
+use super::caller::{GraphSender, authenticate_caller, check_entitled};
 use super::price::price;
 use crate::auth::credentials::Credentials;
 use crate::config::GraphAccess;
+use crate::embedding::EmbedderState;
 use crate::error::{ApiError, ApiResult};
-use crate::http::envelope::JsonReply;
-use crate::http::query::QueryParams;
+use crate::http::openapi::words;
+use crate::http::traced_id;
 use crate::state::SharedHub;
-use axum::extract::State;
 use capsid_rules::credits;
 use capsid_rules::rate_limit::RateLimit;
 use capsid_store::graph::usage;
-use capsid_store::graph::usage::{GraphUsage, GraphUseKind};
+use capsid_store::graph::usage::GraphUseKind;
 use capsid_store::graph::{self, GraphCounts};
 use capsid_store::ledger;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use std::collections::BTreeMap;
 use std::time::Duration;
-use tokio::time::Instant;
+use utoipa::ToSchema;
 
 /// Up to so many things and relations, counting is quicker than anybody notices.
 const SMALL: i64 = 10_000;
 /// How long the counts of a larger graph are kept.
 const KEPT: Duration = Duration::from_secs(60);
 
-/// The last counts, and until when they do. A small graph is always counted anew.
-#[derive(Debug, Default)]
-pub struct GraphCountCache(tokio::sync::Mutex<Option<(GraphCounts, Instant)>>);
-
-impl GraphCountCache {
-    async fn get(&self, hub: &SharedHub) -> ApiResult<GraphCounts> {
-        let mut last = self.0.lock().await;
-        if let Some((counts, until)) = &*last
-            && Instant::now() < *until
-        {
-            return Ok(counts.clone());
-        }
+/// The counts of the graph. A small one is always counted anew.
+async fn load_counts(hub: &SharedHub) -> ApiResult<GraphCounts> {
+    let count = async {
         let counts = hub.store.read::<_, ApiError, _>(|tx| Ok(graph::counts(tx)?)).await?;
         let all: i64 = counts.entities.values().chain(counts.relations.values()).sum();
-        *last = (all > SMALL).then(|| (counts.clone(), Instant::now() + KEPT));
-        Ok(counts)
-    }
+        Ok((counts, (all > SMALL).then_some(KEPT)))
+    };
+    hub.graph.get_or_load(count).await
 }
 
 /// Who asks.
@@ -52,18 +44,131 @@ pub struct GraphStatusParams {
     node_id: Option<String>,
 }
 
-/// Whether the knowledge graph may be asked, what that costs, and how much there is of it.
-///
-/// Anybody may look; whoever shows an account or a node also sees its balance and use.
-#[utoipa::path(get, path = "/kg/status", tag = "graph", params(GraphStatusParams),
-    responses((status = 200, body = crate::http::openapi::graph::GraphStatus), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn status(
-    State(hub): State<SharedHub>,
+words! {
+    /// Who may ask the graph.
+    #[schema(as = GraphAccess)]
+    GraphAccessWord { Everyone = "everyone", Admins = "admins", Nobody = "nobody" }
+}
+
+/// Whether the graph may be asked, and how much there is of it.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GraphStatus)]
+pub struct GraphStatusResponse {
+    /// Whether whoever asks may ask it.
+    entitled: bool,
+    /// Whether anybody may.
+    available: bool,
+    plan: &'static str,
+    #[schema(value_type = GraphAccessWord)]
+    access: &'static str,
+    /// In credits.
+    pricing: GraphPricing,
+    entities: i64,
+    relationships: i64,
+    /// Things by their kind.
+    by_kind: BTreeMap<String, i64>,
+    /// Relations by their kind.
+    by_relation: BTreeMap<String, i64>,
+    limits: GraphLimits,
+    /// `user:…` or `node:…`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    asker: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = f64, required = false)]
+    balance: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = GraphUsageView, required = false)]
+    usage_30d: Option<GraphUsageView>,
+    embeddings: EmbeddingStateView,
+}
+
+/// What a question, and a call that tells something, cost.
+#[derive(Debug, Serialize, ToSchema)]
+struct GraphPricing {
+    #[schema(value_type = f64)]
+    query: Number,
+    #[schema(value_type = f64)]
+    ingest: Number,
+}
+
+/// What was used in the last thirty days.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = GraphUsage)]
+struct GraphUsageView {
+    query_count: i64,
+    ingest_count: i64,
+    #[schema(value_type = f64)]
+    total_credits: Number,
+}
+
+/// How much is taken.
+#[derive(Debug, Serialize, ToSchema)]
+struct GraphLimits {
+    query: GraphRate,
+    ingest: GraphRate,
+    /// The most items of one call.
+    #[schema(value_type = i64)]
+    items: usize,
+    /// The largest body of one call.
+    #[schema(value_type = i64)]
+    bytes: usize,
+}
+
+/// So many calls in such a time.
+#[derive(Debug, Serialize, ToSchema)]
+struct GraphRate {
+    #[schema(value_type = i64)]
+    limit: u32,
+    window_ms: i64,
+}
+
+impl From<RateLimit> for GraphRate {
+    fn from(limit: RateLimit) -> Self {
+        Self { limit: limit.count, window_ms: limit.window_ms }
+    }
+}
+
+/// How it stands with embeddings.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = EmbeddingState)]
+struct EmbeddingStateView {
+    /// Whether the operator named an endpoint that makes them.
+    configured: bool,
+    #[schema(required)]
+    model: Option<String>,
+    /// How many numbers each has.
+    #[schema(required)]
+    dims: Option<i64>,
+    embedded: i64,
+    /// How many assets lack one, counted up to a bound.
+    lacking: i64,
+    ok: bool,
+}
+
+impl From<EmbedderState> for EmbeddingStateView {
+    /// Why they fail is the operator's business.
+    fn from(state: EmbedderState) -> Self {
+        Self {
+            configured: state.configured,
+            model: state.model,
+            dims: state.dims,
+            embedded: state.embedded,
+            lacking: state.lacking,
+            ok: state.ok,
+        }
+    }
+}
+
+/// Shows whether the knowledge graph may be asked, what that costs, and how much there is of it.
+#[tracing::instrument(skip_all, fields(node.id = params.node_id.as_deref().map(traced_id)))]
+pub async fn show_graph_status(
+    hub: &SharedHub,
     credentials: Credentials,
-    QueryParams(about): QueryParams<GraphStatusParams>,
-) -> ApiResult<JsonReply> {
+    params: GraphStatusParams,
+) -> ApiResult<GraphStatusResponse> {
     hub.limit_reads(&credentials).await?;
-    let sender = GraphSender::from_request(credentials, None, about.node_id.as_deref(), None)?;
+    let sender = GraphSender::from_request(credentials, None, params.node_id.as_deref(), None)?;
     let (rules, now) = (hub.rules(), hub.now());
     let known = hub
         .store
@@ -75,47 +180,36 @@ pub async fn status(
             Ok(Some((asker, balance, used)))
         })
         .await?;
-    let counts = hub.graph.get(&hub).await?;
-    let mut told = to_view(&hub, known, &counts);
-    if let Some(members) = told.as_object_mut() {
-        members.insert("embeddings".to_owned(), embeddings(&hub).await?);
-    }
-    Ok(JsonReply::json(&told))
-}
-
-fn to_view(hub: &SharedHub, known: Option<(GraphCaller, i64, GraphUsage)>, counts: &GraphCounts) -> Value {
-    let access = hub.config.graph.access;
+    let counts = load_counts(hub).await?;
+    let (access, limits) = (hub.config.graph.access, &hub.config.limits);
     let is_admin = known.as_ref().is_some_and(|(asker, ..)| asker.is_admin);
     let shown = credits::to_decimal;
-    let mut told = json!({
-        "entitled": check_entitled(access, is_admin).is_ok(), "available": access != GraphAccess::Nobody,
-        "plan": "self_hosted", "access": access.as_str(),
-        "pricing": { "query": shown(price(hub, GraphUseKind::Query)), "ingest": shown(price(hub, GraphUseKind::Ingest)) },
-        "entities": counts.entities.values().sum::<i64>(), "relationships": counts.relations.values().sum::<i64>(),
-        "by_kind": counts.entities, "by_relation": counts.relations,
-        "limits": {
-            "query": limit(hub.config.limits.graph_query), "ingest": limit(hub.config.limits.graph_ingest),
-            "items": capsid_rules::graph::ingest::MAX_ITEMS, "bytes": crate::http::json::GRAPH_LIMIT,
+    Ok(GraphStatusResponse {
+        entitled: check_entitled(access, is_admin).is_ok(),
+        available: access != GraphAccess::Nobody,
+        plan: "self_hosted",
+        access: access.as_str(),
+        pricing: GraphPricing {
+            query: shown(price(hub, GraphUseKind::Query)),
+            ingest: shown(price(hub, GraphUseKind::Ingest)),
         },
-    });
-    if let (Some((asker, balance, used)), Some(members)) = (known, told.as_object_mut()) {
-        members.insert("asker".to_owned(), asker.name.into());
-        members.insert("balance".to_owned(), shown(balance).into());
-        let used = json!({ "query_count": used.queries, "ingest_count": used.ingests, "total_credits": shown(used.credits) });
-        members.insert("usage_30d".to_owned(), used);
-    }
-    told
-}
-
-/// How it stands with embeddings. Why they fail is the operator's business.
-async fn embeddings(hub: &SharedHub) -> ApiResult<Value> {
-    let state = hub.embedder.state(hub).await?;
-    Ok(json!({
-        "configured": state.configured, "model": state.model, "dims": state.dims, "embedded": state.embedded,
-        "lacking": state.lacking, "ok": state.ok,
-    }))
-}
-
-fn limit(limit: RateLimit) -> Value {
-    json!({ "limit": limit.count, "window_ms": limit.window_ms })
+        entities: counts.entities.values().sum(),
+        relationships: counts.relations.values().sum(),
+        by_kind: counts.entities,
+        by_relation: counts.relations,
+        limits: GraphLimits {
+            query: limits.graph_query.into(),
+            ingest: limits.graph_ingest.into(),
+            items: capsid_rules::graph::ingest::MAX_ITEMS,
+            bytes: crate::http::json::GRAPH_LIMIT,
+        },
+        asker: known.as_ref().map(|(asker, ..)| asker.name.clone()),
+        balance: known.as_ref().map(|(_, balance, _)| shown(*balance)),
+        usage_30d: known.map(|(.., used)| GraphUsageView {
+            query_count: used.queries,
+            ingest_count: used.ingests,
+            total_credits: shown(used.credits),
+        }),
+        embeddings: hub.embedder.state(hub).await?.into(),
+    })
 }

@@ -1,17 +1,16 @@
-//! `GET /health` and `GET /metrics`: whether the hub works, and what it counts.
+//! Whether the hub works, and what it counts.
 
 use crate::error::ApiError;
-use crate::state::{Hub, SharedHub};
-use axum::Json;
-use axum::extract::State;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use crate::http::openapi::words;
+use crate::state::Hub;
+use capsid_model::time::Time;
 use capsid_store::db::tx::Dialect;
 use capsid_store::system::meta;
-use serde_json::json;
+use serde::Serialize;
+use std::convert::Infallible;
 use std::time::Duration;
-use tokio::sync::Mutex;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
+use utoipa::ToSchema;
 
 /// A database that does not answer within this is taken for one that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -19,58 +18,97 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long it is believed that the database can or cannot be written.
 const BELIEVED: Duration = Duration::from_secs(5);
 
-/// Whether the database could be written, and when that was tried.
-#[derive(Debug, Default)]
-pub struct HealthCache(Mutex<Option<(Instant, bool)>>);
+words! {
+    /// Whether something works.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    #[schema(as = Works)]
+    WorkingState { Ok = "ok", Failing = "failing" }
+}
 
-impl HealthCache {
-    /// Writes something, unless that was tried a moment ago. A full disk takes no write, though it lets one begin.
-    async fn can_write(&self, hub: &Hub) -> bool {
-        let mut last = self.0.lock().await;
-        if let Some((_, could)) = last.filter(|(at, _)| at.elapsed() < BELIEVED) {
-            return could;
-        }
-        let now = hub.now();
-        let written = hub.store.write::<_, ApiError, _>(move |tx| Ok(meta::touch(tx, now)?));
-        let could = matches!(timeout(PATIENCE, written).await, Ok(Ok(())));
-        *last = Some((Instant::now(), could));
-        could
+impl From<bool> for WorkingState {
+    fn from(works: bool) -> Self {
+        if works { Self::Ok } else { Self::Failing }
     }
 }
 
-/// Tells whether the hub and its database work.
-///
-/// 200 when the database can be read and written and has the schema of this program, else 503. `checks` tells each.
-#[utoipa::path(get, path = "/health", tag = "hub",
-    responses((status = 200, body = crate::http::openapi::hub::HubHealth), (status = 503, body = crate::http::openapi::hub::HubHealth)))]
-pub async fn health(State(hub): State<SharedHub>) -> Response {
-    let reads = hub.store.read::<_, ApiError, _>(|tx| Ok(meta::has_current_schema(tx)?));
-    let (reads, writable) = tokio::join!(timeout(PATIENCE, reads), hub.health.can_write(&hub));
-    let readable = matches!(reads, Ok(Ok(_)));
-    let current = matches!(reads, Ok(Ok(true)));
-    let well = readable && writable && current;
-    let word = |fine: bool| if fine { "ok" } else { "failing" };
-    let database = match hub.store.dialect() {
-        Dialect::Sqlite => "sqlite",
-        Dialect::Postgres => "postgresql",
-    };
-    let body = json!({
-        "status": word(well),
-        "version": env!("CARGO_PKG_VERSION"),
-        "hub_node_id": hub.hub_id,
-        "uptime_s": (hub.now().0 - hub.started.0).max(0) / 1000,
-        "checks": {
-            "database": { "kind": database, "read": word(readable), "write": word(writable) },
-            "schema": word(current),
-        },
-    });
-    (if well { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, Json(body)).into_response()
+/// Whether the hub and its database work.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = HubHealth)]
+pub struct HealthResponse {
+    status: WorkingState,
+    version: &'static str,
+    hub_node_id: String,
+    uptime_s: i64,
+    checks: HealthChecks,
 }
 
-/// What the hub counts of itself, for Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "hub",
-    responses((status = 200, body = String, content_type = "text/plain")))]
-pub async fn metrics(State(hub): State<SharedHub>) -> Response {
-    let kind = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], hub.telemetry.text()).into_response()
+impl HealthResponse {
+    /// Whether everything works.
+    pub fn is_ok(&self) -> bool {
+        self.status == WorkingState::Ok
+    }
+}
+
+/// What was tried.
+#[derive(Debug, Serialize, ToSchema)]
+struct HealthChecks {
+    database: DatabaseHealth,
+    schema: WorkingState,
+}
+
+/// Whether the database works.
+#[derive(Debug, Serialize, ToSchema)]
+struct DatabaseHealth {
+    /// sqlite or postgresql.
+    kind: &'static str,
+    read: WorkingState,
+    write: WorkingState,
+}
+
+/// Finds out whether the hub and its database work.
+#[tracing::instrument(skip_all)]
+pub async fn check_health(hub: &Hub) -> HealthResponse {
+    let reads = hub.store.read::<_, ApiError, _>(|tx| Ok(meta::has_current_schema(tx)?));
+    let (reads, writable) = tokio::join!(timeout(PATIENCE, reads), can_write(hub));
+    let readable = matches!(reads, Ok(Ok(_)));
+    let current = matches!(reads, Ok(Ok(true)));
+    HealthResponse {
+        status: (readable && writable && current).into(),
+        version: env!("CARGO_PKG_VERSION"),
+        hub_node_id: hub.hub_id.clone(),
+        uptime_s: uptime_s(hub, hub.now()),
+        checks: HealthChecks {
+            database: DatabaseHealth {
+                kind: match hub.store.dialect() {
+                    Dialect::Sqlite => "sqlite",
+                    Dialect::Postgres => "postgresql",
+                },
+                read: readable.into(),
+                write: writable.into(),
+            },
+            schema: current.into(),
+        },
+    }
+}
+
+/// Writes something, unless that was tried a moment ago. A full disk takes no write, though it lets one begin.
+async fn can_write(hub: &Hub) -> bool {
+    let attempt = async {
+        let now = hub.now();
+        let written = hub.store.write::<_, ApiError, _>(move |tx| Ok(meta::touch(tx, now)?));
+        let could = matches!(timeout(PATIENCE, written).await, Ok(Ok(())));
+        Ok::<_, Infallible>((could, Some(BELIEVED)))
+    };
+    hub.health.get_or_load(attempt).await.unwrap_or_default()
+}
+
+/// How long the hub has run at a moment.
+pub(super) fn uptime_s(hub: &Hub, at: Time) -> i64 {
+    (at.0 - hub.started.0).max(0) / 1000
+}
+
+/// What the hub counts of itself, as text for Prometheus.
+#[tracing::instrument(skip_all)]
+pub fn metrics(hub: &Hub) -> String {
+    hub.telemetry.text()
 }

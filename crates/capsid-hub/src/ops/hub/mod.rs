@@ -3,5 +3,5 @@
 pub mod guide;
 pub mod health;
 pub mod live_stats;
-pub mod openapi;
+pub mod policy;
 pub mod stats;

@@ -1,14 +1,13 @@
-//! `GET /a2a/stats` and `GET /a2a/trending`: the hub in numbers, and what is in demand.
+//! The hub in numbers, and what is in demand.
 
+use super::health::uptime_s;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
-use crate::http::envelope::{JsonReply, PROTOCOL, VERSION};
+use crate::http::envelope::{PROTOCOL, VERSION};
 use crate::http::query;
-use crate::http::query::QueryParams;
 use crate::ops::assets::view::{AssetView, shown};
-use crate::state::SharedHub;
-use axum::extract::State;
+use crate::state::{Hub, SharedHub};
 use capsid_model::time::Time;
 use capsid_rules::assets::trending::{TrendingEntry, WINDOW_MS, order, trend};
 use capsid_rules::lifecycle::AssetStatus;
@@ -19,14 +18,9 @@ use capsid_store::db::tx::Tx;
 use capsid_store::system::stats;
 use capsid_store::system::stats::HubStats;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
-
-/// The last figures, and until when they do. Counting a large hub takes a while, a small one is always counted anew.
-#[derive(Debug, Default)]
-pub struct StatsCache(tokio::sync::Mutex<Option<(HubStats, Instant)>>);
 
 /// Up to so many assets and nodes, counting is quicker than anybody notices. A number and not a duration: a busy
 /// machine must not change what is answered.
@@ -34,46 +28,76 @@ const SMALL: i64 = 10_000;
 /// Figures are kept so many times as long as they took.
 const KEPT: u32 = 50;
 
-impl StatsCache {
-    async fn get(&self, hub: &SharedHub) -> ApiResult<HubStats> {
-        let mut last = self.0.lock().await;
-        if let Some((figures, until)) = &*last
-            && Instant::now() < *until
-        {
-            return Ok(figures.clone());
+/// The hub in numbers. The market's numbers count capsules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = HubStats)]
+pub struct StatsResponse {
+    status: &'static str,
+    hub_version: &'static str,
+    protocol: &'static str,
+    protocol_version: &'static str,
+    pub(super) uptime_s: i64,
+    total_nodes: i64,
+    /// Nodes that were heard of within a day.
+    active_24h: i64,
+    total_assets: i64,
+    total_all_types: i64,
+    total_capsules: i64,
+    promoted_assets: i64,
+    candidate_assets: i64,
+    total_calls: i64,
+    today_calls: i64,
+    total_reuses: i64,
+    total_views: i64,
+    open_tasks: i64,
+    open_bounties: i64,
+}
+
+impl StatsResponse {
+    /// The numbers of a hub that has run so long.
+    pub(super) fn new(stats: &HubStats, uptime_s: i64) -> Self {
+        let of =
+            |status: &str| stats.capsules.iter().find(|(s, _)| s == status).map_or(0, |(_, count)| *count);
+        let capsules: i64 = stats.capsules.iter().map(|(_, count)| count).sum();
+        Self {
+            status: "ok",
+            hub_version: env!("CARGO_PKG_VERSION"),
+            protocol: PROTOCOL,
+            protocol_version: VERSION,
+            uptime_s,
+            total_nodes: stats.nodes,
+            active_24h: stats.active_nodes,
+            total_assets: capsules,
+            total_all_types: stats.assets,
+            total_capsules: capsules,
+            promoted_assets: of("promoted"),
+            candidate_assets: of("candidate"),
+            total_calls: stats.calls,
+            today_calls: stats.calls_today,
+            total_reuses: stats.reuses,
+            total_views: stats.views,
+            open_tasks: stats.open_tasks,
+            open_bounties: stats.open_bounties,
         }
-        let (now, begun) = (hub.now(), Instant::now());
-        let figures = hub.store.read::<_, ApiError, _>(move |tx| Ok(stats::figures(tx, now)?)).await?;
-        let took = begun.elapsed();
-        *last =
-            (figures.assets + figures.nodes > SMALL).then(|| (figures.clone(), Instant::now() + took * KEPT));
-        Ok(figures)
     }
 }
 
-/// The hub in numbers. The market's numbers count capsules.
-#[utoipa::path(get, path = "/a2a/stats", tag = "hub",
-    responses((status = 200, body = crate::http::openapi::hub::HubStats), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn stats(State(hub): State<SharedHub>) -> ApiResult<JsonReply> {
-    Ok(JsonReply::json(&body(&hub).await?))
+/// Counts the hub.
+#[tracing::instrument(skip_all)]
+pub async fn show_stats(hub: &Hub) -> ApiResult<StatsResponse> {
+    Ok(StatsResponse::new(&load_stats(hub).await?, uptime_s(hub, hub.now())))
 }
 
-/// The hub in numbers, as JSON.
-pub async fn body(hub: &SharedHub) -> ApiResult<Value> {
-    // Small hubs are looked at closely; what was fetched a moment ago should show.
-    let figures = hub.stats.get(hub).await?;
-    let of = |status: &str| figures.capsules.iter().find(|(s, _)| s == status).map_or(0, |(_, count)| *count);
-    let capsules: i64 = figures.capsules.iter().map(|(_, count)| count).sum();
-    Ok(json!({
-        "status": "ok", "hub_version": env!("CARGO_PKG_VERSION"), "protocol": PROTOCOL, "protocol_version": VERSION,
-        "uptime_s": (hub.now().0 - hub.started.0).max(0) / 1000,
-        "total_nodes": figures.nodes, "active_24h": figures.active_nodes,
-        "total_assets": capsules, "total_all_types": figures.assets, "total_capsules": capsules,
-        "promoted_assets": of("promoted"), "candidate_assets": of("candidate"),
-        "total_calls": figures.calls, "today_calls": figures.calls_today, "total_reuses": figures.reuses,
-        "total_views": figures.views, "open_tasks": figures.open_tasks,
-        "open_bounties": figures.open_bounties,
-    }))
+/// The numbers, kept for a while where counting them takes one. Small hubs are looked at closely; what was fetched a
+/// moment ago should show.
+pub(super) async fn load_stats(hub: &Hub) -> ApiResult<HubStats> {
+    let count = async {
+        let (now, begun) = (hub.now(), Instant::now());
+        let stats = hub.store.read::<_, ApiError, _>(move |tx| Ok(stats::figures(tx, now)?)).await?;
+        let keep = (stats.assets + stats.nodes > SMALL).then(|| begun.elapsed() * KEPT);
+        Ok((stats, keep))
+    };
+    hub.stats.get_or_load(count).await
 }
 
 /// How many, and of which time.
@@ -130,14 +154,13 @@ fn window(text: Option<&str>) -> ApiResult<i64> {
         .ok_or_else(|| ApiError::field("window", "1h to 168h or 1d to 7d", "something else"))
 }
 
-/// What other nodes fetched most lately. A fetch counts half after a day; each vote counts two fetches.
-#[utoipa::path(get, path = "/a2a/trending", tag = "hub", params(TrendingParams),
-    responses((status = 200, body = TrendingResponse), (status = "4XX", body = crate::http::openapi::ErrorBody)))]
-pub async fn trending(
-    State(hub): State<SharedHub>,
+/// Lists what other nodes fetched most lately.
+#[tracing::instrument(skip_all)]
+pub async fn list_trending(
+    hub: &SharedHub,
     credentials: Credentials,
-    QueryParams(asked): QueryParams<TrendingParams>,
-) -> ApiResult<JsonReply> {
+    asked: TrendingParams,
+) -> ApiResult<TrendingResponse> {
     hub.limit_reads(&credentials).await?;
     let (window_ms, now) = (window(asked.window.as_deref())?, hub.now());
     let limit = query::limit(asked.limit.as_deref(), 20, 100) as usize;
@@ -148,14 +171,14 @@ pub async fn trending(
         .await?;
     let next = if total > skip + limit { cursor::after("trending", skip + limit) } else { None };
     let name = asked.window.as_deref().map(str::trim).filter(|text| !text.is_empty()).unwrap_or("7d");
-    Ok(JsonReply::json(&TrendingResponse {
+    Ok(TrendingResponse {
         count: rows.len() as i64,
         assets: rows,
         total: total as i64,
         has_more: next.is_some(),
         next_cursor: next,
         window: name.to_owned(),
-    }))
+    })
 }
 
 fn in_demand(

@@ -1,3 +1,5 @@
-//! Batches of messages from a proxy that works for a node.
+//! Batches of messages from a proxy, and what waits for its nodes.
 
+mod direct_message;
+pub mod receive;
 pub mod send;

@@ -1,3 +1,4 @@
 //! Memories of a node.
 
+pub mod recall;
 pub mod record;

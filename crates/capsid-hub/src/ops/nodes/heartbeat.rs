@@ -4,7 +4,7 @@ use crate::auth::credentials::{Credentials, OperationContext, authenticate_node}
 use crate::config::TasksConfig;
 use crate::error::{ApiError, ApiResult, HubCode, truncate_for_client};
 use crate::http::validate;
-use crate::ops::events::stream::event_view;
+use crate::ops::events::view::EventView;
 use crate::ops::tasks::claim::deadline_or;
 use crate::ops::tasks::commit::commit_task_in;
 use crate::ops::tasks::ids;
@@ -144,11 +144,11 @@ pub struct HeartbeatNews {
     server_time: String,
     #[schema(required = false)]
     next_heartbeat_ms: i64,
-    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
-    pending_events: Vec<Value>,
+    #[schema(required = false)]
+    pending_events: Vec<EventView>,
     /// The same as `pending_events`.
-    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
-    events: Vec<Value>,
+    #[schema(required = false)]
+    events: Vec<EventView>,
     /// Always empty: deliveries come by webhook and mailbox.
     #[schema(required = false)]
     pending_deliveries: Vec<String>,
@@ -352,7 +352,7 @@ fn load_news(
         true => None,
         false => Some(claim_codes::current_or_new(tx, node_id, fresh_code, context.now)?),
     };
-    let events: Vec<Value> = unseen.iter().map(event_view).collect();
+    let events: Vec<EventView> = unseen.into_iter().map(EventView::from).collect();
     Ok(HeartbeatNews {
         node_status: node.status.clone(),
         survival_status: "alive",

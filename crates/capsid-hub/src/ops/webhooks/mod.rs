@@ -1,3 +1,5 @@
-//! Webhook registrations and their deliveries.
+//! Webhooks: registrations and what became of calls to them.
 
+pub mod deliveries;
 pub mod manage;
+pub mod view;

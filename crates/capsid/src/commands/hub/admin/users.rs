@@ -2,6 +2,7 @@
 
 use super::{AdminOutcome, OPERATOR, not_found, refused};
 use crate::commands::hub::HubLocation;
+use capsid_hub::ops::accounts::view::AccountView;
 use capsid_hub::random::{Random, SystemRandom};
 use capsid_hub::runtime::password_hasher;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, Value, json};
@@ -168,5 +169,5 @@ pub fn email(text: &str) -> Result<String> {
 
 /// An account for a program.
 pub fn user_json(user: &UserRow) -> Value {
-    capsid_hub::ops::accounts::register::user_view(user)
+    serde_json::to_value(AccountView::from(user)).unwrap_or_default()
 }

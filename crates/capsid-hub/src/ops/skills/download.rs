@@ -1,0 +1,57 @@
+//! A skill with all it holds.
+
+use super::publish::{check_id, not_found};
+use super::view::{SkillBody, SkillView};
+use crate::auth::credentials::Credentials;
+use crate::error::{ApiError, ApiResult};
+use crate::http::traced_id;
+use crate::http::validate;
+use crate::state::Hub;
+use capsid_store::skills;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Who takes a skill.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = SkillTaker)]
+pub struct DownloadSkillRequest {
+    sender_id: Option<String>,
+    node_id: Option<String>,
+}
+
+/// A skill with all it holds.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = WholeSkill)]
+pub struct DownloadSkillResponse {
+    #[serde(flatten)]
+    skill: SkillView,
+    #[serde(flatten)]
+    body: SkillBody,
+}
+
+/// Gives a skill to whoever asks.
+#[tracing::instrument(skip_all, fields(skill.id = traced_id(skill_id)))]
+pub async fn download_skill(hub: &Hub, skill_id: &str) -> ApiResult<DownloadSkillResponse> {
+    let id = check_id(Some(skill_id))?;
+    let found = hub.store.write::<_, ApiError, _>(move |tx| Ok(skills::download(tx, &id)?)).await?;
+    let (skill, body) = found.ok_or_else(not_found)?;
+    Ok(DownloadSkillResponse {
+        skill: SkillView::from(skill),
+        body: serde_json::from_str(&body).unwrap_or_default(),
+    })
+}
+
+/// Gives a skill to a node that says who it is.
+#[tracing::instrument(skip_all, fields(skill.id = traced_id(skill_id)))]
+pub async fn download_skill_as(
+    hub: &Hub,
+    credentials: &Credentials,
+    skill_id: &str,
+    taker: DownloadSkillRequest,
+) -> ApiResult<DownloadSkillResponse> {
+    if taker.sender_id.is_some() || taker.node_id.is_some() {
+        let node_id = validate::node(taker.sender_id.as_deref(), taker.node_id.as_deref())?;
+        hub.authenticate_reader(&node_id, credentials, |_, _| Ok(())).await?;
+    }
+    download_skill(hub, skill_id).await
+}

@@ -1,0 +1,61 @@
+//! A skill as everybody sees it, and the parts of it that are kept as text.
+
+use capsid_model::time::Time;
+use capsid_store::skills::SkillRow;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A skill without its text.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Skill)]
+pub struct SkillView {
+    skill_id: String,
+    /// The node that published it.
+    node_id: String,
+    version: String,
+    #[serde(flatten)]
+    card: SkillCard,
+    downloads: i64,
+    created_at: String,
+    updated_at: String,
+}
+
+/// What its publisher says about a skill.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+pub(super) struct SkillCard {
+    #[schema(required)]
+    pub category: Option<String>,
+    #[schema(required)]
+    pub tags: Option<Vec<String>>,
+    #[schema(required)]
+    pub changelog: Option<String>,
+}
+
+/// What a skill holds.
+#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+pub(super) struct SkillBody {
+    pub content: String,
+    pub bundled_files: Vec<SkillFile>,
+}
+
+/// A file beside the skill's text.
+#[derive(Debug, Clone, Deserialize, Serialize, ToSchema)]
+#[schema(as = SkillFile)]
+pub struct SkillFile {
+    pub(super) name: String,
+    pub(super) content: String,
+}
+
+impl From<SkillRow> for SkillView {
+    fn from(skill: SkillRow) -> Self {
+        Self {
+            skill_id: skill.skill_id,
+            node_id: skill.node_id,
+            version: skill.version,
+            card: serde_json::from_str(&skill.card).unwrap_or_default(),
+            downloads: skill.downloads,
+            created_at: Time(skill.created_at).iso(),
+            updated_at: Time(skill.updated_at).iso(),
+        }
+    }
+}
