@@ -105,7 +105,8 @@ pub struct A2aMessage {
 
 /// Any object.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Object {
+#[schema(as = Object)]
+pub struct AnyObject {
     /// Whatever the endpoint answers.
     #[serde(flatten)]
     pub members: std::collections::BTreeMap<String, serde_json::Value>,

@@ -135,19 +135,19 @@ impl AssetState {
             bundle_id: asset.bundle_id.clone(),
             status: asset.status,
             trust_tier: asset.trust_tier.clone(),
-            gdi_score: shown(asset.gdi as f64 / 100.0),
-            gdi_mean: shown(asset.gdi_mean),
-            gdi_intrinsic: shown(asset.gdi_intrinsic),
-            gdi_usage: shown(asset.gdi_usage),
-            gdi_social: shown(asset.gdi_social),
-            gdi_freshness: shown(asset.gdi_freshness),
+            gdi_score: rounded_or_zero(asset.gdi as f64 / 100.0),
+            gdi_mean: rounded_or_zero(asset.gdi_mean),
+            gdi_intrinsic: rounded_or_zero(asset.gdi_intrinsic),
+            gdi_usage: rounded_or_zero(asset.gdi_usage),
+            gdi_social: rounded_or_zero(asset.gdi_social),
+            gdi_freshness: rounded_or_zero(asset.gdi_freshness),
             call_count: asset.call_count,
             reuse_count: asset.reuse_count,
             view_count: asset.view_count,
             upvotes: asset.upvotes,
             downvotes: asset.downvotes,
             source_node_id: asset.node_id.clone(),
-            reputation_score: shown(listed.reputation),
+            reputation_score: rounded_or_zero(listed.reputation),
             chain_id: asset.traits.chain_id.clone(),
             has_evolution_event: asset.traits.has_event,
             validation_label: asset.traits.proof,
@@ -310,7 +310,7 @@ impl FoundAssetView {
         Self {
             asset: AssetView::new(&hit.listed),
             matched_signals: hit.matched_signals.clone(),
-            match_score: shown(score),
+            match_score: rounded_or_zero(score),
         }
     }
 }
@@ -356,7 +356,7 @@ pub fn rounded(value: f64) -> f64 {
 }
 
 /// The same; what is no number is zero.
-pub fn shown(value: f64) -> f64 {
+pub fn rounded_or_zero(value: f64) -> f64 {
     Some(rounded(value)).filter(|value| value.is_finite()).unwrap_or_default()
 }
 
@@ -366,8 +366,8 @@ mod tests {
 
     #[test]
     fn numbers_are_shown_with_four_decimals() {
-        assert_eq!(shown(0.123_456_789), 0.1235);
-        assert_eq!(shown(f64::NAN), 0.0);
+        assert_eq!(rounded_or_zero(0.123_456_789), 0.1235);
+        assert_eq!(rounded_or_zero(f64::NAN), 0.0);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub async fn stream_stats(
     let until = Instant::now() + Duration::from_millis(asked.min(MAX_STREAM_MS));
     let held = enter_address(&hub, &credentials)?;
     // A failing database is told before the stream begins.
-    look(&hub).await?;
+    latest_stats(&hub).await?;
     Ok(async_stream::stream! {
         // As long as the stream is open, it takes up its place.
         let _held = held;
@@ -46,7 +46,7 @@ pub async fn stream_stats(
         let (mut ping, mut closing) = (Instant::now() + PING, hub.closing.clone());
         loop {
             // The stream has begun, so an error can only end it; the browser comes again.
-            let Ok(stats) = look(&hub).await else { break };
+            let Ok(stats) = latest_stats(&hub).await else { break };
             // Time alone is no news.
             if shown.as_ref().is_none_or(|shown| shown.0 != stats.0) {
                 yield StreamItem::Data(StatsResponse::new(&stats.0, uptime_s(&hub, stats.1)));
@@ -65,8 +65,8 @@ pub async fn stream_stats(
     })
 }
 
-/// The numbers that were last looked at. Whoever watches looks for all the others too.
-async fn look(hub: &Hub) -> ApiResult<Arc<(HubStats, Time)>> {
+/// The latest statistics. One watcher loads them for all.
+async fn latest_stats(hub: &Hub) -> ApiResult<Arc<(HubStats, Time)>> {
     let load = async { Ok((Arc::new((load_stats(hub).await?, hub.now())), Some(LOOK_EVERY))) };
     hub.live.get_or_load(load).await
 }

@@ -6,7 +6,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
 use crate::http::envelope::{PROTOCOL, VERSION};
 use crate::http::query;
-use crate::ops::assets::view::{AssetView, shown};
+use crate::ops::assets::view::{AssetView, rounded_or_zero};
 use crate::state::{Hub, SharedHub};
 use capsid_model::time::Time;
 use capsid_rules::assets::trending::{TrendingEntry, WINDOW_MS, order, trend};
@@ -217,7 +217,7 @@ fn in_demand(
         let calls = stats::calls_since(tx, &listed.asset.asset_id, since)?;
         rows.push(TrendingAssetView {
             asset: AssetView::new(&listed),
-            trend_score: shown(entry.trend),
+            trend_score: rounded_or_zero(entry.trend),
             calls_window: calls,
             unique_fetchers_window: fetchers as i64,
         });
