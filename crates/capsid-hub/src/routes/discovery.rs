@@ -46,7 +46,7 @@ pub async fn metrics(State(hub): State<SharedHub>) -> Response {
 }
 
 /// Describes every call of this hub.
-#[utoipa::path(get, path = "/openapi.json", tag = "hub", responses((status = 200, body = AnyObject)))]
+#[utoipa::path(get, path = "/openapi.json", tag = "hub", responses((status = 200, body = Object)))]
 pub async fn openapi(
     State(hub): State<SharedHub>,
     Extension(described): Extension<OpenApiDocument>,

@@ -61,7 +61,7 @@ pub(super) fn server_sent_events<T: Serialize>(
 ///
 /// Answers at once when there is one, and otherwise after `timeout_ms`, 25 seconds at most. A client that sends the
 /// `cursor` of the last answer as `after` loses nothing when an answer does not reach it.
-#[utoipa::path(post, path = "/a2a/events/poll", tag = "events", request_body = AnyObject,
+#[utoipa::path(post, path = "/a2a/events/poll", tag = "events", request_body = Object,
     responses((status = 200, body = PollEventsResponse), (status = "4XX", body = ErrorBody)))]
 pub async fn poll(
     State(hub): State<SharedHub>,

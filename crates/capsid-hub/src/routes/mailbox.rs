@@ -18,7 +18,7 @@ use axum::extract::State;
 ///
 /// A message that is sent again gets the same answer and has its effect once.
 #[utoipa::path(post, path = "/a2a/mailbox/outbound", tag = "mailbox", params(MailboxSendParams),
-    request_body = AnyObject,
+    request_body = Object,
     responses((status = 200, body = MailboxSendResponse), (status = "4XX", body = ErrorBody)))]
 pub async fn send(
     State(hub): State<SharedHub>,

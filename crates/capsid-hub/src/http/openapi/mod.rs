@@ -103,15 +103,6 @@ pub struct A2aMessage {
     pub payload: serde_json::Value,
 }
 
-/// Any object.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Object)]
-pub struct AnyObject {
-    /// Whatever the endpoint answers.
-    #[serde(flatten)]
-    pub members: std::collections::BTreeMap<String, serde_json::Value>,
-}
-
 /// What a refusal looks like.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Problem)]
