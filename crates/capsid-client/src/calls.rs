@@ -95,7 +95,7 @@ impl NodeClient {
         self.message("report", json!({"target_asset_id": asset_id, "validation_report": report}))
     }
 
-    /// Answers an assignment that [`Node::validation_tasks`] gave: `report` holds its `task_id`, its `nonce`,
+    /// Answers an assignment that [`NodeClient::validation_tasks`](crate::NodeClient::validation_tasks) gave: `report` holds its `task_id`, its `nonce`,
     /// `overall_ok` and what each command did.
     pub fn report_assignment(&self, report: &Value) -> Result<Object> {
         self.message("report", report.clone())

@@ -133,14 +133,14 @@ impl FileTransport {
     }
 
     /// Reads what is new in the inbox and marks it as consumed at once: no message is given twice, and one is lost when
-    /// the process is killed before it has acted on it. Where that matters, use [`FileTransport::take`].
+    /// the process is killed before it has acted on it. Where that matters, use [`FileTransport::read_batch`].
     pub fn receive(&self) -> Result<InboxMessages> {
         let mut batch = self.read_batch()?;
         let (problems, more) = (std::mem::take(&mut batch.problems), batch.more);
         Ok(InboxMessages { messages: batch.done()?, problems, more })
     }
 
-    /// Reads what is new in the inbox. It is consumed once [`Batch::done`] has returned.
+    /// Reads what is new in the inbox. It is consumed once [`InboxBatch::done`] has returned.
     pub fn read_batch(&self) -> Result<InboxBatch> {
         let (inbox, path) = (self.folder.join("inbox"), self.folder.join("inbox-state.json"));
         let mut batch = InboxBatch {

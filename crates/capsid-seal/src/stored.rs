@@ -31,7 +31,7 @@ pub struct RecordSeal {
 pub struct RecordColumns {
     /// The record's id.
     pub id: String,
-    /// Its position; [`Columns::NO_NUMBER`] if the value is no number.
+    /// Its position; [`RecordColumns::NO_NUMBER`] if the value is no number.
     pub sequence: i64,
     /// The hash of the record before it.
     pub previous_hash: Option<String>,

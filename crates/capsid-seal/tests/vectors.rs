@@ -104,7 +104,7 @@ fn addresses() {
         match &uri.reference {
             RecordReference::Hash(hash) => assert_eq!(Some(hash.as_str()), expected.text("hash_value")),
             RecordReference::Sequence(at) => {
-                assert_eq!(expected.get("sequence"), Some(&ExactJson::from(*at)))
+                assert_eq!(expected.get("sequence"), Some(&ExactJson::from(*at)));
             }
             RecordReference::Id(id) => assert_eq!(Some(id.as_str()), expected.text("id")),
         }

@@ -33,7 +33,7 @@ fn normalize_unsealable(value: &mut ExactJson, depth: usize, count: &mut u64) {
             *count += 1;
         }
         ExactJson::Array(items) if depth > 0 => {
-            items.iter_mut().for_each(|item| normalize_unsealable(item, depth - 1, count))
+            items.iter_mut().for_each(|item| normalize_unsealable(item, depth - 1, count));
         }
         ExactJson::Object(fields) if depth > 0 => normalize_fields(fields, depth - 1, count),
         ExactJson::Array(_) | ExactJson::Object(_) => {

@@ -18,7 +18,7 @@ pub(super) fn run_heartbeats(shelf: &LoopState, heart: &HeartbeatSender, mut pac
             // One line when it begins to fail and one when it works again, not one each time.
             (Some(problem), _) if was_fine => shelf.complain("heartbeat", problem),
             (None, HeartbeatOutcome::Fine(_)) if !was_fine => {
-                shelf.push_message("heartbeat: the hub answers again")
+                shelf.push_message("heartbeat: the hub answers again");
             }
             _ => {}
         }

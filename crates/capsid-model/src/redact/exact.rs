@@ -151,7 +151,7 @@ mod tests {
         let mut value = ExactJson::Object(fields! {"env": ExactJson::Object(inner)});
         let mut places = Vec::new();
         redact_exact(&mut value, RedactProfile::Secrets, "/context", &mut |place, _| {
-            places.push(place.to_owned())
+            places.push(place.to_owned());
         });
         assert_eq!(
             places,

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 pub struct PendingRecord<T> {
     /// Tells it from everything else in the chain, and stays the same however often it is offered.
     pub key: String,
-    /// Whether more is to come: offered again without this, it gets a second record ([`Turn::Late`]).
+    /// Whether more is to come: offered again without this, it gets a second record ([`RecordReason::Late`]).
     pub open: bool,
     /// About how many bytes it holds.
     pub weight: usize,

@@ -96,7 +96,7 @@ pub fn accept(
         }
     }
     notify_creator(tx, &bounty, &whole, "bounty_paid", now)?;
-    current(tx, bounty)
+    current(tx, &bounty)
 }
 
 /// Who gets a part of a bounty.
@@ -204,7 +204,7 @@ fn end(tx: &mut dyn Tx, bounty_id: &str, outcome: &str, now: Time) -> Result<()>
     Ok(())
 }
 
-fn current(tx: &mut dyn Tx, bounty: BountyRow) -> Result<BountyDecisionOutcome> {
+fn current(tx: &mut dyn Tx, bounty: &BountyRow) -> Result<BountyDecisionOutcome> {
     Ok(BountyDecisionOutcome::Done(super::reload(tx, &bounty.bounty_id)?))
 }
 
@@ -229,7 +229,7 @@ pub fn reject(
     if whole.expires_at <= now.0 {
         tasks::expire::expire(tx, &whole.task_id, now)?;
     }
-    current(tx, bounty)
+    current(tx, &bounty)
 }
 
 /// Takes a bounty back that nobody works on. `outcome` says who did, and why.
@@ -248,7 +248,7 @@ pub fn cancel(
         return Ok(BountyDecisionOutcome::Refused(bounty));
     }
     tasks::set_status(tx, &whole, TaskStatus::Cancelled, actor, "cancel", None, now)?;
-    current(tx, bounty)
+    current(tx, &bounty)
 }
 
 /// Ends a bounty that was not paid, whoever works on it, with its task and all its parts. For admins.
@@ -269,7 +269,7 @@ pub fn withdraw(
     for task in tasks::parts(tx, &whole.task_id)?.iter().chain([&whole]) {
         tasks::expire::withdraw(tx, task, actor, outcome, now)?;
     }
-    current(tx, bounty)
+    current(tx, &bounty)
 }
 
 /// Finds bounties that nobody decided on in time. Only reads.

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &EvolveArgs, folder: &Path, request: EvolveRequest)
     let open = || workspace(folder);
     let cycles =
         looping::run(&open, &options, &mut |note| print_loop_message(note, as_json), &mut |bytes| {
-            show_agent(bytes)
+            show_agent(bytes);
         })?;
     output::talk(format_args!("{} {cycles} cycle(s); stopped cleanly.", paint(GOOD, "loop:")));
     Ok(0)

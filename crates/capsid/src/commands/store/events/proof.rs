@@ -75,7 +75,7 @@ fn print_unsealed(proof: &LogProof) {
 fn print_log(log: &LogComparison, is_cut: bool) {
     match &log.difference {
         Some(difference) => {
-            output::line(format_args!("{} {}", paint(BAD, "[BROKEN]"), describe_difference(difference)))
+            output::line(format_args!("{} {}", paint(BAD, "[BROKEN]"), describe_difference(difference)));
         }
         None if log.unsealed > 0 => {
             output::line(format_args!(
