@@ -97,6 +97,7 @@ enum MailboxItemResponse {
 struct MailboxDone {
     id: String,
     /// accepted, or rejected for a bundle that was not let in.
+    #[schema(pattern = "^(accepted|rejected)$")]
     status: &'static str,
     #[schema(required)]
     original_type: Option<String>,
@@ -116,6 +117,7 @@ struct MailboxDone {
 #[derive(Debug, Serialize, ToSchema)]
 struct MailboxFailure {
     id: String,
+    #[schema(pattern = "^failed$")]
     status: &'static str,
     #[schema(required)]
     original_type: Option<String>,
@@ -154,6 +156,7 @@ impl MailboxFailure {
 #[derive(Debug, Serialize, ToSchema)]
 struct MailboxRejection {
     id: String,
+    #[schema(pattern = "^rejected$")]
     status: &'static str,
     #[schema(required)]
     original_type: Option<String>,
