@@ -92,13 +92,33 @@ enum MailboxItemResponse {
     Rejected(MailboxRejection),
 }
 
+/// The status tells the kinds of answers apart, so each kind has its own.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum DoneStatus {
+    Accepted,
+    /// A bundle that was not let in.
+    Rejected,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum FailedStatus {
+    Failed,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum RejectedStatus {
+    Rejected,
+}
+
 /// A message that was carried out.
 #[derive(Debug, Serialize, ToSchema)]
 struct MailboxDone {
     id: String,
-    /// accepted, or rejected for a bundle that was not let in.
-    #[schema(pattern = "^(accepted|rejected)$")]
-    status: &'static str,
+    #[schema(inline)]
+    status: DoneStatus,
     #[schema(required)]
     original_type: Option<String>,
     /// What the call of the same kind answers.
@@ -117,8 +137,8 @@ struct MailboxDone {
 #[derive(Debug, Serialize, ToSchema)]
 struct MailboxFailure {
     id: String,
-    #[schema(pattern = "^failed$")]
-    status: &'static str,
+    #[schema(inline)]
+    status: FailedStatus,
     #[schema(required)]
     original_type: Option<String>,
     /// Whether sending it again changes nothing.
@@ -140,7 +160,7 @@ impl MailboxFailure {
         let passing = is_passing(error);
         Self {
             id: message.id.clone(),
-            status: "failed",
+            status: FailedStatus::Failed,
             original_type: message.kind.clone(),
             terminal: !passing,
             retryable: passing,
@@ -156,8 +176,8 @@ impl MailboxFailure {
 #[derive(Debug, Serialize, ToSchema)]
 struct MailboxRejection {
     id: String,
-    #[schema(pattern = "^rejected$")]
-    status: &'static str,
+    #[schema(inline)]
+    status: RejectedStatus,
     #[schema(required)]
     original_type: Option<String>,
     terminal: bool,
@@ -403,7 +423,7 @@ impl MailboxBatch<'_> {
                 let refusal = response.refusal();
                 let done = MailboxItemResponse::Done(MailboxDone {
                     id: outgoing.message_id.clone(),
-                    status: if refusal.is_some() { "rejected" } else { "accepted" },
+                    status: if refusal.is_some() { DoneStatus::Rejected } else { DoneStatus::Accepted },
                     original_type: kind.clone(),
                     response: to_raw_value(&response).map_err(ApiError::not_serializable)?,
                     terminal: refusal.as_ref().map(|_| true),
@@ -438,7 +458,7 @@ impl MailboxBatch<'_> {
     async fn reject(&self, message: &MailboxItem<'_>, reason: &str, text: &str) -> ApiResult<Box<RawValue>> {
         let rejection = MailboxRejection {
             id: message.id.clone(),
-            status: "rejected",
+            status: RejectedStatus::Rejected,
             original_type: message.kind.clone(),
             terminal: true,
             retryable: false,
