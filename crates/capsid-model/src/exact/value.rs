@@ -228,7 +228,7 @@ impl From<ExactMember<'_>> for ExactJson {
     }
 }
 
-/// Builds an object: `fields! { "tool": name, "success": true }`. The values are anything that becomes [`Json`].
+/// Builds an object: `fields! { "tool": name, "success": true }`. The values are anything that becomes [`ExactJson`](crate::exact::ExactJson).
 #[macro_export]
 macro_rules! fields {
     () => { $crate::exact::ExactFields::new() };
