@@ -34,6 +34,7 @@ bench: ## Measure against the peers, side by side
 	@$(TARGET)/release/capsid-bench
 
 lint: ## Check lints, names, dependencies and docs alone
+	@scripts/setup lint
 	@scripts/test lints docs
 
 fmt: ## Format the sources

@@ -5,7 +5,9 @@
 mod asset_verify;
 mod child;
 mod cold_start;
+mod cycle;
 mod events;
+mod generated_repo;
 mod hub;
 mod hub_data;
 mod hub_graph;
@@ -38,6 +40,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("select", select::run),
     ("events", events::run),
     ("cold-start", cold_start::run),
+    ("cycle", cycle::run),
     ("hub-publish", hub_publish::run),
     ("hub-search", hub_search::run),
     ("hub-reads", hub_reads::run),

@@ -3,10 +3,10 @@
 use crate::measure::{interleaved, seconds};
 use crate::report::Row;
 use crate::{Result, peer};
-use capsid_engine::memory::advice::Advice;
 use capsid_engine::rules::select::{GeneIndex, GenePoolRef, SelectInput, Selection, select};
 use capsid_engine::store::AssetStore;
 use capsid_model::{Value, json};
+use capsid_rules::memory::advice::Advice;
 use std::hint::black_box;
 
 const GENES: usize = 100_000;

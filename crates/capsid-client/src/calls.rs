@@ -68,10 +68,10 @@ impl NodeClient {
         self.fetched(payload, None)
     }
 
-    fn fetched(&self, payload: Value, asked: Option<&[&str]>) -> Result<FetchedAssets> {
+    fn fetched(&self, payload: Value, requested: Option<&[&str]>) -> Result<FetchedAssets> {
         let mut answer = self.message("fetch", payload)?;
         let mut fetched = FetchedAssets::default();
-        parse_assets(&mut fetched, list(&answer), asked);
+        parse_assets(&mut fetched, list(&answer), requested);
         fetched.sources = sources(&fetched.assets, &answer);
         answer.retain(|name, _| name != "results" && name != "assets");
         fetched.payload = answer;
@@ -119,11 +119,11 @@ fn list(answer: &Object) -> &[Value] {
 }
 
 /// The assets of an answer, each once, those that hold apart from those that do not.
-fn parse_assets(fetched: &mut FetchedAssets, received: &[Value], asked: Option<&[&str]>) {
+fn parse_assets(fetched: &mut FetchedAssets, received: &[Value], requested: Option<&[&str]>) {
     for received in received.iter().take(MAX_ROWS) {
-        match asset::checked(received, None).and_then(|found| requested_ids(found, asked)) {
-            Ok(found) if fetched.assets.iter().any(|known| known["asset_id"] == found["asset_id"]) => {}
-            Ok(found) => fetched.assets.push(found),
+        match asset::checked(received, None).and_then(|asset| requested_ids(asset, requested)) {
+            Ok(asset) if fetched.assets.iter().any(|known| known["asset_id"] == asset["asset_id"]) => {}
+            Ok(asset) => fetched.assets.push(asset),
             Err(problem) => fetched.refused.push(problem),
         }
     }
@@ -153,21 +153,21 @@ fn sources(assets: &[Object], answer: &Object) -> BTreeMap<String, String> {
     assets.iter().filter_map(source).collect()
 }
 
-fn requested_ids(found: Object, asked: Option<&[&str]>) -> Result<Object> {
-    let id = found.get("asset_id").and_then(Value::as_str).unwrap_or_default();
-    match asked {
+fn requested_ids(asset: Object, requested: Option<&[&str]>) -> Result<Object> {
+    let id = asset.get("asset_id").and_then(Value::as_str).unwrap_or_default();
+    match requested {
         Some(ids) if !ids.contains(&id) => Err(asset::refused(&format!("`{id}`, which nobody asked for"))),
-        _ => Ok(found),
+        _ => Ok(asset),
     }
 }
 
 /// The rows of a search that can be used, each asset once.
 fn rows(received: &[Value], limit: usize) -> Vec<SearchRow> {
     let mut rows: Vec<SearchRow> = Vec::new();
-    for found in received.iter().take(MAX_ROWS).filter_map(row) {
-        let is_offered = found.status.as_deref().is_none_or(|status| status == "promoted");
-        if is_offered && rows.len() < limit && rows.iter().all(|known| known.asset_id != found.asset_id) {
-            rows.push(found);
+    for hit in received.iter().take(MAX_ROWS).filter_map(row) {
+        let is_offered = hit.status.as_deref().is_none_or(|status| status == "promoted");
+        if is_offered && rows.len() < limit && rows.iter().all(|known| known.asset_id != hit.asset_id) {
+            rows.push(hit);
         }
     }
     rows
@@ -212,12 +212,18 @@ mod tests {
             json!({"asset_id": 7}),
             json!("row"),
         ];
-        let found = rows(&received, 10);
-        assert_eq!(found.len(), 2);
-        assert_eq!((found[0].streak, found[0].confidence, found[0].reputation), (0, 1.0, Some(0.0)));
-        assert_eq!((found[1].streak, found[1].confidence, found[1].reputation), (1_000_000, 0.0, None));
-        assert_eq!((found[1].source_node_id.as_deref(), found[1].kind.as_str()), (None, ""));
-        assert_eq!(found[1].summary.len(), MAX_SUMMARY_LEN);
+        let found_rows = rows(&received, 10);
+        assert_eq!(found_rows.len(), 2);
+        assert_eq!(
+            (found_rows[0].streak, found_rows[0].confidence, found_rows[0].reputation),
+            (0, 1.0, Some(0.0))
+        );
+        assert_eq!(
+            (found_rows[1].streak, found_rows[1].confidence, found_rows[1].reputation),
+            (1_000_000, 0.0, None)
+        );
+        assert_eq!((found_rows[1].source_node_id.as_deref(), found_rows[1].kind.as_str()), (None, ""));
+        assert_eq!(found_rows[1].summary.len(), MAX_SUMMARY_LEN);
         assert_eq!(rows(&received, 1).len(), 1);
         let many = vec![json!({"asset_id": "no"}); MAX_ROWS * 3];
         assert!(rows(&many, usize::MAX).is_empty());
@@ -235,9 +241,9 @@ mod tests {
                 {"asset_id": id('c')}, {"asset_id": id('d'), "source_node_id": 7}, 7,
             ],
         });
-        let told = sources(&assets, answer.as_object().unwrap());
+        let source_map = sources(&assets, answer.as_object().unwrap());
         let wanted = [(id('a'), "node_1".to_owned()), (id('b'), "node_2".to_owned())];
-        assert_eq!(told, BTreeMap::from(wanted));
+        assert_eq!(source_map, BTreeMap::from(wanted));
     }
 
     #[test]
@@ -248,11 +254,11 @@ mod tests {
             asset
         };
         let (wanted, other) = (made("wanted"), made("other"));
-        let mut lying = made("lying");
-        lying.insert("summary".to_owned(), "changed".into());
+        let mut forged = made("lying");
+        forged.insert("summary".to_owned(), "changed".into());
         let wanted_id = wanted["asset_id"].as_str().unwrap().to_owned();
         let mut received: Vec<Value> =
-            [&wanted, &wanted, &other, &lying].into_iter().cloned().map(Value::from).collect();
+            [&wanted, &wanted, &other, &forged].into_iter().cloned().map(Value::from).collect();
         let mut fetched = FetchedAssets::default();
         parse_assets(&mut fetched, &received, Some(&[&wanted_id]));
         assert_eq!(fetched.assets, [wanted]);

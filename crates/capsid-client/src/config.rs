@@ -46,10 +46,10 @@ impl ClientConfig {
     }
 
     /// Settings from an address that was given, or from the variables that existing tools know.
-    pub fn resolve(given: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+    pub fn resolve(url_given: Option<&str>, env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         let set =
             |name: &str| env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-        let url = given.map(str::to_owned).or_else(|| named_in(env)).ok_or_else(no_hub)?;
+        let url = url_given.map(str::to_owned).or_else(|| named_in(env)).ok_or_else(no_hub)?;
         let insecure = ["CAPSID_HUB_ALLOW_INSECURE", "EVOMAP_HUB_ALLOW_INSECURE"];
         let insecure = insecure.iter().any(|name| matches!(set(name).as_deref(), Some("1" | "true")));
         let mut settings = Self::new(&url, insecure)?;
@@ -64,11 +64,6 @@ impl ClientConfig {
         self.timeout = SEARCH;
         self.retries = 0;
         self
-    }
-
-    /// Whether the hub runs on this machine.
-    pub fn is_local(&self) -> bool {
-        is_loopback(host_of(&self.url))
     }
 }
 

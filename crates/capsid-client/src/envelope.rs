@@ -68,7 +68,7 @@ pub fn answered(answer: &Value, expected: ExpectedResponse<'_>) -> Result<Object
     let payload = payload(answer).ok_or_else(|| "its answer is no object".to_owned())?;
     match (sender(answer), payload.get("hub_node_id").and_then(Value::as_str)) {
         (Some(sender), Some(named)) if sender != named => {
-            Err("it tells another name than the one it answers under".to_owned())
+            Err("it reports another name than the one it answers under".to_owned())
         }
         _ => Ok(payload),
     }
@@ -153,8 +153,8 @@ mod tests {
             (answer("fetch_result", "hub_1"), "fetch", None),
             (json!({"status": "ok"}), "hello", Some("hub_1")),
         ];
-        for (said, kind, hub) in good {
-            assert_eq!(answered(&said, expected(kind, hub)).unwrap()["status"], "ok", "{said}");
+        for (body, kind, hub) in good {
+            assert_eq!(answered(&body, expected(kind, hub)).unwrap()["status"], "ok", "{body}");
         }
         let mut other = answer("fetch", "hub_1");
         other["protocol"] = "soap".into();
@@ -173,9 +173,9 @@ mod tests {
             (bare, "no payload"),
             (json!([1]), "no object"),
         ];
-        for (said, why) in bad {
-            let told = answered(&said, expected("fetch", Some("hub_1"))).unwrap_err();
-            assert!(told.contains(why), "{told}");
+        for (body, reason) in bad {
+            let message = answered(&body, expected("fetch", Some("hub_1"))).unwrap_err();
+            assert!(message.contains(reason), "{message}");
         }
     }
 

@@ -164,9 +164,9 @@ impl FileTransport {
         }
         reader.state.files.retain(|name, _| names.contains(name));
         reader.state.refused.retain(|name| names.contains(name));
-        if reader.untold > 0 {
+        if reader.unreported > 0 {
             let more =
-                format!("{} more lines of the inbox are no messages and were left out.", reader.untold);
+                format!("{} more lines of the inbox are no messages and were left out.", reader.unreported);
             reader.problems.push(Problem::new(Code::InputInvalid, more));
         }
         batch.changed = reader.state != before;
@@ -189,7 +189,7 @@ struct InboxReader {
     known: HashSet<String>,
     messages: Vec<Object>,
     problems: Vec<Problem>,
-    untold: usize,
+    unreported: usize,
     bytes: u64,
     full: bool,
 }
@@ -209,7 +209,15 @@ enum InboxLine {
 impl InboxReader {
     fn new(state: InboxState) -> Self {
         let known = state.consumed.iter().cloned().collect();
-        Self { state, known, messages: Vec::new(), problems: Vec::new(), untold: 0, bytes: 0, full: false }
+        Self {
+            state,
+            known,
+            messages: Vec::new(),
+            problems: Vec::new(),
+            unreported: 0,
+            bytes: 0,
+            full: false,
+        }
     }
 
     fn file(&mut self, inbox: &Path, name: &str) -> Result<()> {
@@ -259,9 +267,10 @@ impl InboxReader {
 
     /// Where to go on in a file: at its start, if it is not the file that was read before.
     fn start(&self, name: &str, file: &mut File) -> std::io::Result<u64> {
-        let Some(place) = self.state.files.get(name) else { return Ok(0) };
-        let is_same = file.metadata()?.len() >= place.offset && anchor(file, place.offset)? == place.anchor;
-        Ok(if is_same { place.offset } else { 0 })
+        let Some(position) = self.state.files.get(name) else { return Ok(0) };
+        let is_same =
+            file.metadata()?.len() >= position.offset && anchor(file, position.offset)? == position.anchor;
+        Ok(if is_same { position.offset } else { 0 })
     }
 
     fn line(&mut self, name: &str, offset: u64, bytes: &[u8]) {
@@ -291,7 +300,7 @@ impl InboxReader {
 
     fn record_skipped(&mut self, name: &str, what: &str) {
         if self.problems.len() >= MAX_PROBLEMS {
-            self.untold += 1;
+            self.unreported += 1;
             return;
         }
         let message = format!("`{}` in the inbox {what}.", inert_line(cut(name, 120)));

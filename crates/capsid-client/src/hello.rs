@@ -37,7 +37,7 @@ impl std::fmt::Debug for HelloResult {
 }
 
 impl NodeClient {
-    /// Says hello and keeps the secret that the hub gives. The payload may tell `gene_count`, `capsule_count`, `name`,
+    /// Says hello and keeps the secret that the hub gives. The payload may have `gene_count`, `capsule_count`, `name`,
     /// `model` and more; what the hub has to know of this machine is added.
     ///
     /// A node that the hub knows by a secret that is not here asks for a new one. Whether it gets one is up to the hub;
@@ -93,13 +93,13 @@ impl NodeClient {
         })
     }
 
-    /// After a hello that showed no secret: shows the one that came, so that no stranger is told it any more; or asks
+    /// After a hello that showed no secret: shows the one that came, so that the hub sends it to no stranger any more; or asks
     /// for a new one where the hub says that there is one already.
     fn save_hello_result(&self, greeting: HelloResult, payload: &Object) -> Result<HelloResult> {
         let known = self.known()?;
         if known.secret.is_some() {
             // Whatever comes of it, the node has its secret and will show it with the next call. It says no more than
-            // that: what the first answer told (the key of a webhook) may be told once only.
+            // that: what the first answer held (the key of a webhook) may be sent once only.
             let _ = self.greet(&self.introduction(Object::new())?, &known, false);
             return Ok(greeting);
         }
@@ -197,38 +197,38 @@ impl NodeClient {
         }
         let (id, now) = self.fresh_id();
         let body = envelope::message("hello", &id, self.id(), now, payload.into());
-        let mut said = match self.send("hello", &body, known) {
+        let mut response = match self.send("hello", &body, known) {
             Err(problem) if problem.code == Code::HubBusy => {
                 self.hello_backoff(&problem, now)?;
                 return Err(problem);
             }
             result => result?,
         };
-        if said.get("status").and_then(Value::as_str) == Some("rejected") {
-            return Err(refusal::from_rejection(&said));
+        if response.get("status").and_then(Value::as_str) == Some("rejected") {
+            return Err(refusal::from_rejection(&response));
         }
-        let secret = said.shift_remove("node_secret").filter(|secret| !secret.is_null());
-        let told = self.checked(&said, secret.as_ref(), known)?;
-        let claim = claim(&said, known, now);
+        let secret = response.shift_remove("node_secret").filter(|secret| !secret.is_null());
+        let fields = self.checked(&response, secret.as_ref(), known)?;
+        let claim = claim(&response, known, now);
         let url = self.hub_url();
-        self.identity.update(url, |kept| {
+        self.identity.update(url, |stored| {
             // Another process may have got a newer one while we waited for this.
-            let is_older = told.version.zip(kept.secret_version).is_some_and(|(new, old)| new < old);
-            if !is_older || kept.secret == known.secret {
-                kept.secret = told.secret.or(kept.secret.take());
-                kept.secret_version = told.version.or(kept.secret_version);
+            let is_older = fields.version.zip(stored.secret_version).is_some_and(|(new, old)| new < old);
+            if !is_older || stored.secret == known.secret {
+                stored.secret = fields.secret.or(stored.secret.take());
+                stored.secret_version = fields.version.or(stored.secret_version);
             }
-            kept.hub_node_id = told.hub.or(kept.hub_node_id.take());
-            kept.claim.clone_from(&claim);
-            if kept.secret.is_some() {
-                (kept.refusals, kept.rests_until) = (0, None);
+            stored.hub_node_id = fields.hub.or(stored.hub_node_id.take());
+            stored.claim.clone_from(&claim);
+            if stored.secret.is_some() {
+                (stored.refusals, stored.rests_until) = (0, None);
             }
         })?;
         Ok(HelloResult {
-            claim_url: claim.as_ref().and_then(|_| claim_url(&said)),
+            claim_url: claim.as_ref().and_then(|_| claim_url(&response)),
             claim_expires_at: claim.as_ref().map(|(_, until)| *until),
             claim_code: claim.map(|(code, _)| code),
-            payload: said,
+            payload: response,
         })
     }
 
@@ -250,8 +250,8 @@ impl NodeClient {
     }
 
     /// What a hub may say of itself and of us, and nothing else.
-    fn checked(&self, said: &Object, secret: Option<&Value>, known: &KnownHub) -> Result<HelloFields> {
-        let text = |name: &str| said.get(name).and_then(Value::as_str);
+    fn checked(&self, response: &Object, secret: Option<&Value>, known: &KnownHub) -> Result<HelloFields> {
+        let text = |name: &str| response.get(name).and_then(Value::as_str);
         let secret = match secret.map(Value::as_str) {
             None => None,
             Some(Some(secret)) if is_secret(secret) => Some(secret.to_owned()),
@@ -272,7 +272,7 @@ impl NodeClient {
                 return Err(if is_known { odd } else { odd.fix(RENAMED) });
             }
         }
-        let version = said.get("node_secret_version").and_then(Value::as_u64);
+        let version = response.get("node_secret_version").and_then(Value::as_u64);
         Ok(HelloFields { secret, version, hub })
     }
 
@@ -301,23 +301,24 @@ fn is_invalid_secret(problem: &Problem) -> bool {
 }
 
 /// The claim code and when it expires. Receiving the same code again does not extend it.
-fn claim(said: &Object, known: &KnownHub, now: Time) -> Option<(String, Time)> {
-    let code = said.get("claim_code").and_then(Value::as_str)?;
+fn claim(response: &Object, known: &KnownHub, now: Time) -> Option<(String, Time)> {
+    let code = response.get("claim_code").and_then(Value::as_str)?;
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     if code.is_empty() || code.len() > 64 || !code.chars().all(plain) {
         return None;
     }
-    let told = ["claim_expires_at", "claim_code_expires_at"]
+    let expires_at = ["claim_expires_at", "claim_code_expires_at"]
         .iter()
-        .find_map(|name| Time::parse(said.get(*name)?.as_str()?));
+        .find_map(|name| Time::parse(response.get(*name)?.as_str()?));
     let before = known.claim.as_ref().filter(|(before, until)| before == code && *until > now);
-    let until = told.or(before.map(|(_, until)| *until)).unwrap_or(Time(now.0.saturating_add(CLAIM_MS)));
+    let until =
+        expires_at.or(before.map(|(_, until)| *until)).unwrap_or(Time(now.0.saturating_add(CLAIM_MS)));
     Some((code.to_owned(), until))
 }
 
 /// The address where a person claims the node: one that a browser can be sent to, or none.
-fn claim_url(said: &Object) -> Option<String> {
-    let url = said.get("claim_url").and_then(Value::as_str)?;
+fn claim_url(response: &Object) -> Option<String> {
+    let url = response.get("claim_url").and_then(Value::as_str)?;
     let web = url.starts_with("https://") || url.starts_with("http://");
     (web && url.len() <= 500 && url.bytes().all(|byte| byte.is_ascii_graphic())).then(|| url.to_owned())
 }
@@ -326,31 +327,31 @@ fn claim_url(said: &Object) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn said(value: &Value) -> Object {
+    fn object(value: &Value) -> Object {
         value.as_object().unwrap().clone()
     }
 
     #[test]
     fn a_claim_code_expires_a_day_after_it_was_told_first() {
         let now = Time(1_000_000);
-        let fresh = claim(&said(&json!({"claim_code": "REEF-4X7K"})), &KnownHub::default(), now);
+        let fresh = claim(&object(&json!({"claim_code": "REEF-4X7K"})), &KnownHub::default(), now);
         assert_eq!(fresh, Some(("REEF-4X7K".to_owned(), Time(now.0 + CLAIM_MS))));
         let known = KnownHub { claim: fresh.clone(), ..KnownHub::default() };
         let later = Time(now.0 + 3_600_000);
-        assert_eq!(claim(&said(&json!({"claim_code": "REEF-4X7K"})), &known, later), fresh);
-        let other = claim(&said(&json!({"claim_code": "LUTF-6NSW"})), &known, later).unwrap();
+        assert_eq!(claim(&object(&json!({"claim_code": "REEF-4X7K"})), &known, later), fresh);
+        let other = claim(&object(&json!({"claim_code": "LUTF-6NSW"})), &known, later).unwrap();
         assert_eq!(other.1, Time(later.0 + CLAIM_MS));
-        let told = json!({"claim_code": "REEF-4X7K", "claim_expires_at": "1970-01-01T00:30:00Z"});
-        assert_eq!(claim(&said(&told), &known, later).unwrap().1, Time(1_800_000));
-        assert_eq!(claim(&said(&json!({"claim_code": "\u{1b}[2J"})), &known, later), None);
-        assert_eq!(claim(&said(&json!({"claim_code": 7})), &known, later), None);
+        let response = json!({"claim_code": "REEF-4X7K", "claim_expires_at": "1970-01-01T00:30:00Z"});
+        assert_eq!(claim(&object(&response), &known, later).unwrap().1, Time(1_800_000));
+        assert_eq!(claim(&object(&json!({"claim_code": "\u{1b}[2J"})), &known, later), None);
+        assert_eq!(claim(&object(&json!({"claim_code": 7})), &known, later), None);
     }
 
     #[test]
     fn only_an_address_of_the_web_is_shown() {
-        assert!(claim_url(&said(&json!({"claim_url": "https://hub.example/claim/REEF-4X7K"}))).is_some());
+        assert!(claim_url(&object(&json!({"claim_url": "https://hub.example/claim/REEF-4X7K"}))).is_some());
         for bad in ["javascript:alert(1)", "https://x/\u{1b}[2J", "https://x/ y", "file:///etc/passwd"] {
-            assert_eq!(claim_url(&said(&json!({"claim_url": bad}))), None, "{bad}");
+            assert_eq!(claim_url(&object(&json!({"claim_url": bad}))), None, "{bad}");
         }
     }
 }

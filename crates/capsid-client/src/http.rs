@@ -125,9 +125,9 @@ impl HttpClient {
             if matches!(status, 429 | 502 | 503 | 504) {
                 return Ok(HttpAnswer { status, body: Value::Null, retry_after: named });
             }
-            let said = if kind.is_empty() { "no type".to_owned() } else { inert_line(cut(&kind, 60)) };
+            let shown = if kind.is_empty() { "no type".to_owned() } else { inert_line(cut(&kind, 60)) };
             return Err(HttpFailure::for_good(
-                self.odd(&format!("it answered {status} with {said} instead of JSON")),
+                self.odd(&format!("it answered {status} with {shown} instead of JSON")),
             ));
         }
         let read = response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec();
@@ -181,7 +181,7 @@ impl HttpClient {
         .fix("Check the address; a proxy or another service may stand in front of the hub.")
     }
 
-    fn failed(&self, error: &ureq::Error, begun: bool) -> HttpFailure {
+    fn failed(&self, error: &ureq::Error, is_started: bool) -> HttpFailure {
         use std::io::ErrorKind as Kind;
         let again = |problem: Problem, sent: bool| HttpFailure { problem, sent, again: true };
         match error {
@@ -199,10 +199,12 @@ impl HttpClient {
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) | ureq::Error::Pem(_) => {
                 HttpFailure { problem: self.untrusted(error), sent: false, again: false }
             }
-            ureq::Error::Io(error) if error.kind() == Kind::InvalidData && !begun => {
+            ureq::Error::Io(error) if error.kind() == Kind::InvalidData && !is_started => {
                 HttpFailure { problem: self.untrusted(error), sent: false, again: false }
             }
-            ureq::Error::Io(_) if begun => again(self.odd("its answer ends before it is complete"), true),
+            ureq::Error::Io(_) if is_started => {
+                again(self.odd("its answer ends before it is complete"), true)
+            }
             ureq::Error::HostNotFound
             | ureq::Error::ConnectionFailed
             | ureq::Error::ConnectProxyFailed(_) => again(self.away(error), false),

@@ -73,10 +73,10 @@ impl Identity {
             |name: &str| env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         let folder = home.join(".evomap");
         let (node_id, is_common) = match set("A2A_NODE_ID") {
-            Some(given) => {
-                check_id(&given, "A2A_NODE_ID")?;
-                let is_common = stored_id(&folder).is_ok_and(|stored| stored.as_ref() == Some(&given));
-                (given, is_common)
+            Some(node_id) => {
+                check_id(&node_id, "A2A_NODE_ID")?;
+                let is_common = stored_id(&folder).is_ok_and(|stored| stored.as_ref() == Some(&node_id));
+                (node_id, is_common)
             }
             None => (stored_id(&folder)?.map_or_else(|| make_id(&folder), Ok)?, true),
         };
@@ -118,7 +118,7 @@ impl Identity {
         if known.secret.is_none() {
             known.secret = self.foreign_secret_in(&hubs, url)?;
         }
-        if let Some(given) = &self.given_secret {
+        if let Some(secret) = &self.given_secret {
             // A repository may name a hub too; what the environment gives is for the hub that its owner named.
             if self.given_for.as_deref() != Some(url) {
                 return Err(unusable(
@@ -127,8 +127,8 @@ impl Identity {
                 )
                 .fix("Set A2A_HUB_URL to the hub that gave it, or name that hub with `--hub`."));
             }
-            known.secret_version = known.secret_version.filter(|_| known.secret.as_ref() == Some(given));
-            known.secret = Some(given.clone());
+            known.secret_version = known.secret_version.filter(|_| known.secret.as_ref() == Some(secret));
+            known.secret = Some(secret.clone());
         }
         Ok(known)
     }
@@ -137,20 +137,21 @@ impl Identity {
     /// one that another process got meanwhile.
     pub fn save_hub(&self, url: &str, known: &KnownHub) -> Result<()> {
         // What the environment gives is not for the files.
-        let told = known.secret.as_ref().filter(|secret| self.given_secret.as_ref() != Some(secret));
-        self.update(url, |kept| {
-            let is_older = known.secret_version.zip(kept.secret_version).is_some_and(|(new, old)| new < old);
-            if told.is_some() && !is_older {
-                kept.secret = told.cloned();
-                kept.secret_version = known.secret_version;
+        let hub_secret = known.secret.as_ref().filter(|secret| self.given_secret.as_ref() != Some(secret));
+        self.update(url, |stored| {
+            let is_older =
+                known.secret_version.zip(stored.secret_version).is_some_and(|(new, old)| new < old);
+            if hub_secret.is_some() && !is_older {
+                stored.secret = hub_secret.cloned();
+                stored.secret_version = known.secret_version;
             } else if self.given_secret.is_none() && !is_older && known.secret_version.is_some() {
-                kept.secret_version = known.secret_version;
+                stored.secret_version = known.secret_version;
             }
             if known.hub_node_id.is_some() {
-                kept.hub_node_id.clone_from(&known.hub_node_id);
+                stored.hub_node_id.clone_from(&known.hub_node_id);
             }
-            kept.claim.clone_from(&known.claim);
-            (kept.refusals, kept.rests_until) = (known.refusals, known.rests_until);
+            stored.claim.clone_from(&known.claim);
+            (stored.refusals, stored.rests_until) = (known.refusals, known.rests_until);
         })
     }
 
@@ -212,8 +213,8 @@ impl Identity {
 
     /// The id of this machine, created and stored on first use.
     pub fn device_id(&self) -> Result<String> {
-        if let Some(given) = &self.given_device {
-            return Ok(given.clone());
+        if let Some(device) = &self.given_device {
+            return Ok(device.clone());
         }
         let path = self.folder.join("device_id");
         let stored = || -> Result<Option<String>> {
@@ -361,11 +362,11 @@ pub(crate) fn is_name(id: &str) -> bool {
     !id.is_empty() && id.len() <= 128 && id.chars().all(allowed)
 }
 
-fn check_id(id: &str, place: &str) -> Result<()> {
+fn check_id(id: &str, origin: &str) -> Result<()> {
     if is_name(id) && !id.starts_with("hub_") {
         return Ok(());
     }
-    Err(Problem::new(Code::IdentityInvalid, format!("`{place}` holds no name that a node can have.")).fix(
+    Err(Problem::new(Code::IdentityInvalid, format!("`{origin}` holds no name that a node can have.")).fix(
         "A node's id is made of letters, digits, `_`, `-`, `.` and `:`, and does not begin with `hub_`.",
     ))
 }

@@ -15,7 +15,7 @@ pub(crate) enum FilePrivacy {
 }
 
 /// The text of a file; nothing where there is none.
-pub(crate) fn read(path: &Path, kept: FilePrivacy, most: u64) -> Result<Option<String>> {
+pub(crate) fn read(path: &Path, privacy: FilePrivacy, most: u64) -> Result<Option<String>> {
     let unreadable = |error: &std::io::Error| invalid(path, &format!("cannot be read: {error}"));
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -26,7 +26,7 @@ pub(crate) fn read(path: &Path, kept: FilePrivacy, most: u64) -> Result<Option<S
     if !meta.is_file() {
         return Err(invalid(path, "is not a plain file"));
     }
-    check_mode(path, &meta, kept)?;
+    check_mode(path, &meta, privacy)?;
     let Some(file) = files::open(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
@@ -54,10 +54,10 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
 }
 
 #[cfg(unix)]
-fn check_mode(path: &Path, meta: &std::fs::Metadata, kept: FilePrivacy) -> Result<()> {
+fn check_mode(path: &Path, meta: &std::fs::Metadata, privacy: FilePrivacy) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let mode = meta.permissions().mode();
-    let (forbidden, what) = match kept {
+    let (forbidden, what) = match privacy {
         FilePrivacy::Readable => (0o022, "can be changed by others"),
         FilePrivacy::Secret => (0o077, "can be read by others"),
     };

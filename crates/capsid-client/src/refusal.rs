@@ -58,12 +58,12 @@ pub(crate) fn from_answer(answer: &HttpAnswer) -> Problem {
         }
         _ => {}
     }
-    let said = words(body.pointer("/correction/problem")).or_else(|| words(body.get("message")));
+    let reason = words(body.pointer("/correction/problem")).or_else(|| words(body.get("message")));
     let fix = words(body.pointer("/correction/fix"));
     let rotation = ["/reason", "/payload/reason"]
         .iter()
-        .any(|place| body.pointer(place).and_then(Value::as_str).is_some_and(is_about_secret));
-    let message = said.unwrap_or_else(|| "It gave no reason.".to_owned());
+        .any(|pointer| body.pointer(pointer).and_then(Value::as_str).is_some_and(is_about_secret));
+    let message = reason.unwrap_or_else(|| "It gave no reason.".to_owned());
     let problem = problem(answer.status, &code, &message, rotation || is_about_secret(&code));
     match fix {
         Some(fix) if problem.fix.is_none() => problem.fix(format!("The hub says: {fix}")),
@@ -112,7 +112,7 @@ fn busy(code: &str, answer: &HttpAnswer) -> Problem {
 fn code_in(body: &Value) -> Option<String> {
     ["/error", "/reason", "/payload/error", "/payload/reason"]
         .iter()
-        .find_map(|place| code_of(body.pointer(place)?.as_str()?))
+        .find_map(|pointer| code_of(body.pointer(pointer)?.as_str()?))
 }
 
 /// The code at the start of a reason such as `hello_blocked: too many`; none where it has not the form of one.

@@ -100,8 +100,8 @@ impl NodeClient {
 
     /// What the hub asks this validator to reproduce: `task_id`, `nonce`, `target_asset_id`, `validation_commands`.
     pub fn validation_tasks(&self) -> Result<Vec<Value>> {
-        let asked = json!({"tasks_only": true, "validation_only": true, "include_tasks": true});
-        let mut answer = self.message("fetch", asked)?;
+        let payload = json!({"tasks_only": true, "validation_only": true, "include_tasks": true});
+        let mut answer = self.message("fetch", payload)?;
         match answer.shift_remove("validation_tasks") {
             Some(Value::Array(tasks)) => Ok(tasks),
             None | Some(Value::Null) => Ok(Vec::new()),

@@ -91,16 +91,16 @@ fn messages_that_were_not_done_come_again_and_done_ones_do_not() {
 
 #[test]
 fn a_torn_line_waits_until_it_is_whole() {
-    let whole = line("msg_2");
+    let line_2 = line("msg_2");
     // Every place where a writer can be killed; the bytes of one character are torn apart as well.
-    for cut in 0..=whole.len() {
+    for cut in 0..=line_2.len() {
         let folder = tempfile::tempdir().unwrap();
         let transport = FileTransport::new(folder.path());
         let path = inbox(folder.path(), "a.jsonl");
         append(&path, line("msg_1").as_bytes());
-        append(&path, &whole.as_bytes()[..cut]);
+        append(&path, &line_2.as_bytes()[..cut]);
         let first = transport.receive().unwrap();
-        append(&path, &whole.as_bytes()[cut..]);
+        append(&path, &line_2.as_bytes()[cut..]);
         append(&path, line("msg_3").as_bytes());
         let second = transport.receive().unwrap();
         assert!(first.problems.is_empty() && second.problems.is_empty(), "cut at {cut}");

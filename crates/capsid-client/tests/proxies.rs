@@ -1,6 +1,6 @@
 //! Requests through a proxy: used for the outside world, and never for this machine.
 
-use crate::common::{Hands, Server, said};
+use crate::common::{Hands, Server, json_reply};
 use capsid_client::{ClientConfig, Identity, NodeClient};
 use capsid_model::{Code, json};
 use std::io::{BufRead, BufReader, Write};
@@ -30,7 +30,7 @@ fn proxy() -> Server {
         while reader.read_line(&mut line).is_ok_and(|read| read > 2) {
             line.clear();
         }
-        let _ = stream.write_all(said(200, &json!({"through": "the proxy"})).as_bytes());
+        let _ = stream.write_all(json_reply(200, &json!({"through": "the proxy"})).as_bytes());
     })
 }
 
@@ -47,7 +47,7 @@ fn a_hub_elsewhere_is_reached_through_the_proxy() {
 #[test]
 fn this_machine_and_the_exceptions_are_reached_directly() {
     let (home, proxy) = (tempfile::tempdir().unwrap(), proxy());
-    let hub = Server::saying(said(200, &json!({"through": "nothing"})));
+    let hub = Server::saying(json_reply(200, &json!({"through": "nothing"})));
     let local = node(home.path(), &hub.url(), &proxy, "");
     assert_eq!(local.get("/", &[]).unwrap()["through"], "nothing");
     let excepted = node(home.path(), "http://hub.invalid:4000", &proxy, ".invalid");

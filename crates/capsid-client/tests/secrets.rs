@@ -1,6 +1,6 @@
 //! How a node gets its secret, shows it, loses it and asks for another, against a hub that follows a script.
 
-use crate::common::{Hands, Request, Server, enveloped, node_with, said, snapshot};
+use crate::common::{Hands, Request, Server, enveloped, json_reply, node_with, snapshot};
 use capsid_client::identity::KnownHub;
 use capsid_model::{Clock, Code, Object, Value, json};
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 /// A hub in miniature: it knows one node by one secret.
 #[derive(Debug, Clone, Default)]
-struct Mind {
+struct HubState {
     secret: Option<String>,
     version: u64,
     bound: bool,
@@ -18,7 +18,7 @@ struct Mind {
     hello: Option<String>,
 }
 
-impl Mind {
+impl HubState {
     fn fresh(&mut self) -> String {
         self.version += 1;
         let secret = format!("{:064x}", self.version + 0xabc);
@@ -33,16 +33,16 @@ impl Mind {
             return self.hello(request, shown.is_some(), right);
         }
         if self.secret.is_none() && request.path() == "/a2a/heartbeat" {
-            return said(200, &json!({"status": "unknown_node"}));
+            return json_reply(200, &json!({"status": "unknown_node"}));
         }
         match (shown, right) {
             (Some(_), true) => self.bound = true,
-            (Some(_), false) => return said(403, &json!({"error": "node_secret_invalid"})),
-            (None, _) if self.bound => return said(401, &json!({"error": "node_secret_required"})),
+            (Some(_), false) => return json_reply(403, &json!({"error": "node_secret_invalid"})),
+            (None, _) if self.bound => return json_reply(401, &json!({"error": "node_secret_required"})),
             (None, _) => {}
         }
         match request.path() {
-            "/a2a/heartbeat" => said(200, &json!({"status": "ok"})),
+            "/a2a/heartbeat" => json_reply(200, &json!({"status": "ok"})),
             _ => enveloped("report", "hub_1", &json!({"status": "recorded"})),
         }
     }
@@ -55,14 +55,14 @@ impl Mind {
             "claim_url": "https://hub.example/claim/REEF-4X7K"});
         if request.body["payload"]["rotate_secret"] == true {
             if !right && !self.rotates {
-                return said(
+                return json_reply(
                     401,
                     &json!({"error": "node_secret_required", "reason": "rotation_requires_current_secret"}),
                 );
             }
             payload["node_secret"] = self.fresh().into();
         } else if shown && !right {
-            return said(403, &json!({"error": "node_secret_invalid"}));
+            return json_reply(403, &json!({"error": "node_secret_invalid"}));
         } else if self.secret.is_none() || (!self.bound && !shown) {
             payload["node_secret"] = self.secret.clone().unwrap_or_else(|| self.fresh()).into();
         } else {
@@ -76,18 +76,18 @@ impl Mind {
 
 struct Hub {
     server: Server,
-    mind: Arc<Mutex<Mind>>,
+    state: Arc<Mutex<HubState>>,
 }
 
 impl Hub {
-    fn start(mind: Mind) -> Self {
-        let mind = Arc::new(Mutex::new(mind));
-        let inside = mind.clone();
+    fn start(state: HubState) -> Self {
+        let state = Arc::new(Mutex::new(state));
+        let inside = state.clone();
         let server = Server::start(move |_, request, stream| {
             let answer = inside.lock().unwrap().answer(request);
             let _ = stream.write_all(answer.as_bytes());
         });
-        Self { server, mind }
+        Self { server, state }
     }
 
     /// The paths of all requests so far; a rotation is named.
@@ -105,8 +105,8 @@ impl Hub {
         node_with(home, &self.server.url(), 0, &[], clock)
     }
 
-    fn change(&self, change: impl FnOnce(&mut Mind)) {
-        change(&mut self.mind.lock().unwrap());
+    fn change(&self, change: impl FnOnce(&mut HubState)) {
+        change(&mut self.state.lock().unwrap());
     }
 }
 
@@ -121,7 +121,7 @@ fn report(node: &capsid_client::NodeClient) -> capsid_model::Result<Object> {
 
 #[test]
 fn a_secret_is_given_shown_and_kept() {
-    let (hub, home, clock) = (Hub::start(Mind::default()), tempfile::tempdir().unwrap(), Hands::new());
+    let (hub, home, clock) = (Hub::start(HubState::default()), tempfile::tempdir().unwrap(), Hands::new());
     let node = hub.node(home.path(), &clock);
     let greeting =
         node.hello(json!({"gene_count": 3, "capsule_count": 1}).as_object().unwrap().clone()).unwrap();
@@ -129,13 +129,13 @@ fn a_secret_is_given_shown_and_kept() {
     assert_eq!(greeting.claim_code.as_deref(), Some("REEF-4X7K"));
     assert_eq!(greeting.claim_expires_at.unwrap().0, clock.now().0 + 24 * 3_600_000);
     assert!(!Value::from(greeting.payload).to_string().contains("abc"), "the secret is not in it");
-    assert!(hub.mind.lock().unwrap().bound, "it was shown at once");
+    assert!(hub.state.lock().unwrap().bound, "it was shown at once");
     let (first, second) = (&hub.server.seen()[0], &hub.server.seen()[1]);
     assert_eq!(second.body["payload"].get("gene_count"), None, "showing it says no more than that");
-    let told = &first.body["payload"];
-    assert_eq!((&told["gene_count"], &told["capsule_count"]), (&json!(3), &json!(1)));
-    assert_eq!(told["capabilities"], json!({}));
-    let print = &told["env_fingerprint"];
+    let payload = &first.body["payload"];
+    assert_eq!((&payload["gene_count"], &payload["capsule_count"]), (&json!(3), &json!(1)));
+    assert_eq!(payload["capabilities"], json!({}));
+    let print = &payload["env_fingerprint"];
     for name in ["platform", "arch", "client", "client_version", "device_id"] {
         assert!(print[name].as_str().is_some_and(|text| !text.is_empty()), "{name}: {print}");
     }
@@ -152,7 +152,8 @@ fn a_secret_is_given_shown_and_kept() {
 
 #[test]
 fn a_hub_that_asks_for_a_secret_is_greeted_and_asked_again() {
-    let (hub, home) = (Hub::start(Mind { bound: true, ..Mind::default() }), tempfile::tempdir().unwrap());
+    let (hub, home) =
+        (Hub::start(HubState { bound: true, ..HubState::default() }), tempfile::tempdir().unwrap());
     let node = hub.node(home.path(), &Hands::new());
     report(&node).unwrap();
     assert_eq!(hub.paths(), ["report", "hello", "hello+", "report+"]);
@@ -162,7 +163,7 @@ fn a_hub_that_asks_for_a_secret_is_greeted_and_asked_again() {
 
 #[test]
 fn an_unknown_node_says_hello_and_is_heard() {
-    let (hub, home) = (Hub::start(Mind::default()), tempfile::tempdir().unwrap());
+    let (hub, home) = (Hub::start(HubState::default()), tempfile::tempdir().unwrap());
     let node = hub.node(home.path(), &Hands::new());
     assert_eq!(node.heartbeat(Object::new()).unwrap()["status"], "ok");
     assert_eq!(hub.paths(), ["heartbeat", "hello", "hello+", "heartbeat+"]);
@@ -171,20 +172,22 @@ fn an_unknown_node_says_hello_and_is_heard() {
 
 #[test]
 fn a_secret_that_is_not_taken_is_renewed_with_the_present_one() {
-    let (hub, home) = (Hub::start(Mind { rotates: true, ..Mind::default() }), tempfile::tempdir().unwrap());
+    let (hub, home) =
+        (Hub::start(HubState { rotates: true, ..HubState::default() }), tempfile::tempdir().unwrap());
     let node = hub.node(home.path(), &Hands::new());
     node.hello(Object::new()).unwrap();
-    hub.change(|mind| {
-        mind.fresh();
+    hub.change(|state| {
+        state.fresh();
     });
     assert_eq!(node.heartbeat(Object::new()).unwrap()["status"], "ok");
     assert_eq!(hub.paths()[2..], ["heartbeat+", "rotate+", "heartbeat+"]);
-    assert_eq!(node.known().unwrap().secret, hub.mind.lock().unwrap().secret);
+    assert_eq!(node.known().unwrap().secret, hub.state.lock().unwrap().secret);
 }
 
 #[test]
 fn a_lost_secret_is_renewed_without_one() {
-    let (hub, home) = (Hub::start(Mind { rotates: true, ..Mind::default() }), tempfile::tempdir().unwrap());
+    let (hub, home) =
+        (Hub::start(HubState { rotates: true, ..HubState::default() }), tempfile::tempdir().unwrap());
     let node = hub.node(home.path(), &Hands::new());
     node.hello(Object::new()).unwrap();
     lose_secret(home.path());
@@ -195,10 +198,10 @@ fn a_lost_secret_is_renewed_without_one() {
 
 #[test]
 fn a_refused_renewal_is_not_repeated_for_a_while_and_says_who_can_help() {
-    let (hub, home, clock) = (Hub::start(Mind::default()), tempfile::tempdir().unwrap(), Hands::new());
+    let (hub, home, clock) = (Hub::start(HubState::default()), tempfile::tempdir().unwrap(), Hands::new());
     hub.node(home.path(), &clock).hello(Object::new()).unwrap();
-    hub.change(|mind| {
-        mind.fresh();
+    hub.change(|state| {
+        state.fresh();
     });
     // Every time as another process would.
     let try_it = || report(&hub.node(home.path(), &clock)).unwrap_err();
@@ -221,7 +224,7 @@ fn a_refused_renewal_is_not_repeated_for_a_while_and_says_who_can_help() {
         (minutes, expected) = ((minutes * 2).min(240), expected + 1);
     }
     // The owner has reset the secret and gives it to the node.
-    let reset = hub.mind.lock().unwrap().fresh();
+    let reset = hub.state.lock().unwrap().fresh();
     hub.node(home.path(), &clock).accept_secret(&reset).unwrap();
     report(&hub.node(home.path(), &clock)).unwrap();
     assert_eq!(hub.node(home.path(), &clock).known().unwrap().rests_until, None);
@@ -229,13 +232,13 @@ fn a_refused_renewal_is_not_repeated_for_a_while_and_says_who_can_help() {
 
 #[test]
 fn a_claimed_node_whose_secret_is_lost_needs_its_owner() {
-    let (hub, home, clock) = (Hub::start(Mind::default()), tempfile::tempdir().unwrap(), Hands::new());
+    let (hub, home, clock) = (Hub::start(HubState::default()), tempfile::tempdir().unwrap(), Hands::new());
     let node = hub.node(home.path(), &clock);
     node.hello(Object::new()).unwrap();
     let rejected = json!({"status": "rejected", "reason": "node_id_already_claimed: it has an owner"});
-    hub.change(|mind| {
-        mind.fresh();
-        mind.hello = Some(enveloped("hello", "hub_1", &rejected));
+    hub.change(|state| {
+        state.fresh();
+        state.hello = Some(enveloped("hello", "hub_1", &rejected));
     });
     let problem = report(&node).unwrap_err();
     assert_eq!(problem.code, Code::NodeSecretRefused);
@@ -246,7 +249,8 @@ fn a_claimed_node_whose_secret_is_lost_needs_its_owner() {
 
 #[test]
 fn a_secret_from_the_environment_is_not_replaced() {
-    let (hub, home) = (Hub::start(Mind { rotates: true, ..Mind::default() }), tempfile::tempdir().unwrap());
+    let (hub, home) =
+        (Hub::start(HubState { rotates: true, ..HubState::default() }), tempfile::tempdir().unwrap());
     let clock = Hands::new();
     hub.node(home.path(), &clock).hello(Object::new()).unwrap();
     let before = snapshot(home.path());
@@ -255,8 +259,8 @@ fn a_secret_from_the_environment_is_not_replaced() {
     let problem = report(&node).unwrap_err();
     assert_eq!(problem.code, Code::NodeSecretRefused);
     assert!(problem.fix.unwrap().contains("A2A_NODE_SECRET") && !problem.message.contains(&wrong));
-    let asked = node.hello(json!({"rotate_secret": true}).as_object().unwrap().clone()).unwrap_err();
-    assert_eq!(asked.code, Code::IdentityInvalid);
+    let refusal = node.hello(json!({"rotate_secret": true}).as_object().unwrap().clone()).unwrap_err();
+    assert_eq!(refusal.code, Code::IdentityInvalid);
     assert_eq!(hub.paths().last().unwrap(), "report+", "no new one was asked for");
     let after = snapshot(home.path());
     let differ: Vec<_> = after.iter().filter(|(path, content)| before.get(*path) != Some(content)).collect();
@@ -265,10 +269,10 @@ fn a_secret_from_the_environment_is_not_replaced() {
 
 #[test]
 fn a_hub_that_has_had_enough_hellos_is_left_alone() {
-    let mut mind = Mind { bound: true, ..Mind::default() };
-    mind.fresh();
-    mind.hello = Some(said(429, &json!({"error": "hello_rate_limit", "retry_after_ms": 1_800_000})));
-    let (hub, home, clock) = (Hub::start(mind), tempfile::tempdir().unwrap(), Hands::new());
+    let mut state = HubState { bound: true, ..HubState::default() };
+    state.fresh();
+    state.hello = Some(json_reply(429, &json!({"error": "hello_rate_limit", "retry_after_ms": 1_800_000})));
+    let (hub, home, clock) = (Hub::start(state), tempfile::tempdir().unwrap(), Hands::new());
     let try_it = || report(&hub.node(home.path(), &clock)).unwrap_err();
     assert_eq!(try_it().code, Code::HubBusy);
     clock.forward(29);
@@ -280,11 +284,12 @@ fn a_hub_that_has_had_enough_hellos_is_left_alone() {
 
 #[test]
 fn processes_that_lose_the_secret_together_end_with_one() {
-    let (hub, home) = (Hub::start(Mind { rotates: true, ..Mind::default() }), tempfile::tempdir().unwrap());
+    let (hub, home) =
+        (Hub::start(HubState { rotates: true, ..HubState::default() }), tempfile::tempdir().unwrap());
     let clock = Hands::new();
     hub.node(home.path(), &clock).hello(Object::new()).unwrap();
-    hub.change(|mind| {
-        mind.fresh();
+    hub.change(|state| {
+        state.fresh();
     });
     std::thread::scope(|scope| {
         for _ in 0..6 {
@@ -293,16 +298,16 @@ fn processes_that_lose_the_secret_together_end_with_one() {
     });
     let rotations = hub.paths().iter().filter(|path| path.starts_with("rotate")).count();
     assert_eq!(rotations, 1);
-    assert_eq!(hub.node(home.path(), &clock).known().unwrap().secret, hub.mind.lock().unwrap().secret);
+    assert_eq!(hub.node(home.path(), &clock).known().unwrap().secret, hub.state.lock().unwrap().secret);
 }
 
 #[test]
 fn a_secret_that_another_tool_renewed_is_taken_over() {
-    let (hub, home, clock) = (Hub::start(Mind::default()), tempfile::tempdir().unwrap(), Hands::new());
+    let (hub, home, clock) = (Hub::start(HubState::default()), tempfile::tempdir().unwrap(), Hands::new());
     let url = hub.server.url();
     let node = node_with(home.path(), &url, 0, &[("A2A_HUB_URL", &url)], &clock);
     node.hello(Object::new()).unwrap();
-    let renewed = hub.mind.lock().unwrap().fresh();
+    let renewed = hub.state.lock().unwrap().fresh();
     std::fs::write(home.path().join(".evomap/node_secret"), &renewed).unwrap();
     report(&node).unwrap();
     assert_eq!(hub.paths()[2..], ["report+", "report+"], "none was asked for");
@@ -314,7 +319,7 @@ fn an_answer_that_comes_late_does_not_undo_what_another_process_got() {
     let home = tempfile::tempdir().unwrap();
     let other = capsid_client::Identity::open(home.path(), &|_| None).unwrap();
     let newer = KnownHub { secret: Some("d".repeat(64)), secret_version: Some(9), ..KnownHub::default() };
-    let kept = newer.clone();
+    let stored = newer.clone();
     // While the hub still writes its answer, another process stores the secret that it requested after this one.
     let slow = Server::start(move |number, request, stream| {
         let host = request.head.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
@@ -326,14 +331,14 @@ fn an_answer_that_comes_late_does_not_undo_what_another_process_got() {
     });
     let node = node_with(home.path(), &slow.url(), 0, &[], &Hands::new());
     node.hello(Object::new()).unwrap();
-    assert_eq!(node.known().unwrap().secret, kept.secret);
+    assert_eq!(node.known().unwrap().secret, stored.secret);
 }
 
 #[test]
 fn no_hub_sees_another_hubs_secret() {
     let home = tempfile::tempdir().unwrap();
-    let (one, two) = (Hub::start(Mind::default()), Hub::start(Mind::default()));
-    two.change(|mind| mind.version = 100);
+    let (one, two) = (Hub::start(HubState::default()), Hub::start(HubState::default()));
+    two.change(|state| state.version = 100);
     let clock = Hands::new();
     for hub in [&one, &two] {
         hub.node(home.path(), &clock).hello(Object::new()).unwrap();

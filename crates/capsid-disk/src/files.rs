@@ -31,9 +31,23 @@ pub fn create_secret(path: &Path, content: &[u8]) -> Result<bool> {
     let temporary = prepare_secret(path, content)?;
     temporary.as_file().sync_all().map_err(|error| Problem::io("write", path, &error))?;
     match temporary.persist_noclobber(path) {
-        Ok(_) => sync_folder(parent(path)).map(|()| true),
+        Ok(_) => sync_folder(parent_folder(path)).map(|()| true),
         Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(Problem::io("write", path, &error.error)),
+    }
+}
+
+/// Creates an empty file that only its owner may read, if there is none.
+pub fn create_private(path: &Path) -> Result<()> {
+    create_folder(parent_folder(path))?;
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(Problem::io("write", path, &error)),
     }
 }
 
@@ -61,7 +75,7 @@ fn prepare_secret(path: &Path, content: &[u8]) -> Result<NamedTempFile> {
 }
 
 fn prepare(path: &Path, content: &[u8]) -> Result<NamedTempFile> {
-    let folder = parent(path);
+    let folder = parent_folder(path);
     create_folder(folder)?;
     let fail = |error: std::io::Error| Problem::io("write", path, &error);
     let mut temporary = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(folder).map_err(fail)?;
@@ -73,7 +87,7 @@ fn persist(path: &Path, temporary: NamedTempFile) -> Result<()> {
     let fail = |error: std::io::Error| Problem::io("write", path, &error);
     temporary.as_file().sync_all().map_err(fail)?;
     temporary.persist(path).map_err(|error| fail(error.error))?;
-    sync_folder(parent(path))
+    sync_folder(parent_folder(path))
 }
 
 /// Appends complete lines in one write, then fsyncs. A torn last line is moved aside first.
@@ -81,7 +95,7 @@ fn persist(path: &Path, temporary: NamedTempFile) -> Result<()> {
 /// If the write fails midway, the part is cut off again, so earlier lines stay as they were.
 pub fn append(path: &Path, lines: &str) -> Result<()> {
     let fail = |error: std::io::Error| Problem::io("append to", path, &error);
-    create_folder(parent(path))?;
+    create_folder(parent_folder(path))?;
     refuse_link(path)?;
     let is_new = !path.exists();
     let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(fail)?;
@@ -94,7 +108,7 @@ pub fn append(path: &Path, lines: &str) -> Result<()> {
         return Err(fail(error));
     }
     file.sync_data().map_err(fail)?;
-    if is_new { sync_folder(parent(path)) } else { Ok(()) }
+    if is_new { sync_folder(parent_folder(path)) } else { Ok(()) }
 }
 
 /// Moves a torn last line aside, if there is one.
@@ -200,7 +214,7 @@ pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
 /// Removes a file durably; one that is already gone is fine.
 pub fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
-        Ok(()) => sync_folder(parent(path)),
+        Ok(()) => sync_folder(parent_folder(path)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Problem::io("remove", path, &error)),
     }
@@ -229,7 +243,20 @@ pub fn create_folder(path: &Path) -> Result<()> {
     fs::create_dir_all(path).map_err(|error| Problem::io("create the folder", path, &error))
 }
 
-fn parent(path: &Path) -> &Path {
+/// Makes a folder and those above it, for their owner alone; folders that exist stay as they are.
+pub fn create_private_folder(folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|error| Problem::io("create the folder", folder, &error))
+}
+
+/// The folder that holds a path; the present one for a bare name.
+pub fn parent_folder(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -288,14 +315,14 @@ mod tests {
             let now = fs::read_to_string(&path).unwrap();
             assert!(now.starts_with(first), "cut at {cut}");
             assert!(now.ends_with("{\"id\":\"d\"}\n"));
-            let whole = cut == last.len() - 1;
+            let is_complete = cut == last.len() - 1;
             assert_eq!(
                 now.contains("\"c\""),
-                whole,
+                is_complete,
                 "a whole line that lacks its break is kept, cut at {cut}"
             );
             let torn = torn_path(&path, first.len() as u64);
-            if cut > 0 && !whole {
+            if cut > 0 && !is_complete {
                 assert_eq!(fs::read(&torn).unwrap(), &last.as_bytes()[..cut]);
                 fs::remove_file(torn).unwrap();
             }

@@ -1,5 +1,6 @@
 //! `capsid.toml`: what the owner of the repository allows. An asset can never widen it.
 
+use crate::tree::private_tree::CopyIgnored;
 use capsid_client::{ClientConfig, config};
 use capsid_model::{Code, Problem, Result, hash};
 use serde::Deserialize;
@@ -19,6 +20,8 @@ pub struct EngineConfig {
     /// What a cycle may change.
     pub constraints: ConstraintsConfig,
     pub cycle: CycleConfig,
+    /// What the agent that a cycle starts may see and keep.
+    pub agent: AgentConfig,
     /// How the record of cycles is sealed.
     pub trail: TrailConfig,
     /// The hub, if there is one, and what may pass between it and this repository.
@@ -48,6 +51,8 @@ pub struct ValidationConfig {
     pub network: bool,
     /// A command that must pass before anything is stored: a quick check that the program still loads.
     pub load_check: Option<String>,
+    /// The most that the commands of a cycle may write, in MiB.
+    pub disk_mb: u64,
 }
 
 impl Default for ValidationConfig {
@@ -61,6 +66,7 @@ impl Default for ValidationConfig {
             read: Vec::new(),
             network: false,
             load_check: None,
+            disk_mb: 4096,
         }
     }
 }
@@ -91,6 +97,8 @@ pub struct HubConnectionConfig {
     pub ca_file: Option<PathBuf>,
     /// Whether a cycle first looks for a proven solution, and what may be made of it.
     pub reuse: ReuseConfig,
+    /// Whether what the hub promoted needs no promotion here before it may be applied as it is.
+    pub trust: bool,
     /// Whether the result of a reused solution is reported to the hub.
     pub report: bool,
     /// Whether the loop publishes what became eligible.
@@ -115,7 +123,7 @@ pub enum ReuseConfig {
     Off,
     /// It is shown in the prompt, however good it is.
     Reference,
-    /// The best are offered to be applied as they are.
+    /// The best of those that were promoted here are offered to be applied as they are; the others are shown.
     Direct,
 }
 
@@ -126,6 +134,7 @@ impl Default for HubConnectionConfig {
             allow_insecure: false,
             ca_file: None,
             reuse: ReuseConfig::Direct,
+            trust: false,
             report: true,
             publish: false,
             tasks: false,
@@ -202,11 +211,62 @@ pub struct CycleConfig {
     pub agent_timeout_seconds: u64,
     /// Whether the sessions of coding agents on this machine are read for signals.
     pub sessions: bool,
+    /// Where the agent that a cycle starts works.
+    pub view: ViewPolicy,
+    /// What becomes of ignored files where the agent works in a copy.
+    pub copy_ignored: CopyIgnored,
+    /// Files that run automatically and may nevertheless be changed without a review.
+    pub allow: Vec<String>,
+    /// Whether `--commit` runs the repository's hooks, outside of any sandbox.
+    pub commit_hooks: bool,
 }
 
 impl Default for CycleConfig {
     fn default() -> Self {
-        Self { strategy: None, agent: Vec::new(), agent_timeout_seconds: 1800, sessions: true }
+        Self {
+            strategy: None,
+            agent: Vec::new(),
+            agent_timeout_seconds: 1800,
+            sessions: true,
+            view: ViewPolicy::Auto,
+            copy_ignored: CopyIgnored::Link,
+            allow: Vec::new(),
+            commit_hooks: false,
+        }
+    }
+}
+
+/// Where the agent that a cycle starts works.
+#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum ViewPolicy {
+    /// In an overlay where one can be mounted, else in a copy.
+    Auto,
+    /// In an overlay, or not at all.
+    Overlay,
+    /// In a copy.
+    Copy,
+}
+
+/// What the agent that a cycle starts may see and keep.
+#[derive(Debug, Clone, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub struct AgentConfig {
+    /// Hidden paths that it may see after all, such as `~/.aws`.
+    pub show: Vec<PathBuf>,
+    /// Sockets that it may reach. A container engine's socket is as good as root.
+    pub sockets: Vec<PathBuf>,
+    /// Folders outside of the repository in which its writes stay.
+    pub write: Vec<PathBuf>,
+    /// Whether it may use the network.
+    pub network: bool,
+    /// The most that it may write, in MiB.
+    pub disk_mb: u64,
+}
+
+impl Default for AgentConfig {
+    fn default() -> Self {
+        Self { show: Vec::new(), sockets: Vec::new(), write: Vec::new(), network: true, disk_mb: 4096 }
     }
 }
 
@@ -322,6 +382,8 @@ read = []
 network = false
 # A quick check that must pass before anything is kept, such as "node --check index.js".
 # load_check = ""
+# The most that the commands of a cycle may write, in MiB. All of it is discarded.
+disk_mb = 4096
 
 [constraints]
 # Limits that no gene can exceed.
@@ -338,6 +400,25 @@ agent = []
 agent_timeout_seconds = 1800
 # Read the sessions of coding agents on this machine for signals.
 sessions = true
+# Where the agent works: "overlay" (a private view of the repository), "copy", or "auto" for the best that works here.
+view = "auto"
+# In a copy: "link" ignored folders read-only, "copy" them, or "none".
+copy_ignored = "link"
+# Files that run automatically (.vscode, .envrc, hooks, ...) and may be changed without a review.
+allow = []
+# Run the repository's hooks when a cycle is committed. They run outside of the sandbox.
+commit_hooks = false
+
+[agent]
+# Hidden paths that the agent may see after all, such as "~/.aws".
+show = []
+# Sockets that it may reach. A container engine's socket is as good as root.
+sockets = []
+# Folders outside of the repository in which its writes stay. All other writes are discarded.
+write = []
+network = true
+# The most that it may write, in MiB.
+disk_mb = 4096
 
 [trail]
 # Seal each line of the event log, so that a later change to it shows: `capsid events verify`.
@@ -350,8 +431,11 @@ seal_events = true
 allow_insecure = false
 # A certificate authority beside those of the system, as a PEM file.
 # ca_file = "ca.pem"
-# Look for a proven solution before each cycle: "off", "reference" (show it), "direct" (offer the best as they are).
+# Look for a proven solution before each cycle: "off", "reference" (show it), "direct" (apply the best of those that you
+# promoted with `capsid node promote`, show the others).
 reuse = "direct"
+# Apply the best without a promotion of yours: the hub's decides what your agent's task is. For a hub of your own.
+trust = false
 # Tell the hub how a reused solution did.
 report = true
 # Let `capsid evolve --loop` publish what became eligible. `capsid node publish --dry-run` shows what would be sent.
@@ -422,8 +506,8 @@ mod tests {
         for entry in ["", "  ", ".", "./", "/", "/etc", "..", "a/../..", r"\etc", r"a\.."] {
             let problem = loaded(&format!("constraints.protected = ['{entry}']")).unwrap_err();
             assert_eq!(problem.code, Code::ConfigInvalid, "{entry}");
-            for said in ["constraints.protected", &format!("`{entry}`")] {
-                assert!(problem.message.contains(said), "{}", problem.message);
+            for expected in ["constraints.protected", &format!("`{entry}`")] {
+                assert!(problem.message.contains(expected), "{}", problem.message);
             }
         }
     }

@@ -1,23 +1,22 @@
 #![doc = include_str!("../README.md")]
 
 pub mod archive;
-pub mod candidates;
 pub mod config;
 pub mod cycle;
 pub mod distill;
+pub mod evolve_loop;
 pub mod exchange;
 pub mod files;
-pub mod init;
 pub mod memory;
 pub mod network;
 pub mod prompt;
 pub mod recall;
-pub mod reuse;
 pub mod rules;
+pub mod run;
 pub mod sealed_log;
 pub mod signals;
-pub mod snapshot;
 pub mod solidify;
 pub mod store;
+pub mod tree;
 pub mod view;
 pub mod workspace;

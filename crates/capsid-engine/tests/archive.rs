@@ -1,6 +1,6 @@
 //! Moving a store in an archive, and archives that no store should take.
 
-use capsid_engine::archive::{ExistingFile, ImportOptions, ManifestInput, export, import};
+use capsid_engine::archive::{ExistingFile, ManifestInput, export, open};
 use capsid_engine::store::AssetStore;
 use capsid_model::hash::sha256_hex;
 use capsid_model::{Code, Object, Time, asset, json};
@@ -10,12 +10,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-struct Desk {
+struct ArchiveFixture {
     folder: TempDir,
     store: AssetStore,
 }
 
-impl Desk {
+impl ArchiveFixture {
     fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = AssetStore::at(folder.path().join("assets"));
@@ -24,17 +24,17 @@ impl Desk {
 
     /// A store with a gene, a capsule, a report, an event and a line of memory.
     fn filled() -> Self {
-        let desk = Self::empty();
-        desk.store.create().unwrap();
-        desk.store.genes.upsert(&stamped(json!({"type": "Gene", "id": "g", "n": 1.0}))).unwrap();
-        desk.store.capsules.upsert(&stamped(json!({"type": "Capsule", "id": "c"}))).unwrap();
+        let fixture = Self::empty();
+        fixture.store.create().unwrap();
+        fixture.store.genes.upsert(&stamped(json!({"type": "Gene", "id": "g", "n": 1.0}))).unwrap();
+        fixture.store.capsules.upsert(&stamped(json!({"type": "Capsule", "id": "c"}))).unwrap();
         let records = [
             stamped(json!({"type": "ValidationReport", "id": "vr_1"})),
             stamped(json!({"type": "EvolutionEvent", "id": "evt_1", "outcome": {"status": "success"}})),
         ];
-        desk.store.events.append(&records).unwrap();
-        std::fs::write(desk.graph(), "{\"id\":\"mge_1\"}\n").unwrap();
-        desk
+        fixture.store.events.append(&records).unwrap();
+        std::fs::write(fixture.graph(), "{\"id\":\"mge_1\"}\n").unwrap();
+        fixture
     }
 
     fn graph(&self) -> PathBuf {
@@ -52,7 +52,7 @@ impl Desk {
     }
 
     fn import(&self, archive: &Path) -> capsid_model::Result<capsid_engine::archive::ImportReport> {
-        import(archive, &self.store, ImportOptions::default())
+        open(archive)?.merge_into(&self.store, None)
     }
 
     fn contents(&self) -> BTreeMap<PathBuf, Vec<u8>> {
@@ -110,24 +110,24 @@ fn add(tar: &mut Vec<u8>, name: &str, kind: tar::EntryType, size: u64, content: 
 }
 
 /// A store that is not there yet and one that is: neither may change.
-fn desks() -> [Desk; 2] {
-    [Desk::empty(), Desk::filled()]
+fn fixtures() -> [ArchiveFixture; 2] {
+    [ArchiveFixture::empty(), ArchiveFixture::filled()]
 }
 
-fn assert_refused(desks: &[Desk], bytes: &[u8], why: &str) {
-    for desk in desks {
-        let path = desk.folder.path().join("bad.gepx");
+fn assert_refused(fixtures: &[ArchiveFixture], bytes: &[u8], reason: &str) {
+    for fixture in fixtures {
+        let path = fixture.folder.path().join("bad.gepx");
         std::fs::write(&path, bytes).unwrap();
-        let before = desk.contents();
-        let problem = desk.import(&path).expect_err(why);
-        assert_eq!(problem.code, Code::ArchiveInvalid, "{why}: {}", problem.message);
-        assert_eq!(desk.contents(), before, "{why}");
+        let before = fixture.contents();
+        let problem = fixture.import(&path).expect_err(reason);
+        assert_eq!(problem.code, Code::ArchiveInvalid, "{reason}: {}", problem.message);
+        assert_eq!(fixture.contents(), before, "{reason}");
     }
 }
 
 #[test]
 fn a_store_comes_out_of_its_archive_as_it_went_in() {
-    let from = Desk::filled();
+    let from = ArchiveFixture::filled();
     let files = from.export(ExistingFile::Keep).unwrap();
     assert_eq!(
         files,
@@ -141,15 +141,15 @@ fn a_store_comes_out_of_its_archive_as_it_went_in() {
             "checksum.sha256"
         ]
     );
-    let to = Desk::empty();
+    let to = ArchiveFixture::empty();
     let graph = to.graph();
-    let options = ImportOptions { memory_graph: Some(&graph) };
-    let report = import(&from.archive(), &to.store, options).unwrap();
+    let content = open(&from.archive()).unwrap();
+    let report = content.merge_into(&to.store, Some(&graph)).unwrap();
     assert_eq!((report.genes.added, report.capsules.added, report.events.added), (1, 1, 2));
     assert_eq!(report.memory.unwrap().added, 1);
-    assert_eq!(report.manifest["statistics"]["total_events"], 1);
-    assert_eq!(report.manifest["statistics"]["success_rate"], 1.0);
-    let events = |desk: &Desk| std::fs::read(desk.store.events.path()).unwrap();
+    assert_eq!(content.manifest()["statistics"]["total_events"], 1);
+    assert_eq!(content.manifest()["statistics"]["success_rate"], 1.0);
+    let events = |fixture: &ArchiveFixture| std::fs::read(fixture.store.events.path()).unwrap();
     assert_eq!(events(&to), events(&from));
     for text in to.store.genes.texts().unwrap() {
         assert!(asset::verify_text(&text).unwrap().holds());
@@ -164,18 +164,18 @@ fn a_store_comes_out_of_its_archive_as_it_went_in() {
 
 #[test]
 fn an_archive_is_only_replaced_by_force() {
-    let desk = Desk::filled();
-    std::fs::write(desk.archive(), "mine").unwrap();
-    assert_eq!(desk.export(ExistingFile::Keep).unwrap_err().code, Code::InputInvalid);
-    assert_eq!(std::fs::read(desk.archive()).unwrap(), b"mine");
-    desk.export(ExistingFile::Replace).unwrap();
-    assert!(Desk::empty().import(&desk.archive()).is_ok());
-    assert_eq!(Desk::empty().export(ExistingFile::Keep).unwrap_err().code, Code::NotInitialised);
+    let fixture = ArchiveFixture::filled();
+    std::fs::write(fixture.archive(), "mine").unwrap();
+    assert_eq!(fixture.export(ExistingFile::Keep).unwrap_err().code, Code::InputInvalid);
+    assert_eq!(std::fs::read(fixture.archive()).unwrap(), b"mine");
+    fixture.export(ExistingFile::Replace).unwrap();
+    assert!(ArchiveFixture::empty().import(&fixture.archive()).is_ok());
+    assert_eq!(ArchiveFixture::empty().export(ExistingFile::Keep).unwrap_err().code, Code::NotInitialised);
 }
 
 #[test]
 fn local_assets_win_and_forged_ones_are_left_out() {
-    let desk = Desk::filled();
+    let fixture = ArchiveFixture::filled();
     let genes = r#"{"genes":[
         {"type":"Gene","id":"g","other":true},
         {"type":"Gene","id":"forged","asset_id":"sha256:00"},
@@ -183,58 +183,58 @@ fn local_assets_win_and_forged_ones_are_left_out() {
         {"type":"Gene"}, 7,
         {"type":"Gene","id":"plain","odd":"\ud83d"}]}"#;
     let events = "{\"id\":\"evt_2\"}\nnot json\n{\"id\":\"evt_1\"}\n{\"id\":\"evt_3\",\"asset_id\":\"sha256:00\"}\n{\"id\":\"evt_2\"}\n{\"id\":\"evt_4\"}\n";
-    let path = desk.folder.path().join("other.gepx");
+    let path = fixture.folder.path().join("other.gepx");
     std::fs::write(&path, packed(&[("genes/genes.json", genes), ("events/events.jsonl", events)])).unwrap();
-    let report = desk.import(&path).unwrap();
+    let report = fixture.import(&path).unwrap();
     let genes = &report.genes;
     assert_eq!((genes.added, genes.conflicts, genes.refused), (1, 1, 4), "{:?}", genes.notes);
     assert!(genes.notes[0].starts_with("`g` differs"), "{:?}", genes.notes);
-    assert!(!desk.store.genes.find("g").unwrap().unwrap().contains_key("other"));
-    let texts = desk.store.genes.texts().unwrap();
+    assert!(!fixture.store.genes.find("g").unwrap().unwrap().contains_key("other"));
+    let texts = fixture.store.genes.texts().unwrap();
     assert!(texts.iter().any(|text| text.contains("\\ud83d")), "odd texts stay exact");
     let events = &report.events;
     assert_eq!((events.added, events.unchanged, events.refused), (2, 2, 2), "{:?}", events.notes);
-    let log = std::fs::read_to_string(desk.store.events.path()).unwrap();
+    let log = std::fs::read_to_string(fixture.store.events.path()).unwrap();
     assert!(log.ends_with("{\"id\":\"evt_2\"}\n{\"id\":\"evt_4\"}\n"), "{log}");
 }
 
 #[test]
 fn names_that_lead_elsewhere_and_links_are_refused() {
-    let desks = desks();
+    let fixtures = fixtures();
     use tar::EntryType as Kind;
     for name in ["../genes.json", "/etc/passwd", "genes/../../x", "genes/genes.json/..", "x", "a\u{1b}b"] {
-        assert_refused(&desks, &raw(|tar| add(tar, name, Kind::Regular, 1, b"x")), name);
+        assert_refused(&fixtures, &raw(|tar| add(tar, name, Kind::Regular, 1, b"x")), name);
     }
     for kind in [Kind::Symlink, Kind::Link, Kind::Fifo, Kind::Char, Kind::GNULongName, Kind::GNUSparse] {
         let bytes = raw(|tar| add(tar, "genes/genes.json", kind, 0, b""));
-        assert_refused(&desks, &bytes, &format!("{kind:?}"));
+        assert_refused(&fixtures, &bytes, &format!("{kind:?}"));
     }
-    assert_refused(&desks, &raw(|tar| add(tar, "..", Kind::Directory, 0, b"")), "a folder above");
+    assert_refused(&fixtures, &raw(|tar| add(tar, "..", Kind::Directory, 0, b"")), "a folder above");
 }
 
 #[test]
 fn archives_beyond_all_measure_are_refused_before_they_are_read() {
-    let desks = desks();
+    let fixtures = fixtures();
     use tar::EntryType as Kind;
     let huge = |name: &'static str| raw(move |tar| add(tar, name, Kind::Regular, 5 << 30, b""));
-    assert_refused(&desks, &huge("events/events.jsonl"), "5 GiB of events");
-    assert_refused(&desks, &raw(|tar| add(tar, "x", Kind::XHeader, 5 << 30, b"")), "5 GiB of extension");
+    assert_refused(&fixtures, &huge("events/events.jsonl"), "5 GiB of events");
+    assert_refused(&fixtures, &raw(|tar| add(tar, "x", Kind::XHeader, 5 << 30, b"")), "5 GiB of extension");
     assert_refused(
-        &desks,
+        &fixtures,
         &raw(|tar| add(tar, "genes/genes.json", Kind::Regular, 1 << 30, b"")),
         "1 GiB of genes",
     );
     let many = raw(|tar| (0..1000).for_each(|_| add(tar, "genes/", Kind::Directory, 0, b"")));
-    assert_refused(&desks, &many, "a thousand folders");
+    assert_refused(&fixtures, &many, "a thousand folders");
     let twice = raw(|tar| (0..2).for_each(|_| add(tar, "genes/genes.json", Kind::Regular, 0, b"")));
-    assert_refused(&desks, &twice, "a name twice");
+    assert_refused(&fixtures, &twice, "a name twice");
     let tail = raw(|tar| tar.resize(8 << 20, 0));
-    assert_refused(&desks, &tail, "padding without end");
+    assert_refused(&fixtures, &tail, "padding without end");
 }
 
 #[test]
 fn what_does_not_match_its_checksum_or_has_none_is_refused() {
-    let desks = desks();
+    let fixtures = fixtures();
     use tar::EntryType as Kind;
     let manifest = br#"{"gep_version":"1.0.0"}"#;
     let with = |sums: &str, genes: Option<&[u8]>| {
@@ -247,35 +247,35 @@ fn what_does_not_match_its_checksum_or_has_none_is_refused() {
         })
     };
     let sum = format!("{}  genes/genes.json\n", sha256_hex(b"{}"));
-    assert_refused(&desks, &with(&sum, Some(b"{ }")), "other content");
-    assert_refused(&desks, &with("", Some(b"{}")), "no checksum");
-    assert_refused(&desks, &with(&sum, None), "a file that is not there");
-    assert_refused(&desks, &with("rubbish\n", Some(b"{}")), "checksums that are none");
-    assert_refused(&desks, &packed(&[("genes/genes.json", "[]")]), "no list of genes");
-    assert_refused(&desks, &raw(|_| {}), "nothing");
+    assert_refused(&fixtures, &with(&sum, Some(b"{ }")), "other content");
+    assert_refused(&fixtures, &with("", Some(b"{}")), "no checksum");
+    assert_refused(&fixtures, &with(&sum, None), "a file that is not there");
+    assert_refused(&fixtures, &with("rubbish\n", Some(b"{}")), "checksums that are none");
+    assert_refused(&fixtures, &packed(&[("genes/genes.json", "[]")]), "no list of genes");
+    assert_refused(&fixtures, &raw(|_| {}), "nothing");
     let future = r#"{"gep_version":"9.0.0"}"#;
     let bytes = raw(|tar| {
         add(tar, "manifest.json", Kind::Regular, future.len() as u64, future.as_bytes());
         add(tar, "checksum.sha256", Kind::Regular, 0, b"");
     });
-    assert_refused(&desks, &bytes, "a version to come");
+    assert_refused(&fixtures, &bytes, "a version to come");
 }
 
 #[test]
 fn an_archive_cut_or_changed_anywhere_is_refused() {
-    let desks = desks();
-    let desk = Desk::filled();
-    desk.export(ExistingFile::Keep).unwrap();
-    let whole = std::fs::read(desk.archive()).unwrap();
-    for end in (0..whole.len()).step_by(whole.len() / 40).chain([whole.len() - 1]) {
-        assert_refused(&desks, &whole[..end], &format!("cut at {end} of {}", whole.len()));
+    let fixtures = fixtures();
+    let fixture = ArchiveFixture::filled();
+    fixture.export(ExistingFile::Keep).unwrap();
+    let bytes = std::fs::read(fixture.archive()).unwrap();
+    for end in (0..bytes.len()).step_by(bytes.len() / 40).chain([bytes.len() - 1]) {
+        assert_refused(&fixtures, &bytes[..end], &format!("cut at {end} of {}", bytes.len()));
     }
-    for at in (10..whole.len()).step_by(whole.len() / 40) {
-        let mut changed = whole.clone();
+    for at in (10..bytes.len()).step_by(bytes.len() / 40) {
+        let mut changed = bytes.clone();
         changed[at] ^= 0x10;
-        assert_refused(&desks, &changed, &format!("changed at {at}"));
+        assert_refused(&fixtures, &changed, &format!("changed at {at}"));
     }
-    assert_refused(&desks, b"not an archive", "another file");
+    assert_refused(&fixtures, b"not an archive", "another file");
 }
 
 #[test]
@@ -291,8 +291,8 @@ fn archives_of_common_tools_are_read_too() {
         add(tar, "./checksum.sha256", Kind::Regular, sums.len() as u64, sums.as_bytes());
         add(tar, "./manifest.json", Kind::Regular, 23, br#"{"gep_version":"1.0.0"}"#);
     });
-    let desk = Desk::empty();
-    let path = desk.folder.path().join("other.gepx");
+    let fixture = ArchiveFixture::empty();
+    let path = fixture.folder.path().join("other.gepx");
     std::fs::write(&path, bytes).unwrap();
-    assert_eq!(desk.import(&path).unwrap().genes.added, 1);
+    assert_eq!(fixture.import(&path).unwrap().genes.added, 1);
 }

@@ -2,8 +2,10 @@
 #![cfg(unix)]
 
 use capsid_client::{ClientConfig, Identity, NodeClient};
-use capsid_engine::exchange::outgoing::{offers, outgoing, record_published};
+use capsid_engine::exchange::consent::CommandConsent;
+use capsid_engine::exchange::outgoing::{offers, outgoing};
 use capsid_engine::exchange::promote::{PromoteRequest, promote};
+use capsid_engine::exchange::publication_log::record_publication;
 use capsid_engine::exchange::publish::publish;
 use capsid_engine::exchange::stage::{stage, staged};
 use capsid_engine::exchange::{export, publication_log};
@@ -23,7 +25,7 @@ const NOW: Time = Time(1_790_000_000_000);
 const HUB: &str = "http://127.0.0.1:4000";
 
 fn workspace(repo: &TestRepo) -> Workspace {
-    Workspace::open(repo.path(), Arc::new(NOW), Arc::new(|_| None)).unwrap()
+    Workspace::open(repo.path(), Arc::new(NOW), Arc::new(repo.env())).unwrap()
 }
 
 fn capsule(id: &str, mut more: Value) -> Object {
@@ -100,20 +102,20 @@ fn a_bundle_is_redacted_linked_and_verifies() {
         assert!(!text.contains(local), "{local} in {text}");
     }
     let notes = sent.notes.join("\n");
-    for told in ["capsule.diff: 2 places redacted", "cargo test", "trigger_context"] {
-        assert!(notes.contains(told), "{told} in {notes}");
+    for expected in ["capsule.diff: 2 places redacted", "cargo test", "trigger_context"] {
+        assert!(notes.contains(expected), "{expected} in {notes}");
     }
 }
 
 #[test]
 fn a_text_that_was_cut_leaves_no_half_of_a_name() {
     let repo = proven();
-    let said: String =
+    let output: String =
         format!("errsig:{}", "Error: at ".repeat(30) + "alice.wonderful").chars().take(267).collect();
     let diff = format!("+{}\n+mail alice.wonder\n... [TRUNCATED]", "x".repeat(40));
     let half = capsule(
         "capsule_1",
-        json!({"trigger": [said], "summary": format!("Answered {said}, log_error, and so on"), "diff": diff,
+        json!({"trigger": [output], "summary": format!("Answered {output}, log_error, and so on"), "diff": diff,
             "content": "é".repeat(9000)}),
     );
     write_list(&repo, "capsules", &[half]);
@@ -154,12 +156,12 @@ fn what_was_published_is_known_until_its_content_changes() {
     let workspace = workspace(&repo);
     let listed = offers(&workspace).unwrap();
     assert_eq!(
-        (listed[0].id(), listed[0].standing.eligible, listed[1].standing.eligible),
+        (listed[0].id(), listed[0].eligibility.eligible, listed[1].eligibility.eligible),
         ("capsule_1", true, false)
     );
     assert_eq!(listed[0].published_as, None);
     let sent = outgoing(&workspace, "capsule_1", false).unwrap();
-    record_published(&workspace, &sent, HUB, &Object::new()).unwrap();
+    record_publication(&workspace, &sent, HUB, &Object::new()).unwrap();
     let id = sent.assets[1]["asset_id"].as_str().unwrap();
     let offer = offers(&workspace).unwrap().remove(0);
     assert_eq!((offer.published_as.as_deref(), offer.published_to), (Some(id), vec![HUB.to_owned()]));
@@ -175,8 +177,8 @@ fn what_was_published_is_known_until_its_content_changes() {
 fn hub_that_says(body: &'static str) -> (NodeClient, Arc<AtomicUsize>, tempfile::TempDir) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&asked);
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let (mut bytes, mut chunk) = (Vec::new(), [0; 65536]);
@@ -196,14 +198,14 @@ fn hub_that_says(body: &'static str) -> (NodeClient, Arc<AtomicUsize>, tempfile:
     let home = tempfile::tempdir().unwrap();
     let identity = Identity::open(home.path(), &|_| None).unwrap();
     let node = NodeClient::new(&ClientConfig::new(&url, false).unwrap(), identity, Arc::new(NOW)).unwrap();
-    (node, asked, home)
+    (node, calls, home)
 }
 
 #[test]
 fn a_rejected_bundle_is_no_published_one_and_waits_for_its_content_to_change() {
     let repo = proven();
     let workspace = workspace(&repo);
-    let (node, asked, _home) = hub_that_says(
+    let (node, calls, _home) = hub_that_says(
         r#"{"status":"rejected","decision":"reject","reason":"quality_gate_failed","problems":["too small"]}"#,
     );
     let mut refused = Object::new();
@@ -214,9 +216,9 @@ fn a_rejected_bundle_is_no_published_one_and_waits_for_its_content_to_change() {
     assert_eq!((offer.published_as.as_deref(), offer.published_to.len()), (None, 0));
     assert!(offer.rejection_by(node.hub_url()).unwrap().contains("quality_gate_failed"));
     assert!(!offer.is_new_for(node.hub_url()) && offer.is_new_for(HUB), "another hub may want it");
-    let before = asked.load(Ordering::SeqCst);
+    let before = calls.load(Ordering::SeqCst);
     assert!(round(&mut refused).waiting.is_empty() && refused.is_empty());
-    assert_eq!(asked.load(Ordering::SeqCst), before, "the hub is not asked again");
+    assert_eq!(calls.load(Ordering::SeqCst), before, "the hub is not asked again");
     let sent = outgoing(&workspace, "capsule_1", false).unwrap();
     assert_eq!(
         publish(&workspace, &node, &sent).unwrap_err().hub_code.as_deref(),
@@ -244,7 +246,7 @@ fn a_note_of_before_that_says_rejected_counts_as_a_rejection() {
     let workspace = workspace(&repo);
     let sent = outgoing(&workspace, "capsule_1", false).unwrap();
     let answer = json!({"status": "rejected", "decision": "reject"});
-    record_published(&workspace, &sent, HUB, answer.as_object().unwrap()).unwrap();
+    record_publication(&workspace, &sent, HUB, answer.as_object().unwrap()).unwrap();
     let offer = offers(&workspace).unwrap().remove(0);
     assert!(offer.published_as.is_none() && !offer.is_new_for(HUB));
 }
@@ -289,9 +291,9 @@ fn receiving_with(diff: &str) -> (TestRepo, Vec<Object>) {
     );
     repo.commit("Begin");
     write_store(&repo, &[gene("gene_own", "repair", &["log_error"], &["node check.js"])]);
-    let taken = stage(&workspace(&repo), &bundle_with(diff), Some("node_a")).unwrap();
-    assert!(taken.refused.is_empty(), "{:?}", taken.refused);
-    (repo, taken.accepted)
+    let outcome = stage(&workspace(&repo), &bundle_with(diff), Some("node_a")).unwrap();
+    assert!(outcome.refused.is_empty(), "{:?}", outcome.refused);
+    (repo, outcome.accepted)
 }
 
 fn receiving() -> (TestRepo, Vec<Object>) {
@@ -299,7 +301,7 @@ fn receiving() -> (TestRepo, Vec<Object>) {
 }
 
 fn request(id: &Value, validated: bool) -> PromoteRequest {
-    PromoteRequest { id: id.as_str().unwrap().to_owned(), validated }
+    PromoteRequest { id: id.as_str().unwrap().to_owned(), validated, consent: CommandConsent::All }
 }
 
 #[test]
@@ -323,9 +325,9 @@ fn a_tampered_asset_is_refused_and_the_rest_is_staged() {
     let text = received(&proven()).replace("Intent: repair", "Intent: destroy");
     let repo = TestRepo::new();
     write_store(&repo, &[]);
-    let taken = stage(&workspace(&repo), &text, None).unwrap();
-    assert_eq!(kinds(&taken.accepted), ["Gene", "EvolutionEvent"]);
-    assert_eq!(taken.refused[0].code, Code::AssetIdMismatch);
+    let outcome = stage(&workspace(&repo), &text, None).unwrap();
+    assert_eq!(kinds(&outcome.accepted), ["Gene", "EvolutionEvent"]);
+    assert_eq!(outcome.refused[0].code, Code::AssetIdMismatch);
 }
 
 #[test]
@@ -351,7 +353,7 @@ fn our_sandbox_validates_a_gene_and_a_capsule_and_takes_back_what_the_commands_l
     assert_eq!(kinds(&staged(&workspace).unwrap()), ["EvolutionEvent"]);
     let back = stage(&workspace, &bundle_with(FIX), None).unwrap();
     assert_eq!(back.known, 3, "what was taken in is not staged again");
-    assert!(!offers(&workspace).unwrap()[0].standing.eligible, "and never offered as ours");
+    assert!(!offers(&workspace).unwrap()[0].eligibility.eligible, "and never offered as ours");
 }
 
 #[test]
@@ -402,7 +404,7 @@ fn a_capsule_is_judged_with_its_change_made_and_no_file_of_ours_is_touched() {
 #[test]
 fn a_change_that_cannot_be_made_here_is_left_to_a_person() {
     let foreign = "diff --git a/x.js b/x.js\n--- a/x.js\n+++ b/x.js\n@@ -1 +1 @@\n-a\n+b\n";
-    for (diff, told) in [
+    for (diff, expected) in [
         (foreign.to_owned(), "does not apply"),
         (format!("{FIX}... [TRUNCATED]"), "cut off"),
         (format!("{FIX}diff --git a/k b/k\n[content left out: protected]\n"), "cut off"),
@@ -413,7 +415,7 @@ fn a_change_that_cannot_be_made_here_is_left_to_a_person() {
         let there = workspace(&repo);
         let problem = promote(&there, &request(&accepted[1]["id"], false)).unwrap_err();
         assert_eq!(problem.code, Code::NotValidated);
-        assert!(problem.message.contains(told), "{told}: {problem}");
+        assert!(problem.message.contains(expected), "{expected}: {problem}");
         assert!(problem.fix.unwrap().contains("--validated"));
         let promoted = promote(&there, &request(&accepted[1]["id"], true)).unwrap();
         assert_eq!((&promoted.asset["success_streak"], promoted.report), (&json!(0), None));
@@ -495,8 +497,8 @@ fn a_capsule_whose_gene_is_here_with_the_same_content_points_to_it() {
     let repo = TestRepo::new();
     write_store(&repo, &assets[..1]);
     let there = workspace(&repo);
-    let taken = stage(&there, &Value::from(assets.clone()).to_string(), None).unwrap();
-    assert_eq!((taken.accepted.len(), taken.known), (2, 1));
+    let outcome = stage(&there, &Value::from(assets.clone()).to_string(), None).unwrap();
+    assert_eq!((outcome.accepted.len(), outcome.known), (2, 1));
     let promoted = promote(&there, &request(&json!("capsule_1"), true)).unwrap();
     assert_eq!((&promoted.asset["gene"], promoted.gene), (&json!("gene_a"), None));
     let (shown, claimed) = (&promoted.asset["success_streak"], &promoted.asset["a2a"]["claimed_streak"]);
@@ -508,18 +510,18 @@ fn a_capsule_whose_gene_is_here_with_the_same_content_points_to_it() {
 fn a_strangers_event_is_logged_and_counts_for_no_capsule_of_ours() {
     let repo = proven();
     let workspace = workspace(&repo);
-    let mut lie = success("evt_lie", "capsule_2");
-    lie["meta"]["reused_capsule_id"] = "capsule_1".into();
-    lie["outcome"]["status"] = "failed".into();
+    let mut forged = success("evt_lie", "capsule_2");
+    forged["meta"]["reused_capsule_id"] = "capsule_1".into();
+    forged["outcome"]["status"] = "failed".into();
     let mut boast = success("evt_boast", "capsule_2");
-    stamp(&mut lie);
+    stamp(&mut forged);
     stamp(&mut boast);
-    stage(&workspace, &json!([lie, boast]).to_string(), Some("node_x")).unwrap();
+    stage(&workspace, &json!([forged, boast]).to_string(), Some("node_x")).unwrap();
     for id in ["evt_lie", "evt_boast"] {
         promote(&workspace, &request(&json!(id), true)).unwrap();
         promote(&workspace, &request(&json!(id), true)).unwrap_err();
     }
-    let back = stage(&workspace, &json!([lie, boast]).to_string(), None).unwrap();
+    let back = stage(&workspace, &json!([forged, boast]).to_string(), None).unwrap();
     assert_eq!(back.known, 2);
     let log = &workspace.store.events;
     assert_eq!(log.success_streak("capsule_1").unwrap(), 2);
@@ -538,8 +540,8 @@ fn two_staged_assets_of_one_name_are_told_apart_by_their_ids() {
     let second = gene("gene_a", "repair", &["log_error"], &["node b.js"]);
     stage(&workspace, &json!([first, second]).to_string(), None).unwrap();
     assert_eq!(promote(&workspace, &request(&json!("gene_a"), true)).unwrap_err().code, Code::InputInvalid);
-    let taken = promote(&workspace, &request(&second["asset_id"], true)).unwrap();
-    assert_eq!(taken.asset["validation"], json!(["node b.js"]));
+    let outcome = promote(&workspace, &request(&second["asset_id"], true)).unwrap();
+    assert_eq!(outcome.asset["validation"], json!(["node b.js"]));
 }
 
 /// Every shape in every place that a bundle is made of, one at a time, and nothing of it in what leaves.
@@ -563,13 +565,13 @@ fn no_shape_of_a_secret_leaves_from_any_place() {
         gene.insert("preconditions".to_owned(), json!([line]));
         write_list(&repo, "genes", &[gene]);
         let signal = format!("errsig:Error: {line}");
-        let told = json!({
+        let response = json!({
             "trigger": ["log_error", signal], "summary": format!("Fixed it: {line}"),
             "content": format!("Signals:\n- {signal}\nmore"), "diff": format!("--- a/x\n+++ b/x\n@@ -1 +1 @@\n{in_diff}"),
             "success_reason": format!("g (repair) answered {signal}, log_error. Steps: {line}"),
             "strategy": [line],
         });
-        write_list(&repo, "capsules", &[capsule("capsule_1", told)]);
+        write_list(&repo, "capsules", &[capsule("capsule_1", response)]);
         let mut event = success("evt_1", "capsule_1");
         event["signals"] = json!([signal, line]);
         event["meta"]["validation"] = json!([{"cmd": line, "ok": true}]);
@@ -581,8 +583,8 @@ fn no_shape_of_a_secret_leaves_from_any_place() {
             export::export(&workspace, true).unwrap().assets().into_iter().cloned().collect();
         let all = sent + &Value::from(exported).to_string();
         // As text inside JSON a backslash is doubled.
-        let found = |trace: &str| all.contains(&trace.replace('\\', "\\\\"));
-        if let Some(trace) = shape.traces().into_iter().find(|trace| found(trace)) {
+        let is_present = |trace: &str| all.contains(&trace.replace('\\', "\\\\"));
+        if let Some(trace) = shape.traces().into_iter().find(|trace| is_present(trace)) {
             seen.push(format!("{line:?} shows {trace:?}"));
         }
     }

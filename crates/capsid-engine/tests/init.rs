@@ -1,8 +1,8 @@
 //! Setting up a repository, once and again.
 
 use capsid_engine::config::EngineConfig;
-use capsid_engine::init::{InitReport, init};
 use capsid_engine::store::AssetStore;
+use capsid_engine::workspace::init::{InitReport, init};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -13,16 +13,16 @@ fn set_up(root: &Path) -> InitReport {
 }
 
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
+    let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(contents(&path));
+            files.extend(contents(&path));
         } else {
-            found.insert(path.clone(), std::fs::read(path).unwrap());
+            files.insert(path.clone(), std::fs::read(path).unwrap());
         }
     }
-    found
+    files
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn a_new_repository_gets_everything_and_a_second_time_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("Cargo.toml"), "[package]").unwrap();
     let first = set_up(folder.path());
-    assert_eq!((first.created.len(), first.kept.len(), first.genes.len()), (9, 0, 3));
+    assert_eq!((first.created.len(), first.existing.len(), first.genes.len()), (9, 0, 3));
     assert_eq!(first.validation, ["cargo test"]);
     let config = EngineConfig::load(&folder.path().join("capsid.toml"), &|_| None).unwrap();
     assert_eq!(config.validation.programs, ["cargo"]);
@@ -40,7 +40,7 @@ fn a_new_repository_gets_everything_and_a_second_time_changes_nothing() {
 
     let before = contents(folder.path());
     let second = set_up(folder.path());
-    assert_eq!((second.created.len(), second.kept.len(), second.genes.len()), (0, 9, 0));
+    assert_eq!((second.created.len(), second.existing.len(), second.genes.len()), (0, 9, 0));
     assert_eq!(contents(folder.path()), before);
 }
 

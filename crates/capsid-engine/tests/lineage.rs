@@ -11,7 +11,7 @@ use std::process::Command;
 /// Cycles in a repository, with their log and patches beside it.
 struct Cycles {
     repo: TestRepo,
-    beside: tempfile::TempDir,
+    outside: tempfile::TempDir,
     last: Option<String>,
 }
 
@@ -20,15 +20,15 @@ impl Cycles {
         let repo = TestRepo::new();
         repo.write("poem.txt", "one\ntwo\nthree\n");
         repo.commit("A poem");
-        Self { repo, beside: tempfile::tempdir().unwrap(), last: None }
+        Self { repo, outside: tempfile::tempdir().unwrap(), last: None }
     }
 
     fn log(&self) -> EventLog {
-        EventLog::at(self.beside.path().join("events.jsonl"))
+        EventLog::at(self.outside.path().join("events.jsonl"))
     }
 
     fn patch_file(&self, hash: &str) -> PathBuf {
-        self.beside.path().join(format!("{hash}.patch"))
+        self.outside.path().join(format!("{hash}.patch"))
     }
 
     /// The tree of the files as they stand; the index is as before afterwards.

@@ -1,12 +1,13 @@
 //! The tests of this crate from outside, in one program: each of its own would be linked again.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
+mod apply;
 mod archive;
-mod audit;
 mod constraints;
 mod distill;
 mod exchange;
+mod foreign;
 mod init;
 mod lineage;
+mod private_tree;
 mod select_index;
-mod snapshot;

@@ -1,10 +1,10 @@
 //! The index gives what the plain algorithm gives, whatever the genes and signals hold.
 
-use capsid_engine::memory::advice::{Advice, GeneAdvice};
 use capsid_engine::rules::select::{
     FailedCapsule, GeneCard, GeneIndex, GenePoolRef, SelectInput, Selection, select,
 };
 use capsid_model::gene::EpigeneticMark;
+use capsid_rules::memory::advice::{Advice, GeneAdvice};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

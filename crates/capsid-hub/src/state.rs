@@ -1,7 +1,7 @@
 //! The hub: what every request works with.
 
 use crate::config::HubConfig;
-use crate::embedding::Embedder;
+use crate::embedding::{Embedder, EmbedderParts};
 use crate::http::envelope::ResponseEnvelope;
 use crate::outbound::resolve::{Resolver, SystemResolver};
 use crate::random::Random;
@@ -16,14 +16,16 @@ use crate::runtime::usage_counter::UsageCounter;
 use capsid_model::problem::Result;
 use capsid_model::time::{Clock, Time};
 use capsid_store::Store;
+use capsid_store::evaluation::assignments::AssignmentTerms;
 use capsid_store::system::meta;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use tokio::sync::watch;
 
 /// One hub.
 pub struct Hub {
-    pub store: Store,
-    pub config: HubConfig,
+    pub store: Arc<Store>,
+    pub config: Arc<HubConfig>,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     /// How much it takes of whom.
@@ -54,6 +56,8 @@ pub struct Hub {
     pub resolver: Arc<dyn Resolver>,
     /// What it counts of itself.
     pub telemetry: Arc<Telemetry>,
+    /// How often a secret, a session token or an API key was compared, for tests.
+    pub authentications: Arc<AtomicU64>,
     /// Becomes true when the hub stops. What goes on by itself ends then.
     pub closing: watch::Receiver<bool>,
     close: watch::Sender<bool>,
@@ -66,7 +70,7 @@ impl Hub {
     /// Makes a hub of an open database.
     pub fn new(
         store: Store,
-        config: HubConfig,
+        config: impl Into<Arc<HubConfig>>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Result<SharedHub> {
@@ -76,7 +80,7 @@ impl Hub {
     /// The same with its own way to find the addresses of names.
     pub fn with_resolver(
         store: Store,
-        config: HubConfig,
+        config: impl Into<Arc<HubConfig>>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
         resolver: Arc<dyn Resolver>,
@@ -84,22 +88,35 @@ impl Hub {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::get_or_set(tx, "hub_id", &proposed))?;
         let (close, closing) = watch::channel(false);
+        let (store, config, telemetry) = (Arc::new(store), config.into(), Arc::<Telemetry>::default());
+        let embedder = Embedder::new(
+            &config.search,
+            EmbedderParts {
+                store: Arc::clone(&store),
+                clock: Arc::clone(&clock),
+                random: Arc::clone(&random),
+                resolver: Arc::clone(&resolver),
+                telemetry: Arc::clone(&telemetry),
+                closing: closing.clone(),
+            },
+        );
         Ok(Arc::new(Self {
             limiter: RateLimiter::new(store.dialect()),
             reads: RateLimiter::local(),
             passwords: PasswordHasher::default(),
             events: EventNotifier::default(),
             waiting: KeyedSemaphore::default(),
-            usage: UsageCounter::default(),
-            indexer: SearchIndexer::default(),
-            embedder: Embedder::new(&config.search, Arc::clone(&resolver)),
+            usage: UsageCounter::new(Arc::clone(&store), Arc::clone(&clock), config.rewards()),
+            indexer: SearchIndexer::new(Arc::clone(&store)),
+            embedder,
             health: HealthCache::default(),
             stats: StatsCache::default(),
             graph: GraphCountCache::default(),
             live: LiveStatsCache::default(),
             started: clock.now(),
             resolver,
-            telemetry: Arc::default(),
+            telemetry,
+            authentications: Arc::default(),
             closing,
             close,
             hub_id,
@@ -114,6 +131,19 @@ impl Hub {
     pub fn close(&self) {
         self.close.send_replace(true);
         self.events.close();
+    }
+
+    /// Whether the hub is about to stop.
+    pub fn is_closing(&self) -> bool {
+        *self.closing.borrow()
+    }
+
+    /// How assignments are made by this hub, with fresh chance.
+    pub fn assignment_terms(&self) -> AssignmentTerms {
+        let mut chance = [0; 32];
+        self.random.fill(&mut chance);
+        let promotion = &self.config.promotion;
+        AssignmentTerms { validators: promotion.validators, valid_ms: promotion.assignment_ms, chance }
     }
 
     /// The present moment.

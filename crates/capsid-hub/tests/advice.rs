@@ -22,7 +22,7 @@ fn outcome(id: &str, gene: &str, status: &str) -> Value {
 }
 
 /// Tells of an outcome; gives whether it was new.
-fn tell(hub: &TestHub, bearer: &str, node: Option<&str>, event: &Value) -> bool {
+fn ingest_outcome(hub: &TestHub, bearer: &str, node: Option<&str>, event: &Value) -> bool {
     let mut body = json!({"kind": "outcome", "event": event});
     if let Some(node) = node {
         body["sender_id"] = node.into();
@@ -55,8 +55,8 @@ fn what_went_well_is_preferred_and_what_keeps_failing_is_banned() {
         assert_eq!((&empty["preferredGeneId"], &empty["bannedGeneIds"]), (&Value::Null, &json!([])));
         assert_eq!(empty["basis"], json!({"own": 0, "hub": 0}));
         for n in 0..4 {
-            tell(hub, &secret, Some("node_a"), &outcome(&format!("b{n}"), "gene_bad", "failed"));
-            tell(hub, &secret, Some("node_a"), &outcome(&format!("g{n}"), "gene_good", "success"));
+            ingest_outcome(hub, &secret, Some("node_a"), &outcome(&format!("b{n}"), "gene_bad", "failed"));
+            ingest_outcome(hub, &secret, Some("node_a"), &outcome(&format!("g{n}"), "gene_good", "success"));
         }
         let told = advice(hub, &secret, Some("node_a"), &genes);
         assert_eq!(
@@ -80,14 +80,14 @@ fn an_event_is_kept_once_however_often_and_in_whatever_way_it_comes() {
     on_sqlite(|hub| {
         let secret = bound(hub, "node_a");
         let event = outcome("mge_1", "gene_a", "success");
-        assert!(tell(hub, &secret, Some("node_a"), &event));
-        assert!(!tell(hub, &secret, Some("node_a"), &event));
+        assert!(ingest_outcome(hub, &secret, Some("node_a"), &event));
+        assert!(!ingest_outcome(hub, &secret, Some("node_a"), &event));
         hub.clock.advance(3 * 86_400_000);
-        assert!(!tell(hub, &secret, Some("node_a"), &event), "days later it is still the same");
+        assert!(!ingest_outcome(hub, &secret, Some("node_a"), &event), "days later it is still the same");
         hub.post_as(&secret, "/a2a/memory/event", &json!({"sender_id": "node_a", "event": event}))
             .expect(200);
         assert_eq!(advice(hub, &secret, Some("node_a"), &["gene_a"])["basis"]["own"], 1);
-        assert!(tell(hub, &secret, Some("node_a"), &outcome("mge_2", "gene_a", "success")));
+        assert!(ingest_outcome(hub, &secret, Some("node_a"), &outcome("mge_2", "gene_a", "success")));
         assert_eq!(advice(hub, &secret, Some("node_a"), &["gene_a"])["basis"]["own"], 2);
     });
 }
@@ -104,9 +104,9 @@ fn an_account_is_advised_by_its_nodes_too_and_nobody_by_those_of_others() {
         };
         assert_eq!(hub.hub.store.write_now(own).unwrap(), 1);
         for n in 0..4 {
-            tell(hub, &secret, Some("node_a"), &outcome(&format!("n{n}"), "gene_bad", "failed"));
+            ingest_outcome(hub, &secret, Some("node_a"), &outcome(&format!("n{n}"), "gene_bad", "failed"));
         }
-        tell(hub, &ann, None, &outcome("u1", "gene_good", "success"));
+        ingest_outcome(hub, &ann, None, &outcome("u1", "gene_good", "success"));
         let genes = ["gene_good", "gene_bad"];
         let told = advice(hub, &ann, None, &genes);
         assert_eq!(
@@ -142,7 +142,7 @@ fn what_others_found_is_told_and_bans_nothing() {
             let (mut gene, mut capsule) = (made.gene, made.capsule);
             gene["id"] = "gene_shared".into();
             (gene["signals_match"], capsule["trigger"]) = (json!(["TimeoutError"]), json!(["TimeoutError"]));
-            Bundle::of(gene, capsule, made.event)
+            Bundle::from_assets(gene, capsule, made.event)
         };
         for (n, node) in [(1, "node_x"), (2, "node_y")] {
             let bundle = named(n);
@@ -160,7 +160,7 @@ fn what_others_found_is_told_and_bans_nothing() {
         assert!(told["explanation"][0].as_str().unwrap().contains("2 other publisher"), "{told}");
         // Of two that did equally well here, the one that others had success with.
         for gene in ["gene_other", "gene_shared"] {
-            tell(hub, &secret, Some("node_a"), &outcome(gene, gene, "success"));
+            ingest_outcome(hub, &secret, Some("node_a"), &outcome(gene, gene, "success"));
         }
         let told = advice(hub, &secret, Some("node_a"), &["gene_other", "gene_shared"]);
         assert_eq!(told["preferredGeneId"], "gene_shared", "{told}");
@@ -210,12 +210,12 @@ fn advice_and_events_count_as_questions_and_tellings_and_cost_nothing() {
         let refused = hub.post_as(&ann, "/kg/advice", &question(&["g"])).refused(429, "rate_limited");
         assert!(refused["retry_after_ms"].as_i64().unwrap() > 0, "{refused}");
         hub.post_as(&ann, "/kg/query", &json!({"query": "x"})).refused(429, "rate_limited");
-        tell(hub, &ann, None, &outcome("e1", "g", "failed"));
+        ingest_outcome(hub, &ann, None, &outcome("e1", "g", "failed"));
         let event = json!({"kind": "outcome", "event": outcome("e2", "g", "failed")});
         hub.post_as(&ann, "/kg/ingest", &event).refused(429, "rate_limited");
         advice(hub, &ben, None, &["g"]);
         hub.clock.advance(61_000);
-        tell(hub, &ann, None, &outcome("e2", "g", "failed"));
+        ingest_outcome(hub, &ann, None, &outcome("e2", "g", "failed"));
         assert_eq!(advice(hub, &ann, None, &["g"])["basis"]["own"], 2);
     });
 }

@@ -1,6 +1,6 @@
 //! Announcements: of new tasks those hear who can take them, and nobody once they are taken.
 
-use crate::common::economy::{claim, offer, pass, quiet, told, user};
+use crate::common::economy::{claim, event_kinds, offer, pass, quiet, user};
 use crate::common::{TestHub, both_with};
 use serde_json::json;
 
@@ -26,13 +26,13 @@ fn nobody_hears_of_a_task_that_was_taken_or_taken_back_before() {
         claim(hub, "node_quick", &taken);
         hub.post_as(&ann, &format!("/bounty/{cancelled}/cancel"), &json!({})).expect(200);
         pass(hub, 1000);
-        assert_eq!(told(hub, "node_slow"), [""; 0]);
-        assert_eq!(told(hub, "node_quick"), ["task_assigned"]);
+        assert_eq!(event_kinds(hub, "node_slow"), [""; 0]);
+        assert_eq!(event_kinds(hub, "node_quick"), ["task_assigned"]);
         assert!(!waiting(hub), "what nobody is to be told is done with");
 
         offer(hub, &ann, 20.0);
         pass(hub, 1000);
-        assert_eq!(told(hub, "node_slow"), ["high_value_task"]);
+        assert_eq!(event_kinds(hub, "node_slow"), ["high_value_task"]);
     });
 }
 
@@ -54,10 +54,10 @@ fn a_task_is_announced_to_models_that_may_do_it() {
         hub.post_as(&ann, "/bounty/create", &asked).expect(201);
         pass(hub, 1000);
         for node in ["node_large", "node_named"] {
-            assert_eq!(told(hub, node), ["high_value_task"], "{node}");
+            assert_eq!(event_kinds(hub, node), ["high_value_task"], "{node}");
         }
         for node in ["node_other", "node_silent"] {
-            assert_eq!(told(hub, node), [""; 0], "{node}");
+            assert_eq!(event_kinds(hub, node), [""; 0], "{node}");
         }
     });
 }
@@ -73,22 +73,22 @@ fn whoever_asked_is_not_told_nor_are_their_other_nodes() {
         own(hub, "node_brother", &account);
         offer(hub, &ann, 20.0);
         pass(hub, 1000);
-        assert_eq!(told(hub, "node_brother"), [""; 0]);
-        assert_eq!(told(hub, "node_stranger"), ["high_value_task"]);
-        assert_eq!(told(hub, "node_asks"), ["high_value_task"]);
+        assert_eq!(event_kinds(hub, "node_brother"), [""; 0]);
+        assert_eq!(event_kinds(hub, "node_stranger"), ["high_value_task"]);
+        assert_eq!(event_kinds(hub, "node_asks"), ["high_value_task"]);
 
         // A node that nobody owns is not told of its own question, and others that nobody owns are.
         let question = json!({"node_id": "node_asks", "question": "Why does it time out?", "amount": 20});
         hub.post_as(&secret, "/a2a/ask", &question).expect(200);
         pass(hub, 1000);
-        assert_eq!(told(hub, "node_asks").len(), 1);
-        assert_eq!((told(hub, "node_stranger").len(), told(hub, "node_brother").len()), (2, 1));
+        assert_eq!(event_kinds(hub, "node_asks").len(), 1);
+        assert_eq!((event_kinds(hub, "node_stranger").len(), event_kinds(hub, "node_brother").len()), (2, 1));
 
         own(hub, "node_asks", &account);
         let question =
             json!({"node_id": "node_asks", "question": "Why does it time out again?", "amount": 20});
         hub.post_as(&secret, "/a2a/ask", &question).expect(200);
         pass(hub, 1000);
-        assert_eq!((told(hub, "node_stranger").len(), told(hub, "node_brother").len()), (3, 1));
+        assert_eq!((event_kinds(hub, "node_stranger").len(), event_kinds(hub, "node_brother").len()), (3, 1));
     });
 }

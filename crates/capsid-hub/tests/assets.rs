@@ -130,7 +130,7 @@ fn a_detail_tells_all_and_keeps_a_candidates_body_for_those_who_may_see_it() {
         assert!(detail.get("why_not_promoted").is_none());
         let trail = hub.get(&format!("/a2a/assets/{id}/audit-trail")).expect(200);
         assert_eq!(trail["audit_trail"][1]["after"], "promoted");
-        hub.runtime.block_on(hub.hub.usage.flush(&hub.hub)).unwrap();
+        hub.runtime.block_on(hub.hub.usage.flush()).unwrap();
         let views = hub.get(&format!("/a2a/assets/{id}?fields=view_count")).expect(200);
         assert_eq!(views, json!({"asset_id": id, "view_count": 3}));
         let verified = hub.get(&format!("/a2a/assets/{id}/verify")).expect(200);

@@ -15,7 +15,7 @@ fn options(hub: &TestHub) -> StoreOptions {
     StoreOptions::new(&hub.hub.config.data, hub.hub.config.database.clone())
 }
 
-fn take(hub: &TestHub, out: &Path) {
+fn back_up(hub: &TestHub, out: &Path) {
     backup::backup(&options(hub), out, DELAY, Box::new(|_, _| {})).unwrap();
 }
 
@@ -34,7 +34,7 @@ fn a_backup_of_either_database_restores_into_either() {
         hub.post("/a2a/validator/stake", &serde_json::json!({"sender_id": "node_0"})).expect(200);
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("hub.backup");
-        take(hub, &out);
+        back_up(hub, &out);
         let database = TestPostgres::empty_database();
         let targets = [
             StoreOptions::new(folder.path().join("restored"), None),
@@ -68,7 +68,7 @@ fn numbers_go_on_after_those_that_were_given_out() {
             .unwrap();
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().join("hub.backup");
-        take(hub, &out);
+        back_up(hub, &out);
         let database = TestPostgres::empty_database();
         let targets = [
             StoreOptions::new(folder.path().join("restored"), None),
@@ -109,7 +109,7 @@ fn a_backup_under_load_holds_every_bundle_that_was_acknowledged_before() {
             }
             let before = acknowledged.load(Ordering::SeqCst);
             let out = folder.path().join("hub.backup");
-            take(hub, &out);
+            back_up(hub, &out);
             let meanwhile = acknowledged.load(Ordering::SeqCst);
             println!("{} bundles were published during the backup", meanwhile - before);
             publisher.join().unwrap();
@@ -140,7 +140,7 @@ fn a_backup_never_writes_over_anything_and_only_its_owner_can_read_it() {
         assert!(refused.message.contains("is there already"), "{refused}");
         assert_eq!(std::fs::read_to_string(&out).unwrap(), "mine");
         std::fs::remove_file(&out).unwrap();
-        take(hub, &out);
+        back_up(hub, &out);
         assert_eq!(out.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         let left: Vec<_> =
             folder.path().read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -1,8 +1,8 @@
-//! Bounties and questions: credits are put aside, and every end pays them or gives them back, to the milli-credit.
+//! Bounties and questions: credits are held in escrow, and every end pays or refunds them, to the milli-credit.
 
 use crate::common::economy::{
-    DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
-    stands, text, told, trusting, try_claim, user,
+    DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, event_kinds, node_balance, offer, pass,
+    quiet, solve, stands, text, trusting, try_claim, user,
 };
 use crate::common::{Bundle, TestHub, both_with, on_sqlite_with};
 use capsid_hub::config::HubConfig;
@@ -73,7 +73,7 @@ fn what_was_handed_in_is_paid_when_the_creator_accepts() {
             let refused = hub.post_as(&ann, &path(verb), &json!({})).refused(409, "bounty_state");
             assert_eq!(refused["bounty_status"], "accepted");
         }
-        assert!(told(hub, "node_w").contains(&"bounty_paid".to_owned()));
+        assert!(event_kinds(hub, "node_w").contains(&"bounty_paid".to_owned()));
         all_is_well(hub);
     });
 }
@@ -200,7 +200,7 @@ fn what_is_sent_back_is_done_again_by_others() {
         assert_eq!((&back["matched_asset_id"], &back["decide_by"]), (&Value::Null, &Value::Null));
         assert_eq!(back["submissions"][0]["status"], "rejected");
         hub.post_as(&ann, &reject, &json!({})).refused(409, "bounty_state");
-        assert!(told(hub, "node_a").contains(&"submission_rejected".to_owned()));
+        assert!(event_kinds(hub, "node_a").contains(&"submission_rejected".to_owned()));
         solve(hub, "node_b", &task, 2);
         hub.post_as(&ann, &format!("/bounty/{bounty}/accept"), &json!({})).expect(200);
         assert_eq!((node_balance(hub, "node_a"), node_balance(hub, "node_b")), (500_000, 510_000));
@@ -249,12 +249,12 @@ fn every_state_has_an_end_that_gives_back_what_nobody_earned() {
             assert_eq!((&shown["status"], &shown["task_status"]), (&json!("expired"), &json!("expired")));
             assert!(shown["outcome"].is_string() && shown["settled_at"].is_string());
         }
-        assert!(told(hub, "node_a").contains(&"task_expired".to_owned()));
+        assert!(event_kinds(hub, "node_a").contains(&"task_expired".to_owned()));
         // The creator may decide until the end of the bounty, and three days after what was handed in.
         let shown = detail(hub, &matched);
         assert_eq!((&shown["status"], &shown["refunded"]), (&json!("expired"), &json!(30)));
         assert_eq!(shown["submissions"][0]["status"], "expired");
-        assert!(told(hub, "node_b").contains(&"bounty_expired".to_owned()));
+        assert!(event_kinds(hub, "node_b").contains(&"bounty_expired".to_owned()));
         assert_eq!((balance(hub, &account), node_balance(hub, "node_b")), (200_000, 500_000));
         pass(hub, 30 * DAY);
         assert_eq!(balance(hub, &account), 200_000);
@@ -373,7 +373,7 @@ fn an_admin_matches_a_bounty_with_what_was_published() {
         let tries: Vec<_> =
             matched["submissions"].as_array().unwrap().iter().map(|s| s["status"].clone()).collect();
         assert_eq!(tries, [json!("released"), json!("pending")]);
-        assert!(told(hub, "node_a").contains(&"task_released".to_owned()));
+        assert!(event_kinds(hub, "node_a").contains(&"task_released".to_owned()));
         hub.post_as(&root, &path, &body).refused(409, "bounty_state");
         // The creator sends it back once, and takes it the second time.
         hub.post_as(&ann, &format!("/bounty/{bounty}/reject"), &json!({})).expect(200);
@@ -571,9 +571,9 @@ fn a_node_asks_and_pays_for_the_answer() {
         hub.post_as(&secret, "/a2a/ask", &poor).refused(402, "insufficient_credits");
         let (bounty, task) = (text(&asked["bounty_id"]), text(&asked["task_id"]));
         let submission = claim(hub, "node_w", &task);
-        assert!(told(hub, "node_q").is_empty());
+        assert!(event_kinds(hub, "node_q").is_empty());
         complete(hub, "node_w", &task, 1);
-        assert_eq!(told(hub, "node_q"), ["bounty_matched"]);
+        assert_eq!(event_kinds(hub, "node_q"), ["bounty_matched"]);
         let accept = "/task/accept-submission";
         hub.post_as(&secret, accept, &json!({"task_id": "t", "submission_id": "s"}))
             .refused(404, "task_not_found");
@@ -651,7 +651,7 @@ fn the_owner_of_a_node_decides_for_it() {
         let (bob, _) = user(hub, "bob");
         hub.post_as(&bob, &path, &json!({})).refused(403, "not_bounty_creator");
         hub.post_as(&ann, &path, &json!({})).expect(200);
-        assert_eq!(told(hub, "node_q"), ["bounty_refunded"]);
+        assert_eq!(event_kinds(hub, "node_q"), ["bounty_refunded"]);
         assert_eq!(node_balance(hub, "node_q"), 500_000);
         all_is_well(hub);
     });

@@ -1,6 +1,6 @@
 //! The calls beside the messages: heartbeat, stakes, memories, services, mailbox, skills and tasks, on both databases.
 
-use crate::common::{Answered, Bundle, On, TestHub, both, on_sqlite, on_sqlite_with};
+use crate::common::{Bundle, On, TestHub, TestResponse, both, on_sqlite, on_sqlite_with};
 use capsid_rules::rate_limit::RateLimit;
 use serde_json::{Map, Value, json};
 
@@ -406,7 +406,7 @@ fn a_service_is_listed_once_for_each_title() {
     });
 }
 
-fn send(hub: &TestHub, sender: &str, messages: Value) -> Answered {
+fn send(hub: &TestHub, sender: &str, messages: Value) -> TestResponse {
     let body = json!({"sender_id": sender, "proxy_protocol_version": "0.1.0", "messages": messages});
     hub.post(&format!("/a2a/mailbox/outbound?sender_id={sender}"), &body)
 }

@@ -17,7 +17,7 @@ fn promote(hub: &TestHub, id: &str) {
 
 /// Writes what was counted.
 fn flush(hub: &TestHub) {
-    hub.runtime.block_on(hub.hub.usage.flush(&hub.hub)).unwrap();
+    hub.runtime.block_on(hub.hub.usage.flush()).unwrap();
 }
 
 fn promoted(hub: &TestHub, n: u64) -> Bundle {

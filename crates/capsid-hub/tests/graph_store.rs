@@ -119,7 +119,7 @@ fn what_strangers_tell_never_hides_what_the_hub_says() {
         let junk = json!({"entities": entities, "relations": relations});
         let praise = json!({"relations": [relation(pushed.capsule_id(), "capsule")]});
         for body in [junk, praise] {
-            take(hub, &Step::Tell { who: "user:stranger".to_owned(), body });
+            run_step(hub, &Step::Tell { who: "user:stranger".to_owned(), body });
         }
         let id = |kind: &str, key: &str| capsid_rules::graph::names::entity_id(kind, key);
         let (signal, capsule) = (id("signal", "upload_failed"), id("capsule", own.capsule_id()));
@@ -144,7 +144,7 @@ fn what_strangers_tell_never_hides_what_the_hub_says() {
 fn a_thing_that_was_withdrawn_is_on_no_way() {
     both(|hub| {
         let (one, two) = (Bundle::new(1), Bundle::new(2));
-        let two = Bundle::of(one.gene.clone(), two.capsule, two.event);
+        let two = Bundle::from_assets(one.gene.clone(), two.capsule, two.event);
         hub.publish("node_a", &one).expect(200);
         hub.publish("node_b", &two).expect(200);
         let id = |asset: &str| capsid_rules::graph::names::entity_id("capsule", asset);
@@ -384,14 +384,14 @@ impl Story {
             23 | 24 => Step::Solve { node, task: self.task(), asset: self.asset() },
             25 => Step::Match { task: self.task(), asset: self.asset() },
             26 => Step::Reject { task: self.task() },
-            27 | 28 => Step::Tell { who: format!("node:{node}"), body: self.told() },
-            29 => Step::Forget { who: format!("node:{node}"), body: Some(self.told()) },
+            27 | 28 => Step::Tell { who: format!("node:{node}"), body: self.random_statements() },
+            29 => Step::Forget { who: format!("node:{node}"), body: Some(self.random_statements()) },
             30 => Step::Forget { who: format!("node:{node}"), body: None },
             _ => Step::Wait,
         }
     }
 
-    fn told(&mut self) -> Value {
+    fn random_statements(&mut self) -> Value {
         let name = self.any(&["Redis", "redis ", "Pool", "slow", "TimeoutError"]);
         let kind = self.any(&["tool", "signal", "concept"]);
         let target = self.any(&["slow", "timeout_error", "Pool"]);
@@ -404,7 +404,7 @@ impl Story {
 }
 
 /// Does a step. Whether it is refused does not matter, only what it leaves.
-fn take(hub: &TestHub, step: &Step) {
+fn run_step(hub: &TestHub, step: &Step) {
     let now = hub.clock.now();
     let id = |asset: &str| AssetId::parse(asset).unwrap();
     match step.clone() {
@@ -468,8 +468,8 @@ fn whatever_happens_the_graph_is_what_a_rebuild_makes() {
         for n in 0..90 {
             let step = story.next();
             log.push(format!("{step:?}").chars().take(300).collect::<String>());
-            take(&sqlite, &step);
-            take(&postgres, &step);
+            run_step(&sqlite, &step);
+            run_step(&postgres, &step);
             if n % 10 == 9 {
                 let (one, other) = (same_after_rebuild(&sqlite, &log), same_after_rebuild(&postgres, &log));
                 let differ = one.lines().zip(other.lines()).find(|(a, b)| a != b);

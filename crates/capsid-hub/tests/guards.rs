@@ -1,6 +1,6 @@
 //! What keeps one client from taking more than its share.
 
-use crate::common::{Answered, Bundle, TestHub, on_sqlite, on_sqlite_with, send};
+use crate::common::{Bundle, TestHub, TestResponse, on_sqlite, on_sqlite_with, send};
 use axum::body::Body;
 use axum::http::Request;
 use capsid_hub::config::HubConfig;
@@ -72,7 +72,7 @@ fn letter(id: &str, content: &str) -> Value {
     json!({"id": id, "type": "dm", "payload": {"recipient_node_id": "node_b", "content": content}})
 }
 
-fn mail(hub: &TestHub, letters: &[Value]) -> Answered {
+fn mail(hub: &TestHub, letters: &[Value]) -> TestResponse {
     hub.post("/a2a/mailbox/outbound", &json!({"sender_id": "node_a", "messages": letters}))
 }
 
@@ -290,4 +290,26 @@ fn nothing_is_written_to_a_file_that_left_its_place() {
     std::fs::rename(&elsewhere, &file).unwrap();
     assert!(hub.hub.store.check_database_file());
     hub.publish("node_a", &Bundle::new(1)).expect(200);
+}
+
+#[test]
+fn stored_json_that_cannot_be_read_is_an_error_and_not_an_empty_answer() {
+    on_sqlite(|hub| {
+        for node in ["node_a", "node_b"] {
+            hub.register(node);
+        }
+        let mail = json!({"node_id": "node_a", "messages": [
+            {"id": "m1", "type": "dm", "payload": {"recipient_node_id": "node_b", "content": "x"}},
+        ]});
+        hub.post("/a2a/mailbox/outbound", &mail).expect(200);
+        let skill = json!({"node_id": "node_a", "skill_id": "skill_x", "content": "# X"});
+        hub.post("/a2a/skill/store/publish", &skill).expect(201);
+        let receive = || hub.post("/a2a/mailbox/inbound", &json!({"node_id": "node_b"}));
+        assert_eq!(receive().expect(200)["messages"].as_array().map(Vec::len), Some(1));
+        hub.get("/a2a/skill/store/list").expect(200);
+        hub.change("UPDATE mailbox SET payload = '{'");
+        hub.change("UPDATE skills SET card = 'no JSON'");
+        receive().refused(503, "storage_unavailable");
+        hub.get("/a2a/skill/store/list").refused(503, "storage_unavailable");
+    });
 }

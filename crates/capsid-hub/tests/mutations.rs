@@ -71,14 +71,18 @@ fn spoil_many(on: On) {
     for n in 0..rounds(1_000, 10_000) {
         let sample = &samples[rng.usize(0..samples.len())];
         let (body, done) = mutate(&sample.fresh(n), &mut rng);
-        let before = (n % COMPARED == 0).then(|| kept(&hub));
+        let before = (n % COMPARED == 0).then(|| dump_without_logins(&hub));
         let answer = sample.send(&hub, body.clone());
         let told = || format!("{done}\n{answer}\n{}", String::from_utf8_lossy(&body[..body.len().min(4000)]));
         assert!(answer.status < 500, "{}", told());
         assert_eq!(answer.headers["content-type"], "application/json", "{}", told());
         if answer.status >= 400 {
             answer.explains();
-            assert!(before.is_none_or(|before| before == kept(&hub)), "it left something behind: {}", told());
+            assert!(
+                before.is_none_or(|before| before == dump_without_logins(&hub)),
+                "it left something behind: {}",
+                told()
+            );
         }
         *statuses.entry(answer.status).or_default() += 1;
     }
@@ -90,7 +94,7 @@ fn spoil_many(on: On) {
 }
 
 /// The database without the count of wrong passwords, which a refusal has to leave behind.
-fn kept(hub: &TestHub) -> String {
+fn dump_without_logins(hub: &TestHub) -> String {
     let dump = hub.dump();
     let (before, after) = dump.split_once("login_failures:").unwrap();
     before.to_owned() + after.split_once("nodes:").unwrap().1

@@ -72,7 +72,7 @@ fn stats_and_trending_follow_what_happens() {
                 hub.message(node, "fetch", json!({"asset_ids": [bundle.capsule_id()]})).expect(200);
             }
         }
-        hub.runtime.block_on(hub.hub.usage.flush(&hub.hub)).unwrap();
+        hub.runtime.block_on(hub.hub.usage.flush()).unwrap();
         let stats = hub.get("/a2a/stats").expect(200);
         assert_eq!(stats["status"], "ok");
         assert_eq!((&stats["total_all_types"], &stats["promoted_assets"]), (&json!(9), &json!(3)));

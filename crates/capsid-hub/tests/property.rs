@@ -2,7 +2,7 @@
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_SOAK=1` makes it longer.
 
 use crate::common::samples::{Sample, samples};
-use crate::common::{Answered, Bundle, TestHub};
+use crate::common::{Bundle, TestHub, TestResponse};
 use capsid_testkit::rounds::{rounds, seeded_rng};
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn random_requests_have_the_same_effect_on_both_databases() {
 
 /// One request of a sequence.
 #[derive(Debug, Clone)]
-struct Asked {
+struct StoryRequest {
     method: &'static str,
     path: String,
     bearer: Option<String>,
@@ -45,7 +45,7 @@ struct Asked {
     after_ms: i64,
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for StoryRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { method, path, bearer, body, after_ms } = self;
         let bearer = bearer.as_deref().map_or("", |bearer| &bearer[..8.min(bearer.len())]);
@@ -62,7 +62,7 @@ struct Pair {
     log: Vec<String>,
     secrets: HashMap<String, String>,
     /// Messages that were sent, some of which are sent again.
-    sent: Vec<Asked>,
+    sent: Vec<StoryRequest>,
     messages: u64,
     /// One good request for every path that takes one.
     samples: Vec<Sample>,
@@ -91,7 +91,7 @@ impl Pair {
         self.postgres = std::mem::replace(&mut self.postgres, TestHub::sqlite()).restart();
     }
 
-    fn ask(&mut self, asked: Asked) {
+    fn ask(&mut self, asked: StoryRequest) {
         self.log.push(asked.to_string().chars().take(400).collect());
         let one = send(&self.sqlite, &asked, None);
         let other = send(&self.postgres, &asked, None);
@@ -108,7 +108,7 @@ impl Pair {
     }
 
     /// A cursor belongs to its database, but what it leads to is the same.
-    fn turn_pages(&mut self, asked: &Asked, mut one: Answered, mut other: Answered) {
+    fn turn_pages(&mut self, asked: &StoryRequest, mut one: TestResponse, mut other: TestResponse) {
         for _ in 0..5 {
             let (Some(a), Some(b)) = (cursor(&one), cursor(&other)) else { break };
             one = send(&self.sqlite, asked, Some(&a));
@@ -118,7 +118,7 @@ impl Pair {
     }
 
     #[track_caller]
-    fn same(&self, one: &Answered, other: &Answered) {
+    fn same(&self, one: &TestResponse, other: &TestResponse) {
         let log = || self.log.join("\n");
         assert_eq!(one.status, other.status, "{one}\n{other}\n{}", log());
         assert_eq!(without_own(one), without_own(other), "{}\n{}", one.asked, log());
@@ -134,7 +134,7 @@ impl Pair {
         assert_eq!(one.lines().count(), other.lines().count());
     }
 
-    fn next_request(&mut self) -> Asked {
+    fn next_request(&mut self) -> StoryRequest {
         let after_ms = [0, 1, 900, 60_000, 3_600_000, 90_000_000][self.rng.usize(0..6)];
         let mut asked = match self.rng.u8(0..26) {
             0..=2 => self.hello(),
@@ -146,7 +146,7 @@ impl Pair {
             12 => self.revoke(),
             13 if !self.sent.is_empty() => self.again(),
             14..=19 => self.sample(),
-            _ => self.look(),
+            _ => self.read_request(),
         };
         asked.after_ms = if self.rng.u8(..) < 60 { after_ms } else { 0 };
         asked
@@ -157,7 +157,7 @@ impl Pair {
     }
 
     /// A message; its sender mostly shows no secret, sometimes its own, seldom another's.
-    fn message(&mut self, kind: &'static str, payload: Value) -> Asked {
+    fn message(&mut self, kind: &'static str, payload: Value) -> StoryRequest {
         self.messages += 1;
         let sender = self.any(&NODES);
         let shown = match self.rng.u8(0..10) {
@@ -173,14 +173,20 @@ impl Pair {
             "message_id": format!("msg_{}", self.messages), "sender_id": sender,
             "timestamp": "2026-01-01T00:00:00Z", "payload": payload,
         });
-        Asked { method: "POST", path: format!("/a2a/{kind}"), bearer: shown, body: Some(body), after_ms: 0 }
+        StoryRequest {
+            method: "POST",
+            path: format!("/a2a/{kind}"),
+            bearer: shown,
+            body: Some(body),
+            after_ms: 0,
+        }
     }
 
-    fn sample(&mut self) -> Asked {
+    fn sample(&mut self) -> StoryRequest {
         let sample = self.samples[self.rng.usize(0..self.samples.len())].clone();
         self.messages += 1;
         let body = sample.fresh(self.messages as usize);
-        Asked {
+        StoryRequest {
             method: sample.method,
             path: sample.path,
             bearer: sample.bearer,
@@ -189,7 +195,7 @@ impl Pair {
         }
     }
 
-    fn hello(&mut self) -> Asked {
+    fn hello(&mut self) -> StoryRequest {
         let mut payload = json!({"capabilities": {}, "gene_count": self.rng.u8(0..5)});
         if self.rng.bool() {
             payload["name"] = json!(self.any(&["Reef", "Élan", "雨", " "]));
@@ -215,7 +221,7 @@ impl Pair {
         })
     }
 
-    fn bundle(&mut self, kind: &'static str) -> Asked {
+    fn bundle(&mut self, kind: &'static str) -> StoryRequest {
         let bundle = self.any_bundle();
         let payload = if self.rng.u8(0..5) == 0 {
             json!({"assets": [bundle.gene, bundle.capsule]})
@@ -225,7 +231,7 @@ impl Pair {
         self.message(kind, payload)
     }
 
-    fn fetch(&mut self) -> Asked {
+    fn fetch(&mut self) -> StoryRequest {
         let bundle = Bundle::new(self.rng.u64(0..BUNDLES));
         let payload = match self.rng.u8(0..6) {
             0 => json!({"asset_type": "Capsule"}),
@@ -243,25 +249,25 @@ impl Pair {
         [bundle.gene_id(), bundle.capsule_id(), bundle.event_id()][self.rng.usize(0..3)].to_owned()
     }
 
-    fn report(&mut self) -> Asked {
+    fn report(&mut self) -> StoryRequest {
         let report = json!({"overall_ok": self.rng.u8(0..4) > 0, "env_fingerprint_key": "linux_x64"});
         let target = self.target();
         self.message("report", json!({"target_asset_id": target, "validation_report": report}))
     }
 
-    fn decision(&mut self) -> Asked {
+    fn decision(&mut self) -> StoryRequest {
         let decision = self.any(&["accept", "reject", "quarantine"]);
         let target = self.target();
         self.message("decision", json!({"target_asset_id": target, "decision": decision, "reason": "Tried."}))
     }
 
-    fn revoke(&mut self) -> Asked {
+    fn revoke(&mut self) -> StoryRequest {
         let target = self.target();
         self.message("revoke", json!({"target_asset_id": target, "reason": "Superseded."}))
     }
 
     /// A message that was sent before, as it was or with its id on another body.
-    fn again(&mut self) -> Asked {
+    fn again(&mut self) -> StoryRequest {
         let mut asked = self.sent[self.rng.usize(0..self.sent.len())].clone();
         if self.rng.bool()
             && let Some(body) = &mut asked.body
@@ -271,7 +277,7 @@ impl Pair {
         asked
     }
 
-    fn look(&mut self) -> Asked {
+    fn read_request(&mut self) -> StoryRequest {
         let (target, node) = (self.target(), self.any(&NODES));
         let status = self.any(&["candidate", "promoted", "rejected", "revoked", "quarantined"]);
         let sort = self.any(&["newest", "ranked", "most_used"]);
@@ -292,11 +298,11 @@ impl Pair {
             14 => format!("/a2a/validation-reports?node_id={node}&limit=2"),
             _ => "/a2a/evolution-events?limit=2".to_owned(),
         };
-        Asked { method: "GET", path, bearer: None, body: None, after_ms: 0 }
+        StoryRequest { method: "GET", path, bearer: None, body: None, after_ms: 0 }
     }
 }
 
-fn send(hub: &TestHub, asked: &Asked, cursor: Option<&str>) -> Answered {
+fn send(hub: &TestHub, asked: &StoryRequest, cursor: Option<&str>) -> TestResponse {
     hub.clock.advance(if cursor.is_none() { asked.after_ms } else { 0 });
     let path = match cursor {
         Some(cursor) if asked.path.contains('?') => format!("{}&cursor={cursor}", asked.path),
@@ -307,12 +313,12 @@ fn send(hub: &TestHub, asked: &Asked, cursor: Option<&str>) -> Answered {
     hub.call(asked.method, &path, asked.bearer.as_deref(), body)
 }
 
-fn cursor(answer: &Answered) -> Option<String> {
+fn cursor(answer: &TestResponse) -> Option<String> {
     answer.json()["next_cursor"].as_str().map(str::to_owned)
 }
 
 /// An answer without what belongs to its database: cursors, and how much of it was tidied up, shared limits included.
-fn without_own(answer: &Answered) -> Value {
+fn without_own(answer: &TestResponse) -> Value {
     let mut body = answer.json();
     if let Some(tidied) = body.pointer_mut("/done/tidying") {
         *tidied = json!(null);

@@ -51,7 +51,7 @@ fn another_node_cannot_publish_the_same_capsule_but_may_share_the_gene() {
         hub.publish("node_b", &bundle).refused(409, "duplicate_asset");
         let mut other = Bundle::new(2);
         other.gene = bundle.gene.clone();
-        let shared = Bundle::of(other.gene, other.capsule, other.event);
+        let shared = Bundle::from_assets(other.gene, other.capsule, other.event);
         assert_eq!(shared.gene_id(), bundle.gene_id());
         assert_eq!(published(hub, "node_b", &shared)["status"], "accepted");
     });

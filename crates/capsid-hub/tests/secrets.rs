@@ -14,7 +14,7 @@ fn secret_in(answer: &Value) -> String {
 }
 
 /// How the hub has a node's secret: its state, and whether it could still tell it.
-fn kept(hub: &TestHub, node: &str) -> (&'static str, bool) {
+fn secret_state(hub: &TestHub, node: &str) -> (&'static str, bool) {
     let id = node.to_owned();
     let node = hub.hub.store.read_now(move |tx| capsid_store::nodes::get(tx, &id)).unwrap().unwrap();
     (node.secret_state.as_str(), node.issued_secret.is_some())
@@ -24,7 +24,7 @@ fn kept(hub: &TestHub, node: &str) -> (&'static str, bool) {
 fn bound(hub: &TestHub, node: &str) -> String {
     let secret = hub.register(node);
     hub.message_as(node, &secret, "hello", json!({})).expect(200);
-    assert_eq!(kept(hub, node), ("bound", false));
+    assert_eq!(secret_state(hub, node), ("bound", false));
     secret
 }
 
@@ -62,7 +62,7 @@ fn a_bound_node_stays_bound_when_its_secret_is_replaced() {
         let second = secret_in(&answer["payload"]);
         assert_ne!(first, second);
         assert_eq!(answer["node_secret_version"], 2);
-        assert_eq!(kept(hub, NODE), ("bound", false));
+        assert_eq!(secret_state(hub, NODE), ("bound", false));
         a_stranger_gets_nowhere(hub, NODE);
         hub.message(NODE, "hello", rotate()).refused(401, "node_secret_required");
         hub.message_as(NODE, &first, "fetch", json!({})).refused(403, "node_secret_invalid");
@@ -81,7 +81,7 @@ fn the_device_of_an_unclaimed_node_gets_it_a_new_secret_and_nobody_else_sees_it(
         let same = json!({"rotate_secret": true, "env_fingerprint": device});
         let answer = hub.message(NODE, "hello", same).expect(200);
         assert!(answer.get("claim_code").is_none(), "{answer}");
-        assert_eq!(kept(hub, NODE), ("bound", false));
+        assert_eq!(secret_state(hub, NODE), ("bound", false));
         a_stranger_gets_nowhere(hub, NODE);
         hub.message_as(NODE, &secret_in(&answer), "fetch", json!({})).expect(200);
     });
@@ -94,9 +94,9 @@ fn a_secret_that_was_never_shown_is_replaced_and_told_again() {
         let second = secret_in(&hub.message(NODE, "hello", rotate()).expect(200));
         assert_ne!(first, second);
         assert_eq!(hub.register(NODE), second);
-        assert_eq!(kept(hub, NODE), ("issued", true));
+        assert_eq!(secret_state(hub, NODE), ("issued", true));
         let third = secret_in(&hub.message_as(NODE, &second, "hello", rotate()).expect(200));
-        assert_eq!(kept(hub, NODE), ("bound", false), "the right secret was shown");
+        assert_eq!(secret_state(hub, NODE), ("bound", false), "the right secret was shown");
         a_stranger_gets_nowhere(hub, NODE);
         hub.message_as(NODE, &third, "fetch", json!({})).expect(200);
     });
@@ -117,7 +117,7 @@ fn a_claimed_node_does_not_tell_its_secret() {
             assert_eq!(answer["status"], "rejected", "{answer}");
             assert_eq!(answer["reason"], "node_id_already_claimed");
         }
-        assert_eq!(kept(hub, NODE), ("issued", true));
+        assert_eq!(secret_state(hub, NODE), ("issued", true));
         hub.publish(NODE, &Bundle::new(1)).expect(200);
         hub.message(NODE, "fetch", json!({})).expect(200);
 
@@ -157,7 +157,7 @@ fn a_secret_that_was_reset_is_shown_once() {
         claim(hub, NODE, &session);
         let path = format!("/account/agents/{NODE}/reset-secret");
         let fresh = secret_in(&hub.post_as(&session, &path, &json!({})).expect(200));
-        assert_eq!(kept(hub, NODE), ("bound", false));
+        assert_eq!(secret_state(hub, NODE), ("bound", false));
         a_stranger_gets_nowhere(hub, NODE);
         hub.message_as(NODE, &old, "fetch", json!({})).refused(403, "node_secret_invalid");
         hub.message_as(NODE, &fresh, "fetch", json!({})).expect(200);
@@ -210,9 +210,9 @@ fn showing_the_right_secret_binds_wherever_it_is_shown() {
             let secret = format!("{number:064x}");
             let fresh = secret.clone();
             hub.hub.store.write_now(move |tx| capsid_store::nodes::issue_secret(tx, NODE, &fresh)).unwrap();
-            assert_eq!(kept(hub, NODE), ("issued", true));
+            assert_eq!(secret_state(hub, NODE), ("issued", true));
             call(&secret);
-            assert_eq!(kept(hub, NODE), ("bound", false), "{what}");
+            assert_eq!(secret_state(hub, NODE), ("bound", false), "{what}");
             a_stranger_gets_nowhere(hub, NODE);
         };
         for path in &gets {
@@ -343,12 +343,12 @@ fn a_credential_of_no_known_form_is_a_wrong_one_but_may_look() {
             message["node_secret"] = mistyped;
             hub.post("/a2a/fetch", &message).refused(400, "validation_error");
         }
-        assert_eq!(kept(hub, NODE), ("issued", true));
+        assert_eq!(secret_state(hub, NODE), ("issued", true));
         message["node_secret"] = json!(null);
         hub.post("/a2a/fetch", &message).expect(200);
         message["node_secret"] = json!(secret);
         hub.post_as("not-a-secret", "/a2a/fetch", &message).expect(200);
-        assert_eq!(kept(hub, NODE), ("bound", false));
+        assert_eq!(secret_state(hub, NODE), ("bound", false));
     });
 }
 
@@ -369,4 +369,71 @@ fn an_address_makes_so_many_accounts_and_no_more() {
             .expect(200);
         },
     );
+}
+
+#[test]
+fn a_request_is_authenticated_exactly_once() {
+    on_sqlite(|hub| {
+        let publisher = bound(hub, "node_b");
+        let bundle = Bundle::new(1);
+        hub.message_as("node_b", &publisher, "publish", bundle.payload()).expect(200);
+        let secret = bound(hub, NODE);
+        let session = account(hub, "a@example.org");
+        let code = hub.message_as(NODE, &secret, "hello", json!({})).expect(200)["claim_code"].clone();
+        hub.post_as(&session, &format!("/claim/{}", code.as_str().unwrap()), &json!({})).expect(200);
+        let target = json!({"target_asset_id": bundle.capsule_id()});
+        let with = |more: Value| {
+            let mut all = target.clone();
+            all.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+            all
+        };
+        // The node shows its secret, or its owner speaks for it.
+        for (bearer, n) in [(&secret, 2), (&session, 4)] {
+            let own = Bundle::new(n);
+            let messages = [
+                ("publish", own.payload()),
+                ("validate", own.payload()),
+                ("report", with(json!({"validation_report": {"overall_ok": true}}))),
+                ("decision", with(json!({"decision": "accept"}))),
+                (
+                    "fetch",
+                    json!({"asset_ids": [own.capsule_id()], "include_tasks": true, "questions": ["Why so slow?"]}),
+                ),
+                ("revoke", json!({"target_asset_id": own.capsule_id()})),
+                ("hello", json!({})),
+            ];
+            let items = json!([
+                {"id": format!("a{n}"), "type": "dm", "payload": {"recipient_node_id": "node_b", "content": "x"}},
+                {"id": format!("b{n}"), "type": "asset_submit", "payload": Bundle::new(n + 1).payload()},
+                {"id": format!("c{n}"), "type": "task_subscribe"},
+            ]);
+            let calls = [
+                ("/a2a/heartbeat", json!({"node_id": NODE})),
+                ("/a2a/mailbox/outbound", json!({"node_id": NODE, "messages": items})),
+                ("/a2a/ask", json!({"node_id": NODE, "question": "Why does the parser stop?", "amount": 1})),
+                ("/a2a/memory/recall", json!({"node_id": NODE, "query": "x"})),
+                (
+                    "/kg/ingest",
+                    json!({"node_id": NODE, "entities": [{"name": "serde", "entity_type": "package"}]}),
+                ),
+            ];
+            let once = |what: &str, ask: &dyn Fn() -> u16| {
+                let before = hub.authentications();
+                let status = ask();
+                assert!(status < 300, "{what}: {status}");
+                assert_eq!(hub.authentications() - before, 1, "{what}");
+            };
+            for (kind, payload) in &messages {
+                // These look at the secret alone.
+                if !["hello", "validate"].contains(kind) || bearer == &secret {
+                    once(kind, &|| hub.message_as(NODE, bearer, kind, payload.clone()).status);
+                }
+            }
+            for (path, body) in &calls {
+                once(path, &|| hub.post_as(bearer, path, body).status);
+            }
+            let detail = format!("/a2a/assets/{}?node_id={NODE}&detailed=true", bundle.gene_id());
+            once("detail", &|| hub.get_as(bearer, &detail).status);
+        }
+    });
 }

@@ -5,19 +5,23 @@ use axum::routing::get;
 use capsid_hub::config::{HubConfig, TimeoutsConfig, TlsConfig};
 use capsid_hub::random::SeededRandom;
 use capsid_hub::router;
-use capsid_hub::server::{serve, serve_router};
+use capsid_hub::run::serve_hub;
+use capsid_hub::server::serve_router;
 use capsid_hub::state::{Hub, SharedHub};
 use capsid_model::time::{Clock, SystemClock};
 use capsid_store::{Store, StoreOptions};
 use capsid_testkit::wait;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+/// Ends a test that would hang. It is shorter than an idle connection lives.
+const LIMIT: Duration = Duration::from_secs(40);
 
 /// A hub that runs within the test.
 struct Running {
@@ -52,7 +56,7 @@ impl Running {
         let (stop, stopped) = oneshot::channel::<()>();
         let stopped = async move { drop(stopped.await) };
         let ends = match routes {
-            None => tokio::spawn(serve(Arc::clone(&hub), listener, stopped)),
+            None => tokio::spawn(serve_hub(Arc::clone(&hub), listener, stopped)),
             Some(routes) => {
                 let routes = router::finish(routes, &hub);
                 tokio::spawn(serve_router(Arc::clone(&hub), routes, listener, stopped))
@@ -67,11 +71,11 @@ impl Running {
     }
 
     async fn get(&self, path: &str) -> (u16, Value) {
-        told(self.client.get(self.url(path)).send().await.unwrap()).await
+        read_json(self.client.get(self.url(path)).send().await.unwrap()).await
     }
 
     async fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> (u16, Value) {
-        told(self.client.post(self.url(path)).body(body).send().await.unwrap()).await
+        read_json(self.client.post(self.url(path)).body(body).send().await.unwrap()).await
     }
 
     async fn connect(&self) -> TcpStream {
@@ -84,7 +88,7 @@ impl Running {
     }
 }
 
-async fn told(response: reqwest::Response) -> (u16, Value) {
+async fn read_json(response: reqwest::Response) -> (u16, Value) {
     let status = response.status().as_u16();
     let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
     assert!(kind.starts_with("application/json"), "{status}: {kind}");
@@ -100,24 +104,23 @@ fn hello() -> String {
     .to_string()
 }
 
+/// Short deadlines for what a client sends. An idle connection stays, so that nothing else can have closed one.
 fn hurried() -> HubConfig {
     let timeouts = TimeoutsConfig {
         head: Duration::from_millis(300),
         body: Duration::from_millis(300),
-        idle: Duration::from_millis(1500),
         request: Duration::from_millis(800),
         ..TimeoutsConfig::default()
     };
     HubConfig { timeouts, ..HubConfig::default() }
 }
 
-/// Everything until the other side closes, and how long that took.
-async fn rest(stream: &mut TcpStream) -> (String, Duration) {
-    let began = Instant::now();
+/// Everything until the other side closes.
+async fn read_to_close(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut bytes = Vec::new();
-    let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut bytes));
+    let read = tokio::time::timeout(LIMIT, stream.read_to_end(&mut bytes));
     let _reset = read.await.expect("the connection stays open");
-    (String::from_utf8_lossy(&bytes).into_owned(), began.elapsed())
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[tokio::test]
@@ -143,7 +146,7 @@ async fn what_is_not_there_is_told_in_json() {
         assert_eq!((status, &body["error"]), (400, &json!("validation_error")), "{path}");
     }
     let put = hub.client.put(hub.url("/a2a/hello")).send().await.unwrap();
-    assert_eq!(told(put).await.0, 404);
+    assert_eq!(read_json(put).await.0, 404);
     hub.stop().await;
 }
 
@@ -174,7 +177,7 @@ async fn bodies_that_are_too_large_or_packed_are_refused() {
     let (status, _) = hub.post("/a2a/hello", vec![b'x'; 7 * 1024 * 1024]).await;
     assert_eq!(status, 413);
     let packed = hub.client.post(hub.url("/a2a/hello")).header("content-encoding", "gzip").body(hello());
-    let (status, body) = told(packed.send().await.unwrap()).await;
+    let (status, body) = read_json(packed.send().await.unwrap()).await;
     assert_eq!((status, &body["error"]), (415, &json!("unsupported_encoding")));
     hub.stop().await;
 }
@@ -191,32 +194,32 @@ async fn a_head_that_drips_is_cut_off() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     });
-    let began = Instant::now();
-    let mut bytes = Vec::new();
-    let _reset = tokio::time::timeout(Duration::from_secs(5), reader.read_to_end(&mut bytes)).await.unwrap();
-    assert!(began.elapsed() < Duration::from_millis(1400), "{:?}", began.elapsed());
+    read_to_close(&mut reader).await;
     drip.await.unwrap();
-    assert!(rest(&mut silent).await.1 < Duration::from_millis(1400));
+    read_to_close(&mut silent).await;
     hub.stop().await;
 }
 
 #[tokio::test]
-async fn a_second_head_has_the_same_deadline_and_idle_time_a_longer_one() {
+async fn a_second_head_has_the_same_deadline_and_idle_time_another() {
     let hub = Running::start(hurried()).await;
     let mut stream = hub.connect().await;
     let request = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
     stream.write_all(request).await.unwrap();
     let mut buffer = [0; 4096];
     assert!(stream.read(&mut buffer).await.unwrap() > 0);
-    // Longer than a head may take, and shorter than a connection may idle.
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    // Longer than a head may take. Only time shows that an idle connection is left alone.
+    tokio::time::sleep(2 * hub.hub.config.timeouts.head).await;
     stream.write_all(request).await.unwrap();
     assert!(stream.read(&mut buffer).await.unwrap() > 0, "an idle connection was closed too early");
     stream.write_all(b"GET /hea").await.unwrap();
-    assert!(rest(&mut stream).await.1 < Duration::from_millis(1400));
+    read_to_close(&mut stream).await;
+    hub.stop().await;
+    let timeouts = TimeoutsConfig { idle: Duration::from_millis(300), ..TimeoutsConfig::default() };
+    let hub = Running::start(HubConfig { timeouts, ..HubConfig::default() }).await;
     let mut idle = hub.connect().await;
     idle.write_all(request).await.unwrap();
-    assert!(rest(&mut idle).await.1 < Duration::from_secs(4));
+    read_to_close(&mut idle).await;
     hub.stop().await;
 }
 
@@ -226,9 +229,8 @@ async fn a_body_that_drips_is_refused() {
     let mut stream = hub.connect().await;
     let head = b"POST /a2a/hello HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{";
     stream.write_all(head).await.unwrap();
-    let (answer, took) = rest(&mut stream).await;
+    let answer = read_to_close(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("request_timeout"), "{answer}");
-    assert!(took < Duration::from_secs(3), "{took:?}");
     hub.stop().await;
 }
 
@@ -237,11 +239,10 @@ async fn more_connections_than_there_is_room_for_are_told_so() {
     let hub = Running::start(HubConfig { max_connections: 2, ..HubConfig::default() }).await;
     let (one, two) = (hub.connect().await, hub.connect().await);
     let mut third = hub.connect().await;
-    let (answer, took) = rest(&mut third).await;
+    let answer = read_to_close(&mut third).await;
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("retry-after: 5"), "{answer}");
     let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
     assert_eq!(body["error"], "server_busy");
-    assert!(took < Duration::from_secs(2), "{took:?}");
     drop((one, two));
     wait::until_async("there is room after the others left", Duration::from_secs(30), async || {
         hub.client.get(hub.url("/health")).send().await.is_ok_and(|answer| answer.status().as_u16() == 200)
@@ -282,20 +283,25 @@ async fn bugs_and_delays_are_told_in_json() {
 
 #[tokio::test]
 async fn what_is_under_way_is_finished_before_the_end() {
-    async fn a_while() -> axum::Json<Value> {
-        tokio::time::sleep(Duration::from_millis(400)).await;
-        axum::Json(json!({ "done": true }))
-    }
-    let hub =
-        Running::start_with(HubConfig::default(), Some(Router::new().route("/while", get(a_while)))).await;
+    let (begun, mut begins) = tokio::sync::mpsc::channel::<()>(1);
+    let closing = Arc::new(OnceLock::<tokio::sync::watch::Receiver<bool>>::new());
+    let handler = {
+        let closing = Arc::clone(&closing);
+        move || async move {
+            begun.send(()).await.unwrap();
+            // It ends after the hub has begun to close.
+            closing.get().unwrap().clone().wait_for(|closing| *closing).await.unwrap();
+            axum::Json(json!({ "done": true }))
+        }
+    };
+    let routes = Router::new().route("/while", get(handler));
+    let hub = Running::start_with(HubConfig::default(), Some(routes)).await;
+    closing.set(hub.hub.closing.clone()).unwrap();
     let under_way = tokio::spawn(hub.client.get(hub.url("/while")).send());
-    tokio::time::sleep(Duration::from_millis(150)).await;
-    let (address, began) = (hub.address, Instant::now());
-    let closing = hub.hub.closing.clone();
-    hub.stop().await;
-    assert!(*closing.borrow(), "jobs were not told to end");
-    assert!(began.elapsed() < Duration::from_secs(5));
-    assert_eq!(told(under_way.await.unwrap().unwrap()).await, (200, json!({ "done": true })));
+    begins.recv().await.unwrap();
+    let address = hub.address;
+    tokio::time::timeout(LIMIT, hub.stop()).await.expect("the hub ends");
+    assert_eq!(read_json(under_way.await.unwrap().unwrap()).await, (200, json!({ "done": true })));
     assert!(TcpStream::connect(address).await.is_err());
 }
 
@@ -303,9 +309,12 @@ async fn what_is_under_way_is_finished_before_the_end() {
 async fn what_a_client_began_is_done_even_when_it_hangs_up() {
     let (begun, mut begins) = tokio::sync::mpsc::channel::<()>(1);
     let (done, mut ends) = tokio::sync::mpsc::channel::<()>(1);
+    let (hang_up, gone) = tokio::sync::mpsc::channel::<()>(1);
+    let gone = Arc::new(tokio::sync::Mutex::new(gone));
     let handler = move || async move {
         begun.send(()).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(400)).await;
+        // The client is gone before the work is.
+        gone.lock().await.recv().await.unwrap();
         done.send(()).await.unwrap();
     };
     let routes = Router::new().route("/work", axum::routing::post(handler));
@@ -314,7 +323,8 @@ async fn what_a_client_began_is_done_even_when_it_hangs_up() {
     stream.write_all(b"POST /work HTTP/1.1\r\nhost: hub\r\ncontent-length: 0\r\n\r\n").await.unwrap();
     begins.recv().await.unwrap();
     drop(stream);
-    assert_eq!(tokio::time::timeout(Duration::from_secs(10), ends.recv()).await, Ok(Some(())));
+    hang_up.send(()).await.unwrap();
+    assert_eq!(tokio::time::timeout(LIMIT, ends.recv()).await, Ok(Some(())));
     hub.stop().await;
 }
 
@@ -323,9 +333,7 @@ async fn an_event_stream_does_not_hold_up_the_end() {
     let hub = Running::start(HubConfig::default()).await;
     let stream = hub.client.get(hub.url("/a2a/events/stream?node_id=node_a")).send().await.unwrap();
     assert_eq!(stream.status().as_u16(), 200);
-    let began = Instant::now();
-    hub.stop().await;
-    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    tokio::time::timeout(LIMIT, hub.stop()).await.expect("the hub ends");
     stream.text().await.unwrap();
 }
 
@@ -356,7 +364,7 @@ async fn the_hub_speaks_tls() {
     // Somebody without TLS is not served.
     let mut plain = hub.connect().await;
     plain.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
-    assert!(!rest(&mut plain).await.0.contains("200 OK"));
+    assert!(!read_to_close(&mut plain).await.contains("200 OK"));
     hub.stop().await;
 }
 
@@ -504,7 +512,7 @@ async fn a_head_that_cannot_be_read_is_answered_in_json() {
         let mut stream = hub.connect().await;
         // The hub may hang up before it has read all of it.
         let _cut_off = stream.write_all(head.as_bytes()).await;
-        let (answer, _) = rest(&mut stream).await;
+        let answer = read_to_close(&mut stream).await;
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{answer}"));
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
         assert!(head.contains(&format!("content-length: {}", body.len())), "{head}");
@@ -520,9 +528,8 @@ async fn a_body_that_says_it_is_too_large_is_not_waited_for() {
     let mut stream = hub.connect().await;
     let head = "POST /a2a/hello HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
-    let (answer, took) = rest(&mut stream).await;
+    let answer = read_to_close(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("payload_too_large"), "{answer}");
-    assert!(took < Duration::from_secs(5), "{took:?}");
     hub.stop().await;
 }
 
@@ -538,10 +545,12 @@ async fn one_address_holds_a_quarter_of_the_connections_at_most() {
         assert_eq!(&first, b"HTTP/1.1 200");
         held.push(stream);
     }
-    let (answer, _) = rest(&mut hub.connect().await).await;
+    let answer = read_to_close(&mut hub.connect().await).await;
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
     drop(held);
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(hub.get("/health").await.0, 200);
+    wait::until_async("there is room after the others left", LIMIT, async || {
+        hub.client.get(hub.url("/health")).send().await.is_ok_and(|answer| answer.status().as_u16() == 200)
+    })
+    .await;
     hub.stop().await;
 }

@@ -1,8 +1,8 @@
 //! Orders of services: the price is put aside, the provider does it, and is paid when the orderer accepts.
 
 use crate::common::economy::{
-    DAY, all_is_well, balance, claim, complete, detail, node_balance, pass, solve, text, told, trusting,
-    try_claim, user,
+    DAY, all_is_well, balance, claim, complete, detail, event_kinds, node_balance, pass, solve, text,
+    trusting, try_claim, user,
 };
 use crate::common::{TestHub, both_with, on_sqlite_with};
 use capsid_store::work::tasks::claim::ClaimOutcome;
@@ -40,7 +40,7 @@ fn an_order_is_done_by_its_provider_and_paid() {
         let again = hub.post("/a2a/service/order", &wanted).expect(200);
         assert_eq!((&again["order_id"], &again["amount_deducted"]), (&made["order_id"], &json!(10.5)));
         let (bounty, task) = (text(&made["bounty_id"]), text(&made["task_id"]));
-        assert_eq!(told(hub, "node_p"), ["task_available"]);
+        assert_eq!(event_kinds(hub, "node_p"), ["task_available"]);
         let shown = detail(hub, &bounty);
         assert_eq!((&shown["source"], &shown["reserved_for"]), (&json!("service"), &json!("node_p")));
         assert_eq!(shown["claimable"], false);
@@ -120,7 +120,7 @@ fn an_order_nobody_does_is_given_back_and_own_services_are_not_ordered() {
         let shown = detail(hub, made["bounty_id"].as_str().unwrap());
         assert_eq!((&shown["status"], &shown["refunded"]), (&json!("expired"), &json!(5)));
         assert_eq!(node_balance(hub, "node_o"), 500_000);
-        assert!(told(hub, "node_o").contains(&"bounty_refunded".to_owned()));
+        assert!(event_kinds(hub, "node_o").contains(&"bounty_refunded".to_owned()));
         all_is_well(hub);
     });
 }

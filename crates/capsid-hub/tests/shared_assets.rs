@@ -62,7 +62,7 @@ fn a_gene_that_somebody_withdrew_can_be_published_by_others() {
         hub.message("node_a", "revoke", json!({"target_asset_id": first.capsule_id()})).expect(200);
         assert_eq!(status(hub, first.gene_id()), "revoked");
         let other = Bundle::new(2);
-        let second = Bundle::of(first.gene.clone(), other.capsule, other.event);
+        let second = Bundle::from_assets(first.gene.clone(), other.capsule, other.event);
         hub.publish("node_a", &second).refused(409, "asset_revoked");
         assert_eq!(hub.publish("node_b", &second).expect(200)["status"], "accepted");
         assert_eq!(status(hub, first.gene_id()), "candidate");

@@ -1,8 +1,8 @@
 //! Swarms: a task in parts, merged once, and shared to the milli-credit.
 
 use crate::common::economy::{
-    DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, node_balance, offer, pass, quiet, solve,
-    stands, text, told, try_claim, user,
+    DAY, HOUR, admin, all_is_well, balance, claim, complete, detail, event_kinds, node_balance, offer, pass,
+    quiet, solve, stands, text, try_claim, user,
 };
 use crate::common::{TestHub, both_with, on_sqlite_with};
 use capsid_hub::config::HubConfig;
@@ -66,7 +66,7 @@ fn three_solvers_and_an_aggregator_share_a_bounty() {
             (&json!(task), &json!("TimeoutError,retry"))
         );
         pass(hub, 1000);
-        assert!(told(hub, "node_a").contains(&"swarm_subtask_available".to_owned()));
+        assert!(event_kinds(hub, "node_a").contains(&"swarm_subtask_available".to_owned()));
         for (n, (node, part)) in ["node_a", "node_b", "node_c"].iter().zip(&parts).enumerate() {
             let shown = swarm(hub, part);
             assert_eq!(
@@ -83,8 +83,8 @@ fn three_solvers_and_an_aggregator_share_a_bounty() {
         assert_eq!(shown["aggregation_task"]["min_reputation"], 60.0);
         assert!(matches!(try_claim(hub, "node_a", &merge), ClaimOutcome::Reputation { .. }));
         pass(hub, 1000);
-        assert!(told(hub, "node_m").contains(&"swarm_aggregation_available".to_owned()));
-        assert!(!told(hub, "node_a").contains(&"swarm_aggregation_available".to_owned()));
+        assert!(event_kinds(hub, "node_m").contains(&"swarm_aggregation_available".to_owned()));
+        assert!(!event_kinds(hub, "node_a").contains(&"swarm_aggregation_available".to_owned()));
         let asset = solve(hub, "node_m", &merge, 9);
         assert_eq!(detail(hub, &bounty)["matched_asset_id"], asset);
         assert_eq!(swarm(hub, &task)["progress"]["status"], "completed");
@@ -102,7 +102,7 @@ fn three_solvers_and_an_aggregator_share_a_bounty() {
             ("node_m", 10_001),
         ] {
             assert_eq!(node_balance(hub, node), 500_000 + earned, "{node}");
-            assert!(told(hub, node).contains(&"bounty_paid".to_owned()), "{node}");
+            assert!(event_kinds(hub, node).contains(&"bounty_paid".to_owned()), "{node}");
         }
         assert_eq!(balance(hub, &account), 99_999);
         let shown = swarm(hub, &merge);
@@ -300,7 +300,7 @@ fn a_rejected_swarm_is_merged_again_and_nothing_else() {
             (&json!("open"), &json!(2))
         );
         assert_eq!(shown["aggregation_task"]["claimed_by"], Value::Null);
-        assert!(told(hub, "node_m").contains(&"submission_rejected".to_owned()));
+        assert!(event_kinds(hub, "node_m").contains(&"submission_rejected".to_owned()));
         let submission = claim(hub, "node_n", &merge);
         complete(hub, "node_n", &merge, 4);
         let taken = json!({"task_id": task, "submission_id": submission});
@@ -335,7 +335,7 @@ fn a_swarm_that_is_not_done_in_time_ends_with_all_its_parts() {
             (&json!("expired"), &json!("expired"))
         );
         for node in ["node_p", "node_a", "node_b"] {
-            assert!(told(hub, node).contains(&"task_expired".to_owned()), "{node}");
+            assert!(event_kinds(hub, node).contains(&"task_expired".to_owned()), "{node}");
             assert_eq!(node_balance(hub, node), 500_000);
         }
         let open = hub.hub.store.read_now(|tx| {

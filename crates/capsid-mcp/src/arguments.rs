@@ -18,20 +18,20 @@ pub struct ToolArguments(pub Object);
 
 impl ToolArguments {
     /// Takes the arguments of a call; `known` are those that the tool has.
-    pub fn read(given: Object, known: &[&str]) -> Result<Self> {
-        let bytes = serde_json::to_vec(&given).map_or(usize::MAX, |text| text.len());
+    pub fn read(arguments: Object, known: &[&str]) -> Result<Self> {
+        let bytes = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
         if bytes > MAX_BYTES {
             return Err(wrong("arguments", &format!("at most {MAX_BYTES} bytes"), &format!("{bytes} bytes"))
                 .fix("Give the end of the log instead of all of it, or name a file with `logs`."));
         }
-        if let Some(name) = given.keys().find(|name| !known.contains(&name.as_str())) {
+        if let Some(name) = arguments.keys().find(|name| !known.contains(&name.as_str())) {
             let problem = Problem::new(
                 Code::InputInvalid,
                 format!("There is no argument `{}`.", inert_line(cut(name, 80))),
             );
             return Err(problem.fix(format!("The arguments are: {}.", known.join(", "))));
         }
-        Ok(Self(given.into_iter().filter(|(_, value)| !value.is_null()).collect()))
+        Ok(Self(arguments.into_iter().filter(|(_, value)| !value.is_null()).collect()))
     }
 
     /// A text of any length.
@@ -133,8 +133,8 @@ impl ToolArguments {
 }
 
 /// What must be there.
-pub fn required<T>(given: Option<T>, name: &str) -> Result<T> {
-    given.ok_or_else(|| {
+pub fn required<T>(value: Option<T>, name: &str) -> Result<T> {
+    value.ok_or_else(|| {
         Problem::new(Code::InputInvalid, format!("The argument `{name}` is missing."))
             .fix(format!("Give `{name}`; the tool `help` explains every tool."))
     })
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn what_is_wrong_with_an_argument_names_it() {
         let bad = given(&json!({"a": 1, "l": ["x", 2], "n": 2.5, "s": 1.5, "f": "yes", "o": [], "w": "z"}));
-        let told = [
+        let problems = [
             bad.text("a").unwrap_err(),
             bad.list("l").unwrap_err(),
             bad.count("n", 1, 9).unwrap_err(),
@@ -188,7 +188,7 @@ mod tests {
             bad.object("o").unwrap_err(),
             bad.word("w", &["x", "y"]).unwrap_err(),
         ];
-        for (problem, name) in told.iter().zip(["`a`", "`l[1]`", "`n`", "`s`", "`f`", "`o`", "`w`"]) {
+        for (problem, name) in problems.iter().zip(["`a`", "`l[1]`", "`n`", "`s`", "`f`", "`o`", "`w`"]) {
             assert!(problem.code == Code::InputInvalid && problem.message.contains(name), "{problem:?}");
         }
     }

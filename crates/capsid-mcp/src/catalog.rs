@@ -45,15 +45,17 @@ fn own() -> Vec<ToolEntry> {
     vec![
         ToolEntry {
             name: "evolve",
-            description: "Work on a problem in this repository in a cycle that is validated and recorded. First `prepare` with the error text: it gives a prompt and a run id. Make the change, then `solidify`: validation runs in a sandbox, the change is kept and recorded or taken back exactly.",
+            description: "Work on a problem in this repository in a cycle that is validated and recorded. First `prepare` with the error text: it gives a prompt and a run id. Make the change, then `solidify`: validation runs in a sandbox on a private view of the repository, and the outcome is recorded. Your files are left as they are, whatever the outcome.",
             effect: ToolEffect::Changes,
             properties: json!({
-                "action": words(&evolve::ACTIONS, "Default prepare. review shows the waiting run and its diff; reject takes it back; distill asks for one gene from many successes, and takes it in from `text`."),
+                "action": words(&evolve::ACTIONS, "Default prepare. review shows the waiting run and its diff; reject drops the run; distill asks for one gene from many successes, and takes it in from `text`."),
                 "text": text("Error output, log or request that the signals are read from."),
                 "logs": texts("Log files to read instead."),
                 "strategy": words(&evolve::STRATEGIES, "What kind of change is wanted."),
                 "summary": text("With solidify: one line about the change."),
-                "run_id": text("With solidify: settle only this run."),
+                "run_id": text("With solidify: finish only this run."),
+                "files": texts("With reject: files to restore as they were when the run began."),
+                "all": flag("With reject: restore every file that the run changed."),
                 "commit": flag("With solidify: commit exactly the files of the cycle."),
                 "dry_run": flag("Decide and show, write nothing."),
                 "force": flag("Begin although nothing is new or a run waits."),
@@ -111,7 +113,7 @@ fn own() -> Vec<ToolEntry> {
         },
         ToolEntry {
             name: "publish",
-            description: "Send something to the hub, or take something in. Without `confirm` it only shows exactly what would be sent. Secrets and personal data are taken out first.",
+            description: "Send something to the hub, or take something in. Without `confirm` it only shows exactly what would be sent. Secrets and personal data are redacted first.",
             effect: ToolEffect::Sends,
             properties: json!({
                 "action": words(&publish::ACTIONS, "Default bundle: a capsule with its gene and event. fetch stages an asset, promote takes a staged one in after it validated here. help topic `publish` lists what each takes."),
@@ -156,7 +158,7 @@ fn own() -> Vec<ToolEntry> {
             effect: ToolEffect::Reads,
             properties: json!({"topic": text("Default: an overview.")}),
             required: &[],
-            work: |place, _, given| help::run(place, &entries(true), given),
+            work: |server, _, arguments| help::run(server, &entries(true), arguments),
         },
     ]
 }

@@ -10,7 +10,8 @@ use crate::tools::{evolve, field, outcome, recall, search};
 use capsid_client::envelope;
 use capsid_client::node::encoded;
 use capsid_engine::archive::{self, ExistingFile, ManifestInput};
-use capsid_engine::exchange;
+use capsid_engine::exchange::{self, consent, origin, stage};
+use capsid_engine::workspace::Workspace;
 use capsid_model::asset::stamp;
 use capsid_model::redact::{RedactProfile, redact_value};
 use capsid_model::text::inert_line;
@@ -85,7 +86,7 @@ pub(crate) fn entries() -> Vec<ToolEntry> {
         ),
         entry(
             "gep_install_gene",
-            "Put a gene into this repository's store.",
+            "Put a gene into this repository's store. One with new commands, or of somebody else, is staged for the owner.",
             ToolEffect::Adds,
             json!({
                 "gene": object("The gene."),
@@ -147,7 +148,7 @@ pub(crate) fn entries() -> Vec<ToolEntry> {
         ),
         entry(
             "gep_submit_validation_report",
-            "Tell the hub how a validation went here.",
+            "Report to the hub how a validation went here.",
             ToolEffect::Sends,
             json!({
                 "report": object("A finished report, or:"), "commands": texts(),
@@ -211,56 +212,58 @@ fn arguments(value: Value) -> ToolArguments {
     ToolArguments(members.into_iter().filter(|(_, value)| !value.is_null()).collect())
 }
 
-fn gep_evolve(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let context = required(given.text("context")?, "context")?;
-    let strategy = match given.name("intent")? {
+fn gep_evolve(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    let context = required(input.text("context")?, "context")?;
+    let strategy = match input.name("intent")? {
         None => None,
-        Some(_) => Some(match given.word("intent", &INTENTS)? {
+        Some(_) => Some(match input.word("intent", &INTENTS)? {
             "repair" => "repair-only",
             "innovate" => "innovate",
             _ => "harden",
         }),
     };
-    evolve::run(place, job, &arguments(json!({"text": context, "strategy": strategy})))
+    evolve::run(server, job, &arguments(json!({"text": context, "strategy": strategy})))
 }
 
-fn gep_recall(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    required(given.text("query")?, "query")?;
-    let mut given = given.clone();
+fn gep_recall(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    required(input.text("query")?, "query")?;
+    let mut input = input.clone();
     // What a solution cost is not recorded here, and what is not known does not rule it out.
-    given.0.retain(|name, _| !name.starts_with("max_cost"));
-    given.0.entry("limit").or_insert_with(|| 10.into());
-    recall::run(place, job, &given)
+    input.0.retain(|name, _| !name.starts_with("max_cost"));
+    input.0.entry("limit").or_insert_with(|| 10.into());
+    recall::run(server, job, &input)
 }
 
-fn gep_record_outcome(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    required(given.name("geneId")?, "geneId")?;
-    let mut given = given.clone();
-    if let Some(gene) = given.0.shift_remove("geneId") {
-        given.0.insert("gene".to_owned(), gene);
+fn gep_record_outcome(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    required(input.name("geneId")?, "geneId")?;
+    let mut input = input.clone();
+    if let Some(gene) = input.0.shift_remove("geneId") {
+        input.0.insert("gene".to_owned(), gene);
     }
-    outcome::run(place, job, &given)
+    outcome::run(server, job, &input)
 }
 
-fn gep_list_genes(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let category = match given.name("category")? {
-        Some(_) => Some(given.word("category", &INTENTS)?),
+fn gep_list_genes(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    let category = match input.name("category")? {
+        Some(_) => Some(input.word("category", &INTENTS)?),
         None => None,
     };
     job.step("reading the store")?;
-    status::genes(&place.store()?, category, ListPage { limit: 200, offset: 0 })
+    status::genes(&server.store()?, category, ListPage { limit: 200, offset: 0 })
 }
 
-/// A gene of the agent's own choice. It is checked as one that comes from elsewhere: its commands must pass the gate.
-fn gep_install_gene(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let mut gene = required(given.object("gene")?, "gene")?.clone();
+/// A gene of the agent's own choice. It is checked as one that comes from elsewhere: its commands must pass the gate, and
+/// where it is somebody else's or brings a command that the owner never named, it is staged for the owner to promote.
+fn gep_install_gene(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    let mut gene = required(input.object("gene")?, "gene")?.clone();
     gene.entry("type").or_insert_with(|| "Gene".into());
     gene.entry("schema_version").or_insert_with(|| SCHEMA_VERSION.into());
-    let workspace = place.store()?;
+    let workspace = server.store()?;
     let id = field(&gene, "id").to_owned();
     if field(&gene, "type") != "Gene" || id.trim().is_empty() {
         return Err(wrong("gene", "a Gene with an `id`", "something else"));
     }
+    let is_foreign = origin::source(&gene).is_some() || is_staged(&workspace, field(&gene, "asset_id"))?;
     stamp(&mut gene);
     let findings = schema::check(&gene.clone().into());
     if let Some(error) = findings.iter().find(|finding| finding.severity == schema::SchemaSeverity::Error) {
@@ -282,6 +285,9 @@ fn gep_install_gene(place: &ServerContext, job: &ToolContext, given: &ToolArgume
         }
     }
     job.step("storing the gene")?;
+    if is_foreign || !consent::unknown_commands(&workspace, &gene)?.is_empty() {
+        return stage_gene(&workspace, &gene);
+    }
     let _lock = workspace.lock()?;
     if workspace.store.genes.find(&id)?.is_some() {
         return Err(Problem::new(
@@ -294,12 +300,30 @@ fn gep_install_gene(place: &ServerContext, job: &ToolContext, given: &ToolArgume
     Ok(json!({"ok": true, "id": id, "asset_id": gene.get("asset_id")}))
 }
 
-fn gep_export(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let workspace = place.store()?;
-    let path = place.path(&workspace, required(given.name("outputPath")?, "outputPath")?)?;
+fn is_staged(workspace: &Workspace, asset_id: &str) -> Result<bool> {
+    let came_as = |asset: &Object| {
+        field(asset, "asset_id") == asset_id || origin::a2a(asset, "received_asset_id") == Some(asset_id)
+    };
+    Ok(!asset_id.is_empty() && stage::staged(workspace)?.iter().any(came_as))
+}
+
+fn stage_gene(workspace: &Workspace, gene: &Object) -> Result<Value> {
+    let outcome = stage::stage_texts(workspace, &[Value::from(gene.clone()).to_string()], "agent")?;
+    if let Some(problem) = outcome.refused.into_iter().next() {
+        return Err(problem);
+    }
+    Ok(json!({
+        "ok": true, "staged": true, "id": gene.get("id"), "asset_id": gene.get("asset_id"),
+        "next": "It is not used yet. The owner of the repository looks at it and runs `capsid node promote`.",
+    }))
+}
+
+fn gep_export(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    let workspace = server.store()?;
+    let path = server.path(&workspace, required(input.name("outputPath")?, "outputPath")?)?;
     let manifest = ManifestInput {
         agent_id: String::new(),
-        agent_name: given.name("agentName")?.unwrap_or_default().to_owned(),
+        agent_name: input.name("agentName")?.unwrap_or_default().to_owned(),
         platform: "capsid".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         now: workspace.now(),
@@ -320,8 +344,8 @@ fn gep_export(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -
     )
 }
 
-fn gep_status(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    status::run(place, job, given)
+fn gep_status(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    status::run(server, job, input)
 }
 
 fn gep_protocol_info(_place: &ServerContext, _job: &ToolContext, _given: &ToolArguments) -> Result<Value> {
@@ -331,28 +355,28 @@ fn gep_protocol_info(_place: &ServerContext, _job: &ToolContext, _given: &ToolAr
     }))
 }
 
-fn gep_search_community(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let query = required(given.text("query")?, "query")?.trim();
+fn gep_search_community(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    let query = required(input.text("query")?, "query")?.trim();
     if query.chars().count() < 2 {
         return Err(wrong("query", "at least two characters", "less"));
     }
-    let kind = given.name("type")?.map(|_| given.word("type", &["Gene", "Capsule"])).transpose()?;
-    let ended = given.name("outcome")?.map(|_| given.word("outcome", &outcome::STATUS)).transpose()?;
-    let limit = given.count("limit", 10, 50)?.to_string();
-    let node = place.node()?;
+    let kind = input.name("type")?.map(|_| input.word("type", &["Gene", "Capsule"])).transpose()?;
+    let ended = input.name("outcome")?.map(|_| input.word("outcome", &outcome::STATUS)).transpose()?;
+    let limit = input.count("limit", 10, 50)?.to_string();
+    let node = server.node()?;
     job.step("asking the hub")?;
     search::by_words(&node, query, &[("type", kind), ("outcome", ended)], &limit)
 }
 
 /// An asset as it may leave: redacted, complete, stamped over what is left.
-fn ready(asset: &Object, kind: &str, given: &ToolArguments) -> Result<Object> {
+fn ready(asset: &Object, kind: &str, input: &ToolArguments) -> Result<Object> {
     let mut value = Value::Object(asset.clone());
     redact_value(&mut value, RedactProfile::Publish);
     let Value::Object(mut asset) = value else { return Ok(Object::new()) };
     asset.entry("type").or_insert_with(|| kind.into());
     asset.entry("schema_version").or_insert_with(|| SCHEMA_VERSION.into());
     for (from, to) in [("modelName", "model_name"), ("chainId", "chain_id")] {
-        if let Some(name) = given.name(from)? {
+        if let Some(name) = input.name(from)? {
             asset.entry(to).or_insert_with(|| name.into());
         }
     }
@@ -363,16 +387,16 @@ fn ready(asset: &Object, kind: &str, given: &ToolArguments) -> Result<Object> {
     Ok(asset)
 }
 
-fn gep_publish_bundle(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
+fn gep_publish_bundle(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
     let mut assets = vec![
-        ready(required(given.object("gene")?, "gene")?, "Gene", given)?,
-        ready(required(given.object("capsule")?, "capsule")?, "Capsule", given)?,
+        ready(required(input.object("gene")?, "gene")?, "Gene", input)?,
+        ready(required(input.object("capsule")?, "capsule")?, "Capsule", input)?,
     ];
-    if let Some(event) = given.object("event")? {
-        assets.push(ready(event, "EvolutionEvent", given)?);
+    if let Some(event) = input.object("event")? {
+        assets.push(ready(event, "EvolutionEvent", input)?);
     }
-    let node = place.node()?;
-    if is_preview(place, given)? {
+    let node = server.node()?;
+    if is_preview(server, input)? {
         return Ok(json!({"dry_run": true, "hub": node.hub_url(), "would_send": assets,
             "next": "Call it again with dry_run false to send this."}));
     }
@@ -381,43 +405,43 @@ fn gep_publish_bundle(place: &ServerContext, job: &ToolContext, given: &ToolArgu
 }
 
 /// Publishing is the owner's choice: if `[hub] publish` does not allow it, the call must request it.
-fn is_preview(place: &ServerContext, given: &ToolArguments) -> Result<bool> {
-    let allowed = place.workspace().is_ok_and(|workspace| workspace.config.hub.publish);
-    Ok(given.choice("dry_run")?.unwrap_or(!allowed))
+fn is_preview(server: &ServerContext, input: &ToolArguments) -> Result<bool> {
+    let allowed = server.workspace().is_ok_and(|workspace| workspace.config.hub.publish);
+    Ok(input.choice("dry_run")?.unwrap_or(!allowed))
 }
 
 /// Sends a draft, or shows it.
 fn sent(
-    place: &ServerContext,
+    server: &ServerContext,
     job: &ToolContext,
-    given: &ToolArguments,
+    input: &ToolArguments,
     draft: PublishDraft,
 ) -> Result<Value> {
-    let node = place.node()?;
-    if given.flag("dry_run")? {
+    let node = server.node()?;
+    if input.flag("dry_run")? {
         return Ok(preview(&node, &draft));
     }
     job.step("asking the hub")?;
     Ok(json!({"ok": true, "answer": draft.send(&node)?}))
 }
 
-fn gep_publish_skill(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let gene = required(given.object("gene")?, "gene")?;
-    let tags = match given.list("tags")? {
+fn gep_publish_skill(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    let gene = required(input.object("gene")?, "gene")?;
+    let tags = match input.list("tags")? {
         tags if tags.is_empty() => gene.get("signals_match").cloned().unwrap_or_else(|| json!([])),
         tags => tags.into(),
     };
-    let node_id = place.node()?.id().to_owned();
+    let node_id = server.node()?.id().to_owned();
     let body = json!({
         "node_id": node_id, "skill_id": skill_id(gene), "content": skill_text(gene),
-        "category": given.name("category")?.unwrap_or(field(gene, "category")), "tags": tags,
-        "changelog": given.text("changelog")?,
+        "category": input.name("category")?.unwrap_or(field(gene, "category")), "tags": tags,
+        "changelog": input.text("changelog")?,
     });
     let draft = PublishDraft::call("/a2a/skill/store/publish", body);
-    if is_preview(place, given)? {
-        return Ok(preview(&place.node()?, &draft));
+    if is_preview(server, input)? {
+        return Ok(preview(&server.node()?, &draft));
     }
-    sent(place, job, given, draft)
+    sent(server, job, input, draft)
 }
 
 fn skill_id(gene: &Object) -> String {
@@ -450,26 +474,26 @@ fn skill_text(gene: &Object) -> String {
 }
 
 fn gep_submit_validation_report(
-    place: &ServerContext,
+    server: &ServerContext,
     job: &ToolContext,
-    given: &ToolArguments,
+    input: &ToolArguments,
 ) -> Result<Value> {
-    let report = match given.object("report")? {
+    let report = match input.object("report")? {
         Some(report) => report.clone().into(),
-        None => report_of(given)?,
+        None => report_of(input)?,
     };
-    let target = given.name("targetAssetId")?;
-    let local = given.name("targetLocalId")?;
+    let target = input.name("targetAssetId")?;
+    let local = input.name("targetLocalId")?;
     if target.is_none() && local.is_none() {
         required::<()>(None, "targetAssetId")?;
     }
     let body = json!({"target_asset_id": target, "target_local_id": local, "validation_report": report});
-    sent(place, job, given, PublishDraft::message("report", body))
+    sent(server, job, input, PublishDraft::message("report", body))
 }
 
-fn report_of(given: &ToolArguments) -> Result<Value> {
-    let commands = given.list("commands")?;
-    let results = given.0.get("results").and_then(Value::as_array).cloned().unwrap_or_default();
+fn report_of(input: &ToolArguments) -> Result<Value> {
+    let commands = input.list("commands")?;
+    let results = input.0.get("results").and_then(Value::as_array).cloned().unwrap_or_default();
     if commands.is_empty() || results.len() != commands.len() {
         return Err(wrong(
             "results",
@@ -488,19 +512,19 @@ fn report_of(given: &ToolArguments) -> Result<Value> {
         })
         .collect();
     Ok(json!({
-        "type": "ValidationReport", "schema_version": SCHEMA_VERSION, "gene_id": given.name("geneId")?,
+        "type": "ValidationReport", "schema_version": SCHEMA_VERSION, "gene_id": input.name("geneId")?,
         "commands": lines, "overall_ok": ok,
     }))
 }
 
-fn gep_revoke(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let (asset, local, reason) = (given.name("assetId")?, given.name("localId")?, given.text("reason")?);
+fn gep_revoke(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    let (asset, local, reason) = (input.name("assetId")?, input.name("localId")?, input.text("reason")?);
     let draft = match (asset, local) {
         (Some(asset), _) => {
             PublishDraft::message("revoke", json!({"target_asset_id": asset, "reason": reason}))
         }
         (None, Some(skill)) if skill.starts_with("skill_") => {
-            let node_id = place.node()?.id().to_owned();
+            let node_id = server.node()?.id().to_owned();
             PublishDraft::call(
                 "/a2a/skill/store/delete",
                 json!({"node_id": node_id, "skill_id": skill, "reason": reason}),
@@ -511,26 +535,26 @@ fn gep_revoke(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -
         }
         (None, None) => return required(None, "assetId"),
     };
-    sent(place, job, given, draft)
+    sent(server, job, input, draft)
 }
 
-fn gep_identity(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    given.flag("includeAttestation")?;
-    let node = place.node()?;
-    let id = given.name("nodeId")?.unwrap_or(node.id());
+fn gep_identity(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    input.flag("includeAttestation")?;
+    let node = server.node()?;
+    let id = input.name("nodeId")?.unwrap_or(node.id());
     job.step("asking the hub")?;
     node.get(&format!("/a2a/nodes/{}", encoded(id)), &[])
 }
 
-fn gep_audit(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let node = place.node()?;
-    let id = given.name("nodeId")?.unwrap_or(node.id());
-    let numbers = [("limit", given.count("limit", 50, 100)?), ("offset", given.count("offset", 0, 100_000)?)];
+fn gep_audit(server: &ServerContext, job: &ToolContext, input: &ToolArguments) -> Result<Value> {
+    let node = server.node()?;
+    let id = input.name("nodeId")?.unwrap_or(node.id());
+    let numbers = [("limit", input.count("limit", 50, 100)?), ("offset", input.count("offset", 0, 100_000)?)];
     let numbers = numbers.map(|(name, number)| (name, number.to_string()));
     let mut query: Vec<(&str, &str)> =
         numbers.iter().map(|(name, number)| (*name, number.as_str())).collect();
     for name in ["action", "since", "until"] {
-        query.extend(given.name(name)?.map(|value| (name, value)));
+        query.extend(input.name(name)?.map(|value| (name, value)));
     }
     job.step("asking the hub")?;
     node.get(&format!("/a2a/nodes/{}/activity", encoded(id)), &query)

@@ -1,7 +1,7 @@
 //! Where the server works: a repository, an environment, and what it may reach.
 
 use capsid_client::{ClientConfig, NodeClient};
-use capsid_engine::network::node_setup;
+use capsid_engine::workspace::node_setup;
 use capsid_engine::workspace::{EnvLookup, Workspace};
 use capsid_model::{Clock, Code, Problem, Result};
 use std::path::{Path, PathBuf};

@@ -45,12 +45,13 @@ impl HttpGuard {
     /// Hashes are compared, so the time that it takes reveals nothing about the token.
     fn is_allowed(&self, request: &Request) -> bool {
         let Some(expected) = &self.token else { return true };
-        let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let given = given.and_then(|value| {
+        let authorization =
+            request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let token = authorization.and_then(|value| {
             let (scheme, token) = value.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
         });
-        given.is_some_and(|token| hash::sha256_hex(token.as_bytes()) == *expected)
+        token.is_some_and(|token| hash::sha256_hex(token.as_bytes()) == *expected)
     }
 }
 
@@ -58,20 +59,20 @@ impl HttpGuard {
 pub async fn serve(
     server: McpServer,
     listener: TcpListener,
-    door: HttpGuard,
+    http_guard: HttpGuard,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<()> {
     let failed =
         |error: std::io::Error| Problem::new(Code::IoError, format!("The server cannot go on: {error}."));
     let address = listener.local_addr().map_err(failed)?;
-    let config = config(address, door.token.is_some());
+    let config = config(address, http_guard.token.is_some());
     let cancel = config.cancellation_token.clone();
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(server.clone()), sessions, config);
     let router = Router::new()
         .route_service(PATH, service)
         .fallback(elsewhere)
-        .layer(middleware::from_fn_with_state(door, guard));
+        .layer(middleware::from_fn_with_state(http_guard, guard));
     let stopped = async move {
         stop.await;
         cancel.cancel();
@@ -91,17 +92,17 @@ fn config(address: SocketAddr, has_token: bool) -> StreamableHttpServerConfig {
     if has_token { config.disable_allowed_hosts() } else { config }
 }
 
-async fn guard(State(door): State<HttpGuard>, request: Request, next: Next) -> Response {
-    if door.is_allowed(&request) {
+async fn guard(State(http_guard): State<HttpGuard>, request: Request, next: Next) -> Response {
+    if http_guard.is_allowed(&request) {
         return next.run(request).await;
     }
-    let told = json!({"code": "permission_denied", "message": "This server asks for a token.", "fix": "Send `Authorization: Bearer TOKEN`."});
-    let mut response = (StatusCode::UNAUTHORIZED, Json(json!({"error": told}))).into_response();
+    let body = json!({"code": "permission_denied", "message": "This server asks for a token.", "fix": "Send `Authorization: Bearer TOKEN`."});
+    let mut response = (StatusCode::UNAUTHORIZED, Json(json!({"error": body}))).into_response();
     response.headers_mut().insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
     response
 }
 
 async fn elsewhere() -> Response {
-    let told = json!({"code": "not_found", "message": "There is nothing here.", "fix": format!("The server is at {PATH}.")});
-    (StatusCode::NOT_FOUND, Json(json!({"error": told}))).into_response()
+    let body = json!({"code": "not_found", "message": "There is nothing here.", "fix": format!("The server is at {PATH}.")});
+    (StatusCode::NOT_FOUND, Json(json!({"error": body}))).into_response()
 }

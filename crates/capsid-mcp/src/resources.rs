@@ -23,13 +23,13 @@ const MARKDOWN: &str = "text/markdown";
 const JSON: &str = "application/json";
 
 /// A page of resources, and where the next one begins.
-pub fn list(place: &ServerContext, cursor: Option<&str>) -> Result<(Vec<Resource>, Option<String>)> {
+pub fn list(server: &ServerContext, cursor: Option<&str>) -> Result<(Vec<Resource>, Option<String>)> {
     let offset = match cursor {
         None => 0,
         Some(cursor) => cursor.parse::<usize>().ok().filter(|at| *at <= FURTHEST).ok_or_else(bad_cursor)?,
     };
     let mut all = fixed();
-    match place.store() {
+    match server.store() {
         Ok(workspace) => {
             for (kind, documents) in [
                 ("genes", workspace.store.genes.documents()?),
@@ -52,8 +52,8 @@ fn bad_cursor() -> Problem {
 }
 
 fn fixed() -> Vec<Resource> {
-    let made = |uri: &str, name: &str, told: &str, mime: &str| {
-        Resource::new(uri, name).with_description(told).with_mime_type(mime)
+    let made = |uri: &str, name: &str, description: &str, mime: &str| {
+        Resource::new(uri, name).with_description(description).with_mime_type(mime)
     };
     vec![
         made("gep://spec", "spec", "The protocol, and the bytes on the wire", MARKDOWN),
@@ -73,9 +73,9 @@ fn listed(kind: &str, document: &Object) -> Option<Resource> {
 
 /// The templates.
 pub fn templates() -> Vec<ResourceTemplate> {
-    let one = |kind: &str, told: &str| {
+    let one = |kind: &str, description: &str| {
         ResourceTemplate::new(format!("gep://{kind}/{{id}}"), kind.trim_end_matches('s'))
-            .with_description(told)
+            .with_description(description)
             .with_mime_type(JSON)
     };
     let more = |kind: &str| {
@@ -94,7 +94,7 @@ pub fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// What is under an address. None where it is no address of ours.
-pub fn read(place: &ServerContext, uri: &str) -> Result<Option<ResourceContents>> {
+pub fn read(server: &ServerContext, uri: &str) -> Result<Option<ResourceContents>> {
     let Some(path) = uri.strip_prefix("gep://") else { return Ok(None) };
     if path.trim_end_matches('/') == "spec" {
         return Ok(Some(ResourceContents::text(format!("{SPEC}\n{WIRE}"), uri).with_mime_type(MARKDOWN)));
@@ -104,7 +104,7 @@ pub fn read(place: &ServerContext, uri: &str) -> Result<Option<ResourceContents>
     if !matches!(kind, "genes" | "capsules" | "events") {
         return Ok(None);
     }
-    let workspace = place.store()?;
+    let workspace = server.store()?;
     let value = match decoded(id) {
         id if id.is_empty() => rows(&workspace, kind, offset(query)?)?,
         id => match one(&workspace, kind, &id) {

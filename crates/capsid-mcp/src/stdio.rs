@@ -57,14 +57,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> LineTransport<R, W> {
             let Ok(bytes) = self.read.fill_buf().await else { return None };
             self.ended = bytes.is_empty();
             let end = bytes.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(bytes.len(), |at| at + 1);
-            if self.line.len() + taken > MAX_LINE {
+            let consumed = end.map_or(bytes.len(), |at| at + 1);
+            if self.line.len() + consumed > MAX_LINE {
                 self.overlong = true;
                 self.line.clear();
             } else if !self.overlong {
-                self.line.extend_from_slice(&bytes[..taken]);
+                self.line.extend_from_slice(&bytes[..consumed]);
             }
-            self.read.consume(taken);
+            self.read.consume(consumed);
             if end.is_none() && !self.ended {
                 continue;
             }
@@ -211,11 +211,11 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     tokio::pin!(stop);
-    let begun = tokio::select! {
-        begun = server.serve(LineTransport::new(read, write)) => begun,
+    let service = tokio::select! {
+        service = server.serve(LineTransport::new(read, write)) => service,
         () = &mut stop => return Ok(()),
     };
-    let running = match begun {
+    let running = match service {
         Ok(running) => running,
         // A client that disconnects before its first message is no error.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),

@@ -145,6 +145,11 @@ codes! {
     ChangeRefused, "change_refused", 1, "A thing is not in a state in which this can be done to it.";
     NothingPending, "nothing_pending", 1, "There is no run that waits to be solidified or reviewed.";
     RunPending, "run_pending", 1, "An earlier run still waits to be solidified or rejected.";
+    RunBusy, "run_busy", 1, "An agent is working on the run.";
+    ViewUnavailable, "view_unavailable", 1, "A private view of the repository cannot be created here.";
+    ApplyConflict, "apply_conflict", 1, "A proven change conflicts with edits made during the run, so nothing was applied.";
+    ReviewRequired, "review_required", 1, "A proven change touches files that run by themselves, so it waits for a review.";
+    InsideSandbox, "inside_sandbox", 1, "The command was called inside the private view of a run, where nothing is recorded.";
     CommandRefused, "command_refused", 1, "A validation command does not pass the gate and was not run.";
     SandboxUnavailable, "sandbox_unavailable", 1, "No sandbox works on this machine and policy does not allow to go without.";
     ProgramNotFound, "program_not_found", 1, "A program that should be run is not installed.";
@@ -162,7 +167,7 @@ codes! {
     KeyMissing, "key_missing", 2, "There is no key to sign or to verify with.";
     KeyInvalid, "key_invalid", 2, "A key or a file of keys has the wrong form.";
     HookFileInvalid, "hook_file_invalid", 2, "A tool's settings file cannot be edited safely; it was left as it is.";
-    DisclosureMismatch, "disclosure_mismatch", 1, "A value is not the one that was taken out before sealing.";
+    DisclosureMismatch, "disclosure_mismatch", 1, "A value is not the one that was redacted before sealing.";
     StoreBusy, "store_busy", 1, "The database has more work than it can do just now.";
     StoreUnreachable, "store_unreachable", 1, "The database server cannot be reached.";
     StoreTooNew, "store_too_new", 2, "The database was made by a newer program.";
@@ -177,6 +182,7 @@ codes! {
     NodeSecretRefused, "node_secret_refused", 1, "The hub does not take this node's secret.";
     IdentityInvalid, "identity_invalid", 2, "The files that hold this node's identity cannot be used.";
     NotEligible, "not_eligible", 1, "An asset does not meet what has to hold before it is shared.";
+    ConfirmationRequired, "confirmation_required", 1, "A foreign asset brings commands that nobody here has agreed to yet.";
     NotValidated, "not_validated", 1, "A foreign asset was not validated here, so it is not taken in.";
     BudgetSpent, "budget_spent", 1, "The day's budget for work on tasks is used up.";
     PagesMissing, "pages_missing", 2, "The program was built without its web pages.";

@@ -6,8 +6,6 @@ use serde_json::Number;
 pub const CREDIT: i64 = 1_000;
 /// What a new node gets.
 pub const NODE_GRANT: i64 = 500 * CREDIT;
-/// What a new account gets: a welcome and an endowment of 100 each.
-pub const ACCOUNT_GRANT: i64 = 200 * CREDIT;
 /// The least a validator locks up.
 pub const VALIDATOR_STAKE: i64 = 100 * CREDIT;
 /// What the publisher of a promoted bundle gets.
@@ -18,10 +16,6 @@ pub const REUSE_REWARD_MAX: i64 = 12 * CREDIT;
 pub const REPORT_REWARD_MIN: i64 = 10 * CREDIT;
 /// The most a validator gets whose report agrees with the outcome.
 pub const REPORT_REWARD_MAX: i64 = 30 * CREDIT;
-/// What a node gets that brought in another one.
-pub const REFERRER_REWARD: i64 = 50 * CREDIT;
-/// What a node gets that was brought in.
-pub const REFERRED_REWARD: i64 = 100 * CREDIT;
 
 /// What one reuse earns, by the asset's score from 0 to 100.
 pub fn reuse_reward(gdi_score: f64, most: i64) -> i64 {
@@ -72,59 +66,5 @@ pub fn from_shown(credits: f64) -> Option<i64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    #[test]
-    fn whole_amounts_have_no_point() {
-        for (milli, json) in [(500_000, "500"), (500, "0.5"), (0, "0"), (-1_250, "-1.25"), (12_345, "12.345")]
-        {
-            assert_eq!(to_decimal(milli).to_string(), json);
-            assert_eq!(text(milli), json);
-        }
-        assert_eq!(text(i64::MIN), "-9223372036854775.808");
-    }
-
-    #[test]
-    fn odd_amounts_are_refused() {
-        assert_eq!(from_shown(0.1), Some(100));
-        assert_eq!(from_shown(0.1 + 0.2), Some(300));
-        assert_eq!(from_shown(0.0), Some(0));
-        assert_eq!(from_shown(-0.0), Some(0));
-        assert_eq!(from_shown(1e9 + 0.001), Some(1_000_000_000_001));
-        for finer in [0.0001, 400.0003, 1e-10, -1e-10, 1e6 + 0.0003, 1e9 + 0.0005] {
-            assert_eq!(from_shown(finer), None, "{finer}");
-        }
-        assert_eq!(from_shown(f64::NAN), None);
-        assert_eq!(from_shown(f64::INFINITY), None);
-        assert_eq!(from_shown(1e300), None);
-    }
-
-    #[test]
-    fn reuse_pays_by_score() {
-        assert_eq!(reuse_reward(50.0, REUSE_REWARD_MAX), 6_000);
-        assert_eq!(reuse_reward(1e9, REUSE_REWARD_MAX), REUSE_REWARD_MAX);
-        assert_eq!(reuse_reward(f64::NAN, REUSE_REWARD_MAX), 0);
-        assert_eq!(reuse_reward(50.0, -1), 0);
-    }
-
-    #[test]
-    fn a_report_pays_by_how_many_agreed() {
-        for (agreed, paid) in
-            [(1.0, 30_000), (0.75, 20_000), (0.5, 0), (0.0, 0), (f64::NAN, 0), (7.0, 30_000)]
-        {
-            assert_eq!(report_reward(agreed, REPORT_REWARD_MIN, REPORT_REWARD_MAX), paid, "{agreed}");
-        }
-        assert_eq!(report_reward(2.0 / 3.0, 0, 0), 0);
-        assert_eq!(report_reward(1.0, 10, 5), 10, "the least is the least");
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_shown_is_read_back(milli in -4_000_000_000_000_i64..4_000_000_000_000) {
-            prop_assert_eq!(from_shown(to_decimal(milli).as_f64().unwrap()), Some(milli));
-            prop_assert_eq!(text(milli), to_decimal(milli).to_string());
-        }
-    }
-}
+#[path = "credits_tests.rs"]
+mod tests;

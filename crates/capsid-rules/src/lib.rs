@@ -12,7 +12,6 @@ pub mod lifecycle;
 pub mod meaning;
 pub mod memory;
 pub mod rate_limit;
-pub mod retries;
 pub mod work;
 
 /// A number between zero and one; anything that is not a number counts as zero.

@@ -176,11 +176,6 @@ text_enum!(TrustTier {
 });
 
 impl TrustTier {
-    /// Whether the ranked list shows it.
-    pub fn is_ranked(self) -> bool {
-        matches!(self, Self::Featured | Self::Normal)
-    }
-
     /// Whether lists show it.
     pub fn is_listed(self) -> bool {
         self != Self::Delisted

@@ -1,26 +1,32 @@
 //! Running the user's own agent: the prompt on its standard input, its output passed on as it comes, a time limit.
 //!
-//! The agent is the user's program with the user's rights and environment; it is not confined. Only its time is: when it
-//! ends, every process that it started ends too. Agents of one process take turns, see `Watch`.
+//! With a profile it works in a private view of the repository, and what it writes elsewhere is dropped. Without one it has
+//! all that the user has. When it ends, every process that it started ends too.
 
-use crate::leftovers::OrphanReaper;
+use crate::agent_writes::{self, OutsideWrites};
+use crate::isolation::{best, unavailable};
+use crate::launched::{GRACE, LaunchedProgram, deadline};
 use crate::output::next;
-use crate::process::{GRACE, RunningProcess, deadline, signal_or_status};
+use crate::{AgentProfile, ConfinedTree, Isolation, LimitHit, SandboxIds, plans, program};
 use capsid_model::{Code, Problem, Result};
 use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// How often the stop flag and the clock are looked at.
+/// How often the stop flag and the clock are read.
 const TICK: Duration = Duration::from_millis(20);
+/// How long an agent that was asked to end may take.
+const TIME_TO_END: Duration = Duration::from_secs(5);
 
 /// How to run the agent.
 #[derive(Debug, Clone, Copy)]
 pub struct AgentRequest<'a> {
-    /// The program and its arguments; a path such as `./fix.sh` is looked up from `cwd`.
+    /// The program and its arguments; a path such as `./fix.sh` is meant from `cwd`.
     pub argv: &'a [String],
     /// Where it runs.
     pub cwd: &'a Path,
@@ -28,10 +34,12 @@ pub struct AgentRequest<'a> {
     pub prompt: &'a [u8],
     /// Variables on top of the user's own.
     pub env: &'a [(String, String)],
-    /// When it is killed.
+    /// When it is ended.
     pub timeout: Duration,
-    /// Set from elsewhere, such as a signal handler, to have it killed.
+    /// Set from elsewhere, such as a signal handler, to have it ended.
     pub stop: &'a AtomicBool,
+    /// How it is confined, if it is.
+    pub profile: Option<&'a AgentProfile>,
 }
 
 /// How the agent ended.
@@ -41,66 +49,140 @@ pub enum AgentEnd {
     Exited(i32),
     /// By this signal.
     Signalled(i32),
-    /// It was killed because its time was over.
+    /// It was ended because its time was over.
     TimedOut,
-    /// It was killed because the stop flag was set.
+    /// It was ended because the stop flag was set.
     Stopped,
 }
 
+/// A run of the agent that is over.
+#[derive(Debug, Clone)]
+pub struct AgentRun {
+    /// How it ended.
+    pub end: AgentEnd,
+    /// The limits it ran into.
+    pub limits_hit: Vec<LimitHit>,
+    /// How it was confined.
+    pub isolation: Isolation,
+    /// As whom it ran.
+    pub ids: SandboxIds,
+    /// Files outside of the repository that it changed, and whose changes were dropped; the first of them.
+    pub outside_writes: Vec<PathBuf>,
+    /// How many there were.
+    pub outside_count: usize,
+    /// What it wrote to the repository, if its write layer was in memory: the folder `upper`.
+    pub memory_upper: Option<Arc<OwnedFd>>,
+    /// How long building the sandbox took.
+    pub build_time: Duration,
+    /// What of the sandbox is weaker than planned.
+    pub notes: Vec<String>,
+}
+
 /// Runs the agent to its end and hands its output to `on_output` in the order of arrival.
-///
-/// What is left of its process group is killed, and so is what left the group for a session of its own, so nothing of
-/// it edits files afterwards. Where the system hands no orphans over, which only Linux does, the group alone is killed.
-pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<AgentEnd> {
-    let Some((name, args)) = request.argv.split_first() else {
+pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<AgentRun> {
+    let Some(name) = request.argv.first() else {
         return Err(Problem::new(Code::InputInvalid, "The agent's command is empty."));
     };
-    let mut command = Command::new(program(name, request.cwd));
-    command
-        .args(args)
-        .current_dir(request.cwd)
-        .envs(request.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let watch = OrphanReaper::begin();
+    let isolation = match request.profile {
+        Some(profile) => level(profile)?,
+        None => Isolation::None,
+    };
+    let profile = request.profile.map(resolve).transpose()?;
+    let program = find_program(name, request)?;
+    let plan = match &profile {
+        Some(profile) => {
+            agent_writes::prepare(profile)?;
+            plans::agent(isolation, &program, request, profile)
+        }
+        None => plans::unconfined_agent(&program, request),
+    };
     let deadline = deadline(request.timeout);
-    let mut running = RunningProcess::start(&mut command).map_err(|error| not_started(name, &error))?;
+    let mut running =
+        LaunchedProgram::start(&plan, Stdio::piped()).map_err(|error| unavailable(isolation, error))?;
     let output = connect(&mut running, request.prompt);
-    let cut_short = follow(&running, &output, on_output, |now| {
+    let cut_short = follow(&mut running, &output, on_output, |now| {
         if request.stop.load(Ordering::Relaxed) {
             Some(AgentEnd::Stopped)
         } else {
             (now >= deadline).then_some(AgentEnd::TimedOut)
         }
     });
-    let status = running.finish().map_err(|error| not_started(name, &error))?;
-    watch.clear(Instant::now() + GRACE);
+    if cut_short.is_some() {
+        running.ask_to_end();
+        let until = Instant::now() + TIME_TO_END;
+        follow(&mut running, &output, on_output, |now| (now >= until).then_some(AgentEnd::TimedOut));
+    }
+    let outcome = running.finish().map_err(|error| unavailable(isolation, error))?;
     drain(&output, on_output);
-    Ok(cut_short.unwrap_or_else(|| match signal_or_status(status) {
+    if let Some(failure) = outcome.refused {
+        return Err(unavailable(isolation, failure));
+    }
+    if let Some(error) = outcome.not_started {
+        return Err(not_started(name, &error));
+    }
+    let outside = match (&profile, isolation) {
+        (Some(profile), Isolation::Namespaces) => agent_writes::finish(profile)?,
+        _ => OutsideWrites::default(),
+    };
+    let mut limits_hit = outcome.limits_hit;
+    if cut_short == Some(AgentEnd::TimedOut) {
+        limits_hit.push(LimitHit::Time);
+    }
+    let end = cut_short.unwrap_or(match outcome.end {
         Ok(status) => AgentEnd::Exited(status),
         Err(signal) => AgentEnd::Signalled(signal),
-    }))
+    });
+    Ok(AgentRun {
+        end,
+        limits_hit,
+        isolation,
+        ids: outcome.ids,
+        outside_writes: outside.first,
+        outside_count: outside.count,
+        memory_upper: outcome.memory_upper.map(Arc::new),
+        build_time: outcome.build_time,
+        notes: outcome.notes,
+    })
+}
+
+/// A private view needs namespaces; a copy can be worked on in the best sandbox there is.
+fn level(profile: &AgentProfile) -> Result<Isolation> {
+    match (best()?, &profile.tree) {
+        (Isolation::Namespaces, _) => Ok(Isolation::Namespaces),
+        (_, ConfinedTree::Private(tree)) => Err(unavailable(
+            Isolation::Namespaces,
+            format_args!("a private view of `{}` needs them", tree.root.display()),
+        )),
+        (weaker, ConfinedTree::Folder(_)) => Ok(weaker),
+    }
+}
+
+fn resolve(profile: &AgentProfile) -> Result<AgentProfile> {
+    let home = profile.home.canonicalize().unwrap_or_else(|_| profile.home.clone());
+    Ok(AgentProfile { tree: profile.tree.resolved()?, home, ..profile.clone() })
 }
 
 /// A path is meant from the agent's folder, a bare name from the PATH.
-fn program(name: &str, cwd: &Path) -> PathBuf {
-    if name.contains('/') { cwd.join(name) } else { PathBuf::from(name) }
+fn find_program(name: &str, request: &AgentRequest<'_>) -> Result<PathBuf> {
+    if name.contains('/') {
+        return Ok(request.cwd.join(name));
+    }
+    let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+    program::search(name, request.cwd).ok_or_else(|| not_started(name, &missing()))
 }
 
 /// Threads feed the prompt and read both outputs, so that no pipe can fill up and stop the agent.
-fn connect(running: &mut RunningProcess, prompt: &[u8]) -> Receiver<Vec<u8>> {
-    let child = running.child();
-    if let Some(mut stdin) = child.stdin.take() {
+fn connect(running: &mut LaunchedProgram, prompt: &[u8]) -> Receiver<Vec<u8>> {
+    if let Some(mut stdin) = running.stdin() {
         let prompt = prompt.to_vec();
         // An agent may ignore its input and end before it is written.
         std::thread::spawn(move || stdin.write_all(&prompt));
     }
     let (sender, receiver) = sync_channel(64);
-    if let Some(stdout) = child.stdout.take() {
+    if let Some(stdout) = running.stdout() {
         pass_on(stdout, sender.clone());
     }
-    if let Some(stderr) = child.stderr.take() {
+    if let Some(stderr) = running.stderr() {
         pass_on(stderr, sender);
     }
     receiver
@@ -119,23 +201,27 @@ fn pass_on(mut pipe: impl Read + Send + 'static, to: SyncSender<Vec<u8>>) {
 
 /// Passes output on until the agent has ended; gives the reason if it must be cut short.
 fn follow(
-    running: &RunningProcess,
+    running: &mut LaunchedProgram,
     output: &Receiver<Vec<u8>>,
     on_output: &mut dyn FnMut(&[u8]),
     cut_short: impl Fn(Instant) -> Option<AgentEnd>,
 ) -> Option<AgentEnd> {
-    while !running.has_ended() {
-        if let Some(end) = cut_short(Instant::now()) {
-            return Some(end);
-        }
+    loop {
         match output.recv_timeout(TICK) {
             Ok(bytes) => on_output(&bytes),
             Err(RecvTimeoutError::Timeout) => {}
-            // Both outputs are closed, yet it still runs.
-            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(TICK),
+            // Both outputs are closed: what is left is to wait for the end.
+            Err(RecvTimeoutError::Disconnected) => {
+                running.wait_until(Instant::now() + TICK);
+            }
+        }
+        if running.wait_until(Instant::now()) {
+            return None;
+        }
+        if let Some(end) = cut_short(Instant::now()) {
+            return Some(end);
         }
     }
-    None
 }
 
 /// The rest of the output; a process that holds it open for ever is not waited for.

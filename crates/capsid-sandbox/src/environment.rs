@@ -4,6 +4,9 @@ use crate::program::ResolvedProgram;
 use std::ffi::OsString;
 use std::path::Path;
 
+/// The variable by which this program knows that it runs in a sandbox of its own.
+pub const MARK: &str = "CAPSID_SANDBOX";
+
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
 /// The environment of a run whose private folder is `home`.
@@ -21,6 +24,7 @@ pub fn variables(program: &ResolvedProgram, home: &Path, network: bool) -> Vec<(
         ("LANG", "C.UTF-8".into()),
         ("CI", "1".into()),
         ("NO_COLOR", "1".into()),
+        (MARK, "1".into()),
         ("npm_config_cache", home.join(".npm").into()),
         ("npm_config_audit", "false".into()),
         ("npm_config_fund", "false".into()),

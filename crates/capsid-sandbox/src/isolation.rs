@@ -1,19 +1,19 @@
-//! What a run is confined to, and which means this machine has to do it.
+//! Which means this machine has to confine a program, found out by trying.
 
-use crate::{ProcessLimits, bubblewrap, landlock, run_validation_at};
+use crate::{Confinement, ProcessLimits, ValidationProfile, run_validation_at};
 use capsid_model::{Code, Problem, Result};
-use std::path::{Path, PathBuf};
+use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
-const FIX: &str = "Install bubblewrap and allow unprivileged user namespaces, or use a kernel with Landlock (5.13 or \
-                   newer); to go without, switch isolation off in `capsid.toml`.";
+const FIX: &str = "Allow unprivileged user namespaces, or use a kernel with Landlock (5.13 or newer); to go without, set \
+                   `sandbox = \"off\"` under `[validation]` in `capsid.toml`.";
 
 /// How a program was kept apart from the rest of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Isolation {
-    /// Namespaces: it sees no other file, process or network.
-    Bubblewrap,
-    /// Kernel rules: it may touch no other file, use no TCP and signal no other process.
+    /// It sees no other file, process, key or network.
+    Namespaces,
+    /// It may touch no other file, use no network and signal no other process.
     Landlock,
     /// Nothing but resource limits and a clean environment.
     None,
@@ -23,7 +23,7 @@ impl Isolation {
     /// The word that goes into reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Bubblewrap => "bubblewrap",
+            Self::Namespaces => "namespaces",
             Self::Landlock => "landlock",
             Self::None => "none",
         }
@@ -40,51 +40,34 @@ pub enum IsolationPolicy {
     Off,
 }
 
-/// What a program may reach.
-#[derive(Debug, Clone)]
-pub struct Confinement {
-    /// The repository: readable, writable, and the folder the program starts in.
-    pub root: PathBuf,
-    /// Paths inside it that must not change, such as `.git` and the store.
-    pub read_only: Vec<PathBuf>,
-    /// Further paths that may be read.
-    pub extra_read: Vec<PathBuf>,
-    /// Whether it may use the network.
-    pub network: bool,
+/// As whom a confined program runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SandboxIds {
+    /// As the ordinary user who started it.
+    User,
+    /// As root for itself, and as nobody that the machine knows.
+    MappedRoot,
+    /// As the superuser without capabilities.
+    Root,
 }
 
-impl Confinement {
-    /// Only a repository, all of it writable, without network.
-    pub fn to(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), read_only: Vec::new(), extra_read: Vec::new(), network: false }
+impl SandboxIds {
+    /// The word that goes into records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::MappedRoot => "mapped_root",
+            Self::Root => "root",
+        }
     }
 
-    /// The same with real paths, and without those that do not exist or lie outside the repository.
-    pub(crate) fn resolved(&self) -> Result<Self> {
-        let root = self.root.canonicalize().map_err(|error| Problem::io("open", &self.root, &error))?;
-        let mut read_only: Vec<PathBuf> = self
-            .read_only
-            .iter()
-            .filter_map(|path| root.join(path).canonicalize().ok())
-            .filter(|path| path.starts_with(&root) && *path != root)
-            .collect();
-        // A folder sorts before what is in it, and what is in it is read-only with it.
-        read_only.sort();
-        read_only.dedup_by(|inner, outer| inner.starts_with(outer));
-        Ok(Self { root, read_only, ..self.clone() })
-    }
-
-    /// The folders between the repository and a read-only path: moving one away would make room for a false copy.
-    pub(crate) fn guarded_folders(&self) -> Vec<&Path> {
-        let mut folders: Vec<&Path> = self
-            .read_only
-            .iter()
-            .flat_map(|path| path.ancestors().skip(1))
-            .filter(|folder| folder.starts_with(&self.root) && *folder != self.root)
-            .collect();
-        folders.sort();
-        folders.dedup();
-        folders
+    /// The attribute by which a write layer says that a folder hides the one below.
+    pub fn opaque_attribute(self) -> &'static str {
+        match self {
+            Self::User => "user.overlay.opaque",
+            Self::MappedRoot | Self::Root => "trusted.overlay.opaque",
+        }
     }
 }
 
@@ -100,23 +83,19 @@ pub struct SandboxProbe {
 }
 
 impl SandboxProbe {
-    /// Runs a program that does nothing; `strength` says what it means that it ran.
-    pub(crate) fn by_trying(isolation: Isolation, strength: &str) -> Self {
-        let outcome = try_out(isolation);
-        Self {
-            isolation,
-            works: outcome.is_ok(),
-            detail: outcome.err().unwrap_or_else(|| strength.to_owned()),
-        }
+    /// Runs a program that does nothing.
+    fn try_out(isolation: Isolation) -> Self {
+        let outcome = run_true(isolation, ValidationProfile::Validation);
+        Self { isolation, works: outcome.is_ok(), detail: outcome.unwrap_or_else(|why| why) }
     }
 }
 
-fn try_out(isolation: Isolation) -> std::result::Result<(), String> {
+fn run_true(isolation: Isolation, profile: ValidationProfile) -> std::result::Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let place = Confinement::to(folder.path());
     let argv = ["true".to_owned()];
-    match run_validation_at(isolation, &argv, &place, &ProcessLimits::default()) {
-        Ok(finished) if finished.end.ok() => Ok(()),
+    let confinement = Confinement { profile, ..Confinement::to(folder.path()) };
+    match run_validation_at(isolation, &argv, &confinement, &ProcessLimits::default()) {
+        Ok(finished) if finished.end.ok() => Ok(describe(isolation, finished.ids)),
         Ok(finished) => {
             Err(format!("a program in it ended with {:?}: {}", finished.end, finished.stderr.trim()))
         }
@@ -124,9 +103,26 @@ fn try_out(isolation: Isolation) -> std::result::Result<(), String> {
     }
 }
 
-/// Tries every kind of sandbox by starting a program in it.
+fn describe(isolation: Isolation, ids: SandboxIds) -> String {
+    let ids = match ids {
+        SandboxIds::User => format!("as uid {}", rustix::process::geteuid().as_raw()),
+        SandboxIds::MappedRoot => "root is mapped to an id that nobody has".to_owned(),
+        SandboxIds::Root => "as root without capabilities".to_owned(),
+    };
+    match isolation {
+        Isolation::Namespaces => format!("private files, processes, network, keys; seccomp; {ids}"),
+        Isolation::Landlock => {
+            format!(
+                "no other files, no network; modes and times of your files are not protected; seccomp; {ids}"
+            )
+        }
+        Isolation::None => "nothing is confined".to_owned(),
+    }
+}
+
+/// Tries every kind of sandbox by starting a program in it, the best first.
 pub fn probe() -> Vec<SandboxProbe> {
-    vec![bubblewrap::probe(), landlock::probe()]
+    [Isolation::Namespaces, Isolation::Landlock].map(SandboxProbe::try_out).to_vec()
 }
 
 /// The best kind among those that work, or a problem that says why none does.
@@ -146,33 +142,22 @@ pub(crate) fn unavailable(isolation: Isolation, why: impl std::fmt::Display) -> 
     Problem::new(Code::SandboxUnavailable, message).fix(FIX)
 }
 
-/// The best kind on this machine; found out once, and Landlock is not tried where bubblewrap works.
+/// The best kind on this machine; found out once, and Landlock is not tried where namespaces work.
 pub(crate) fn best() -> Result<Isolation> {
     static TRIED: OnceLock<Vec<SandboxProbe>> = OnceLock::new();
     best_of(TRIED.get_or_init(|| {
-        let first = bubblewrap::probe();
-        if first.works { vec![first] } else { vec![first, landlock::probe()] }
+        let first = SandboxProbe::try_out(Isolation::Namespaces);
+        if first.works { vec![first] } else { vec![first, SandboxProbe::try_out(Isolation::Landlock)] }
     }))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Refuses where a stranger's command cannot be confined: that takes namespaces, and mapped ids as root.
+pub fn require_untrusted_sandbox() -> Result<()> {
+    let outcome = run_true(Isolation::Namespaces, ValidationProfile::Untrusted);
+    outcome.map(drop).map_err(|why| unavailable(Isolation::Namespaces, why))
+}
 
-    #[test]
-    fn read_only_paths_are_real_inside_the_repository_and_named_once() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        for path in ["a/b/c", "a-b", "d"] {
-            std::fs::create_dir_all(root.join(path)).unwrap();
-        }
-        let read_only = ["a/b/c", "a/b", "a-b", "missing", "/usr", ".", "d/../a/b"];
-        let place = Confinement {
-            read_only: read_only.iter().map(PathBuf::from).collect(),
-            ..Confinement::to(&root)
-        };
-        let place = place.resolved().unwrap();
-        assert_eq!(place.read_only, [root.join("a/b"), root.join("a-b")]);
-        assert_eq!(place.guarded_folders(), [root.join("a")]);
-    }
+/// Whether this program runs in a sandbox that another one of it has made.
+pub fn inside_sandbox() -> bool {
+    std::env::var_os(crate::environment::MARK).is_some_and(|value| value == "1")
 }

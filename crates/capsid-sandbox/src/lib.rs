@@ -3,24 +3,35 @@
 #![allow(clippy::disallowed_methods)]
 
 pub mod agent;
+mod agent_profile;
+mod agent_writes;
 pub mod browser;
-mod bubblewrap;
+mod confinement;
 mod environment;
+mod foreign_files;
 pub mod git;
 pub mod isolation;
-#[cfg(target_os = "linux")]
-mod landlock;
-#[cfg(not(target_os = "linux"))]
-#[path = "no_landlock.rs"]
-mod landlock;
-mod leftovers;
+mod launched;
+mod layers;
 mod limits;
+mod linux;
+mod mount_table;
 mod output;
-mod process;
+mod plans;
+mod private_tree;
 mod program;
+mod stop;
 mod validation;
 
-pub use agent::{AgentEnd, AgentRequest, run_agent};
-pub use isolation::{Confinement, Isolation, IsolationPolicy, SandboxProbe, probe};
-pub use limits::ProcessLimits;
+pub use agent::{AgentEnd, AgentRequest, AgentRun, run_agent};
+pub use agent_profile::AgentProfile;
+pub use confinement::{ConfinedTree, Confinement, GitDirLayer, PrivateTree, ValidationProfile, WriteLayer};
+pub use foreign_files::{ForeignFiles, copy_foreign_files, count_foreign_files};
+pub use isolation::{
+    Isolation, IsolationPolicy, SandboxIds, SandboxProbe, inside_sandbox, probe, require_untrusted_sandbox,
+};
+pub use layers::remove_layer;
+pub use limits::{LimitHit, ProcessLimits, unlimited_resources};
+pub use private_tree::{ViewUnavailable, probe_private_tree};
+pub use stop::stop_process;
 pub use validation::{FinishedProcess, ProcessEnd, run_validation, run_validation_at};

@@ -1,7 +1,7 @@
 //! What one run may use up.
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::io;
+use crate::SandboxIds;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How long a program may run and how much it may take.
@@ -17,8 +17,10 @@ pub struct ProcessLimits {
     pub memory_bytes: u64,
     /// The most files each of its processes may hold open.
     pub open_files: u64,
-    /// The most processes this user may have while it runs; the superuser is not bound by it.
+    /// The most processes and threads. A superuser whose ids are not mapped is not bound by it.
     pub processes: u64,
+    /// The most it may write to disk in all.
+    pub disk_bytes: u64,
 }
 
 impl Default for ProcessLimits {
@@ -29,31 +31,73 @@ impl Default for ProcessLimits {
             file_bytes: 2 << 30,
             memory_bytes: 8 << 30,
             open_files: 4096,
-            processes: 8192,
+            processes: 1024 + 64 * cores(),
+            disk_bytes: 4 << 30,
         }
     }
 }
 
 impl ProcessLimits {
-    /// The limits as the kernel knows them, worked out before the fork so that the child only has to set them.
-    pub(crate) fn for_kernel(&self) -> [(Resource, u64); 6] {
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    /// What a stranger's command gets at most.
+    pub(crate) fn for_untrusted(self) -> Self {
+        Self {
+            timeout: self.timeout.min(Duration::from_secs(60)),
+            memory_bytes: self.memory_bytes.min(2 << 30),
+            processes: self.processes.min(256),
+            disk_bytes: self.disk_bytes.min(512 << 20),
+            ..self
+        }
+    }
+
+    /// The limits as the kernel knows them.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn for_kernel(&self) -> Vec<(u32, u64)> {
         // CPU time adds up over threads, so a program that uses every core must not hit it before the clock does.
-        let cpu_seconds = (self.timeout.as_secs() + 1).saturating_mul(cores);
-        [
-            (Resource::Core, 0),
-            (Resource::Cpu, cpu_seconds),
-            (Resource::Data, self.memory_bytes),
-            (Resource::Fsize, self.file_bytes),
-            (Resource::Nofile, self.open_files),
-            (Resource::Nproc, self.processes),
+        let cpu_seconds = (self.timeout.as_secs() + 1).saturating_mul(cores());
+        vec![
+            (libc::RLIMIT_CORE, 0),
+            (libc::RLIMIT_CPU, cpu_seconds),
+            (libc::RLIMIT_DATA, self.memory_bytes),
+            (libc::RLIMIT_FSIZE, self.file_bytes),
+            (libc::RLIMIT_NOFILE, self.open_files),
+            (libc::RLIMIT_NPROC, self.processes),
         ]
     }
 }
 
-/// Lowers one limit of this process; a stricter one that is already there stays.
-pub(crate) fn lower((resource, most): (Resource, u64)) -> io::Result<()> {
-    let most = getrlimit(resource).maximum.map_or(most, |there| there.min(most));
-    let limit = Rlimit { current: Some(most), maximum: Some(most) };
-    Ok(setrlimit(resource, limit)?)
+/// What no limit covers on this machine, for a note to its owner: every process has a limit of its own, and only a control
+/// group could limit them together.
+pub fn unlimited_resources(ids: SandboxIds) -> Vec<&'static str> {
+    let processes = (ids == SandboxIds::Root).then_some("the number of processes");
+    ["the total memory of all processes"].into_iter().chain(processes).collect()
+}
+
+fn cores() -> u64 {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64)
+}
+
+/// A limit that a program ran into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitHit {
+    /// It wrote too much, or left too little room on the disk, and was stopped.
+    Disk,
+    /// Its time was over and it was stopped.
+    Time,
+    /// It printed more than is kept.
+    Output,
+    /// A file grew too large and the writer was stopped.
+    FileSize,
+}
+
+impl LimitHit {
+    /// The word that goes into records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Disk => "disk",
+            Self::Time => "time",
+            Self::Output => "output",
+            Self::FileSize => "file_size",
+        }
+    }
 }

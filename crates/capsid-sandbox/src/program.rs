@@ -2,7 +2,7 @@
 
 use capsid_model::{Code, Problem, Result};
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Folders of the system that every sandbox can read.
@@ -58,13 +58,25 @@ pub fn not_found(name: &str, why: impl std::fmt::Display) -> Problem {
         .fix(format!("Install `{name}` and make sure it is on the PATH."))
 }
 
-/// Looks along the PATH, but never into the repository: its files must not stand in for programs of the system.
+/// Looks along the PATH, but never into the repository or a folder that other users can write: what lies there must not
+/// stand in for programs of the system.
 pub fn search(name: &str, root: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
-        .filter(|folder| folder.is_absolute() && !folder.starts_with(root))
+        .filter(|folder| folder.is_absolute() && !folder.starts_with(root) && is_ours(folder))
         .map(|folder| folder.join(name))
         .find(|candidate| is_executable(candidate))
+}
+
+/// Whether only this user and the superuser decide what is in a folder. Groups of the superuser's folders, such as
+/// Debian's `staff`, are the superuser's choice.
+fn is_ours(folder: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    std::fs::metadata(folder).is_ok_and(|meta| {
+        let group_writes = meta.mode() & 0o020 != 0 && meta.uid() != 0;
+        let own_group = meta.gid() == rustix::process::getegid().as_raw();
+        (meta.uid() == own || meta.uid() == 0) && meta.mode() & 0o002 == 0 && (!group_writes || own_group)
+    })
 }
 
 fn is_executable(path: &Path) -> bool {

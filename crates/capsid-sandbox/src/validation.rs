@@ -1,17 +1,15 @@
 //! Running one validation command: argv without a shell, confined, limited, with nothing left behind.
 
-use crate::isolation::{Confinement, Isolation, IsolationPolicy, best, unavailable};
-use crate::leftovers::OrphanReaper;
-use crate::limits::lower;
+use crate::isolation::{best, unavailable};
+use crate::launched::{GRACE, LaunchedProgram, deadline};
 use crate::output::CapturedOutput;
-use crate::process::{GRACE, RunningProcess, deadline, signal_or_status};
 use crate::program::{ResolvedProgram, not_found};
-use crate::{ProcessLimits, bubblewrap, environment, landlock};
+use crate::{
+    ConfinedTree, Confinement, Isolation, IsolationPolicy, LimitHit, ProcessLimits, SandboxIds,
+    ValidationProfile, plans,
+};
 use capsid_model::{Code, Problem, Result, gate};
-use std::io::ErrorKind;
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// How a program ended.
@@ -43,8 +41,14 @@ pub struct FinishedProcess {
     pub stderr: String,
     /// How long it took.
     pub duration: Duration,
+    /// How long building the sandbox took of that.
+    pub build_time: Duration,
     /// How it was confined.
     pub isolation: Isolation,
+    /// As whom it ran.
+    pub ids: SandboxIds,
+    /// The limits it ran into.
+    pub limits_hit: Vec<LimitHit>,
 }
 
 /// Runs a command that passed the gate, in the best sandbox the policy asks for.
@@ -68,73 +72,77 @@ pub fn run_validation_at(
     confinement: &Confinement,
     limits: &ProcessLimits,
 ) -> Result<FinishedProcess> {
-    let place = confinement.resolved()?;
+    check_level(isolation, confinement)?;
+    let confinement = confinement.resolved()?;
+    let limits = match confinement.profile {
+        ValidationProfile::Validation => *limits,
+        ValidationProfile::Untrusted => limits.for_untrusted(),
+    };
     let argv = gate::argv_to_run(argv);
     let Some((name, args)) = argv.split_first() else {
         return Err(Problem::new(Code::InputInvalid, "There is no command to run."));
     };
-    let program = ResolvedProgram::find(name, &place.root)?;
+    let program = ResolvedProgram::find(name, confinement.root())?;
     let home = tempfile::tempdir()
         .map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), &error))?;
-    let mut command = match isolation {
-        Isolation::Bubblewrap => bubblewrap::command(&program, args, &place)?,
-        Isolation::Landlock => landlock::command(&program, args, &place, home.path())?,
-        Isolation::None => unconfined(&program, args, &place, home.path()),
-    };
-    let watch = (isolation != Isolation::Bubblewrap).then(OrphanReaper::begin);
-    let mut finished =
-        run(&mut command, isolation, limits, watch.as_ref()).map_err(|error| match error.kind() {
-            ErrorKind::Unsupported => unavailable(isolation, error),
-            _ => not_found(name, error),
-        })?;
-    if isolation == Isolation::Bubblewrap {
-        bubblewrap::check_started(name, &finished)?;
-        finished.end = bubblewrap::true_end(finished.end);
-    }
-    Ok(finished)
-}
-
-fn unconfined(program: &ResolvedProgram, args: &[String], place: &Confinement, home: &Path) -> Command {
-    let mut command = Command::new(&program.path);
-    command.args(args).current_dir(&place.root).env_clear().envs(environment::variables(
-        program,
-        home,
-        place.network,
-    ));
-    command
-}
-
-fn run(
-    command: &mut Command,
-    isolation: Isolation,
-    limits: &ProcessLimits,
-    watch: Option<&OrphanReaper>,
-) -> std::io::Result<FinishedProcess> {
-    let kernel_limits = limits.for_kernel();
-    // SAFETY: the closure only makes system calls, which is all that is allowed between fork and exec.
-    unsafe {
-        command.pre_exec(move || kernel_limits.into_iter().try_for_each(lower));
-    }
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let plan = plans::validation(isolation, &program, args, &confinement, home.path(), &limits);
     let started = Instant::now();
     let deadline = deadline(limits.timeout);
-    let mut running = RunningProcess::start(command)?;
-    let stdout = running.child().stdout.take();
-    let stderr = running.child().stderr.take();
-    let stdout = stdout.map(|pipe| CapturedOutput::spawn_reader(pipe, limits.output_bytes));
-    let stderr = stderr.map(|pipe| CapturedOutput::spawn_reader(pipe, limits.output_bytes));
+    let mut running =
+        LaunchedProgram::start(&plan, Stdio::null()).map_err(|error| unavailable(isolation, error))?;
+    let stdout = running.stdout().map(|pipe| CapturedOutput::spawn_reader(pipe, limits.output_bytes));
+    let stderr = running.stderr().map(|pipe| CapturedOutput::spawn_reader(pipe, limits.output_bytes));
     let in_time = running.wait_until(deadline);
     let duration = started.elapsed();
-    let status = running.finish()?;
-    let until = Instant::now() + GRACE;
-    if let Some(watch) = watch {
-        watch.clear(until);
+    let outcome = running.finish().map_err(|error| unavailable(isolation, error))?;
+    if let Some(failure) = outcome.refused {
+        return Err(unavailable(isolation, failure));
     }
-    let end = match (in_time, signal_or_status(status)) {
+    if let Some(error) = outcome.not_started {
+        return Err(not_found(name, error));
+    }
+    let mut limits_hit = outcome.limits_hit;
+    let until = Instant::now() + GRACE;
+    let mut text = |output: Option<CapturedOutput>| {
+        let (text, cut) = output.map_or_else(Default::default, |output| output.wait(until));
+        if cut && !limits_hit.contains(&LimitHit::Output) {
+            limits_hit.push(LimitHit::Output);
+        }
+        text
+    };
+    let (stdout, stderr) = (text(stdout), text(stderr));
+    let end = match (in_time, outcome.end) {
         (false, _) => ProcessEnd::TimedOut,
         (true, Ok(status)) => ProcessEnd::Exited(status),
         (true, Err(signal)) => ProcessEnd::Signalled(signal),
     };
-    let text = |output: Option<CapturedOutput>| output.map_or_else(String::new, |o| o.wait(until));
-    Ok(FinishedProcess { end, stdout: text(stdout), stderr: text(stderr), duration, isolation })
+    match end {
+        ProcessEnd::TimedOut => limits_hit.push(LimitHit::Time),
+        ProcessEnd::Signalled(signal) if signal == rustix::process::Signal::XFSZ.as_raw() => {
+            limits_hit.push(LimitHit::FileSize);
+        }
+        _ => {}
+    }
+    let build_time = outcome.build_time;
+    Ok(FinishedProcess { end, stdout, stderr, duration, build_time, isolation, ids: outcome.ids, limits_hit })
+}
+
+/// Some things are not run in a weaker sandbox, however it is asked for.
+fn check_level(isolation: Isolation, confinement: &Confinement) -> Result<()> {
+    if isolation == Isolation::Namespaces {
+        return Ok(());
+    }
+    let level = isolation.as_str();
+    if confinement.profile == ValidationProfile::Untrusted {
+        let message = format!("The isolation `{level}` is too weak for a command of somebody else.");
+        return Err(Problem::new(Code::SandboxUnavailable, message)
+            .fix("Run it on a machine that allows user namespaces; `capsid doctor` says what is missing."));
+    }
+    if let ConfinedTree::Private(tree) = &confinement.tree {
+        let message =
+            format!("The isolation `{level}` cannot make a private view of `{}`.", tree.root.display());
+        return Err(Problem::new(Code::SandboxUnavailable, message)
+            .fix("Set `view = \"copy\"` under `[cycle]` in `capsid.toml`."));
+    }
+    Ok(())
 }

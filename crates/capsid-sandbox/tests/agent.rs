@@ -4,12 +4,13 @@ use capsid_model::Code;
 use capsid_sandbox::{AgentEnd, AgentRequest, run_agent};
 use capsid_testkit::test_repo::TestRepo;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 struct Case {
     repo: TestRepo,
     timeout: Duration,
     prompt: Vec<u8>,
+    env: Vec<(String, String)>,
     stop: AtomicBool,
 }
 
@@ -21,24 +22,55 @@ impl Case {
             repo,
             timeout: Duration::from_secs(20),
             prompt: b"the prompt".to_vec(),
+            env: vec![("CAPSID_TEST".to_owned(), "yes".to_owned())],
             stop: AtomicBool::new(false),
+        }
+    }
+
+    fn request<'a>(&'a self, argv: &'a [String]) -> AgentRequest<'a> {
+        AgentRequest {
+            argv,
+            cwd: self.repo.path(),
+            prompt: &self.prompt,
+            env: &self.env,
+            timeout: self.timeout,
+            stop: &self.stop,
+            profile: None,
         }
     }
 
     fn run(&self, argv: &[&str]) -> (capsid_model::Result<AgentEnd>, String) {
         let argv: Vec<String> = argv.iter().map(|&word| word.to_owned()).collect();
-        let env = [("CAPSID_TEST".to_owned(), "yes".to_owned())];
-        let request = AgentRequest {
-            argv: &argv,
-            cwd: self.repo.path(),
-            prompt: &self.prompt,
-            env: &env,
-            timeout: self.timeout,
-            stop: &self.stop,
-        };
         let mut output = Vec::new();
-        let end = run_agent(&request, &mut |bytes| output.extend_from_slice(bytes));
+        let end =
+            run_agent(&self.request(&argv), &mut |bytes| output.extend_from_slice(bytes)).map(|run| run.end);
         (end, String::from_utf8(output).unwrap())
+    }
+
+    /// Lets the script, and all that it starts, hold the writing end of a FIFO.
+    fn hold_fifo(&self) -> HeldFifo {
+        let path = self.repo.file("held");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let script = self.repo.read("fix.sh").replacen('\n', "\nexec 9>held\n", 1);
+        self.repo.script("fix.sh", &script);
+        let (sender, end) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let mut file = std::fs::File::open(path).unwrap();
+            sender.send(std::io::copy(&mut file, &mut std::io::sink()).unwrap())
+        });
+        HeldFifo { end }
+    }
+}
+
+/// The reading end of a FIFO. It comes to its end when the last process that holds the other one is gone.
+struct HeldFifo {
+    end: std::sync::mpsc::Receiver<u64>,
+}
+
+impl HeldFifo {
+    #[track_caller]
+    fn ends(self) {
+        assert_eq!(self.end.recv_timeout(Duration::from_secs(60)), Ok(0), "a process is left");
     }
 }
 
@@ -71,53 +103,45 @@ fn a_prompt_that_is_not_read_and_an_output_that_is_large_block_nothing() {
 
 #[test]
 fn the_whole_group_is_killed_when_the_time_is_over() {
-    let mut case = Case::new("(sleep 1; touch late) & echo on; sleep 60");
-    case.timeout = Duration::from_millis(300);
-    let started = Instant::now();
+    let mut case = Case::new("echo on; sleep 600 & sleep 600");
+    case.timeout = Duration::from_millis(1500);
+    let held = case.hold_fifo();
     let (end, output) = case.run(&["./fix.sh"]);
     assert_eq!(end.unwrap(), AgentEnd::TimedOut);
     assert_eq!(output, "on\n");
-    assert!(started.elapsed() < Duration::from_millis(1300));
-    std::thread::sleep(Duration::from_millis(1200));
-    assert!(!case.repo.file("late").exists());
+    held.ends();
 }
 
 #[test]
 fn the_stop_flag_ends_it() {
-    let case = Case::new("sleep 60");
-    let started = Instant::now();
-    let end = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            std::thread::sleep(Duration::from_millis(150));
-            case.stop.store(true, Ordering::Relaxed);
-        });
-        case.run(&["./fix.sh"]).0
-    });
-    assert_eq!(end.unwrap(), AgentEnd::Stopped);
-    assert!(started.elapsed() < Duration::from_secs(2));
+    let mut case = Case::new("echo on; sleep 600");
+    case.timeout = Duration::from_secs(120);
+    let end =
+        run_agent(&case.request(&["./fix.sh".to_owned()]), &mut |_| case.stop.store(true, Ordering::Relaxed));
+    assert_eq!(end.unwrap().end, AgentEnd::Stopped);
 }
 
 #[test]
 fn what_an_agent_leaves_running_does_not_edit_afterwards() {
-    let case = Case::new("(sleep 0.5; touch late) & exit 0");
+    let case = Case::new("sleep 600 & exit 0");
+    let held = case.hold_fifo();
     let (end, _) = case.run(&["./fix.sh"]);
     assert_eq!(end.unwrap(), AgentEnd::Exited(0));
-    std::thread::sleep(Duration::from_millis(700));
-    assert!(!case.repo.file("late").exists());
+    held.ends();
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_session_of_its_own_does_not_outlive_the_agent() {
     for script in [
-        "setsid sh -c 'sleep 0.5; touch late' </dev/null >/dev/null 2>&1 & sleep 0.1; exit 0",
-        "setsid sh -c 'setsid sh -c \"sleep 0.5; touch late\" & sleep 9' >/dev/null 2>&1 & sleep 0.1; exit 0",
+        "setsid sh -c 'touch begun; sleep 600' </dev/null >/dev/null 2>&1 & ",
+        "setsid sh -c 'setsid sh -c \"touch begun; sleep 600\" & sleep 600' >/dev/null 2>&1 & ",
     ] {
-        let case = Case::new(script);
+        let case = Case::new(&format!("{script}\nuntil [ -e begun ]; do sleep 0.02; done"));
+        let held = case.hold_fifo();
         let (end, _) = case.run(&["./fix.sh"]);
-        assert_eq!(end.unwrap(), AgentEnd::Exited(0));
-        std::thread::sleep(Duration::from_millis(700));
-        assert!(!case.repo.file("late").exists(), "{script}");
+        assert_eq!(end.unwrap(), AgentEnd::Exited(0), "{script}");
+        held.ends();
     }
 }
 

@@ -8,7 +8,7 @@ use capsid_sandbox::{
 use capsid_testkit::test_repo::TestRepo;
 use std::path::Path;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The sandboxes that work here; a machine with none tests nothing, and says so.
 fn sandboxes() -> &'static [Isolation] {
@@ -34,10 +34,7 @@ fn words(argv: &[&str]) -> Vec<String> {
 /// Runs a shell script of the repository.
 fn run(level: Isolation, repo: &TestRepo, script: &str, limits: &ProcessLimits) -> FinishedProcess {
     repo.write("tests/try.sh", script);
-    let place = Confinement {
-        read_only: vec![".git".into(), repo.file("assets/gep"), "missing".into()],
-        ..Confinement::to(repo.path())
-    };
+    let place = Confinement::to(repo.path());
     let argv = words(&["sh", "tests/try.sh"]);
     let finished = run_validation_at(level, &argv, &place, limits).unwrap();
     assert_eq!(finished.isolation, level);
@@ -109,32 +106,6 @@ fn nothing_outside_the_repository_can_be_written() {
         assert!(!finished.stdout.contains("MOUNTED"), "{finished:?}");
         assert!(!finished.stdout.contains("WROTE /"), "{finished:?}");
         assert!(!canary.exists() && !Path::new("/var/tmp/canary").exists());
-    }
-}
-
-#[test]
-fn read_only_paths_cannot_be_changed_moved_or_replaced() {
-    for &level in sandboxes() {
-        let repo = scratch();
-        let script = "echo x >> assets/gep/events.jsonl && echo WROTE\n\
-             rm assets/gep/events.jsonl && echo REMOVED\n\
-             mv assets away && echo MOVED\n\
-             mv assets/gep assets/old && echo MOVED\n\
-             mkdir -p .git/hooks; echo x > .git/hooks/pre-commit && echo HOOK\n\
-             ln -s ../../src/a.txt .git/hooks/pre-push && echo HOOK\n\
-             mv .git old && echo MOVED\n\
-             chmod 777 .git && echo CHANGED\n\
-             ln assets/gep/events.jsonl src/events && echo LINKED\ntrue";
-        // Landlock knows no rule against a changed mode, which lets nobody in who was not in already.
-        let script = match level {
-            Isolation::Landlock => script.replace("chmod 777 .git", "false"),
-            _ => script.to_owned(),
-        };
-        let finished = run(level, &repo, &script, &short());
-        assert!(finished.end.ok(), "{finished:?}");
-        assert_eq!(finished.stdout, "", "{level:?}: {}", finished.stderr);
-        assert_eq!(repo.read("assets/gep/events.jsonl"), "{\"id\":\"first\"}\n");
-        assert!(!repo.file(".git/hooks/pre-commit").exists());
     }
 }
 
@@ -227,10 +198,8 @@ fn nothing_is_left_behind_not_even_a_daemon_that_left_the_group() {
             "setsid sh -c 'setsid sleep {mark} & sleep {mark}' & sleep {mark} & (sleep {mark} &)\n\
              for i in $(seq 50); do sleep {mark} & done; sleep 0.2; echo started"
         );
-        let started = Instant::now();
         let finished = run(level, &repo, &script, &short());
         assert_eq!(finished.stdout, "started\n", "{finished:?}");
-        assert!(started.elapsed() < Duration::from_secs(5));
         assert_eq!(alive(&mark), 0, "{level:?}");
     }
 }
@@ -240,13 +209,11 @@ fn a_run_ends_with_its_time_and_takes_its_daemons_along() {
     for (at, level) in sandboxes().iter().copied().chain([Isolation::None]).enumerate() {
         let repo = scratch();
         let mark = format!("32{at}.{}", std::process::id());
-        let limits = ProcessLimits { timeout: Duration::from_millis(300), ..short() };
+        let limits = ProcessLimits { timeout: Duration::from_secs(1), ..short() };
         let script = format!("trap '' TERM; echo before; setsid sleep {mark} & sleep {mark}");
-        let started = Instant::now();
         let finished = run(level, &repo, &script, &limits);
         assert_eq!(finished.end, ProcessEnd::TimedOut);
         assert_eq!(finished.stdout, "before\n");
-        assert!(started.elapsed() < Duration::from_millis(1300), "{level:?}");
         assert_eq!(alive(&mark), 0, "{level:?}");
     }
 }
@@ -310,7 +277,7 @@ fn node_npm_and_npx_work_in_every_sandbox() {
         repo.write("package.json", r#"{"name":"x","version":"1.0.0","scripts":{"test":"node t.js"}}"#);
         repo.write("t.js", "console.log('tested')");
         repo.script("node_modules/.bin/tool", "#!/bin/sh\necho \"tool $*\"\n");
-        let place = Confinement { read_only: vec![".git".into()], ..Confinement::to(repo.path()) };
+        let place = Confinement::to(repo.path());
         let run = |argv: &[&str]| run_validation_at(level, &words(argv), &place, &short()).unwrap();
         let finished = run(&["npm", "test", "--silent"]);
         assert!(finished.end.ok(), "{finished:?}");
@@ -351,7 +318,7 @@ fn a_required_sandbox_that_is_not_there_is_a_refusal_with_reason_and_fix() {
     let absent =
         |isolation, detail: &str| SandboxProbe { isolation, works: false, detail: detail.to_owned() };
     let probes = [
-        absent(Isolation::Bubblewrap, "it is not on the PATH"),
+        absent(Isolation::Namespaces, "it is not on the PATH"),
         absent(Isolation::Landlock, "the kernel is too old"),
     ];
     let problem = best_of(&probes).unwrap_err();

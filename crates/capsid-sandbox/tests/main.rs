@@ -2,5 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::disallowed_methods, missing_docs)]
 
 mod agent;
+mod build_time;
+mod confined_agent;
+mod ends;
 mod escapes;
 mod hostile_commands;
+mod kernel;
+mod ordinary_user;
+mod private_tree;
+mod root_only;

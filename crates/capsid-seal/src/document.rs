@@ -6,7 +6,7 @@ use capsid_model::exact::{ExactFields, ExactJson, canonical, canonical_ascii, pa
 
 const SEAL_FIELDS: [&str; 5] = ["hash", "signature", "signature_pq", "signed_at", "signed_by"];
 
-/// A document with its seal beside it, as `qp-capsule` keeps them in a database.
+/// A document with its seal, as `qp-capsule` stores them in a database.
 pub(crate) fn from_document(text: String, seal: RecordSeal, columns: RecordColumns) -> StoredRecord {
     let canonical = match parse_unambiguous(&text) {
         Ok(ExactJson::Object(mut fields)) => {

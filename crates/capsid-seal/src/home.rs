@@ -1,5 +1,6 @@
 //! The folder of the trail, and the paths in it.
 
+use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,7 @@ impl TrailHome {
 
     /// Makes the folder where it is not there yet, for its owner alone.
     pub fn create(&self) -> Result<()> {
-        crate::chain::create_private_folder(&self.root)
+        files::create_private_folder(&self.root)
     }
 
     /// The private key.
@@ -78,7 +79,7 @@ impl TrailHome {
     }
 
     /// All that holds chains: the folder, and the one database of all sessions where there is one. Only what exists.
-    pub fn places(&self) -> Vec<PathBuf> {
+    pub fn chain_paths(&self) -> Vec<PathBuf> {
         let shared = self.shared.clone().filter(|path| path.is_file());
         let has_chains = self.chains().is_dir() || self.meta().is_file();
         has_chains.then(|| self.root.clone()).into_iter().chain(shared).collect()
@@ -150,12 +151,12 @@ mod tests {
                 _ => pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()),
             }
         };
-        let found = |env: HomeEnv<'_>| TrailHome::find(None, env).unwrap().root().to_owned();
+        let home_root = |env: HomeEnv<'_>| TrailHome::find(None, env).unwrap().root().to_owned();
         assert_eq!(TrailHome::find(Some(Path::new("/x")), &env(&[])).unwrap().root(), Path::new("/x"));
-        assert_eq!(found(&env(&[("CAPSID_HOME", "~/data")])), user.path().join("data/trail"));
+        assert_eq!(home_root(&env(&[("CAPSID_HOME", "~/data")])), user.path().join("data/trail"));
         std::fs::create_dir(user.path().join(".agent-capsule")).unwrap();
-        assert_eq!(found(&env(&[("CAPSID_HOME", "~/data")])), user.path().join(".agent-capsule"));
-        assert_eq!(found(&env(&[("AGENT_CAPSULE_HOME", "/elsewhere")])), Path::new("/elsewhere"));
+        assert_eq!(home_root(&env(&[("CAPSID_HOME", "~/data")])), user.path().join(".agent-capsule"));
+        assert_eq!(home_root(&env(&[("AGENT_CAPSULE_HOME", "/elsewhere")])), Path::new("/elsewhere"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The public half of the own post-quantum key, which can be told also where nothing signs with it.
+//! The public half of the own post-quantum key, which can be shown also where nothing signs with it.
 
 use crate::hash::hex;
 use capsid_disk::files;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The bytes of a public key.
 pub const PUBLIC_BYTES: usize = 1952;
 
-/// Where a home keeps the public key.
+/// The path of a home's public key.
 pub fn public_path(home: &Path) -> PathBuf {
     home.join("key.ml.pub")
 }

@@ -122,9 +122,9 @@ fn to_float(value: &mut ExactJson) {
 
 /// JSON has no text for them, and the tools that print one anyway disagree.
 fn refuse_non_finite(record: &ActionRecord) -> Result<()> {
-    let found = record.sections().into_iter().find_map(|(name, fields)| {
+    let refusal = record.sections().into_iter().find_map(|(name, fields)| {
         let (member, value) = fields.iter().find(|(_, value)| !value.is_sealable())?;
-        let below = value.unsealable().filter(|place| !place.is_empty());
+        let below = value.unsealable().filter(|path| !path.is_empty());
         Some(
             [Some(name.to_owned()), Some(member.clone()), below]
                 .into_iter()
@@ -133,16 +133,16 @@ fn refuse_non_finite(record: &ActionRecord) -> Result<()> {
                 .join("/"),
         )
     });
-    match found {
+    match refusal {
         None => Ok(()),
-        Some(place) => {
-            Err(refused(&record.id, &format!("holds a number that is infinite or none at `{place}`")))
+        Some(path) => {
+            Err(refused(&record.id, &format!("holds a number that is infinite or none at `{path}`")))
         }
     }
 }
 
-fn refused(id: &str, why: &str) -> Problem {
-    Problem::new(Code::SealRefused, format!("The record `{id}` {why}, so it was not sealed."))
+fn refused(id: &str, reason: &str) -> Problem {
+    Problem::new(Code::SealRefused, format!("The record `{id}` {reason}, so it was not sealed."))
         .fix("Give the value as text, or leave it out.")
 }
 

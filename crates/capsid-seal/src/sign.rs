@@ -92,9 +92,9 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-fn invalid(text: &str, why: &str) -> Problem {
+fn invalid(text: &str, reason: &str) -> Problem {
     let shown: String = text.chars().take(80).collect();
-    Problem::new(Code::KeyInvalid, format!("The public key `{shown}` {why}."))
+    Problem::new(Code::KeyInvalid, format!("The public key `{shown}` {reason}."))
         .fix("Ask the signer for the output of `capsid key show`.")
 }
 

@@ -57,10 +57,10 @@ impl CapsuleUri {
             return Err("it is too long");
         }
         let rest = text.strip_prefix(SCHEME).ok_or("it does not begin with `capsule://`")?;
-        let (place, fragment) =
-            rest.split_once('#').map_or((rest, None), |(place, fragment)| (place, Some(fragment)));
-        let (chain, reference) = match place.split_once('/') {
-            None => (None, parse_bare(place)?),
+        let (address, fragment) =
+            rest.split_once('#').map_or((rest, None), |(address, fragment)| (address, Some(fragment)));
+        let (chain, reference) = match address.split_once('/') {
+            None => (None, parse_bare(address)?),
             Some((chain, record)) => (Some(chain_name(chain)?), in_chain(record)?),
         };
         let fragment = fragment.map(part).transpose()?;

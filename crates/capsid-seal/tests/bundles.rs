@@ -220,7 +220,7 @@ fn an_index_that_is_none_is_said_to_be_none() {
 
 /// The claim with each of its members changed, one at a time.
 fn wrong_claims(claim: &ChainClaim) -> Vec<ChainClaim> {
-    let text = |said: &Option<String>| said.as_ref().map(|_| "something else".to_owned());
+    let text = |value: &Option<String>| value.as_ref().map(|_| "something else".to_owned());
     let mut wrong = vec![
         ChainClaim { length: claim.length.map(|length| length + 1), ..claim.clone() },
         ChainClaim { head_hash: text(&claim.head_hash), ..claim.clone() },

@@ -61,8 +61,8 @@ fn a_record_that_cannot_be_sealed_keeps_its_group_out_and_nothing_else() {
         };
         let items = || (0..count).map(|n| pending(&format!("n{n}"), false));
         assert_eq!(writer.append(None, items(), refuse).unwrap_err().code, Code::SealRefused);
-        let kept = if count > 128 { 128 } else { 0 };
-        assert_eq!(sound(&all(&path, None)).len(), kept, "whole groups only");
+        let expected = if count > 128 { 128 } else { 0 };
+        assert_eq!(sound(&all(&path, None)).len(), expected, "whole groups only");
         assert_eq!(writer.append(None, items(), seal).unwrap().total, count);
         assert_eq!(sound(&all(&path, None)).len(), count as usize);
     }

@@ -103,7 +103,7 @@ fn files_that_are_no_chain_are_said_to_be_none() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let good = spaced(&sealed_object(&records(1)[0]));
-    let whole = format!("{{\"id\": \"x\", \"capsules\": [{good}]}}");
+    let bundle = format!("{{\"id\": \"x\", \"capsules\": [{good}]}}");
     for bad in ["", "x", "7", "{}", "{\"a\": 1}", "{\"a\": 1", "{a: 1}", "{\"a\" 1}", "\0\0\0\0"] {
         std::fs::write(&path, bad).unwrap();
         assert_eq!(open_any(&path).unwrap_err().code, Code::ChainUnreadable, "{bad:?}");
@@ -113,8 +113,8 @@ fn files_that_are_no_chain_are_said_to_be_none() {
         format!("[{good}]]"),
         format!("[{good} {good}]"),
         format!("[{good},]"),
-        whole[..whole.len() - 1].to_owned(),
-        format!("{},\"capsules\":[]}}", &whole[..whole.len() - 1]),
+        bundle[..bundle.len() - 1].to_owned(),
+        format!("{},\"capsules\":[]}}", &bundle[..bundle.len() - 1]),
     ];
     for bad in broken_later {
         std::fs::write(&path, &bad).unwrap();
@@ -222,9 +222,9 @@ fn a_shared_database_gives_a_chain_for_each_tenant() {
     append(&mut writer, Some("one"), &["a", "b"]).unwrap();
     append(&mut writer, Some("two"), &["a"]).unwrap();
     let sources = open_any(&path).unwrap();
-    let found: Vec<_> =
+    let counts: Vec<_> =
         sources.chains.iter().map(|chain| (chain.session.as_deref(), verify(chain).verified)).collect();
-    assert_eq!(found, [(Some("one"), 2), (Some("two"), 1)]);
+    assert_eq!(counts, [(Some("one"), 2), (Some("two"), 1)]);
     assert_eq!(sources.chains[0].tool.as_deref(), Some("codex"));
 }
 

@@ -100,18 +100,19 @@ fn a_kill_at_any_moment_loses_nothing_that_was_acknowledged() {
     for round in 0..30_u64 {
         let path = folder.path().join(format!("{round}/s.db"));
         let mut child = start(&path, 0..120, 3);
-        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut stderr_lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut acknowledged = 0;
         for _ in 0..round % 12 {
-            if let Some(Ok(line)) = said.next() {
+            if let Some(Ok(line)) = stderr_lines.next() {
                 acknowledged = line.split(' ').nth(1).map_or(0, |number| number.parse().unwrap());
             }
         }
         std::thread::sleep(Duration::from_micros(round * 149 % 1700));
         child.kill().unwrap();
         killed += usize::from(!child.wait().unwrap().success());
-        let told = said.map_while(Result::ok).filter_map(|line| line.split(' ').nth(1)?.parse().ok());
-        acknowledged = told.last().unwrap_or(acknowledged);
+        let sequences =
+            stderr_lines.map_while(Result::ok).filter_map(|line| line.split(' ').nth(1)?.parse().ok());
+        acknowledged = sequences.last().unwrap_or(acknowledged);
         if path.exists() {
             let names = sound(&all(&path, None));
             assert!(names.len() >= acknowledged, "round {round}: {} of {acknowledged}", names.len());

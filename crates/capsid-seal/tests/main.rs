@@ -10,6 +10,8 @@ mod meta_chain;
 mod odd_text;
 mod page_vectors;
 mod peer;
+#[cfg(feature = "pq")]
+mod pq_keys;
 mod python_validate;
 mod python_writer;
 mod qp_capsule;

@@ -397,27 +397,24 @@ fn the_sample_home_is_intact_and_goes_on_where_present() {
     let Some(sample) = shared("vectors/sealed/home-sample") else { return };
     let folder = tempfile::tempdir().unwrap();
     copy(&sample, folder.path());
-    let whole = report(folder.path(), true, None);
-    assert!(whole.is_ok());
-    assert_eq!(whole.conversations.len(), 4);
+    let full = report(folder.path(), true, None);
+    assert!(full.is_ok());
+    assert_eq!(full.conversations.len(), 4);
     assert!(
-        whole.conversations.iter().all(|checked| checked.status == ConversationStatus::Intact),
-        "{whole:?}"
+        full.conversations.iter().all(|checked| checked.status == ConversationStatus::Intact),
+        "{full:?}"
     );
-    assert_eq!(
-        whole.head().unwrap().hash,
-        "b87c2a481ededc095decf8010d387a5a3e17e8e5693396a4edba5f142012b3b9"
-    );
+    assert_eq!(full.head().unwrap().hash, "b87c2a481ededc095decf8010d387a5a3e17e8e5693396a4edba5f142012b3b9");
     // What is recorded already is not recorded again, even without the checkpoint file.
     for name in ["meta.checkpoint.json", "meta.lock"] {
         let _ = std::fs::remove_file(folder.path().join(name));
     }
     assert!(!record_in_meta(folder.path(), "codex", "019e2f00-1111-7222-8333-444455556666").recorded);
-    assert_eq!(report(folder.path(), true, None).head(), whole.head());
+    assert_eq!(report(folder.path(), true, None).head(), full.head());
     // Rebuilt with the same ids and times, the records are the same to the byte.
     let fresh = tempfile::tempdir().unwrap();
     let originals = all(&folder.path().join("meta.db"), None);
-    for (stored, checked) in originals.iter().zip(&whole.conversations) {
+    for (stored, checked) in originals.iter().zip(&full.conversations) {
         let (count, head_hash) = checked.recorded.clone().unwrap();
         let conversation = Conversation {
             tool: &checked.tool,

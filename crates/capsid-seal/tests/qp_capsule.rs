@@ -102,18 +102,18 @@ fn what_the_peer_sealed_and_someone_changed_is_refused() {
     let database = rusqlite::Connection::open(folder.path().join("c/capsules.db")).unwrap();
     let keys = KeySet::from_key(key);
     for round in 0..rounds(200, 4_000) {
-        let place = rng.i64(0..12);
+        let index = rng.i64(0..12);
         let was: String = database
-            .query_row("SELECT data FROM capsules WHERE sequence = ?1", [place], |row| row.get(0))
+            .query_row("SELECT data FROM capsules WHERE sequence = ?1", [index], |row| row.get(0))
             .unwrap();
         let now = changed_leaf(&mut rng, &was);
         let set = "UPDATE capsules SET data = ?1 WHERE sequence = ?2";
-        database.execute(set, rusqlite::params![now, place]).unwrap();
+        database.execute(set, rusqlite::params![now, index]).unwrap();
         let verdict =
             judge(&folder.path().join("c/capsules.db"), SourceKind::Documents, round % 2 == 0, &keys);
-        assert_eq!(verdict.broken_at, Some(place as u64), "{seed} {was} {now}");
+        assert_eq!(verdict.broken_at, Some(index as u64), "{seed} {was} {now}");
         assert_eq!(verdict.failure.unwrap().class, VerifyFailureClass::Hash, "{seed} {was} {now}");
-        database.execute(set, rusqlite::params![was, place]).unwrap();
+        database.execute(set, rusqlite::params![was, index]).unwrap();
     }
 }
 
@@ -336,11 +336,11 @@ fn its_command_says(path: &Path, key: &PublicKey) -> (bool, u64) {
         .env("QUANTUMPIPES_DATA_DIR", home.path())
         .output()
         .unwrap();
-    let said = parse(&String::from_utf8(output.stdout).unwrap()).expect("an answer in JSON");
-    assert_eq!(said.text("level"), Some("signatures"));
-    let valid = said.get("valid") == Some(&ExactJson::Bool(true));
+    let verdict = parse(&String::from_utf8(output.stdout).unwrap()).expect("an answer in JSON");
+    assert_eq!(verdict.text("level"), Some("signatures"));
+    let valid = verdict.get("valid") == Some(&ExactJson::Bool(true));
     assert_eq!(output.status.success(), valid);
-    (valid, said.get("capsules_verified").and_then(ExactJson::as_i64).unwrap() as u64)
+    (valid, verdict.get("capsules_verified").and_then(ExactJson::as_i64).unwrap() as u64)
 }
 
 #[test]
@@ -411,34 +411,34 @@ const PASSES: [&str; 4] = [TAMPERINGS[0], TAMPERINGS[1], TAMPERINGS[2], TAMPERIN
 fn tamper(rng: &mut Rng, records: &mut Vec<ExactJson>, foreign: &SigningKey) -> &'static str {
     let what = TAMPERINGS[rng.usize(..TAMPERINGS.len())];
     let last = records.len() - 1;
-    let place = rng.usize(..=last);
+    let index = rng.usize(..=last);
     match what {
         "nothing" => {}
-        "the end cut off" => records.truncate(place + 1),
-        "a moment of signing" => set(&mut records[place], "signed_at", "2031-01-01T00:00:00+00:00"),
-        "a post-quantum signature" => set(&mut records[place], "signature_pq", "5e"),
-        "content" => change_content(rng, &mut records[place]),
+        "the end cut off" => records.truncate(index + 1),
+        "a moment of signing" => set(&mut records[index], "signed_at", "2031-01-01T00:00:00+00:00"),
+        "a post-quantum signature" => set(&mut records[index], "signature_pq", "5e"),
+        "content" => change_content(rng, &mut records[index]),
         "content and hash" => {
-            change_content(rng, &mut records[place]);
-            rehash(&mut records[place]);
+            change_content(rng, &mut records[index]);
+            rehash(&mut records[index]);
         }
         "content, and all hashes and links" => {
-            change_content(rng, &mut records[place]);
-            relink(records, place, |_| None);
+            change_content(rng, &mut records[index]);
+            relink(records, index, |_| None);
         }
         "content, and all signed by another key" => {
-            change_content(rng, &mut records[place]);
-            relink(records, place, |hash| Some(foreign.sign(hash)));
+            change_content(rng, &mut records[index]);
+            relink(records, index, |hash| Some(foreign.sign(hash)));
         }
-        "a hash" => change_digit(rng, &mut records[place], "hash"),
-        "a signature" => change_digit(rng, &mut records[place], "signature"),
+        "a hash" => change_digit(rng, &mut records[index], "hash"),
+        "a signature" => change_digit(rng, &mut records[index], "signature"),
         // Not the last: that is the end cut off.
         "a record removed" => _ = records.remove(rng.usize(..last)),
         "two records swapped" => {
-            let other = (place + rng.usize(1..=last)) % (last + 1);
-            records.swap(place, other);
+            let other = (index + rng.usize(1..=last)) % (last + 1);
+            records.swap(index, other);
         }
-        "a record repeated" => records.insert(rng.usize(..=last + 1), records[place].clone()),
+        "a record repeated" => records.insert(rng.usize(..=last + 1), records[index].clone()),
         _ => {
             set(&mut records[0], "previous_hash", &"0".repeat(64));
             relink(records, 0, |_| None);

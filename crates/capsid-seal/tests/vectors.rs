@@ -8,8 +8,8 @@ use std::path::Path;
 
 /// A file of vectors; nothing where there is none.
 fn vectors(name: &str) -> Option<ExactJson> {
-    let beside = |folder: &Path| folder.join(format!("shared/vectors/sealed/{name}.json"));
-    let found = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(beside).find(|path| path.is_file());
+    let vector_in = |folder: &Path| folder.join(format!("shared/vectors/sealed/{name}.json"));
+    let found = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(vector_in).find(|path| path.is_file());
     let Some(path) = found else {
         eprintln!("nothing to compare with: there is no {name}.json");
         return None;

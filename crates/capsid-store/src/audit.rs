@@ -117,7 +117,7 @@ pub fn list(
     before: i64,
     limit: i64,
 ) -> Result<(Vec<AuditRow>, Option<i64>)> {
-    let found = match &filter.subject {
+    let entries = match &filter.subject {
         // One stretch of the index for each kind of thing.
         Some(subject) => tx.query_all(
             select!(
@@ -138,28 +138,28 @@ pub fn list(
             params![before, LOOKED_AT, &filter.actor, &filter.action, limit + 1],
         )?,
     };
-    page(tx, found, filter.subject.is_some(), before, limit)
+    page(tx, entries, filter.subject.is_some(), before, limit)
 }
 
 fn page(
     tx: &mut dyn Tx,
-    mut found: Vec<AuditRow>,
+    mut entries: Vec<AuditRow>,
     is_whole: bool,
     before: i64,
     limit: i64,
 ) -> Result<(Vec<AuditRow>, Option<i64>)> {
-    if found.len() as i64 > limit {
-        found.truncate(limit as usize);
-        let next = found.last().map(|last| last.seq);
-        return Ok((found, next));
+    if entries.len() as i64 > limit {
+        entries.truncate(limit as usize);
+        let next = entries.last().map(|last| last.seq);
+        return Ok((entries, next));
     }
     if is_whole {
-        return Ok((found, None));
+        return Ok((entries, None));
     }
     // All that was looked at is told; what lies before it comes next.
     let last = tx.query_first::<i64>(
         "SELECT seq FROM audit WHERE seq < $1 ORDER BY seq DESC LIMIT 1 OFFSET $2",
         params![before, LOOKED_AT - 1],
     )?;
-    Ok((found, last))
+    Ok((entries, last))
 }

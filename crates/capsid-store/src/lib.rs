@@ -27,7 +27,20 @@ pub mod work;
 pub use crate::db::migrate::fingerprint as schema_fingerprint;
 pub use store::{Store, StoreOptions};
 
-use capsid_model::problem::{Code, Problem};
+use capsid_model::problem::{Code, Problem, Result};
+use capsid_model::time::Time;
+
+impl Store {
+    /// Opens the database, making or migrating it where that is asked for. Blocks. A database from before there was a
+    /// knowledge graph gets one, which is why this is not in `store.rs`: the graph is above it.
+    pub fn open(options: &StoreOptions, now: Time) -> Result<Self> {
+        let store = Self::connect(options, now)?;
+        if options.migrate {
+            graph::fill_if_new(&store)?;
+        }
+        Ok(store)
+    }
+}
 
 /// The database does not hold what it should.
 pub(crate) fn damaged(message: impl Into<String>) -> Problem {

@@ -87,7 +87,7 @@ fn insert_memory(
     let signals = serde_json::to_string(&memory.signals).unwrap_or_else(|_| "[]".to_owned());
     let (count, bytes) = so_far(tx, node_id)?;
     let (count, bytes) = (count + 1, bytes + memory.bytes(signals.len()));
-    let kept = tx.run(
+    let added = tx.run(
         "INSERT INTO memories (dedupe, node_id, signals, gene_id, status, score, summary, body, count_so_far,
             bytes_so_far, created_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
@@ -108,7 +108,7 @@ fn insert_memory(
     if count > MAX || bytes > MAX_BYTES {
         forget(tx, node_id, count - MAX, bytes - MAX_BYTES)?;
     }
-    Ok(kept == 1)
+    Ok(added == 1)
 }
 
 impl NewMemory {

@@ -7,7 +7,6 @@ use crate::db::private_files;
 use crate::db::sqlite;
 use crate::db::sqlite::SqliteThreads;
 use crate::db::tx::{Dialect, Tx};
-use crate::graph;
 use capsid_disk::lock::Lock;
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
@@ -63,8 +62,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database, making or migrating it where that is asked for. Blocks.
-    pub fn open(options: &StoreOptions, now: Time) -> Result<Self> {
+    /// Connects to the database, making or migrating its tables where that is asked for. Blocks.
+    pub(crate) fn connect(options: &StoreOptions, now: Time) -> Result<Self> {
         let backend = match &options.database {
             Some(url) => {
                 migrate::postgres(url, options.migrate, now)?;
@@ -72,11 +71,7 @@ impl Store {
             }
             None => Backend::Sqlite(open_sqlite(options, now)?),
         };
-        let store = Self { backend };
-        if options.migrate {
-            graph::fill_if_new(&store)?;
-        }
-        Ok(store)
+        Ok(Self { backend })
     }
 
     /// Which database this is.

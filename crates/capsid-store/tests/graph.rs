@@ -33,7 +33,7 @@ fn tell_as(store: &Store, who: &str, body: &Value, most: i64, now: Time) -> Inge
 }
 
 #[track_caller]
-fn tell(store: &Store, body: &Value) -> IngestSummary {
+fn ingest(store: &Store, body: &Value) -> IngestSummary {
     match tell_as(store, "user:u1", body, MAX_TOLD, NOW) {
         IngestOutcome::Done(done) => done,
         IngestOutcome::Refused(refusals) => panic!("{refusals:#?}"),
@@ -104,7 +104,7 @@ fn task(store: &Store, n: usize, signals: &str) {
 #[test]
 fn telling_twice_changes_nothing() {
     both(|store| {
-        let first = tell(store, &small());
+        let first = ingest(store, &small());
         assert_eq!((first.entities, first.relations, first.added, first.unchanged), (3, 2, 5, 0));
         let dump = graph_dump(store);
         let later = Time(NOW.0 + 5);
@@ -117,7 +117,7 @@ fn telling_twice_changes_nothing() {
         let mut other = small();
         other["entities"][0]["properties"]["version"] = json!(17);
         other["relations"][0]["confidence"] = json!(0.2);
-        let changed = tell(store, &other);
+        let changed = ingest(store, &other);
         assert_eq!((changed.added, changed.changed, changed.unchanged), (0, 2, 3));
         // Another teller's word is its own.
         let IngestOutcome::Done(second) = tell_as(store, "node:n2", &small(), MAX_TOLD, later) else {
@@ -135,7 +135,7 @@ fn telling_twice_changes_nothing() {
 #[test]
 fn what_somebody_told_is_listed_in_pages() {
     both(|store| {
-        tell(store, &small());
+        ingest(store, &small());
         let (mut mark, mut notes, mut relations) = (OwnGraphCursor::default(), 0, 0);
         for _ in 0..9 {
             let page = store.read_now(move |tx| graph::mine(tx, "user:u1", mark, 1)).unwrap();
@@ -155,13 +155,13 @@ fn what_somebody_told_is_listed_in_pages() {
 #[test]
 fn names_that_mean_nothing_or_too_much_are_refused() {
     both(|store| {
-        tell(store, &small());
+        ingest(store, &small());
         task(store, 1, "timeout");
         let relation = |source: &str, target: &str| json!({"relations": [{"source_name": source, "target_name": target, "type": "uses"}]});
         let code = |body: &Value| refused(store, body)[0].code;
         assert_eq!(code(&relation("PostgreSQL", "nobody")), "unknown_name");
         assert_eq!(code(&relation("PostgreSQL", " postgresql")), "self_relation");
-        tell(store, &json!({"entities": [{"name": "PostgreSQL", "entity_type": "product"}]}));
+        ingest(store, &json!({"entities": [{"name": "PostgreSQL", "entity_type": "product"}]}));
         let ambiguous = refused(store, &relation("PostgreSQL", "connection pool"));
         assert_eq!(ambiguous[0].code, "ambiguous_name");
         assert!(ambiguous[0].problem.contains("`database`, `product`"), "{ambiguous:?}");
@@ -171,7 +171,7 @@ fn names_that_mean_nothing_or_too_much_are_refused() {
             assert_eq!(code(&invented), "unknown_thing", "{kind}");
         }
         // A task that is there may be told of.
-        tell(
+        ingest(
             store,
             &json!({"relations": [{"source_name": "task_1", "source_type": "task",
             "target_name": "connection pool", "type": "asks_about"}]}),
@@ -187,7 +187,7 @@ fn names_that_mean_nothing_or_too_much_are_refused() {
 #[test]
 fn names_that_look_like_others_are_refused() {
     both(|store| {
-        tell(
+        ingest(
             store,
             &json!({"entities": [{"name": "scope", "entity_type": "tool"}, {"name": "modem", "entity_type": "tool"}]}),
         );
@@ -195,8 +195,8 @@ fn names_that_look_like_others_are_refused() {
         let told = |name: &str, kind: &str| json!({"entities": [{"name": name, "entity_type": kind}]});
         // All letters are Cyrillic, so the scripts are not mixed.
         assert_eq!(refused(store, &told("ѕсоре", "tool"))[0].code, "confusable_name");
-        tell(store, &told("ѕсоре", "word"));
-        tell(store, &told("modern", "tool"));
+        ingest(store, &told("ѕсоре", "word"));
+        ingest(store, &told("modern", "tool"));
         // Neither may a name look like what the hub itself names.
         assert_eq!(named(store, "signal", "access").told, 0);
         assert_eq!(refused(store, &told("ассеѕѕ", "signal"))[0].code, "confusable_name");
@@ -225,14 +225,14 @@ fn told_relation(from: usize, to: usize) -> Value {
 }
 
 /// Things in a ring.
-fn ring(store: &Store, count: usize) {
+fn ingest_ring(store: &Store, count: usize) {
     let things: Vec<Value> = told_things(count);
     for some in things.chunks(1000) {
-        tell(store, &json!({"entities": some}));
+        ingest(store, &json!({"entities": some}));
     }
     let relations: Vec<Value> = (0..count).map(|n| told_relation(n, (n + 1) % count)).collect();
     for some in relations.chunks(1000) {
-        tell(store, &json!({"relations": some}));
+        ingest(store, &json!({"relations": some}));
     }
 }
 
@@ -241,11 +241,11 @@ fn a_walk_around_a_star_stays_within_bounds() {
     both(|store| {
         let things = told_things(1_501);
         for some in things.chunks(1000) {
-            tell(store, &json!({"entities": some}));
+            ingest(store, &json!({"entities": some}));
         }
         let relations: Vec<Value> = (1..=1_500).map(|n| told_relation(0, n)).collect();
         for some in relations.chunks(1000) {
-            tell(store, &json!({"relations": some}));
+            ingest(store, &json!({"relations": some}));
         }
         let middle = named(store, "thing", "thing 0").id;
         let walk = |ids: Vec<i64>, bounds: WalkBounds| {
@@ -266,7 +266,7 @@ fn a_walk_around_a_star_stays_within_bounds() {
 #[test]
 fn a_way_round_a_ring_is_the_shorter_one() {
     both(|store| {
-        ring(store, 40);
+        ingest_ring(store, 40);
         let thing = |n: usize| named(store, "thing", &format!("thing {n}"));
         let way = path(store, &thing(0), &thing(5), 6).unwrap();
         let names: Vec<&str> = way.iter().map(|hop| hop.to.name.as_str()).collect();
@@ -279,7 +279,7 @@ fn a_way_round_a_ring_is_the_shorter_one() {
         assert_eq!(path(store, &thing(0), &thing(20), 20).unwrap().len(), 20);
         assert!(path(store, &thing(3), &thing(3), 6).unwrap().is_empty());
         // Of two ways that are as short the surer one is taken.
-        tell(
+        ingest(
             store,
             &json!({"relations": [
             {"source_name": "thing 0", "target_name": "thing 9", "type": "sure", "confidence": 1.0},
@@ -293,7 +293,7 @@ fn a_way_round_a_ring_is_the_shorter_one() {
 #[test]
 fn a_walk_round_a_ring_comes_to_its_end() {
     both(|store| {
-        ring(store, 30);
+        ingest_ring(store, 30);
         let start = named(store, "thing", "thing 0").id;
         let bounds = WalkBounds { depth: 50, fan_out: 5, most: 1_000 };
         let steps = store.read_now(move |tx| graph::walk(tx, &[start], bounds)).unwrap();
@@ -304,7 +304,7 @@ fn a_walk_round_a_ring_comes_to_its_end() {
 #[test]
 fn things_are_found_by_what_they_are_called() {
     both(|store| {
-        tell(store, &small());
+        ingest(store, &small());
         task(store, 1, "upload_failed,slow");
         let find = |words: &str, kinds: &[&str]| {
             let question = SemanticQuestion::parse(words, &[]);
@@ -328,12 +328,12 @@ fn what_is_called_exactly_as_asked_is_found_among_many() {
             .map(|n| json!({"name": format!("replica election {n}"), "entity_type": "concept"}))
             .collect();
         for some in others.chunks(600) {
-            tell(store, &json!({"entities": some}));
+            ingest(store, &json!({"entities": some}));
         }
         // Names whose numbers are spread over all there are: by chance alone not each would be among the first.
         let names = ["Replica election", "replica_election", "replica-election", "election replica"];
         for (at, name) in names.iter().enumerate() {
-            tell(store, &json!({"entities": [{"name": name, "entity_type": format!("kind_{at}")}]}));
+            ingest(store, &json!({"entities": [{"name": name, "entity_type": format!("kind_{at}")}]}));
         }
         let question = SemanticQuestion::parse("what about the replica election", &[]);
         let found = store.read_now(move |tx| graph::matching(tx, &question, &[], 4)).unwrap();

@@ -4,8 +4,9 @@
 mod both;
 mod failing_disk;
 mod graph;
-mod graph_forgetting;
+mod graph_forget;
 mod ledger;
 mod panics;
 mod search_speed;
+mod statements;
 mod strict;

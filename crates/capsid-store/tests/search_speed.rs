@@ -81,14 +81,14 @@ fn search(store: &Store) {
     let begun = Instant::now();
     let moved = |tx: &mut dyn capsid_store::db::tx::Tx| {
         tx.run("UPDATE assets SET gdi = gdi + 1 WHERE seq BETWEEN 1000 AND 1999", &[])?;
-        (1000..2000).try_for_each(|seq| search::place(tx, seq))
+        (1000..2000).try_for_each(|seq| search::reposition(tx, seq))
     };
     store.write_now(moved).unwrap();
     println!("  moving 1000 assets                 {:7.2} ms each", begun.elapsed().as_secs_f64());
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes: `make soak PART=mcp` runs it"]
 fn searches_stay_quick_over_many_assets_in_sqlite() {
     let data = tempfile::tempdir().unwrap();
     let store = Store::open(&StoreOptions::new(data.path(), None), Time(0)).unwrap();
@@ -99,7 +99,7 @@ fn searches_stay_quick_over_many_assets_in_sqlite() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes: `make soak PART=mcp` runs it"]
 fn searches_stay_quick_over_many_assets_in_postgresql() {
     let data = tempfile::tempdir().unwrap();
     let database = TestPostgres::database();

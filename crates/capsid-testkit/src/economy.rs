@@ -101,7 +101,7 @@ const OPEN: StoryJob = StoryJob { state: StoryState::Open, by: None };
 struct StoryBounty {
     creator: StoryActor,
     amount: i64,
-    whole: StoryJob,
+    job: StoryJob,
     weights: Vec<i64>,
     parts: Vec<StoryJob>,
     merge: Option<StoryJob>,
@@ -186,7 +186,7 @@ impl EconomyModel {
             self.bounties.push(StoryBounty {
                 creator,
                 amount,
-                whole: OPEN,
+                job: OPEN,
                 weights,
                 parts,
                 merge: None,
@@ -217,7 +217,7 @@ impl EconomyModel {
     fn job(&mut self, bounty: usize, piece: StoryTask) -> Option<&mut StoryJob> {
         let bounty = self.bounties.get_mut(bounty)?;
         match piece {
-            StoryTask::Whole => Some(&mut bounty.whole),
+            StoryTask::Whole => Some(&mut bounty.job),
             StoryTask::Part(n) => bounty.parts.get_mut(n),
             StoryTask::Merge => bounty.merge.as_mut(),
         }
@@ -243,9 +243,9 @@ impl EconomyModel {
         let can = piece == StoryTask::Whole
             && of.weights.is_empty()
             && !of.over
-            && (of.whole.state, of.whole.by) == (job.state, job.by);
+            && (of.job.state, of.job.by) == (job.state, job.by);
         if can {
-            of.whole = OPEN;
+            of.job = OPEN;
         }
         can
     }
@@ -266,7 +266,7 @@ impl EconomyModel {
         job.state = StoryState::Done;
         let of = &mut self.bounties[bounty];
         if piece == StoryTask::Merge {
-            of.whole.state = StoryState::Done;
+            of.job.state = StoryState::Done;
         }
         if cut && of.merge.is_none() && of.parts.iter().all(|part| part.state == StoryState::Done) {
             of.merge = Some(OPEN);
@@ -276,7 +276,7 @@ impl EconomyModel {
 
     fn propose(&mut self, node: usize, bounty: usize, weights: &[i64]) -> bool {
         let Some(of) = self.bounties.get_mut(bounty) else { return false };
-        let claimed = of.whole.state == StoryState::Claimed && of.whole.by == Some(node);
+        let claimed = of.job.state == StoryState::Claimed && of.job.by == Some(node);
         let can = claimed && of.weights.is_empty() && !of.over;
         if can {
             of.weights = weights.to_vec();
@@ -287,7 +287,7 @@ impl EconomyModel {
 
     fn accept(&mut self, bounty: usize) -> bool {
         let Some(of) = self.bounties.get(bounty).cloned() else { return false };
-        if of.whole.state != StoryState::Done || of.gone {
+        if of.job.state != StoryState::Done || of.gone {
             return false;
         }
         if of.over {
@@ -300,11 +300,11 @@ impl EconomyModel {
             left -= amount;
         };
         if of.weights.is_empty() {
-            pay(self, &of.whole, of.amount);
+            pay(self, &of.job, of.amount);
             return true;
         }
         let total: i64 = of.weights.iter().sum();
-        pay(self, &of.whole, of.amount * 5 / 100);
+        pay(self, &of.job, of.amount * 5 / 100);
         for (part, weight) in of.parts.iter().zip(&of.weights) {
             pay(self, part, of.amount * 85 * weight / (100 * total));
         }
@@ -314,16 +314,16 @@ impl EconomyModel {
     }
 
     fn reject(&mut self, bounty: usize) -> bool {
-        let Some(of) = self.bounties.get_mut(bounty).filter(|b| !b.over && b.whole.state == StoryState::Done)
+        let Some(of) = self.bounties.get_mut(bounty).filter(|b| !b.over && b.job.state == StoryState::Done)
         else {
             return false;
         };
         match &mut of.merge {
             Some(merge) => {
                 *merge = OPEN;
-                of.whole.state = StoryState::Claimed;
+                of.job.state = StoryState::Claimed;
             }
-            None => of.whole = OPEN,
+            None => of.job = OPEN,
         }
         true
     }
@@ -331,7 +331,7 @@ impl EconomyModel {
     fn cancel(&mut self, bounty: usize) -> bool {
         let Some(of) = self.bounties.get_mut(bounty) else { return false };
         let (creator, amount) = (of.creator, of.amount);
-        if of.whole.state != StoryState::Open || of.gone {
+        if of.job.state != StoryState::Open || of.gone {
             return false;
         }
         // Taking it back again changes nothing and is no error.
@@ -367,7 +367,7 @@ impl EconomyModel {
             StoryState::Done => None,
         };
         if of.weights.is_empty() {
-            return Some(work(&of.whole, StoryTask::Whole, node).unwrap_or(StoryCommand::Accept(bounty)));
+            return Some(work(&of.job, StoryTask::Whole, node).unwrap_or(StoryCommand::Accept(bounty)));
         }
         let part = of.parts.iter().enumerate().find_map(|(n, part)| work(part, StoryTask::Part(n), node));
         let merge = of.merge.as_ref().and_then(|merge| work(merge, StoryTask::Merge, LAST));
@@ -410,7 +410,7 @@ impl EconomyModel {
             4 => StoryCommand::Release(node, bounty, piece),
             // What the last node offered nobody could merge.
             5 | 6 if self.bounties[bounty].creator != StoryActor::Node(LAST) => StoryCommand::Propose(
-                self.bounties[bounty].whole.by.filter(|_| chance.u8(..4) > 0).unwrap_or(node),
+                self.bounties[bounty].job.by.filter(|_| chance.u8(..4) > 0).unwrap_or(node),
                 bounty,
                 (0..chance.usize(2..5)).map(|_| chance.i64(1..210)).collect(),
             ),

@@ -44,10 +44,10 @@ pub struct HubProcess {
 
 impl HubProcess {
     /// Starts one on a free port and waits until it listens; otherwise returns its output.
-    pub fn try_start(program: &TestProgram, place: &TestHubLocation) -> Result<Self, String> {
-        std::fs::create_dir_all(&place.data).unwrap();
-        let log = place.data.join("trial.log");
-        let words = [&["hub", "serve", "--listen", "127.0.0.1:0"], &place.arguments()[..]].concat();
+    pub fn try_start(program: &TestProgram, location: &TestHubLocation) -> Result<Self, String> {
+        std::fs::create_dir_all(&location.data).unwrap();
+        let log = location.data.join("trial.log");
+        let words = [&["hub", "serve", "--listen", "127.0.0.1:0"], &location.arguments()[..]].concat();
         let mut command = program.command(Path::new("/"), &words);
         // Into a file: nobody reads a pipe while the trial runs, and a full one would stop the hub.
         command.env("CAPSID_LOG", "warn").stderr(Stdio::from(File::create(&log).unwrap()));
@@ -65,8 +65,8 @@ impl HubProcess {
 
     /// Starts one, or panics.
     #[track_caller]
-    pub fn start(program: &TestProgram, place: &TestHubLocation) -> Self {
-        Self::try_start(program, place).unwrap_or_else(|said| panic!("the hub did not start: {said}"))
+    pub fn start(program: &TestProgram, location: &TestHubLocation) -> Self {
+        Self::try_start(program, location).unwrap_or_else(|output| panic!("the hub did not start: {output}"))
     }
 
     /// The process id.

@@ -32,23 +32,23 @@ pub fn kill_in_phase(command: &mut Command, phase: &str, delay: Duration) -> Kil
         String::from_utf8_lossy(&text).into_owned()
     });
     let mut reader = BufReader::new(child.stderr.take().unwrap());
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     let target = format!("phase {phase}\n");
     loop {
-        let start = said.len();
-        if reader.read_until(b'\n', &mut said).unwrap() == 0 {
+        let start = output.len();
+        if reader.read_until(b'\n', &mut output).unwrap() == 0 {
             break;
         }
-        if &said[start..] == target.as_bytes() {
+        if &output[start..] == target.as_bytes() {
             pause(delay);
             // The program may have ended by itself; its id is not free before it is waited for.
             let _ = kill_process_group(group, Signal::KILL);
             break;
         }
     }
-    reader.read_to_end(&mut said).unwrap();
+    reader.read_to_end(&mut output).unwrap();
     let status = child.wait().unwrap().code();
-    let stderr = String::from_utf8_lossy(&said).into_owned();
+    let stderr = String::from_utf8_lossy(&output).into_owned();
     KillOutcome { phase: last_phase(&stderr), status, stdout: printed.join().unwrap(), stderr }
 }
 

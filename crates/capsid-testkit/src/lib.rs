@@ -9,6 +9,8 @@ pub mod economy;
 pub mod hub;
 #[cfg(unix)]
 pub mod kill;
+#[cfg(unix)]
+pub mod logged_child;
 #[cfg(all(unix, feature = "database"))]
 pub mod postgres;
 pub mod program;

@@ -68,7 +68,7 @@ impl TestPostgres {
     }
 
     fn start_with(words: &[&str]) -> Self {
-        let mut keeper = Command::new(script())
+        let mut cleaner = Command::new(script())
             .args(words)
             // If the tests are killed as a group, the cleaner process still cleans up.
             .process_group(0)
@@ -77,11 +77,11 @@ impl TestPostgres {
             .stderr(Stdio::null())
             .spawn()
             .expect("scripts/postgres starts");
-        let mut said = String::new();
-        keeper.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-        assert!(said.starts_with("postgres://"), "no PostgreSQL for tests: {said}");
-        let url = said.trim().to_owned();
-        Self { session: Session::open(&url), url, _keeper: Some(keeper) }
+        let mut output = String::new();
+        cleaner.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+        assert!(output.starts_with("postgres://"), "no PostgreSQL for tests: {output}");
+        let url = output.trim().to_owned();
+        Self { session: Session::open(&url), url, _keeper: Some(cleaner) }
     }
 
     /// Makes an empty database on this server.
@@ -181,8 +181,8 @@ fn serve_session(url: &str, waiting: &Receiver<Job>) {
     let mut connection =
         runtime.block_on(PgConnection::connect(url)).expect("PostgreSQL for tests can be reached");
     while let Ok((sql, answer)) = waiting.recv() {
-        let ran = runtime.block_on(connection.fetch_optional(AssertSqlSafe(sql.clone())));
-        let number = ran.map(|row| row.and_then(|row| row.try_get(0).ok()).unwrap_or(0));
+        let result = runtime.block_on(connection.fetch_optional(AssertSqlSafe(sql.clone())));
+        let number = result.map(|row| row.and_then(|row| row.try_get(0).ok()).unwrap_or(0));
         let _nobody_waits = answer.send(number.map_err(|error| format!("{sql}: {error}")));
     }
 }
@@ -193,8 +193,8 @@ fn script() -> std::path::PathBuf {
 
 /// The URL of another database of the same server.
 fn with_name(url: &str, name: &str) -> String {
-    let (place, options) = url.split_once('?').map_or((url, None), |(place, options)| (place, Some(options)));
-    let (scheme, rest) = place.split_once("://").expect("a URL");
+    let (base, options) = url.split_once('?').map_or((url, None), |(base, options)| (base, Some(options)));
+    let (scheme, rest) = base.split_once("://").expect("a URL");
     let host = rest.split('/').next().unwrap_or_default();
     let options = options.map_or_else(String::new, |options| format!("?{options}"));
     format!("{scheme}://{host}/{name}{options}")
@@ -220,9 +220,9 @@ mod tests {
     fn a_database_has_the_schema_and_is_apart_from_the_next() {
         let (one, two) = (TestPostgres::database(), TestPostgres::database());
         let psql = |url: &str, sql: &str| {
-            let ran = Command::new("psql").args([url, "-Atc", sql]).output().unwrap();
-            assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-            String::from_utf8(ran.stdout).unwrap().trim().to_owned()
+            let output = Command::new("psql").args([url, "-Atc", sql]).output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap().trim().to_owned()
         };
         psql(&one.url, "INSERT INTO meta (key, value) VALUES ('here', 'yes')");
         assert_eq!(psql(&one.url, "SELECT value FROM meta WHERE key = 'here'"), "yes");

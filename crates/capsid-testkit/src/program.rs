@@ -32,6 +32,12 @@ impl TestProgram {
         self.home.path()
     }
 
+    /// Where the program keeps its state of a repository.
+    pub fn state_dir(&self, root: &Path) -> PathBuf {
+        let digest = capsid_model::hash::sha256_hex(root.as_os_str().as_encoded_bytes());
+        self.home().join(".local/share/capsid/cycles").join(&digest[..16])
+    }
+
     /// A command in a folder: no variable but PATH and HOME, nothing on stdin.
     pub fn command(&self, folder: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
@@ -68,9 +74,9 @@ impl TestProgram {
     /// The same, and panics unless it ended with a status.
     #[track_caller]
     pub fn expect(&self, status: i32, repo: &TestRepo, args: &[&str]) -> ProgramOutput {
-        let ran = self.run(repo, args);
-        assert_eq!(ran.status, status, "capsid {args:?}\n{ran}");
-        ran
+        let output = self.run(repo, args);
+        assert_eq!(output.status, status, "capsid {args:?}\n{output}");
+        output
     }
 
     /// Runs it with a text on stdin.
@@ -122,8 +128,8 @@ impl ProgramOutput {
 
 /// Panics with all that was printed unless the run ended with a status.
 #[track_caller]
-pub fn assert_status(status: i32, ran: &ProgramOutput) {
-    assert_eq!(ran.status, status, "{ran}");
+pub fn assert_status(status: i32, output: &ProgramOutput) {
+    assert_eq!(output.status, status, "{output}");
 }
 
 impl std::fmt::Display for ProgramOutput {

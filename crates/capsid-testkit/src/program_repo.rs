@@ -40,6 +40,11 @@ impl ProgramRepo {
         Self { program: TestProgram::at(binary), repo }
     }
 
+    /// A file of the state that the program keeps of the repository.
+    pub fn state_file(&self, name: &str) -> PathBuf {
+        self.program.state_dir(self.repo.path()).join(name)
+    }
+
     /// Writes an agent outside the repository: a shell script that has read its prompt.
     pub fn agent(&self, body: &str) -> String {
         let path = self.program.home().join("agent.sh");

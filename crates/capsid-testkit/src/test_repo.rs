@@ -53,6 +53,17 @@ impl TestRepo {
         &self.root
     }
 
+    /// The folder for what belongs to no repository: beside it, and gone with it.
+    pub fn data(&self) -> PathBuf {
+        self.root.with_file_name("data")
+    }
+
+    /// Variables that name that folder and nothing else.
+    pub fn env(&self) -> impl Fn(&str) -> Option<String> + Send + Sync + 'static {
+        let data = self.data().display().to_string();
+        move |name| (name == "CAPSID_HOME").then(|| data.clone())
+    }
+
     /// A path inside it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path().join(name)

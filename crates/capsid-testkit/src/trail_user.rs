@@ -50,9 +50,9 @@ impl TrailUser {
     /// The same, and panics unless it ended with a status.
     #[track_caller]
     pub fn expect(&self, status: i32, args: &[&str]) -> ProgramOutput {
-        let ran = self.run(args);
-        assert_status(status, &ran);
-        ran
+        let output = self.run(args);
+        assert_status(status, &output);
+        output
     }
 
     /// Runs it with a text on stdin.

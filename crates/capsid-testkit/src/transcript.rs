@@ -30,7 +30,7 @@ pub fn claude_code_turn(session: &str, turn: usize) -> String {
         }
         lines += &format!("{record}\n");
     };
-    let said = |content: Value| json!({"role": "user", "content": content});
+    let user_message = |content: Value| json!({"role": "user", "content": content});
     let done = |step: usize, content: Value| {
         json!({
             "id": format!("msg_{turn}_{step}"), "model": "claude-opus-4-8", "role": "assistant", "content": content,
@@ -39,11 +39,16 @@ pub fn claude_code_turn(session: &str, turn: usize) -> String {
         })
     };
     let (run, edit) = (format!("toolu_{turn}_run"), format!("toolu_{turn}_edit"));
-    line(0, "user", said(json!(format!("Count the pears, try {turn}"))), None);
+    line(0, "user", user_message(json!(format!("Count the pears, try {turn}"))), None);
     let call = json!([{"type": "tool_use", "id": run, "name": "Bash", "input": {"command": "make test"}}]);
     line(1, "assistant", done(1, call), None);
     let output = json!([{"type": "tool_result", "tool_use_id": run, "content": "ok", "is_error": false}]);
-    line(2, "user", said(output), Some(json!({"stdout": "ok\n", "stderr": "slow\n", "interrupted": false})));
+    line(
+        2,
+        "user",
+        user_message(output),
+        Some(json!({"stdout": "ok\n", "stderr": "slow\n", "interrupted": false})),
+    );
     let input = json!({"file_path": "/home/ada/shop/pear.py", "old_string": "a", "new_string": "b"});
     line(
         3,
@@ -58,7 +63,7 @@ pub fn claude_code_turn(session: &str, turn: usize) -> String {
     line(
         4,
         "user",
-        said(output),
+        user_message(output),
         Some(json!({"filePath": "/home/ada/shop/pear.py", "structuredPatch": patch})),
     );
     line(

@@ -24,23 +24,23 @@ pub(crate) fn adopt(
     tenant: Option<&str>,
 ) -> Result<()> {
     let mut strangers = UnkeyedRecords::default();
-    writer.strangers(tenant, |place, content| strangers.add(place, content))?;
+    writer.strangers(tenant, |sequence, content| strangers.add(sequence, content))?;
     if strangers.first.is_empty() && strangers.late.is_empty() {
         return Ok(());
     }
     let mut known: HashSet<String> = ChainReader::open(database)?.keys(tenant)?.into_iter().collect();
     known.extend(writer.checkpoint_keys());
-    let mut found = Vec::new();
+    let mut adopted = Vec::new();
     capsid_transcript::read(source, &mut |action| {
-        found.extend(strangers.find(action, source, &known));
+        adopted.extend(strangers.find(action, source, &known));
         Ok(())
     })?;
-    writer.record_adopted(tenant, &found)
+    writer.record_adopted(tenant, &adopted)
 }
 
 /// The part of a record that is needed to find the action it belongs to.
 struct UnkeyedRecord {
-    place: i64,
+    sequence: i64,
     has_result: bool,
 }
 
@@ -52,13 +52,13 @@ struct UnkeyedRecords {
 }
 
 impl UnkeyedRecords {
-    fn add(&mut self, place: i64, content: &ExactJson) {
+    fn add(&mut self, sequence: i64, content: &ExactJson) {
         let like = likeness(content);
         if content.at(&["context", "environment", LATE]).is_some() {
-            self.late.entry(like).or_default().push_back(place);
+            self.late.entry(like).or_default().push_back(sequence);
         } else {
             let has_result = call_of(content).is_none_or(has_result);
-            self.first.entry(like).or_default().push_back(UnkeyedRecord { place, has_result });
+            self.first.entry(like).or_default().push_back(UnkeyedRecord { sequence, has_result });
         }
     }
 
@@ -78,10 +78,10 @@ impl UnkeyedRecords {
         let may_be_open = first.as_ref().map_or(is_known, |first| !first.has_result);
         let late = if may_be_open { self.late.get_mut(&like).and_then(VecDeque::pop_front) } else { None };
         let is_more_to_come = is_open || call_of(&content).is_some_and(has_result);
-        let place = first.filter(|_| !is_known).map(|first| first.place);
-        (place.is_some() || late.is_some()).then(|| AdoptedRecord {
+        let sequence = first.filter(|_| !is_known).map(|first| first.sequence);
+        (sequence.is_some() || late.is_some()).then(|| AdoptedRecord {
             key,
-            place,
+            sequence,
             open: may_be_open && late.is_none() && is_more_to_come,
             late,
         })
@@ -100,7 +100,7 @@ fn has_result(call: &ExactJson) -> bool {
 /// out, since one sealer knows more of them than another.
 fn likeness(content: &ExactJson) -> [u8; 32] {
     let of = |path: &[&str]| content.at(path).cloned().unwrap_or_default();
-    let told = match call_of(content) {
+    let call_fields = match call_of(content) {
         Some(call) => fields! {
             "tool": call.get("tool").cloned().unwrap_or_default(),
             "arguments": call.get("arguments").cloned().unwrap_or_default(),
@@ -115,7 +115,7 @@ fn likeness(content: &ExactJson) -> [u8; 32] {
     let mut like = ExactJson::Object(fields! {
         "type": of(&["type"]),
         "message": of(&["context", "environment", "message_uuid"]),
-        "told": told,
+        "told": call_fields,
     });
     redact_exact(&mut like, RedactProfile::Secrets, "", &mut |_, _| ());
     Sha3_256::digest(canonical(&like).as_bytes()).into()

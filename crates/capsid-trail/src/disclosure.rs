@@ -25,7 +25,7 @@ impl Disclosure {
             let salt = key.redaction_salt(id, index);
             (commit(&salt, value) == commitment).then(|| (path.to_owned(), salt))
         });
-        let (path, salt) = opened.ok_or_else(|| mismatch("That value was not taken out of this record."))?;
+        let (path, salt) = opened.ok_or_else(|| mismatch("That value was not redacted in this record."))?;
         Ok(Self { record: stored.seal.hash.clone(), path, salt, value: value.to_owned() })
     }
 
@@ -74,7 +74,7 @@ impl Disclosure {
 }
 
 /// The places that a record took values out of.
-pub fn places(stored: &StoredRecord) -> Result<Vec<String>> {
+pub fn disclosable_paths(stored: &StoredRecord) -> Result<Vec<String>> {
     let content: ExactJson = parse(&stored.canonical)?;
     Ok(commitments(&content).into_iter().map(|(path, _)| path.to_owned()).collect())
 }

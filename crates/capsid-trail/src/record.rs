@@ -52,8 +52,8 @@ fn outcome_of(action: &Action) -> ExactFields {
     if !action.result.is_null() && action.result.as_str() != Some("") {
         outcome.insert("result".to_owned(), action.result.clone());
     }
-    let said = action.call.as_ref().map(|call| &call.result).filter(|result| !result.is_null());
-    if let Some(result) = said.filter(|_| action.failed) {
+    let output = action.call.as_ref().map(|call| &call.result).filter(|result| !result.is_null());
+    if let Some(result) = output.filter(|_| action.failed) {
         outcome.insert("error".to_owned(), result.clone());
     }
     outcome

@@ -23,23 +23,23 @@ pub type SaltGenerator<'a> = &'a dyn Fn(&str, usize) -> String;
 /// Takes secrets out of every section and commits to them in the environment.
 pub fn redact(record: &mut ActionRecord, salts: SaltGenerator<'_>) {
     let id = record.id.clone();
-    let mut taken: Vec<ExactJson> = Vec::new();
+    let mut redacted: Vec<ExactJson> = Vec::new();
     for (name, section) in sections(record) {
         let mut value = ExactJson::Object(std::mem::take(section));
-        redact_exact(&mut value, RedactProfile::Secrets, &format!("/{name}"), &mut |place, value| {
-            let commitment = commit(&salts(&id, taken.len()), value);
-            taken.push(ExactJson::Object(fields! {"path": place, "commitment": commitment}));
+        redact_exact(&mut value, RedactProfile::Secrets, &format!("/{name}"), &mut |pointer, value| {
+            let commitment = commit(&salts(&id, redacted.len()), value);
+            redacted.push(ExactJson::Object(fields! {"path": pointer, "commitment": commitment}));
         });
         if let ExactJson::Object(fields) = value {
             *section = fields;
         }
     }
-    if taken.is_empty() {
+    if redacted.is_empty() {
         return;
     }
-    let told = fields! {"profile": "seal", "scheme": SCHEME, "values": taken};
+    let redaction = fields! {"profile": "seal", "scheme": SCHEME, "values": redacted};
     if let Some(ExactJson::Object(environment)) = record.context.get_mut("environment") {
-        environment.insert(MEMBER.to_owned(), ExactJson::Object(told));
+        environment.insert(MEMBER.to_owned(), ExactJson::Object(redaction));
     }
 }
 

@@ -55,9 +55,9 @@ impl RenamedKeys {
 
 /// The moment in a key such as `1780308000123:7`.
 fn moment(key: &str) -> Option<&str> {
-    let (moment, place) = key.split_once(':')?;
+    let (moment, location) = key.split_once(':')?;
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number(moment) && is_number(place)).then_some(moment)
+    (is_number(moment) && is_number(location)).then_some(moment)
 }
 
 #[cfg(test)]

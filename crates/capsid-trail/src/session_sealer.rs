@@ -74,8 +74,8 @@ impl ChainPath {
 impl SessionSealer<'_> {
     /// Seals what is new in a transcript. With `finish` nothing is held back for a later result.
     pub fn seal(&self, source: &TranscriptSource, finish: bool) -> Result<SealOutcome> {
-        let place = ChainPath::resolve(self.home, source.tool.name(), &source.session)?;
-        let mut batch = ActionBatch::new(self, source, &place)?;
+        let chain_path = ChainPath::resolve(self.home, source.tool.name(), &source.session)?;
+        let mut batch = ActionBatch::new(self, source, &chain_path)?;
         let report = capsid_transcript::read(source, &mut |action| batch.add_action(action, finish))?;
         let appended = batch.finish()?;
         Ok(SealOutcome {
@@ -89,9 +89,10 @@ impl SessionSealer<'_> {
 
     /// Verifies a session's chain and records its head in the meta-chain. A broken chain is not recorded.
     pub fn finish(&self, tool: &str, session: &str) -> Result<FinishOutcome> {
-        let place = ChainPath::resolve(self.home, tool, session)?;
-        let tenant = place.tenant.as_deref();
-        let reader = place.database.exists().then(|| ChainReader::open(&place.database)).transpose()?;
+        let chain_path = ChainPath::resolve(self.home, tool, session)?;
+        let tenant = chain_path.tenant.as_deref();
+        let reader =
+            chain_path.database.exists().then(|| ChainReader::open(&chain_path.database)).transpose()?;
         let records = reader.iter().flat_map(|reader| reader.records(tenant));
         let mut keys = KeySet::load_home(self.home.root());
         keys.add(self.sealer.public(), KeyOrigin::Own);
@@ -106,7 +107,7 @@ impl SessionSealer<'_> {
             session,
             head_hash: &head,
             count: verdict.length,
-            shared: tenant.map(|tenant| SharedChain { db: &place.database, tenant }),
+            shared: tenant.map(|tenant| SharedChain { db: &chain_path.database, tenant }),
         };
         let recorded = record_conversation(
             self.home.root(),
@@ -165,9 +166,9 @@ fn mark_late(record: &mut ActionRecord) {
 
 /// Actions that are about to be added to the chain.
 struct ActionBatch<'a> {
-    desk: &'a SessionSealer<'a>,
+    session_sealer: &'a SessionSealer<'a>,
     source: &'a TranscriptSource,
-    place: &'a ChainPath,
+    chain_path: &'a ChainPath,
     writer: Option<ChainWriter>,
     waiting: Vec<PendingRecord<(Action, &'a TranscriptSource)>>,
     bytes: usize,
@@ -177,22 +178,27 @@ struct ActionBatch<'a> {
 }
 
 impl<'a> ActionBatch<'a> {
-    fn new(desk: &'a SessionSealer<'a>, source: &'a TranscriptSource, place: &'a ChainPath) -> Result<Self> {
-        let tenant = place.tenant.as_deref();
-        let mut writer = place.database.exists().then(|| open(place, desk)).transpose()?;
+    fn new(
+        session_sealer: &'a SessionSealer<'a>,
+        source: &'a TranscriptSource,
+        chain_path: &'a ChainPath,
+    ) -> Result<Self> {
+        let tenant = chain_path.tenant.as_deref();
+        let mut writer =
+            chain_path.database.exists().then(|| open(chain_path, session_sealer)).transpose()?;
         if let Some(writer) = &mut writer {
-            adopt(writer, source, &place.database, tenant)?;
+            adopt(writer, source, &chain_path.database, tenant)?;
         }
         Ok(Self {
-            desk,
+            session_sealer,
             source,
-            place,
+            chain_path,
             writer,
             waiting: Vec::new(),
             bytes: 0,
             so_far: AppendOutcome::default(),
             held_back: 0,
-            renamed: RenamedKeys::load(source, &place.database, tenant)?,
+            renamed: RenamedKeys::load(source, &chain_path.database, tenant)?,
         })
     }
 
@@ -200,7 +206,7 @@ impl<'a> ActionBatch<'a> {
     fn writer(&mut self) -> Result<&mut ChainWriter> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => open(self.place, self.desk)?,
+            None => open(self.chain_path, self.session_sealer)?,
         };
         Ok(self.writer.insert(writer))
     }
@@ -226,12 +232,13 @@ impl<'a> ActionBatch<'a> {
     }
 
     fn flush(&mut self) -> Result<()> {
-        let desk = self.desk;
+        let session_sealer = self.session_sealer;
         let waiting = std::mem::take(&mut self.waiting);
         self.bytes = 0;
-        let tenant = self.place.tenant.as_deref();
-        let appended =
-            self.writer()?.append(tenant, waiting, |item, turn, link| desk.stored(item, turn, link))?;
+        let tenant = self.chain_path.tenant.as_deref();
+        let appended = self
+            .writer()?
+            .append(tenant, waiting, |item, turn, link| session_sealer.stored(item, turn, link))?;
         self.so_far.appended += appended.appended;
         self.so_far.skipped += appended.skipped;
         self.so_far.total = appended.total;
@@ -240,18 +247,18 @@ impl<'a> ActionBatch<'a> {
     }
 
     fn finish(&mut self) -> Result<AppendOutcome> {
-        if !self.waiting.is_empty() || self.place.database.exists() {
+        if !self.waiting.is_empty() || self.chain_path.database.exists() {
             self.flush()?;
-            let place = self.place;
-            self.writer()?.write_checkpoint(place.tenant.as_deref(), &place.checkpoint)?;
+            let chain_path = self.chain_path;
+            self.writer()?.write_checkpoint(chain_path.tenant.as_deref(), &chain_path.checkpoint)?;
         }
         Ok(std::mem::take(&mut self.so_far))
     }
 }
 
-fn open(place: &ChainPath, desk: &SessionSealer<'_>) -> Result<ChainWriter> {
-    let writer = ChainWriter::open(&place.database)?.with_checkpoint(place.checkpoint.clone());
-    Ok(writer.signing_with(desk.sealer.clone()))
+fn open(chain_path: &ChainPath, session_sealer: &SessionSealer<'_>) -> Result<ChainWriter> {
+    let writer = ChainWriter::open(&chain_path.database)?.with_checkpoint(chain_path.checkpoint.clone());
+    Ok(writer.signing_with(session_sealer.sealer.clone()))
 }
 
 /// About how many bytes an action holds.

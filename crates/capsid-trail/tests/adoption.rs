@@ -17,8 +17,9 @@ fn seal(home: &Path, source: &TranscriptSource, redact: bool, finish: bool) -> S
     let home = TrailHome::at(home);
     let sealer = Sealer::new(SigningKey::from_seed(&[7; 32]));
     let new_id = capsid_trail::new_id;
-    let desk = SessionSealer { home: &home, sealer: &sealer, clock: &Time(0), new_id: &new_id, redact };
-    desk.seal(source, finish).unwrap()
+    let session_sealer =
+        SessionSealer { home: &home, sealer: &sealer, clock: &Time(0), new_id: &new_id, redact };
+    session_sealer.seal(source, finish).unwrap()
 }
 
 fn place(home: &Path, source: &TranscriptSource) -> ChainPath {
@@ -149,12 +150,12 @@ fn a_codex_session_of_another_home_is_not_sealed_again_and_goes_on() {
     // The first of two calls that are alike was sealed elsewhere; the second is new here.
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     written(folder.path(), "rollout.jsonl", &lines[..4]);
-    let begun = seal(one.path(), &source, true, true).total;
+    let total = seal(one.path(), &source, true, true).total;
     carry(one.path(), other.path(), &source);
     written(folder.path(), "rollout.jsonl", &lines);
-    let whole = seal(tempfile::tempdir().unwrap().path(), &source, true, true).total;
+    let complete = seal(tempfile::tempdir().unwrap().path(), &source, true, true).total;
     let gone_on = seal(other.path(), &source, true, true);
-    assert_eq!((gone_on.appended, gone_on.total), (whole - begun, whole));
+    assert_eq!((gone_on.appended, gone_on.total), (complete - total, complete));
     assert_eq!(seal(other.path(), &source, true, true).appended, 0);
 }
 
@@ -179,15 +180,15 @@ fn a_cline_task_of_another_home_is_not_sealed_again() {
 fn a_result_that_came_late_is_known_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     let name = format!("{SESSION}.jsonl");
-    let whole: Vec<Value> =
+    let complete: Vec<Value> =
         transcript::claude_code(SESSION, 1).lines().map(|line| line.parse().unwrap()).collect();
-    let path = written(folder.path(), &name, &whole[..2]);
+    let path = written(folder.path(), &name, &complete[..2]);
     let source = source(Tool::ClaudeCode, &path);
     let homes: Vec<tempfile::TempDir> = (0..3).map(|_| tempfile::tempdir().unwrap()).collect();
     assert_eq!(seal(homes[0].path(), &source, true, true).appended, 1);
     carry(homes[0].path(), homes[1].path(), &source);
     assert_eq!(seal(homes[1].path(), &source, true, true).appended, 0);
-    written(folder.path(), &name, &whole);
+    written(folder.path(), &name, &complete);
     let late = seal(homes[1].path(), &source, true, true);
     assert_eq!(late.appended, 3, "the result that is new here, the edit and the answer");
     carry(homes[1].path(), homes[2].path(), &source);
@@ -229,7 +230,7 @@ fn sample(shared: &Path, tool: Tool) -> TranscriptSource {
     let mut source = source_of(tool, &path, session).unwrap();
     if tool == Tool::Cursor {
         source.text_transcript = Some(folder.join("transcript.jsonl"));
-        source.told = hook_fields(&document(&folder.join("hook-stop.json")));
+        source.hook_fields = hook_fields(&document(&folder.join("hook-stop.json")));
     }
     source
 }
@@ -252,15 +253,15 @@ fn the_reference_chains_go_on_with_their_checkpoints_and_without() {
     for tool in Tool::ALL {
         let source = sample(&shared, tool);
         is_sealed_once(&source);
-        let kept = shared.join("vectors/sealed/home-sample/chains").join(tool.name());
-        let kept = kept.join(format!("{}.db", source.session));
-        let checkpoint = std::fs::read_to_string(checkpoint_of(&kept)).unwrap();
+        let stored = shared.join("vectors/sealed/home-sample/chains").join(tool.name());
+        let stored = stored.join(format!("{}.db", source.session));
+        let checkpoint = std::fs::read_to_string(checkpoint_of(&stored)).unwrap();
         let added = added_by_us(tool, &transcript::keys_of(&checkpoint));
         for with_checkpoint in [true, false] {
             let home = tempfile::tempdir().unwrap();
             let chain = place(home.path(), &source).database;
             std::fs::create_dir_all(chain.parent().unwrap()).unwrap();
-            std::fs::copy(&kept, &chain).unwrap();
+            std::fs::copy(&stored, &chain).unwrap();
             if with_checkpoint {
                 std::fs::write(checkpoint_of(&chain), &checkpoint).unwrap();
             }

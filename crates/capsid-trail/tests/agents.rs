@@ -17,7 +17,7 @@ const CLINE: &str =
 
 struct Stage {
     folder: TempDir,
-    places: AgentPaths,
+    paths: AgentPaths,
 }
 
 impl Stage {
@@ -29,7 +29,7 @@ impl Stage {
         let editor = home.join(".config/Code/User/globalStorage/saoudrizwan.claude-dev");
         let cline = vec![editor, home.join(".cline/data")];
         let user = InstallPaths { home, claude_config: None, codex_home: None, os: CommandSyntax::Unix };
-        Self { folder, places: AgentPaths { user, repository, cline, on_path: false } }
+        Self { folder, paths: AgentPaths { user, repository, cline, on_path: false } }
     }
 
     fn put(&self, name: &str, text: &str) {
@@ -43,20 +43,20 @@ impl Stage {
     }
 
     fn equip(&self, tool: Tool) -> InstallPlan {
-        let plan = equip(&[tool], &self.places, PROGRAM).unwrap();
+        let plan = equip(&[tool], &self.paths, PROGRAM).unwrap();
         plan.apply().unwrap();
         plan
     }
 
     fn unequip(&self, tool: Tool) -> InstallPlan {
-        let plan = unequip(&[tool], &self.places).unwrap();
+        let plan = unequip(&[tool], &self.paths).unwrap();
         plan.apply().unwrap();
         plan
     }
 
     fn refused(&self, tool: Tool) -> Problem {
         let before = self.files();
-        let problem = equip(&[tool], &self.places, PROGRAM).unwrap_err();
+        let problem = equip(&[tool], &self.paths, PROGRAM).unwrap_err();
         assert_eq!(problem.code, Code::HookFileInvalid);
         assert_eq!(self.files(), before);
         problem
@@ -145,19 +145,19 @@ fn what_is_given_comes_out_to_the_byte_and_twice_is_once() {
             let stage = Stage::new();
             write_random(&stage, tool, seed);
             let original = stage.files();
-            let given = stage.equip(tool);
-            assert!(given.blocked.is_empty(), "{tool:?} {seed}: {:?}", given.told);
-            assert!(!effects(&given).contains(&FileEffect::Kept), "{tool:?} {seed}");
+            let plan = stage.equip(tool);
+            assert!(plan.blocked.is_empty(), "{tool:?} {seed}: {:?}", plan.messages);
+            assert!(!effects(&plan).contains(&FileEffect::Kept), "{tool:?} {seed}");
             let between = stage.files();
             let again = stage.equip(tool);
             assert!(effects(&again).iter().all(|effect| *effect == FileEffect::Kept), "{tool:?} {seed}");
             assert_eq!(stage.files(), between, "{tool:?} {seed}");
             stage.unequip(tool);
             assert_eq!(
-                shown(&stage.files()),
-                shown(&original),
+                as_texts(&stage.files()),
+                as_texts(&original),
                 "{tool:?} {seed}, between: {:#?}",
-                shown(&between)
+                as_texts(&between)
             );
             let nothing = stage.unequip(tool);
             assert!(effects(&nothing).iter().all(|effect| *effect == FileEffect::Kept), "{tool:?} {seed}");
@@ -165,7 +165,7 @@ fn what_is_given_comes_out_to_the_byte_and_twice_is_once() {
     }
 }
 
-fn shown(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<&Path, String> {
+fn as_texts(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<&Path, String> {
     files.iter().map(|(path, bytes)| (path.as_path(), String::from_utf8_lossy(bytes).into_owned())).collect()
 }
 
@@ -181,12 +181,12 @@ enum Step {
 impl Step {
     const ALL: [Self; 4] = [Self::Install, Self::Equip, Self::Uninstall, Self::Unequip];
 
-    fn take(self, stage: &Stage, tool: Tool) {
+    fn run(self, stage: &Stage, tool: Tool) {
         let words = [PROGRAM, "trail", "hook", tool.name()].map(str::to_owned);
         match self {
-            Self::Install => drop(install(tool, &stage.places.user, &words).unwrap()),
+            Self::Install => drop(install(tool, &stage.paths.user, &words).unwrap()),
             Self::Equip => drop(stage.equip(tool)),
-            Self::Uninstall => drop(uninstall(tool, &stage.places.user).unwrap()),
+            Self::Uninstall => drop(uninstall(tool, &stage.paths.user).unwrap()),
             Self::Unequip => drop(stage.unequip(tool)),
         }
     }
@@ -198,10 +198,10 @@ fn there_and_back(stage: &Stage, tool: Tool, steps: &[Step], seed: u64) {
     let mut between = Vec::new();
     for step in steps.iter().chain(&[Step::Unequip]) {
         between.push((step, stage.files()));
-        step.take(stage, tool);
+        step.run(stage, tool);
     }
-    let way: Vec<_> = between.iter().map(|(step, files)| (shown(files), step)).collect();
-    assert_eq!(shown(&stage.files()), shown(&original), "{tool:?} {seed} {way:#?}");
+    let history: Vec<_> = between.iter().map(|(step, files)| (as_texts(files), step)).collect();
+    assert_eq!(as_texts(&stage.files()), as_texts(&original), "{tool:?} {seed} {history:#?}");
 }
 
 #[test]
@@ -265,16 +265,16 @@ fn what_others_share_names_the_program_and_no_place_on_this_machine() {
     let mut stage = Stage::new();
     let here = |stage: &Stage, name: &str| stage.read(name).contains(PROGRAM);
     for on_path in [false, true] {
-        stage.places.on_path = on_path;
+        stage.paths.on_path = on_path;
         for (tool, shared, own) in [
             (Tool::ClaudeCode, "repo/.mcp.json", "home/.claude/settings.json"),
             (Tool::Cursor, "repo/.cursor/mcp.json", "home/.cursor/hooks.json"),
         ] {
-            let told = stage.equip(tool).told;
+            let messages = stage.equip(tool).messages;
             assert_eq!((here(&stage, shared), here(&stage, own)), (!on_path, true), "{tool:?}");
             let warned =
-                told[0].1.iter().any(|line| line.starts_with("warning: ") && line.contains("their own"));
-            assert_eq!(warned, !on_path, "{told:?}");
+                messages[0].1.iter().any(|line| line.starts_with("warning: ") && line.contains("their own"));
+            assert_eq!(warned, !on_path, "{messages:?}");
         }
     }
     let json: serde_json::Value = serde_json::from_str(&stage.read("repo/.mcp.json")).unwrap();
@@ -315,7 +315,7 @@ fn each_tool_gets_the_server_the_trail_and_the_start() {
     assert_eq!(config["notify"][3].as_str(), Some("codex"));
     // No editor with Cline is there, so the place is the one that all its programs share.
     let server = &json("home/.cline/data/settings/cline_mcp_settings.json")["mcpServers"]["capsid"];
-    assert_eq!(server["args"][1], stage.places.repository.to_str().unwrap());
+    assert_eq!(server["args"][1], stage.paths.repository.to_str().unwrap());
     let script = stage.read("home/Documents/Cline/Hooks/TaskStart");
     assert!(script.contains("| '/opt/my tools/capsid' recall --hook cline\n"), "{script}");
     assert!(!stage.read("home/Documents/Cline/Hooks/TaskComplete").contains("recall"));
@@ -331,7 +331,7 @@ fn installing_the_trail_again_keeps_the_start() {
     stage.equip(Tool::Cline);
     let between = stage.files();
     let words = [PROGRAM, "trail", "hook", "cline"].map(str::to_owned);
-    install(Tool::Cline, &stage.places.user, &words).unwrap();
+    install(Tool::Cline, &stage.paths.user, &words).unwrap();
     assert_eq!(stage.files(), between);
 }
 
@@ -401,8 +401,8 @@ fn what_is_not_ours_stays_when_ours_goes() {
     let before = stage.files();
     for tool in Tool::ALL {
         let plan = stage.unequip(tool);
-        let warned = plan.told[0].1.iter().any(|line| line.starts_with("warning"));
-        assert_eq!(warned, matches!(tool, Tool::ClaudeCode | Tool::Codex), "{:?}", plan.told);
+        let warned = plan.messages[0].1.iter().any(|line| line.starts_with("warning"));
+        assert_eq!(warned, matches!(tool, Tool::ClaudeCode | Tool::Codex), "{:?}", plan.messages);
     }
     assert_eq!(stage.files(), before);
 }
@@ -413,7 +413,7 @@ fn a_table_below_ours_is_not_orphaned() {
     stage.equip(Tool::Codex);
     let text = stage.read("home/.codex/config.toml") + "\n[mcp_servers.capsid.env]\nA = '1'\n";
     stage.put("home/.codex/config.toml", &text);
-    let refused = unequip(&[Tool::Codex], &stage.places).unwrap_err();
+    let refused = unequip(&[Tool::Codex], &stage.paths).unwrap_err();
     assert_eq!(refused.code, Code::HookFileInvalid);
     assert_eq!(stage.read("home/.codex/config.toml"), text);
 }
@@ -441,7 +441,7 @@ fn what_others_add_later_stays() {
 fn a_file_that_changes_meanwhile_is_not_overwritten() {
     let stage = Stage::new();
     stage.put("repo/.mcp.json", "{}");
-    let plan = equip(&[Tool::ClaudeCode], &stage.places, PROGRAM).unwrap();
+    let plan = equip(&[Tool::ClaudeCode], &stage.paths, PROGRAM).unwrap();
     stage.put("repo/.mcp.json", "{\"theirs\": 1}");
     let before = stage.files();
     assert_eq!(plan.apply().unwrap_err().code, Code::HookFileInvalid);
@@ -454,9 +454,9 @@ fn a_link_out_of_the_repository_is_not_followed() {
     use std::os::unix::fs::symlink;
     let stage = Stage::new();
     stage.put("home/precious.json", "{}");
-    symlink(stage.folder.path().join("home/precious.json"), stage.places.repository.join(".mcp.json"))
+    symlink(stage.folder.path().join("home/precious.json"), stage.paths.repository.join(".mcp.json"))
         .unwrap();
-    symlink(stage.folder.path().join("home"), stage.places.repository.join(".cursor")).unwrap();
+    symlink(stage.folder.path().join("home"), stage.paths.repository.join(".cursor")).unwrap();
     stage.refused(Tool::ClaudeCode);
     stage.refused(Tool::Cursor);
 }

@@ -36,8 +36,9 @@ fn sealed(source: &TranscriptSource) -> Vec<(String, StoredRecord)> {
     let sealer = Sealer::new(SigningKey::from_seed(&seed));
     let count = AtomicUsize::new(0);
     let new_id = || format!("00000000-0000-4000-8000-{:012}", count.fetch_add(1, Ordering::SeqCst));
-    let desk = SessionSealer { home: &home, sealer: &sealer, clock: &Time(0), new_id: &new_id, redact: true };
-    desk.seal(source, true).unwrap();
+    let session_sealer =
+        SessionSealer { home: &home, sealer: &sealer, clock: &Time(0), new_id: &new_id, redact: true };
+    session_sealer.seal(source, true).unwrap();
     let (path, _) = home.chain(source.tool.name(), &source.session);
     let reader = ChainReader::open(&path).unwrap();
     let records: Vec<StoredRecord> = reader.records(None).map(Result::unwrap).collect();
@@ -52,24 +53,24 @@ fn sealed(source: &TranscriptSource) -> Vec<(String, StoredRecord)> {
 }
 
 /// The paths at which two values differ.
-fn differences(ours: &ExactJson, theirs: &ExactJson, path: &str, found: &mut Vec<String>) {
+fn differences(ours: &ExactJson, theirs: &ExactJson, path: &str, mismatches: &mut Vec<String>) {
     match (ours, theirs) {
         (ExactJson::Object(a), ExactJson::Object(b)) => {
             for name in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
                 let path = format!("{path}/{name}");
                 match (a.get(name), b.get(name)) {
-                    (Some(ours), Some(theirs)) => differences(ours, theirs, &path, found),
-                    _ => found.push(path),
+                    (Some(ours), Some(theirs)) => differences(ours, theirs, &path, mismatches),
+                    _ => mismatches.push(path),
                 }
             }
         }
         (ExactJson::Array(a), ExactJson::Array(b)) if a.len() == b.len() => {
-            for (place, (ours, theirs)) in a.iter().zip(b).enumerate() {
-                differences(ours, theirs, &format!("{path}/{place}"), found);
+            for (index, (ours, theirs)) in a.iter().zip(b).enumerate() {
+                differences(ours, theirs, &format!("{path}/{index}"), mismatches);
             }
         }
         _ if ours == theirs => {}
-        _ => found.push(path.to_owned()),
+        _ => mismatches.push(path.to_owned()),
     }
 }
 
@@ -83,17 +84,17 @@ fn content(record: &ExactJson) -> ExactJson {
 /// Every difference from the expected chain, as (key of the record, path in it).
 fn found(ours: &[(String, StoredRecord)], expected: &ExactJson) -> Vec<(String, String)> {
     let theirs = expected.get("capsules").unwrap().as_array().unwrap();
-    let mut found = Vec::new();
+    let mut mismatches = Vec::new();
     for record in theirs {
         let key = record.text("key").unwrap();
         let Some((_, stored)) = ours.iter().find(|(ours, _)| ours == key) else {
-            found.push((key.to_owned(), "*".to_owned()));
+            mismatches.push((key.to_owned(), "*".to_owned()));
             continue;
         };
         let mut paths = Vec::new();
         let wanted = content(record.get("content").unwrap());
         differences(&content(&document_of(stored)), &wanted, "", &mut paths);
-        found.extend(paths.into_iter().map(|path| (key.to_owned(), path)));
+        mismatches.extend(paths.into_iter().map(|path| (key.to_owned(), path)));
     }
     let known: Vec<&str> = theirs.iter().map(|record| record.text("key").unwrap()).collect();
     let both: Vec<&str> =
@@ -101,8 +102,8 @@ fn found(ours: &[(String, StoredRecord)], expected: &ExactJson) -> Vec<(String, 
     let order: Vec<&str> = known.iter().copied().filter(|key| both.contains(key)).collect();
     assert_eq!(both, order, "the records come in the reference's order");
     let added = ours.iter().filter(|(key, _)| !known.contains(&key.as_str()));
-    found.extend(added.map(|(key, _)| (key.clone(), "*".to_owned())));
-    found
+    mismatches.extend(added.map(|(key, _)| (key.clone(), "*".to_owned())));
+    mismatches
 }
 
 fn document_of(stored: &StoredRecord) -> ExactJson {
@@ -120,14 +121,14 @@ fn compare(source: &TranscriptSource, expected: &ExactJson) {
         .filter(|entry| entry.text("tool") == Some(source.tool.name()))
         .map(|entry| (entry.text("record").unwrap(), entry.text("path").unwrap()))
         .collect();
-    let found = found(&sealed(source), expected);
-    let covers = |(record, path): &(&str, &str), (key, place): &(String, String)| {
-        record == key && (path == place || place.starts_with(&format!("{path}/")))
+    let actual = found(&sealed(source), expected);
+    let covers = |(record, path): &(&str, &str), (key, found_path): &(String, String)| {
+        record == key && (path == found_path || found_path.starts_with(&format!("{path}/")))
     };
     let unlisted: Vec<_> =
-        found.iter().filter(|one| !listed.iter().any(|entry| covers(entry, one))).collect();
+        actual.iter().filter(|one| !listed.iter().any(|entry| covers(entry, one))).collect();
     assert!(unlisted.is_empty(), "not listed: {unlisted:#?}");
-    let idle: Vec<_> = listed.iter().filter(|entry| !found.iter().any(|one| covers(entry, one))).collect();
+    let idle: Vec<_> = listed.iter().filter(|entry| !actual.iter().any(|one| covers(entry, one))).collect();
     assert!(idle.is_empty(), "listed, and does not occur: {idle:#?}");
 }
 
@@ -158,7 +159,7 @@ fn cursor() {
     let session = expected.text("session_id").unwrap();
     let mut source = source_of(Tool::Cursor, &folder.join("state.vscdb"), session).unwrap();
     source.text_transcript = Some(folder.join("transcript.jsonl"));
-    source.told = hook_fields(&document(&folder.join("hook-stop.json")));
+    source.hook_fields = hook_fields(&document(&folder.join("hook-stop.json")));
     compare(&source, &expected);
 }
 

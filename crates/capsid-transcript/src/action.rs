@@ -120,7 +120,7 @@ pub struct TranscriptSource {
     pub text_transcript: Option<std::path::PathBuf>,
     pub authorship: Option<std::path::PathBuf>,
     /// What the hook reported about the session, for the environment of each action (Cursor).
-    pub told: ExactFields,
+    pub hook_fields: ExactFields,
 }
 
 /// What was met besides actions.

@@ -33,16 +33,16 @@ pub fn list_folders(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<Se
     let agent = env("AGENT_NAME")
         .filter(|name| !name.trim().is_empty() && !name.contains(['/', '\\']) && name != "..")
         .unwrap_or_else(|| "main".to_owned());
-    let places = SessionPaths::new(OsFamily::this(), home, env);
-    let [codex, _archived] = places.codex_sessions;
+    let paths = SessionPaths::new(OsFamily::this(), home, env);
+    let [codex, _archived] = paths.codex_sessions;
     let folder = |agent, path| SessionFolder { agent, path };
     let mut folders = vec![
         folder("openclaw", home.join(".openclaw/agents").join(agent).join("sessions")),
-        folder("claude-code", places.claude_projects),
+        folder("claude-code", paths.claude_projects),
         folder("codex", codex),
     ];
-    folders.extend(places.cursor_users.into_iter().map(|path| folder("cursor", path)));
-    folders.extend(places.cline_tasks.into_iter().map(|path| folder("cline", path)));
+    folders.extend(paths.cursor_users.into_iter().map(|path| folder("cursor", path)));
+    folders.extend(paths.cline_tasks.into_iter().map(|path| folder("cline", path)));
     folders
 }
 
@@ -77,12 +77,12 @@ mod tests {
     #[test]
     fn folders_of_state_are_the_places_of_their_tools() {
         let env = |name: &str| (name != "AGENT_NAME").then(|| format!("/set/{name}"));
-        let places = SessionPaths::new(OsFamily::this(), Path::new("/h"), &env);
+        let paths = SessionPaths::new(OsFamily::this(), Path::new("/h"), &env);
         let of = |agent: &str| -> Vec<PathBuf> {
             let folders = list_folders(Path::new("/h"), &env).into_iter();
             folders.filter(|folder| folder.agent == agent).map(|folder| folder.path).collect()
         };
-        assert_eq!((of("cursor"), of("cline")), (places.cursor_users, places.cline_tasks));
+        assert_eq!((of("cursor"), of("cline")), (paths.cursor_users, paths.cline_tasks));
         assert!(!of("cursor").is_empty());
     }
 }

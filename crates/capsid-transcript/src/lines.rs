@@ -39,16 +39,16 @@ fn text_of<'v>(value: &'v Value, name: &str) -> &'v str {
 /// A message of OpenClaw or Claude Code: its own line, and one for each tool result inside.
 fn message(message: &Value) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     match &message["content"] {
-        Value::String(text) => said.push(text.clone()),
+        Value::String(text) => texts.push(text.clone()),
         Value::Array(parts) => {
             for part in parts {
                 match text_of(part, "type") {
                     "text" | "input_text" | "output_text" => {
-                        said.push(text_of(part, "text").to_owned());
+                        texts.push(text_of(part, "text").to_owned());
                     }
-                    "toolCall" | "tool_use" => said.push(tool_call(part)),
+                    "toolCall" | "tool_use" => texts.push(tool_call(part)),
                     "tool_result" => lines.extend(tool_result(part)),
                     _ => {}
                 }
@@ -58,7 +58,7 @@ fn message(message: &Value) -> Vec<String> {
     }
     let text = match message["errorMessage"].as_str() {
         Some(error) => format!("[LLM ERROR] {error}"),
-        None => said.join(" "),
+        None => texts.join(" "),
     };
     lines.extend(spoken(text_of(message, "role"), &text));
     lines
@@ -137,9 +137,9 @@ mod tests {
 
     #[test]
     fn openclaw_messages_are_read() {
-        let said = |message: Value| lines(json!({"type": "message", "message": message}));
+        let lines_of = |message: Value| lines(json!({"type": "message", "message": message}));
         assert_eq!(
-            said(json!({"role": "assistant", "content": [
+            lines_of(json!({"role": "assistant", "content": [
                 {"type": "thinking", "thinking": "hm"},
                 {"type": "text", "text": "let me\n look"},
                 {"type": "toolCall", "name": "exec", "arguments": {}},
@@ -147,18 +147,18 @@ mod tests {
             ["**ASSISTANT**: let me look [TOOL: exec]"]
         );
         assert_eq!(
-            said(
+            lines_of(
                 json!({"role": "toolResult", "content": [{"type": "text", "text": "{ \"status\": \"error\" }"}]})
             ),
             ["**TOOLRESULT**: { \"status\": \"error\" }"]
         );
         assert_eq!(
-            said(json!({"role": "assistant", "content": [], "errorMessage": "429 slow down"})),
+            lines_of(json!({"role": "assistant", "content": [], "errorMessage": "429 slow down"})),
             ["**ASSISTANT**: [LLM ERROR] 429 slow down"]
         );
-        assert!(said(json!({"role": "user", "content": "HEARTBEAT_OK"})).is_empty());
-        assert!(said(json!({"role": "user", "content": "so NO_REPLY then"})).is_empty());
-        assert_eq!(said(json!({"role": "user", "content": "x".repeat(400)}))[0].len(), 310);
+        assert!(lines_of(json!({"role": "user", "content": "HEARTBEAT_OK"})).is_empty());
+        assert!(lines_of(json!({"role": "user", "content": "so NO_REPLY then"})).is_empty());
+        assert_eq!(lines_of(json!({"role": "user", "content": "x".repeat(400)}))[0].len(), 310);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub fn start_of(text: &str, limit: usize) -> &str {
 }
 
 /// Where a text of more than `limit` characters is cut: there, or before a secret that would be cut in two, because
-/// secrets are taken out later and half of one is not known as one.
+/// secrets are redacted later and half of one is not known as one.
 fn end_of(text: &str, limit: usize) -> Option<usize> {
     if text.len() <= limit {
         return None;
@@ -309,8 +309,11 @@ mod tests {
     fn a_mode_says_who_approved() {
         assert_eq!(authority_of_mode(""), Authority::default());
         assert_eq!(authority_of_mode("yolo").kind, "autonomous");
-        let asked = authority_of_mode("default");
-        assert_eq!((asked.kind, asked.policy_reference.as_str()), ("policy", "permission_mode=default"));
+        let authority = authority_of_mode("default");
+        assert_eq!(
+            (authority.kind, authority.policy_reference.as_str()),
+            ("policy", "permission_mode=default")
+        );
     }
 
     #[test]

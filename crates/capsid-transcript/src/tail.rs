@@ -40,8 +40,8 @@ pub fn tail_of(reader: impl Read, max_bytes: usize) -> std::io::Result<String> {
             bytes.drain(..bytes.len() - keep);
         }
     }
-    let kept = &bytes[bytes.len().saturating_sub(keep)..];
-    Ok(String::from_utf8_lossy(from_line_start(kept, max_bytes)).into_owned())
+    let tail = &bytes[bytes.len().saturating_sub(keep)..];
+    Ok(String::from_utf8_lossy(from_line_start(tail, max_bytes)).into_owned())
 }
 
 /// Drops the rest of a line whose start is missing; of a single line that is too long the end stays.

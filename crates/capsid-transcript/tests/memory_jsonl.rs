@@ -100,8 +100,14 @@ fn write_codex(path: &Path, size: u64) {
 
 fn read(tool: Tool, path: PathBuf) -> (u64, u64) {
     let session = "s".to_owned();
-    let source =
-        TranscriptSource { tool, session, path, text_transcript: None, authorship: None, told: fields! {} };
+    let source = TranscriptSource {
+        tool,
+        session,
+        path,
+        text_transcript: None,
+        authorship: None,
+        hook_fields: fields! {},
+    };
     let (mut actions, mut tokens) = (0, 0);
     let read = if tool == Tool::Codex { codex::read } else { claude_code::read };
     let report = read(&source, &mut |action| {
@@ -136,10 +142,10 @@ fn peak_of(path: &Path) -> u64 {
     command.args(["--exact", "memory_jsonl::child", "--nocapture"]).env(CHILD, path);
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}{stderr}");
     let peak = text.lines().find_map(|line| Some(line.split_once("peak=")?.1)).unwrap();
-    eprintln!("{}peak {peak} kB", told.trim_start());
+    eprintln!("{}peak {peak} kB", stderr.trim_start());
     peak.trim().parse().unwrap()
 }
 

@@ -183,12 +183,12 @@ fn cursor(home: &Home, age_seconds: u64, registry: &str, key: &str, folder: &str
     for id in ["one", "two", "old", "three"] {
         let composer =
             json!({"fullConversationHeadersOnly": [{"bubbleId": "u"}, {"bubbleId": "a"}]}).to_string();
-        let asked = json!({"type": 1, "text": format!("ask {id}")}).to_string();
-        let said = json!({"type": 2, "text": format!("say {id}")}).to_string();
+        let prompt = json!({"type": 1, "text": format!("ask {id}")}).to_string();
+        let reply = json!({"type": 2, "text": format!("say {id}")}).to_string();
         for (key, value) in [
             (format!("composerData:{id}"), composer),
-            (format!("bubbleId:{id}:u"), asked),
-            (format!("bubbleId:{id}:a"), said),
+            (format!("bubbleId:{id}:u"), prompt),
+            (format!("bubbleId:{id}:a"), reply),
         ] {
             database.execute("INSERT INTO cursorDiskKV VALUES (?1, ?2)", [key, value]).unwrap();
         }

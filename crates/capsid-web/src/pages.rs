@@ -45,9 +45,9 @@ const PAGES: [&str; 16] = [
 const DESK_PAGES: [&str; 2] = ["evolution", "explorer"];
 
 /// Whether an address has a page, decided by its first segment.
-pub fn is_page(place: PageHost, path: &str) -> bool {
+pub fn is_page(host: PageHost, path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    match place {
+    match host {
         PageHost::Hub => PAGES.contains(&first),
         PageHost::Local => DESK_PAGES.contains(&first),
     }
@@ -82,12 +82,12 @@ pub fn single() -> Option<(String, String)> {
 }
 
 /// The page that every address begins with.
-pub fn shell(place: PageHost) -> Cow<'static, str> {
+pub fn shell(host: PageHost) -> Cow<'static, str> {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
         let file = BuiltPages::get(SHELL);
         file.map(|file| String::from_utf8_lossy(&file.data).into_owned()).unwrap_or_default()
     });
-    match place {
+    match host {
         PageHost::Hub => Cow::Borrowed(&TEXT),
         PageHost::Local => Cow::Owned(TEXT.replace(
             r#"<meta name="capsid-place" content="hub" />"#,

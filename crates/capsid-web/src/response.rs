@@ -10,11 +10,11 @@ use rust_embed::EmbeddedFile;
 const FORMS: [(&str, &str); 2] = [("br", ".br"), ("gzip", ".gz")];
 
 /// The response to a browser that requests `path`: a file, a page, or the page for an unknown address.
-pub fn answer(place: PageHost, path: &str, headers: &HeaderMap) -> Response {
+pub fn answer(host: PageHost, path: &str, headers: &HeaderMap) -> Response {
     match file(path, headers) {
         Some(response) => response,
-        None if pages::is_page(place, path) => shell(place, StatusCode::OK),
-        None => shell(place, StatusCode::NOT_FOUND),
+        None if pages::is_page(host, path) => shell(host, StatusCode::OK),
+        None => shell(host, StatusCode::NOT_FOUND),
     }
 }
 
@@ -96,8 +96,8 @@ fn kind(path: &str) -> &'static str {
 }
 
 /// The shell with its policy. It is never cached: the next version of the program may have another.
-pub fn shell(place: PageHost, status: StatusCode) -> Response {
-    let mut response = Response::new(Body::from(pages::shell(place).into_owned()));
+pub fn shell(host: PageHost, status: StatusCode) -> Response {
+    let mut response = Response::new(Body::from(pages::shell(host).into_owned()));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     for (name, value) in [

@@ -148,12 +148,12 @@ mod tests {
     #[test]
     fn no_text_ends_the_element_around_it_and_all_of_it_stays() {
         let text = "{\"a\":\"</script><!-- \u{2028}\u{2029} — ü 🍐 <\"}";
-        let whole = escaped(&[text.as_bytes()]);
-        assert!(!whole.contains('<') && !whole.contains(['\u{2028}', '\u{2029}']), "{whole}");
+        let complete = escaped(&[text.as_bytes()]);
+        assert!(!complete.contains('<') && !complete.contains(['\u{2028}', '\u{2029}']), "{complete}");
         let read = |text: &str| capsid_model::exact::parse(text).unwrap();
-        assert_eq!(read(&whole), read(text));
+        assert_eq!(read(&complete), read(text));
         let bytes: Vec<&[u8]> = text.as_bytes().chunks(1).collect();
-        assert_eq!(escaped(&bytes), whole, "also when it comes a byte at a time");
+        assert_eq!(escaped(&bytes), complete, "also when it comes a byte at a time");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::commands;
 use crate::output::Color;
-use capsid_model::Result;
+use capsid_model::text::inert_line;
+use capsid_model::{Code, Problem, Result};
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -36,7 +37,7 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Every command. Each tells what it does in its own file.
+/// Every command. Each describes itself in its own file.
 #[derive(Debug, Subcommand)]
 // One is made a process, so its size does not matter.
 #[allow(missing_docs, clippy::large_enum_variant)]
@@ -46,7 +47,10 @@ pub enum Command {
     Init(commands::init::InitArgs),
     Evolve(commands::cycle::evolve::EvolveArgs),
     Solidify(commands::cycle::solidify::SolidifyArgs),
-    Review(commands::cycle::solidify::ReviewArgs),
+    Review(commands::cycle::review::ReviewArgs),
+    Apply(commands::cycle::apply::ApplyArgs),
+    Undo(commands::cycle::undo::UndoArgs),
+    Cycle(commands::cycle::stop::CycleArgs),
     Distill(commands::cycle::distill::DistillArgs),
     Signals(commands::cycle::signals::SignalsArgs),
     Select(commands::cycle::select::SelectArgs),
@@ -71,13 +75,17 @@ impl Cli {
     pub fn run(self) -> Result<u8> {
         let named = || std::env::var("EVOLVER_REPO_ROOT").ok().filter(|value| !value.trim().is_empty());
         let folder = self.repo.or_else(|| named().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
+        self.command.refuse_inside_sandbox()?;
         match self.command {
             Command::Up(arguments) => commands::up::run(&arguments),
             Command::Demo(arguments) => commands::demo::run(&arguments),
             Command::Init(arguments) => commands::init::run(&arguments, &folder),
             Command::Evolve(arguments) => commands::cycle::run_evolve(&arguments, &folder),
             Command::Solidify(arguments) => commands::cycle::solidify::run(&arguments, &folder),
-            Command::Review(arguments) => commands::cycle::solidify::review(&arguments, &folder),
+            Command::Review(arguments) => commands::cycle::review::run(&arguments, &folder),
+            Command::Apply(arguments) => commands::cycle::apply::run(&arguments, &folder),
+            Command::Undo(arguments) => commands::cycle::undo::run(&arguments, &folder),
+            Command::Cycle(arguments) => commands::cycle::stop::run(&arguments, &folder),
             Command::Distill(arguments) => commands::cycle::distill::run(&arguments, &folder),
             Command::Signals(arguments) => commands::cycle::signals::run(&arguments, &folder),
             Command::Select(arguments) => commands::cycle::select::run(&arguments, &folder),
@@ -96,5 +104,36 @@ impl Cli {
             Command::Doctor(_) => commands::doctor::run(&folder),
             Command::Completions(arguments) => commands::completions::run(&arguments, &mut Self::command()),
         }
+    }
+}
+
+impl Command {
+    /// Inside the private view of a run nothing is recorded: what is written there is dropped or taken for a part of the
+    /// change. Reading works.
+    fn refuse_inside_sandbox(&self) -> Result<()> {
+        let writes = matches!(
+            self,
+            Self::Init(_)
+                | Self::Evolve(_)
+                | Self::Solidify(_)
+                | Self::Review(_)
+                | Self::Apply(_)
+                | Self::Undo(_)
+                | Self::Cycle(_)
+                | Self::Distill(_)
+                | Self::Archive(_)
+                | Self::Key(_)
+                | Self::Up(_)
+                | Self::Demo(_)
+        );
+        if !writes || !capsid_sandbox::inside_sandbox() {
+            return Ok(());
+        }
+        let run = std::env::var("CAPSID_RUN_ID").unwrap_or_else(|_| "a run".to_owned());
+        Err(Problem::new(
+            Code::InsideSandbox,
+            format!("This is the private view of `{}`; nothing is recorded from inside.", inert_line(&run)),
+        )
+        .fix("Exit the agent; the cycle is finished outside."))
     }
 }

@@ -150,7 +150,7 @@ pub fn problem(problem: &Problem) -> ExitCode {
     ExitCode::from(problem.code.exit_status())
 }
 
-/// Tells a problem to the person at the terminal.
+/// Prints a problem for the person at the terminal.
 pub fn complain(problem: &Problem) {
     let code = paint(BAD.bold(), format_args!("error[{}]", problem.code));
     talk(format_args!("{code}: {}", inert(&problem.message)));
@@ -159,7 +159,7 @@ pub fn complain(problem: &Problem) {
     }
 }
 
-/// Tells a problem that stops nothing.
+/// Prints a problem that stops nothing.
 pub fn caution(what: &str, problem: &Problem) {
     talk(format_args!("{} {}", paint(WARN, format_args!("{what}:")), inert(&problem.message)));
     if let Some(fix) = &problem.fix {

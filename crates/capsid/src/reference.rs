@@ -48,22 +48,22 @@ fn write_command(page: &mut String, command: &Command, parent: &str, level: usiz
 }
 
 fn argument_line(argument: &Arg) -> String {
-    let mut told = vec![argument.get_help().map(ToString::to_string).unwrap_or_default()];
+    let mut parts = vec![argument.get_help().map(ToString::to_string).unwrap_or_default()];
     let code =
         |texts: Vec<String>| texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
     if argument.get_action().takes_values() {
         let values: Vec<String> =
             argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
         if !values.is_empty() && !argument.is_hide_possible_values_set() {
-            told.push(format!("one of {}", code(values)));
+            parts.push(format!("one of {}", code(values)));
         }
         let default: Vec<String> =
             argument.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
         if !default.is_empty() {
-            told.push(format!("default {}", code(default)));
+            parts.push(format!("default {}", code(default)));
         }
     }
-    format!("- `{}`: {}\n", argument.to_string().replace('`', "'"), told.join("; "))
+    format!("- `{}`: {}\n", argument.to_string().replace('`', "'"), parts.join("; "))
 }
 
 /// `docs/errors.md`: every code with its meaning and exit status.

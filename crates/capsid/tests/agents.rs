@@ -145,7 +145,7 @@ fn two_set_ups_at_once_are_as_one() {
 }
 
 /// The text that a tool would take from an answer.
-fn told(tool: &str, ran: &ProgramOutput) -> String {
+fn hook_context(tool: &str, ran: &ProgramOutput) -> String {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{ran}");
     let answer = ran.json();
     let text = match tool {
@@ -197,7 +197,7 @@ fn after_a_repair_the_next_session_is_told_of_it() {
     let capsules = desk.program.expect(0, &desk.repo, &["capsules", "--json"]).json();
     let capsule = &capsules["capsules"][0];
     for tool in TOOLS {
-        let text = told(tool, &patiently(&|| start(&desk, tool)));
+        let text = hook_context(tool, &patiently(&|| start(&desk, tool)));
         for id in ["id", "asset_id", "gene"] {
             assert!(text.contains(capsule[id].as_str().unwrap()), "{tool} {id}: {text}");
         }
@@ -285,7 +285,7 @@ fn the_script_of_cline_says_one_thing_and_seals_too() {
         .stdin(fs::File::open(input).unwrap())
         .output()
         .unwrap();
-    assert!(told("cline", &ProgramOutput::from_output(output)).contains("capsule_"));
+    assert!(hook_context("cline", &ProgramOutput::from_output(output)).contains("capsule_"));
 }
 
 /// Puts a capsule into the store as a repair would have, with its event.
@@ -323,7 +323,7 @@ fn a_hostile_summary_stays_inert_and_inside_the_budget() {
     for tool in TOOLS {
         let ran = patiently(&|| start(&desk, tool));
         assert!(!ran.stdout.chars().any(|c| c.is_control() && c != '\n'), "{ran}");
-        let text = told(tool, &ran);
+        let text = hook_context(tool, &ran);
         assert!(text.chars().count() <= 2000, "{}", text.chars().count());
         assert!(text.contains("capsule_evil_"), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with("[capsid]")).count(), 2, "{text}");
@@ -332,10 +332,10 @@ fn a_hostile_summary_stays_inert_and_inside_the_budget() {
         assert!(text.matches("summary: ").count() <= 3);
     }
     let small = ["recall", "--hook", "claude-code", "--budget", "700", "--limit", "9"];
-    let text = told("claude-code", &patiently(&|| desk.program.run(&desk.repo, &small)));
+    let text = hook_context("claude-code", &patiently(&|| desk.program.run(&desk.repo, &small)));
     assert!(text.chars().count() <= 700);
     let large = ["recall", "--hook", "claude-code", "--budget", "99999", "--limit", "9"];
-    let text = told("claude-code", &patiently(&|| desk.program.run(&desk.repo, &large)));
+    let text = hook_context("claude-code", &patiently(&|| desk.program.run(&desk.repo, &large)));
     assert!(text.chars().count() <= 2000);
     let listed = desk.program.expect(0, &desk.repo, &["recall", "--limit", "9"]);
     assert!(!listed.stdout.contains(['\u{1b}', '\u{202e}']), "{listed}");

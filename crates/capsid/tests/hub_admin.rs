@@ -7,12 +7,13 @@ use capsid_model::{Value, json};
 use capsid_rules::assets::similarity::sketch;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_store::assets::id::AssetId;
+use capsid_store::assets::new::NewAsset;
 use capsid_store::ledger::Transfer;
 use capsid_store::notifications::notices;
 use capsid_store::notifications::notices::NodeNotice;
 use capsid_store::notifications::webhooks;
 use capsid_store::registry::publish;
-use capsid_store::registry::publish::{NewAsset, NewBundle};
+use capsid_store::registry::publish::NewBundle;
 use capsid_store::work::bounties;
 use capsid_store::work::bounties::NewBounty;
 use capsid_store::work::tasks::NewTask;
@@ -23,13 +24,13 @@ const NOW: Time = Time(1_770_000_000_000);
 const NODE: &str = "node_e5f6a7b8c9d0e1f2";
 
 /// A hub's database that stays open, as under a hub that runs, and the program beside it.
-struct Desk {
+struct OpenHub {
     folder: tempfile::TempDir,
     store: Store,
     program: TestProgram,
 }
 
-impl Desk {
+impl OpenHub {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(&StoreOptions::new(folder.path(), None), NOW).unwrap();
@@ -111,7 +112,7 @@ fn entry(action: &str, before: &str, after: &str, reason: &str) -> [String; 5] {
 
 #[test]
 fn an_operator_makes_an_account_and_sees_its_password_once() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let made = desk.does(&["create-user", "Ann@Example.org", "--admin"]);
     assert_eq!(made["user"]["email"], "ann@example.org");
     assert_eq!(made["user"]["role"], "admin");
@@ -128,7 +129,7 @@ fn an_operator_makes_an_account_and_sees_its_password_once() {
 
 #[test]
 fn a_password_comes_from_stdin_and_is_not_printed() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let words = ["create-user", "ann@example.org", "--password-stdin"];
     for (input, status) in [("", 2), ("short\n", 2), (&*"x".repeat(10_000), 2), ("correct horse\n", 0)] {
         let ran = desk.run_with_input(&words, input);
@@ -146,7 +147,7 @@ fn a_password_comes_from_stdin_and_is_not_printed() {
 
 #[test]
 fn an_account_becomes_an_admin_and_an_ordinary_one_again() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let made = desk.does(&["create-user", "ann@example.org"]);
     assert_eq!(made["user"]["role"], "user");
     assert_eq!(desk.does(&["grant-admin", "ANN@example.org"])["user"]["role"], "admin");
@@ -162,7 +163,7 @@ fn an_account_becomes_an_admin_and_an_ordinary_one_again() {
 
 #[test]
 fn nodes_and_accounts_are_banned_and_let_back() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let user = desk.does(&["create-user", "eve@example.org"])["user"]["user_id"].as_str().unwrap().to_owned();
     desk.refuses(1, "change_refused", &["unban", NODE]);
     desk.refuses(1, "change_refused", &["unban", "eve@example.org"]);
@@ -188,7 +189,7 @@ fn nodes_and_accounts_are_banned_and_let_back() {
 
 #[test]
 fn a_node_is_held_back_released_and_unflagged() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     desk.does(&["quarantine", NODE, "--reason", "copies"]);
     desk.refuses(1, "change_refused", &["quarantine", NODE]);
     desk.does(&["release", NODE]);
@@ -209,7 +210,7 @@ fn a_node_is_held_back_released_and_unflagged() {
 
 #[test]
 fn a_secret_is_reset_and_shown_once() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let reset = desk.does(&["reset-secret", NODE, "--reason", "lost disk"]);
     let secret = reset["node_secret"].as_str().unwrap().to_owned();
     assert_eq!((secret.len(), &reset["node_secret_version"]), (64, &json!(1)));
@@ -221,7 +222,7 @@ fn a_secret_is_reset_and_shown_once() {
 
 #[test]
 fn a_reputation_is_set_with_a_reason_and_cleared() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     desk.does(&["set-reputation", NODE, "80.5", "--reason", "known to us"]);
     let listed = desk.does(&["list", "nodes"]);
     assert_eq!(listed["nodes"][0]["reputation"], 80.5);
@@ -247,7 +248,7 @@ fn a_reputation_is_set_with_a_reason_and_cleared() {
 
 #[test]
 fn assets_are_promoted_rejected_held_back_and_released() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let ([_, good], [_, bad]) = (desk.publish("good"), desk.publish("bad"));
     assert_eq!(desk.does(&["list", "assets", "--status", "candidate"])["count"], 4);
     let done = desk.does(&["promote", &good, "--reason", "tried"]);
@@ -275,7 +276,7 @@ fn assets_are_promoted_rejected_held_back_and_released() {
 
 #[test]
 fn lists_and_audits_read_well_and_refuse_what_cannot_be() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     desk.publish("good");
     desk.does(&["create-user", "ann@example.org"]);
     for (words, expected) in [
@@ -298,7 +299,7 @@ fn lists_and_audits_read_well_and_refuse_what_cannot_be() {
 
 #[test]
 fn a_name_cannot_act_on_the_terminal() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     desk.store.write_now(|tx| nodes::lock_or_register(tx, "node_\u{1b}[2Jx\u{202e}", 0, NOW)).unwrap();
     let ran = desk.run(&["list", "nodes"]);
     assert_status(0, &ran);
@@ -319,11 +320,11 @@ fn a_folder_without_a_hub_is_told_and_stays_empty() {
 }
 
 /// Offers a bounty of the node, of so many milli-credits.
-fn offer(desk: &Desk, amount: i64) -> String {
+fn offer(desk: &OpenHub, amount: i64) -> String {
     offer_by(desk, "1", &ledger::node_account(NODE), amount)
 }
 
-fn offer_by(desk: &Desk, number: &str, asker: &str, amount: i64) -> String {
+fn offer_by(desk: &OpenHub, number: &str, asker: &str, amount: i64) -> String {
     let task = NewTask {
         task_id: format!("task_{number}"),
         asker: asker.to_owned(),
@@ -347,7 +348,7 @@ fn offer_by(desk: &Desk, number: &str, asker: &str, amount: i64) -> String {
 
 #[test]
 fn the_ledger_is_shown_and_adds_up() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let told = desk.does(&["ledger"]);
     assert_eq!((&told["minted"], &told["circulating"], &told["sum"]), (&json!(500), &json!(500), &json!(0)));
     offer(&desk, 12_345);
@@ -372,7 +373,7 @@ fn the_ledger_is_shown_and_adds_up() {
 
 #[test]
 fn a_spreadsheet_has_every_movement_and_what_was_cut_is_said() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     // More than are read at a time.
     desk.store
         .write_now(|tx| {
@@ -424,7 +425,7 @@ fn a_spreadsheet_has_every_movement_and_what_was_cut_is_said() {
 
 #[test]
 fn every_list_that_was_cut_says_so() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     desk.publish("one");
     desk.publish("two");
     for email in ["ann@example.org", "bob@example.org"] {
@@ -473,7 +474,7 @@ fn every_list_that_was_cut_says_so() {
 
 #[test]
 fn credits_are_granted_with_a_reason() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let told = desk.does(&["grant-credits", NODE, "0.5", "--reason", "for the workshop"]);
     assert_eq!(told["balance"], 500.5);
     assert!(
@@ -504,7 +505,7 @@ fn credits_are_granted_with_a_reason() {
 
 #[test]
 fn bounties_and_tasks_are_listed_and_decided_on() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let bounty = offer(&desk, 5_000);
     let told = desk.does(&["bounties", "--status", "open"]);
     assert_eq!((&told["count"], &told["bounties"][0]["amount"]), (&json!(1), &json!(5)));
@@ -529,7 +530,7 @@ fn bounties_and_tasks_are_listed_and_decided_on() {
 
 #[test]
 fn an_account_that_offers_a_bounty_is_shown_by_its_address() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let user_id = desk.does(&["create-user", "ann@example.org"])["user"]["user_id"].clone();
     let user_id = user_id.as_str().unwrap();
     offer_by(&desk, "1", &ledger::user_account(user_id), 0);
@@ -545,7 +546,7 @@ fn an_account_that_offers_a_bounty_is_shown_by_its_address() {
 
 #[test]
 fn webhook_calls_are_listed_and_made_again() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     desk.store
         .write_now(|tx| {
             webhooks::register(tx, NODE, "https://agent.example.org/hook", "whsec_c2VjcmV0", NOW)?;
@@ -573,7 +574,7 @@ fn webhook_calls_are_listed_and_made_again() {
 
 #[test]
 fn a_promotion_by_the_operator_is_rewarded_as_any_other() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let [_, capsule] = desk.publish("worth it");
     desk.does(&["promote", &capsule, "--reason", "read and tried"]);
     assert_eq!(desk.does(&["ledger", NODE])["balance"], 520);
@@ -581,7 +582,7 @@ fn a_promotion_by_the_operator_is_rewarded_as_any_other() {
 
 #[test]
 fn an_operator_takes_back_what_somebody_told_the_graph() {
-    let desk = Desk::new();
+    let desk = OpenHub::new();
     let told = json!({
         "entities": [{"name": "Pool", "entity_type": "technique"}, {"name": "Gateway", "entity_type": "service"}],
         "relations": [{"source_name": "Gateway", "target_name": "Pool", "type": "uses"}],
@@ -590,7 +591,7 @@ fn an_operator_takes_back_what_somebody_told_the_graph() {
     let empty = desk.store.read_now(graph::counts).unwrap();
     let teller = format!("node:{NODE}");
     let who = teller.clone();
-    let tell = |desk: &Desk| {
+    let tell = |desk: &OpenHub| {
         let (who, told) = (who.clone(), told.clone());
         desk.store.write_now(move |tx| graph::ingest(tx, &who, &told, 100, NOW)).unwrap();
     };

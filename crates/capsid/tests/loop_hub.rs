@@ -5,19 +5,18 @@ use crate::common::program;
 use capsid_client::{ClientConfig, Identity, NodeClient};
 use capsid_model::{Object, SystemClock, Value, json};
 use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
-use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
+use capsid_testkit::logged_child::LoggedChild;
+use capsid_testkit::program::{TestProgram, assert_status};
 use capsid_testkit::program_repo::ProgramRepo;
 use capsid_testkit::store::repair_bundle;
 use capsid_testkit::wait;
-use rustix::process::{Pid, Signal, kill_process};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::Child;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-const GOOD: &str = "echo good-$$ > state.txt";
+const GOOD: &str = "echo good-$CAPSID_RUN_ID > state.txt";
 const BAD: &str = "echo bad > state.txt";
 
 struct Market {
@@ -78,27 +77,14 @@ fn desk(hub: &str, more: &str) -> ProgramRepo {
 }
 
 /// A loop that runs beside the test.
-struct Running(Child);
-
-impl Running {
-    fn start(desk: &ProgramRepo, agent: &str, more: &[&str]) -> Self {
-        let agent = desk.agent(agent);
-        let mut words = vec!["evolve", "--loop", "--no-sessions", "--log", "app.log"];
-        words.extend(more);
-        words.extend(["--agent", &agent]);
-        let mut command = desk.program.command(desk.repo.path(), &words);
-        command.env("EVOLVER_MIN_SLEEP_MS", "100").env("EVOLVER_MAX_SLEEP_MS", "400");
-        Self(command.spawn().unwrap())
-    }
-
-    fn stop(self) -> ProgramOutput {
-        kill_process(Pid::from_child(&self.0), Signal::TERM).unwrap();
-        self.end()
-    }
-
-    fn end(self) -> ProgramOutput {
-        ProgramOutput::from_output(self.0.wait_with_output().unwrap())
-    }
+fn start_loop(desk: &ProgramRepo, agent: &str, more: &[&str]) -> LoggedChild {
+    let agent = desk.agent(agent);
+    let mut words = vec!["evolve", "--loop", "--no-sessions", "--log", "app.log"];
+    words.extend(more);
+    words.extend(["--agent", &agent]);
+    let mut command = desk.program.command(desk.repo.path(), &words);
+    command.env("EVOLVER_MIN_SLEEP_MS", "100").env("EVOLVER_MAX_SLEEP_MS", "400");
+    LoggedChild::start(command)
 }
 
 /// Looks until it is there; gives whether it came.
@@ -111,7 +97,7 @@ fn a_task_is_taken_solved_published_and_handed_in() {
     let market = Market::open();
     let task = market.task();
     let desk = desk(&market.url(), "tasks = true\nreuse = \"off\"\n");
-    let running = Running::start(&desk, GOOD, &[]);
+    let running = start_loop(&desk, GOOD, &[]);
     let done = comes(|| market.task_status(&task) == "completed");
     let ran = running.stop();
     assert!(done, "{ran}");
@@ -120,7 +106,8 @@ fn a_task_is_taken_solved_published_and_handed_in() {
     let node = std::fs::read_to_string(desk.program.home().join(".evomap/node_id")).unwrap();
     let node = market.get(&format!("/a2a/nodes/{}", node.trim()));
     assert_eq!((&node["online"], &node["total_published"]), (&json!(true), &json!(1)), "{node}");
-    let budget: Value = desk.repo.read(".git/capsid/task_budget.json").parse().unwrap();
+    let budget = std::fs::read_to_string(desk.state_file("task_budget.json")).unwrap();
+    let budget: Value = budget.parse().unwrap();
     assert!(budget["runs"] == 1 && budget["time_ms"].as_u64().unwrap() > 0, "{budget}");
 }
 
@@ -129,14 +116,14 @@ fn a_task_that_is_not_solved_is_given_back_and_left_to_others() {
     let market = Market::open();
     let task = market.task();
     let desk = desk(&market.url(), "tasks = true\nreuse = \"off\"\n");
-    let running = Running::start(&desk, BAD, &[]);
-    let work = || std::fs::read_to_string(desk.repo.file(".git/capsid/task_work.json")).unwrap_or_default();
+    let running = start_loop(&desk, BAD, &[]);
+    let work = || std::fs::read_to_string(desk.state_file("task_work.json")).unwrap_or_default();
     let over = comes(|| work().contains("\"over\""));
     let ran = running.stop();
     assert!(over, "{}\n{ran}", work());
     assert_eq!(market.task_status(&task), "open", "{ran}");
     // The next start does not take it again.
-    let again = Running::start(&desk, BAD, &["--max-cycles", "1", "--force"]).end();
+    let again = start_loop(&desk, BAD, &["--max-cycles", "1", "--force"]).end();
     assert!(!again.stderr.contains("taken:"), "{again}");
     assert_eq!(market.task_status(&task), "open");
 }
@@ -146,11 +133,12 @@ fn a_budget_that_is_spent_takes_no_task_and_stops_no_cycle() {
     let market = Market::open();
     let task = market.task();
     let desk = desk(&market.url(), "tasks = true\ntask_runs_per_day = 0\nreuse = \"off\"\n");
-    let running = Running::start(&desk, GOOD, &[]);
+    let running = start_loop(&desk, GOOD, &[]);
     let settled = comes(|| desk.repo.read("state.txt").starts_with("good"));
-    std::thread::sleep(Duration::from_secs(2));
+    running.wait_for("[budget_spent]", 1);
+    running.wait_for("next look in", 2);
     let ran = running.stop();
-    assert!(settled && ran.stderr.contains("[budget_spent]"), "{ran}");
+    assert!(settled, "{ran}");
     assert_eq!(market.task_status(&task), "open");
 }
 
@@ -159,7 +147,7 @@ fn a_hub_that_is_away_stops_no_cycle() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let desk = desk(&format!("http://127.0.0.1:{port}"), "tasks = true\npublish = true\nreuse = \"off\"\n");
     let start = Instant::now();
-    let ran = Running::start(&desk, GOOD, &["--max-cycles", "1"]).end();
+    let ran = start_loop(&desk, GOOD, &["--max-cycles", "1"]).end();
     assert_status(0, &ran);
     assert!(desk.repo.read("state.txt").starts_with("good"));
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}\n{ran}", start.elapsed());
@@ -176,7 +164,7 @@ fn what_was_published_before_a_power_cut_is_handed_in_by_the_next_start() {
     node.publish(&bundle).unwrap();
     let work = json!({"version": 1, "tasks": [{"task_id": task, "stage": "published", "asset_id": bundle[1]["asset_id"]}]});
     desk.repo.write(".git/capsid/task_work.json", work.to_string());
-    let running = Running::start(&desk, GOOD, &[]);
+    let running = start_loop(&desk, GOOD, &[]);
     let done = comes(|| market.task_status(&task) == "completed");
     let ran = running.stop();
     assert!(done, "{ran}");
@@ -256,7 +244,7 @@ fn forgetful_hub() -> (String, Arc<Mutex<Vec<String>>>) {
 fn the_heartbeat_says_hello_first_and_again_to_a_hub_that_forgot() {
     let (url, asked) = forgetful_hub();
     let desk = desk(&url, "reuse = \"off\"\n");
-    let running = Running::start(&desk, GOOD, &[]);
+    let running = start_loop(&desk, GOOD, &[]);
     let spoken = || -> Vec<String> {
         let all = asked.lock().unwrap().clone();
         all.into_iter().filter(|path| matches!(path.as_str(), "/a2a/hello" | "/a2a/heartbeat")).collect()
@@ -276,9 +264,9 @@ fn a_task_that_the_hub_assigns_is_begun_at_once() {
     let desk = desk(&market.url(), "tasks = true\nreuse = \"off\"\n");
     let node = market.node(desk.program.home());
     // What the loop itself would look for is looked for once a minute, and the next heartbeat is later still.
-    let running = Running::start(&desk, GOOD, &[]);
+    let running = start_loop(&desk, GOOD, &[]);
     assert!(comes(|| desk.repo.read("state.txt").starts_with("good")));
-    std::thread::sleep(Duration::from_secs(3));
+    running.wait_for("next look in", 2);
     let task = market.task();
     node.task_claim(&task, None).unwrap();
     let start = Instant::now();

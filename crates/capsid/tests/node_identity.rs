@@ -15,16 +15,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// A hub with an empty store.
-struct Place {
+struct RunningHub {
     hub: HubProcess,
     _folder: tempfile::TempDir,
     _program: TestProgram,
 }
 
-fn start() -> Place {
+fn start() -> RunningHub {
     let (program, folder) = (program(), tempfile::tempdir().unwrap());
     let place = TestHubLocation { data: folder.path().to_owned(), database: None };
-    Place { hub: HubProcess::start(&program, &place), _folder: folder, _program: program }
+    RunningHub { hub: HubProcess::start(&program, &place), _folder: folder, _program: program }
 }
 
 fn node_at(url: &str, home: &Path, env: &[(&str, &str)]) -> NodeClient {
@@ -34,7 +34,7 @@ fn node_at(url: &str, home: &Path, env: &[(&str, &str)]) -> NodeClient {
         .unwrap()
 }
 
-impl Place {
+impl RunningHub {
     fn url(&self) -> String {
         format!("http://{}", self.hub.address)
     }

@@ -42,17 +42,17 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let seen: Arc<Mutex<Vec<Request>>> = Arc::default();
-        let (kept, answer) = (seen.clone(), Arc::new(answer));
+        let (requests, answer) = (seen.clone(), Arc::new(answer));
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                let (kept, answer) = (kept.clone(), answer.clone());
+                let (requests, answer) = (requests.clone(), answer.clone());
                 std::thread::spawn(move || {
                     let mut stream = stream.unwrap();
                     let Some(request) = read(&stream) else { return };
                     let number = {
-                        let mut kept = kept.lock().unwrap();
-                        kept.push(request.clone());
-                        kept.len() - 1
+                        let mut requests = requests.lock().unwrap();
+                        requests.push(request.clone());
+                        requests.len() - 1
                     };
                     answer(number, &request, &mut stream);
                 });
@@ -107,13 +107,13 @@ pub fn http(status: u16, headers: &str, body: &str) -> String {
 }
 
 /// The same with JSON.
-pub fn said(status: u16, body: &Value) -> String {
+pub fn json_reply(status: u16, body: &Value) -> String {
     http(status, "content-type: application/json\r\n", &body.to_string())
 }
 
 /// An answer in an envelope.
 pub fn enveloped(kind: &str, sender: &str, payload: &Value) -> String {
-    said(
+    json_reply(
         200,
         &json!({
             "protocol": "gep-a2a", "protocol_version": "1.0.0", "message_type": kind, "message_id": "msg_x",
@@ -157,7 +157,7 @@ pub fn node_with(home: &Path, url: &str, retries: u32, env: &[(&str, &str)], clo
 
 /// Every file under a folder and what it holds.
 pub fn snapshot(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
+    let mut contents = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -165,9 +165,9 @@ pub fn snapshot(folder: &Path) -> BTreeMap<String, Vec<u8>> {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                found.insert(path.display().to_string(), std::fs::read(&path).unwrap());
+                contents.insert(path.display().to_string(), std::fs::read(&path).unwrap());
             }
         }
     }
-    found
+    contents
 }

@@ -5,6 +5,7 @@ use super::{
     CAPSULE_LINES, CAPSULES, CHECKSUMS, DISTILLER_LOG, EVENTS, GENE_LINES, GENES, MANIFEST, MEMORY_GRAPH,
 };
 use crate::store::{AssetStore, lines};
+use capsid_disk::files::parent_folder;
 use capsid_model::{Code, Object, Problem, Result, SCHEMA_VERSION, Time, Value, json};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -13,6 +14,9 @@ use std::io::{BufWriter, Read, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+
+/// An archive is a copy for its owner, and for nobody else on the machine that it is unpacked on.
+const MODE: u32 = 0o600;
 
 /// The origin of the archive in the manifest.
 #[derive(Debug, Clone, Default)]
@@ -70,7 +74,7 @@ pub fn export(
     let mut writer = ArchiveWriter::beside(out, manifest.now)?;
     let mut text = serde_json::to_string_pretty(&manifest_document).unwrap_or_default();
     text.push('\n');
-    writer.add(MANIFEST, text.as_bytes(), text.len() as u64)?;
+    writer.add(MANIFEST, text.as_bytes(), text.len() as u64, MODE)?;
     for (name, path) in &sources {
         writer.add_file(name, path)?;
     }
@@ -137,7 +141,7 @@ impl<'a> ArchiveWriter<'a> {
     fn beside(out: &'a Path, now: Time) -> Result<Self> {
         let temporary = tempfile::Builder::new()
             .prefix(".capsid-")
-            .tempfile_in(folder_of(out))
+            .tempfile_in(parent_folder(out))
             .map_err(|error| Problem::io("write", out, &error))?;
         let gzip = GzEncoder::new(BufWriter::new(temporary), Compression::default());
         Ok(Self {
@@ -155,14 +159,15 @@ impl<'a> ArchiveWriter<'a> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Problem::io("read", path, &error)),
         };
-        let size = file.metadata().map_err(|error| Problem::io("read", path, &error))?.len();
+        let metadata = file.metadata().map_err(|error| Problem::io("read", path, &error))?;
+        let size = metadata.len();
         // A line appended meanwhile is left for the next archive: the size is written before the content.
-        self.add(name, file.take(size), size)
+        self.add(name, file.take(size), size, mode(&metadata))
     }
 
-    fn add(&mut self, name: &str, content: impl Read, size: u64) -> Result<()> {
+    fn add(&mut self, name: &str, content: impl Read, size: u64, mode: u32) -> Result<()> {
         let mut content = HashingReader::new(content);
-        let mut header = header(size, self.seconds);
+        let mut header = header(size, self.seconds, mode);
         self.tar
             .append_data(&mut header, name, &mut content)
             .map_err(|error| Problem::io("write", self.out, &error))?;
@@ -178,7 +183,7 @@ impl<'a> ArchiveWriter<'a> {
 
     fn finish(mut self, existing: ExistingFile) -> Result<Vec<String>> {
         let fail = |error: std::io::Error| Problem::io("write", self.out, &error);
-        let mut header = header(self.checksums.len() as u64, self.seconds);
+        let mut header = header(self.checksums.len() as u64, self.seconds, MODE);
         self.tar.append_data(&mut header, CHECKSUMS, self.checksums.as_bytes()).map_err(fail)?;
         self.files.push(CHECKSUMS.to_owned());
         let mut buffer = self.tar.into_inner().and_then(GzEncoder::finish).map_err(fail)?;
@@ -195,24 +200,25 @@ impl<'a> ArchiveWriter<'a> {
             }
         };
         #[cfg(unix)]
-        File::open(folder_of(self.out)).and_then(|folder| folder.sync_all()).map_err(fail)?;
+        File::open(parent_folder(self.out)).and_then(|folder| folder.sync_all()).map_err(fail)?;
         Ok(self.files)
     }
 }
 
-fn header(size: u64, seconds: u64) -> tar::Header {
-    let mut header = tar::Header::new_ustar();
-    header.set_size(size);
-    header.set_mode(0o644);
-    header.set_mtime(seconds);
-    header
+/// The mode of a file's copy in the archive: its own, without what others may do.
+fn mode(source: &std::fs::Metadata) -> u32 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::mode(source) & MODE;
+    #[cfg(not(unix))]
+    return if source.permissions().readonly() { 0o400 } else { MODE };
 }
 
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
+fn header(size: u64, seconds: u64, mode: u32) -> tar::Header {
+    let mut header = tar::Header::new_ustar();
+    header.set_size(size);
+    header.set_mode(mode);
+    header.set_mtime(seconds);
+    header
 }
 
 fn file_exists_error(out: &Path) -> Problem {

@@ -1,6 +1,6 @@
 //! Taking documents and lines that are not there yet. What is there is never changed.
 
-use crate::store::collection::Collection;
+use crate::store::collection::{Collection, parse_document};
 use crate::store::lines;
 use capsid_disk::files;
 use capsid_model::asset::{IdVerdict, verify_text};
@@ -34,9 +34,9 @@ impl MergeSummary {
         self.record(id, "differs from the local one, which was kept");
     }
 
-    fn refuse(&mut self, id: &str, why: &str) {
+    fn refuse(&mut self, id: &str, reason: &str) {
         self.refused += 1;
-        self.record(id, why);
+        self.record(id, reason);
     }
 
     fn record(&mut self, id: &str, what: &str) {
@@ -51,13 +51,13 @@ impl MergeSummary {
 pub fn documents(incoming: &[String], local: &Collection, kind: &str) -> Result<MergeSummary> {
     let mut merged = MergeSummary::default();
     let mut known: HashMap<String, String> =
-        local.texts()?.into_iter().filter_map(|text| Some((id_of(&read(&text)?)?, text))).collect();
+        local.texts()?.into_iter().filter_map(|text| Some((id_of(&parse_document(&text)?)?, text))).collect();
     let mut new = Vec::new();
     for text in incoming {
         let id = match accepted(text, Some(kind)) {
             Ok(id) => id,
-            Err((id, why)) => {
-                merged.refuse(&id, why);
+            Err((id, reason)) => {
+                merged.refuse(&id, reason);
                 continue;
             }
         };
@@ -80,7 +80,7 @@ pub fn append_lines(incoming: &Path, local: &Path) -> Result<MergeSummary> {
     let mut merged = MergeSummary::default();
     let mut known = HashSet::new();
     lines::scan(local, |line| {
-        known.extend(text_of(line).and_then(read).as_ref().and_then(id_of));
+        known.extend(text_of(line).and_then(parse_document).as_ref().and_then(id_of));
         ControlFlow::Continue(())
     })?;
     let mut batch = String::new();
@@ -97,7 +97,7 @@ pub fn append_lines(incoming: &Path, local: &Path) -> Result<MergeSummary> {
                     merged.unchanged += 1;
                 }
             }
-            Err((id, why)) => merged.refuse(&id, why),
+            Err((id, reason)) => merged.refuse(&id, reason),
         }
         if batch.len() >= BATCH {
             failed = files::append(local, &std::mem::take(&mut batch)).err();
@@ -119,7 +119,7 @@ pub fn append_lines(incoming: &Path, local: &Path) -> Result<MergeSummary> {
 /// The id of a record that may be taken, or its name and why it may not.
 fn accepted(text: &str, kind: Option<&str>) -> std::result::Result<String, (String, &'static str)> {
     let unnamed = || "a record".to_owned();
-    let document = read(text).ok_or_else(|| (unnamed(), "is not a JSON object"))?;
+    let document = parse_document(text).ok_or_else(|| (unnamed(), "is not a JSON object"))?;
     let id = id_of(&document).ok_or_else(|| (unnamed(), "has no id"))?;
     if kind.is_some() && document.get("type").and_then(Value::as_str) != kind {
         return Err((id, "is of another type than its place says"));
@@ -139,13 +139,6 @@ fn same(one: &str, other: &str) -> bool {
 
 fn text_of(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(line).ok()
-}
-
-fn read(text: &str) -> Option<Object> {
-    match canonical::read(text) {
-        Ok(Value::Object(document)) => Some(document),
-        _ => None,
-    }
 }
 
 fn id_of(document: &Object) -> Option<String> {

@@ -1,6 +1,8 @@
 //! The portable archive (`.gepx`): a complete store in one file with checksums, for moving it to another machine.
 //!
 //! An archive holds the store as it is and nothing in it is redacted: it is a copy for its owner, not a publication.
+//! An archive does not prove who made it, so what comes from one is staged like an asset of a hub, unless the owner
+//! says that it is their own.
 
 mod digest;
 mod export;
@@ -9,7 +11,7 @@ mod merge;
 mod unpack;
 
 pub use export::{ExistingFile, ExportReport, ManifestInput, export};
-pub use import::{ImportOptions, ImportReport, import};
+pub use import::{ArchiveContent, ArchiveStaging, GeneCommands, ImportReport, open};
 pub use merge::MergeSummary;
 
 use capsid_model::{Code, Problem};

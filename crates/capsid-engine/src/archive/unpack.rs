@@ -107,7 +107,11 @@ fn write_entry(entry: &mut impl Read, name: &str, folder: &Path) -> Result<Strin
         files::create_folder(parent)?;
     }
     let fail = |error: std::io::Error| Problem::io("write", &path, &error);
-    let mut out = File::create(&path).map_err(fail)?;
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut out = options.open(&path).map_err(fail)?;
     let mut content = HashingReader::new(entry);
     let mut buffer = vec![0; 64 * 1024];
     loop {
@@ -138,7 +142,7 @@ fn check_digests(folder: &Path, digests: &BTreeMap<String, String>) -> Result<()
             .filter(|(_, name)| is_file(name))
             .ok_or_else(|| invalid(format!("A line of `{CHECKSUMS}` cannot be read.")))?;
         match digests.get(name) {
-            Some(found) if found.eq_ignore_ascii_case(digest) => checked.insert(name),
+            Some(listed) if listed.eq_ignore_ascii_case(digest) => checked.insert(name),
             Some(_) => {
                 return Err(invalid(format!("`{name}` in the archive is not what its checksum says.")));
             }

@@ -1,14 +1,28 @@
-//! Lets the user's agent make the change: its own command, in the repository, the prompt on its standard input.
+//! Lets the user's agent make the change: its own command, in a private view of the repository, the prompt on its
+//! standard input.
 
-use super::custody::Custody;
+use super::agent_profile::agent_profile;
+use super::agent_view::{AgentView, freeze_change};
 use super::evolve::Ready;
+use crate::config::SandboxPolicy;
+use crate::run::agent_facts::AgentFacts;
+use crate::run::folder::RunFolder;
 use crate::solidify::SolidifyRequest;
 use crate::workspace::Workspace;
 use capsid_model::Result;
-use capsid_sandbox::agent::{AgentEnd, AgentRequest, run_agent};
+use capsid_model::redact::{RedactProfile, redact};
+use capsid_model::text::{cut, inert_line};
+use capsid_sandbox::isolation::best_of;
+use capsid_sandbox::{AgentEnd, AgentRequest, AgentRun, LimitHit, SandboxIds, run_agent};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+/// The most commits of an agent that an event names.
+const MAX_COMMITS: usize = 20;
+/// The most of a reflog that is read.
+const MAX_REFLOG: u64 = 1 << 20;
 
 /// How to run the agent.
 #[derive(Debug, Clone)]
@@ -26,21 +40,20 @@ pub struct AgentOptions {
 pub struct AgentOutcome {
     /// What went wrong, if anything did.
     pub failure: Option<String>,
-    /// Whether it was stopped from outside: then nobody has judged its work, and the run waits.
+    /// Whether it was stopped from outside: then nobody has evaluated its work, and the run waits.
     pub stopped: bool,
     /// The run it worked on.
     pub run_id: String,
-    /// Files of the engine that it changed, which are as they were again.
-    pub restored_store: Vec<String>,
+    /// What was seen of it.
+    pub facts: AgentFacts,
 }
 
 impl AgentOutcome {
-    /// The request that settles its run.
+    /// The request that finishes its run.
     pub fn request(self, commit: bool) -> SolidifyRequest {
         SolidifyRequest {
             commit,
             host_failure: self.failure,
-            restored_store: self.restored_store,
             run_id: Some(self.run_id),
             unattended: true,
             ..SolidifyRequest::default()
@@ -48,37 +61,107 @@ impl AgentOutcome {
     }
 }
 
-/// Runs the agent on a prepared run. A failing agent is an outcome, not an error: its run is still to be settled.
+/// Runs the agent on a prepared run and freezes what it changed. A failing agent is an outcome, not an error: its run is
+/// still to be finished.
 pub fn run(
     workspace: &Workspace,
-    ready: &Ready,
+    ready: &mut Ready,
     options: &AgentOptions,
     on_output: &mut dyn FnMut(&[u8]),
 ) -> Result<AgentOutcome> {
+    let run = &ready.run;
+    let folder = RunFolder::of_run(workspace, &run.run_id)?;
+    let view = AgentView::open(workspace, run, &folder)?;
     let timeout =
         options.timeout.unwrap_or(Duration::from_secs(workspace.config.cycle.agent_timeout_seconds.max(1)));
+    let profile = agent_profile(workspace, &folder, view.tree.clone())?;
     let request = AgentRequest {
         argv: &options.argv,
-        cwd: &workspace.repository.root,
+        cwd: &view.cwd,
         prompt: ready.prompt.as_bytes(),
         env: &[
-            ("CAPSID_RUN_ID".into(), ready.run.run_id.clone()),
+            ("CAPSID_RUN_ID".into(), run.run_id.clone()),
             ("CAPSID_PROMPT_FILE".into(), ready.prompt_path.display().to_string()),
         ],
         timeout,
         stop: &options.stop,
+        profile: is_confined(workspace, &view).then_some(&profile),
     };
-    let custody = Custody::take(workspace, &ready.run.read_logs)?;
-    let end = run_agent(&request, on_output);
-    let restored_store = custody.restore(workspace)?;
-    let stopped = matches!(end, Ok(AgentEnd::Stopped));
-    let failure = match end {
-        Ok(AgentEnd::Exited(0)) => None,
-        Ok(AgentEnd::Exited(status)) => Some(format!("the agent ended with status {status}")),
-        Ok(AgentEnd::Signalled(signal)) => Some(format!("the agent was ended by signal {signal}")),
-        Ok(AgentEnd::TimedOut) => Some(format!("the agent was stopped after {} s", timeout.as_secs())),
-        Ok(AgentEnd::Stopped) => Some("the agent was stopped by a signal".to_owned()),
-        Err(problem) => Some(problem.message),
+    let ran = run_agent(&request, on_output);
+    let failure = failure(&ran, timeout);
+    let stopped = matches!(&ran, Ok(AgentRun { end: AgentEnd::Stopped, .. }));
+    let mut facts = facts(ran.as_ref().ok(), &view.upper, &workspace.repository.git_dir);
+    facts.failure.clone_from(&failure);
+    let ids = ran.as_ref().map_or(SandboxIds::User, |ran| ran.ids);
+    facts.write(&folder)?;
+    freeze_change(workspace, run, &folder, &view, ids)?;
+    let outcome = AgentOutcome { failure, stopped, run_id: run.run_id.clone(), facts };
+    // From here on anybody may finish the run.
+    ready.lock = None;
+    Ok(outcome)
+}
+
+/// Whether the agent is confined: always, except where its owner does without a sandbox and none works. It works in a
+/// copy there, and the event says so.
+fn is_confined(workspace: &Workspace, view: &AgentView) -> bool {
+    view.copy.is_none()
+        || workspace.config.validation.sandbox == SandboxPolicy::Require
+        || best_of(&capsid_sandbox::probe()).is_ok()
+}
+
+fn failure(ran: &Result<AgentRun>, timeout: Duration) -> Option<String> {
+    match ran {
+        Ok(ran) if ran.limits_hit.contains(&LimitHit::Disk) => {
+            Some("the agent wrote more than `[agent] disk_mb` allows and was stopped".to_owned())
+        }
+        Ok(ran) => match ran.end {
+            AgentEnd::Exited(0) => None,
+            AgentEnd::Exited(status) => Some(format!("the agent ended with status {status}")),
+            AgentEnd::Signalled(signal) => Some(format!("the agent was ended by signal {signal}")),
+            AgentEnd::TimedOut => Some(format!("the agent was stopped after {} s", timeout.as_secs())),
+            AgentEnd::Stopped => Some("the agent was stopped by a signal".to_owned()),
+        },
+        Err(problem) => Some(problem.message.clone()),
+    }
+}
+
+fn facts(ran: Option<&AgentRun>, upper: &Path, git_dir: &Path) -> AgentFacts {
+    let Some(ran) = ran else { return AgentFacts::default() };
+    let shown = |path: &PathBuf| cut(&inert_line(&path.display().to_string()), 200).to_owned();
+    AgentFacts {
+        isolation: ran.isolation.as_str().to_owned(),
+        ids: ran.ids.as_str().to_owned(),
+        outside: ran.outside_count as u64,
+        outside_paths: ran.outside_writes.iter().take(20).map(shown).collect(),
+        agent_commits: commit_subjects(upper, git_dir),
+        limits_hit: ran.limits_hit.iter().map(|limit| limit.as_str().to_owned()).collect(),
+        failure: None,
+    }
+}
+
+/// The subjects of the commits that the agent made, from the lines that the reflog in its layer has beyond the user's.
+/// git itself is never run on a git directory that the agent could write.
+fn commit_subjects(upper: &Path, git_dir: &Path) -> Vec<String> {
+    let known = read_reflog(&git_dir.join("logs/HEAD")).lines().count();
+    let subject = |line: &str| {
+        let message = line.split_once('\t')?.1;
+        let (kind, subject) = message.split_once(": ")?;
+        let shown = || redact(&inert_line(cut(subject, 200)), RedactProfile::Secrets).into_owned();
+        kind.starts_with("commit").then(shown)
     };
-    Ok(AgentOutcome { failure, stopped, run_id: ready.run.run_id.clone(), restored_store })
+    let log = read_reflog(&upper.join(".git/logs/HEAD"));
+    log.lines().skip(known).filter_map(subject).take(MAX_COMMITS).collect()
+}
+
+/// A reflog, as far as it is a text of a fair size; anything else is no reflog.
+fn read_reflog(path: &Path) -> String {
+    use std::io::Read;
+    let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    let mut text = String::new();
+    if let Some(file) = is_file.then(|| std::fs::File::open(path).ok()).flatten()
+        && file.take(MAX_REFLOG).read_to_string(&mut text).is_err()
+    {
+        text.clear();
+    }
+    text
 }

@@ -1,7 +1,5 @@
 //! What the store offers for a set of signals, and what is chosen from it.
 
-use crate::memory::advice::advise;
-use crate::memory::graph::GraphStats;
 use crate::memory::remote::advice::RemoteAdvice;
 use crate::rules::select;
 use crate::rules::select::{FailedCapsule, SelectInput, Selection};
@@ -9,6 +7,8 @@ use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::gene::Gene;
 use capsid_model::{Object, Result, env};
+use capsid_rules::memory::advice::advise;
+use capsid_rules::memory::graph::GraphStats;
 
 /// A selection with the assets it named.
 #[derive(Debug, Clone)]

@@ -1,33 +1,36 @@
 //! A run as it is drawn up: everything decided, nothing written yet; then written, the state file last.
 
+use super::build_prompt::build_prompt;
+use super::candidates;
 use super::choice::{self, Choice};
-use super::evolve::{EvolveRequest, Ready, Told};
-use super::run::Run;
-use super::sight::Sight;
-use super::{ask, learning, record};
+use super::evolve::{EvolveRequest, HubAdvice, Ready};
+use super::observation::Observation;
+use super::record;
+use crate::exchange::reuse;
+use crate::exchange::reuse::{ReuseHit, ReuseMode, ReuseSearch};
 use crate::files::phase;
-use crate::memory::graph::GraphStats;
 use crate::memory::outcome::PreviousAction;
 use crate::memory::records::{self, ObservedSignals, PlannedChange};
 use crate::memory::remote;
 use crate::memory::remote::advice::RemoteAdvice;
-use crate::reuse::{ReuseHit, ReuseMode, ReuseSearch};
 use crate::rules::mutation;
 use crate::rules::mutation::MutationInput;
 use crate::rules::personality;
 use crate::rules::personality::{PersonalityFile, PersonalityStep};
 use crate::rules::strategy::Strategy;
-use crate::snapshot::Audit;
-use crate::solidify::{changed, undo};
+use crate::run::folder::{self, RunFolder, RunStatus};
+use crate::run::state::{self, RunState};
+use crate::run::{Run, ViewLevel, base, learning, level};
+use crate::signals;
 use crate::store;
 use crate::workspace::Workspace;
-use crate::{candidates, reuse, signals};
 use capsid_disk::files;
 use capsid_model::event::BlastRadius;
 use capsid_model::id::IdMaker;
 use capsid_model::mutation::Mutation;
 use capsid_model::signal::signal_key;
 use capsid_model::{Object, Result, Time, Value, json};
+use capsid_rules::memory::graph::GraphStats;
 use std::path::{Path, PathBuf};
 
 /// The prompts kept; older ones are removed.
@@ -56,37 +59,37 @@ struct Decisions {
 pub(super) fn draft(
     workspace: &Workspace,
     request: &EvolveRequest,
-    sight: &Sight,
-    told: Told,
+    seen: &Observation,
+    advice: HubAdvice,
 ) -> Result<Draft> {
-    let Told { search, consulted } = told;
-    let heard = consulted.as_ref().and_then(|consulted| consulted.parse_advice(&sight.signals));
+    let HubAdvice { search, consulted } = advice;
+    let heard = consulted.as_ref().and_then(|consulted| consulted.parse_advice(&seen.signals));
     let cycle = cycle_count(workspace)? + 1;
-    let mut ids = workspace.ids()?;
-    let observed = observed(workspace, request, sight);
+    let mut ids = state::id_maker(workspace)?;
+    let observed = observed_signals(workspace, request, seen);
     let graph_file = workspace.graph();
     let mut statistics =
         if request.dry_run { graph_file.statistics_as_is()? } else { graph_file.statistics()? };
-    let mut graph = close_abandoned(workspace, sight, &observed, &mut statistics)?;
+    let mut graph = close_abandoned(workspace, seen, &observed, &mut statistics)?;
     let mut personality = PersonalityFile::read(store::read_state(&workspace.paths.personality())?.into());
-    let decided = decide(workspace, request, sight, cycle, (&statistics, heard), &personality, &mut ids)?;
+    let decided = decide(workspace, request, seen, cycle, (&statistics, heard), &personality, &mut ids)?;
     personality.set_current(&decided.step.state, workspace.now());
-    let mut run = run(workspace, request, sight, cycle, &decided, &mut ids)?;
+    let mut run = run(workspace, request, seen, cycle, &decided, &mut ids)?;
     let hit = search.as_ref().and_then(|search| search.hit.as_ref());
     if let (Some(search), Some(hit)) = (&search, hit) {
         build_on(workspace, &mut run, search, hit)?;
     }
     let action = plan(workspace, &run, &decided, &observed, &mut graph);
     let prompt =
-        ask::prompt(workspace, &run, &decided.choice, sight, &decided.strategy, &decided.step.state, hit)?;
+        build_prompt(workspace, &run, &decided.choice, seen, &decided.strategy, &decided.step.state, hit)?;
     let sources =
-        sight.inputs.sources.iter().map(|source| json!({"name": source.name, "bytes": source.bytes}));
+        seen.inputs.sources.iter().map(|source| json!({"name": source.name, "bytes": source.bytes}));
     Ok(Draft {
         strategy: decided.strategy,
         personality,
         graph,
         action,
-        candidates: candidates::notice(&sight.inputs.corpus.transcript, &run.signals, workspace.now()),
+        candidates: candidates::notice(&seen.inputs.corpus.transcript, &run.signals, workspace.now()),
         sources: sources.collect(),
         ready: Ready {
             prompt_path: workspace.paths.prompt(cycle, &run.run_id),
@@ -95,20 +98,21 @@ pub(super) fn draft(
             prompt,
             search,
             consulted,
+            lock: None,
         },
     })
 }
 
-fn observed(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> ObservedSignals {
+fn observed_signals(workspace: &Workspace, request: &EvolveRequest, seen: &Observation) -> ObservedSignals {
     let print = workspace.fingerprint();
     ObservedSignals {
         agent: workspace.variable("AGENT_NAME").unwrap_or_else(|| "main".to_owned()),
         drift_enabled: request.drift.is_some(),
         review_mode: request.review,
         dry_run: request.dry_run,
-        scan_ms: sight.scan_ms,
-        memory_size_bytes: sight.inputs.corpus.memory.len() as u64,
-        recent_error_count: signals::error_count(&sight.inputs.corpus.transcript),
+        scan_ms: seen.scan_ms,
+        memory_size_bytes: seen.inputs.corpus.memory.len() as u64,
+        recent_error_count: signals::error_count(&seen.inputs.corpus.transcript),
         node: print.node_version,
         platform: print.platform,
     }
@@ -117,12 +121,12 @@ fn observed(workspace: &Workspace, request: &EvolveRequest, sight: &Sight) -> Ob
 /// An action whose run was never settled is closed by what the log tells now.
 fn close_abandoned(
     workspace: &Workspace,
-    sight: &Sight,
+    seen: &Observation,
     observed: &ObservedSignals,
     statistics: &mut GraphStats,
 ) -> Result<Vec<Object>> {
-    Ok(match learning::open_action(workspace)? {
-        Some(open) => learning::closing(workspace, &open, None, &sight.signals, observed, statistics),
+    Ok(match learning::open_action(workspace)?.filter(|open| !learning::is_worked_on(workspace, open)) {
+        Some(open) => learning::closing(workspace, &open, None, &seen.signals, observed, statistics),
         None => Vec::new(),
     })
 }
@@ -130,24 +134,24 @@ fn close_abandoned(
 fn decide(
     workspace: &Workspace,
     request: &EvolveRequest,
-    sight: &Sight,
+    seen: &Observation,
     cycle: u64,
     (statistics, heard): (&GraphStats, Option<&RemoteAdvice>),
     personality: &PersonalityFile,
     ids: &mut IdMaker,
 ) -> Result<Decisions> {
-    let choice = choice::choose(workspace, &sight.signals, statistics, heard, request.drift)?;
+    let choice = choice::choose(workspace, &seen.signals, statistics, heard, request.drift)?;
     let asked = request.strategy.as_deref().or(workspace.config.cycle.strategy.as_deref());
-    let strategy = Strategy::resolve(asked, workspace.forces_innovation(), cycle, &sight.signals);
-    let step = personality::next(personality, &sight.signals, &sight.history, request.drift.is_some());
+    let strategy = Strategy::resolve(asked, workspace.forces_innovation(), cycle, &seen.signals);
+    let step = personality::next(personality, &seen.signals, &seen.history, request.drift.is_some());
     let mutation = mutation::build(MutationInput {
         id: &ids.make("mut", workspace.now()),
-        signals: &sight.signals,
+        signals: &seen.signals,
         gene_id: choice.selection.gene_id.as_deref(),
         personality: &step.state,
         personality_known: step.known,
         strategy: &strategy,
-        recent: &sight.history,
+        recent: &seen.history,
         drift: request.drift.is_some(),
     });
     Ok(Decisions { choice, strategy, step, mutation })
@@ -156,7 +160,7 @@ fn decide(
 fn run(
     workspace: &Workspace,
     request: &EvolveRequest,
-    sight: &Sight,
+    seen: &Observation,
     cycle: u64,
     decided: &Decisions,
     ids: &mut IdMaker,
@@ -177,9 +181,9 @@ fn run(
         match_quality: selection.capsule.as_ref().map_or(1.0, quality),
         selector: selection.to_json(),
         selected_by: selection.selected_by.clone(),
-        signals: sight.signals.clone(),
-        signal_key: signal_key(&sight.signals),
-        inputs_digest: sight.inputs.digest.clone(),
+        signals: seen.signals.clone(),
+        signal_key: signal_key(&seen.signals),
+        inputs_digest: seen.inputs.digest.clone(),
         mutation: decided.mutation.to_object().into(),
         personality: decided.step.state.to_object().into(),
         personality_key: decided.step.state.key(),
@@ -195,10 +199,14 @@ fn run(
         // Applying one's own capsule again is still one's own work; `reused` is for what came from others.
         source_type: "generated".to_owned(),
         head: workspace.repository.head.clone(),
-        head_file: undo::head_file(workspace),
         blast_estimate: BlastRadius { files, lines: files * 80 },
         config_digest: workspace.config.digest.clone(),
         action_id: records::graph_id("act", now, workspace.random()),
+        level: if request.agent && !request.dry_run {
+            level::choose(workspace)?.level
+        } else {
+            ViewLevel::InPlace
+        },
         ..Run::default()
     })
 }
@@ -266,10 +274,15 @@ impl Draft {
     /// Writes the run. The state file comes last: until then the run does not exist.
     pub(super) fn write(mut self, workspace: &Workspace) -> Result<Ready> {
         let paths = &workspace.paths;
-        phase::enter("snapshot");
-        let run = &mut self.ready.run;
-        run.snapshot = changed::shadow(workspace, &run.read_logs)?.take(workspace.now(), None)?.to_value();
-        run.audit = Audit::start(workspace.store.events.path(), &workspace.mirror())?.to_value();
+        let folder = RunFolder::of_run(workspace, &self.ready.run.run_id)?;
+        folder::remove_old(workspace)?;
+        folder.create()?;
+        phase::enter("base");
+        base::capture(workspace, &mut self.ready.run, &folder)?;
+        let started_here = self.ready.run.level != ViewLevel::InPlace;
+        if started_here {
+            self.ready.lock = Some(folder.lock()?);
+        }
         workspace.graph().append(&self.graph)?;
         remote::queue(workspace, &self.graph);
         learning::note_action(workspace, &self.action)?;
@@ -287,10 +300,10 @@ impl Draft {
             store::write_state(&paths.personality(), &file)?;
         }
         phase::enter("run_state");
-        store::write_private(&workspace.private_run(), &run.to_object())?;
+        folder.write(if started_here { RunStatus::Working } else { RunStatus::Prepared }, run)?;
         let count = json!({"cycleCount": run.cycle, "lastRun": run.created_at.0});
         store::write_state(&paths.cycle_state(), &count.as_object().cloned().unwrap_or_default())?;
-        let mut state = workspace.run_state()?;
+        let mut state = RunState::load(workspace)?;
         state.begin(run);
         store::write_state(&paths.run_state(), &state.file)?;
         Ok(self.ready)

@@ -1,14 +1,14 @@
-//! One cycle: from signals to a prompt, through the agent, to a settled run; and many of them.
+//! One cycle: from signals to a prompt, through the agent, to a recorded outcome; and many of them.
 
 pub mod agent;
-mod ask;
+mod agent_profile;
+mod agent_view;
+mod build_prompt;
+pub mod candidates;
 pub mod choice;
-mod custody;
 mod draft;
 pub mod evolve;
-pub mod learning;
-pub mod looping;
+mod known_agents;
+pub mod observation;
 pub mod recall;
 pub mod record;
-pub mod run;
-pub mod sight;

@@ -1,9 +1,10 @@
 //! `runs/<run>.json`: everything a selection was made from, so that `capsid explain` can make it again.
 
 use super::evolve::Ready;
+use crate::exchange::reuse::ReuseSearch;
 use crate::memory::remote::ConsultOutcome;
-use crate::reuse::ReuseSearch;
 use crate::rules::select::Selection;
+use crate::run::state::RunState;
 use crate::store;
 use crate::workspace::Workspace;
 use capsid_disk::files;
@@ -61,7 +62,7 @@ pub fn write(workspace: &Workspace, ready: &Ready, strategy: &str, sources: &Val
 pub fn read(workspace: &Workspace, run_id: Option<&str>) -> Result<RunRecord> {
     let run_id = match run_id {
         Some(id) => id.to_owned(),
-        None => workspace.run_state()?.last_run().map(|run| run.run_id).ok_or_else(|| {
+        None => RunState::load(workspace)?.last_run().map(|run| run.run_id).ok_or_else(|| {
             Problem::new(Code::NotFound, "No cycle has run here yet.").fix("Run `capsid evolve` first.")
         })?,
     };

@@ -35,8 +35,8 @@ pub fn accept(response: &str, input: &DistillAcceptance<'_>) -> Result<Object> {
         .flatten()
         .ok_or_else(|| refused("no_gene_in_response", "it holds no JSON object of type `Gene`"))?;
     let existing: Vec<Gene> = input.store.genes.documents()?.iter().map(Gene::read).collect();
-    let gene =
-        gene::checked(&answer, &existing, input.allows).map_err(|why| refused("validation_failed", &why))?;
+    let gene = gene::checked(&answer, &existing, input.allows)
+        .map_err(|reason| refused("validation_failed", &reason))?;
     crate::files::phase::enter("genes");
     input.store.genes.upsert(&gene)?;
     log(input, &request, &gene)?;
@@ -56,7 +56,7 @@ fn log(input: &DistillAcceptance<'_>, request: &Object, gene: &Object) -> Result
     files::append(&DistillPaths(input.memory).log(), &format!("{}\n", Value::Object(line)))
 }
 
-fn refused(reason: &str, why: &str) -> Problem {
-    Problem::new(Code::DistillRefused, format!("The answer was not taken ({reason}): {why}."))
+fn refused(reason: &str, detail: &str) -> Problem {
+    Problem::new(Code::DistillRefused, format!("The answer was not taken ({reason}): {detail}."))
         .fix("Give the prompt of the request to a model again and pass on its answer.")
 }

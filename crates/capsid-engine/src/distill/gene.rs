@@ -35,11 +35,11 @@ pub fn checked(answer: &Object, existing: &[Gene], allows: &dyn Fn(&str) -> bool
     if let Some(known) = existing.iter().find(|known| covers(known, &signals)) {
         return Err(format!("`{}` matches all of its signals already", inert_line(&known.id)));
     }
-    let taken = existing.iter().map(|gene| gene.id.clone()).collect();
+    let existing_ids = existing.iter().map(|gene| gene.id.clone()).collect();
     let mut finished = object(json!({
         "type": "Gene",
         "schema_version": SCHEMA_VERSION,
-        "id": distilled_id(&gene.id, &signals, &taken),
+        "id": distilled_id(&gene.id, &signals, &existing_ids),
         "category": gene.category,
         "signals_match": signals,
         "summary": summary(&gene.summary, &strategy),
@@ -57,14 +57,14 @@ pub fn checked(answer: &Object, existing: &[Gene], allows: &dyn Fn(&str) -> bool
 
 /// The entries trimmed and bounded, without blanks and repetitions.
 fn tidy(list: &[String]) -> Vec<String> {
-    let mut kept: Vec<String> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for entry in list {
         let entry = cut(entry.trim(), LIST.1).to_owned();
-        if !entry.is_empty() && !kept.contains(&entry) && kept.len() < LIST.0 {
-            kept.push(entry);
+        if !entry.is_empty() && !names.contains(&entry) && names.len() < LIST.0 {
+            names.push(entry);
         }
     }
-    kept
+    names
 }
 
 fn covers(known: &Gene, signals: &[String]) -> bool {
@@ -73,18 +73,18 @@ fn covers(known: &Gene, signals: &[String]) -> bool {
     })
 }
 
-fn summary(given: &str, strategy: &[String]) -> String {
-    let given = given.trim();
-    if given.chars().count() >= 10 {
-        cut(given, 300).to_owned()
+fn summary(text: &str, strategy: &[String]) -> String {
+    let text = text.trim();
+    if text.chars().count() >= 10 {
+        cut(text, 300).to_owned()
     } else {
         format!("Distilled strategy: {}", cut(&strategy[0], 200))
     }
 }
 
-fn forbidden(given: &[String]) -> Vec<String> {
+fn forbidden(requested: &[String]) -> Vec<String> {
     let mut paths = vec![".git".to_owned(), "node_modules".to_owned()];
-    paths.extend(tidy(given).into_iter().filter(|path| path != ".git" && path != "node_modules"));
+    paths.extend(tidy(requested).into_iter().filter(|path| path != ".git" && path != "node_modules"));
     paths
 }
 
@@ -129,8 +129,8 @@ mod tests {
             signals_match: ["Log_Error", "null_input", "more"].map(str::to_owned).to_vec(),
             ..Gene::default()
         };
-        let why = check("{}", std::slice::from_ref(&known)).unwrap_err();
-        assert!(why.contains("`known`"), "{why}");
+        let reason = check("{}", std::slice::from_ref(&known)).unwrap_err();
+        assert!(reason.contains("`known`"), "{reason}");
         assert!(check(r#"{"signals_match":["null_input","other"]}"#, &[known]).is_ok());
     }
 }

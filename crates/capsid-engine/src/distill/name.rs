@@ -10,13 +10,13 @@ const EDITORS: [&str; 8] =
     ["cursor", "vscode", "windsurf", "copilot", "claude", "codex", "cline", "jetbrains"];
 
 /// A good and unused id, as near to the given one as it can be.
-pub fn distilled_id(given: &str, signals: &[String], taken: &HashSet<String>) -> String {
-    let rest = slug(given.strip_prefix(PREFIX).unwrap_or(given));
+pub fn distilled_id(name: &str, signals: &[String], existing_ids: &HashSet<String>) -> String {
+    let rest = slug(name.strip_prefix(PREFIX).unwrap_or(name));
     let rest = if is_meaningful(&rest) { rest } else { from_signals(signals) };
     let first = format!("{PREFIX}{rest}");
     let mut id = first.clone();
     let mut number = 2;
-    while taken.contains(&id) {
+    while existing_ids.contains(&id) {
         id = format!("{first}_{number}");
         number += 1;
     }
@@ -54,9 +54,9 @@ fn slug(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn id(given: &str) -> String {
+    fn id(name: &str) -> String {
         let signals = ["log_error".to_owned(), "timeout".to_owned()];
-        distilled_id(given, &signals, &HashSet::new())
+        distilled_id(name, &signals, &HashSet::new())
     }
 
     #[test]
@@ -67,8 +67,8 @@ mod tests {
 
     #[test]
     fn names_that_say_nothing_are_made_from_the_signals() {
-        for given in ["", "12345", "1770477654236_retry_loop", "cursor", "gene_distilled_abc"] {
-            assert_eq!(id(given), "gene_distilled_log_error_timeout", "{given:?}");
+        for name in ["", "12345", "1770477654236_retry_loop", "cursor", "gene_distilled_abc"] {
+            assert_eq!(id(name), "gene_distilled_log_error_timeout", "{name:?}");
         }
         let odd = distilled_id("x", &["错误".to_owned()], &HashSet::new());
         assert_eq!(odd, format!("gene_distilled_signals_{}", stable_hash("错误")));
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_taken_name_gets_a_number() {
-        let taken = HashSet::from(["gene_distilled_retry_once".to_owned()]);
-        assert_eq!(distilled_id("retry_once", &[], &taken), "gene_distilled_retry_once_2");
+        let existing_ids = HashSet::from(["gene_distilled_retry_once".to_owned()]);
+        assert_eq!(distilled_id("retry_once", &[], &existing_ids), "gene_distilled_retry_once_2");
     }
 }

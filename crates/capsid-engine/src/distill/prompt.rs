@@ -1,9 +1,9 @@
 //! The prompt for the model. Everything from capsules and genes is between marks as data. Pure.
 
+use crate::prompt::marks::mark_data;
 use capsid_model::capsule::Capsule;
 use capsid_model::gene::Gene;
-use capsid_model::hash::sha256_hex;
-use capsid_model::text::{cut, inert, inert_line};
+use capsid_model::text::cut;
 use capsid_model::{Object, json};
 
 /// The newest capsules shown.
@@ -43,11 +43,11 @@ pub fn build(capsules: &[Capsule], genes: &[Object], seed: &str, redact: &dyn Fn
     let mut text = TASK.to_owned();
     text.push_str("\n## Genes that are there\n\n");
     let known: String = genes.iter().take(SHOWN_GENES).map(|gene| gene_line(&Gene::read(gene))).collect();
-    text.push_str(&marked("genes", &redact(&known), seed));
+    text.push_str(&mark_data(seed, "genes", &redact(&known)));
     text.push_str("\n## Capsules, oldest first\n\n");
     for capsule in &capsules[capsules.len().saturating_sub(SHOWN)..] {
         let shown = redact(&capsule_text(capsule));
-        text.push_str(&marked(&capsule.id, cut(&shown, CAPSULE_UNITS), seed));
+        text.push_str(&mark_data(seed, "capsule", cut(&shown, CAPSULE_UNITS)));
     }
     text
 }
@@ -59,6 +59,7 @@ fn gene_line(gene: &Gene) -> String {
 
 fn capsule_text(capsule: &Capsule) -> String {
     json!({
+        "id": capsule.id,
         "gene": capsule.gene,
         "trigger": capsule.trigger,
         "summary": capsule.summary,
@@ -66,12 +67,4 @@ fn capsule_text(capsule: &Capsule) -> String {
         "success_streak": capsule.success_streak,
     })
     .to_string()
-}
-
-fn marked(source: &str, text: &str, seed: &str) -> String {
-    let text = inert(text);
-    let tag = sha256_hex(format!("{seed}{source}{text}").as_bytes());
-    let tag = &tag[..12];
-    let source = inert_line(cut(source, 120));
-    format!("<<<DATA {tag} source={source}\n{}\nDATA {tag}>>>\n", text.trim_end())
 }

@@ -10,7 +10,7 @@ use capsid_model::{Object, Result, Value};
 use std::collections::BTreeSet;
 
 /// Fetches the genes of fetched capsules that neither came with them nor are here. What came stays, whatever becomes of
-/// them: a hub that fails now is told of among what was refused.
+/// them: a hub that fails now is listed among what was refused.
 pub fn add_gene_companions(
     workspace: &Workspace,
     node: &NodeClient,

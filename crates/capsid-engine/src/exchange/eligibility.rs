@@ -72,7 +72,7 @@ pub fn check_eligibility(
     Eligibility { eligible: reasons.is_empty(), reasons, streak: record.streak }
 }
 
-/// Whose it is. What others made is theirs to offer.
+/// Why an asset of somebody else is not eligible: only its author may offer it.
 pub fn check_origin(asset: &Object) -> Option<String> {
     let text = |name: &str| asset.get(name).and_then(Value::as_str);
     if let Some(source) = source(asset) {
@@ -137,7 +137,7 @@ pub fn check_gene(gene: &Object) -> Vec<String> {
         (!filled(&view.strategy), "Its gene has no strategy."),
         (!filled(&view.validation), "Its gene has no validation command."),
     ];
-    lacks.into_iter().filter(|(lacks, _)| *lacks).map(|(_, why)| why.to_owned()).collect()
+    lacks.into_iter().filter(|(lacks, _)| *lacks).map(|(_, reason)| reason.to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -171,22 +171,22 @@ mod tests {
             score in 0.0..1.0_f64, files in 0..9_u64, lines in 0..260_u64,
             stored in 0..5_u64, counted in 0..5_u64, validated: bool,
         ) {
-            let standing = check_eligibility(
+            let eligibility = check_eligibility(
                 &capsule(score, files, lines, stored), &record(counted, validated), Some(&gene()), EligibilityLimits::default(),
             );
             let expected = score >= 0.7 && (1..=5).contains(&files) && (1..=200).contains(&lines)
                 && counted >= 2 && stored <= counted && validated;
-            prop_assert_eq!(standing.eligible, expected);
-            prop_assert_eq!(standing.reasons.is_empty(), expected);
-            prop_assert!(standing.reasons.iter().all(|why| why.ends_with('.')));
+            prop_assert_eq!(eligibility.eligible, expected);
+            prop_assert_eq!(eligibility.reasons.is_empty(), expected);
+            prop_assert!(eligibility.reasons.iter().all(|reason| reason.ends_with('.')));
         }
 
         #[test]
         fn no_document_makes_the_rule_fall(odd in document(), other in document(), streak in 0..4_u64) {
             let (odd, other) = (object(odd), object(other));
             prop_assert!(!check_eligibility(&odd, &CapsuleHistory::default(), Some(&other), EligibilityLimits::default()).eligible);
-            let standing = check_eligibility(&odd, &record(streak, true), Some(&other), EligibilityLimits::default());
-            prop_assert_eq!(standing.eligible, standing.reasons.is_empty());
+            let eligibility = check_eligibility(&odd, &record(streak, true), Some(&other), EligibilityLimits::default());
+            prop_assert_eq!(eligibility.eligible, eligibility.reasons.is_empty());
         }
     }
 
@@ -256,13 +256,13 @@ mod tests {
         for (member, value) in [("id", json!(7)), ("strategy", json!([])), ("validation", json!([" "]))] {
             let mut gene = gene();
             gene.insert(member.to_owned(), value);
-            let standing = check_eligibility(
+            let eligibility = check_eligibility(
                 &capsule(0.9, 1, 1, 2),
                 &record(2, true),
                 Some(&gene),
                 EligibilityLimits::default(),
             );
-            assert_eq!((standing.eligible, standing.reasons.len()), (false, 1), "{member}");
+            assert_eq!((eligibility.eligible, eligibility.reasons.len()), (false, 1), "{member}");
         }
         assert!(
             !check_eligibility(&capsule(0.9, 1, 1, 2), &record(2, true), None, EligibilityLimits::default())

@@ -2,7 +2,8 @@
 
 use super::eligibility::{check_gene, check_origin};
 use super::origin::source;
-use super::outgoing::{OutgoingBundle, PublishState, bundle, stamped_gene};
+use super::outgoing::{PublishState, bundle, stamped_gene};
+use super::publication_log::OutgoingBundle;
 use super::redact;
 use crate::workspace::Workspace;
 use capsid_model::asset::stamp;
@@ -33,11 +34,11 @@ impl ShareExport {
 
 /// Everything that may leave this store, redacted and stamped.
 pub fn export(workspace: &Workspace, include_events: bool) -> Result<ShareExport> {
-    let shelf = PublishState::read(workspace)?;
+    let state = PublishState::read(workspace)?;
     let mut export = ShareExport::default();
     for capsule in workspace.store.capsules.documents()? {
-        if shelf.eligibility(&capsule).eligible {
-            match bundle(&shelf, &capsule, false) {
+        if state.eligibility(&capsule).eligible {
+            match bundle(&state, &capsule, false) {
                 Ok(bundle) => export.bundles.push(bundle),
                 Err(problem) => export.notes.push(problem.message),
             }

@@ -30,16 +30,16 @@ pub(super) fn find(text: &str) -> Result<(Vec<IncomingAsset>, Vec<Problem>)> {
     if text.len() > TEXT_LIMIT {
         return Err(Problem::new(Code::InputInvalid, "The text is larger than 64 MiB."));
     }
-    let (mut found, mut bad) = (Vec::new(), Vec::new());
-    if let Ok(whole) = serde_json::from_str::<Value>(text) {
-        unwrap(whole, None, &mut found);
-        return Ok((found, bad));
+    let (mut assets, mut bad) = (Vec::new(), Vec::new());
+    if let Ok(document) = serde_json::from_str::<Value>(text) {
+        unwrap(document, None, &mut assets);
+        return Ok((assets, bad));
     }
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     for (at, line) in lines {
         match canonical::read(line) {
-            Ok(value) => unwrap(value, None, &mut found),
-            Err(problem) if found.is_empty() && bad.is_empty() => {
+            Ok(value) => unwrap(value, None, &mut assets),
+            Err(problem) if assets.is_empty() && bad.is_empty() => {
                 let message = format!("The text is no JSON, and neither is its line {}.", at + 1);
                 bad.push(Problem::new(problem.code, message).fix("Give an asset, a list, or JSON lines."));
             }
@@ -56,15 +56,15 @@ pub(super) fn find(text: &str) -> Result<(Vec<IncomingAsset>, Vec<Problem>)> {
         }
     }
     match bad.len() {
-        1 if found.is_empty() => Err(bad.remove(0)),
-        _ => Ok((found, bad)),
+        1 if assets.is_empty() => Err(bad.remove(0)),
+        _ => Ok((assets, bad)),
     }
 }
 
 /// Takes assets out of lists, bundles and messages; a message that holds none is passed over.
-fn unwrap(value: Value, sender: Option<&str>, found: &mut Vec<IncomingAsset>) {
+fn unwrap(value: Value, sender: Option<&str>, assets: &mut Vec<IncomingAsset>) {
     match value {
-        Value::Array(items) => items.into_iter().for_each(|item| unwrap(item, sender, found)),
+        Value::Array(items) => items.into_iter().for_each(|item| unwrap(item, sender, assets)),
         Value::Object(mut object) if !object.contains_key("type") => {
             let named = object.get("sender_id").or_else(|| object.get("node_id")).and_then(Value::as_str);
             let named = named.map(str::to_owned);
@@ -76,30 +76,30 @@ fn unwrap(value: Value, sender: Option<&str>, found: &mut Vec<IncomingAsset>) {
                     any = true;
                     match inner {
                         // What is named an asset is one, however odd.
-                        Value::Object(_) if member == "asset" => push(inner, sender, found),
-                        inner => unwrap(inner, sender, found),
+                        Value::Object(_) if member == "asset" => push(inner, sender, assets),
+                        inner => unwrap(inner, sender, assets),
                     }
                 }
             }
             if !any && !object.is_empty() && sender.is_none() {
-                push(Value::Object(object), sender, found);
+                push(Value::Object(object), sender, assets);
             }
         }
-        other => push(other, sender, found),
+        other => push(other, sender, assets),
     }
 }
 
-fn push(asset: Value, sender: Option<&str>, found: &mut Vec<IncomingAsset>) {
-    found.push(IncomingAsset { asset, sender: sender.map(str::to_owned) });
+fn push(asset: Value, sender: Option<&str>, assets: &mut Vec<IncomingAsset>) {
+    assets.push(IncomingAsset { asset, sender: sender.map(str::to_owned) });
 }
 
 /// The asset and whether it had an id, or why it is refused. `place` is its number in what came, to name it by.
-pub(super) fn checked(asset: &Value, place: usize) -> Result<(Object, bool)> {
+pub(super) fn checked(asset: &Value, position: usize) -> Result<(Object, bool)> {
     let Value::Object(object) = asset else {
-        return Err(violation(format!("Asset {place} of the input is no object.")));
+        return Err(violation(format!("Asset {position} of the input is no object.")));
     };
     let name = match name_of(object) {
-        name if name == NAMELESS => format!("Asset {place} of the input"),
+        name if name == NAMELESS => format!("Asset {position} of the input"),
         name => name,
     };
     if asset.to_string().len() > ASSET_LIMIT || depth(asset) > DEPTH_LIMIT {
@@ -263,9 +263,9 @@ mod tests {
     }
 
     fn ids(text: &str) -> Vec<String> {
-        let (found, bad) = find(text).unwrap();
+        let (assets, bad) = find(text).unwrap();
         assert!(bad.is_empty(), "{bad:?}");
-        found.iter().map(|found| found.asset["id"].as_str().unwrap().to_owned()).collect()
+        assets.iter().map(|incoming| incoming.asset["id"].as_str().unwrap().to_owned()).collect()
     }
 
     #[test]
@@ -280,15 +280,15 @@ mod tests {
         assert_eq!(ids(&format!("{hello}\n{single}\n{bundle}\n")), ["a", "a", "b"]);
         assert_eq!(ids(&json!({"assets": [a, b]}).to_string()), ["a", "b"]);
         assert_eq!(ids(&json!({"payload": {"results": [b]}}).to_string()), ["b"]);
-        let (found, _) = find(&bundle.to_string()).unwrap();
-        assert_eq!(found[1].sender.as_deref(), Some("node_1"));
+        let (assets, _) = find(&bundle.to_string()).unwrap();
+        assert_eq!(assets[1].sender.as_deref(), Some("node_1"));
     }
 
     #[test]
     fn what_is_no_json_is_told_and_the_rest_goes_on() {
         assert_eq!(find("not json").err().unwrap().code, Code::JsonInvalid);
-        let (found, bad) = find(&format!("{}\nnot json\n{}\n", gene("a"), gene("b"))).unwrap();
-        assert_eq!((found.len(), bad.len()), (2, 1));
+        let (assets, bad) = find(&format!("{}\nnot json\n{}\n", gene("a"), gene("b"))).unwrap();
+        assert_eq!((assets.len(), bad.len()), (2, 1));
         let (_, bad) = find(&"x\n".repeat(100_000)).unwrap();
         assert!(bad.len() <= BAD_LINES + 1);
         assert!(find(&"[".repeat(100_000)).is_err());
@@ -334,27 +334,27 @@ mod tests {
 
     #[test]
     fn what_its_type_is_nothing_without_is_asked_for_and_no_more() {
-        let told = |value: Value| checked(&value, 3).unwrap_err().message;
+        let refusal = |value: Value| checked(&value, 3).unwrap_err().message;
         assert_eq!(
-            told(json!({"type": "Gene", "id": "g"})),
+            refusal(json!({"type": "Gene", "id": "g"})),
             "`g` breaks the schema: it has no category, no signals_match, no strategy or summary."
         );
-        assert!(told(json!({"type": "Capsule", "trigger": ["a"], "gene": null})).contains("must be"));
+        assert!(refusal(json!({"type": "Capsule", "trigger": ["a"], "gene": null})).contains("must be"));
         assert_eq!(
-            told(json!({"type": "Capsule", "trigger": ["a"]})),
+            refusal(json!({"type": "Capsule", "trigger": ["a"]})),
             "Asset 3 of the input breaks the schema: it has no gene, no summary, no outcome."
         );
         assert_eq!(
-            told(json!({"type": "EvolutionEvent", "id": "e"})),
+            refusal(json!({"type": "EvolutionEvent", "id": "e"})),
             "`e` breaks the schema: it has no intent, no outcome."
         );
-        for whole in [
+        for document in [
             json!({"type": "Gene", "category": "repair", "signals_match": ["a"], "summary": "s"}),
             json!({"type": "Gene", "category": "repair", "signals_match": ["a"], "strategy": ["s"]}),
             json!({"type": "Capsule", "trigger": ["a"], "gene": "g", "summary": "s", "outcome": "success"}),
             json!({"type": "EvolutionEvent", "intent": "repair", "outcome": {"status": "failed", "score": 0}}),
         ] {
-            checked(&whole, 1).unwrap();
+            checked(&document, 1).unwrap();
         }
     }
 
@@ -369,8 +369,8 @@ mod tests {
         let mut odd = gene("a");
         odd["asset_id"] = "md5:1".into();
         for problem in [checked(&changed, 1).unwrap_err(), checked(&odd, 1).unwrap_err()] {
-            let told = format!("{problem} {}", problem.fix.clone().unwrap_or_default());
-            assert!(told.contains("`a`") && !told.contains("hub") && !told.contains("Fetch"), "{told}");
+            let text = format!("{problem} {}", problem.fix.clone().unwrap_or_default());
+            assert!(text.contains("`a`") && !text.contains("hub") && !text.contains("Fetch"), "{text}");
         }
     }
 
@@ -400,9 +400,9 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_the_reader_fall(text in "[\\[\\]{}\",:a-z0-9\\\\\n]{0,60}") {
-            if let Ok((found, _)) = find(&text) {
-                for found in found {
-                    let _ = checked(&found.asset, 1);
+            if let Ok((assets, _)) = find(&text) {
+                for incoming in assets {
+                    let _ = checked(&incoming.asset, 1);
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! What passes between this store and others: what may leave and in which form, what came and how it is taken in.
 
 pub mod companions;
+pub mod consent;
 pub mod eligibility;
 pub mod export;
 pub mod history;
@@ -11,5 +12,7 @@ pub mod promote;
 pub mod publication_log;
 pub mod publish;
 mod redact;
-pub mod signals;
+pub mod reuse;
+mod scratch;
 pub mod stage;
+pub mod trial;

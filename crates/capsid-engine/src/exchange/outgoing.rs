@@ -2,7 +2,7 @@
 
 use super::eligibility::{self, Eligibility, EligibilityLimits};
 use super::history::{self, CapsuleHistory};
-use super::publication_log::{self, PublicationRecord};
+use super::publication_log::{self, OutgoingBundle, PublicationRecord};
 use super::redact::{self, RedactedAsset};
 use crate::sealed_log;
 use crate::sealed_log::compare::LogComparison;
@@ -20,7 +20,7 @@ const INTENTS: [&str; 4] = ["repair", "optimize", "innovate", "explore"];
 #[derive(Debug, Clone)]
 pub struct PublishCandidate {
     pub capsule: Object,
-    pub standing: Eligibility,
+    pub eligibility: Eligibility,
     /// The id under which this content was published before, if it was.
     pub published_as: Option<String>,
     /// The hubs that it was published to.
@@ -37,30 +37,18 @@ impl PublishCandidate {
 
     /// Whether it may be offered to a hub that has neither taken nor rejected this content yet.
     pub fn is_new_for(&self, hub: &str) -> bool {
-        self.standing.eligible && !self.was_taken_by(hub) && self.rejection_by(hub).is_none()
+        self.eligibility.eligible && !self.was_taken_by(hub) && self.rejection_by(hub).is_none()
     }
 
     /// Whether a hub has this content.
     pub fn was_taken_by(&self, hub: &str) -> bool {
-        self.published_to.iter().any(|taker| taker == hub)
+        self.published_to.iter().any(|recipient| recipient == hub)
     }
 
     /// Why a hub rejected this content, if it did.
     pub fn rejection_by(&self, hub: &str) -> Option<&str> {
-        self.rejected_by.iter().rev().find(|(rejecter, _)| rejecter == hub).map(|(_, why)| why.as_str())
+        self.rejected_by.iter().rev().find(|(rejecter, _)| rejecter == hub).map(|(_, reason)| reason.as_str())
     }
-}
-
-/// A bundle that is ready to be sent.
-#[derive(Debug, Clone)]
-pub struct OutgoingBundle {
-    pub capsule_id: String,
-    /// Gene, capsule and event, each stamped.
-    pub assets: Vec<Object>,
-    /// What was redacted or left out, one line each.
-    pub notes: Vec<String>,
-    /// What names the content, so that it is not sent twice.
-    pub content: String,
 }
 
 /// What the store knows that bears on what may leave it.
@@ -93,15 +81,15 @@ impl PublishState {
     }
 
     pub(super) fn eligibility(&self, capsule: &Object) -> Eligibility {
-        let mut standing =
+        let mut eligibility =
             eligibility::check_eligibility(capsule, &self.record(capsule), self.gene(capsule), self.limits);
         if !self.log_holds {
-            standing.eligible = false;
-            standing
-                .reasons
-                .push("The event log is not as it was sealed; `capsid events verify` tells more.".to_owned());
+            eligibility.eligible = false;
+            eligibility.reasons.push(
+                "The event log is not as it was sealed; `capsid events verify` shows where.".to_owned(),
+            );
         }
-        standing
+        eligibility
     }
 }
 
@@ -118,7 +106,7 @@ fn log_holds(workspace: &Workspace) -> Result<bool> {
 
 /// Every capsule with its eligibility, best first.
 pub fn offers(workspace: &Workspace) -> Result<Vec<PublishCandidate>> {
-    let shelf = PublishState::read(workspace)?;
+    let state = PublishState::read(workspace)?;
     let publications = publication_log::read(workspace)?;
     let none = Object::new();
     let mut offers: Vec<PublishCandidate> = workspace
@@ -127,21 +115,21 @@ pub fn offers(workspace: &Workspace) -> Result<Vec<PublishCandidate>> {
         .documents()?
         .into_iter()
         .map(|capsule| {
-            let content = publication_log::content(&capsule, shelf.gene(&capsule).unwrap_or(&none));
+            let content = publication_log::content(&capsule, state.gene(&capsule).unwrap_or(&none));
             let tries = || publications.iter().filter(|publication| publication.content == content);
-            let taken = || tries().filter(|publication| publication.rejected.is_none());
+            let accepted = || tries().filter(|publication| publication.rejected.is_none());
             let rejection = |p: &PublicationRecord| Some((p.hub.clone(), p.rejected.clone()?));
             PublishCandidate {
-                standing: shelf.eligibility(&capsule),
-                published_as: taken().next_back().map(|publication| publication.asset_id.clone()),
-                published_to: taken().map(|publication| publication.hub.clone()).collect(),
+                eligibility: state.eligibility(&capsule),
+                published_as: accepted().next_back().map(|publication| publication.asset_id.clone()),
+                published_to: accepted().map(|publication| publication.hub.clone()).collect(),
                 rejected_by: tries().filter_map(rejection).collect(),
                 capsule,
             }
         })
         .collect();
     let rank = |offer: &PublishCandidate| {
-        (offer.standing.eligible, offer.standing.streak, confidence(&offer.capsule))
+        (offer.eligibility.eligible, offer.eligibility.streak, confidence(&offer.capsule))
     };
     offers.sort_by(|a, b| rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal));
     Ok(offers)
@@ -150,33 +138,23 @@ pub fn offers(workspace: &Workspace) -> Result<Vec<PublishCandidate>> {
 /// The bundle of one capsule; refused where it is not eligible, unless `anyway`. What is somebody else's is always
 /// refused.
 pub fn outgoing(workspace: &Workspace, capsule_id: &str, anyway: bool) -> Result<OutgoingBundle> {
-    let shelf = PublishState::read(workspace)?;
+    let state = PublishState::read(workspace)?;
     let capsule = workspace.store.capsules.find(capsule_id)?.ok_or_else(|| {
         Problem::new(Code::NotFound, format!("No capsule has the id `{}`.", inert_line(cut(capsule_id, 120))))
             .fix("`capsid capsules` lists them.")
     })?;
-    bundle(&shelf, &capsule, anyway)
+    bundle(&state, &capsule, anyway)
 }
 
-/// Notes that a bundle was taken by a hub, so that it is not sent again.
-pub fn record_published(
-    workspace: &Workspace,
-    sent: &OutgoingBundle,
-    hub: &str,
-    answer: &Object,
-) -> Result<()> {
-    publication_log::record_publication(workspace, sent, hub, answer)
-}
-
-pub(super) fn bundle(shelf: &PublishState, capsule: &Object, anyway: bool) -> Result<OutgoingBundle> {
-    let standing = shelf.eligibility(capsule);
+pub(super) fn bundle(state: &PublishState, capsule: &Object, anyway: bool) -> Result<OutgoingBundle> {
+    let eligibility = state.eligibility(capsule);
     let foreign = eligibility::check_origin(capsule).is_some();
-    if !standing.eligible && (foreign || !anyway) {
-        return Err(not_eligible(capsule, &standing.reasons));
+    if !eligibility.eligible && (foreign || !anyway) {
+        return Err(not_eligible(capsule, &eligibility.reasons));
     }
-    let stored = shelf.gene(capsule).ok_or_else(|| not_eligible(capsule, &standing.reasons))?;
+    let stored = state.gene(capsule).ok_or_else(|| not_eligible(capsule, &eligibility.reasons))?;
     let gene = stamped_gene(stored)?;
-    let record = shelf.record(capsule);
+    let record = state.record(capsule);
     let mut notes = gene.notes;
     let gene = gene.asset;
 
@@ -269,9 +247,9 @@ fn gene_id(stamped: &Object) -> Value {
 }
 
 fn schema_version(stored: &Object) -> Value {
-    let given =
+    let recorded =
         stored.get("schema_version").filter(|version| version.as_str().is_some_and(|v| v.len() <= 40));
-    given.cloned().unwrap_or_else(|| SCHEMA_VERSION.into())
+    recorded.cloned().unwrap_or_else(|| SCHEMA_VERSION.into())
 }
 
 fn not_eligible(capsule: &Object, reasons: &[String]) -> Problem {

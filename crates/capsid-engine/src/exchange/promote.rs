@@ -1,14 +1,13 @@
 //! A staged asset becomes one of ours: after somebody vouched for it, or after our own sandbox validated it.
 
+use super::consent::{CommandConsent, require_consent, unknown_commands};
 use super::incoming::{name_of, received_id};
 use super::origin::source;
 use super::stage::staged;
+use super::trial;
 use crate::files::phase;
-use crate::network::trial;
+use crate::run::validation::{self, Validated, ValidationTree};
 use crate::sealed_log;
-use crate::snapshot;
-use crate::solidify::validation::{self, Validated};
-use crate::solidify::{self, changed};
 use crate::store::events::object;
 use crate::workspace::Workspace;
 use capsid_disk::files;
@@ -27,6 +26,8 @@ pub struct PromoteRequest {
     pub id: String,
     /// Somebody vouches that it was validated.
     pub validated: bool,
+    /// The commands that the owner agrees to.
+    pub consent: CommandConsent,
 }
 
 /// What was taken in.
@@ -52,11 +53,10 @@ pub fn promote(workspace: &Workspace, request: &PromoteRequest) -> Result<Promot
             remove_staged(workspace, &[asset])?;
             return Ok(PromoteOutcome { asset: there, gene: None, report: None });
         }
-        promote_asset(workspace, &all, asset, request.validated)?
+        promote_asset(workspace, &all, asset, request)?
     };
     if kind(&promoted.asset) == "EvolutionEvent" {
-        // The event is in the log whether this works or not; the next settled cycle seals what this could not.
-        let _ = solidify::own_append(workspace);
+        // The event is in the log whether this works or not; the next cycle seals what this could not.
         if workspace.config.trail.seal_events {
             let _ = sealed_log::proof::seal(workspace, false);
         }
@@ -64,20 +64,33 @@ pub fn promote(workspace: &Workspace, request: &PromoteRequest) -> Result<Promot
     Ok(promoted)
 }
 
+/// The commands of a staged asset, or of its gene, that the owner has to agree to before it is promoted.
+pub fn commands_to_confirm(workspace: &Workspace, id: &str) -> Result<Vec<String>> {
+    let all = staged(workspace)?;
+    let Some(asset) = find(&all, id)? else { return Ok(Vec::new()) };
+    match gene_for_asset(workspace, &all, asset)? {
+        Some(judge) => unknown_commands(workspace, judge.gene()),
+        None => Ok(Vec::new()),
+    }
+}
+
 fn promote_asset(
     workspace: &Workspace,
     all: &[Object],
     asset: &Object,
-    vouched: bool,
+    request: &PromoteRequest,
 ) -> Result<PromoteOutcome> {
     let judge = gene_for_asset(workspace, all, asset)?;
     if judge.is_none() && kind(asset) == "Capsule" {
         return Err(without_gene(asset));
     }
     let gene = judge.as_ref().map(JudgingGene::gene);
-    let report = match vouched {
-        true => gate_only(workspace, gene).map(|()| None)?,
-        false => Some(validate(workspace, asset, gene)?),
+    let report = if request.validated {
+        gate_only(workspace, gene)?;
+        require_consent(workspace, asset, gene, &request.consent)?;
+        None
+    } else {
+        Some(validate(workspace, asset, gene, &request.consent)?)
     };
     let coming = match &judge {
         Some(JudgingGene::Coming(gene)) => {
@@ -132,8 +145,8 @@ fn not_staged(id: &str) -> Problem {
 fn is_promoted(workspace: &Workspace, id: &str) -> Result<Option<PromoteOutcome>> {
     let store = &workspace.store;
     let ours = store.genes.documents()?.into_iter().chain(store.capsules.documents()?);
-    let mut taken = ours.filter(|asset| received_id(asset).is_some());
-    let named = taken.find(|asset| {
+    let mut received_assets = ours.filter(|asset| received_id(asset).is_some());
+    let named = received_assets.find(|asset| {
         [text(asset, "id"), text(asset, "asset_id")].contains(&id) || received_id(asset) == Some(id)
     });
     Ok(named.map(|asset| PromoteOutcome { asset, gene: None, report: None }))
@@ -243,9 +256,14 @@ fn gate_only(workspace: &Workspace, gene: Option<&Object>) -> Result<()> {
 
 /// Runs the commands of a gene here, in the sandbox: for a gene on the files as they are, for a capsule on a copy with
 /// its change made.
-fn validate(workspace: &Workspace, asset: &Object, gene: Option<&Object>) -> Result<Object> {
-    let refused = |why: String| {
-        Problem::new(Code::NotValidated, format!("{} was not taken in: {why}", name_of(asset)))
+fn validate(
+    workspace: &Workspace,
+    asset: &Object,
+    gene: Option<&Object>,
+    consent: &CommandConsent,
+) -> Result<Object> {
+    let refused = |reason: String| {
+        Problem::new(Code::NotValidated, format!("{} was not taken in: {reason}", name_of(asset)))
             .fix("Look at it; if you validated it yourself, promote it with `--validated`.")
     };
     if kind(asset) == "EvolutionEvent" {
@@ -257,21 +275,22 @@ fn validate(workspace: &Workspace, asset: &Object, gene: Option<&Object>) -> Res
     if commands.is_empty() {
         return Err(refused("it names no validation command.".to_owned()));
     }
-    if let Some(why) = proves_nothing(&commands) {
-        return Err(refused(format!("its validation proves nothing. {why}")));
+    if let Some(reason) = proves_nothing(&commands) {
+        return Err(refused(format!("its validation proves nothing. {reason}")));
     }
     for command in &commands {
         gate::check(command, &workspace.config.gate())?;
     }
-    let ran = match kind(asset) {
+    require_consent(workspace, asset, Some(gene), consent)?;
+    let validated = match kind(asset) {
         "Capsule" => try_change(workspace, text(asset, "diff"), &commands).map_err(refused)?,
-        _ => run_and_take_back(workspace, &commands)?,
+        _ => run_here(workspace, &commands)?,
     };
-    if let Some(failed) = ran.commands.iter().find(|result| !result.ok) {
-        let said = inert_line(cut(failed.stderr.trim(), 300));
-        return Err(refused(format!("`{}` failed here: {said}", inert_line(cut(&failed.command, 120)))));
+    if let Some(failed) = validated.commands.iter().find(|result| !result.ok) {
+        let stderr = inert_line(cut(failed.stderr.trim(), 300));
+        return Err(refused(format!("`{}` failed here: {stderr}", inert_line(cut(&failed.command, 120)))));
     }
-    Ok(report_of(workspace, gene, &ran))
+    Ok(report_of(workspace, gene, &validated))
 }
 
 /// Makes a change in a copy of what is committed here, as a validator does, and runs the commands on it. Nothing of the
@@ -281,8 +300,8 @@ fn try_change(
     diff: &str,
     commands: &[String],
 ) -> std::result::Result<Validated, String> {
-    if let Some(why) = not_to_be_made(diff) {
-        return Err(why.to_owned());
+    if let Some(reason) = not_to_be_made(diff) {
+        return Err(reason.to_owned());
     }
     let (config, root) = (&workspace.config, &workspace.repository.root);
     let trial = trial::run_under(&config.gate(), diff, commands, Some(root), config.validation_timeout())
@@ -319,33 +338,28 @@ fn not_to_be_made(diff: &str) -> Option<&'static str> {
 
 /// Why commands prove nothing, if they do not.
 fn proves_nothing(commands: &[String]) -> Option<String> {
-    let (worth, findings) = proof(commands);
-    let first = findings.first().filter(|_| worth != ProofLevel::Real)?;
+    let (level, findings) = proof(commands);
+    let first = findings.first().filter(|_| level != ProofLevel::Real)?;
     Some(format!("`{}`: {}", inert_line(cut(&first.command, 120)), first.why))
 }
 
-fn report_of(workspace: &Workspace, gene: &Object, ran: &Validated) -> Object {
+fn report_of(workspace: &Workspace, gene: &Object, validated: &Validated) -> Object {
     let now = workspace.now();
     report(&ReportInput {
         id: format!("vr_{}", now.0),
         gene_id: Some(text(gene, "id")),
         env: &workspace.fingerprint(),
-        commands: &ran.commands,
-        isolation: &ran.isolation,
-        duration_ms: ran.duration.as_millis() as u64,
+        commands: &validated.commands,
+        isolation: &validated.isolation,
+        duration_ms: validated.duration.as_millis() as u64,
         created_at: now,
     })
 }
 
-fn run_and_take_back(workspace: &Workspace, commands: &[String]) -> Result<Validated> {
-    let shadow = changed::shadow(workspace, &[])?;
-    let before = shadow.take(workspace.now(), None)?;
-    let ran = validation::run(commands, false, workspace);
-    let after = shadow.take(workspace.now(), Some(&before))?;
-    if !snapshot::changes(&shadow, &before, &after)?.files.is_empty() {
-        snapshot::rollback(&shadow, &before, &after)?;
-    }
-    Ok(ran)
+/// Runs the commands on the files as they are, in a view that is thrown away.
+fn run_here(workspace: &Workspace, commands: &[String]) -> Result<Validated> {
+    let scratch = workspace.create_state_dir()?.join("promote");
+    validation::run(commands, false, workspace, &ValidationTree { change: None, scratch })
 }
 
 /// The asset as it is stored from now on: with lowered confidence, its origin, and a new id.
@@ -373,9 +387,9 @@ fn ours(workspace: &Workspace, asset: &Object, report: Option<&Object>) -> Objec
 
 /// A stranger's event does not count for our capsules, whatever names it uses: streaks are counted by these names.
 fn detach(event: &mut Object, a2a: &mut Object) {
-    for (member, kept) in [("capsule_id", "capsule_id"), ("validation_report_id", "validation_report_id")] {
+    for (member, field) in [("capsule_id", "capsule_id"), ("validation_report_id", "validation_report_id")] {
         if let Some(id) = event.shift_remove(member).filter(|id| !id.is_null()) {
-            a2a.insert(kept.to_owned(), id);
+            a2a.insert(field.to_owned(), id);
         }
     }
     event.shift_remove("parent");

@@ -1,7 +1,5 @@
 //! What was published before, and what a hub rejected, so that the same content is not sent twice.
 
-use super::outgoing::OutgoingBundle;
-use super::publish::is_rejected;
 use crate::store::lines;
 use crate::workspace::Workspace;
 use capsid_disk::{Lock, files};
@@ -13,6 +11,18 @@ use std::time::Duration;
 
 /// How long one process waits for another one that notes what it published.
 const WAIT: Duration = Duration::from_secs(5);
+
+/// A bundle that is ready to be sent.
+#[derive(Debug, Clone)]
+pub struct OutgoingBundle {
+    pub capsule_id: String,
+    /// Gene, capsule and event, each stamped.
+    pub assets: Vec<Object>,
+    /// What was redacted or left out, one line each.
+    pub notes: Vec<String>,
+    /// What names the content, so that it is not sent twice.
+    pub content: String,
+}
 
 /// One publication, or a try at one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +40,7 @@ pub struct PublicationRecord {
 /// Every publication, oldest first.
 pub fn read(workspace: &Workspace) -> Result<Vec<PublicationRecord>> {
     let mut publications = Vec::new();
-    lines::scan(&path(workspace), |line| {
+    lines::scan(&path(workspace)?, |line| {
         if let Ok(Value::Object(line)) = serde_json::from_slice(line) {
             let text = |name: &str| line.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
             publications.push(PublicationRecord {
@@ -43,6 +53,13 @@ pub fn read(workspace: &Workspace) -> Result<Vec<PublicationRecord>> {
         ControlFlow::Continue(())
     })?;
     Ok(publications)
+}
+
+/// Whether an answer, or a note of one, rejects a bundle.
+pub(super) fn is_rejected(answer: &Object) -> bool {
+    ["decision", "status"]
+        .iter()
+        .any(|member| matches!(answer.get(*member).and_then(Value::as_str), Some("reject" | "rejected")))
 }
 
 /// What names a solution: the capsule, its change and the steps. Its streak and its dates may grow.
@@ -64,8 +81,8 @@ pub fn record_publication(
     hub: &str,
     answer: &Object,
 ) -> Result<()> {
-    let said = ["bundle_id", "decision", "status"].map(|name| (name, answer.get(name).cloned()));
-    append(workspace, "asset_publish", sent, hub, said)
+    let members = ["bundle_id", "decision", "status"].map(|name| (name, answer.get(name).cloned()));
+    append(workspace, "asset_publish", sent, hub, members)
 }
 
 /// Notes that a hub rejected a bundle, and why.
@@ -75,12 +92,12 @@ pub fn record_rejected(
     hub: &str,
     problem: &Problem,
 ) -> Result<()> {
-    let said = [
+    let members = [
         ("status", Some("rejected".into())),
         ("reason", problem.hub_code.clone().map(Value::from)),
         ("why", Some(problem.message.as_str().into())),
     ];
-    append(workspace, "asset_publish_rejected", sent, hub, said)
+    append(workspace, "asset_publish_rejected", sent, hub, members)
 }
 
 fn append(
@@ -88,7 +105,7 @@ fn append(
     action: &str,
     sent: &OutgoingBundle,
     hub: &str,
-    said: [(&str, Option<Value>); 3],
+    members: [(&str, Option<Value>); 3],
 ) -> Result<()> {
     let id = |kind: &str| {
         let of_kind = |asset: &&Object| asset.get("type").and_then(Value::as_str) == Some(kind);
@@ -104,15 +121,15 @@ fn append(
         "gene_asset_id": id("Gene"),
         "event_asset_id": id("EvolutionEvent"),
     });
-    for (name, value) in said {
+    for (name, value) in members {
         line[name] = value.into();
     }
-    let path = path(workspace);
-    files::create_folder(&workspace.repository.private_dir())?;
+    workspace.create_state_dir()?;
+    let path = path(workspace)?;
     let _lock = Lock::acquire(&path.with_extension("lock"), "The list of publications", WAIT)?;
     files::append(&path, &format!("{line}\n"))
 }
 
-fn path(workspace: &Workspace) -> PathBuf {
-    workspace.repository.private_dir().join("published.jsonl")
+fn path(workspace: &Workspace) -> Result<PathBuf> {
+    workspace.state_file("published.jsonl")
 }

@@ -1,7 +1,6 @@
 //! Sends a bundle to a hub and stores the hub's decision.
 
-use super::outgoing::OutgoingBundle;
-use super::publication_log;
+use super::publication_log::{self, OutgoingBundle, is_rejected};
 use crate::workspace::Workspace;
 use capsid_client::NodeClient;
 use capsid_model::text::{cut, inert_line};
@@ -50,29 +49,22 @@ fn decided(answer: Object) -> Result<Object> {
     }
 }
 
-/// Whether an answer, or a note of one, rejects a bundle.
-pub(super) fn is_rejected(answer: &Object) -> bool {
-    ["decision", "status"]
-        .iter()
-        .any(|member| matches!(answer.get(*member).and_then(Value::as_str), Some("reject" | "rejected")))
-}
-
 /// The problem that a hub's reasons against a bundle are, after a publish or a rehearsal of one.
-pub fn refusal(said: &Object, what: &str) -> Problem {
+pub fn refusal(response: &Object, what: &str) -> Problem {
     let text = |value: Option<&Value>| {
         let text = inert_line(cut(value.and_then(Value::as_str)?, MAX_LEN));
         (!text.trim().is_empty()).then_some(text)
     };
-    let code = text(said.get("reason")).unwrap_or_else(|| "rejected".to_owned());
-    let correction = said.get("correction");
-    let listed = said.get("problems").and_then(Value::as_array).into_iter().flatten();
+    let code = text(response.get("reason")).unwrap_or_else(|| "rejected".to_owned());
+    let correction = response.get("correction");
+    let listed = response.get("problems").and_then(Value::as_array).into_iter().flatten();
     let listed: Vec<String> = listed.take(MAX_LISTED).filter_map(|problem| text(Some(problem))).collect();
-    let why = text(correction.and_then(|correction| correction.get("problem")))
+    let reason = text(correction.and_then(|correction| correction.get("problem")))
         .or_else(|| (!listed.is_empty()).then(|| listed.join("; ")))
         .unwrap_or_else(|| "it gave no other reason".to_owned());
     let fix = text(correction.and_then(|correction| correction.get("fix")))
         .unwrap_or_else(|| "Change what it names; the changed content can be published.".to_owned());
-    Problem::new(Code::HubRefused, format!("{what} (`{code}`): {why}")).hub_code(code).fix(fix)
+    Problem::new(Code::HubRefused, format!("{what} (`{code}`): {reason}")).hub_code(code).fix(fix)
 }
 
 #[cfg(test)]
@@ -86,29 +78,30 @@ mod tests {
 
     #[test]
     fn a_rejection_is_a_problem_in_the_hubs_words() {
-        let said = json!({"status": "rejected", "decision": "reject", "reason": "quality_gate_failed",
+        let response = json!({"status": "rejected", "decision": "reject", "reason": "quality_gate_failed",
             "problems": ["the score\u{1b}[31m is low", 7, "no file"]});
-        let problem = decided(object(said)).unwrap_err();
+        let problem = decided(object(response)).unwrap_err();
         assert_eq!((problem.code, problem.hub_status), (Code::HubRefused, Some(200)));
         assert_eq!(problem.hub_code.as_deref(), Some("quality_gate_failed"));
         assert!(problem.message.contains("the score\\u{1b}[31m is low; no file"), "{}", problem.message);
         assert!(!capsid_client::refusal::may_pass(&problem));
-        let told = json!({"status": "rejected", "correction": {"problem": "An example.", "fix": "Do it."}});
-        let problem = decided(object(told)).unwrap_err();
+        let corrected =
+            json!({"status": "rejected", "correction": {"problem": "An example.", "fix": "Do it."}});
+        let problem = decided(object(corrected)).unwrap_err();
         assert!(problem.message.contains("(`rejected`): An example."), "{}", problem.message);
         assert_eq!(problem.fix.as_deref(), Some("Do it."));
     }
 
     #[test]
     fn every_other_answer_is_a_publication() {
-        for said in [
+        for response in [
             json!({"status": "accepted", "decision": "accept"}),
             json!({"status": "quarantined", "decision": "quarantine", "reason": "content_safety"}),
             json!({"status": "published", "reason": "already_published"}),
             json!({"status": 7}),
             json!({}),
         ] {
-            assert_eq!(decided(object(said.clone())).unwrap(), object(said));
+            assert_eq!(decided(object(response.clone())).unwrap(), object(response));
         }
     }
 }

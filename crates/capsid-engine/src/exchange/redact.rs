@@ -3,6 +3,7 @@
 //! What was cut when it was stored is cut back to a whole word or line first, because half a name is not known as one
 //! any more. Then everything is redacted, and only then cut to size.
 
+use crate::rules::outbound::{may_be_cut, redact_signal, without_last_word};
 use capsid_model::gate::{self, CommandPolicy};
 use capsid_model::redact::{REDACTED, RedactProfile, redact, redact_value};
 use capsid_model::signal::is_control;
@@ -101,8 +102,6 @@ const SUMMARY_LIMIT: usize = 2000;
 const SIGNALS_LIMIT: usize = 50;
 const SIGNAL_LIMIT: usize = 2000;
 const STEPS_LIMIT: usize = 100;
-/// The length of a signal's text at which it was cut when it was made.
-const SIGNAL_CUTS: [usize; 4] = [100, 200, 240, 260];
 /// The longest signal in a capsule's content, and the longest reason.
 const CONTENT_SIGNAL: usize = 200;
 const REASON_LIMIT: usize = 1000;
@@ -120,24 +119,24 @@ pub(super) struct RedactedAsset {
 /// A gene without what only this machine learned about it, and without commands that no hub lets others run.
 pub(super) fn gene(stored: &Object) -> RedactedAsset {
     let mut clean = RedactedAsset::redact(stored, "gene", GENE, &texts(stored, "signals_match"));
-    let given = texts(stored, "validation");
-    let has_commands = !given.is_empty();
-    let mut kept = Vec::new();
-    for command in given {
+    let commands = texts(stored, "validation");
+    let has_commands = !commands.is_empty();
+    let mut allowed = Vec::new();
+    for command in commands {
         match publishable(&command) {
-            Ok(()) => kept.push(command),
-            Err(why) => {
+            Ok(()) => allowed.push(command),
+            Err(reason) => {
                 clean
                     .notes
-                    .push(format!("gene: the command `{}` was left out: {why}", truncate_text(&command)));
+                    .push(format!("gene: the command `{}` was left out: {reason}", truncate_text(&command)));
             }
         }
     }
-    if kept.is_empty() && has_commands {
+    if allowed.is_empty() && has_commands {
         clean.notes.push("gene: no command is left that others could validate it by.".to_owned());
     }
-    kept.truncate(STEPS_LIMIT);
-    clean.asset.insert("validation".to_owned(), kept.into());
+    allowed.truncate(STEPS_LIMIT);
+    clean.asset.insert("validation".to_owned(), allowed.into());
     clean.signals("signals_match");
     clean.steps("strategy");
     let has_steps = !texts(&clean.asset, "strategy").is_empty();
@@ -222,10 +221,10 @@ impl RedactedAsset {
             }
             let before = count(value);
             redact_value(value, RedactProfile::Publish);
-            let taken = count(value).saturating_sub(before);
-            if taken > 0 {
-                let places = if taken == 1 { "place" } else { "places" };
-                notes.push(format!("{name}.{member}: {taken} {places} redacted"));
+            let redacted = count(value).saturating_sub(before);
+            if redacted > 0 {
+                let places = if redacted == 1 { "place" } else { "places" };
+                notes.push(format!("{name}.{member}: {redacted} {places} redacted"));
             }
         }
         Self { asset, notes, name }
@@ -307,32 +306,13 @@ fn quoted_cuts(signals: &[String]) -> Vec<(String, String)> {
     cuts
 }
 
-/// A signal without its last word, where it may have been cut inside that.
-pub(super) fn redact_signal(signal: &str) -> &str {
-    if may_be_cut(signal) { without_last_word(signal) } else { signal }
-}
-
-fn may_be_cut(signal: &str) -> bool {
-    let said = signal.split_once(':').map_or(signal, |(_, said)| said);
-    let units = said.encode_utf16().count();
-    // One less where a character of two units was at the cut.
-    SIGNAL_CUTS.iter().any(|limit| units == *limit || units + 1 == *limit) || units > 260
-}
-
-fn without_last_word(text: &str) -> &str {
-    match text.rfind(char::is_whitespace) {
-        Some(at) => text[..at].trim_end(),
-        None => text,
-    }
-}
-
 /// Takes the last word off every quoted signal that may have been cut inside it.
 fn split_words(value: &mut Value, cuts: &[(String, String)]) {
     match value {
         Value::String(text) => {
-            for (quoted, whole) in cuts {
+            for (quoted, original) in cuts {
                 if text.contains(quoted.as_str()) {
-                    *text = text.replace(quoted.as_str(), whole);
+                    *text = text.replace(quoted.as_str(), original);
                 }
             }
         }
@@ -349,8 +329,8 @@ fn split_lines(value: &mut Value) {
     let was_cut = marked.is_some() || cut(text, TEXT_LIMIT - 1).len() < text.len();
     if was_cut {
         let body = marked.unwrap_or(text);
-        let whole = body.rfind('\n').map_or("", |at| &body[..at]);
-        *text = format!("{whole}{TRUNCATED}");
+        let complete_lines = body.rfind('\n').map_or("", |at| &body[..at]);
+        *text = format!("{complete_lines}{TRUNCATED}");
     }
 }
 

@@ -4,18 +4,16 @@ use super::incoming::{self, IncomingAsset, ReceiptInfo, checked, lowered, receiv
 use crate::files::phase;
 use crate::memory::records::graph_id;
 use crate::memory::remote;
+use crate::rules::foreign::confidence_factor;
 use crate::store::events::object;
 use crate::store::lines;
 use crate::workspace::Workspace;
 use capsid_client::calls::FetchedAssets;
 use capsid_disk::files;
 use capsid_model::text::{cut, inert_line};
-use capsid_model::{Code, Object, Problem, Result, Value, json};
+use capsid_model::{Code, Object, Problem, Result, Value, canonical, json};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-
-/// What a stranger's confidence is worth here.
-const CONFIDENCE_FACTOR: f64 = 0.6;
 
 /// The most staged assets. What has no end is not looked through by anybody.
 const STAGED_LIMIT: usize = 5000;
@@ -36,23 +34,38 @@ pub struct StageOutcome {
 /// Stages assets from a text: one asset, a list, JSON lines, or messages that hold assets or bundles. Takes the store's
 /// lock.
 pub fn stage(workspace: &Workspace, text: &str, source: Option<&str>) -> Result<StageOutcome> {
-    let (found, refused) = incoming::find(text)?;
-    stage_found(workspace, &found, refused, source, None)
+    let (incoming, refused) = incoming::find(text)?;
+    stage_found(workspace, &incoming, refused, source, None)
+}
+
+/// Stages assets of which each is a text of its own. Takes the store's lock.
+pub fn stage_texts(workspace: &Workspace, texts: &[String], source: &str) -> Result<StageOutcome> {
+    let (mut incoming, mut refused) = (Vec::new(), Vec::new());
+    for (at, text) in texts.iter().enumerate() {
+        match canonical::read(text) {
+            Ok(asset) => incoming.push(IncomingAsset { asset, sender: None }),
+            Err(problem) => {
+                let message = format!("Asset {} of the input is no JSON; it was not staged.", at + 1);
+                refused.push(Problem::new(problem.code, message));
+            }
+        }
+    }
+    stage_found(workspace, &incoming, refused, Some(source), None)
 }
 
 /// Stages what was fetched from a hub, each with the node that published it. Takes the store's lock.
 pub fn stage_fetched(workspace: &Workspace, fetched: &FetchedAssets, hub: &str) -> Result<StageOutcome> {
-    let found = |asset: &Object| {
+    let to_incoming = |asset: &Object| {
         let id = asset.get("asset_id").and_then(Value::as_str).unwrap_or_default();
         IncomingAsset { asset: Value::Object(asset.clone()), sender: fetched.sources.get(id).cloned() }
     };
-    let found: Vec<IncomingAsset> = fetched.assets.iter().map(found).collect();
-    stage_found(workspace, &found, Vec::new(), None, Some(hub))
+    let incoming: Vec<IncomingAsset> = fetched.assets.iter().map(to_incoming).collect();
+    stage_found(workspace, &incoming, Vec::new(), None, Some(hub))
 }
 
 fn stage_found(
     workspace: &Workspace,
-    found: &[IncomingAsset],
+    incoming: &[IncomingAsset],
     refused: Vec<Problem>,
     source: Option<&str>,
     hub: Option<&str>,
@@ -62,8 +75,8 @@ fn stage_found(
     let _lock = workspace.lock()?;
     let (mut known, mut count) = load_known_ids(workspace)?;
     let (at, factor) = (workspace.now().iso(), factor(workspace));
-    for (at_place, item) in found.iter().enumerate() {
-        let (asset, had_id) = match checked(&item.asset, at_place + 1) {
+    for (index, item) in incoming.iter().enumerate() {
+        let (asset, had_id) = match checked(&item.asset, index + 1) {
             Ok(checked) => checked,
             Err(problem) => {
                 staged.refused.push(problem);
@@ -110,8 +123,9 @@ pub fn staged(workspace: &Workspace) -> Result<Vec<Object>> {
 pub(super) fn load_known_ids(workspace: &Workspace) -> Result<(HashSet<String>, usize)> {
     let staged = staged(workspace)?;
     let count = staged.len();
-    let taken = workspace.store.genes.documents()?.into_iter().chain(workspace.store.capsules.documents()?);
-    let ids = staged.into_iter().chain(taken).flat_map(|asset| {
+    let installed =
+        workspace.store.genes.documents()?.into_iter().chain(workspace.store.capsules.documents()?);
+    let ids = staged.into_iter().chain(installed).flat_map(|asset| {
         let own = asset.get("asset_id").and_then(Value::as_str).map(str::to_owned);
         [own, received_id(&asset).map(str::to_owned)]
     });
@@ -136,7 +150,9 @@ fn save_staged(workspace: &Workspace, accepted: &[Object]) -> Result<()> {
         text.push_str(&serde_json::to_string(asset).unwrap_or_default());
         text.push('\n');
     }
-    files::append(&workspace.store.external_candidates(), &text)?;
+    let path = workspace.store.external_candidates();
+    files::create_private(&path)?;
+    files::append(&path, &text)?;
     let records: Vec<Object> = accepted.iter().map(|asset| graph_record(workspace, asset)).collect();
     workspace.graph().append(&records)?;
     remote::queue(workspace, &records);
@@ -159,10 +175,8 @@ fn graph_record(workspace: &Workspace, asset: &Object) -> Object {
     record.as_object().cloned().unwrap_or_default()
 }
 
-/// How much a stranger's confidence is lowered; what is no share counts as unset.
 fn factor(workspace: &Workspace) -> f64 {
-    let set = workspace.variable("A2A_EXTERNAL_CONFIDENCE_FACTOR").and_then(|text| text.trim().parse().ok());
-    set.filter(|factor: &f64| (0.0..=1.0).contains(factor)).unwrap_or(CONFIDENCE_FACTOR)
+    confidence_factor(workspace.variable("A2A_EXTERNAL_CONFIDENCE_FACTOR").as_deref())
 }
 
 fn full(workspace: &Workspace) -> Problem {

@@ -110,12 +110,12 @@ fn transcript(request: &InputRequest<'_>, sources: &mut Vec<InputSource>) -> Res
 
 fn sessions(request: &InputRequest<'_>, sources: &mut Vec<InputSource>) -> String {
     let folders = request.home.map(|home| list_folders(home, request.env)).unwrap_or_default();
-    let found = recent_text(&folders, request.now, Some(request.repository));
-    if found.sessions.is_empty() {
+    let transcript = recent_text(&folders, request.now, Some(request.repository));
+    if transcript.sessions.is_empty() {
         return request.placeholder("[NO SESSION LOGS FOUND]");
     }
-    sources.extend(found.sessions.iter().map(|s| source(&s.path, s.bytes)));
-    found.text
+    sources.extend(transcript.sessions.iter().map(|s| source(&s.path, s.bytes)));
+    transcript.text
 }
 
 /// MEMORY.md and USER.md, or the files named instead.

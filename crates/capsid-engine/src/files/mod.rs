@@ -1,7 +1,7 @@
-//! Files of the engine: where they are, the outbox, the run phase, built-in genes and the inputs of a cycle.
+//! Files of the engine: where they are, the run phase, built-in genes, the inputs of a cycle and the scripts of commands.
 
 pub mod builtin;
 pub mod inputs;
-pub(crate) mod outbox;
 pub mod paths;
 pub mod phase;
+pub mod script;

@@ -19,19 +19,19 @@ pub struct RepositoryPaths {
 impl RepositoryPaths {
     /// Resolves the folders of a repository; `env` looks a variable up.
     pub fn resolve(repo: &Path, env: &dyn Fn(&str) -> Option<String>) -> Self {
-        let given = |name: &str| {
+        let from_env = |name: &str| {
             env(name).filter(|value| !value.trim().is_empty()).map(|path| real(&repo.join(path)))
         };
         let scope = env("EVOLVER_SESSION_SCOPE").and_then(|name| scope_folder(&name));
         let scoped =
             |path: PathBuf| scope.as_ref().map_or(path.clone(), |name| path.join("scopes").join(name));
-        let workspace = given("OPENCLAW_WORKSPACE").unwrap_or_else(|| repo.to_owned());
-        let memory = given("MEMORY_DIR").unwrap_or_else(|| workspace.join("memory"));
-        let evolution = scoped(given("EVOLUTION_DIR").unwrap_or_else(|| memory.join("evolution")));
+        let workspace = from_env("OPENCLAW_WORKSPACE").unwrap_or_else(|| repo.to_owned());
+        let memory = from_env("MEMORY_DIR").unwrap_or_else(|| workspace.join("memory"));
+        let evolution = scoped(from_env("EVOLUTION_DIR").unwrap_or_else(|| memory.join("evolution")));
         Self {
-            graph: given("MEMORY_GRAPH_PATH").unwrap_or_else(|| evolution.join("memory_graph.jsonl")),
+            graph: from_env("MEMORY_GRAPH_PATH").unwrap_or_else(|| evolution.join("memory_graph.jsonl")),
             evolution,
-            assets: scoped(given("GEP_ASSETS_DIR").unwrap_or_else(|| default_assets(repo))),
+            assets: scoped(from_env("GEP_ASSETS_DIR").unwrap_or_else(|| default_assets(repo))),
             repo: repo.to_owned(),
             workspace,
             memory,
@@ -111,7 +111,7 @@ fn real(path: &Path) -> PathBuf {
     let missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
     match (path.canonicalize(), path.parent(), path.file_name()) {
         (Err(error), Some(folder), Some(name)) if missing(&error) => real(folder).join(name),
-        (Ok(found), _, _) => found,
+        (Ok(named), _, _) => named,
         _ => path.to_owned(),
     }
 }

@@ -9,19 +9,24 @@ pub const TRACE_VARIABLE: &str = "CAPSID_TRACE_PHASES";
 static TRACING: LazyLock<bool> = LazyLock::new(|| std::env::var_os(TRACE_VARIABLE).is_some());
 
 /// Every step that writes something a user would miss, in the order of a complete cycle.
-pub const WRITING: [&str; 14] = [
-    "snapshot",
+pub const WRITING: [&str; 19] = [
     "memory_graph",
+    "base",
     "candidates",
     "prompt",
     "run_state",
     "journal",
-    "rollback",
+    "apply_journal",
+    "apply_prepare",
+    "apply_prepared",
+    "apply_exchange",
+    "apply_sync",
+    "apply_finished",
     "genes",
     "capsules",
     "failed_capsules",
     "events",
-    "personality",
+    "state",
     "solidify_state",
     "seal",
 ];

@@ -1,7 +1,5 @@
 //! The records of the memory graph. They hold names and counts, never text of a transcript or a user.
 
-use super::advice::{EDGE_HALF_LIFE, GENE_HALF_LIFE};
-use super::graph::GeneTally;
 pub use super::observed::ObservedSignals;
 use super::outcome::{InferredOutcome, PreviousAction};
 use crate::rules::select::Selection;
@@ -9,6 +7,8 @@ use capsid_model::mutation::Mutation;
 use capsid_model::personality::Personality;
 use capsid_model::signal::{folded, learning_key};
 use capsid_model::{Object, Time, Value, json};
+use capsid_rules::memory::advice::{EDGE_HALF_LIFE, GENE_HALF_LIFE};
+use capsid_rules::memory::graph::GeneTally;
 
 /// An id such as `mge_1770477654155_00c0ffee`; the prefix is `mge`, `hyp` or `act`.
 pub fn graph_id(prefix: &str, now: Time, random: u32) -> String {
@@ -216,8 +216,8 @@ fn extend(record: &mut Object, members: Value) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::graph::GraphStats;
     use super::*;
+    use capsid_rules::memory::graph::GraphStats;
 
     const NOW: Time = Time(1_770_477_654_155);
 

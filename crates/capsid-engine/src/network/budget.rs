@@ -19,7 +19,7 @@ pub struct DailySpend {
 impl DailySpend {
     /// What the day of `now` has cost, by the record of the workspace.
     pub fn today(workspace: &Workspace, now: Time) -> Result<Self> {
-        let state = store::read_state(&path(workspace))?;
+        let state = store::read_state(&path(workspace)?)?;
         let number = |name: &str| state.get(name).and_then(Value::as_u64).unwrap_or_default();
         let date = state.get("date").and_then(Value::as_str).unwrap_or_default();
         Ok(match date == now.date() {
@@ -74,12 +74,13 @@ pub fn charge(workspace: &Workspace, took: Duration, now: Time) -> Result<DailyS
 fn write(workspace: &Workspace, spent: &DailySpend) -> Result<DailySpend> {
     let time_ms = u64::try_from(spent.time.as_millis()).unwrap_or(u64::MAX);
     let state = json!({"date": spent.date, "runs": spent.runs, "time_ms": time_ms});
-    store::write_state(&path(workspace), &state.as_object().cloned().unwrap_or_default())?;
+    workspace.create_state_dir()?;
+    store::write_state(&path(workspace)?, &state.as_object().cloned().unwrap_or_default())?;
     Ok(spent.clone())
 }
 
-fn path(workspace: &Workspace) -> PathBuf {
-    workspace.repository.private_dir().join("task_budget.json")
+fn path(workspace: &Workspace) -> Result<PathBuf> {
+    workspace.state_file("task_budget.json")
 }
 
 #[cfg(test)]

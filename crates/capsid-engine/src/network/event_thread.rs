@@ -15,21 +15,21 @@ const BATCH: Duration = Duration::from_secs(1);
 /// How long it rests after a question that did not help.
 const BACKOFF: BackoffPolicy = BackoffPolicy::doubling(15_000, 30 * 60_000);
 
-/// Asks for events for as long as the loop runs. A hub that does not tell them is asked less and less: the heartbeat brings
+/// Asks for events for as long as the loop runs. A hub that does not answer is asked less and less: the heartbeat brings
 /// the same news later.
-pub(super) fn listen(shelf: &LoopState, node: &NodeClient) {
-    let (mut place, mut failures) = (None, 0_u64);
-    while !shelf.is_stopped() && !shelf.is_closing() {
+pub(super) fn listen(state: &LoopState, node: &NodeClient) {
+    let (mut cursor, mut failures) = (None, 0_u64);
+    while !state.is_stopped() && !state.is_closing() {
         let start = Instant::now();
-        let answer = node.events_poll_after(HOLD, place.as_ref()).unwrap_or_default();
-        place = answer.get("cursor").cloned().or(place);
+        let answer = node.events_poll_after(HOLD, cursor.as_ref()).unwrap_or_default();
+        cursor = answer.get("cursor").cloned().or(cursor);
         let events = events(&answer);
         if events.iter().any(has_work_changes) {
-            shelf.tasks_wanted.store(true, Ordering::Relaxed);
+            state.tasks_wanted.store(true, Ordering::Relaxed);
         }
         let helped = !answer.is_empty() && (!events.is_empty() || start.elapsed() >= BATCH);
         failures = if helped { 0 } else { failures.saturating_add(1) };
-        shelf.wait(if helped { BATCH } else { BACKOFF.pause(failures) });
+        state.wait(if helped { BATCH } else { BACKOFF.pause(failures) });
     }
 }
 

@@ -28,26 +28,26 @@ pub enum HeartbeatOutcome {
 #[derive(Debug, Clone, Default)]
 pub struct HeartbeatPace {
     /// What the user asks for.
-    asked: Option<Duration>,
+    configured: Option<Duration>,
     failures: u64,
 }
 
 impl HeartbeatPace {
     /// The pace that `HEARTBEAT_INTERVAL_MS` asks for, or the hub's.
     pub fn new(env: &dyn Fn(&str) -> Option<String>) -> Self {
-        let asked = env("HEARTBEAT_INTERVAL_MS").and_then(|text| text.trim().parse().ok());
-        Self { asked: asked.map(Duration::from_millis), failures: 0 }
+        let configured = env("HEARTBEAT_INTERVAL_MS").and_then(|text| text.trim().parse().ok());
+        Self { configured: configured.map(Duration::from_millis), failures: 0 }
     }
 
     /// How long to wait before the next one.
-    pub fn after(&mut self, heard: &HeartbeatOutcome) -> Duration {
-        match heard {
+    pub fn after(&mut self, outcome: &HeartbeatOutcome) -> Duration {
+        match outcome {
             HeartbeatOutcome::Fine(next) => {
                 self.failures = 0;
-                self.asked.or(*next).unwrap_or(DEFAULT).clamp(LEAST, MAX)
+                self.configured.or(*next).unwrap_or(DEFAULT).clamp(LEAST, MAX)
             }
-            HeartbeatOutcome::Busy(asked) => {
-                asked.unwrap_or(BACKOFF.pause(1)).saturating_add(COURTESY).clamp(LEAST, MAX)
+            HeartbeatOutcome::Busy(retry_after) => {
+                retry_after.unwrap_or(BACKOFF.pause(1)).saturating_add(COURTESY).clamp(LEAST, MAX)
             }
             HeartbeatOutcome::Failed => {
                 self.failures = self.failures.saturating_add(1);
@@ -85,19 +85,20 @@ impl HeartbeatSender {
         node.with_settings(&ClientConfig { retries: 0, ..node.settings().clone() }).map(Self)
     }
 
-    /// Says hello.
-    pub fn hello(&self, told: &HeartbeatReport) -> Result<Object> {
-        let payload = json!({"capabilities": {}, "gene_count": told.genes, "capsule_count": told.capsules});
+    /// Sends the hello message.
+    pub fn hello(&self, report: &HeartbeatReport) -> Result<Object> {
+        let payload =
+            json!({"capabilities": {}, "gene_count": report.genes, "capsule_count": report.capsules});
         Ok(self.0.hello(payload.as_object().cloned().unwrap_or_default())?.payload)
     }
 
     /// Sends one heartbeat. A hub that is away, busy or wrong is an answer too.
-    pub fn send(&self, told: &HeartbeatReport) -> (HeartbeatOutcome, HubAdvice, Option<Problem>) {
+    pub fn send(&self, report: &HeartbeatReport) -> (HeartbeatOutcome, HubAdvice, Option<Problem>) {
         let body = json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "gene_count": told.genes,
-            "capsule_count": told.capsules,
-            "worker_enabled": told.worker,
+            "gene_count": report.genes,
+            "capsule_count": report.capsules,
+            "worker_enabled": report.worker,
             "max_load": 1,
         });
         parse_response(self.0.heartbeat(body.as_object().cloned().unwrap_or_default()))
@@ -118,9 +119,9 @@ fn parse_response(answer: Result<Object>) -> (HeartbeatOutcome, HubAdvice, Optio
 }
 
 fn interval(body: &Value) -> Option<Duration> {
-    let told =
+    let delay_ms =
         ["next_heartbeat_ms", "heartbeat_interval_ms"].iter().find_map(|name| body.get(name)?.as_u64());
-    told.map(Duration::from_millis)
+    delay_ms.map(Duration::from_millis)
 }
 
 fn news(body: &Value) -> HubAdvice {
@@ -149,9 +150,9 @@ pub(super) fn has_work_changes(event: &Value) -> bool {
 mod tests {
     use super::*;
 
-    fn pace(asked: Option<&str>) -> HeartbeatPace {
+    fn pace(configured: Option<&str>) -> HeartbeatPace {
         HeartbeatPace::new(&|name| {
-            (name == "HEARTBEAT_INTERVAL_MS").then(|| asked.map(str::to_owned)).flatten()
+            (name == "HEARTBEAT_INTERVAL_MS").then(|| configured.map(str::to_owned)).flatten()
         })
     }
 
@@ -195,11 +196,11 @@ mod tests {
         let away = Problem::new(Code::HubUnreachable, "away");
         assert_eq!(parse_response(Err(away)).0, HeartbeatOutcome::Failed);
         assert_eq!(answer(json!({"next_heartbeat_ms": "soon"})).0, HeartbeatOutcome::Fine(None));
-        let (_, news, _) = answer(
+        let (_, advice, _) = answer(
             json!({"status": "ok", "pending_events": [{"type": "task_assigned"}, 5], "available_tasks": [{}], "overdue_tasks": {}}),
         );
-        assert!(news.work && news.overdue == 0);
-        let (_, news, _) = answer(json!({"pending_events": [{"type": "bounty_paid"}], "events": 7}));
-        assert_eq!(news, HubAdvice::default());
+        assert!(advice.work && advice.overdue == 0);
+        let (_, advice, _) = answer(json!({"pending_events": [{"type": "bounty_paid"}], "events": 7}));
+        assert_eq!(advice, HubAdvice::default());
     }
 }

@@ -7,32 +7,32 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 /// Hello first, then heartbeats for as long as the loop runs, whatever goes wrong.
-pub(super) fn run_heartbeats(shelf: &LoopState, heart: &HeartbeatSender, mut pace: HeartbeatPace) {
+pub(super) fn run_heartbeats(state: &LoopState, sender: &HeartbeatSender, mut pace: HeartbeatPace) {
     let mut greet = true;
     let mut was_fine = true;
-    while !shelf.is_stopped() && !shelf.is_closing() {
-        let beat = catch_unwind(AssertUnwindSafe(|| send_heartbeat(shelf, heart, greet)));
-        let (heard, problem) = beat.unwrap_or((HeartbeatOutcome::Failed, None));
-        greet = greet && matches!(heard, HeartbeatOutcome::Failed);
-        match (&problem, &heard) {
+    while !state.is_stopped() && !state.is_closing() {
+        let beat = catch_unwind(AssertUnwindSafe(|| send_heartbeat(state, sender, greet)));
+        let (outcome, problem) = beat.unwrap_or((HeartbeatOutcome::Failed, None));
+        greet = greet && matches!(outcome, HeartbeatOutcome::Failed);
+        match (&problem, &outcome) {
             // One line when it begins to fail and one when it works again, not one each time.
-            (Some(problem), _) if was_fine => shelf.complain("heartbeat", problem),
+            (Some(problem), _) if was_fine => state.complain("heartbeat", problem),
             (None, HeartbeatOutcome::Fine(_)) if !was_fine => {
-                shelf.push_message("heartbeat: the hub answers again");
+                state.push_message("heartbeat: the hub answers again");
             }
             _ => {}
         }
         was_fine = problem.is_none();
-        shelf.wait(pace.after(&heard));
+        state.wait(pace.after(&outcome));
     }
 }
 
 fn send_heartbeat(
-    shelf: &LoopState,
-    heart: &HeartbeatSender,
+    state: &LoopState,
+    sender: &HeartbeatSender,
     greet: bool,
 ) -> (HeartbeatOutcome, Option<Problem>) {
-    let told = match (shelf.open)() {
+    let report = match (state.open)() {
         Ok(workspace) => HeartbeatReport {
             genes: workspace.store.genes.documents().map_or(0, |genes| genes.len()),
             capsules: workspace.store.capsules.documents().map_or(0, |capsules| capsules.len()),
@@ -40,15 +40,15 @@ fn send_heartbeat(
         },
         Err(_) => HeartbeatReport::default(),
     };
-    if greet && let Err(problem) = heart.hello(&told) {
+    if greet && let Err(problem) = sender.hello(&report) {
         return (HeartbeatOutcome::Failed, Some(problem));
     }
-    let (heard, news, problem) = heart.send(&told);
-    if news.work {
-        shelf.tasks_wanted.store(true, Ordering::Relaxed);
+    let (outcome, advice, problem) = sender.send(&report);
+    if advice.work {
+        state.tasks_wanted.store(true, Ordering::Relaxed);
     }
-    if news.overdue > 0 {
-        shelf.push_message(format!("{} task(s) are late", news.overdue));
+    if advice.overdue > 0 {
+        state.push_message(format!("{} task(s) are late", advice.overdue));
     }
-    (heard, problem)
+    (outcome, problem)
 }

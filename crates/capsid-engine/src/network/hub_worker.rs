@@ -5,6 +5,7 @@ use super::sync;
 use super::tasks::{self, TaskSearchOutcome};
 use super::work::{self, WorkStage};
 use crate::memory::remote;
+use crate::run::pending;
 use crate::workspace::Workspace;
 use capsid_client::NodeClient;
 use capsid_model::backoff::BackoffPolicy;
@@ -25,7 +26,7 @@ const BACKOFF: BackoffPolicy = BackoffPolicy::doubling(30_000, 30 * 60_000);
 
 /// Moves work between the loop's state and the hub.
 pub(super) struct HubWorker {
-    shelf: Arc<LoopState>,
+    state: Arc<LoopState>,
     node: NodeClient,
     /// When what failed is tried again.
     next_delivery: Instant,
@@ -33,32 +34,32 @@ pub(super) struct HubWorker {
     next_look: Instant,
     next_sync: Instant,
     /// The day on which the used-up budget was last reported.
-    said_spent: String,
+    budget_warned_on: String,
 }
 
 impl HubWorker {
-    pub(super) fn new(shelf: Arc<LoopState>, node: NodeClient) -> Self {
+    pub(super) fn new(state: Arc<LoopState>, node: NodeClient) -> Self {
         let now = Instant::now();
         Self {
-            shelf,
+            state,
             node,
             next_delivery: now,
             failures: 0,
             next_look: now,
             next_sync: now,
-            said_spent: String::new(),
+            budget_warned_on: String::new(),
         }
     }
 
     /// Checks the state in each tick, and opens the repository only if there is something to do.
     pub(super) fn run(&mut self) {
-        while !self.shelf.is_stopped() {
-            let closing = self.shelf.is_closing();
+        while !self.state.is_stopped() {
+            let closing = self.state.is_closing();
             let now = Instant::now();
-            if now >= self.next_delivery && self.shelf.owed.swap(false, Ordering::Relaxed) {
+            if now >= self.next_delivery && self.state.owed.swap(false, Ordering::Relaxed) {
                 self.guarded("tasks", Self::deliver);
             }
-            if self.shelf.settled.swap(false, Ordering::Relaxed) {
+            if self.state.settled.swap(false, Ordering::Relaxed) {
                 self.guarded("reports", Self::send_reports);
                 self.guarded("memory", Self::report_memory);
                 self.guarded("publish", Self::publish_eligible);
@@ -66,8 +67,8 @@ impl HubWorker {
             if closing {
                 break;
             }
-            if self.shelf.is_waiting_for_task()
-                && (now >= self.next_look || self.shelf.tasks_wanted.swap(false, Ordering::Relaxed))
+            if self.state.is_waiting_for_task()
+                && (now >= self.next_look || self.state.tasks_wanted.swap(false, Ordering::Relaxed))
             {
                 self.next_look = now + LOOK_FOR_TASKS;
                 self.guarded("tasks", Self::find_task);
@@ -76,31 +77,33 @@ impl HubWorker {
                 self.next_sync = now + LOOK_AT_SYNC;
                 self.guarded("sync", Self::sync_if_due);
             }
-            self.shelf.wait(TICK);
+            self.state.wait(TICK);
         }
         self.release_task();
     }
 
     /// A task that was taken and not begun is left to others. One that this node had before stays its own.
     fn release_task(&self) {
-        let waiting = self.shelf.inner().task.take();
+        let waiting = self.state.inner().task.take();
         let Some(task) = waiting.filter(|task| !task.weighed.is_own) else { return };
         match self.node.task_release(task.id()) {
-            Ok(_) => self.shelf.push_message(format!("task {}: given back, as it was not begun", task.id())),
-            Err(problem) => self.shelf.complain(&format!("task {}", task.id()), &problem),
+            Ok(_) => {
+                self.state.push_message(format!("task {}: released, because it was not started", task.id()));
+            }
+            Err(problem) => self.state.complain(&format!("task {}", task.id()), &problem),
         }
     }
 
     /// Does one kind of work; a failure is reported and never ends the thread.
     fn guarded(&mut self, what: &str, work: fn(&mut Self, &Workspace) -> Result<()>) {
         let done = catch_unwind(AssertUnwindSafe(|| {
-            let workspace = (self.shelf.open)()?;
+            let workspace = (self.state.open)()?;
             work(self, &workspace)
         }));
         match done {
             Ok(Ok(())) => {}
-            Ok(Err(problem)) => self.shelf.complain(what, &problem),
-            Err(_) => self.shelf.complain(what, &Problem::new(Code::Internal, "an unexpected failure")),
+            Ok(Err(problem)) => self.state.complain(what, &problem),
+            Err(_) => self.state.complain(what, &Problem::new(Code::Internal, "an unexpected failure")),
         }
     }
 
@@ -112,12 +115,12 @@ impl HubWorker {
         for work in work::all(workspace)?.into_iter().filter(|work| work.stage.is_owed()) {
             let task_id = work.task_id.clone();
             match tasks::deliver(workspace, &self.node, work) {
-                Ok(told) => {
+                Ok(report) => {
                     self.failures = 0;
-                    self.shelf.push_message(format!("task {task_id}: {}", describe_report(&told)));
+                    self.state.push_message(format!("task {task_id}: {}", describe_report(&report)));
                 }
                 Err(problem) => {
-                    self.shelf.owed.store(true, Ordering::Relaxed);
+                    self.state.owed.store(true, Ordering::Relaxed);
                     self.failures = self.failures.saturating_add(1);
                     self.next_delivery = Instant::now() + BACKOFF.pause(self.failures);
                     return Err(problem);
@@ -131,7 +134,7 @@ impl HubWorker {
     fn send_reports(&mut self, workspace: &Workspace) -> Result<()> {
         let (sent, left) = sync::send_queued_reports(workspace, &self.node, false)?;
         if sent > 0 {
-            self.shelf.push_message(format!("{sent} report(s) sent, {left} waiting"));
+            self.state.push_message(format!("{sent} report(s) sent, {left} waiting"));
         }
         Ok(())
     }
@@ -147,10 +150,10 @@ impl HubWorker {
         }
         let published = sync::publish_now(workspace, &self.node)?;
         for (capsule, asset) in &published.sent {
-            self.shelf.push_message(format!("published {capsule} as {asset}"));
+            self.state.push_message(format!("published {capsule} as {asset}"));
         }
-        for (capsule, why) in &published.waiting {
-            self.shelf.push_message(format!("{capsule} is not published yet: {why}"));
+        for (capsule, reason) in &published.waiting {
+            self.state.push_message(format!("{capsule} is not published yet: {reason}"));
         }
         Ok(())
     }
@@ -161,22 +164,22 @@ impl HubWorker {
             return Ok(());
         }
         // While a run waits, a task could not be worked on; it is not taken from others meanwhile.
-        if workspace.run_state()?.pending().is_some() {
+        if pending::pending(workspace)?.is_some() {
             self.next_look = Instant::now() + LOOK_WHILE_WAITING;
             return Ok(());
         }
         self.resume_interrupted(workspace)?;
         match tasks::claim_best_task(workspace, &self.node)? {
             TaskSearchOutcome::Task(task) => {
-                self.shelf.push_message(format!("task {}: taken: {}", task.id(), task.weighed.title));
-                self.shelf.inner().task = Some(*task);
+                self.state.push_message(format!("task {}: taken: {}", task.id(), task.weighed.title));
+                self.state.inner().task = Some(*task);
             }
             TaskSearchOutcome::Nothing => {}
             TaskSearchOutcome::Spent(problem) => {
                 let today = workspace.now().date();
-                if self.said_spent != today {
-                    self.shelf.complain("tasks", &problem);
-                    self.said_spent = today;
+                if self.budget_warned_on != today {
+                    self.state.complain("tasks", &problem);
+                    self.budget_warned_on = today;
                 }
             }
         }
@@ -188,7 +191,7 @@ impl HubWorker {
         for work in work::all(workspace)?.into_iter().filter(|work| work.stage == WorkStage::Working) {
             if let Some(settled) = tasks::resume(workspace, &work)? {
                 work::save_work(workspace, &settled)?;
-                self.shelf.owed.store(true, Ordering::Relaxed);
+                self.state.owed.store(true, Ordering::Relaxed);
             }
         }
         Ok(())
@@ -199,24 +202,24 @@ impl HubWorker {
             return Ok(());
         }
         let synced = sync::sync(workspace, &self.node, false)?;
-        self.shelf.push_message(format!("sync: {}", synced.line()));
+        self.state.push_message(format!("sync: {}", synced.line()));
         for problem in &synced.problems {
-            self.shelf.complain("sync", problem);
+            self.state.complain("sync", problem);
         }
         Ok(())
     }
 }
 
-fn describe_report(told: &tasks::TaskReport) -> String {
-    match told {
+fn describe_report(report: &tasks::TaskReport) -> String {
+    match report {
         tasks::TaskReport::HandedIn { asset_id, pending } => {
             let credits = pending.filter(|credits| *credits > 0.0);
             let credits =
                 credits.map_or_else(String::new, |credits| format!("; {credits} credits are pending"));
             format!("handed in as {asset_id}{credits}")
         }
-        tasks::TaskReport::GivenBack => "given back, so that others can take it".to_owned(),
-        tasks::TaskReport::Refused(why) => format!("not handed in, and not tried again: {why}"),
+        tasks::TaskReport::GivenBack => "released, so that others can take it".to_owned(),
+        tasks::TaskReport::Refused(reason) => format!("not handed in, and not tried again: {reason}"),
     }
 }
 
@@ -247,11 +250,11 @@ mod tests {
         let settings = ClientConfig::new(&url, false).unwrap();
         let node = NodeClient::new(&settings, identity, Arc::new(SystemClock)).unwrap();
         let open = Arc::new(|| Err(Problem::new(Code::Internal, "nothing is opened")));
-        let shelf = Arc::new(LoopState::new(open, Arc::new(AtomicBool::new(true))));
-        shelf.inner().task = Some(tasks::HubTask::read(task, "node_a").unwrap());
-        HubWorker::new(Arc::clone(&shelf), node).run();
-        assert!(shelf.inner().task.is_none());
-        if shelf.inner().notes.is_empty() {
+        let state = Arc::new(LoopState::new(open, Arc::new(AtomicBool::new(true))));
+        state.inner().task = Some(tasks::HubTask::read(task, "node_a").unwrap());
+        HubWorker::new(Arc::clone(&state), node).run();
+        assert!(state.inner().task.is_none());
+        if state.inner().notes.is_empty() {
             return None;
         }
         Some(hub.join().unwrap())
@@ -259,9 +262,12 @@ mod tests {
 
     #[test]
     fn what_was_taken_and_not_begun_is_given_back_when_the_loop_stops() {
-        let taken = json!({"task_id": "task_1", "status": "open"});
-        let asked = asked_at_the_end(&taken);
-        assert!(asked.as_deref().is_some_and(|line| line.starts_with("POST /a2a/task/release")), "{asked:?}");
+        let claimed = json!({"task_id": "task_1", "status": "open"});
+        let last_request = asked_at_the_end(&claimed);
+        assert!(
+            last_request.as_deref().is_some_and(|line| line.starts_with("POST /a2a/task/release")),
+            "{last_request:?}"
+        );
         let own = json!({"task_id": "task_2", "status": "claimed", "claimed_by": "node_a"});
         assert_eq!(asked_at_the_end(&own), None);
     }

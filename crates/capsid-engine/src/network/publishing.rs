@@ -71,8 +71,8 @@ fn next_pause(refused: &mut Object, id: &str, hub: &str, now: Time, problem: &Pr
     let times =
         refused.get(id).and_then(|known| known.get("times")).and_then(Value::as_u64).unwrap_or_default() + 1;
     let until = Time(now.0.saturating_add(BACKOFF.pause(times).as_millis() as i64));
-    let why = problem.hub_code.as_deref().unwrap_or(problem.code.as_str());
-    let entry = json!({"hub": hub, "times": times, "until": until.iso(), "why": why});
+    let reason = problem.hub_code.as_deref().unwrap_or(problem.code.as_str());
+    let entry = json!({"hub": hub, "times": times, "until": until.iso(), "why": reason});
     refused.insert(id.to_owned(), entry);
 }
 

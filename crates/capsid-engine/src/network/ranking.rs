@@ -1,7 +1,7 @@
 //! Which task is worth taking. Pure.
 
-use crate::memory::graph::{GraphStats, signal_set};
 use capsid_model::Time;
+use capsid_rules::memory::graph::{GraphStats, signal_set};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -135,8 +135,8 @@ pub fn ranked(
         .filter_map(|task| {
             let able = capability(&task.signals, seen);
             let takes = task.is_own || (able >= LEAST_CAPABILITY && task.promise(now).is_some());
-            let worth = worth(&task, able, weights);
-            takes.then_some((task, worth))
+            let value = worth(&task, able, weights);
+            takes.then_some((task, value))
         })
         .collect();
     ranked.sort_by(|(one, a), (other, b)| {
@@ -148,7 +148,7 @@ pub fn ranked(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::graph::{GeneTally, MemoryEdge};
+    use capsid_rules::memory::graph::{GeneTally, MemoryEdge};
 
     const NOW: Time = Time(1_770_000_000_000);
 
@@ -176,8 +176,8 @@ mod tests {
     fn the_parts_are_those_in_the_books() {
         let weights = TaskWeights::for_strategy("balanced");
         // roi 20/0.5/200 = 0.2, bounty 0.2, completion 0.5, capability 0.5
-        let worth = worth(&task("a", &["x"], 20.0), 0.5, weights);
-        assert!((worth - (0.35 * 0.2 + 0.30 * 0.5 + 0.20 * 0.5 + 0.15 * 0.2)).abs() < 1e-12, "{worth}");
+        let value = worth(&task("a", &["x"], 20.0), 0.5, weights);
+        assert!((value - (0.35 * 0.2 + 0.30 * 0.5 + 0.20 * 0.5 + 0.15 * 0.2)).abs() < 1e-12, "{value}");
         for strategy in ["balanced", "greedy", "conservative", "else"] {
             let weights = TaskWeights::for_strategy(strategy);
             assert!(

@@ -18,13 +18,13 @@ pub struct SentBundle {
 
 /// Publishes the bundle of a capsule; with `anyway` also if it is not eligible, for requested work.
 pub fn send(workspace: &Workspace, node: &NodeClient, capsule_id: &str, anyway: bool) -> Result<SentBundle> {
-    let parcel = outgoing::outgoing(workspace, capsule_id, anyway)?;
-    let capsule = filter_kind(&parcel, "Capsule");
+    let bundle = outgoing::outgoing(workspace, capsule_id, anyway)?;
+    let capsule = filter_kind(&bundle, "Capsule");
     let asset_id = capsule.and_then(|capsule| capsule.get("asset_id")).and_then(Value::as_str);
     let asset_id = asset_id.map(str::to_owned).ok_or_else(|| {
         Problem::new(Code::Internal, format!("The bundle of `{capsule_id}` holds no capsule with an id."))
     })?;
-    match publish(workspace, node, &parcel)?.unnoted {
+    match publish(workspace, node, &bundle)?.unnoted {
         Some(problem) => Err(problem),
         None => Ok(SentBundle { capsule_id: capsule_id.to_owned(), asset_id }),
     }

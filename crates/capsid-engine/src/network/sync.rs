@@ -3,9 +3,10 @@
 use super::publishing::{self, PublishRound};
 use super::tasks;
 use crate::config::ReuseConfig;
-use crate::exchange::signals::outward;
+use crate::exchange::reuse::outbox;
 use crate::exchange::stage;
-use crate::reuse::outbox;
+use crate::rules::outbound::outbound_signals;
+use crate::run::state::RunState;
 use crate::store;
 use crate::workspace::Workspace;
 use capsid_client::NodeClient;
@@ -68,7 +69,7 @@ impl SyncSummary {
             "refused": self.refused.iter().map(problem).collect::<Vec<_>>(),
             "tasks": self.tasks.iter().map(|(id, title, bounty)| json!({"task_id": id, "title": title, "bounty_amount": bounty})).collect::<Vec<_>>(),
             "published": self.published.sent.iter().map(|(id, asset)| json!({"capsule_id": id, "asset_id": asset})).collect::<Vec<_>>(),
-            "waiting": self.published.waiting.iter().map(|(id, why)| json!({"capsule_id": id, "reason": why})).collect::<Vec<_>>(),
+            "waiting": self.published.waiting.iter().map(|(id, reason)| json!({"capsule_id": id, "reason": reason})).collect::<Vec<_>>(),
             "held": self.held,
             "reports_sent": self.reports,
             "reports_waiting": self.reports_waiting,
@@ -100,16 +101,17 @@ struct SyncState {
 }
 
 impl SyncState {
-    fn path(workspace: &Workspace) -> PathBuf {
-        workspace.repository.private_dir().join("hub_sync.json")
+    fn path(workspace: &Workspace) -> Result<PathBuf> {
+        workspace.state_file("hub_sync.json")
     }
 
     fn read(workspace: &Workspace) -> Result<Self> {
-        Ok(Self { file: store::read_state(&Self::path(workspace))? })
+        Ok(Self { file: store::read_state(&Self::path(workspace)?)? })
     }
 
     fn write(&self, workspace: &Workspace) -> Result<()> {
-        store::write_state(&Self::path(workspace), &self.file)
+        workspace.create_state_dir()?;
+        store::write_state(&Self::path(workspace)?, &self.file)
     }
 
     fn time(&self, name: &str) -> Option<Time> {
@@ -211,11 +213,11 @@ fn recent_signals(workspace: &Workspace) -> Result<Vec<String>> {
         return Ok(Vec::new());
     }
     let mut signals: Vec<String> =
-        workspace.run_state()?.last_run().map(|run| run.signals).unwrap_or_default();
+        RunState::load(workspace)?.last_run().map(|run| run.signals).unwrap_or_default();
     for event in workspace.store.events.recent(RECENT)?.into_iter().rev() {
         signals.extend(event.signals);
     }
-    Ok(outward(&signals, MAX_SIGNALS))
+    Ok(outbound_signals(&signals, MAX_SIGNALS))
 }
 
 fn offered(answer: &Object, node_id: &str) -> Vec<(String, String, f64)> {
@@ -340,23 +342,23 @@ pub fn send_queued_reports(
 }
 
 /// The reputation and the earnings of this node.
-fn fetch_reputation(node: &NodeClient, told: &mut (Option<f64>, Option<f64>)) -> Result<()> {
+fn fetch_reputation(node: &NodeClient, reputation: &mut (Option<f64>, Option<f64>)) -> Result<()> {
     let id = encoded(node.id());
     let seen = match node.get(&format!("/a2a/nodes/{id}"), &[]) {
         // A node that has only read is not known to the hub yet.
         Err(problem) if problem.hub_code.as_deref() == Some("node_not_found") => return Ok(()),
         seen => seen?,
     };
-    told.0 = seen.get("reputation_score").and_then(Value::as_f64);
+    reputation.0 = seen.get("reputation_score").and_then(Value::as_f64);
     let earned = node.get(&format!("/billing/earnings/{id}"), &[])?;
-    told.1 = earned.get("total_earned").and_then(Value::as_f64);
+    reputation.1 = earned.get("total_earned").and_then(Value::as_f64);
     Ok(())
 }
 
 /// The node's balance; a hub that does not report it is no problem.
 fn balance(node: &NodeClient) -> Option<f64> {
-    let told = node.get("/a2a/validator/status", &[("node_id", node.id())]).ok()?;
-    told.get("credit_balance").and_then(Value::as_f64)
+    let status = node.get("/a2a/validator/status", &[("node_id", node.id())]).ok()?;
+    status.get("credit_balance").and_then(Value::as_f64)
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use super::ranking::{self, RankedTask};
 use super::work::{self, TaskWork, WorkStage};
 use super::{budget, sent_bundle};
-use crate::cycle::evolve::{EvolveRequest, Given, Sources};
+use crate::cycle::evolve::{EvolveRequest, ForeignRequest, Sources};
+use crate::run::state::RunState;
 use crate::workspace::Workspace;
 use capsid_client::NodeClient;
 use capsid_model::signal::is_control;
@@ -76,7 +77,7 @@ impl HubTask {
         );
         EvolveRequest {
             sources: Sources {
-                given: Some(Given { signals: self.weighed.signals.clone(), text }),
+                given: Some(ForeignRequest { signals: self.weighed.signals.clone(), text }),
                 ..Sources::default()
             },
             // Its inputs may be the same as those of an earlier task, and it is to be tried all the same.
@@ -165,8 +166,8 @@ pub fn claim_best_task(workspace: &Workspace, node: &NodeClient) -> Result<TaskS
 
 /// Claims a task; false where the hub does not give it to this node, which is then not tried again.
 fn claim(workspace: &Workspace, node: &NodeClient, task: &HubTask) -> Result<bool> {
-    let Some(promise) = task.weighed.promise(workspace.now()) else { return Ok(false) };
-    match node.task_claim(task.id(), Some(&promise.iso())) {
+    let Some(deadline) = task.weighed.promise(workspace.now()) else { return Ok(false) };
+    match node.task_claim(task.id(), Some(&deadline.iso())) {
         Ok(_) => Ok(true),
         Err(problem) if sent_bundle::may_pass(&problem) => Err(problem),
         Err(_) => {
@@ -254,9 +255,9 @@ fn release(workspace: &Workspace, node: &NodeClient, mut work: TaskWork) -> Resu
 
 /// Where a run that was working on a task ended while nobody watched: the capsule it made, if it was settled well.
 pub fn resume(workspace: &Workspace, work: &TaskWork) -> Result<Option<TaskWork>> {
-    let state = workspace.run_state()?;
+    let state = RunState::load(workspace)?;
     let Some(run_id) = work.run_id.as_deref() else { return Ok(None) };
-    if state.settled_id() != Some(run_id) {
+    if state.finished_id() != Some(run_id) {
         return Ok(None);
     }
     let record = state.file.get("last_solidify").and_then(Value::as_object).cloned().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! A validator's round: what the hub asks about is tried in the sandbox, and what was seen is signed and reported.
 
-use super::trial::{self, TrialReport};
+use crate::exchange::trial::{self, TrialReport};
 use crate::workspace::os_release;
 use capsid_client::NodeClient;
 use capsid_client::asset::is_id;
@@ -8,7 +8,7 @@ use capsid_client::node::encoded;
 use capsid_model::env::EnvFingerprint;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Clock, Code, Object, Problem, Result, Time, Value, canonical, json};
-use capsid_sandbox::isolation::best_of;
+use capsid_sandbox::require_untrusted_sandbox;
 use capsid_seal::SigningKey;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,14 +32,14 @@ pub struct StakeStatus {
 }
 
 impl StakeStatus {
-    fn read(told: &Value) -> Self {
+    fn read(response: &Value) -> Self {
         let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or_default();
-        let active = told.pointer("/stake/status").and_then(Value::as_str) == Some("active");
+        let active = response.pointer("/stake/status").and_then(Value::as_str) == Some("active");
         Self {
-            is_validator: told.get("is_validator").and_then(Value::as_bool).unwrap_or(active),
-            amount: number(told.pointer("/stake/amount")),
-            least: told.get("min_stake").and_then(Value::as_f64).unwrap_or(100.0),
-            balance: number(told.get("credit_balance")),
+            is_validator: response.get("is_validator").and_then(Value::as_bool).unwrap_or(active),
+            amount: number(response.pointer("/stake/amount")),
+            least: response.get("min_stake").and_then(Value::as_f64).unwrap_or(100.0),
+            balance: number(response.get("credit_balance")),
         }
     }
 
@@ -83,8 +83,8 @@ pub struct ValidatorEarnings {
 impl ValidatorEarnings {
     /// The earnings as the hub reports them.
     pub fn fetch(node: &NodeClient) -> Result<Self> {
-        let told = node.get(&format!("/billing/earnings/{}", encoded(node.id())), &[])?;
-        let number = |path: &str| told.pointer(path).and_then(Value::as_f64).unwrap_or_default();
+        let response = node.get(&format!("/billing/earnings/{}", encoded(node.id())), &[])?;
+        let number = |path: &str| response.pointer(path).and_then(Value::as_f64).unwrap_or_default();
         Ok(Self {
             total: number("/total_earned"),
             by_validation: number("/by_source/validation"),
@@ -166,16 +166,16 @@ pub struct ValidatorNode {
 }
 
 impl ValidatorNode {
-    /// Refuses where no sandbox works: nothing of others is ever run outside one.
+    /// Refuses where the sandbox for strangers does not work: nothing of others is ever run outside of it.
     pub fn require_sandbox() -> Result<()> {
-        best_of(&capsid_sandbox::probe()).map(|_| ())
+        require_untrusted_sandbox()
     }
 
     /// Works on everything that the hub asks for now.
     pub fn round(&self, stop: &dyn Fn() -> bool) -> Result<Vec<ValidatedAssignment>> {
-        let asked = self.node.validation_tasks()?;
+        let tasks = self.node.validation_tasks()?;
         let mut judged = Vec::new();
-        for assignment in asked.iter().filter_map(ValidationAssignment::read).take(MAX) {
+        for assignment in tasks.iter().filter_map(ValidationAssignment::read).take(MAX) {
             if stop() {
                 break;
             }
@@ -324,10 +324,10 @@ mod tests {
 
     #[test]
     fn a_stake_is_read_whatever_comes() {
-        let told =
+        let response =
             json!({"stake": {"amount": 100, "status": "active"}, "min_stake": 50, "credit_balance": 400});
         assert_eq!(
-            StakeStatus::read(&told),
+            StakeStatus::read(&response),
             StakeStatus { is_validator: true, amount: 100.0, least: 50.0, balance: 400.0 }
         );
         assert!(!StakeStatus::read(&json!([])).is_validator);

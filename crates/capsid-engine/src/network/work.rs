@@ -99,30 +99,31 @@ impl TaskWork {
 
 /// Everything that is remembered, oldest first.
 pub fn all(workspace: &Workspace) -> Result<Vec<TaskWork>> {
-    let state = store::read_state(&path(workspace))?;
+    let state = store::read_state(&path(workspace)?)?;
     let list = state.get("tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     Ok(list.iter().filter_map(TaskWork::read).collect())
 }
 
 /// Notes how far the work on a task is.
 pub fn save_work(workspace: &Workspace, work: &TaskWork) -> Result<()> {
-    let mut kept = all(workspace)?;
-    kept.retain(|known| known.task_id != work.task_id);
-    kept.push(work.clone());
+    let mut stored = all(workspace)?;
+    stored.retain(|known| known.task_id != work.task_id);
+    stored.push(work.clone());
     // What is still owed is never forgotten.
-    let mut surplus = kept.len().saturating_sub(KEPT);
-    kept.retain(|known| {
+    let mut surplus = stored.len().saturating_sub(KEPT);
+    stored.retain(|known| {
         let goes = surplus > 0 && matches!(known.stage, WorkStage::Done | WorkStage::Over);
         surplus -= usize::from(goes);
         !goes
     });
-    let list: Vec<Value> = kept.iter().map(TaskWork::to_value).collect();
+    let list: Vec<Value> = stored.iter().map(TaskWork::to_value).collect();
     let state = Object::from_iter([("version".to_owned(), json!(1)), ("tasks".to_owned(), list.into())]);
-    store::write_state(&path(workspace), &state)
+    workspace.create_state_dir()?;
+    store::write_state(&path(workspace)?, &state)
 }
 
-fn path(workspace: &Workspace) -> PathBuf {
-    workspace.repository.private_dir().join("task_work.json")
+fn path(workspace: &Workspace) -> Result<PathBuf> {
+    workspace.state_file("task_work.json")
 }
 
 #[cfg(test)]

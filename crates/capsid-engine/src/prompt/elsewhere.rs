@@ -1,7 +1,7 @@
 //! A solution of somebody else in the prompt: as a model beside all the rest, or as the whole task. Always as data.
 
 use super::{PromptInput, PromptWriter, data_notice, limits, surroundings, title};
-use crate::reuse::ReuseHit;
+use crate::exchange::reuse::ReuseHit;
 use capsid_model::gene::Gene;
 use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::text::{cut, inert, inert_line};
@@ -25,8 +25,8 @@ pub(super) fn reference(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>, 
 pub(super) fn direct(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>, hit: &ReuseHit) {
     title(prompt, input);
     prompt.line("A solution that worked elsewhere answers the signals below. Apply it to this repository, in the current");
-    prompt.line("folder. When you are done the engine validates the change, checks its limits, and either records it or takes");
-    prompt.line("it back exactly. You do not need to write any record yourself.");
+    prompt.line("folder. When you are done the engine validates the change, checks its limits and records the outcome; you do");
+    prompt.line("not need to write any record yourself.");
     data_notice(prompt);
     prompt.head("Task");
     for step in [
@@ -46,9 +46,8 @@ pub(super) fn direct(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>, hit
 
 /// Everything of a solution that there is room for, each part as data from its asset.
 fn solution(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>, hit: &ReuseHit) {
-    let id = &hit.asset_id;
-    prompt.data(&format!("provenance of {id}"), &provenance(hit));
-    let mut part = |name: &str, text: &str, most: usize| {
+    prompt.data("provenance of the solution", &provenance(hit));
+    let mut part = |name: &'static str, text: &str, most: usize| {
         if text.trim().is_empty() {
             return;
         }
@@ -56,12 +55,12 @@ fn solution(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>, hit: &ReuseH
         let clean = inert(&redact(text, RedactProfile::Secrets));
         let kept = cut(&clean, most.min(input.max_units / 5));
         let more = if kept.len() < clean.len() { "\n... [TRUNCATED]" } else { "" };
-        prompt.data(&format!("{name} of {id}"), &format!("{kept}{more}"));
+        prompt.data(name, &format!("{kept}{more}"));
     };
-    part("summary", text(&hit.capsule, "summary"), SUMMARY);
-    part("strategy", &strategy(hit), STRATEGY);
-    part("content", text(&hit.capsule, "content"), CONTENT);
-    part("diff", text(&hit.capsule, "diff"), DIFF);
+    part("summary of the solution", text(&hit.capsule, "summary"), SUMMARY);
+    part("strategy of the solution", &strategy(hit), STRATEGY);
+    part("content of the solution", text(&hit.capsule, "content"), CONTENT);
+    part("diff of the solution", text(&hit.capsule, "diff"), DIFF);
 }
 
 fn provenance(hit: &ReuseHit) -> String {
@@ -69,6 +68,7 @@ fn provenance(hit: &ReuseHit) -> String {
     let platform = print.map_or("", |print| text(print, "platform"));
     let number = |name: &str| hit.capsule.get(name).filter(|value| value.is_number()).cloned();
     let facts = [
+        ("asset", hit.asset_id.clone()),
         ("published by", hit.source_node_id.clone()),
         ("score here", hit.score.to_string()),
         ("confidence", number("confidence").unwrap_or_default().to_string()),
@@ -96,8 +96,8 @@ fn text<'a>(document: &'a Object, name: &str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exchange::reuse::ReuseMode;
     use crate::prompt::{PromptVerbosity, build};
-    use crate::reuse::ReuseMode;
     use capsid_model::{Time, json};
 
     fn hit(mode: ReuseMode, diff: &str) -> ReuseHit {

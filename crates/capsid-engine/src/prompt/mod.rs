@@ -4,9 +4,11 @@
 //! tag which the text cannot know, so that an instruction inside a log stays what it is: text in a log.
 
 mod elsewhere;
+pub mod marks;
+#[cfg(test)]
+mod tests;
 
-use crate::reuse::{ReuseHit, ReuseMode};
-use capsid_model::hash::sha256_hex;
+use crate::exchange::reuse::{ReuseHit, ReuseMode};
 use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::text::{cut, cut_front, inert, inert_line};
 use capsid_model::{Time, Value};
@@ -43,7 +45,7 @@ impl PromptVerbosity {
 /// A piece of foreign text and where it came from.
 #[derive(Debug, Clone)]
 pub struct PromptEvidence {
-    pub source: String,
+    pub source: &'static str,
     pub text: String,
 }
 
@@ -128,14 +130,9 @@ impl PromptWriter<'_> {
         self.line(&format!("\n## {head}\n"));
     }
 
-    /// Foreign text between marks; secrets removed, control characters made visible.
-    fn data(&mut self, source: &str, text: &str) {
-        let clean = inert(&redact(text, RedactProfile::Secrets));
-        let tag: String =
-            sha256_hex(format!("{}{source}{clean}", self.seed).as_bytes()).chars().take(12).collect();
-        self.line(&format!("<<<DATA {tag} source={}", inert_line(source)));
-        self.line(clean.trim_end());
-        self.line(&format!("DATA {tag}>>>"));
+    /// Foreign text between marks, without secrets.
+    fn data(&mut self, source: &'static str, text: &str) {
+        self.text.push_str(&marks::mark_data(self.seed, source, &redact(text, RedactProfile::Secrets)));
     }
 }
 
@@ -161,8 +158,8 @@ fn task(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>) {
     prompt.line(
         "You change this repository so that the signals below are answered. Edit the files directly, in the",
     );
-    prompt.line("current folder. When you are done the engine validates the change, checks its limits, and either records");
-    prompt.line("it or takes it back exactly. You do not need to write any record yourself.");
+    prompt.line("current folder. When you are done the engine validates the change, checks its limits and records the");
+    prompt.line("outcome; you do not need to write any record yourself. Where a folder cannot be renamed, move its files.");
     data_notice(prompt);
     prompt.head("Task");
     prompt.line(&format!("Intent: {}", input.intent));
@@ -171,14 +168,15 @@ fn task(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>) {
     prompt.line(&format!("Expected effect: {}", inert_line(&text("expected_effect"))));
     prompt.line(&format!("Risk: {}", text("risk_level")));
     let selected = input.selector.get("selected").and_then(Value::as_str).unwrap_or("none");
-    prompt.line(&format!("Selected: {}", inert_line(selected)));
+    let mut selection = format!("Selected: {}\n", inert_line(selected));
     let reasons =
         input.selector.get("reason").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    // The signals may be a stranger's words, and stand between marks further down.
+    // The signals stand further down.
     let said = reasons.iter().filter_map(Value::as_str).filter(|reason| !reason.starts_with("signals:"));
     for reason in said {
-        prompt.line(&format!("- {}", cut(&inert_line(&redact(reason, RedactProfile::Secrets)), 300)));
+        selection.push_str(&format!("- {}\n", cut(&inert_line(reason), 300)));
     }
+    prompt.data("selection", &selection);
 }
 
 fn strategy(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>) {
@@ -193,20 +191,21 @@ fn strategy(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>) {
     } else {
         "Use these steps as a guide. Adapt them where the code asks for it, and say where you did."
     });
-    let mut steps = String::new();
+    let mut steps = format!("Gene: {}\n", inert_line(&gene.id));
     for (at, step) in gene.strategy.iter().enumerate() {
         steps.push_str(&format!("{}. {}\n", at + 1, inert_line(step)));
     }
-    prompt.data(&format!("strategy of {}", gene.id), &steps);
+    prompt.data("strategy of the gene", &steps);
     if !gene.preconditions.is_empty() {
-        prompt.data(&format!("preconditions of {}", gene.id), &gene.preconditions.join("\n"));
+        prompt.data("preconditions of the gene", &gene.preconditions.join("\n"));
     }
 }
 
 fn limits(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>) {
     prompt.head("Limits");
     prompt.line(&format!("- Change at most {} files; fewer is better.", input.soft_limit));
-    prompt.line(&format!("- Never touch: {}.", input.forbidden.join(", ")));
+    prompt.line("- Never touch the paths in this list:");
+    prompt.data("forbidden paths", &lines(input.forbidden));
     prompt.line("- Do not commit, stash, reset, clean or switch branches, and leave `.git` alone.");
     prompt.line("- Leave edits that were there before you as they are.");
     prompt.line("- Delete nothing that you did not create.");
@@ -220,25 +219,26 @@ fn limits(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>) {
         }
         commands => {
             prompt.line("- These commands must pass:");
-            for command in commands {
-                prompt.line(&format!("    {}", inert_line(command)));
-            }
+            prompt.data("validation commands", &lines(commands));
         }
     }
+}
+
+fn lines(items: &[String]) -> String {
+    items.iter().map(|item| inert_line(item) + "\n").collect()
 }
 
 fn reuse(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>) {
     let Some(capsule) = input.capsule else { return };
     prompt.head("A solution that worked before");
     prompt.line(&format!(
-        "Capsule {} answered these signals {} time(s) in a row (confidence {}). Apply it again if it fits.",
-        inert_line(&capsule.id),
-        capsule.success_streak,
-        capsule.confidence
+        "This capsule answered these signals {} time(s) in a row (confidence {}). Apply it again if it fits.",
+        capsule.success_streak, capsule.confidence
     ));
-    prompt.data(&format!("summary of {}", capsule.id), &capsule.summary);
+    let summary = format!("Capsule: {}\n{}", inert_line(&capsule.id), capsule.summary);
+    prompt.data("summary of the capsule", &summary);
     if !capsule.diff.is_empty() {
-        prompt.data(&format!("diff of {}", capsule.id), &capsule.diff);
+        prompt.data("diff of the capsule", &capsule.diff);
     }
 }
 
@@ -302,7 +302,7 @@ fn evidence(prompt: &mut PromptWriter<'_>, input: &PromptInput<'_>) {
     for piece in pieces {
         // What is removed or made visible changes the length, so the cut comes after.
         let clean = inert(&redact(&piece.text, RedactProfile::Secrets));
-        prompt.data(&piece.source, cut_front(&clean, share));
+        prompt.data(piece.source, cut_front(&clean, share));
     }
 }
 

@@ -41,10 +41,11 @@ pub(super) struct ErrorWords {
 impl ErrorWords {
     pub fn parse(text: &str) -> Self {
         let text = PARTS.as_ref().map_or(text.into(), |parts| parts.replace_all(text, " "));
-        let found = |names: Captures<'_>| {
+        let errors_of = |names: Captures<'_>| {
             names.get(1).or(names.get(2)).map(|name| words(name.as_str())).unwrap_or_default()
         };
-        let names = NAMES.as_ref().into_iter().flat_map(|names| names.captures_iter(&text)).flat_map(found);
+        let names =
+            NAMES.as_ref().into_iter().flat_map(|names| names.captures_iter(&text)).flat_map(errors_of);
         Self { names: names.collect(), all: words(&text).into_iter().collect() }
     }
 
@@ -54,16 +55,16 @@ impl ErrorWords {
 
     /// How much of this the whole holds, if that is enough to be the same: what is named must be there, and one word
     /// alone says something only where nothing else is said.
-    fn share_in(&self, whole: &Self) -> Option<f64> {
-        let named = self.names.iter().all(|name| whole.all.contains(name));
-        let says_enough = self.all.len() > 1 || self.all == whole.all;
+    fn share_in(&self, other: &Self) -> Option<f64> {
+        let named = self.names.iter().all(|name| other.all.contains(name));
+        let says_enough = self.all.len() > 1 || self.all == other.all;
         if self.all.is_empty() || !named || !says_enough {
             return None;
         }
-        let held = self.all.iter().filter(|word| whole.all.contains(*word)).count();
+        let held = self.all.iter().filter(|word| other.all.contains(*word)).count();
         let share = held as f64 / self.all.len() as f64;
         // Where words differ, none of them may be what the other one names.
-        let same_names = held == self.all.len() || whole.names.is_subset(&self.all);
+        let same_names = held == self.all.len() || other.names.is_subset(&self.all);
         (share >= ENOUGH && same_names).then_some(share)
     }
 }
@@ -83,7 +84,7 @@ fn words(text: &str) -> Vec<String> {
 /// A text that somebody asks with.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ErrorQuery {
-    whole: ErrorWords,
+    all_words: ErrorWords,
     lines: Vec<ErrorWords>,
 }
 
@@ -93,8 +94,8 @@ impl ErrorQuery {
         let mut lines: Vec<ErrorWords> = tail.filter(|words| !words.all.is_empty()).collect();
         lines.reverse();
         lines.dedup();
-        let whole = lines.iter().fold(ErrorWords::default(), |whole, line| whole.and(line));
-        Self { whole, lines }
+        let all_words = lines.iter().fold(ErrorWords::default(), |all, line| all.and(line));
+        Self { all_words, lines }
     }
 
     /// How much of the recorded error the text contains, from [`ENOUGH`] to 1; `None` if it is about something else.
@@ -103,11 +104,11 @@ impl ErrorQuery {
     /// lines hold the words of many errors; a message may be broken over two.
     pub fn match_share(&self, written: &ErrorWords) -> Option<f64> {
         let size = written.all.len();
-        let short = (self.whole.all.len() <= size).then(|| self.whole.share_in(written)).flatten();
+        let short = (self.all_words.all.len() <= size).then(|| self.all_words.share_in(written)).flatten();
         let alone = self.lines.iter().filter_map(|line| written.share_in(line));
         let broken = self.lines.windows(2).filter_map(|pair| written.share_in(&pair[0].and(&pair[1])));
-        let telling = self.lines.iter().filter(|line| (LINE_WORDS..size).contains(&line.all.len()));
-        let inside = telling.filter_map(|line| line.share_in(written));
+        let distinctive = self.lines.iter().filter(|line| (LINE_WORDS..size).contains(&line.all.len()));
+        let inside = distinctive.filter_map(|line| line.share_in(written));
         short.into_iter().chain(alone).chain(broken).chain(inside).max_by(f64::total_cmp)
     }
 }

@@ -7,7 +7,7 @@ mod text;
 
 pub use text::{BUDGET, render};
 
-use crate::cycle::sight::{self, Sources};
+use crate::cycle::observation::{self, Sources};
 use crate::exchange::origin::{a2a, source};
 use crate::rules::select::ScoredCapsule;
 use crate::rules::select::capsule::{answering, may_answer};
@@ -123,8 +123,8 @@ fn proven_by(
     let capsules: Vec<Capsule> = documents.iter().map(Capsule::read).collect();
     let mut answers = answering(&capsules, signals, env::platform());
     if !text.is_empty() {
-        let asked = ErrorQuery::parse(&redact(text, RedactProfile::Secrets));
-        add(&mut answers, &capsules, signals, |capsule| match_capsule(&asked, capsule));
+        let query = ErrorQuery::parse(&redact(text, RedactProfile::Secrets));
+        add(&mut answers, &capsules, signals, |capsule| match_capsule(&query, capsule));
     }
     if let Some(question) = question {
         add(&mut answers, &capsules, signals, |capsule| meant(question, capsule));
@@ -135,27 +135,27 @@ fn proven_by(
     answers.truncate(LOOKED_UP.max(limit));
     let claims: Vec<(&str, u64)> = answers.iter().map(|(_, one)| (one.id.as_str(), one.streak)).collect();
     let uses = proof::uses(&workspace.store.events, &claims)?;
-    let found = answers.iter().filter_map(|(at, scored)| {
+    let solutions = answers.iter().filter_map(|(at, scored)| {
         let (document, uses) = (&documents[*at], uses.get(&scored.id));
         let holds = uses.map_or_else(|| is_promoted(document), |uses| uses.proves);
         holds.then(|| proven_of(document, &capsules[*at], scored, uses))
     });
-    let mut found: Vec<ProvenSolution> = found.collect();
+    let mut solutions: Vec<ProvenSolution> = solutions.collect();
     // Solutions that were never used here come last, whatever others report about them.
     let used_here = |one: &ProvenSolution| one.last_event_id.is_some();
-    found.sort_by(|one, other| {
+    solutions.sort_by(|one, other| {
         used_here(other).cmp(&used_here(one)).then_with(|| other.score.total_cmp(&one.score))
     });
-    found.truncate(limit);
-    Ok(found)
+    solutions.truncate(limit);
+    Ok(solutions)
 }
 
 /// The signals of the repository as it is now: its notes, today's log and the sessions of coding agents.
 ///
 /// A cycle passes over what the last ones answered again and again, lest it turn in circles. Here that is the very thing
-/// worth telling, so the history only says which genes are banned.
+/// to show, so the history only says which genes are banned.
 pub fn signals_here(workspace: &Workspace) -> Result<Vec<String>> {
-    let seen = sight::look(workspace, &Sources { sessions: true, ..Sources::default() })?;
+    let seen = observation::observe(workspace, &Sources { sessions: true, ..Sources::default() })?;
     let mut signals = signals::extract(&seen.inputs.corpus, &[]);
     signals.extend(seen.signals.into_iter().filter(|signal| is_control(signal)));
     Ok(signals)
@@ -168,14 +168,14 @@ pub fn signals_in(text: &str) -> Vec<String> {
     let clean = redact(text, RedactProfile::Secrets);
     let extract =
         |transcript: String| signals::extract(&SignalCorpus { transcript, ..SignalCorpus::default() }, &[]);
-    let mut found = extract(clean.clone().into_owned());
-    if found.iter().any(|signal| signal.starts_with("errsig:")) {
+    let mut signals = extract(clean.clone().into_owned());
+    if signals.iter().any(|signal| signal.starts_with("errsig:")) {
         let as_logged = extract(format!("error: {clean}"));
-        found.extend(as_logged.into_iter().filter(|signal| signal.starts_with("errsig:")));
+        signals.extend(as_logged.into_iter().filter(|signal| signal.starts_with("errsig:")));
     }
     let mut seen = std::collections::HashSet::new();
-    found.retain(|signal| seen.insert(signal.clone()));
-    found
+    signals.retain(|signal| seen.insert(signal.clone()));
+    signals
 }
 
 /// Adds the capsules that match in a certain way, with their share.
@@ -190,20 +190,20 @@ fn add(
         if !may_answer(capsule, &banned, env::platform()) {
             continue;
         }
-        let Some(told) = share(capsule).map(|share| match_text(capsule, share)) else { continue };
+        let Some(scored) = share(capsule).map(|share| match_text(capsule, share)) else { continue };
         match answers.iter_mut().find(|(known, _)| *known == at) {
-            Some((_, answer)) => answer.score = answer.score.max(told.score),
-            None => answers.push((at, told)),
+            Some((_, answer)) => answer.score = answer.score.max(scored.score),
+            None => answers.push((at, scored)),
         }
     }
     answers.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
 }
 
 /// How much of its error, or of its summary, a text contains.
-fn match_capsule(asked: &ErrorQuery, capsule: &Capsule) -> Option<f64> {
+fn match_capsule(query: &ErrorQuery, capsule: &Capsule) -> Option<f64> {
     let errors = capsule.trigger.iter().filter(|entry| entry.starts_with("errsig:")).map(String::as_str);
     let written = errors.chain([capsule.summary.as_str()]).map(ErrorWords::parse);
-    written.filter_map(|written| asked.match_share(&written)).max_by(f64::total_cmp)
+    written.filter_map(|written| query.match_share(&written)).max_by(f64::total_cmp)
 }
 
 /// Which share of a question's words it answers, where that is more than half of them.
@@ -213,13 +213,13 @@ fn meant(question: &SemanticQuestion, capsule: &Capsule) -> Option<f64> {
         MeaningTerms::parse(&SearchableText { signals: &trigger, title: &capsule.summary, body: "" });
     // Alone it is compared with nothing, so only how many words it answers counts.
     let answered = score(question, &meaning, &capsid_rules::meaning::TermFrequencies::default())?.words.len();
-    let asked: BTreeSet<&str> = question.terms.iter().map(|asked| asked.word.as_str()).collect();
-    (answered * 2 > asked.len()).then(|| answered as f64 / asked.len() as f64)
+    let words: BTreeSet<&str> = question.terms.iter().map(|term| term.word.as_str()).collect();
+    (answered * 2 > words.len()).then(|| answered as f64 / words.len() as f64)
 }
 
 /// The score of a capsule that matches by text: like one matching signal, weighted by the share of its words.
 fn match_text(capsule: &Capsule, share: f64) -> ScoredCapsule {
-    let mut told = ScoredCapsule {
+    let mut scored = ScoredCapsule {
         id: capsule.id.clone(),
         gene: capsule.gene.clone(),
         matched: 1,
@@ -229,8 +229,8 @@ fn match_text(capsule: &Capsule, share: f64) -> ScoredCapsule {
         gene_score: 0.0,
         score: 0.0,
     };
-    told.score = share * told.from_parts();
-    told
+    scored.score = share * scored.from_parts();
+    scored
 }
 
 fn proven_of(

@@ -19,19 +19,19 @@ pub(super) struct CapsuleUses {
     /// Successes in a row up to it, of those that the capsule claims.
     pub streak: u64,
     /// Whether older events cannot change anything.
-    told: bool,
+    is_complete: bool,
 }
 
 impl CapsuleUses {
     fn newest(event: &EvolutionEvent, validated: bool) -> Self {
         let proves = event.outcome.is_success() && validated;
-        Self { event_id: event.id.clone(), at: event.at, proves, streak: 0, told: false }
+        Self { event_id: event.id.clone(), at: event.at, proves, streak: 0, is_complete: false }
     }
 
     fn count(&mut self, event: &EvolutionEvent, claimed: u64) {
-        if !self.told {
+        if !self.is_complete {
             self.streak += u64::from(event.outcome.is_success());
-            self.told = !event.outcome.is_success() || self.streak >= claimed;
+            self.is_complete = !event.outcome.is_success() || self.streak >= claimed;
         }
     }
 }
@@ -39,11 +39,11 @@ impl CapsuleUses {
 /// The uses of each capsule, given with the streak that it claims, read from the end of the log until all are complete.
 /// Events of others say nothing about what happened here.
 pub(super) fn uses(events: &EventLog, claims: &[(&str, u64)]) -> Result<HashMap<String, CapsuleUses>> {
-    let mut found: HashMap<String, CapsuleUses> = HashMap::new();
+    let mut by_id: HashMap<String, CapsuleUses> = HashMap::new();
     let mut open = claims.to_vec();
     // Most lines concern none of them, which one pass over their bytes shows.
     let any = claims.iter().map(|(id, _)| regex::escape(id)).collect::<Vec<_>>().join("|");
-    let Ok(any) = Regex::new(&any) else { return Ok(found) };
+    let Ok(any) = Regex::new(&any) else { return Ok(by_id) };
     let mut reader = ReverseLines::open(events.path())?;
     while !open.is_empty()
         && let Some(line) = reader.next_line()?
@@ -59,10 +59,10 @@ pub(super) fn uses(events: &EventLog, claims: &[(&str, u64)]) -> Result<HashMap<
                 return true;
             }
             let uses =
-                found.entry((*id).to_owned()).or_insert_with(|| CapsuleUses::newest(&event, validated));
+                by_id.entry((*id).to_owned()).or_insert_with(|| CapsuleUses::newest(&event, validated));
             uses.count(&event, *claimed);
-            !uses.told
+            !uses.is_complete
         });
     }
-    Ok(found)
+    Ok(by_id)
 }

@@ -13,7 +13,7 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         let repo = TestRepo::new();
-        let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
+        let workspace = Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(repo.env())).unwrap();
         workspace.store.create().unwrap();
         Self { repo, workspace }
     }
@@ -42,12 +42,12 @@ impl Stage {
         self.workspace.store.events.append(std::slice::from_ref(event)).unwrap();
     }
 
-    fn found(&self, limit: usize) -> Vec<ProvenSolution> {
+    fn solutions(&self, limit: usize) -> Vec<ProvenSolution> {
         proven(&self.workspace, &["log_error".to_owned()], limit).unwrap()
     }
 
     fn ids(&self) -> Vec<String> {
-        self.found(9).into_iter().map(|proven| proven.id).collect()
+        self.solutions(9).into_iter().map(|proven| proven.id).collect()
     }
 }
 
@@ -61,13 +61,13 @@ fn the_best_come_first_with_their_provenance() {
         }
     }
     assert_eq!(stage.ids(), ["capsule_b", "capsule_c", "capsule_a"]);
-    let best = &stage.found(1)[0];
+    let best = &stage.solutions(1)[0];
     assert_eq!((best.source.as_str(), best.patch, best.streak), ("own", true, 4));
     assert_eq!(best.last_event_id.as_deref(), Some("evt_capsule_b"));
     assert_eq!(best.last_used.as_deref(), Some("2026-02-07T15:20:54.155Z"));
     assert!(best.asset_id.starts_with("sha256:"));
     assert_eq!(proven(&stage.workspace, &["other".to_owned()], 3).unwrap(), []);
-    assert_eq!(stage.found(0), []);
+    assert_eq!(stage.solutions(0), []);
 }
 
 #[test]
@@ -96,10 +96,10 @@ fn what_came_from_elsewhere_counts_once_it_was_promoted() {
     stage.capsule("capsule_staged", json!({"a2a": {"status": "external_candidate", "source": "node_x"}}));
     stage.event("evt_1", "capsule_staged", json!({}));
     stage.capsule("capsule_promoted", json!({"a2a": {"status": "promoted", "source": "node_x"}}));
-    let found = stage.found(9);
-    assert_eq!(found.len(), 1);
-    assert_eq!((found[0].id.as_str(), found[0].source.as_str()), ("capsule_promoted", "node_x"));
-    assert_eq!((&found[0].last_event_id, found[0].streak), (&None, 0));
+    let solutions = stage.solutions(9);
+    assert_eq!(solutions.len(), 1);
+    assert_eq!((solutions[0].id.as_str(), solutions[0].source.as_str()), ("capsule_promoted", "node_x"));
+    assert_eq!((&solutions[0].last_event_id, solutions[0].streak), (&None, 0));
 }
 
 #[test]
@@ -119,13 +119,13 @@ fn a_streak_is_what_the_log_shows_and_what_is_only_claimed_comes_last() {
     }
     // What another node reports about its own uses, under a name of ours.
     stage.event("evt_x", "capsule_foreign_1", json!({"a2a": {"source": "node_x"}}));
-    let told: Vec<(String, u64)> = stage.found(3).into_iter().map(|one| (one.id, one.streak)).collect();
-    assert_eq!(told[..2], [("capsule_steady".to_owned(), 2), ("capsule_boasting".to_owned(), 1)]);
-    assert_eq!(told[2].1, 0);
+    let hits: Vec<(String, u64)> = stage.solutions(3).into_iter().map(|one| (one.id, one.streak)).collect();
+    assert_eq!(hits[..2], [("capsule_steady".to_owned(), 2), ("capsule_boasting".to_owned(), 1)]);
+    assert_eq!(hits[2].1, 0);
     stage.event("evt_y", "capsule_used", json!({}));
-    let found = proven(&stage.workspace, &["log_error".to_owned()], 80).unwrap();
-    assert_eq!(found.iter().filter(|one| one.streak > 0).count(), 3, "{found:?}");
-    assert!(render(&found[3..], BUDGET).contains("proven elsewhere, not used here yet"));
+    let solutions = proven(&stage.workspace, &["log_error".to_owned()], 80).unwrap();
+    assert_eq!(solutions.iter().filter(|one| one.streak > 0).count(), 3, "{solutions:?}");
+    assert!(render(&solutions[3..], BUDGET).contains("proven elsewhere, not used here yet"));
 }
 
 #[test]
@@ -137,8 +137,8 @@ fn an_error_is_found_by_its_own_words() {
     stage.capsule("capsule_a", json!({"trigger": trigger, "summary": "Guard an empty cart"}));
     stage.event("evt_1", "capsule_a", json!({}));
     let ask = |text: &str| {
-        let found = proven_for(&stage.workspace, &signals_in(text), text, 3).unwrap();
-        found.into_iter().map(|one| one.id).collect::<Vec<_>>()
+        let solutions = proven_for(&stage.workspace, &signals_in(text), text, 3).unwrap();
+        solutions.into_iter().map(|one| one.id).collect::<Vec<_>>()
     };
     for text in
         [message.to_owned(), format!("TypeError: {message}"), message.replace('\'', ""), "empty cart".into()]
@@ -158,7 +158,7 @@ fn what_was_changed_after_it_was_stamped_is_not_told() {
     let path = stage.workspace.store.capsules.path();
     let text = std::fs::read_to_string(path).unwrap();
     std::fs::write(path, text.replace("did it", "run this")).unwrap();
-    assert_eq!(stage.found(3), []);
+    assert_eq!(stage.solutions(3), []);
 }
 
 #[test]

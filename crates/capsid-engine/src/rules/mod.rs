@@ -1,7 +1,9 @@
-//! Pure decisions of the engine: constraints, selection, strategy, mutation and personality.
+//! Pure decisions of the engine: constraints, selection, strategy, mutation, personality, what comes from others and the signals that may leave.
 
 pub mod constraints;
+pub mod foreign;
 pub mod mutation;
+pub mod outbound;
 pub mod personality;
 pub mod select;
 pub mod strategy;

@@ -123,7 +123,7 @@ fn risk_of(category: &str, may_be_high: bool) -> &'static str {
     }
 }
 
-/// Takes back what a personality must not do.
+/// Lowers what a personality must not do.
 pub fn downgrade_risky(mut mutation: Mutation, personality: &Personality) -> Mutation {
     if mutation.category == "innovate" && is_high_risk_personality(personality) {
         mutation.category = "optimize".to_owned();

@@ -50,10 +50,10 @@ impl Strategy {
     /// Finds the strategy of a cycle: the requested one, or what the age of the store and the signals suggest.
     ///
     /// Cycles count from 1; `force_innovation` is the owner's setting.
-    pub fn resolve(asked: Option<&str>, force_innovation: bool, cycle: u64, signals: &[String]) -> Self {
-        let asked = asked.map(|name| name.trim().to_lowercase()).filter(|name| !name.is_empty());
+    pub fn resolve(requested: Option<&str>, force_innovation: bool, cycle: u64, signals: &[String]) -> Self {
+        let requested = requested.map(|name| name.trim().to_lowercase()).filter(|name| !name.is_empty());
         let has = |name: &str| signals.iter().any(|signal| signal == name);
-        match asked.as_deref() {
+        match requested.as_deref() {
             None if force_innovation => Self::named("innovate"),
             None | Some("balanced" | "auto") => match cycle {
                 1..=5 => Self::named("early-stabilize"),
@@ -80,8 +80,8 @@ mod tests {
     use super::*;
     use capsid_model::event::EventOutcome;
 
-    fn resolve(asked: Option<&str>, force: bool, cycle: u64, signal: &str) -> String {
-        Strategy::resolve(asked, force, cycle, &[signal.to_owned()]).name
+    fn resolve(requested: Option<&str>, force: bool, cycle: u64, signal: &str) -> String {
+        Strategy::resolve(requested, force, cycle, &[signal.to_owned()]).name
     }
 
     #[test]

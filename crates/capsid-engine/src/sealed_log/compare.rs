@@ -64,31 +64,31 @@ impl LogChange {
 pub fn compare(path: &Path, entries: &[SealedEntry]) -> Result<LogComparison> {
     let (baseline, lines) = since_baseline(entries);
     let mut log = LogReader::open(path)?;
-    let mut found = LogComparison::default();
+    let mut comparison = LogComparison::default();
     if let Some(baseline) = baseline {
         if !log.begins_with(baseline)? {
-            found.difference =
+            comparison.difference =
                 Some(LogDifference { line: baseline.lines, id: String::new(), kind: LogChange::Baseline });
-            return Ok(found);
+            return Ok(comparison);
         }
-        found.intact = baseline.lines;
+        comparison.intact = baseline.lines;
     }
     for line in &lines {
         let Some(read) = log.next()? else {
-            found.difference = Some(line.differs(LogChange::Cut));
-            return Ok(found);
+            comparison.difference = Some(line.differs(LogChange::Cut));
+            return Ok(comparison);
         };
         if sha256_hex(&read) != line.sha256 {
             let kind = classify_change(path, &lines, line, &sha256_hex(&read))?;
-            found.difference = Some(line.differs(kind));
-            return Ok(found);
+            comparison.difference = Some(line.differs(kind));
+            return Ok(comparison);
         }
-        found.intact += 1;
+        comparison.intact += 1;
     }
     while log.next()?.is_some() {
-        found.unsealed += 1;
+        comparison.unsealed += 1;
     }
-    Ok(found)
+    Ok(comparison)
 }
 
 /// The last baseline and the lines sealed after it.
@@ -197,7 +197,7 @@ mod tests {
         out
     }
 
-    fn found(log: &str, entries: &[SealedEntry]) -> LogComparison {
+    fn comparison(log: &str, entries: &[SealedEntry]) -> LogComparison {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
         std::fs::write(&path, log).unwrap();
@@ -207,8 +207,11 @@ mod tests {
     #[test]
     fn each_kind_of_change_is_named_with_its_line() {
         let sealed = entries(&["a", "b", "c", "d"]);
-        assert_eq!(found("a\nb\nc\nd\n", &sealed), LogComparison { intact: 4, ..LogComparison::default() });
-        assert_eq!(found("a\nb\nc\nd\ne\n", &sealed).unsealed, 1);
+        assert_eq!(
+            comparison("a\nb\nc\nd\n", &sealed),
+            LogComparison { intact: 4, ..LogComparison::default() }
+        );
+        assert_eq!(comparison("a\nb\nc\nd\ne\n", &sealed).unsealed, 1);
         for (log, line, kind) in [
             ("a\nX\nc\nd\n", 2, LogChange::Edited),
             ("a\nc\nd\n", 2, LogChange::Removed),
@@ -218,9 +221,9 @@ mod tests {
             ("a\nX\nb\nc\nd\n", 2, LogChange::Inserted),
             ("a\nb\nb\nc\nd\n", 3, LogChange::Reordered),
         ] {
-            let difference = found(log, &sealed).difference.unwrap();
+            let difference = comparison(log, &sealed).difference.unwrap();
             assert_eq!((difference.line, difference.kind), (line, kind), "{log:?}");
-            assert_eq!(found(log, &sealed).intact, line - 1);
+            assert_eq!(comparison(log, &sealed).intact, line - 1);
         }
     }
 
@@ -236,9 +239,9 @@ mod tests {
             sha256: sha256_hex(b"c"),
             id: String::new(),
         }));
-        assert_eq!(found("a\nb\nc\n", &sealed).intact, 3);
-        assert_eq!(found("a\nB\nc\n", &sealed).difference.unwrap().kind, LogChange::Baseline);
-        assert_eq!(found("a\n", &sealed).difference.unwrap().kind, LogChange::Baseline);
-        assert_eq!(found("a\nb\nC\n", &sealed).difference.unwrap().line, 3);
+        assert_eq!(comparison("a\nb\nc\n", &sealed).intact, 3);
+        assert_eq!(comparison("a\nB\nc\n", &sealed).difference.unwrap().kind, LogChange::Baseline);
+        assert_eq!(comparison("a\n", &sealed).difference.unwrap().kind, LogChange::Baseline);
+        assert_eq!(comparison("a\nb\nC\n", &sealed).difference.unwrap().line, 3);
     }
 }

@@ -67,7 +67,7 @@ fn walk(log: &Path, start: u64, mut visit: impl FnMut(WholeLine<'_>)) -> Result<
     let fail = |error: std::io::Error| Problem::io("read", log, &error);
     let mut reader = BufReader::new(file);
     seek(&mut reader, start).map_err(fail)?;
-    let mut place = start;
+    let mut offset = start;
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -75,8 +75,8 @@ fn walk(log: &Path, start: u64, mut visit: impl FnMut(WholeLine<'_>)) -> Result<
         if line.pop() != Some(b'\n') {
             return Ok(());
         }
-        visit(WholeLine { start: place, bytes: &line });
-        place += read;
+        visit(WholeLine { start: offset, bytes: &line });
+        offset += read;
     }
 }
 

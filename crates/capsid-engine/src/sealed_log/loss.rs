@@ -11,7 +11,7 @@ pub struct ChainLoss {
     pub kind: LossKind,
     /// How many records the meta-chain knows.
     pub recorded: u64,
-    pub found: u64,
+    pub present: u64,
 }
 
 /// How a chain lost something.
@@ -43,15 +43,15 @@ impl LogChain {
         let (path, tenant) = self.database();
         let tenant = tenant.as_deref();
         let reader = path.exists().then(|| ChainReader::open(&path)).transpose()?;
-        let found = reader.as_ref().map_or(Ok(0), |reader| reader.count(tenant))?;
+        let present = reader.as_ref().map_or(Ok(0), |reader| reader.count(tenant))?;
         let last = reader.map_or(Ok(Vec::new()), |reader| reader.at(tenant, recorded.saturating_sub(1)))?;
         let kind = match last.as_slice() {
-            [] if found == 0 => LossKind::Missing,
+            [] if present == 0 => LossKind::Missing,
             [] => LossKind::Cut,
             [last] if last.seal.hash == head => return Ok(None),
             _ => LossKind::Altered,
         };
-        Ok(Some(ChainLoss { kind, recorded, found }))
+        Ok(Some(ChainLoss { kind, recorded, present }))
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn refuse(loss: &ChainLoss, chain: &LogChain) -> Problem {
             "`{}` has not all that was sealed: {} records were there, and {} are. Nothing more is sealed.",
             path.display(),
             loss.recorded,
-            loss.found
+            loss.present
         ),
     )
     .fix("Bring the file back from a copy. If the loss is yours, `capsid events seal --accept` goes on from here.")

@@ -8,7 +8,7 @@ pub mod proof;
 mod record;
 
 use crate::files::phase;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, old_state};
 use capsid_disk::files;
 use capsid_model::exact::{ExactJson, parse};
 use capsid_model::hash::sha256_hex;
@@ -96,15 +96,21 @@ fn entry_of(stored: &StoredRecord) -> Result<SealedEntry> {
 
 /// The session of a repository: named after its folder and path, and unchanged when it is moved.
 fn session(workspace: &Workspace) -> Result<String> {
-    let kept = files::read_optional(&session_file(workspace))?;
-    Ok(match kept.as_deref().map(str::trim) {
+    let stored = files::read_optional(&session_file(workspace)?)?;
+    Ok(match stored.as_deref().map(str::trim) {
         Some(name) if is_session(name) => name.to_owned(),
         _ => named_after(&workspace.repository.root),
     })
 }
 
-fn session_file(workspace: &Workspace) -> PathBuf {
-    workspace.repository.private_dir().join("chain")
+fn session_file(workspace: &Workspace) -> Result<PathBuf> {
+    workspace.state_file("chain")
+}
+
+/// The same name in the git directory, where it moves with the repository: there it is found where the state directory
+/// has none.
+fn moved_session_file(workspace: &Workspace) -> PathBuf {
+    old_state::old_folder(workspace).join("chain")
 }
 
 fn named_after(root: &Path) -> String {
@@ -122,7 +128,7 @@ fn is_session(name: &str) -> bool {
 }
 
 /// Seals what a settled run wrote, if the owner wants it. The run is settled whether this works or not, and the next
-/// one seals what this one could not, so a problem is only told.
+/// one seals what this one could not, so a problem is only reported.
 pub fn after_settling(workspace: &Workspace) -> Result<SealedLines> {
     if !workspace.config.trail.seal_events {
         return Ok(SealedLines::default());
@@ -155,10 +161,10 @@ fn to_accept(chain: &LogChain) -> Result<Option<AcceptedChange>> {
         return Ok(Some(AcceptedChange { change: loss.kind.name().to_owned(), line, id: String::new() }));
     }
     let difference = compare(&chain.log, &entries)?.difference;
-    Ok(difference.map(|found| AcceptedChange {
-        change: found.kind.name().to_owned(),
-        line: found.line,
-        id: found.id,
+    Ok(difference.map(|difference| AcceptedChange {
+        change: difference.kind.name().to_owned(),
+        line: difference.line,
+        id: difference.id,
     }))
 }
 
@@ -196,7 +202,10 @@ fn append(
     let (path, tenant) = chain.database();
     let root = workspace.repository.root.to_string_lossy().into_owned();
     // Written before the chain, so that no chain is ever without its repository.
-    files::replace_private(&session_file(workspace), chain.session.as_bytes())?;
+    workspace.create_state_dir()?;
+    for file in [session_file(workspace)?, moved_session_file(workspace)] {
+        files::replace_private(&file, chain.session.as_bytes())?;
+    }
     let signed_at = python_iso(workspace.now().0 * 1000);
     let own = own::own(chain.home.root(), own::random_seed, &signed_at)?;
     let sealer = &own.sealer;

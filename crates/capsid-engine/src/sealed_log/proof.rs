@@ -24,7 +24,7 @@ pub struct LogProof {
     /// Each time its owner took a changed log as it was.
     pub accepted: Vec<LogAcceptance>,
     /// Whether the repository was ever sealed, here or elsewhere.
-    pub begun: bool,
+    pub is_started: bool,
 }
 
 /// A changed log that its owner took as it was.
@@ -57,7 +57,7 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
         log: None,
         loss: chain.loss()?,
         accepted: Vec::new(),
-        begun: session_file(workspace).exists(),
+        is_started: session_file(workspace)?.exists(),
     };
     if !path.exists() {
         return Ok(proof);
@@ -75,9 +75,9 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
 }
 
 /// A baseline at the start of the chain accepts nothing, unless it records an acceptance.
-fn acceptance((place, (entry, at)): (usize, (&SealedEntry, Option<String>))) -> Option<LogAcceptance> {
+fn acceptance((index, (entry, at)): (usize, (&SealedEntry, Option<String>))) -> Option<LogAcceptance> {
     match entry {
-        SealedEntry::Baseline(baseline) if place > 0 || baseline.accepted.is_some() => {
+        SealedEntry::Baseline(baseline) if index > 0 || baseline.accepted.is_some() => {
             Some(LogAcceptance { at, lines: baseline.lines, what: baseline.accepted.clone() })
         }
         _ => None,

@@ -1,37 +1,36 @@
-//! Settles a run: validates the change, checks its limits, and keeps and records it or takes it back exactly.
+//! Finishes a run: validates its change, checks its limits, applies it if it is proven, and records the outcome.
 
-pub(crate) mod changed;
+pub mod apply_change;
+pub mod change;
 mod commit;
-pub mod journal;
-mod judge;
+mod commit_outcome;
+mod evaluate;
 pub mod learn;
-pub mod narrative;
-pub mod records;
+mod outcome;
+mod placement;
+pub mod restore;
 pub mod review;
-mod settle;
-pub mod settlement;
-mod stray;
-pub(crate) mod undo;
-pub mod validation;
-pub mod verdict;
+pub mod review_paths;
 
-pub use settlement::Settlement;
+pub use outcome::CycleOutcome;
 
-use crate::cycle::run::Run;
-use crate::snapshot::Audit;
-use crate::store;
+use crate::run::agent_facts::AgentFacts;
+use crate::run::folder::RunStatus;
+use crate::run::{Run, pending};
 use crate::workspace::Workspace;
 use capsid_model::gene::Gene;
 use capsid_model::{Code, Object, Problem, Result, Value};
-use changed::changes_of;
+use change::CycleChange;
+use std::time::Duration;
 
-/// How to settle.
+/// How long the program that ran the agent waits for another run that is being finished.
+const TURN: Duration = Duration::from_secs(1800);
+
+/// How to finish a run.
 #[derive(Debug, Clone, Default)]
 pub struct SolidifyRequest {
     /// Decide, but write nothing.
     pub dry_run: bool,
-    /// Leave a failed change in the work tree.
-    pub keep_on_failure: bool,
     /// The intent to record.
     pub intent: Option<String>,
     /// A summary for the capsule.
@@ -40,52 +39,36 @@ pub struct SolidifyRequest {
     pub commit: bool,
     /// Go on although the owner's policy changed since the run began.
     pub accept_config: bool,
+    /// Whether somebody looked at the change and approved it.
+    pub approved: bool,
     /// What the agent did wrong, if one ran and did.
     pub host_failure: Option<String>,
-    /// Files of the engine that an agent changed while this program ran it; they are as they were again.
-    pub restored_store: Vec<String>,
-    /// The run to settle; whichever waits otherwise.
+    /// The run to finish; the newest that waits otherwise.
     pub run_id: Option<String>,
-    /// Whether this program ran the agent, so that every change since the start is the agent's.
+    /// Whether this program ran the agent.
     pub unattended: bool,
 }
 
-/// Settles the run that waits.
-pub fn solidify(workspace: &Workspace, request: &SolidifyRequest) -> Result<Settlement> {
-    let _lock = workspace.lock()?;
-    let run = pending(workspace)?;
-    check_run(&run, request)?;
+/// Finishes the run that waits.
+pub fn solidify(workspace: &Workspace, request: &SolidifyRequest) -> Result<CycleOutcome> {
+    let _lock = match request.unattended {
+        true => workspace.lock_within(TURN)?,
+        false => workspace.lock()?,
+    };
+    let (run, folder) = pending::require_pending(workspace, request.run_id.as_deref())?;
+    if folder.read()?.is_some_and(|stored| stored.status == RunStatus::Working) {
+        return Err(change::interrupted(&folder));
+    }
     check_config(workspace, &run, request)?;
+    let agent = AgentFacts::read(&folder)?;
+    let request = SolidifyRequest {
+        host_failure: request.host_failure.clone().or_else(|| agent.failure.clone()),
+        ..request.clone()
+    };
     let gene = gene_of(workspace, &run, request.intent.as_deref())?;
-    let changed = changes_of(workspace, &run)?;
-    let verdict = judge::judge(workspace, request, &run, &gene, &changed)?;
-    settle::settle(workspace, request, &run, &gene, &changed, verdict)
-}
-
-/// The run that waits, or a problem that says what to do.
-pub(crate) fn pending(workspace: &Workspace) -> Result<Run> {
-    let waiting = workspace.run_state()?.pending().ok_or_else(|| {
-        Problem::new(Code::NothingPending, "No run waits to be settled.")
-            .fix("Begin one with `capsid evolve`, make the change, then settle it.")
-    })?;
-    let private = Run::read(&store::read_state(&workspace.private_run())?);
-    if private.run_id == waiting.run_id {
-        return Ok(private);
-    }
-    Err(Problem::new(Code::NothingPending, format!("`{}` was not begun in this clone.", waiting.run_id))
-        .fix("Begin a run of your own with `capsid evolve --force`; your files are left as they are."))
-}
-
-/// Another command may have begun a run of its own meanwhile; its change is not ours to judge.
-fn check_run(run: &Run, request: &SolidifyRequest) -> Result<()> {
-    match &request.run_id {
-        Some(wanted) if *wanted != run.run_id => Err(Problem::new(
-            Code::RunPending,
-            format!("`{wanted}` was replaced by `{}` meanwhile.", run.run_id),
-        )
-        .fix("Settle the newer run with `capsid solidify`, or take it back with `capsid review --reject`.")),
-        _ => Ok(()),
-    }
+    let change = CycleChange::load(workspace, &run, &folder)?;
+    let evaluated = placement::evaluate_and_place(workspace, &request, &run, &gene, change, &agent)?;
+    commit_outcome::commit_outcome(workspace, &request, &run, &gene, evaluated)
 }
 
 /// A policy that changed during the run may have been changed by the run.
@@ -97,11 +80,11 @@ fn check_config(workspace: &Workspace, run: &Run, request: &SolidifyRequest) -> 
         .fix("Look at what changed; if you changed it yourself, run `capsid solidify --accept-config`."))
 }
 
-/// The gene of a run and how it was come by.
+/// The gene of a run and where it came from.
 struct GeneUsed {
     /// As it is stored now, to be marked.
     document: Object,
-    /// As it was when the run began, to judge by.
+    /// As it was when the run began, to evaluate by.
     view: Gene,
     created: bool,
     reason: &'static str,
@@ -131,13 +114,4 @@ fn gene_of(workspace: &Workspace, run: &Run, intent: Option<&str>) -> Result<Gen
         Some(existing) => Ok(used(existing, false, "reselected_from_existing")),
         None => Ok(used(made, true, "no_match_create_new")),
     }
-}
-/// Tells a waiting run that this program itself appended to the event log, so that it is not taken for tampering.
-pub fn own_append(workspace: &Workspace) -> Result<()> {
-    let _lock = workspace.lock()?;
-    let Ok(mut run) = pending(workspace) else {
-        return Ok(());
-    };
-    run.audit = Audit::start(workspace.store.events.path(), &workspace.mirror())?.to_value();
-    store::write_private(&workspace.private_run(), &run.to_object())
 }

@@ -37,17 +37,17 @@ impl Collection {
         let Some(overlay) = &self.overlay else {
             return Ok(texts);
         };
-        let mut places: Option<HashMap<String, usize>> = None;
+        let mut index_by_id: Option<HashMap<String, usize>> = None;
         lines::scan(overlay, |line| {
             if let Ok(text) = std::str::from_utf8(line)
                 && serde_json::from_str::<&RawValue>(text).is_ok()
             {
                 // Only built when there is an overlay at all, which is rare.
-                let places = places.get_or_insert_with(|| places_by_id(&texts));
-                match places.get(&id_of(text)) {
-                    Some(place) => text.clone_into(&mut texts[*place]),
+                let index_by_id = index_by_id.get_or_insert_with(|| places_by_id(&texts));
+                match index_by_id.get(&id_of(text)) {
+                    Some(index) => text.clone_into(&mut texts[*index]),
                     None => {
-                        places.insert(id_of(text), texts.len());
+                        index_by_id.insert(id_of(text), texts.len());
                         texts.push(text.to_owned());
                     }
                 }
@@ -66,13 +66,13 @@ impl Collection {
         if overlaid {
             Ok(None)
         } else {
-            self.members().map(|(mut members, place)| Some(members.swap_remove(place).1))
+            self.members().map(|(mut members, index)| Some(members.swap_remove(index).1))
         }
     }
 
     /// Every document, parsed.
     pub fn documents(&self) -> Result<Vec<Object>> {
-        Ok(self.texts()?.iter().filter_map(|text| parse(text)).collect())
+        Ok(self.texts()?.iter().filter_map(|text| parse_document(text)).collect())
     }
 
     /// The document with an id; no document is found by an empty one.
@@ -80,7 +80,7 @@ impl Collection {
         if id.is_empty() {
             return Ok(None);
         }
-        Ok(self.texts()?.iter().rev().find(|text| has_id(text, id)).and_then(|text| parse(text)))
+        Ok(self.texts()?.iter().rev().find(|text| has_id(text, id)).and_then(|text| parse_document(text)))
     }
 
     /// Puts a document in the place of its namesake, or at the end. Durable when it returns.
@@ -101,7 +101,7 @@ impl Collection {
         self.rewrite(|items| {
             let text = pretty(document);
             match items.iter().rposition(|item| has_id(item, id)) {
-                Some(place) => items[place] = text,
+                Some(index) => items[index] = text,
                 None => items.push(text),
             }
         })
@@ -145,10 +145,10 @@ impl Collection {
     }
 
     fn read_file(&self) -> Result<ListFile> {
-        let (members, place) = self.members()?;
-        let items: Vec<&RawValue> = serde_json::from_str(&members[place].1).map_err(|_| self.damaged())?;
+        let (members, index) = self.members()?;
+        let items: Vec<&RawValue> = serde_json::from_str(&members[index].1).map_err(|_| self.damaged())?;
         let items = items.into_iter().map(|item| item.get().to_owned()).collect();
-        Ok(ListFile { members, place, items })
+        Ok(ListFile { members, index, items })
     }
 
     /// The members of the file as text, and which of them is the list.
@@ -160,11 +160,11 @@ impl Collection {
             "" => vec![("version".to_owned(), "1".to_owned())],
             text => serde_json::from_str::<OrderedMembers>(text).map_err(|_| self.damaged())?.0,
         };
-        let place = members.iter().position(|(name, _)| name == self.member).unwrap_or_else(|| {
+        let index = members.iter().position(|(name, _)| name == self.member).unwrap_or_else(|| {
             members.push((self.member.to_owned(), "[]".to_owned()));
             members.len() - 1
         });
-        Ok((members, place))
+        Ok((members, index))
     }
 
     fn damaged(&self) -> Problem {
@@ -183,7 +183,7 @@ impl Collection {
 /// A parsed file: its members as text, which of them is the list, and the list's items as text.
 struct ListFile {
     members: Vec<(String, String)>,
-    place: usize,
+    index: usize,
     items: Vec<String>,
 }
 
@@ -194,7 +194,7 @@ impl ListFile {
             out.push_str(if at == 0 { "\n  " } else { ",\n  " });
             out.push_str(&serde_json::to_string(name).unwrap_or_default());
             out.push_str(": ");
-            if at == self.place {
+            if at == self.index {
                 self.write_items(&mut out);
             } else {
                 out.push_str(value);
@@ -241,19 +241,19 @@ impl<'de> Deserialize<'de> for OrderedMembers {
 }
 
 fn places_by_id(texts: &[String]) -> HashMap<String, usize> {
-    texts.iter().enumerate().map(|(place, text)| (id_of(text), place)).collect()
+    texts.iter().enumerate().map(|(index, text)| (id_of(text), index)).collect()
 }
 
 fn overlay_has(overlay: &Path, id: &str) -> Result<bool> {
-    let mut found = false;
+    let mut is_found = false;
     lines::scan(overlay, |line| {
-        found = std::str::from_utf8(line).is_ok_and(|text| has_id(text, id));
-        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        is_found = std::str::from_utf8(line).is_ok_and(|text| has_id(text, id));
+        if is_found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    Ok(found)
+    Ok(is_found)
 }
 
-/// Whether a document has this id. Most have another, and their bytes tell so without being read as JSON: an id stands
+/// Whether a document has this id. Most have another, and their bytes show it without being read as JSON: an id stands
 /// in the text as it is, unless the text holds escapes.
 fn has_id(text: &str, id: &str) -> bool {
     (text.contains(id) || text.contains('\\')) && id_of(text) == id
@@ -269,13 +269,13 @@ fn id_of(text: &str) -> String {
     match serde_json::from_str::<DocumentId>(text) {
         Ok(DocumentId { id: Value::String(id) }) => id,
         Ok(_) => String::new(),
-        Err(_) => parse(text)
+        Err(_) => parse_document(text)
             .and_then(|document| document.get("id").and_then(Value::as_str).map(str::to_owned))
             .unwrap_or_default(),
     }
 }
 
-fn parse(text: &str) -> Option<Object> {
+pub(crate) fn parse_document(text: &str) -> Option<Object> {
     match canonical::read(text) {
         Ok(Value::Object(document)) => Some(document),
         _ => None,
@@ -329,9 +329,9 @@ mod tests {
         let collection = genes(folder.path());
         assert_eq!(collection.find("a").unwrap().unwrap()["v"], 2);
         collection.upsert(&document(r#"{"id":"a","v":3}"#)).unwrap();
-        let found = collection.documents().unwrap();
-        assert_eq!(found.iter().map(|d| d["id"].as_str().unwrap()).collect::<Vec<_>>(), ["a", "b", "c"]);
-        assert_eq!(found[0]["v"], 3);
+        let documents = collection.documents().unwrap();
+        assert_eq!(documents.iter().map(|d| d["id"].as_str().unwrap()).collect::<Vec<_>>(), ["a", "b", "c"]);
+        assert_eq!(documents[0]["v"], 3);
     }
 
     #[test]
@@ -377,8 +377,8 @@ mod tests {
         let text = r#"{"genes":[{"id":"g\u00fc","n":1},{"id":"a\"b","n":2},{"id":"other","note":"a"}]}"#;
         std::fs::write(folder.path().join("genes.json"), text).unwrap();
         for (id, n) in [("gü", Some(1)), ("a\"b", Some(2)), ("a", None)] {
-            let found = genes(folder.path()).find(id).unwrap();
-            assert_eq!(found.map(|gene| gene["n"].as_i64().unwrap()), n, "{id}");
+            let gene = genes(folder.path()).find(id).unwrap();
+            assert_eq!(gene.map(|gene| gene["n"].as_i64().unwrap()), n, "{id}");
         }
     }
 

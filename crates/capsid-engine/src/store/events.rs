@@ -48,15 +48,15 @@ impl EventLog {
     /// The documents of the newest `count` EvolutionEvents, oldest first.
     pub fn recent_documents(&self, count: usize) -> Result<Vec<Object>> {
         let mut reader = lines::ReverseLines::open(&self.path)?;
-        let mut found = Vec::new();
-        while found.len() < count {
+        let mut events = Vec::new();
+        while events.len() < count {
             let Some(line) = reader.next_line()? else {
                 break;
             };
-            found.extend(object(&line).filter(is_event));
+            events.extend(object(&line).filter(is_event));
         }
-        found.reverse();
-        Ok(found)
+        events.reverse();
+        Ok(events)
     }
 
     /// Walks over all EvolutionEvents, oldest first, one at a time.
@@ -86,8 +86,8 @@ impl EventLog {
         Ok(None)
     }
 
-    /// Whether a command showed that the success an event tells of was one. It names its report; our own events say beside
-    /// it whether anything ran, for those of other engines the report has to be in the log and say so.
+    /// Whether a command proved the success that an event records. It names its report; our own events also say
+    /// whether anything ran, for those of other engines the report has to be in the log and say so.
     pub fn was_validated(&self, event: &Object) -> Result<bool> {
         let meta = |name: &str| event.get("meta").and_then(|meta| meta.get(name)).and_then(Value::as_bool);
         let Some(id) = event.get("validation_report_id").and_then(Value::as_str) else { return Ok(false) };
@@ -98,8 +98,9 @@ impl EventLog {
             return Ok(!vacuous);
         }
         let Some(report) = self.find(id)? else { return Ok(false) };
-        let ran = report.get("commands").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
-        Ok(ran && report.get("overall_ok").and_then(Value::as_bool) == Some(true))
+        let has_commands =
+            report.get("commands").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+        Ok(has_commands && report.get("overall_ok").and_then(Value::as_bool) == Some(true))
     }
 
     /// Successes in a row of a capsule, counted back from the end until the first failure.

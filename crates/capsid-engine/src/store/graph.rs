@@ -1,12 +1,12 @@
 //! `memory_graph.jsonl` on disk: appended to, and folded together before it grows without bound.
 
+use super::compact::GraphCompactor;
 use super::lines;
 use crate::files::phase;
-use crate::memory::compact::GraphCompactor;
-use crate::memory::graph::GraphStats;
 use capsid_disk::files;
 use capsid_model::asset::stamp;
 use capsid_model::{Object, Result, Value};
+use capsid_rules::memory::graph::GraphStats;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 

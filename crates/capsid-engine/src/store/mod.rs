@@ -2,6 +2,7 @@
 
 mod cards;
 pub mod collection;
+mod compact;
 pub mod events;
 pub mod graph;
 pub mod lines;

@@ -23,8 +23,10 @@ pub struct EventFilter {
 impl EventFilter {
     /// Whether an event is to be shown. An event without a time is outside of every span.
     pub fn matches(&self, event: &EvolutionEvent) -> bool {
-        let is = |wanted: &Option<String>, found: &str| wanted.as_deref().is_none_or(|w| w == found);
-        let has = |wanted: &Option<String>, found: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(found);
+        let is = |wanted: &Option<String>, actual: &str| wanted.as_deref().is_none_or(|w| w == actual);
+        let has = |wanted: &Option<String>, predicate: &dyn Fn(&str) -> bool| {
+            wanted.as_deref().is_none_or(predicate)
+        };
         is(&self.intent, &event.intent)
             && is(&self.platform, &event.platform)
             && has(&self.status, &|status| {

@@ -40,8 +40,8 @@ pub fn lineage(log: &EventLog, id: &str) -> Result<Option<Lineage>> {
         if memchr::memmem::find(&line, id.as_bytes()).is_none() {
             continue;
         }
-        let found = object(&line).and_then(|document| step(&document));
-        if let Some(step) = found.filter(|step| step.event.id == *id) {
+        let parsed = object(&line).and_then(|document| step(&document));
+        if let Some(step) = parsed.filter(|step| step.event.id == *id) {
             wanted.clone_from(&step.event.parent);
             steps.push(step);
         }
@@ -87,10 +87,10 @@ impl Lineage {
     /// The successes whose change the event builds on, newest first, itself included; and the tree that the oldest of
     /// them began from, if it is known.
     ///
-    /// What a failed cycle changed was taken back. A change that the user undid is told by the trees: the next step did
+    /// What a failed cycle changed was rolled back. A change that the user undid shows in the trees: the next step did
     /// not begin from the tree that it left. Events without trees are taken to follow on one another.
     fn visible_steps(&self) -> (Vec<&LineageStep>, Option<&String>) {
-        let mut kept = Vec::new();
+        let mut steps = Vec::new();
         let mut start = None;
         for (age, step) in self.since_head_moved().iter().rev().enumerate() {
             let leads_on = match (&step.tree_after, start) {
@@ -99,20 +99,20 @@ impl Lineage {
             };
             let counts = step.event.outcome.is_success() && leads_on;
             if counts {
-                kept.push(step);
+                steps.push(step);
             }
             if counts || age == 0 {
                 start = step.tree_before.as_ref();
             }
         }
-        (kept, start)
+        (steps, start)
     }
 
     /// The last steps, those with the commit of the event.
     fn since_head_moved(&self) -> &[LineageStep] {
         let head = self.steps.last().and_then(|step| step.head.as_ref());
         let moved = self.steps.iter().rposition(|step| step.head.as_ref() != head);
-        &self.steps[moved.map_or(0, |place| place + 1)..]
+        &self.steps[moved.map_or(0, |index| index + 1)..]
     }
 
     /// The commands that lead back to the state after the event; none when it did not record its commit.
@@ -174,13 +174,13 @@ mod tests {
                 event("evt_5", Some("evt_3"), &two, &patch("e"), "success"),
             ],
         );
-        let found = lineage(&log, "evt_5").unwrap().unwrap();
-        let ids: Vec<&str> = found.steps.iter().map(|step| step.event.id.as_str()).collect();
+        let lineage_of = lineage(&log, "evt_5").unwrap().unwrap();
+        let ids: Vec<&str> = lineage_of.steps.iter().map(|step| step.event.id.as_str()).collect();
         assert_eq!(ids, ["evt_1", "evt_2", "evt_3", "evt_5"]);
-        assert_eq!(found.missing_parent, None);
+        assert_eq!(lineage_of.missing_parent, None);
         let name = |hash: &str| PathBuf::from(format!("/a b/{}.patch", &hash[..1]));
         assert_eq!(
-            found.path_to_root(&name),
+            lineage_of.path_to_root(&name),
             [
                 format!("git switch --detach {two}"),
                 "git apply '/a b/b.patch'".to_owned(),
@@ -198,8 +198,8 @@ mod tests {
             folder.path(),
             &[event("b", Some("gone"), "", "", "success"), event("a", Some("a"), "", "", "success")],
         );
-        let found = lineage(&log, "b").unwrap().unwrap();
-        assert_eq!(found.missing_parent.as_deref(), Some("gone"));
+        let lineage_of = lineage(&log, "b").unwrap().unwrap();
+        assert_eq!(lineage_of.missing_parent.as_deref(), Some("gone"));
         assert_eq!(lineage(&log, "a").unwrap().unwrap().steps.len(), 1);
     }
 
@@ -208,8 +208,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let evil = format!("{};rm -rf ~", "a".repeat(40));
         let log = log(folder.path(), &[event("a", None, &evil, &evil, "success")]);
-        let found = lineage(&log, "a").unwrap().unwrap();
-        assert!(found.path_to_root(&|hash| PathBuf::from(hash)).is_empty());
+        let lineage_of = lineage(&log, "a").unwrap().unwrap();
+        assert!(lineage_of.path_to_root(&|hash| PathBuf::from(hash)).is_empty());
     }
 
     /// Whether it succeeded, the tree before, the tree after. The patch is named like the latter.

@@ -67,8 +67,8 @@ impl EventStats {
     pub fn add_event(&mut self, event: &EvolutionEvent) {
         self.all.add(event);
         self.intents.entry(event.intent.clone()).or_default().add(event);
-        for (place, gene) in event.genes_used.iter().enumerate() {
-            if !event.genes_used[..place].contains(gene) {
+        for (index, gene) in event.genes_used.iter().enumerate() {
+            if !event.genes_used[..index].contains(gene) {
                 self.genes.entry(gene.clone()).or_default().add(event);
             }
         }

@@ -20,22 +20,22 @@ impl EventTree {
     /// which also means that there are no circles.
     pub fn build(events: &[EvolutionEvent]) -> Self {
         let mut tree = Self { roots: Vec::new(), children: vec![Vec::new(); events.len()] };
-        let mut places: HashMap<&str, usize> = HashMap::with_capacity(events.len());
-        for (place, event) in events.iter().enumerate() {
-            match event.parent.as_deref().and_then(|parent| places.get(parent)) {
-                Some(parent) => tree.children[*parent].push(place),
-                None => tree.roots.push(place),
+        let mut index_by_id: HashMap<&str, usize> = HashMap::with_capacity(events.len());
+        for (index, event) in events.iter().enumerate() {
+            match event.parent.as_deref().and_then(|parent| index_by_id.get(parent)) {
+                Some(parent) => tree.children[*parent].push(index),
+                None => tree.roots.push(index),
             }
-            places.entry(&event.id).or_insert(place);
+            index_by_id.entry(&event.id).or_insert(index);
         }
         tree
     }
 
-    /// How many events hang on each, itself included.
+    /// How many events are below each, itself included.
     fn sizes(&self) -> Vec<usize> {
         let mut sizes = vec![1; self.children.len()];
-        for place in (0..self.children.len()).rev() {
-            sizes[place] += self.children[place].iter().map(|child| sizes[*child]).sum::<usize>();
+        for index in (0..self.children.len()).rev() {
+            sizes[index] += self.children[index].iter().map(|child| sizes[*child]).sum::<usize>();
         }
         sizes
     }
@@ -51,9 +51,9 @@ pub fn draw(events: &[EvolutionEvent], label: &dyn Fn(&EvolutionEvent) -> String
     for root in tree.roots.iter().rev() {
         open.push((*root, "○".to_owned(), String::new()));
     }
-    while let Some((place, mark, indent)) = open.pop() {
-        lines.push(format!("{mark} {}", label(&events[place])));
-        let children = &tree.children[place];
+    while let Some((index, mark, indent)) = open.pop() {
+        lines.push(format!("{mark} {}", label(&events[index])));
+        let children = &tree.children[index];
         let Some(trunk) = children.iter().copied().max_by_key(|child| (sizes[*child], *child)) else {
             continue;
         };
@@ -66,70 +66,5 @@ pub fn draw(events: &[EvolutionEvent], label: &dyn Fn(&EvolutionEvent) -> String
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn events(links: &[(&str, Option<&str>)]) -> Vec<EvolutionEvent> {
-        let event = |(id, parent): &(&str, Option<&str>)| EvolutionEvent {
-            id: (*id).to_owned(),
-            parent: parent.map(str::to_owned),
-            ..EvolutionEvent::default()
-        };
-        links.iter().map(event).collect()
-    }
-
-    fn drawn(events: &[EvolutionEvent]) -> Vec<String> {
-        draw(events, &|event| event.id.clone())
-    }
-
-    #[test]
-    fn branches_leave_the_trunk_and_return_to_it() {
-        let tree = events(&[
-            ("a", None),
-            ("b", Some("a")),
-            ("c", Some("a")),
-            ("d", Some("b")),
-            ("e", Some("c")),
-            ("f", Some("e")),
-            ("x", Some("gone")),
-        ]);
-        assert_eq!(drawn(&tree), ["○ a", "├─● b", "│ ● d", "● c", "● e", "● f", "○ x"]);
-    }
-
-    #[test]
-    fn circles_become_roots() {
-        let tree = events(&[("a", Some("b")), ("b", Some("a")), ("c", Some("c"))]);
-        assert_eq!(drawn(&tree), ["○ a", "● b", "○ c"]);
-    }
-
-    #[test]
-    fn a_chain_of_a_hundred_thousand_stays_narrow() {
-        let chain: Vec<EvolutionEvent> = (0..100_000_u32)
-            .map(|n| EvolutionEvent {
-                id: n.to_string(),
-                parent: n.checked_sub(1).map(|n| n.to_string()),
-                ..EvolutionEvent::default()
-            })
-            .collect();
-        let lines = drawn(&chain);
-        assert_eq!(lines.len(), chain.len());
-        assert_eq!(lines[99_999], "● 99999");
-    }
-
-    proptest! {
-        #[test]
-        fn every_event_is_drawn_once_within_a_narrow_margin(parents in prop::collection::vec(0_usize..64, 1..64)) {
-            let all: Vec<EvolutionEvent> = parents
-                .iter()
-                .enumerate()
-                .map(|(n, parent)| EvolutionEvent { id: n.to_string(), parent: Some(parent.to_string()), ..EvolutionEvent::default() })
-                .collect();
-            let lines = drawn(&all);
-            let mut seen: Vec<usize> = lines.iter().map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
-            seen.sort_unstable();
-            prop_assert_eq!(seen, (0..all.len()).collect::<Vec<_>>());
-            prop_assert!(lines.iter().all(|line| line.chars().count() <= 2 * 6 + 3 + 3));
-        }
-    }
-}
+#[path = "tree_tests.rs"]
+mod tests;

@@ -71,10 +71,12 @@ pub fn banned(user: &UserRow) -> ApiError {
 }
 
 fn find(tx: &mut dyn Tx, credentials: &Credentials, now: Time) -> ApiResult<Option<UserRow>> {
-    Ok(match (&credentials.session, &credentials.api_key) {
-        (Some(token), _) => sessions::user(tx, token, now)?,
-        (None, Some(key)) => api_keys::user(tx, key)?,
-        (None, None) => None,
+    credentials.user_or_find(|| {
+        Ok(match (&credentials.session, &credentials.api_key) {
+            (Some(token), _) => sessions::user(tx, token, now)?,
+            (None, Some(key)) => api_keys::user(tx, key)?,
+            (None, None) => None,
+        })
     })
 }
 

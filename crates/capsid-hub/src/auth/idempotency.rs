@@ -1,7 +1,7 @@
 //! The same message has its effect once and gets the same answer every time.
 
-use crate::auth::credentials::{OperationContext, authenticate_or_register};
 use crate::auth::message::Message;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::JsonReply;
 use crate::state::SharedHub;
@@ -11,8 +11,6 @@ use capsid_store::nodes::NodeRow;
 use capsid_store::system::responses;
 use capsid_store::system::responses::MessageLookup;
 use serde::Serialize;
-
-pub use crate::auth::message::parse_envelope;
 
 /// What became of a message.
 #[derive(Debug)]
@@ -49,11 +47,10 @@ where
     F: FnMut(&mut dyn Tx, &OperationContext, &NodeRow) -> ApiResult<T> + Send + 'static,
 {
     let (key, envelope) = (message.key(endpoint), hub.answer(message_type));
-    let (context, sender) = (hub.rules(), message.sender_id().to_owned());
-    let credentials = message.credentials.clone();
+    let (context, sender) = (hub.context(), message.sender.clone());
     hub.store
         .write(move |tx| {
-            let node = authenticate_or_register(tx, &context, &sender, &credentials)?;
+            let node = sender.lock_or_register(tx, &context)?;
             match responses::find_response(tx, &key, context.now)? {
                 MessageLookup::Answered { status, answer } => {
                     return Ok(Idempotent::Stored(JsonReply { status, body: answer }));

@@ -1,6 +1,7 @@
 //! A message in its envelope, and who sends it.
 
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::Envelope;
 use crate::state::Hub;
@@ -14,14 +15,14 @@ pub struct Message<'a> {
     pub envelope: Envelope<'a>,
     /// What the request shows in its headers.
     pub header: Credentials,
-    /// The same, with the secret of the body where the headers show none.
-    pub credentials: Credentials,
+    /// Who sends it, with the secret of the body where the headers show none.
+    pub sender: Sender,
     text: &'a str,
 }
 
 impl<'a> Message<'a> {
     pub fn sender_id(&self) -> &str {
-        &self.envelope.sender_id
+        self.sender.id()
     }
 
     /// Reads the payload as a type.
@@ -68,7 +69,8 @@ pub fn parse_message<'a>(
 ) -> ApiResult<Message<'a>> {
     let envelope = parse_envelope(hub, text, types)?;
     let credentials = header.clone().or_secret(envelope.node_secret.as_deref());
-    Ok(Message { envelope, header, credentials, text })
+    let sender = Sender::new(&envelope.sender_id, credentials);
+    Ok(Message { envelope, header, sender, text })
 }
 
 /// The same for a message that is counted for its sender. Whoever may not speak for a node cannot use up what it may
@@ -81,16 +83,14 @@ pub async fn authenticate_and_limit<'a>(
     limit: MessageLimit,
 ) -> ApiResult<Message<'a>> {
     let message = parse_message(hub, text, types, header)?;
-    let sender = message.sender_id();
-    let is_known =
-        hub.authenticate_reader(sender, &message.credentials, |_, node| Ok(node.is_some())).await?;
+    let is_known = message.sender.verify(hub).await?.is_some();
     let now = hub.now();
     if !is_known {
         let (newcomers, address) = (hub.config.limits.hello, &message.header.address);
         hub.limiter.check(&hub.store, HubCode::HelloRateLimit, "hello", address, newcomers, now).await?;
     }
     let (name, limit) = limit.of_hub(hub);
-    hub.limiter.check(&hub.store, HubCode::RateLimited, name, sender, limit, now).await?;
+    hub.limiter.check(&hub.store, HubCode::RateLimited, name, message.sender_id(), limit, now).await?;
     Ok(message)
 }
 

@@ -3,5 +3,7 @@
 pub mod account;
 pub mod credentials;
 pub mod idempotency;
+mod limits;
 pub mod message;
+pub mod sender;
 pub mod sender_fields;

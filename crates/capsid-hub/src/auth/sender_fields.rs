@@ -1,6 +1,7 @@
 //! The sender that a body names, for calls without an envelope.
 
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::ApiResult;
 use crate::http::{traced_id, validate};
 
@@ -21,6 +22,11 @@ impl<'a> SenderFields<'a> {
     /// The credentials of the request, with the secret of the body where the header shows none.
     pub fn credentials(&self, shown: Credentials) -> Credentials {
         shown.or_secret(self.node_secret)
+    }
+
+    /// The node that sends, with the credentials of the request.
+    pub fn to_sender(self, shown: Credentials) -> ApiResult<Sender> {
+        Ok(Sender::new(self.node_id()?, self.credentials(shown)))
     }
 
     /// The named node for the log, before it is checked.

@@ -14,9 +14,11 @@ use capsid_rules::work::bounties::UndecidedOutcome;
 use capsid_rules::work::tasks::RewardRequirement;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::work::bounties::settle::SettlementTerms;
+use serde::Serialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
+use utoipa::ToSchema;
 
 /// The settings of one hub.
 #[derive(Debug, Clone)]
@@ -81,8 +83,9 @@ impl GraphConfig {
     }
 }
 
-/// Who may ask the knowledge graph and tell it things.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Who may ask the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum GraphAccess {
     Everyone,
     /// Accounts of admins, and their nodes.
@@ -225,6 +228,8 @@ pub struct TimeoutsConfig {
     pub stall: Duration,
     /// For what is under way when the hub stops.
     pub drain: Duration,
+    /// For an asset that is handed in before it is published.
+    pub publication: Duration,
 }
 
 impl Default for TimeoutsConfig {
@@ -237,6 +242,7 @@ impl Default for TimeoutsConfig {
             request: seconds(30),
             stall: seconds(30),
             drain: seconds(10),
+            publication: seconds(3),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Which embeddings lie near a question. The signs of all of them are held in memory and looked through; the
 //! few hundred that are nearest by that are fetched from the database and compared exactly.
 
-use super::in_space;
-use crate::state::Hub;
+use super::{EmbedderParts, in_space};
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_rules::meaning::vectors;
 use capsid_store::search::embeddings;
@@ -44,13 +43,12 @@ impl EmbeddingIndex {
         (!loaded.seqs.is_empty()).then(|| loaded.space.clone())
     }
 
-    /// How many are loaded.
     pub fn count(&self) -> i64 {
         self.read().seqs.len() as i64
     }
 
     /// Loads what is new. What was loaded stays when this is given up halfway.
-    pub async fn catch_up(&self, hub: &Hub, wanted: &EmbeddingSpace) -> Result<()> {
+    pub async fn catch_up(&self, parts: &EmbedderParts, wanted: &EmbeddingSpace) -> Result<()> {
         loop {
             let _turn = self.turn.lock().await;
             let (known, last) = {
@@ -58,7 +56,7 @@ impl EmbeddingIndex {
                 (loaded.space.clone(), loaded.seqs.last().copied().unwrap_or_default())
             };
             let wanted = wanted.clone();
-            let (space, page) = hub
+            let (space, page) = parts
                 .store
                 .read::<_, Problem, _>(move |tx| {
                     let Some(EmbeddingProgress { space, .. }) = in_space(embeddings::progress(tx)?, &wanted)
@@ -72,7 +70,7 @@ impl EmbeddingIndex {
                 .await?;
             let is_end = (page.len() as i64) < PAGE;
             let count = self.add(space, page);
-            hub.telemetry.embeddings_loaded(count);
+            parts.telemetry.embeddings_loaded(count);
             if is_end {
                 return Ok(());
             }
@@ -94,7 +92,7 @@ impl EmbeddingIndex {
     /// What lies near a question, the nearest first.
     pub async fn nearest(
         &self,
-        hub: &Hub,
+        parts: &EmbedderParts,
         space: &EmbeddingSpace,
         question: &Arc<Vec<f32>>,
     ) -> Result<NearAssets> {
@@ -110,7 +108,7 @@ impl EmbeddingIndex {
         });
         let seqs = seqs.await.map_err(|error| Problem::new(Code::Internal, error.to_string()))?;
         let (space, question) = (space.clone(), Arc::clone(question));
-        let compared: NearAssets = hub
+        let compared: NearAssets = parts
             .store
             .read::<_, Problem, _>(move |tx| {
                 let found = embeddings::vectors(tx, &space, &seqs)?;

@@ -3,8 +3,7 @@
 //! from time to time it begins anew, for an asset may have been held back when it came by.
 
 use super::client::{EmbeddingClient, EmbeddingError};
-use super::{Embedder, PROBE, in_space, outcome};
-use crate::state::Hub;
+use super::{Embedder, EmbedderParts, PROBE, in_space, outcome};
 use capsid_model::backoff::BackoffPolicy;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -56,13 +55,14 @@ impl Embedder {
     }
 
     /// Whether there is something to do and the endpoint may be asked. Only reads.
-    pub async fn is_needed(&self, hub: &Hub) -> Result<bool> {
-        let now = hub.now();
+    pub async fn is_needed(&self) -> Result<bool> {
+        let now = self.parts.now();
         if self.client.is_none() || self.texts.is_resting(now) {
             return Ok(false);
         }
         let wanted = self.wanted.clone();
-        hub.store
+        self.parts
+            .store
             .read(move |tx| match in_space(embeddings::progress(tx)?, &wanted) {
                 Some(progress) if !is_over(&progress, now) => embeddings::is_behind(tx, progress.reached),
                 _ => embeddings::is_behind(tx, 0),
@@ -71,19 +71,20 @@ impl Embedder {
     }
 
     /// Has embeddings made, and tells of how many assets.
-    pub async fn run(&self, hub: &Hub) -> Result<u64> {
+    pub async fn run(&self) -> Result<u64> {
         let Some(client) = &self.client else { return Ok(0) };
-        let mut walk = self.begin(hub).await?;
+        let mut walk = self.begin().await?;
         let mut done = 0;
         let (mut asked, mut is_end, mut is_written) = (0, false, true);
         for _ in 0..MAX_STEPS {
-            if is_end || asked == MAX_BATCHES || hub.is_closing() {
+            if is_end || asked == MAX_BATCHES || *self.parts.closing.borrow() {
                 break;
             }
             let (space, after) = (walk.space.clone(), walk.reached);
             let size = (self.batch >> self.texts.failures().clamp(0, 7)).max(1);
-            let now = hub.now();
-            let step = hub.store.read(move |tx| embeddings::lacking(tx, &space, after, size, now)).await?;
+            let now = self.parts.now();
+            let step =
+                self.parts.store.read(move |tx| embeddings::lacking(tx, &space, after, size, now)).await?;
             is_end = step.is_end;
             if step.found.is_empty() {
                 (walk.reached, is_written) = (step.reached, false);
@@ -91,20 +92,20 @@ impl Embedder {
             }
             asked += 1;
             let EmbeddingBatchOutcome { made, fault, is_cut } =
-                self.embed_batch(hub, client, &mut walk.space.dims, &step.found).await?;
+                self.embed_batch(client, &mut walk.space.dims, &step.found).await?;
             if fault.is_none() && !is_cut {
                 walk.reached = step.reached;
             }
             done += made.iter().filter(|(_, outcome)| outcome.vector().is_some()).count() as u64;
             // As long as a new model made nothing, nothing of the old one is given up.
             if fault.is_none() || walk.space.dims > 0 {
-                self.save_embeddings(hub, &walk, made).await?;
+                self.save_embeddings(&walk, made).await?;
             }
             is_written = true;
             match fault {
                 None => self.texts.worked(),
                 Some(fault) => {
-                    self.pause_texts(hub, fault);
+                    self.pause_texts(fault);
                     break;
                 }
             }
@@ -113,17 +114,17 @@ impl Embedder {
             }
         }
         if !is_written {
-            self.save_embeddings(hub, &walk, Vec::new()).await?;
+            self.save_embeddings(&walk, Vec::new()).await?;
         }
-        lease_job(hub, NEXT_MS).await?;
+        self.lease_job(NEXT_MS).await?;
         Ok(done)
     }
 
     /// Where the walk goes on.
-    async fn begin(&self, hub: &Hub) -> Result<EmbeddingProgress> {
-        let now = hub.now();
-        let back = if hub.store.dialect() == Dialect::Postgres { LATE } else { 0 };
-        let known = in_space(hub.store.read(embeddings::progress).await?, &self.wanted);
+    async fn begin(&self) -> Result<EmbeddingProgress> {
+        let now = self.parts.now();
+        let back = if self.parts.store.dialect() == Dialect::Postgres { LATE } else { 0 };
+        let known = in_space(self.parts.store.read(embeddings::progress).await?, &self.wanted);
         let space = known.as_ref().map_or_else(|| self.wanted.clone(), |known| known.space.clone());
         Ok(match known.filter(|known| !is_over(known, now)) {
             Some(known) => EmbeddingProgress { reached: (known.reached - back).max(0), ..known },
@@ -131,30 +132,30 @@ impl Embedder {
         })
     }
 
-    async fn save_embeddings(
-        &self,
-        hub: &Hub,
-        walk: &EmbeddingProgress,
-        made: Vec<EmbeddedAsset>,
-    ) -> Result<()> {
-        let (walk, now) = (walk.clone(), hub.now());
-        hub.store.write(move |tx| embeddings::put(tx, &walk, &made, now)).await
+    /// Keeps other hubs from the job for a while.
+    async fn lease_job(&self, ms: i64) -> Result<()> {
+        let until = Time(self.parts.now().0.saturating_add(ms));
+        self.parts.store.write(move |tx| jobs::lease_job(tx, NAME, until)).await
+    }
+
+    async fn save_embeddings(&self, walk: &EmbeddingProgress, made: Vec<EmbeddedAsset>) -> Result<()> {
+        let (walk, now) = (walk.clone(), self.parts.now());
+        self.parts.store.write(move |tx| embeddings::put(tx, &walk, &made, now)).await
     }
 
     /// Leaves the endpoint alone for a while, each time for longer, or for as long as it says.
-    fn pause_texts(&self, hub: &Hub, fault: EmbeddingError) {
+    fn pause_texts(&self, fault: EmbeddingError) {
         let pause = match fault.pause_told() {
             Some(told) => told.max(NEXT_MS),
-            None => PAUSES.random_pause_ms(self.texts.failures() + 1, chance(hub)),
+            None => PAUSES.random_pause_ms(self.texts.failures() + 1, chance(&self.parts)),
         };
-        self.texts.failed(fault, pause, hub.now());
+        self.texts.failed(fault, pause, self.parts.now());
     }
 
     /// Has embeddings made of texts, and tells what went wrong on the way. An asset that says nothing gets
     /// none, and one whose text the endpoint does not take is set aside: neither keeps the others waiting.
     async fn embed_batch(
         &self,
-        hub: &Hub,
         client: &EmbeddingClient,
         dims: &mut i64,
         found: &[MissingEmbedding],
@@ -163,13 +164,13 @@ impl Embedder {
         let mut batch = EmbeddingBatchOutcome::default();
         batch.made.extend(silent.into_iter().map(|asset| (asset.id, EmbeddingOutcome::Silent)));
         let texts: Vec<&str> = saying.iter().map(|asset| asset.text.as_str()).collect();
-        match self.request_batch(hub, client, dims, &texts).await? {
+        match self.request_batch(client, dims, &texts).await? {
             Ok(vectors) => {
                 let made = saying.iter().zip(vectors);
                 batch.made.extend(made.map(|(asset, vector)| (asset.id, EmbeddingOutcome::Vector(vector))));
             }
             Err(fault) if is_suspect(fault, texts.len()) => {
-                self.embed_one_by_one(hub, client, dims, &saying, &mut batch).await?;
+                self.embed_one_by_one(client, dims, &saying, &mut batch).await?;
             }
             Err(fault) => batch.fault = Some(fault),
         }
@@ -180,7 +181,6 @@ impl Embedder {
     /// is seen by a plain text after each that it did not take.
     async fn embed_one_by_one(
         &self,
-        hub: &Hub,
         client: &EmbeddingClient,
         dims: &mut i64,
         assets: &[&MissingEmbedding],
@@ -192,7 +192,7 @@ impl Embedder {
                 batch.is_cut = true;
                 break;
             }
-            let fault = match self.request_batch(hub, client, dims, &[&asset.text]).await? {
+            let fault = match self.request_batch(client, dims, &[&asset.text]).await? {
                 Ok(vectors) => {
                     batch.made.extend(
                         vectors.into_iter().map(|vector| (asset.id, EmbeddingOutcome::Vector(vector))),
@@ -202,7 +202,7 @@ impl Embedder {
                 Err(fault) => fault,
             };
             let of_endpoint = match is_suspect(fault, assets.len()) {
-                true => self.request_batch(hub, client, dims, &[PROBE]).await?.err(),
+                true => self.request_batch(client, dims, &[PROBE]).await?.err(),
                 false => Some(fault),
             };
             if of_endpoint.is_some() {
@@ -210,7 +210,7 @@ impl Embedder {
                 break;
             }
             aside += 1;
-            batch.made.push((asset.id, skip_asset(hub, asset, fault)));
+            batch.made.push((asset.id, skip_asset(&self.parts, asset, fault)));
         }
         Ok(())
     }
@@ -219,7 +219,6 @@ impl Embedder {
     /// many numbers all others have.
     async fn request_batch(
         &self,
-        hub: &Hub,
         client: &EmbeddingClient,
         dims: &mut i64,
         texts: &[&str],
@@ -227,10 +226,10 @@ impl Embedder {
         if texts.is_empty() {
             return Ok(Ok(Vec::new()));
         }
-        lease_job(hub, self.interval_ms()).await?;
+        self.lease_job(self.interval_ms()).await?;
         let began = Instant::now();
         let asked = client.embed(texts, *dims as usize, self.patience).await;
-        hub.telemetry.embeddings_asked("texts", outcome(&asked), began.elapsed());
+        self.parts.telemetry.embeddings_asked("texts", outcome(&asked), began.elapsed());
         if let Some(first) = asked.as_ref().ok().and_then(|vectors| vectors.first()) {
             *dims = first.len() as i64;
         }
@@ -245,9 +244,9 @@ fn is_suspect(fault: EmbeddingError, texts: usize) -> bool {
 }
 
 /// Sets an asset aside whose text the endpoint does not take, each time for longer.
-fn skip_asset(hub: &Hub, asset: &MissingEmbedding, fault: EmbeddingError) -> EmbeddingOutcome {
+fn skip_asset(parts: &EmbedderParts, asset: &MissingEmbedding, fault: EmbeddingError) -> EmbeddingOutcome {
     let tries = asset.tries.saturating_add(1);
-    let again_at = Time(hub.now().0.saturating_add(ASIDE.random_pause_ms(tries, chance(hub))));
+    let again_at = Time(parts.now().0.saturating_add(ASIDE.random_pause_ms(tries, chance(parts))));
     tracing::warn!(
         asset = %asset.id, code = fault.as_str(), tries, %again_at,
         "the endpoint makes no embedding of an asset"
@@ -255,18 +254,13 @@ fn skip_asset(hub: &Hub, asset: &MissingEmbedding, fault: EmbeddingError) -> Emb
     EmbeddingOutcome::Aside { tries, again_at }
 }
 
-fn chance(hub: &Hub) -> u64 {
+fn chance(parts: &EmbedderParts) -> u64 {
     let mut chance = [0; 8];
-    hub.random.fill(&mut chance);
+    parts.random.fill(&mut chance);
     u64::from_le_bytes(chance)
 }
 
 /// Whether a walk began so long ago that the next one is due.
 fn is_over(progress: &EmbeddingProgress, now: Time) -> bool {
     !(0..ANEW_MS).contains(&(now.0 - progress.begun_at))
-}
-
-async fn lease_job(hub: &Hub, ms: i64) -> Result<()> {
-    let until = Time(hub.now().0.saturating_add(ms));
-    hub.store.write(move |tx| jobs::lease_job(tx, NAME, until)).await
 }

@@ -1,7 +1,7 @@
 //! Embeddings, where the operator named an endpoint that makes them.
 //!
 //! `client` asks the endpoint and believes little. `job` has embeddings made of assets that lack one. `index`
-//! knows which assets lie near a question. `outage` is how long a failing endpoint is left alone. Searches go
+//! knows which assets lie near a question. `circuit_breaker` is how long a failing endpoint is left alone. Searches go
 //! on without all of it.
 
 mod circuit_breaker;
@@ -12,10 +12,13 @@ mod query_cache;
 
 use crate::config::SearchConfig;
 use crate::outbound::resolve::Resolver;
-use crate::state::Hub;
+use crate::random::Random;
+use crate::runtime::telemetry::Telemetry;
 use capsid_model::problem::{Problem, Result};
 use capsid_model::text;
+use capsid_model::time::{Clock, Time};
 use capsid_rules::assets::traits::EMBEDDED_LIMIT;
+use capsid_store::Store;
 use capsid_store::search::embeddings;
 use capsid_store::search::embeddings::{EmbeddingProgress, EmbeddingSpace, NearAssets};
 use circuit_breaker::CircuitBreaker;
@@ -25,7 +28,7 @@ use query_cache::QueryCache;
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// How long a question waits in all.
@@ -45,8 +48,26 @@ const BATCH: usize = 8;
 /// How many assets that lack an embedding are counted.
 const COUNTED: i64 = 10_000;
 
+/// What the embedder shares with the hub that owns it.
+pub struct EmbedderParts {
+    pub store: Arc<Store>,
+    pub clock: Arc<dyn Clock>,
+    pub random: Arc<dyn Random>,
+    pub resolver: Arc<dyn Resolver>,
+    pub telemetry: Arc<Telemetry>,
+    /// Becomes true when the hub stops.
+    pub closing: watch::Receiver<bool>,
+}
+
+impl EmbedderParts {
+    fn now(&self) -> Time {
+        self.clock.now()
+    }
+}
+
 /// Has embeddings made and finds what lies near.
 pub struct Embedder {
+    parts: EmbedderParts,
     client: Option<EmbeddingClient>,
     wanted: EmbeddingSpace,
     batch: usize,
@@ -78,9 +99,9 @@ pub struct EmbedderState {
 
 impl Embedder {
     /// As the settings say: without an endpoint nothing is ever sent.
-    pub fn new(settings: &SearchConfig, resolver: Arc<dyn Resolver>) -> Self {
+    pub fn new(settings: &SearchConfig, parts: EmbedderParts) -> Self {
         Self {
-            client: EmbeddingClient::new(settings, resolver),
+            client: EmbeddingClient::new(settings, Arc::clone(&parts.resolver)),
             wanted: EmbeddingSpace {
                 model: settings.embeddings_model.clone(),
                 dims: settings.embeddings_dimensions as i64,
@@ -92,12 +113,13 @@ impl Embedder {
             room: Semaphore::new(BATCH),
             questions: CircuitBreaker::new("questions are answered without embeddings"),
             texts: CircuitBreaker::new("assets get no embeddings for now"),
+            parts,
         }
     }
 
     /// Assets that lie near a question. There are none where nothing is configured, where the endpoint does
     /// not answer in time and where it failed a moment ago: whoever asks goes on without.
-    pub async fn find_near(&self, hub: &Hub, words: &str) -> NearAssets {
+    pub async fn find_near(&self, words: &str) -> NearAssets {
         let Some(client) = &self.client else { return NearAssets::new() };
         let words = text::collapse(words);
         let words = text::cut(&words, EMBEDDED_LIMIT);
@@ -106,12 +128,12 @@ impl Embedder {
         }
         let until = Instant::now() + PATIENCE;
         // What could not be loaded in time is loaded for the next question.
-        let _late = timeout(CATCHING_UP, self.catch_up(hub)).await;
+        let _late = timeout(CATCHING_UP, self.catch_up()).await;
         let Some(space) = self.index.space() else { return NearAssets::new() };
-        let Some(question) = self.question(hub, client, words, &space, until).await else {
+        let Some(question) = self.question(client, words, &space, until).await else {
             return NearAssets::new();
         };
-        match timeout_at(until, self.index.nearest(hub, &space, &question)).await {
+        match timeout_at(until, self.index.nearest(&self.parts, &space, &question)).await {
             Ok(Ok(near)) => near,
             Ok(Err(problem)) => {
                 tracing::warn!(%problem, "embeddings could not be compared");
@@ -122,11 +144,11 @@ impl Embedder {
     }
 
     /// Loads embeddings that are new, so that no question has to wait for it.
-    pub async fn catch_up(&self, hub: &Hub) {
+    pub async fn catch_up(&self) {
         if self.client.is_none() {
             return;
         }
-        if let Err(problem) = self.index.catch_up(hub, &self.wanted).await {
+        if let Err(problem) = self.index.catch_up(&self.parts, &self.wanted).await {
             tracing::warn!(%problem, "embeddings could not be loaded");
         }
     }
@@ -134,33 +156,32 @@ impl Embedder {
     /// The embedding of a question: as it was a moment ago, or from the endpoint.
     async fn question(
         &self,
-        hub: &Hub,
         client: &EmbeddingClient,
         words: &str,
         space: &EmbeddingSpace,
         until: Instant,
     ) -> Option<Arc<Vec<f32>>> {
         let dims = space.dims as usize;
-        if let Some(known) = self.recent.get(words, dims, hub.now()) {
+        if let Some(known) = self.recent.get(words, dims, self.parts.now()) {
             return known;
         }
-        if self.questions.is_resting(hub.now()) {
+        if self.questions.is_resting(self.parts.now()) {
             return None;
         }
         let _permit = timeout_at(until, self.room.acquire()).await.ok()?.ok()?;
-        match self.request_with_timeout(hub, client, words, dims, until).await {
+        match self.request_with_timeout(client, words, dims, until).await {
             Ok(vector) => {
                 self.questions.worked();
                 self.recent.insert(words, Arc::clone(&vector));
                 Some(vector)
             }
             Err(fault) if fault.may_lie_in_the_text() => {
-                self.recent.mark_failed(words, hub.now());
-                self.probe_endpoint(hub, client, dims, until).await;
+                self.recent.mark_failed(words, self.parts.now());
+                self.probe_endpoint(client, dims, until).await;
                 None
             }
             Err(fault) => {
-                self.pause_questions(hub, fault);
+                self.pause_questions(fault);
                 None
             }
         }
@@ -169,24 +190,23 @@ impl Embedder {
     /// Whoever asks what the endpoint does not take must not be able to switch it off for others. So one
     /// question that failed says nothing, and after several in a row a plain text tells whether it is the
     /// endpoint that fails.
-    async fn probe_endpoint(&self, hub: &Hub, client: &EmbeddingClient, dims: usize, until: Instant) {
+    async fn probe_endpoint(&self, client: &EmbeddingClient, dims: usize, until: Instant) {
         if self.questions.suspect() < SUSPECTS || until.saturating_duration_since(Instant::now()) < PROBED {
             return;
         }
-        match self.request_with_timeout(hub, client, PROBE, dims, until).await {
+        match self.request_with_timeout(client, PROBE, dims, until).await {
             Ok(_) => self.questions.worked(),
-            Err(fault) => self.pause_questions(hub, fault),
+            Err(fault) => self.pause_questions(fault),
         }
     }
 
-    fn pause_questions(&self, hub: &Hub, fault: EmbeddingError) {
+    fn pause_questions(&self, fault: EmbeddingError) {
         let pause = fault.pause_told().unwrap_or_default().max(REST_MS);
-        self.questions.failed(fault, pause, hub.now());
+        self.questions.failed(fault, pause, self.parts.now());
     }
 
     async fn request_with_timeout(
         &self,
-        hub: &Hub,
         client: &EmbeddingClient,
         words: &str,
         dims: usize,
@@ -195,13 +215,13 @@ impl Embedder {
         let began = Instant::now();
         let patience = until.saturating_duration_since(began).min(self.patience);
         let asked = client.embed(&[words], dims, patience).await;
-        hub.telemetry.embeddings_asked("question", outcome(&asked), began.elapsed());
+        self.parts.telemetry.embeddings_asked("question", outcome(&asked), began.elapsed());
         // As many come as were asked for.
         asked?.into_iter().next().map(Arc::new).ok_or(EmbeddingError::Unusable("wrong_count"))
     }
 
     /// How it stands.
-    pub async fn state(&self, hub: &Hub) -> Result<EmbedderState> {
+    pub async fn state(&self) -> Result<EmbedderState> {
         if self.client.is_none() {
             return Ok(EmbedderState {
                 configured: false,
@@ -214,8 +234,9 @@ impl Embedder {
             });
         }
         let wanted = self.wanted.clone();
-        let _late = timeout(CATCHING_UP, self.catch_up(hub)).await;
-        let (progress, lacking) = hub
+        let _late = timeout(CATCHING_UP, self.catch_up()).await;
+        let (progress, lacking) = self
+            .parts
             .store
             .read::<_, Problem, _>(move |tx| {
                 let progress = in_space(embeddings::progress(tx)?, &wanted);
@@ -227,7 +248,7 @@ impl Embedder {
             })
             .await?;
         // Nobody may ask anything for days, so a question's failure counts as long as no other is let through.
-        let of_question = self.questions.last_error().filter(|_| self.questions.is_resting(hub.now()));
+        let of_question = self.questions.last_error().filter(|_| self.questions.is_resting(self.parts.now()));
         let last_error = self.texts.last_error().or(of_question);
         Ok(EmbedderState {
             configured: true,

@@ -1,10 +1,11 @@
 //! Reading what a client sent: JSON that means one thing only, of bounded size and depth.
 
 use crate::error::{ApiError, ApiResult, HubCode, truncate_for_client};
-use crate::server::BodyTimeout;
+use crate::http::body::BodyTimeout;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
+use capsid_model::problem::{Code, Problem};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
@@ -184,9 +185,18 @@ pub fn is_object(raw: &RawValue) -> bool {
     raw.get().starts_with('{')
 }
 
-/// JSON text of the database, to be written into a response as it is; null where it is none.
-pub fn stored_json(text: String) -> Box<RawValue> {
-    RawValue::from_string(text).unwrap_or_else(|_| RawValue::NULL.to_owned())
+/// JSON text of the database, to be written into a response as it is.
+pub fn stored_json(text: String) -> ApiResult<Box<RawValue>> {
+    RawValue::from_string(text).map_err(|error| damaged(&error))
+}
+
+/// Reads JSON text of the database.
+pub fn read_stored<'a, T: Deserialize<'a>>(text: &'a str) -> ApiResult<T> {
+    serde_json::from_str(text).map_err(|error| damaged(&error))
+}
+
+fn damaged(error: &serde_json::Error) -> ApiError {
+    Problem::new(Code::StoreDamaged, format!("Stored JSON cannot be read: {error}.")).into()
 }
 
 /// Walks a whole document and keeps nothing.

@@ -8,7 +8,6 @@ pub(crate) mod negotiation;
 pub mod object_reader;
 pub mod openapi;
 pub mod query;
-pub mod text_view;
 pub mod validate;
 
 /// The longest id in the log.

@@ -1,6 +1,7 @@
 //! Operations that exist for clients of other hubs.
 
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult};
 use crate::http::traced_id;
 use crate::http::validate;
@@ -37,7 +38,7 @@ pub async fn analyze_signals(
     validate::list(request.signal_types.as_deref().unwrap_or_default(), "signal_types", 200, 200)?;
     if request.sender_id.is_some() || request.node_id.is_some() {
         let node_id = validate::node(request.sender_id.as_deref(), request.node_id.as_deref())?;
-        hub.authenticate_reader(&node_id, credentials, |_, _| Ok(())).await?;
+        Sender::new(node_id, credentials.clone()).verify(hub).await?;
     }
     Ok(AnalyzeSignalsResponse { signals: Vec::new() })
 }
@@ -82,9 +83,9 @@ pub async fn verify_solidify(
         Some(Value::String(ts)) => validate::name(ts, "ts", 64)?,
         Some(_) => return Err(ApiError::field("ts", "a time", "something else")),
     }
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
-    hub.limit_calls(&credentials, &node_id).await?;
-    let context = hub.rules();
-    let node = hub.store.write(move |tx| authenticate_node(tx, &context, &node_id, &credentials)).await?;
+    let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
+    hub.limit_calls(&sender).await?;
+    let context = hub.context();
+    let node = hub.store.write(move |tx| sender.lock(tx, &context)).await?;
     Ok(VerifySolidifyResponse { ok: true, node_id: node.node_id })
 }

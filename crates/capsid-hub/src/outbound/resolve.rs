@@ -12,7 +12,6 @@ pub type ResolveFuture<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>
 
 /// Finds the addresses of a name.
 pub trait Resolver: Send + Sync {
-    /// All addresses of a name.
     fn resolve<'a>(&'a self, host: &'a str) -> ResolveFuture<'a>;
 }
 
@@ -29,7 +28,6 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// Why an address is not called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressRefusal {
     /// An address is none of the public network.
@@ -39,7 +37,6 @@ pub enum AddressRefusal {
 }
 
 impl AddressRefusal {
-    /// A short code.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Private => "private_address",

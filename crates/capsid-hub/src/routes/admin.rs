@@ -5,11 +5,11 @@ use crate::error::ApiResult;
 use crate::http::json::OptionalJsonBody;
 use crate::http::openapi::ErrorBody;
 use crate::http::query::{PathId, QueryParams};
+use crate::jobs::{self, RunJobsResponse};
 use crate::ops::accounts::admin::{self, ListUsersParams, ListUsersResponse};
 use crate::ops::accounts::view::AccountView;
 use crate::ops::audit::{self, ListAuditParams, ListAuditResponse};
-use crate::ops::evaluation::decide::ReasonBody;
-use crate::ops::evaluation::moderate::{self, ModerateResponse, RunJobsResponse};
+use crate::ops::evaluation::moderate::{self, ModerateResponse, ReasonBody};
 use crate::state::SharedHub;
 use axum::Json;
 use axum::extract::State;
@@ -22,7 +22,7 @@ pub async fn promote_now(
     State(hub): State<SharedHub>,
     credentials: Credentials,
 ) -> ApiResult<Json<RunJobsResponse>> {
-    Ok(Json(moderate::run_jobs_now(&hub, credentials).await?))
+    Ok(Json(jobs::run_jobs_now(&hub, credentials).await?))
 }
 
 /// Promotes a candidate, whatever its score and the reports on it.

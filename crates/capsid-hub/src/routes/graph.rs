@@ -4,7 +4,6 @@ use crate::auth::credentials::Credentials;
 use crate::error::ApiResult;
 use crate::http::json::JsonBody;
 use crate::http::openapi::ErrorBody;
-use crate::http::openapi::graph::{GraphForgetting, IngestGraphRequest};
 use crate::http::query::QueryParams;
 use crate::ops::graph::advice::{self, AdviceRequest, AdviceResponse};
 use crate::ops::graph::draw::{self, DrawGraphParams};
@@ -14,6 +13,7 @@ use crate::ops::graph::ingest::{self, IngestGraphResponse};
 use crate::ops::graph::list_own::{self, ListOwnGraphParams, ListOwnGraphResponse};
 use crate::ops::graph::path::{self, GraphPathParams};
 use crate::ops::graph::query::{self, QueryGraphRequest, QueryGraphResponse};
+use crate::ops::graph::request::{ForgetGraphRequest, IngestGraphRequest};
 use crate::ops::graph::status::{self, GraphStatusParams, GraphStatusResponse};
 use crate::state::SharedHub;
 use axum::Json;
@@ -49,7 +49,7 @@ pub async fn ingest(
 ///
 /// The body of a telling takes back what it told. What others told, and what the hub itself says, stays. Naming what one
 /// did not tell is no error; it is counted. Taking back the same again changes nothing, and costs nothing.
-#[utoipa::path(post, path = "/kg/forget", tag = "graph", request_body = GraphForgetting,
+#[utoipa::path(post, path = "/kg/forget", tag = "graph", request_body = ForgetGraphRequest,
     responses((status = 200, body = ForgetGraphResponse), (status = "4XX", body = ErrorBody)))]
 pub async fn forget(
     State(hub): State<SharedHub>,

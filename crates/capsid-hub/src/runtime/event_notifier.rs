@@ -52,6 +52,11 @@ impl EventNotifier {
         self.pulse.borrow().closed
     }
 
+    /// How many listen.
+    pub fn listeners(&self) -> usize {
+        self.pulse.receiver_count()
+    }
+
     /// A listener. It hears what rings from now on, so take it before looking for events.
     pub fn listen(&self) -> EventListener<'_> {
         EventListener { bell: self, pulse: self.pulse.subscribe() }

@@ -1,8 +1,6 @@
 //! How much is taken of whom. A lone hub keeps count in memory; hubs that share a PostgreSQL keep it there.
 
-use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::state::Hub;
 use capsid_model::time::Time;
 use capsid_rules::rate_limit::{RateLimit, check, refund};
 use capsid_store::Store;
@@ -73,22 +71,6 @@ impl RateLimiter {
                     .await
             }
         }
-    }
-}
-
-impl Hub {
-    /// Takes one read of an address.
-    pub async fn limit_reads(&self, credentials: &Credentials) -> ApiResult<()> {
-        let (limit, now) = (self.config.limits.read, self.now());
-        self.reads.check(&self.store, HubCode::RateLimited, "read", &credentials.address, limit, now).await
-    }
-
-    /// Takes one call that has no limit of its own. It is counted for the node and the address together, so that
-    /// nobody can use up what another one has.
-    pub async fn limit_calls(&self, credentials: &Credentials, node_id: &str) -> ApiResult<()> {
-        let who = format!("{}/{node_id}", credentials.address);
-        let limit = self.config.limits.other;
-        self.limiter.check(&self.store, HubCode::RateLimited, "call", &who, limit, self.now()).await
     }
 }
 

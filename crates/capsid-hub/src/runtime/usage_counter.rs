@@ -3,8 +3,10 @@
 
 use super::batcher::{BatchTiming, Batcher, write_in_batches};
 use crate::error::{ApiError, ApiResult};
-use crate::state::SharedHub;
+use capsid_model::time::Clock;
+use capsid_store::Store;
 use capsid_store::assets::id::AssetId;
+use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::graph::usage as graph_usage;
 use capsid_store::graph::usage::GraphUsage;
 use capsid_store::registry::usage;
@@ -16,11 +18,18 @@ use std::time::Duration;
 
 const TIMING: BatchTiming = BatchTiming { delay: Duration::from_millis(500), after_failure: Duration::ZERO };
 
-/// Counts that are not written yet.
-#[derive(Debug, Default)]
+/// Counts use, and writes the counts a little later.
 pub struct UsageCounter {
-    gathered: Mutex<PendingUsage>,
+    pending: Arc<PendingWrites>,
     batcher: Arc<Batcher>,
+}
+
+/// What was counted and is not written yet, and what it is written with.
+struct PendingWrites {
+    store: Arc<Store>,
+    clock: Arc<dyn Clock>,
+    rewards: RewardRates,
+    gathered: Mutex<PendingUsage>,
     /// Whoever writes holds this, so that a flush returns only when everything before it is written.
     writing: tokio::sync::Mutex<()>,
 }
@@ -35,46 +44,82 @@ struct PendingUsage {
 }
 
 impl UsageCounter {
+    pub fn new(store: Arc<Store>, clock: Arc<dyn Clock>, rewards: RewardRates) -> Self {
+        let (gathered, writing) = (Mutex::default(), tokio::sync::Mutex::default());
+        let pending = PendingWrites { store, clock, rewards, gathered, writing };
+        Self { pending: Arc::new(pending), batcher: Arc::default() }
+    }
+
     /// Counts a node's fetch of some assets.
-    pub fn fetched(&self, hub: &SharedHub, node_id: &str, assets: &[AssetId]) {
+    pub fn fetched(&self, node_id: &str, assets: &[AssetId]) {
         let fetches = assets.iter().map(|id| ((*id, node_id.to_owned()), 1));
-        add(&mut self.counts().fetches, fetches);
+        add(&mut self.pending.counts().fetches, fetches);
         if !assets.is_empty() {
-            self.write_later(hub);
+            self.write_later();
         }
     }
 
     /// Counts a look at an asset.
-    pub fn viewed(&self, hub: &SharedHub, id: AssetId) {
-        add(&mut self.counts().views, [(id, 1)]);
-        self.write_later(hub);
+    pub fn viewed(&self, id: AssetId) {
+        add(&mut self.pending.counts().views, [(id, 1)]);
+        self.write_later();
     }
 
     /// Counts a question to the knowledge graph that costs nothing.
-    pub fn count_query(&self, hub: &SharedHub, who: &str) {
-        add(&mut self.counts().asked, [(who.to_owned(), 1)]);
-        self.write_later(hub);
+    pub fn count_query(&self, who: &str) {
+        add(&mut self.pending.counts().asked, [(who.to_owned(), 1)]);
+        self.write_later();
     }
 
     /// Writes all that was counted up to now.
-    pub async fn flush(&self, hub: &SharedHub) -> ApiResult<()> {
+    pub async fn flush(&self) -> ApiResult<()> {
+        self.pending.flush().await
+    }
+
+    fn write_later(&self) {
+        let pending = Arc::clone(&self.pending);
+        self.batcher.schedule(TIMING, "fetches could not be counted yet", move || {
+            let pending = Arc::clone(&pending);
+            async move { pending.flush().await }
+        });
+    }
+}
+
+impl PendingWrites {
+    async fn flush(&self) -> ApiResult<()> {
         let _alone = self.writing.lock().await;
         let PendingUsage { fetches, views, asked } = std::mem::take(&mut *self.counts());
         let put_back = |rest: &[_]| add(&mut self.counts().fetches, rest.iter().cloned());
         let outcome =
-            write_in_batches(Ok(()), sorted(fetches), |some| write_fetches(hub, some), put_back).await;
+            write_in_batches(Ok(()), sorted(fetches), |some| self.write_fetches(some), put_back).await;
         let put_back = |rest: &[_]| add(&mut self.counts().views, rest.iter().copied());
-        let outcome = write_in_batches(outcome, sorted(views), |some| write_views(hub, some), put_back).await;
+        let outcome = write_in_batches(outcome, sorted(views), |some| self.write_views(some), put_back).await;
         let put_back = |rest: &[_]| add(&mut self.counts().asked, rest.iter().cloned());
-        write_in_batches(outcome, sorted(asked), |some| write_asked(hub, some), put_back).await
+        write_in_batches(outcome, sorted(asked), |some| self.write_queries(some), put_back).await
     }
 
-    fn write_later(&self, hub: &SharedHub) {
-        let hub = Arc::clone(hub);
-        self.batcher.schedule(TIMING, "fetches could not be counted yet", move || {
-            let hub = Arc::clone(&hub);
-            async move { hub.usage.flush(&hub).await }
+    async fn write_fetches(&self, fetches: Vec<((AssetId, String), i64)>) -> ApiResult<()> {
+        let fetches: Vec<FetchCount> = fetches
+            .into_iter()
+            .map(|((asset_id, node_id), calls)| FetchCount { node_id, asset_id, calls })
+            .collect();
+        let (rewards, now) = (self.rewards, self.clock.now());
+        self.store.write::<_, ApiError, _>(move |tx| Ok(usage::count(tx, &fetches, &rewards, now)?)).await
+    }
+
+    async fn write_views(&self, views: Vec<(AssetId, i64)>) -> ApiResult<()> {
+        self.store.write::<_, ApiError, _>(move |tx| Ok(usage::count_views(tx, &views)?)).await
+    }
+
+    async fn write_queries(&self, asked: Vec<(String, i64)>) -> ApiResult<()> {
+        let now = self.clock.now();
+        let write = self.store.write::<_, ApiError, _>(move |tx| {
+            for (who, queries) in &asked {
+                graph_usage::count(tx, who, GraphUsage { queries: *queries, ..GraphUsage::default() }, now)?;
+            }
+            Ok(())
         });
+        write.await
     }
 
     fn counts(&self) -> MutexGuard<'_, PendingUsage> {
@@ -93,28 +138,4 @@ fn sorted<K: Ord>(counts: HashMap<K, i64>) -> Vec<(K, i64)> {
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_unstable();
     counts
-}
-
-async fn write_fetches(hub: &SharedHub, fetches: Vec<((AssetId, String), i64)>) -> ApiResult<()> {
-    let fetches: Vec<FetchCount> = fetches
-        .into_iter()
-        .map(|((asset_id, node_id), calls)| FetchCount { node_id, asset_id, calls })
-        .collect();
-    let (rewards, now) = (hub.config.rewards(), hub.now());
-    hub.store.write::<_, ApiError, _>(move |tx| Ok(usage::count(tx, &fetches, &rewards, now)?)).await
-}
-
-async fn write_views(hub: &SharedHub, views: Vec<(AssetId, i64)>) -> ApiResult<()> {
-    hub.store.write::<_, ApiError, _>(move |tx| Ok(usage::count_views(tx, &views)?)).await
-}
-
-async fn write_asked(hub: &SharedHub, asked: Vec<(String, i64)>) -> ApiResult<()> {
-    let now = hub.now();
-    let write = hub.store.write::<_, ApiError, _>(move |tx| {
-        for (who, questions) in &asked {
-            graph_usage::count(tx, who, GraphUsage { queries: *questions, ..GraphUsage::default() }, now)?;
-        }
-        Ok(())
-    });
-    write.await
 }

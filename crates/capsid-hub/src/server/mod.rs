@@ -1,20 +1,15 @@
 //! Listening: connections with a cap and deadlines, TLS where it is asked for, and an orderly end.
 
 pub mod log_format;
-pub(crate) mod middleware;
+pub mod middleware;
 mod stream;
 pub mod tls;
-
-pub use crate::http::body::BodyTimeout;
 
 use crate::auth::credentials::rate_limit_key;
 use crate::error::{ApiError, HubCode};
 use crate::http::body::TimedBody;
-use crate::jobs;
-use crate::router;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::state::SharedHub;
-use crate::webhooks::worker::WebhookWorker;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use capsid_model::problem::{Code, Problem, Result};
@@ -41,25 +36,8 @@ const SHARE: usize = 4;
 /// …and so many in any case.
 const LEAST_SHARE: usize = 16;
 const TIDYING: Duration = Duration::from_secs(5);
-/// How long a job has for the step it is in; it goes on from there next time.
-const LAST_STEP: Duration = Duration::from_secs(2);
 
-/// Serves the hub until `shutdown` is over, then lets what is under way come to its end.
-pub async fn serve(hub: SharedHub, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Result<()> {
-    let (router, _) = router::router(&hub);
-    let mut jobs = tokio::spawn(jobs::run(Arc::clone(&hub)));
-    let mut webhooks = tokio::spawn(WebhookWorker::new(&hub).run());
-    let served = serve_router(Arc::clone(&hub), router, listener, shutdown).await;
-    hub.close();
-    for work in [&mut jobs, &mut webhooks] {
-        if timeout(LAST_STEP, &mut *work).await.is_err() {
-            work.abort();
-        }
-    }
-    served
-}
-
-/// The same for a router of one's own.
+/// Serves a router until `shutdown` is over, then lets requests that are under way come to their end.
 pub async fn serve_router(
     hub: SharedHub,
     router: Router,
@@ -75,7 +53,6 @@ pub async fn serve_router(
         router,
         hub: Arc::clone(&hub),
     };
-    tokio::spawn(crate::runtime::search_indexer::run_sweeps(Arc::clone(&hub)));
     let mut tidying = tokio::time::interval(TIDYING);
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
@@ -93,9 +70,6 @@ pub async fn serve_router(
     let drain = hub.config.timeouts.drain;
     if timeout(drain, door.open.shutdown()).await.is_err() {
         tracing::warn!("some requests were still under way after {} s and were cut off", drain.as_secs());
-    }
-    if let Err(error) = hub.usage.flush(&hub).await {
-        tracing::warn!(code = error.code.as_str(), "the last fetches were not counted: {}", error.problem);
     }
     Ok(())
 }

@@ -54,7 +54,11 @@ impl WebhookCaller {
 
     async fn send_request(&self, call: &DeliveryCall, now: Time) -> Result<StatusCode, &'static str> {
         let target = url::check(&call.url, self.allow_local)?;
-        let request = request(&target, call, now).ok_or("unusable_request")?;
+        let body = body(call, now).map_err(|error| {
+            tracing::error!(%error, delivery = call.delivery_id, "the stored payload of a webhook call cannot be read");
+            "store_damaged"
+        })?;
+        let request = request(&target, call, body, now).ok_or("unusable_request")?;
         let stream = self.connect(&target.place).await?;
         let tls_name = target.https.then_some(target.place.host.as_str());
         let answer = self.trust.exchange(stream, tls_name, request, MAX_READ).await?;
@@ -86,8 +90,8 @@ fn fault(status: StatusCode) -> Option<String> {
 }
 
 /// The body: what the event says, and which event, when and to whom.
-fn body(call: &DeliveryCall, now: Time) -> String {
-    let said: Map<String, Value> = serde_json::from_str(&call.payload).unwrap_or_default();
+fn body(call: &DeliveryCall, now: Time) -> serde_json::Result<String> {
+    let said: Map<String, Value> = serde_json::from_str(&call.payload)?;
     let mut body = Map::new();
     body.insert("type".to_owned(), call.kind.clone().into());
     body.insert("event_id".to_owned(), call.delivery_id.clone().into());
@@ -96,11 +100,15 @@ fn body(call: &DeliveryCall, now: Time) -> String {
     for (key, value) in said {
         body.entry(key).or_insert(value);
     }
-    Value::Object(body).to_string()
+    Ok(Value::Object(body).to_string())
 }
 
-fn request(target: &WebhookUrl, call: &DeliveryCall, now: Time) -> Option<Request<Full<Bytes>>> {
-    let body = body(call, now);
+fn request(
+    target: &WebhookUrl,
+    call: &DeliveryCall,
+    body: String,
+    now: Time,
+) -> Option<Request<Full<Bytes>>> {
     let mut request = Request::new(Full::default());
     *request.method_mut() = Method::POST;
     *request.uri_mut() = target.path.parse().ok()?;

@@ -1,12 +1,12 @@
 //! Claim codes.
 
 use super::DAY;
-use super::desk::{Desk, ELSEWHERE};
+use super::test_accounts::{ELSEWHERE, TestAccounts};
 use futures_util::future::join;
 
 #[tokio::test]
 async fn a_claim_code_works_once_and_for_a_day() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let (ann, eve) = (desk.account("ann@example.org").await, desk.account("eve@example.org").await);
     let code = desk.code_of("node_a").await;
     desk.post(format!("/claim/{code}")).send().await.refused(401, "unauthorized");
@@ -31,7 +31,7 @@ async fn a_claim_code_works_once_and_for_a_day() {
 
 #[tokio::test]
 async fn two_who_claim_at_once_do_not_both_get_the_node() {
-    for desk in Desk::both() {
+    for desk in TestAccounts::both() {
         let (ann, eve) = (desk.account("ann@example.org").await, desk.account("eve@example.org").await);
         let code = desk.code_of("node_a").await;
         let claim = |token: &str| desk.post(format!("/claim/{code}")).token(token).send();
@@ -44,7 +44,7 @@ async fn two_who_claim_at_once_do_not_both_get_the_node() {
 
 #[tokio::test]
 async fn a_stranger_is_not_shown_the_claim_code_of_a_bound_node() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let met = desk.hello("node_a", None).await;
     let right = met["node_secret"].as_str().unwrap();
     desk.hello("node_a", Some(right)).await;
@@ -55,7 +55,7 @@ async fn a_stranger_is_not_shown_the_claim_code_of_a_bound_node() {
 
 #[tokio::test]
 async fn claim_codes_cannot_be_guessed_in_bulk() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let code = desk.code_of("node_a").await;
     for number in 0..20 {
         let guess = desk.get(format!("/claim/AAAA-{number:04}")).from(ELSEWHERE).send().await;
@@ -69,7 +69,7 @@ async fn claim_codes_cannot_be_guessed_in_bulk() {
 
 #[tokio::test]
 async fn a_browser_gets_the_page_whatever_the_code_is_and_spends_no_guess() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let code = desk.code_of("node_<img-src=x-onerror=alert(1)>\"'&").await;
     let html = "text/html,application/xhtml+xml,*/*;q=0.8";
     let page = desk.get(format!("/claim/{code}")).header("accept", html).send().await;
@@ -85,7 +85,7 @@ async fn a_browser_gets_the_page_whatever_the_code_is_and_spends_no_guess() {
 
 #[tokio::test]
 async fn a_form_of_another_site_claims_nothing() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     desk.account("ann@example.org").await;
     let path = format!("/claim/{}", desk.code_of("node_a").await);
     let form = "email=ann%40example.org&password=correct+horse&action=login";

@@ -1,6 +1,6 @@
 //! Guessers, and input that fits nothing.
 
-use super::desk::{Desk, ELSEWHERE, HOME, PASSWORD};
+use super::test_accounts::{ELSEWHERE, HOME, PASSWORD, TestAccounts};
 use capsid_store::accounts;
 use futures_util::future::join_all;
 use serde_json::json;
@@ -9,7 +9,7 @@ const MINUTE: i64 = 60_000;
 
 #[tokio::test]
 async fn an_unknown_account_and_a_wrong_password_get_the_same_answer() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     desk.account("ann@example.org").await;
     let wrong = desk.login("ann@example.org", "wrong horse", HOME).await;
     let unknown = desk.login("eve@example.org", "wrong horse", HOME).await;
@@ -19,7 +19,7 @@ async fn an_unknown_account_and_a_wrong_password_get_the_same_answer() {
 
 #[tokio::test]
 async fn a_guesser_is_stopped_and_the_owner_is_not() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     desk.account("ann@example.org").await;
     for _ in 0..5 {
         desk.login("ann@example.org", "wrong horse", ELSEWHERE).await.refused(401, "invalid_credentials");
@@ -36,7 +36,7 @@ async fn a_guesser_is_stopped_and_the_owner_is_not() {
 
 #[tokio::test]
 async fn guesses_made_at_once_are_no_more_than_guesses_in_a_row() {
-    for desk in Desk::both() {
+    for desk in TestAccounts::both() {
         desk.account("ann@example.org").await;
         let guesses = (0..12).map(|_| desk.login("ann@example.org", "wrong horse", ELSEWHERE));
         let got = join_all(guesses).await;
@@ -47,7 +47,7 @@ async fn guesses_made_at_once_are_no_more_than_guesses_in_a_row() {
 
 #[tokio::test]
 async fn a_login_that_succeeds_forgets_the_failures_before_it() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     desk.account("ann@example.org").await;
     for _ in 0..3 {
         for _ in 0..4 {
@@ -59,7 +59,7 @@ async fn a_login_that_succeeds_forgets_the_failures_before_it() {
 
 #[tokio::test]
 async fn one_address_cannot_try_many_accounts() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     desk.account("ann@example.org").await;
     for number in 0..20 {
         let got = desk.login(&format!("user{number}@example.org"), "wrong horse", ELSEWHERE).await;
@@ -73,7 +73,7 @@ async fn one_address_cannot_try_many_accounts() {
 
 #[tokio::test]
 async fn right_logins_are_not_counted_against_their_address() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     desk.account("ann@example.org").await;
     for _ in 0..25 {
         desk.login("ann@example.org", PASSWORD, HOME).await.expect(200);
@@ -82,7 +82,7 @@ async fn right_logins_are_not_counted_against_their_address() {
 
 #[tokio::test]
 async fn wrong_tokens_are_counted_and_right_ones_pass_all_the_same() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let token = desk.account("ann@example.org").await;
     let wrong = [format!("sess_{}", "0".repeat(64)), format!("ek_{}", "0".repeat(48)), "sess_".to_owned()];
     for wrong in wrong.iter().cycle().take(20) {
@@ -102,7 +102,7 @@ async fn wrong_tokens_are_counted_and_right_ones_pass_all_the_same() {
 
 #[tokio::test]
 async fn a_whole_network_of_ipv6_addresses_counts_as_one() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let wrong = format!("sess_{}", "0".repeat(64));
     let addresses = ["2001:db8::1", "2001:db8::2", "2001:db8::ffff:0:1"];
     for from in addresses.iter().cycle().take(20) {
@@ -116,14 +116,14 @@ async fn a_whole_network_of_ipv6_addresses_counts_as_one() {
 
 #[tokio::test]
 async fn tokens_passwords_and_secrets_are_not_in_the_database() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let (token, first_secret) = desk.owner_of("node_ann", "ann@example.org").await;
     let made = desk.new_key(&token).await.expect(201);
     let reset = desk.post("/account/agents/node_ann/reset-secret").token(&token).send().await.expect(200);
     desk.login("ann@example.org", "wrong horse", HOME).await.refused(401, "invalid_credentials");
     let shown = [made["api_key"].as_str().unwrap(), reset["node_secret"].as_str().unwrap()];
     let texts = [&token, shown[0], shown[1], &first_secret, PASSWORD, "wrong horse"];
-    let Desk { folder, hub, router, .. } = desk;
+    let TestAccounts { folder, hub, router, .. } = desk;
     drop((hub, router));
     let mut looked_at = 0;
     for entry in std::fs::read_dir(folder.path()).unwrap() {
@@ -139,7 +139,7 @@ async fn tokens_passwords_and_secrets_are_not_in_the_database() {
 
 #[tokio::test]
 async fn bad_input_in_every_field_is_told_and_changes_nothing() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let token = desk.account("ann@example.org").await;
     let bad = [
         json!(null),
@@ -206,7 +206,7 @@ async fn bad_input_in_every_field_is_told_and_changes_nothing() {
 
 #[tokio::test]
 async fn tricks_in_a_path_find_nothing() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let token = desk.account("ann@example.org").await;
     for path in ["/claim/%ff", "/account/agents/%ff/reset-secret"] {
         desk.post(path).token(&token).send().await.refused(400, "validation_error");
@@ -224,7 +224,7 @@ async fn tricks_in_a_path_find_nothing() {
 
 #[tokio::test]
 async fn odd_authorization_headers_are_no_credentials() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     for header in ["Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer oauth-token", "sess_0", "Bearer \u{e9}"]
     {
         let got = desk.get("/account/me").header("authorization", header).send().await;

@@ -1,9 +1,9 @@
 //! Accounts, sessions, keys and claims, through the router.
 
 mod claims;
-mod desk;
 mod hostile;
 mod pages;
+mod test_accounts;
 
 use capsid_hub::auth::credentials::Credentials;
 use capsid_hub::config::HubConfig;
@@ -13,14 +13,14 @@ use capsid_store::accounts::admin;
 use capsid_store::accounts::admin::{AdminAction, NodeStatus};
 use capsid_store::accounts::{self, AccountRole, sessions};
 use capsid_store::{audit, ledger};
-use desk::{Desk, HOME, PASSWORD, key, secret, session};
 use serde_json::{Value, json};
+use test_accounts::{HOME, PASSWORD, TestAccounts, key, secret, session};
 
 const DAY: i64 = 24 * 3_600_000;
 
 #[tokio::test]
 async fn the_whole_story_of_an_account() {
-    for desk in Desk::both() {
+    for desk in TestAccounts::both() {
         let body = json!({"email": " Ann@Example.ORG ", "password": PASSWORD});
         let made = desk.post("/auth/register").json(&body).send().await.expect(201);
         assert_eq!(made["user"]["email"], "ann@example.org");
@@ -81,7 +81,7 @@ async fn the_whole_story_of_an_account() {
 
 #[tokio::test]
 async fn an_account_has_at_most_five_keys() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let token = desk.account("ann@example.org").await;
     let first = desk.new_key(&token).await.expect(201);
     for _ in 0..4 {
@@ -95,7 +95,7 @@ async fn an_account_has_at_most_five_keys() {
 
 #[tokio::test]
 async fn a_key_makes_no_keys_and_resets_nothing() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let (token, _) = desk.owner_of("node_ann", "ann@example.org").await;
     let made = desk.new_key(&token).await.expect(201);
     let text = made["api_key"].as_str().unwrap();
@@ -110,7 +110,7 @@ async fn a_key_makes_no_keys_and_resets_nothing() {
 
 #[tokio::test]
 async fn nobody_touches_the_keys_of_another() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let (ann, bob) = (desk.account("ann@example.org").await, desk.account("bob@example.org").await);
     let made = desk.new_key(&ann).await.expect(201);
     let path = format!("/account/api-keys/{}", made["key_id"].as_str().unwrap());
@@ -122,7 +122,7 @@ async fn nobody_touches_the_keys_of_another() {
 
 #[tokio::test]
 async fn a_new_password_ends_the_other_sessions() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let other = desk.account("ann@example.org").await;
     let here = desk.login("ann@example.org", PASSWORD, HOME).await.expect(200);
     let here = here["token"].as_str().unwrap();
@@ -140,7 +140,7 @@ async fn a_new_password_ends_the_other_sessions() {
 
 #[tokio::test]
 async fn an_owner_gives_a_bound_node_another_secret() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let (token, old) = desk.owner_of("node_ann", "ann@example.org").await;
     let stranger = desk.account("eve@example.org").await;
     let path = "/account/agents/node_ann/reset-secret";
@@ -165,7 +165,7 @@ async fn an_owner_gives_a_bound_node_another_secret() {
 
 #[tokio::test]
 async fn an_owner_may_act_for_a_node_and_a_stranger_may_not() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let (token, right) = desk.owner_of("node_ann", "ann@example.org").await;
     let made = desk.new_key(&token).await.expect(201);
     let stranger = desk.account("eve@example.org").await;
@@ -186,7 +186,7 @@ async fn an_owner_may_act_for_a_node_and_a_stranger_may_not() {
 
 #[tokio::test]
 async fn an_admin_may_act_for_any_node_and_list_the_accounts() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let (ann, _) = desk.owner_of("node_ann", "ann@example.org").await;
     let boss = desk.account("boss@example.org").await;
     desk.get("/admin/users").token(&boss).send().await.refused(403, "admin_required");
@@ -221,7 +221,7 @@ async fn an_admin_may_act_for_any_node_and_list_the_accounts() {
 
 #[tokio::test]
 async fn a_banned_account_can_do_nothing_until_it_is_let_back() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let (token, right) = desk.owner_of("node_ann", "ann@example.org").await;
     let ban = |banned: bool| {
         let now = desk.clock.now();
@@ -243,7 +243,7 @@ async fn a_banned_account_can_do_nothing_until_it_is_let_back() {
 
 #[tokio::test]
 async fn a_banned_node_stays_banned_for_its_owner() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let (token, _) = desk.owner_of("node_ann", "ann@example.org").await;
     let by = AdminAction { actor: "operator", reason: None, now: desk.clock.now() };
     let banned =
@@ -254,7 +254,7 @@ async fn a_banned_node_stays_banned_for_its_owner() {
 
 #[tokio::test]
 async fn an_operator_sees_the_same_lists_on_both_databases() {
-    for desk in Desk::both() {
+    for desk in TestAccounts::both() {
         desk.owner_of("node_ann", "ann@example.org").await;
         let lists = desk.hub.store.read(|tx| {
             let mut users = Vec::new();
@@ -274,7 +274,7 @@ async fn an_operator_sees_the_same_lists_on_both_databases() {
 
 #[tokio::test]
 async fn a_hub_may_keep_its_accounts_to_itself() {
-    let desk = Desk::with(HubConfig { open_registration: false, ..HubConfig::default() });
+    let desk = TestAccounts::with(HubConfig { open_registration: false, ..HubConfig::default() });
     let body = json!({"email": "ann@example.org", "password": PASSWORD});
     desk.post("/auth/register").json(&body).send().await.refused(403, "registration_closed");
 }

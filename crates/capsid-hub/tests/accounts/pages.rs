@@ -1,6 +1,6 @@
 //! The pages, beside the calls at the same addresses.
 
-use super::desk::{Desk, Got};
+use super::test_accounts::{Got, TestAccounts};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
@@ -26,7 +26,7 @@ fn assert_is_shell(got: &Got, status: u16) {
 
 #[tokio::test]
 async fn a_browser_gets_pages_and_a_program_json() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     for path in
         ["/", "/browse", "/assets/sha256:00", "/account", "/account/agents", "/admin/users", "/claim/A-B"]
     {
@@ -48,7 +48,7 @@ async fn a_browser_gets_pages_and_a_program_json() {
 
 #[tokio::test]
 async fn who_is_lost_is_told_so_in_their_own_way() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     for path in ["/nothing/here", "/wp-login.php", "/../Cargo.toml", "/single/explorer.js", "/index.html"] {
         assert_is_shell(&desk.get(path).header("accept", BROWSER).send().await, 404);
         desk.get(path).send().await.refused(404, "route_not_found");
@@ -60,7 +60,7 @@ async fn who_is_lost_is_told_so_in_their_own_way() {
 
 #[tokio::test]
 async fn a_file_comes_in_the_form_that_is_taken_and_is_kept() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     let shell = desk.get("/").header("accept", BROWSER).send().await.text;
     let (_, rest) = shell.split_once("\"/_app/immutable/").expect("run `make web` first");
     let path = format!("/_app/immutable/{}", rest.split_once('"').unwrap().0);
@@ -93,7 +93,7 @@ async fn a_file_comes_in_the_form_that_is_taken_and_is_kept() {
 
 #[tokio::test]
 async fn pages_are_counted_under_few_names() {
-    let desk = Desk::new();
+    let desk = TestAccounts::new();
     for number in 0..20 {
         for accept in [BROWSER, "*/*"] {
             desk.get(format!("/made-up-{number}")).header("accept", accept).send().await;

@@ -16,7 +16,7 @@ impl Bundle {
     pub fn new(n: u64) -> Self {
         let mut words = Words(fastrand::Rng::with_seed(n));
         let signal = format!("Signal{}Error", n % 7);
-        Self::of(
+        Self::from_assets(
             json!({
                 "type": "Gene", "schema_version": "1.5.0", "category": "repair", "signals_match": [signal],
                 "summary": words.sentence(), "validation": ["node tests/retry.test.js"],
@@ -35,7 +35,7 @@ impl Bundle {
     }
 
     /// Makes three assets belong together and sets their ids.
-    pub fn of(mut gene: Value, mut capsule: Value, mut event: Value) -> Self {
+    pub fn from_assets(mut gene: Value, mut capsule: Value, mut event: Value) -> Self {
         set_id(&mut gene);
         capsule["gene"] = gene["asset_id"].clone();
         set_id(&mut capsule);
@@ -49,7 +49,7 @@ impl Bundle {
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
-        Self::of(self.gene, self.capsule, self.event)
+        Self::from_assets(self.gene, self.capsule, self.event)
     }
 
     pub fn payload(&self) -> Value {

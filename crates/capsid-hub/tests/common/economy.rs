@@ -144,7 +144,7 @@ pub fn pass(hub: &TestHub, ms: i64) {
 }
 
 /// What a node was told, oldest first.
-pub fn told(hub: &TestHub, node: &str) -> Vec<String> {
+pub fn event_kinds(hub: &TestHub, node: &str) -> Vec<String> {
     let (node, now) = (node.to_owned(), hub.hub.now());
     let found = hub.hub.store.read_now(move |tx| events::after(tx, &node, 0, 1000, now)).unwrap();
     found.into_iter().map(|event| event.kind).collect()

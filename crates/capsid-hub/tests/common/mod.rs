@@ -47,6 +47,7 @@ use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
@@ -115,11 +116,14 @@ pub struct TestHub {
     /// What `/openapi.json` says.
     pub description: Arc<Value>,
     messages: AtomicU64,
-    place: Place,
+    /// How many requests have begun, and how many of them have ended.
+    begun: AtomicU64,
+    ended: AtomicU64,
+    place: HubData,
 }
 
 /// Where a hub keeps its data.
-struct Place {
+struct HubData {
     database: Option<TestDatabase>,
     data: tempfile::TempDir,
     /// How often a hub began there.
@@ -137,7 +141,7 @@ impl TestHub {
 
     /// A hub on a new database, with the usual settings changed.
     pub fn start(on: On, change: impl FnOnce(&mut HubConfig)) -> Self {
-        let place = Place {
+        let place = HubData {
             database: (on == On::Postgres).then(TestPostgres::database),
             data: tempfile::tempdir().unwrap(),
             starts: 0,
@@ -148,11 +152,12 @@ impl TestHub {
             public_url: Some("http://hub.test".to_owned()),
             ..HubConfig::default()
         };
+        config.timeouts.publication = Duration::from_millis(200);
         change(&mut config);
         Self::open(on, place, config)
     }
 
-    fn open(on: On, mut place: Place, config: HubConfig) -> Self {
+    fn open(on: On, mut place: HubData, config: HubConfig) -> Self {
         place.starts += 1;
         if on == On::Sqlite {
             sqlite::place_database(&config.data);
@@ -172,7 +177,19 @@ impl TestHub {
         let (router, description) = router(&hub);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        Self { router, hub, clock, names, runtime, on, description, messages: AtomicU64::new(0), place }
+        Self {
+            router,
+            hub,
+            clock,
+            names,
+            runtime,
+            on,
+            description,
+            messages: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
+            place,
+        }
     }
 
     /// Closes the hub and opens another one on the same data.
@@ -183,7 +200,7 @@ impl TestHub {
     /// The same with settings changed.
     pub fn restart_with(self, change: impl FnOnce(&mut HubConfig)) -> Self {
         let Self { router, hub, clock, runtime, on, messages, place, .. } = self;
-        let mut config = hub.config.clone();
+        let mut config = HubConfig::clone(&hub.config);
         change(&mut config);
         drop((router, runtime, hub));
         let again = Self::open(on, place, config);
@@ -196,39 +213,58 @@ impl TestHub {
         self.router.clone()
     }
 
-    pub fn get(&self, path: &str) -> Answered {
+    pub fn get(&self, path: &str) -> TestResponse {
         self.call("GET", path, None, None)
     }
 
-    pub fn get_as(&self, bearer: &str, path: &str) -> Answered {
+    pub fn get_as(&self, bearer: &str, path: &str) -> TestResponse {
         self.call("GET", path, Some(bearer), None)
     }
 
-    pub fn post(&self, path: &str, body: &Value) -> Answered {
+    pub fn post(&self, path: &str, body: &Value) -> TestResponse {
         self.call("POST", path, None, Some(body.to_string().into_bytes()))
     }
 
-    pub fn post_as(&self, bearer: &str, path: &str, body: &Value) -> Answered {
+    pub fn post_as(&self, bearer: &str, path: &str, body: &Value) -> TestResponse {
         self.call("POST", path, Some(bearer), Some(body.to_string().into_bytes()))
     }
 
+    /// How often the hub has compared a secret, a session token or an API key.
+    pub fn authentications(&self) -> u64 {
+        self.hub.authentications.load(Ordering::Relaxed)
+    }
+
     /// Any request at all.
-    pub fn call(&self, method: &str, path: &str, bearer: Option<&str>, body: Option<Vec<u8>>) -> Answered {
+    pub fn call(
+        &self,
+        method: &str,
+        path: &str,
+        bearer: Option<&str>,
+        body: Option<Vec<u8>>,
+    ) -> TestResponse {
         self.runtime.block_on(async {
+            let (ended, begun) =
+                (self.ended.load(Ordering::SeqCst), self.begun.fetch_add(1, Ordering::SeqCst));
+            let before = self.authentications();
             let answered = send(self.router(), request(method, path, bearer, body)).await;
+            let compared = self.authentications() - before;
+            // Others count too where requests are sent at once.
+            let is_alone = ended == begun && self.begun.load(Ordering::SeqCst) == begun + 1;
+            assert!(compared <= 1 || !is_alone, "{method} {path} compares credentials {compared} times");
+            self.ended.fetch_add(1, Ordering::SeqCst);
             // Use is counted a little later; a test sees it counted.
-            self.hub.usage.flush(&self.hub).await.unwrap();
+            self.hub.usage.flush().await.unwrap();
             answered
         })
     }
 
     /// Sends a message in an envelope, with a new message id, to the endpoint of its type.
-    pub fn message(&self, sender: &str, kind: &str, payload: Value) -> Answered {
+    pub fn message(&self, sender: &str, kind: &str, payload: Value) -> TestResponse {
         self.post(&format!("/a2a/{kind}"), &self.envelope(sender, kind, payload))
     }
 
     /// The same with a node's secret.
-    pub fn message_as(&self, sender: &str, secret: &str, kind: &str, payload: Value) -> Answered {
+    pub fn message_as(&self, sender: &str, secret: &str, kind: &str, payload: Value) -> TestResponse {
         self.post_as(secret, &format!("/a2a/{kind}"), &self.envelope(sender, kind, payload))
     }
 
@@ -249,7 +285,7 @@ impl TestHub {
     }
 
     /// Publishes a bundle without a secret.
-    pub fn publish(&self, node: &str, bundle: &Bundle) -> Answered {
+    pub fn publish(&self, node: &str, bundle: &Bundle) -> TestResponse {
         self.message(node, "publish", bundle.payload())
     }
 
@@ -283,24 +319,24 @@ pub fn request(method: &str, path: &str, bearer: Option<&str>, body: Option<Vec<
 }
 
 /// Sends a request through a router.
-pub async fn send(router: Router, request: Request<Body>) -> Answered {
+pub async fn send(router: Router, request: Request<Body>) -> TestResponse {
     let asked = format!("{} {}", request.method(), request.uri());
     let response = router.oneshot(request).await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let bytes = response.into_body().collect().await.unwrap().to_bytes();
-    Answered { asked, status, headers, text: String::from_utf8_lossy(&bytes).into_owned() }
+    TestResponse { asked, status, headers, text: String::from_utf8_lossy(&bytes).into_owned() }
 }
 
 /// What the hub answered.
 #[derive(Debug, Clone)]
-pub struct Answered {
+pub struct TestResponse {
     pub asked: String,
     pub status: u16,
     pub headers: HeaderMap,
     pub text: String,
 }
 
-impl Answered {
+impl TestResponse {
     /// The body as JSON.
     #[track_caller]
     pub fn json(&self) -> Value {
@@ -333,7 +369,7 @@ impl Answered {
     }
 }
 
-impl fmt::Display for Answered {
+impl fmt::Display for TestResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} -> {} {}", self.asked, self.status, self.text)
     }

@@ -1,6 +1,6 @@
 //! One request for each route that takes a body, as the hub takes it when nobody has spoilt it.
 
-use super::{Answered, Bundle, TestHub};
+use super::{Bundle, TestHub, TestResponse};
 use serde_json::{Value, json};
 
 /// A request that the hub takes when it is not spoilt.
@@ -22,7 +22,7 @@ impl Sample {
         self
     }
 
-    pub fn send(&self, hub: &TestHub, body: Vec<u8>) -> Answered {
+    pub fn send(&self, hub: &TestHub, body: Vec<u8>) -> TestResponse {
         hub.call(self.method, &self.path, self.bearer.as_deref(), Some(body))
     }
 
@@ -341,7 +341,7 @@ fn admin(hub: &TestHub) -> Vec<Sample> {
 /// What is asked of others, and what becomes of it. An account of its own asks, and an admin matches.
 fn asking(hub: &TestHub) -> Vec<Sample> {
     let login = |email: &str| json!({"email": email, "password": "correct horse"});
-    let token = |answer: Answered| answer.json()["token"].as_str().unwrap().to_owned();
+    let token = |answer: TestResponse| answer.json()["token"].as_str().unwrap().to_owned();
     let asker = token(hub.post("/auth/register", &login("asker@example.org")));
     let root = token(hub.post("/auth/login", &login("root@example.org")));
     let offer = json!({"title": "Fix the timeout", "body": "Of the API.", "signals": ["TimeoutError"], "amount": 1.5,
@@ -363,7 +363,7 @@ fn asking(hub: &TestHub) -> Vec<Sample> {
         let handed_in = matched();
         let taken = json!({"task_id": handed_in["task_id"], "submission_id": handed_in["submissions"][0]["submission_id"]});
         let task = made("task_id");
-        take(hub, "node_w", &task);
+        claim_task(hub, "node_w", &task);
         let parts = json!({"task_id": task, "node_id": "node_w", "subtasks": [
             {"title": "First half", "signals": "TimeoutError", "weight": 0.425, "body": "Of it."},
             {"title": "Second half", "signals": ["retry"], "weight": 0.425},
@@ -399,7 +399,7 @@ fn asking(hub: &TestHub) -> Vec<Sample> {
 }
 
 /// Has a node take a task.
-fn take(hub: &TestHub, node: &'static str, task: &str) {
+fn claim_task(hub: &TestHub, node: &'static str, task: &str) {
     let (task, submission, now) = (task.to_owned(), format!("sub_of_{task}"), hub.hub.now());
     let taken = hub.hub.store.write_now(move |tx| {
         let node = capsid_store::nodes::lock(tx, node)?.unwrap();

@@ -68,7 +68,7 @@ impl TestHub {
     }
 
     /// What a node is told in its next heartbeat, by kind.
-    pub fn told(&self, node: &str, secret: &str) -> Vec<Value> {
+    pub fn heartbeat_events(&self, node: &str, secret: &str) -> Vec<Value> {
         let beat = serde_json::json!({ "node_id": node });
         let answer = self.post_as(secret, "/a2a/heartbeat", &beat).expect(200);
         answer["events"].as_array().unwrap().clone()

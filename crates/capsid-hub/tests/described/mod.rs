@@ -1,12 +1,12 @@
 //! What the description says of answers is what the hub answers, to the member.
 
-mod filled;
+mod filled_hub;
 mod messages;
-mod nodes_own;
+mod nodes;
 mod schema;
 
-use crate::common::{Answered, TestHub, both_with};
-use filled::Filled;
+use crate::common::{TestHub, TestResponse, both_with};
+use filled_hub::Filled;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub struct Witness<'h> {
 impl Witness<'_> {
     /// Checks an answer of a route, and gives it.
     #[track_caller]
-    fn holds(&self, method: &str, route: &str, answered: &Answered) -> Value {
+    fn holds(&self, method: &str, route: &str, answered: &TestResponse) -> Value {
         let document = &self.hub.description;
         let described = &document["paths"][route][method.to_lowercase()]["responses"];
         let schema = &described[answered.status.to_string()]["content"]["application/json"]["schema"];
@@ -66,10 +66,10 @@ fn with(route: &str, ids: &str) -> String {
 fn answers_are_as_they_are_described() {
     both_with(crate::common::economy::trusting, |hub| {
         let witness = Witness { hub, seen: RefCell::default() };
-        filled::empty(&witness);
-        nodes_own::call_everything(&witness);
+        filled_hub::empty(&witness);
+        nodes::call_everything(&witness);
         let filled = Filled::fill(&witness);
-        filled.look(&witness);
+        filled.read_everything(&witness);
         filled.decide(&witness);
         let seen = witness.seen.borrow();
         let left: Vec<_> =

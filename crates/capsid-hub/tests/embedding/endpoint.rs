@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use std::io;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -49,7 +48,7 @@ pub enum Mood {
 
 /// One request as it arrived.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct EmbeddingRequest {
     pub head: String,
     pub model: String,
     pub texts: Vec<String>,
@@ -59,7 +58,7 @@ struct Log {
     mood: Mutex<Mood>,
     dims: Mutex<usize>,
     poison: Mutex<Option<(&'static str, Mood)>>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<EmbeddingRequest>>,
 }
 
 /// An endpoint.
@@ -111,7 +110,7 @@ impl Endpoint {
     }
 
     /// What arrived since this was last asked.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<EmbeddingRequest> {
         std::mem::take(&mut *self.log.asked.lock().unwrap())
     }
 }
@@ -123,7 +122,11 @@ impl Log {
         let model = body["model"].as_str().unwrap().to_owned();
         let texts: Vec<String> = serde_json::from_value(body["input"].clone()).unwrap();
         assert_eq!(body["encoding_format"], "float");
-        self.asked.lock().unwrap().push(Asked { head, model: model.clone(), texts: texts.clone() });
+        self.asked.lock().unwrap().push(EmbeddingRequest {
+            head,
+            model: model.clone(),
+            texts: texts.clone(),
+        });
         let mut mood = self.mood.lock().unwrap().clone();
         if let Some((word, choked)) = self.poison.lock().unwrap().clone()
             && texts.iter().any(|text| text.contains(word))
@@ -148,10 +151,7 @@ async fn answer(
         Mood::Status(status) => respond(stream, status, "", error).await,
         Mood::Busy(later) => respond(stream, 429, &format!("retry-after: {later}\r\n"), error).await,
         Mood::Redirect => respond(stream, 307, "location: /v2/embeddings\r\n", "").await,
-        Mood::Never => {
-            tokio::time::sleep(Duration::from_secs(30)).await;
-            Ok(())
-        }
+        Mood::Never => std::future::pending().await,
         Mood::Reset => Ok(()),
         Mood::CutShort => {
             stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{\"data\":[").await

@@ -2,9 +2,9 @@
 //! does, the hub goes on and comes back to it.
 
 mod endpoint;
-mod failing;
-mod finding;
-mod keeping;
+mod failures;
+mod search;
+mod storage;
 
 use crate::common::{Bundle, On, TestHub};
 use capsid_hub::config::{HubConfig, SecretText};
@@ -71,7 +71,7 @@ fn work_all(hub: &TestHub) {
 }
 
 fn near(hub: &TestHub, words: &str) -> NearAssets {
-    hub.runtime.block_on(hub.hub.embedder.find_near(&hub.hub, words))
+    hub.runtime.block_on(hub.hub.embedder.find_near(words))
 }
 
 fn nearest(hub: &TestHub, words: &str) -> String {
@@ -79,7 +79,7 @@ fn nearest(hub: &TestHub, words: &str) -> String {
 }
 
 fn state(hub: &TestHub) -> EmbedderState {
-    hub.runtime.block_on(hub.hub.embedder.state(&hub.hub)).unwrap()
+    hub.runtime.block_on(hub.hub.embedder.state()).unwrap()
 }
 
 /// How many rows there are of a model, with a vector and without.

@@ -1,19 +1,19 @@
 //! The knowledge graph over HTTP: who may ask it, what that costs, what it answers and draws, and what it lets itself be
 //! told.
 
-mod asking;
-mod drawing;
-mod forgetting;
+mod draw;
+mod forget;
 mod hostile;
-mod paying;
-mod telling;
+mod ingest;
+mod price;
+mod query;
 
 use crate::common::{Bundle, TestHub};
 use serde_json::{Value, json};
 
 /// A bundle about something, which one understands.
 pub fn bundle(signal: &str, gene: &str, capsule: &str) -> Bundle {
-    Bundle::of(
+    Bundle::from_assets(
         json!({
             "type": "Gene", "schema_version": "1.5.0", "category": "repair", "signals_match": [signal],
             "summary": gene, "validation": ["node tests/retry.test.js"],

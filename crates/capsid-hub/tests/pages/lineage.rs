@@ -27,7 +27,7 @@ fn a_bundle_its_maker_and_who_used_it_are_drawn() {
         let (root, bundle) = (admin(hub), Bundle::new(1));
         hub.message("node_a", "hello", json!({"name": "Reef"})).expect(200);
         promoted(hub, &root, "node_a", &bundle);
-        let other = Bundle::of(bundle.gene.clone(), Bundle::new(2).capsule, Bundle::new(2).event);
+        let other = Bundle::from_assets(bundle.gene.clone(), Bundle::new(2).capsule, Bundle::new(2).event);
         hub.publish("node_b", &other).expect(200);
         for node in ["node_c", "node_d", "node_e"] {
             hub.register(node);
@@ -92,7 +92,7 @@ fn a_chain_is_told_and_a_large_family_is_cut() {
         let names = [(first.capsule_id(), "first"), (second.capsule_id(), "second")];
         assert!(lines(&drawn, &names).contains(&"second follows first".to_owned()), "{drawn}");
         for n in 10..30 {
-            let more = Bundle::of(first.gene.clone(), Bundle::new(n).capsule, Bundle::new(n).event);
+            let more = Bundle::from_assets(first.gene.clone(), Bundle::new(n).capsule, Bundle::new(n).event);
             hub.publish("node_b", &more).expect(200);
         }
         let drawn = hub.get(&format!("/a2a/assets/{}/lineage", first.gene_id())).expect(200);

@@ -14,7 +14,7 @@ const BETTER_BY: f64 = 0.10;
 const LOOKED_AT: usize = 20;
 
 #[derive(Deserialize)]
-struct Told {
+struct SampleAsset {
     key: String,
     category: String,
     signals: Vec<String>,
@@ -38,7 +38,7 @@ fn lines<T: for<'de> Deserialize<'de>>(text: &str) -> Vec<T> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn bundle(told: &Told) -> Bundle {
+fn bundle(told: &SampleAsset) -> Bundle {
     let signals = &told.signals;
     // A hub takes no shorter ones.
     let gene = match told.gene.chars().count() < 10 {
@@ -53,7 +53,7 @@ fn bundle(told: &Told) -> Bundle {
     if let Some(content) = &told.content {
         capsule["content"] = json!(content);
     }
-    Bundle::of(
+    Bundle::from_assets(
         json!({
             "type": "Gene", "schema_version": "1.5.0", "category": told.category, "signals_match": signals,
             "summary": gene, "strategy": told.strategy, "validation": ["node tests/retry.test.js"],
@@ -68,14 +68,14 @@ fn bundle(told: &Told) -> Bundle {
 
 /// Publishes all bundles and gives the key of each capsule.
 fn fill(hub: &TestHub) -> HashMap<String, String> {
-    let told: Vec<Told> = lines(include_str!("bundles.jsonl"));
+    let told: Vec<SampleAsset> = lines(include_str!("bundles.jsonl"));
     let mut keys = HashMap::new();
     for (n, told) in told.into_iter().enumerate() {
         let bundle = bundle(&told);
         hub.publish(&format!("node_{}", n / 20), &bundle).expect(200);
         keys.insert(bundle.capsule_id().to_owned(), told.key);
     }
-    hub.runtime.block_on(capsid_hub::runtime::search_indexer::index_all(&hub.hub)).unwrap();
+    hub.runtime.block_on(capsid_hub::runtime::search_indexer::index_all(&hub.hub.store)).unwrap();
     let candidates = hub.get("/a2a/assets?type=Capsule&status=candidate&limit=1").expect(200);
     assert_eq!(candidates["total"], keys.len(), "all of them can be found");
     keys

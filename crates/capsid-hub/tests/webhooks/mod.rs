@@ -1,10 +1,10 @@
 //! Webhooks: registered, called, signed, repeated, given up, sent again; and never into a network that is not public.
 
 mod addresses;
-mod delivering;
-mod owning;
+mod delivery;
+mod owners;
 mod receiver;
-mod registering;
+mod registration;
 
 use crate::common::{TestHub, both_with, on_sqlite_with};
 use capsid_hub::config::HubConfig;

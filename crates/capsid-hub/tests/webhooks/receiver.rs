@@ -2,10 +2,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use capsid_testkit::wait;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -74,7 +76,8 @@ pub fn hmac(key: &[u8], text: &str) -> [u8; 32] {
 
 #[derive(Default)]
 struct Log {
-    connections: AtomicUsize,
+    /// Who connected, in order.
+    accepted: Mutex<Vec<SocketAddr>>,
     open: AtomicUsize,
     most_open: AtomicUsize,
     received: Mutex<Vec<Received>>,
@@ -85,6 +88,7 @@ struct Log {
 /// A receiver.
 pub struct Receiver {
     pub port: u16,
+    address: IpAddr,
     log: Arc<Log>,
 }
 
@@ -110,12 +114,16 @@ impl Receiver {
     ) -> io::Result<Self> {
         let listener = runtime.block_on(TcpListener::bind(address))?;
         let port = listener.local_addr()?.port();
+        let address = match listener.local_addr()?.ip() {
+            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            ip @ IpAddr::V6(_) => ip,
+        };
         let log = Arc::new(Log { script: Mutex::new(script.to_vec()), ..Log::default() });
         let kept = Arc::clone(&log);
         runtime.spawn(async move {
             loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                log.connections.fetch_add(1, Ordering::SeqCst);
+                let (stream, peer) = listener.accept().await.unwrap();
+                log.accepted.lock().unwrap().push(peer);
                 let (log, tls) = (Arc::clone(&log), tls.clone());
                 tokio::spawn(async move {
                     let now = log.open.fetch_add(1, Ordering::SeqCst) + 1;
@@ -132,7 +140,7 @@ impl Receiver {
                 });
             }
         });
-        Ok(Self { port, log: kept })
+        Ok(Self { port, address, log: kept })
     }
 
     pub fn url(&self) -> String {
@@ -149,7 +157,18 @@ impl Receiver {
     }
 
     pub fn connections(&self) -> usize {
-        self.log.connections.load(Ordering::SeqCst)
+        self.log.accepted.lock().unwrap().len()
+    }
+
+    /// How many connected before this call. Connections are accepted in order, so one made now comes after all others.
+    pub fn connections_before(&self) -> usize {
+        let last = std::net::TcpStream::connect((self.address, self.port)).unwrap().local_addr().unwrap();
+        wait::until_some("the receiver accepts", Duration::from_secs(60), || {
+            let mut accepted = self.log.accepted.lock().unwrap();
+            let position = accepted.iter().position(|peer| *peer == last)?;
+            accepted.remove(position);
+            Some(position)
+        })
     }
 
     /// How many connections were open at one time.

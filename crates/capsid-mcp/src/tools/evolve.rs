@@ -1,4 +1,4 @@
-//! `evolve`: begins a cycle, and settles it.
+//! `evolve`: begins a cycle, and finishes it.
 
 use crate::arguments::{ToolArguments, required};
 use crate::context::ServerContext;
@@ -7,9 +7,11 @@ use capsid_client::NodeClient;
 use capsid_engine::config::ReuseConfig;
 use capsid_engine::cycle::evolve::{EvolveRequest, Prepared, Sources, prepare};
 use capsid_engine::distill::{self, DistillAcceptance, DistillOutcome, DistillRequest};
+use capsid_engine::exchange::reuse::{self, outbox};
 use capsid_engine::memory::remote;
-use capsid_engine::reuse::{self, outbox};
-use capsid_engine::solidify::{Settlement, SolidifyRequest, review, solidify};
+use capsid_engine::solidify::restore::{self, RestoreFiles};
+use capsid_engine::solidify::review;
+use capsid_engine::solidify::{CycleOutcome, SolidifyRequest, solidify};
 use capsid_engine::workspace::Workspace;
 use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::{Problem, Result, Value, gate, json};
@@ -21,38 +23,56 @@ pub const STRATEGIES: [&str; 7] =
     ["auto", "balanced", "innovate", "harden", "repair-only", "early-stabilize", "steady-state"];
 
 /// Does it.
-pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let action = given.word("action", &ACTIONS)?;
-    let workspace = place.store()?;
+pub fn run(server: &ServerContext, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
+    let action = arguments.word("action", &ACTIONS)?;
+    let workspace = server.store()?;
     match action {
-        "solidify" => finish_run(&workspace, job, given),
+        "solidify" => finish_run(&workspace, job, arguments),
         "review" => {
             job.step("looking at the run that waits")?;
-            Ok(review::waiting(&workspace)?.to_json())
+            Ok(review::show_waiting(&workspace)?.to_json())
         }
-        "reject" => {
-            job.step("taking the change back")?;
-            Ok(review::reject(&workspace)?.to_json())
-        }
-        "distill" => distilled(&workspace, job, given),
-        _ => begin(place, &workspace, job, given),
+        "reject" => reject(&workspace, job, arguments),
+        "distill" => distilled(&workspace, job, arguments),
+        _ => begin(server, &workspace, job, arguments),
     }
 }
 
+/// Rejects the run. Files in the tree are restored only where the caller names them, or asks for all.
+fn reject(workspace: &Workspace, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
+    let files: Vec<String> = arguments.list("files")?.iter().map(|file| (*file).to_owned()).collect();
+    let wanted = match (arguments.flag("all")?, files.is_empty()) {
+        (true, _) => Some(RestoreFiles::All),
+        (false, false) => Some(RestoreFiles::Named(files)),
+        (false, true) => None,
+    };
+    job.step("rejecting the run")?;
+    let rejected = review::reject(workspace)?;
+    let mut value = rejected.to_json();
+    if let Some(wanted) = wanted.filter(|_| !rejected.left.is_empty()) {
+        let restored = restore::restore(workspace, Some(&rejected.run_id), &wanted)?;
+        value["restored"] = restored.restored_paths().into();
+        value["left"] = restored.left_messages().into();
+    } else if !rejected.left.is_empty() {
+        value["next"] = "The files stay as they are. Call evolve with action reject and `files` or `all` to restore them.".into();
+    }
+    Ok(value)
+}
+
 fn begin(
-    place: &ServerContext,
+    server: &ServerContext,
     workspace: &Workspace,
     job: &ToolContext,
-    given: &ToolArguments,
+    arguments: &ToolArguments,
 ) -> Result<Value> {
-    let text = given.text("text")?.map(str::to_owned);
+    let text = arguments.text("text")?.map(str::to_owned);
     let logs =
-        given.list("logs")?.iter().map(|log| place.path(workspace, log)).collect::<Result<Vec<_>>>()?;
-    let strategy = match given.name("strategy")? {
-        Some(_) => Some(given.word("strategy", &STRATEGIES)?.to_owned()),
+        arguments.list("logs")?.iter().map(|log| server.path(workspace, log)).collect::<Result<Vec<_>>>()?;
+    let strategy = match arguments.name("strategy")? {
+        Some(_) => Some(arguments.word("strategy", &STRATEGIES)?.to_owned()),
         None => None,
     };
-    let dry_run = given.flag("dry_run")?;
+    let dry_run = arguments.flag("dry_run")?;
     let request = EvolveRequest {
         // A caller that describes the problem does not want signals of other sessions.
         sources: Sources {
@@ -63,7 +83,7 @@ fn begin(
         },
         strategy,
         dry_run,
-        force: given.flag("force")?,
+        force: arguments.flag("force")?,
         hub: searched(workspace),
         memory: remote::connect_remote(workspace).ok().flatten(),
         ..EvolveRequest::default()
@@ -89,21 +109,21 @@ fn searched(workspace: &Workspace) -> Option<NodeClient> {
     reuse::node(workspace).ok().flatten()
 }
 
-fn finish_run(workspace: &Workspace, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
+fn finish_run(workspace: &Workspace, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
     let request = SolidifyRequest {
-        dry_run: given.flag("dry_run")?,
-        summary: given.text("summary")?.map(str::to_owned),
-        commit: given.flag("commit")?,
-        run_id: given.name("run_id")?.map(str::to_owned),
+        dry_run: arguments.flag("dry_run")?,
+        summary: arguments.text("summary")?.map(str::to_owned),
+        commit: arguments.flag("commit")?,
+        run_id: arguments.name("run_id")?.map(str::to_owned),
         ..SolidifyRequest::default()
     };
-    // From here on the run is settled whether somebody waits or not: half a settlement would be worse.
+    // From here on the run is finished whether somebody waits or not: half an outcome would be worse.
     job.step("validating the change")?;
-    let mut told = outcome_json(&solidify(workspace, &request)?);
+    let mut response = outcome_json(&solidify(workspace, &request)?);
     if let Some(problem) = deliver(workspace) {
-        told["hub_problem"] = json!({"code": problem.code.as_str(), "message": problem.message});
+        response["hub_problem"] = json!({"code": problem.code.as_str(), "message": problem.message});
     }
-    Ok(told)
+    Ok(response)
 }
 
 /// Reports the result of a reused solution to the hub. An undelivered report waits for the next time.
@@ -121,7 +141,7 @@ fn report(workspace: &Workspace) -> Option<Problem> {
 }
 
 /// What became of a run, without the records themselves: they can be read as resources.
-fn outcome_json(settled: &Settlement) -> Value {
+fn outcome_json(settled: &CycleOutcome) -> Value {
     let verdict = &settled.verdict;
     let commands: Vec<Value> =
         verdict.commands.iter().map(|one| json!({"command": one.command, "ok": one.ok})).collect();
@@ -141,18 +161,19 @@ fn outcome_json(settled: &Settlement) -> Value {
     if !settled.ok {
         value["errors"] = verdict.errors().into();
     }
-    if let Some(report) = &settled.rollback {
-        value["taken_back"] = json!({"restored": report.restored, "removed": report.removed, "left": report.kept, "lost": report.lost});
-    }
+    value["applied"] = serde_json::to_value(settled.facts.applied).unwrap_or_default();
+    value["changed_files"] = serde_json::to_value(&settled.changed_files).unwrap_or_default();
     if let Some(patch) = &settled.patch {
         value["patch"] = patch.display().to_string().into();
     }
     if let Some(commit) = &settled.commit {
         value["commit"] = commit.as_str().into();
     }
-    for (name, problem) in
-        [("commit_problem", &settled.commit_problem), ("seal_problem", &settled.seal_problem)]
-    {
+    for (name, problem) in [
+        ("apply_problem", &settled.apply_problem),
+        ("commit_problem", &settled.commit_problem),
+        ("seal_problem", &settled.seal_problem),
+    ] {
         if let Some(problem) = problem {
             value[name] = problem.to_json();
         }
@@ -160,8 +181,8 @@ fn outcome_json(settled: &Settlement) -> Value {
     value
 }
 
-fn distilled(workspace: &Workspace, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let answer = given.text("text")?;
+fn distilled(workspace: &Workspace, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
+    let answer = arguments.text("text")?;
     let _lock = workspace.lock()?;
     let Some(answer) = answer else {
         job.step("looking for what successes have in common")?;
@@ -169,7 +190,7 @@ fn distilled(workspace: &Workspace, job: &ToolContext, given: &ToolArguments) ->
             store: &workspace.store,
             memory: &workspace.paths.memory,
             enabled: !matches!(workspace.variable("SKILL_DISTILLER").as_deref(), Some("false" | "0")),
-            force: given.flag("force")?,
+            force: arguments.flag("force")?,
             now: workspace.now(),
             redact: &|text| redact(text, RedactProfile::Secrets).into_owned(),
         })?;

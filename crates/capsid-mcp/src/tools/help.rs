@@ -13,18 +13,18 @@ const OVERVIEW: &str = include_str!("overview.md");
 const SIGNALS: &str = include_str!("../../../../docs/signals.md");
 
 /// Does it.
-pub fn run(place: &ServerContext, tools: &[ToolEntry], given: &ToolArguments) -> Result<Value> {
-    let asked = given.name("topic")?.unwrap_or_default().trim().to_lowercase();
-    let topic = asked.strip_prefix("capsid ").unwrap_or(&asked);
+pub fn run(server: &ServerContext, tools: &[ToolEntry], arguments: &ToolArguments) -> Result<Value> {
+    let requested = arguments.name("topic")?.unwrap_or_default().trim().to_lowercase();
+    let topic = requested.strip_prefix("capsid ").unwrap_or(&requested);
     let text = match topic {
         "" | "overview" | "tools" => OVERVIEW.to_owned(),
         "protocol" | "spec" | "gep" => SPEC.to_owned(),
         "signals" => SIGNALS.to_owned(),
         "codes" | "errors" => codes(),
-        "commands" | "cli" => commands(place),
+        "commands" | "cli" => commands(server),
         topic => tool(tools, topic)
             .or_else(|| code(topic))
-            .or_else(|| command(place, topic))
+            .or_else(|| command(server, topic))
             .ok_or_else(|| unknown(topic))?,
     };
     Ok(json!({"topic": if topic.is_empty() { "overview" } else { topic }, "text": text}))
@@ -44,25 +44,25 @@ fn code(topic: &str) -> Option<String> {
     Some(format!("{code}: {} The program ends with status {}.", code.meaning(), code.exit_status()))
 }
 
-fn commands(place: &ServerContext) -> String {
-    (place.commands)()
+fn commands(server: &ServerContext) -> String {
+    (server.commands)()
         .into_iter()
         .map(|(name, help)| format!("{name}: {}\n", help.lines().next().unwrap_or_default()))
         .collect()
 }
 
-fn command(place: &ServerContext, topic: &str) -> Option<String> {
-    (place.commands)().into_iter().find(|(name, _)| name == topic).map(|(_, help)| help)
+fn command(server: &ServerContext, topic: &str) -> Option<String> {
+    (server.commands)().into_iter().find(|(name, _)| name == topic).map(|(_, help)| help)
 }
 
 fn tool(tools: &[ToolEntry], topic: &str) -> Option<String> {
     let entry = tools.iter().find(|entry| entry.name == topic)?;
     let mut text = format!("{}: {}\n", entry.name, entry.description);
     for (name, schema) in entry.properties.as_object().into_iter().flatten() {
-        let told = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+        let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
         let needed = if entry.required.contains(&name.as_str()) { ", required" } else { "" };
         let kind = schema.get("type").and_then(Value::as_str).unwrap_or_default();
-        text.push_str(&format!("- {name} ({kind}{needed}): {told}"));
+        text.push_str(&format!("- {name} ({kind}{needed}): {description}"));
         if let Some(words) = schema.get("enum").and_then(Value::as_array) {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
             text.push_str(&format!(" One of: {}.", words.join(", ")));

@@ -18,6 +18,6 @@ pub(crate) fn field<'a>(record: &'a Object, name: &str) -> &'a str {
 }
 
 /// A text as it may leave this machine.
-pub(crate) fn outward(text: &str) -> String {
+pub(crate) fn redact_outbound(text: &str) -> String {
     redact(text, RedactProfile::Publish).into_owned()
 }

@@ -1,13 +1,13 @@
 //! `record_outcome`: what the memory graph learns from an attempt that no cycle recorded.
 
-use super::outward;
+use super::redact_outbound;
 use crate::arguments::{ToolArguments, required, wrong};
 use crate::context::ServerContext;
 use crate::tool_context::ToolContext;
-use capsid_engine::exchange::signals;
 use capsid_engine::memory::outcome::{InferredOutcome, PreviousAction};
 use capsid_engine::memory::records::{self, ObservedSignals};
 use capsid_engine::memory::remote;
+use capsid_engine::rules::outbound;
 use capsid_engine::workspace::Workspace;
 use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::signal::{folded, learning_key};
@@ -30,10 +30,10 @@ struct RecordedAttempt {
 }
 
 /// Does it.
-pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let attempt = read(given)?;
-    let hub = given.flag("hub")?;
-    let workspace = place.store()?;
+pub fn run(server: &ServerContext, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
+    let attempt = read(arguments)?;
+    let hub = arguments.flag("hub")?;
+    let workspace = server.store()?;
     job.step("recording the outcome")?;
     let id = save_attempt(&workspace, &attempt)?;
     let mut value = json!({
@@ -41,31 +41,31 @@ pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> R
         "status": attempt.status, "score": attempt.score,
     });
     if hub {
-        job.step("telling the hub")?;
-        value["hub"] = report_outcome(place, &attempt)
-            .unwrap_or_else(|told| json!({"recorded": false, "problem": told.to_json()}));
+        job.step("reporting to the hub")?;
+        value["hub"] = report_outcome(server, &attempt)
+            .unwrap_or_else(|problem| json!({"recorded": false, "problem": problem.to_json()}));
     }
     Ok(value)
 }
 
-fn read(given: &ToolArguments) -> Result<RecordedAttempt> {
-    let signals = given.list("signals")?;
+fn read(arguments: &ToolArguments) -> Result<RecordedAttempt> {
+    let signals = arguments.list("signals")?;
     if signals.iter().all(|signal| signal.trim().is_empty()) {
         return Err(wrong("signals", "a list with at least one signal", "empty"));
     }
-    required(given.name("status")?, "status")?;
-    let status = match given.word("status", &STATUS)? {
+    required(arguments.name("status")?, "status")?;
+    let status = match arguments.word("status", &STATUS)? {
         "success" => "success",
         _ => "failed",
     };
-    let summary = redact(given.text("summary")?.unwrap_or_default(), RedactProfile::Secrets).into_owned();
+    let summary = redact(arguments.text("summary")?.unwrap_or_default(), RedactProfile::Secrets).into_owned();
     Ok(RecordedAttempt {
         signals,
         status,
-        score: given.share("score")?.unwrap_or(if status == "success" { 0.8 } else { 0.2 }),
+        score: arguments.share("score")?.unwrap_or(if status == "success" { 0.8 } else { 0.2 }),
         summary: cut(&inert_line(&summary), 400).to_owned(),
-        gene: given.name("gene")?.unwrap_or(AD_HOC).to_owned(),
-        used: given.list("used_assets")?,
+        gene: arguments.name("gene")?.unwrap_or(AD_HOC).to_owned(),
+        used: arguments.list("used_assets")?,
     })
 }
 
@@ -119,14 +119,14 @@ fn outcome(workspace: &Workspace, attempt: &RecordedAttempt, id: &str, action: S
     record
 }
 
-fn report_outcome(place: &ServerContext, attempt: &RecordedAttempt) -> Result<Value> {
-    let node = place.node()?;
-    let signals = signals::outward(&attempt.signals, signals::MAX);
+fn report_outcome(server: &ServerContext, attempt: &RecordedAttempt) -> Result<Value> {
+    let node = server.node()?;
+    let signals = outbound::outbound_signals(&attempt.signals, outbound::MAX);
     node.post(
         "/a2a/memory/record",
         &json!({
-            "node_id": node.id(), "signals": signals, "gene_id": outward(&attempt.gene), "status": attempt.status,
-            "score": attempt.score, "summary": outward(&attempt.summary),
+            "node_id": node.id(), "signals": signals, "gene_id": redact_outbound(&attempt.gene), "status": attempt.status,
+            "score": attempt.score, "summary": redact_outbound(&attempt.summary),
             "used_asset_ids": attempt.used.iter().take(50).collect::<Vec<_>>(),
         }),
     )

@@ -1,5 +1,5 @@
 //! `publish`: everything that sends something to a hub or takes something in. It shows what it would do unless it is
-//! told twice to do it.
+//! confirmed twice.
 
 use super::field;
 use crate::arguments::{ToolArguments, required, wrong};
@@ -100,24 +100,24 @@ impl PublishDraft {
 }
 
 /// Does it, or shows what it would do.
-pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let action = given.word("action", &ACTIONS)?;
-    let id = given.name("id")?;
-    let params = given.object("params")?.cloned().unwrap_or_default();
-    let agreed = agreed(given)?;
+pub fn run(server: &ServerContext, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
+    let action = arguments.word("action", &ACTIONS)?;
+    let id = arguments.name("id")?;
+    let params = arguments.object("params")?.cloned().unwrap_or_default();
+    let agreed = agreed(arguments)?;
     match action {
-        "bundle" => bundle(place, job, id, agreed),
-        "fetch" => fetch(place, job, required(id, "id")?, agreed),
-        "promote" => accepted_json(place, job, required(id, "id")?, agreed),
+        "bundle" => bundle(server, job, id, agreed),
+        "fetch" => fetch(server, job, required(id, "id")?, agreed),
+        "promote" => accepted_json(server, job, required(id, "id")?, agreed),
         "hello" if agreed => {
             job.step("greeting the hub")?;
-            let greeting = place.node()?.hello(params)?;
+            let greeting = server.node()?.hello(params)?;
             Ok(
                 json!({"ok": true, "claim_url": greeting.claim_url, "claim_code": greeting.claim_code, "hub": greeting.payload}),
             )
         }
         _ => {
-            let node = place.node()?;
+            let node = server.node()?;
             let draft = draft(&node, action, id, params)?;
             if !agreed {
                 return Ok(preview(&node, &draft));
@@ -129,8 +129,8 @@ pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> R
 }
 
 /// Whether the owner agreed; an incomplete confirmation is refused, so that nothing is sent by mistake.
-fn agreed(given: &ToolArguments) -> Result<bool> {
-    let (dry_run, confirm) = (given.choice("dry_run")?, given.flag("confirm")?);
+fn agreed(arguments: &ToolArguments) -> Result<bool> {
+    let (dry_run, confirm) = (arguments.choice("dry_run")?, arguments.flag("confirm")?);
     match (dry_run.unwrap_or(true), confirm) {
         (true, _) => Ok(false),
         (false, true) => Ok(true),
@@ -212,8 +212,8 @@ fn send(node: &NodeClient, action: &str, draft: PublishDraft) -> Result<Value> {
 }
 
 /// A capsule with its gene and event, or everything that could be sent.
-fn bundle(place: &ServerContext, job: &ToolContext, id: Option<&str>, agreed: bool) -> Result<Value> {
-    let workspace = place.store()?;
+fn bundle(server: &ServerContext, job: &ToolContext, id: Option<&str>, agreed: bool) -> Result<Value> {
+    let workspace = server.store()?;
     let Some(id) = id else {
         job.step("looking at what may be shared")?;
         let offers: Vec<Value> = outgoing::offers(&workspace)?
@@ -221,8 +221,8 @@ fn bundle(place: &ServerContext, job: &ToolContext, id: Option<&str>, agreed: bo
             .map(|offer| {
                 json!({
                     "id": field(&offer.capsule, "id"), "summary": field(&offer.capsule, "summary"),
-                    "eligible": offer.standing.eligible, "reasons": offer.standing.reasons,
-                    "streak": offer.standing.streak, "published_as": offer.published_as,
+                    "eligible": offer.eligibility.eligible, "reasons": offer.eligibility.reasons,
+                    "streak": offer.eligibility.streak, "published_as": offer.published_as,
                 })
             })
             .collect();
@@ -234,20 +234,20 @@ fn bundle(place: &ServerContext, job: &ToolContext, id: Option<&str>, agreed: bo
     if !agreed {
         return Ok(json!({"dry_run": true, "would_send": sent.assets, "notes": sent.notes}));
     }
-    let node = place.node()?;
+    let node = server.node()?;
     job.step("publishing")?;
-    let taken = publish(&workspace, &node, &sent)?;
+    let accepted = publish(&workspace, &node, &sent)?;
     let mut value = json!({"ok": true, "notes": sent.notes});
     // It is published; a note that could not be stored is only reported.
-    if let Some(told) = &taken.unnoted {
-        value["note_problem"] = told.to_json();
+    if let Some(problem) = &accepted.unnoted {
+        value["note_problem"] = problem.to_json();
     }
-    value["answer"] = taken.answer.into();
+    value["answer"] = accepted.answer.into();
     Ok(value)
 }
 
-fn fetch(place: &ServerContext, job: &ToolContext, id: &str, agreed: bool) -> Result<Value> {
-    let (workspace, node) = (place.store()?, place.node()?);
+fn fetch(server: &ServerContext, job: &ToolContext, id: &str, agreed: bool) -> Result<Value> {
+    let (workspace, node) = (server.store()?, server.node()?);
     if !agreed {
         return Ok(preview(&node, &PublishDraft::message("fetch", json!({"asset_ids": [id]}))));
     }
@@ -264,8 +264,8 @@ fn fetch(place: &ServerContext, job: &ToolContext, id: &str, agreed: bool) -> Re
     }))
 }
 
-fn accepted_json(place: &ServerContext, job: &ToolContext, id: &str, agreed: bool) -> Result<Value> {
-    let workspace = place.store()?;
+fn accepted_json(server: &ServerContext, job: &ToolContext, id: &str, agreed: bool) -> Result<Value> {
+    let workspace = server.store()?;
     if !agreed {
         let staged = stage::staged(&workspace)?;
         let came_as = |asset: &Object| {
@@ -273,11 +273,11 @@ fn accepted_json(place: &ServerContext, job: &ToolContext, id: &str, agreed: boo
         };
         let is_it =
             |asset: &&Object| field(asset, "id") == id || field(asset, "asset_id") == id || came_as(asset);
-        let found = staged.iter().find(is_it);
-        let found = found.ok_or_else(|| {
+        let asset = staged.iter().find(is_it);
+        let asset = asset.ok_or_else(|| {
             Problem::new(Code::NotFound, format!("Nothing is staged as `{id}`.")).fix("Fetch it first.")
         })?;
-        return Ok(json!({"dry_run": true, "would_validate_and_take_in": found}));
+        return Ok(json!({"dry_run": true, "would_validate_and_take_in": asset}));
     }
     job.step("validating it here")?;
     let request = promote::PromoteRequest { id: id.to_owned(), ..promote::PromoteRequest::default() };

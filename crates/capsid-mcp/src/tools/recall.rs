@@ -3,9 +3,9 @@
 use crate::arguments::{ToolArguments, wrong};
 use crate::context::ServerContext;
 use crate::tool_context::ToolContext;
-use capsid_engine::exchange::signals;
+use capsid_engine::exchange::reuse::ReusePolicy;
 use capsid_engine::recall::{proven_for, signals_here, signals_in};
-use capsid_engine::reuse;
+use capsid_engine::rules::outbound;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Problem, Result, Value, json};
 
@@ -15,11 +15,11 @@ const DEFAULT: usize = 3;
 const MAX: usize = 20;
 
 /// Does it.
-pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let workspace = place.store()?;
-    let limit = given.count("limit", DEFAULT, MAX)?;
-    let query = given.text("query")?.unwrap_or_default().trim();
-    let mut signals = given.list("signals")?;
+pub fn run(server: &ServerContext, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
+    let workspace = server.store()?;
+    let limit = arguments.count("limit", DEFAULT, MAX)?;
+    let query = arguments.text("query")?.unwrap_or_default().trim();
+    let mut signals = arguments.list("signals")?;
     let from_query = if query.is_empty() { Vec::new() } else { signals_in(query) };
     signals.extend(from_query);
     if signals.is_empty() && query.is_empty() {
@@ -28,8 +28,8 @@ pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> R
     }
     dedupe(&mut signals);
     job.step("looking into the store")?;
-    let found = proven_for(&workspace, &signals, query, limit)?;
-    let solutions: Vec<Value> = found
+    let proven = proven_for(&workspace, &signals, query, limit)?;
+    let solutions: Vec<Value> = proven
         .iter()
         .map(|one| {
             let mut value = serde_json::to_value(one).unwrap_or_default();
@@ -39,21 +39,22 @@ pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> R
         })
         .collect();
     let mut value = json!({"signals": signals, "solutions": solutions});
-    if given.flag("hub")? {
+    if arguments.flag("hub")? {
         job.step("asking the hub")?;
-        value["hub"] =
-            on_the_hub(place, &signals, limit).unwrap_or_else(|told| json!({"problem": told.to_json()}));
+        value["hub"] = on_the_hub(server, &signals, limit)
+            .unwrap_or_else(|problem| json!({"problem": problem.to_json()}));
     }
     Ok(value)
 }
 
 /// The same question to the hub. What comes back are rows about assets, not the assets.
-pub fn on_the_hub(place: &ServerContext, signals: &[String], limit: usize) -> Result<Value, Problem> {
-    let asked = signals::outward(signals, signals::MAX);
-    if asked.is_empty() {
+pub fn on_the_hub(server: &ServerContext, signals: &[String], limit: usize) -> Result<Value, Problem> {
+    let query = outbound::outbound_signals(signals, outbound::MAX);
+    if query.is_empty() {
         return Err(wrong("signals", "something that a solution could be found by", "nothing"));
     }
-    let rows = place.node()?.search(&asked, Some("Capsule"), limit.max(1))?;
+    let rows = server.node()?.search(&query, Some("Capsule"), limit.max(1))?;
+    let policy = server.store().map(|workspace| ReusePolicy::load(&workspace)).unwrap_or_default();
     let rows: Vec<Value> = rows
         .iter()
         .map(|row| {
@@ -61,7 +62,7 @@ pub fn on_the_hub(place: &ServerContext, signals: &[String], limit: usize) -> Re
                 "asset_id": row.asset_id,
                 "summary": inert_line(cut(&row.summary, 400)),
                 "source": row.source_node_id,
-                "score": reuse::score(row.confidence, row.streak, row.reputation),
+                "score": policy.score(row.confidence, row.streak, row.reputation),
                 "confidence": row.confidence,
                 "streak": row.streak,
                 "status": row.status,

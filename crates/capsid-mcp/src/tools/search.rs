@@ -1,12 +1,12 @@
 //! `search`: reading what a hub has. Nothing is bought and nothing is changed.
 
-use super::outward;
+use super::redact_outbound;
 use crate::arguments::{ToolArguments, required, wrong};
 use crate::context::ServerContext;
 use crate::tool_context::ToolContext;
 use capsid_client::NodeClient;
 use capsid_client::node::encoded;
-use capsid_engine::exchange::signals;
+use capsid_engine::rules::outbound;
 use capsid_model::text::cut;
 use capsid_model::{Result, Value, json};
 
@@ -38,21 +38,21 @@ const DEFAULT: usize = 10;
 const MAX: usize = 50;
 
 /// Does it.
-pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let what = given.word("what", &WHAT)?;
-    let id = given.name("id")?;
-    let limit = given.count("limit", DEFAULT, MAX)?.to_string();
+pub fn run(server: &ServerContext, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
+    let what = arguments.word("what", &WHAT)?;
+    let id = arguments.name("id")?;
+    let limit = arguments.count("limit", DEFAULT, MAX)?.to_string();
     let limit = [("limit", limit.as_str())];
     if what == "assets" {
-        return assets(place, job, given);
+        return assets(server, job, arguments);
     }
-    let node = place.node()?;
+    let node = server.node()?;
     job.step("asking the hub")?;
     match what {
         "asset" => node.get(&format!("/a2a/assets/{}", encoded(required(id, "id")?)), &[]),
         "ranked" => node.get("/a2a/assets/ranked", &limit),
         "tasks" => node.get("/task/list", &limit),
-        "my_tasks" => node.task_my(given.count("limit", DEFAULT, MAX)?),
+        "my_tasks" => node.task_my(arguments.count("limit", DEFAULT, MAX)?),
         "task" => node.get(&format!("/task/{}", encoded(required(id, "id")?)), &[]),
         "bounties" => match id {
             Some(id) => node.get(&format!("/bounty/{}", encoded(id)), &[]),
@@ -72,28 +72,28 @@ fn reports(node: &NodeClient, id: &str, limit: (&str, &str)) -> Result<Value> {
 }
 
 /// Assets by signals, or by words.
-fn assets(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let named = given.list("signals")?;
-    let signals = signals::outward(&named, signals::MAX);
+fn assets(server: &ServerContext, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
+    let named = arguments.list("signals")?;
+    let signals = outbound::outbound_signals(&named, outbound::MAX);
     if signals.is_empty() && !named.is_empty() {
         return Err(wrong("signals", "something that may leave this machine", "nothing of the kind"));
     }
-    let kind = match given.name("kind")? {
-        Some(_) => Some(given.word("kind", &KINDS)?),
+    let kind = match arguments.name("kind")? {
+        Some(_) => Some(arguments.word("kind", &KINDS)?),
         None => None,
     };
-    let limit = given.count("limit", DEFAULT, MAX)?;
-    let query = given.text("query")?.map(str::trim).filter(|query| !query.is_empty());
+    let limit = arguments.count("limit", DEFAULT, MAX)?;
+    let query = arguments.text("query")?.map(str::trim).filter(|query| !query.is_empty());
     let mut narrowed = Vec::new();
     for name in FILTERS {
-        narrowed.push((name, given.name(name)?));
+        narrowed.push((name, arguments.name(name)?));
     }
     if let Some((name, _)) = narrowed.iter().find(|(_, value)| value.is_some())
         && (query.is_none() || !signals.is_empty())
     {
         return Err(wrong(name, "given together with `query`, and without `signals`", "given otherwise"));
     }
-    let node = place.node()?;
+    let node = server.node()?;
     job.step("asking the hub")?;
     if !signals.is_empty() {
         let rows: Vec<Value> =
@@ -121,7 +121,7 @@ pub(crate) fn by_words(
     narrowed: &[(&str, Option<&str>)],
     limit: &str,
 ) -> Result<Value> {
-    let query = outward(query);
+    let query = redact_outbound(query);
     let mut filter =
         vec![("q", cut(&query, 500)), ("mode", "hybrid"), ("limit", limit), ("include_context", "true")];
     filter.extend(narrowed.iter().filter_map(|(name, value)| Some((*name, (*value)?))));

@@ -4,10 +4,11 @@ use super::field;
 use crate::arguments::{ToolArguments, required};
 use crate::context::ServerContext;
 use crate::tool_context::ToolContext;
+use capsid_engine::cycle::observation::{self, Sources};
 use capsid_engine::cycle::record;
-use capsid_engine::cycle::sight::{self, Sources};
 use capsid_engine::exchange::stage;
 use capsid_engine::recall::signals_in;
+use capsid_engine::run::pending;
 use capsid_engine::view::stats::EventStats;
 use capsid_engine::workspace::Workspace;
 use capsid_model::capsule::Capsule;
@@ -30,18 +31,20 @@ const MAX: usize = 200;
 const FURTHEST: usize = 1_000_000;
 
 /// Does it.
-pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    let what = given.word("what", &WHAT)?;
-    let id = given.name("id")?;
-    let page =
-        ListPage { limit: given.count("limit", DEFAULT, MAX)?, offset: given.count("offset", 0, FURTHEST)? };
+pub fn run(server: &ServerContext, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
+    let what = arguments.word("what", &WHAT)?;
+    let id = arguments.name("id")?;
+    let page = ListPage {
+        limit: arguments.count("limit", DEFAULT, MAX)?,
+        offset: arguments.count("offset", 0, FURTHEST)?,
+    };
     job.step("reading the store")?;
     match what {
-        "node" => return node(place),
-        "signals" => return signals(place, given.text("text")?),
+        "node" => return node(server),
+        "signals" => return signals(server, arguments.text("text")?),
         _ => {}
     }
-    let workspace = place.store()?;
+    let workspace = server.store()?;
     if what == "explain" {
         return explained(&workspace, id);
     }
@@ -54,7 +57,7 @@ pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> R
         "failed" => Ok(page.render("failed", &workspace.store.failed.documents()?, capsule_row)),
         "events" => events(&workspace, page),
         "staged" => Ok(page.render("staged", &stage::staged(&workspace)?, staged_row)),
-        _ => summary(place, &workspace),
+        _ => summary(server, &workspace),
     }
 }
 
@@ -128,11 +131,11 @@ fn events(workspace: &Workspace, page: ListPage) -> Result<Value> {
 /// A record in full.
 pub fn one(workspace: &Workspace, what: &str, id: &str) -> Result<Value> {
     let store = &workspace.store;
-    let found = match what {
+    let asset = match what {
         "genes" => store.genes.find(id)?,
         "capsules" | "failed" => match store.capsules.find(id)? {
             None => store.failed.find(id)?,
-            found => found,
+            asset => asset,
         },
         "events" => store.events.find(id)?,
         "staged" => stage::staged(workspace)?
@@ -144,10 +147,10 @@ pub fn one(workspace: &Workspace, what: &str, id: &str) -> Result<Value> {
         Problem::new(Code::NotFound, format!("`{}` is not among the {what}.", inert_line(cut(id, 100))))
             .fix(format!("The tool `status` with what `{what}` lists them."))
     };
-    Ok(found.ok_or_else(missing)?.into())
+    Ok(asset.ok_or_else(missing)?.into())
 }
 
-fn summary(place: &ServerContext, workspace: &Workspace) -> Result<Value> {
+fn summary(server: &ServerContext, workspace: &Workspace) -> Result<Value> {
     let store = &workspace.store;
     let mut stats = EventStats::default();
     let (mut events, mut successes) = (0_u64, 0_u64);
@@ -157,8 +160,8 @@ fn summary(place: &ServerContext, workspace: &Workspace) -> Result<Value> {
         stats.add_event(&event);
         ControlFlow::Continue(())
     })?;
-    let state = workspace.run_state()?;
-    let hub = workspace.config.hub.settings(&*place.env).ok().flatten();
+    let waiting = pending::pending(workspace)?;
+    let hub = workspace.config.hub.settings(&*server.env).ok().flatten();
     Ok(json!({
         "repository": workspace.repository.root.display().to_string(),
         "version": env!("CARGO_PKG_VERSION"),
@@ -168,18 +171,21 @@ fn summary(place: &ServerContext, workspace: &Workspace) -> Result<Value> {
         "events": events,
         "success_rate": (events > 0).then(|| successes as f64 / events as f64),
         "memory_graph_bytes": std::fs::metadata(workspace.paths.memory_graph()).map_or(0, |meta| meta.len()),
-        "waiting_run": state.pending().map(|run| run.run_id),
+        "waiting_run": waiting.map(|(run, _)| run.run_id),
         "last_event": store.events.last_id()?,
         "hub": hub.map(|settings| settings.url),
     }))
 }
 
-fn signals(place: &ServerContext, text: Option<&str>) -> Result<Value> {
-    let found = match text {
+fn signals(server: &ServerContext, text: Option<&str>) -> Result<Value> {
+    let signals = match text {
         Some(text) => signals_in(text),
-        None => sight::look(&place.workspace()?, &Sources { sessions: true, ..Sources::default() })?.signals,
+        None => {
+            observation::observe(&server.workspace()?, &Sources { sessions: true, ..Sources::default() })?
+                .signals
+        }
     };
-    Ok(json!({"signals": found, "signal_key": signal_key(&found)}))
+    Ok(json!({"signals": signals, "signal_key": signal_key(&signals)}))
 }
 
 fn explained(workspace: &Workspace, run: Option<&str>) -> Result<Value> {
@@ -192,8 +198,8 @@ fn explained(workspace: &Workspace, run: Option<&str>) -> Result<Value> {
 }
 
 /// This node, without asking anybody.
-fn node(place: &ServerContext) -> Result<Value> {
-    let node = place.node()?;
+fn node(server: &ServerContext) -> Result<Value> {
+    let node = server.node()?;
     let known = node.known()?;
     Ok(json!({
         "node_id": node.id(), "hub": node.hub_url(), "hub_node_id": known.hub_node_id,

@@ -21,51 +21,51 @@ pub const WHAT: [&str; 4] = ["events", "store", "asset", "trail"];
 const TOLD: usize = 50;
 
 /// Does it.
-pub fn run(place: &ServerContext, job: &ToolContext, given: &ToolArguments) -> Result<Value> {
-    match given.word("what", &WHAT)? {
-        "asset" => one_asset(place, given),
+pub fn run(server: &ServerContext, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
+    match arguments.word("what", &WHAT)? {
+        "asset" => one_asset(server, arguments),
         "store" => {
             job.step("hashing every asset")?;
-            verify_store(&place.store()?)
+            verify_store(&server.store()?)
         }
         "trail" => {
             job.step("verifying the trail")?;
-            trail(place, given.name("path")?)
+            trail(server, arguments.name("path")?)
         }
         _ => {
             job.step("comparing the log with its chain")?;
-            events(&place.store()?)
+            events(&server.store()?)
         }
     }
 }
 
-fn one_asset(place: &ServerContext, given: &ToolArguments) -> Result<Value> {
-    if let Some(asset) = given.object("asset")? {
+fn one_asset(server: &ServerContext, arguments: &ToolArguments) -> Result<Value> {
+    if let Some(asset) = arguments.object("asset")? {
         return Ok(verdict(asset));
     }
-    let id = required(given.name("id")?, "id")?;
-    let workspace = place.store()?;
+    let id = required(arguments.name("id")?, "id")?;
+    let workspace = server.store()?;
     let store = &workspace.store;
     let stored = [&store.genes, &store.capsules, &store.failed];
-    let mut found = None;
+    let mut document = None;
     for collection in stored {
-        found = found.or(collection.find(id)?);
+        document = document.or(collection.find(id)?);
     }
-    let found = match found {
+    let document = match document {
         None => store.events.find(id)?,
-        found => found,
+        document => document,
     };
-    let found = found.ok_or_else(|| {
+    let document = document.ok_or_else(|| {
         Problem::new(Code::NotFound, format!("No record is named `{id}`.")).fix("`status` lists them all.")
     })?;
-    Ok(verdict(&found))
+    Ok(verdict(&document))
 }
 
 fn verdict(document: &Object) -> Value {
-    let found = asset::verify(document);
+    let checked = asset::verify(document);
     let mut value =
-        json!({"valid": found.holds(), "id": field(document, "id"), "type": field(document, "type")});
-    match found {
+        json!({"valid": checked.holds(), "id": field(document, "id"), "type": field(document, "type")});
+    match checked {
         IdVerdict::Verified => value["asset_id"] = field(document, "asset_id").into(),
         IdVerdict::VerifiedLegacy => {
             value["asset_id"] = field(document, "asset_id").into();
@@ -91,9 +91,9 @@ fn verify_store(workspace: &Workspace) -> Result<Value> {
     for collection in [&store.genes, &store.capsules, &store.failed] {
         for document in collection.documents()? {
             total += 1;
-            let told = verdict(&document);
-            if told["valid"] != true {
-                bad.push(told);
+            let response = verdict(&document);
+            if response["valid"] != true {
+                bad.push(response);
             }
         }
     }
@@ -117,11 +117,11 @@ fn events(workspace: &Workspace) -> Result<Value> {
     }))
 }
 
-fn trail(place: &ServerContext, named: Option<&str>) -> Result<Value> {
-    let home = TrailHome::find(None, &*place.env)?;
+fn trail(server: &ServerContext, named: Option<&str>) -> Result<Value> {
+    let home = TrailHome::find(None, &*server.env)?;
     let paths: Vec<PathBuf> = match named {
-        Some(named) => vec![place.path(&place.workspace()?, named)?],
-        None => home.places(),
+        Some(named) => vec![server.path(&server.workspace()?, named)?],
+        None => home.chain_paths(),
     };
     let keys = KeySet::load_home(home.root());
     let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };

@@ -1,6 +1,7 @@
 //! Programs that run code given in their arguments.
 
-use super::{GateVerdict, inline_code, is_foreign_script, option_not_allowed};
+use super::script::{self, ScriptWord};
+use super::{CommandPolicy, GateVerdict, inline_code, is_foreign_script, option_not_allowed};
 
 /// Interpreters, by name without version: `python3.12` is `python`.
 const INTERPRETERS: &[&str] = &[
@@ -170,28 +171,42 @@ pub fn is_launcher(program: &str) -> bool {
 /// An interpreter may run a script, with options in front of it that take no value.
 ///
 /// A value behind an option could be taken for the script and hide the code behind it, so unknown options are refused.
-pub fn check(program: &str, args: &[String]) -> GateVerdict {
+pub fn check(program: &str, args: &[String], policy: &CommandPolicy) -> GateVerdict {
     if is_npm_interpreter(program) {
-        return check_npm_interpreter(args);
+        return check_npm_interpreter(args, policy);
     }
-    let python = matches!(family(program), "python" | "pythonw" | "pypy");
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "-m" if python => return check_module(words.next()),
-            flag if FLAGS.contains(&flag) || (python && PYTHON_FLAGS.contains(&flag)) => {}
-            script if is_foreign_script(script) => return Err(inline_code(script)),
-            option if option.starts_with(['-', '+']) => {
-                return Err(if has_inline_code(option) {
-                    inline_code(&format!("{program} {option}"))
-                } else {
-                    option_not_allowed(program, option)
-                });
-            }
-            _ => return Ok(()),
-        }
+    let rest = behind_flags(program, args);
+    let Some((word, following)) = rest.split_first() else { return Ok(()) };
+    match word.as_str() {
+        "-m" if is_python(program) => check_module(following.first()),
+        script if is_foreign_script(script) => Err(inline_code(script)),
+        option if option.starts_with(['-', '+']) => Err(if has_inline_code(option) {
+            inline_code(&format!("{program} {option}"))
+        } else {
+            option_not_allowed(program, option)
+        }),
+        path => script::check(path, following, policy),
     }
-    Ok(())
+}
+
+/// The scripts among the arguments of an interpreter that passed the check.
+pub fn scripts<'a>(program: &str, args: &'a [String]) -> Vec<ScriptWord<'a>> {
+    if is_npm_interpreter(program) {
+        let paths = args.iter().filter(|word| !word.starts_with('-'));
+        return paths.map(|word| ScriptWord::Pattern(word)).collect();
+    }
+    let script = behind_flags(program, args).first().filter(|word| !word.starts_with('-'));
+    script.map(|word| ScriptWord::File(word)).into_iter().collect()
+}
+
+fn is_python(program: &str) -> bool {
+    matches!(family(program), "python" | "pythonw" | "pypy")
+}
+
+fn behind_flags<'a>(program: &str, args: &'a [String]) -> &'a [String] {
+    let python = is_python(program);
+    let is_flag = |flag: &str| FLAGS.contains(&flag) || (python && PYTHON_FLAGS.contains(&flag));
+    &args[args.iter().take_while(|word| is_flag(word)).count()..]
 }
 
 fn check_module(module: Option<&String>) -> GateVerdict {
@@ -201,15 +216,18 @@ fn check_module(module: Option<&String>) -> GateVerdict {
     }
 }
 
-fn check_npm_interpreter(args: &[String]) -> GateVerdict {
-    let carries = |word: &&String| {
+/// Which word is the script depends on the subcommand, so every word that is no option counts as one.
+fn check_npm_interpreter(args: &[String], policy: &CommandPolicy) -> GateVerdict {
+    for (at, word) in args.iter().enumerate() {
         let name = word.split('=').next().unwrap_or(word);
-        NPM_CODE.contains(&name) || is_foreign_script(word)
-    };
-    match args.iter().find(carries) {
-        Some(word) => Err(inline_code(word)),
-        None => Ok(()),
+        if NPM_CODE.contains(&name) || is_foreign_script(word) {
+            return Err(inline_code(word));
+        }
+        if !word.starts_with('-') {
+            script::check(word, &args[at + 1..], policy)?;
+        }
     }
+    Ok(())
 }
 
 /// Only for the reason that is given: the option is refused either way.

@@ -7,10 +7,13 @@ mod interpreters;
 mod node;
 mod npm;
 mod owner;
+mod script;
 mod words;
 
 #[cfg(test)]
 mod tests;
+
+pub use script::{ScriptWord, scripts};
 
 use crate::text::is_invisible;
 use crate::{Code, Problem};
@@ -182,11 +185,11 @@ fn check_program(command: &str, program: &str, policy: &CommandPolicy) -> GateVe
 fn check_arguments(program: &str, args: &[String], policy: &CommandPolicy) -> GateVerdict {
     match program {
         "node" if policy.inline_code => Ok(()),
-        "node" => node::check(args),
+        "node" => node::check(args, policy),
         "npm" => npm::check(args),
         "npx" => npm::check_npx(args, policy),
         _ if policy.inline_code => Ok(()),
-        _ => owner::check(program, args),
+        _ => owner::check(program, args, policy),
     }
 }
 

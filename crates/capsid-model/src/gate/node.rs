@@ -1,6 +1,7 @@
 //! node: options that are known to be harmless, then a script of the repository.
 
-use super::{GateVerdict, inline_code, is_foreign_script, option_not_allowed};
+use super::script::{self, ScriptWord};
+use super::{CommandPolicy, GateVerdict, inline_code, is_foreign_script, option_not_allowed};
 
 /// Options that take no value.
 const FLAGS: &[&str] = &[
@@ -74,22 +75,39 @@ const CODE: &[&str] = &[
     "--interactive",
 ];
 
-/// Looks at everything before the script; what follows belongs to the script.
-pub fn check(args: &[String]) -> GateVerdict {
-    for word in args {
-        if !word.starts_with('-') {
-            return check_script(word);
+/// Looks at everything before the script; what follows belongs to the script. A test runner has many scripts.
+pub fn check(args: &[String], policy: &CommandPolicy) -> GateVerdict {
+    let (options, rest) = split(args);
+    if let Some(word) = options.iter().find(|word| !is_harmless(word)) {
+        let name = word.split('=').next().unwrap_or(word);
+        return Err(if CODE.contains(&name) { inline_code(word) } else { option_not_allowed("node", word) });
+    }
+    let count = if is_test_runner(options) { rest.len() } else { rest.len().min(1) };
+    for (at, word) in rest.iter().enumerate().take(count) {
+        if word == "inspect" || is_foreign_script(word) {
+            return Err(inline_code(word));
         }
-        if !is_harmless(word) {
-            let name = word.split('=').next().unwrap_or(word);
-            return Err(if CODE.contains(&name) {
-                inline_code(word)
-            } else {
-                option_not_allowed("node", word)
-            });
-        }
+        script::check(word, &rest[at + 1..], policy)?;
     }
     Ok(())
+}
+
+/// The scripts among the arguments.
+pub fn scripts(args: &[String]) -> Vec<ScriptWord<'_>> {
+    let (options, rest) = split(args);
+    match is_test_runner(options) {
+        true => rest.iter().map(|word| ScriptWord::Pattern(word)).collect(),
+        false => rest.iter().take(1).map(|word| ScriptWord::File(word)).collect(),
+    }
+}
+
+/// The options, and the words from the script on.
+fn split(args: &[String]) -> (&[String], &[String]) {
+    args.split_at(args.iter().take_while(|word| word.starts_with('-')).count())
+}
+
+fn is_test_runner(options: &[String]) -> bool {
+    options.iter().any(|option| option == "--test")
 }
 
 fn is_harmless(word: &str) -> bool {
@@ -99,11 +117,4 @@ fn is_harmless(word: &str) -> bool {
         Some(("--test-reporter-destination", value)) => matches!(value, "stdout" | "stderr"),
         Some((name, _)) => SETTINGS.contains(&name),
     }
-}
-
-fn check_script(script: &str) -> GateVerdict {
-    if script == "inspect" || is_foreign_script(script) {
-        return Err(inline_code(script));
-    }
-    Ok(())
 }

@@ -80,8 +80,8 @@ fn check_option(option: &str) -> GateVerdict {
 
 /// Looks at an npx command: its own options, and the program that it starts.
 pub fn check_npx(args: &[String], policy: &CommandPolicy) -> GateVerdict {
-    let own = args.iter().take_while(|word| word.starts_with('-')).count();
-    let (options, command) = args.split_at(own);
+    let command = started_by_npx(args);
+    let options = &args[..args.len() - command.len()];
     if let Some(option) = options.iter().find(|word| !NPX_FLAGS.contains(&word.as_str())) {
         return Err(option_not_allowed("npx", option));
     }
@@ -95,8 +95,13 @@ pub fn check_npx(args: &[String], policy: &CommandPolicy) -> GateVerdict {
     check_arguments(program, args, policy)
 }
 
+/// The words of an npx command from the program on.
+pub fn started_by_npx(args: &[String]) -> &[String] {
+    &args[args.iter().take_while(|word| word.starts_with('-')).count()..]
+}
+
 /// A plain name of an installed program: no version, no path, no address, no shell and no launcher.
-fn check_package(program: &str, policy: &CommandPolicy) -> GateVerdict {
+pub fn check_package(program: &str, policy: &CommandPolicy) -> GateVerdict {
     let name = match program.strip_prefix('@').map(|scoped| scoped.split_once('/')) {
         None => program,
         Some(Some((scope, name))) if is_plain_name(scope) => name,

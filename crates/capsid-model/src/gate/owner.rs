@@ -1,6 +1,6 @@
 //! Programs the owner added: those that take code or commands as arguments get the same care as node.
 
-use super::{GateVerdict, inline_code, interpreters, option_not_allowed};
+use super::{CommandPolicy, GateVerdict, inline_code, interpreters, option_not_allowed};
 
 /// Options of build tools that name a program to run in place of, or around, the real one.
 const RUNS_OTHERS: &[(&str, &[&str])] = &[
@@ -9,12 +9,12 @@ const RUNS_OTHERS: &[(&str, &[&str])] = &[
 ];
 
 /// Looks at the arguments of a program that the owner allows.
-pub fn check(program: &str, args: &[String]) -> GateVerdict {
+pub fn check(program: &str, args: &[String], policy: &CommandPolicy) -> GateVerdict {
     if interpreters::is_launcher(program) {
         return Err(inline_code(program));
     }
     if interpreters::is_interpreter(program) {
-        return interpreters::check(program, args);
+        return interpreters::check(program, args, policy);
     }
     for word in args {
         if runs_others(program, word) {

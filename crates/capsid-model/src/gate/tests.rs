@@ -107,9 +107,102 @@ fn node_options_before_the_script_are_a_closed_list() {
             ("node data:text/javascript,1", "inline_code"),
             ("node /dev/stdin", "inline_code"),
             ("node -", "inline_code"),
-            ("node 'C:\\a.js'", "ok"),
+            ("node 'C:\\a.js'", "inline_code"),
         ],
     );
+}
+
+#[test]
+fn node_with_the_path_of_npm_cli_js_does_not_pass() {
+    let refused = [
+        "node /usr/lib/node_modules/npm/bin/npm-cli.js exec -c id",
+        "node ../../usr/lib/node_modules/npm/bin/npm-cli.js exec -c id",
+        "node node_modules/npm/bin/npm-cli.js exec -c id",
+        "node ./node_modules//npm/bin/npm-cli.js test",
+        "node NODE_MODULES/NPM/index.js exec",
+        "node node_modules/.bin/npm exec -c id",
+        "node node_modules/.bin/npx.cmd id",
+        "node node_modules/a/node_modules/npm/lib/cli.js exec",
+        "node 'node_modules\\npm\\bin\\npm-cli.js' exec",
+        "node vendor/npm-cli.js exec -c id",
+        "node vendor/npm-cli exec -c id",
+        "node .yarn/releases/yarn-4.1.0.cjs exec id",
+        "node node_modules/corepack/dist/corepack.js yarn",
+        "node node_modules/yarn/bin/yarn.js exec id",
+        "node node_modules/pnpm/bin/pnpm.cjs exec id",
+        "node node_modules/concurrently/dist/bin/concurrently.js id",
+        "node node_modules/cross-env/src/bin/cross-env.js id",
+        "node node_modules/tsx/dist/cli.mjs -e 1",
+        "node --check --no-warnings /usr/lib/node_modules/npm/bin/npm-cli.js",
+        "node --test a.test.js node_modules/npm/bin/npm-cli.js",
+        "node -- node_modules/npm/bin/npm-cli.js exec",
+        "npx tsx /usr/lib/node_modules/npm/bin/npm-cli.js exec",
+        "npx tsx --tsconfig x.json node_modules/npm/bin/npm-cli.js exec",
+        "npx tsx node_modules/npm exec",
+    ];
+    for command in refused {
+        assert_eq!(code(command, &CommandPolicy::default()), "inline_code", "{command}");
+    }
+}
+
+#[test]
+fn a_script_is_named_by_a_path_that_stays_in_the_repository() {
+    expect(
+        &CommandPolicy::default(),
+        &[
+            ("node ./scripts/check.js --file /etc/hosts", "ok"),
+            ("node src/node_modules.js", "ok"),
+            ("node node_modules/vitest/vitest.mjs run", "ok"),
+            ("node node_modules/@scope/tool/cli.js", "ok"),
+            ("node node_modules/.bin/vitest run", "ok"),
+            ("node node_modules/tsx/dist/cli.mjs test.ts", "ok"),
+            ("node --test test/ 'src/*.test.js'", "ok"),
+            ("node /tmp/a.js", "inline_code"),
+            ("node '\\\\server\\a.js'", "inline_code"),
+            ("node a/../../b.js", "inline_code"),
+            ("node ..", "inline_code"),
+            ("node ''", "inline_code"),
+            ("node node_modules", "inline_code"),
+            ("node node_modules/@scope", "inline_code"),
+            ("node node_modules/.pnpm/x@1/node_modules/x/a.js", "program_not_allowed"),
+            ("node node_modules/node/bin/node", "program_not_allowed"),
+            ("node --test ../other/", "inline_code"),
+            ("npx tsx ../a.ts", "inline_code"),
+        ],
+    );
+    expect(
+        &owner(&["python3", "bash", "deno"]),
+        &[
+            ("python3 tools/check.py /etc/hosts", "ok"),
+            ("python3 /usr/lib/python3/x.py", "inline_code"),
+            ("python3 -B ../x.py", "inline_code"),
+            ("bash ci/run.sh", "ok"),
+            ("bash /tmp/run.sh", "inline_code"),
+            ("bash node_modules/npm/bin/npm", "inline_code"),
+            ("deno run --allow-read a.ts", "ok"),
+            ("deno run --config deno.json /tmp/a.ts", "inline_code"),
+        ],
+    );
+    let inline = CommandPolicy { inline_code: true, ..CommandPolicy::default() };
+    expect(&inline, &[("node /opt/tools/check.js", "ok")]);
+}
+
+#[test]
+fn the_scripts_of_a_command_are_those_that_its_interpreter_takes() {
+    let policy = owner(&["python3"]);
+    let found = |command: &str| -> Vec<String> {
+        let argv = check(command, &policy).unwrap();
+        scripts(&argv, &policy).iter().map(|word| format!("{word:?}")).collect()
+    };
+    assert_eq!(found("node --no-warnings a.js b.js"), ["File(\"a.js\")"]);
+    assert_eq!(found("node --test a.js b"), ["Pattern(\"a.js\")", "Pattern(\"b\")"]);
+    assert_eq!(found("npx --no tsx --x a.ts"), ["Pattern(\"a.ts\")"]);
+    assert_eq!(found("python3 -B run.py x"), ["File(\"run.py\")"]);
+    for none in ["npm test", "npx vitest run", "node --version", "python3 -m pytest"] {
+        assert!(found(none).is_empty(), "{none}");
+    }
+    let inline = CommandPolicy { inline_code: true, ..CommandPolicy::default() };
+    assert!(scripts(&["node".to_owned(), "/a.js".to_owned()], &inline).is_empty());
 }
 
 #[test]

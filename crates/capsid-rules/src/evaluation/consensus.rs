@@ -6,10 +6,6 @@ use std::collections::HashMap;
 
 /// How many reports make it possible to stand apart from the others.
 pub const OUTLIERS_FROM: usize = 3;
-/// How many validators an asset is given to.
-pub const VALIDATORS: usize = 3;
-/// How long a validator has, in milliseconds.
-pub const ASSIGNMENT_MS: i64 = 3_600_000;
 
 /// How a report came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

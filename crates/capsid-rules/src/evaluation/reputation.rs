@@ -9,10 +9,6 @@ pub const START: f64 = 50.0;
 pub const FULL_PAY: f64 = 30.0;
 /// From here on a node may aggregate, and its decisions count as votes.
 pub const SENIOR: f64 = 60.0;
-/// From here on, and with [`TRUSTED_PROMOTED`] promoted assets, a node's assets may be featured.
-pub const TRUSTED: f64 = 75.0;
-/// How many promoted assets a trusted node has at least.
-pub const TRUSTED_PROMOTED: u32 = 5;
 /// What a report costs that goes against the outcome.
 pub const OUTLIER_PENALTY: f64 = 5.0;
 /// The most that penalties add up to.
@@ -293,11 +289,6 @@ pub fn level(score: f64) -> u8 {
     }
 }
 
-/// Whether a node's assets may be featured.
-pub fn is_trusted(score: f64, promoted: u32) -> bool {
-    score >= TRUSTED && promoted >= TRUSTED_PROMOTED
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -401,9 +392,8 @@ mod tests {
     }
 
     #[test]
-    fn levels_and_trust() {
+    fn a_level_begins_at_30_and_60() {
         assert_eq!([0.0, 29.9, 30.0, 59.9, 60.0].map(level), [1, 1, 2, 2, 3]);
-        assert!(is_trusted(75.0, 5) && !is_trusted(75.0, 4) && !is_trusted(74.9, 9));
     }
 
     proptest! {

@@ -5,9 +5,10 @@
 use capsid_model::text_enum;
 use serde::Serialize;
 
-/// How far a node and its secret have come.
+/// How it stands with a node's secret: it has none, has it, or must show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SecretState {
     /// The node has none, or is not known.
     None,

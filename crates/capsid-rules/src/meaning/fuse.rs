@@ -5,9 +5,10 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// How something was found.
+/// How something was found: by its own words, through the graph, or by an embedding that lies near.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = FoundBy))]
 pub enum RankingSource {
     /// By what its text says.
     Text,

@@ -45,7 +45,6 @@ pub struct MeaningTerms {
 }
 
 impl MeaningTerms {
-    /// The terms of a text.
     pub fn parse(text: &SearchableText<'_>) -> Self {
         let signals = terms_of(&joined(text.signals), MAX_PART);
         let title = terms_of(text.title, MAX_PART);
@@ -67,7 +66,6 @@ impl MeaningTerms {
         Self { signals: next(), title: next(), body: next() }
     }
 
-    /// Every term once.
     pub fn terms(&self) -> Vec<&str> {
         let mut seen = std::collections::HashSet::new();
         self.parts().into_iter().flatten().map(String::as_str).filter(|term| seen.insert(*term)).collect()

@@ -6,6 +6,7 @@
 
 use super::stop_words::is_search_stop_word;
 use super::tokenizer::{bounded, fitted, is_unspaced, lowered, pieces, runs};
+use capsid_model::hash::sha256_hex;
 use capsid_model::signal::{fold, normalise_errsig};
 use capsid_model::text::trim;
 use serde::Serialize;
@@ -230,6 +231,22 @@ fn pairs(piece: String) -> Vec<String> {
     chars.windows(2).map(String::from_iter).collect()
 }
 
+/// A term in ASCII, in the form that indexes take. Databases differ in what they take for a letter, so other scripts are
+/// looked up by their hash.
+pub fn encode_term(term: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if !term.is_empty() && term.bytes().all(plain) {
+        return term.to_owned();
+    }
+    hashed_term("x", term)
+}
+
+/// A term that stands for a whole text. No word begins so: words hold no underscore, and whole signals begin with `s_`.
+pub fn hashed_term(prefix: &str, text: &str) -> String {
+    let hash: String = sha256_hex(text.as_bytes()).chars().take(16).collect();
+    format!("{prefix}_{hash}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,5 +401,14 @@ mod tests {
         fn a_signal_always_finds_itself(signal in "[a-zA-Z][a-zA-Z0-9_:. -]{2,60}") {
             prop_assert!(matches(&signal, &asset(&[&signal], "")), "{signal}");
         }
+    }
+
+    #[test]
+    fn no_term_can_break_out_of_its_quotes() {
+        for term in ["\"", "'", "a\" OR \"b", "a' | 'b", "é", "超时", "", "A", "a b", "\u{202e}"] {
+            let encoded = encode_term(term);
+            assert!(encoded.starts_with("x_") && encoded.len() == 18, "{term}: {encoded}");
+        }
+        assert_eq!(encode_term("s_timeout_2"), "s_timeout_2");
     }
 }

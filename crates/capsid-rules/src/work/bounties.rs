@@ -3,9 +3,10 @@
 use capsid_model::text_enum;
 use serde::Serialize;
 
-/// Where a bounty stands.
+/// How a bounty stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum BountyStatus {
     Open,
     Claimed,

@@ -13,9 +13,10 @@ pub const MAX_EXTENSIONS: i64 = 2;
 /// The reputation it takes to merge what solvers found.
 pub const AGGREGATOR_REPUTATION: f64 = 60.0;
 
-/// Where a task stands.
+/// How a task stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum TaskStatus {
     /// Anybody who is good enough may take it.
     Open,
@@ -35,9 +36,10 @@ text_enum!(TaskStatus {
     Cancelled = "cancelled",
 });
 
-/// What a part of a task is there for.
+/// What a part of a task is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = SwarmRole))]
 pub enum SubtaskRole {
     Solver,
     /// Merges what the solvers found.

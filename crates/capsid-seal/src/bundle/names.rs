@@ -9,28 +9,28 @@ const MAX_LEN: usize = 160;
 /// Gives each chain of a bundle a name of its own.
 #[derive(Debug, Default)]
 pub(super) struct ChainNames {
-    taken: HashSet<String>,
+    used: HashSet<String>,
 }
 
 impl ChainNames {
     /// `<tool>-<session>`; characters that a file name cannot hold are replaced, and a hash keeps such a name unique.
     pub(super) fn name(&mut self, tool: &str, session: &str) -> String {
-        let whole = format!("{tool}-{session}");
+        let full_name = format!("{tool}-{session}");
         let mut name = String::new();
-        for c in whole.chars() {
+        for c in full_name.chars() {
             let safe = c.is_alphanumeric() || "-_.".contains(c);
             if name.len() + c.len_utf8() > MAX_LEN {
                 break;
             }
             name.push(if safe { c } else { '_' });
         }
-        if name != whole || name.starts_with('.') || name.ends_with('.') {
-            name = format!("{}-{}", name.trim_matches('.'), &sha3_hex(whole.as_bytes())[..8]);
+        if name != full_name || name.starts_with('.') || name.ends_with('.') {
+            name = format!("{}-{}", name.trim_matches('.'), &sha3_hex(full_name.as_bytes())[..8]);
         }
         let mut unique = name.clone();
         let mut next = 2;
         // Some file systems take upper and lower case for the same.
-        while !self.taken.insert(unique.to_lowercase()) {
+        while !self.used.insert(unique.to_lowercase()) {
             unique = format!("{name}-{next}");
             next += 1;
         }

@@ -28,15 +28,15 @@ pub(crate) fn keys_in_checkpoint(checkpoint: &Path) -> usize {
 pub struct AdoptedRecord {
     /// The key of the item.
     pub key: String,
-    /// The place of its record; none when that one is noted already.
-    pub place: Option<i64>,
+    /// The sequence number of its record; none when that one is noted already.
+    pub sequence: Option<i64>,
     /// Whether the item was not complete when it was sealed.
     pub open: bool,
-    /// The place of the record that completes it.
+    /// The sequence number of the record that completes it.
     pub late: Option<i64>,
 }
 
-/// The last record's place and hash.
+/// The last record's sequence number and hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChainHead {
     pub(super) sequence: i64,
@@ -54,12 +54,12 @@ pub(super) fn insert_key(
     connection: &Connection,
     tenant: Option<&str>,
     key: &str,
-    place: i64,
+    sequence: i64,
     open: bool,
 ) -> rusqlite::Result<()> {
     const KEY: &str =
         "INSERT OR IGNORE INTO capsid_keys (tenant, key, sequence, open) VALUES (?1, ?2, ?3, ?4)";
-    let row = params![tenant.unwrap_or_default(), key, place, open];
+    let row = params![tenant.unwrap_or_default(), key, sequence, open];
     connection.prepare_cached(KEY)?.execute(row).map(drop)
 }
 
@@ -68,11 +68,11 @@ pub(super) fn close_key(
     connection: &Connection,
     tenant: Option<&str>,
     key: &str,
-    place: i64,
+    sequence: i64,
 ) -> rusqlite::Result<()> {
     const DONE: &str = "UPDATE capsid_keys SET open = 0 WHERE tenant = ?1 AND key = ?2";
     connection.prepare_cached(DONE)?.execute(params![tenant.unwrap_or_default(), key])?;
-    insert_key(connection, tenant, &format!("{key}#late"), place, false)
+    insert_key(connection, tenant, &format!("{key}#late"), sequence, false)
 }
 
 /// Notes the keys of records that came from elsewhere, if the last record is one of them.
@@ -97,7 +97,7 @@ pub(super) fn adopt(
     }
     keys.extend(done(checkpoint).into_iter().map(|key| (key, head.sequence)));
     let note = || -> rusqlite::Result<()> {
-        keys.iter().try_for_each(|(key, place)| insert_key(connection, tenant, key, *place, false))
+        keys.iter().try_for_each(|(key, sequence)| insert_key(connection, tenant, key, *sequence, false))
     };
     note().map_err(|error| problem("write", path, &error))
 }
@@ -115,8 +115,8 @@ fn derive(
     key_of: &RecordKeyFn,
 ) -> rusqlite::Result<Vec<(String, i64)>> {
     let mut keys = Vec::new();
-    visit_after(connection, tenant, after, &mut |place, content| {
-        keys.extend(key_of(content).map(|key| (key, place)));
+    visit_after(connection, tenant, after, &mut |sequence, content| {
+        keys.extend(key_of(content).map(|key| (key, sequence)));
     })?;
     Ok(keys)
 }

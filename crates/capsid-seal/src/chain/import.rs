@@ -41,9 +41,9 @@ impl ChainWriter {
                 Some(hash) if hash == stored.seal.hash => done.known += 1,
                 Some(_) => return Err(differs(sequence)),
                 None => {
-                    let place = ChainPosition { tenant, sequence, previous: before.as_deref() };
+                    let position = ChainPosition { tenant, sequence, previous: before.as_deref() };
                     let id = stored.columns.as_ref().map_or("", |columns| &columns.id);
-                    insert_row(&transaction, &place, id, &stored.canonical, &stored.seal).map_err(fail)?;
+                    insert_row(&transaction, &position, id, &stored.canonical, &stored.seal).map_err(fail)?;
                     done.added += 1;
                 }
             }

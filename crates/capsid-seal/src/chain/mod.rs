@@ -1,7 +1,7 @@
 //! Chains on disk: one SQLite file per session, or one for many with a tenant each.
 //!
-//! The tables are those of `agent-capsule`, so either program goes on where the other stopped. What is ours lies beside
-//! them where it does not look: an index that lets no two records have one place, and the key each record was sealed by.
+//! The tables are those of `agent-capsule`, so either program goes on where the other stopped. Ours are next to
+//! them, where it does not look: an index that lets no two records have one sequence number, and the key each record was sealed by.
 
 mod adopt;
 mod import;
@@ -13,7 +13,7 @@ mod write;
 pub(crate) use adopt::keys_in_checkpoint;
 pub use adopt::{AdoptedRecord, checkpoint_of};
 pub use import::ImportedRecords;
-pub(crate) use open::{create_private_folder, no_chain};
+pub(crate) use open::no_chain;
 pub use read::{ChainReader, ChainRecords, TableFlavour};
 pub use seal_plan::{PendingRecord, RecordReason};
 pub use write::{AppendOutcome, ChainWriter};

@@ -1,10 +1,11 @@
 //! Opening a database: to read it and leave no trace, or to write it durably.
 
 use super::{CAPSULES, KEY_PLACES, KEYS, PLACES};
+use capsid_disk::files;
 use capsid_model::{Code, Problem, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -150,8 +151,8 @@ fn uses_write_ahead_log(path: &Path) -> Result<bool> {
     }
 }
 
-pub(crate) fn no_chain(path: &Path, why: &str) -> Problem {
-    Problem::new(Code::ChainUnreadable, format!("`{}` holds no chain: {why}.", path.display()))
+pub(crate) fn no_chain(path: &Path, reason: &str) -> Problem {
+    Problem::new(Code::ChainUnreadable, format!("`{}` holds no chain: {reason}.", path.display()))
         .fix("Name a chain database, a JSON chain, a bundle folder or a trail's home.")
 }
 
@@ -212,11 +213,11 @@ fn create_tables(path: &Path, connection: &Connection) -> Result<()> {
     if there == 2 {
         return Ok(());
     }
-    let lay = || {
+    let create = || {
         connection.execute_batch("BEGIN IMMEDIATE")?;
         connection.execute_batch(&[CAPSULES, PLACES, KEYS, KEY_PLACES, "COMMIT"].join(";\n"))
     };
-    lay().map_err(|error| {
+    create().map_err(|error| {
         // The first error is the one to report.
         let _ = connection.execute_batch("ROLLBACK");
         match error.sqlite_error_code() {
@@ -236,7 +237,7 @@ fn forked(path: &Path) -> Problem {
 
 fn create(path: &Path) -> Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        create_private_folder(folder)?;
+        files::create_private_folder(folder)?;
     }
     let mut options = OpenOptions::new();
     options.create_new(true).write(true);
@@ -246,16 +247,4 @@ fn create(path: &Path) -> Result<()> {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(Problem::io("create", path, &error)),
         _ => Ok(()),
     }
-}
-
-/// Makes a folder and those above it, for their owner alone; folders that exist stay as they are.
-pub(crate) fn create_private_folder(folder: &Path) -> Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| Problem::io("create the folder", folder, &error))
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// Something that is to be in the chain once.
 #[derive(Debug, Clone)]
 pub struct PendingRecord<T> {
-    /// Tells it from everything else in the chain, and stays the same however often it is offered.
+    /// Identifies it within the chain, and stays the same however often it is offered.
     pub key: String,
     /// Whether more is to come: offered again without this, it gets a second record ([`RecordReason::Late`]).
     pub open: bool,
@@ -80,9 +80,9 @@ pub(super) fn seal_in_order<T: Sync>(
                 }
             }
         });
-        for (place, slot) in slots.iter().enumerate() {
+        for (index, slot) in slots.iter().enumerate() {
             match slot.hashed.wait() {
-                Ok(stored) => write(place, stored, &slot.signed(stored, sealer)?)?,
+                Ok(stored) => write(index, stored, &slot.signed(stored, sealer)?)?,
                 Err(problem) => return Err(problem.clone()),
             }
         }

@@ -82,7 +82,7 @@ impl ChainWriter {
 
     /// Seals what is not in the chain yet, in order. Each group of records is added completely or not at all.
     ///
-    /// `seal` gives a sealed record, or one that is prepared when the writer was told who signs. It may run on another
+    /// `seal` gives a sealed record, or one that is prepared when the writer knows who signs. It may run on another
     /// thread. Its error ends the append; groups before it stay.
     pub fn append<T: Send + Sync>(
         &mut self,
@@ -140,8 +140,8 @@ impl ChainWriter {
         let link = next(head.as_ref());
         let mut written = head;
         let sealer = self.sealer.as_ref();
-        let mut write = |place: usize, stored: &StoredRecord, seal: &RecordSeal| -> Result<()> {
-            let (item, turn) = plan[place];
+        let mut write = |index: usize, stored: &StoredRecord, seal: &RecordSeal| -> Result<()> {
+            let (item, turn) = plan[index];
             written = Some(
                 insert(&transaction, tenant, item, turn, (stored, seal), written.as_ref()).map_err(fail)?,
             );
@@ -210,7 +210,7 @@ impl ChainWriter {
 
     /// Notes what records from elsewhere stand for, and with them all that the checkpoint file names. A key that is
     /// known stays as it is.
-    pub fn record_adopted(&mut self, tenant: Option<&str>, found: &[AdoptedRecord]) -> Result<()> {
+    pub fn record_adopted(&mut self, tenant: Option<&str>, adopted: &[AdoptedRecord]) -> Result<()> {
         let known = self.checkpoint_keys();
         let (connection, path) = self.parts_mut();
         let mut note = || -> rusqlite::Result<()> {
@@ -219,9 +219,9 @@ impl ChainWriter {
             for key in &known {
                 insert_key(&transaction, tenant, key, head.sequence, false)?;
             }
-            for AdoptedRecord { key, place, open, late } in found {
-                if let Some(place) = place {
-                    insert_key(&transaction, tenant, key, *place, *open)?;
+            for AdoptedRecord { key, sequence, open, late } in adopted {
+                if let Some(sequence) = sequence {
+                    insert_key(&transaction, tenant, key, *sequence, *open)?;
                 }
                 if let Some(late) = late {
                     close_key(&transaction, tenant, key, *late)?;
@@ -286,10 +286,10 @@ fn seal_one_by_one<T>(
     sealer: Option<&Sealer>,
     write: &mut impl FnMut(usize, &StoredRecord, &RecordSeal) -> Result<()>,
 ) -> Result<()> {
-    for (place, (item, turn)) in plan.iter().enumerate() {
+    for (index, (item, turn)) in plan.iter().enumerate() {
         let mut stored = seal(&item.item, *turn, &link)?;
         stored.seal = signed(stored.seal, sealer)?;
-        write(place, &stored, &stored.seal)?;
+        write(index, &stored, &stored.seal)?;
         link = ChainLink { sequence: link.sequence + 1, previous_hash: Some(stored.seal.hash) };
     }
     Ok(())
@@ -306,9 +306,9 @@ fn insert<T>(
     const KEY: &str =
         "INSERT OR REPLACE INTO capsid_keys (tenant, key, sequence, open) VALUES (?1, ?2, ?3, ?4)";
     let sequence = head.map_or(0, |head| head.sequence + 1);
-    let place = ChainPosition { tenant, sequence, previous: head.map(|head| head.hash.as_str()) };
+    let position = ChainPosition { tenant, sequence, previous: head.map(|head| head.hash.as_str()) };
     let id = stored.columns.as_ref().map_or("", |columns| &columns.id);
-    insert_row(connection, &place, id, &stored.canonical, seal)?;
+    insert_row(connection, &position, id, &stored.canonical, seal)?;
     match turn {
         RecordReason::First => {
             let row = params![tenant.unwrap_or_default(), item.key, sequence, item.open];
@@ -329,7 +329,7 @@ pub(super) struct ChainPosition<'a> {
 /// Writes one record as it is.
 pub(super) fn insert_row(
     connection: &Connection,
-    place: &ChainPosition<'_>,
+    position: &ChainPosition<'_>,
     id: &str,
     canonical: &str,
     seal: &RecordSeal,
@@ -337,10 +337,10 @@ pub(super) fn insert_row(
     const ROW: &str = "INSERT INTO capsules (tenant_id, sequence, id, previous_hash, hash, signature, signature_pq, \
                        signed_at, signed_by, canonical) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     connection.prepare_cached(ROW)?.execute(params![
-        place.tenant,
-        place.sequence,
+        position.tenant,
+        position.sequence,
         id,
-        place.previous,
+        position.previous,
         seal.hash,
         seal.signature,
         seal.signature_pq,

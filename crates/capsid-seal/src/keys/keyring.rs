@@ -61,8 +61,8 @@ pub fn path(home: &Path) -> PathBuf {
 pub fn load(home: &Path) -> Result<Option<Keyring>> {
     let path = path(home);
     let Some(text) = files::read_optional(&path)? else { return Ok(None) };
-    let invalid = |why: String| {
-        Problem::new(Code::KeyInvalid, format!("`{}` cannot be used: {why}.", path.display()))
+    let invalid = |reason: String| {
+        Problem::new(Code::KeyInvalid, format!("`{}` cannot be used: {reason}.", path.display()))
             .fix("Put the file back from a copy, or move it away.")
     };
     let object: Object = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
@@ -130,8 +130,8 @@ impl Keyring {
 impl KeyEpoch {
     /// The key, if the entry is sound: the right algorithm, 64 digits, and a name that is their beginning.
     pub fn key(&self) -> Result<PublicKey> {
-        let refused = |why: &str| {
-            let message = format!("Epoch {} of `keyring.json` is not used: {why}.", self.epoch);
+        let refused = |reason: &str| {
+            let message = format!("Epoch {} of `keyring.json` is not used: {reason}.", self.epoch);
             Problem::new(Code::KeyInvalid, message).fix("Put the file back from a copy.")
         };
         if self.algorithm != "ed25519" {

@@ -27,7 +27,9 @@ pub(super) fn load(path: &Path) -> Result<KeyMap> {
     for (name, value) in &entries {
         match entry(name, value) {
             Ok(key) => map.keys.push(key),
-            Err(why) => map.refused.push(format!("`{name}` in `{}` is not used: {why}.", path.display())),
+            Err(reason) => {
+                map.refused.push(format!("`{name}` in `{}` is not used: {reason}.", path.display()));
+            }
         }
     }
     Ok(map)

@@ -18,13 +18,13 @@ pub use crate::pq_public;
 pub use map::KeyMap;
 pub use trust::{KeyOrigin, KeySet, TrustedKey};
 
-use capsid_disk::Lock;
+use capsid_disk::{Lock, files};
 use capsid_model::Result;
 use std::path::Path;
 use std::time::Duration;
 
 /// Keeps two processes from rewriting the same file of keys.
 fn lock(home: &Path) -> Result<Lock> {
-    crate::chain::create_private_folder(home)?;
+    files::create_private_folder(home)?;
     Lock::acquire(&home.join("keys.lock"), "The key folder", Duration::from_secs(10))
 }

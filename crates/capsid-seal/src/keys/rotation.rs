@@ -63,9 +63,9 @@ mod tests {
         assert_eq!(rotate(home, &[3; 32], "t2").unwrap(), public(3));
         assert_eq!(fs::read(file::path(home)).unwrap(), [3; 32]);
         for seed in [1, 2] {
-            let kept = retired_path(home, &public(seed).fingerprint());
-            assert_eq!(fs::read(&kept).unwrap(), [seed; 32]);
-            assert!(!file::is_loose(&kept).unwrap());
+            let retired = retired_path(home, &public(seed).fingerprint());
+            assert_eq!(fs::read(&retired).unwrap(), [seed; 32]);
+            assert!(!file::is_loose(&retired).unwrap());
         }
         let keys = KeySet::load_home(home);
         let origins = [1, 2, 3].map(|seed| keys.candidates(&public(seed).fingerprint())[0].origin);

@@ -62,7 +62,7 @@ pub struct KeySet {
 }
 
 impl KeySet {
-    /// The keys of a home. Reads only; a missing file is an empty one, and one that cannot be used is told in
+    /// The keys of a home. Reads only; a missing file is an empty one, and one that cannot be used is listed in
     /// [`KeySet::refused`]: what it holds may not be needed.
     pub fn load_home(home: &Path) -> Self {
         let mut set = Self::default();
@@ -92,9 +92,9 @@ impl KeySet {
 
     /// Adds the keys in a folder that is not the user's home, all with one origin.
     pub fn add_folder(&mut self, folder: &Path, origin: KeyOrigin) {
-        let found = Self::load_home(folder);
-        found.iter().for_each(|trusted| self.add(trusted.key, origin));
-        self.refused.extend(found.refused);
+        let keys = Self::load_home(folder);
+        keys.iter().for_each(|trusted| self.add(trusted.key, origin));
+        self.refused.extend(keys.refused);
     }
 
     fn usable<T: Default>(&mut self, read: Result<T>) -> T {
@@ -172,8 +172,8 @@ mod tests {
         SigningKey::from_seed(&bytes).public()
     }
 
-    fn found(set: &KeySet, name: &str) -> Vec<PublicKey> {
-        set.candidates(name).iter().map(|found| found.key).collect()
+    fn matching_keys(set: &KeySet, name: &str) -> Vec<PublicKey> {
+        set.candidates(name).iter().map(|trusted| trusted.key).collect()
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         (0..50).for_each(|seed| set.add(key(seed), KeyOrigin::Known));
         let own = key(7);
         for name in [own.fingerprint(), own.hex()] {
-            assert_eq!(found(&set, &name), [own]);
+            assert_eq!(matching_keys(&set, &name), [own]);
         }
         let near = format!("{}0", &own.fingerprint()[..15]);
         let upper = own.fingerprint().to_uppercase();
@@ -191,7 +191,7 @@ mod tests {
         for name in
             ["", "qp_key_", "qp_key_0", &format!("qp_key_{}", &hex[..5]), &hex[..4], &near, &upper, &too_long]
         {
-            assert!(name == own.fingerprint() || found(&set, name).is_empty(), "{name}");
+            assert!(name == own.fingerprint() || matching_keys(&set, name).is_empty(), "{name}");
         }
     }
 
@@ -201,8 +201,8 @@ mod tests {
         let mut set = KeySet::default();
         let keys: Vec<PublicKey> = (0..800).map(key).collect();
         keys.iter().for_each(|key| set.add(*key, KeyOrigin::Known));
-        let shared = keys.iter().find(|key| found(&set, &key.short_fingerprint()).len() > 1).unwrap();
-        let candidates = found(&set, &shared.short_fingerprint());
+        let shared = keys.iter().find(|key| matching_keys(&set, &key.short_fingerprint()).len() > 1).unwrap();
+        let candidates = matching_keys(&set, &shared.short_fingerprint());
         assert!(candidates.iter().all(|key| key.short_fingerprint() == shared.short_fingerprint()));
         assert!(candidates.contains(shared));
     }
@@ -211,9 +211,9 @@ mod tests {
     fn a_given_key_is_the_only_one() {
         let mut set = KeySet::from_key(key(1));
         set.add(key(2), KeyOrigin::Pinned);
-        assert_eq!(found(&set, &key(1).fingerprint()), [key(1)]);
-        assert_eq!(found(&set, ""), [key(1)]);
-        assert!(found(&set, &key(2).fingerprint()).is_empty());
+        assert_eq!(matching_keys(&set, &key(1).fingerprint()), [key(1)]);
+        assert_eq!(matching_keys(&set, ""), [key(1)]);
+        assert!(matching_keys(&set, &key(2).fingerprint()).is_empty());
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
         std::fs::write(file::path(home), "too short").unwrap();
         std::fs::write(keyring::path(home), "{").unwrap();
         let set = KeySet::load_home(home);
-        assert_eq!(found(&set, &key(1).fingerprint()), [key(1)]);
+        assert_eq!(matching_keys(&set, &key(1).fingerprint()), [key(1)]);
         assert_eq!(set.refused.len(), 2, "{:?}", set.refused);
         let mut other = KeySet::default();
         other.add_folder(home, KeyOrigin::Bundled);

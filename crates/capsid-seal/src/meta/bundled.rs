@@ -25,16 +25,16 @@ pub fn compare_bundled(sources: &ChainSources) -> Result<Vec<CheckedConversation
 
 fn compare(entry: MetaEntry, chains: &[&ChainSource]) -> Result<CheckedConversation> {
     let chain = chains.iter().find(|chain| is_of(chain, &entry));
-    let (mut found, mut at_end, mut is_another) = (0, None, false);
+    let (mut present, mut at_end, mut is_another) = (0, None, false);
     for stored in chain.map(|chain| chain.records()).transpose()?.into_iter().flatten() {
-        found += 1;
+        present += 1;
         let hash = match stored {
             Ok(stored) => stored.seal.hash,
-            Err(problem) if found == entry.count => return Err(problem),
+            Err(problem) if present == entry.count => return Err(problem),
             Err(_) => continue,
         };
-        is_another |= entry.earlier.iter().any(|(count, head)| *count == found && *head != hash);
-        if found == entry.count {
+        is_another |= entry.earlier.iter().any(|(count, head)| *count == present && *head != hash);
+        if present == entry.count {
             at_end = Some(hash);
         }
     }
@@ -44,10 +44,10 @@ fn compare(entry: MetaEntry, chains: &[&ChainSource]) -> Result<CheckedConversat
         (Some(_), _) if is_another => ConversationStatus::Altered,
         (Some(_), None) => ConversationStatus::Truncated,
         (Some(_), Some(hash)) if hash != entry.head_hash => ConversationStatus::Altered,
-        (Some(_), Some(_)) if entry.earlier.iter().any(|(count, _)| *count > found) => {
+        (Some(_), Some(_)) if entry.earlier.iter().any(|(count, _)| *count > present) => {
             ConversationStatus::Altered
         }
-        (Some(_), Some(_)) if found == entry.count => ConversationStatus::Intact,
+        (Some(_), Some(_)) if present == entry.count => ConversationStatus::Intact,
         (Some(_), Some(_)) => ConversationStatus::Grown,
     };
     Ok(CheckedConversation {
@@ -55,7 +55,7 @@ fn compare(entry: MetaEntry, chains: &[&ChainSource]) -> Result<CheckedConversat
         session: entry.session,
         status,
         recorded: Some((entry.count, entry.head_hash)),
-        found,
+        present,
         detail: None,
         path: chain.map(|chain| chain.path().to_owned()).unwrap_or_default(),
     })

@@ -84,10 +84,10 @@ pub struct CheckedConversation {
     /// The number of records and the head that were recorded last; none when it never was.
     pub recorded: Option<(u64, String)>,
     /// The number of records that are there.
-    pub found: u64,
+    pub present: u64,
     /// What is wrong, where a word is not enough.
     pub detail: Option<String>,
-    /// Where it lies, or should.
+    /// The path where it is or should be.
     pub path: PathBuf,
 }
 
@@ -126,7 +126,7 @@ fn compare(
     options: &MetaVerifyOptions,
 ) -> Result<CheckedConversation> {
     let path = entry.path(home);
-    let (status, found, detail) = match &path {
+    let (status, present, detail) = match &path {
         None => (ConversationStatus::Missing, 0, Some("its name cannot be that of a file".to_owned())),
         Some(path) => match compare_conversation(path, &entry, keys, options) {
             Err(problem) if problem.code == Code::FileNotFound => {
@@ -143,7 +143,7 @@ fn compare(
         session: entry.session,
         status,
         recorded: Some((entry.count, entry.head_hash)),
-        found,
+        present,
         detail,
         path: path.unwrap_or_default(),
     })
@@ -168,15 +168,15 @@ fn compare_conversation(
 ) -> Result<ConversationCheck> {
     let tenant = entry.tenant.as_deref();
     let reader = ChainReader::open(path)?;
-    let found = reader.count(tenant)?;
-    let altered = |why: String| Ok((ConversationStatus::Altered, found, Some(why)));
-    if found == 0 {
+    let present = reader.count(tenant)?;
+    let altered = |reason: String| Ok((ConversationStatus::Altered, present, Some(reason)));
+    if present == 0 {
         return Ok((ConversationStatus::Missing, 0, Some("none of its records is there".to_owned())));
     }
     let Some(last) = entry.count.checked_sub(1) else {
         return altered("it was recorded without any record".to_owned());
     };
-    let start = if options.deep { 0 } else { last.min(found - 1) };
+    let start = if options.deep { 0 } else { last.min(present - 1) };
     let here = reader.at(tenant, start)?;
     let first = match here.as_slice() {
         [first] => first,
@@ -199,8 +199,8 @@ fn compare_conversation(
     if let Some(failure) = verdict.failure {
         return altered(failure.message);
     }
-    if verdict.length != found {
-        return altered(format!("{found} records are there, and the chain has {}", verdict.length));
+    if verdict.length != present {
+        return altered(format!("{present} records are there, and the chain has {}", verdict.length));
     }
     // A chain that was cut and went on otherwise fits its last record, and not those before.
     for (count, head) in &entry.earlier {
@@ -209,10 +209,10 @@ fn compare_conversation(
         }
     }
     Ok(match at_last {
-        None => (ConversationStatus::Truncated, found, None),
+        None => (ConversationStatus::Truncated, present, None),
         Some(hash) if hash != entry.head_hash => return altered(format!("record {last} is another one")),
-        Some(_) if found == entry.count => (ConversationStatus::Intact, found, None),
-        Some(_) => (ConversationStatus::Grown, found, None),
+        Some(_) if present == entry.count => (ConversationStatus::Intact, present, None),
+        Some(_) => (ConversationStatus::Grown, present, None),
     })
 }
 
@@ -243,13 +243,13 @@ fn chains_of(home: &TrailHome) -> Result<Vec<ChainSource>> {
 /// A chain that the good part of the meta-chain does not know; an empty one has nothing to lose.
 fn unrecorded(source: &ChainSource, broken: bool) -> Result<Option<CheckedConversation>> {
     let count = || ChainReader::open(source.path())?.count(source.tenant.as_deref());
-    let (status, found, detail) = match count() {
+    let (status, present, detail) = match count() {
         Ok(0) => return Ok(None),
-        Ok(found) if broken => {
-            let why = "the meta-chain is broken, so nothing says whether it is whole";
-            (ConversationStatus::Unproved, found, Some(why.to_owned()))
+        Ok(present) if broken => {
+            let reason = "the meta-chain is broken, so nothing says whether it is whole";
+            (ConversationStatus::Unproved, present, Some(reason.to_owned()))
         }
-        Ok(found) => (ConversationStatus::Unsealed, found, None),
+        Ok(present) => (ConversationStatus::Unsealed, present, None),
         Err(problem) if problem.code == Code::StoreLocked => return Err(problem),
         Err(problem) => (ConversationStatus::Unreadable, 0, Some(problem.message)),
     };
@@ -258,7 +258,7 @@ fn unrecorded(source: &ChainSource, broken: bool) -> Result<Option<CheckedConver
         session: source.session.clone().unwrap_or_default(),
         status,
         recorded: None,
-        found,
+        present,
         detail,
         path: source.path().to_owned(),
     }))

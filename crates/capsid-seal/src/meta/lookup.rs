@@ -16,8 +16,8 @@ pub fn recorded(home: &Path, tool: &str, session: &str) -> Result<Option<(u64, S
         return Ok(None);
     }
     let reader = ChainReader::open(&path)?;
-    for place in (0..reader.count(None)?).rev() {
-        let there = reader.at(None, place)?;
+    for sequence in (0..reader.count(None)?).rev() {
+        let there = reader.at(None, sequence)?;
         let entry = there.first().and_then(|stored| MetaEntry::parse(&stored.canonical));
         if let Some(entry) = entry.filter(|entry| entry.tool == tool && entry.session == session) {
             return Ok(Some((entry.count, entry.head_hash)));

@@ -3,7 +3,7 @@
 use super::FILE;
 use crate::chain::{ChainWriter, PendingRecord, checkpoint_of};
 use crate::{ActionRecord, Sealer};
-use capsid_disk::Lock;
+use capsid_disk::{Lock, files};
 use capsid_model::exact::{ExactFields, ExactJson};
 use capsid_model::{Result, fields};
 use std::path::Path;
@@ -57,7 +57,7 @@ pub fn record_conversation(
     id: &str,
     signed_at: &str,
 ) -> Result<MetaRecordOutcome> {
-    crate::chain::create_private_folder(home)?;
+    files::create_private_folder(home)?;
     // `agent-capsule` holds this lock too and knows no other.
     let _lock = Lock::acquire(&home.join("meta.lock"), "The meta-chain", PATIENCE)?;
     let path = home.join(FILE);
@@ -130,7 +130,7 @@ fn payload(home: &Path, conversation: &Conversation<'_>) -> ExactFields {
 }
 
 /// The database's path in the home, or its bare name: a path of this machine is nobody else's business, and what is
-/// sealed cannot be taken out again.
+/// sealed cannot be redacted later.
 fn name_of(db: &Path, home: &Path) -> String {
     let (real_db, real_home) = (db.canonicalize(), home.canonicalize());
     let inside = match (&real_db, &real_home) {

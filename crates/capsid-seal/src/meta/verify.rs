@@ -116,11 +116,11 @@ fn compare_pin(pinned: &PinnedHead, log: &MetaLog, verified: u64, broken: bool) 
 
 /// The last entry of each conversation, in the order of their first ones.
 pub(super) fn latest(entries: impl Iterator<Item = MetaEntry>) -> Vec<MetaEntry> {
-    let mut places = HashMap::new();
+    let mut index_by_name = HashMap::new();
     let mut latest: Vec<MetaEntry> = Vec::new();
     for mut entry in entries {
-        let place = *places.entry((entry.tool.clone(), entry.session.clone())).or_insert(latest.len());
-        match latest.get_mut(place) {
+        let index = *index_by_name.entry((entry.tool.clone(), entry.session.clone())).or_insert(latest.len());
+        match latest.get_mut(index) {
             Some(before) => {
                 entry.earlier = std::mem::take(&mut before.earlier);
                 entry.earlier.push((before.count, before.head_hash.clone()));

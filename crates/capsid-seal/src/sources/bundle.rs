@@ -31,44 +31,44 @@ pub(crate) fn sources(folder: &Path) -> Result<ChainSources> {
 pub(crate) fn chain_file(path: &Path, fields: &ExactFields) -> ChainSource {
     let entry = ExactJson::Object(fields.clone());
     let is_meta = entry.text("id").is_none();
-    let place = RecordsLocation::Json(path.to_owned());
-    ChainSource { is_meta, claim: Some(ChainClaim::parse(&entry)), ..named(&entry, place) }
+    let location = RecordsLocation::Json(path.to_owned());
+    ChainSource { is_meta, claim: Some(ChainClaim::parse(&entry)), ..named(&entry, location) }
 }
 
 fn listed_chain(folder: &Path, entry: &ExactJson) -> ChainSource {
     let id = entry.text("id").unwrap_or_default();
     let path = folder.join(format!("{id}.json"));
-    let place = if !is_plain(id) {
-        let place = folder.join(INDEX);
-        let problem = broken(&place, "a chain's id is no file name");
-        RecordsLocation::Unreadable(place, problem)
+    let location = if !is_plain(id) {
+        let index_path = folder.join(INDEX);
+        let problem = broken(&index_path, "a chain's id is no file name");
+        RecordsLocation::Unreadable(index_path, problem)
     } else if path.is_file() {
         RecordsLocation::Json(path)
     } else {
         RecordsLocation::Missing(path)
     };
-    ChainSource { claim: Some(ChainClaim::parse(entry)), ..named(entry, place) }
+    ChainSource { claim: Some(ChainClaim::parse(entry)), ..named(entry, location) }
 }
 
-fn named(entry: &ExactJson, place: RecordsLocation) -> ChainSource {
+fn named(entry: &ExactJson, location: RecordsLocation) -> ChainSource {
     let tool = entry.text("tool").map(str::to_owned);
     let id = entry.text("id").unwrap_or_default();
     let session = tool.as_ref().and_then(|tool| id.strip_prefix(tool.as_str())?.strip_prefix('-'));
     let session = session.unwrap_or(id);
     let session = (!session.is_empty()).then(|| session.to_owned());
-    ChainSource { tool, session, ..ChainSource::at(place, SourceKind::Bundle) }
+    ChainSource { tool, session, ..ChainSource::at(location, SourceKind::Bundle) }
 }
 
-/// The meta-chain, if the index speaks of one or the file lies there.
+/// The meta-chain, if the index names one or the file exists.
 fn meta(folder: &Path, entry: &ExactJson) -> Option<ChainSource> {
     let path = folder.join(META);
-    let place = match (path.is_file(), entry.is_null()) {
+    let location = match (path.is_file(), entry.is_null()) {
         (true, _) => RecordsLocation::Json(path),
         (false, false) => RecordsLocation::Missing(path),
         (false, true) => return None,
     };
     let claim = (!entry.is_null()).then(|| ChainClaim::parse(entry));
-    Some(ChainSource { is_meta: true, claim, ..ChainSource::at(place, SourceKind::Bundle) })
+    Some(ChainSource { is_meta: true, claim, ..ChainSource::at(location, SourceKind::Bundle) })
 }
 
 /// The keys whose names are the beginnings of themselves, and why the others are refused.
@@ -97,7 +97,7 @@ fn keys(index: &ExactJson) -> (Vec<PublicKey>, Vec<String>) {
     (keys, refused)
 }
 
-/// The keys of the bundle that a chain file lies in, where it lies in one.
+/// The keys of the bundle that contains a chain file, if there is one.
 pub(crate) fn keys_beside(chain: &Path) -> (Vec<PublicKey>, Vec<String>) {
     let text = capsid_disk::files::read_optional(&chain.with_file_name(INDEX)).ok().flatten();
     let index = text.and_then(|text| parse(text.strip_prefix('\u{feff}').unwrap_or(&text)).ok());
@@ -108,16 +108,19 @@ fn contradictions(index: &ExactJson, listed: &[ExactJson]) -> Vec<String> {
     let records: i64 =
         listed.iter().filter_map(|entry| entry.get("length")?.as_i64()).fold(0, i64::saturating_add);
     let counts = [("chain_count", listed.len() as i64, "chains"), ("capsule_count", records, "records")];
-    let differs = |(name, found, what): (&str, i64, &str)| {
-        let said = index.get(name)?.as_i64().filter(|said| *said != found)?;
-        Some(format!("`{name}` of {INDEX} says {said} and {found} {what} are listed."))
+    let differs = |(name, actual, what): (&str, i64, &str)| {
+        let declared = index.get(name)?.as_i64().filter(|declared| *declared != actual)?;
+        Some(format!("`{name}` of {INDEX} says {declared} and {actual} {what} are listed."))
     };
     counts.into_iter().filter_map(differs).collect()
 }
 
-fn broken(path: &Path, why: &str) -> Problem {
-    Problem::new(Code::ChainUnreadable, format!("`{}` is not the index of a bundle: {why}", path.display()))
-        .fix("Ask for a complete copy, or export it again.")
+fn broken(path: &Path, reason: &str) -> Problem {
+    Problem::new(
+        Code::ChainUnreadable,
+        format!("`{}` is not the index of a bundle: {reason}", path.display()),
+    )
+    .fix("Ask for a complete copy, or export it again.")
 }
 
 /// Whether a name from a stranger's index can only mean a file in the same folder.

@@ -1,10 +1,10 @@
-//! What a bundle says about a chain besides the records themselves, and whether they bear it out.
+//! A bundle's claims about a chain, and whether the records confirm them.
 
 use crate::RecordSeal;
 use capsid_model::exact::ExactJson;
 use std::collections::BTreeSet;
 
-/// What a bundle says about a chain.
+/// A bundle's claims about a chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChainClaim {
     /// How many records it has.
@@ -13,7 +13,7 @@ pub struct ChainClaim {
     pub head_hash: Option<String>,
     /// The hash of the first one.
     pub genesis_hash: Option<String>,
-    /// Whether every record has the hash it says.
+    /// Whether every record has the hash that it states.
     pub all_hashes_ok: Option<bool>,
     /// Who signed.
     pub signed_by: Option<BTreeSet<String>>,
@@ -57,7 +57,7 @@ impl ChainFacts {
 }
 
 impl ChainClaim {
-    /// What an entry of an index, or the head of a chain file, says. What has another type than it should says nothing.
+    /// The claims in an entry of an index, or in the head of a chain file. A member of another type counts as absent.
     pub(super) fn parse(entry: &ExactJson) -> Self {
         let text = |name: &str| entry.text(name).map(str::to_owned);
         let names =
@@ -86,8 +86,8 @@ impl ChainClaim {
         let signers = || {
             let claimed = self.signed_by.as_ref().filter(|claimed| **claimed != facts.signed_by)?;
             let list = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
-            let (claimed, found) = (list(claimed), list(&facts.signed_by));
-            Some(format!("the signers were announced as [{claimed}] and are [{found}]"))
+            let (claimed, actual) = (list(claimed), list(&facts.signed_by));
+            Some(format!("the signers were announced as [{claimed}] and are [{actual}]"))
         };
         let hashes = || {
             (self.all_hashes_ok == Some(false))
@@ -104,10 +104,10 @@ impl ChainClaim {
     }
 }
 
-fn differs(what: &str, claimed: Option<&str>, found: Option<&str>) -> Option<String> {
-    let claimed = claimed.filter(|claimed| *claimed != found.unwrap_or_default())?;
-    // Hashes are told by their beginning, moments whole.
+fn differs(what: &str, claimed: Option<&str>, actual: Option<&str>) -> Option<String> {
+    let claimed = claimed.filter(|claimed| *claimed != actual.unwrap_or_default())?;
+    // Hashes are shown shortened, times in full.
     let short = |text: &str| text.chars().take(if text.len() == 64 { 12 } else { 40 }).collect::<String>();
-    let found = found.map_or("nothing".to_owned(), short);
-    Some(format!("{what} was announced as {} and is {found}", short(claimed)))
+    let actual = actual.map_or("nothing".to_owned(), short);
+    Some(format!("{what} was announced as {} and is {actual}", short(claimed)))
 }

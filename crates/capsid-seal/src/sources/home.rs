@@ -13,20 +13,20 @@ pub(super) fn sources(folder: &Path) -> Result<ChainSources> {
     let (chains, meta) = (folder.join("chains"), folder.join("meta.db"));
     let is_home = chains.is_dir() || meta.is_file();
     let root = if is_home { &chains } else { folder };
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     if root.is_dir() {
         for entry in sorted(root)? {
             if entry.is_dir() {
-                found.extend(sorted(&entry)?.into_iter().filter(|file| is_database(file)));
+                paths.extend(sorted(&entry)?.into_iter().filter(|file| is_database(file)));
             } else if is_database(&entry) {
-                found.push(entry);
+                paths.push(entry);
             }
         }
     }
-    if !is_home && found.is_empty() {
+    if !is_home && paths.is_empty() {
         return Err(no_chain(folder, "it is neither a bundle nor a trail's home"));
     }
-    let mut chains: Vec<ChainSource> = found.iter().flat_map(|file| one(file)).collect();
+    let mut chains: Vec<ChainSource> = paths.iter().flat_map(|file| one(file)).collect();
     if meta.is_file() {
         chains.extend(one(&meta).into_iter().map(|source| ChainSource { is_meta: true, ..source }));
     }
@@ -37,8 +37,8 @@ pub(super) fn sources(folder: &Path) -> Result<ChainSources> {
 fn one(file: &Path) -> Vec<ChainSource> {
     let (tool, session) = names(file);
     database(file, tool.clone(), session.clone()).unwrap_or_else(|problem| {
-        let place = RecordsLocation::Unreadable(file.to_owned(), problem);
-        vec![ChainSource { tool, session, ..ChainSource::at(place, SourceKind::Database) }]
+        let location = RecordsLocation::Unreadable(file.to_owned(), problem);
+        vec![ChainSource { tool, session, ..ChainSource::at(location, SourceKind::Database) }]
     })
 }
 

@@ -65,7 +65,7 @@ pub struct ChainSource {
     pub is_meta: bool,
     /// Claims about the records from outside of them.
     pub claim: Option<ChainClaim>,
-    pub(crate) place: RecordsLocation,
+    pub(crate) location: RecordsLocation,
 }
 
 /// Where a chain's records are.
@@ -82,7 +82,7 @@ pub(crate) enum RecordsLocation {
 impl ChainSource {
     /// The file.
     pub fn path(&self) -> &Path {
-        match &self.place {
+        match &self.location {
             RecordsLocation::Database(path)
             | RecordsLocation::Json(path)
             | RecordsLocation::Missing(path)
@@ -92,7 +92,7 @@ impl ChainSource {
 
     /// Whether a bundle lists it and does not have it.
     pub fn is_missing(&self) -> bool {
-        matches!(self.place, RecordsLocation::Missing(_))
+        matches!(self.location, RecordsLocation::Missing(_))
     }
 
     /// The records in order, read on demand.
@@ -102,7 +102,7 @@ impl ChainSource {
 
     /// The records from a place on. In a database those before it are not read.
     pub fn records_from(&self, sequence: u64) -> Result<SourceRecords> {
-        match &self.place {
+        match &self.location {
             RecordsLocation::Database(path) => {
                 let records = ChainReader::open(path)?.into_records(self.tenant.as_deref()).from(sequence);
                 Ok(SourceRecords::Database(Box::new(records)))
@@ -187,7 +187,7 @@ impl ChainSources {
 }
 
 impl ChainSource {
-    pub(crate) fn at(place: RecordsLocation, kind: SourceKind) -> Self {
+    pub(crate) fn at(location: RecordsLocation, kind: SourceKind) -> Self {
         let mut source = Self {
             label: String::new(),
             kind,
@@ -196,7 +196,7 @@ impl ChainSource {
             tenant: None,
             is_meta: false,
             claim: None,
-            place,
+            location,
         };
         source.label = source.path().display().to_string();
         source

@@ -101,10 +101,10 @@ impl FileScanner {
     }
 
     /// What is wrong with the file.
-    pub(crate) fn broken(&self, why: &str) -> Problem {
+    pub(crate) fn broken(&self, reason: &str) -> Problem {
         Problem::new(
             Code::ChainUnreadable,
-            format!("`{}` holds no chain that can be read: {why}.", self.path.display()),
+            format!("`{}` holds no chain that can be read: {reason}.", self.path.display()),
         )
         .fix("Name a chain database, a JSON chain, a bundle folder or a trail's home.")
     }

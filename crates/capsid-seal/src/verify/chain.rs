@@ -104,8 +104,8 @@ impl<'a> ChainVerifier<'a> {
     /// A record that is there after all, at another place, was moved and not removed.
     fn report_missing(&mut self, record: &CheckedRecord) {
         let Some((fault, at)) = &mut self.failure else { return };
-        let found = record.head.as_ref().is_some_and(|head| head.sequence == *at);
-        if fault.class == VerifyFailureClass::Missing && found {
+        let has_head = record.head.as_ref().is_some_and(|head| head.sequence == *at);
+        if fault.class == VerifyFailureClass::Missing && has_head {
             match &record.content {
                 Some(wrong) => fault.clone_from(wrong),
                 None => fault.class = VerifyFailureClass::Link,

@@ -214,18 +214,18 @@ fn pq_holds(_seal: &RecordSeal, _by: TrustedKey, _keys: &KeySet) -> Option<bool>
 /// The claims of a chunk that wait to be checked together.
 #[derive(Default)]
 struct PendingClaims<'a> {
-    places: Vec<(usize, TrustedKey)>,
+    claim_keys: Vec<(usize, TrustedKey)>,
     claims: Vec<SignatureClaim<'a>>,
 }
 
 impl<'a> PendingClaims<'a> {
     fn push(&mut self, at: usize, key: TrustedKey, claim: SignatureClaim<'a>) {
-        self.places.push((at, key));
+        self.claim_keys.push((at, key));
         self.claims.push(claim);
     }
 
     fn check_pending(self, records: &[SourceEntry], keys: &KeySet, checked: &mut [CheckedRecord]) {
-        for ((at, by), holds) in self.places.into_iter().zip(signature::verify_batch(&self.claims)) {
+        for ((at, by), holds) in self.claim_keys.into_iter().zip(signature::verify_batch(&self.claims)) {
             let (Some(SourceEntry::Record(stored)), Some(checked)) = (records.get(at), checked.get_mut(at))
             else {
                 continue;

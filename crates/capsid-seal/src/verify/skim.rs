@@ -48,8 +48,8 @@ fn skim_python(text: &str) -> Option<RecordHead> {
     Some(RecordHead { id: value.text("id")?.to_owned(), sequence, previous_hash })
 }
 
-fn malformed(why: &str) -> Problem {
-    Problem::new(Code::ChainBroken, format!("The sealed text is not a record: {why}."))
+fn malformed(reason: &str) -> Problem {
+    Problem::new(Code::ChainBroken, format!("The sealed text is not a record: {reason}."))
         .fix("Compare it with another copy of the chain.")
 }
 

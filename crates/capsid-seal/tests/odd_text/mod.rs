@@ -102,9 +102,9 @@ fn push_number(rng: &mut Rng, out: &mut String) {
         return out.push_str(pick(rng, &NUMBERS));
     }
     out.push_str(pick(rng, &["", "-"]));
-    let whole = digits(rng, 30);
-    let whole = whole.trim_start_matches('0');
-    out.push_str(if whole.is_empty() { "0" } else { whole });
+    let number = digits(rng, 30);
+    let number = number.trim_start_matches('0');
+    out.push_str(if number.is_empty() { "0" } else { number });
     if rng.bool() {
         out.push('.');
         out.push_str(&digits(rng, 30));

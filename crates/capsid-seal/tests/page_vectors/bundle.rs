@@ -98,7 +98,7 @@ impl Case {
         Self { name: name.into(), files, own: None, pinned: Vec::new() }
     }
 
-    pub fn of(name: impl Into<String>, records: Vec<StoredRecord>) -> Self {
+    pub fn from_records(name: impl Into<String>, records: Vec<StoredRecord>) -> Self {
         Self::new(name, files(&[part("s", records)], None))
     }
 

@@ -11,16 +11,17 @@ const FILE: &str = "codex-s.json";
 
 /// One chain for each kind of tampering, at the first, a middle and the last record.
 pub fn chains() -> Vec<Case> {
-    let mut cases = vec![Case::of("untouched", chain(LENGTH)), Case::of("empty", Vec::new())];
+    let mut cases =
+        vec![Case::from_records("untouched", chain(LENGTH)), Case::from_records("empty", Vec::new())];
     for tampering in Tampering::ALL.into_iter().filter(|one| !one.needs_columns()) {
         for at in [0, 1, LENGTH - 1] {
             let mut records = chain(LENGTH);
             tampering.apply(&mut records, at);
-            cases.push(Case::of(format!("{tampering:?} at {at}"), records));
+            cases.push(Case::from_records(format!("{tampering:?} at {at}"), records));
         }
     }
-    cases.push(Case::of("inserted from another chain", inserted()));
-    cases.push(Case::of("unsealed in the middle", unsealed()));
+    cases.push(Case::from_records("inserted from another chain", inserted()));
+    cases.push(Case::from_records("unsealed in the middle", unsealed()));
     cases.extend(signers());
     cases
 }
@@ -52,19 +53,22 @@ fn signers() -> Vec<Case> {
         records
     };
     vec![
-        Case::of("own key", chain(2)).own(key),
-        Case::of("pinned key", chain(2)).pinned(key),
-        Case::of("own and pinned key", chain(2)).own(key).pinned(key),
-        Case::of("another's key, pinned", strange(2)).pinned(stranger().public()),
-        Case::of("another's key, not known", strange(2)),
-        Case::of("short name", named(key.short_fingerprint())),
-        Case::of("short name with a digit too many", named(format!("{}0", key.short_fingerprint()))),
-        Case::of("whole key as name", named(key.hex())),
-        Case::of("more than the key as name", named(format!("{}0", key.hex()))),
-        Case::of("name in upper case", named(key.fingerprint().to_uppercase())),
-        Case::of("15 digits as name", named(key.fingerprint()[..15].to_owned())),
-        Case::of("no name", named(String::new())),
-        Case::of("two keys of one short name", shared_name().0).pinned(shared_name().1),
+        Case::from_records("own key", chain(2)).own(key),
+        Case::from_records("pinned key", chain(2)).pinned(key),
+        Case::from_records("own and pinned key", chain(2)).own(key).pinned(key),
+        Case::from_records("another's key, pinned", strange(2)).pinned(stranger().public()),
+        Case::from_records("another's key, not known", strange(2)),
+        Case::from_records("short name", named(key.short_fingerprint())),
+        Case::from_records(
+            "short name with a digit too many",
+            named(format!("{}0", key.short_fingerprint())),
+        ),
+        Case::from_records("whole key as name", named(key.hex())),
+        Case::from_records("more than the key as name", named(format!("{}0", key.hex()))),
+        Case::from_records("name in upper case", named(key.fingerprint().to_uppercase())),
+        Case::from_records("15 digits as name", named(key.fingerprint()[..15].to_owned())),
+        Case::from_records("no name", named(String::new())),
+        Case::from_records("two keys of one short name", shared_name().0).pinned(shared_name().1),
     ]
 }
 
@@ -84,7 +88,7 @@ fn shared_name() -> (Vec<StoredRecord>, capsid_seal::PublicKey) {
 
 /// Bundles of either generation, and files that are not what they should be.
 pub fn bundles() -> Vec<Case> {
-    let good = || Case::of("", chain(2));
+    let good = || Case::from_records("", chain(2));
     let named = |name: &str, case: Case| Case { name: name.to_owned(), ..case };
     let index = |name: &str, from: &str, to: &str| {
         named(name, good().edit("index.json", |text| replaced(text, from, to)))

@@ -32,47 +32,51 @@ fn meta(seen: &[(&str, &[StoredRecord])]) -> Vec<StoredRecord> {
 }
 
 pub fn cases() -> Vec<Case> {
-    let whole = chain(4);
+    let complete = chain(4);
     let case = |name: &str, parts: &[Part], seen: &[(&str, &[StoredRecord])]| {
         Case::new(name, files(parts, Some(&meta(seen))))
     };
     let there = |records: &[StoredRecord]| [part("s", without_columns(records))];
-    let mut swapped = whole.clone();
+    let mut swapped = complete.clone();
     Tampering::EditText.apply(&mut swapped, 1);
-    let mut otherwise = whole[..2].to_vec();
+    let mut otherwise = complete[..2].to_vec();
     extend_otherwise(&mut otherwise, 4);
-    let two = [part("s", without_columns(&whole)), part("t", chain(1))];
-    let mut broken = files(&two, Some(&broken_meta(&whole)));
+    let two = [part("s", without_columns(&complete)), part("t", chain(1))];
+    let mut broken = files(&two, Some(&broken_meta(&complete)));
     let last = broken.len() - 1;
     assert_eq!(broken[last].0, "meta.json");
-    let renamed = [part("other-name", without_columns(&whole))];
+    let renamed = [part("other-name", without_columns(&complete))];
     vec![
-        case("intact", &there(&whole), &[("s", &whole)]),
-        case("grown", &there(&whole), &[("s", &whole[..3])]),
-        case("truncated", &there(&whole[..3]), &[("s", &whole)]),
-        case("altered inside", &there(&swapped), &[("s", &whole)]),
-        case("altered at the end", &there(&otherwise), &[("s", &whole)]),
-        case("missing", &there(&whole), &[("s", &whole), ("gone", &whole)]),
-        case("unsealed", &two, &[("s", &whole)]),
-        case("recorded again as it grew", &there(&whole), &[("s", &whole[..2]), ("s", &whole)]),
-        case("recorded again, then truncated", &there(&whole[..1]), &[("s", &whole[..2]), ("s", &whole)]),
-        case("cut, continued and recorded", &there(&otherwise), &[("s", &whole[..3]), ("s", &otherwise)]),
-        case("cut and recorded", &there(&whole[..2]), &[("s", &whole), ("s", &whole[..2])]),
-        case("found by its first record", &renamed, &[("s", &whole)]),
-        case("recorded without any record", &there(&whole), &[("s", &[])]),
-        case("an empty chain", &there(&[]), &[("s", &whole)]),
-        case("nothing recorded", &there(&whole), &[]),
+        case("intact", &there(&complete), &[("s", &complete)]),
+        case("grown", &there(&complete), &[("s", &complete[..3])]),
+        case("truncated", &there(&complete[..3]), &[("s", &complete)]),
+        case("altered inside", &there(&swapped), &[("s", &complete)]),
+        case("altered at the end", &there(&otherwise), &[("s", &complete)]),
+        case("missing", &there(&complete), &[("s", &complete), ("gone", &complete)]),
+        case("unsealed", &two, &[("s", &complete)]),
+        case("recorded again as it grew", &there(&complete), &[("s", &complete[..2]), ("s", &complete)]),
+        case(
+            "recorded again, then truncated",
+            &there(&complete[..1]),
+            &[("s", &complete[..2]), ("s", &complete)],
+        ),
+        case("cut, continued and recorded", &there(&otherwise), &[("s", &complete[..3]), ("s", &otherwise)]),
+        case("cut and recorded", &there(&complete[..2]), &[("s", &complete), ("s", &complete[..2])]),
+        case("found by its first record", &renamed, &[("s", &complete)]),
+        case("recorded without any record", &there(&complete), &[("s", &[])]),
+        case("an empty chain", &there(&[]), &[("s", &complete)]),
+        case("nothing recorded", &there(&complete), &[]),
         Case::new("meta-chain broken", std::mem::take(&mut broken)),
-        case("listed chain not there", &there(&whole), &[("s", &whole)]).without("codex-s.json"),
-        case("meta-chain not there", &there(&whole), &[("s", &whole)]).without("meta.json"),
-        case("signed by a stranger", &there(&whole), &[("s", &whole)])
+        case("listed chain not there", &there(&complete), &[("s", &complete)]).without("codex-s.json"),
+        case("meta-chain not there", &there(&complete), &[("s", &complete)]).without("meta.json"),
+        case("signed by a stranger", &there(&complete), &[("s", &complete)])
             .edit("meta.json", |text| text.replace(&own().public().fingerprint(), "0000000000000000")),
     ]
 }
 
 /// The second record was edited, so the third, which is about another conversation, proves nothing.
-fn broken_meta(whole: &[StoredRecord]) -> Vec<StoredRecord> {
-    let mut records = meta(&[("s", whole), ("s", &whole[..2]), ("t", &chain(1))]);
+fn broken_meta(complete: &[StoredRecord]) -> Vec<StoredRecord> {
+    let mut records = meta(&[("s", complete), ("s", &complete[..2]), ("t", &chain(1))]);
     records[1].canonical = records[1].canonical.replace("sealed", "sealeD");
     records
 }

@@ -19,9 +19,9 @@ fn folder() -> PathBuf {
 }
 
 /// Compares with the file, or writes it.
-fn same(name: &str, found: &Value) {
+fn same(name: &str, actual: &Value) {
     let path = folder().join(format!("{name}.json"));
-    let text = format!("{}\n", serde_json::to_string_pretty(found).unwrap());
+    let text = format!("{}\n", serde_json::to_string_pretty(actual).unwrap());
     if std::env::var_os("CAPSID_UPDATE_DOCS").is_some() {
         std::fs::create_dir_all(folder()).unwrap();
         return std::fs::write(path, text).unwrap();

@@ -10,10 +10,10 @@ use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
 use std::path::Path;
 
 pub fn of_all(cases: Vec<Case>) -> Value {
-    cases.into_iter().map(|case| of(&case)).collect()
+    cases.into_iter().map(|case| verdict(&case)).collect()
 }
 
-fn of(case: &Case) -> Value {
+fn verdict(case: &Case) -> Value {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in &case.files {
         std::fs::write(folder.path().join(name), text).unwrap();

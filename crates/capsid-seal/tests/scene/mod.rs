@@ -67,7 +67,7 @@ impl Field {
         !matches!(self, Self::Id | Self::Sequence | Self::PreviousHash)
     }
 
-    pub fn of(self, stored: &StoredRecord) -> Vec<u8> {
+    pub fn bytes(self, stored: &StoredRecord) -> Vec<u8> {
         let columns = stored.columns.as_ref().unwrap();
         let text = match self {
             Self::Canonical => stored.canonical.clone(),
@@ -154,12 +154,12 @@ impl Scene {
     }
 
     /// Runs something while a field of a row is another.
-    pub fn with_field<T>(&self, place: usize, field: Field, now: &[u8], look: impl FnOnce() -> T) -> T {
-        let was = field.of(&self.chain[place]);
+    pub fn with_field<T>(&self, index: usize, field: Field, now: &[u8], look: impl FnOnce() -> T) -> T {
+        let was = field.bytes(&self.chain[index]);
         let update = format!("UPDATE capsules SET {} = CAST(?1 AS TEXT) WHERE rowid_pk = ?2", field.name());
         let set = |value: &[u8]| {
             let changed =
-                self.rows.prepare_cached(&update).unwrap().execute(params![value, place as i64 + 1]);
+                self.rows.prepare_cached(&update).unwrap().execute(params![value, index as i64 + 1]);
             assert_eq!(changed.unwrap(), 1);
         };
         set(now);
@@ -169,10 +169,10 @@ impl Scene {
     }
 
     /// Runs something while a column has the value of an SQL expression.
-    pub fn with_sql<T>(&self, place: usize, column: &str, value: &str, look: impl FnOnce() -> T) -> T {
-        let id = &self.chain[place].columns.as_ref().unwrap().id;
+    pub fn with_sql<T>(&self, index: usize, column: &str, value: &str, look: impl FnOnce() -> T) -> T {
+        let id = &self.chain[index].columns.as_ref().unwrap().id;
         let update = format!("UPDATE capsules SET {column} = {value} WHERE rowid_pk = ?1");
-        assert_eq!(self.rows.execute(&update, [place as i64 + 1]).unwrap(), 1, "{id}");
+        assert_eq!(self.rows.execute(&update, [index as i64 + 1]).unwrap(), 1, "{id}");
         let result = look();
         self.fill(&self.chain);
         result
@@ -231,16 +231,16 @@ impl Scene {
     }
 
     /// The bundle with one field of a record changed.
-    pub fn judge_bundle_with(&self, place: usize, field: Field, now: &[u8], batch: bool) -> Finding {
-        let entry = &self.entries[place];
+    pub fn judge_bundle_with(&self, index: usize, field: Field, now: &[u8], batch: bool) -> Finding {
+        let entry = &self.entries[index];
         let name = format!("\"{}\": ", field.name());
         let start = entry.find(&name).unwrap() + name.len();
-        let was = spaced(&ExactJson::from(String::from_utf8(field.of(&self.chain[place])).unwrap()));
+        let was = spaced(&ExactJson::from(String::from_utf8(field.bytes(&self.chain[index])).unwrap()));
         assert!(entry[start..].starts_with(&was));
         let changed =
             [&entry.as_bytes()[..start], &quoted(now), &entry.as_bytes()[start + was.len()..]].concat();
         let mut entries: Vec<&[u8]> = self.entries.iter().map(String::as_bytes).collect();
-        entries[place] = &changed;
+        entries[index] = &changed;
         std::fs::write(self.chain_file(), self.file_of(&entries)).unwrap();
         self.judge_bundle(batch)
     }

@@ -51,7 +51,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What to look at beside the document itself.
+/// What to check in addition to the document itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Checks<'a> {
     /// The hash that the content should have.
@@ -259,10 +259,10 @@ fn is_time_with_offset(text: &str) -> bool {
         return false;
     }
     let Ok(pieces) = Pieces::parse(text) else { return false };
-    let whole = pieces.date().year() >= 1 && pieces.time().is_some();
+    let is_complete = pieces.date().year() >= 1 && pieces.time().is_some();
     match pieces.offset() {
-        Some(PiecesOffset::Numeric(offset)) => whole && offset.offset().seconds().abs() < 24 * 60 * 60,
-        Some(_) => whole,
+        Some(PiecesOffset::Numeric(offset)) => is_complete && offset.offset().seconds().abs() < 24 * 60 * 60,
+        Some(_) => is_complete,
         None => false,
     }
 }

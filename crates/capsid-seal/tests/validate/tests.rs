@@ -27,7 +27,7 @@ fn members<'a>(record: &'a mut ExactJson, section: Option<&str>) -> &'a mut Exac
     }
 }
 
-/// The record with one field changed; without a value, the field is taken out.
+/// The record with one field changed; without a value, the field is removed.
 fn with(changes: &[(&str, Option<&str>)]) -> ExactJson {
     let mut record = record();
     for (field, value) in changes {
@@ -135,7 +135,7 @@ fn the_place_in_the_chain_does_not_contradict_itself() {
     assert_taken(&[("sequence", Some("3")), ("previous_hash", Some(&hash))]);
     assert_refused(&[("sequence", Some("3"))], "chain_violation", "previous_hash");
     assert_refused(&[("previous_hash", Some(&hash))], "chain_violation", "previous_hash");
-    // What is wrong in itself is told first.
+    // Faults of the document itself are reported first.
     assert_refused(
         &[("previous_hash", Some(&hash)), ("spec_version", Some("\"\""))],
         "invalid_value",

@@ -96,8 +96,8 @@ pub fn assert_verdict(records: &[StoredRecord], expected: Expected, what: &dyn s
     for options in modes() {
         let verdict = judge(records, &options);
         let wanted = if options.signatures { expected.strict } else { expected.unsigned };
-        let found = verdict.failure.as_ref().map(|failure| (failure.class, verdict.broken_at.unwrap()));
-        assert_eq!(found, wanted, "{what:?} {options:?} {verdict:?}");
+        let actual = verdict.failure.as_ref().map(|failure| (failure.class, verdict.broken_at.unwrap()));
+        assert_eq!(actual, wanted, "{what:?} {options:?} {verdict:?}");
         assert_eq!(verdict.valid, wanted.is_none());
         assert_eq!(verdict.total, records.len() as u64, "all records are counted");
         assert_eq!(verdict.verified, wanted.map_or(records.len() as u64, |(_, at)| at));

@@ -34,12 +34,12 @@ fn an_honest_chain_of_any_length_is_valid() {
 fn each_tampering_at_each_place_of_a_short_chain() {
     let honest = chain(5);
     for tampering in Tampering::ALL {
-        for place in 0..honest.len() {
+        for index in 0..honest.len() {
             let mut records = honest.clone();
-            let expected = tampering.apply(&mut records, place);
-            assert_verdict(&records, expected, &(tampering, place));
+            let expected = tampering.apply(&mut records, index);
+            assert_verdict(&records, expected, &(tampering, index));
             if !tampering.needs_columns() {
-                assert_verdict(&without_columns(&records), expected, &(tampering, place, "without columns"));
+                assert_verdict(&without_columns(&records), expected, &(tampering, index, "without columns"));
             }
         }
     }
@@ -51,10 +51,10 @@ fn tampering_at_the_borders_of_chunks_and_batches() {
     for tampering in
         [Tampering::SignatureDigit, Tampering::Remove, Tampering::SwapWithLast, Tampering::EditText]
     {
-        for place in [64, 511] {
+        for index in [64, 511] {
             let mut records = honest.clone();
-            let expected = tampering.apply(&mut records, place);
-            assert_verdict(&records, expected, &(tampering, place));
+            let expected = tampering.apply(&mut records, index);
+            assert_verdict(&records, expected, &(tampering, index));
         }
     }
 }
@@ -76,29 +76,29 @@ fn of_two_breaks_the_first_is_told() {
 #[test]
 fn every_single_byte_of_a_record_and_its_seal_counts() {
     let honest = chain(5);
-    let check = |records: &[StoredRecord], classes: &[VerifyFailureClass], place: usize, what: &str| {
+    let check = |records: &[StoredRecord], classes: &[VerifyFailureClass], index: usize, what: &str| {
         let verdict = judge(records, &STRICT);
         let class = verdict.failure.as_ref().map(|failure| failure.class);
-        assert_eq!(verdict.broken_at, Some(place as u64), "{what}");
+        assert_eq!(verdict.broken_at, Some(index as u64), "{what}");
         assert!(class.is_some_and(|class| classes.contains(&class)), "{what}: {class:?}");
     };
-    for place in 0..honest.len() {
+    for index in 0..honest.len() {
         for (name, classes) in [
             ("canonical", &[VerifyFailureClass::Hash][..]),
             ("hash", &[VerifyFailureClass::Hash, VerifyFailureClass::Malformed]),
             ("signature", &[VerifyFailureClass::Signature]),
             ("signed_by", &[VerifyFailureClass::UnknownSigner]),
         ] {
-            let length = field(&mut honest[place].clone(), name).len();
+            let length = field(&mut honest[index].clone(), name).len();
             for at in 0..length {
-                let mut records = honest[..=place].to_vec();
-                let text = field(&mut records[place], name);
+                let mut records = honest[..=index].to_vec();
+                let text = field(&mut records[index], name);
                 if !text.is_char_boundary(at) || !text.is_char_boundary(at + 1) {
                     continue;
                 }
                 let changed = text.as_bytes()[at] ^ [1, 0x20, 4][at % 3];
                 text.replace_range(at..=at, &char::from(changed & 0x7f).to_string());
-                check(&records, classes, place, &format!("{name} byte {at} of record {place}"));
+                check(&records, classes, index, &format!("{name} byte {at} of record {index}"));
             }
         }
     }
@@ -115,7 +115,7 @@ fn field<'a>(stored: &'a mut StoredRecord, name: &str) -> &'a mut String {
 
 #[test]
 fn messages_are_those_of_the_reference_tool() {
-    for (tampering, place, message) in [
+    for (tampering, index, message) in [
         (Tampering::Remove, 2, "sequence gap at 2"),
         (Tampering::SwapWithNext, 2, "sequence gap at 2"),
         (Tampering::WrongPrevious, 0, "genesis has previous_hash"),
@@ -126,7 +126,7 @@ fn messages_are_those_of_the_reference_tool() {
         (Tampering::ColumnId, 1, "column `id` is not what was sealed at 1"),
     ] {
         let mut records = chain(5);
-        tampering.apply(&mut records, place);
+        tampering.apply(&mut records, index);
         assert_eq!(judge(&records, &STRICT).failure.unwrap().message, message);
     }
 }
@@ -185,8 +185,8 @@ fn keys_are_told_apart_and_a_short_name_tries_them_all() {
     keys.add(own().public(), KeyOrigin::Bundled);
     let verdict = verify(records.iter().cloned().map(Ok), &STRICT, &keys).unwrap();
     assert_eq!(verdict.signers[&own().public().fingerprint()].trust_label(), "bundled");
-    let given = KeySet::from_key(stranger().public());
-    let verdict = verify(records.iter().cloned().map(Ok), &STRICT, &given).unwrap();
+    let stranger_keys = KeySet::from_key(stranger().public());
+    let verdict = verify(records.iter().cloned().map(Ok), &STRICT, &stranger_keys).unwrap();
     assert_eq!(verdict.failure.unwrap().class, VerifyFailureClass::UnknownSigner);
     assert_eq!(verdict.signers[&own().public().short_fingerprint()].trust_label(), "unknown");
     // A key of the same short name that did not sign is passed over.
@@ -208,16 +208,16 @@ fn keys_are_told_apart_and_a_short_name_tries_them_all() {
 fn a_record_that_cannot_be_read_is_malformed_and_a_source_that_cannot_is_an_error() {
     let records = chain(200);
     for options in modes() {
-        for place in [0, 100] {
+        for index in [0, 100] {
             let with = |code: Code| {
                 let bad = std::iter::once(Err(Problem::new(code, "The row is odd.")));
-                let front = records[..place].iter().cloned().map(Ok);
-                verify(front.chain(bad).chain(records[place..].iter().cloned().map(Ok)), &options, &keys())
+                let front = records[..index].iter().cloned().map(Ok);
+                verify(front.chain(bad).chain(records[index..].iter().cloned().map(Ok)), &options, &keys())
             };
             let verdict = with(Code::ChainBroken).unwrap();
             assert_eq!(
                 (verdict.failure.unwrap().class, verdict.broken_at),
-                (VerifyFailureClass::Malformed, Some(place as u64))
+                (VerifyFailureClass::Malformed, Some(index as u64))
             );
             assert_eq!(with(Code::IoError).unwrap_err().code, Code::IoError);
         }
@@ -245,12 +245,12 @@ proptest! {
     fn any_tampering_anywhere_in_any_chain(
         length in 1_usize..70,
         which in 0..Tampering::ALL.len(),
-        place in any::<prop::sample::Index>(),
+        index in any::<prop::sample::Index>(),
     ) {
         let tampering = Tampering::ALL[which];
         let mut records = chain(length);
-        let place = place.index(length);
-        let expected = tampering.apply(&mut records, place);
-        assert_verdict(&records, expected, &(tampering, place, length));
+        let index = index.index(length);
+        let expected = tampering.apply(&mut records, index);
+        assert_verdict(&records, expected, &(tampering, index, length));
     }
 }

@@ -35,6 +35,7 @@ impl AdminAction<'_> {
 
 /// Where a node stands with the operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "snake_case"))]
 pub enum NodeStatus {
     /// Nothing is held against it.
     Active,
@@ -107,11 +108,11 @@ pub fn set_reputation(
             params![node_id],
         )?
         .flatten();
-    let stood = reputation_days::load_state(tx, node_id)?;
+    let state_before = reputation_days::load_state(tx, node_id)?;
     tx.run("UPDATE nodes SET reputation_override = $2 WHERE node_id = $1", params![node_id, value])?;
-    reputation_days::record_point(tx, node_id, stood, by.now)?;
-    let told = |value: Option<f64>| value.map_or_else(|| "computed".to_owned(), |value| value.to_string());
-    by.audit_change(tx, ["node", node_id, "set_reputation"], Some(&told(before)), Some(&told(value)))?;
+    reputation_days::record_point(tx, node_id, state_before, by.now)?;
+    let text = |value: Option<f64>| value.map_or_else(|| "computed".to_owned(), |value| value.to_string());
+    by.audit_change(tx, ["node", node_id, "set_reputation"], Some(&text(before)), Some(&text(value)))?;
     Ok(true)
 }
 

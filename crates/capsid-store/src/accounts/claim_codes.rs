@@ -49,12 +49,12 @@ pub enum NodeClaimOutcome {
 
 /// The code that a node shows its user: the present one, or `fresh` when there is none that still holds.
 pub fn current_or_new(tx: &mut dyn Tx, node_id: &str, fresh: &str, now: Time) -> Result<String> {
-    let found = tx.query_first::<String>(
+    let open = tx.query_first::<String>(
         "SELECT code FROM claims WHERE node_id = $1 AND claimed_at IS NULL AND expires_at > $2
          ORDER BY expires_at DESC LIMIT 1",
         params![node_id, now],
     )?;
-    if let Some(code) = found {
+    if let Some(code) = open {
         return Ok(code);
     }
     tx.run(
@@ -74,14 +74,14 @@ pub fn find(tx: &mut dyn Tx, code: &str) -> Result<Option<ClaimCodeRow>> {
 
 /// Gives the node of a code to an account. A code is used once, and a node has one owner.
 pub fn claim(tx: &mut dyn Tx, code: &str, user: &accounts::UserRow, now: Time) -> Result<NodeClaimOutcome> {
-    let Some(found) = find(tx, code)? else { return Ok(NodeClaimOutcome::Unknown) };
+    let Some(claim) = find(tx, code)? else { return Ok(NodeClaimOutcome::Unknown) };
     // Two codes of one node, used at once, wait for each other here.
-    nodes::lock(tx, &found.node_id)?;
-    let Some(found) = find(tx, code)? else { return Ok(NodeClaimOutcome::Unknown) };
-    if found.claimed {
+    nodes::lock(tx, &claim.node_id)?;
+    let Some(claim) = find(tx, code)? else { return Ok(NodeClaimOutcome::Unknown) };
+    if claim.claimed {
         return Ok(NodeClaimOutcome::Before);
     }
-    if found.is_expired(now) {
+    if claim.is_expired(now) {
         return Ok(NodeClaimOutcome::Expired);
     }
     tx.run(
@@ -90,18 +90,18 @@ pub fn claim(tx: &mut dyn Tx, code: &str, user: &accounts::UserRow, now: Time) -
     )?;
     tx.run(
         "UPDATE nodes SET owner = $2, claimed_at = $3 WHERE node_id = $1",
-        params![&found.node_id, &user.user_id, now],
+        params![&claim.node_id, &user.user_id, now],
     )?;
     let change = AuditChange {
         kind: "node",
-        subject: &found.node_id,
+        subject: &claim.node_id,
         action: "claim",
         before: None,
         after: Some(&user.user_id),
         reason: None,
     };
     audit::add(tx, &user.actor(), change, now)?;
-    Ok(NodeClaimOutcome::Done { node_id: found.node_id })
+    Ok(NodeClaimOutcome::Done { node_id: claim.node_id })
 }
 
 /// How long a code is kept that nobody used in time.

@@ -22,6 +22,7 @@ use sha2::{Digest, Sha256};
 /// What an account may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum AccountRole {
     User,
     /// May also decide about other people's assets and nodes.

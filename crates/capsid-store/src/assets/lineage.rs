@@ -20,7 +20,7 @@ row! {
 /// Nodes of others that said of themselves that they used an asset: they reviewed it, or reported on it. Who merely
 /// fetched it is nobody's business.
 pub fn users(tx: &mut dyn Tx, id: &AssetId, limit: usize) -> Result<Vec<LineageNode>> {
-    let mut found = tx.query_all::<LineageNode>(
+    let mut nodes = tx.query_all::<LineageNode>(
         "SELECT DISTINCT n.node_id, n.name, n.status FROM nodes n JOIN (
             SELECT r.node_id FROM (SELECT node_id FROM reports
                 WHERE asset_id = $1 AND label <> 'self' ORDER BY seq LIMIT $2) r
@@ -29,8 +29,8 @@ pub fn users(tx: &mut dyn Tx, id: &AssetId, limit: usize) -> Result<Vec<LineageN
          ORDER BY n.node_id LIMIT $2",
         params![id, limit as i64],
     )?;
-    found.truncate(limit);
-    Ok(found)
+    nodes.truncate(limit);
+    Ok(nodes)
 }
 
 /// A node.

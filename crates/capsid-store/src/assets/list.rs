@@ -5,7 +5,6 @@ use crate::assets::id::AssetId;
 use crate::db::row::{row, select};
 use crate::db::tx::{Param, Tx};
 use crate::params;
-use crate::search::signals;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::proof::ProofLevel;
@@ -47,8 +46,6 @@ pub struct AssetFilter {
     pub category: Option<String>,
     /// Whose validation proves so much.
     pub label: Option<ProofLevel>,
-    /// With this signal, whatever its case.
-    pub signal: Option<String>,
 }
 
 /// Where a page ended: the value that the list is ordered by, and the sequence of the last asset.
@@ -136,22 +133,19 @@ pub fn list(
     after: ListPosition,
     limit: usize,
 ) -> Result<Vec<ListedAsset>> {
-    if filter.signal.is_some() {
-        return list_by_signal(tx, filter, sort, after, limit);
-    }
     let texts = match sort {
         AssetSort::Newest => NEWEST,
         AssetSort::Ranked => RANKED,
         AssetSort::MostUsed => MAX_USED,
     };
-    let (way, value) = filter.plan();
+    let (plan, value) = filter.plan();
     let [plain, ..] = texts;
-    let sql = texts.get(way).copied().unwrap_or(plain);
-    let mut found = Vec::new();
+    let sql = texts.get(plan).copied().unwrap_or(plain);
+    let mut assets = Vec::new();
     // Each state and type has its own stretch of the index; together they are put in order here.
     for status in &filter.statuses {
         for kind in filter.types() {
-            found.extend(tx.query_all(
+            assets.extend(tx.query_all(
                 sql,
                 params![
                     status.as_str(),
@@ -169,44 +163,21 @@ pub fn list(
     }
     // A chain may be asked for together with a node.
     if let (Some(_), Some(chain)) = (&filter.node_id, &filter.chain_id) {
-        found.retain(|listed: &ListedAsset| listed.asset.traits.chain_id.as_ref() == Some(chain));
+        assets.retain(|listed: &ListedAsset| listed.asset.traits.chain_id.as_ref() == Some(chain));
     }
     let key = |listed: &ListedAsset| {
         let position = sort.position(&listed.asset);
         std::cmp::Reverse((position.key, position.seq))
     };
-    found.sort_by_key(key);
-    found.truncate(limit);
-    Ok(found)
-}
-
-/// The same for assets with a signal: those are found by the search, and put in order here.
-fn list_by_signal(
-    tx: &mut dyn Tx,
-    filter: &AssetFilter,
-    sort: AssetSort,
-    after: ListPosition,
-    limit: usize,
-) -> Result<Vec<ListedAsset>> {
-    let (mut found, _) = signals::find_by_signal(tx, filter)?;
-    let place = |listed: &ListedAsset| {
-        let position = sort.position(&listed.asset);
-        (position.key, position.seq)
-    };
-    found.retain(|listed| place(listed) < (after.key, after.seq));
-    found.sort_by_key(|listed| std::cmp::Reverse(place(listed)));
-    found.truncate(limit);
-    Ok(found)
+    assets.sort_by_key(key);
+    assets.truncate(limit);
+    Ok(assets)
 }
 
 /// How many assets a filter lets through; when that is more than can be counted in passing, at least how many.
 pub fn total(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<(i64, bool)> {
-    if filter.signal.is_some() {
-        let (found, more) = signals::find_by_signal(tx, filter)?;
-        return Ok((found.len() as i64, more));
-    }
-    let (way, value) = filter.plan();
-    let sql = match way {
+    let (plan, value) = filter.plan();
+    let sql = match plan {
         1 => {
             "SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN ($3 IS NULL OR c.category = $3) AND ($5 IS NULL OR c.trust_tier = $5)
                 AND c.status = $1 AND c.asset_type = $2 AND c.trust_tier <> 'delisted' AND ($7 IS NULL OR c.proof = $7) THEN 1 ELSE 0 END), 0) AS BIGINT)
@@ -264,7 +235,7 @@ pub(crate) fn padded<'a, T>(values: &'a [T], make: impl Fn(&'a T) -> Param<'a>) 
 
 /// Assets by their sequence, in the order that is asked for.
 pub fn by_seq(tx: &mut dyn Tx, seqs: &[i64]) -> Result<Vec<ListedAsset>> {
-    let mut found = HashMap::with_capacity(seqs.len());
+    let mut loaded = HashMap::with_capacity(seqs.len());
     for some in seqs.chunks(BATCH) {
         tx.query_each(
             listed!(
@@ -272,20 +243,20 @@ pub fn by_seq(tx: &mut dyn Tx, seqs: &[i64]) -> Result<Vec<ListedAsset>> {
             ),
             &padded(some, |seq| Param::from(*seq)),
             |listed: ListedAsset| {
-                found.insert(listed.asset.seq, listed);
+                loaded.insert(listed.asset.seq, listed);
                 Ok(())
             },
         )?;
     }
-    Ok(seqs.iter().filter_map(|seq| found.remove(seq)).collect())
+    Ok(seqs.iter().filter_map(|seq| loaded.remove(seq)).collect())
 }
 
 /// Assets by their ids, in the order that is asked for. Those that are not there are left out.
 pub fn by_id(tx: &mut dyn Tx, ids: &[AssetId]) -> Result<Vec<ListedAsset>> {
-    let mut found = HashMap::with_capacity(ids.len());
+    let mut loaded = HashMap::with_capacity(ids.len());
     for some in ids.chunks(BATCH) {
         let keep = |listed: ListedAsset| {
-            found.insert(listed.asset.asset_id, listed);
+            loaded.insert(listed.asset.asset_id, listed);
             Ok(())
         };
         match some {
@@ -300,14 +271,14 @@ pub fn by_id(tx: &mut dyn Tx, ids: &[AssetId]) -> Result<Vec<ListedAsset>> {
             )?,
         }
     }
-    Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+    Ok(ids.iter().filter_map(|id| loaded.remove(id)).collect())
 }
 
 /// The bodies of assets by their sequence, byte for byte.
 pub fn bodies(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
-    let mut found = HashMap::with_capacity(seqs.len());
+    let mut bodies = HashMap::with_capacity(seqs.len());
     for some in seqs.chunks(BATCH) {
-        found.extend(match some {
+        bodies.extend(match some {
             [one] => tx.query_all::<(i64, String)>("SELECT seq, body FROM assets WHERE seq = $1", params![*one])?,
             some => tx.query_all(
                 "SELECT seq, body FROM assets WHERE seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
@@ -316,14 +287,14 @@ pub fn bodies(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
             )?,
         });
     }
-    Ok(found)
+    Ok(bodies)
 }
 
 /// The bodies of the genes that capsules first came with, by the sequence of the capsule.
 pub fn bodies_of_genes(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, String>> {
-    let mut found = HashMap::with_capacity(seqs.len());
+    let mut bodies = HashMap::with_capacity(seqs.len());
     for some in seqs.chunks(BATCH) {
-        found.extend(tx.query_all::<(i64, String)>(
+        bodies.extend(tx.query_all::<(i64, String)>(
             "SELECT c.seq, g.body FROM assets c JOIN bundles b ON b.bundle_id = c.bundle_id
              JOIN assets g ON g.asset_id = b.gene_id
              WHERE c.asset_type = 'Capsule' AND c.seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
@@ -331,7 +302,7 @@ pub fn bodies_of_genes(tx: &mut dyn Tx, seqs: &[i64]) -> Result<HashMap<i64, Str
             &padded(some, |seq| Param::from(*seq)),
         )?);
     }
-    Ok(found)
+    Ok(bodies)
 }
 
 /// Assets that publishers call by this id of their own: those of the node, then those that anyone may have.

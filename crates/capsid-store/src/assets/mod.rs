@@ -4,6 +4,7 @@ pub mod environments;
 pub mod id;
 pub mod lineage;
 pub mod list;
+pub mod new;
 
 use crate::assets::id::AssetId;
 use crate::db::row::{Attempt, FromRow, RowReader, joined, row, select};

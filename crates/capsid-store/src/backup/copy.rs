@@ -1,7 +1,8 @@
 //! From one kind of database to the other, table by table in the order of the keys.
 
+use crate::db::raw_row::RawRow;
 use crate::db::tables::{CellValue, ColumnKind, ColumnSchema, TOGETHER, TableSchema, tables};
-use crate::db::tx::{Dialect, Param, RawRow, Tx};
+use crate::db::tx::{Dialect, Param, Tx};
 use crate::params;
 use capsid_model::problem::Result;
 

@@ -4,8 +4,9 @@
 //! only hubs that share a database keep there, the search index, which each database has in its own form, and the bands
 //! of sketches, which name these by such a number.
 
+use crate::db::raw_row::RawRow;
 use crate::db::tables::{ColumnKind, TableSchema, tables};
-use crate::db::tx::{RawRow, Tx};
+use crate::db::tx::Tx;
 use capsid_model::hash::hex;
 use capsid_model::problem::Result;
 use std::fmt::Write;

@@ -4,7 +4,11 @@ pub(crate) mod migrate;
 pub(crate) mod operation;
 pub(crate) mod postgres;
 pub(crate) mod private_files;
+pub mod raw_row;
 pub mod row;
 pub(crate) mod sqlite;
 pub(crate) mod tables;
 pub mod tx;
+
+/// A day in milliseconds.
+pub const DAY_MS: i64 = 24 * 3_600_000;

@@ -40,9 +40,9 @@ where
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.op)(tx))).unwrap_or_else(|_| {
             Err(E::from(Problem::new(Code::Internal, "An operation of the store panicked; it was undone.")))
         });
-        let kept = outcome.is_ok();
+        let commits = outcome.is_ok();
         self.outcome = Some(outcome);
-        kept
+        commits
     }
 
     fn finish(self: Box<Self>, committed: Result<(), Problem>) {

@@ -43,8 +43,8 @@ mod tests {
 
     #[test]
     fn nobody_else_may_look_into_a_new_hub() {
-        let place = tempfile::tempdir().unwrap();
-        let data = place.path().join("deep").join("hub");
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("deep").join("hub");
         let store = Store::open(&StoreOptions::new(&data, None), Time(0)).unwrap();
         assert_eq!((mode(data.parent().unwrap()), mode(&data)), (0o700, 0o700));
         for name in ["hub.db", "hub.db-wal", "hub.db-shm", "hub.db.lock"] {
@@ -55,17 +55,17 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_there_keeps_its_mode() {
-        let place = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(place.path(), PermissionsExt::from_mode(0o755)).unwrap();
-        drop(Store::open(&StoreOptions::new(place.path(), None), Time(0)).unwrap());
-        assert_eq!(mode(place.path()), 0o755);
-        assert_eq!(mode(&place.path().join("hub.db")), 0o600);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        drop(Store::open(&StoreOptions::new(folder.path(), None), Time(0)).unwrap());
+        assert_eq!(mode(folder.path()), 0o755);
+        assert_eq!(mode(&folder.path().join("hub.db")), 0o600);
     }
 
     #[test]
     fn a_tool_makes_nothing_where_there_is_no_hub() {
-        let place = tempfile::tempdir().unwrap();
-        let data = place.path().join("hub");
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("hub");
         let refused = Store::open(&StoreOptions::new(&data, None).shared(), Time(0)).err().unwrap();
         assert_eq!(refused.code, capsid_model::problem::Code::FileNotFound);
         assert!(!data.exists());

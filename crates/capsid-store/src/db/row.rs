@@ -1,7 +1,7 @@
 //! Rows as values. A column is read as the type it is meant to have: NULL where a value is required, or a text that
 //! names nothing, is damage and never a default.
 
-use super::tx::RawRow;
+use super::raw_row::RawRow;
 use crate::damaged;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -108,8 +108,8 @@ macro_rules! column_enums {
                 name: &str,
             ) -> capsid_model::problem::Result<Self> {
                 let text = String::from_column(row, index, name)?;
-                let found = Self::ALL.iter().copied().find(|value| value.as_str() == text);
-                found.ok_or_else(|| $crate::db::row::unreadable(name, &text))
+                let known = Self::ALL.iter().copied().find(|value| value.as_str() == text);
+                known.ok_or_else(|| $crate::db::row::unreadable(name, &text))
             }
         }
         impl $crate::db::row::FromColumn for Option<$kind> {

@@ -1,5 +1,6 @@
 //! One open transaction, whichever database it is in. Every operation of this crate is written against it, once.
 
+use super::raw_row::RawRow;
 use super::row::{FromRow, RowReader};
 use crate::damaged;
 use capsid_model::problem::Result;
@@ -21,21 +22,6 @@ pub enum Param<'a> {
     Real(Option<f64>),
     Text(Option<&'a str>),
     Blob(Option<&'a [u8]>),
-}
-
-/// One row as the database gives it, with columns counted from 0 that may all be missing. Operations read rows as values
-/// ([`FromRow`]); only what copies or checks whole tables looks at them like this.
-pub trait RawRow {
-    /// What the database calls a column.
-    fn name(&self, column: usize) -> &str;
-    /// A whole number that may be missing.
-    fn int(&self, column: usize) -> Result<Option<i64>>;
-    /// A number with a fraction that may be missing.
-    fn real(&self, column: usize) -> Result<Option<f64>>;
-    /// A text that may be missing.
-    fn text(&self, column: usize) -> Result<Option<&str>>;
-    /// Bytes that may be missing.
-    fn blob(&self, column: usize) -> Result<Option<&[u8]>>;
 }
 
 /// An open transaction. What an operation did is kept when it returns `Ok`, and undone as a whole when it does not.
@@ -83,12 +69,12 @@ impl dyn Tx + '_ {
 
     /// The first row of a query, if there is one.
     pub fn query_first<T: FromRow>(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<Option<T>> {
-        let mut found = None;
+        let mut first = None;
         self.one(sql, params, &mut |row| {
-            found = Some(T::from_row(&RowReader::new(row))?);
+            first = Some(T::from_row(&RowReader::new(row))?);
             Ok(())
         })?;
-        Ok(found)
+        Ok(first)
     }
 
     /// The first row of a query that always finds one.
@@ -104,12 +90,12 @@ impl dyn Tx + '_ {
 
     /// Whether a query finds anything.
     pub fn exists(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<bool> {
-        let mut found = false;
+        let mut exists = false;
         self.one(sql, params, &mut |_| {
-            found = true;
+            exists = true;
             Ok(())
         })?;
-        Ok(found)
+        Ok(exists)
     }
 }
 

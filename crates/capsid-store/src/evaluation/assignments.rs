@@ -5,7 +5,7 @@
 use crate::assets::id::AssetId;
 use crate::db::row::{Json, joined, row, select};
 use crate::db::tx::Tx;
-use crate::evaluation::reports;
+use crate::evaluation::weighted_reports;
 use crate::nodes::NodeRow;
 use crate::params;
 use capsid_model::gate::{self, CommandPolicy};
@@ -97,12 +97,12 @@ pub fn redeem(
     ticket: &AssignmentTicket,
     now: Time,
 ) -> Result<Option<AssetId>> {
-    let found = tx.query_first::<(AssetId, String)>(
+    let assignment = tx.query_first::<(AssetId, String)>(
         "SELECT asset_id, nonce FROM assignments
          WHERE task_id = $1 AND node_id = $2 AND state = 'open' AND expires_at > $3 FOR UPDATE",
         params![&ticket.task_id, node_id, now],
     )?;
-    let Some((id, nonce)) = found else { return Ok(None) };
+    let Some((id, nonce)) = assignment else { return Ok(None) };
     if !bool::from(nonce.as_bytes().ct_eq(ticket.nonce.as_bytes())) {
         return Ok(None);
     }
@@ -211,14 +211,14 @@ fn assign_to(
                 AND (m.state <> 'expired' OR m.expires_at > $2))
             AND (SELECT COUNT(*) FROM assignments x WHERE x.asset_id = c.asset_id AND x.state <> 'expired') < $3
          ORDER BY c.seq LIMIT 20"), params![&node.node_id, now.0 - ASK_AGAIN_MS, terms.validators as i64])?;
-    let mut asked =
+    let mut validators =
         vec![ValidatorCandidate { node_id: node.node_id.clone(), owner: node.owner_key(), open: 0 }];
     let mut made = 0;
     for candidate in candidates {
         if made as usize >= wanted {
             break;
         }
-        made += cover(tx, &candidate, &mut asked, terms, now)?;
+        made += cover(tx, &candidate, &mut validators, terms, now)?;
     }
     Ok(made)
 }
@@ -231,22 +231,24 @@ fn cover(
     terms: &AssignmentTerms,
     now: Time,
 ) -> Result<u64> {
-    let asked = load_previous(tx, &candidate.asset_id)?;
-    let mut heard: Vec<String> =
-        asked.iter().filter(|asked| !asked.expired).map(|asked| asked.owner.clone()).collect();
-    let said = reports::load_others(tx, &candidate.asset_id)?;
-    heard.extend(said.into_iter().filter(|voice| voice.report.weight > 0.0).map(|voice| voice.report.owner));
-    heard.sort_unstable();
-    heard.dedup();
-    let missing = terms.validators.saturating_sub(heard.len());
+    let previous = load_previous(tx, &candidate.asset_id)?;
+    let mut owners: Vec<String> =
+        previous.iter().filter(|previous| !previous.expired).map(|previous| previous.owner.clone()).collect();
+    let reports = weighted_reports::load_others(tx, &candidate.asset_id)?;
+    owners.extend(
+        reports.into_iter().filter(|report| report.vote.weight > 0.0).map(|report| report.vote.owner),
+    );
+    owners.sort_unstable();
+    owners.dedup();
+    let missing = terms.validators.saturating_sub(owners.len());
     if missing == 0 || !runnable(&validation_of(tx, &candidate.asset_id)?) {
         return Ok(0);
     }
     let rested = |node_id: &str| {
-        asked
+        previous
             .iter()
-            .filter(|asked| asked.node_id == node_id)
-            .all(|asked| asked.expired && asked.expires_at <= now.0 - ASK_AGAIN_MS)
+            .filter(|previous| previous.node_id == node_id)
+            .all(|previous| previous.expired && previous.expires_at <= now.0 - ASK_AGAIN_MS)
     };
     let mut made = 0;
     validators.sort_by(|a, b| a.open.cmp(&b.open).then_with(|| a.node_id.cmp(&b.node_id)));
@@ -255,11 +257,11 @@ fn cover(
         if made as usize >= missing || validator.open >= MAX_OPEN {
             break;
         }
-        if own || heard.contains(&validator.owner) || !rested(&validator.node_id) {
+        if own || owners.contains(&validator.owner) || !rested(&validator.node_id) {
             continue;
         }
         ask(tx, &candidate.asset_id, &validator.node_id, terms, now)?;
-        heard.push(validator.owner.clone());
+        owners.push(validator.owner.clone());
         validator.open += 1;
         made += 1;
     }
@@ -275,18 +277,18 @@ struct PreviousAssignees {
 }
 
 fn load_previous(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<PreviousAssignees>> {
-    let asked = tx.query_all::<(String, String, String, i64)>(
+    let previous = tx.query_all::<(String, String, String, i64)>(
         "SELECT x.node_id, COALESCE('user:' || n.owner, 'node:' || n.node_id), x.state, x.expires_at
          FROM assignments x JOIN nodes n ON n.node_id = x.node_id WHERE x.asset_id = $1 ORDER BY x.task_id",
         params![id],
     )?;
-    let asked = asked.into_iter().map(|(node_id, owner, state, expires_at)| PreviousAssignees {
+    let previous = previous.into_iter().map(|(node_id, owner, state, expires_at)| PreviousAssignees {
         node_id,
         owner,
         expired: state == "expired",
         expires_at,
     });
-    Ok(asked.collect())
+    Ok(previous.collect())
 }
 
 fn ask(tx: &mut dyn Tx, id: &AssetId, node_id: &str, terms: &AssignmentTerms, now: Time) -> Result<()> {

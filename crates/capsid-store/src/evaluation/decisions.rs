@@ -6,7 +6,7 @@ use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
 use crate::db::row::column_enums;
 use crate::db::tx::Tx;
-use crate::evaluation::reports;
+use crate::evaluation::weighted_reports;
 use crate::nodes::NodeRow;
 use crate::params;
 use capsid_model::problem::Result;
@@ -77,7 +77,7 @@ impl DecisionWeight {
 
 /// What a node's decision on an asset is worth.
 pub fn decision_weight(tx: &mut dyn Tx, asset: &AssetRow, node: &NodeRow) -> Result<DecisionWeight> {
-    if reports::is_own(tx, asset, node)? {
+    if weighted_reports::is_own(tx, asset, node)? {
         return Ok(DecisionWeight::Own);
     }
     let staked =

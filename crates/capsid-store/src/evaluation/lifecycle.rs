@@ -80,7 +80,7 @@ fn set(
     audit::add(tx, actor, written, now)?;
     notify_status_change(tx, asset, to, reason, now)?;
     graph::membership::moved(tx, asset, to)?;
-    search::place(tx, asset.seq)
+    search::reposition(tx, asset.seq)
 }
 
 /// Tells the publisher what became of its bundle.

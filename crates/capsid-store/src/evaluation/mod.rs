@@ -12,3 +12,4 @@ pub mod rewards;
 pub mod scoring;
 pub mod stakes;
 pub mod votes;
+mod weighted_reports;

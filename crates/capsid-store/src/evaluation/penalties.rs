@@ -3,8 +3,9 @@
 use crate::assets;
 use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
+use crate::db::DAY_MS;
 use crate::db::tx::Tx;
-use crate::evaluation::{reports, scoring};
+use crate::evaluation::{scoring, weighted_reports};
 use crate::nodes::{self, NodeRow};
 use crate::params;
 use capsid_model::problem::Result;
@@ -13,7 +14,7 @@ use capsid_rules::evaluation::reputation::{decayed_until, penalised, strike};
 
 const STRIKE: &str = "strike";
 /// No rule looks further back.
-const LOOK_BACK_MS: i64 = 90 * 86_400_000;
+const LOOK_BACK_MS: i64 = 90 * DAY_MS;
 
 /// Gives a node a strike for a bundle that was quarantined when it was published. A near copy of what the node or its
 /// owner published before is clumsy, not wrong, and costs nothing; nor does a copy of something that nobody proved, for
@@ -28,7 +29,7 @@ pub fn penalize_quarantine(
 ) -> Result<()> {
     if let Some(original) = copy_of
         && let Some(original) = assets::get(tx, original)?
-        && (original.promoted_at.is_none() || reports::is_own(tx, &original, node)?)
+        && (original.promoted_at.is_none() || weighted_reports::is_own(tx, &original, node)?)
     {
         return Ok(());
     }
@@ -61,9 +62,7 @@ pub fn penalise(
     reason: &str,
     now: Time,
 ) -> Result<()> {
-    if nodes::lock(tx, node_id)?.is_none() {
-        return Ok(());
-    }
+    nodes::lock_known(tx, node_id)?;
     let before = fade(tx, node_id, now)?;
     let after = penalised(before, points);
     tx.run("UPDATE nodes SET penalty = $2 WHERE node_id = $1", params![node_id, after])?;
@@ -111,10 +110,9 @@ pub fn reassess_next(tx: &mut dyn Tx, after: &str, limit: i64, now: Time) -> Res
     let full = nodes.len() as i64 == limit;
     let next = nodes.last().map(|(node_id, _)| node_id.clone()).filter(|_| full);
     for (node_id, _) in nodes.iter().filter(|(_, has_record)| *has_record) {
-        if nodes::lock(tx, node_id)?.is_some() {
-            fade(tx, node_id, now)?;
-            scoring::reassess(tx, node_id, now)?;
-        }
+        nodes::lock_known(tx, node_id)?;
+        fade(tx, node_id, now)?;
+        scoring::reassess(tx, node_id, now)?;
     }
     Ok(next)
 }

@@ -7,11 +7,12 @@
 
 use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
+use crate::db::DAY_MS;
 use crate::db::tx::Tx;
-use crate::evaluation::reports::WeightedReport;
 use crate::evaluation::rewards;
 use crate::evaluation::rewards::RewardRates;
-use crate::evaluation::{lifecycle, penalties, reports, scoring};
+use crate::evaluation::weighted_reports::{self, WeightedReport};
+use crate::evaluation::{lifecycle, penalties, scoring};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -25,7 +26,6 @@ use capsid_rules::evaluation::reputation::OUTLIER_PENALTY;
 use capsid_rules::lifecycle::{AssetEvent, AssetStatus, AssetType};
 
 const HOUR_MS: i64 = 3_600_000;
-const DAY_MS: i64 = 24 * HOUR_MS;
 /// How long reports wait for others before they earn nothing.
 const REWARD_WAIT_MS: i64 = 30 * DAY_MS;
 
@@ -238,24 +238,24 @@ pub fn close_outliers(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<u64> {
     if assets::lock(tx, id)?.is_none() {
         return Ok(0);
     }
-    let voices = reports::load_others(tx, id)?;
-    if !is_settled(tx, id, &voices, now)? {
+    let reports = weighted_reports::load_others(tx, id)?;
+    if !is_settled(tx, id, &reports, now)? {
         return Ok(0);
     }
-    let said: Vec<_> = voices.iter().map(|voice| voice.report.clone()).collect();
+    let votes: Vec<_> = reports.iter().map(|report| report.vote.clone()).collect();
     let mut penalised = 0;
-    for at in outliers(&said) {
-        let Some(voice) = voices.get(at).filter(|voice| !voice.outlier) else { continue };
-        tx.run("UPDATE reports SET outlier = 1 WHERE seq = $1", params![voice.seq])?;
-        penalties::penalise(tx, &voice.node_id, OUTLIER_PENALTY, "outlier", &id.to_string(), now)?;
+    for at in outliers(&votes) {
+        let Some(report) = reports.get(at).filter(|report| !report.outlier) else { continue };
+        tx.run("UPDATE reports SET outlier = 1 WHERE seq = $1", params![report.seq])?;
+        penalties::penalise(tx, &report.node_id, OUTLIER_PENALTY, "outlier", &id.to_string(), now)?;
         penalised += 1;
     }
     Ok(penalised)
 }
 
 /// Whether the outcome is the final one: nobody is asked any more, and the last report is an hour old.
-fn is_settled(tx: &mut dyn Tx, id: &AssetId, voices: &[WeightedReport], now: Time) -> Result<bool> {
-    let fresh = voices.iter().any(|voice| voice.at > now.0 - HOUR_MS);
+fn is_settled(tx: &mut dyn Tx, id: &AssetId, reports: &[WeightedReport], now: Time) -> Result<bool> {
+    let fresh = reports.iter().any(|report| report.at > now.0 - HOUR_MS);
     let waiting = tx.exists(
         "SELECT 1 FROM assignments WHERE asset_id = $1 AND state = 'open' AND expires_at > $2",
         params![id, now],
@@ -283,30 +283,30 @@ pub fn reward_reports(tx: &mut dyn Tx, id: &AssetId, rewards: &RewardRates, now:
     if assets::lock(tx, id)?.is_none() {
         return Ok(0);
     }
-    let voices = reports::load_others(tx, id)?;
-    if !is_settled(tx, id, &voices, now)? {
+    let reports = weighted_reports::load_others(tx, id)?;
+    if !is_settled(tx, id, &reports, now)? {
         return Ok(0);
     }
-    let said: Vec<_> = voices.iter().map(|voice| voice.report.clone()).collect();
+    let votes: Vec<_> = reports.iter().map(|report| report.vote.clone()).collect();
     let mut owners: Vec<&str> =
-        said.iter().filter(|report| report.weight > 0.0).map(|report| report.owner.as_str()).collect();
+        votes.iter().filter(|report| report.weight > 0.0).map(|report| report.owner.as_str()).collect();
     owners.sort_unstable();
     owners.dedup();
-    let tally = tally(&said);
+    let tally = tally(&votes);
     let enough = owners.len() as i64 >= rewards.quorum && tally.passes != tally.fails;
-    let last = voices.iter().map(|voice| voice.at).max().unwrap_or_default();
+    let last = reports.iter().map(|report| report.at).max().unwrap_or_default();
     if !enough && last > now.0 - REWARD_WAIT_MS {
         return Ok(0);
     }
     let passed = tally.passes > tally.fails;
     let agreed = if tally.total > 0.0 { tally.passes.max(tally.fails) / tally.total } else { 0.0 };
     let mut rewarded = 0;
-    for voice in voices.iter().filter(|voice| voice.report.assigned && voice.reward.is_none()) {
-        let agrees = enough && voice.report.weight > 0.0 && voice.report.ok == passed;
+    for report in reports.iter().filter(|report| report.vote.assigned && report.reward.is_none()) {
+        let agrees = enough && report.vote.weight > 0.0 && report.vote.ok == passed;
         let due = if agrees { report_reward(agreed, rewards.report_min, rewards.report_max) } else { 0 };
-        let reference = format!("report:{id}:{}", voice.node_id);
-        let paid = rewards::pay_reward(tx, rewards, &voice.node_id, "validation", &reference, due, now)?;
-        tx.run("UPDATE reports SET reward = $2 WHERE seq = $1", params![voice.seq, paid])?;
+        let reference = format!("report:{id}:{}", report.node_id);
+        let paid = rewards::pay_reward(tx, rewards, &report.node_id, "validation", &reference, due, now)?;
+        tx.run("UPDATE reports SET reward = $2 WHERE seq = $1", params![report.seq, paid])?;
         rewarded += u64::from(paid > 0);
     }
     // Reports of nodes that have come to belong to the publisher's owner are no voices; they earn nothing.

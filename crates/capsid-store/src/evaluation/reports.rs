@@ -1,18 +1,19 @@
 //! Reports: what nodes say after they ran an asset's validation. A node has one report on an asset; a later one takes
 //! the place of the earlier, unless the hub had asked for that.
 
+use crate::assets;
 use crate::assets::id::AssetId;
-use crate::assets::{self, AssetRow};
 use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
 use crate::evaluation::assignments;
 use crate::evaluation::assignments::AssignmentTicket;
 use crate::evaluation::scoring;
-use crate::nodes::{self, NodeRow};
+use crate::evaluation::weighted_reports;
+use crate::nodes::NodeRow;
 use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::evaluation::consensus::{ConsensusTally, ReportSource, ReportVote, weight};
+use capsid_rules::evaluation::consensus::{ConsensusTally, ReportSource, weight};
 use capsid_rules::lifecycle::AssetStatus;
 
 /// What a node says.
@@ -93,7 +94,7 @@ pub fn record(
     };
     let Some(asset) = assets::lock(tx, &id)? else { return Ok(ReportOutcome::AssetNotFound) };
     let source = match ticket {
-        _ if is_own(tx, &asset, node)? => ReportSource::Own,
+        _ if weighted_reports::is_own(tx, &asset, node)? => ReportSource::Own,
         Some(_) => ReportSource::Assigned,
         None => ReportSource::Unsolicited,
     };
@@ -102,8 +103,8 @@ pub fn record(
         return Ok(ReportOutcome::AssignedStands);
     }
     let weight = if report.inconclusive { 0.0 } else { weight(source, node.reputation) };
-    let label = label(source);
-    let said = match &earlier {
+    let label = weighted_reports::report_label(source);
+    let before = match &earlier {
         Some(_) => graph::membership::reported(tx, &asset, &node.node_id)?,
         None => None,
     };
@@ -111,8 +112,8 @@ pub fn record(
         Some(earlier) => replace(tx, node, &id, earlier, report, (weight, label), now)?,
         None => add(tx, node, &id, report, (weight, label), now)?,
     };
-    let says = graph::membership::reported(tx, &asset, &node.node_id)?;
-    graph::membership::replace(tx, said.as_ref(), says.as_ref())?;
+    let after = graph::membership::reported(tx, &asset, &node.node_id)?;
+    graph::membership::replace(tx, before.as_ref(), after.as_ref())?;
     scoring::rescore(tx, &id, now)?;
     let tally = scoring::consensus(tx, &id)?;
     Ok(ReportOutcome::Kept(StoredReport {
@@ -125,24 +126,6 @@ pub fn record(
     }))
 }
 
-/// The word that is stored and sent.
-fn label(source: ReportSource) -> &'static str {
-    match source {
-        ReportSource::Own => "self",
-        ReportSource::Assigned => "assigned",
-        ReportSource::Unsolicited => "unsolicited",
-    }
-}
-
-/// Whether a node speaks about its own asset: it published it, or its owner's other node did.
-pub fn is_own(tx: &mut dyn Tx, asset: &AssetRow, node: &NodeRow) -> Result<bool> {
-    if asset.node_id == node.node_id {
-        return Ok(true);
-    }
-    let publisher = nodes::get(tx, &asset.node_id)?;
-    Ok(node.owner.is_some() && publisher.is_some_and(|publisher| publisher.owner == node.owner))
-}
-
 struct PreviousReport {
     report_id: String,
     ok: bool,
@@ -150,19 +133,15 @@ struct PreviousReport {
 }
 
 fn earlier(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<Option<PreviousReport>> {
-    let found = tx.query_first::<(String, bool, String)>(
+    let report = tx.query_first::<(String, bool, String)>(
         "SELECT report_id, overall_ok, label FROM reports WHERE node_id = $1 AND asset_id = $2",
         params![node_id, id],
     )?;
-    Ok(found.map(|(report_id, ok, label)| PreviousReport {
+    Ok(report.map(|(report_id, ok, label)| PreviousReport {
         report_id,
         ok,
-        assigned: label == assigned_label(),
+        assigned: label == weighted_reports::report_label(ReportSource::Assigned),
     }))
-}
-
-fn assigned_label() -> &'static str {
-    label(ReportSource::Assigned)
 }
 
 fn add(
@@ -238,50 +217,15 @@ fn replace(
             now
         ],
     )?;
-    let said = |ok: bool| if ok { "passed" } else { "failed" };
+    let word = |ok: bool| if ok { "passed" } else { "failed" };
     let change = AuditChange {
         kind: "asset",
         subject: &id.to_string(),
         action: "report_replaced",
-        before: Some(said(earlier.ok)),
-        after: Some(said(report.overall_ok)),
+        before: Some(word(earlier.ok)),
+        after: Some(word(report.overall_ok)),
         reason: Some(&earlier.report_id),
     };
     audit::add_hourly(tx, &format!("node:{}", node.node_id), change, now)?;
     Ok(earlier.report_id)
-}
-
-/// A report as the rules see it, and where it is kept.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WeightedReport {
-    pub seq: i64,
-    /// When it was given, or last replaced.
-    pub at: i64,
-    pub node_id: String,
-    /// Whether its sender was penalised for it.
-    pub outlier: bool,
-    /// What it earned, once that is settled.
-    pub reward: Option<i64>,
-    pub report: ReportVote,
-}
-
-/// The reports of others on an asset, oldest first. Nodes that have come to belong to the publisher's owner since are
-/// others no more.
-pub fn load_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<WeightedReport>> {
-    type Vote = (f64, bool, String, String);
-    let rows = tx.query_all::<(i64, i64, String, bool, Option<i64>, Vote)>(
-        "SELECT r.seq, r.created_at, r.node_id, r.outlier, r.reward, r.weight, r.overall_ok, r.label,
-            COALESCE('user:' || n.owner, 'node:' || n.node_id)
-         FROM reports r JOIN nodes n ON n.node_id = r.node_id JOIN assets a ON a.asset_id = r.asset_id
-            JOIN nodes p ON p.node_id = a.node_id
-         WHERE r.asset_id = $1 AND r.label <> 'self' AND r.node_id <> a.node_id
-            AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
-         ORDER BY r.created_at, r.seq",
-        params![id],
-    )?;
-    let reports = rows.into_iter().map(|(seq, at, node_id, outlier, reward, (weight, ok, label, owner))| {
-        let report = ReportVote { weight, ok, assigned: label == assigned_label(), owner };
-        WeightedReport { seq, at, node_id, outlier, reward, report }
-    });
-    Ok(reports.collect())
 }

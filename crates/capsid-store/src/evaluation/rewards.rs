@@ -3,9 +3,9 @@
 
 use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
+use crate::db::DAY_MS;
 use crate::db::tx::Tx;
 use crate::ledger::earnings;
-use crate::ledger::earnings::DAY_MS;
 use crate::ledger::{self, MINT, Transfer, TransferOutcome};
 use crate::nodes;
 use crate::params;

@@ -2,8 +2,9 @@
 
 use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
+use crate::db::DAY_MS;
 use crate::db::tx::Tx;
-use crate::evaluation::decisions;
+use crate::evaluation::{decisions, weighted_reports};
 use crate::nodes::reputation_days;
 use crate::{params, search};
 use capsid_model::problem::Result;
@@ -12,17 +13,14 @@ use capsid_rules::evaluation::consensus::{ConsensusTally, ReportVote, tally};
 use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, gdi};
 use capsid_rules::evaluation::reputation::{NodeRecord, Reputation, decayed_until, hundredths, reputation};
 
-const DAY_MS: i64 = 86_400_000;
-
 /// The reports on an asset that may count, oldest first: those of others.
 pub fn reports(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<ReportVote>> {
-    Ok(crate::evaluation::reports::load_others(tx, id)?.into_iter().map(|voice| voice.report).collect())
+    Ok(weighted_reports::load_others(tx, id)?.into_iter().map(|report| report.vote).collect())
 }
 
 /// What the reports on an asset and the decisions of validators say together. An owner has one voice: the last.
 pub fn consensus(tx: &mut dyn Tx, id: &AssetId) -> Result<ConsensusTally> {
-    let reports =
-        crate::evaluation::reports::load_others(tx, id)?.into_iter().map(|voice| (voice.at, voice.report));
+    let reports = weighted_reports::load_others(tx, id)?.into_iter().map(|report| (report.at, report.vote));
     let mut votes: Vec<(i64, ReportVote)> = reports.chain(decisions::votes(tx, id)?).collect();
     votes.sort_by_key(|(at, _)| *at);
     let votes: Vec<ReportVote> = votes.into_iter().map(|(_, vote)| vote).collect();
@@ -98,7 +96,7 @@ pub fn rescore(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<Option<Gdi>> 
     let Some(asset) = assets::get(tx, id)? else { return Ok(None) };
     let score = gdi(&evidence(tx, &asset, now)?);
     assets::set_score(tx, id, &score, now.0)?;
-    search::place(tx, asset.seq)?;
+    search::reposition(tx, asset.seq)?;
     Ok(Some(score))
 }
 
@@ -130,10 +128,10 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<NodeRecord> {
 
 /// Works a node's reputation out anew.
 pub fn reassess(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<Reputation> {
-    let standing = reputation(&record(tx, node_id, now)?);
-    let rounded = hundredths(standing.score) as f64 / 100.0;
+    let assessed = reputation(&record(tx, node_id, now)?);
+    let rounded = hundredths(assessed.score) as f64 / 100.0;
     let before = reputation_days::load_state(tx, node_id)?;
     tx.run("UPDATE nodes SET reputation = $2 WHERE node_id = $1", params![node_id, rounded])?;
     reputation_days::record_point(tx, node_id, before, now)?;
-    Ok(standing)
+    Ok(assessed)
 }

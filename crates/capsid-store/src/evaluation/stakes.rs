@@ -8,7 +8,7 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
 row! {
-    /// What a node has put aside.
+    /// What a node has staked.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct StakeRow {
         /// How much, in milli-credits.
@@ -28,7 +28,7 @@ impl StakeRow {
 /// How putting aside went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StakeOutcome {
-    /// This much is put aside now.
+    /// This much is staked now.
     Active(StakeRow),
     /// The node lacks credits; nothing moved.
     Insufficient {
@@ -39,7 +39,7 @@ pub enum StakeOutcome {
     },
 }
 
-/// What a node has put aside, now or before.
+/// What a node has staked, now or before.
 pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<StakeRow>> {
     tx.query_first(select!(StakeRow, "FROM stakes WHERE node_id = $1"), params![node_id])
 }

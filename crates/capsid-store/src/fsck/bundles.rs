@@ -59,20 +59,20 @@ fn check_one(bundle: &StoredBundle, report: &mut FsckReport) {
         report.lost("bundle_id_mismatch", &bundle.bundle_id, "The id does not follow from gene and capsule.");
     }
     let wanted = [AssetType::Gene, AssetType::Capsule, AssetType::EvolutionEvent];
-    for (asset_type, found) in wanted.into_iter().zip(&bundle.types) {
+    for (asset_type, actual) in wanted.into_iter().zip(&bundle.types) {
         let expected = asset_type.as_str();
         let may_lack = asset_type == AssetType::EvolutionEvent && !bundle.has_event;
-        match found.as_deref() {
+        match actual.as_deref() {
             None if may_lack => {}
             None => report.lost(
                 "bundle_incomplete",
                 &bundle.bundle_id,
                 format!("It points to a {expected} that is not there."),
             ),
-            Some(found) if found != expected => report.lost(
+            Some(actual) if actual != expected => report.lost(
                 "bundle_incomplete",
                 &bundle.bundle_id,
-                format!("Where a {expected} should be there is a {found}."),
+                format!("Where a {expected} should be there is a {actual}."),
             ),
             Some(_) => {}
         }

@@ -62,24 +62,25 @@ fn owners_changed(tx: &mut dyn Tx, asset: &AssetRow) -> Result<bool> {
 fn fault_by(asset: &AssetRow, evidence: &GdiInputs) -> Option<String> {
     let least = gdi(&GdiInputs { reputation: 0.0, ..*evidence });
     let most = gdi(&GdiInputs { reputation: 100.0, ..*evidence });
-    let told = |name: &str, stored: f64, due: f64| Some(format!("`{name}` is {stored} and should be {due}."));
+    let wrong =
+        |name: &str, stored: f64, due: f64| Some(format!("`{name}` is {stored} and should be {due}."));
     if asset.gdi_intrinsic < least.intrinsic - CLOSE || asset.gdi_intrinsic > most.intrinsic + CLOSE {
-        return told("gdi_intrinsic", asset.gdi_intrinsic, least.intrinsic);
+        return wrong("gdi_intrinsic", asset.gdi_intrinsic, least.intrinsic);
     }
     if differ(asset.gdi_usage, least.usage) {
-        return told("gdi_usage", asset.gdi_usage, least.usage);
+        return wrong("gdi_usage", asset.gdi_usage, least.usage);
     }
     if differ(asset.gdi_social, least.social) {
-        return told("gdi_social", asset.gdi_social, least.social);
+        return wrong("gdi_social", asset.gdi_social, least.social);
     }
     let active_since = asset.last_activity_at > asset.scored_at && (0.0..=1.0).contains(&asset.gdi_freshness);
     if differ(asset.gdi_freshness, least.freshness) && !active_since {
-        return told("gdi_freshness", asset.gdi_freshness, least.freshness);
+        return wrong("gdi_freshness", asset.gdi_freshness, least.freshness);
     }
     let (intrinsic, freshness) = (asset.gdi_intrinsic, asset.gdi_freshness);
     let mean = combine(intrinsic, least.usage, least.social, freshness);
     if differ(asset.gdi_mean, mean) {
-        return told("gdi_mean", asset.gdi_mean, mean);
+        return wrong("gdi_mean", asset.gdi_mean, mean);
     }
     let lower = combine(intrinsic, lower(&least, "usage."), lower(&least, "social."), freshness);
     let due = hundredths(lower);

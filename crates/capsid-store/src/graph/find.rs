@@ -5,9 +5,10 @@ use super::walk::neighbours;
 use super::{Entity, PathStep, RelatedAsset, Relation, entities, texts};
 use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
-use crate::{params, search};
+use crate::params;
 use capsid_model::problem::Result;
 use capsid_rules::graph::{kind, link};
+use capsid_rules::meaning::terms::encode_term;
 use capsid_rules::meaning::{
     MeaningTerms, QueryTerm, SearchableText, SemanticQuestion, TermFrequencies, TextScorer,
 };
@@ -43,9 +44,9 @@ pub fn matching(
     let exact = exactly_named(tx, question)?;
     let judged: HashSet<i64> = best.iter().copied().collect();
     best.extend(exact.difference(&judged));
-    let words: HashSet<&str> = question.terms.iter().map(|asked| asked.word.as_str()).collect();
+    let words: HashSet<&str> = question.terms.iter().map(|term| term.word.as_str()).collect();
     let judge = TextScorer::new(question, &corpus);
-    let mut found: Vec<(Entity, f64, Vec<String>)> = Vec::new();
+    let mut matches: Vec<(Entity, f64, Vec<String>)> = Vec::new();
     for thing in entities(tx, &best)? {
         if !kinds.is_empty() && !kinds.contains(&thing.kind) {
             continue;
@@ -53,22 +54,22 @@ pub fn matching(
         let meaning =
             MeaningTerms::parse(&SearchableText { title: &thing.name, ..SearchableText::default() });
         if let Some(answer) = judge.score(&meaning) {
-            let said = answer.words.len() as f64 / words.len().max(1) as f64;
-            let bonus = if exact.contains(&thing.id) { 1.0 + said } else { 1.0 };
+            let answered = answer.words.len() as f64 / words.len().max(1) as f64;
+            let bonus = if exact.contains(&thing.id) { 1.0 + answered } else { 1.0 };
             let score = answer.score * coverage(question, &meaning) * fame(&thing) * bonus;
-            found.push((thing, score, answer.words));
+            matches.push((thing, score, answer.words));
         }
     }
-    found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
-    found.truncate(limit);
-    Ok(found)
+    matches.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
+    matches.truncate(limit);
+    Ok(matches)
 }
 
 /// The things that share the most and the rarest terms with a question, and how often these occur.
 fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<(TermFrequencies, Vec<i64>)> {
-    let asked: Vec<(String, &QueryTerm)> =
-        question.terms.iter().take(MAX_TERMS).map(|asked| (search::encoded(&asked.term), asked)).collect();
-    let terms: HashSet<&str> = asked.iter().map(|(term, _)| term.as_str()).collect();
+    let wanted: Vec<(String, &QueryTerm)> =
+        question.terms.iter().take(MAX_TERMS).map(|wanted| (encode_term(&wanted.term), wanted)).collect();
+    let terms: HashSet<&str> = wanted.iter().map(|(term, _)| term.as_str()).collect();
     let mut terms: Vec<&str> = terms.into_iter().collect();
     terms.sort_unstable();
     let mut having: HashMap<String, Vec<i64>> = HashMap::new();
@@ -81,11 +82,11 @@ fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<(TermFrequ
         .unsigned_abs();
     let mut corpus = TermFrequencies { texts, ..TermFrequencies::default() };
     let mut points: HashMap<i64, f64> = HashMap::new();
-    for (term, asked) in &asked {
+    for (term, wanted) in &wanted {
         let Some(things) = having.get(term) else { continue };
-        corpus.counts.insert(asked.term.clone(), things.len() as u64);
+        corpus.counts.insert(wanted.term.clone(), things.len() as u64);
         for thing in things {
-            *points.entry(*thing).or_default() += asked.weight / (1.0 + things.len() as f64).ln().max(0.5);
+            *points.entry(*thing).or_default() += wanted.weight / (1.0 + things.len() as f64).ln().max(0.5);
         }
     }
     let mut best: Vec<(i64, f64)> = points.into_iter().collect();
@@ -98,10 +99,10 @@ fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<(TermFrequ
 fn exactly_named(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<HashSet<i64>> {
     let names = possible_names(question);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut found = by_names(tx, &names)?;
+    let mut named = by_names(tx, &names)?;
     // One name may stand for things of many kinds; those of the hub come first.
-    found.sort_by_key(|(_, kind, _)| !kind::ALL.contains(&kind.as_str()));
-    Ok(found.into_iter().take(JUDGED).map(|(id, ..)| id).collect())
+    named.sort_by_key(|(_, kind, _)| !kind::ALL.contains(&kind.as_str()));
+    Ok(named.into_iter().take(JUDGED).map(|(id, ..)| id).collect())
 }
 
 /// The names that a question may mean, the likeliest first. Of a question only its terms are left, the
@@ -109,10 +110,10 @@ fn exactly_named(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<HashSet
 fn possible_names(question: &SemanticQuestion) -> Vec<String> {
     let mut phrases: Vec<&str> = Vec::new();
     let mut words: Vec<&str> = Vec::new();
-    for asked in &question.terms {
-        let list = if asked.term.starts_with("m_") { &mut words } else { &mut phrases };
-        if list.len() < MAX_SINGLE && !list.contains(&asked.word.as_str()) {
-            list.push(&asked.word);
+    for term in &question.terms {
+        let list = if term.term.starts_with("m_") { &mut words } else { &mut phrases };
+        if list.len() < MAX_SINGLE && !list.contains(&term.word.as_str()) {
+            list.push(&term.word);
         }
     }
     let backwards: Vec<&str> = words.iter().rev().copied().collect();
@@ -134,8 +135,9 @@ fn possible_names(question: &SemanticQuestion) -> Vec<String> {
 /// A name that says nothing else answers better than one that says much else.
 fn coverage(question: &SemanticQuestion, name: &MeaningTerms) -> f64 {
     let terms = name.terms();
-    let asked = terms.iter().filter(|term| question.terms.iter().any(|asked| asked.term == **term)).count();
-    0.5 + 0.5 * asked as f64 / terms.len().max(1) as f64
+    let covered =
+        terms.iter().filter(|term| question.terms.iter().any(|wanted| wanted.term == **term)).count();
+    0.5 + 0.5 * covered as f64 / terms.len().max(1) as f64
 }
 
 /// What is often named is a little more likely meant.
@@ -173,8 +175,8 @@ fn weight(relation: &Relation) -> f64 {
 
 /// Among how much a thing's strength is shared. What is told of it takes nothing from what the hub says.
 fn width(thing: &Entity, relation: &Relation) -> f64 {
-    let told = if relation.is_told { thing.told } else { 0 };
-    (2.0 + (thing.mentions + told).max(0) as f64).log2()
+    let ingested = if relation.is_told { thing.told } else { 0 };
+    (2.0 + (thing.mentions + ingested).max(0) as f64).log2()
 }
 
 /// The relations that lead on from some things, in the order of their numbers. Of signals that stand
@@ -277,8 +279,8 @@ fn assets(meant: &HashMap<i64, NameMatch>, known: &HashMap<i64, Entity>, limit: 
             path: meant.path.iter().map(hop).collect::<Option<_>>()?,
         })
     };
-    let mut found: Vec<RelatedAsset> = meant.iter().filter_map(asset).collect();
-    found.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.asset_id.cmp(&b.asset_id)));
-    found.truncate(limit);
-    found
+    let mut related: Vec<RelatedAsset> = meant.iter().filter_map(asset).collect();
+    related.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.asset_id.cmp(&b.asset_id)));
+    related.truncate(limit);
+    related
 }

@@ -7,11 +7,10 @@
 use super::refcounts::apply;
 use crate::assets::AssetRow;
 use crate::assets::id::AssetId;
+use crate::assets::new::NewAsset;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
-use crate::registry::publish::NewAsset;
-use crate::work::tasks::TaskRow;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::graph::statement::origins_named;
@@ -93,12 +92,12 @@ fn origins(tx: &mut dyn Tx, id: &AssetId, body: &str) -> Result<Vec<(AssetType, 
     let mut origins = Vec::new();
     for named in origins_named(body) {
         let Some(origin) = AssetId::parse(&named) else { continue };
-        let found = tx.query_first::<AssetType>(
+        let asset_type = tx.query_first::<AssetType>(
             "SELECT o.asset_type FROM assets o JOIN assets a ON a.asset_id = $2
              WHERE o.asset_id = $1 AND o.seq < a.seq",
             params![&origin, id],
         )?;
-        origins.extend(found.map(|asset_type| (asset_type, named)));
+        origins.extend(asset_type.map(|asset_type| (asset_type, named)));
     }
     Ok(origins)
 }
@@ -186,7 +185,10 @@ fn each_with(tx: &mut dyn Tx, id: &AssetId, count: ApplyStatement) -> Result<()>
         let Some(last) = reports.last() else { return Ok(()) };
         after = last.seq;
         let mut sum = StatementSum::default();
-        reports.iter().filter_map(GraphReportRow::statement).for_each(|said| count(&mut sum, &said));
+        reports
+            .iter()
+            .filter_map(GraphReportRow::statement)
+            .for_each(|statement| count(&mut sum, &statement));
         apply(tx, &sum)?;
     }
 }
@@ -265,7 +267,7 @@ pub(crate) fn reported(tx: &mut dyn Tx, asset: &AssetRow, node_id: &str) -> Resu
     if !is_in_graph(asset.status) {
         return Ok(None);
     }
-    let found = tx.query_first::<GraphReportRow>(
+    let report = tx.query_first::<GraphReportRow>(
         select!(
             GraphReportRow,
             "FROM reports r JOIN assets a ON a.asset_id = r.asset_id
@@ -273,7 +275,7 @@ pub(crate) fn reported(tx: &mut dyn Tx, asset: &AssetRow, node_id: &str) -> Resu
         ),
         params![node_id, &asset.asset_id],
     )?;
-    Ok(found.and_then(|report| report.statement()))
+    Ok(report.and_then(|report| report.statement()))
 }
 
 /// Puts a statement in the place of another. One after the other: both may say the same relation at different times.
@@ -291,6 +293,17 @@ pub(crate) fn replace(tx: &mut dyn Tx, before: Option<&Statement>, after: Option
     Ok(())
 }
 
+/// What the graph knows of a task.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GraphTask<'a> {
+    pub task_id: &'a str,
+    /// What it is about, with commas between.
+    pub signals: &'a str,
+    pub created_at: i64,
+    /// The asset that solves it, and since when.
+    pub solution: Option<(&'a AssetId, i64)>,
+}
+
 /// A task was asked.
 pub(crate) fn add_task(tx: &mut dyn Tx, task_id: &str, signals: &str, now: Time) -> Result<()> {
     replace(tx, None, Some(&task_statement(task_id, signals, now.0)))
@@ -299,15 +312,15 @@ pub(crate) fn add_task(tx: &mut dyn Tx, task_id: &str, signals: &str, now: Time)
 /// A task gets a result in place of the one it had, or loses it.
 pub(crate) fn set_solution(
     tx: &mut dyn Tx,
-    before: &TaskRow,
+    before: &GraphTask<'_>,
     result: Option<(&AssetId, Time)>,
 ) -> Result<()> {
-    let old = match (&before.result_asset, before.completed_at) {
-        (Some(old), Some(at)) => solution_of(tx, &before.task_id, old, at)?,
-        _ => None,
+    let old = match before.solution {
+        Some((old, at)) => solution_of(tx, before.task_id, old, at)?,
+        None => None,
     };
     let new = match result {
-        Some((new, at)) => solution_of(tx, &before.task_id, new, at.0)?,
+        Some((new, at)) => solution_of(tx, before.task_id, new, at.0)?,
         None => None,
     };
     replace(tx, old.as_ref(), new.as_ref())
@@ -315,11 +328,11 @@ pub(crate) fn set_solution(
 
 /// What a result says of a task while it is in the graph, where it then stays until the end of the transaction.
 fn solution_of(tx: &mut dyn Tx, task_id: &str, id: &AssetId, at: i64) -> Result<Option<Statement>> {
-    let found = tx.query_first::<(AssetType, AssetStatus, String)>(
+    let asset = tx.query_first::<(AssetType, AssetStatus, String)>(
         "SELECT asset_type, status, node_id FROM assets WHERE asset_id = $1 FOR SHARE",
         params![id],
     )?;
-    let Some((asset_type, status, node_id)) = found else { return Ok(None) };
+    let Some((asset_type, status, node_id)) = asset else { return Ok(None) };
     Ok(match is_in_graph(status) {
         true => Some(solution_statement(task_id, (asset_type, &id.to_string()), &node_id, at)),
         false => None,
@@ -327,14 +340,14 @@ fn solution_of(tx: &mut dyn Tx, task_id: &str, id: &AssetId, at: i64) -> Result<
 }
 
 /// Tasks are forgotten.
-pub(crate) fn remove_tasks(tx: &mut dyn Tx, tasks: &[TaskRow]) -> Result<()> {
+pub(crate) fn remove_tasks(tx: &mut dyn Tx, tasks: &[GraphTask<'_>]) -> Result<()> {
     let mut sum = StatementSum::default();
     for task in tasks {
-        sum.unsay(&task_statement(&task.task_id, &task.signals, task.created_at));
-        if let (Some(result), Some(at)) = (&task.result_asset, task.completed_at)
-            && let Some(said) = solution_of(tx, &task.task_id, result, at)?
+        sum.unsay(&task_statement(task.task_id, task.signals, task.created_at));
+        if let Some((result, at)) = task.solution
+            && let Some(statement) = solution_of(tx, task.task_id, result, at)?
         {
-            sum.unsay(&said);
+            sum.unsay(&statement);
         }
     }
     apply(tx, &sum)

@@ -27,7 +27,7 @@ pub fn entities(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<Entity>> {
     }
     let sql = texts(tx).things;
     type Columns = (i64, String, String, i64, i64, Option<String>);
-    let found = tx.query_all::<Columns>(sql, params![&json!(ids).to_string()])?;
+    let rows = tx.query_all::<Columns>(sql, params![&json!(ids).to_string()])?;
     let entity = |(id, kind, key, mentions, told, told_name): Columns| Entity {
         id,
         name: told_name.filter(|_| !kind::ALL.contains(&kind.as_str())).unwrap_or_else(|| key.clone()),
@@ -37,10 +37,10 @@ pub fn entities(tx: &mut dyn Tx, ids: &[i64]) -> Result<Vec<Entity>> {
         told,
         status: None,
     };
-    let found: Vec<Entity> = found.into_iter().map(entity).collect();
-    let seen = EntityLookup::load(tx, &found)?;
+    let rows: Vec<Entity> = rows.into_iter().map(entity).collect();
+    let seen = EntityLookup::load(tx, &rows)?;
     let mut by_id: HashMap<i64, Entity> =
-        found.into_iter().filter_map(|thing| seen.show(thing)).map(|thing| (thing.id, thing)).collect();
+        rows.into_iter().filter_map(|thing| seen.show(thing)).map(|thing| (thing.id, thing)).collect();
     Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
 }
 
@@ -60,9 +60,9 @@ impl EntityLookup {
             keys(&kind::is_asset).into_iter().filter_map(|key| key.strip_prefix("sha256:")).collect();
         if !ids.is_empty() {
             let sql = texts(tx).assets;
-            let found = tx
+            let assets = tx
                 .query_all::<(AssetId, AssetStatus, String, String)>(sql, params![&json!(ids).to_string()])?;
-            for (id, status, tier, card) in found {
+            for (id, status, tier, card) in assets {
                 if is_in_graph(status) && tier != "delisted" {
                     let known = (name_of_card(&card), Some(status.as_str().to_owned()));
                     seen.insert(("asset", id.to_string()), known);
@@ -113,8 +113,8 @@ fn shortened(name: &str) -> String {
     if name.chars().count() <= MAX_NAME {
         return name.to_owned();
     }
-    let kept: String = name.chars().take(MAX_NAME - 1).collect();
-    format!("{}…", kept.trim_end())
+    let start: String = name.chars().take(MAX_NAME - 1).collect();
+    format!("{}…", start.trim_end())
 }
 
 /// The numbers of those things that are to be seen.
@@ -129,8 +129,8 @@ pub fn named(tx: &mut dyn Tx, kind: Option<&str>, name: &str) -> Result<Vec<Enti
     if let Some(kind) = kind {
         return entities(tx, &[names::entity_id(kind, &names::key_of(kind, name))]);
     }
-    let found = by_names(tx, &[name])?;
-    entities(tx, &found.iter().map(|(id, ..)| *id).collect::<Vec<_>>())
+    let ids = by_names(tx, &[name])?;
+    entities(tx, &ids.iter().map(|(id, ..)| *id).collect::<Vec<_>>())
 }
 
 /// Numbers, kinds and keys of the things that one of some names may mean.
@@ -144,11 +144,11 @@ pub(super) fn by_names(tx: &mut dyn Tx, wanted: &[&str]) -> Result<Vec<(i64, Str
         return Ok(Vec::new());
     }
     let sql = texts(tx).by_key;
-    let found = tx.query_all::<(i64, String, String)>(sql, params![&json!(keys).to_string()])?;
+    let rows = tx.query_all::<(i64, String, String)>(sql, params![&json!(keys).to_string()])?;
     let is_meant = |(_, kind, key): &(i64, String, String)| {
         by_rule.get(names::rule_of(kind)).is_some_and(|keys| keys.contains(key))
     };
-    Ok(found.into_iter().filter(is_meant).collect())
+    Ok(rows.into_iter().filter(is_meant).collect())
 }
 
 /// How many relations things have, counted up to 1,000 for each direction; where many things are asked for, up to fewer.

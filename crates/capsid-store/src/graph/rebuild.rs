@@ -56,9 +56,9 @@ pub fn rebuild(tx: &mut dyn Tx, progress: RebuildProgress<'_>) -> Result<Rebuild
 pub(crate) fn fill_if_new(store: &Store) -> Result<()> {
     let lacks = |tx: &mut dyn Tx| {
         let is_empty = !tx.exists("SELECT 1 FROM graph_entities LIMIT 1", params![])?;
-        let standing = concat!("SELECT 1 FROM assets WHERE status IN ", in_graph!(), " LIMIT 1");
+        let in_graph = concat!("SELECT 1 FROM assets WHERE status IN ", in_graph!(), " LIMIT 1");
         Ok(is_empty
-            && (tx.exists(standing, params![])? || tx.exists("SELECT 1 FROM tasks LIMIT 1", params![])?))
+            && (tx.exists(in_graph, params![])? || tx.exists("SELECT 1 FROM tasks LIMIT 1", params![])?))
     };
     if !store.read_now(lacks)? {
         return Ok(());
@@ -109,8 +109,9 @@ pub(super) fn every(tx: &mut dyn Tx, progress: RebuildProgress<'_>, take: Statem
         )?;
         let Some(last) = page.last() else { break };
         (after, done) = (last.seq, done + page.len() as u64);
-        let said: Vec<Statement> = page.iter().map(|asset| asset.statement(tx)).collect::<Result<_>>()?;
-        take(tx, &said)?;
+        let statements: Vec<Statement> =
+            page.iter().map(|asset| asset.statement(tx)).collect::<Result<_>>()?;
+        take(tx, &statements)?;
     }
     progress("bundles", 0, 0);
     bundles(tx, take)?;
@@ -172,8 +173,8 @@ fn tasks(tx: &mut dyn Tx, take: StatementSink<'_>) -> Result<()> {
         )?;
         let Some((last, ..)) = page.last() else { break };
         after = *last;
-        let said = page.iter().map(|(_, task_id, signals, at)| task_statement(task_id, signals, *at));
-        take(tx, &said.collect::<Vec<_>>())?;
+        let statements = page.iter().map(|(_, task_id, signals, at)| task_statement(task_id, signals, *at));
+        take(tx, &statements.collect::<Vec<_>>())?;
     }
     after = 0;
     loop {

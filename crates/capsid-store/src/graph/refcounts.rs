@@ -5,9 +5,10 @@
 
 use super::texts;
 use crate::db::tx::Tx;
-use crate::{params, search};
+use crate::{damaged, params};
 use capsid_model::problem::Result;
 use capsid_rules::graph::{EntityKey, StatementSum, kind, link};
+use capsid_rules::meaning::terms::encode_term;
 use capsid_rules::meaning::{MeaningTerms, SearchableText};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -50,14 +51,19 @@ pub fn count_things(tx: &mut dyn Tx, counts: &[RefcountChange<'_>]) -> Result<()
         let sql = texts(tx).count_things;
         let after = tx.query_all(sql, params![&Value::Array(rows).to_string()])?;
         let after: HashMap<i64, (i64, i64)> = after.into_iter().collect();
-        let stands = |count: &RefcountChange<'_>| after.get(&count.id).copied().unwrap_or_default();
-        let is_new = |count: &&RefcountChange<'_>| {
-            stands(count) == (count.mentions, count.told) && count.mentions + count.told > 0
-        };
-        let new: Vec<&EntityKey> = some.iter().filter(is_new).map(|count| count.thing).collect();
+        let (mut new, mut unreferenced) = (Vec::new(), Vec::new());
+        for count in some {
+            let missing = || damaged(format!("The thing {} is not there after it was counted.", count.id));
+            let (mentions, told) = *after.get(&count.id).ok_or_else(missing)?;
+            if (mentions, told) == (count.mentions, count.told) && mentions + told > 0 {
+                new.push(count.thing);
+            }
+            if mentions <= 0 && told <= 0 {
+                unreferenced.push(count.id);
+            }
+        }
         add_words(tx, &new)?;
-        let is_gone = |count: &&RefcountChange<'_>| matches!(stands(count), (mentions, told) if mentions <= 0 && told <= 0);
-        delete_unreferenced(tx, &some.iter().filter(is_gone).map(|count| count.id).collect::<Vec<_>>())?;
+        delete_unreferenced(tx, &unreferenced)?;
     }
     Ok(())
 }
@@ -77,19 +83,19 @@ fn count_relations(tx: &mut dyn Tx, sum: &StatementSum) -> Result<()> {
     for some in changed.chunks(TOGETHER) {
         let rows: Vec<Value> = some
             .iter()
-            .map(|(id, (said, count))| {
-                let asset = said.asset.as_deref().and_then(|asset| asset.strip_prefix("sha256:"));
+            .map(|(id, (relation, count))| {
+                let asset = relation.asset.as_deref().and_then(|asset| asset.strip_prefix("sha256:"));
                 json!([
                     id,
-                    said.source,
-                    said.kind,
-                    said.target,
-                    said.said_by,
-                    said.said_at,
+                    relation.source,
+                    relation.kind,
+                    relation.target,
+                    relation.said_by,
+                    relation.said_at,
                     asset,
-                    said.confidence,
+                    relation.confidence,
                     count,
-                    link::lane(&said.kind)
+                    link::lane(&relation.kind)
                 ])
             })
             .collect();
@@ -117,7 +123,7 @@ pub fn add_words(tx: &mut dyn Tx, things: &[&EntityKey]) -> Result<()> {
     for thing in named {
         let name = titles.get(&thing.key).filter(|_| thing.kind == kind::TASK).unwrap_or(&thing.key);
         let id = thing.id();
-        rows.extend(terms_of(name).iter().map(|term| json!([search::encoded(term), id])));
+        rows.extend(terms_of(name).iter().map(|term| json!([encode_term(term), id])));
     }
     for some in rows.chunks(TOGETHER) {
         let sql = texts(tx).add_words;
@@ -134,8 +140,8 @@ fn titles(tx: &mut dyn Tx, things: &[&EntityKey]) -> Result<HashMap<String, Stri
         return Ok(HashMap::new());
     }
     let sql = texts(tx).titles;
-    let found = tx.query_all::<(String, String)>(sql, params![&json!(tasks).to_string()])?;
-    Ok(found.into_iter().collect())
+    let titles = tx.query_all::<(String, String)>(sql, params![&json!(tasks).to_string()])?;
+    Ok(titles.into_iter().collect())
 }
 
 /// The terms that a name is found by.
@@ -147,7 +153,8 @@ pub fn terms_of(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::tx::{Dialect, Param, RawRow};
+    use crate::db::raw_row::RawRow;
+    use crate::db::tx::{Dialect, Param};
     use crate::{Store, StoreOptions};
     use capsid_model::time::Time;
     use capsid_rules::graph::{PublishedAssetFacts, asset_statement, bundle_statement};

@@ -1,10 +1,10 @@
 //! Who asked the knowledge graph how often, told it things, and what was paid for it.
 
+use crate::db::DAY_MS;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::ledger::{self, Transfer, TransferOutcome};
 use crate::params;
-use crate::registry::usage_days::DAY_MS;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 

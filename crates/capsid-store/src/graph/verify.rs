@@ -22,31 +22,31 @@ struct GraphTotals {
 
 /// Tells what differs, in sentences.
 pub(crate) fn check(tx: &mut dyn Tx) -> Result<Vec<String>> {
-    let mut said = GraphTotals::default();
+    let mut expected = GraphTotals::default();
     every(tx, &mut |_, _, _| {}, &mut |_, statements| {
         let mut sum = StatementSum::default();
         statements.iter().for_each(|statement| sum.add_statement(statement));
         for (id, (_, count)) in &sum.things {
-            add(&mut said.things, *id, *count);
+            add(&mut expected.things, *id, *count);
         }
         for (id, (relation, count)) in &sum.relations {
-            add(&mut said.relations, fingerprint(*id, relation), *count);
+            add(&mut expected.relations, fingerprint(*id, relation), *count);
         }
         Ok(())
     })?;
     let mut problems = Vec::new();
-    let (kept, told) = things(tx, &mut problems)?;
+    let (counted, ingested) = things(tx, &mut problems)?;
     let (relations, ends) = relations(tx, &mut problems)?;
-    if kept != said.things {
+    if counted != expected.things {
         problems
             .push("The things of the graph are not those that assets, reports and tasks name.".to_owned());
     }
-    if relations != said.relations {
+    if relations != expected.relations {
         problems
             .push("The relations of the graph are not those that assets, reports and tasks say.".to_owned());
     }
     let notes = tx.count("SELECT COUNT(*) FROM graph_notes", params![])?;
-    if told != notes + ends {
+    if ingested != notes + ends {
         problems.push("What was ingested was not counted rightly.".to_owned());
     }
     Ok(problems)
@@ -56,14 +56,14 @@ fn add(total: &mut u64, number: i64, count: i64) {
     *total = total.wrapping_add(number.cast_unsigned().wrapping_mul(count.cast_unsigned()));
 }
 
-fn fingerprint(id: i64, said: &CountedRelation) -> i64 {
-    let asset = said.asset.as_deref().unwrap_or_default();
-    names::number(&format!("{id} {} {asset} {}", said.said_at, said.confidence))
+fn fingerprint(id: i64, relation: &CountedRelation) -> i64 {
+    let asset = relation.asset.as_deref().unwrap_or_default();
+    names::number(&format!("{id} {} {asset} {}", relation.said_at, relation.confidence))
 }
 
 /// Adds up the things; also how often they were told of.
 fn things(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> {
-    let (mut total, mut told, mut wrong, mut after) = (0, 0, 0_u64, i64::MIN);
+    let (mut total, mut ingested, mut wrong, mut after) = (0, 0, 0_u64, i64::MIN);
     loop {
         let page = tx.query_all::<(i64, String, String, i64, i64)>(
             "SELECT id, kind, key, mentions, told FROM graph_entities WHERE id > $1 ORDER BY id LIMIT $2",
@@ -74,14 +74,14 @@ fn things(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> {
         for (id, kind, key, mentions, told_here) in page {
             let is_own = names::entity_id(&kind, &key) == id;
             add(&mut total, id, mentions);
-            told += told_here;
+            ingested += told_here;
             wrong += u64::from(!is_own || mentions < 0 || told_here < 0 || mentions + told_here == 0);
         }
     }
     if wrong > 0 {
         problems.push(format!("{wrong} things have the wrong number, or nobody names them."));
     }
-    Ok((total, told))
+    Ok((total, ingested))
 }
 
 /// Adds up the hub's relations; also how many ends those have that were told.
@@ -104,7 +104,7 @@ fn relations(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> 
                 ends += 2;
                 continue;
             }
-            let said = CountedRelation {
+            let relation_now = CountedRelation {
                 source,
                 kind: relation.kind,
                 target,
@@ -113,7 +113,7 @@ fn relations(tx: &mut dyn Tx, problems: &mut Vec<String>) -> Result<(u64, i64)> 
                 asset: relation.asset_id.map(|id| id.to_string()),
                 confidence: relation.confidence,
             };
-            add(&mut total, fingerprint(id, &said), claims);
+            add(&mut total, fingerprint(id, &relation_now), claims);
         }
     }
     if wrong > 0 {

@@ -82,7 +82,7 @@ fn by_depth(
     let (mut edge, mut taken) = (reached.clone(), HashSet::new());
     let mut steps: Vec<WalkStep> = Vec::new();
     for depth in 1..=depth {
-        let found: HashSet<usize> = edge
+        let followed: HashSet<usize> = edge
             .iter()
             .filter_map(|id| beside.get(id))
             .flatten()
@@ -90,14 +90,16 @@ fn by_depth(
             .filter(|at| taken.insert(*at))
             .collect();
         edge.clear();
-        for relation in found.iter().filter_map(|at| relations.get(*at)) {
+        for relation in followed.iter().filter_map(|at| relations.get(*at)) {
             steps.push(WalkStep { relation: relation.clone(), depth });
             edge.extend([relation.source, relation.target].into_iter().filter(|id| reached.insert(*id)));
         }
     }
     // What the hub says comes first, so that nothing that is told takes its place where only so much is wanted.
-    let place = |step: &WalkStep| (step.depth, step.relation.is_told);
-    steps.sort_by(|a, b| place(a).cmp(&place(b)).then_with(|| order(&a.relation).cmp(&order(&b.relation))));
+    let distance = |step: &WalkStep| (step.depth, step.relation.is_told);
+    steps.sort_by(|a, b| {
+        distance(a).cmp(&distance(b)).then_with(|| order(&a.relation).cmp(&order(&b.relation)))
+    });
     steps
 }
 
@@ -262,7 +264,8 @@ fn hops(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::tx::{Dialect, Param, RawRow};
+    use crate::db::raw_row::RawRow;
+    use crate::db::tx::{Dialect, Param};
     use crate::{Store, StoreOptions};
     use capsid_model::time::Time;
 
@@ -358,24 +361,24 @@ mod tests {
             store
                 .read_now(move |tx| {
                     let mut counting = Counting(tx, 0);
-                    let found = walk(&mut counting)?;
-                    Ok((found, counting.1))
+                    let followed = walk(&mut counting)?;
+                    Ok((followed, counting.1))
                 })
                 .unwrap()
         };
         // A way is looked for in vain: 11,175 relations are there, and of each thing up to 50 are followed.
-        let (found, read) = rows(|tx| {
+        let (followed, read) = rows(|tx| {
             let bounds = WalkBounds { depth: 6, fan_out: 25, most: 1_000 };
             Ok(path(tx, 0, 151, bounds)?.map_or(0, |way| way.len()))
         });
-        assert_eq!(found, 0);
+        assert_eq!(followed, 0);
         assert!(read <= 1_000 + TOGETHER * 50 + 200, "{read} rows");
         // A walk brings back no more than was asked for, and reads each thing's relations only so often.
-        let (found, read) = rows(|tx| {
+        let (followed, read) = rows(|tx| {
             let all: Vec<i64> = (0..150).collect();
             Ok(walk(tx, &all, WalkBounds { depth: 3, fan_out: 25, most: 40 })?.len())
         });
-        assert_eq!(found, 40);
+        assert_eq!(followed, 40);
         assert!(read <= (MAX_STARTS + 80) * 50 + 200, "{read} rows");
     }
 }

@@ -120,15 +120,15 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Tr
             "A transfer must move something from one account to another.",
         ));
     }
-    if let Some(kept) = find(tx, transfer.reference)? {
-        return find_repeated(&kept, &transfer);
+    if let Some(known) = find(tx, transfer.reference)? {
+        return find_repeated(&known, &transfer);
     }
     lock_accounts(tx, &[transfer.from, transfer.to])?;
     let have = balance(tx, transfer.from)?;
     if transfer.from != MINT && have < transfer.amount {
         // Somebody may have made the same transfer while this one waited.
         return match find(tx, transfer.reference)? {
-            Some(kept) => find_repeated(&kept, &transfer),
+            Some(known) => find_repeated(&known, &transfer),
             None => Ok(TransferOutcome::Insufficient { have }),
         };
     }
@@ -138,26 +138,31 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Tr
         params![transfer.reference, transfer.kind, transfer.amount, now],
     )?;
     let Some(seq) = made else {
-        let kept = find(tx, transfer.reference)?;
-        return kept.map_or(Ok(TransferOutcome::AlreadyDone), |kept| find_repeated(&kept, &transfer));
+        let Some(known) = find(tx, transfer.reference)? else {
+            return Err(crate::damaged(format!(
+                "The transfer `{}` was neither made nor there.",
+                transfer.reference
+            )));
+        };
+        return find_repeated(&known, &transfer);
     };
     enter(tx, seq, transfer.from, -transfer.amount)?;
     enter(tx, seq, transfer.to, transfer.amount)?;
     Ok(TransferOutcome::Done)
 }
 
-fn find_repeated(kept: &TransferRow, asked: &Transfer<'_>) -> Result<TransferOutcome> {
-    if kept.is(asked) {
+fn find_repeated(known: &TransferRow, transfer: &Transfer<'_>) -> Result<TransferOutcome> {
+    if known.is(transfer) {
         return Ok(TransferOutcome::AlreadyDone);
     }
     Err(Problem::new(
         Code::Internal,
-        format!("The reference `{}` was used before for another transfer: {kept:?}.", asked.reference),
+        format!("The reference `{}` was used before for another transfer: {known:?}.", transfer.reference),
     ))
 }
 
 fn enter(tx: &mut dyn Tx, transfer: i64, account: &str, delta: i64) -> Result<()> {
-    let after = tx.query_first::<i64>(
+    let after = tx.query_one::<i64>(
         "UPDATE accounts SET balance = balance + $2 WHERE account = $1 RETURNING balance",
         params![account, delta],
     )?;

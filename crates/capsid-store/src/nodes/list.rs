@@ -88,7 +88,7 @@ pub fn list(
     let (key, id) = after.map_or((f64::MAX, ""), |after| (after.key, after.node_id.as_str()));
     let whole = if key >= i64::MAX as f64 { i64::MAX } else { key as i64 };
     let limit = limit as i64;
-    let mut found = match sort {
+    let mut nodes = match sort {
         NodeSort::Newest => tx.query_all(public!(
                 "WHERE created_at < $1 OR (created_at = $1 AND node_id > $2) ORDER BY created_at DESC, node_id LIMIT $3"
             ), params![whole, id, limit])?,
@@ -98,24 +98,24 @@ pub fn list(
             ), params![whole, id, limit])?,
         // What an operator has set replaces what was computed, so there are two lists to put together.
         NodeSort::Reputation => {
-            let mut found = tx.query_all(public!(
+            let mut nodes = tx.query_all(public!(
                     "WHERE reputation_override IS NULL AND (reputation < $1 OR (reputation = $1 AND node_id > $2))
                      ORDER BY reputation DESC, node_id LIMIT $3"
                 ), params![key, id, limit])?;
-            found.extend(tx.query_all(public!(
+            nodes.extend(tx.query_all(public!(
                     "WHERE reputation_override IS NOT NULL
                         AND (reputation_override < $1 OR (reputation_override = $1 AND node_id > $2))
                      ORDER BY reputation_override DESC, node_id LIMIT $3"
                 ), params![key, id, limit])?);
-            found
+            nodes
         }
     };
-    found.sort_by(|a, b| {
+    nodes.sort_by(|a, b| {
         let (a, b) = (sort.position(a), sort.position(b));
         b.key.total_cmp(&a.key).then_with(|| a.node_id.cmp(&b.node_id))
     });
-    found.truncate(limit as usize);
-    Ok(found)
+    nodes.truncate(limit as usize);
+    Ok(nodes)
 }
 
 /// How many nodes there are; where they are many, at least how many.

@@ -93,6 +93,12 @@ pub fn lock_or_register(tx: &mut dyn Tx, node_id: &str, grant: i64, now: Time) -
         .ok_or_else(|| crate::damaged(format!("The node {node_id} is not there after it was made.")))
 }
 
+/// Locks a node that must be there, because something names it.
+pub(crate) fn lock_known(tx: &mut dyn Tx, node_id: &str) -> Result<NodeRow> {
+    lock(tx, node_id)?
+        .ok_or_else(|| crate::damaged(format!("The node {node_id} is named, but is not there.")))
+}
+
 /// Gives a node a secret that nobody has shown yet. Until somebody does, the hub can tell it again.
 pub fn issue_secret(tx: &mut dyn Tx, node_id: &str, secret: &str) -> Result<()> {
     let hash: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
@@ -167,7 +173,7 @@ pub fn model(tx: &mut dyn Tx, node_id: &str) -> Result<Option<String>> {
 }
 
 /// Keeps what a node tells about itself.
-pub fn update_profile(tx: &mut dyn Tx, node_id: &str, told: &NodeProfileUpdate, now: Time) -> Result<()> {
+pub fn update_profile(tx: &mut dyn Tx, node_id: &str, update: &NodeProfileUpdate, now: Time) -> Result<()> {
     tx.run(
         "UPDATE nodes SET name = COALESCE(name, $2), model = COALESCE($3, model), referrer = COALESCE(referrer, $4),
             device_id = COALESCE(device_id, $5), env_fingerprint = COALESCE($6, env_fingerprint),
@@ -175,13 +181,13 @@ pub fn update_profile(tx: &mut dyn Tx, node_id: &str, told: &NodeProfileUpdate, 
          WHERE node_id = $1",
         params![
             node_id,
-            &told.name,
-            &told.model,
-            &told.referrer,
-            &told.device_id,
-            &told.env_fingerprint,
-            told.gene_count,
-            told.capsule_count,
+            &update.name,
+            &update.model,
+            &update.referrer,
+            &update.device_id,
+            &update.env_fingerprint,
+            update.gene_count,
+            update.capsule_count,
             now
         ],
     )?;

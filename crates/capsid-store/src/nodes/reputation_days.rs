@@ -1,12 +1,12 @@
 //! How nodes stood over time: one point a day, on days on which something changed.
 
+use crate::db::DAY_MS;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
-const DAY_MS: i64 = 86_400_000;
 /// How many days are remembered.
 pub const KEPT_DAYS: i64 = 730;
 
@@ -49,15 +49,16 @@ pub fn record_point(
     before: Option<ReputationState>,
     now: Time,
 ) -> Result<()> {
-    let Some(standing) = load_state(tx, node_id)? else { return Ok(()) };
-    if before.is_some_and(|before| before.score().total_cmp(&standing.score()).is_eq()) {
+    let gone = || crate::damaged(format!("The node {node_id} is not there after it was changed."));
+    let state = load_state(tx, node_id)?.ok_or_else(gone)?;
+    if before.is_some_and(|before| before.score().total_cmp(&state.score()).is_eq()) {
         return Ok(());
     }
     let today = now.0.div_euclid(DAY_MS);
     tx.run(
         "INSERT INTO reputation_days (node_id, day, at, score) VALUES ($1, $2, $3, $4)
          ON CONFLICT (node_id, day) DO UPDATE SET at = excluded.at, score = excluded.score",
-        params![node_id, today, now, standing.score()],
+        params![node_id, today, now, state.score()],
     )?;
     tx.run(
         "DELETE FROM reputation_days WHERE node_id = $1 AND day < $2",

@@ -70,26 +70,26 @@ pub fn newest(tx: &mut dyn Tx) -> Result<i64> {
 
 /// Where a reader begins: after its own cursor, or else after what it was told this way. A cursor that lies in the
 /// future is one of another database, and begins at the beginning.
-pub fn begin(tx: &mut dyn Tx, node_id: &str, way: EventChannel, cursor: Option<i64>) -> Result<i64> {
+pub fn begin(tx: &mut dyn Tx, node_id: &str, channel: EventChannel, cursor: Option<i64>) -> Result<i64> {
     match cursor {
         Some(cursor) if cursor <= newest(tx)? => Ok(cursor),
         Some(_) => Ok(0),
         None => {
-            let told = tx.query_first(
+            let reached = tx.query_first(
                 "SELECT seq FROM told WHERE node_id = $1 AND way = $2",
-                params![node_id, way.as_str()],
+                params![node_id, channel.as_str()],
             )?;
-            Ok(told.unwrap_or(0))
+            Ok(reached.unwrap_or(0))
         }
     }
 }
 
 /// Remembers how far a node was told.
-pub fn advance_cursor(tx: &mut dyn Tx, node_id: &str, way: EventChannel, seq: i64) -> Result<()> {
+pub fn advance_cursor(tx: &mut dyn Tx, node_id: &str, channel: EventChannel, seq: i64) -> Result<()> {
     tx.run(
         "INSERT INTO told (node_id, way, seq) VALUES ($1, $2, $3)
          ON CONFLICT (node_id, way) DO UPDATE SET seq = excluded.seq WHERE told.seq < excluded.seq",
-        params![node_id, way.as_str(), seq],
+        params![node_id, channel.as_str(), seq],
     )?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! The mailbox: messages that wait for a node, and the answers to those that it sent.
 
+use crate::db::DAY_MS;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
@@ -14,7 +15,6 @@ pub const MAX_WAITING: i64 = 1000;
 
 /// How many bytes a node may send on one day.
 pub const BYTES_A_DAY: i64 = 64 * 1024 * 1024;
-const DAY_MS: i64 = 24 * 3_600_000;
 
 row! {
     /// A message that waits for a node.
@@ -51,24 +51,52 @@ pub struct NewMailboxMessage<'a> {
 }
 
 /// Leaves a message for a node. A message that was left before is not left again.
-pub fn insert_message(tx: &mut dyn Tx, letter: NewMailboxMessage<'_>, now: Time) -> Result<()> {
+pub fn insert_message(tx: &mut dyn Tx, message: NewMailboxMessage<'_>, now: Time) -> Result<()> {
     // One writer at a time for each node, so that a reader's cursor never passes a message that is still being left.
-    tx.exists("SELECT 1 FROM nodes WHERE node_id = $1 FOR UPDATE", params![letter.node_id])?;
+    tx.exists("SELECT 1 FROM nodes WHERE node_id = $1 FOR UPDATE", params![message.node_id])?;
     tx.run(
         "INSERT INTO mailbox (message_id, node_id, kind, payload, priority, ref_id, created_at, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
         params![
-            letter.message_id,
-            letter.node_id,
-            letter.kind,
-            letter.payload,
-            letter.priority,
-            letter.ref_id,
+            message.message_id,
+            message.node_id,
+            message.kind,
+            message.payload,
+            message.priority,
+            message.ref_id,
             now,
             now.0 + KEPT_MS
         ],
     )?;
     Ok(())
+}
+
+/// Leaves a notice for a node that subscribed to its mailbox.
+pub(super) fn insert_notice(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    event: i64,
+    kind: &str,
+    payload: &str,
+    now: Time,
+) -> Result<()> {
+    if !tx.exists("SELECT 1 FROM workers WHERE node_id = $1 AND subscribed = 1", params![node_id])? {
+        return Ok(());
+    }
+    // What can be taken is a task that is available; everything else is news.
+    let available =
+        ["high_value_task", "swarm_subtask_available", "swarm_aggregation_available", "task_available"];
+    let kind = if available.contains(&kind) { "task_available" } else { "hub_event" };
+    let message_id = format!("evt_{event}");
+    let message = NewMailboxMessage {
+        message_id: &message_id,
+        node_id,
+        kind,
+        payload,
+        priority: "normal",
+        ref_id: None,
+    };
+    insert_message(tx, message, now)
 }
 
 /// What waits for a node after a place, oldest first. It goes on waiting until it is acknowledged.
@@ -101,11 +129,11 @@ pub fn count(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<i64> {
 
 /// Notes that a node has a message, which need not be kept from then on. False when it is not a message of this node; true again when it was noted before.
 pub fn acknowledge(tx: &mut dyn Tx, node_id: &str, message_id: &str, now: Time) -> Result<bool> {
-    let found = tx.run(
+    let changed = tx.run(
         "UPDATE mailbox SET acked_at = COALESCE(acked_at, $3), payload = '{}' WHERE message_id = $1 AND node_id = $2",
         params![message_id, node_id, now],
     )?;
-    Ok(found == 1)
+    Ok(changed == 1)
 }
 
 /// What a node sends: an id, and what makes it another message than one with the same id.

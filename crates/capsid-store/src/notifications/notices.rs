@@ -2,17 +2,10 @@
 //! mailbox where it asked for that. They are written with the change they tell of.
 
 use crate::db::tx::Tx;
-use crate::notifications::{deliveries, events};
-use crate::work::tasks::TaskRow;
-use crate::work::workers;
+use crate::notifications::{deliveries, events, mailbox};
 use capsid_model::problem::Result;
-use capsid_model::text::cut;
 use capsid_model::time::Time;
-use capsid_rules::credits;
 use serde_json::{Map, Value};
-
-/// How much of a task's signals is told.
-const MAX_SIGNALS: usize = 500;
 
 /// Something to be told.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,29 +16,6 @@ pub struct NodeNotice {
 }
 
 impl NodeNotice {
-    /// A notice about a task.
-    pub fn from_task(kind: &'static str, task: &TaskRow) -> Self {
-        let mut payload = Map::new();
-        let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
-        put("type", kind.into());
-        put("task_id", task.task_id.clone().into());
-        put("title", task.title.clone().into());
-        // Many may be told, and whoever wants to know more looks at the task.
-        put("signals", cut(&task.signals, MAX_SIGNALS).into());
-        put("bounty_id", task.bounty_id.clone().into());
-        put("bounty_amount", credits::to_decimal(task.amount).into());
-        put("min_reputation", task.min_reputation.into());
-        put("expires_at", Time(task.expires_at).iso().into());
-        if let Some(parent) = &task.parent_task_id {
-            put("parent_task_id", parent.clone().into());
-            put("swarm_role", task.role.map(capsid_rules::work::tasks::SubtaskRole::as_str).into());
-        }
-        if let Some(deadline) = task.commitment_deadline {
-            put("commitment_deadline", Time(deadline).iso().into());
-        }
-        Self { kind, payload }
-    }
-
     /// Adds a member.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
@@ -68,6 +38,6 @@ pub fn notify_node(tx: &mut dyn Tx, node_id: &str, notice: &NodeNotice, now: Tim
 pub(crate) fn notify_text(tx: &mut dyn Tx, node_id: &str, kind: &str, text: &str, now: Time) -> Result<i64> {
     let seq = events::insert_event(tx, node_id, kind, text, now)?;
     deliveries::queue(tx, node_id, seq, kind, text, now)?;
-    workers::leave_message(tx, node_id, seq, kind, text, now)?;
+    mailbox::insert_notice(tx, node_id, seq, kind, text, now)?;
     Ok(seq)
 }

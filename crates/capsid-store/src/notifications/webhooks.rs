@@ -5,10 +5,11 @@ use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::retries::MAX_DEATHS;
 
 /// How long a replaced secret is still used beside the new one.
 pub const OLD_SECRET_MS: i64 = 24 * 3_600_000;
+/// How many calls in a row are given up before the receiver is no longer called at all.
+pub const MAX_DEATHS: i64 = 20;
 /// Why a webhook was switched off whose receiver said that it is gone.
 pub const GONE: &str = "gone";
 /// Why a webhook was switched off that took nothing for too long.

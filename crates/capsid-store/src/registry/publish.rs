@@ -1,7 +1,7 @@
 //! Publishing: a gene and a capsule together, perhaps with the event that tells how they came about.
 
-use crate::assets::AssetTraits;
 use crate::assets::id::AssetId;
+use crate::assets::new::NewAsset;
 use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
 use crate::evaluation::penalties;
@@ -10,44 +10,8 @@ use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::assets::similarity::{SimilarityVerdict, TextSketch, judge};
-use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, gdi, hundredths};
+use capsid_rules::evaluation::gdi::hundredths;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
-
-/// One asset that is to be kept.
-#[derive(Debug, Clone)]
-pub struct NewAsset {
-    /// Its id, which was verified.
-    pub asset_id: AssetId,
-    pub asset_type: AssetType,
-    /// The part of a listing that never changes.
-    pub card: String,
-    /// The text that was published, byte for byte.
-    pub body: String,
-    /// What was learnt from the body.
-    pub traits: AssetTraits,
-    /// What it means, as a line.
-    pub meaning: String,
-    pub environment: Option<String>,
-}
-
-impl NewAsset {
-    /// Its first score, by a publisher of this reputation.
-    pub fn score(&self, reputation: f64) -> Gdi {
-        let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
-        gdi(&GdiInputs {
-            confidence: self.traits.confidence,
-            success_streak: small(self.traits.success_streak),
-            files: small(self.traits.blast_files),
-            lines: small(self.traits.blast_lines),
-            triggers: small(self.traits.triggers),
-            summary_chars: small(self.traits.summary_chars),
-            reputation,
-            has_event: self.traits.has_event,
-            validation: self.traits.proof,
-            ..GdiInputs::default()
-        })
-    }
-}
 
 /// A bundle that passed every check that needs no database.
 #[derive(Debug, Clone)]
@@ -237,15 +201,15 @@ fn add_others<'b>(
     now: Time,
 ) -> Result<(Vec<PublishedAsset>, Vec<&'b NewAsset>)> {
     let mut new = Vec::new();
-    let mut note = |asset: &'b NewAsset, (standing, added): (PublishedAsset, bool)| {
-        new.extend((added && graph::membership::is_in_graph(standing.status)).then_some(asset));
-        standing
+    let mut collect_new = |asset: &'b NewAsset, (published, added): (PublishedAsset, bool)| {
+        new.extend((added && graph::membership::is_in_graph(published.status)).then_some(asset));
+        published
     };
     let gene = add(tx, node, bundle, &bundle.gene, &entry.for_gene(bundle), None, now)?;
-    let mut assets = vec![note(&bundle.gene, gene), capsule];
+    let mut assets = vec![collect_new(&bundle.gene, gene), capsule];
     if let Some(event) = &bundle.event {
         let added = add(tx, node, bundle, event, entry, None, now)?;
-        assets.push(note(event, added));
+        assets.push(collect_new(event, added));
     }
     Ok((assets, new))
 }
@@ -329,14 +293,14 @@ fn add(
     if status != AssetStatus::Candidate {
         audit_publish(tx, asset, None, entry, now)?;
     }
-    let standing = PublishedAsset {
+    let published = PublishedAsset {
         asset_id: asset.asset_id,
         asset_type: asset.asset_type,
         status,
         gdi: hundredths(gdi.score),
         parts: [gdi.mean, gdi.intrinsic, gdi.usage, gdi.social, gdi.freshness],
     };
-    Ok((standing, true))
+    Ok((published, true))
 }
 
 fn audit_publish(
@@ -370,12 +334,12 @@ fn reassign_gene(
     if asset.asset_type != AssetType::Gene {
         return Ok(());
     }
-    let taken = tx.run(
+    let reassigned = tx.run(
         "UPDATE assets SET status = $2, node_id = $3, bundle_id = $4, promoted_at = NULL, last_activity_at = $5
          WHERE asset_id = $1 AND status = 'revoked' AND node_id <> $3",
         params![&asset.asset_id, entry.status.as_str(), &node.node_id, &bundle.bundle_id, now],
     )?;
-    if taken == 1 {
+    if reassigned == 1 {
         audit_publish(tx, asset, Some(AssetStatus::Revoked.as_str()), entry, now)?;
         if graph::membership::is_in_graph(entry.status) {
             graph::membership::add_asset(tx, &asset.asset_id)?;

@@ -52,14 +52,14 @@ pub fn is_bought(tx: &mut dyn Tx, node_id: &str, id: &AssetId) -> Result<bool> {
 pub fn buy(
     tx: &mut dyn Tx,
     node_id: &str,
-    wares: &[PurchaseItem],
+    items: &[PurchaseItem],
     price: AssetPrice,
     now: Time,
 ) -> Result<PurchaseOutcome> {
     let mut due: Vec<&PurchaseItem> = Vec::new();
-    for ware in wares {
-        if !is_bought(tx, node_id, &ware.asset_id)? && !due.contains(&ware) {
-            due.push(ware);
+    for item in items {
+        if !is_bought(tx, node_id, &item.asset_id)? && !due.contains(&item) {
+            due.push(item);
         }
     }
     let required = price.amount.saturating_mul(due.len() as i64);
@@ -68,8 +68,8 @@ pub fn buy(
         return Ok(PurchaseOutcome::Insufficient { required, available });
     }
     lock_all(tx, node_id, &due, price)?;
-    for ware in due {
-        pay_seller(tx, node_id, ware, price, now)?;
+    for item in due {
+        pay_seller(tx, node_id, item, price, now)?;
     }
     Ok(PurchaseOutcome::Done { charged: required })
 }
@@ -79,7 +79,7 @@ fn lock_all(tx: &mut dyn Tx, node_id: &str, due: &[&PurchaseItem], price: AssetP
     if due.is_empty() || price.amount <= 0 {
         return Ok(());
     }
-    let mut accounts: Vec<String> = due.iter().map(|ware| ledger::node_account(&ware.publisher)).collect();
+    let mut accounts: Vec<String> = due.iter().map(|item| ledger::node_account(&item.publisher)).collect();
     accounts.extend([ledger::node_account(node_id), HUB.to_owned()]);
     ledger::lock_accounts(tx, &accounts.iter().map(String::as_str).collect::<Vec<_>>())
 }
@@ -87,20 +87,20 @@ fn lock_all(tx: &mut dyn Tx, node_id: &str, due: &[&PurchaseItem], price: AssetP
 fn pay_seller(
     tx: &mut dyn Tx,
     node_id: &str,
-    ware: &PurchaseItem,
+    item: &PurchaseItem,
     price: AssetPrice,
     now: Time,
 ) -> Result<()> {
-    let kept = commission(price.amount, price.commission_milli);
-    let earned = price.amount - kept;
-    let (from, to) = (ledger::node_account(node_id), ledger::node_account(&ware.publisher));
-    let reference = reference(node_id, &ware.asset_id);
+    let hub_part = commission(price.amount, price.commission_milli);
+    let earned = price.amount - hub_part;
+    let (from, to) = (ledger::node_account(node_id), ledger::node_account(&item.publisher));
+    let reference = reference(node_id, &item.asset_id);
     let fee = format!("{reference}:commission");
     // Where the hub keeps all, its part is what says that the asset is paid for.
     let fee = if earned == 0 { &reference } else { &fee };
     let parts = [
         Transfer { reference: &reference, kind: "sale", from: &from, to: &to, amount: earned },
-        Transfer { reference: fee, kind: "commission", from: &from, to: HUB, amount: kept },
+        Transfer { reference: fee, kind: "commission", from: &from, to: HUB, amount: hub_part },
     ];
     for part in parts.into_iter().filter(|part| part.amount > 0) {
         let moved = ledger::transfer(tx, part, now)?;

@@ -2,6 +2,7 @@
 
 use crate::assets;
 use crate::assets::id::AssetId;
+use crate::db::DAY_MS;
 use crate::db::tx::Tx;
 use crate::evaluation::rewards;
 use crate::evaluation::rewards::RewardRates;
@@ -10,8 +11,6 @@ use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::{AssetEvent, AssetStatus};
-
-const DAY_MS: i64 = 86_400_000;
 
 /// Fetches of one asset by one node.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,13 +1,11 @@
 //! How an asset was used on which day.
 
 use crate::assets::id::AssetId;
+use crate::db::DAY_MS;
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use std::collections::BTreeMap;
-
-/// A day.
-pub const DAY_MS: i64 = 86_400_000;
 
 /// What happened on a day, as far as nodes of other owners did it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

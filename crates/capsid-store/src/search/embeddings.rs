@@ -6,6 +6,7 @@
 
 use crate::assets::id::AssetId;
 use crate::assets::list::{BATCH, padded};
+use crate::db::row::Json;
 use crate::db::tx::{Param, Tx};
 use crate::params;
 use crate::{assets, damaged};
@@ -42,8 +43,11 @@ pub struct EmbeddingProgress {
 
 /// How far the assets were walked through, if anybody ever began.
 pub fn progress(tx: &mut dyn Tx) -> Result<Option<EmbeddingProgress>> {
-    let told = tx.query_first::<String>("SELECT value FROM meta WHERE key = 'embeddings'", params![])?;
-    Ok(told.and_then(|told| serde_json::from_str(&told).ok()))
+    let progress = tx.query_first::<Json<EmbeddingProgress>>(
+        "SELECT value FROM meta WHERE key = 'embeddings'",
+        params![],
+    )?;
+    Ok(progress.map(|Json(progress)| progress))
 }
 
 /// Assets that lack an embedding.
@@ -151,12 +155,12 @@ pub type EmbeddedAsset = (AssetId, EmbeddingOutcome);
 
 /// Keeps vectors, and how far the walk came. What another model made of the same assets is replaced.
 pub fn put(tx: &mut dyn Tx, progress: &EmbeddingProgress, made: &[EmbeddedAsset], now: Time) -> Result<()> {
-    let told = serde_json::to_string(progress).map_err(|error| damaged(error.to_string()))?;
+    let text = serde_json::to_string(progress).map_err(|error| damaged(error.to_string()))?;
     // This holds the row until the end, so one adds at a time.
     tx.run(
         "INSERT INTO meta (key, value) VALUES ('embeddings', $1)
          ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-        params![&told],
+        params![&text],
     )?;
     let EmbeddingSpace { model, dims } = &progress.space;
     for (id, outcome) in made {
@@ -186,23 +190,34 @@ pub fn page(tx: &mut dyn Tx, space: &EmbeddingSpace, after: i64, limit: i64) -> 
          ORDER BY seq LIMIT $4",
         params![after, &space.model, space.dims, limit],
     )?;
-    let mut rows: Vec<(i64, Vec<u64>)> =
-        rows.into_iter().map(|(seq, signs)| (seq, vectors::signs_of_bytes(&signs).collect())).collect();
-    let width = vectors::width(space.dims as usize);
-    rows.retain(|(_, signs)| signs.len() == width);
-    Ok(rows)
+    let bytes = vectors::width(space.dims as usize) * 8;
+    let signs = |(seq, signs): (i64, Vec<u8>)| match signs.len() == bytes {
+        true => Ok((seq, vectors::signs_of_bytes(&signs).collect())),
+        false => {
+            Err(damaged(format!("The signs of the embedding {seq} have {} bytes, not {bytes}.", signs.len())))
+        }
+    };
+    rows.into_iter().map(signs).collect()
 }
 
 /// Vectors by their numbers. Those that are no longer there are left out.
 pub fn vectors(tx: &mut dyn Tx, space: &EmbeddingSpace, seqs: &[i64]) -> Result<Vec<(AssetId, Vec<f32>)>> {
-    let mut found = Vec::with_capacity(seqs.len());
+    let mut embedded = Vec::with_capacity(seqs.len());
     for some in seqs.chunks(BATCH) {
         let rows = tx.query_all::<(AssetId, Vec<u8>)>(
             "SELECT asset_id, vector FROM embeddings WHERE seq IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
                 $13, $14, $15, $16, $17, $18, $19, $20)",
             &padded(some, |seq| Param::from(*seq)))?;
-        found.extend(rows.into_iter().map(|(id, vector)| (id, vectors::from_bytes(&vector))));
+        for (id, vector) in rows {
+            if vector.len() as i64 != space.dims * 4 {
+                let length = vector.len();
+                return Err(damaged(format!(
+                    "The embedding of the asset {id} has {length} bytes, not four for each of {}.",
+                    space.dims
+                )));
+            }
+            embedded.push((id, vectors::from_bytes(&vector)));
+        }
     }
-    found.retain(|(_, vector)| vector.len() as i64 == space.dims);
-    Ok(found)
+    Ok(embedded)
 }

@@ -4,7 +4,7 @@ use crate::assets::list;
 use crate::assets::list::AssetFilter;
 use crate::db::tx::Tx;
 use crate::params;
-use crate::search::signals;
+use crate::search::by_signal;
 use capsid_model::problem::Result;
 use capsid_rules::evaluation::proof::ProofLevel;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
@@ -55,7 +55,7 @@ enum FacetExclusion {
 
 impl FacetRow {
     fn new((asset_type, category, proof, card): FacetColumns) -> Self {
-        Self { asset_type, category, proof, signals: signals::signals_in_card(&card) }
+        Self { asset_type, category, proof, signals: by_signal::signals_in_card(&card) }
     }
 
     fn fits(&self, filter: &AssetFilter, except: FacetExclusion) -> bool {
@@ -67,10 +67,10 @@ impl FacetRow {
     }
 }
 
-/// What a list could be narrowed down to.
-pub fn facets(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<Facets> {
+/// What a list could be narrowed down to, of assets that name a signal where one is given.
+pub fn facets(tx: &mut dyn Tx, filter: &AssetFilter, signal: Option<&str>) -> Result<Facets> {
     let open = AssetFilter { types: Vec::new(), category: None, label: None, ..filter.clone() };
-    let (pool, more) = pool(tx, &open)?;
+    let (pool, more) = pool(tx, &open, signal)?;
     let of = |except: FacetExclusion| pool.iter().filter(move |seen| seen.fits(filter, except));
     let mut facets = Facets {
         types: counted(of(FacetExclusion::Type).map(|seen| seen.asset_type.as_str())),
@@ -82,7 +82,14 @@ pub fn facets(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<Facets> {
     };
     facets.signals.truncate(MAX_SIGNALS);
     for status in AssetStatus::ALL {
-        let (count, more) = list::total(tx, &AssetFilter { statuses: vec![status], ..filter.clone() })?;
+        let filter = AssetFilter { statuses: vec![status], ..filter.clone() };
+        let (count, more) = match signal {
+            Some(signal) => {
+                let (assets, more) = by_signal::find_by_signal(tx, &filter, signal)?;
+                (assets.len() as i64, more)
+            }
+            None => list::total(tx, &filter)?,
+        };
         facets.is_lower_bound |= more;
         if count > 0 {
             facets.statuses.push((status.as_str().to_owned(), count));
@@ -110,12 +117,12 @@ fn counted<'w>(words: impl Iterator<Item = &'w str>) -> FacetCounts {
 }
 
 /// The assets that are looked at, and whether there are more.
-fn pool(tx: &mut dyn Tx, filter: &AssetFilter) -> Result<(Vec<FacetRow>, bool)> {
-    if filter.signal.is_some() {
-        let (found, more) = signals::find_by_signal(tx, filter)?;
-        let seen = found.into_iter().map(|listed| FacetRow {
+fn pool(tx: &mut dyn Tx, filter: &AssetFilter, signal: Option<&str>) -> Result<(Vec<FacetRow>, bool)> {
+    if let Some(signal) = signal {
+        let (assets, more) = by_signal::find_by_signal(tx, filter, signal)?;
+        let seen = assets.into_iter().map(|listed| FacetRow {
             asset_type: listed.asset.asset_type,
-            signals: signals::signals_in_card(&listed.asset.card),
+            signals: by_signal::signals_in_card(&listed.asset.card),
             category: listed.asset.traits.category,
             proof: listed.asset.traits.proof,
         });

@@ -1,51 +1,20 @@
 //! Keeping the index: new assets enter it, changed ones move in it.
 
-use super::{expression, postgres, sqlite};
+use super::entry::IndexEntry;
+use super::{postgres, sqlite};
 use crate::assets::list;
-use crate::db::row::{row, select};
+use crate::db::row::select;
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use capsid_model::Object;
 use capsid_model::problem::Result;
 use capsid_rules::assets::traits;
-use capsid_rules::lifecycle::{AssetStatus, AssetType};
-use capsid_rules::meaning::MeaningTerms;
-use capsid_rules::meaning::terms;
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// How far back a missed asset is looked for: the writers of PostgreSQL do not finish in the order they began.
 const LATE: i64 = 1_000;
 /// The same for a search of what was missed for longer.
 const VERY_LATE: i64 = 100_000;
-
-row! {
-    /// What is indexed of an asset.
-    #[derive(Debug, Clone)]
-    pub struct IndexEntry {
-        pub seq: i64 = "a.seq",
-        pub asset_type: AssetType = "a.asset_type",
-        pub status: AssetStatus = "a.status",
-        pub gdi: i64 = "a.gdi",
-        pub node_id: String = "a.node_id",
-        /// The part of a listing that never changes.
-        pub card: String = "a.card",
-        pub category: Option<String> = "a.category",
-        /// What it means, as a line; missing in assets of old that the index has not reached yet.
-        pub meaning: Option<String> = "a.meaning",
-    }
-}
-
-impl IndexEntry {
-    /// Its terms in the form that indexes take, with spaces between them.
-    pub fn terms(&self) -> String {
-        let mut terms = indexed_terms(&self.node_id, &self.card);
-        terms.extend(self.category.as_deref().map(expression::category_term));
-        let meaning = MeaningTerms::read(self.meaning.as_deref().unwrap_or_default());
-        terms.extend(meaning.terms().into_iter().map(expression::encoded));
-        terms.join(" ")
-    }
-}
 
 /// Works out what assets of old mean and where they belong, and keeps it.
 fn fill_meanings(tx: &mut dyn Tx, entries: &mut [IndexEntry]) -> Result<()> {
@@ -70,29 +39,8 @@ fn fill_meanings(tx: &mut dyn Tx, entries: &mut [IndexEntry]) -> Result<()> {
     Ok(())
 }
 
-/// The terms of an asset in the form that indexes take.
-pub fn indexed_terms(node_id: &str, card: &str) -> Vec<String> {
-    let mut indexed = vec![expression::node_term(node_id)];
-    indexed.extend(terms_of(card).iter().map(|term| expression::encoded(term)));
-    indexed
-}
-
-/// The terms of an asset, from its card: signals first, then its summary, its kind of change and its own name.
-pub fn terms_of(card: &str) -> Vec<String> {
-    let card = traits::card_members(card);
-    let text = |key: &str| card.get(key).and_then(Value::as_str).unwrap_or_default();
-    let signals: Vec<&str> = ["trigger", "signals_match", "signals"]
-        .iter()
-        .filter_map(|key| card.get(*key).and_then(Value::as_array))
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let extra = [text("category"), text("intent"), text("local_id")];
-    terms::asset_terms(&signals, text("summary"), &extra)
-}
-
 /// Puts an asset where its state and its score belong. One that was never indexed is left for `index_pending`.
-pub fn place(tx: &mut dyn Tx, seq: i64) -> Result<()> {
+pub fn reposition(tx: &mut dyn Tx, seq: i64) -> Result<()> {
     if tx.dialect() == Dialect::Postgres {
         // The order comes from the assets themselves.
         return Ok(());
@@ -154,19 +102,4 @@ fn index_after(tx: &mut dyn Tx, late: i64, limit: usize) -> Result<usize> {
         params![last.max(reached), entries.len() as i64],
     )?;
     Ok(entries.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::terms_of;
-
-    #[test]
-    fn the_terms_of_a_card() {
-        let card = r#""asset_id":"x","local_id":"gene_a","summary":"Retry with backoff","category":"repair","signals_match":["TimeoutError"]"#;
-        let terms = terms_of(card);
-        for term in ["s_timeout_error", "timeout", "retry", "backoff", "repair", "gene"] {
-            assert!(terms.iter().any(|known| known == term), "{term} in {terms:?}");
-        }
-        assert!(terms_of("not a card").is_empty());
-    }
 }

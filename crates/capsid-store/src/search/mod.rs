@@ -5,17 +5,17 @@
 //! down until enough have a common one. A new asset is indexed a moment after it was published; `index` does that.
 //! Until then it is looked at by itself, so that a search sees what was published right before.
 
+pub mod by_signal;
 pub mod embeddings;
+mod entry;
 pub(crate) mod expression;
 pub mod facets;
 mod index;
 mod postgres;
 pub mod semantic;
-pub(crate) mod signals;
 pub(crate) mod sqlite;
 
-pub(crate) use expression::encoded;
-pub use index::{index_again, index_missed, index_pending, place};
+pub use index::{index_again, index_missed, index_pending, reposition};
 pub(crate) use postgres::counts;
 pub(crate) use sqlite::rank;
 
@@ -92,18 +92,18 @@ pub struct SearchHit {
 /// Finds assets: those that answer the most signals first, by a signal rather than by words, then by score, then the newest.
 pub fn find(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<SearchHit>> {
     let Some(required) = query.required() else { return Ok(Vec::new()) };
-    let asked = with_signals(&query.signals);
-    let says_nothing = asked.is_empty() && (required.is_empty() || !query.signals.is_empty());
+    let queries = with_signals(&query.signals);
+    let says_nothing = queries.is_empty() && (required.is_empty() || !query.signals.is_empty());
     if says_nothing || query.limit == 0 {
         return Ok(Vec::new());
     }
     // The fresh ones come first: what is indexed meanwhile is then seen twice rather than never.
     let search = SearchRun { query, fresh: fresh(tx, query)? };
-    let found = match asked.is_empty() {
+    let assets = match queries.is_empty() {
         true => search.top(tx, &TermExpression::All(required), query.limit)?,
-        false => search.find_matching(tx, &asked, &required)?,
+        false => search.find_matching(tx, &queries, &required)?,
     };
-    let mut hits: Vec<SearchHit> = found.into_iter().map(|listed| hit(listed, &asked)).collect();
+    let mut hits: Vec<SearchHit> = assets.into_iter().map(|listed| hit(listed, &queries)).collect();
     hits.sort_by_key(|hit| {
         let asset = &hit.listed.asset;
         std::cmp::Reverse((hit.half_points, asset.gdi, asset.seq))
@@ -114,20 +114,21 @@ pub fn find(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<SearchHit>> {
 
 /// The asked signals, each once, with what they are looked up by.
 fn with_signals(signals: &[String]) -> Vec<(String, SignalQuery)> {
-    let mut asked: Vec<(String, SignalQuery)> = Vec::new();
+    let mut queries: Vec<(String, SignalQuery)> = Vec::new();
     for signal in signals {
         let wanted = terms::signal_query_terms(signal);
         let says_something = !wanted.exact.is_empty() || !wanted.words.is_empty();
-        if says_something && asked.len() < MAX_SIGNALS && !asked.iter().any(|(_, known)| *known == wanted) {
-            asked.push((signal.clone(), wanted));
+        if says_something && queries.len() < MAX_SIGNALS && !queries.iter().any(|(_, known)| *known == wanted)
+        {
+            queries.push((signal.clone(), wanted));
         }
     }
-    asked
+    queries
 }
 
-fn hit(listed: ListedAsset, asked: &[(String, SignalQuery)]) -> SearchHit {
-    let terms = index::terms_of(&listed.asset.card);
-    let matched: Vec<_> = asked.iter().filter(|(_, wanted)| wanted.matches(&terms)).collect();
+fn hit(listed: ListedAsset, queries: &[(String, SignalQuery)]) -> SearchHit {
+    let terms = entry::terms_of(&listed.asset.card);
+    let matched: Vec<_> = queries.iter().filter(|(_, wanted)| wanted.matches(&terms)).collect();
     let half_points = matched.iter().map(|(_, wanted)| 1 + usize::from(wanted.matches_exactly(&terms))).sum();
     SearchHit {
         matched_signals: matched.into_iter().map(|(signal, _)| signal.clone()).collect(),
@@ -143,7 +144,7 @@ pub fn to_hit(listed: ListedAsset, signals: &[String]) -> SearchHit {
 
 /// Whether an asset has all of these words.
 pub fn has_words(listed: &ListedAsset, words: &str) -> bool {
-    let terms = index::terms_of(&listed.asset.card);
+    let terms = entry::terms_of(&listed.asset.card);
     terms::query_words(words).iter().all(|word| terms.contains(word))
 }
 
@@ -156,7 +157,7 @@ pub(crate) fn fresh_terms(tx: &mut dyn Tx, status: AssetStatus) -> Result<Vec<(i
             ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
         params![MAX_FRESH, status.as_str()],
     )?;
-    Ok(fresh.iter().map(|(seq, node_id, card)| (*seq, index::indexed_terms(node_id, card))).collect())
+    Ok(fresh.iter().map(|(seq, node_id, card)| (*seq, entry::indexed_terms(node_id, card))).collect())
 }
 
 /// Assets that are not indexed yet, with their terms.
@@ -167,13 +168,13 @@ fn fresh(tx: &mut dyn Tx, query: &SignalSearch) -> Result<Vec<(ListedAsset, Vec<
             ORDER BY seq DESC LIMIT $1) f WHERE f.status = $2 ORDER BY f.seq DESC",
         params![MAX_FRESH, query.status.as_str()],
     )?;
-    let mut found = load_hits(tx, &seqs, query.status)?;
-    found.retain(|listed| query.asset_type.is_none_or(|kind| listed.asset.asset_type == kind));
+    let mut assets = load_hits(tx, &seqs, query.status)?;
+    assets.retain(|listed| query.asset_type.is_none_or(|kind| listed.asset.asset_type == kind));
     let with_terms = |listed: ListedAsset| {
-        let terms = index::indexed_terms(&listed.asset.node_id, &listed.asset.card);
+        let terms = entry::indexed_terms(&listed.asset.node_id, &listed.asset.card);
         (listed, terms)
     };
-    Ok(found.into_iter().map(with_terms).collect())
+    Ok(assets.into_iter().map(with_terms).collect())
 }
 
 /// One search under way.
@@ -188,7 +189,7 @@ impl SearchRun<'_> {
     fn find_matching(
         &self,
         tx: &mut dyn Tx,
-        asked: &[(String, SignalQuery)],
+        queries: &[(String, SignalQuery)],
         required: &[TermExpression],
     ) -> Result<Vec<ListedAsset>> {
         let of = |signals: &[(String, SignalQuery)]| {
@@ -196,52 +197,52 @@ impl SearchRun<'_> {
             TermExpression::All(signals.chain(required.iter().cloned()).collect())
         };
         let limit = self.query.limit;
-        let mut found = Vec::new();
+        let mut assets = Vec::new();
         let whole: Option<Vec<TermExpression>> =
-            asked.iter().map(|(_, wanted)| TermExpression::whole_signal(wanted)).collect();
+            queries.iter().map(|(_, wanted)| TermExpression::whole_signal(wanted)).collect();
         if let Some(mut whole) = whole {
             whole.extend(required.iter().cloned());
-            found = self.top(tx, &TermExpression::All(whole), limit)?;
+            assets = self.top(tx, &TermExpression::All(whole), limit)?;
         }
-        if found.len() < limit {
-            add(&mut found, self.top(tx, &of(asked), limit)?);
+        if assets.len() < limit {
+            add(&mut assets, self.top(tx, &of(queries), limit)?);
         }
-        if asked.len() == 1 || found.len() >= limit {
-            return Ok(found);
+        if queries.len() == 1 || assets.len() >= limit {
+            return Ok(assets);
         }
-        let each = (SOME / asked.len()).max(limit);
-        for one in asked.chunks(1) {
-            add(&mut found, self.top(tx, &of(one), each)?);
+        let each = (SOME / queries.len()).max(limit);
+        for one in queries.chunks(1) {
+            add(&mut assets, self.top(tx, &of(one), each)?);
         }
-        Ok(found)
+        Ok(assets)
     }
 
     /// The best assets that an expression finds.
     fn top(&self, tx: &mut dyn Tx, wanted: &TermExpression, limit: usize) -> Result<Vec<ListedAsset>> {
         let fresh = self.fresh.iter().filter(|(_, terms)| wanted.finds(terms));
-        let mut found: Vec<ListedAsset> = fresh.map(|(listed, _)| listed.clone()).collect();
+        let mut assets: Vec<ListedAsset> = fresh.map(|(listed, _)| listed.clone()).collect();
         for kind in self.query.types() {
-            found.extend(match tx.dialect() {
+            assets.extend(match tx.dialect() {
                 Dialect::Sqlite => sqlite::top(tx, wanted, kind, self.query.status, limit)?,
                 Dialect::Postgres => postgres::top(tx, wanted, kind, self.query.status, limit)?,
             });
         }
-        found.sort_by_key(|listed: &ListedAsset| std::cmp::Reverse((listed.asset.gdi, listed.asset.seq)));
-        found.dedup_by_key(|listed| listed.asset.seq);
-        found.truncate(limit);
-        Ok(found)
+        assets.sort_by_key(|listed: &ListedAsset| std::cmp::Reverse((listed.asset.gdi, listed.asset.seq)));
+        assets.dedup_by_key(|listed| listed.asset.seq);
+        assets.truncate(limit);
+        Ok(assets)
     }
 }
 
 /// Adds what is not there yet.
-fn add(found: &mut Vec<ListedAsset>, more: Vec<ListedAsset>) {
-    let known: HashSet<i64> = found.iter().map(|listed| listed.asset.seq).collect();
-    found.extend(more.into_iter().filter(|listed| !known.contains(&listed.asset.seq)));
+fn add(assets: &mut Vec<ListedAsset>, more: Vec<ListedAsset>) {
+    let known: HashSet<i64> = assets.iter().map(|listed| listed.asset.seq).collect();
+    assets.extend(more.into_iter().filter(|listed| !known.contains(&listed.asset.seq)));
 }
 
 /// Loads assets and leaves out those that are in another state or not to be shown.
 fn load_hits(tx: &mut dyn Tx, seqs: &[i64], status: AssetStatus) -> Result<Vec<ListedAsset>> {
-    let mut found = list::by_seq(tx, seqs)?;
-    found.retain(|listed| listed.asset.status == status && listed.asset.trust_tier != "delisted");
-    Ok(found)
+    let mut assets = list::by_seq(tx, seqs)?;
+    assets.retain(|listed| listed.asset.status == status && listed.asset.trust_tier != "delisted");
+    Ok(assets)
 }

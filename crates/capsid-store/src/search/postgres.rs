@@ -1,7 +1,7 @@
 //! The index in PostgreSQL: rare terms are gathered, common ones are met on the way down from the best asset.
 
+use super::entry::IndexEntry;
 use super::expression::TermExpression;
-use super::index::IndexEntry;
 use super::load_hits;
 use crate::assets::list::ListedAsset;
 use crate::db::tx::{Dialect, Tx};

@@ -1,7 +1,7 @@
 //! The index in SQLite: the number of a row carries its rank.
 
+use super::entry::IndexEntry;
 use super::expression::TermExpression;
-use super::index::IndexEntry;
 use super::load_hits;
 use crate::assets::list::ListedAsset;
 use crate::db::tx::{Dialect, Tx};
@@ -87,16 +87,16 @@ pub fn top(
     let text = wanted.text(Dialect::Sqlite);
     let texts = texts(class(asset_type, status));
     let mut highest = (1 << CLASS_SHIFT) - 1;
-    let mut found = Vec::new();
+    let mut assets = Vec::new();
     for _ in 0..MAX_ROUNDS {
         let ranks = tx.query_all::<i64>(texts.find, params![&text, highest, limit as i64])?;
         let seqs: Vec<i64> = ranks.iter().map(|rank| rank & ((1 << SEQ_BITS) - 1)).collect();
-        found.extend(load_hits(tx, &seqs, status)?);
-        let Some(last) = ranks.last().filter(|_| ranks.len() == limit && found.len() < limit) else { break };
+        assets.extend(load_hits(tx, &seqs, status)?);
+        let Some(last) = ranks.last().filter(|_| ranks.len() == limit && assets.len() < limit) else { break };
         highest = last - 1;
     }
-    found.truncate(limit);
-    Ok(found)
+    assets.truncate(limit);
+    Ok(assets)
 }
 
 /// The rows of the best assets that an expression finds, below a row; from the first one on without it. A row tells the

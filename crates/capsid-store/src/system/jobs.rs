@@ -17,11 +17,11 @@ pub fn claim(tx: &mut dyn Tx, name: &str, now: Time, interval_ms: i64) -> Result
     tx.run("INSERT INTO jobs (name, due_at) VALUES ($1, 0) ON CONFLICT DO NOTHING", params![name])?;
     let next = now.0.saturating_add(interval_ms);
     // What is due further away than an interval was set by a clock that was wrong, or before the interval was changed.
-    let taken = tx.run(
+    let claimed = tx.run(
         "UPDATE jobs SET due_at = $3, last_run_at = $2 WHERE name = $1 AND (due_at <= $2 OR due_at > $4)",
         params![name, now, next, next.saturating_add(SLACK_MS)],
     )?;
-    Ok(taken == 1)
+    Ok(claimed == 1)
 }
 
 /// Whether a job may be due, without taking it. Only reads.
@@ -52,11 +52,11 @@ pub fn place(tx: &mut dyn Tx, name: &str) -> Result<String> {
 /// Notes how far a job came and how much it did.
 pub fn finish(tx: &mut dyn Tx, name: &str, place: &str, done: u64, now: Time) -> Result<()> {
     let outcome = JobOutcome { place: place.to_owned(), done };
-    let told = serde_json::to_string(&outcome).unwrap_or_default();
+    let text = serde_json::to_string(&outcome).unwrap_or_default();
     tx.run(
         "INSERT INTO jobs (name, due_at, last_run_at, last_outcome) VALUES ($1, 0, $3, $2)
          ON CONFLICT (name) DO UPDATE SET last_outcome = excluded.last_outcome, last_run_at = excluded.last_run_at",
-        params![name, &told, now],
+        params![name, &text, now],
     )?;
     Ok(())
 }

@@ -45,11 +45,11 @@ impl MessageKey {
 
 /// Looks whether a message was answered before.
 pub fn find_response(tx: &mut dyn Tx, message: &MessageKey, now: Time) -> Result<MessageLookup> {
-    let found = tx.query_first::<(Vec<u8>, u16, String, i64)>(
+    let stored = tx.query_first::<(Vec<u8>, u16, String, i64)>(
         "SELECT body_hash, status, answer, created_at FROM messages WHERE key = $1",
         params![&message.key],
     )?;
-    Ok(match found {
+    Ok(match stored {
         Some((.., created)) if created + KEPT_MS < now.0 => MessageLookup::New,
         Some((body, status, answer, _)) if body == message.body => MessageLookup::Answered { status, answer },
         Some(_) => MessageLookup::Other,
@@ -65,14 +65,14 @@ pub fn save_response(
     answer: &str,
     now: Time,
 ) -> Result<bool> {
-    let kept = tx.run(
+    let stored = tx.run(
         "INSERT INTO messages (key, body_hash, status, answer, created_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (key) DO UPDATE SET body_hash = excluded.body_hash, status = excluded.status,
             answer = excluded.answer, created_at = excluded.created_at
          WHERE messages.created_at < $6",
         params![&message.key, &message.body, i64::from(status), answer, now, now.0 - KEPT_MS],
     )?;
-    Ok(kept == 1)
+    Ok(stored == 1)
 }
 
 /// Forgets answers that are older than a day, a few at a time.

@@ -1,6 +1,7 @@
 //! Numbers about the whole hub, and what is in demand.
 
 use crate::assets::id::AssetId;
+use crate::db::DAY_MS;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
@@ -8,7 +9,6 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::AssetType;
 
-const DAY_MS: i64 = 86_400_000;
 /// How many assets are looked at for what is in demand.
 const MAX_TRENDING: i64 = 200;
 /// How many fetches are looked at.

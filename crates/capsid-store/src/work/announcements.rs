@@ -29,7 +29,7 @@ row! {
         kind: String = "kind",
         task_id: String = "task_id",
         payload: String = "payload",
-        place: String = "place",
+        position: String = "place",
     }
 }
 
@@ -74,21 +74,21 @@ pub fn deliver_announcement(
     let Some(next) = next else { return Ok(None) };
     let task = tasks::get(tx, &next.task_id)?.filter(|task| task.status_at(now) == TaskStatus::Open);
     let Some(task) = task else {
-        reached(tx, &next, &next.place, Some(now))?;
+        reached(tx, &next, &next.position, Some(now))?;
         return Ok(Some(0));
     };
     let nodes = reachable(tx, &next, &task, few, now)?;
-    let mut told = 0;
+    let mut notified = 0;
     for node in &nodes {
         let domains = node.domains.as_ref().map_or(&[][..], |domains| &domains.0);
         if workers::is_good_at(domains, &task.signals) && task.allows_model(node.model.as_deref(), tiers) {
             notices::notify_text(tx, &node.node_id, &next.kind, &next.payload, now)?;
-            told += 1;
+            notified += 1;
         }
     }
-    let last = nodes.last().map_or(next.place.as_str(), |node| node.node_id.as_str());
+    let last = nodes.last().map_or(next.position.as_str(), |node| node.node_id.as_str());
     reached(tx, &next, last, ((nodes.len() as i64) < few).then_some(now))?;
-    Ok(Some(told))
+    Ok(Some(notified))
 }
 
 row! {
@@ -125,7 +125,7 @@ fn reachable(
          ORDER BY n.node_id LIMIT $7"
         ),
         params![
-            &next.place,
+            &next.position,
             now.0 - HEARD_MS,
             task.min_reputation,
             next.kind == FOR_WORKERS,
@@ -137,10 +137,10 @@ fn reachable(
 }
 
 /// Remembers how far an announcement came, and when everybody was told.
-fn reached(tx: &mut dyn Tx, next: &AnnouncementRow, place: &str, done: Option<Time>) -> Result<()> {
+fn reached(tx: &mut dyn Tx, next: &AnnouncementRow, position: &str, done: Option<Time>) -> Result<()> {
     tx.run(
         "UPDATE announcements SET place = $2, done_at = $3 WHERE seq = $1",
-        params![next.seq, place, done],
+        params![next.seq, position, done],
     )?;
     Ok(())
 }

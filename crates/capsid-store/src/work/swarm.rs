@@ -3,11 +3,8 @@
 
 use crate::db::tx::Tx;
 use crate::nodes::NodeRow;
-use crate::notifications::notices::NodeNotice;
 use crate::work::announcements;
 use crate::work::bounties;
-use crate::work::bounties::BountyRow;
-use crate::work::bounties::settle::BountyShare;
 use crate::work::tasks;
 use crate::work::tasks::{NewTask, TaskRow};
 use crate::{graph, params};
@@ -112,12 +109,12 @@ fn inherited(whole: &TaskRow) -> NewTask {
 
 /// Tells nodes of a part that may be taken.
 pub(crate) fn announce(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<()> {
-    let Some(task) = tasks::get(tx, task_id)? else { return Ok(()) };
+    let task = tasks::reload(tx, task_id)?;
     let kind = match task.role {
         Some(SubtaskRole::Aggregator) => "swarm_aggregation_available",
         _ => "swarm_subtask_available",
     };
-    announcements::announce(tx, &NodeNotice::from_task(kind, &task), &task, now)
+    announcements::announce(tx, &task.notice(kind), &task, now)
 }
 
 /// A solver is done. After the last one the results are to be merged; the whole is locked, so that there is one last one.
@@ -128,8 +125,8 @@ pub(crate) fn part_solved(tx: &mut dyn Tx, part: &TaskRow, now: Time) -> Result<
     if !solved || parts.iter().any(|part| part.role == Some(SubtaskRole::Aggregator)) {
         return Ok(());
     }
-    let Some(whole) = tasks::get(tx, parent)? else { return Ok(()) };
-    let weights: Vec<i64> = parts.iter().filter_map(|part| part.weight).collect();
+    let whole = tasks::reload(tx, parent)?;
+    let weights = parts.iter().map(TaskRow::weight_of_part).collect::<Result<Vec<i64>>>()?;
     let new = NewTask {
         task_id: format!("{parent}_merge"),
         title: format!("Aggregate: {}", whole.title),
@@ -163,82 +160,20 @@ fn results(whole: &TaskRow, parts: &[TaskRow]) -> String {
 /// The results are merged: the whole is completed with them.
 pub(crate) fn merged(tx: &mut dyn Tx, part: &TaskRow, decide_ms: i64, now: Time) -> Result<()> {
     let Some(parent) = &part.parent_task_id else { return Ok(()) };
-    let Some(whole) = tasks::get(tx, parent)? else { return Ok(()) };
+    let whole = tasks::reload(tx, parent)?;
     let Ok(after) = step(whole.state(), TaskEvent::Merge) else { return Ok(()) };
-    let actor = format!("node:{}", part.claimed_by.as_deref().unwrap_or_default());
+    let actor = format!("node:{}", part.completed_by()?);
     tasks::set_status(tx, &whole, after, &actor, "merge", None, now)?;
     let asset = part.result_asset;
     tx.run(
         "UPDATE tasks SET result_asset = $2, completed_at = $3 WHERE task_id = $1",
         params![parent, &asset, now],
     )?;
-    graph::membership::set_solution(tx, &whole, asset.as_ref().map(|asset| (asset, now)))?;
+    graph::membership::set_solution(tx, &whole.in_graph(), asset.as_ref().map(|asset| (asset, now)))?;
     bounties::task_completed(tx, &whole, part, decide_ms, now)
 }
 
 /// The part of a task that merges the others.
 pub fn aggregation(tx: &mut dyn Tx, task_id: &str) -> Result<Option<TaskRow>> {
     Ok(tasks::parts(tx, task_id)?.into_iter().find(|part| part.role == Some(SubtaskRole::Aggregator)))
-}
-
-/// Who shares in a bounty: the node that did the task, or all that took part in the swarm. In the order of
-/// [`amounts`]: the proposer, the solvers, the aggregator.
-pub fn shares(tx: &mut dyn Tx, bounty: &BountyRow, whole: &TaskRow) -> Result<Vec<BountyShare>> {
-    let of = |task: &TaskRow, role| {
-        task.claimed_by.clone().map(|node_id| BountyShare {
-            task_id: task.task_id.clone(),
-            node_id,
-            role,
-            submission_id: task.submission_id.clone(),
-        })
-    };
-    if whole.decomposed_at.is_none() {
-        // An admin may have matched it with the work of a node that never took it.
-        let node_id = bounty.matched_node.clone().or_else(|| whole.claimed_by.clone());
-        let submission_id = whole.submission_id.clone().filter(|_| whole.claimed_by == node_id);
-        return Ok(node_id
-            .map(|node_id| BountyShare {
-                task_id: whole.task_id.clone(),
-                node_id,
-                role: "solo",
-                submission_id,
-            })
-            .into_iter()
-            .collect());
-    }
-    let mut shares: Vec<BountyShare> = of(whole, "proposer").into_iter().collect();
-    for part in tasks::parts(tx, &whole.task_id)? {
-        let role = if part.role == Some(SubtaskRole::Aggregator) { "aggregator" } else { "solver" };
-        shares.extend(of(&part, role));
-    }
-    Ok(shares)
-}
-
-/// What each share is worth.
-pub fn amounts(tx: &mut dyn Tx, amount: i64, whole: &TaskRow, shares: &[BountyShare]) -> Result<Vec<i64>> {
-    if whole.decomposed_at.is_none() {
-        return Ok(shares.iter().map(|_| amount).collect());
-    }
-    let solvers: Vec<TaskRow> = tasks::parts(tx, &whole.task_id)?
-        .into_iter()
-        .filter(|part| part.role == Some(SubtaskRole::Solver))
-        .collect();
-    let weight = |part: &TaskRow| {
-        part.weight
-            .ok_or_else(|| crate::damaged(format!("The part {} of a task has no weight.", part.task_id)))
-    };
-    let weights = solvers.iter().map(weight).collect::<Result<Vec<i64>>>()?;
-    let shared = share(amount, &weights);
-    // Not every part needs to have somebody who works on it.
-    let of_part = |task_id: &str| solvers.iter().position(|part| part.task_id == task_id);
-    Ok(shares
-        .iter()
-        .map(|share| match share.role {
-            "proposer" => shared.proposer,
-            "solver" => {
-                of_part(&share.task_id).and_then(|at| shared.solvers.get(at).copied()).unwrap_or_default()
-            }
-            _ => shared.aggregator,
-        })
-        .collect())
 }

@@ -2,8 +2,6 @@
 
 use crate::db::row::Json;
 use crate::db::tx::Tx;
-use crate::notifications::mailbox;
-use crate::notifications::mailbox::NewMailboxMessage;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -40,7 +38,6 @@ impl WorkerRow {
 /// What a node tells of how it works. What it does not tell stays as it was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WorkerUpdate {
-    /// Whether it takes work now.
     pub enabled: Option<bool>,
     /// What it is good at.
     pub domains: Option<Vec<String>>,
@@ -57,13 +54,12 @@ impl WorkerUpdate {
     }
 }
 
-/// Finds a worker.
 pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<WorkerRow>> {
-    let found = tx.query_first::<(bool, Json<Vec<String>>, i64, bool)>(
+    let worker = tx.query_first::<(bool, Json<Vec<String>>, i64, bool)>(
         "SELECT enabled, domains, max_load, subscribed FROM workers WHERE node_id = $1",
         params![node_id],
     )?;
-    Ok(found.map(|(enabled, Json(domains), max_load, subscribed)| WorkerRow {
+    Ok(worker.map(|(enabled, Json(domains), max_load, subscribed)| WorkerRow {
         enabled,
         domains,
         max_load,
@@ -72,14 +68,14 @@ pub fn get(tx: &mut dyn Tx, node_id: &str) -> Result<Option<WorkerRow>> {
 }
 
 /// Keeps what a node tells of how it works, and gives how it stands then. The node is locked.
-pub fn register(tx: &mut dyn Tx, node_id: &str, told: &WorkerUpdate, now: Time) -> Result<WorkerRow> {
+pub fn register(tx: &mut dyn Tx, node_id: &str, update: &WorkerUpdate, now: Time) -> Result<WorkerRow> {
     let before = get(tx, node_id)?;
     let known = before.clone().unwrap_or_default();
     let worker = WorkerRow {
-        enabled: told.enabled.unwrap_or(known.enabled),
-        domains: told.domains.clone().unwrap_or(known.domains),
-        max_load: told.max_load.unwrap_or(known.max_load),
-        subscribed: told.subscribed.unwrap_or(known.subscribed),
+        enabled: update.enabled.unwrap_or(known.enabled),
+        domains: update.domains.clone().unwrap_or(known.domains),
+        max_load: update.max_load.unwrap_or(known.max_load),
+        subscribed: update.subscribed.unwrap_or(known.subscribed),
     };
     if before.as_ref() == Some(&worker) {
         return Ok(worker);
@@ -108,34 +104,6 @@ pub fn load(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<i64> {
 pub(crate) fn is_good_at(domains: &[String], signals: &str) -> bool {
     let signals = signals.to_lowercase();
     domains.is_empty() || domains.iter().any(|domain| signals.contains(&domain.to_lowercase()))
-}
-
-/// Leaves a notice in the mailbox of a node that asked for that.
-pub(crate) fn leave_message(
-    tx: &mut dyn Tx,
-    node_id: &str,
-    event: i64,
-    kind: &str,
-    payload: &str,
-    now: Time,
-) -> Result<()> {
-    if !tx.exists("SELECT 1 FROM workers WHERE node_id = $1 AND subscribed = 1", params![node_id])? {
-        return Ok(());
-    }
-    // What can be taken is a task that is available; everything else is news.
-    let available =
-        ["high_value_task", "swarm_subtask_available", "swarm_aggregation_available", "task_available"];
-    let kind = if available.contains(&kind) { "task_available" } else { "hub_event" };
-    let message_id = format!("evt_{event}");
-    let letter = NewMailboxMessage {
-        message_id: &message_id,
-        node_id,
-        kind,
-        payload,
-        priority: "normal",
-        ref_id: None,
-    };
-    mailbox::insert_message(tx, letter, now)
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub struct AgentPaths {
 pub struct InstallPlan {
     draft: SettingsDraft,
     /// What was done for each tool, one line for each thing.
-    pub told: Vec<(Tool, Vec<String>)>,
+    pub messages: Vec<(Tool, Vec<String>)>,
     /// Tools whose settings hold another entry where ours belongs.
     pub blocked: Vec<Tool>,
 }
@@ -51,24 +51,24 @@ impl InstallPlan {
 }
 
 /// Gives the tools everything; `program` is the path of this program. A file that cannot be edited safely refuses it all.
-pub fn equip(tools: &[Tool], places: &AgentPaths, program: &str) -> Result<InstallPlan> {
-    plan(tools, places, &|tool, desk| {
+pub fn equip(tools: &[Tool], paths: &AgentPaths, program: &str) -> Result<InstallPlan> {
+    plan(tools, paths, &|tool, context| {
         let words = |words: &[&str]| -> Vec<String> {
             [program].iter().chain(words).map(|&word| word.to_owned()).collect()
         };
-        let seal = install_at(tool, desk, &words(&["trail", "hook", tool.name()]), true)?;
-        let start = add_start(tool, desk, &words(&["recall", "--hook", tool.name()]))?;
-        let server = add_server(tool, desk, places, &words)?;
+        let seal = install_at(tool, context, &words(&["trail", "hook", tool.name()]), true)?;
+        let start = add_start(tool, context, &words(&["recall", "--hook", tool.name()]))?;
+        let server = add_server(tool, context, paths, &words)?;
         Ok([Some(seal), start, Some(server)].into_iter().flatten().collect())
     })
 }
 
 /// Takes exactly that out again; the last that came goes first.
-pub fn unequip(tools: &[Tool], places: &AgentPaths) -> Result<InstallPlan> {
-    plan(tools, places, &|tool, desk| {
-        let server = remove_server(tool, desk, places)?;
-        let start = remove_start(tool, desk)?;
-        let mut seal = uninstall_at(tool, desk)?;
+pub fn unequip(tools: &[Tool], paths: &AgentPaths) -> Result<InstallPlan> {
+    plan(tools, paths, &|tool, context| {
+        let server = remove_server(tool, context, paths)?;
+        let start = remove_start(tool, context)?;
+        let mut seal = uninstall_at(tool, context)?;
         seal.registered = true;
         Ok([Some(server), start, Some(seal)].into_iter().flatten().collect())
     })
@@ -76,31 +76,31 @@ pub fn unequip(tools: &[Tool], places: &AgentPaths) -> Result<InstallPlan> {
 
 fn plan(
     tools: &[Tool],
-    places: &AgentPaths,
+    paths: &AgentPaths,
     edit: &dyn Fn(Tool, &InstallContext<'_>) -> Result<Vec<InstallOutcome>>,
 ) -> Result<InstallPlan> {
     let draft = SettingsDraft::default();
-    let desk = InstallContext { places: &places.user, draft: Some(&draft) };
-    let (mut told, mut blocked) = (Vec::new(), Vec::new());
+    let context = InstallContext { paths: &paths.user, draft: Some(&draft) };
+    let (mut messages, mut blocked) = (Vec::new(), Vec::new());
     for &tool in tools {
-        let done = edit(tool, &desk)?;
+        let done = edit(tool, &context)?;
         if done.iter().any(|done| !done.registered) {
             blocked.push(tool);
         }
-        told.push((tool, done.into_iter().flat_map(|done| done.changes).collect()));
+        messages.push((tool, done.into_iter().flat_map(|done| done.changes).collect()));
     }
-    Ok(InstallPlan { draft, told, blocked })
+    Ok(InstallPlan { draft, messages, blocked })
 }
 
 /// Cline's is part of its scripts, which are written with the trail's hook.
-fn add_start(tool: Tool, desk: &InstallContext<'_>, words: &[String]) -> Result<Option<InstallOutcome>> {
+fn add_start(tool: Tool, context: &InstallContext<'_>, words: &[String]) -> Result<Option<InstallOutcome>> {
     match tool {
-        Tool::ClaudeCode => claude_code::install(desk, &claude_code::RECALL, words).map(Some),
-        Tool::Cursor => cursor::install(desk, &cursor::RECALL, words).map(Some),
+        Tool::ClaudeCode => claude_code::install(context, &claude_code::RECALL, words).map(Some),
+        Tool::Cursor => cursor::install(context, &cursor::RECALL, words).map(Some),
         Tool::Codex => {
-            let file = codex_hooks(desk)?;
+            let file = codex_hooks(context)?;
             let mut installed = InstallOutcome::new(vec![file.path.clone()]);
-            let text = CODEX_START.add(&file, &command::line(words, desk.os), &mut installed)?;
+            let text = CODEX_START.add(&file, &command::line(words, context.os), &mut installed)?;
             file.write(&text)?;
             installed.registered = true;
             Ok(Some(installed))
@@ -109,12 +109,12 @@ fn add_start(tool: Tool, desk: &InstallContext<'_>, words: &[String]) -> Result<
     }
 }
 
-fn remove_start(tool: Tool, desk: &InstallContext<'_>) -> Result<Option<InstallOutcome>> {
+fn remove_start(tool: Tool, context: &InstallContext<'_>) -> Result<Option<InstallOutcome>> {
     let mut removed = match tool {
-        Tool::ClaudeCode => claude_code::uninstall(desk, &claude_code::RECALL)?,
-        Tool::Cursor => cursor::uninstall(desk, &cursor::RECALL)?,
+        Tool::ClaudeCode => claude_code::uninstall(context, &claude_code::RECALL)?,
+        Tool::Cursor => cursor::uninstall(context, &cursor::RECALL)?,
         Tool::Codex => {
-            let file = codex_hooks(desk)?;
+            let file = codex_hooks(context)?;
             let mut removed = InstallOutcome::new(vec![file.path.clone()]);
             let text = CODEX_START.remove(&file, file.text(), &mut removed)?;
             finish_removal(&file, &text)?;
@@ -126,37 +126,37 @@ fn remove_start(tool: Tool, desk: &InstallContext<'_>) -> Result<Option<InstallO
     Ok(Some(removed))
 }
 
-fn codex_hooks(desk: &InstallContext<'_>) -> Result<SettingsFile> {
-    desk.read(codex::folder(desk).join("hooks.json"))
+fn codex_hooks(context: &InstallContext<'_>) -> Result<SettingsFile> {
+    context.read(codex::folder(context).join("hooks.json"))
 }
 
 /// A tool that starts servers outside the repository gets the repository's path. Files in the repository are shared with
 /// people who have the program elsewhere, so they get the program's name instead of its path.
 fn add_server(
     tool: Tool,
-    desk: &InstallContext<'_>,
-    places: &AgentPaths,
+    context: &InstallContext<'_>,
+    paths: &AgentPaths,
     words: &dyn Fn(&[&str]) -> Vec<String>,
 ) -> Result<InstallOutcome> {
     let mut installed = InstallOutcome::new(Vec::new());
-    let root = places.repository.to_string_lossy();
+    let root = paths.repository.to_string_lossy();
     let mut share = |name: &str, arguments: &[&str]| -> Result<()> {
         let mut words = words(arguments);
-        match (places.on_path, words.first_mut()) {
+        match (paths.on_path, words.first_mut()) {
             (true, Some(program)) => mcp_json::NAME.clone_into(program),
             _ => installed.warn(format!(
                 "`{name}` holds the path of the program on this machine, for `capsid` on the PATH is not this program; \
                  whoever shares the repository needs their own. Put it there, and run this again"
             )),
         }
-        mcp_json::install(&in_repository(desk, places, name)?, &words, &mut installed)
+        mcp_json::install(&in_repository(context, paths, name)?, &words, &mut installed)
     };
     match tool {
         Tool::ClaudeCode => share(CLAUDE, &["mcp"])?,
         Tool::Cursor => share(CURSOR, &["-C", "${workspaceFolder}", "mcp"])?,
-        Tool::Codex => mcp_toml::install(&codex::file(desk)?, &words(&["mcp"]), &mut installed)?,
+        Tool::Codex => mcp_toml::install(&codex::file(context)?, &words(&["mcp"]), &mut installed)?,
         Tool::Cline => {
-            for file in cline_settings(desk, places, false)? {
+            for file in cline_settings(context, paths, false)? {
                 mcp_json::install(&file, &words(&["-C", &root, "mcp"]), &mut installed)?;
             }
         }
@@ -164,14 +164,14 @@ fn add_server(
     Ok(installed)
 }
 
-fn remove_server(tool: Tool, desk: &InstallContext<'_>, places: &AgentPaths) -> Result<InstallOutcome> {
+fn remove_server(tool: Tool, context: &InstallContext<'_>, paths: &AgentPaths) -> Result<InstallOutcome> {
     let mut removed = InstallOutcome::new(Vec::new());
     match tool {
-        Tool::ClaudeCode => mcp_json::uninstall(&in_repository(desk, places, CLAUDE)?, &mut removed)?,
-        Tool::Cursor => mcp_json::uninstall(&in_repository(desk, places, CURSOR)?, &mut removed)?,
-        Tool::Codex => mcp_toml::uninstall(&codex::file(desk)?, &mut removed)?,
+        Tool::ClaudeCode => mcp_json::uninstall(&in_repository(context, paths, CLAUDE)?, &mut removed)?,
+        Tool::Cursor => mcp_json::uninstall(&in_repository(context, paths, CURSOR)?, &mut removed)?,
+        Tool::Codex => mcp_toml::uninstall(&codex::file(context)?, &mut removed)?,
         Tool::Cline => {
-            for file in cline_settings(desk, places, true)? {
+            for file in cline_settings(context, paths, true)? {
                 mcp_json::uninstall(&file, &mut removed)?;
             }
         }
@@ -184,22 +184,22 @@ const CLAUDE: &str = ".mcp.json";
 const CURSOR: &str = ".cursor/mcp.json";
 
 /// A file of the repository. A link that leads out of the repository was made by its author.
-fn in_repository(desk: &InstallContext<'_>, places: &AgentPaths, name: &str) -> Result<SettingsFile> {
-    let path = places.repository.join(name);
-    let file = desk.read(path.clone())?;
+fn in_repository(context: &InstallContext<'_>, paths: &AgentPaths, name: &str) -> Result<SettingsFile> {
+    let path = paths.repository.join(name);
+    let file = context.read(path.clone())?;
     let real = |path: &Path| path.ancestors().find_map(|part| part.canonicalize().ok());
-    match (real(file.target()), real(&places.repository)) {
+    match (real(file.target()), real(&paths.repository)) {
         (Some(target), Some(root)) if target.starts_with(&root) => Ok(file),
         _ => Err(invalid(&path, "it is a link that leads out of the repository")),
     }
 }
 
 /// Cline's settings: in each editor that has Cline, else at the place that all its programs share.
-fn cline_settings(desk: &InstallContext<'_>, places: &AgentPaths, all: bool) -> Result<Vec<SettingsFile>> {
-    let mut folders: Vec<&PathBuf> = places.cline.iter().filter(|folder| all || folder.is_dir()).collect();
+fn cline_settings(context: &InstallContext<'_>, paths: &AgentPaths, all: bool) -> Result<Vec<SettingsFile>> {
+    let mut folders: Vec<&PathBuf> = paths.cline.iter().filter(|folder| all || folder.is_dir()).collect();
     if folders.is_empty() {
-        folders.extend(places.cline.last());
+        folders.extend(paths.cline.last());
     }
-    let file = |folder: &PathBuf| desk.read(folder.join("settings").join("cline_mcp_settings.json"));
+    let file = |folder: &PathBuf| context.read(folder.join("settings").join("cline_mcp_settings.json"));
     folders.into_iter().map(file).collect()
 }

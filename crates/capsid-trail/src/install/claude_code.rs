@@ -16,19 +16,19 @@ pub(super) const SEAL: HookLists = HookLists {
 pub(super) const RECALL: HookLists =
     HookLists { tool: Tool::ClaudeCode, events: &["SessionStart"], grouped: true, call: HookCall::Recall };
 
-fn file(desk: &InstallContext<'_>) -> Result<SettingsFile> {
-    let folder = desk.claude_config.clone().unwrap_or_else(|| desk.home.join(".claude"));
-    desk.read(folder.join("settings.json"))
+fn file(context: &InstallContext<'_>) -> Result<SettingsFile> {
+    let folder = context.claude_config.clone().unwrap_or_else(|| context.home.join(".claude"));
+    context.read(folder.join("settings.json"))
 }
 
 pub(super) fn install(
-    desk: &InstallContext<'_>,
+    context: &InstallContext<'_>,
     lists: &HookLists,
     words: &[String],
 ) -> Result<InstallOutcome> {
-    let file = file(desk)?;
+    let file = file(context)?;
     let mut installed = InstallOutcome::new(vec![file.path.clone()]);
-    let text = lists.add(&file, &command::line(words, desk.os), &mut installed)?;
+    let text = lists.add(&file, &command::line(words, context.os), &mut installed)?;
     file.write(&text)?;
     installed.registered = true;
     if disables_hooks(&text) {
@@ -37,16 +37,16 @@ pub(super) fn install(
     Ok(installed)
 }
 
-pub(super) fn uninstall(desk: &InstallContext<'_>, lists: &HookLists) -> Result<InstallOutcome> {
-    let file = file(desk)?;
+pub(super) fn uninstall(context: &InstallContext<'_>, lists: &HookLists) -> Result<InstallOutcome> {
+    let file = file(context)?;
     let mut installed = InstallOutcome::new(vec![file.path.clone()]);
     let text = lists.remove(&file, file.text(), &mut installed)?;
     finish_removal(&file, &text)?;
     Ok(installed)
 }
 
-pub(super) fn status(desk: &InstallContext<'_>) -> Result<HookStatus> {
-    SEAL.status(&file(desk)?)
+pub(super) fn status(context: &InstallContext<'_>) -> Result<HookStatus> {
+    SEAL.status(&file(context)?)
 }
 
 fn disables_hooks(text: &str) -> bool {

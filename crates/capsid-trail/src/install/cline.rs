@@ -24,22 +24,22 @@ fn names() -> impl Iterator<Item = String> {
     EVENTS.into_iter().flat_map(|event| [event.to_owned(), format!("{event}{POWERSHELL}")])
 }
 
-fn path(places: &InstallPaths, name: &str) -> PathBuf {
-    places.home.join("Documents").join("Cline").join("Hooks").join(name)
+fn path(paths: &InstallPaths, name: &str) -> PathBuf {
+    paths.home.join("Documents").join("Cline").join("Hooks").join(name)
 }
 
-fn all(desk: &InstallContext<'_>) -> Result<Vec<(String, SettingsFile)>> {
-    names().map(|name| Ok((name.clone(), desk.read(path(desk, &name))?))).collect()
+fn all(context: &InstallContext<'_>) -> Result<Vec<(String, SettingsFile)>> {
+    names().map(|name| Ok((name.clone(), context.read(path(context, &name))?))).collect()
 }
 
 /// Writes the scripts. With `start` the one at a task's beginning also recalls; one that did so before goes on to.
-pub(super) fn install(desk: &InstallContext<'_>, words: &[String], start: bool) -> Result<InstallOutcome> {
-    let scripts = all(desk)?;
+pub(super) fn install(context: &InstallContext<'_>, words: &[String], start: bool) -> Result<InstallOutcome> {
+    let scripts = all(context)?;
     let mut installed = InstallOutcome::new(scripts.iter().map(|(_, file)| file.path.clone()).collect());
     installed.registered = true;
     for (name, file) in &scripts {
         if file.exists() && !is_ours(file) {
-            installed.registered &= !counts(name, desk.os);
+            installed.registered &= !counts(name, context.os);
             installed.warn(foreign(name, file, words));
             continue;
         }
@@ -61,8 +61,8 @@ pub(super) fn install(desk: &InstallContext<'_>, words: &[String], start: bool) 
     Ok(installed)
 }
 
-pub(super) fn uninstall(desk: &InstallContext<'_>) -> Result<InstallOutcome> {
-    let scripts = all(desk)?;
+pub(super) fn uninstall(context: &InstallContext<'_>) -> Result<InstallOutcome> {
+    let scripts = all(context)?;
     let mut installed = InstallOutcome::new(scripts.iter().map(|(_, file)| file.path.clone()).collect());
     for (name, file) in &scripts {
         if !file.exists() {
@@ -77,9 +77,9 @@ pub(super) fn uninstall(desk: &InstallContext<'_>) -> Result<InstallOutcome> {
     Ok(installed)
 }
 
-pub(super) fn status(desk: &InstallContext<'_>) -> Result<HookStatus> {
-    let scripts = all(desk)?;
-    let missing = scripts.iter().filter(|(name, file)| counts(name, desk.os) && !is_ours(file));
+pub(super) fn status(context: &InstallContext<'_>) -> Result<HookStatus> {
+    let scripts = all(context)?;
+    let missing = scripts.iter().filter(|(name, file)| counts(name, context.os) && !is_ours(file));
     let missing: Vec<String> = missing.map(|(name, _)| name.clone()).collect();
     Ok(HookStatus::for_missing(missing.len(), EVENTS.len(), || missing.clone()))
 }

@@ -14,16 +14,16 @@ use toml_edit::{Document, Item, Table};
 const MARK: &str = "# Added by capsid: seal each completed turn";
 
 /// The folder of Codex's settings.
-pub(super) fn folder(desk: &InstallContext<'_>) -> PathBuf {
-    desk.codex_home.clone().unwrap_or_else(|| desk.home.join(".codex"))
+pub(super) fn folder(context: &InstallContext<'_>) -> PathBuf {
+    context.codex_home.clone().unwrap_or_else(|| context.home.join(".codex"))
 }
 
-pub(super) fn file(desk: &InstallContext<'_>) -> Result<SettingsFile> {
-    desk.read(folder(desk).join("config.toml"))
+pub(super) fn file(context: &InstallContext<'_>) -> Result<SettingsFile> {
+    context.read(folder(context).join("config.toml"))
 }
 
-pub(super) fn install(desk: &InstallContext<'_>, words: &[String]) -> Result<InstallOutcome> {
-    let file = file(desk)?;
+pub(super) fn install(context: &InstallContext<'_>, words: &[String]) -> Result<InstallOutcome> {
+    let file = file(context)?;
     let mut installed = InstallOutcome::new(vec![file.path.clone()]);
     let document = parse(&file, file.text())?;
     warn_of_tables(document.as_table(), "", &mut installed);
@@ -33,16 +33,16 @@ pub(super) fn install(desk: &InstallContext<'_>, words: &[String]) -> Result<Ins
             installed.record("notify", "added");
             Some(addition(&file, &document, &list))
         }
-        Some(found) if found.words == words || found.chained => {
+        Some(setting) if setting.words == words || setting.chained => {
             installed.record("notify", "already registered");
             None
         }
-        Some(found) if found.ours => {
+        Some(setting) if setting.ours => {
             installed.record("notify", "updated");
-            Some(TextSplice { range: found.value, text: list })
+            Some(TextSplice { range: setting.value, text: list })
         }
-        Some(found) => {
-            installed.warn(describe_conflict(&found, words));
+        Some(setting) => {
+            installed.warn(describe_conflict(&setting, words));
             return Ok(installed);
         }
     };
@@ -55,13 +55,13 @@ pub(super) fn install(desk: &InstallContext<'_>, words: &[String]) -> Result<Ins
     Ok(installed)
 }
 
-pub(super) fn uninstall(desk: &InstallContext<'_>) -> Result<InstallOutcome> {
-    let file = file(desk)?;
+pub(super) fn uninstall(context: &InstallContext<'_>) -> Result<InstallOutcome> {
+    let file = file(context)?;
     let mut installed = InstallOutcome::new(vec![file.path.clone()]);
     let document = parse(&file, file.text())?;
     match notify(&file, &document)? {
-        Some(found) if found.ours => {
-            let text = apply(file.text(), vec![TextSplice::cut(line_range(file.text(), &found))])?;
+        Some(setting) if setting.ours => {
+            let text = apply(file.text(), vec![TextSplice::cut(line_range(file.text(), &setting))])?;
             parse(&file, &text)?;
             // Only a file that we made ends in a line end and held nothing else.
             match text.is_empty() && file.text().ends_with('\n') {
@@ -70,7 +70,7 @@ pub(super) fn uninstall(desk: &InstallContext<'_>) -> Result<InstallOutcome> {
             }
             installed.record("notify", "removed");
         }
-        Some(found) if found.chained => {
+        Some(setting) if setting.chained => {
             installed.warn(
                 "notify: left, for it runs other programs too; take `capsid trail hook codex` out of it",
             );
@@ -80,11 +80,11 @@ pub(super) fn uninstall(desk: &InstallContext<'_>) -> Result<InstallOutcome> {
     Ok(installed)
 }
 
-pub(super) fn status(desk: &InstallContext<'_>) -> Result<HookStatus> {
-    let file = file(desk)?;
+pub(super) fn status(context: &InstallContext<'_>) -> Result<HookStatus> {
+    let file = file(context)?;
     let document = parse(&file, file.text())?;
     Ok(match notify(&file, &document)? {
-        Some(found) if found.ours || found.chained => HookStatus::Installed,
+        Some(setting) if setting.ours || setting.chained => HookStatus::Installed,
         _ => HookStatus::NotInstalled,
     })
 }
@@ -118,18 +118,18 @@ fn addition(file: &SettingsFile, document: &Document<&str>, list: &str) -> TextS
     let text = file.text();
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let line = format!("notify = {list} {MARK}");
-    let place = match last_value_end(document.as_table()) {
+    let offset = match last_value_end(document.as_table()) {
         Some(end) => text[end..].find('\n').map_or(text.len(), |length| end + length + 1),
         None => first_header(document.as_table()).map_or(text.len(), |header| above_header(text, header)),
     };
-    let unended = place == text.len() && !text.is_empty() && !text.ends_with('\n');
+    let unended = offset == text.len() && !text.is_empty() && !text.ends_with('\n');
     // An empty file gets no line end. This distinguishes it from a file that did not exist.
     let text = match (unended, text.is_empty() && file.exists()) {
         (true, _) => format!("{newline}{line}"),
         (false, true) => line,
         (false, false) => format!("{line}{newline}"),
     };
-    TextSplice::insert(place, text)
+    TextSplice::insert(offset, text)
 }
 
 /// The end of the last value before any table; values of dotted keys count.
@@ -182,13 +182,13 @@ fn above_comments(text: &str, header: usize) -> usize {
 }
 
 /// The line of our `notify` with its end, or with the end of the line before it where it has none.
-fn line_range(text: &str, found: &NotifySetting) -> Range<usize> {
-    let line_start = text[..found.start].rfind('\n').map_or(0, |end| end + 1);
+fn line_range(text: &str, setting: &NotifySetting) -> Range<usize> {
+    let line_start = text[..setting.start].rfind('\n').map_or(0, |end| end + 1);
     let line_end =
-        text[found.value.end..].find('\n').map_or(text.len(), |length| found.value.end + length + 1);
-    let after = text[found.value.end..line_end].trim();
-    if !text[line_start..found.start].trim().is_empty() || !(after.is_empty() || after == MARK) {
-        return found.start..found.value.end;
+        text[setting.value.end..].find('\n').map_or(text.len(), |length| setting.value.end + length + 1);
+    let after = text[setting.value.end..line_end].trim();
+    if !text[line_start..setting.start].trim().is_empty() || !(after.is_empty() || after == MARK) {
+        return setting.start..setting.value.end;
     }
     let ended = text[..line_end].ends_with('\n');
     let before = text[..line_start].strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text));
@@ -201,15 +201,15 @@ fn line_range(text: &str, found: &NotifySetting) -> Range<usize> {
 /// An edit that Codex could not read, or would not follow, must not reach the disk.
 fn check(file: &SettingsFile, text: &str) -> Result<()> {
     match notify(file, &parse(file, text)?)? {
-        Some(found) if found.ours => Ok(()),
+        Some(setting) if setting.ours => Ok(()),
         _ => Err(Problem::new(Code::Internal, "An edit of a settings file did not take effect.")
             .fix("Add `notify` by hand, and report the file's form.")),
     }
 }
 
-fn describe_conflict(found: &NotifySetting, words: &[String]) -> String {
+fn describe_conflict(setting: &NotifySetting, words: &[String]) -> String {
     let ours = command::line(words, super::CommandSyntax::Unix);
-    let theirs = command::line(&found.words, super::CommandSyntax::Unix);
+    let theirs = command::line(&setting.words, super::CommandSyntax::Unix);
     let whose = if command::is_reference(&theirs) { "agent-capsule's" } else { "another program's" };
     format!(
         "notify: left, for it is {whose} and Codex runs one program only; to run both, name a script there \

@@ -19,33 +19,33 @@ const VERSION_FOR_ALL: &str = "\"version\":  1";
 /// The same where others' hooks had done without.
 const VERSION_FOR_US: &str = "\"version\":   1";
 
-fn file(desk: &InstallContext<'_>) -> Result<SettingsFile> {
-    desk.read(desk.home.join(".cursor").join("hooks.json"))
+fn file(context: &InstallContext<'_>) -> Result<SettingsFile> {
+    context.read(context.home.join(".cursor").join("hooks.json"))
 }
 
 pub(super) fn install(
-    desk: &InstallContext<'_>,
+    context: &InstallContext<'_>,
     lists: &HookLists,
     words: &[String],
 ) -> Result<InstallOutcome> {
-    let file = file(desk)?;
+    let file = file(context)?;
     let mut installed = InstallOutcome::new(vec![file.path.clone()]);
-    let text = with_hook(lists, &file, &command::line(words, desk.os), &mut installed)?;
+    let text = with_hook(lists, &file, &command::line(words, context.os), &mut installed)?;
     file.write(&text)?;
     installed.registered = true;
     Ok(installed)
 }
 
-pub(super) fn uninstall(desk: &InstallContext<'_>, lists: &HookLists) -> Result<InstallOutcome> {
-    let file = file(desk)?;
+pub(super) fn uninstall(context: &InstallContext<'_>, lists: &HookLists) -> Result<InstallOutcome> {
+    let file = file(context)?;
     let mut installed = InstallOutcome::new(vec![file.path.clone()]);
     let text = without_hook(lists, &file, &mut installed)?;
     finish_removal(&file, &text)?;
     Ok(installed)
 }
 
-pub(super) fn status(desk: &InstallContext<'_>) -> Result<HookStatus> {
-    SEAL.status(&file(desk)?)
+pub(super) fn status(context: &InstallContext<'_>) -> Result<HookStatus> {
+    SEAL.status(&file(context)?)
 }
 
 pub(super) fn with_hook(
@@ -77,7 +77,9 @@ fn with_version(
     text: &str,
     installed: &mut InstallOutcome,
 ) -> Result<String> {
-    let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else { return Ok(text.to_owned()) };
+    let Some(root) = json::parse(text).map_err(|reason| file.invalid(&reason))? else {
+        return Ok(text.to_owned());
+    };
     if hook_lists::member(file, hook_lists::object(file, &root, "it")?, "version")?.is_some() {
         return Ok(text.to_owned());
     }
@@ -89,7 +91,7 @@ fn with_version(
 /// Takes the version out that we added, unless others came to need it.
 fn without_version(lists: &HookLists, file: &SettingsFile) -> Result<String> {
     let text = file.text();
-    let root = json::parse(text).map_err(|why| file.invalid(&why))?;
+    let root = json::parse(text).map_err(|reason| file.invalid(&reason))?;
     let Some(root) = root.as_ref().and_then(JsonContainer::from_value) else { return Ok(text.to_owned()) };
     let last = root.members.len().saturating_sub(1);
     let goes = match root.members.get(last).map(|member| &text[member.clone()]) {

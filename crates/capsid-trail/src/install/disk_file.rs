@@ -33,8 +33,8 @@ pub(super) fn make_executable(_path: &Path) -> Result<()> {
 }
 
 /// Refuses to go on where a file is no longer what it was.
-pub(super) fn refuse_if_changed(path: &Path, target: &Path, found: Option<&str>) -> Result<()> {
-    if read_text(target)?.as_deref() == found {
+pub(super) fn refuse_if_changed(path: &Path, target: &Path, original: Option<&str>) -> Result<()> {
+    if read_text(target)?.as_deref() == original {
         return Ok(());
     }
     let message = format!("`{}` changed while it was being edited.", path.display());

@@ -47,7 +47,7 @@ pub(super) struct SettingsDraft(Rc<RefCell<BTreeMap<PathBuf, DraftFile>>>);
 #[derive(Debug)]
 struct DraftFile {
     path: PathBuf,
-    found: Option<String>,
+    original: Option<String>,
     text: Option<String>,
     executable: bool,
 }
@@ -55,51 +55,55 @@ struct DraftFile {
 impl SettingsDraft {
     /// The planned text of a file. The file is read on first use.
     pub fn text(&self, path: &Path, target: &Path) -> Result<Option<String>> {
-        if let Some(sheet) = self.0.borrow().get(target) {
-            return Ok(sheet.text.clone());
+        if let Some(draft_file) = self.0.borrow().get(target) {
+            return Ok(draft_file.text.clone());
         }
-        let found = read_text(target)?;
-        let sheet =
-            DraftFile { path: path.to_owned(), found: found.clone(), text: found.clone(), executable: false };
-        self.0.borrow_mut().insert(target.to_owned(), sheet);
-        Ok(found)
+        let original = read_text(target)?;
+        let draft_file = DraftFile {
+            path: path.to_owned(),
+            original: original.clone(),
+            text: original.clone(),
+            executable: false,
+        };
+        self.0.borrow_mut().insert(target.to_owned(), draft_file);
+        Ok(original)
     }
 
     pub fn put(&self, target: &Path, text: Option<String>) {
-        if let Some(sheet) = self.0.borrow_mut().get_mut(target) {
-            sheet.text = text;
+        if let Some(draft_file) = self.0.borrow_mut().get_mut(target) {
+            draft_file.text = text;
         }
     }
 
     pub fn make_executable(&self, target: &Path) {
-        if let Some(sheet) = self.0.borrow_mut().get_mut(target) {
-            sheet.executable = true;
+        if let Some(draft_file) = self.0.borrow_mut().get_mut(target) {
+            draft_file.executable = true;
         }
     }
 
     /// What becomes of each file that is there before or after.
     pub fn changes(&self) -> Vec<SettingsChange> {
-        let change = |(target, sheet): (&PathBuf, &DraftFile)| {
-            Some(SettingsChange { path: sheet.path.clone(), effect: sheet.effect(target)? })
+        let change = |(target, draft_file): (&PathBuf, &DraftFile)| {
+            Some(SettingsChange { path: draft_file.path.clone(), effect: draft_file.effect(target)? })
         };
         self.0.borrow().iter().filter_map(change).collect()
     }
 
     /// Writes what differs. All files are looked at once more before the first is written.
     pub fn write(&self) -> Result<()> {
-        let sheets = self.0.borrow();
-        for (target, sheet) in sheets.iter() {
-            refuse_if_changed(&sheet.path, target, sheet.found.as_deref())?;
+        let files = self.0.borrow();
+        for (target, draft_file) in files.iter() {
+            refuse_if_changed(&draft_file.path, target, draft_file.original.as_deref())?;
         }
-        for (target, sheet) in sheets.iter() {
-            match (&sheet.text, sheet.effect(target)) {
+        for (target, draft_file) in files.iter() {
+            match (&draft_file.text, draft_file.effect(target)) {
                 (_, None | Some(FileEffect::Kept)) => {}
                 (None, _) => files::remove(target)?,
                 (Some(text), _) => {
-                    if sheet.found.as_ref() != Some(text) {
+                    if draft_file.original.as_ref() != Some(text) {
                         files::replace(target, text.as_bytes())?;
                     }
-                    if sheet.executable {
+                    if draft_file.executable {
                         make_executable(target)?;
                     }
                 }
@@ -111,11 +115,11 @@ impl SettingsDraft {
 
 impl DraftFile {
     fn effect(&self, target: &Path) -> Option<FileEffect> {
-        match (&self.found, &self.text) {
+        match (&self.original, &self.text) {
             (None, None) => None,
             (None, Some(_)) => Some(FileEffect::Created),
             (Some(_), None) => Some(FileEffect::Removed),
-            (Some(found), Some(text)) if found != text => Some(FileEffect::Changed),
+            (Some(original), Some(text)) if original != text => Some(FileEffect::Changed),
             _ if self.executable && !is_executable(target) => Some(FileEffect::Changed),
             _ => Some(FileEffect::Kept),
         }

@@ -48,16 +48,16 @@ impl HookLists {
     pub fn add(&self, file: &SettingsFile, line: &str, installed: &mut InstallOutcome) -> Result<String> {
         let mut text = file.text().to_owned();
         for (index, event) in self.events.iter().enumerate() {
-            let found = self.find(file, &text)?;
-            let here = || found.iter().filter(|found| found.event == index);
-            let ours: Vec<&FoundHook> = here().filter(|found| self.is_ours(&found.line)).collect();
-            if self.call == HookCall::Seal && here().any(|found| command::is_reference(&found.line)) {
+            let hooks = self.find(file, &text)?;
+            let here = || hooks.iter().filter(|hook| hook.event == index);
+            let ours: Vec<&FoundHook> = here().filter(|hook| self.is_ours(&hook.line)).collect();
+            if self.call == HookCall::Seal && here().any(|hook| command::is_reference(&hook.line)) {
                 installed.warn(format!(
                     "{event}: agent-capsule is registered too, so both would seal each session; remove one of them"
                 ));
             }
             let word = match ours.first() {
-                Some(_) if ours.iter().any(|found| found.line == line) => "already registered",
+                Some(_) if ours.iter().any(|hook| hook.line == line) => "already registered",
                 Some(other) => {
                     let literal = serde_json::Value::from(line).to_string();
                     text = apply(&text, vec![TextSplice { range: other.span.clone(), text: literal }])?;
@@ -80,16 +80,16 @@ impl HookLists {
         let mut removed = vec![false; self.events.len()];
         for _ in 0..MAX_ENTRIES {
             // The last goes first, so that what was added last finds its surroundings as they were.
-            let found = self.find(file, &text)?;
-            let Some(ours) = found.iter().rfind(|found| self.is_ours(&found.line)) else {
+            let hooks = self.find(file, &text)?;
+            let Some(ours) = hooks.iter().rfind(|hook| self.is_ours(&hook.line)) else {
                 break;
             };
-            let root = json::parse(&text).map_err(|why| file.invalid(&why))?;
+            let root = json::parse(&text).map_err(|reason| file.invalid(&reason))?;
             let chain = root.map(|root| json::chain(&root, &ours.path)).unwrap_or_default();
             text = apply(&text, json::remove(&text, &chain))?;
             removed[ours.event] = true;
         }
-        if self.find(file, &text)?.iter().any(|found| self.is_ours(&found.line)) {
+        if self.find(file, &text)?.iter().any(|hook| self.is_ours(&hook.line)) {
             return Err(file.invalid("it holds too many entries of this hook"));
         }
         for (event, removed) in self.events.iter().zip(removed) {
@@ -100,9 +100,9 @@ impl HookLists {
 
     /// Whether each event calls us.
     pub fn status(&self, file: &SettingsFile) -> Result<HookStatus> {
-        let found = self.find(file, file.text())?;
+        let hooks = self.find(file, file.text())?;
         let registered =
-            |index: &usize| found.iter().any(|found| found.event == *index && self.is_ours(&found.line));
+            |index: &usize| hooks.iter().any(|hook| hook.event == *index && self.is_ours(&hook.line));
         let missing: Vec<usize> = (0..self.events.len()).filter(|index| !registered(index)).collect();
         let names = || missing.iter().map(|&index| self.events[index].to_owned()).collect();
         Ok(HookStatus::for_missing(missing.len(), self.events.len(), names))
@@ -117,19 +117,19 @@ impl HookLists {
 
     /// Whether anyone else has a hook here, at whichever event.
     pub fn has_foreign(&self, file: &SettingsFile, text: &str) -> Result<bool> {
-        let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else { return Ok(false) };
+        let Some(root) = json::parse(text).map_err(|reason| file.invalid(&reason))? else { return Ok(false) };
         let entries = |value: &Value<'_>| value.as_array().map_or(1, |list| list.elements.len());
         let all: usize = match object(file, &root, "it")?.get("hooks").map(|member| &member.value) {
             Some(Value::Object(hooks)) => hooks.properties.iter().map(|event| entries(&event.value)).sum(),
             _ => 0,
         };
-        let found = self.find(file, text)?;
-        Ok(all > found.iter().filter(|found| self.is_ours(&found.line)).count())
+        let found_hooks = self.find(file, text)?;
+        Ok(all > found_hooks.iter().filter(|hook| self.is_ours(&hook.line)).count())
     }
 
     fn find(&self, file: &SettingsFile, text: &str) -> Result<Vec<FoundHook>> {
         let mut all = Vec::new();
-        let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else { return Ok(all) };
+        let Some(root) = json::parse(text).map_err(|reason| file.invalid(&reason))? else { return Ok(all) };
         let Some((hooks_at, hooks)) = member(file, object(file, &root, "it")?, "hooks")? else {
             return Ok(all);
         };
@@ -174,7 +174,7 @@ impl HookLists {
         let entry = if self.grouped { serde_json::json!({ "hooks": [hook] }) } else { hook };
         let list = serde_json::json!([entry]);
         let hooks = serde_json::json!({ event: list });
-        let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else {
+        let Some(root) = json::parse(text).map_err(|reason| file.invalid(&reason))? else {
             return Ok(new_root(file, text, &serde_json::json!({ "hooks": hooks })));
         };
         let root_object = object(file, &root, "it")?;
@@ -184,19 +184,19 @@ impl HookLists {
             None => None,
         };
         type Render<'a> = Box<dyn Fn(&ItemLayout) -> String + 'a>;
-        let (place, render): (&Value<'_>, Render<'_>) = match (hooks_member, event_member) {
+        let (target, render): (&Value<'_>, Render<'_>) = match (hooks_member, event_member) {
             (_, Some((_, list))) => (list, Box::new(|layout| layout.value(&entry))),
             (Some((_, hooks)), None) => (hooks, Box::new(|layout| layout.member(event, &list))),
             (None, None) => (&root, Box::new(|layout| layout.member("hooks", &hooks))),
         };
-        append(text, &root, place, &*render)
+        append(text, &root, target, &*render)
     }
 
     /// An edit that the tool could not read, or would not follow, must not reach the disk.
     fn check(&self, file: &SettingsFile, text: &str, line: &str) -> Result<()> {
-        let found = self.find(file, text)?;
+        let hooks = self.find(file, text)?;
         let everywhere = (0..self.events.len())
-            .all(|index| found.iter().any(|found| found.event == index && found.line == line));
+            .all(|index| hooks.iter().any(|hook| hook.event == index && hook.line == line));
         match everywhere {
             true => Ok(()),
             false => Err(Problem::new(Code::Internal, "An edit of a settings file did not take effect.")
@@ -209,16 +209,16 @@ impl HookLists {
 pub(super) fn append(
     text: &str,
     root: &Value<'_>,
-    place: &Value<'_>,
+    target: &Value<'_>,
     render: &dyn Fn(&ItemLayout) -> String,
 ) -> Result<String> {
-    let (Some(root), Some(place)) = (JsonContainer::from_value(root), JsonContainer::from_value(place))
+    let (Some(root), Some(target)) = (JsonContainer::from_value(root), JsonContainer::from_value(target))
     else {
         return Ok(text.to_owned());
     };
     apply(
         text,
-        json::append(text, &FileStyle::detect(text, &root.span, root.members.first()), &place, render),
+        json::append(text, &FileStyle::detect(text, &root.span, root.members.first()), &target, render),
     )
 }
 

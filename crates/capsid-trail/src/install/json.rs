@@ -122,7 +122,7 @@ fn append_after(
     render: &dyn Fn(&ItemLayout) -> String,
 ) -> Vec<TextSplice> {
     let comma = comma_after(text, last.end);
-    let (place, in_line_comment) = after_comments_of_line(text, comma.map_or(last.end, |comma| comma + 1));
+    let (offset, in_line_comment) = after_comments_of_line(text, comma.map_or(last.end, |comma| comma + 1));
     let before = &text[blank_before(text, last.start)..last.start];
     let layout = match before.rfind('\n') {
         Some(end_of_line) => ItemLayout::lines(style, &before[end_of_line + 1..]),
@@ -132,8 +132,8 @@ fn append_after(
     let item = format!("{}{}", layout.leading_text(), render(&layout));
     match comma {
         // Where the last member had a comma after it, ours has one too.
-        Some(_) => vec![TextSplice::insert(place, format!("{item},"))],
-        None => vec![TextSplice::insert(last.end, ","), TextSplice::insert(place, item)],
+        Some(_) => vec![TextSplice::insert(offset, format!("{item},"))],
+        None => vec![TextSplice::insert(last.end, ","), TextSplice::insert(offset, item)],
     }
 }
 
@@ -216,18 +216,18 @@ fn cut_member(text: &str, container: &JsonContainer, index: usize) -> Vec<TextSp
 }
 
 /// Where the white space before a place begins.
-fn blank_before(text: &str, place: usize) -> usize {
-    text[..place].trim_end_matches([' ', '\t', '\r', '\n']).len()
+fn blank_before(text: &str, offset: usize) -> usize {
+    text[..offset].trim_end_matches([' ', '\t', '\r', '\n']).len()
 }
 
 /// The white space at the beginning of the line on which a place is.
-fn line_indent(text: &str, place: usize) -> &str {
-    let line = &text[text[..place].rfind('\n').map_or(0, |end| end + 1)..place];
+fn line_indent(text: &str, offset: usize) -> &str {
+    let line = &text[text[..offset].rfind('\n').map_or(0, |end| end + 1)..offset];
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-fn comma_after(text: &str, place: usize) -> Option<usize> {
-    let mut at = place;
+fn comma_after(text: &str, offset: usize) -> Option<usize> {
+    let mut at = offset;
     while let Some((_, end)) = gap_piece(text, at) {
         at = end;
     }
@@ -235,8 +235,8 @@ fn comma_after(text: &str, place: usize) -> Option<usize> {
 }
 
 /// The end of the comments that follow on the same line, and whether the last of them runs to the line's end.
-fn after_comments_of_line(text: &str, place: usize) -> (usize, bool) {
-    let (mut at, mut end, mut to_the_end) = (place, place, false);
+fn after_comments_of_line(text: &str, offset: usize) -> (usize, bool) {
+    let (mut at, mut end, mut to_the_end) = (offset, offset, false);
     while let Some((piece, next)) = gap_piece(text, at) {
         match piece {
             JsonPiece::Blank if text[at..next].contains('\n') => break,
@@ -251,15 +251,15 @@ fn after_comments_of_line(text: &str, place: usize) -> (usize, bool) {
 }
 
 fn ends_in_line_comment(text: &str, start: usize, end: usize) -> bool {
-    let (mut at, mut found) = (start, false);
+    let (mut at, mut has_comment) = (start, false);
     while at < end {
         match gap_piece(text, at) {
             Some((JsonPiece::Blank, next)) => at = next,
-            Some((piece, next)) => (at, found) = (next, piece == JsonPiece::LineComment),
-            None => (at, found) = (at + 1, false),
+            Some((piece, next)) => (at, has_comment) = (next, piece == JsonPiece::LineComment),
+            None => (at, has_comment) = (at + 1, false),
         }
     }
-    found
+    has_comment
 }
 
 /// The white space and comments between tokens.

@@ -66,14 +66,14 @@ pub(super) fn without_server(file: &SettingsFile, installed: &mut InstallOutcome
     let word = if entry.is_some() { "removed" } else { "not registered" };
     installed.record(&format!("{SERVERS}.{NAME}"), word);
     let Some(entry) = entry else { return Ok(text.to_owned()) };
-    let root = json::parse(text).map_err(|why| file.invalid(&why))?;
+    let root = json::parse(text).map_err(|reason| file.invalid(&reason))?;
     let chain = root.map(|root| json::chain(&root, &entry.path)).unwrap_or_default();
     apply(text, json::remove(text, &chain))
 }
 
 /// Our entry, if there is one. Somebody else's server of our name is no file to edit.
 fn find(file: &SettingsFile, text: &str) -> Result<Option<McpJsonEntry>> {
-    let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else { return Ok(None) };
+    let Some(root) = json::parse(text).map_err(|reason| file.invalid(&reason))? else { return Ok(None) };
     let Some((servers_at, servers)) = member(file, object(file, &root, "it")?, SERVERS)? else {
         return Ok(None);
     };
@@ -121,11 +121,11 @@ fn added(file: &SettingsFile, program: &str, arguments: &[String]) -> Result<Str
     let text = file.text();
     let server = serde_json::json!({ "command": program, "args": arguments });
     let servers = serde_json::json!({ NAME: server });
-    let Some(root) = json::parse(text).map_err(|why| file.invalid(&why))? else {
+    let Some(root) = json::parse(text).map_err(|reason| file.invalid(&reason))? else {
         return Ok(new_root(file, text, &serde_json::json!({ SERVERS: servers })));
     };
     match member(file, object(file, &root, "it")?, SERVERS)? {
-        Some((_, place)) => append(text, &root, place, &|layout| layout.member(NAME, &server)),
+        Some((_, existing)) => append(text, &root, existing, &|layout| layout.member(NAME, &server)),
         None => append(text, &root, &root, &|layout| layout.member(SERVERS, &servers)),
     }
 }

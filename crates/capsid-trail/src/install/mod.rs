@@ -57,7 +57,7 @@ pub struct InstallPaths {
 
 /// The places, and whether what is written there is a draft first.
 struct InstallContext<'a> {
-    places: &'a InstallPaths,
+    paths: &'a InstallPaths,
     draft: Option<&'a SettingsDraft>,
 }
 
@@ -71,7 +71,7 @@ impl Deref for InstallContext<'_> {
     type Target = InstallPaths;
 
     fn deref(&self) -> &InstallPaths {
-        self.places
+        self.paths
     }
 }
 
@@ -122,19 +122,19 @@ impl HookStatus {
 /// Has the tool run `command`, a program and its arguments, when a turn or a session ends.
 ///
 /// Doing it twice changes nothing. Settings that cannot be edited safely are refused and left as they are.
-pub fn install(tool: Tool, places: &InstallPaths, command: &[String]) -> Result<InstallOutcome> {
-    install_at(tool, &InstallContext { places, draft: None }, command, false)
+pub fn install(tool: Tool, paths: &InstallPaths, command: &[String]) -> Result<InstallOutcome> {
+    install_at(tool, &InstallContext { paths, draft: None }, command, false)
 }
 
 /// The same; with `start` Cline's script also recalls, for Cline has one script for both.
 fn install_at(
     tool: Tool,
-    desk: &InstallContext<'_>,
+    context: &InstallContext<'_>,
     command: &[String],
     start: bool,
 ) -> Result<InstallOutcome> {
     if !command::are_ours(command, tool) {
-        let line = command::line(command, desk.os);
+        let line = command::line(command, context.os);
         let message = format!("`{line}` could not be told from other programs' hooks later on.");
         return Err(Problem::new(Code::InputInvalid, message).fix(format!(
             "Give the program the name `capsid`, and have it run `trail hook {}`.",
@@ -142,35 +142,35 @@ fn install_at(
         )));
     }
     match tool {
-        Tool::ClaudeCode => claude_code::install(desk, &claude_code::SEAL, command),
-        Tool::Cursor => cursor::install(desk, &cursor::SEAL, command),
-        Tool::Codex => codex::install(desk, command),
-        Tool::Cline => cline::install(desk, command, start),
+        Tool::ClaudeCode => claude_code::install(context, &claude_code::SEAL, command),
+        Tool::Cursor => cursor::install(context, &cursor::SEAL, command),
+        Tool::Codex => codex::install(context, command),
+        Tool::Cline => cline::install(context, command, start),
     }
 }
 
 /// Takes the hook out again. What [`install`] changed is as it was before, to the byte, unless others edited it since.
-pub fn uninstall(tool: Tool, places: &InstallPaths) -> Result<InstallOutcome> {
-    uninstall_at(tool, &InstallContext { places, draft: None })
+pub fn uninstall(tool: Tool, paths: &InstallPaths) -> Result<InstallOutcome> {
+    uninstall_at(tool, &InstallContext { paths, draft: None })
 }
 
-fn uninstall_at(tool: Tool, desk: &InstallContext<'_>) -> Result<InstallOutcome> {
+fn uninstall_at(tool: Tool, context: &InstallContext<'_>) -> Result<InstallOutcome> {
     match tool {
-        Tool::ClaudeCode => claude_code::uninstall(desk, &claude_code::SEAL),
-        Tool::Cursor => cursor::uninstall(desk, &cursor::SEAL),
-        Tool::Codex => codex::uninstall(desk),
-        Tool::Cline => cline::uninstall(desk),
+        Tool::ClaudeCode => claude_code::uninstall(context, &claude_code::SEAL),
+        Tool::Cursor => cursor::uninstall(context, &cursor::SEAL),
+        Tool::Codex => codex::uninstall(context),
+        Tool::Cline => cline::uninstall(context),
     }
 }
 
 /// Looks whether the tool calls us. Writes nothing.
-pub fn status(tool: Tool, places: &InstallPaths) -> HookStatus {
-    let desk = &InstallContext { places, draft: None };
+pub fn status(tool: Tool, paths: &InstallPaths) -> HookStatus {
+    let context = &InstallContext { paths, draft: None };
     let status = match tool {
-        Tool::ClaudeCode => claude_code::status(desk),
-        Tool::Cursor => cursor::status(desk),
-        Tool::Codex => codex::status(desk),
-        Tool::Cline => cline::status(desk),
+        Tool::ClaudeCode => claude_code::status(context),
+        Tool::Cursor => cursor::status(context),
+        Tool::Codex => codex::status(context),
+        Tool::Cline => cline::status(context),
     };
     status.unwrap_or_else(HookStatus::Unreadable)
 }

@@ -20,7 +20,7 @@ pub(super) struct SettingsFile {
     /// The real path behind symbolic links. The links stay.
     target: PathBuf,
     /// What it held; nothing when there is none.
-    found: Option<String>,
+    original: Option<String>,
     /// Where it is written first, when it is not written at once.
     draft: Option<SettingsDraft>,
 }
@@ -29,14 +29,13 @@ impl SettingsFile {
     /// Reads a file as it is on the disk, or as a draft has it.
     pub fn read(path: PathBuf, draft: Option<&SettingsDraft>) -> Result<Self> {
         let target = behind_links(&path)?;
-        let found = match draft {
+        let original = match draft {
             Some(draft) => draft.text(&path, &target)?,
             None => read_text(&target)?,
         };
-        Ok(Self { path, target, found, draft: draft.cloned() })
+        Ok(Self { path, target, original, draft: draft.cloned() })
     }
 
-    /// The file behind the links.
     pub fn target(&self) -> &Path {
         &self.target
     }
@@ -44,32 +43,32 @@ impl SettingsFile {
     /// A file that is in memory only.
     #[cfg(test)]
     pub fn of_text(text: &str) -> Self {
-        Self { path: PathBuf::new(), target: PathBuf::new(), found: Some(text.to_owned()), draft: None }
+        Self { path: PathBuf::new(), target: PathBuf::new(), original: Some(text.to_owned()), draft: None }
     }
 
     pub fn exists(&self) -> bool {
-        self.found.is_some()
+        self.original.is_some()
     }
 
     /// The text without a byte order mark.
     pub fn text(&self) -> &str {
-        let text = self.found.as_deref().unwrap_or_default();
+        let text = self.original.as_deref().unwrap_or_default();
         text.strip_prefix(BOM).unwrap_or(text)
     }
 
     /// Replaces [`Self::text`]; the byte order mark stays. Returns whether anything changed.
     pub fn write(&self, text: &str) -> Result<bool> {
-        let original = self.found.as_deref().unwrap_or_default();
+        let original = self.original.as_deref().unwrap_or_default();
         if self.exists() && text == self.text() {
             return Ok(false);
         }
         let mark = if original.starts_with(BOM) { "\u{feff}" } else { "" };
-        let whole = format!("{mark}{text}");
+        let with_mark = format!("{mark}{text}");
         match &self.draft {
-            Some(draft) => draft.put(&self.target, Some(whole)),
+            Some(draft) => draft.put(&self.target, Some(with_mark)),
             None => {
                 self.refuse_if_changed()?;
-                files::replace(&self.target, whole.as_bytes())?;
+                files::replace(&self.target, with_mark.as_bytes())?;
             }
         }
         Ok(true)
@@ -87,12 +86,12 @@ impl SettingsFile {
 
     /// The tool, or its user, may have written meanwhile, and what they wrote must not be lost.
     fn refuse_if_changed(&self) -> Result<()> {
-        refuse_if_changed(&self.path, &self.target, self.found.as_deref())
+        refuse_if_changed(&self.path, &self.target, self.original.as_deref())
     }
 
     /// Why the file cannot be edited.
-    pub fn invalid(&self, why: &str) -> Problem {
-        invalid(&self.path, why)
+    pub fn invalid(&self, reason: &str) -> Problem {
+        invalid(&self.path, reason)
     }
 
     pub fn is_executable(&self) -> bool {

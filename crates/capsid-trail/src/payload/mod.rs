@@ -16,7 +16,7 @@ pub struct HookPayload {
     /// Whether the conversation's state is to be recorded in the meta-chain now.
     pub finalize: bool,
     /// What belongs into the environment of each action (Cursor).
-    pub told: ExactFields,
+    pub fields: ExactFields,
     /// Whether the call is none of ours: nothing is to be sealed.
     pub ignore: bool,
 }
@@ -78,7 +78,7 @@ fn cursor(value: &ExactJson) -> HookPayload {
         session: name(value, "conversation_id").or_else(|| name(value, "session_id")),
         transcript: path(value, "transcript_path"),
         finalize: over || value.text("hook_event_name") == Some("sessionEnd"),
-        told: hook_fields(value),
+        fields: hook_fields(value),
         ignore: false,
     }
 }

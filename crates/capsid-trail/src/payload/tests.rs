@@ -15,7 +15,7 @@ fn claude_code_finalises_at_the_end_of_the_session() {
     let stop = read(Tool::ClaudeCode, &text("Stop"));
     assert_eq!(stop.session.as_deref(), Some("s-1"));
     assert_eq!(stop.transcript.as_deref(), Some(Path::new("/p/s-1.jsonl")));
-    assert!(!stop.finalize && !stop.ignore && stop.told.is_empty());
+    assert!(!stop.finalize && !stop.ignore && stop.fields.is_empty());
     assert!(read(Tool::ClaudeCode, &text("SessionEnd")).finalize);
     let unnamed = read(Tool::ClaudeCode, r#"{"session_id":{},"transcript_path":"/p/s-2.jsonl"}"#);
     assert_eq!(unnamed.session.as_deref(), Some("s-2"));
@@ -43,9 +43,9 @@ fn cursor_tells_what_the_transcript_does_not() {
     assert_eq!(payload.session.as_deref(), Some("c"));
     assert_eq!(payload.transcript, None);
     assert!(payload.finalize);
-    let told: Vec<&str> = payload.told.keys().map(String::as_str).collect();
-    assert_eq!(told, ["model", "workspace_roots", "hook_event", "status"]);
-    assert_eq!(payload.told["hook_event"], ExactJson::from("stop"));
+    let names: Vec<&str> = payload.fields.keys().map(String::as_str).collect();
+    assert_eq!(names, ["model", "workspace_roots", "hook_event", "status"]);
+    assert_eq!(payload.fields["hook_event"], ExactJson::from("stop"));
     let finalises = |event: &str, status: &str| {
         let text = format!(r#"{{"conversation_id":"c","hook_event_name":"{event}","status":"{status}"}}"#);
         read(Tool::Cursor, &text).finalize
@@ -106,7 +106,7 @@ fn samples_of_real_payloads_are_read() {
             .is_some_and(|session| stop.transcript.is_some_and(|path| path.ends_with(session + ".jsonl")))
     );
     let cursor = read(Tool::Cursor, &sample("cursor/hook-stop.json"));
-    assert!(cursor.finalize && cursor.session.is_some() && cursor.told.len() == 5);
+    assert!(cursor.finalize && cursor.session.is_some() && cursor.fields.len() == 5);
     let cline = read(Tool::Cline, &sample("cline/hook-taskcomplete.json"));
     assert_eq!(cline.session.as_deref(), Some("1780308000123"));
     let codex = parse(Tool::Codex, "", &[sample("codex/notify-argv1.json")]).unwrap();

@@ -11,15 +11,15 @@ use tempfile::TempDir;
 /// A scratch home.
 pub struct Home {
     pub folder: TempDir,
-    pub places: InstallPaths,
+    pub paths: InstallPaths,
 }
 
 impl Home {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_path_buf();
-        let places = InstallPaths { home, claude_config: None, codex_home: None, os: CommandSyntax::Unix };
-        Self { folder, places }
+        let paths = InstallPaths { home, claude_config: None, codex_home: None, os: CommandSyntax::Unix };
+        Self { folder, paths }
     }
 
     pub fn path(&self, tool: Tool) -> PathBuf {
@@ -49,11 +49,11 @@ impl Home {
     }
 
     pub fn install(&self, tool: Tool) -> InstallOutcome {
-        install(tool, &self.places, &command("/usr/local/bin/capsid", tool)).unwrap()
+        install(tool, &self.paths, &command("/usr/local/bin/capsid", tool)).unwrap()
     }
 
     pub fn uninstall(&self, tool: Tool) -> InstallOutcome {
-        uninstall(tool, &self.places).unwrap()
+        uninstall(tool, &self.paths).unwrap()
     }
 }
 
@@ -64,19 +64,15 @@ pub fn command(program: &str, tool: Tool) -> Vec<String> {
 /// Installs, installs again, uninstalls; returns the file's text in between.
 pub fn round_trip(tool: Tool, original: &str, seed: u64) -> String {
     let home = Home::with(tool, original);
-    let first = install(tool, &home.places, &command("/usr/local/bin/capsid", tool));
+    let first = install(tool, &home.paths, &command("/usr/local/bin/capsid", tool));
     assert!(first.as_ref().is_ok_and(|first| first.registered), "seed {seed}, {first:?}:\n{original}");
     let installed = home.text(tool);
-    assert_eq!(
-        status(tool, &home.places),
-        HookStatus::Installed,
-        "seed {seed}:\n{original}\n--\n{installed}"
-    );
+    assert_eq!(status(tool, &home.paths), HookStatus::Installed, "seed {seed}:\n{original}\n--\n{installed}");
     let again = home.install(tool);
     assert!(again.changes.iter().all(|line| line.ends_with("already registered")), "seed {seed}: {again:?}");
     assert_eq!(home.text(tool), installed, "seed {seed}: a second time changes nothing");
     home.uninstall(tool);
     assert_eq!(home.text(tool), original, "seed {seed}, between:\n{installed}");
-    assert_eq!(status(tool, &home.places), HookStatus::NotInstalled, "seed {seed}");
+    assert_eq!(status(tool, &home.paths), HookStatus::NotInstalled, "seed {seed}");
     installed
 }

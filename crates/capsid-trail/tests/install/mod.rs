@@ -126,7 +126,7 @@ fn a_usual_file_gets_a_usual_entry() {
 fn a_file_that_was_not_there_is_made_and_goes_again() {
     for tool in Tool::ALL {
         let home = Home::new();
-        assert_eq!(status(tool, &home.places), HookStatus::NotInstalled);
+        assert_eq!(status(tool, &home.paths), HookStatus::NotInstalled);
         home.uninstall(tool);
         assert_eq!(fs::read_dir(home.folder.path()).unwrap().count(), 0, "uninstalling makes nothing");
         assert!(home.install(tool).registered);
@@ -134,7 +134,7 @@ fn a_file_that_was_not_there_is_made_and_goes_again() {
         assert!(made.ends_with('\n'));
         home.install(tool);
         assert_eq!(home.text(tool), made);
-        assert_eq!(status(tool, &home.places), HookStatus::Installed);
+        assert_eq!(status(tool, &home.paths), HookStatus::Installed);
         home.uninstall(tool);
         assert!(!home.path(tool).exists(), "{tool:?}");
     }
@@ -159,7 +159,7 @@ fn cursor_gets_the_version_it_asks_for_and_others_keep_it() {
 fn a_program_that_moved_is_updated_in_place() {
     for tool in [Tool::ClaudeCode, Tool::Cursor, Tool::Codex, Tool::Cline] {
         let home = Home::new();
-        install(tool, &home.places, &command("/old place/capsid", tool)).unwrap();
+        install(tool, &home.paths, &command("/old place/capsid", tool)).unwrap();
         let old = home.text(tool);
         let changes = home.install(tool).changes;
         assert!(changes.iter().all(|line| line.ends_with(": updated")), "{changes:?}");
@@ -177,7 +177,7 @@ fn a_group_shared_with_others_loses_only_our_hook() {
     let text =
         format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{ours},{theirs},{ours}]}},{{"hooks":[{ours}]}}]}}}}"#);
     let home = Home::with(Tool::ClaudeCode, &text);
-    assert_eq!(status(Tool::ClaudeCode, &home.places), HookStatus::Partly(vec!["SessionEnd".to_owned()]));
+    assert_eq!(status(Tool::ClaudeCode, &home.paths), HookStatus::Partly(vec!["SessionEnd".to_owned()]));
     home.uninstall(Tool::ClaudeCode);
     assert_eq!(home.text(Tool::ClaudeCode), format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{theirs}]}}]}}}}"#));
 }
@@ -253,11 +253,11 @@ fn what_cannot_be_edited_safely_is_refused_and_left() {
             let shown = String::from_utf8_lossy(&content[..content.len().min(80)]).into_owned();
             let home = Home::new();
             home.put(tool, content);
-            let refused = install(tool, &home.places, &command("capsid", tool)).expect_err(&shown);
+            let refused = install(tool, &home.paths, &command("capsid", tool)).expect_err(&shown);
             assert_eq!(refused.code, Code::HookFileInvalid, "{shown}");
             assert!(refused.fix.is_some());
-            assert_eq!(uninstall(tool, &home.places).expect_err(&shown).code, Code::HookFileInvalid);
-            assert!(matches!(status(tool, &home.places), HookStatus::Unreadable(_)), "{shown}");
+            assert_eq!(uninstall(tool, &home.paths).expect_err(&shown).code, Code::HookFileInvalid);
+            assert!(matches!(status(tool, &home.paths), HookStatus::Unreadable(_)), "{shown}");
             assert_eq!(fs::read(home.path(tool)).unwrap(), content);
             assert_eq!(fs::read_dir(home.path(tool).parent().unwrap()).unwrap().count(), 1);
         }
@@ -284,7 +284,7 @@ fn scripts_of_others_are_left() {
     assert!(installed.changes.contains(&"TaskCancel: added".to_owned()));
     assert_eq!(fs::read_to_string(folder.join("TaskStart")).unwrap(), "#!/bin/sh\necho mine\n");
     assert_eq!(
-        status(Tool::Cline, &home.places),
+        status(Tool::Cline, &home.paths),
         HookStatus::Partly(vec!["TaskComplete".to_owned(), "TaskStart".to_owned()])
     );
     home.uninstall(Tool::Cline);
@@ -297,13 +297,13 @@ fn scripts_of_others_are_left() {
 fn settings_that_were_moved_are_found() {
     let home = Home::new();
     let moved = home.folder.path().join("moved");
-    let places = InstallPaths {
+    let paths = InstallPaths {
         claude_config: Some(moved.join("claude")),
         codex_home: Some(moved.join("codex")),
-        ..home.places
+        ..home.paths
     };
     for (tool, name) in [(Tool::ClaudeCode, "claude/settings.json"), (Tool::Codex, "codex/config.toml")] {
-        let installed = install(tool, &places, &command("capsid", tool)).unwrap();
+        let installed = install(tool, &paths, &command("capsid", tool)).unwrap();
         assert_eq!(installed.files, [moved.join(name)]);
         assert!(moved.join(name).is_file());
     }
@@ -313,7 +313,7 @@ fn settings_that_were_moved_are_found() {
 fn a_program_of_another_name_is_refused() {
     let home = Home::new();
     for words in [vec![], command("/x/other", Tool::Cursor), command("/x/capsid", Tool::Cline)] {
-        let refused = install(Tool::Cursor, &home.places, &words).unwrap_err();
+        let refused = install(Tool::Cursor, &home.paths, &words).unwrap_err();
         assert_eq!(refused.code, Code::InputInvalid);
         assert!(!home.path(Tool::Cursor).exists());
     }

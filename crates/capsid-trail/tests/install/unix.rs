@@ -21,7 +21,7 @@ fn scripts_run_the_program_whatever_its_path_is_like() {
     fs::write(&program, "#!/bin/sh\nprintf '%s|' \"$@\"\ncat\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     for tool in [Tool::Cline, Tool::ClaudeCode, Tool::Cursor] {
-        install(tool, &home.places, &command(program.to_str().unwrap(), tool)).unwrap();
+        install(tool, &home.paths, &command(program.to_str().unwrap(), tool)).unwrap();
         let mut run = match tool {
             Tool::Cline => Command::new(home.path(tool)),
             _ => {
@@ -38,7 +38,7 @@ fn scripts_run_the_program_whatever_its_path_is_like() {
     }
     assert_eq!(mode(&home.path(Tool::Cline)), 0o755);
     fs::set_permissions(home.path(Tool::Cline), fs::Permissions::from_mode(0o644)).unwrap();
-    install(Tool::Cline, &home.places, &command(program.to_str().unwrap(), Tool::Cline)).unwrap();
+    install(Tool::Cline, &home.paths, &command(program.to_str().unwrap(), Tool::Cline)).unwrap();
     assert_eq!(mode(&home.path(Tool::Cline)), 0o755, "a script that lost its mode gets it back");
 }
 
@@ -73,9 +73,9 @@ fn links_in_a_circle_and_folders_are_refused() {
     let link = home.path(Tool::Codex);
     fs::create_dir_all(link.parent().unwrap()).unwrap();
     symlink("config.toml", &link).unwrap();
-    let refused = install(Tool::Codex, &home.places, &command("capsid", Tool::Codex)).unwrap_err();
+    let refused = install(Tool::Codex, &home.paths, &command("capsid", Tool::Codex)).unwrap_err();
     assert_eq!(refused.code, Code::HookFileInvalid);
     fs::create_dir_all(home.path(Tool::Cursor)).unwrap();
-    assert!(install(Tool::Cursor, &home.places, &command("capsid", Tool::Cursor)).is_err());
+    assert!(install(Tool::Cursor, &home.paths, &command("capsid", Tool::Cursor)).is_err());
     assert!(home.path(Tool::Cursor).is_dir());
 }

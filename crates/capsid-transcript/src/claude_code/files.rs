@@ -52,9 +52,9 @@ impl SessionFiles {
         let folder = transcript.with_extension("");
         let mut paths = Vec::new();
         agents_in(&folder.join("subagents"), DEEPEST, &mut paths);
-        if let Some(beside) = transcript.parent() {
+        if let Some(parent) = transcript.parent() {
             let mut siblings = Vec::new();
-            agents_in(beside, 0, &mut siblings);
+            agents_in(parent, 0, &mut siblings);
             siblings.retain(|path| path != transcript && is_of_session(path, session));
             paths.append(&mut siblings);
         }

@@ -91,8 +91,8 @@ impl ClaudeIndex {
         while let Some(line) = lines.next()? {
             let Some(seen) = ClaudeLine::peek(line.bytes) else { continue };
             match seen.kind.text() {
-                "assistant" => index.assistant(&seen, line.place),
-                "user" if index.user(&seen, line.place) => {
+                "assistant" => index.assistant(&seen, line.position),
+                "user" if index.user(&seen, line.position) => {
                     let number = usize::try_from(line.number).unwrap_or(usize::MAX);
                     index.result_only.resize(number, false);
                     index.result_only.push(true);
@@ -103,27 +103,27 @@ impl ClaudeIndex {
         Ok(index)
     }
 
-    fn assistant(&mut self, seen: &ClaudeLine, place: BytePosition) {
+    fn assistant(&mut self, seen: &ClaudeLine, position: BytePosition) {
         let Some(message) = seen.message.one() else { return };
         let id = short(message.id.text());
         let turn = self.turns.entry(side(seen)).or_default();
         if turn.message != id || !message.id.is_there() {
-            *turn = TurnStart { message: id, offset: place.offset };
+            *turn = TurnStart { message: id, offset: position.offset };
         }
         let blocks = message.content.list();
         self.calls.extend(
             blocks.iter().filter(|block| block.kind.text() == "tool_use").map(|block| short(block.id.text())),
         );
         let acts = blocks.iter().any(ClaudeBlock::acts) || !message.content.text().is_empty();
-        let known = self.messages.entry(id).or_insert(MessagePosition { usage: place, acts: false });
+        let known = self.messages.entry(id).or_insert(MessagePosition { usage: position, acts: false });
         known.acts |= acts;
         if message.usage.is_there() {
-            known.usage = place;
+            known.usage = position;
         }
     }
 
     /// Whether the line holds results of known calls and nothing else.
-    fn user(&mut self, seen: &ClaudeLine, place: BytePosition) -> bool {
+    fn user(&mut self, seen: &ClaudeLine, position: BytePosition) -> bool {
         let blocks = seen.message.one().map_or(&[][..], |message| message.content.list());
         let is_result = |block: &ClaudeBlock| block.kind.text() == "tool_result";
         let mut only = !blocks.is_empty() && !seen.permission_mode.is_there();
@@ -131,13 +131,13 @@ impl ClaudeIndex {
             let id = short(block.tool_use_id.text());
             only &= is_result(block) && self.calls.contains(&id);
             if is_result(block) {
-                self.results.insert(id, ResultPosition { line: place, block: number });
+                self.results.insert(id, ResultPosition { line: position, block: number });
             }
         }
         let is_prompt =
             !seen.is_meta.is_yes() && !seen.tool_use_result.is_there() && !blocks.iter().any(is_result);
         if is_prompt {
-            self.turns.insert(side(seen), TurnStart { message: 0, offset: place.offset });
+            self.turns.insert(side(seen), TurnStart { message: 0, offset: position.offset });
         }
         only
     }

@@ -26,30 +26,36 @@ impl ClaudeReader<'_> {
         &mut self,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        talk: &mut ConversationState,
-        place: &mut TranscriptPosition<'_>,
+        conversation: &mut ConversationState,
+        position: &mut TranscriptPosition<'_>,
     ) -> Result<()> {
         let kind = document.text("type").unwrap_or_default();
-        set_mode(document, kind, talk);
+        set_mode(document, kind, conversation);
         if let Some(uuid) = document.text("uuid").filter(|uuid| !uuid.is_empty())
             && !self.lines_read.insert(short(uuid))
         {
             return Ok(());
         }
         match kind {
-            "assistant" => self.assistant(document, line, talk, place),
-            "user" => self.user(document, line, talk, place),
-            "attachment" => self.attachment(document, line, talk, place),
+            "assistant" => self.assistant(document, line, conversation, position),
+            "user" => self.user(document, line, conversation, position),
+            "attachment" => self.attachment(document, line, conversation, position),
             "system" => {
                 let about =
                     document.text("subtype").filter(|subtype| !subtype.is_empty()).unwrap_or("notice");
                 let summary = format!("system: {about}");
-                self.emit_note(document, line, talk, place, ("system", summary, verbatim(document)))
+                self.emit_note(
+                    document,
+                    line,
+                    conversation,
+                    position,
+                    ("system", summary, verbatim(document)),
+                )
             }
             _ if SAID_ELSEWHERE.contains(&kind) => Ok(()),
             _ => match TITLES.iter().find(|(title, _)| *title == kind) {
-                Some((_, member)) => self.title(document, line, talk, place, member),
-                None => self.unknown(document, line, talk, place),
+                Some((_, member)) => self.title(document, line, conversation, position, member),
+                None => self.unknown(document, line, conversation, position),
             },
         }
     }
@@ -58,8 +64,8 @@ impl ClaudeReader<'_> {
         &mut self,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        talk: &mut ConversationState,
-        place: &TranscriptPosition<'_>,
+        conversation: &mut ConversationState,
+        position: &TranscriptPosition<'_>,
     ) -> Result<()> {
         let content = document.at(&["message", "content"]).unwrap_or(&ExactJson::Null);
         let results =
@@ -67,14 +73,14 @@ impl ClaudeReader<'_> {
         let mut has_result = false;
         for (number, block) in results {
             has_result = true;
-            if !place.index.is_called(block.text("tool_use_id").unwrap_or_default()) {
+            if !position.index.is_called(block.text("tool_use_id").unwrap_or_default()) {
                 let suffix = format!("result:{number}");
                 let result = orphan(document, block);
                 self.emit_note(
                     document,
                     line,
-                    talk,
-                    place,
+                    conversation,
+                    position,
                     (&suffix, "result of an unknown call".into(), result),
                 )?;
             }
@@ -84,19 +90,25 @@ impl ClaudeReader<'_> {
         let is_yes = |name: &str| document.get(name).is_some_and(ExactJson::is_truthy);
         if is_yes("isMeta") {
             let summary = format!("added by the tool: {}", one_line(text));
-            self.emit_note(document, line, talk, place, ("meta", summary, text.into()))
+            self.emit_note(document, line, conversation, position, ("meta", summary, text.into()))
         } else if is_yes("isCompactSummary") {
-            self.emit_note(document, line, talk, place, ("compact", "history compaction".into(), text.into()))
+            self.emit_note(
+                document,
+                line,
+                conversation,
+                position,
+                ("compact", "history compaction".into(), text.into()),
+            )
         } else if text.starts_with("[Request interrupted by user") {
             self.emit_note(
                 document,
                 line,
-                talk,
-                place,
+                conversation,
+                position,
                 ("interrupted", "interrupted by the user".into(), text.into()),
             )
         } else {
-            talk.prompts.insert(tool_requests(document, place), text.to_owned());
+            conversation.prompts.insert(tool_requests(document, position), text.to_owned());
             Ok(())
         }
     }
@@ -105,8 +117,8 @@ impl ClaudeReader<'_> {
         &mut self,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        talk: &ConversationState,
-        place: &TranscriptPosition<'_>,
+        conversation: &ConversationState,
+        position: &TranscriptPosition<'_>,
     ) -> Result<()> {
         let Some(attachment) = document.get("attachment").filter(|attachment| attachment.is_truthy()) else {
             return Ok(());
@@ -114,50 +126,56 @@ impl ClaudeReader<'_> {
         let kind = attachment.get("type").filter(|kind| kind.is_truthy());
         let kind = kind.map_or("context".to_owned(), crate::shape::plain);
         let attached = cap(without_images(attachment.clone()));
-        self.emit_note(document, line, talk, place, ("attach", format!("attachment: {kind}"), attached))
+        self.emit_note(
+            document,
+            line,
+            conversation,
+            position,
+            ("attach", format!("attachment: {kind}"), attached),
+        )
     }
 
     fn title(
         &mut self,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        talk: &mut ConversationState,
-        place: &TranscriptPosition<'_>,
+        conversation: &mut ConversationState,
+        position: &TranscriptPosition<'_>,
         member: &str,
     ) -> Result<()> {
         let kind = document.text("type").unwrap_or_default();
         let title = document.text(member).unwrap_or_default();
-        if talk.titles.get(kind).is_some_and(|last| last == title) {
+        if conversation.titles.get(kind).is_some_and(|last| last == title) {
             return Ok(());
         }
-        talk.titles.insert(kind.to_owned(), title.to_owned());
+        conversation.titles.insert(kind.to_owned(), title.to_owned());
         let summary = format!("{kind}: {}", one_line(title));
-        self.emit_note(document, line, talk, place, (kind, summary, verbatim(document)))
+        self.emit_note(document, line, conversation, position, (kind, summary, verbatim(document)))
     }
 
     pub(super) fn unknown(
         &mut self,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        talk: &ConversationState,
-        place: &TranscriptPosition<'_>,
+        conversation: &ConversationState,
+        position: &TranscriptPosition<'_>,
     ) -> Result<()> {
         let kind = cap_text(document.text("type").unwrap_or_default(), 80);
         *self.report.unknown.entry(kind.clone()).or_default() += 1;
         let summary = format!("unknown line: {}", one_line(&kind));
-        self.emit_note(document, line, talk, place, ("unknown", summary, verbatim(document)))
+        self.emit_note(document, line, conversation, position, ("unknown", summary, verbatim(document)))
     }
 
     pub(super) fn too_long(
         &mut self,
         line: &JsonLine<'_>,
-        talk: &ConversationState,
-        place: &TranscriptPosition<'_>,
+        conversation: &ConversationState,
+        position: &TranscriptPosition<'_>,
     ) -> Result<()> {
         self.report.broken += 1;
-        let summary = format!("line of {} bytes, too long to read", line.place.length);
-        let result = fields! { "line": line.number, "bytes": line.place.length }.into();
-        self.emit_note(&ExactJson::Null, line, talk, place, ("long", summary, result))
+        let summary = format!("line of {} bytes, too long to read", line.position.length);
+        let result = fields! { "line": line.number, "bytes": line.position.length }.into();
+        self.emit_note(&ExactJson::Null, line, conversation, position, ("long", summary, result))
     }
 
     /// An action that is neither a call nor a message of the agent: the key's end, the summary, the result.
@@ -165,11 +183,11 @@ impl ClaudeReader<'_> {
         &mut self,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        talk: &ConversationState,
-        place: &TranscriptPosition<'_>,
+        conversation: &ConversationState,
+        position: &TranscriptPosition<'_>,
         (suffix, summary, result): (&str, String, ExactJson),
     ) -> Result<()> {
-        let action = is_noted(document, line, talk, place);
+        let action = is_noted(document, line, conversation, position);
         (self.each)(Action { key: format!("{}:{suffix}", action.key), summary, result, ..action })
     }
 }
@@ -178,23 +196,23 @@ impl ClaudeReader<'_> {
 pub(super) fn is_noted(
     document: &ExactJson,
     line: &JsonLine<'_>,
-    talk: &ConversationState,
-    place: &TranscriptPosition<'_>,
+    conversation: &ConversationState,
+    position: &TranscriptPosition<'_>,
 ) -> Action {
     let mut environment = ExactFields::new();
     for (name, member) in [("cwd", "cwd"), ("timestamp", "timestamp"), ("message_uuid", "uuid")] {
         environment.insert(name.to_owned(), member_or_empty(document, member));
     }
-    if let Some(subagent) = place.subagent {
+    if let Some(subagent) = position.subagent {
         environment.insert("subagent".to_owned(), subagent.about());
     }
     Action {
-        key: line_key(document, line, place),
+        key: line_key(document, line, position),
         kind: ActionKind::System,
-        agent_id: agent(document, place),
-        prompt: prompt(document, talk, place),
+        agent_id: agent(document, position),
+        prompt: prompt(document, conversation, position),
         environment,
-        authority: authority_of_mode(&talk.mode),
+        authority: authority_of_mode(&conversation.mode),
         ..Action::default()
     }
 }
@@ -204,47 +222,51 @@ pub(super) fn member_or_empty(document: &ExactJson, name: &str) -> ExactJson {
     document.get(name).cloned().unwrap_or_else(|| "".into())
 }
 
-/// The uuid of a line, or else its number, which in a subagent's file is told from that of the main one.
-pub(super) fn line_key(document: &ExactJson, line: &JsonLine<'_>, place: &TranscriptPosition<'_>) -> String {
-    match (document.text("uuid").filter(|uuid| !uuid.is_empty()), place.subagent) {
+/// The uuid of a line, or else its number, with a prefix in a subagent's file.
+pub(super) fn line_key(
+    document: &ExactJson,
+    line: &JsonLine<'_>,
+    position: &TranscriptPosition<'_>,
+) -> String {
+    match (document.text("uuid").filter(|uuid| !uuid.is_empty()), position.subagent) {
         (Some(uuid), _) => uuid.to_owned(),
         (None, None) => line.number.to_string(),
         (None, Some(subagent)) => format!("agent-{}:{}", subagent.id, line.number),
     }
 }
 
-pub(super) fn is_sidechain(document: &ExactJson, place: &TranscriptPosition<'_>) -> bool {
-    place.subagent.is_some() || document.get("isSidechain").is_some_and(ExactJson::is_truthy)
+pub(super) fn is_sidechain(document: &ExactJson, position: &TranscriptPosition<'_>) -> bool {
+    position.subagent.is_some() || document.get("isSidechain").is_some_and(ExactJson::is_truthy)
 }
 
-pub(super) fn agent(document: &ExactJson, place: &TranscriptPosition<'_>) -> String {
-    if is_sidechain(document, place) { "claude-code-subagent" } else { "claude-code" }.to_owned()
+pub(super) fn agent(document: &ExactJson, position: &TranscriptPosition<'_>) -> String {
+    if is_sidechain(document, position) { "claude-code-subagent" } else { "claude-code" }.to_owned()
 }
 
 /// The agent that a line belongs to: the main agent or a subagent.
-fn tool_requests(document: &ExactJson, place: &TranscriptPosition<'_>) -> String {
-    let id = document.text("agentId").or(place.subagent.map(|subagent| subagent.id.as_str()));
-    if is_sidechain(document, place) { format!("agent {}", id.unwrap_or_default()) } else { String::new() }
+fn tool_requests(document: &ExactJson, position: &TranscriptPosition<'_>) -> String {
+    let id = document.text("agentId").or(position.subagent.map(|subagent| subagent.id.as_str()));
+    if is_sidechain(document, position) { format!("agent {}", id.unwrap_or_default()) } else { String::new() }
 }
 
 /// The request to the line's agent, or else to the main one.
 pub(super) fn prompt(
     document: &ExactJson,
-    talk: &ConversationState,
-    place: &TranscriptPosition<'_>,
+    conversation: &ConversationState,
+    position: &TranscriptPosition<'_>,
 ) -> String {
-    let own = talk.prompts.get(&tool_requests(document, place));
-    own.or_else(|| talk.prompts.get("")).cloned().unwrap_or_default()
+    let own = conversation.prompts.get(&tool_requests(document, position));
+    own.or_else(|| conversation.prompts.get("")).cloned().unwrap_or_default()
 }
 
-fn set_mode(document: &ExactJson, kind: &str, talk: &mut ConversationState) {
+fn set_mode(document: &ExactJson, kind: &str, conversation: &mut ConversationState) {
     let truthy = |name: &str| document.text(name).filter(|mode| !mode.is_empty());
-    let told = truthy("permissionMode").or_else(|| {
+    let mode = truthy("permissionMode").or_else(|| {
         let is_mode = matches!(kind, "permission-mode" | "mode");
         truthy("mode").or_else(|| truthy("permission_mode")).filter(|_| is_mode)
     });
-    if let Some(mode) = told {
-        talk.mode = mode.to_owned();
+    if let Some(mode) = mode {
+        conversation.mode = mode.to_owned();
     }
 }
 

@@ -51,8 +51,8 @@ impl<'a> MessageBlocks<'a> {
     }
 
     fn act(&self) -> bool {
-        let said = self.prose.iter().any(|text| !text.is_empty());
-        said || !self.thoughts.is_empty() || !self.calls.is_empty()
+        let has_prose = self.prose.iter().any(|text| !text.is_empty());
+        has_prose || !self.thoughts.is_empty() || !self.calls.is_empty()
     }
 }
 
@@ -61,29 +61,31 @@ impl ClaudeReader<'_> {
         &mut self,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        talk: &mut ConversationState,
-        place: &mut TranscriptPosition<'_>,
+        conversation: &mut ConversationState,
+        position: &mut TranscriptPosition<'_>,
     ) -> Result<()> {
         let message = document.get("message").unwrap_or(&ExactJson::Null);
-        let blocks =
-            MessageBlocks::split(message.get("content").unwrap_or(&ExactJson::Null), &mut talk.thinking);
+        let blocks = MessageBlocks::split(
+            message.get("content").unwrap_or(&ExactJson::Null),
+            &mut conversation.thinking,
+        );
         if !blocks.act() {
             if !blocks.others.is_empty() {
-                self.unknown(document, line, talk, place)?;
+                self.unknown(document, line, conversation, position)?;
             }
-            return self.tokens_alone(document, line, talk, place);
+            return self.tokens_alone(document, line, conversation, position);
         }
-        let thinking = std::mem::take(&mut talk.thinking);
+        let thinking = std::mem::take(&mut conversation.thinking);
         let mut action = Action {
-            key: line_key(document, line, place),
-            agent_id: agent(document, place),
-            prompt: prompt(document, talk, place),
-            environment: environment(document, &blocks, thinking, talk, place),
+            key: line_key(document, line, position),
+            agent_id: agent(document, position),
+            prompt: prompt(document, conversation, position),
+            environment: environment(document, &blocks, thinking, conversation, position),
             analysis: blocks.prose.join("\n"),
             reasoning: blocks.thoughts.join("\n"),
             model: message.text("model").unwrap_or_default().to_owned(),
-            authority: authority_of_mode(&talk.mode),
-            usage: self.usage(document, line, place),
+            authority: authority_of_mode(&conversation.mode),
+            usage: self.usage(document, line, position),
             ..Action::default()
         };
         if blocks.calls.is_empty() {
@@ -96,7 +98,7 @@ impl ClaudeReader<'_> {
             // The tokens are those of the line, not of each call.
             action.usage = ExactFields::new();
             this.key = format!("{key}:{number}");
-            self.call(call, this, document, line, talk, place)?;
+            self.call(call, this, document, line, conversation, position)?;
         }
         Ok(())
     }
@@ -107,19 +109,19 @@ impl ClaudeReader<'_> {
         mut action: Action,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        talk: &mut ConversationState,
-        place: &mut TranscriptPosition<'_>,
+        conversation: &mut ConversationState,
+        position: &mut TranscriptPosition<'_>,
     ) -> Result<()> {
         let id = block.text("id").unwrap_or_default();
         let tool = block.text("name").unwrap_or_default();
         let arguments = block.get("input").cloned().unwrap_or_else(|| ExactFields::new().into());
-        let raw = place.index.result_of(id).and_then(|found| {
-            let holder = place.again.at(found.line)?;
-            RawResult::find(holder, found.block, id)
+        let raw = position.index.result_of(id).and_then(|result| {
+            let holder = position.again.at(result.line)?;
+            RawResult::find(holder, result.block, id)
         });
         let own_agent = document.text("agentId").unwrap_or_default();
         let is_side = document.get("isSidechain").is_some_and(ExactJson::is_truthy);
-        action.open = raw.is_none() && place.index.is_last_turn(is_side, own_agent, line.place);
+        action.open = raw.is_none() && position.index.is_last_turn(is_side, own_agent, line.position);
         let raw = raw.unwrap_or_default();
         let started =
             raw.payload.as_ref().and_then(|payload| payload.text("agentId")).unwrap_or_default().to_owned();
@@ -143,9 +145,9 @@ impl ClaudeReader<'_> {
         action.call =
             Some(ToolInvocation { tool: tool.to_owned(), arguments, result: shaped.result, duration_ms });
         (self.each)(action)?;
-        if place.depth < DEEPEST {
+        if position.depth < DEEPEST {
             for subagent in self.files.started_by(id, &started) {
-                self.subagent(&subagent, talk, place.depth + 1)?;
+                self.subagent(&subagent, conversation, position.depth + 1)?;
             }
         }
         Ok(())
@@ -157,7 +159,7 @@ impl ClaudeReader<'_> {
         &mut self,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        place: &mut TranscriptPosition<'_>,
+        position: &mut TranscriptPosition<'_>,
     ) -> ExactFields {
         let usage_in = |document: &ExactJson| document.at(&["message", "usage"])?.as_object().cloned();
         let own = usage_in(document).unwrap_or_default();
@@ -168,10 +170,10 @@ impl ClaudeReader<'_> {
         if !self.messages_counted.insert(short(id)) {
             return ExactFields::new();
         }
-        match place.index.message(id).filter(|known| known.usage != line.place) {
+        match position.index.message(id).filter(|known| known.usage != line.position) {
             None => own,
             Some(known) => {
-                let last = place.again.at(known.usage);
+                let last = position.again.at(known.usage);
                 let last =
                     last.filter(|last| last.at(&["message", "id"]).and_then(ExactJson::as_str) == Some(id));
                 last.and_then(usage_in).unwrap_or(own)
@@ -184,22 +186,22 @@ impl ClaudeReader<'_> {
         &mut self,
         document: &ExactJson,
         line: &JsonLine<'_>,
-        talk: &ConversationState,
-        place: &mut TranscriptPosition<'_>,
+        conversation: &ConversationState,
+        position: &mut TranscriptPosition<'_>,
     ) -> Result<()> {
         let id = document.at(&["message", "id"]).and_then(ExactJson::as_str).unwrap_or_default();
-        let is_alone = place
+        let is_alone = position
             .index
             .message(id)
-            .is_none_or(|known| !known.acts && known.usage.offset <= line.place.offset);
-        let usage = if is_alone { self.usage(document, line, place) } else { ExactFields::new() };
+            .is_none_or(|known| !known.acts && known.usage.offset <= line.position.offset);
+        let usage = if is_alone { self.usage(document, line, position) } else { ExactFields::new() };
         if usage.is_empty() {
             return Ok(());
         }
         let own_agent = document.text("agentId").unwrap_or_default();
         let is_side = document.get("isSidechain").is_some_and(ExactJson::is_truthy);
-        let open = place.index.is_last_turn(is_side, own_agent, line.place);
-        let action = is_noted(document, line, talk, place);
+        let open = position.index.is_last_turn(is_side, own_agent, line.position);
+        let action = is_noted(document, line, conversation, position);
         let key = format!("{}:usage", action.key);
         (self.each)(Action { key, usage, open, summary: "token usage".to_owned(), ..action })
     }
@@ -207,8 +209,8 @@ impl ClaudeReader<'_> {
 
 /// An action without a call: the message, or else the reasoning.
 fn assistant_text(action: Action) -> Action {
-    let told = if action.analysis.is_empty() { &action.reasoning } else { &action.analysis };
-    let summary = cap_text(told, CHAT_MAX);
+    let text = if action.analysis.is_empty() { &action.reasoning } else { &action.analysis };
+    let summary = cap_text(text, CHAT_MAX);
     let result = if action.analysis.is_empty() { ExactJson::Null } else { action.analysis.as_str().into() };
     Action { key: format!("{}:resp", action.key), kind: ActionKind::Chat, summary, result, ..action }
 }
@@ -217,8 +219,8 @@ fn environment(
     document: &ExactJson,
     blocks: &MessageBlocks<'_>,
     thinking: PendingThinking,
-    talk: &ConversationState,
-    place: &TranscriptPosition<'_>,
+    conversation: &ConversationState,
+    position: &TranscriptPosition<'_>,
 ) -> ExactFields {
     let message = document.get("message").unwrap_or(&ExactJson::Null);
     let mut environment = ExactFields::new();
@@ -230,13 +232,13 @@ fn environment(
     put("git_branch", member("gitBranch"));
     put("cc_version", member("version"));
     put("model", member_or_empty(message, "model"));
-    put("is_sidechain", is_sidechain(document, place).into());
+    put("is_sidechain", is_sidechain(document, position).into());
     put("request_id", member("requestId"));
     put("prompt_id", member("promptId"));
     put("parent_uuid", member("parentUuid"));
     put("message_uuid", member("uuid"));
     put("timestamp", member("timestamp"));
-    put("permission_mode", talk.mode.as_str().into());
+    put("permission_mode", conversation.mode.as_str().into());
     put("user_type", member("userType"));
     put("stop_reason", member_or_empty(message, "stop_reason"));
     put("attribution_skill", member("attributionSkill"));
@@ -251,7 +253,7 @@ fn environment(
     if let Some(parent) = document.get("forkedFrom").filter(|parent| parent.is_truthy()) {
         put("forked_from", parent.clone());
     }
-    if let Some(subagent) = place.subagent {
+    if let Some(subagent) = position.subagent {
         put("subagent", subagent.about());
     }
     environment

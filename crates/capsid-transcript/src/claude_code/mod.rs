@@ -40,10 +40,10 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
         lines_read: KeyNumbers::default(),
         messages_counted: KeyNumbers::default(),
     };
-    let mut talk = ConversationState::default();
-    reader.file(lines, &source.path.clone(), None, &mut talk, 0)?;
+    let mut conversation = ConversationState::default();
+    reader.file(lines, &source.path.clone(), None, &mut conversation, 0)?;
     while let Some(subagent) = reader.files.next_unread() {
-        reader.subagent(&subagent, &mut talk, 0)?;
+        reader.subagent(&subagent, &mut conversation, 0)?;
     }
     Ok(reader.report)
 }
@@ -86,14 +86,19 @@ struct TranscriptPosition<'a> {
 }
 
 impl ClaudeReader<'_> {
-    fn subagent(&mut self, subagent: &Subagent, talk: &mut ConversationState, depth: usize) -> Result<()> {
+    fn subagent(
+        &mut self,
+        subagent: &Subagent,
+        conversation: &mut ConversationState,
+        depth: usize,
+    ) -> Result<()> {
         let Ok(lines) = LineReader::open(&subagent.path) else {
             self.report.broken += 1;
             return Ok(());
         };
         let mut own = ConversationState {
-            mode: talk.mode.clone(),
-            prompts: talk.prompts.clone(),
+            mode: conversation.mode.clone(),
+            prompts: conversation.prompts.clone(),
             ..ConversationState::default()
         };
         self.file(lines, &subagent.path, Some(subagent), &mut own, depth)
@@ -104,7 +109,7 @@ impl ClaudeReader<'_> {
         lines: LineReader,
         path: &std::path::Path,
         subagent: Option<&Subagent>,
-        talk: &mut ConversationState,
+        conversation: &mut ConversationState,
         depth: usize,
     ) -> Result<()> {
         let mut second = lines.reread()?;
@@ -114,10 +119,10 @@ impl ClaudeReader<'_> {
             if index.is_result_only(line.number) {
                 continue;
             }
-            let mut place = TranscriptPosition { index: &index, again: &mut again, subagent, depth };
+            let mut position = TranscriptPosition { index: &index, again: &mut again, subagent, depth };
             match self.document(&line) {
-                Some(document) => self.line(&document, &line, talk, &mut place)?,
-                None if line.is_too_long() && line.ended => self.too_long(&line, talk, &place)?,
+                Some(document) => self.line(&document, &line, conversation, &mut position)?,
+                None if line.is_too_long() && line.ended => self.too_long(&line, conversation, &position)?,
                 None => {}
             }
         }

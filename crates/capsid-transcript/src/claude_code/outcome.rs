@@ -23,11 +23,12 @@ impl RawResult {
     /// The result of a call in the line that holds it.
     pub(super) fn find(line: &ExactJson, block: u32, call: &str) -> Option<Self> {
         let blocks = line.at(&["message", "content"])?.as_array()?;
-        let found = blocks.get(block as usize).filter(|found| found.text("tool_use_id") == Some(call))?;
+        let result_block =
+            blocks.get(block as usize).filter(|block| block.text("tool_use_id") == Some(call))?;
         let payload = line.get("toolUseResult").filter(|_| blocks.len() <= SHARED_MAX);
         Some(Self {
-            content: found.get("content").cloned().unwrap_or_default(),
-            failed: found.get("is_error").is_some_and(ExactJson::is_truthy),
+            content: result_block.get("content").cloned().unwrap_or_default(),
+            failed: result_block.get("is_error").is_some_and(ExactJson::is_truthy),
             timestamp: line.text("timestamp").unwrap_or_default().to_owned(),
             payload: payload.filter(|payload| payload.as_object().is_some()).cloned(),
         })
@@ -150,9 +151,9 @@ fn searched(payload: &ExactFields) -> ShapedResult {
     let pages = results.iter().filter_map(|result| result.get("content")?.as_array()).flatten();
     let urls: Vec<&str> = pages.filter_map(|page| page.text("url")).collect();
     let query = payload.get("query").cloned().unwrap_or_else(|| "".into());
-    let kept: Vec<&str> = urls.iter().copied().take(URLS_MAX).collect();
+    let shown: Vec<&str> = urls.iter().copied().take(URLS_MAX).collect();
     ShapedResult {
-        result: fields! { "query": query, "urls": kept }.into(),
+        result: fields! { "query": query, "urls": shown }.into(),
         suffix: format!(" ({} results)", urls.len()),
         ..ShapedResult::default()
     }

@@ -32,7 +32,7 @@ pub(super) struct ClineActionBuilder {
     usage: ExactFields,
     thinking: Vec<String>,
     /// The last reasoning that an action got, because the model's side repeats it.
-    told_thinking: String,
+    last_reasoning: String,
 }
 
 /// One message, with its `say` or `ask` type.
@@ -78,7 +78,7 @@ impl ClineActionBuilder {
             carried: ExactFields::new(),
             usage: ExactFields::new(),
             thinking: Vec::new(),
-            told_thinking: String::new(),
+            last_reasoning: String::new(),
         }
     }
 
@@ -117,8 +117,8 @@ impl ClineActionBuilder {
 
     /// The reasoning of the model's side, unless an action has it already.
     pub(super) fn add_reasoning(&mut self, action: &mut Action, reasoning: String) {
-        if action.reasoning.is_empty() && reasoning != self.told_thinking {
-            self.told_thinking.clone_from(&reasoning);
+        if action.reasoning.is_empty() && reasoning != self.last_reasoning {
+            self.last_reasoning.clone_from(&reasoning);
             action.reasoning = reasoning;
         }
     }
@@ -141,7 +141,7 @@ impl ClineActionBuilder {
         action.usage = std::mem::take(&mut self.usage);
         action.reasoning = std::mem::take(&mut self.thinking).join("\n\n");
         if !action.reasoning.is_empty() {
-            self.told_thinking.clone_from(&action.reasoning);
+            self.last_reasoning.clone_from(&action.reasoning);
         }
     }
 
@@ -165,7 +165,7 @@ impl ClineActionBuilder {
     /// A request to the model: what it cost belongs to the next action. Requests that no action follows add up.
     pub(super) fn request(&mut self, message: &ClineMessage<'_>) {
         let Some(request) = message.object() else { return };
-        let told = |name: &str| request.get(name).filter(|value| value.is_truthy());
+        let member = |name: &str| request.get(name).filter(|value| value.is_truthy());
         let is_counted =
             USAGE.iter().any(|(from, _)| request.get(from).is_some_and(|value| !value.is_null()));
         if is_counted {
@@ -179,17 +179,17 @@ impl ClineActionBuilder {
                 self.usage.extend(earlier.get(name).map(|value| (name.to_owned(), value.clone())));
             }
         }
-        if let Some(reason) = told("cancelReason") {
+        if let Some(reason) = member("cancelReason") {
             self.carried.insert("cancel_reason".to_owned(), reason.clone());
             self.usage.insert("cancel_reason".to_owned(), reason.clone());
         }
-        if let Some(failed) = told("streamingFailedMessage") {
+        if let Some(failed) = member("streamingFailedMessage") {
             let line = joined(failed, " ").replace('\n', " ");
             let line = start_of(line.trim(), FAILED_MESSAGE_MAX);
             self.carried.insert("streaming_failed_message".to_owned(), line.into());
             self.usage.insert("streaming_failed".to_owned(), true.into());
         }
-        if let Some(status) = told("retryStatus") {
+        if let Some(status) = member("retryStatus") {
             self.carried.insert("retry_status".to_owned(), status.clone());
         }
     }

@@ -28,7 +28,7 @@ struct ApiCall {
     /// The message in which the call was made, for the first of its calls.
     message: Option<BytePosition>,
     result: Option<(BytePosition, ResultLocation)>,
-    taken: bool,
+    is_used: bool,
 }
 
 /// The location of a result in a message: by the call's id, or in the block of a text.
@@ -104,13 +104,13 @@ impl ApiHistory {
         }
         let mut calls = Vec::new();
         let mut by_id = HashMap::new();
-        items(path, &mut |place, bytes| {
+        items(path, &mut |position, bytes| {
             if let Some(message) = ApiMessage::peek(bytes) {
                 let blocks = message.content.list();
                 if message.role.text() == "assistant" {
-                    created_calls(blocks, place, &mut calls, &mut by_id);
+                    created_calls(blocks, position, &mut calls, &mut by_id);
                 } else {
-                    join_result(blocks, place, &mut calls, &by_id);
+                    join_result(blocks, position, &mut calls, &by_id);
                 }
             }
         })?;
@@ -122,28 +122,28 @@ impl ApiHistory {
         let targets: Vec<String> =
             targets.iter().map(|text| normal(text)).filter(|text| !text.is_empty()).collect();
         let fits = |call: &ApiCall| {
-            !call.taken
+            !call.is_used
                 && names.contains(&call.name.as_str())
                 && (targets.is_empty()
                     || call.targets.is_empty()
                     || call.targets.iter().any(|call| targets.iter().any(|target| same(call, target))))
         };
-        while self.calls.get(self.first).is_some_and(|call| call.taken) {
+        while self.calls.get(self.first).is_some_and(|call| call.is_used) {
             self.first += 1;
         }
-        let Some(found) = self.calls[self.first..].iter().position(fits) else { return Ok(None) };
-        let call = &mut self.calls[self.first + found];
-        call.taken = true;
+        let Some(index) = self.calls[self.first..].iter().position(fits) else { return Ok(None) };
+        let call = &mut self.calls[self.first + index];
+        call.is_used = true;
         let (message, result) = (call.message, call.result.take());
         let mut joined = CallResult::default();
         let Some(items) = &mut self.items else { return Ok(None) };
-        if let Some(message) = message.map(|place| items.at(place)).transpose()?.flatten() {
+        if let Some(message) = message.map(|position| items.at(position)).transpose()?.flatten() {
             joined.reasoning = reasoning(&message);
         }
-        if let Some((place, found)) = result
-            && let Some(message) = items.at(place)?
+        if let Some((position, location)) = result
+            && let Some(message) = items.at(position)?
         {
-            (joined.result, joined.is_error) = result_in(&message, &found);
+            (joined.result, joined.is_error) = result_in(&message, &location);
         }
         Ok(Some(joined))
     }
@@ -152,7 +152,7 @@ impl ApiHistory {
 /// The calls in a message of the model. What it thought before them belongs to the first.
 fn created_calls(
     blocks: &[ApiBlock],
-    place: BytePosition,
+    position: BytePosition,
     calls: &mut Vec<ApiCall>,
     by_id: &mut HashMap<String, usize>,
 ) {
@@ -162,9 +162,9 @@ fn created_calls(
         calls.push(ApiCall {
             name: block.name.text().to_owned(),
             targets: block.input.one().map(ApiInput::targets).unwrap_or_default(),
-            message: (at == 0).then_some(place),
+            message: (at == 0).then_some(position),
             result: None,
-            taken: false,
+            is_used: false,
         });
     }
 }
@@ -172,7 +172,7 @@ fn created_calls(
 /// Results: of a call by its id, or, in tasks whose calls are written in words, under a head that names both.
 fn join_result(
     blocks: &[ApiBlock],
-    place: BytePosition,
+    position: BytePosition,
     calls: &mut Vec<ApiCall>,
     by_id: &HashMap<String, usize>,
 ) {
@@ -181,7 +181,7 @@ fn join_result(
         match block.r#type.text() {
             "tool_result" => {
                 if let Some(call) = by_id.get(id).and_then(|call| calls.get_mut(*call)) {
-                    call.result = Some((place, ResultLocation::Id(id.to_owned())));
+                    call.result = Some((position, ResultLocation::Id(id.to_owned())));
                 }
             }
             "text" => {
@@ -190,8 +190,8 @@ fn join_result(
                         name: name.to_owned(),
                         targets: target.map(normal).into_iter().collect(),
                         message: None,
-                        result: Some((place, ResultLocation::Block(at))),
-                        taken: false,
+                        result: Some((position, ResultLocation::Block(at))),
+                        is_used: false,
                     });
                 }
             }
@@ -211,9 +211,9 @@ fn head(text: &str) -> Option<(&str, Option<&str>)> {
     is_name.then_some((name, target))
 }
 
-fn result_in(message: &ExactJson, found: &ResultLocation) -> (Option<String>, bool) {
+fn result_in(message: &ExactJson, location: &ResultLocation) -> (Option<String>, bool) {
     let blocks = message.get("content").and_then(ExactJson::as_array).unwrap_or_default();
-    match found {
+    match location {
         ResultLocation::Id(id) => {
             let block = blocks.iter().find(|block| block.text("tool_use_id") == Some(id));
             let text = block.map(|block| texts(block.get("content").unwrap_or(&ExactJson::Null)));
@@ -269,10 +269,8 @@ fn normal(text: &str) -> String {
 
 /// The same path, or the same path relative to another folder.
 fn same(a: &str, b: &str) -> bool {
-    let ends = |whole: &str, end: &str| {
-        whole.len() > end.len()
-            && whole.ends_with(end)
-            && whole.as_bytes()[whole.len() - end.len() - 1] == b'/'
+    let ends = |text: &str, end: &str| {
+        text.len() > end.len() && text.ends_with(end) && text.as_bytes()[text.len() - end.len() - 1] == b'/'
     };
     a == b || (!a.contains(' ') && (ends(a, b) || ends(b, a)))
 }

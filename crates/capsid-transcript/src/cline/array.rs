@@ -38,12 +38,12 @@ pub(super) fn first(path: &Path, bytes: u64) -> Result<Option<ExactJson>> {
     let fail = |error: std::io::Error| Problem::io("read", path, &error);
     let mut start = Vec::new();
     File::open(path).map_err(fail)?.take(bytes).read_to_end(&mut start).map_err(fail)?;
-    let mut found = None;
+    let mut first = None;
     // Where the list does not end, its first item still may.
     let _ = ArraySplitter::default().feed(&start, &mut |_, item| {
-        found.get_or_insert_with(|| parse_lossy(item).ok());
+        first.get_or_insert_with(|| parse_lossy(item).ok());
     });
-    Ok(found.flatten())
+    Ok(first.flatten())
 }
 
 /// The items of a file whose places are known.
@@ -59,8 +59,8 @@ impl ArrayItems {
     }
 
     /// The item at a place; none if it is broken. That the file changed since is an error.
-    pub(super) fn at(&mut self, place: BytePosition) -> Result<Option<ExactJson>> {
-        match self.again.at(place) {
+    pub(super) fn at(&mut self, position: BytePosition) -> Result<Option<ExactJson>> {
+        match self.again.at(position) {
             Some(item) => Ok(Some(item.clone())),
             None if stamp(&self.path) == self.stamp => Ok(None),
             None => Err(half_written(&self.path, "changed while it was read")),
@@ -163,8 +163,8 @@ impl ArraySplitter {
 
     fn emit_item(&mut self, each: &mut dyn FnMut(BytePosition, &[u8])) {
         if self.length > 0 {
-            let whole = if self.length <= LINE_MAX as u64 { self.item.as_slice() } else { &[] };
-            each(BytePosition { offset: self.start, length: self.length }, whole);
+            let item = if self.length <= LINE_MAX as u64 { self.item.as_slice() } else { &[] };
+            each(BytePosition { offset: self.start, length: self.length }, item);
         }
         self.item.clear();
         self.length = 0;
@@ -180,14 +180,14 @@ mod tests {
     fn split(bytes: &[u8]) -> Result<Vec<String>> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
-        let mut found = Vec::new();
-        items(file.path(), &mut |place, item| {
-            let from = usize::try_from(place.offset).unwrap();
-            let until = from + usize::try_from(place.length).unwrap();
+        let mut items_read = Vec::new();
+        items(file.path(), &mut |position, item| {
+            let from = usize::try_from(position.offset).unwrap();
+            let until = from + usize::try_from(position.length).unwrap();
             assert_eq!(&bytes[from..until], item);
-            found.push(String::from_utf8_lossy(item).trim_end().to_owned());
+            items_read.push(String::from_utf8_lossy(item).trim_end().to_owned());
         })?;
-        Ok(found)
+        Ok(items_read)
     }
 
     #[test]
@@ -207,10 +207,10 @@ mod tests {
 
     #[test]
     fn a_list_that_does_not_end_is_none() {
-        let whole = b"[{\"a\":[1,\"]\"]},{\"b\":2}]";
-        assert_eq!(split(whole).unwrap().len(), 2);
-        for end in 0..whole.len() {
-            let problem = split(&whole[..end]).unwrap_err();
+        let document = b"[{\"a\":[1,\"]\"]},{\"b\":2}]";
+        assert_eq!(split(document).unwrap().len(), 2);
+        for end in 0..document.len() {
+            let problem = split(&document[..end]).unwrap_err();
             assert_eq!(problem.code, Code::TranscriptUnreadable, "{end}");
         }
         for bytes in [&b"{}"[..], b"null", b"[1] x", b"[1]]", b"\0\0\0"] {

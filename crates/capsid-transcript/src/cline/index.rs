@@ -46,7 +46,7 @@ pub(super) struct ClineIndex {
 
 /// Where a message is.
 pub(super) struct ClineEntry {
-    pub(super) place: BytePosition,
+    pub(super) position: BytePosition,
     /// Its time as it was written.
     pub(super) stamp: String,
     time: f64,
@@ -80,8 +80,8 @@ impl ClineIndex {
     pub(super) fn build(path: &Path) -> Result<Self> {
         let mut entries = Vec::new();
         let mut broken = 0;
-        items(path, &mut |place, bytes| match ClineHead::peek(bytes) {
-            Some(head) => entries.push(head.entry(place)),
+        items(path, &mut |position, bytes| match ClineHead::peek(bytes) {
+            Some(head) => entries.push(head.entry(position)),
             None => broken += 1,
         })?;
         entries.sort_by(|a, b| a.time.partial_cmp(&b.time).unwrap_or(Ordering::Equal));
@@ -114,14 +114,14 @@ impl ClineIndex {
 
     /// The places of the messages that complete an entry, in their order.
     pub(super) fn parts_of(&self, entry: usize) -> impl Iterator<Item = BytePosition> {
-        let from = self.parts.partition_point(|(whole, _)| *whole < entry);
-        let parts = self.parts[from..].iter().take_while(move |(whole, _)| *whole == entry);
-        parts.map(|(_, part)| self.entries[*part].place)
+        let from = self.parts.partition_point(|(id, _)| *id < entry);
+        let parts = self.parts[from..].iter().take_while(move |(id, _)| *id == entry);
+        parts.map(|(_, part)| self.entries[*part].position)
     }
 }
 
 impl ClineHead {
-    fn entry(&self, place: BytePosition) -> ClineEntry {
+    fn entry(&self, position: BytePosition) -> ClineEntry {
         let stamp = match &self.ts {
             serde_json::Value::Null => "0".to_owned(),
             serde_json::Value::String(text) => text.clone(),
@@ -138,6 +138,6 @@ impl ClineHead {
             kind if is_silent(kind) => ClinePart::Silent,
             _ => ClinePart::Other,
         };
-        ClineEntry { place, stamp, time, kind }
+        ClineEntry { position, stamp, time, kind }
     }
 }

@@ -7,10 +7,10 @@ use capsid_model::exact::ExactJson;
 use capsid_model::fields;
 
 /// The user's message is the request of the following actions.
-pub(super) fn by_user(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
+pub(super) fn by_user(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
     // A change that the user made to the agent's edit is reported, but it is not a request.
     if message.kind != "user_feedback_diff" {
-        teller.prompt = message.text.to_owned();
+        builder.prompt = message.text.to_owned();
     }
     Action {
         summary: format!("user: {}", one_line(message.text)),
@@ -20,13 +20,13 @@ pub(super) fn by_user(teller: &mut ClineActionBuilder, message: &ClineMessage<'_
             "text": cap_text(message.text, CHAT_MAX),
         }
         .into(),
-        ..teller.base(message)
+        ..builder.base(message)
     }
 }
 
 /// The agent's message, or its reasoning if it is empty.
-pub(super) fn by_agent(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Option<Action> {
-    if message.text.is_empty() && !teller.has_thought() {
+pub(super) fn by_agent(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Option<Action> {
+    if message.text.is_empty() && !builder.has_thought() {
         return None;
     }
     let summary = match message.text {
@@ -34,44 +34,44 @@ pub(super) fn by_agent(teller: &mut ClineActionBuilder, message: &ClineMessage<'
         text => cap_text(text, CHAT_MAX),
     };
     let result = if message.text.is_empty() { ExactJson::Null } else { message.text.into() };
-    Some(Action { analysis: message.text.to_owned(), summary, result, ..teller.act(message) })
+    Some(Action { analysis: message.text.to_owned(), summary, result, ..builder.act(message) })
 }
 
 /// A question or a plan that the agent put to the user: its words, and what may be answered.
-pub(super) fn question(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
+pub(super) fn question(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
     let object = message.object();
-    let asked = object.as_ref().and_then(|object| {
+    let question = object.as_ref().and_then(|object| {
         ["question", "response", "context"]
             .iter()
             .find_map(|name| object.text(name).filter(|text| !text.is_empty()))
     });
-    let asked = asked.unwrap_or(message.text).to_owned();
+    let question = question.unwrap_or(message.text).to_owned();
     let options = object.as_ref().and_then(|object| object.get("options")).is_some_and(ExactJson::is_truthy);
     let result = match object {
         Some(object) if options => object,
-        _ => asked.as_str().into(),
+        _ => question.as_str().into(),
     };
-    Action { summary: cap_text(&asked, CHAT_MAX), analysis: asked, result, ..teller.act(message) }
+    Action { summary: cap_text(&question, CHAT_MAX), analysis: question, result, ..builder.act(message) }
 }
 
 /// Something went wrong outside of any tool.
-pub(super) fn error(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
+pub(super) fn error(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
     Action {
         kind: ActionKind::System,
         failed: true,
         summary: crate::shape::summary(message.kind, message.text),
         result: cap(message.text.into()),
-        ..teller.base(message)
+        ..builder.base(message)
     }
 }
 
 /// A note of Cline, stored as it is.
-pub(super) fn note_action(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
+pub(super) fn note_action(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Action {
     let result = message.object().unwrap_or_else(|| message.text.into());
     Action {
         kind: ActionKind::System,
         summary: crate::shape::summary(message.kind, message.text),
         result: cap(without_images(result)),
-        ..teller.base(message)
+        ..builder.base(message)
     }
 }

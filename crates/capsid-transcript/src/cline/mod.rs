@@ -1,7 +1,7 @@
 //! Cline: the folder of a task, whose files are rewritten with every change.
 //!
 //! What the user sees (`ui_messages.json`) gives the actions, what the model sees (`api_conversation_history.json`)
-//! gives their results, and `task_metadata.json` tells where all of it comes from. A file that is caught half-written
+//! gives their results, and `task_metadata.json` says where all of it comes from. A file that is caught half-written
 //! is an error for this time: nothing is taken from it, so nothing is lost. The files are lists that can grow long;
 //! their items are read one by one.
 
@@ -45,10 +45,10 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
     if let Some(metadata) = &metadata {
         each(provenance(metadata, base.clone(), &model))?;
     }
-    let mut teller = ClineActionBuilder::new(base, model, api);
+    let mut builder = ClineActionBuilder::new(base, model, api);
     let mut messages = array::ArrayItems::open(&path)?;
     for (at, entry) in index.entries.iter().enumerate() {
-        let Some(message) = messages.at(entry.place)? else {
+        let Some(message) = messages.at(entry.position)? else {
             report.broken += 1;
             continue;
         };
@@ -57,19 +57,19 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
             parts.extend(messages.at(part)?);
         }
         let is_last = index.last_action == Some(at) && !index.finished;
-        let told = dispatch::add_message(
-            &mut teller,
+        let next = dispatch::add_message(
+            &mut builder,
             &format!("{}:{at}", entry.stamp),
             &message,
             &parts,
             is_last,
             &mut report,
         )?;
-        if let Some(action) = told {
+        if let Some(action) = next {
             each(action)?;
         }
     }
-    if let Some(action) = teller.rest(index.entries.len(), !index.finished) {
+    if let Some(action) = builder.rest(index.entries.len(), !index.finished) {
         each(action)?;
     }
     Ok(report)
@@ -116,7 +116,7 @@ fn last<'a>(metadata: &'a ExactJson, name: &str) -> Option<&'a ExactJson> {
 }
 
 fn environment(source: &TranscriptSource, metadata: Option<&ExactJson>) -> ExactFields {
-    let mut environment = source.told.clone();
+    let mut environment = source.hook_fields.clone();
     let history = metadata.and_then(|metadata| last(metadata, "environment_history"));
     for name in ["os_name", "cline_version"] {
         let value = history.and_then(|history| history.get(name)).filter(|value| value.is_truthy());

@@ -55,9 +55,9 @@ struct ToolOutcome {
 
 impl ToolOutcome {
     /// Takes the call's result, and its reasoning into the action.
-    fn resolve(joined: Option<CallResult>, teller: &mut ClineActionBuilder, action: &mut Action) -> Self {
+    fn resolve(joined: Option<CallResult>, builder: &mut ClineActionBuilder, action: &mut Action) -> Self {
         let joined = joined.unwrap_or_default();
-        teller.add_reasoning(action, joined.reasoning);
+        builder.add_reasoning(action, joined.reasoning);
         let head = joined.result.as_deref().unwrap_or_default().trim_start();
         let denied = head.starts_with(DENIED);
         let failed = joined.is_error
@@ -69,8 +69,8 @@ impl ToolOutcome {
 }
 
 /// A tool that works on files or looks for something.
-pub(super) fn tool(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
-    let mut action = teller.act(message);
+pub(super) fn tool(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
+    let mut action = builder.act(message);
     let object = message.object().unwrap_or_else(|| text_only(message.text).into());
     let name = object.text("tool").unwrap_or("tool").to_owned();
     let mut arguments: ExactJson = only(&object, &ARGUMENTS).into();
@@ -81,8 +81,8 @@ pub(super) fn tool(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) 
     let targets = [text("path").unwrap_or_default(), text("regex").unwrap_or_default()];
     let own = snake(&name);
     let names: Vec<&str> = api_names(&name).iter().copied().chain([own.as_str()]).collect();
-    let joined = teller.api.join(&names, &targets)?;
-    let outcome = ToolOutcome::resolve(joined, teller, &mut action);
+    let joined = builder.api.join(&names, &targets)?;
+    let outcome = ToolOutcome::resolve(joined, builder, &mut action);
     action.open |= message.is_last && outcome.result.is_none();
     action.summary = summary(
         &name,
@@ -114,11 +114,11 @@ pub(super) fn tool(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) 
 }
 
 /// A command, with everything it put out, however late.
-pub(super) fn command(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
-    let mut action = teller.act(message);
+pub(super) fn command(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
+    let mut action = builder.act(message);
     let command = message.text.strip_suffix(NEEDS_APPROVAL).unwrap_or(message.text);
-    let joined = teller.api.join(&["execute_command"], &[command])?;
-    let mut outcome = ToolOutcome::resolve(joined, teller, &mut action);
+    let joined = builder.api.join(&["execute_command"], &[command])?;
+    let mut outcome = ToolOutcome::resolve(joined, builder, &mut action);
     action.open |= message.is_last;
     action.summary = summary("command", command);
     let mut output = outcome.result.clone();
@@ -141,11 +141,11 @@ pub(super) fn command(teller: &mut ClineActionBuilder, message: &ClineMessage<'_
 }
 
 /// An action in the browser. Only the length of a screenshot is stored.
-pub(super) fn browser(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
-    let mut action = teller.act(message);
+pub(super) fn browser(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
+    let mut action = builder.act(message);
     let arguments = message.object().unwrap_or_else(|| text_only(message.text).into());
-    let joined = teller.api.join(&["browser_action"], &[arguments.text("action").unwrap_or_default()])?;
-    let outcome = ToolOutcome::resolve(joined, teller, &mut action);
+    let joined = builder.api.join(&["browser_action"], &[arguments.text("action").unwrap_or_default()])?;
+    let outcome = ToolOutcome::resolve(joined, builder, &mut action);
     let shown = message.parts.first().map(|part| {
         let text = part.text("text").unwrap_or_default();
         capsid_model::exact::parse_lossy(text.as_bytes()).unwrap_or_default()
@@ -176,15 +176,15 @@ pub(super) fn browser(teller: &mut ClineActionBuilder, message: &ClineMessage<'_
 }
 
 /// A call of a server, or what the server answered.
-pub(super) fn mcp(teller: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
-    let mut action = teller.act(message);
+pub(super) fn mcp(builder: &mut ClineActionBuilder, message: &ClineMessage<'_>) -> Result<Action> {
+    let mut action = builder.act(message);
     let object = message.object();
     let mut outcome = ToolOutcome { result: None, failed: false, denied: false };
     if message.kind == "use_mcp_server" {
         let text = |name: &str| object.as_ref().and_then(|object| object.text(name)).unwrap_or_default();
         let targets = [text("toolName"), text("uri"), text("serverName")];
-        let joined = teller.api.join(&["use_mcp_tool", "access_mcp_resource"], &targets)?;
-        outcome = ToolOutcome::resolve(joined, teller, &mut action);
+        let joined = builder.api.join(&["use_mcp_tool", "access_mcp_resource"], &targets)?;
+        outcome = ToolOutcome::resolve(joined, builder, &mut action);
         action.open |= message.is_last && outcome.result.is_none();
     }
     let is_cut = object.is_none() && message.text.chars().nth(MCP_TEXT_MAX).is_some();

@@ -72,8 +72,8 @@ impl CodexReader<'_> {
 
     pub(super) fn too_long(&mut self, line: &JsonLine<'_>) -> Result<()> {
         self.report.broken += 1;
-        let summary = format!("line of {} bytes, too long to read", line.place.length);
-        let result = fields! { "line": line.number, "bytes": line.place.length }.into();
+        let summary = format!("line of {} bytes, too long to read", line.position.length);
+        let result = fields! { "line": line.number, "bytes": line.position.length }.into();
         self.emit_note(format!("{}:long", line.number), summary, result)
     }
 

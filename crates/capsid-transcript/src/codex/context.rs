@@ -53,8 +53,8 @@ impl CodexContext {
         let pairs =
             [("git_sha", "commit_hash"), ("git_branch", "branch"), ("git_origin_url", "repository_url")];
         for (name, inner) in pairs {
-            let told = payload.get(name).filter(|value| value.is_truthy()).or(git.get(inner));
-            base.insert(name.to_owned(), or_empty(told));
+            let field = payload.get(name).filter(|value| value.is_truthy()).or(git.get(inner));
+            base.insert(name.to_owned(), or_empty(field));
         }
         self.base = base;
         true
@@ -81,12 +81,12 @@ impl CodexContext {
 
     /// Takes a message of the user in. False if it only sets the stage.
     pub(super) fn ask(&mut self, text: &str) -> bool {
-        let asked =
+        let has_request =
             !text.trim().is_empty() && !SET_UP.iter().any(|start| text.trim_start().starts_with(start));
-        if asked {
+        if has_request {
             self.prompt = text.to_owned();
         }
-        asked
+        has_request
     }
 
     pub(super) fn environment(&self) -> ExactFields {

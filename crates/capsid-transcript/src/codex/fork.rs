@@ -49,8 +49,8 @@ fn find(rollout: &Path, session: &str) -> Option<PathBuf> {
 
 fn find_in(folder: &Path, end: &str, deeper: usize) -> Option<PathBuf> {
     let entries: Vec<_> = std::fs::read_dir(folder).ok()?.flatten().collect();
-    let found = entries.iter().find(|entry| entry.file_name().to_string_lossy().ends_with(end));
-    found.map(std::fs::DirEntry::path).or_else(|| {
+    let hit = entries.iter().find(|entry| entry.file_name().to_string_lossy().ends_with(end));
+    hit.map(std::fs::DirEntry::path).or_else(|| {
         let folders =
             entries.iter().filter(|entry| deeper > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()));
         folders.map(std::fs::DirEntry::path).find_map(|folder| find_in(&folder, end, deeper - 1))

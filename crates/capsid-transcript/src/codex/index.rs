@@ -49,7 +49,7 @@ impl CodexIndex {
                 Some(item) => (item.kind.text(), item.call_id.text(), item.role.text()),
                 None => (seen.kind.text(), seen.call_id.text(), seen.role.text()),
             };
-            if index.record(kind, call, role, line.place) {
+            if index.record(kind, call, role, line.position) {
                 let number = usize::try_from(line.number).unwrap_or(usize::MAX);
                 index.output_only.resize(number, false);
                 index.output_only.push(true);
@@ -59,27 +59,27 @@ impl CodexIndex {
     }
 
     /// Takes a line in; true if it is the output of a known call.
-    fn record(&mut self, kind: &str, call: &str, role: &str, place: BytePosition) -> bool {
+    fn record(&mut self, kind: &str, call: &str, role: &str, position: BytePosition) -> bool {
         match kind {
             "function_call" | "custom_tool_call" | "local_shell_call" => {
                 if std::mem::take(&mut self.answered) {
-                    self.last_turn = place.offset;
+                    self.last_turn = position.offset;
                 }
                 self.calls.insert(short(call));
             }
             _ if super::output::is_output(kind) => {
                 self.answered = true;
-                self.outputs.entry(short(call)).or_insert(place);
+                self.outputs.entry(short(call)).or_insert(position);
                 return self.calls.contains(&short(call));
             }
             "reasoning" if self.answered => {
                 self.answered = false;
-                self.last_turn = place.offset;
+                self.last_turn = position.offset;
             }
             "agent_message" | "user_message" | "task_complete" | "turn_complete" | "turn_aborted" => {
-                self.last_turn = place.offset;
+                self.last_turn = position.offset;
             }
-            "message" if matches!(role, "assistant" | "user") => self.last_turn = place.offset,
+            "message" if matches!(role, "assistant" | "user") => self.last_turn = position.offset,
             _ => {}
         }
         false

@@ -37,11 +37,11 @@ impl CodexReader<'_> {
         if is_first && !self.context.forked_from.is_empty() {
             self.forked(line)?;
         }
-        let told = [
+        let fields = [
             ("base_instructions", "sysprompt", "session base instructions (system prompt)"),
             ("instructions", "instructions", "session instructions"),
         ];
-        for (name, key, summary) in told {
+        for (name, key, summary) in fields {
             let text = payload.get(name).map(instructions).unwrap_or_default();
             if !text.is_empty() {
                 let action = Action {
@@ -130,7 +130,7 @@ impl CodexReader<'_> {
     pub(super) fn user_message(&mut self, text: &str) {
         if self.context.ask(text) {
             self.report.finished = false;
-            (self.said, self.searched) = (DuplicateFilter::default(), DuplicateFilter::default());
+            (self.duplicates, self.searched) = (DuplicateFilter::default(), DuplicateFilter::default());
         }
     }
 
@@ -147,7 +147,7 @@ impl CodexReader<'_> {
         form: MessageForm,
         line: &JsonLine<'_>,
     ) -> Result<()> {
-        if text.is_empty() || self.said.is_second(form, text) {
+        if text.is_empty() || self.duplicates.is_second(form, text) {
             return Ok(());
         }
         let action = self.begun(format!("msg:{}", line.number), ActionKind::Chat);
@@ -166,7 +166,7 @@ impl CodexReader<'_> {
         let key = if id.is_empty() { format!("call:{}", line.number) } else { id.to_owned() };
         let mut action = self.begun(key, ActionKind::Tool);
         let output = self.output_for(id);
-        action.open = output.is_none() && self.index.is_last_turn(line.place);
+        action.open = output.is_none() && self.index.is_last_turn(line.position);
         let CallOutput { mut result, failed } = output.unwrap_or_default();
         let target = first_text(&arguments, &TARGETS).unwrap_or_default();
         action.summary = summary(tool, &target);
@@ -253,10 +253,10 @@ impl CodexReader<'_> {
 }
 
 /// The arguments of a call, which come as the text of a JSON document.
-fn arguments(told: &ExactJson) -> ExactJson {
-    match told.as_str() {
+fn arguments(value: &ExactJson) -> ExactJson {
+    match value.as_str() {
         Some(text) => parse_lossy(text.as_bytes()).unwrap_or_else(|_| fields! { "_raw": text }.into()),
-        None => told.clone(),
+        None => value.clone(),
     }
 }
 
@@ -272,9 +272,9 @@ fn content(content: &ExactJson) -> String {
 }
 
 /// Instructions are a text, or an object that holds it.
-fn instructions(told: &ExactJson) -> String {
-    match told.get("text") {
+fn instructions(value: &ExactJson) -> String {
+    match value.get("text") {
         Some(text) => joined(text, "\n"),
-        None => joined(told, "\n"),
+        None => joined(value, "\n"),
     }
 }

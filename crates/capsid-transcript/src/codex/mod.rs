@@ -4,13 +4,13 @@
 //! when its call is met. An action waits for the next one before it is given, for its tokens are written after it.
 //!
 //! Codex writes most things in two forms, as an item of the model's answer and as an event for the screen. Each is
-//! told once, in the form that comes first. Beside tool calls and what was said, these become actions: instructions,
+//! an action once, in the form that comes first. Beside tool calls and what was said, these become actions: instructions,
 //! compactions, snapshots, aborted turns, reviews, errors, thinking that led to nothing, tokens that belong to
 //! nothing, outputs without a call, and every line or item of a type that is not known, verbatim. Events about the
 //! beginning, the progress and the end of a call do not: the call and its output say the same.
 //!
 //! A forked rollout begins with its parent's history. Where the parent's rollout is still there, what is repeated is
-//! passed over and one action says so; where it is not, the repeated part cannot be told apart, and stays.
+//! passed over and one action says so; where it is not, the repeated part cannot be distinguished, and stays.
 
 mod action;
 mod context;
@@ -62,7 +62,7 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
         keys: KeyNumbers::default(),
         context: CodexContext::default(),
         thoughts: PendingReasoning::default(),
-        said: DuplicateFilter::default(),
+        duplicates: DuplicateFilter::default(),
         searched: DuplicateFilter::default(),
         instructed: KeyNumbers::default(),
         tokens: TokenTotals::default(),
@@ -84,7 +84,7 @@ struct CodexReader<'a> {
     keys: KeyNumbers,
     context: CodexContext,
     thoughts: PendingReasoning,
-    said: DuplicateFilter,
+    duplicates: DuplicateFilter,
     searched: DuplicateFilter,
     /// Instructions that were given: many are repeated for every turn.
     instructed: KeyNumbers,
@@ -108,7 +108,7 @@ impl CodexReader<'_> {
         if self.repeated_until == Some(line.number) {
             self.repeated_until = None;
             self.thoughts = PendingReasoning::default();
-            (self.said, self.searched) = Default::default();
+            (self.duplicates, self.searched) = Default::default();
         }
         Ok(())
     }

@@ -32,13 +32,13 @@ impl PendingReasoning {
     /// Adds an item: its content, or else its summary, without what events have reported already.
     pub(super) fn item(&mut self, payload: &ExactJson, line: u64) {
         let (content, summary) = (texts(payload.get("content")), texts(payload.get("summary")));
-        let (chosen, beside) = if content.is_empty() { (summary, Vec::new()) } else { (content, summary) };
-        for part in beside {
+        let (chosen, other) = if content.is_empty() { (summary, Vec::new()) } else { (content, summary) };
+        for part in other {
             self.is_told(part);
         }
-        let untold: Vec<&str> = chosen.iter().copied().filter(|part| !self.is_told(part)).collect();
-        if !untold.is_empty() {
-            self.waiting.push(ReasoningPart { text: untold.join("\n\n"), form: MessageForm::Item });
+        let unreported: Vec<&str> = chosen.iter().copied().filter(|part| !self.is_told(part)).collect();
+        if !unreported.is_empty() {
+            self.waiting.push(ReasoningPart { text: unreported.join("\n\n"), form: MessageForm::Item });
             self.line = line;
         } else if chosen.is_empty() && payload.get("encrypted_content").is_some_and(ExactJson::is_truthy) {
             self.encrypted = true;
@@ -63,10 +63,10 @@ impl PendingReasoning {
 
 /// The texts of a list of parts, or the text itself.
 fn texts(parts: Option<&ExactJson>) -> Vec<&str> {
-    let found: Vec<&str> = match parts {
+    let texts: Vec<&str> = match parts {
         Some(ExactJson::String(text)) => vec![text],
         Some(ExactJson::Array(parts)) => parts.iter().filter_map(|part| part.text("text")).collect(),
         _ => Vec::new(),
     };
-    found.into_iter().filter(|text| !text.is_empty()).collect()
+    texts.into_iter().filter(|text| !text.is_empty()).collect()
 }

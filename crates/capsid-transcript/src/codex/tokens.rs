@@ -9,7 +9,7 @@ pub(super) struct TokenTotals {
 }
 
 impl TokenTotals {
-    /// The cost of the last answer. None if the same count was told before: it is repeated with every change of the
+    /// The cost of the last answer. None if the same count was recorded before: it is repeated with every change of the
     /// rate limits, and by forks.
     pub(super) fn since_last(&mut self, info: &ExactJson) -> Option<ExactFields> {
         let total = info.get("total_token_usage").and_then(ExactJson::as_object);

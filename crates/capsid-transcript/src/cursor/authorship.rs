@@ -19,7 +19,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// What was authored in a conversation; none if nothing was recorded of it.
 ///
 /// The records do not say which conversation a commit comes from. One from before the conversation began cannot come
-/// from it and is left out; where a date cannot be told, the commit stays.
+/// from it and is left out; where a date is not known, the commit stays.
 pub(super) fn read(
     source: &TranscriptSource,
     path: &Path,
@@ -27,9 +27,9 @@ pub(super) fn read(
 ) -> Result<Option<Action>> {
     let database = CursorDatabase::open(path)?;
     let began = created_at.map(|created| Time(created.saturating_sub(DAY_MS)).date());
-    let found = rollup(database.connection(), &source.session, began.as_deref())
+    let authorship = rollup(database.connection(), &source.session, began.as_deref())
         .map_err(|error| unreadable(path, &error))?;
-    let Some(result) = found else { return Ok(None) };
+    let Some(result) = authorship else { return Ok(None) };
     let models = result.get("models").cloned().unwrap_or_default();
     let count = |name: &str| result.get(name).and_then(ExactJson::as_i64).unwrap_or_default();
     let summary = format!(
@@ -37,11 +37,11 @@ pub(super) fn read(
         count("ai_authored_edits"),
         count("file_count")
     );
-    let mut environment = source.told.clone();
+    let mut environment = source.hook_fields.clone();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     environment.insert("ai_tracking_db".to_owned(), name.into());
     environment.insert("authorship_models".to_owned(), models);
-    let model = source.told.get("model").and_then(ExactJson::as_str).unwrap_or_default().to_owned();
+    let model = source.hook_fields.get("model").and_then(ExactJson::as_str).unwrap_or_default().to_owned();
     Ok(Some(Action {
         key: format!("authorship:{}", source.session),
         kind: ActionKind::System,

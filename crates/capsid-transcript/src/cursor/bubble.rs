@@ -36,7 +36,7 @@ pub(super) struct Bubbles<'a> {
 
 impl<'a> Bubbles<'a> {
     pub(super) fn new(source: &TranscriptSource, state: &'a CursorDatabase, composer: &'a Composer) -> Self {
-        let mut environment = source.told.clone();
+        let mut environment = source.hook_fields.clone();
         let mut add = |name: &str, value: ExactJson| {
             if value.is_truthy() {
                 environment.insert(name.to_owned(), value);

@@ -130,7 +130,7 @@ fn id_of(raw: &str) -> Option<String> {
 
 /// The members of an object in their order; none if it is no object.
 fn members_of(text: &str) -> Vec<(String, &str)> {
-    let members = serde_json::from_str::<RawMembers<'_>>(text).map_or_else(|_| Vec::new(), |found| found.0);
+    let members = serde_json::from_str::<RawMembers<'_>>(text).map_or_else(|_| Vec::new(), |raw| raw.0);
     members.into_iter().map(|(name, raw)| (name, raw.get())).collect()
 }
 

@@ -140,8 +140,8 @@ impl CursorDatabase {
             };
             query.query_row(rusqlite::params![key, limit], stored).optional()
         };
-        let found = read().map_err(|error| unreadable(&self.path, &error))?;
-        Ok(found.unwrap_or(CursorValue::Absent))
+        let row = read().map_err(|error| unreadable(&self.path, &error))?;
+        Ok(row.unwrap_or(CursorValue::Absent))
     }
 
     fn has_table(&self, table: &str) -> bool {

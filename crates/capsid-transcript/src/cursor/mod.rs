@@ -45,15 +45,15 @@ pub fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()
             Err(_) => report.broken += 1,
         }
     }
-    let mut given = 0_u64;
+    let mut count = 0_u64;
     if let (Some(state), Some(composer)) = (&state, &composer) {
         let mut counted = |action| {
-            given += 1;
+            count += 1;
             each(action)
         };
         read_bubbles(source, state, composer, &mut report, &mut counted)?;
     }
-    if given == 0
+    if count == 0
         && let Some(path) = &source.text_transcript
     {
         text::read(source, path, &mut report, each)?;
@@ -99,11 +99,11 @@ pub fn hook_fields(hook: &ExactJson) -> ExactFields {
         ("hook_event_name", "hook_event"),
         ("status", "status"),
     ];
-    let told = |(from, to): &(&str, &str)| {
+    let usage_member = |(from, to): &(&str, &str)| {
         let value = hook.get(from).filter(|value| value.is_truthy())?;
         Some(((*to).to_owned(), value.clone()))
     };
-    TOLD.iter().filter_map(told).collect()
+    TOLD.iter().filter_map(usage_member).collect()
 }
 
 /// The conversations that a state database knows, in the order of their ids.

@@ -45,8 +45,8 @@ impl Subagents {
     /// Those that a conversation's description names. What cannot be read of them is passed over.
     pub(super) fn load(state: &CursorDatabase, composer: &Composer) -> Self {
         let child = |id: String| {
-            let found = Composer::load(state, &id).ok()??;
-            let info = found.member("subagentInfo");
+            let subagent = Composer::load(state, &id).ok()??;
+            let info = subagent.member("subagentInfo");
             let call = info.text("toolCallId")?.to_owned();
             let kind = info.text("subagentTypeName").unwrap_or("subagent").to_owned();
             Some((call, ChildConversation { conversation: id, kind }))

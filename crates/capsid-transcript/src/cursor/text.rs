@@ -31,9 +31,9 @@ pub(super) fn read(
         let content = record.at(&["message", "content"]).unwrap_or(&ExactJson::Null);
         match (record.text("role"), record.text("type")) {
             (Some("user"), _) => {
-                let said = message_text(content);
-                if !said.is_empty() {
-                    prompt = user_query(&said);
+                let text = message_text(content);
+                if !text.is_empty() {
+                    prompt = user_query(&text);
                 }
             }
             (Some("assistant"), _) => assistant(content, &base, each)?,
@@ -65,25 +65,25 @@ pub(super) fn read(
 }
 
 fn base(source: &TranscriptSource, line: u64, prompt: &str) -> Action {
-    let mut environment = source.told.clone();
+    let mut environment = source.hook_fields.clone();
     environment.insert("transcript_line".to_owned(), line.into());
     Action {
         key: format!("line:{line}"),
         prompt: prompt.to_owned(),
         environment,
-        model: source.told.get("model").and_then(ExactJson::as_str).unwrap_or_default().to_owned(),
+        model: source.hook_fields.get("model").and_then(ExactJson::as_str).unwrap_or_default().to_owned(),
         ..Action::default()
     }
 }
 
 /// The messages, and each tool that was called.
 fn assistant(content: &ExactJson, base: &Action, each: &mut dyn FnMut(Action) -> Result<()>) -> Result<()> {
-    let said = message_text(content);
-    if !said.is_empty() {
+    let text = message_text(content);
+    if !text.is_empty() {
         each(Action {
-            analysis: said.clone(),
-            summary: cap_text(&said, CHAT_MAX),
-            result: said.into(),
+            analysis: text.clone(),
+            summary: cap_text(&text, CHAT_MAX),
+            result: text.into(),
             ..base.clone()
         })?;
     }

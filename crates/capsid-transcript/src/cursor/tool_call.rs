@@ -1,4 +1,4 @@
-//! A call of a tool, as a bubble tells it.
+//! A call of a tool, as a bubble records it.
 
 use crate::Authority;
 use capsid_model::exact::{ExactFields, ExactJson, parse_lossy};
@@ -8,7 +8,7 @@ const FAILED: [&str; 4] = ["error", "failed", "cancelled", "aborted"];
 /// States of a call whose result is still to come.
 const UNDER_WAY: [&str; 5] = ["loading", "pending", "running", "streaming", "generating"];
 
-/// A call of a tool, as a bubble tells it.
+/// A call of a tool, as a bubble records it.
 pub(super) struct ToolCall {
     pub(super) name: String,
     pub(super) id: String,
@@ -31,8 +31,8 @@ impl ToolCall {
         let status = data.get("status").and_then(ExactJson::as_str).unwrap_or_default();
         let decision = data.get("userDecision").and_then(ExactJson::as_str).unwrap_or_default();
         let rejected = matches!(decision, "rejected" | "denied");
-        let told = match tool.at(&["additionalData", "status"]).and_then(ExactJson::as_str) {
-            Some(told) if !told.is_empty() => told == "error",
+        let has_failed = match tool.at(&["additionalData", "status"]).and_then(ExactJson::as_str) {
+            Some(state) if !state.is_empty() => state == "error",
             _ => FAILED.contains(&status),
         };
         let exit_code =
@@ -41,7 +41,7 @@ impl ToolCall {
             name,
             id: data.get("toolCallId").and_then(ExactJson::as_str).unwrap_or_default().to_owned(),
             arguments: arguments(tool),
-            failed: told || rejected || exit_code.is_some_and(|code| code != 0),
+            failed: has_failed || rejected || exit_code.is_some_and(|code| code != 0),
             under_way: UNDER_WAY.contains(&status) && result.is_null(),
             authority: decided(decision),
             result,

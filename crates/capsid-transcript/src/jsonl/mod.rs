@@ -26,7 +26,7 @@ pub struct JsonLine<'a> {
     /// Its place among the lines, from 0.
     pub number: u64,
     /// Where it is in the file.
-    pub place: BytePosition,
+    pub position: BytePosition,
     /// Its bytes without the newline; none if there are more than [`LINE_MAX`].
     pub bytes: &'a [u8],
     /// Whether a newline ends it.
@@ -43,14 +43,14 @@ pub struct BytePosition {
 impl JsonLine<'_> {
     /// Whether it was passed over for its length.
     pub fn is_too_long(&self) -> bool {
-        self.place.length > LINE_MAX as u64
+        self.position.length > LINE_MAX as u64
     }
 }
 
 /// A line's end: how long it is, how much of it the buffer still holds, and whether a newline follows.
 struct LineEnd {
     length: u64,
-    kept: usize,
+    retained: usize,
     ended: bool,
 }
 
@@ -93,18 +93,18 @@ impl LineReader {
     /// The next line that is not blank.
     pub fn next(&mut self) -> Result<Option<JsonLine<'_>>> {
         loop {
-            let Some(LineEnd { length, kept, ended }) = self.find_end()? else { return Ok(None) };
-            let place = BytePosition { offset: self.offset, length };
+            let Some(LineEnd { length, retained, ended }) = self.find_end()? else { return Ok(None) };
+            let position = BytePosition { offset: self.offset, length };
             let number = self.number;
             let from = self.start;
-            self.start += kept + usize::from(ended);
+            self.start += retained + usize::from(ended);
             self.offset += length + u64::from(ended);
             self.number += 1;
             let too_long = length > LINE_MAX as u64;
-            let blank = self.buffer[from..from + kept].iter().all(u8::is_ascii_whitespace);
+            let blank = self.buffer[from..from + retained].iter().all(u8::is_ascii_whitespace);
             if too_long || !blank {
-                let bytes = if too_long { &[] } else { &self.buffer[from..from + kept] };
-                return Ok(Some(JsonLine { number, place, bytes, ended }));
+                let bytes = if too_long { &[] } else { &self.buffer[from..from + retained] };
+                return Ok(Some(JsonLine { number, position, bytes, ended }));
             }
         }
     }
@@ -114,9 +114,9 @@ impl LineReader {
         let mut searched = 0;
         let mut dropped = 0_u64;
         loop {
-            if let Some(found) = memchr::memchr(b'\n', &self.buffer[self.start + searched..self.end]) {
-                let kept = searched + found;
-                return Ok(Some(LineEnd { length: dropped + kept as u64, kept, ended: true }));
+            if let Some(newline) = memchr::memchr(b'\n', &self.buffer[self.start + searched..self.end]) {
+                let retained = searched + newline;
+                return Ok(Some(LineEnd { length: dropped + retained as u64, retained, ended: true }));
             }
             searched = self.end - self.start;
             if dropped > 0 || searched > LINE_MAX {
@@ -125,7 +125,7 @@ impl LineReader {
             }
             if !self.fill()? {
                 let length = dropped + searched as u64;
-                return Ok((length > 0).then_some(LineEnd { length, kept: searched, ended: false }));
+                return Ok((length > 0).then_some(LineEnd { length, retained: searched, ended: false }));
             }
         }
     }
@@ -170,19 +170,19 @@ impl LineRereader {
     }
 
     /// The document at a place; none if the file was changed there.
-    pub fn at(&mut self, place: BytePosition) -> Option<&ExactJson> {
-        if self.last.as_ref().is_none_or(|(last, _)| *last != place) {
+    pub fn at(&mut self, position: BytePosition) -> Option<&ExactJson> {
+        if self.last.as_ref().is_none_or(|(last, _)| *last != position) {
             self.last = None;
-            let document = self.read(place)?;
-            self.last = Some((place, document));
+            let document = self.read(position)?;
+            self.last = Some((position, document));
         }
         self.last.as_ref().map(|(_, document)| document)
     }
 
-    fn read(&mut self, place: BytePosition) -> Option<ExactJson> {
-        let length = usize::try_from(place.length).ok().filter(|&length| length <= LINE_MAX)?;
+    fn read(&mut self, position: BytePosition) -> Option<ExactJson> {
+        let length = usize::try_from(position.length).ok().filter(|&length| length <= LINE_MAX)?;
         let mut bytes = vec![0; length];
-        self.file.seek(SeekFrom::Start(place.offset)).ok()?;
+        self.file.seek(SeekFrom::Start(position.offset)).ok()?;
         self.file.read_exact(&mut bytes).ok()?;
         parse_lossy(&bytes).ok()
     }

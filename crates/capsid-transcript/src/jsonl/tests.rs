@@ -15,20 +15,20 @@ fn held(bytes: &[u8]) -> Held {
 }
 
 fn all(mut lines: LineReader) -> Vec<(u64, u64, String, bool)> {
-    let mut given = Vec::new();
+    let mut read = Vec::new();
     while let Some(line) = lines.next().unwrap() {
         let text = String::from_utf8_lossy(line.bytes).into_owned();
-        given.push((line.number, line.place.offset, text, line.ended));
+        read.push((line.number, line.position.offset, text, line.ended));
     }
-    given
+    read
 }
 
 #[test]
 fn lines_have_their_place_and_blank_ones_count() {
     let file = held(b"{}\n\n \r\n[1]\nhalf");
     let expected = [(0, 0, "{}", true), (3, 7, "[1]", true), (4, 11, "half", false)];
-    let given = all(LineReader::open(&file.path).unwrap());
-    assert_eq!(given, expected.map(|(n, o, text, ended)| (n, o, text.to_owned(), ended)));
+    let lines = all(LineReader::open(&file.path).unwrap());
+    assert_eq!(lines, expected.map(|(n, o, text, ended)| (n, o, text.to_owned(), ended)));
     assert!(all(LineReader::open(&held(b"").path).unwrap()).is_empty());
 }
 
@@ -44,9 +44,9 @@ fn random_lines_come_back_whatever_the_size_of_the_pieces() {
             })
             .collect();
         let file = held(texts.join("\n").as_bytes());
-        let given: Vec<String> =
+        let lines: Vec<String> =
             all(LineReader::open(&file.path).unwrap()).into_iter().map(|(_, _, text, _)| text).collect();
-        assert!(given == texts, "seed {seed}");
+        assert!(lines == texts, "seed {seed}");
     }
 }
 
@@ -61,7 +61,7 @@ fn a_line_that_is_too_long_costs_itself_only() {
     let mut lines = LineReader::open(&file.path).unwrap();
     let mut seen = Vec::new();
     while let Some(line) = lines.next().unwrap() {
-        seen.push((line.number, line.is_too_long(), line.bytes.len(), line.place.length));
+        seen.push((line.number, line.is_too_long(), line.bytes.len(), line.position.length));
     }
     let long = (LINE_MAX + 3 * CHUNK) as u64;
     let longest = LINE_MAX as u64;

@@ -49,10 +49,10 @@ pub struct Transcript {
 /// With `about`, sessions of agents that work in many repositories are taken only when they were started in that
 /// folder or below it, so that one repository does not learn from another's log.
 pub fn recent_text(folders: &[SessionFolder], now: Time, about: Option<&Path>) -> Transcript {
-    let mut found: Vec<FoundSession<'_>> =
+    let mut sessions: Vec<FoundSession<'_>> =
         folders.iter().flat_map(|folder| session_files(folder, now)).collect();
-    found.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
-    let (own, others): (Vec<_>, Vec<_>) = found.into_iter().partition(FoundSession::is_own);
+    sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
+    let (own, others): (Vec<_>, Vec<_>) = sessions.into_iter().partition(FoundSession::is_own);
     let transcript = read_all(&others, about);
     if transcript.sessions.is_empty() { read_all(&own, about) } else { transcript }
 }
@@ -103,11 +103,11 @@ impl FoundSession<'_> {
 
 /// The sessions of a folder that changed within the last day.
 fn session_files(folder: &SessionFolder, now: Time) -> Vec<FoundSession<'_>> {
-    let found = |path: PathBuf, modified, state| FoundSession { folder, path, modified, state };
+    let session = |path: PathBuf, modified, state| FoundSession { folder, path, modified, state };
     let of_state = |states: Vec<RecentSession>| {
         states
             .into_iter()
-            .map(|state| found(state.source.path.clone(), state.modified, Some(state)))
+            .map(|state| session(state.source.path.clone(), state.modified, Some(state)))
             .collect()
     };
     let since = now.0 - MAX_AGE_MS;
@@ -116,7 +116,7 @@ fn session_files(folder: &SessionFolder, now: Time) -> Vec<FoundSession<'_>> {
         "cline" => of_state(state::cline_sessions(&folder.path, since)),
         _ => files(&folder.path, folder.depth(), &is_session_name)
             .into_iter()
-            .filter_map(|path| modified(&path).map(|modified| found(path, modified, None)))
+            .filter_map(|path| modified(&path).map(|modified| session(path, modified, None)))
             .filter(|file| file.modified >= since)
             .collect(),
     }
@@ -140,9 +140,9 @@ fn is_below(cwd: &Path, about: &Path) -> bool {
     cwd.starts_with(about) || real(cwd).starts_with(real(about))
 }
 
-fn read_all(found: &[FoundSession<'_>], about: Option<&Path>) -> Transcript {
+fn read_all(sessions: &[FoundSession<'_>], about: Option<&Path>) -> Transcript {
     let mut transcript = Transcript::default();
-    for file in found.iter().filter(|file| file.is_about(about)) {
+    for file in sessions.iter().filter(|file| file.is_about(about)) {
         if transcript.sessions.len() == MAX_SESSIONS || transcript.text.len() >= TOTAL_BYTES {
             break;
         }
@@ -168,13 +168,13 @@ fn read_all(found: &[FoundSession<'_>], about: Option<&Path>) -> Transcript {
 
 /// The lines of a session, and how many records were broken.
 fn render(records: &str) -> (String, usize) {
-    let mut told = GrowingText::default();
+    let mut text = GrowingText::default();
     let mut broken = 0;
     for record in records.lines().filter(|line| !line.trim().is_empty()) {
         match lines_of(record) {
-            Some(lines) => lines.into_iter().for_each(|line| told.line(line)),
+            Some(lines) => lines.into_iter().for_each(|line| text.line(line)),
             None => broken += 1,
         }
     }
-    (told.text(), broken)
+    (text.text(), broken)
 }

@@ -26,19 +26,19 @@ pub(super) struct RecentSession {
 impl RecentSession {
     /// The end of the messages and actions, and how many records were broken.
     pub(super) fn text(&self, max_bytes: usize) -> Option<(String, usize)> {
-        let mut told = GrowingText::default();
-        let mut asked = String::new();
+        let mut text = GrowingText::default();
+        let mut request = String::new();
         let report = read(&self.source, &mut |action| {
-            for line in lines(&action, &mut asked) {
-                told.line(line);
+            for line in lines(&action, &mut request) {
+                text.line(line);
             }
-            if told.len() > 2 * max_bytes {
-                told.retain_last(max_bytes);
+            if text.len() > 2 * max_bytes {
+                text.retain_last(max_bytes);
             }
             Ok(())
         });
-        told.retain_last(max_bytes);
-        Some((told.text(), usize::try_from(report.ok()?.broken).unwrap_or(usize::MAX)))
+        text.retain_last(max_bytes);
+        Some((text.text(), usize::try_from(report.ok()?.broken).unwrap_or(usize::MAX)))
     }
 }
 
@@ -50,10 +50,10 @@ fn read(source: &TranscriptSource, each: &mut dyn FnMut(Action) -> Result<()>) -
 }
 
 /// An action as lines: the request if it is new, then what was done, then the result.
-fn lines(action: &Action, asked: &mut String) -> Vec<String> {
+fn lines(action: &Action, request: &mut String) -> Vec<String> {
     let mut lines = Vec::new();
-    if action.prompt != *asked {
-        asked.clone_from(&action.prompt);
+    if action.prompt != *request {
+        request.clone_from(&action.prompt);
         lines.extend(spoken("user", &action.prompt));
     }
     match &action.call {
@@ -75,7 +75,7 @@ fn state(tool: Tool, session: String, path: PathBuf, modified: i64, folders: Vec
         path,
         text_transcript: None,
         authorship: None,
-        told: ExactFields::new(),
+        hook_fields: ExactFields::new(),
     };
     RecentSession { source, modified, folders }
 }
@@ -97,18 +97,18 @@ pub(super) fn cursor_sessions(user: &Path, since: i64) -> Vec<RecentSession> {
     if !is_recent(&database, since) {
         return Vec::new();
     }
-    let mut found = BTreeMap::new();
+    let mut databases = BTreeMap::new();
     let list = |path: &Path, key: &str| crate::cursor::item(path, key).ok().flatten().unwrap_or_default();
-    collect_session(&list(&database, "composer.composerHeaders"), None, since, &mut found);
+    collect_session(&list(&database, "composer.composerHeaders"), None, since, &mut databases);
     for workspace in folders(&user.join("workspaceStorage")) {
         let path = workspace.join("state.vscdb");
         if let Some(folder) = workspace_folder(&workspace).filter(|_| is_recent(&path, since)) {
-            collect_session(&list(&path, "composer.composerData"), Some(&folder), since, &mut found);
+            collect_session(&list(&path, "composer.composerData"), Some(&folder), since, &mut databases);
         }
     }
     let conversation =
         |(session, (changed, folders))| state(Tool::Cursor, session, database.clone(), changed, folders);
-    found.into_iter().map(conversation).collect()
+    databases.into_iter().map(conversation).collect()
 }
 
 /// A database is as new as what was last written to it or to its log.
@@ -123,7 +123,7 @@ fn collect_session(
     list: &ExactJson,
     folder: Option<&Path>,
     since: i64,
-    found: &mut BTreeMap<String, (i64, Vec<PathBuf>)>,
+    databases: &mut BTreeMap<String, (i64, Vec<PathBuf>)>,
 ) {
     for composer in list.get("allComposers").and_then(ExactJson::as_array).unwrap_or_default() {
         let time = |name: &str| composer.get(name).and_then(ExactJson::as_i64);
@@ -132,7 +132,7 @@ fn collect_session(
             continue;
         };
         let Some(id) = composer.text("composerId") else { continue };
-        let (newest, folders) = found.entry(id.to_owned()).or_insert((changed, Vec::new()));
+        let (newest, folders) = databases.entry(id.to_owned()).or_insert((changed, Vec::new()));
         *newest = changed.max(*newest);
         folders.extend(folder.map(Path::to_owned));
         let own = composer.at(&["workspaceIdentifier", "uri", "fsPath"]).and_then(ExactJson::as_str);

@@ -10,7 +10,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-fn places(home: &Path) -> SessionPaths {
+fn session_paths(home: &Path) -> SessionPaths {
     SessionPaths::new(OsFamily::Linux, home, &|_| None)
 }
 
@@ -21,8 +21,8 @@ fn put(home: &Path, path: &str, content: &str) -> PathBuf {
     path
 }
 
-fn sessions(found: &[TranscriptSource]) -> Vec<(Tool, &str)> {
-    found.iter().map(|source| (source.tool, source.session.as_str())).collect()
+fn sessions(sources: &[TranscriptSource]) -> Vec<(Tool, &str)> {
+    sources.iter().map(|source| (source.tool, source.session.as_str())).collect()
 }
 
 fn meta(id: &str) -> String {
@@ -37,13 +37,13 @@ fn every_system_has_its_places() {
         (OsFamily::Mac, "/h/Library/Application Support"),
         (OsFamily::Windows, "/h/AppData/Roaming"),
     ] {
-        let places = of(os);
-        assert_eq!(text(&places.claude_projects), "/h/.claude/projects");
+        let paths = of(os);
+        assert_eq!(text(&paths.claude_projects), "/h/.claude/projects");
         assert_eq!(
-            places.codex_sessions.each_ref().map(|path| text(path)),
+            paths.codex_sessions.each_ref().map(|path| text(path)),
             ["/h/.codex/sessions", "/h/.codex/archived_sessions"]
         );
-        let databases: Vec<String> = places.cursor_databases().map(|path| text(&path)).collect();
+        let databases: Vec<String> = paths.cursor_databases().map(|path| text(&path)).collect();
         assert_eq!(
             databases,
             [
@@ -51,8 +51,8 @@ fn every_system_has_its_places() {
                 "/h/.cursor-server/data/User/globalStorage/state.vscdb".to_owned()
             ]
         );
-        assert_eq!(text(&places.cursor_authorship), "/h/.cursor/ai-tracking/ai-code-tracking.db");
-        let tasks: Vec<String> = places.cline_tasks.iter().map(|path| text(path)).collect();
+        assert_eq!(text(&paths.cursor_authorship), "/h/.cursor/ai-tracking/ai-code-tracking.db");
+        let tasks: Vec<String> = paths.cline_tasks.iter().map(|path| text(path)).collect();
         let in_user = |user: &str| format!("{user}/User/globalStorage/saoudrizwan.claude-dev/tasks");
         assert_eq!(
             tasks,
@@ -82,7 +82,7 @@ fn settings_move_the_places() {
     assert_eq!(text(&of(OsFamily::Windows).cursor_users[0]), "/set/APPDATA/Cursor/User");
     assert_eq!(text(&of(OsFamily::Mac).cursor_users[0]), "/h/Library/Application Support/Cursor/User");
     let blank = SessionPaths::new(OsFamily::Linux, Path::new("/h"), &|_| Some(" ".to_owned()));
-    assert_eq!(blank, places(Path::new("/h")));
+    assert_eq!(blank, session_paths(Path::new("/h")));
 }
 
 /// A home with sessions of all four tools and things that are none.
@@ -120,9 +120,9 @@ fn full_home() -> TempDir {
 #[test]
 fn every_session_of_the_user_is_found() {
     let home = full_home();
-    let found = find_all(&places(home.path()));
+    let sources = find_all(&session_paths(home.path()));
     assert_eq!(
-        sessions(&found),
+        sessions(&sources),
         [
             (Tool::ClaudeCode, "11"),
             (Tool::Codex, "aa"),
@@ -135,26 +135,26 @@ fn every_session_of_the_user_is_found() {
             (Tool::Cline, "901"),
         ]
     );
-    assert_eq!(find_all(&places(home.path())), found);
-    let c1 = &found[3];
+    assert_eq!(find_all(&session_paths(home.path())), sources);
+    let c1 = &sources[3];
     assert!(c1.path.ends_with("globalStorage/state.vscdb"));
     assert!(c1.text_transcript.as_ref().unwrap().ends_with("c1/c1.jsonl"));
-    assert!(c1.authorship.is_some() && found[4].text_transcript.is_none());
-    for source in &found {
-        assert_eq!(&find(&places(home.path()), source.tool, &source.session).unwrap(), source);
+    assert!(c1.authorship.is_some() && sources[4].text_transcript.is_none());
+    for source in &sources {
+        assert_eq!(&find(&session_paths(home.path()), source.tool, &source.session).unwrap(), source);
     }
-    assert!(find_all(&places(&home.path().join("nobody"))).is_empty());
+    assert!(find_all(&session_paths(&home.path().join("nobody"))).is_empty());
 }
 
 #[test]
 fn a_session_that_is_not_there_is_refused_and_not_replaced_by_another() {
     let home = full_home();
     for tool in Tool::ALL {
-        let problem = find(&places(home.path()), tool, "none").unwrap_err();
+        let problem = find(&session_paths(home.path()), tool, "none").unwrap_err();
         assert_eq!(problem.code, Code::FileNotFound);
         assert!(problem.message.contains("`none`") && problem.fix.is_some(), "{problem:?}");
     }
-    assert!(find(&places(home.path()), Tool::Codex, "").is_err());
+    assert!(find(&session_paths(home.path()), Tool::Codex, "").is_err());
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_rollout_belongs_to_the_session_that_its_first_line_names() {
     put(home.path(), &format!("{day}/rollout-2-bb.jsonl"), "{\"id\":\"old\",\"instructions\":null}\n");
     put(home.path(), &format!("{day}/rollout-3-cc.jsonl"), "half a li");
     put(home.path(), &format!("{day}/rollout-4-dd.jsonl"), "{\"type\":\"event_msg\",\"id\":\"ee\"}\n");
-    let codex = |session| find(&places(home.path()), Tool::Codex, session);
+    let codex = |session| find(&session_paths(home.path()), Tool::Codex, session);
     assert!(codex("zz").unwrap().path.ends_with("rollout-1-aa.jsonl"));
     assert!(codex("old").unwrap().path.ends_with("rollout-2-bb.jsonl"));
     for session in ["aa", "cc", "ee"] {
@@ -197,7 +197,7 @@ fn links_are_not_followed() {
     .unwrap();
     let task = other.path().join(".cline/data/tasks/901");
     std::os::unix::fs::symlink(task, home.path().join(".cline/data/tasks/999")).unwrap();
-    assert_eq!(find_all(&places(home.path())).len(), 9);
+    assert_eq!(find_all(&session_paths(home.path())).len(), 9);
 }
 
 #[test]

@@ -8,7 +8,7 @@ const MAX_ENTRIES: usize = 50_000;
 
 /// The files below a folder, no deeper than `depth` levels, whose names are accepted; in the order of their paths.
 pub(crate) fn files(root: &Path, depth: usize, accept: &dyn Fn(&str) -> bool) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut paths = Vec::new();
     let mut open = vec![(root.to_owned(), 1)];
     let mut seen = 0;
     while let Some((folder, level)) = open.pop() {
@@ -20,20 +20,20 @@ pub(crate) fn files(root: &Path, depth: usize, accept: &dyn Fn(&str) -> bool) ->
             if is_folder && level < depth {
                 open.push((path, level + 1));
             } else if !is_folder && accept(&name_of(&path)) {
-                found.push(path);
+                paths.push(path);
             }
         }
     }
-    found.sort();
-    found
+    paths.sort();
+    paths
 }
 
 /// The folders in a folder, in the order of their names.
 pub(crate) fn folders(root: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> =
+    let mut paths: Vec<PathBuf> =
         entries(root).take(MAX_ENTRIES).filter_map(|(path, is_folder)| is_folder.then_some(path)).collect();
-    found.sort();
-    found
+    paths.sort();
+    paths
 }
 
 /// When a file or folder was last changed, in milliseconds since 1970.

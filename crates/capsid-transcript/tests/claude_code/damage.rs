@@ -18,8 +18,8 @@ fn broken_lines_cost_themselves_only() {
     assert_eq!(read.keys(), ["a:resp", "l:resp", "z:resp"]);
     assert_eq!(read.get("l:resp").analysis, "\u{fffd}!");
     assert_eq!(read.report.broken, 4, "half a last line is not broken");
-    let whole = good.replace("\"a\"", "\"h\"");
-    let read = Transcript::raw(Tool::ClaudeCode, whole.as_bytes()).read();
+    let complete = good.replace("\"a\"", "\"h\"");
+    let read = Transcript::raw(Tool::ClaudeCode, complete.as_bytes()).read();
     assert_eq!(read.keys(), ["h:resp"], "a whole last line needs no newline");
 }
 
@@ -97,7 +97,7 @@ fn a_missing_transcript_is_named() {
         path,
         text_transcript: None,
         authorship: None,
-        told: capsid_model::fields! {},
+        hook_fields: capsid_model::fields! {},
     };
     let problem = capsid_transcript::claude_code::read(&source, &mut |_| Ok(())).unwrap_err();
     assert_eq!(problem.code, capsid_model::Code::FileNotFound);

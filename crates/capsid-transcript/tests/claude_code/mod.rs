@@ -2,7 +2,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod build;
+mod conversation;
 mod damage;
 mod results;
 mod subagents;
-mod talk;

@@ -15,34 +15,34 @@ fn side(mut lines: Vec<Value>, agent: &str) -> String {
 
 #[test]
 fn subagents_are_read_after_the_calls_that_started_them() {
-    let said =
+    let reply =
         |uuid: &str, message: &str| assistant(uuid, message, json!([{"type": "text", "text": uuid}]), 7);
     let main = [
         user("p", json!("main task")),
         call("a", "t1", "Task", json!({"description": "one"})),
         call("b", "t2", "Task", json!({"description": "two"})),
         result("r2", "t2", json!("done"), json!({"agentId": "two"})),
-        said("z", "mz"),
+        reply("z", "mz"),
     ];
     let one = vec![
         user("1p", json!("sub task")),
-        said("1a", "m1"),
+        reply("1a", "m1"),
         call("1b", "t3", "Task", json!({"description": "nested"})),
-        said("z", "mz"),
+        reply("z", "mz"),
     ];
     let nested =
-        vec![said("3a", "m3"), json!({"type": "assistant", "message": {"id": "mn", "content": "no uuid"}})];
+        vec![reply("3a", "m3"), json!({"type": "assistant", "message": {"id": "mn", "content": "no uuid"}})];
     let meta =
         |call: &str| json!({"agentType": "Explore", "description": "d", "toolUseId": call}).to_string();
     let transcript = Transcript::new(Tool::ClaudeCode, &main)
         .with("s1/subagents/agent-one.jsonl", side(one, "one"))
         .with("s1/subagents/agent-one.meta.json", meta("t1"))
-        .with("s1/subagents/agent-two.jsonl", side(vec![said("2a", "m2"), said("2b", "m2")], "two"))
+        .with("s1/subagents/agent-two.jsonl", side(vec![reply("2a", "m2"), reply("2b", "m2")], "two"))
         .with("s1/subagents/deeper/agent-nested.jsonl", side(nested, "nested"))
         .with("s1/subagents/deeper/agent-nested.meta.json", meta("t3"))
-        .with("s1/subagents/agent-lost.jsonl", side(vec![said("4a", "m4")], "lost"))
-        .with("agent-old.jsonl", side(vec![said("5a", "m5")], "old"))
-        .with("agent-foreign.jsonl", side(vec![said("6a", "m6")], "foreign").replace("\"s1\"", "\"s2\""));
+        .with("s1/subagents/agent-lost.jsonl", side(vec![reply("4a", "m4")], "lost"))
+        .with("agent-old.jsonl", side(vec![reply("5a", "m5")], "old"))
+        .with("agent-foreign.jsonl", side(vec![reply("6a", "m6")], "foreign").replace("\"s1\"", "\"s2\""));
     let read = transcript.read();
     let expected =
         ["a:0", "1a:resp", "1b:0", "3a:resp", "agent-nested:1:resp", "z:resp", "b:0", "2a:resp", "2b:resp"];

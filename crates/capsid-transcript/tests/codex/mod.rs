@@ -2,6 +2,6 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod build;
+mod conversation;
 mod damage;
 mod forks;
-mod talk;

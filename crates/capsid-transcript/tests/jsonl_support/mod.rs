@@ -45,8 +45,14 @@ impl Transcript {
 
 pub fn read(tool: Tool, path: &Path) -> Read {
     let (session, path) = ("s1".to_owned(), path.to_owned());
-    let source =
-        TranscriptSource { tool, session, path, text_transcript: None, authorship: None, told: fields! {} };
+    let source = TranscriptSource {
+        tool,
+        session,
+        path,
+        text_transcript: None,
+        authorship: None,
+        hook_fields: fields! {},
+    };
     let mut actions = Vec::new();
     let reader = if tool == Tool::Codex { codex::read } else { claude_code::read };
     let report = reader(&source, &mut |action| {
@@ -71,8 +77,8 @@ impl Read {
     }
 
     pub fn get(&self, key: &str) -> &Action {
-        let found = self.actions.iter().find(|action| action.key == key);
-        found.unwrap_or_else(|| panic!("no {key} in {:?}", self.keys()))
+        let action = self.actions.iter().find(|action| action.key == key);
+        action.unwrap_or_else(|| panic!("no {key} in {:?}", self.keys()))
     }
 
     /// The result of a call.
@@ -88,12 +94,12 @@ impl Read {
 
 /// Whatever is cut off at its end, a transcript gives the same actions as far as it goes.
 pub fn grows(tool: Tool, lines: &[Value]) {
-    let whole = Transcript::new(tool, lines).read();
-    let whole = whole.keys();
+    let complete = Transcript::new(tool, lines).read();
+    let complete_keys = complete.keys();
     for length in 0..lines.len() {
         let part = Transcript::new(tool, &lines[..length]).read();
         for action in part.actions.iter().filter(|action| !action.open) {
-            assert!(whole.contains(&action.key.as_str()), "{} after {length} lines", action.key);
+            assert!(complete_keys.contains(&action.key.as_str()), "{} after {length} lines", action.key);
         }
     }
     let text = text(lines);

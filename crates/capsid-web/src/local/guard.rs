@@ -15,9 +15,9 @@ pub(super) fn is_meant_for_us(headers: &HeaderMap, port: u16) -> bool {
 
 /// Whether a request has the key. The comparison takes constant time, so it does not reveal how much of a key was right.
 pub(super) fn has_key(headers: &HeaderMap, key: &str) -> bool {
-    let given =
+    let presented =
         headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    given.is_some_and(|given| given.ct_eq(key.as_bytes()).into())
+    presented.is_some_and(|presented| presented.ct_eq(key.as_bytes()).into())
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub struct LocalServer {
 }
 
 struct LocalServerState {
-    desk: Arc<dyn LocalData>,
+    data: Arc<dyn LocalData>,
     port: u16,
     key: String,
 }
@@ -53,11 +53,11 @@ impl LocalServer {
     }
 
     /// Answers until `stop` is over. What is being sent then is cut off: nothing is lost by reading.
-    pub async fn run(self, desk: Arc<dyn LocalData>, stop: impl Future<Output = ()>) -> Result<()> {
+    pub async fn run(self, local_data: Arc<dyn LocalData>, stop: impl Future<Output = ()>) -> Result<()> {
         let failed = |error: std::io::Error| {
             Problem::new(Code::IoError, format!("The pages could not be served: {error}."))
         };
-        let served = Arc::new(LocalServerState { desk, port: self.port, key: self.key });
+        let served = Arc::new(LocalServerState { data: local_data, port: self.port, key: self.key });
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(failed)?;
         let router = Router::new().fallback(guarded).with_state(served);
         tokio::select! {
@@ -76,8 +76,8 @@ fn new_key() -> Result<String> {
 }
 
 fn port_in_use(port: u16, error: &std::io::Error) -> Problem {
-    let refused = |code, why: &str| {
-        Problem::new(code, format!("The pages cannot be served at 127.0.0.1:{port}: {why}."))
+    let refused = |code, reason: &str| {
+        Problem::new(code, format!("The pages cannot be served at 127.0.0.1:{port}: {reason}."))
     };
     match error.kind() {
         ErrorKind::AddrInUse => refused(Code::AddressInUse, "another program already listens there")
@@ -98,14 +98,14 @@ async fn guarded(
         refusal(
             StatusCode::FORBIDDEN,
             "wrong_host",
-            "This desk is only for this machine.",
+            "The local viewer answers only requests for this machine.",
             "Open the address that the command printed.",
         )
     } else if !matches!(method, Method::GET | Method::HEAD) {
         let mut response = refusal(
             StatusCode::METHOD_NOT_ALLOWED,
             "method_not_allowed",
-            "A desk only shows; nothing can be changed here.",
+            "The local viewer is read-only.",
             "Ask with GET.",
         );
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
@@ -122,11 +122,11 @@ async fn answered(served: &Arc<LocalServerState>, uri: &Uri, headers: &HeaderMap
         Some(_) if !has_key(headers, &served.key) => refusal(
             StatusCode::UNAUTHORIZED,
             "key_missing",
-            "The key of this desk is missing or belongs to an earlier start.",
+            "The key of the local viewer is missing or belongs to an earlier start.",
             "Open the whole address that the command printed, with what follows the #.",
         ),
-        Some(path) => data(Arc::clone(&served.desk), path.to_owned()).await,
-        None if uri.path() == "/" => to_page(served.desk.first_page()),
+        Some(path) => data(Arc::clone(&served.data), path.to_owned()).await,
+        None if uri.path() == "/" => to_page(served.data.first_page()),
         None => answer(PageHost::Local, uri.path(), headers),
     }
 }
@@ -139,15 +139,15 @@ fn to_page(page: &'static str) -> Response {
     response
 }
 
-async fn data(desk: Arc<dyn LocalData>, path: String) -> Response {
-    let found = tokio::task::spawn_blocking(move || desk.document(&path)).await;
-    let mut response = match found {
+async fn data(local_data: Arc<dyn LocalData>, path: String) -> Response {
+    let result = tokio::task::spawn_blocking(move || local_data.document(&path)).await;
+    let mut response = match result {
         Ok(Ok(Some(document))) => Response::new(streamed(document)),
         Ok(Ok(None)) => {
             return refusal(
                 StatusCode::NOT_FOUND,
                 "not_found",
-                "This desk has no such document.",
+                "The local viewer has no such document.",
                 "Load the page again.",
             );
         }
@@ -156,11 +156,11 @@ async fn data(desk: Arc<dyn LocalData>, path: String) -> Response {
             return refusal(StatusCode::INTERNAL_SERVER_ERROR, problem.code.as_str(), &problem.message, fix);
         }
         Err(_) => {
-            let why = "The program failed to read this.";
+            let reason = "The program failed to read this.";
             return refusal(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "internal",
-                why,
+                reason,
                 "Report it, with what it was about.",
             );
         }

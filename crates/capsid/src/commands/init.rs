@@ -3,8 +3,8 @@
 use super::{trail, workspace};
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_disk::Lock;
-use capsid_engine::init::{self, InitReport};
 use capsid_engine::workspace::Workspace;
+use capsid_engine::workspace::init::{self, InitReport};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use capsid_trail::install::{AgentPaths, FileEffect, InstallPlan, equip, unequip};
@@ -44,7 +44,7 @@ pub struct InitArgs {
     #[arg(hide_possible_values = true)]
     agents: Vec<String>,
 
-    /// Take out of the agents' settings what was put there. The store and what is sealed stay.
+    /// Remove from the agents' settings what was put there. The store and what is sealed stay.
     #[arg(long, requires = "agents")]
     remove: bool,
 
@@ -76,7 +76,7 @@ pub fn run(arguments: &InitArgs, folder: &Path) -> Result<u8> {
 
 fn run_with_agents(arguments: &InitArgs, workspace: &Workspace) -> Result<u8> {
     let set_up_too = !arguments.remove && !arguments.dry_run;
-    // What cannot be edited safely is told before anything is written.
+    // What cannot be edited safely is reported before anything is written.
     let mut plan = plan(arguments, workspace)?;
     let report = if set_up_too { Some(set_up(workspace)?) } else { None };
     if !arguments.dry_run {
@@ -107,16 +107,16 @@ fn tools(arguments: &InitArgs) -> Vec<Tool> {
 }
 
 fn plan(arguments: &InitArgs, workspace: &Workspace) -> Result<InstallPlan> {
-    let tasks = trail::session_places()?.cline_tasks;
-    let places = AgentPaths {
-        user: trail::install_places()?,
+    let tasks = trail::session_paths()?.cline_tasks;
+    let paths = AgentPaths {
+        user: trail::install_paths()?,
         repository: workspace.repository.root.clone(),
         cline: tasks.iter().filter_map(|tasks| tasks.parent().map(Path::to_path_buf)).collect(),
         on_path: is_on_path(),
     };
     match arguments.remove {
-        true => unequip(&tools(arguments), &places),
-        false => equip(&tools(arguments), &places, &trail::own_path()?),
+        true => unequip(&tools(arguments), &paths),
+        false => equip(&tools(arguments), &paths, &trail::own_path()?),
     }
 }
 
@@ -124,13 +124,13 @@ fn plan(arguments: &InitArgs, workspace: &Workspace) -> Result<InstallPlan> {
 fn is_on_path() -> bool {
     let name = format!("capsid{}", std::env::consts::EXE_SUFFIX);
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let mut found = std::env::split_paths(&folders)
-        // One that hangs on where somebody stands is none for others.
+    let mut programs = std::env::split_paths(&folders)
+        // A relative folder depends on the current directory, so it finds nothing from elsewhere.
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(&name))
         .filter(|path| path.is_file());
     let own = std::env::current_exe().and_then(|path| path.canonicalize());
-    found
+    programs
         .next()
         .and_then(|path| path.canonicalize().ok())
         .is_some_and(|path| own.is_ok_and(|own| own == path))
@@ -138,7 +138,7 @@ fn is_on_path() -> bool {
 
 /// Writes the plan. Where somebody else wrote meanwhile, it is made anew from what is there then.
 fn apply_plan(arguments: &InitArgs, workspace: &Workspace, mut made: InstallPlan) -> Result<InstallPlan> {
-    let lock = workspace.repository.private_dir().join("init.lock");
+    let lock = workspace.repository.git_dir.join("capsid-init.lock");
     let _lock = Lock::acquire(&lock, "Another set-up of this repository", PATIENCE)?;
     let mut attempt = 1;
     loop {
@@ -171,12 +171,12 @@ fn show(workspace: &Workspace, path: &Path) -> String {
 }
 
 fn document(workspace: &Workspace, report: &InitReport) -> Object {
-    let shown =
+    let display =
         |paths: &[PathBuf]| -> Vec<String> { paths.iter().map(|path| show(workspace, path)).collect() };
     let members = [
         ("ok", json!(true)),
-        ("created", json!(shown(&report.created))),
-        ("kept", json!(shown(&report.kept))),
+        ("created", json!(display(&report.created))),
+        ("kept", json!(display(&report.existing))),
         ("genes", json!(report.genes)),
         ("validation", json!(report.validation)),
         ("hints", json!(report.hints)),
@@ -188,7 +188,7 @@ fn print(workspace: &Workspace, report: &InitReport) {
     for path in &report.created {
         output::line(format_args!("{}  {}", paint(GOOD, "created"), show(workspace, path)));
     }
-    for path in &report.kept {
+    for path in &report.existing {
         output::line(format_args!(
             "{}  {}",
             paint(DIM, format_args!("{:<7}", "kept")),
@@ -214,9 +214,9 @@ fn agents_document(arguments: &InitArgs, workspace: &Workspace, plan: &InstallPl
         .map(|change| json!({"path": show(workspace, &change.path), "effect": change.effect.as_str()}))
         .collect();
     let tools: Vec<Value> = plan
-        .told
+        .messages
         .iter()
-        .map(|(tool, told)| json!({"tool": tool.name(), "changes": told, "complete": !plan.blocked.contains(tool)}))
+        .map(|(tool, messages)| json!({"tool": tool.name(), "changes": messages, "complete": !plan.blocked.contains(tool)}))
         .collect();
     json!({"dry_run": arguments.dry_run, "removed": arguments.remove, "files": files, "tools": tools})
 }
@@ -232,8 +232,8 @@ fn print_agents(arguments: &InitArgs, workspace: &Workspace, plan: &InstallPlan)
         let word = paint(style, format_args!("{:<7}", change.effect.as_str()));
         output::line(format_args!("{word}  {}", inert_line(&show(workspace, &change.path))));
     }
-    for (tool, told) in &plan.told {
-        for warning in told.iter().filter_map(|line| line.strip_prefix("warning: ")) {
+    for (tool, messages) in &plan.messages {
+        for warning in messages.iter().filter_map(|line| line.strip_prefix("warning: ")) {
             output::line(format_args!("{} {}: {}", paint(WARN, "note:"), tool.name(), inert_line(warning)));
         }
     }
@@ -245,7 +245,7 @@ fn print_agents(arguments: &InitArgs, workspace: &Workspace, plan: &InstallPlan)
         output::talk("\nThe store and what is sealed stay as they are.");
         return;
     }
-    for (tool, _) in &plan.told {
+    for (tool, _) in &plan.messages {
         output::talk(format_args!("\n{}: {}", paint(NAME, tool.name()), next_step(*tool)));
     }
 }

@@ -47,7 +47,7 @@ enum KeyCommand {
         after_help = "Examples:\n  capsid key new                      when the old one cannot be brought back"
     )]
     New,
-    /// Seal with a new key from now on. The old one is kept: it proves what was taken out of old records.
+    /// Seal with a new key from now on. The old one is kept: it proves what was redacted in old records.
     #[command(after_help = "Examples:\n  capsid key rotate")]
     Rotate,
     /// Make a second key pair (ML-DSA-65): every record then also gets a signature that quantum computers cannot forge.
@@ -84,7 +84,7 @@ pub fn run(arguments: &KeyArgs) -> Result<u8> {
     }
 }
 
-/// Who seals in a home. The first time a key is made, and said.
+/// Who seals in a home. The first time a key is made, and its fingerprint printed.
 pub(crate) fn sealer(home: &TrailHome) -> Result<Sealer> {
     let own = own_of(home)?;
     if own.is_new {
@@ -158,18 +158,18 @@ fn show(home: &TrailHome, as_json: bool) -> Result<u8> {
 }
 
 fn check(home: &TrailHome, as_json: bool) -> Result<u8> {
-    let found = keys::health::check(home.root());
+    let problems = keys::health::check(home.root());
     if as_json {
-        let entries: Vec<Value> = found
+        let entries: Vec<Value> = problems
             .iter()
             .map(|problem| json!({"code": problem.code.as_str(), "message": problem.message, "fix": problem.fix}))
             .collect();
-        output::document(&json!({"ok": found.is_empty(), "problems": entries}));
-    } else if found.is_empty() {
+        output::document(&json!({"ok": problems.is_empty(), "problems": entries}));
+    } else if problems.is_empty() {
         let fingerprint = file::require(&home.key())?.public().fingerprint();
         output::line(format_args!("{} the key {fingerprint} can be read, by you alone", paint(GOOD, "ok")));
     } else {
-        found.iter().for_each(|problem| {
+        problems.iter().for_each(|problem| {
             output::line(format_args!("{} {}", paint(BAD, "problem:"), inert_line(&problem.message)));
             problem
                 .fix
@@ -177,7 +177,7 @@ fn check(home: &TrailHome, as_json: bool) -> Result<u8> {
                 .for_each(|fix| output::line(format_args!("  {} {}", paint(DIM, "fix:"), inert_line(fix))));
         });
     }
-    Ok(u8::from(!found.is_empty()))
+    Ok(u8::from(!problems.is_empty()))
 }
 
 fn backup(home: &TrailHome, to: &Path, as_json: bool) -> Result<u8> {

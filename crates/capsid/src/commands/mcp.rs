@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where it listens when only `--http` is said.
+/// Where it listens when `--http` has no value.
 const DEFAULT: &str = "127.0.0.1:4100";
 /// How long work that was begun may go on after the client has gone. What it writes survives being cut off.
 const GRACE: Duration = Duration::from_secs(2);
@@ -47,7 +47,7 @@ pub struct McpArgs {
 /// Runs the command.
 pub fn run(arguments: &McpArgs, folder: &Path, program: clap::Command) -> Result<u8> {
     let folder = folder.canonicalize().map_err(|error| Problem::io("open", folder, &error))?;
-    let place = ServerContext {
+    let context = ServerContext {
         folder,
         env: Arc::new(variable),
         clock: Arc::new(SystemClock),
@@ -60,7 +60,7 @@ pub fn run(arguments: &McpArgs, folder: &Path, program: clap::Command) -> Result
         .enable_all()
         .build()
         .map_err(|error| not_started(&error))?;
-    let served = runtime.block_on(serve(arguments, McpServer::new(place)));
+    let served = runtime.block_on(serve(arguments, McpServer::new(context)));
     // Reading stdin may never end, so nothing is waited for here; `serve` waited for what counts.
     runtime.shutdown_background();
     served.map(|()| 0)
@@ -127,18 +127,18 @@ fn stop_signal() -> Result<impl Future<Output = ()> + Send + 'static> {
 /// Every command with its help, for the tool that explains.
 fn commands(mut root: clap::Command) -> Vec<(String, String)> {
     root.build();
-    let mut found = Vec::new();
-    collect(&mut root, "", &mut found);
-    found
+    let mut pages = Vec::new();
+    collect(&mut root, "", &mut pages);
+    pages
 }
 
-fn collect(command: &mut clap::Command, parent: &str, found: &mut Vec<(String, String)>) {
+fn collect(command: &mut clap::Command, parent: &str, pages: &mut Vec<(String, String)>) {
     for sub in command.get_subcommands_mut() {
         if sub.get_name() == "help" || sub.is_hide_set() {
             continue;
         }
         let name = format!("{parent} {}", sub.get_name()).trim_start().to_owned();
-        found.push((name.clone(), sub.render_long_help().to_string()));
-        collect(sub, &name, found);
+        pages.push((name.clone(), sub.render_long_help().to_string()));
+        collect(sub, &name, pages);
     }
 }

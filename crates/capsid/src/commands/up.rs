@@ -36,7 +36,7 @@ pub fn run(arguments: &UpArgs) -> Result<u8> {
     Ok(status)
 }
 
-/// A hub in a scratch folder, and a story that is told on it meanwhile.
+/// A hub in a scratch folder, and a story that runs on it meanwhile.
 fn demo(options: &ServeOptions) -> Result<u8> {
     let folder = scratch_folder(None)?;
     let config = story_config(&folder.join("hub"), options.listen())?;
@@ -46,7 +46,7 @@ fn demo(options: &ServeOptions) -> Result<u8> {
         story = Some(BackgroundDemo::begin(folder.clone(), hub.config.base_url()));
     })?;
     drop(story);
-    output::talk(format_args!("The hub has stopped. What it held lies in {}.", folder.display()));
+    output::talk(format_args!("The hub has stopped. Its data is in {}.", folder.display()));
     Ok(status)
 }
 

@@ -1,4 +1,4 @@
-//! Pages over what lies on this machine, until Ctrl-C: `capsid trail explore` and `capsid events --web`.
+//! Pages about the data of this machine, until Ctrl-C: `capsid trail explore` and `capsid events --web`.
 
 use crate::output::{self, DIM, WARN, paint};
 use capsid_hub::server::stop_signal;
@@ -21,10 +21,10 @@ pub(super) struct ViewerOptions {
     pub(super) open: bool,
 }
 
-/// Serves until it is told to stop. The address is the one line on stdout; whoever has it can read what is shown.
-pub(super) fn serve(options: &ViewerOptions, as_json: bool, desk: Arc<dyn LocalData>) -> Result<u8> {
+/// Serves until Ctrl-C. The address is the one line on stdout; whoever has it can read what is shown.
+pub(super) fn serve(options: &ViewerOptions, as_json: bool, data: Arc<dyn LocalData>) -> Result<u8> {
     let server = LocalServer::open(options.port)?;
-    let address = server.address(desk.first_page());
+    let address = server.address(data.first_page());
     let failed = |error: std::io::Error| {
         Problem::new(Code::IoError, format!("The pages could not be served: {error}."))
     };
@@ -38,7 +38,7 @@ pub(super) fn serve(options: &ViewerOptions, as_json: bool, desk: Arc<dyn LocalD
         }
         output::talk(paint(DIM, "Only who has this address can read it. Stop with Ctrl-C."));
         let opened = if options.open { open(&address) } else { None };
-        server.run(desk, stop).await.map(|()| opened)
+        server.run(data, stop).await.map(|()| opened)
     });
     // A thread that still reads a large chain is not waited for.
     runtime.shutdown_timeout(Duration::from_millis(200));

@@ -31,30 +31,27 @@ fn an_agent_that_takes_too_long_is_stopped_with_all_it_started() {
 }
 
 #[test]
-fn a_signal_while_the_agent_works_leaves_the_run_to_its_owner() {
+fn a_signal_while_the_agent_works_leaves_its_change_to_the_owner_and_the_tree_alone() {
     let desk = desk();
     desk.fill_with_work();
     let before = desk.repo.user_files();
-    let agent = desk.agent("echo half > state.txt; rm edited.txt; sleep 600");
+    let agent = desk.agent("echo half > state.txt; rm edited.txt; echo has edited; sleep 600");
     let args = ["evolve", "--no-sessions", "--log", "app.log", "--agent", &agent];
-    let child = desk.program.start(&desk.repo, &args);
-    until("the agent's first edit", || {
-        desk.repo.read("state.txt") == "half\n" && !desk.repo.file("edited.txt").exists()
-    });
-    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-    kill_process(pid, Signal::INT).unwrap();
-    let ran = ProgramOutput::from_output(child.wait_with_output().unwrap());
+    let running = LoggedChild::start(desk.program.command(desk.repo.path(), &args));
+    running.wait_for("has edited", 1);
+    let ran = running.stop();
     assert_status(1, &ran);
     assert_eq!(ran.code(), "interrupted");
-    capsid_testkit::kill::wait_until_quiet(desk.repo.path());
-    assert_eq!(desk.repo.read("state.txt"), "half\n", "nothing is taken back unasked");
+    assert_eq!(desk.repo.user_files(), before);
     assert!(store::events(&desk.repo).is_empty());
+    let shown = desk.program.expect(0, &desk.repo, &["review"]);
+    assert!(shown.stdout.contains("+half"), "{shown}");
     desk.program.expect(0, &desk.repo, &["review", "--reject"]);
     assert_eq!(desk.repo.user_files(), before);
 }
 
 #[test]
-fn an_agent_cannot_choose_its_own_judge() {
+fn an_agent_cannot_choose_what_its_change_is_evaluated_by() {
     for tampering in [
         "sed -i 's/node check.js/node --version/' assets/gep/genes.json",
         "echo '{\"genes\":[]}' > assets/gep/genes.json",
@@ -64,36 +61,30 @@ fn an_agent_cannot_choose_its_own_judge() {
         "rm memory/evolution/evolution_solidify_state.json",
     ] {
         let desk = desk();
-        let genes = desk.repo.read("assets/gep/genes.json");
         let ran = desk.evolve(&["--json"], &format!("echo bad > state.txt; {tampering}"));
         assert_status(1, &ran);
         let meta = &ran.json()["event"]["meta"];
-        assert!(
-            meta["constraint_violations"].to_string().contains("forbidden_path touched"),
-            "{tampering}: {meta}"
-        );
-        assert_eq!(meta["validation_ok"], false, "the gene's own commands ran: {tampering}");
+        let violations = meta["constraint_violations"].to_string();
+        assert!(violations.contains("belongs to Capsid"), "{tampering}: {meta}");
         assert_ne!(desk.repo.read("state.txt"), "bad\n", "{tampering}");
-        let kept = desk.repo.read("assets/gep/genes.json");
-        assert!(kept.contains("gene_repair") && kept.len() >= genes.len(), "{tampering}: {kept}");
+        let stored = desk.repo.read("assets/gep/genes.json");
+        assert!(stored.contains("gene_repair") && stored.contains("node check.js"), "{tampering}: {stored}");
     }
 }
 
 #[test]
-fn commits_of_a_failed_agent_are_taken_off_the_branch_and_stay_in_the_reflog() {
-    let desk = desk();
-    desk.fill_with_work();
-    let head = desk.repo.git(&["rev-parse", "HEAD"]);
-    let staged = desk.repo.git(&["diff", "--cached"]);
-    let before = desk.repo.user_files();
-    let ran = desk.evolve(&["--json"], "echo bad > state.txt; git add -A; git commit -qm sneaky");
-    assert_status(1, &ran);
-    assert_eq!(desk.repo.git(&["rev-parse", "HEAD"]), head);
-    assert_eq!(desk.repo.git(&["diff", "--cached"]), staged);
-    assert_eq!(desk.repo.user_files(), before);
-    assert!(desk.repo.git(&["reflog"]).contains("sneaky"));
-    let warnings = ran.json()["event"]["meta"]["constraint_warnings"].to_string();
-    assert!(warnings.contains("taken off the branch"), "{warnings}");
+fn commits_of_an_agent_are_not_adopted_and_staged_edits_stay_staged() {
+    for (body, status) in [("echo bad > state.txt", 1), ("echo good > state.txt", 0)] {
+        let desk = desk();
+        desk.fill_with_work();
+        let state = || (desk.repo.git(&["rev-parse", "HEAD"]), desk.repo.git(&["diff", "--cached"]));
+        let before = state();
+        let ran = desk.evolve(&["--json"], &format!("{body}; git add -A; git commit -qm sneaky"));
+        assert_status(status, &ran);
+        assert_eq!(state(), before);
+        assert!(!desk.repo.git(&["reflog"]).contains("sneaky"));
+        assert_eq!(ran.json()["event"]["meta"]["agent_commits"], capsid_model::json!(["sneaky"]));
+    }
 }
 
 #[test]
@@ -146,7 +137,7 @@ fn a_policy_that_the_agent_changed_is_taken_back_and_not_followed() {
 }
 
 #[test]
-fn what_validation_does_to_files_is_taken_back_even_on_success() {
+fn what_validation_writes_is_discarded_and_reported() {
     let desk = desk();
     desk.repo.write("mine.txt", "mine\n");
     let check = desk.repo.read("check.js");
@@ -157,7 +148,7 @@ fn what_validation_does_to_files_is_taken_back_even_on_success() {
     assert_eq!(desk.repo.read("mine.txt"), "mine\n");
     assert!(!desk.repo.file("made.txt").exists());
     let warnings = ran.json()["event"]["meta"]["constraint_warnings"].to_string();
-    assert!(warnings.contains("validation changed 2 file(s), taken back"), "{warnings}");
+    assert!(warnings.contains("validation wrote 2 file(s), which were discarded"), "{warnings}");
 }
 
 #[test]
@@ -172,45 +163,43 @@ fn validation_cannot_write_the_policy() {
         let check = desk.repo.read("check.js");
         let body = format!("cat > check.js <<'END'\n{attack}{check}\nEND\necho good > state.txt");
         let ran = desk.evolve(&["--json"], &body);
-        match existing {
-            Some(policy) => assert_eq!(desk.repo.read("capsid.toml"), policy),
-            None => {
-                assert_status(1, &ran);
-                assert!(!desk.repo.file("capsid.toml").exists(), "{ran}");
-                let violations = ran.json()["event"]["meta"]["constraint_violations"].to_string();
-                assert!(violations.contains("capsid.toml (by validation)"), "{violations}");
-            }
-        }
+        assert_status(0, &ran);
+        let policy = std::fs::read_to_string(desk.repo.file("capsid.toml")).ok();
+        assert_eq!(policy.as_deref(), existing, "{ran}");
     }
 }
 
 #[test]
-fn an_agent_that_cleans_everything_away_is_undone() {
+fn an_agent_that_cleans_everything_away_takes_nothing_from_the_user() {
     for cleaning in ["git clean -fdxq; exit 1", "git stash -qu; exit 1", "git clean -fdxq"] {
         let desk = desk();
         desk.repo.write("mine.txt", "mine\n");
         let before = desk.repo.user_files();
         let ran = desk.evolve(&["--json"], cleaning);
         assert_status(1, &ran);
-        assert_eq!(desk.repo.read("mine.txt"), "mine\n", "{cleaning}: {ran}");
-        // A stash of the agent's is left where it is, and holds nothing that is missing.
-        let same = cleaning.contains("stash") || desk.repo.user_files() == before;
-        assert!(same && desk.repo.file("app.log").exists(), "{cleaning}");
+        assert_eq!(desk.repo.user_files(), before, "{cleaning}: {ran}");
+        assert_eq!(desk.repo.git(&["stash", "list"]), "", "{cleaning}");
         assert_eq!(last_event(&desk)["outcome"]["status"], "failed");
     }
 }
 
 #[test]
-fn two_agents_do_not_judge_each_other() {
+fn two_agents_work_at_once_in_views_of_their_own() {
     let desk = desk();
-    let slow = desk.agent("echo slow > started.txt; sleep 1; echo good > state.txt");
-    let args = ["evolve", "--no-sessions", "--log", "app.log", "--agent", &slow];
-    let child = desk.program.start(&desk.repo, &args);
-    until("the first agent", || desk.repo.file("started.txt").exists());
-    let second = desk.evolve(&["--force"], "echo other > other.txt");
-    assert_status(1, &second);
-    assert_eq!(second.code(), "store_locked");
-    let first = ProgramOutput::from_output(child.wait_with_output().unwrap());
+    let slow = desk.program.home().join("slow.sh");
+    std::fs::write(&slow, "#!/bin/sh\necho has begun\nsleep 2\necho good > state.txt\n").unwrap();
+    let args = ["evolve", "--no-sessions", "--log", "app.log", "--agent", "sh", slow.to_str().unwrap()];
+    let running = LoggedChild::start(desk.program.command(desk.repo.path(), &args));
+    running.wait_for("has begun", 1);
+    let refused = desk.program.run(&desk.repo, &["solidify"]);
+    assert_eq!(refused.code(), "run_busy", "{refused}");
+    let second = desk.evolve(&["--json", "--force"], "echo other > other.txt; test ! -e started.txt");
+    assert_status(0, &second);
+    let first = running.end();
     assert_status(0, &first);
-    assert_eq!(store::events(&desk.repo).len(), 1);
+    assert_eq!(store::events(&desk.repo).len(), 2);
+    assert_eq!(
+        (desk.repo.read("state.txt"), desk.repo.read("other.txt")),
+        ("good\n".into(), "other\n".into())
+    );
 }

@@ -2,12 +2,13 @@
 #![cfg(unix)]
 
 mod agents;
-mod keeping;
-mod looping;
+mod environment;
+mod loops;
+mod options;
 mod outcomes;
-mod surroundings;
 
 use capsid_model::{Object, Value};
+use capsid_testkit::logged_child::LoggedChild;
 use capsid_testkit::program::{ProgramOutput, assert_status};
 use capsid_testkit::program_repo::ProgramRepo;
 use capsid_testkit::store;

@@ -65,7 +65,7 @@ fn a_failing_validation_leaves_everything_exactly_as_the_user_had_it() {
         &["--json"],
         "echo bad > state.txt; echo x >> edited.txt; echo x > staged.txt; echo x > untracked/notes.txt
          rm doomed.txt; mkdir -p new/deep; echo x > new/deep/file; mv both.txt moved.txt
-         rm -r untracked; ln -s /etc/passwd link; chmod +x check.js",
+         rm -r untracked; ln -s check.js link; chmod +x check.js",
     );
     assert_status(1, &ran);
     assert_eq!(desk.repo.user_files(), before);
@@ -100,15 +100,10 @@ fn a_change_beyond_the_genes_limit_is_taken_back() {
 }
 
 #[test]
-fn forbidden_places_are_taken_back_and_named() {
-    for (body, name) in [
-        ("mkdir node_modules; echo x > node_modules/x.js", "node_modules"),
-        ("echo SECRET=1 > .env", ".env"),
-        (
-            "printf '#!/bin/sh\\n' > .git/hooks/post-commit; chmod +x .git/hooks/post-commit; echo good > state.txt",
-            ".git/hooks/post-commit",
-        ),
-    ] {
+fn forbidden_paths_fail_a_cycle_and_are_named() {
+    for (body, name) in
+        [("mkdir node_modules; echo x > node_modules/x.js", "node_modules"), ("echo SECRET=1 > .env", ".env")]
+    {
         let desk = desk();
         let before = desk.repo.user_files();
         let ran = desk.evolve(&["--json"], body);
@@ -117,6 +112,15 @@ fn forbidden_places_are_taken_back_and_named() {
         let violations = ran.json()["event"]["meta"]["constraint_violations"].to_string();
         assert!(violations.contains(name), "{violations}");
     }
+}
+
+#[test]
+fn a_hook_that_an_agent_plants_is_no_part_of_its_change() {
+    let desk = desk();
+    let plant = "printf '#!/bin/sh\\n' > .git/hooks/post-commit; chmod +x .git/hooks/post-commit";
+    assert_status(0, &desk.evolve(&["--json"], &format!("{plant}; echo good > state.txt")));
+    assert!(!desk.repo.file(".git/hooks/post-commit").exists());
+    assert_eq!(desk.repo.read("state.txt"), "good\n");
 }
 
 #[test]

@@ -3,17 +3,17 @@
 //! The numbers are those of the list that reviewers use; those of the network side have their tests there.
 #![cfg(unix)]
 
-mod choosing;
-mod settling;
-mod storing;
+mod selection;
+mod solidify;
+mod storage;
 
 use capsid_model::{Object, Value, json};
+use capsid_testkit::logged_child::LoggedChild;
 use capsid_testkit::program::{ProgramOutput, assert_status};
 use capsid_testkit::program_repo::{CHECK, ProgramRepo};
 use capsid_testkit::store;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::process::Child;
 
 const GOOD: &str = "echo good > state.txt";
 const BAD: &str = "echo bad > state.txt";

@@ -32,7 +32,7 @@ impl Receiver {
         let kept = Arc::clone(&calls);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                if let Some(call) = take(stream) {
+                if let Some(call) = read_call(stream) {
                     kept.lock().unwrap().push(call);
                 }
             }
@@ -57,7 +57,7 @@ impl Receiver {
 }
 
 /// Reads a request and answers it.
-fn take(mut stream: TcpStream) -> Option<Call> {
+fn read_call(mut stream: TcpStream) -> Option<Call> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;

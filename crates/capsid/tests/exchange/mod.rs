@@ -1,11 +1,12 @@
 //! Publishing, exporting, ingesting and promoting, through the built program.
 #![cfg(unix)]
 
-mod by_hand;
 mod capture;
-mod carrying;
+mod files;
+mod foreign;
 mod leaks;
-mod publishing;
+mod publish;
+mod reuse_by_hand;
 
 use capsid_model::Value;
 use capsid_testkit::program::assert_status;

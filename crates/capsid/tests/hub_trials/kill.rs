@@ -50,7 +50,7 @@ fn kill_many(scratch: &Scratch) {
         let began = Instant::now();
         let hub = HubProcess::start(&program, place);
         slowest = slowest.max(began.elapsed());
-        let kept = kept(place);
+        let kept = stored_assets(place);
         for published in sent {
             let fate = fate(&published, &kept, &hub);
             *phases.entry(fate.to_owned()).or_default() += 1;
@@ -143,7 +143,7 @@ fn fate(published: &Published, kept: &HashSet<String>, hub: &HubProcess) -> &'st
 }
 
 /// Every asset in the database, read beside the hub.
-fn kept(place: &TestHubLocation) -> HashSet<String> {
+fn stored_assets(place: &TestHubLocation) -> HashSet<String> {
     let options = StoreOptions::new(&place.data, place.database.clone()).shared();
     let store = Store::open(&options, SystemClock.now()).unwrap();
     let ids = store.read_now(|tx| tx.query_all::<AssetId>("SELECT asset_id FROM assets", &[]));

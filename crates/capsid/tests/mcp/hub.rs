@@ -1,6 +1,6 @@
 //! The tools that ask a hub, with a real one.
 
-use super::talk::{Talk, desk};
+use super::stdio_client::{Talk, desk};
 use capsid_model::{Value, json};
 use capsid_testkit::hub::{HubProcess, TestHubLocation};
 

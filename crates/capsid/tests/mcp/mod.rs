@@ -4,9 +4,9 @@
 #![cfg(target_os = "linux")]
 // A call reads better with its arguments written in place.
 
-mod door;
+mod http_guard;
 mod hub;
-mod lines;
 mod peer;
 mod sessions;
-mod talk;
+mod stdio;
+mod stdio_client;

@@ -1,7 +1,7 @@
 //! The official SDK's client, over both transports.
 
-use super::door::Served;
-use super::talk::desk;
+use super::http_guard::Served;
+use super::stdio_client::desk;
 use capsid_model::{Value, json};
 use capsid_testkit::program::ProgramOutput;
 use capsid_testkit::program_repo::ProgramRepo;

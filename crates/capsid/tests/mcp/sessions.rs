@@ -1,7 +1,7 @@
 //! Many sessions leave nothing behind.
 
-use super::door::{Served, post, request};
-use super::talk::{desk, hello};
+use super::http_guard::{Served, post, request};
+use super::stdio_client::{desk, hello};
 use capsid_model::json;
 use capsid_testkit::rounds::size;
 use capsid_testkit::wait;

@@ -120,7 +120,9 @@ fn the_store_is_free_while_the_hub_thinks() {
     let child = child.spawn().unwrap();
     is_asked.recv_timeout(Duration::from_secs(30)).unwrap();
     // Whoever waits for the lock gives up long before the hub answers.
-    let workspace = Workspace::open(desk.repo.path(), Arc::new(SystemClock), Arc::new(|_| None)).unwrap();
+    let home = desk.program.home().display().to_string();
+    let env = move |name: &str| (name == "HOME").then(|| home.clone());
+    let workspace = Workspace::open(desk.repo.path(), Arc::new(SystemClock), Arc::new(env)).unwrap();
     drop(workspace.lock().unwrap());
     go_on.send(()).unwrap();
     let ran = ProgramOutput::from_output(child.wait_with_output().unwrap());

@@ -64,6 +64,6 @@ fn choice(program: &TestProgram, repo: &TestRepo, variables: &[(String, String)]
 
 /// What waits to be told to the shared memory.
 fn waiting(desk: &ProgramRepo) -> usize {
-    let path = desk.repo.file(".git/capsid/memory_outbox.jsonl");
+    let path = desk.state_file("memory_outbox.jsonl");
     std::fs::read_to_string(path).unwrap_or_default().lines().count()
 }

@@ -93,8 +93,8 @@ fn words_find_what_was_proven_and_what_was_tried() {
     );
     assert!(text.stdout.starts_with("proven  ") && text.stdout.contains("\nevent   "), "{text}");
     for (words, says) in [
-        (&["zebra", "crossing"][..], "Nothing in this repository's past tells of that.\n"),
-        (&["zebra", "--in", "trail"], "Nothing there tells of that; without `--in`"),
+        (&["zebra", "crossing"][..], "Nothing in this repository's past matches.\n"),
+        (&["zebra", "--in", "trail"], "Nothing there matches; without `--in`"),
         (&["the", "of"], "These words say nothing that could be looked for.\n"),
         (&["odd_signal"], "`--in events,memory` shows what was tried"),
     ] {

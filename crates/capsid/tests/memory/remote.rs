@@ -8,14 +8,14 @@ use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
 use std::sync::Arc;
 
 /// A running hub.
-struct Place {
+struct RunningHub {
     hub: HubProcess,
     place: TestHubLocation,
     program: TestProgram,
     _folder: tempfile::TempDir,
 }
 
-impl Place {
+impl RunningHub {
     fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let program = program();
@@ -29,7 +29,7 @@ impl Place {
     }
 
     /// How many memories the node of a desk has there.
-    fn kept(&self, desk: &ProgramRepo) -> u64 {
+    fn count_memories(&self, desk: &ProgramRepo) -> u64 {
         let settings = ClientConfig::new(&self.url(), false).unwrap();
         let identity = Identity::open(desk.program.home(), &|_| None).unwrap();
         let node = NodeClient::new(&settings, identity, Arc::new(SystemClock)).unwrap();
@@ -39,17 +39,21 @@ impl Place {
 }
 
 fn outbox(desk: &ProgramRepo) -> std::path::PathBuf {
-    desk.repo.file(".git/capsid/memory_outbox.jsonl")
+    desk.state_file("memory_outbox.jsonl")
 }
 
 #[test]
 fn what_one_repository_learned_advises_the_other() {
-    let place = Place::open();
+    let place = RunningHub::open();
     let variables = shared(&place.url());
     let first = desk("gene_a", "gene_b");
     let ran = cycle(&first, &variables, &[], GOOD);
     assert_status(0, &ran);
-    assert_eq!((waiting(&first), place.kept(&first)), (0, 4), "signal, hypothesis, attempt, outcome\n{ran}");
+    assert_eq!(
+        (waiting(&first), place.count_memories(&first)),
+        (0, 4),
+        "signal, hypothesis, attempt, outcome\n{ran}"
+    );
 
     // The other one has never run a cycle, and would begin with its first gene.
     let other = desk("gene_b", "gene_a");
@@ -58,7 +62,7 @@ fn what_one_repository_learned_advises_the_other() {
     let (ran, advised) = choice(&first.program, &other.repo, &variables);
     assert_eq!(advised["gene"], "gene_a", "{ran}");
     assert_eq!(advised["memory"]["preferred"], "gene_a");
-    assert_eq!(place.kept(&first), 4, "a dry run tells nothing");
+    assert_eq!(place.count_memories(&first), 4, "a dry run tells nothing");
 
     let ran = run(&first.program, &other.repo, &variables, &["evolve", "--no-sessions", "--log", "app.log"]);
     assert_status(0, &ran);
@@ -79,7 +83,7 @@ fn what_one_repository_learned_advises_the_other() {
 
 #[test]
 fn what_cannot_be_told_waits_and_arrives_once() {
-    let place = Place::open();
+    let place = RunningHub::open();
     let variables = shared(&place.url());
     let desk = desk("gene_a", "gene_b");
     assert_status(0, &cycle(&desk, &variables, &["--offline"], GOOD));
@@ -89,11 +93,11 @@ fn what_cannot_be_told_waits_and_arrives_once() {
     assert!(doctor.stdout.contains("4 record(s) wait"), "{doctor}");
 
     assert_status(0, &cycle(&desk, &variables, &[], "echo better > state.txt"));
-    assert_eq!((waiting(&desk), place.kept(&desk)), (0, 8));
+    assert_eq!((waiting(&desk), place.count_memories(&desk)), (0, 8));
     // An answer that was lost on the way: the same is sent again.
     std::fs::write(outbox(&desk), kept_back).unwrap();
     assert_status(0, &cycle(&desk, &variables, &[], "echo best > state.txt"));
-    assert_eq!((waiting(&desk), place.kept(&desk)), (0, 12));
+    assert_eq!((waiting(&desk), place.count_memories(&desk)), (0, 12));
 
     place.hub.kill();
     let ran = cycle(&desk, &variables, &[], "echo bester > state.txt");
@@ -105,7 +109,7 @@ fn what_cannot_be_told_waits_and_arrives_once() {
 
 #[test]
 fn an_account_shares_with_a_key() {
-    let place = Place::open();
+    let place = RunningHub::open();
     let login = json!({"email": "ann@example.org", "password": "correct horse"}).to_string();
     let (status, made) = ask(&place.hub.address, "POST", "/auth/register", Some(&login)).unwrap();
     assert_eq!(status, 201, "{made}");

@@ -2,7 +2,7 @@
 //! one a process of its own. And the same story as a person watches it.
 #![cfg(unix)]
 
-mod filled;
+mod demo;
 #[path = "../../src/commands/demo/scenes.rs"]
 #[allow(dead_code)]
 mod scenes;
@@ -38,17 +38,17 @@ fn the_story_can_be_watched() {
         assert!(told.stdout.contains(sign), "{sign} is missing\n{told}");
     }
     let log = std::fs::read_to_string(folder.path().join("story/invoices/assets/gep/events.jsonl")).unwrap();
-    assert!(log.contains(r#""source_type":"reused""#), "{log}");
+    assert!(log.contains(r#""source_type":"reference""#), "{log}");
 }
 
 /// A node: its program with a home of its own, and its repository.
-struct Teller {
+struct TestNode {
     program: TestProgram,
     repo: TestRepo,
     hub: String,
 }
 
-impl Teller {
+impl TestNode {
     fn new(name: &str, hub: &HubProcess) -> Self {
         let program = program();
         Self { program, repo: TestRepo::named(name), hub: format!("http://{}", hub.address) }
@@ -118,7 +118,7 @@ fn story(database: Option<&TestDatabase>) {
     std::fs::write(place.data.join("hub.toml"), SETTINGS).unwrap();
     let operator = program();
     let hub = HubProcess::start(&operator, &place);
-    let [a, validator, b] = ["shop", "validator", "invoices"].map(|name| Teller::new(name, &hub));
+    let [a, validator, b] = ["shop", "validator", "invoices"].map(|name| TestNode::new(name, &hub));
 
     // A's repository fails; a scripted fixer finds the way, and it works three times in a row.
     a.project(&[("shop.js", scenes::SHOP), ("shop.test.js", scenes::SHOP_TEST)], "node shop.test.js");
@@ -151,16 +151,16 @@ fn story(database: Option<&TestDatabase>) {
     let before = get(&hub, &path);
     let credits = get(&hub, &format!("/a2a/nodes/{}", a.node_id()));
 
-    // B's repository is another one with the same error; what A found is in its prompt.
+    // B's repository is another one with the same error; what A found is in its prompt, as a model: B promoted nothing.
     b.project(
         &[("invoices.js", scenes::INVOICES), ("invoices.test.js", scenes::INVOICES_TEST)],
         "node invoices.test.js",
     );
     b.commit();
     let settled = b.evolve("09:15:30", scenes::APPLY);
-    assert_eq!(settled["event"]["source_type"], "reused", "{settled}");
+    assert_eq!(settled["event"]["source_type"], "reference", "{settled}");
     assert_eq!(settled["event"]["reused_asset_id"], asset.as_str());
-    assert_eq!(settled["capsule"]["source_type"], "reused");
+    assert_eq!(settled["capsule"]["parent"], asset.as_str());
     assert_eq!(settled["event"]["outcome"]["status"], "success");
     assert!(b.repo.file("retry.js").exists());
 

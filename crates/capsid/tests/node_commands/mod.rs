@@ -1,6 +1,6 @@
 //! `capsid node` as people and scripts use it: the built program, a real hub, two nodes and two accounts.
 #![cfg(unix)]
 
-mod life;
 mod refusals;
-mod stage;
+mod story;
+mod test_hub;

@@ -1,6 +1,6 @@
 //! What is told where there is no hub, or none that answers.
 
-use super::stage::{Hub, Node};
+use super::test_hub::{Hub, Node};
 use crate::common::program;
 use capsid_model::json;
 use capsid_testkit::program::ProgramOutput;

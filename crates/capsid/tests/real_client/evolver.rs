@@ -195,7 +195,7 @@ pub struct Serving<'a> {
 
 impl Serving<'_> {
     /// What it said so far.
-    pub fn told(&self) -> String {
+    pub fn log(&self) -> String {
         std::fs::read_to_string(&self.told).unwrap()
     }
 
@@ -238,7 +238,7 @@ impl Drop for Serving<'_> {
         let _ = self.child.wait();
         if std::thread::panicking() {
             // The rest is the prompt that it would give to an agent.
-            let told = self.told();
+            let told = self.log();
             let lines: Vec<&str> = told.lines().filter(|line| line.starts_with("[20")).collect();
             eprintln!("--- the client said\n{}", lines.join("\n"));
         }

@@ -23,7 +23,7 @@ pub fn run_inside(name: &str, given: &str) {
         .args(["--net", "--pid", "--fork", "--kill-child"])
         .args(["sh", "-c", "ip link set lo up && exec \"$@\"", "sh"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", &format!("real_client::{name}"), "--nocapture"])
+        .args(["--exact", &format!("real_client::{name}"), "--nocapture", "--include-ignored"])
         .env(INSIDE, given)
         .output()
         .expect("`unshare` runs: `scripts/setup test` installs it");

@@ -13,14 +13,26 @@ mod tasks;
 
 use crate::common::program;
 use capsid_testkit::postgres::TestPostgres;
+use capsid_testkit::program::TestProgram;
 use evolver::{Evolver, wait_for};
 use hub::Hub;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 #[test]
 fn the_real_client_works_with_the_hub_and_still_does_after_a_restart() {
     match loopback::inside() {
-        Some(_) => story(&["--data", "data"]),
+        Some(_) => {
+            let program = program();
+            let folder = tempfile::tempdir().unwrap();
+            let (author, published) = first_day(&program, folder.path(), &["--data", "data"]);
+            let secret = author.secret();
+            let hub = Hub::start(&program, folder.path(), &["--data", "data"]);
+            publishes(&author, &published);
+            a_day(&hub, &author, &Evolver::new("second", hub::ADDRESS), &published);
+            assert_eq!(author.secret(), secret);
+            hub.stop();
+        }
         None => loopback::run_inside("the_real_client_works_with_the_hub_and_still_does_after_a_restart", ""),
     }
 }
@@ -28,7 +40,10 @@ fn the_real_client_works_with_the_hub_and_still_does_after_a_restart() {
 #[test]
 fn the_real_client_works_with_a_hub_on_postgresql() {
     match loopback::inside() {
-        Some(url) => story(&["--data", "data", "--database", &url]),
+        Some(url) => {
+            let folder = tempfile::tempdir().unwrap();
+            first_day(&program(), folder.path(), &["--data", "data", "--database", &url]);
+        }
         // The server's socket is a file, which can be reached from within.
         None => {
             let database = TestPostgres::empty_database();
@@ -37,13 +52,10 @@ fn the_real_client_works_with_a_hub_on_postgresql() {
     }
 }
 
-/// One author and two who reuse: the second one meets a hub that was started again on the same data.
-fn story(options: &[&str]) {
-    let program = program();
-    let folder = tempfile::tempdir().unwrap();
+/// An author publishes on a new hub, and another one reuses that. Gives the author and the assets.
+fn first_day(program: &TestProgram, folder: &Path, options: &[&str]) -> (Evolver, BTreeMap<String, String>) {
     let author = Evolver::new("author", hub::ADDRESS);
-
-    let hub = Hub::start(&program, folder.path(), options);
+    let hub = Hub::start(program, folder, options);
     author.register();
     let secret = author.secret();
     assert!(secret.len() == 64 && secret.bytes().all(|byte| byte.is_ascii_hexdigit()), "{secret}");
@@ -55,16 +67,11 @@ fn story(options: &[&str]) {
     }
     a_day(&hub, &author, &Evolver::new("first", hub::ADDRESS), &published);
     hub.stop();
-
-    let hub = Hub::start(&program, folder.path(), options);
-    a_day(&hub, &author, &Evolver::new("second", hub::ADDRESS), &published);
-    assert_eq!(author.secret(), secret);
-    hub.stop();
+    (author, published)
 }
 
 /// What clients do all day; `other` is new to the hub.
 fn a_day(hub: &Hub<'_>, author: &Evolver, other: &Evolver, published: &BTreeMap<String, String>) {
-    publishes(author, published);
     other.register();
     let (gene, capsule) = (of_type(published, "Gene"), of_type(published, "Capsule"));
     other.reuse(gene);
@@ -82,7 +89,7 @@ fn a_day(hub: &Hub<'_>, author: &Evolver, other: &Evolver, published: &BTreeMap<
     assert!(told.contains("synced=2") && told.contains("errors=0"), "{told}");
 
     let serving = other.serve();
-    wait_for("the event stream", || serving.told().contains("[SSE] Event stream connected").then_some(()));
+    wait_for("the event stream", || serving.log().contains("[SSE] Event stream connected").then_some(()));
     let message = serving.write_to(&author.node_id(), "Three times is not enough.");
     wait_for("the hub to take the message", || {
         serving.noted(&message).filter(|fields| fields["status"] == "synced")

@@ -2,9 +2,9 @@
 #![cfg(unix)]
 
 mod fake;
-mod finding;
 mod hostile;
-mod telling;
+mod reports;
+mod search;
 
 use crate::common::program;
 use capsid_client::{ClientConfig, Identity, NodeClient};
@@ -39,7 +39,7 @@ fn capsules(desk: &ProgramRepo) -> Vec<Value> {
 
 /// What waits to be told to a hub.
 fn waiting(desk: &ProgramRepo) -> usize {
-    let text = std::fs::read_to_string(desk.repo.file(".git/capsid/hub_outbox.jsonl")).unwrap_or_default();
+    let text = std::fs::read_to_string(desk.state_file("hub_outbox.jsonl")).unwrap_or_default();
     text.lines().count()
 }
 

@@ -82,23 +82,28 @@ fn lines_from_elsewhere_are_told_and_can_be_sealed() {
     assert_eq!(verdict(&desk, 0)["unsealed"], 0);
 }
 
+fn trail_home(desk: &ProgramRepo) -> std::path::PathBuf {
+    desk.program.home().join(".local/share/capsid/trail")
+}
+
 #[test]
 fn sealing_can_be_switched_off() {
     let desk = ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"));
     desk.repo.write("capsid.toml", "[trail]\nseal_events = false\n");
     assert_status(0, &desk.evolve(&[], "echo good > state.txt"));
-    assert!(!desk.program.home().join(".local").exists());
+    assert!(!trail_home(&desk).exists());
     assert_eq!(verdict(&desk, 1)["valid"], false);
 }
 
 #[test]
 fn a_trail_that_cannot_be_written_does_not_fail_the_cycle() {
     let desk = ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"));
-    std::fs::write(desk.program.home().join(".local"), "in the way").unwrap();
+    std::fs::create_dir_all(trail_home(&desk).parent().unwrap()).unwrap();
+    std::fs::write(trail_home(&desk), "in the way").unwrap();
     let ran = desk.evolve(&[], "echo good > state.txt");
     assert_status(0, &ran);
     assert!(ran.stderr.contains("not sealed:"), "{ran}");
-    std::fs::remove_file(desk.program.home().join(".local")).unwrap();
+    std::fs::remove_file(trail_home(&desk)).unwrap();
     assert_status(0, &desk.evolve(&["--force"], "echo better > state.txt"));
     verdict(&desk, 0);
 }

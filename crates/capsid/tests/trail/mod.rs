@@ -1,15 +1,15 @@
 //! The trail, driven through the built program the way a user and a tool drive it.
 #![cfg(unix)]
 
-mod disclosing;
+mod disclose;
 mod events;
+mod exactly_once;
 mod hooks;
 mod keys;
-mod keys_beside;
-mod once;
-mod sharing;
+mod keys_with_data;
+mod shared_database;
 mod story;
-mod verifying;
+mod verify;
 
 use capsid_testkit::program::{ProgramOutput, assert_status};
 use capsid_testkit::trail_user::{SESSION, TrailUser};

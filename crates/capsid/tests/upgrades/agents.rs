@@ -15,7 +15,7 @@ fn what_was_put_into_agents_settings_is_found_and_removed_to_the_byte() {
         let installed = tree::files(&user.home());
         assert!(installed.len() > tree::files(&before).len());
         user.expect(0, &[&["init"], &AGENTS[..], &["--remove"]].concat());
-        assert_eq!(shown(tree::files(&user.home())), shown(tree::files(&before)));
+        assert_eq!(as_texts(tree::files(&user.home())), as_texts(tree::files(&before)));
         for name in [".mcp.json", ".cursor/mcp.json"] {
             assert!(!user.repo.join(name).exists(), "{name}");
         }
@@ -27,9 +27,9 @@ fn what_was_put_into_agents_settings_is_found_and_removed_to_the_byte() {
 fn setting_agents_up_again_adds_nothing_twice() {
     for version in versions() {
         let user = User::restore(&version, "agents");
-        let before = shown(tree::files(&user.home()));
+        let before = as_texts(tree::files(&user.home()));
         user.expect(0, &[&["init"], &AGENTS[..]].concat());
-        let after = shown(tree::files(&user.home()));
+        let after = as_texts(tree::files(&user.home()));
         let names =
             |files: &[(PathBuf, String)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         assert_eq!(names(&before), names(&after));
@@ -40,6 +40,6 @@ fn setting_agents_up_again_adds_nothing_twice() {
     }
 }
 
-fn shown(files: Vec<(PathBuf, Vec<u8>)>) -> Vec<(PathBuf, String)> {
+fn as_texts(files: Vec<(PathBuf, Vec<u8>)>) -> Vec<(PathBuf, String)> {
     files.into_iter().map(|(name, bytes)| (name, String::from_utf8_lossy(&bytes).into_owned())).collect()
 }

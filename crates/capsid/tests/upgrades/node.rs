@@ -28,8 +28,11 @@ fn a_node_is_who_it_was_and_delivers_what_waits() {
         assert!(before == tree::files(&evomap), "the identity changed");
 
         // A report and records of a shared memory were left because the hub was away.
+        let old = |name: &str| user.repo.join(".git/capsid").join(name);
+        let moved = |name: &str| user.program.state_dir(&user.repo).join(name);
         let outbox = |name: &str| {
-            std::fs::read_to_string(user.repo.join(".git/capsid").join(name)).unwrap_or_default()
+            let path = if moved(name).exists() { moved(name) } else { old(name) };
+            std::fs::read_to_string(path).unwrap_or_default()
         };
         assert_eq!(
             (outbox("hub_outbox.jsonl").lines().count(), outbox("memory_outbox.jsonl").lines().count()),
@@ -37,11 +40,14 @@ fn a_node_is_who_it_was_and_delivers_what_waits() {
         );
         user.expect(0, &["node", "sync", "--hub", &url]);
         assert_eq!(outbox("hub_outbox.jsonl").trim(), "");
+        assert_ne!(
+            std::fs::read_to_string(old("hub_outbox.jsonl")).unwrap(),
+            "",
+            "the old folder stays as it is"
+        );
         let (_, reports) = ask(&hub.address, "GET", "/a2a/validation-reports", None).unwrap();
         assert!(reports.contains(id.trim()), "{reports}");
 
-        user.write("state.txt", "good, by hand\n");
-        user.expect(0, &["solidify"]);
         user.write("app.log", "error: TimeoutError: upstream did not answer\n");
         let agent = ["--agent", "sh", "-c", "cat > /dev/null; echo good, next > state.txt"];
         let words = [&["evolve", "--force", "--log", "app.log"][..], &agent].concat();

@@ -1,3 +1,5 @@
+import type { Visitor } from './browser';
+import { expectAccessible, expectFits, expectReadable, switchTheme } from './checks';
 import type { FilledHub } from './fill';
 
 /** What everybody can open on every hub. */
@@ -44,4 +46,18 @@ export function filledRoutes(filled: FilledHub): { open: string[]; members: stri
 		],
 		admins: ['/admin', '/admin/people', '/admin/log']
 	};
+}
+
+/** Every address at a width: nothing sticks out, axe finds nothing serious, and both themes can be read. */
+export async function walk(visitor: Visitor, routes: string[]): Promise<void> {
+	const { page } = visitor;
+	for (const route of routes) {
+		await switchTheme(page, 'light');
+		await visitor.go(route);
+		await expectFits(page);
+		await expectAccessible(page, `${page.url()}, light`);
+		await switchTheme(page, 'dark');
+		await expectFits(page);
+		await expectReadable(page, `${page.url()}, dark`);
+	}
 }

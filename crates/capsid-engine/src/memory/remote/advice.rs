@@ -1,8 +1,8 @@
 //! What a hub advises, checked: it is somebody else's word. Pure.
 
-use crate::memory::advice::{Advice, GeneAdvice};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Value, json};
+use capsid_rules::memory::advice::{Advice, GeneAdvice};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -42,8 +42,8 @@ impl RemoteAdvice {
             Some(Value::String(gene)) => Some(gene.as_str()),
             Some(_) => return None,
         };
-        let asked: HashSet<&str> = genes.iter().map(String::as_str).collect();
-        let mut heard = Self {
+        let gene_ids: HashSet<&str> = genes.iter().map(String::as_str).collect();
+        let mut advice = Self {
             signal_key: answer
                 .get("currentSignalKey")
                 .and_then(Value::as_str)
@@ -52,28 +52,28 @@ impl RemoteAdvice {
             explanation: reasons(answer.get("explanation")),
             ..Self::default()
         };
-        let mut strangers = usize::from(preferred.is_some_and(|gene| !asked.contains(gene)));
-        heard.preferred = preferred.filter(|gene| asked.contains(gene)).map(str::to_owned);
+        let mut strangers = usize::from(preferred.is_some_and(|gene| !gene_ids.contains(gene)));
+        advice.preferred = preferred.filter(|gene| gene_ids.contains(gene)).map(str::to_owned);
         for gene in banned.iter().take(MAX_BANS) {
-            match gene.as_str().filter(|gene| asked.contains(gene)) {
-                Some(gene) if heard.banned.iter().any(|known| known == gene) => {}
-                Some(gene) => heard.banned.push(gene.to_owned()),
+            match gene.as_str().filter(|gene| gene_ids.contains(gene)) {
+                Some(gene) if advice.banned.iter().any(|known| known == gene) => {}
+                Some(gene) => advice.banned.push(gene.to_owned()),
                 None => strangers += 1,
             }
         }
         if strangers > 0 {
-            heard.not_followed.push(format!("{strangers} gene(s) that it was not asked about"));
+            advice.not_followed.push(format!("{strangers} gene(s) that it was not asked about"));
         }
-        if !genes.is_empty() && heard.banned.len() >= asked.len() {
-            heard.banned.clear();
-            heard.not_followed.push("a ban of every gene there is".to_owned());
+        if !genes.is_empty() && advice.banned.len() >= gene_ids.len() {
+            advice.banned.clear();
+            advice.not_followed.push("a ban of every gene there is".to_owned());
         }
-        let contradicts = heard.preferred.as_ref().is_some_and(|gene| heard.banned.contains(gene));
+        let contradicts = advice.preferred.as_ref().is_some_and(|gene| advice.banned.contains(gene));
         if contradicts {
-            heard.preferred = None;
-            heard.not_followed.push("a gene that it prefers and bans".to_owned());
+            advice.preferred = None;
+            advice.not_followed.push("a gene that it prefers and bans".to_owned());
         }
-        Some(heard)
+        Some(advice)
     }
 
     /// Adds it to what this repository's own memory advises. What is proven here is not banned by somebody else's
@@ -185,9 +185,9 @@ mod tests {
         let words = vec![json!(format!("\u{1b}[2J\u{202e}{}\nsecond", "x".repeat(9000))); 50];
         let answer =
             json!({"bannedGeneIds": [], "explanation": words, "currentSignalKey": "\u{1b}".repeat(9000)});
-        let heard = RemoteAdvice::read(&answer, &[]).unwrap();
-        assert_eq!(heard.explanation.len(), MAX_REASONS);
-        let text = heard.to_json().to_string();
+        let advice = RemoteAdvice::read(&answer, &[]).unwrap();
+        assert_eq!(advice.explanation.len(), MAX_REASONS);
+        let text = advice.to_json().to_string();
         assert!(text.len() < 20_000 && !text.contains("\\u001b") && !text.contains('\u{202e}'), "{text}");
         let one = RemoteAdvice::read(&json!({"bannedGeneIds": [], "explanation": "because"}), &[]).unwrap();
         assert_eq!(one.explanation, ["because"]);
@@ -232,9 +232,9 @@ mod tests {
         ) {
             let genes = names(&["a", "b"]);
             let answer = json!({"preferredGeneId": preferred, "bannedGeneIds": banned});
-            let heard = RemoteAdvice::read(&answer, &genes).unwrap();
+            let remote = RemoteAdvice::read(&answer, &genes).unwrap();
             let mut advice = Advice::default();
-            heard.join(&mut advice);
+            remote.join(&mut advice);
             prop_assert!(advice.banned.iter().chain(&advice.preferred).all(|gene| genes.contains(gene)));
             prop_assert!(advice.banned.len() < 2, "one is always left");
         }

@@ -2,7 +2,6 @@
 
 use super::advice::RemoteAdvice;
 use super::{RemoteMemory, outbox, outgoing};
-use crate::memory::advice::Advice;
 use crate::rules::select;
 use crate::rules::select::SelectInput;
 use crate::store::pool::GenePool;
@@ -11,6 +10,7 @@ use capsid_client::refusal::{TIMEOUT, may_pass};
 use capsid_model::gene::Gene;
 use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::{Code, Problem, Result, Value, env, json};
+use capsid_rules::memory::advice::Advice;
 use std::collections::HashMap;
 use std::sync::mpsc;
 
@@ -24,7 +24,7 @@ pub struct ConsultOutcome {
     pub hub: String,
     /// The signals at the time of the request.
     pub signals: Vec<String>,
-    pub heard: Option<RemoteAdvice>,
+    pub advice: Option<RemoteAdvice>,
     /// Why this repository's own memory advises alone: `no_signals`, `no_genes`, `timeout`, ...
     pub miss: Option<String>,
     /// The problem, which is only reported.
@@ -34,8 +34,8 @@ pub struct ConsultOutcome {
 impl ConsultOutcome {
     /// For programs, and for the record of the run.
     pub fn to_json(&self) -> Value {
-        let mut value = match &self.heard {
-            Some(heard) => heard.to_json(),
+        let mut value = match &self.advice {
+            Some(advice) => advice.to_json(),
             None => json!({
                 "miss": self.miss,
                 "problem": self.problem.as_ref().map(|problem| json!({
@@ -50,12 +50,12 @@ impl ConsultOutcome {
 
     /// The advice, if it was requested for exactly these signals.
     pub fn parse_advice(&self, signals: &[String]) -> Option<&RemoteAdvice> {
-        self.heard.as_ref().filter(|_| self.signals == signals)
+        self.advice.as_ref().filter(|_| self.signals == signals)
     }
 }
 
-/// Asks what the shared memory advises. What waits to be told is told first, so that it is counted; a dry run tells
-/// nothing, and makes nobody known.
+/// Asks what the shared memory advises. Pending records are sent first, so that they count; a dry run sends
+/// nothing and registers no node.
 pub fn consult(
     remote: &RemoteMemory,
     workspace: &Workspace,
@@ -69,7 +69,7 @@ pub fn consult(
         ..ConsultOutcome::default()
     };
     match in_time(remote, workspace, signals, drift, dry_run) {
-        Ok(heard) => ConsultOutcome { heard: Some(heard), ..consulted },
+        Ok(advice) => ConsultOutcome { advice: Some(advice), ..consulted },
         Err(ConsultMiss { word, problem }) => ConsultOutcome { miss: Some(word), problem, ..consulted },
     }
 }
@@ -100,8 +100,8 @@ fn in_time(
     drift: bool,
     dry_run: bool,
 ) -> Result<RemoteAdvice, ConsultMiss> {
-    let asked = outgoing::names(signals);
-    if asked.is_empty() {
+    let names = outgoing::names(signals);
+    if names.is_empty() {
         return Err(ConsultMiss::from_reason("no_signals"));
     }
     let genes = candidates(workspace, signals)?;
@@ -111,16 +111,16 @@ fn in_time(
     if dry_run && remote.is_stranger() {
         return Err(ConsultMiss::from_reason("not_registered"));
     }
-    let (tell, told) = mpsc::channel();
-    let (asking, place) = (remote.clone(), workspace.clone());
+    let (sender, receiver) = mpsc::channel();
+    let (asking, thread_workspace) = (remote.clone(), workspace.clone());
     let worker = move || {
         // Nobody listens any more once the time is up.
-        let _ = tell.send(talk(&asking, &place, &asked, &genes, drift, dry_run));
+        let _ = sender.send(talk(&asking, &thread_workspace, &names, &genes, drift, dry_run));
     };
     if std::thread::Builder::new().name("memory-advice".to_owned()).spawn(worker).is_err() {
         return Err(ConsultMiss::from_reason("exception"));
     }
-    match told.recv_timeout(remote.timeout()) {
+    match receiver.recv_timeout(remote.timeout()) {
         Ok(ended) => ended,
         Err(mpsc::RecvTimeoutError::Timeout) => Err(too_slow(remote)),
         Err(mpsc::RecvTimeoutError::Disconnected) => Err(ConsultMiss::from_reason("exception")),

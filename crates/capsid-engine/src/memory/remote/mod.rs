@@ -9,7 +9,7 @@ mod outbox;
 mod outgoing;
 
 pub use consult::{ConsultOutcome, consult};
-pub use outbox::{FlushSummary, deliver, flush, pending, queue};
+pub use outbox::{FlushSummary, deliver, entries, flush, pending, queue};
 
 use crate::workspace::Workspace;
 use capsid_client::{NodeClient, config};
@@ -58,8 +58,8 @@ pub fn connect_remote(workspace: &Workspace) -> Result<Option<RemoteMemory>> {
         return Ok(None);
     }
     let named = workspace.variable(URL);
-    let found = workspace.config.hub.settings_for(named.as_deref().map(str::trim), &*workspace.env)?;
-    let mut settings = found.ok_or_else(|| {
+    let configured = workspace.config.hub.settings_for(named.as_deref().map(str::trim), &*workspace.env)?;
+    let mut settings = configured.ok_or_else(|| {
         Problem::new(Code::NoHub, format!("{PROVIDER} is `remote`, and no hub is named.")).fix(format!(
             "Name one with {URL}, with A2A_HUB_URL or with `url` under `[hub]`, or unset {PROVIDER}."
         ))
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn its_own_address_wins_and_its_patience_is_bounded() {
-        let found = remote(
+        let memory = remote(
             "",
             &[
                 (PROVIDER, " Remote "),
@@ -182,8 +182,8 @@ mod tests {
                 (TIMEOUT, "999999999"),
             ],
         );
-        let found = found.unwrap().unwrap();
-        assert_eq!((found.hub_url(), found.timeout()), ("https://b", Duration::from_secs(60)));
+        let memory = memory.unwrap().unwrap();
+        assert_eq!((memory.hub_url(), memory.timeout()), ("https://b", Duration::from_secs(60)));
         let usual = remote("", &[(PROVIDER, "remote"), ("A2A_HUB_URL", "https://a")]).unwrap().unwrap();
         assert_eq!((usual.hub_url(), usual.timeout()), ("https://a", Duration::from_secs(5)));
     }
@@ -191,12 +191,12 @@ mod tests {
     #[test]
     fn a_repository_that_names_a_hub_does_not_get_the_key() {
         let policy = "[hub]\nurl = \"https://evil.example\"\n";
-        let given = [(PROVIDER, "remote"), (KEY, "ek_1")];
-        let found = remote(policy, &given).unwrap().unwrap();
-        assert!(!found.by_key() && found.withholds_key());
-        let found = remote(policy, &[given.as_slice(), &[(URL, "https://mine.example")]].concat());
-        let found = found.unwrap().unwrap();
-        assert!(found.by_key() && !found.withholds_key());
-        assert!(!format!("{found:?}").contains("ek_1"));
+        let variables = [(PROVIDER, "remote"), (KEY, "ek_1")];
+        let memory = remote(policy, &variables).unwrap().unwrap();
+        assert!(!memory.by_key() && memory.withholds_key());
+        let memory = remote(policy, &[variables.as_slice(), &[(URL, "https://mine.example")]].concat());
+        let memory = memory.unwrap().unwrap();
+        assert!(memory.by_key() && !memory.withholds_key());
+        assert!(!format!("{memory:?}").contains("ek_1"));
     }
 }

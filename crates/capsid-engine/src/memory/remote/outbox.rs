@@ -1,15 +1,14 @@
 //! The records that are still to be sent to the shared memory.
 
 use super::{RemoteMemory, is_wanted, outgoing};
-use crate::files::outbox::{MAX_LEN, Outbox};
 use crate::workspace::Workspace;
+use crate::workspace::outbox::{MAX_LEN, OutboxFile};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use std::time::Duration;
 
-pub use crate::files::outbox::FlushSummary;
+pub use crate::workspace::outbox::FlushSummary;
 
-/// The graph of this repository has all records, also those that were dropped here.
-const RECORDS: Outbox = Outbox { name: "memory_outbox", key: "id", limit: 1000, is_final: is_of_record };
+const RECORDS: OutboxFile = OutboxFile::MemoryRecords;
 
 /// What a hub answers with once it has a record; one of them is true.
 const TAKEN: [&str; 4] = ["recorded", "duplicate", "ok", "success"];
@@ -22,14 +21,20 @@ pub fn pending(workspace: &Workspace) -> Result<Vec<Object>> {
 /// Keeps records until they are sent, each once, in the form that may leave; nothing where no shared memory is wanted.
 /// They are in the graph already, so what cannot be kept here as well fails nothing. The caller holds the store's lock.
 pub fn queue(workspace: &Workspace, records: &[Object]) {
-    if is_wanted(workspace) {
-        let at = workspace.now().iso();
-        let entries = records.iter().filter_map(outgoing::to_event).filter_map(|(kind, event)| {
-            let entry = json!({"id": event.get("id"), "kind": kind, "queued_at": at, "event": event});
-            entry.as_object().cloned()
-        });
-        let _ = RECORDS.append(workspace, entries);
+    let _ = RECORDS.append(workspace, entries(workspace, records));
+}
+
+/// The entries that records become, for a journal that queues them.
+pub fn entries(workspace: &Workspace, records: &[Object]) -> Vec<Object> {
+    if !is_wanted(workspace) {
+        return Vec::new();
     }
+    let at = workspace.now().iso();
+    let entry = |(kind, event): (_, Object)| {
+        let entry = json!({"id": event.get("id"), "kind": kind, "queued_at": at, "event": event});
+        entry.as_object().cloned()
+    };
+    records.iter().filter_map(outgoing::to_event).filter_map(entry).collect()
 }
 
 /// Sends what waits, for no longer than `patience` and one call more.
@@ -38,6 +43,7 @@ pub fn flush(workspace: &Workspace, remote: &RemoteMemory, patience: Duration) -
         workspace,
         patience,
         |_| true,
+        is_of_record,
         |entry| {
             let body = json!({"kind": entry.get("kind"), "event": entry.get("event")});
             let answer = remote.post("/kg/ingest", body)?;
@@ -60,8 +66,8 @@ fn is_of_record(problem: &Problem) -> bool {
     problem.code == Code::HubRefused && matches!(problem.hub_status, Some(400 | 409 | 413 | 422))
 }
 
-/// Tells the shared memory what waits, where one is wanted; gives what went wrong, with what became of the records, which
-/// is told and no more.
+/// Sends the pending records to the shared memory, where one is wanted; returns what went wrong, with what became of the
+/// records. The caller only prints that.
 pub fn deliver(workspace: &Workspace) -> Option<Problem> {
     let waits = || -> Result<usize> { Ok(pending(workspace)?.len()) };
     let sent = || -> Result<FlushSummary> {
@@ -113,7 +119,11 @@ mod tests {
     }
 
     fn open(repo: &TestRepo, provider: &'static str) -> Workspace {
-        let env = move |name: &str| (name == "MEMORY_GRAPH_PROVIDER").then(|| provider.to_owned());
+        let data = repo.env();
+        let env = move |name: &str| match name {
+            "MEMORY_GRAPH_PROVIDER" => Some(provider.to_owned()),
+            _ => data(name),
+        };
         Workspace::open(repo.path(), Arc::new(SystemClock), Arc::new(env)).unwrap()
     }
 
@@ -127,7 +137,7 @@ mod tests {
         let other = TestRepo::new();
         let workspace = open(&other, "local");
         queue(&workspace, &[record(0)]);
-        assert!(pending(&workspace).unwrap().is_empty() && !RECORDS.path(&workspace).exists());
+        assert!(pending(&workspace).unwrap().is_empty() && !RECORDS.path(&workspace).unwrap().exists());
     }
 
     #[test]
@@ -145,15 +155,16 @@ mod tests {
     #[test]
     fn what_went_wrong_says_what_became_of_the_records() {
         let refused = vec![Problem::new(Code::HubRefused, "odd"), Problem::new(Code::HubRefused, "odd")];
-        let told = trouble(FlushSummary { refused: refused.clone(), ..FlushSummary::default() }).unwrap();
-        assert_eq!(told.message, "2 record(s) will not be sent again: odd");
+        let reported = trouble(FlushSummary { refused: refused.clone(), ..FlushSummary::default() }).unwrap();
+        assert_eq!(reported.message, "2 record(s) will not be sent again: odd");
         let problem = Some(Problem::new(Code::HubUnreachable, "Away."));
-        let told =
+        let reported =
             trouble(FlushSummary { problem: problem.clone(), left: 3, ..FlushSummary::default() }).unwrap();
-        assert_eq!(told.message, "3 record(s) wait for the next time: Away.");
-        let told = trouble(FlushSummary { problem, refused, left: 3, ..FlushSummary::default() }).unwrap();
+        assert_eq!(reported.message, "3 record(s) wait for the next time: Away.");
+        let reported =
+            trouble(FlushSummary { problem, refused, left: 3, ..FlushSummary::default() }).unwrap();
         assert_eq!(
-            told.message,
+            reported.message,
             "3 record(s) wait for the next time: Away. 2 record(s) will not be sent again: odd"
         );
         assert!(trouble(FlushSummary::default()).is_none());

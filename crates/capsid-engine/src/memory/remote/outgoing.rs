@@ -1,6 +1,6 @@
 //! Records of the memory graph as they may leave this machine. Pure.
 
-use crate::exchange::signals::{MAX, outward};
+use crate::rules::outbound::{MAX, outbound_signals};
 use capsid_model::asset::stamp;
 use capsid_model::redact::{RedactProfile, redact_value};
 use capsid_model::signal::{folded, learning_key};
@@ -9,7 +9,7 @@ use capsid_rules::memory::KINDS;
 
 /// The signals in requests and reports to a hub: only their names, so that both use the same.
 pub(super) fn names(signals: &[String]) -> Vec<String> {
-    outward(&folded(signals), MAX)
+    outbound_signals(&folded(signals), MAX)
 }
 
 /// The kind of a record and its form that leaves; none for what stays. Its id is that of what is sent.

@@ -1,7 +1,7 @@
 //! The records of cycles: the event log, and entries of the narrative that the log lacks.
 
 use super::{RecallLocation, RecallPiece, RecallSearch, newest, quoted, shortened, snippet, text_of};
-use crate::solidify::narrative;
+use crate::run::narrative;
 use crate::store::events::object;
 use crate::workspace::Workspace;
 use capsid_disk::files;
@@ -47,7 +47,7 @@ fn scan_event(search: &mut RecallSearch, event: &EvolutionEvent, document: &Obje
     let text = SearchableText { signals: &signals, title, body: &body.join("\n") };
     // A solution that was used often is represented by its newest uses.
     search.scan_text(&text, event.capsule_id.as_deref(), || {
-        let told = match [summary, own].into_iter().find(|text| !text.is_empty()) {
+        let content = match [summary, own].into_iter().find(|text| !text.is_empty()) {
             Some(summary) => summary.to_owned(),
             None => {
                 let signals = shortened(&event.signals.join(", "), SHOWN_SIGNALS);
@@ -59,11 +59,11 @@ fn scan_event(search: &mut RecallSearch, event: &EvolutionEvent, document: &Obje
             None => event.outcome.status.clone(),
         };
         RecallPiece {
-            place: RecallLocation::Event,
+            location: RecallLocation::Event,
             id: event.id.clone(),
             at: event.at.map(|at| at.iso()),
             ended: Some(snippet(&status)),
-            text: snippet(&format!("{told} ({} by {})", event.intent, event.genes_used.join(", "))),
+            text: snippet(&format!("{content} ({} by {})", event.intent, event.genes_used.join(", "))),
             show: format!("capsid events show {}", quoted(&event.id)),
         }
     });
@@ -71,8 +71,8 @@ fn scan_event(search: &mut RecallSearch, event: &EvolutionEvent, document: &Obje
 
 /// The narrative describes the same cycles; an entry counts only if its event is not in the log.
 fn scan_narrative(workspace: &Workspace, search: &mut RecallSearch, events: &HashSet<String>) -> Result<()> {
-    let told = files::read_optional(&workspace.paths.narrative())?.unwrap_or_default();
-    for entry in narrative::entries(&told) {
+    let narrative = files::read_optional(&workspace.paths.narrative())?.unwrap_or_default();
+    for entry in narrative::entries(&narrative) {
         let (head, rest) = entry.split_once('\n').unwrap_or((entry, ""));
         let event = rest.split_once("Event: ").and_then(|(_, rest)| rest.split_whitespace().next());
         if event.is_some_and(|event| events.contains(event)) {
@@ -83,7 +83,7 @@ fn scan_narrative(workspace: &Workspace, search: &mut RecallSearch, events: &Has
             &SearchableText { title: head, body: rest, ..SearchableText::default() },
             None,
             || RecallPiece {
-                place: RecallLocation::Narrative,
+                location: RecallLocation::Narrative,
                 id: snippet(event.unwrap_or(head.trim_start_matches("# "))),
                 ended: head.rsplit_once(" - ").map(|(_, ended)| snippet(ended)),
                 at,

@@ -1,11 +1,11 @@
 //! The memory graph: which gene was tried on which signals, and what was reported about it.
 
 use super::{RecallLocation, RecallPiece, RecallSearch, newest, quoted, snippet, text_of};
-use crate::memory::graph::{GraphStats, MemoryEdge};
 use crate::store::events::object;
 use crate::workspace::Workspace;
 use capsid_model::{Object, Result, Value};
 use capsid_rules::meaning::SearchableText;
+use capsid_rules::memory::graph::{GraphStats, MemoryEdge};
 
 /// Looks through the memory graph. A cycle folds it together long before it is too large to be read whole; of one that
 /// came from elsewhere the oldest part may be left out.
@@ -33,7 +33,7 @@ fn scan_words(search: &mut RecallSearch, record: &Object, path: &str) {
     let listed = record.get("signal").and_then(|signal| signal.get("signals")).and_then(Value::as_array);
     let signals: Vec<&str> = listed.into_iter().flatten().filter_map(Value::as_str).collect();
     search.scan_text(&SearchableText { signals: &signals, title: summary, body: "" }, None, || RecallPiece {
-        place: RecallLocation::Memory,
+        location: RecallLocation::Memory,
         id: snippet(text_of(record, "id")),
         at: Some(snippet(text_of(record, "ts"))).filter(|at| !at.is_empty()),
         ended: outcome.and_then(|outcome| outcome.get("status")).and_then(Value::as_str).map(snippet),
@@ -53,7 +53,7 @@ fn scan_edge(search: &mut RecallSearch, gene: &str, edge: &MemoryEdge) {
         };
         let (went_well, all) = (tally.success, tally.attempts());
         RecallPiece {
-            place: RecallLocation::Memory,
+            location: RecallLocation::Memory,
             id: snippet(gene),
             at: tally.last.map(|at| at.iso()),
             ended: Some(ended.to_owned()),

@@ -50,7 +50,8 @@ impl RecallLocation {
 /// A recorded text. It holds no secrets; callers make it inert before they show it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecallPiece {
-    pub place: RecallLocation,
+    #[serde(rename = "place")]
+    pub location: RecallLocation,
     pub id: String,
     /// When, as ISO text, where that is known.
     pub at: Option<String>,

@@ -15,7 +15,7 @@ const OF_ONE: usize = 2;
 #[derive(Debug)]
 pub struct RecallSearch {
     question: SemanticQuestion,
-    asked: HashSet<String>,
+    terms: HashSet<String>,
     corpus: TermFrequencies,
     held: Vec<HeldPiece>,
 }
@@ -32,8 +32,8 @@ impl RecallSearch {
     /// A search for words and signals.
     pub fn new(words: &str, signals: &[String]) -> Self {
         let question = SemanticQuestion::parse(&redact(words, RedactProfile::Secrets), signals);
-        let asked = question.terms.iter().map(|asked| asked.term.clone()).collect();
-        Self { question, asked, corpus: TermFrequencies::default(), held: Vec::new() }
+        let terms = question.terms.iter().map(|term| term.term.clone()).collect();
+        Self { question, terms, corpus: TermFrequencies::default(), held: Vec::new() }
     }
 
     /// Whether the query is empty.
@@ -55,7 +55,7 @@ impl RecallSearch {
         });
         self.corpus.texts += 1;
         let mut answers = false;
-        for term in meaning.terms().into_iter().filter(|term| self.asked.contains(*term)) {
+        for term in meaning.terms().into_iter().filter(|term| self.terms.contains(*term)) {
             *self.corpus.counts.entry(term.to_owned()).or_default() += 1;
             answers = true;
         }
@@ -68,22 +68,22 @@ impl RecallSearch {
     pub fn best(self, limit: usize) -> Vec<RecallHit> {
         let Self { question, corpus, held, .. } = self;
         let judge = TextScorer::new(&question, &corpus);
-        let mut found: Vec<(RecallHit, Option<String>)> = held
+        let mut hits: Vec<(RecallHit, Option<String>)> = held
             .into_iter()
             .filter_map(|HeldPiece { piece, meaning, group }| {
                 let answer = judge.score(&meaning)?;
                 Some((RecallHit { piece, score: answer.score, words: answer.words, more: 0 }, group))
             })
             .collect();
-        found.sort_by(|(one, _), (other, _)| {
+        hits.sort_by(|(one, _), (other, _)| {
             other.score.total_cmp(&one.score).then_with(|| other.piece.at.cmp(&one.piece.at))
         });
-        let worth = found.first().map_or(0.0, |(best, _)| best.score * WORTH);
-        let mut told = RecallAnswers { limit, ..RecallAnswers::default() };
-        for (one, group) in found.into_iter().take_while(|(one, _)| one.score >= worth) {
-            told.add(one, group);
+        let threshold = hits.first().map_or(0.0, |(best, _)| best.score * WORTH);
+        let mut answers = RecallAnswers { limit, ..RecallAnswers::default() };
+        for (one, group) in hits.into_iter().take_while(|(one, _)| one.score >= threshold) {
+            answers.add(one, group);
         }
-        told.list
+        answers.list
     }
 }
 
@@ -95,13 +95,13 @@ struct RecallAnswers {
     /// How many there are of each conversation or solution.
     of_one: HashMap<String, usize>,
     /// The index of the answer with the same text.
-    said: HashMap<(RecallLocation, Option<String>, String), usize>,
+    seen: HashMap<(RecallLocation, Option<String>, String), usize>,
 }
 
 impl RecallAnswers {
     fn add(&mut self, mut one: RecallHit, group: Option<String>) {
-        let words = (one.piece.place, one.piece.ended.clone(), one.piece.text.clone());
-        if let Some(same) = self.said.get(&words).and_then(|at| self.list.get_mut(*at)) {
+        let words = (one.piece.location, one.piece.ended.clone(), one.piece.text.clone());
+        if let Some(same) = self.seen.get(&words).and_then(|at| self.list.get_mut(*at)) {
             same.more += 1;
             return;
         }
@@ -111,7 +111,7 @@ impl RecallAnswers {
             *count
         });
         if count <= OF_ONE && self.list.len() < self.limit {
-            self.said.insert(words, self.list.len());
+            self.seen.insert(words, self.list.len());
             one.score = (one.score * 1000.0).round() / 1000.0;
             self.list.push(one);
         }
@@ -124,7 +124,7 @@ mod tests {
 
     fn piece(id: &str, at: &str) -> RecallPiece {
         RecallPiece {
-            place: RecallLocation::Trail,
+            location: RecallLocation::Trail,
             id: id.to_owned(),
             at: Some(at.to_owned()),
             ended: None,
@@ -133,14 +133,14 @@ mod tests {
         }
     }
 
-    fn found(words: &str, texts: &[(&str, Option<&str>)]) -> Vec<usize> {
+    fn search_order(words: &str, texts: &[(&str, Option<&str>)]) -> Vec<usize> {
         let mut search = RecallSearch::new(words, &[]);
         for (n, (title, group)) in texts.iter().enumerate() {
             search.scan_text(&SearchableText { title, ..SearchableText::default() }, *group, || {
                 piece(&n.to_string(), &n.to_string())
             });
         }
-        search.best(9).into_iter().map(|found| found.piece.id.parse().unwrap()).collect()
+        search.best(9).into_iter().map(|hit| hit.piece.id.parse().unwrap()).collect()
     }
 
     #[test]
@@ -151,22 +151,22 @@ mod tests {
             ("nothing of the kind", None),
             ("the cart total is wrong", None),
         ];
-        assert_eq!(found("cart total", &texts)[..2], [3, 0]);
-        assert_eq!(found("zebra", &texts), Vec::<usize>::new());
-        assert_eq!(found("", &texts), Vec::<usize>::new());
+        assert_eq!(search_order("cart total", &texts)[..2], [3, 0]);
+        assert_eq!(search_order("zebra", &texts), Vec::<usize>::new());
+        assert_eq!(search_order("", &texts), Vec::<usize>::new());
     }
 
     #[test]
     fn chinese_words_are_found() {
         let texts = [("购物车总价计算错误", None), ("登录页面很慢", None)];
-        assert_eq!(found("购物车总价", &texts)[0], 0);
+        assert_eq!(search_order("购物车总价", &texts)[0], 0);
     }
 
     #[test]
     fn one_conversation_does_not_fill_the_list() {
         let texts =
             [("parser", Some("s1")), ("parser", Some("s1")), ("parser", Some("s1")), ("parser", Some("s2"))];
-        assert_eq!(found("parser", &texts), [3, 2, 1]);
+        assert_eq!(search_order("parser", &texts), [3, 2, 1]);
     }
 
     #[test]
@@ -177,8 +177,8 @@ mod tests {
             let piece = || RecallPiece { text: text.to_owned(), ..piece(n, n) };
             search.scan_text(&SearchableText { title: "the cart", ..SearchableText::default() }, None, piece);
         }
-        let told: Vec<(String, usize)> =
-            search.best(9).into_iter().map(|found| (found.piece.id, found.more)).collect();
-        assert_eq!(told, [("3".to_owned(), 1), ("2".to_owned(), 0)]);
+        let pairs: Vec<(String, usize)> =
+            search.best(9).into_iter().map(|hit| (hit.piece.id, hit.more)).collect();
+        assert_eq!(pairs, [("3".to_owned(), 1), ("2".to_owned(), 0)]);
     }
 }

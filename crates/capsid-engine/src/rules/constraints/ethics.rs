@@ -35,14 +35,14 @@ static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
 /// A violation for each aim that the gene's own text asks for.
 pub fn objections(gene: &Gene) -> Vec<String> {
     let text = format!("{}\n{}", gene.strategy.join("\n"), gene.summary);
-    let mut found = Vec::new();
+    let mut objections = Vec::new();
     for (aim, pattern) in PATTERNS.iter() {
         let demand = pattern.find_iter(&text).find(|hit| !is_negated(&text[..hit.start()]));
         if let Some(hit) = demand {
-            found.push(format!("ethics: the gene asks to {aim}: `{}`", hit.as_str()));
+            objections.push(format!("ethics: the gene asks to {aim}: `{}`", hit.as_str()));
         }
     }
-    found
+    objections
 }
 
 fn is_negated(before: &str) -> bool {

@@ -3,7 +3,7 @@
 mod ethics;
 mod paths;
 
-use crate::snapshot::{ChangeKind, Changes, FileChange};
+use crate::tree::{ChangeKind, Changes, FileChange};
 use capsid_model::event::BlastRadius;
 use capsid_model::gene::Gene;
 use paths::{PathSet, contains_part};
@@ -40,10 +40,6 @@ pub struct ConstraintInput<'a> {
     pub estimated_files: Option<u64>,
     /// Files that may not be changed at all.
     pub protected: &'a [String],
-    /// What was changed inside `.git`, from the snapshot.
-    pub touched: &'a [String],
-    /// The path of the audit log, if someone other than the engine wrote to it.
-    pub tampered_log: Option<&'a str>,
 }
 
 /// The size of a change compared with its limit.
@@ -104,17 +100,16 @@ impl ConstraintReport {
 
 /// Checks a change.
 ///
-/// Without a gene only the rules that hold for everyone apply: protected files, `.git`, `node_modules`, the audit log.
+/// Without a gene only the rules that hold for everyone apply: protected files, `.git`, `node_modules`.
 pub fn check(input: &ConstraintInput<'_>) -> ConstraintReport {
     let mut report = ConstraintReport::default();
     if let Some(gene) = input.gene {
         check_size(input, gene, &mut report);
     }
     check_paths(input, &mut report);
-    check_git(input, &mut report);
     if let Some(gene) = input.gene {
-        let found = ethics::objections(gene);
-        report.violations.extend(found);
+        let objections = ethics::objections(gene);
+        report.violations.extend(objections);
     }
     report
 }
@@ -173,19 +168,5 @@ fn destruction(file: &FileChange, name: &str) -> Option<String> {
             Some(format!("CRITICAL_FILE_EMPTIED: {name}"))
         }
         () => None,
-    }
-}
-
-/// A HEAD that moved may be the user's own commit, so it fails nothing by itself.
-fn check_git(input: &ConstraintInput<'_>, report: &mut ConstraintReport) {
-    for path in input.touched {
-        if path.ends_with("HEAD (moved)") {
-            report.warnings.push(format!("moved during the cycle: {path}"));
-        } else {
-            report.violations.push(format!("forbidden_path touched: {path}"));
-        }
-    }
-    if let Some(log) = input.tampered_log {
-        report.violations.push(format!("forbidden_path touched: {log}"));
     }
 }

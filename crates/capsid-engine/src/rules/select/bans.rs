@@ -1,9 +1,9 @@
 //! Which genes may not be chosen now, and by what. Bans hold for a pool of any size.
 
 use super::pattern::SignalSet;
-use crate::memory::advice::Advice;
 use capsid_model::signal::{banned_genes, normalise_errsig};
 use capsid_model::{Object, Value};
+use capsid_rules::memory::advice::Advice;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 
@@ -86,7 +86,7 @@ fn overlap(current: &SignalSet<'_>, trigger: &[String]) -> f64 {
         .flat_map(|name| [Some(name.to_lowercase()), normalise_errsig(name)])
         .flatten()
         .collect();
-    let found = current
+    let repeats = current
         .raw
         .iter()
         .zip(&current.lower)
@@ -94,7 +94,7 @@ fn overlap(current: &SignalSet<'_>, trigger: &[String]) -> f64 {
             names.contains(*lower) || normalise_errsig(raw).is_some_and(|norm| names.contains(&norm))
         })
         .count();
-    found as f64 / current.raw.len().max(1) as f64
+    repeats as f64 / current.raw.len().max(1) as f64
 }
 
 #[cfg(test)]

@@ -79,10 +79,10 @@ pub fn answering(capsules: &[Capsule], signals: &[String], platform: &str) -> Ve
     let signals = SignalSet::new(matchable(signals));
     let errors: BTreeSet<String> = signals.raw.iter().filter_map(|s| normalise_errsig(s)).collect();
     let fitting = capsules.iter().enumerate().filter(|(_, capsule)| may_answer(capsule, &banned, platform));
-    let mut found: Vec<(usize, ScoredCapsule)> =
+    let mut hits: Vec<(usize, ScoredCapsule)> =
         fitting.filter_map(|(at, capsule)| Some((at, scored(capsule, &signals, &errors)?))).collect();
-    found.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
-    found
+    hits.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
+    hits
 }
 
 /// Whether a capsule is a success that can be found again, of a gene that may be used, proven on a platform like this.
@@ -177,9 +177,9 @@ mod tests {
 
     #[test]
     fn a_solution_that_fits_whole_outscores_the_gene_it_came_from() {
-        let found = pick(&[capsule("c", &["log_error"])], &["log_error"]).0.unwrap();
+        let best = pick(&[capsule("c", &["log_error"])], &["log_error"]).0.unwrap();
         for gene_score in [0.5, 1.0, 6.0, 40.0] {
-            let scored = ScoredCapsule { gene_score, ..found.clone() };
+            let scored = ScoredCapsule { gene_score, ..best.clone() };
             assert!(scored.from_parts() > gene_score, "{gene_score}");
         }
     }
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn a_capsule_without_an_id_is_passed_over() {
-        let found = pick(&[capsule("", &["a"]), capsule("second", &["a"])], &["a"]).0;
-        assert_eq!(found.unwrap().id, "second");
+        let picked = pick(&[capsule("", &["a"]), capsule("second", &["a"])], &["a"]).0;
+        assert_eq!(picked.unwrap().id, "second");
         let foreign = Capsule { env_fingerprint: json!({"platform": "win32"}), ..capsule("", &["a"]) };
         assert_eq!(pick(&[foreign], &["a"]), (None, Vec::new()));
     }

@@ -69,9 +69,9 @@ impl GeneIndex {
         let counts = self.counts(signals);
         let special = special_tags(influence);
         let candidates = counts.touched.iter().map(|gene| {
-            let place = *gene as usize;
-            let (card, hits) = (&self.cards[place], counts.of[place]);
-            let (memory, banned) = if special[usize::from(self.tags[place])] {
+            let index = *gene as usize;
+            let (card, hits) = (&self.cards[index], counts.of[index]);
+            let (memory, banned) = if special[usize::from(self.tags[index])] {
                 let banned = influence.banned.contains(card.id.as_str());
                 (influence.advice.boost(&card.id), banned)
             } else {
@@ -89,8 +89,8 @@ impl GeneIndex {
         let mut scored: Vec<ScoredGene> = best
             .iter()
             .map(|candidate| {
-                let place = candidate.order as usize;
-                ScoredGene::new(&self.cards[place], candidate.order, counts.of[place], influence)
+                let index = candidate.order as usize;
+                ScoredGene::new(&self.cards[index], candidate.order, counts.of[index], influence)
             })
             .collect();
         scored.sort_by(ScoredGene::best_first);
@@ -99,24 +99,24 @@ impl GeneIndex {
 
     /// How many patterns of each gene hit.
     fn counts(&self, signals: &SignalSet<'_>) -> MatchCounts {
-        let mut found = Vec::new();
+        let mut words = Vec::new();
         for signal in &signals.lower {
-            self.words.find(signal, |word| found.push(word));
+            self.words.find(signal, |word| words.push(word));
         }
-        sort_distinct(&mut found);
+        sort_distinct(&mut words);
         let mut counts = MatchCounts { of: vec![0; self.cards.len()], touched: Vec::new() };
-        for word in &found {
+        for word in &words {
             counts.add(self.owners_of_word.get(*word));
         }
-        for pattern in self.hitting_patterns(&found, signals) {
+        for pattern in self.hitting_patterns(&words, signals) {
             counts.add(self.owners_of_pattern.get(pattern));
         }
         counts
     }
 
     /// The aliases and expressions that hit, each once.
-    fn hitting_patterns(&self, found: &[u32], signals: &SignalSet<'_>) -> Vec<u32> {
-        let of_words = found.iter().flat_map(|word| self.patterns_of_word.get(*word));
+    fn hitting_patterns(&self, words: &[u32], signals: &SignalSet<'_>) -> Vec<u32> {
+        let of_words = words.iter().flat_map(|word| self.patterns_of_word.get(*word));
         let mut patterns: Vec<u32> = of_words.chain(&self.always).copied().collect();
         if signals.raw.iter().any(|signal| signal.contains(LONG_S)) {
             patterns.extend(

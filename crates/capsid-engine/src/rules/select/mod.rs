@@ -20,9 +20,9 @@ pub use index::GeneIndex;
 pub use score::{GeneCard, ScoredGene};
 pub use selection::{MemoryNote, Selection};
 
-use crate::memory::advice::Advice;
 use capsid_model::capsule::Capsule;
 use capsid_model::signal::matchable;
+use capsid_rules::memory::advice::Advice;
 use pattern::SignalSet;
 use score::GeneInfluence;
 use std::collections::BTreeSet;

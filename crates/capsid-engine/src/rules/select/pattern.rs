@@ -62,12 +62,12 @@ impl MatchPattern {
 }
 
 /// Calls `found` with each lowercase word of a pattern that is not an expression: its branches, or itself.
-pub(super) fn each_word(text: &str, found: impl FnMut(&str)) {
+pub(super) fn each_word(text: &str, on_word: impl FnMut(&str)) {
     let lower = text.to_lowercase();
     let is_alias = lower.contains('|') && !lower.starts_with('/');
     let branches = lower.split(|c| c == '|' && is_alias);
     let tidy = |branch| if is_alias { trim(branch) } else { branch };
-    branches.map(tidy).filter(|word| !word.is_empty()).for_each(found);
+    branches.map(tidy).filter(|word| !word.is_empty()).for_each(on_word);
 }
 
 /// A regular expression that runs in linear time, compiled when first used.

@@ -1,7 +1,7 @@
 //! The score of a gene, stored in its parts so that it can be explained and recomputed.
 
-use crate::memory::advice::Advice;
 use capsid_model::gene::{EpigeneticMark, Gene};
+use capsid_rules::memory::advice::Advice;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

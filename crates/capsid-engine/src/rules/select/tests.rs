@@ -1,8 +1,8 @@
 use super::*;
-use crate::memory::advice::GeneAdvice;
 use capsid_model::event::EventOutcome;
 use capsid_model::gene::EpigeneticMark;
 use capsid_model::json;
+use capsid_rules::memory::advice::GeneAdvice;
 
 fn card(id: &str, patterns: &[&str]) -> GeneCard {
     GeneCard {

@@ -1,6 +1,6 @@
 //! Finds which of very many words are in a text, in time that hardly depends on how many there are.
 //!
-//! The words lie sorted. Of all words that begin where the text stands, the one sorted last before the rest of the
+//! The words are sorted. Of all words that begin where the text stands, the one sorted last before the rest of the
 //! text has every other as a prefix, so one search and a walk along prefixes finds them all. A bitmap of openings
 //! spares the search where no word can begin. Against an automaton this builds many times faster, which counts for a
 //! program that is started for one question.
@@ -59,7 +59,7 @@ impl WordSet {
     }
 
     /// Calls `found` with the number of each word in the text, once for each place.
-    pub fn find(&self, text: &str, mut found: impl FnMut(u32)) {
+    pub fn find(&self, text: &str, mut on_word: impl FnMut(u32)) {
         let text = text.as_bytes();
         for at in 0..text.len() {
             let rest = &text[at..];
@@ -74,7 +74,7 @@ impl WordSet {
                 number = self.prefix[number as usize];
             }
             while number != NONE {
-                found(number);
+                on_word(number);
                 number = self.prefix[number as usize];
             }
         }
@@ -120,16 +120,16 @@ mod tests {
             text in "[abc错]{0,30}",
         ) {
             let index = WordSet::new(words.iter().map(String::as_str));
-            let mut found = BTreeSet::new();
+            let mut matched = BTreeSet::new();
             index.find(&text, |number| {
-                found.insert(number);
+                matched.insert(number);
             });
             let plain: BTreeSet<u32> = (0..)
                 .zip(&words)
                 .filter(|(_, word)| text.contains(word.as_str()))
                 .map(|(number, _)| number)
                 .collect();
-            prop_assert_eq!(found, plain);
+            prop_assert_eq!(matched, plain);
         }
     }
 }

@@ -120,8 +120,8 @@ fn some(texts: &[String]) -> Vec<String> {
     texts.iter().take(MAX).map(|text| clean(text)).collect()
 }
 
-fn status(said: &str) -> &'static str {
-    match said {
+fn status(value: &str) -> &'static str {
+    match value {
         "success" => "success",
         "failed" => "failed",
         "skipped" => "skipped",
@@ -143,20 +143,20 @@ fn checked<'a>(meta: &impl Fn(&str) -> Option<&'a Value>) -> CycleChecks {
         (Some(false), _) => "failed",
         (None, _) => "not_recorded",
     };
-    let commands = list.iter().take(MAX).map(|ran| CycleCommand {
-        command: clean(&text(ran.get("cmd"))),
-        ok: ran.get("ok").and_then(Value::as_bool).unwrap_or_default(),
+    let commands = list.iter().take(MAX).map(|command| CycleCommand {
+        command: clean(&text(command.get("cmd"))),
+        ok: command.get("ok").and_then(Value::as_bool).unwrap_or_default(),
     });
     CycleChecks { state, commands: commands.collect(), isolation: text(meta("isolation")) }
 }
 
 fn plan(mutation: &Value) -> Option<CyclePlan> {
-    let said = |name: &str| clean(&text(mutation.get(name)));
+    let field_text = |name: &str| clean(&text(mutation.get(name)));
     let plan = CyclePlan {
-        id: said("id"),
-        category: said("category"),
-        risk: said("risk_level"),
-        effect: said("expected_effect"),
+        id: field_text("id"),
+        category: field_text("category"),
+        risk: field_text("risk_level"),
+        effect: field_text("expected_effect"),
     };
     (!plan.id.is_empty()).then_some(plan)
 }

@@ -44,14 +44,14 @@ pub(super) fn read(workspace: &Workspace, event: &Object) -> Option<SelectionRea
     let meta = |name: &str| event.get("meta").and_then(|meta| meta.get(name));
     let run = text(meta("run_id"));
     let selection = recorded(workspace, &run);
-    let told = meta("selector").filter(|told| told.is_object());
-    if told.is_none() && selection.is_none() {
+    let selector = meta("selector").filter(|selector| selector.is_object());
+    if selector.is_none() && selection.is_none() {
         return None;
     }
-    let why = SelectionReasons { run, ..told.map(from_event).unwrap_or_default() };
+    let reasons = SelectionReasons { run, ..selector.map(from_event).unwrap_or_default() };
     Some(match selection {
-        Some(selection) => with_scores(why, &selection),
-        None => why,
+        Some(selection) => with_scores(reasons, &selection),
+        None => reasons,
     })
 }
 
@@ -64,11 +64,11 @@ fn recorded(workspace: &Workspace, run: &str) -> Option<Selection> {
     (record.run_id == run).then_some(record.selection)
 }
 
-fn from_event(told: &Value) -> SelectionReasons {
-    let alternatives = texts(told.get("alternatives")).into_iter().take(MAX);
+fn from_event(selector: &Value) -> SelectionReasons {
+    let alternatives = texts(selector.get("alternatives")).into_iter().take(MAX);
     SelectionReasons {
-        selected: told.get("selected").and_then(Value::as_str).map(str::to_owned),
-        reasons: texts(told.get("reason")).iter().take(MAX).map(|reason| clean(reason)).collect(),
+        selected: selector.get("selected").and_then(Value::as_str).map(str::to_owned),
+        reasons: texts(selector.get("reason")).iter().take(MAX).map(|reason| clean(reason)).collect(),
         candidates: alternatives
             .map(|id| SelectionCandidate { id, kind: "gene", ..SelectionCandidate::default() })
             .collect(),
@@ -76,7 +76,7 @@ fn from_event(told: &Value) -> SelectionReasons {
     }
 }
 
-fn with_scores(why: SelectionReasons, selection: &Selection) -> SelectionReasons {
+fn with_scores(base: SelectionReasons, selection: &Selection) -> SelectionReasons {
     let capsule = selection.capsule.iter().map(|capsule| SelectionCandidate {
         id: capsule.id.clone(),
         kind: "capsule",
@@ -103,10 +103,10 @@ fn with_scores(why: SelectionReasons, selection: &Selection) -> SelectionReasons
     candidates.sort_by(|a, b| b.score.unwrap_or_default().total_cmp(&a.score.unwrap_or_default()));
     let reasons = selection.reason.iter().take(MAX).map(|reason| clean(reason));
     SelectionReasons {
-        selected: why.selected.or_else(|| selection.selected.clone()),
-        reasons: if why.reasons.is_empty() { reasons.collect() } else { why.reasons },
+        selected: base.selected.or_else(|| selection.selected.clone()),
+        reasons: if base.reasons.is_empty() { reasons.collect() } else { base.reasons },
         candidates,
         follows: Some(selection.replay() == *selection),
-        ..why
+        ..base
     }
 }

@@ -1,10 +1,5 @@
 //! The shapes that the description of the hub names.
 
-mod describe;
-pub mod graph;
-
-pub(crate) use describe::words;
-
 use crate::error::ErrorCorrection;
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -5,7 +5,7 @@ use crate::auth::account;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::traced_id;
-use crate::ops::evaluation::decide::ReasonBody;
+use crate::ops::evaluation::moderate::ReasonBody;
 use crate::state::Hub;
 use capsid_store::accounts;
 use capsid_store::accounts::admin;

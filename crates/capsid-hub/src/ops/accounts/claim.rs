@@ -3,7 +3,6 @@
 use crate::auth::account;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::openapi::words;
 use crate::state::Hub;
 use capsid_model::time::Time;
 use capsid_rules::identity::accounts::claim_code;
@@ -12,9 +11,12 @@ use capsid_store::accounts::claim_codes::{ClaimCodeRow, NodeClaimOutcome};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-words! {
-    /// Whether a claim code was used.
-    ClaimStatus { Pending = "pending", Claimed = "claimed" }
+/// Whether a claim code was used.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimStatus {
+    Pending,
+    Claimed,
 }
 
 /// The node of a claim code.

@@ -1,7 +1,7 @@
 //! The account of whoever asks.
 
 use super::agents::MAX_AGENTS;
-use super::view::{AccountRoleWord, AccountView, AgentView};
+use super::view::{AccountView, AgentView};
 use crate::auth::account::require_user;
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
@@ -20,7 +20,6 @@ pub struct ProfileResponse {
     user: AccountView,
     user_id: String,
     email: String,
-    #[schema(value_type = AccountRoleWord)]
     role: AccountRole,
     #[schema(value_type = f64)]
     credit_balance: Number,

@@ -1,25 +1,14 @@
 //! What several answers about accounts share.
 
-use crate::http::openapi::words;
-use crate::ops::nodes::view::NodeStatusView;
 use capsid_model::time::Time;
 use capsid_rules::credits;
+use capsid_rules::identity::secrets::SecretState;
 use capsid_store::accounts::AccountRole;
 use capsid_store::accounts::UserRow;
-use capsid_store::accounts::admin::AdminNodeRow;
+use capsid_store::accounts::admin::{AdminNodeRow, NodeStatus};
 use serde::Serialize;
 use serde_json::Number;
 use utoipa::ToSchema;
-
-words! {
-    /// What an account may do.
-    #[schema(as = AccountRole)]
-    AccountRoleWord { User = "user", Admin = "admin" }
-
-    /// How it stands with a node's secret: it has none, has it, or must show it.
-    #[schema(as = SecretState)]
-    SecretStateWord { None = "none", Issued = "issued", Bound = "bound" }
-}
 
 /// An account.
 #[derive(Debug, Serialize, ToSchema)]
@@ -27,7 +16,6 @@ words! {
 pub struct AccountView {
     user_id: String,
     email: String,
-    #[schema(value_type = AccountRoleWord)]
     role: AccountRole,
     created_at: String,
     #[schema(required)]
@@ -53,9 +41,9 @@ pub struct AgentView {
     node_id: String,
     #[schema(required)]
     name: Option<String>,
-    #[schema(value_type = NodeStatusView)]
+    #[schema(value_type = NodeStatus)]
     status: String,
-    #[schema(value_type = SecretStateWord)]
+    #[schema(value_type = SecretState)]
     secret_state: String,
     reputation: f64,
     total_published: i64,

@@ -4,12 +4,15 @@ use super::audit_trail::{StateChangeView, list_changes};
 use super::id_in_path;
 use super::purchase;
 use super::revoke::not_found;
-use super::view::{AssetView, ConsensusWeight, FieldSelection, Selected, rounded, stored_json};
+use super::view::{AssetView, ConsensusWeight, FieldSelection, Selected, rounded};
 use super::visibility::{AssetReader, may_have};
 use crate::auth::account;
-use crate::auth::credentials::{Credentials, OperationContext, authenticate_reader, is_first_use};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult};
 use crate::http::envelope::check_node_id;
+use crate::http::json::stored_json;
 use crate::http::traced_id;
 use crate::state::SharedHub;
 use capsid_rules::evaluation::consensus::{ConsensusTally, ConsensusVerdict};
@@ -23,7 +26,7 @@ use capsid_store::assets::list;
 use capsid_store::assets::list::ListedAsset;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::{promotion, scoring};
-use capsid_store::nodes;
+use capsid_store::nodes::{self, NodeRow};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -123,7 +126,7 @@ pub async fn asset_detail(
         check_node_id(node_id, "node_id")?;
     }
     let fields = FieldSelection::parse(params.fields.as_deref());
-    let (context, rule) = (hub.rules(), hub.config.promotion.rule);
+    let (context, rule) = (hub.context(), hub.config.promotion.rule);
     let by = credentials.clone();
     let (detail, binds) = hub
         .store
@@ -135,9 +138,9 @@ pub async fn asset_detail(
         })
         .await?;
     if let Some(node_id) = binds {
-        hub.bind_if_shown(&node_id, credentials).await?;
+        Sender::new(node_id, credentials.clone()).bind_if_shown(hub).await?;
     }
-    hub.usage.viewed(hub, id);
+    hub.usage.viewed(id);
     fields.select(detail)
 }
 
@@ -154,34 +157,34 @@ struct AssetViewer {
 impl AssetViewer {
     fn load(
         tx: &mut dyn Tx,
-        rules: &OperationContext,
+        context: &OperationContext,
         credentials: &Credentials,
         node_id: Option<&str>,
         listed: &ListedAsset,
     ) -> ApiResult<Self> {
-        let user = account::find_caller_or_none(tx, credentials, rules.now)?;
+        let user = account::find_caller_or_none(tx, credentials, context.now)?;
         let publisher = nodes::get(tx, &listed.asset.node_id)?;
-        // Today's clients show the secret and do not say whose it is.
-        let is_publisher = publisher
-            .as_ref()
-            .is_some_and(|node| node.presented(credentials.secret.as_deref()) == PresentedSecret::Right);
         let is_owner = match (&user, &publisher) {
             (Some(user), Some(publisher)) => account::may_act_for(user, publisher),
             _ => false,
         };
         let node = match node_id {
-            Some(node_id) => authenticate_reader(tx, rules, node_id, credentials)?,
+            Some(node_id) => Sender::new(node_id, credentials.clone()).find(tx, context)?,
             None => None,
         };
-        let has_secret = node
-            .as_ref()
-            .is_some_and(|node| node.presented(credentials.secret.as_deref()) == PresentedSecret::Right);
+        let shows_secret = |node: &NodeRow| credentials.presented_to(node) == PresentedSecret::Right;
+        let has_secret = node.as_ref().is_some_and(shows_secret);
+        // Today's clients show the secret and do not name its node. A secret is that of one node alone.
+        let is_publisher = match &node {
+            Some(node) if has_secret => node.node_id == listed.asset.node_id,
+            _ => publisher.as_ref().is_some_and(shows_secret),
+        };
         let mut named = [publisher.as_ref(), node.as_ref()].into_iter().flatten();
         let asking = AssetReader { node: node.as_ref(), user: user.as_ref() };
-        let may_have = may_have(tx, rules, asking, listed)?;
-        let owed = purchase::is_owed(tx, rules, asking, listed)? && !is_publisher && !is_owner;
+        let may_have = may_have(tx, context, asking, listed)?;
+        let owed = purchase::is_owed(tx, context, asking, listed)? && !is_publisher && !is_owner;
         Ok(Self {
-            binds: named.find(|node| is_first_use(node, credentials)).map(|node| node.node_id.clone()),
+            binds: named.find(|node| credentials.is_first_use(node)).map(|node| node.node_id.clone()),
             sees_body: is_publisher || is_owner || (may_have && !owed),
             is_known: !owed && (user.is_some() || is_publisher || has_secret),
         })

@@ -89,8 +89,8 @@ impl DryRunResponse {
 #[tracing::instrument(skip_all, fields(node.id = %message.sender_id()))]
 pub async fn dry_run(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aResponse<DryRunResponse>> {
     // Anybody may rehearse in any name. Whoever shows a secret is taken by its word.
-    if message.credentials.secret.is_some() {
-        hub.authenticate_reader(message.sender_id(), &message.credentials, |_, _| Ok(())).await?;
+    if message.sender.credentials().secret.is_some() {
+        message.sender.verify(hub).await?;
     }
     let request: PublishRequest<'_> = message.payload()?;
     let computed_assets = check_ids(&request)?;

@@ -39,8 +39,11 @@ pub async fn count_facets(
     which: &AssetFilterParams,
 ) -> ApiResult<FacetsResponse> {
     hub.limit_reads(credentials).await?;
-    let filter = which.filter()?;
-    let found = hub.store.read::<_, ApiError, _>(move |tx| Ok(facets::facets(tx, &filter)?)).await?;
+    let (filter, signal) = which.filter()?;
+    let found = hub
+        .store
+        .read::<_, ApiError, _>(move |tx| Ok(facets::facets(tx, &filter, signal.as_deref())?))
+        .await?;
     Ok(FacetsResponse {
         types: facet_views(found.types),
         statuses: facet_views(found.statuses),

@@ -2,13 +2,15 @@
 
 use super::parse_asset_id;
 use super::purchase;
-use super::view::{AssetState, AssetView, FoundAssetView, stored_json};
+use super::view::{AssetState, AssetView, FoundAssetView};
 use super::visibility::{AssetReader, retain_readable};
 use crate::auth::account;
-use crate::auth::credentials::{Credentials, OperationContext, authenticate_reader};
 use crate::auth::message::Message;
+use crate::auth::sender::Sender;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult};
 use crate::http::envelope::A2aResponse;
+use crate::http::json::stored_json;
 use crate::http::{query, validate};
 use crate::ops::tasks;
 use crate::ops::tasks::ask;
@@ -25,6 +27,7 @@ use capsid_store::evaluation::assignments;
 use capsid_store::evaluation::assignments::Assignment;
 use capsid_store::evaluation::stakes;
 use capsid_store::ledger;
+use capsid_store::nodes::NodeRow;
 use capsid_store::registry::purchases::PurchaseItem;
 use capsid_store::search::{self, SignalSearch};
 use serde::{Deserialize, Serialize, Serializer};
@@ -169,25 +172,25 @@ impl From<Assignment> for AssignmentView {
 pub async fn fetch(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aResponse<FetchResponse>> {
     hub.limit_reads(&message.header).await?;
     let plan = plan(message.payload()?)?;
-    let (sender, credentials) = (message.sender_id(), &message.credentials);
-    let mut found = find_and_price(hub, sender, credentials, &plan).await?;
+    let sender = &message.sender;
+    let mut found = find_and_price(hub, sender, &plan).await?;
     if !found.due.is_empty() {
         let wares = std::mem::take(&mut found.due);
-        let paid = purchase::buy_assets(hub, sender, credentials, wares).await?;
+        let paid = purchase::buy_assets(hub, sender, wares).await?;
         (found.charged, found.balance) = (paid.charged, Some(paid.balance));
     }
     if found.is_validator {
-        found.validation_tasks = poll_assignments(hub, sender, credentials).await?;
+        found.validation_tasks = poll_assignments(hub, sender).await?;
     }
     if let Some(questions) = &plan.questions {
         let message_id = &message.envelope.message_id;
-        let answers = ask::ask_questions(hub, sender, credentials, message_id, questions).await?;
+        let answers = ask::ask_questions(hub, sender, message_id, questions).await?;
         found.balance = answers.left.or(found.balance);
         found.questions = answers.questions;
     }
     if !plan.search_only {
         let ids: Vec<AssetId> = found.assets.iter().map(|(listed, _)| listed.asset.asset_id).collect();
-        hub.usage.fetched(hub, sender, &ids);
+        hub.usage.fetched(sender.id(), &ids);
     }
     Ok(hub.answer("fetch").wrap(found.into_response(&plan)))
 }
@@ -291,28 +294,23 @@ impl FetchOutcome {
 }
 
 /// Finds the assets and the tasks that a plan names, and what of them has to be paid for.
-async fn find_and_price(
-    hub: &SharedHub,
-    sender: &str,
-    credentials: &Credentials,
-    plan: &FetchPlan,
-) -> ApiResult<FetchOutcome> {
-    let (context, plan, work) = (hub.rules(), plan.clone(), hub.config.work.clone());
-    let (by, sender_id) = (credentials.clone(), sender.to_owned());
-    hub.authenticate_reader(sender, credentials, move |tx, node| {
-        let user = account::find_caller_or_none(tx, &by, context.now)?;
+async fn find_and_price(hub: &SharedHub, sender: &Sender, plan: &FetchPlan) -> ApiResult<FetchOutcome> {
+    let (context, plan) = (hub.context(), plan.clone());
+    let by = sender.clone();
+    let find = move |tx: &mut dyn Tx, node: Option<&NodeRow>| {
+        let user = account::find_caller_or_none(tx, by.credentials(), context.now)?;
         let asking = AssetReader { node, user: user.as_ref() };
-        let mut found = find_assets(tx, &context, &sender_id, asking, &plan)?;
+        let mut found = find_assets(tx, &context, by.id(), asking, &plan)?;
         if plan.tasks {
-            found.tasks = tasks::list::for_fetch(tx, node, &work, context.now)?;
+            found.tasks = tasks::list::for_fetch(tx, node, &context.config.work, context.now)?;
         }
         if !plan.search_only {
             let assets = found.assets.iter().map(|(listed, _)| listed);
-            found.due = purchase::unpaid_items(tx, &context, &sender_id, asking, assets)?;
+            found.due = purchase::unpaid_items(tx, &context, by.id(), asking, assets)?;
         }
         Ok(found)
-    })
-    .await
+    };
+    sender.read(hub, find).await
 }
 
 fn find_assets(
@@ -361,17 +359,12 @@ fn find_assets(
 }
 
 /// What a validator is asked to look at. One that has little to do gets more, so this may write.
-async fn poll_assignments(
-    hub: &SharedHub,
-    sender: &str,
-    credentials: &Credentials,
-) -> ApiResult<Vec<AssignmentView>> {
-    let (context, terms, sender) = (hub.rules(), hub.assignment_terms(), sender.to_owned());
-    let credentials = credentials.clone();
+async fn poll_assignments(hub: &SharedHub, sender: &Sender) -> ApiResult<Vec<AssignmentView>> {
+    let (context, terms, sender) = (hub.context(), hub.assignment_terms(), sender.clone());
     let assigned = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let node = authenticate_reader(tx, &context, &sender, &credentials)?;
+            let node = sender.find(tx, &context)?;
             let assigned = node.map(|node| assignments::poll(tx, &node, &terms, context.now)).transpose()?;
             Ok(assigned.unwrap_or_default())
         })

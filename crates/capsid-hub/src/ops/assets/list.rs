@@ -13,6 +13,7 @@ use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets::list;
 use capsid_store::assets::list::{AssetFilter, AssetSort, ListPosition, ListedAsset};
 use capsid_store::db::tx::Tx;
+use capsid_store::search::by_signal;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -78,8 +79,8 @@ fn sort(text: Option<&str>) -> ApiResult<(AssetSort, &'static str)> {
 }
 
 impl AssetFilterParams {
-    /// The filter that it stands for.
-    pub fn filter(&self) -> ApiResult<AssetFilter> {
+    /// The filter that it stands for, and the signal that assets have to name.
+    pub fn filter(&self) -> ApiResult<(AssetFilter, Option<String>)> {
         let node = self.source_node_id.as_ref().or(self.node_id.as_ref()).filter(|id| !id.is_empty());
         validate::name_or(node.map(String::as_str), "source_node_id", 128)?;
         let chain = self.chain_id.as_ref().filter(|id| !id.is_empty());
@@ -88,15 +89,15 @@ impl AssetFilterParams {
         validate::text_or(signal, "signal", MAX_SIGNAL_LEN)?;
         let known =
             |word: &str| CATEGORIES.iter().find(|known| **known == word).map(|word| (*word).to_owned());
-        Ok(AssetFilter {
+        let filter = AssetFilter {
             types: asset_type(self.kind.as_deref().or(self.asset_type.as_deref()))?.into_iter().collect(),
             node_id: node.cloned(),
             chain_id: chain.cloned(),
             category: word("category", self.category.as_deref(), known, &CATEGORIES.join(", "))?,
             label: word("label", self.label.as_deref(), ProofLevel::parse, "absent, vacuous or real")?,
-            signal: signal.map(str::to_owned),
             ..AssetFilter::with_status(status(self.status.as_deref())?.unwrap_or(AssetStatus::Promoted))
-        })
+        };
+        Ok((filter, signal.map(str::to_owned)))
     }
 }
 
@@ -123,7 +124,7 @@ pub async fn list_assets(
     params: &ListAssetsParams,
 ) -> ApiResult<AssetPageResponse> {
     hub.limit_reads(credentials).await?;
-    let (filter, fields) = (which.filter()?, FieldSelection::parse(params.fields.as_deref()));
+    let ((filter, signal), fields) = (which.filter()?, FieldSelection::parse(params.fields.as_deref()));
     let (sort, name) = sort(params.sort.as_deref())?;
     let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
     let after = cursor::read(name, params.cursor.as_deref())?;
@@ -131,8 +132,11 @@ pub async fn list_assets(
     let (mut found, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
-            let found = list::list(tx, &filter, sort, after, skip + limit + 1)?;
-            Ok((found, list::total(tx, &filter)?))
+            let most = skip + limit + 1;
+            match &signal {
+                Some(signal) => Ok(by_signal::list(tx, &filter, signal, sort, after, most)?),
+                None => Ok((list::list(tx, &filter, sort, after, most)?, list::total(tx, &filter)?)),
+            }
         })
         .await?;
     found.drain(..skip.min(found.len()));

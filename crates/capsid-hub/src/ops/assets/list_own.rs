@@ -1,12 +1,14 @@
 //! What a node fetched and what it published, for keeping in step.
 
 use super::list::cut;
-use super::view::{page_response, stored_json};
+use super::view::page_response;
 use super::{asset_type, status};
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::ApiResult;
 use crate::http::cursor;
 use crate::http::envelope::check_node_id;
+use crate::http::json::stored_json;
 use crate::http::query;
 use crate::http::traced_id;
 use crate::state::SharedHub;
@@ -111,8 +113,8 @@ pub async fn list_published(
     let after = cursor::read(NAME, params.cursor.as_deref())?;
     let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
     let who = node_id.clone();
-    let (mut found, mut bodies, total) = hub
-        .authenticate_reader(&node_id, credentials, move |tx, _| {
+    let (mut found, mut bodies, total) = Sender::new(&node_id, credentials.clone())
+        .read(hub, move |tx, _| {
             let found = list::published_by(tx, &who, kind, state, after.seq, limit + 1)?;
             let seqs: Vec<i64> = found.iter().take(limit).map(|listed| listed.asset.seq).collect();
             Ok((found, list::bodies(tx, &seqs)?, list::published_total(tx, &who, kind, state)?))
@@ -139,9 +141,9 @@ pub async fn list_purchased(
     let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
     let who = node_id.clone();
     // A fetch of a moment ago counts.
-    hub.usage.flush(hub).await?;
-    let (mut found, mut bodies, total) = hub
-        .authenticate_reader(&node_id, credentials, move |tx, _| {
+    hub.usage.flush().await?;
+    let (mut found, mut bodies, total) = Sender::new(&node_id, credentials.clone())
+        .read(hub, move |tx, _| {
             let found = list::fetched_by(tx, &who, kind, state, after, limit + 1)?;
             let seqs: Vec<i64> = found.iter().take(limit).map(|(listed, _)| listed.asset.seq).collect();
             Ok((found, list::bodies(tx, &seqs)?, list::fetched_total(tx, &who, kind, state)?))

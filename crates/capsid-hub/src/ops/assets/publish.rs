@@ -1,9 +1,9 @@
 //! Publishing a gene and a capsule together.
 
 use super::bundle::{CheckedBundle, PublishRequest, PublishWarning, check_bundle};
-use crate::auth::credentials::OperationContext;
 use crate::auth::idempotency::{Idempotent, run_idempotent};
 use crate::auth::message::Message;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::cursor::unhex;
 use crate::state::{Hub, SharedHub};
@@ -111,7 +111,7 @@ pub async fn publish(
         publish_in(tx, context, node, &publication)
     });
     let published = published.await?;
-    hub.indexer.published(hub);
+    hub.indexer.published();
     Ok(published)
 }
 

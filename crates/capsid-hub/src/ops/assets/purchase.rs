@@ -1,6 +1,7 @@
 //! What a fetch costs, where the hub has set a price: an asset of another owner is paid for once.
 
-use crate::auth::credentials::{Credentials, OperationContext, access_denied, authenticate_spender};
+use crate::auth::sender::{Sender, access_denied};
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::ops::assets::visibility::{AssetReader, owns};
 use crate::state::SharedHub;
@@ -17,12 +18,12 @@ use capsid_store::registry::purchases::{AssetPrice, PurchaseItem, PurchaseOutcom
 /// validated by them, nor handed in to them, nor paid for. Only reads.
 pub fn is_owed(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     asking: AssetReader<'_>,
     listed: &ListedAsset,
 ) -> ApiResult<bool> {
     let asset = &listed.asset;
-    if rules.fetch_price == 0 || !asset.status.is_distributed() {
+    if context.config.credits.fetch_price == 0 || !asset.status.is_distributed() {
         return Ok(false);
     }
     if asking.was_handed(tx, &asset.asset_id)? {
@@ -30,24 +31,24 @@ pub fn is_owed(
     }
     let Some(node) = asking.node else { return Ok(true) };
     Ok(!owns(tx, node, &asset.node_id)?
-        && !list::is_assigned(tx, &node.node_id, &asset.asset_id, rules.now)?
+        && !list::is_assigned(tx, &node.node_id, &asset.asset_id, context.now)?
         && !purchases::is_bought(tx, &node.node_id, &asset.asset_id)?)
 }
 
 /// What of some assets a node has to pay for. A sender that the hub does not know has nothing to pay with.
 pub fn unpaid_items<'a>(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     sender: &str,
     asking: AssetReader<'_>,
     assets: impl Iterator<Item = &'a ListedAsset>,
 ) -> ApiResult<Vec<PurchaseItem>> {
-    if rules.fetch_price == 0 {
+    if context.config.credits.fetch_price == 0 {
         return Ok(Vec::new());
     }
     let mut wares = Vec::new();
     for listed in assets {
-        if !is_owed(tx, rules, asking, listed)? {
+        if !is_owed(tx, context, asking, listed)? {
             continue;
         }
         if asking.node.is_none() {
@@ -67,22 +68,23 @@ pub struct PurchaseReceipt {
 }
 
 /// Pays for assets in the name of a node.
-#[tracing::instrument(skip_all, fields(node.id = %sender))]
+#[tracing::instrument(skip_all, fields(node.id = sender.id()))]
 pub async fn buy_assets(
     hub: &SharedHub,
-    sender: &str,
-    credentials: &Credentials,
+    sender: &Sender,
     wares: Vec<PurchaseItem>,
 ) -> ApiResult<PurchaseReceipt> {
-    let (rules, sender, credentials) = (hub.rules(), sender.to_owned(), credentials.clone());
-    let price =
-        AssetPrice { amount: rules.fetch_price, commission_milli: hub.config.credits.commission_milli };
+    let (context, sender) = (hub.context(), sender.clone());
+    let price = AssetPrice {
+        amount: context.config.credits.fetch_price,
+        commission_milli: hub.config.credits.commission_milli,
+    };
     hub.store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_spender(tx, &rules, &sender, &credentials)?;
-            match purchases::buy(tx, &sender, &wares, price, rules.now)? {
+            sender.lock_spender(tx, &context)?;
+            match purchases::buy(tx, sender.id(), &wares, price, context.now)? {
                 PurchaseOutcome::Done { charged } => {
-                    let balance = ledger::balance(tx, &ledger::node_account(&sender))?;
+                    let balance = ledger::balance(tx, &ledger::node_account(sender.id()))?;
                     Ok(PurchaseReceipt { charged, balance })
                 }
                 PurchaseOutcome::Insufficient { required, available } => {

@@ -1,8 +1,10 @@
 //! A publisher withdraws what it published.
 
-use crate::auth::credentials::{Credentials, OperationContext, authenticate_node};
+use crate::auth::credentials::Credentials;
 use crate::auth::idempotency::{Idempotent, run_idempotent};
 use crate::auth::message::Message;
+use crate::auth::sender::Sender;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
 use crate::http::traced_id;
@@ -159,10 +161,11 @@ pub async fn self_revoke(
     check_node_id(&node_id, "node_id")?;
     let target = RevokeRequest { target_asset_id: Some(asset_id), target_local_id: None, reason };
     target.reason()?;
-    let (context, credentials) = (hub.rules(), credentials.or_secret(node_secret.as_deref()));
+    let (context, sender) =
+        (hub.context(), Sender::new(node_id, credentials.or_secret(node_secret.as_deref())));
     hub.store
         .write(move |tx| {
-            let node = authenticate_node(tx, &context, &node_id, &credentials)?;
+            let node = sender.lock(tx, &context)?;
             revoke_in(tx, &context, &node, &target)
         })
         .await

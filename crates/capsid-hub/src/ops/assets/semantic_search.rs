@@ -150,7 +150,7 @@ pub async fn search_by_meaning(
     let wanted = SemanticQuery {
         question,
         names: names(&words),
-        near: hub.embedder.find_near(hub, &words).await,
+        near: hub.embedder.find_near(&words).await,
         limit: domain.as_ref().map_or(most, |_| WITH_DOMAIN.max(most)),
         ..wanted
     };

@@ -9,8 +9,8 @@ use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
+use capsid_store::db::DAY_MS;
 use capsid_store::registry::usage_days;
-use capsid_store::registry::usage_days::DAY_MS;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

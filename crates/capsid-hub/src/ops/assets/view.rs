@@ -345,11 +345,6 @@ impl From<&ConsensusTally> for ConsensusView {
     }
 }
 
-/// Stored JSON text, written as it is.
-pub fn stored_json(text: String) -> ApiResult<Box<RawValue>> {
-    RawValue::from_string(text).map_err(ApiError::not_serializable)
-}
-
 /// A number as people read it: with four decimals.
 pub fn rounded(value: f64) -> f64 {
     (value * 10_000.0).round() / 10_000.0

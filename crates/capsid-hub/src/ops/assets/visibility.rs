@@ -1,6 +1,6 @@
 //! Who may have an asset's body.
 
-use crate::auth::credentials::OperationContext;
+use crate::context::OperationContext;
 use crate::error::ApiResult;
 use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::accounts::UserRow;
@@ -35,7 +35,7 @@ impl AssetReader<'_> {
 /// Whether somebody may have an asset's body.
 pub fn may_have(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     asking: AssetReader<'_>,
     listed: &ListedAsset,
 ) -> ApiResult<bool> {
@@ -51,7 +51,7 @@ pub fn may_have(
         return Ok(true);
     }
     Ok(asset.status == AssetStatus::Candidate
-        && asset_list::is_assigned(tx, &node.node_id, &asset.asset_id, rules.now)?)
+        && asset_list::is_assigned(tx, &node.node_id, &asset.asset_id, context.now)?)
 }
 
 /// Whether a node published something, or another node of its owner did.
@@ -69,13 +69,13 @@ pub fn owns(tx: &mut dyn Tx, node: &NodeRow, publisher: &str) -> ApiResult<bool>
 /// the node or were handed in to it.
 pub fn retain_readable(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     asking: AssetReader<'_>,
     assets: &mut Vec<ListedAsset>,
 ) -> ApiResult<()> {
     let mut visible = Vec::with_capacity(assets.len());
     for listed in assets.drain(..) {
-        if may_have(tx, rules, asking, &listed)? {
+        if may_have(tx, context, asking, &listed)? {
             visible.push(listed);
         }
     }

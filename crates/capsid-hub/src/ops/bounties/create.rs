@@ -85,7 +85,7 @@ pub async fn create_bounty(
     credentials: Credentials,
     request: &CreateBountyRequest,
 ) -> ApiResult<Placed<CreateBountyResponse>> {
-    hub.limit_calls(&credentials, "bounties").await?;
+    hub.limit_calls_of(&credentials, "bounties").await?;
     // Whoever has no account is refused before anything else is checked.
     let (now, by) = (hub.now(), credentials.clone());
     hub.store.read::<_, ApiError, _>(move |tx| require_user(tx, &by, now)).await?;

@@ -3,12 +3,16 @@
 use super::view::BountyDetailView;
 use super::{not_found, wrong_state};
 use crate::auth::account;
-use crate::auth::credentials::{Credentials, OperationContext, authenticate_node, authenticate_spender};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
 use crate::http::{traced_id, validate};
 use crate::state::{Hub, SharedHub};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
 use capsid_rules::work::bounties::{BountyActor, BountyStatus};
 use capsid_store::db::tx::Tx;
 use capsid_store::nodes;
@@ -73,11 +77,11 @@ impl BountyDecider {
     pub fn may_decide(
         &self,
         tx: &mut dyn Tx,
-        rules: &OperationContext,
+        context: &OperationContext,
         bounty: &BountyRow,
     ) -> ApiResult<(String, BountyActor)> {
         let asked_by = bounty.creator.strip_prefix("node:");
-        if let Some(user) = account::caller(tx, &self.credentials, rules.now)? {
+        if let Some(user) = account::caller(tx, &self.credentials, context.now)? {
             let owns = match asked_by {
                 Some(node_id) => {
                     nodes::lock(tx, node_id)?.is_some_and(|node| node.owner.as_ref() == Some(&user.user_id))
@@ -93,11 +97,11 @@ impl BountyDecider {
         }
         match (asked_by, &self.node) {
             (Some(creator), Some(node)) if creator == node => {
-                self.act(tx, rules, creator, bounty)?;
+                self.act(tx, context, creator, bounty)?;
                 Ok((bounty.creator.clone(), BountyActor::Creator))
             }
             (Some(creator), None) if self.credentials.secret.is_some() => {
-                self.act(tx, rules, creator, bounty).map_err(|_| not_creator())?;
+                self.act(tx, context, creator, bounty).map_err(|_| not_creator())?;
                 Ok((bounty.creator.clone(), BountyActor::Creator))
             }
             (_, None) if self.credentials.secret.is_none() => Err(ApiError::new(
@@ -115,13 +119,14 @@ impl BountyDecider {
     fn act(
         &self,
         tx: &mut dyn Tx,
-        rules: &OperationContext,
+        context: &OperationContext,
         node_id: &str,
         bounty: &BountyRow,
     ) -> ApiResult<()> {
+        let sender = Sender::new(node_id, self.credentials.clone());
         match bounty.amount {
-            0 => authenticate_node(tx, rules, node_id, &self.credentials).map(|_| ()),
-            _ => authenticate_spender(tx, rules, node_id, &self.credentials).map(|_| ()),
+            0 => sender.lock(tx, context).map(|_| ()),
+            _ => sender.lock_spender(tx, context).map(|_| ()),
         }
     }
 }
@@ -144,13 +149,13 @@ pub struct AcceptedSubmission {
 /// Accepts what a bounty is matched with, and pays.
 pub fn accept_in(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     bounty_id: &str,
     decider: &BountyDecider,
     taken: &AcceptedSubmission,
     terms: &SettlementTerms,
 ) -> ApiResult<BountyDetailView> {
-    let (actor, by) = decided_by(tx, rules, bounty_id, decider)?;
+    let (actor, by) = decided_by(tx, context, bounty_id, decider)?;
     let (bounty, whole) = bounties::lock(tx, bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
     let asset = bounty.matched_asset.map(|id| id.to_string());
     let other = taken.asset.as_ref().is_some_and(|named| Some(named) != asset.as_ref());
@@ -173,36 +178,68 @@ pub fn accept_in(
         )
         .with("matched_asset_status", status.as_str()));
     }
-    let outcome = by.accepted(decider.reason.as_deref());
-    let decided = settle::accept(tx, bounty_id, &actor, &outcome, terms, rules.now)?;
+    let decision = BountyDecision::Accept(*terms);
+    let decided = decide_in(tx, bounty_id, &decision, (&actor, by), decider.reason.as_deref(), context.now)?;
     to_response(
         tx,
-        rules,
+        context,
         bounty_id,
         decided,
         "Nothing was handed in that could be accepted, or the bounty is over.",
     )
 }
 
+/// What is decided about a bounty.
+#[derive(Debug, Clone)]
+pub enum BountyDecision {
+    /// It is paid by these terms.
+    Accept(SettlementTerms),
+    Reject,
+    Cancel,
+}
+
+/// Decides about a bounty for an actor who may, and is so named in the audit log. For creators, admins and the operator
+/// alike.
+pub fn decide_in(
+    tx: &mut dyn Tx,
+    bounty_id: &str,
+    decision: &BountyDecision,
+    (actor, by): (&str, BountyActor),
+    reason: Option<&str>,
+    now: Time,
+) -> Result<BountyDecisionOutcome> {
+    match decision {
+        BountyDecision::Accept(terms) => {
+            settle::accept(tx, bounty_id, actor, &by.accepted(reason), terms, now)
+        }
+        BountyDecision::Reject => settle::reject(tx, bounty_id, actor, reason, now),
+        // They may end any bounty that was not paid; a creator only one that nobody works on.
+        BountyDecision::Cancel if matches!(by, BountyActor::Admin | BountyActor::Operator) => {
+            settle::withdraw(tx, bounty_id, actor, &by.cancelled(reason), now)
+        }
+        BountyDecision::Cancel => settle::cancel(tx, bounty_id, actor, &by.cancelled(reason), now),
+    }
+}
+
 fn decided_by(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     bounty_id: &str,
     decider: &BountyDecider,
 ) -> ApiResult<(String, BountyActor)> {
     let bounty = bounties::get(tx, bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
-    decider.may_decide(tx, rules, &bounty)
+    decider.may_decide(tx, context, &bounty)
 }
 
 fn to_response(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     bounty_id: &str,
     decided: BountyDecisionOutcome,
     problem: &str,
 ) -> ApiResult<BountyDetailView> {
     match decided {
-        BountyDecisionOutcome::Done(_) => BountyDetailView::load(tx, bounty_id, rules.now),
+        BountyDecisionOutcome::Done(_) => BountyDetailView::load(tx, bounty_id, context.now),
         BountyDecisionOutcome::NotFound => Err(not_found(bounty_id)),
         BountyDecisionOutcome::Refused(bounty) => {
             Err(wrong_state(&bounty, problem, "Look at it with GET /bounty/{id}: every state has an end."))
@@ -221,8 +258,8 @@ pub async fn accept_bounty(
     let terms = hub.config.settlement_terms();
     let accepted =
         AcceptedSubmission { submission: request.submission_id.clone(), asset: request.asset_id.clone() };
-    decide(hub, request.decider(credentials)?, move |tx, rules, decider| {
-        accept_in(tx, rules, &bounty_id, decider, &accepted, &terms)
+    decide(hub, request.decider(credentials)?, move |tx, context, decider| {
+        accept_in(tx, context, &bounty_id, decider, &accepted, &terms)
     })
     .await
 }
@@ -235,10 +272,11 @@ pub async fn reject_bounty(
     bounty_id: String,
     request: &DecideBountyRequest,
 ) -> ApiResult<BountyDetailView> {
-    decide(hub, request.decider(credentials)?, move |tx, rules, decider| {
-        let (actor, _) = decided_by(tx, rules, &bounty_id, decider)?;
-        let decided = settle::reject(tx, &bounty_id, &actor, decider.reason.as_deref(), rules.now)?;
-        to_response(tx, rules, &bounty_id, decided, "Nothing was handed in that could be sent back.")
+    decide(hub, request.decider(credentials)?, move |tx, context, decider| {
+        let (actor, by) = decided_by(tx, context, &bounty_id, decider)?;
+        let (by, reason) = ((actor.as_str(), by), decider.reason.as_deref());
+        let decided = decide_in(tx, &bounty_id, &BountyDecision::Reject, by, reason, context.now)?;
+        to_response(tx, context, &bounty_id, decided, "Nothing was handed in that could be sent back.")
     })
     .await
 }
@@ -251,16 +289,13 @@ pub async fn cancel_bounty(
     bounty_id: String,
     request: &DecideBountyRequest,
 ) -> ApiResult<BountyDetailView> {
-    decide(hub, request.decider(credentials)?, move |tx, rules, decider| {
-        let (actor, by) = decided_by(tx, rules, &bounty_id, decider)?;
-        let outcome = by.cancelled(decider.reason.as_deref());
-        let decided = match by {
-            BountyActor::Admin => settle::withdraw(tx, &bounty_id, &actor, &outcome, rules.now)?,
-            _ => settle::cancel(tx, &bounty_id, &actor, &outcome, rules.now)?,
-        };
+    decide(hub, request.decider(credentials)?, move |tx, context, decider| {
+        let (actor, by) = decided_by(tx, context, &bounty_id, decider)?;
+        let (by, reason) = ((actor.as_str(), by), decider.reason.as_deref());
+        let decided = decide_in(tx, &bounty_id, &BountyDecision::Cancel, by, reason, context.now)?;
         to_response(
             tx,
-            rules,
+            context,
             &bounty_id,
             decided,
             "Somebody works on it or has handed something in, or it is over.",
@@ -275,9 +310,9 @@ where
     F: FnMut(&mut dyn Tx, &OperationContext, &BountyDecider) -> ApiResult<BountyDetailView> + Send + 'static,
 {
     let who = decider.node.clone().unwrap_or_else(|| "bounties".to_owned());
-    hub.limit_calls(&decider.credentials, &who).await?;
-    let rules = hub.rules();
-    let response = hub.store.write::<_, ApiError, _>(move |tx| op(tx, &rules, &decider)).await?;
+    hub.limit_calls_of(&decider.credentials, &who).await?;
+    let context = hub.context();
+    let response = hub.store.write::<_, ApiError, _>(move |tx| op(tx, &context, &decider)).await?;
     hub.events.notify();
     Ok(response)
 }

@@ -3,6 +3,7 @@
 use super::view::BountyView;
 use crate::auth::account::require_user;
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
 use crate::http::{cursor, query, traced_id, validate};
@@ -128,7 +129,7 @@ pub async fn list_own_bounties(
         Some(node_id) => {
             check_node_id(node_id, "node_id")?;
             page.filter.creator = Some(ledger::node_account(node_id));
-            hub.authenticate_reader(node_id, &credentials, move |tx, _| load_page(tx, &page, now)).await
+            Sender::new(node_id, credentials).read(hub, move |tx, _| load_page(tx, &page, now)).await
         }
         None => {
             let load = move |tx: &mut dyn Tx| {

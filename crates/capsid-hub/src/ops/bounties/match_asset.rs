@@ -29,7 +29,7 @@ pub async fn match_bounty(
     bounty_id: String,
     request: &MatchBountyRequest,
 ) -> ApiResult<BountyDetailView> {
-    hub.limit_calls(&credentials, "bounties").await?;
+    hub.limit_calls_of(&credentials, "bounties").await?;
     let (now, by) = (hub.now(), credentials.clone());
     hub.store.read::<_, ApiError, _>(move |tx| require_admin(tx, &by, now)).await?;
     let asset = parse_asset_id(request.asset_id.as_deref().unwrap_or_default(), "asset_id")?;

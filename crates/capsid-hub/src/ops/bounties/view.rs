@@ -2,9 +2,8 @@
 
 use super::not_found;
 use crate::error::ApiResult;
-use crate::http::text_view::text_view;
 use crate::ops::assets::view::rounded;
-use crate::ops::tasks::view::{SubmissionView, TaskStatusView, allowed_models};
+use crate::ops::tasks::view::{SubmissionView, allowed_models};
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::lifecycle::AssetStatus;
@@ -21,11 +20,6 @@ use utoipa::ToSchema;
 /// The most submissions that are shown.
 const MAX_SUBMISSIONS: i64 = 100;
 
-text_view! {
-    /// How a bounty stands.
-    BountyStatusView(BountyStatus) as "BountyStatus", BountyStatus::ALL
-}
-
 /// Who offered it.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -40,8 +34,8 @@ pub enum CreatorType {
 pub struct BountyView {
     bounty_id: String,
     task_id: String,
-    status: BountyStatusView,
-    task_status: TaskStatusView,
+    status: BountyStatus,
+    task_status: TaskStatus,
     title: String,
     /// With commas between them.
     signals: String,
@@ -85,8 +79,8 @@ impl BountyView {
         Self {
             bounty_id: bounty.bounty_id.clone(),
             task_id: bounty.task_id.clone(),
-            status: BountyStatusView(bounty.status),
-            task_status: TaskStatusView(task.status_at(now)),
+            status: bounty.status,
+            task_status: task.status_at(now),
             title: task.title.clone(),
             signals: task.signals.clone(),
             amount: credits::to_decimal(bounty.amount),

@@ -8,6 +8,7 @@ use crate::state::SharedHub;
 use capsid_rules::credits::{self, CREDIT};
 use capsid_rules::work::bounties::payout;
 use capsid_store::ledger::earnings;
+use capsid_store::work::pending_earnings;
 use capsid_store::{ledger, nodes};
 use serde::Serialize;
 use serde_json::Number;
@@ -72,7 +73,7 @@ pub async fn get_earnings(
         .read::<_, ApiError, _>(move |tx| {
             let node = nodes::get(tx, &node_id)?.ok_or_else(|| not_found(&node_id))?;
             let sums = earnings::by_source(tx, &ledger::node_account(&node_id))?;
-            let pending = earnings::pending(tx, &node_id, &terms)?;
+            let pending = pending_earnings::sum_pending(tx, &node, &terms)?;
             Ok(EarningsResponse {
                 agent_id: node_id.clone(),
                 total_earned: credits::to_decimal(sums.iter().sum()),

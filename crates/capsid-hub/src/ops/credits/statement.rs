@@ -1,7 +1,9 @@
 //! Statements: what moved in and out of an account, as JSON or for a spreadsheet.
 
 use crate::auth::account::{find_caller_or_none, may_act_for, require_user};
-use crate::auth::credentials::{Credentials, OperationContext, access_denied};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::{Sender, access_denied};
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
 use crate::http::{cursor, query, traced_id, validate};
@@ -159,13 +161,14 @@ pub async fn get_node_statement(
     hub.limit_reads(credentials).await?;
     let node_id = validate::node(None, params.node_id.as_deref())?;
     let query = StatementQuery::parse(params, &node_id, &ledger::node_account(&node_id))?;
-    let (id, shown, rules) = (node_id.clone(), credentials.clone(), hub.rules());
-    hub.authenticate_reader(&node_id, credentials, move |tx, node| {
-        let node = node.ok_or_else(|| access_denied(AccessDenial::SecretNotSet, &id))?;
-        check_reader(tx, node, &shown, &rules)?;
-        load_statement(tx, &query)
-    })
-    .await
+    let (id, shown, context) = (node_id.clone(), credentials.clone(), hub.context());
+    Sender::new(&node_id, credentials.clone())
+        .read(hub, move |tx, node| {
+            let node = node.ok_or_else(|| access_denied(AccessDenial::SecretNotSet, &id))?;
+            check_reader(tx, node, &shown, &context)?;
+            load_statement(tx, &query)
+        })
+        .await
 }
 
 /// What a node has and pays is not everybody's business, so its secret is asked for even before it was ever shown.
@@ -173,13 +176,13 @@ fn check_reader(
     tx: &mut dyn Tx,
     node: &NodeRow,
     shown: &Credentials,
-    rules: &OperationContext,
+    context: &OperationContext,
 ) -> ApiResult<()> {
-    let by_secret = node.presented(shown.secret.as_deref()) == PresentedSecret::Right;
-    if by_secret || rules.require_secret == RequireSecret::Never {
+    let by_secret = shown.presented_to(node) == PresentedSecret::Right;
+    if by_secret || context.config.require_secret == RequireSecret::Never {
         return Ok(());
     }
-    match find_caller_or_none(tx, shown, rules.now)? {
+    match find_caller_or_none(tx, shown, context.now)? {
         Some(user) if may_act_for(&user, node) => Ok(()),
         _ => Err(access_denied(AccessDenial::SecretRequired, &node.node_id)),
     }

@@ -79,7 +79,7 @@ pub async fn transfer_credits(
     if request.from == request.to {
         return Err(ApiError::field("to", "another account than `from`", "the same"));
     }
-    hub.limit_calls(&credentials, "account").await?;
+    hub.limit_calls_of(&credentials, "account").await?;
     let now = hub.now();
     hub.store.write(move |tx| transfer_in(tx, &credentials, &request, amount, now)).await
 }

@@ -5,25 +5,23 @@
 //! the validation. Everybody else's is recorded, and weighs nothing.
 
 use crate::auth::account;
-use crate::auth::credentials::{Credentials, OperationContext};
+use crate::auth::credentials::Credentials;
 use crate::auth::idempotency::{Idempotent, run_idempotent};
 use crate::auth::message::Message;
-use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::validate;
+use crate::context::OperationContext;
+use crate::error::{ApiError, ApiResult};
 use crate::ops::assets::revoke::{RevokeRequest, not_found};
 use crate::ops::assets::view::ConsensusView;
+use crate::ops::evaluation::moderate::apply_decision;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_rules::identity::secrets::PresentedSecret;
-use capsid_rules::lifecycle::{AssetEvent, AssetStatus, step};
+use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::decisions;
 use capsid_store::evaluation::decisions::AssetDecision;
-use capsid_store::evaluation::lifecycle;
-use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
-use capsid_store::evaluation::rewards;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::evaluation::scoring;
 use capsid_store::nodes::NodeRow;
@@ -65,7 +63,7 @@ pub async fn decide(hub: &SharedHub, message: &Message<'_>) -> ApiResult<Idempot
     let decision = word(request.decision.as_deref())?;
     let target: RevokeRequest = message.payload()?;
     target.reason()?;
-    let shown = message.credentials.clone();
+    let shown = message.sender.credentials().clone();
     run_idempotent(hub, message, "/a2a/decision", "decision", move |tx, context, node| {
         decide_in(tx, context, node, &shown, &target, decision, &rewards)
     })
@@ -135,67 +133,9 @@ fn admin(tx: &mut dyn Tx, node: &NodeRow, shown: &Credentials, now: Time) -> Api
         return Ok(Some(format!("user:{}", user.user_id)));
     }
     let Some(owner) = node.owner.as_deref() else { return Ok(None) };
-    if node.presented(shown.secret.as_deref()) != PresentedSecret::Right {
+    if shown.presented_to(node) != PresentedSecret::Right {
         return Ok(None);
     }
     let owner = capsid_store::accounts::get(tx, owner)?;
     Ok(owner.filter(|owner| owner.is_admin()).map(|owner| format!("user:{}", owner.user_id)))
-}
-
-/// Changes the state of an asset as an admin wants it, and gives the state it is in now. What it is already stays.
-pub fn apply_decision(
-    tx: &mut dyn Tx,
-    id: &AssetId,
-    change: AssetEvent,
-    actor: &str,
-    reason: Option<&str>,
-    rewards: &RewardRates,
-    now: Time,
-) -> ApiResult<AssetStatus> {
-    let asset = assets::lock(tx, id)?.ok_or_else(not_found)?;
-    if step(asset.status, change).is_err() && is_done(asset.status, change) {
-        return Ok(asset.status);
-    }
-    match lifecycle::change(tx, id, change, actor, reason, now)? {
-        StatusChangeOutcome::Done { to, .. } => {
-            scoring::rescore(tx, id, now)?;
-            if change == AssetEvent::Promote {
-                rewards::promoted(tx, rewards, id, now)?;
-            }
-            Ok(to)
-        }
-        StatusChangeOutcome::NotFound => Err(not_found()),
-        StatusChangeOutcome::Refused(refusal) => Err(ApiError::new(
-            HubCode::StateConflict,
-            refusal.to_string(),
-            "GET /a2a/assets/{asset_id} tells where the asset stands and how it got there.",
-        )
-        .with("asset_status", refusal.from.as_str())),
-    }
-}
-
-/// Whether an asset is where a change would bring it.
-fn is_done(status: AssetStatus, change: AssetEvent) -> bool {
-    matches!(
-        (status, change),
-        (AssetStatus::Promoted, AssetEvent::Promote)
-            | (AssetStatus::Rejected, AssetEvent::Reject)
-            | (AssetStatus::Quarantined, AssetEvent::Quarantine)
-            | (AssetStatus::Candidate, AssetEvent::Release)
-    )
-}
-
-/// The reason in the body of an admin's call.
-#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
-#[schema(as = Why)]
-pub struct ReasonBody {
-    reason: Option<String>,
-}
-
-impl ReasonBody {
-    /// The reason, not longer than it may be.
-    pub fn checked(self) -> ApiResult<Option<String>> {
-        validate::text_or(self.reason.as_deref(), "reason", 2000)?;
-        Ok(self.reason)
-    }
 }

@@ -1,27 +1,24 @@
-//! An admin decides on assets, and has the jobs done at once.
+//! An admin decides on assets.
 
 use crate::auth::account::require_admin;
 use crate::auth::credentials::Credentials;
-use crate::error::{ApiError, ApiResult};
-use crate::http::traced_id;
-use crate::jobs;
-use crate::ops::evaluation::decide::{ReasonBody, apply_decision};
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::{traced_id, validate};
+use crate::ops::assets::revoke::not_found;
 use crate::state::SharedHub;
-use capsid_rules::lifecycle::{AssetEvent, AssetStatus};
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::lifecycle::{AssetEvent, AssetStatus, step};
+use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use capsid_store::db::tx::Tx;
+use capsid_store::evaluation::lifecycle;
+use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
+use capsid_store::evaluation::rewards;
+use capsid_store::evaluation::rewards::RewardRates;
+use capsid_store::evaluation::scoring;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-/// What the jobs did.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = JobsDone)]
-pub struct RunJobsResponse {
-    status: &'static str,
-    /// How much each did.
-    #[schema(value_type = BTreeMap<String, i64>)]
-    done: Map<String, Value>,
-}
 
 /// What became of an admin's decision.
 #[derive(Debug, Serialize, ToSchema)]
@@ -31,14 +28,6 @@ pub struct ModerateResponse {
     #[schema(value_type = String)]
     asset_id: AssetId,
     asset_status: AssetStatus,
-}
-
-/// Does at once what the hub otherwise does from time to time: promotions above all.
-#[tracing::instrument(skip_all)]
-pub async fn run_jobs_now(hub: &SharedHub, credentials: Credentials) -> ApiResult<RunJobsResponse> {
-    let now = hub.now();
-    hub.store.read::<_, ApiError, _>(move |tx| require_admin(tx, &credentials, now)).await?;
-    Ok(RunJobsResponse { status: "done", done: jobs::run_now(hub).await? })
 }
 
 /// Changes the state of an asset as an admin wants it.
@@ -62,4 +51,77 @@ pub async fn moderate(
         })
         .await?;
     Ok(ModerateResponse { status: "applied", asset_id: id, asset_status })
+}
+
+/// Changes the state of an asset as an admin wants it, and gives the state it is in now. What it is already stays.
+pub fn apply_decision(
+    tx: &mut dyn Tx,
+    id: &AssetId,
+    change: AssetEvent,
+    actor: &str,
+    reason: Option<&str>,
+    rewards: &RewardRates,
+    now: Time,
+) -> ApiResult<AssetStatus> {
+    let asset = assets::lock(tx, id)?.ok_or_else(not_found)?;
+    if step(asset.status, change).is_err() && is_done(asset.status, change) {
+        return Ok(asset.status);
+    }
+    match moderate_in(tx, id, change, actor, reason, rewards, now)? {
+        StatusChangeOutcome::Done { to, .. } => Ok(to),
+        StatusChangeOutcome::NotFound => Err(not_found()),
+        StatusChangeOutcome::Refused(refusal) => Err(ApiError::new(
+            HubCode::StateConflict,
+            refusal.to_string(),
+            "GET /a2a/assets/{asset_id} tells where the asset stands and how it got there.",
+        )
+        .with("asset_status", refusal.from.as_str())),
+    }
+}
+
+/// Changes the state of an asset and of its bundle, scores it anew, and rewards its publisher for a promotion. For
+/// admins, validators and the operator alike.
+pub fn moderate_in(
+    tx: &mut dyn Tx,
+    id: &AssetId,
+    change: AssetEvent,
+    actor: &str,
+    reason: Option<&str>,
+    rewards: &RewardRates,
+    now: Time,
+) -> Result<StatusChangeOutcome> {
+    let outcome = lifecycle::change(tx, id, change, actor, reason, now)?;
+    if matches!(outcome, StatusChangeOutcome::Done { .. }) {
+        scoring::rescore(tx, id, now)?;
+        if change == AssetEvent::Promote {
+            rewards::promoted(tx, rewards, id, now)?;
+        }
+    }
+    Ok(outcome)
+}
+
+/// Whether an asset is where a change would bring it.
+fn is_done(status: AssetStatus, change: AssetEvent) -> bool {
+    matches!(
+        (status, change),
+        (AssetStatus::Promoted, AssetEvent::Promote)
+            | (AssetStatus::Rejected, AssetEvent::Reject)
+            | (AssetStatus::Quarantined, AssetEvent::Quarantine)
+            | (AssetStatus::Candidate, AssetEvent::Release)
+    )
+}
+
+/// The reason in the body of an admin's call.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[schema(as = Why)]
+pub struct ReasonBody {
+    reason: Option<String>,
+}
+
+impl ReasonBody {
+    /// The reason, not longer than it may be.
+    pub fn checked(self) -> ApiResult<Option<String>> {
+        validate::text_or(self.reason.as_deref(), "reason", 2000)?;
+        Ok(self.reason)
+    }
 }

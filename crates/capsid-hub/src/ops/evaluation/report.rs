@@ -3,9 +3,9 @@
 //! There are two shapes. A node that tried an asset by itself names it and puts what it found into
 //! `validation_report`. A validator that the hub asked sends the task's id and nonce, with what it found beside them.
 
-use crate::auth::credentials::OperationContext;
 use crate::auth::idempotency::{Idempotent, run_idempotent};
 use crate::auth::message::Message;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::object_reader::{ObjectReader, kind_of};
 use crate::http::validate;

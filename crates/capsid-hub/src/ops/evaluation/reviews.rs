@@ -1,7 +1,9 @@
 //! What nodes that used an asset say of it.
 
 use crate::auth::account;
-use crate::auth::credentials::{Credentials, OperationContext, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::query;
 use crate::http::traced_id;
@@ -189,7 +191,7 @@ pub async fn add_review(
     let rating = request
         .rating()?
         .ok_or_else(|| ApiError::field("rating", "a whole number from 1 to 5", "missing"))?;
-    let (node_id, context) = (request.node()?, hub.rules());
+    let (node_id, context) = (request.node()?, hub.context());
     tracing::Span::current().record("node.id", &node_id);
     let review = ReviewRow {
         review_id: hub.new_id("rev"),
@@ -200,16 +202,16 @@ pub async fn add_review(
         created_at: context.now.0,
         updated_at: context.now.0,
     };
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
+    let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
     let limit = hub.config.limits.other;
     // Whoever may not speak for the node cannot use up its reviews either.
-    hub.authenticate_reader(&node_id, &credentials, |_, _| Ok(())).await?;
+    sender.verify(hub).await?;
     hub.limiter.check(&hub.store, HubCode::RateLimited, "review", &node_id, limit, context.now).await?;
     // A fetch of a moment ago counts.
-    hub.usage.flush(hub).await?;
+    hub.usage.flush().await?;
     hub.store
         .write::<_, ApiError, _>(move |tx| {
-            let node = authenticate_node(tx, &context, &node_id, &credentials)?;
+            let node = sender.lock(tx, &context)?;
             let asset = assets::get(tx, &id)?.ok_or_else(not_found)?;
             if owns(tx, &node, &asset.node_id)? {
                 return Err(ApiError::new(
@@ -253,7 +255,7 @@ fn own_review(
         }
     } else {
         let node_id = node_id.ok_or_else(|| ApiError::field("sender_id", "a node id", "missing"))?;
-        if authenticate_node(tx, context, node_id, credentials)?.node_id == review.node_id {
+        if Sender::new(node_id, credentials.clone()).lock(tx, context)?.node_id == review.node_id {
             return Ok(review);
         }
     }
@@ -275,7 +277,7 @@ pub async fn change_review(
     let (rating, content) = (request.rating()?, request.content()?.map(str::to_owned));
     let is_named = request.sender_id.is_some() || request.node_id.is_some();
     let node_id = is_named.then(|| request.node()).transpose()?;
-    let (context, credentials) = (hub.rules(), credentials.or_secret(request.node_secret.as_deref()));
+    let (context, credentials) = (hub.context(), credentials.or_secret(request.node_secret.as_deref()));
     hub.store
         .write::<_, ApiError, _>(move |tx| {
             let mut review = own_review(tx, &context, &credentials, node_id.as_deref(), &which)?;
@@ -316,7 +318,7 @@ pub async fn delete_review(
     let is_named = params.sender_id.is_some() || params.node_id.is_some();
     let node = || validate::node(params.sender_id.as_deref(), params.node_id.as_deref());
     let node_id = is_named.then(node).transpose()?;
-    let context = hub.rules();
+    let context = hub.context();
     hub.store
         .write::<_, ApiError, _>(move |tx| {
             let review = own_review(tx, &context, &credentials, node_id.as_deref(), &which)?;

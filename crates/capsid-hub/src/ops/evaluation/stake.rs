@@ -1,6 +1,7 @@
 //! A node stakes credits to be asked for its judgement, and takes them back.
 
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::traced_id;
 use crate::http::validate;
@@ -90,12 +91,12 @@ pub async fn stake(
     let least = hub.config.credits.validator_stake;
     let (node_id, amount) = (request.node()?, request.amount(least)?);
     tracing::Span::current().record("node.id", &node_id);
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (context, reference) = (hub.rules(), hub.new_id("stake"));
+    let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
+    hub.limit_calls(&sender).await?;
+    let (context, reference) = (hub.context(), hub.new_id("stake"));
     hub.store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &context, &node_id, &credentials)?;
+            sender.lock(tx, &context)?;
             match stakes::stake(tx, &node_id, amount, &reference, context.now)? {
                 StakeOutcome::Active(_) => load_stake(tx, &node_id, least),
                 StakeOutcome::Insufficient { need, have } => Err(insufficient(need, have)),
@@ -127,13 +128,13 @@ pub async fn unstake(
 ) -> ApiResult<StakeResponse> {
     let node_id = request.node()?;
     tracing::Span::current().record("node.id", &node_id);
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
-    hub.limit_calls(&credentials, &node_id).await?;
+    let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
+    hub.limit_calls(&sender).await?;
     let least = hub.config.credits.validator_stake;
-    let (context, reference) = (hub.rules(), hub.new_id("unstake"));
+    let (context, reference) = (hub.context(), hub.new_id("unstake"));
     hub.store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &context, &node_id, &credentials)?;
+            sender.lock(tx, &context)?;
             if stakes::is_needed(tx, &node_id, context.now)? {
                 return Err(ApiError::new(
                     HubCode::StateConflict,
@@ -164,7 +165,7 @@ pub async fn stake_status(
 ) -> ApiResult<StakeResponse> {
     let node_id = validate::node(None, params.node_id.as_deref())?;
     let (who, least) = (node_id.clone(), hub.config.credits.validator_stake);
-    hub.authenticate_reader(&node_id, credentials, move |tx, _| load_stake(tx, &who, least)).await
+    Sender::new(&node_id, credentials.clone()).read(hub, move |tx, _| load_stake(tx, &who, least)).await
 }
 
 fn load_stake(tx: &mut dyn Tx, node_id: &str, least: i64) -> ApiResult<StakeResponse> {

@@ -1,7 +1,9 @@
 //! One vote for each account, cast by it or by a node that it owns.
 
 use crate::auth::account;
-use crate::auth::credentials::{Credentials, OperationContext, access_denied, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::{Sender, access_denied};
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
 use crate::http::traced_id;
@@ -89,7 +91,7 @@ pub async fn vote(
     if let Some(node_id) = &request.sender_id {
         check_node_id(node_id, "sender_id")?;
     }
-    let context = hub.rules();
+    let context = hub.context();
     let by = context.clone();
     let (limit, now) = (hub.config.limits.vote, context.now);
     let credentials = credentials.or_secret(request.node_secret.as_deref());
@@ -117,9 +119,10 @@ fn voter(
              a node that your account has claimed.",
         ));
     };
-    let node = authenticate_node(tx, context, node_id, credentials)?;
+    let sender = Sender::new(node_id, credentials.clone());
+    let node = sender.lock(tx, context)?;
     // Where the hub asks for no secrets a node may act without; a vote is its owner's all the same.
-    if node.presented(credentials.secret.as_deref()) != PresentedSecret::Right {
+    if sender.presented(&node) != PresentedSecret::Right {
         return Err(access_denied(AccessDenial::SecretInvalid, node_id));
     }
     match node.owner {

@@ -3,7 +3,8 @@
 use super::stream::{bad_cursor, enter_address, enter_node, next_events, place};
 use super::view::EventView;
 use crate::auth::credentials::Credentials;
-use crate::auth::idempotency;
+use crate::auth::message::parse_envelope;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult};
 use crate::http::json;
 use crate::http::validate;
@@ -44,7 +45,7 @@ impl<'a> PollEventsRequest<'a> {
     pub fn read(hub: &Hub, text: &'a str) -> ApiResult<Self> {
         let mut asked: Self = json::read(text, "")?;
         if asked.protocol.is_some() {
-            let envelope = idempotency::parse_envelope(hub, text, &["events_poll"])?;
+            let envelope = parse_envelope(hub, text, &["events_poll"])?;
             let inner: Self = envelope.payload()?;
             asked = Self { sender_id: Some(envelope.sender_id), node_secret: envelope.node_secret, ..inner };
         } else if let Some(payload) = asked.payload {
@@ -79,14 +80,11 @@ pub async fn poll_events(
     let cursor = asked.after.map(read_after).transpose()?.flatten();
     let timeout = asked.timeout_ms.unwrap_or(DEFAULT_POLL_MS).clamp(0.0, MAX_POLL_MS);
     let until = Instant::now() + Duration::from_millis(timeout as u64);
-    let credentials = credentials.or_secret(asked.node_secret.as_deref());
-    let _of_address = enter_address(hub, &credentials)?;
+    let sender = Sender::new(&node_id, credentials.or_secret(asked.node_secret.as_deref()));
+    let _of_address = enter_address(hub, sender.credentials())?;
     let who = node_id.clone();
-    let start = hub
-        .authenticate_reader(&node_id, &credentials, move |tx, _| {
-            Ok(events::begin(tx, &who, EventChannel::Poll, cursor)?)
-        })
-        .await?;
+    let start =
+        sender.read(hub, move |tx, _| Ok(events::begin(tx, &who, EventChannel::Poll, cursor)?)).await?;
     let _of_node = enter_node(hub, &node_id)?;
     if cursor.is_some_and(|cursor| cursor > 0) {
         // What lies before the cursor has arrived; a later poll without one goes on from there.
@@ -98,7 +96,7 @@ pub async fn poll_events(
     Ok(PollEventsResponse {
         count: news.len(),
         cursor: news.last().map_or(start, |event| event.seq).to_string(),
-        events: news.into_iter().map(EventView::from).collect(),
+        events: news.into_iter().map(EventView::from_row).collect::<ApiResult<_>>()?,
     })
 }
 

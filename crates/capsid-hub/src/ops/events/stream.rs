@@ -2,6 +2,7 @@
 
 use super::view::EventView;
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::traced_id;
 use crate::http::validate;
@@ -63,8 +64,8 @@ pub async fn stream_events(
     let cursor = cursor.map(|text| place(text).ok_or_else(|| bad_cursor("Last-Event-ID"))).transpose()?;
     let of_address = enter_address(&hub, &credentials)?;
     let (who, own_cursor) = (node_id.clone(), cursor.is_some());
-    let (known, mut place) = hub
-        .authenticate_reader(&node_id, &credentials, move |tx, node| {
+    let (known, mut place) = Sender::new(&node_id, credentials)
+        .read(&hub, move |tx, node| {
             Ok((node.is_some(), events::begin(tx, &who, EventChannel::Stream, cursor)?))
         })
         .await?;
@@ -81,11 +82,12 @@ pub async fn stream_events(
                 ping = Instant::now() + PING;
             }
             let way = (!own_cursor).then_some(EventChannel::Stream);
-            match next_events(&hub, &node_id, place, way).await {
+            let news = next_events(&hub, &node_id, place, way).await;
+            match news.and_then(|news| news.into_iter().map(EventView::from_row).collect::<ApiResult<Vec<_>>>()) {
                 Ok(news) => {
                     for event in news {
                         place = event.seq;
-                        yield StreamItem::Data(EventView::from(event));
+                        yield StreamItem::Data(event);
                     }
                 }
                 // The stream has begun, so an error can only end it; the client comes again.

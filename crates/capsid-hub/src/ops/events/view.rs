@@ -1,5 +1,6 @@
 //! An event as clients see it.
 
+use crate::error::ApiResult;
 use crate::http::json::stored_json;
 use capsid_model::time::Time;
 use capsid_store::notifications::events::EventRow;
@@ -24,15 +25,15 @@ pub struct EventView {
     expires_at: String,
 }
 
-impl From<EventRow> for EventView {
-    fn from(event: EventRow) -> Self {
-        Self {
+impl EventView {
+    pub fn from_row(event: EventRow) -> ApiResult<Self> {
+        Ok(Self {
             id: format!("evt_{}", event.seq),
             seq: event.seq,
             kind: event.kind,
-            payload: stored_json(event.payload),
+            payload: stored_json(event.payload)?,
             created_at: Time(event.created_at).iso(),
             expires_at: Time(event.expires_at).iso(),
-        }
+        })
     }
 }

@@ -3,9 +3,9 @@
 //! nobody sees it.
 
 use crate::auth::account::require_user;
-use crate::auth::credentials::{
-    Credentials, OperationContext, access_denied, authenticate_node, authenticate_reader,
-};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult};
 use crate::http::validate;
 use crate::ops::graph::{GraphSender, admit_free};
@@ -13,7 +13,6 @@ use crate::ops::memory::record::{EVENT_BYTES, RecordMemoryResponse, memory_from_
 use crate::state::SharedHub;
 use capsid_model::signal::{folded, learning_key};
 use capsid_rules::assets::traits::card_members;
-use capsid_rules::identity::secrets::AccessDenial;
 use capsid_rules::lifecycle::AssetType;
 use capsid_rules::memory::KINDS;
 use capsid_rules::memory::advice::advise;
@@ -135,27 +134,27 @@ pub async fn advise_genes(
     let sender = GraphSender::from_request(credentials, sender_id, node_id, asked.node_secret.as_deref())?;
     tracing::Span::current().record("node.id", sender.node_id.as_deref());
     admit_free(hub, &sender, GraphUseKind::Query).await?;
-    let rules = hub.rules();
+    let context = hub.context();
     let genes: Vec<String> = asked.genes.into_iter().map(|gene| gene.id).collect();
     let drift = asked.drift_enabled.unwrap_or_default();
     hub.store
         .read::<_, ApiError, _>(move |tx| {
-            let asker = MemoryOwner::reading(tx, &rules, &sender)?;
-            advised(tx, &rules, &asker, &asked.signals, &genes, drift)
+            let asker = MemoryOwner::reading(tx, &context, &sender)?;
+            advised(tx, &context, &asker, &asked.signals, &genes, drift)
         })
         .await
 }
 
 fn advised(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     asker: &MemoryOwner,
     signals: &[String],
     genes: &[String],
     by_chance: bool,
 ) -> ApiResult<AdviceResponse> {
     let (graph, outcomes) = asker.recorded(tx)?;
-    let advice = advise(&graph, signals, genes.iter().map(String::as_str), rules.now);
+    let advice = advise(&graph, signals, genes.iter().map(String::as_str), context.now);
     let others = others(tx, asker, signals, genes)?;
     let answer = answer(&advice, genes, &others, by_chance);
     Ok(AdviceResponse {
@@ -176,14 +175,14 @@ struct MemoryOwner {
 
 impl MemoryOwner {
     /// A node that shows its secret, or an account, which speaks for its nodes too.
-    fn reading(tx: &mut dyn Tx, rules: &OperationContext, sender: &GraphSender) -> ApiResult<Self> {
+    fn reading(tx: &mut dyn Tx, context: &OperationContext, sender: &GraphSender) -> ApiResult<Self> {
         let credentials = &sender.credentials;
         if let Some(id) = &sender.node_id {
-            authenticate_reader(tx, rules, id, credentials)?
-                .ok_or_else(|| access_denied(AccessDenial::SecretNotSet, id))?;
+            let node = Sender::new(id, credentials.clone());
+            node.find(tx, context)?.ok_or_else(|| node.unknown())?;
             return Ok(Self { memories: vec![id.clone()], nodes: BTreeSet::from([id.clone()]) });
         }
-        let user = require_user(tx, credentials, rules.now)?;
+        let user = require_user(tx, credentials, context.now)?;
         let owned = admin::nodes_of(tx, &user.user_id, MAX_NODES)?;
         let nodes: BTreeSet<String> = owned.into_iter().map(|node| node.node_id).collect();
         let memories = std::iter::once(memory_of(&user.user_id)).chain(nodes.iter().cloned()).collect();
@@ -314,19 +313,19 @@ pub async fn record_event(
         return Err(ApiError::field("event", format!("at most {EVENT_BYTES} bytes"), received));
     }
     admit_free(hub, &sender, GraphUseKind::Ingest).await?;
-    let (rules, memory) = (hub.rules(), memory_from_event(&event, &body));
+    let (context, memory) = (hub.context(), memory_from_event(&event, &body));
     let is_new = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
             let name = match &sender.node_id {
-                Some(id) => authenticate_node(tx, &rules, id, &sender.credentials)?.node_id,
+                Some(id) => Sender::new(id, sender.credentials.clone()).lock(tx, &context)?.node_id,
                 None => {
-                    let user = require_user(tx, &sender.credentials, rules.now)?;
+                    let user = require_user(tx, &sender.credentials, context.now)?;
                     accounts::lock(tx, &user.user_id)?;
                     memory_of(&user.user_id)
                 }
             };
-            Ok(memory::record_once(tx, &name, &memory, rules.now)?)
+            Ok(memory::record_once(tx, &name, &memory, context.now)?)
         })
         .await?;
     Ok(RecordMemoryResponse::new(is_new))

@@ -2,13 +2,12 @@
 
 use crate::auth::account;
 use crate::auth::account::unauthorized;
-use crate::auth::credentials::{
-    Credentials, OperationContext, access_denied, authenticate_reader, is_first_use, may_spend, refuse_banned,
-};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::{Sender, refuse_banned};
 use crate::config::GraphAccess;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::validate;
-use capsid_rules::identity::secrets::AccessDenial;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger::{node_account, user_account};
 use capsid_store::nodes::NodeRow;
@@ -66,21 +65,21 @@ impl GraphCaller {
 /// Who sends a request; nothing where it shows nothing. `pays` where credits are to be spent. Only reads.
 pub fn authenticate_caller(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     sender: &GraphSender,
     pays: bool,
 ) -> ApiResult<Option<GraphCaller>> {
     let credentials = &sender.credentials;
     let Some(id) = &sender.node_id else {
-        return Ok(account::caller(tx, credentials, rules.now)?.as_ref().map(GraphCaller::user));
+        return Ok(account::caller(tx, credentials, context.now)?.as_ref().map(GraphCaller::user));
     };
-    let node = authenticate_reader(tx, rules, id, credentials)?
-        .ok_or_else(|| access_denied(AccessDenial::SecretNotSet, id))?;
+    let sender = Sender::new(id, credentials.clone());
+    let node = sender.find(tx, context)?.ok_or_else(|| sender.unknown())?;
     refuse_banned(tx, &node)?;
     if pays {
-        may_spend(tx, rules, &node, credentials)?;
+        sender.check_spender(tx, context, &node)?;
     }
-    Ok(Some(GraphCaller { binds: is_first_use(&node, credentials), ..GraphCaller::node(tx, &node)? }))
+    Ok(Some(GraphCaller { binds: sender.is_first_use(&node), ..GraphCaller::node(tx, &node)? }))
 }
 
 /// The refusal of a request that shows nobody.

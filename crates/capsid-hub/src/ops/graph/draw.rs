@@ -76,7 +76,7 @@ pub async fn draw_graph(
     let sender = GraphSender::from_request(credentials, None, wanted.node_id.as_deref(), None)?;
     let order = DrawingPlan::read(&wanted)?;
     let charge = admit(hub, &sender, GraphUseKind::Query, AnonymousAccess::Welcome).await?;
-    let near = hub.embedder.find_near(hub, &order.words).await;
+    let near = hub.embedder.find_near(&order.words).await;
     let drawing = hub.store.read::<_, ApiError, _>(move |tx| order.draw(tx, near.clone())).await?;
     drawing.pay(hub, charge).await
 }

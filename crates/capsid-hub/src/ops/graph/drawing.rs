@@ -4,7 +4,6 @@ use super::hits::GraphHit;
 use super::price::GraphCharge;
 use super::walk::is_asset;
 use crate::error::ApiResult;
-use crate::http::openapi::words;
 use crate::ops::assets::view::rounded;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
@@ -18,12 +17,6 @@ use serde::Serialize;
 use serde_json::Number;
 use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
-
-words! {
-    /// How something was found: by its own words, through the graph, or by an embedding that lies near.
-    #[schema(as = FoundBy)]
-    RankingSourceWord { Text = "text", Graph = "graph", Embedding = "embedding" }
-}
 
 /// The most things and lines of a drawing.
 pub const MAX_THINGS: usize = 300;
@@ -251,7 +244,6 @@ struct GraphHitView {
     id: String,
     score: f64,
     words: Vec<String>,
-    #[schema(value_type = Vec<RankingSourceWord>)]
     ways: Vec<RankingSource>,
     path: Vec<DrawnStepView>,
 }

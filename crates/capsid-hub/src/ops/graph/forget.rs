@@ -38,11 +38,11 @@ pub async fn forget_graph(
     tracing::Span::current().record("node.id", sender.node_id.as_deref());
     let which = read(body)?;
     admit_free(hub, &sender, GraphUseKind::Ingest).await?;
-    let rules = hub.rules();
+    let context = hub.context();
     let gone = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let asker = find_author(tx, &rules, &sender, false)?;
+            let asker = find_author(tx, &context, &sender, false)?;
             match graph::forget_statements(tx, &asker.name, &which)? {
                 ForgetOutcome::Done(gone) => Ok(gone),
                 ForgetOutcome::Refused(refusals) => Err(refused(&refusals)),
@@ -55,7 +55,7 @@ pub async fn forget_graph(
     })
 }
 
-/// What is to be taken back. Everything is only ever meant where nothing is named.
+/// What is to be forgotten. Everything is only ever meant where nothing is named.
 fn read(mut body: Map<String, Value>) -> ApiResult<ForgetSelection> {
     parse_known("", &body, &OF_BODIES)?;
     match body.shift_remove("everything") {

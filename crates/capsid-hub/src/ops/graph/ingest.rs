@@ -64,13 +64,13 @@ pub async fn ingest_graph(
     parse_known("", &body, &OF_BODIES)?;
     let told = items::read(body)?;
     let ticket = admit(hub, &sender, GraphUseKind::Ingest, AnonymousAccess::Refused).await?;
-    let (rules, charged, most) = (hub.rules(), ticket.price, hub.config.graph.most_told);
+    let (context, charged, most) = (hub.context(), ticket.price, hub.config.graph.most_told);
     let taken = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let asker = find_author(tx, &rules, &sender, ticket.price > 0)?;
-            match graph::ingest(tx, &asker.name, &told, most, rules.now)? {
-                IngestOutcome::Done(taken) => ticket.charge_in(tx, &asker, rules.now).map(|()| taken),
+            let asker = find_author(tx, &context, &sender, ticket.price > 0)?;
+            match graph::ingest(tx, &asker.name, &told, most, context.now)? {
+                IngestOutcome::Done(taken) => ticket.charge_in(tx, &asker, context.now).map(|()| taken),
                 IngestOutcome::Refused(refusals) => Err(refused(&refusals)),
             }
         })

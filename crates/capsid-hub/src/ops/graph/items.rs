@@ -2,7 +2,9 @@
 
 use super::caller::{GraphCaller, GraphSender};
 use crate::auth::account::require_user;
-use crate::auth::credentials::{Credentials, OperationContext, authenticate_node, authenticate_spender};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, FieldError, HubCode};
 use crate::http::object_reader::ObjectReader;
 use crate::http::validate;
@@ -41,16 +43,16 @@ pub fn sender(credentials: Credentials, body: &Map<String, Value>) -> ApiResult<
 /// are to be spent.
 pub fn find_author(
     tx: &mut dyn Tx,
-    rules: &OperationContext,
+    context: &OperationContext,
     sender: &GraphSender,
     pays: bool,
 ) -> ApiResult<GraphCaller> {
     let credentials = &sender.credentials;
     match &sender.node_id {
-        None => require_user(tx, credentials, rules.now).map(|user| GraphCaller::user(&user)),
+        None => require_user(tx, credentials, context.now).map(|user| GraphCaller::user(&user)),
         Some(id) => {
-            let speak = if pays { authenticate_spender } else { authenticate_node };
-            let node = speak(tx, rules, id, credentials)?;
+            let sender = Sender::new(id, credentials.clone());
+            let node = if pays { sender.lock_spender(tx, context)? } else { sender.lock(tx, context)? };
             GraphCaller::node(tx, &node)
         }
     }

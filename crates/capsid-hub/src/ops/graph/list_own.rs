@@ -61,15 +61,15 @@ struct OwnEntityView {
 }
 
 impl OwnEntityView {
-    fn new(note: OwnEntity, entities: &HashMap<i64, Entity>) -> Self {
-        Self {
+    fn new(note: OwnEntity, entities: &HashMap<i64, Entity>) -> ApiResult<Self> {
+        Ok(Self {
             id: shown_id(note.entity),
             name: note.name,
             entity_type: entities.get(&note.entity).map(|entity| entity.kind.clone()),
-            properties: properties_text(note.properties),
+            properties: properties_text(note.properties)?,
             confidence: rounded(note.confidence),
             said_at: Time(note.said_at).iso(),
-        }
+        })
     }
 }
 
@@ -96,11 +96,11 @@ struct OwnRelationView {
 }
 
 impl OwnRelationView {
-    fn new(told: OwnRelation, entities: &HashMap<i64, Entity>) -> Self {
+    fn new(told: OwnRelation, entities: &HashMap<i64, Entity>) -> ApiResult<Self> {
         let relation = told.relation;
         let name = |id: i64| entities.get(&id).map(|entity| entity.name.clone());
         let kind = |id: i64| entities.get(&id).map(|entity| entity.kind.clone());
-        Self {
+        Ok(Self {
             source: shown_id(relation.source),
             target: shown_id(relation.target),
             source_name: name(relation.source),
@@ -108,10 +108,10 @@ impl OwnRelationView {
             target_name: name(relation.target),
             target_type: kind(relation.target),
             r#type: relation.kind,
-            properties: properties_text(told.properties),
+            properties: properties_text(told.properties)?,
             confidence: rounded(relation.confidence),
             said_at: relation.said_at.map(|at| Time(at).iso()),
-        }
+        })
     }
 }
 
@@ -125,11 +125,11 @@ pub async fn list_own_graph(
     hub.limit_reads(&credentials).await?;
     let sender = GraphSender::from_request(credentials, None, asked.node_id.as_deref(), None)?;
     let limit = query::limit(asked.limit.as_deref(), 50, 100) as usize;
-    let (rules, access) = (hub.rules(), hub.config.graph.access);
+    let (context, access) = (hub.context(), hub.config.graph.access);
     hub.store
         .read::<_, ApiError, _>(move |tx| {
             let asker =
-                authenticate_caller(tx, &rules, &sender, false)?.ok_or_else(|| caller::nobody(&sender))?;
+                authenticate_caller(tx, &context, &sender, false)?.ok_or_else(|| caller::nobody(&sender))?;
             check_entitled(access, asker.is_admin)?;
             page(tx, &asker.name, asked.cursor.as_deref(), limit)
         })
@@ -150,9 +150,10 @@ fn page(tx: &mut dyn Tx, who: &str, cursor: Option<&str>, limit: usize) -> ApiRe
     });
     let entities: HashMap<i64, Entity> =
         page.entities.into_iter().map(|entity| (entity.id, entity)).collect();
-    let notes: Vec<_> = page.notes.into_iter().map(|note| OwnEntityView::new(note, &entities)).collect();
-    let relations: Vec<_> =
-        page.relations.into_iter().map(|told| OwnRelationView::new(told, &entities)).collect();
+    let notes = page.notes.into_iter().map(|note| OwnEntityView::new(note, &entities));
+    let notes = notes.collect::<ApiResult<Vec<_>>>()?;
+    let relations = page.relations.into_iter().map(|told| OwnRelationView::new(told, &entities));
+    let relations = relations.collect::<ApiResult<Vec<_>>>()?;
     Ok(ListOwnGraphResponse {
         asker: who.to_owned(),
         count: notes.len() + relations.len(),
@@ -168,6 +169,6 @@ fn number(part: &str) -> ApiResult<Option<i64>> {
     if part.is_empty() { Ok(None) } else { part.parse().map(Some).map_err(|_| cursor::invalid()) }
 }
 
-fn properties_text(stored: Option<String>) -> Box<RawValue> {
+fn properties_text(stored: Option<String>) -> ApiResult<Box<RawValue>> {
     stored_json(stored.unwrap_or_else(|| "{}".to_owned()))
 }

@@ -13,6 +13,7 @@ pub mod list_own;
 pub mod path;
 mod price;
 pub mod query;
+pub mod request;
 pub mod status;
 mod walk;
 

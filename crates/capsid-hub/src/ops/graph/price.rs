@@ -2,6 +2,7 @@
 //! call that fails.
 
 use super::caller::{self, GraphCaller, GraphSender};
+use crate::auth::sender::Sender;
 use crate::config::GraphAccess;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::state::SharedHub;
@@ -74,11 +75,11 @@ async fn find_caller(
     sender: &GraphSender,
     price: i64,
 ) -> ApiResult<(Option<GraphCaller>, i64)> {
-    let (rules, who) = (hub.rules(), sender.clone());
+    let (context, who) = (hub.context(), sender.clone());
     let known = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
-            let asker = caller::authenticate_caller(tx, &rules, &who, price > 0)?;
+            let asker = caller::authenticate_caller(tx, &context, &who, price > 0)?;
             let have = match &asker {
                 Some(asker) if price > 0 => ledger::balance(tx, &asker.name)?,
                 _ => 0,
@@ -87,7 +88,7 @@ async fn find_caller(
         })
         .await?;
     if let (Some(node_id), true) = (&sender.node_id, known.0.as_ref().is_some_and(|asker| asker.binds)) {
-        hub.bind_if_shown(node_id, &sender.credentials).await?;
+        Sender::new(node_id, sender.credentials.clone()).bind_if_shown(hub).await?;
     }
     Ok(known)
 }
@@ -124,7 +125,7 @@ impl GraphCharge {
     pub async fn charge(self, hub: &SharedHub) -> ApiResult<i64> {
         let Some(asker) = self.asker.clone() else { return Ok(0) };
         if self.price == 0 {
-            hub.usage.count_query(hub, &asker.name);
+            hub.usage.count_query(&asker.name);
             return Ok(0);
         }
         let (price, now) = (self.price, hub.now());

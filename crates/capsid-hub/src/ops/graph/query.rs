@@ -1,12 +1,12 @@
 //! Words in; things, relations and assets out, each with what explains it.
 
 use super::caller::GraphSender;
-use super::drawing::RankingSourceWord;
 use super::filters::GraphFilters;
 use super::hits::{self, GraphAnswer, GraphHit, GraphQuestion};
 use super::price::{AnonymousAccess, admit};
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult};
+use crate::http::json::read_stored;
 use crate::http::validate;
 use crate::ops::assets::semantic_search::SemanticHitView;
 use crate::ops::assets::view;
@@ -101,7 +101,6 @@ pub struct QueryGraphResponse {
     /// How they hang together: first what explains why they were found.
     relationships: Vec<GraphRelationshipView>,
     /// Which ways of finding took part.
-    #[schema(value_type = Vec<RankingSourceWord>)]
     ways: Vec<RankingSource>,
     #[schema(value_type = f64)]
     credits_charged: Number,
@@ -133,7 +132,6 @@ struct GraphNodeView {
     provenance: GraphProvenanceView,
     /// The words of the question that it answers, or that what it was reached from answers.
     words: Vec<String>,
-    #[schema(value_type = Vec<RankingSourceWord>)]
     ways: Vec<RankingSource>,
     /// The relations that lead to it; empty where its own words do.
     path: Vec<GraphStepView>,
@@ -213,7 +211,7 @@ pub async fn query_graph(
     tracing::Span::current().record("node.id", sender.node_id.as_deref());
     let charge = admit(hub, &sender, GraphUseKind::Query, AnonymousAccess::Refused).await?;
     if asked.by_meaning {
-        asked.near = hub.embedder.find_near(hub, &asked.words).await;
+        asked.near = hub.embedder.find_near(&asked.words).await;
     }
     let mut answer = hub.store.read::<_, ApiError, _>(move |tx| answer_question(tx, &asked)).await?;
     answer.credits_charged = credits::to_decimal(charge.charge(hub).await?);
@@ -234,7 +232,7 @@ fn answer_question(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<QueryGra
         let own: Vec<&EntityNote> = notes.iter().filter(|note| note.entity == hit.entity.id).collect();
         node(hit, &own, listed.get(&hit.entity.id), &relations)
     });
-    let nodes = nodes.collect();
+    let nodes = nodes.collect::<ApiResult<_>>()?;
     let signals = capsid_rules::meaning::terms::query_words(&asked.words);
     let mut ways = vec![RankingSource::Text];
     if asked.by_meaning {
@@ -296,29 +294,33 @@ fn node(
     notes: &[&EntityNote],
     listed: Option<&ListedAsset>,
     relations: &[Relation],
-) -> GraphNodeView {
+) -> ApiResult<GraphNodeView> {
     let entity = &hit.entity;
     let own =
         || relations.iter().filter(|relation| relation.source == entity.id || relation.target == entity.id);
     let sure = own().map(|relation| relation.confidence).chain(notes.iter().map(|note| note.confidence));
     let confidence = sure.reduce(f64::max).map(view::rounded);
-    GraphNodeView {
+    Ok(GraphNodeView {
         id: shown_id(entity.id),
         entity_type: entity.kind.clone(),
         labels: [entity.kind.clone()],
         name: entity.name.clone(),
         score: view::rounded(hit.score),
         confidence,
-        properties: properties(entity, notes, listed),
+        properties: properties(entity, notes, listed)?,
         provenance: provenance(entity, notes, listed, own().max_by_key(|relation| relation.said_at)),
         words: hit.words.clone(),
         ways: hit.ways.clone(),
         path: hit.path.iter().map(step).collect(),
-    }
+    })
 }
 
 /// What is known of a thing: what the hub knows, then what was told of it, the surest first, and by whom.
-fn properties(entity: &Entity, notes: &[&EntityNote], listed: Option<&ListedAsset>) -> Map<String, Value> {
+fn properties(
+    entity: &Entity,
+    notes: &[&EntityNote],
+    listed: Option<&ListedAsset>,
+) -> ApiResult<Map<String, Value>> {
     let mut properties = Map::new();
     properties.insert("name".to_owned(), entity.name.clone().into());
     properties.insert("key".to_owned(), entity.key.clone().into());
@@ -327,12 +329,12 @@ fn properties(entity: &Entity, notes: &[&EntityNote], listed: Option<&ListedAsse
         properties.insert("status".to_owned(), listed.asset.status.as_str().into());
     }
     if notes.is_empty() {
-        return properties;
+        return Ok(properties);
     }
     let mut said = Vec::new();
     // The surest comes first, and of equals what was said first, so that nobody can push it aside later.
     for note in notes {
-        let told: Map<String, Value> = serde_json::from_str(&note.properties).unwrap_or_default();
+        let told: Map<String, Value> = read_stored(&note.properties)?;
         said.push(json!({
             "said_by": note.said_by, "said_at": Time(note.said_at).iso(), "confidence": view::rounded(note.confidence),
             "properties": told,
@@ -342,7 +344,7 @@ fn properties(entity: &Entity, notes: &[&EntityNote], listed: Option<&ListedAsse
         }
     }
     properties.insert("said".to_owned(), said.into());
-    properties
+    Ok(properties)
 }
 
 /// Who says that there is such a thing: the publisher of an asset; otherwise whoever last said how it hangs together with

@@ -6,7 +6,6 @@ use crate::auth::credentials::Credentials;
 use crate::config::GraphAccess;
 use crate::embedding::EmbedderState;
 use crate::error::{ApiError, ApiResult};
-use crate::http::openapi::words;
 use crate::http::traced_id;
 use crate::state::SharedHub;
 use capsid_rules::credits;
@@ -44,12 +43,6 @@ pub struct GraphStatusParams {
     node_id: Option<String>,
 }
 
-words! {
-    /// Who may ask the graph.
-    #[schema(as = GraphAccess)]
-    GraphAccessWord { Everyone = "everyone", Admins = "admins", Nobody = "nobody" }
-}
-
 /// Whether the graph may be asked, and how much there is of it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = GraphStatus)]
@@ -59,8 +52,7 @@ pub struct GraphStatusResponse {
     /// Whether anybody may.
     available: bool,
     plan: &'static str,
-    #[schema(value_type = GraphAccessWord)]
-    access: &'static str,
+    access: GraphAccess,
     /// In credits.
     pricing: GraphPricing,
     entities: i64,
@@ -169,12 +161,12 @@ pub async fn show_graph_status(
 ) -> ApiResult<GraphStatusResponse> {
     hub.limit_reads(&credentials).await?;
     let sender = GraphSender::from_request(credentials, None, params.node_id.as_deref(), None)?;
-    let (rules, now) = (hub.rules(), hub.now());
+    let (context, now) = (hub.context(), hub.now());
     let known = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             // What somebody has and pays is told to nobody else, so a secret is asked for as if something were spent.
-            let Some(asker) = authenticate_caller(tx, &rules, &sender, true)? else { return Ok(None) };
+            let Some(asker) = authenticate_caller(tx, &context, &sender, true)? else { return Ok(None) };
             let balance = ledger::balance(tx, &asker.name)?;
             let used = usage::lately(tx, &asker.name, now)?;
             Ok(Some((asker, balance, used)))
@@ -188,7 +180,7 @@ pub async fn show_graph_status(
         entitled: check_entitled(access, is_admin).is_ok(),
         available: access != GraphAccess::Nobody,
         plan: "self_hosted",
-        access: access.as_str(),
+        access,
         pricing: GraphPricing {
             query: shown(price(hub, GraphUseKind::Query)),
             ingest: shown(price(hub, GraphUseKind::Ingest)),
@@ -210,6 +202,6 @@ pub async fn show_graph_status(
             ingest_count: used.ingests,
             total_credits: shown(used.credits),
         }),
-        embeddings: hub.embedder.state(hub).await?.into(),
+        embeddings: hub.embedder.state().await?.into(),
     })
 }

@@ -1,7 +1,6 @@
 //! Whether the hub works, and what it counts.
 
 use crate::error::ApiError;
-use crate::http::openapi::words;
 use crate::state::Hub;
 use capsid_model::time::Time;
 use capsid_store::db::tx::Dialect;
@@ -18,11 +17,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long it is believed that the database can or cannot be written.
 const BELIEVED: Duration = Duration::from_secs(5);
 
-words! {
-    /// Whether something works.
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    #[schema(as = Works)]
-    WorkingState { Ok = "ok", Failing = "failing" }
+/// Whether something works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = Works)]
+pub enum WorkingState {
+    Ok,
+    Failing,
 }
 
 impl From<bool> for WorkingState {

@@ -1,6 +1,6 @@
 //! Direct messages from node to node.
 
-use super::send::MailboxItem;
+use super::item::MailboxItem;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
 use crate::http::json;

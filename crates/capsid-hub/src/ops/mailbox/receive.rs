@@ -1,6 +1,7 @@
 //! What waits for a node, and noting that it has arrived.
 
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::json::stored_json;
 use crate::http::validate;
@@ -48,17 +49,17 @@ struct MailboxMessageView {
     expires_at: Option<String>,
 }
 
-impl From<MailboxMessageRow> for MailboxMessageView {
-    fn from(message: MailboxMessageRow) -> Self {
-        Self {
+impl MailboxMessageView {
+    fn from_row(message: MailboxMessageRow) -> ApiResult<Self> {
+        Ok(Self {
             id: message.message_id,
             r#type: message.kind,
-            payload: stored_json(message.payload),
+            payload: stored_json(message.payload)?,
             priority: message.priority,
             ref_id: message.ref_id,
             created_at: Time(message.created_at).iso(),
             expires_at: message.expires_at.map(|at| Time(at).iso()),
-        }
+        })
     }
 }
 
@@ -74,18 +75,18 @@ pub async fn receive_messages(
     let cursor = asked.cursor.as_deref().filter(|cursor| !cursor.is_empty());
     let after = cursor.map_or(Ok(0), read_cursor)?;
     let most = asked.limit.unwrap_or(50.0).clamp(1.0, 100.0) as i64;
-    let (rules, credentials) = (hub.rules(), credentials.or_secret(asked.node_secret.as_deref()));
-    let who = node_id.clone();
-    let (after, messages) = hub
-        .authenticate_reader(&node_id, &credentials, move |tx, _| {
+    let (who, now) = (node_id.clone(), hub.now());
+    let sender = Sender::new(node_id, credentials.or_secret(asked.node_secret.as_deref()));
+    let (after, messages) = sender
+        .read(hub, move |tx, _| {
             // A cursor that lies in the future is one of another database, and must not hide what comes next.
             let after = if after <= mailbox::newest(tx)? { after } else { 0 };
-            Ok((after, mailbox::waiting(tx, &who, after, most, rules.now)?))
+            Ok((after, mailbox::waiting(tx, &who, after, most, now)?))
         })
         .await?;
     Ok(MailboxReceiveResponse {
         next_cursor: format!("mbx_{}", messages.last().map_or(after, |message| message.seq)),
-        messages: messages.into_iter().map(MailboxMessageView::from).collect(),
+        messages: messages.into_iter().map(MailboxMessageView::from_row).collect::<ApiResult<_>>()?,
     })
 }
 
@@ -127,16 +128,16 @@ pub async fn acknowledge_messages(
     let node_id = validate::node(request.sender_id.as_deref(), request.node_id.as_deref())?;
     tracing::Span::current().record("node.id", &node_id);
     validate::list(&request.message_ids, "message_ids", 1000, 200)?;
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
-    hub.limit_calls(&credentials, &node_id).await?;
-    let rules = hub.rules();
+    let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
+    hub.limit_calls(&sender).await?;
+    let context = hub.context();
     let acknowledged = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &rules, &node_id, &credentials)?;
+            sender.lock(tx, &context)?;
             let mut count = 0;
             for id in &request.message_ids {
-                count += i64::from(mailbox::acknowledge(tx, &node_id, id, rules.now)?);
+                count += i64::from(mailbox::acknowledge(tx, &node_id, id, context.now)?);
             }
             Ok(count)
         })
@@ -169,8 +170,8 @@ pub async fn show_mailbox_status(
     let node_id = validate::node(None, params.node_id.as_deref())?;
     tracing::Span::current().record("node.id", &node_id);
     let (who, now) = (node_id.clone(), hub.now());
-    let pending_count = hub
-        .authenticate_reader(&node_id, credentials, move |tx, _| Ok(mailbox::count(tx, &who, now)?))
+    let pending_count = Sender::new(&node_id, credentials.clone())
+        .read(hub, move |tx, _| Ok(mailbox::count(tx, &who, now)?))
         .await?;
     Ok(MailboxStatusResponse { pending_count })
 }

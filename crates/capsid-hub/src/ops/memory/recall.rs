@@ -1,6 +1,7 @@
 //! A node is reminded of what it has learned.
 
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::ApiResult;
 use crate::http::traced_id;
 use crate::http::validate;
@@ -103,12 +104,10 @@ pub async fn recall_memory(
     let signals = request.signals.unwrap_or_default();
     validate::list(&signals, "signals", 50, 2000)?;
     let most = request.limit.unwrap_or(10.0).clamp(1.0, 50.0) as usize;
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
-    hub.limit_calls(&credentials, &node_id).await?;
+    let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
+    hub.limit_calls(&sender).await?;
     let who = node_id.clone();
-    let memories = hub
-        .authenticate_reader(&node_id, &credentials, move |tx, _| Ok(memory::newest(tx, &who, LOOKED_AT)?))
-        .await?;
+    let memories = sender.read(hub, move |tx, _| Ok(memory::newest(tx, &who, LOOKED_AT)?)).await?;
     let question = RecallQuery::new(&signals, request.query.as_deref().unwrap_or_default());
     // Many memories take a while to compare, and others wait for this thread.
     let (matches, words) = tokio::task::spawn_blocking(move || {
@@ -278,8 +277,9 @@ pub async fn show_memory_status(
 ) -> ApiResult<MemoryStatusResponse> {
     let node_id = validate::node(None, params.node_id.as_deref())?;
     let who = node_id.clone();
-    let counts =
-        hub.authenticate_reader(&node_id, credentials, move |tx, _| Ok(memory::counts(tx, &who)?)).await?;
+    let counts = Sender::new(&node_id, credentials.clone())
+        .read(hub, move |tx, _| Ok(memory::counts(tx, &who)?))
+        .await?;
     Ok(MemoryStatusResponse {
         node_id,
         total: counts.total,

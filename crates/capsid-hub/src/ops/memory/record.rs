@@ -1,6 +1,7 @@
 //! A node keeps what it has learned. Nobody else sees it.
 
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult};
 use crate::http::validate;
 use crate::state::Hub;
@@ -84,23 +85,18 @@ pub async fn record_memory(
     let node_id = validate::node(request.sender_id.as_deref(), request.node_id.as_deref())?;
     tracing::Span::current().record("node.id", &node_id);
     request.check()?;
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
-    record(hub, node_id, credentials, request.memory()).await
+    let sender = Sender::new(node_id, credentials.or_secret(request.node_secret.as_deref()));
+    record(hub, sender, request.memory()).await
 }
 
-async fn record(
-    hub: &Hub,
-    node_id: String,
-    credentials: Credentials,
-    memory: NewMemory,
-) -> ApiResult<RecordMemoryResponse> {
-    hub.limit_calls(&credentials, &node_id).await?;
-    let rules = hub.rules();
+async fn record(hub: &Hub, sender: Sender, memory: NewMemory) -> ApiResult<RecordMemoryResponse> {
+    hub.limit_calls(&sender).await?;
+    let context = hub.context();
     let is_new = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &rules, &node_id, &credentials)?;
-            Ok(memory::record(tx, &node_id, &memory, rules.now)?)
+            sender.lock(tx, &context)?;
+            Ok(memory::record(tx, sender.id(), &memory, context.now)?)
         })
         .await?;
     Ok(RecordMemoryResponse::new(is_new))
@@ -134,8 +130,8 @@ pub async fn record_event(
         let received = format!("{} bytes", body.len());
         return Err(ApiError::field("event", format!("at most {EVENT_BYTES} bytes"), received));
     }
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
-    record(hub, node_id, credentials, memory_from_event(&event, body)).await
+    let sender = Sender::new(node_id, credentials.or_secret(request.node_secret.as_deref()));
+    record(hub, sender, memory_from_event(&event, body)).await
 }
 
 /// What can be recalled of a graph's event. Kinds differ, so whatever is not there is left out.

@@ -1,12 +1,13 @@
 //! A node says that it is there, and hears what is new.
 
-use crate::auth::credentials::{Credentials, OperationContext, authenticate_node};
-use crate::config::TasksConfig;
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode, truncate_for_client};
 use crate::http::validate;
 use crate::ops::events::view::EventView;
-use crate::ops::tasks::claim::deadline_or;
 use crate::ops::tasks::commit::commit_task_in;
+use crate::ops::tasks::deadline_or;
 use crate::ops::tasks::ids;
 use crate::ops::tasks::list::recommended;
 use crate::ops::tasks::view::TaskView;
@@ -240,9 +241,9 @@ pub async fn heartbeat(
     let inner = request.payload.and_then(|payload| payload.node_id);
     let node_id = validate::node(request.sender_id.as_deref(), request.node_id.or(inner).as_deref())?;
     tracing::Span::current().record("node.id", &node_id);
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
+    let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
     // Whoever may not speak for the node cannot use up its heartbeats either.
-    if !hub.authenticate_reader(&node_id, &credentials, |_, node| Ok(node.is_some())).await? {
+    if sender.verify(hub).await?.is_none() {
         return Ok(HeartbeatResponse {
             status: "unknown_node",
             your_node_id: node_id,
@@ -252,13 +253,12 @@ pub async fn heartbeat(
     }
     let limit = hub.config.limits.heartbeat;
     hub.limiter.check(&hub.store, HubCode::RateLimited, "heartbeat", &node_id, limit, hub.now()).await?;
-    let (context, base, fresh) = (hub.rules(), hub.config.base_url(), hub.random.claim_code());
-    let work = hub.config.work.clone();
+    let (context, base, fresh) = (hub.context(), hub.config.base_url(), hub.random.claim_code());
     hub.store
         .write::<_, ApiError, _>(move |tx| {
-            let node = authenticate_node(tx, &context, &node_id, &credentials)?;
+            let node = sender.lock(tx, &context)?;
             let mut news = load_news(tx, &context, &node, &base, &fresh)?;
-            exchange_work(tx, &context, &node, &changes, &work, &mut news)?;
+            exchange_work(tx, &context, &node, &changes, &mut news)?;
             let your_node_id = node.node_id;
             Ok(HeartbeatResponse { status: "ok", your_node_id, reason: None, news: Some(news) })
         })
@@ -271,10 +271,9 @@ fn exchange_work(
     context: &OperationContext,
     node: &NodeRow,
     changes: &HeartbeatChanges,
-    work: &TasksConfig,
     news: &mut HeartbeatNews,
 ) -> ApiResult<()> {
-    let now = context.now;
+    let (work, now) = (&context.config.work, context.now);
     if !changes.worker.is_empty() {
         workers::register(tx, &node.node_id, &changes.worker, now)?;
     }
@@ -352,7 +351,7 @@ fn load_news(
         true => None,
         false => Some(claim_codes::current_or_new(tx, node_id, fresh_code, context.now)?),
     };
-    let events: Vec<EventView> = unseen.into_iter().map(EventView::from).collect();
+    let events = unseen.into_iter().map(EventView::from_row).collect::<ApiResult<Vec<_>>>()?;
     Ok(HeartbeatNews {
         node_status: node.status.clone(),
         survival_status: "alive",

@@ -1,9 +1,10 @@
 //! A node introduces itself and gets its secret and its claim code.
 
 use super::view::CapabilityProfile;
-use crate::auth::credentials::{Credentials, OperationContext, access_denied};
+use crate::auth::credentials::Credentials;
 use crate::auth::message::Message;
-use crate::config::TasksConfig;
+use crate::auth::sender::access_denied;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::A2aResponse;
 use crate::http::validate;
@@ -18,7 +19,6 @@ use capsid_rules::identity::secrets::{
 use capsid_store::accounts::claim_codes;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::rewards;
-use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::ledger;
 use capsid_store::nodes::{self, NodeProfileUpdate, NodeRow};
 use serde::{Deserialize, Serialize};
@@ -142,15 +142,13 @@ pub async fn hello(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aRespo
     };
     let greeting = HelloContext {
         node_id: message.sender_id().to_owned(),
-        credentials: message.credentials.clone(),
+        credentials: message.sender.credentials().clone(),
         rotate: told.rotate_secret == Some(true),
         told: introduction(&told, fingerprint.as_ref()),
         webhook,
         fresh_secret: hub.random.hex(32),
         fresh_code: hub.random.claim_code(),
-        rules: hub.rules(),
-        work: hub.config.work.clone(),
-        rewards: hub.config.rewards(),
+        context: hub.context(),
         hub_id: hub.hub_id.clone(),
         base: hub.config.base_url(),
     };
@@ -202,9 +200,7 @@ struct HelloContext {
     webhook: Option<WebhookRegistration>,
     fresh_secret: String,
     fresh_code: String,
-    rules: OperationContext,
-    work: TasksConfig,
-    rewards: RewardRates,
+    context: OperationContext,
     hub_id: String,
     base: String,
 }
@@ -213,9 +209,9 @@ struct HelloContext {
 const RECOMMENDED: usize = 5;
 
 fn register_or_update_node(tx: &mut dyn Tx, greeting: &HelloContext) -> ApiResult<HelloResponse> {
-    let (node_id, now) = (&greeting.node_id, greeting.rules.now);
-    let mut node = nodes::lock_or_register(tx, node_id, greeting.rules.node_grant, now)?;
-    let presented = node.presented(greeting.credentials.secret.as_deref());
+    let (node_id, now) = (&greeting.node_id, greeting.context.now);
+    let mut node = nodes::lock_or_register(tx, node_id, greeting.context.config.node_grant, now)?;
+    let presented = greeting.credentials.presented_to(&node);
     if greeting.rotate {
         let same_device = is_same_device(tx, greeting, &node)?;
         if let Err(denial) = may_rotate(node.secret_state, presented, same_device, node.owner.is_some()) {
@@ -229,13 +225,13 @@ fn register_or_update_node(tx: &mut dyn Tx, greeting: &HelloContext) -> ApiResul
         nodes::update_profile(tx, node_id, &greeting.told, now)?;
         // Version 0 is a node that never said hello.
         if let Some(referrer) = greeting.told.referrer.as_deref().filter(|_| node.secret_version == 0) {
-            rewards::referred(tx, &greeting.rewards, node_id, referrer, now)?;
+            rewards::referred(tx, &greeting.context.config.rewards(), node_id, referrer, now)?;
         }
     }
     node = nodes::lock(tx, node_id)?.unwrap_or(node);
     let mut welcome = acknowledge(tx, &node, greeting)?;
     // What is kept for a node is not shown to a stranger.
-    welcome.recommended_tasks = recommended(tx, &node, &greeting.work, RECOMMENDED, now)?;
+    welcome.recommended_tasks = recommended(tx, &node, &greeting.context.config.work, RECOMMENDED, now)?;
     welcome.recommended_tasks.retain(|task| known || task.reserved_for.is_none());
     welcome.node_secret_status = secret.is_none().then(|| secret_status(&node));
     welcome.node_secret = secret;

@@ -4,6 +4,7 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use crate::ops::assets::view::rounded;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::reputation::{decayed_until, level};
+use capsid_store::accounts::admin::NodeStatus;
 use capsid_store::db::tx::Tx;
 use capsid_store::nodes::list as node_list;
 use capsid_store::nodes::list::NodeListRow;
@@ -24,7 +25,7 @@ pub struct NodeView {
     alias: Option<String>,
     #[schema(required)]
     model: Option<String>,
-    #[schema(value_type = NodeStatusView)]
+    #[schema(value_type = NodeStatus)]
     status: String,
     online: bool,
     /// alive, dormant or dead.
@@ -48,16 +49,6 @@ pub struct NodeView {
     last_seen_at: String,
 }
 
-/// Where a node stands with the operator.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = NodeStatus)]
-pub enum NodeStatusView {
-    Active,
-    Quarantined,
-    Banned,
-}
-
 /// What a node may do by its reputation.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct CapabilityProfile {
@@ -74,7 +65,6 @@ impl CapabilityProfile {
 }
 
 impl NodeView {
-    /// What everybody may know of a node.
     pub fn new(node: NodeListRow, now: Time) -> Self {
         let silent = now.0 - node.last_seen_at;
         let survival_status = match silent {

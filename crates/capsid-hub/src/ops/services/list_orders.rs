@@ -1,6 +1,7 @@
 //! Which orders a node gave or got.
 
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::ApiResult;
 use crate::http::{query, traced_id, validate};
 use crate::ops::bounties::list as bounty_pages;
@@ -58,21 +59,22 @@ pub async fn list_orders(
     let node_id = validate::node(None, params.node_id.as_deref())?;
     let before = bounty_pages::read_position(LIST, params.cursor.as_deref())?;
     let (limit, now, who) = (query::limit(params.limit.as_deref(), 20, 100), hub.now(), node_id.clone());
-    hub.authenticate_reader(&node_id, credentials, move |tx, _| {
-        let mut found = bounty_list::orders(tx, &who, before, limit + 1)?;
-        let next_cursor = bounty_pages::cut_page(LIST, &mut found, limit);
-        let account = ledger::node_account(&who);
-        let orders = found.iter().map(|(bounty, task)| OrderView {
-            bounty: BountyView::from_rows(bounty, task, now),
-            order_id: bounty.bounty_id.clone(),
-            role: if bounty.creator == account { "orderer" } else { "provider" },
-        });
-        Ok(ListOrdersResponse {
-            count: found.len() as i64,
-            has_more: next_cursor.is_some(),
-            next_cursor,
-            orders: orders.collect(),
+    Sender::new(&node_id, credentials.clone())
+        .read(hub, move |tx, _| {
+            let mut found = bounty_list::orders(tx, &who, before, limit + 1)?;
+            let next_cursor = bounty_pages::cut_page(LIST, &mut found, limit);
+            let account = ledger::node_account(&who);
+            let orders = found.iter().map(|(bounty, task)| OrderView {
+                bounty: BountyView::from_rows(bounty, task, now),
+                order_id: bounty.bounty_id.clone(),
+                role: if bounty.creator == account { "orderer" } else { "provider" },
+            });
+            Ok(ListOrdersResponse {
+                count: found.len() as i64,
+                has_more: next_cursor.is_some(),
+                next_cursor,
+                orders: orders.collect(),
+            })
         })
-    })
-    .await
+        .await
 }

@@ -1,7 +1,8 @@
 //! Ordering a service: a node has another one do what it offers.
 
 use super::publish::ServiceTerms;
-use crate::auth::credentials::{Credentials, authenticate_node, authenticate_spender};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::traced_id;
@@ -9,10 +10,10 @@ use crate::ops::bounties::offer;
 use crate::ops::bounties::offer::{
     OfferRequest, OrderedService, Placed, PlacedBounty, SignalsInput, TimeInput,
 };
-use crate::ops::bounties::view::BountyStatusView;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_rules::credits;
+use capsid_rules::work::bounties::BountyStatus;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger;
 use capsid_store::nodes::{self, NodeRow};
@@ -83,7 +84,7 @@ pub struct OrderServiceResponse {
     amount_deducted: Number,
     #[schema(value_type = f64)]
     remaining_balance: Number,
-    order_status: BountyStatusView,
+    order_status: BountyStatus,
     expires_at: String,
 }
 
@@ -98,19 +99,19 @@ pub async fn order_service(
     let listing_id = request.listing_id.clone().filter(|id| !id.is_empty());
     let listing_id = listing_id.ok_or_else(|| ApiError::field("listing_id", "a service", "missing"))?;
     let (offer, name) = (request.offer_request()?, offer::reference(request.reference.as_deref())?);
-    let credentials = request.sender().credentials(credentials);
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, draft) = (hub.rules(), hub.draft(offer, "service", name));
+    let sender = Sender::new(&node_id, request.sender().credentials(credentials));
+    hub.limit_calls(&sender).await?;
+    let (context, draft) = (hub.context(), hub.draft(offer, "service", name));
     let placed = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
+            let node = sender.lock(tx, &context)?;
             let service = services::lock(tx, &listing_id)?.ok_or_else(|| not_offered(&listing_id))?;
             refuse_own(tx, &node, &service)?;
             let terms = ServiceTerms::from_row(&service)?;
             let price = price(&terms)?;
             if price > 0 {
-                authenticate_spender(tx, &rules, &node_id, &credentials)?;
+                sender.check_spender(tx, &context, &node)?;
             }
             let listing = OrderedService {
                 listing_id: service.listing_id.clone(),
@@ -119,7 +120,7 @@ pub async fn order_service(
             };
             let account = ledger::node_account(&node_id);
             let PlacedBounty { bounty, is_new } =
-                draft.clone().ordering(listing).place(tx, &account, rules.now)?;
+                draft.clone().ordering(listing).place(tx, &account, context.now)?;
             // The new one counts too; one too many is undone with everything else.
             let undone = bounty_list::count_undone(tx, &listing_id)?;
             let most = terms.max_concurrent.as_ref().and_then(Number::as_f64).map(|most| most as i64);
@@ -136,7 +137,7 @@ pub async fn order_service(
                 provider_node_id: service.node_id,
                 amount_deducted: credits::to_decimal(bounty.amount),
                 remaining_balance: credits::to_decimal(left),
-                order_status: BountyStatusView(bounty.status),
+                order_status: bounty.status,
                 expires_at: Time(bounty.expires_at).iso(),
             };
             Ok(Placed { is_new, response })

@@ -1,12 +1,13 @@
 //! Publishing a service: what a node offers to do for others.
 
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
+use crate::http::json::read_stored;
 use crate::http::validate;
 use crate::ops::bounties::offer;
 use crate::state::SharedHub;
-use capsid_model::{Code, Problem};
 use capsid_store::services::{self, ServiceRow};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
@@ -96,10 +97,7 @@ pub struct ServiceTerms {
 impl ServiceTerms {
     /// Reads what is stored of a service.
     pub fn from_row(service: &ServiceRow) -> ApiResult<Self> {
-        serde_json::from_str(&service.body).map_err(|error| {
-            let message = format!("The service {} cannot be read: {error}.", service.listing_id);
-            Problem::new(Code::StoreDamaged, message).into()
-        })
+        read_stored(&service.body)
     }
 }
 
@@ -121,13 +119,13 @@ pub async fn publish_service(
     let title = request.title.clone().ok_or_else(|| ApiError::field("title", "a name", "missing"))?;
     validate::name(&title, "title", 300)?;
     request.check()?;
-    let credentials = request.sender().credentials(credentials);
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, terms) = (hub.rules(), serde_json::to_string(&request.into_terms()).unwrap_or_default());
+    let sender = Sender::new(&node_id, request.sender().credentials(credentials));
+    hub.limit_calls(&sender).await?;
+    let (context, terms) = (hub.context(), serde_json::to_string(&request.into_terms()).unwrap_or_default());
     let listing_id = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &rules, &node_id, &credentials)?;
+            sender.lock(tx, &context)?;
             if services::count_others(tx, &node_id, &title)? >= MAX {
                 return Err(ApiError::new(
                     HubCode::StateConflict,
@@ -135,7 +133,7 @@ pub async fn publish_service(
                     "Change one of them: an offer with the same title takes its place.",
                 ));
             }
-            Ok(services::offer(tx, &node_id, &title, &terms, rules.now)?)
+            Ok(services::offer(tx, &node_id, &title, &terms, context.now)?)
         })
         .await?;
     Ok(PublishServiceResponse { status: "ok", listing_id })

@@ -3,7 +3,9 @@
 use super::publish::{check_id, not_found};
 use super::view::{SkillBody, SkillView};
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult};
+use crate::http::json::read_stored;
 use crate::http::traced_id;
 use crate::http::validate;
 use crate::state::Hub;
@@ -35,10 +37,7 @@ pub async fn download_skill(hub: &Hub, skill_id: &str) -> ApiResult<DownloadSkil
     let id = check_id(Some(skill_id))?;
     let found = hub.store.write::<_, ApiError, _>(move |tx| Ok(skills::download(tx, &id)?)).await?;
     let (skill, body) = found.ok_or_else(not_found)?;
-    Ok(DownloadSkillResponse {
-        skill: SkillView::from(skill),
-        body: serde_json::from_str(&body).unwrap_or_default(),
-    })
+    Ok(DownloadSkillResponse { skill: SkillView::from_row(skill)?, body: read_stored(&body)? })
 }
 
 /// Gives a skill to a node that says who it is.
@@ -51,7 +50,7 @@ pub async fn download_skill_as(
 ) -> ApiResult<DownloadSkillResponse> {
     if taker.sender_id.is_some() || taker.node_id.is_some() {
         let node_id = validate::node(taker.sender_id.as_deref(), taker.node_id.as_deref())?;
-        hub.authenticate_reader(&node_id, credentials, |_, _| Ok(())).await?;
+        Sender::new(node_id, credentials.clone()).verify(hub).await?;
     }
     download_skill(hub, skill_id).await
 }

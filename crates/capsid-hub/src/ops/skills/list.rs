@@ -57,7 +57,7 @@ pub async fn list_skills(hub: &Hub, query: ListSkillsParams) -> ApiResult<ListSk
     let next = found.last().filter(|_| more).map(|skill| skill.skill_id.clone());
     Ok(ListSkillsResponse {
         count: found.len(),
-        skills: found.into_iter().map(SkillView::from).collect(),
+        skills: found.into_iter().map(SkillView::from_row).collect::<ApiResult<_>>()?,
         has_more: more,
         next_cursor: next,
     })

@@ -1,7 +1,8 @@
 //! Publishing, changing and withdrawing skills. Only the node that published one may change or withdraw it.
 
 use super::view::{SkillBody, SkillCard, SkillFile};
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::traced_id;
 use crate::http::validate;
@@ -116,14 +117,14 @@ pub async fn publish_skill(
     let node_id = validate::node(upload.sender_id.as_deref(), upload.node_id.as_deref())?;
     tracing::Span::current().record("node.id", &node_id);
     let (skill_id, text) = upload.check()?;
-    let credentials = credentials.or_secret(upload.node_secret.as_deref());
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, id) = (hub.rules(), skill_id.clone());
+    let sender = Sender::new(&node_id, credentials.or_secret(upload.node_secret.as_deref()));
+    hub.limit_calls(&sender).await?;
+    let (context, id) = (hub.context(), skill_id.clone());
     let version = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &rules, &node_id, &credentials)?;
-            if skills::add(tx, &id, &node_id, &text, rules.now)? {
+            sender.lock(tx, &context)?;
+            if skills::add(tx, &id, &node_id, &text, context.now)? {
                 return match skills::count(tx, &node_id)? {
                     0..=MAX_SKILLS => Ok("1".to_owned()),
                     _ => Err(too_many()),
@@ -132,7 +133,7 @@ pub async fn publish_skill(
             // A node may bring back what it withdrew.
             match skills::lock(tx, &id)? {
                 Some(skill) if skill.deleted_at.is_some() && skill.node_id == node_id => {
-                    Ok(skills::change(tx, &skill, &text, rules.now)?)
+                    Ok(skills::change(tx, &skill, &text, context.now)?)
                 }
                 _ => Err(exists(&id)),
             }
@@ -191,18 +192,18 @@ pub async fn update_skill(
     let node_id = validate::node(upload.sender_id.as_deref(), upload.node_id.as_deref())?;
     tracing::Span::current().record("node.id", &node_id);
     let (skill_id, text) = upload.check()?;
-    let credentials = credentials.or_secret(upload.node_secret.as_deref());
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, id) = (hub.rules(), skill_id.clone());
+    let sender = Sender::new(&node_id, credentials.or_secret(upload.node_secret.as_deref()));
+    hub.limit_calls(&sender).await?;
+    let (context, id) = (hub.context(), skill_id.clone());
     let version = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &rules, &node_id, &credentials)?;
+            sender.lock(tx, &context)?;
             let skill = own(skills::lock(tx, &id)?, &node_id)?;
             if skill.deleted_at.is_some() {
                 return Err(not_found());
             }
-            Ok(skills::change(tx, &skill, &text, rules.now)?)
+            Ok(skills::change(tx, &skill, &text, context.now)?)
         })
         .await?;
     Ok(PublishSkillResponse { status: "updated", skill_id, version })
@@ -257,15 +258,15 @@ pub async fn withdraw_skill(
 ) -> ApiResult<WithdrawSkillResponse> {
     let node_id = validate::node(request.sender_id.as_deref(), request.node_id.as_deref())?;
     tracing::Span::current().record("node.id", &node_id);
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
+    let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
     let skill_id = check_id(request.skill_id.as_deref())?;
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, id) = (hub.rules(), skill_id.clone());
+    hub.limit_calls(&sender).await?;
+    let (context, id) = (hub.context(), skill_id.clone());
     hub.store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &rules, &node_id, &credentials)?;
+            sender.lock(tx, &context)?;
             own(skills::lock(tx, &id)?, &node_id)?;
-            Ok(skills::withdraw(tx, &id, rules.now)?)
+            Ok(skills::withdraw(tx, &id, context.now)?)
         })
         .await?;
     Ok(WithdrawSkillResponse { status: "deleted", skill_id })

@@ -1,5 +1,7 @@
 //! A skill as everybody sees it, and the parts of it that are kept as text.
 
+use crate::error::ApiResult;
+use crate::http::json::read_stored;
 use capsid_model::time::Time;
 use capsid_store::skills::SkillRow;
 use serde::{Deserialize, Serialize};
@@ -21,7 +23,7 @@ pub struct SkillView {
 }
 
 /// What its publisher says about a skill.
-#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct SkillCard {
     #[schema(required)]
     pub category: Option<String>,
@@ -32,7 +34,7 @@ pub(super) struct SkillCard {
 }
 
 /// What a skill holds.
-#[derive(Debug, Default, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
 pub(super) struct SkillBody {
     pub content: String,
     pub bundled_files: Vec<SkillFile>,
@@ -46,16 +48,16 @@ pub struct SkillFile {
     pub(super) content: String,
 }
 
-impl From<SkillRow> for SkillView {
-    fn from(skill: SkillRow) -> Self {
-        Self {
+impl SkillView {
+    pub(super) fn from_row(skill: SkillRow) -> ApiResult<Self> {
+        Ok(Self {
             skill_id: skill.skill_id,
             node_id: skill.node_id,
             version: skill.version,
-            card: serde_json::from_str(&skill.card).unwrap_or_default(),
+            card: read_stored(&skill.card)?,
             downloads: skill.downloads,
             created_at: Time(skill.created_at).iso(),
             updated_at: Time(skill.updated_at).iso(),
-        }
+        })
     }
 }

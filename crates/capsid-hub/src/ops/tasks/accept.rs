@@ -40,7 +40,7 @@ pub async fn accept_submission(
     let sender = request.sender();
     let decider = BountyDecider::new(sender.node_id.or(sender.sender_id), sender.credentials(credentials))?;
     let terms = hub.config.settlement_terms();
-    decide(hub, decider, move |tx, rules, decider| {
+    decide(hub, decider, move |tx, context, decider| {
         let bounty_id = find_task_bounty(tx, &task_id)?;
         if submissions::get(tx, &submission_id)?.is_none() {
             return Err(ApiError::new(
@@ -50,7 +50,7 @@ pub async fn accept_submission(
             ));
         }
         let accepted = AcceptedSubmission { submission: Some(submission_id.clone()), asset: None };
-        accept_in(tx, rules, &bounty_id, decider, &accepted, &terms)
+        accept_in(tx, context, &bounty_id, decider, &accepted, &terms)
     })
     .await
 }

@@ -1,6 +1,7 @@
 //! Asking other nodes: `POST /a2a/ask`, and the questions of a fetch. Credits may be held in escrow for the answer.
 
-use crate::auth::credentials::{Credentials, authenticate_node, authenticate_spender};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::json;
@@ -91,22 +92,17 @@ struct AskOutcome {
     left: i64,
 }
 
-async fn place(
-    hub: &Hub,
-    node_id: &str,
-    credentials: &Credentials,
-    draft: OfferDraft,
-) -> ApiResult<AskOutcome> {
-    let (rules, node_id, credentials) = (hub.rules(), node_id.to_owned(), credentials.clone());
+async fn place(hub: &Hub, sender: &Sender, draft: OfferDraft) -> ApiResult<AskOutcome> {
+    let (context, sender) = (hub.context(), sender.clone());
     hub.store
         .write::<_, ApiError, _>(move |tx| {
             if draft.amount() > 0 {
-                authenticate_spender(tx, &rules, &node_id, &credentials)?;
+                sender.lock_spender(tx, &context)?;
             } else {
-                authenticate_node(tx, &rules, &node_id, &credentials)?;
+                sender.lock(tx, &context)?;
             }
-            let account = ledger::node_account(&node_id);
-            let placed = draft.place(tx, &account, rules.now)?;
+            let account = ledger::node_account(sender.id());
+            let placed = draft.place(tx, &account, context.now)?;
             Ok(AskOutcome { bounty: placed.bounty, left: ledger::balance(tx, &account)? })
         })
         .await
@@ -119,13 +115,12 @@ pub async fn ask_question(
     credentials: Credentials,
     request: &AskRequest,
 ) -> ApiResult<AskResponse> {
-    let sender = request.sender();
-    let node_id = sender.node_id()?;
+    let node_id = request.sender().node_id()?;
     let (offer, name) = (request.offer_request()?, offer::reference(request.reference.as_deref())?);
-    let credentials = sender.credentials(credentials);
-    hub.limit_calls(&credentials, &node_id).await?;
+    let sender = Sender::new(node_id, request.sender().credentials(credentials));
+    hub.limit_calls(&sender).await?;
     let draft = hub.draft(offer, "question", name);
-    let asked = place(hub, &node_id, &credentials, draft).await?;
+    let asked = place(hub, &sender, draft).await?;
     hub.events.notify();
     Ok(AskResponse {
         question: CreatedQuestionView::from(&asked.bounty),
@@ -172,11 +167,10 @@ pub struct FetchAnswers {
 
 /// Asks the questions of a fetch. One that cannot be asked is answered with its reason and keeps no other one from
 /// being asked; only what is the hub's own fault fails the fetch. The same message again asks nothing new.
-#[tracing::instrument(skip_all, fields(node.id = node_id))]
+#[tracing::instrument(skip_all, fields(node.id = sender.id()))]
 pub async fn ask_questions(
     hub: &Hub,
-    node_id: &str,
-    credentials: &Credentials,
+    sender: &Sender,
     message_id: &str,
     questions: &[Value],
 ) -> ApiResult<FetchAnswers> {
@@ -184,7 +178,7 @@ pub async fn ask_questions(
     if questions.is_empty() {
         return Ok(answers);
     }
-    let limited = hub.limit_calls(credentials, node_id).await;
+    let limited = hub.limit_calls(sender).await;
     for (at, question) in questions.iter().enumerate() {
         let offer = match &limited {
             Err(limited) => Err(limited.clone()),
@@ -193,7 +187,7 @@ pub async fn ask_questions(
         let asked = match offer {
             Ok(offer) => {
                 let name = OfferReference::for_question(message_id, at);
-                place(hub, node_id, credentials, hub.draft(offer, "question", Some(name))).await
+                place(hub, sender, hub.draft(offer, "question", Some(name))).await
             }
             Err(wrong) => Err(wrong),
         };

@@ -1,14 +1,14 @@
 //! Claiming a task: the node works on it from then on.
 
 use super::view::TaskView;
-use super::{commit, errors, ids};
-use crate::auth::credentials::{Credentials, authenticate_node};
+use super::{commit, deadline_or, errors, ids};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
-use crate::config::TasksConfig;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult};
 use crate::http::traced_id;
 use crate::state::SharedHub;
-use capsid_model::time::Time;
 use capsid_rules::work::models::{UNRANKED, tier};
 use capsid_store::db::tx::Tx;
 use capsid_store::nodes::NodeRow;
@@ -48,24 +48,6 @@ impl ClaimTaskRequest {
     }
 }
 
-/// A moment that a client sends: an ISO 8601 time, or milliseconds since 1970.
-pub fn deadline_or(value: Option<&Value>, path: &str) -> ApiResult<Option<i64>> {
-    let read = match value {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Number(ms)) => ms.as_f64().map(|ms| ms as i64),
-        Some(Value::String(text)) => Time::parse(text).map(|time| time.0),
-        Some(_) => None,
-    };
-    match read {
-        Some(ms) => Ok(Some(ms)),
-        None => Err(ApiError::field(
-            path,
-            "an ISO 8601 time such as 2026-01-15T08:30:00Z, or milliseconds since 1970",
-            "something else",
-        )),
-    }
-}
-
 /// A claim that was checked.
 #[derive(Debug, Clone)]
 pub struct ClaimTask {
@@ -98,14 +80,14 @@ pub async fn claim_task(
     request: &ClaimTaskRequest,
 ) -> ApiResult<ClaimTaskResponse> {
     let (node_id, claim) = request.check()?;
-    let credentials = request.sender().credentials(credentials);
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, work, submission_id) = (hub.rules(), hub.config.work.clone(), hub.new_id("sub"));
+    let sender = Sender::new(&node_id, request.sender().credentials(credentials));
+    hub.limit_calls(&sender).await?;
+    let (context, submission_id) = (hub.context(), hub.new_id("sub"));
     let response = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
-            claim_task_in(tx, &node, &claim, &submission_id, &work, rules.now)
+            let node = sender.lock(tx, &context)?;
+            claim_task_in(tx, &context, &node, &claim, &submission_id)
         })
         .await?;
     hub.events.notify();
@@ -115,13 +97,12 @@ pub async fn claim_task(
 /// Claims a task for a node that is authenticated and locked.
 pub fn claim_task_in(
     tx: &mut dyn Tx,
+    context: &OperationContext,
     node: &NodeRow,
     ClaimTask { task_id, deadline }: &ClaimTask,
     submission_id: &str,
-    work: &TasksConfig,
-    now: Time,
 ) -> ApiResult<ClaimTaskResponse> {
-    let tiers = &work.model_tiers;
+    let (tiers, now) = (&context.config.work.model_tiers, context.now);
     let task = match claim::claim(tx, node, task_id, *deadline, submission_id, tiers, now)? {
         ClaimOutcome::Done(task) => task,
         // It may have promised nothing when it took the task.

@@ -1,9 +1,9 @@
 //! Promising by when a task is done.
 
-use super::claim::deadline_or;
 use super::view::TaskView;
-use super::{errors, ids};
-use crate::auth::credentials::{Credentials, authenticate_node};
+use super::{deadline_or, errors, ids};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult};
 use crate::http::traced_id;
@@ -69,14 +69,14 @@ pub async fn commit_task(
     let sender = request.sender();
     let (task_id, node_id) = ids(Some(task_id), sender.sender_id, sender.node_id)?;
     let deadline = request.deadline()?;
-    let credentials = sender.credentials(credentials);
-    hub.limit_calls(&credentials, &node_id).await?;
-    let rules = hub.rules();
+    let sender = Sender::new(&node_id, sender.credentials(credentials));
+    hub.limit_calls(&sender).await?;
+    let context = hub.context();
     let task = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
-            commit_task_in(tx, &node, &task_id, deadline, rules.now)
+            let node = sender.lock(tx, &context)?;
+            commit_task_in(tx, &node, &task_id, deadline, context.now)
         })
         .await?;
     let view = TaskView::from_row(&task, hub.now());

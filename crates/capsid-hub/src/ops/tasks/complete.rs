@@ -1,23 +1,22 @@
 //! Completing a task: handing in what solves it.
 
-use super::view::{SwarmRoleView, TaskStatusView};
 use super::{errors, ids};
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::traced_id;
 use crate::state::SharedHub;
-use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::work::bounties::BountyStatus;
 use capsid_rules::work::tasks::{SubtaskRole, TaskStatus};
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
-use capsid_store::ledger::earnings;
 use capsid_store::nodes::NodeRow;
 use capsid_store::work::bounties;
 use capsid_store::work::bounties::BountyRow;
-use capsid_store::work::bounties::settle::SettlementTerms;
+use capsid_store::work::bounties::settle::{SettlementTerms, expected_payouts};
 use capsid_store::work::tasks;
 use capsid_store::work::tasks::TaskRow;
 use capsid_store::work::tasks::complete;
@@ -71,10 +70,10 @@ pub struct CompleteTaskResponse {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct CompletedPartView {
     #[schema(required)]
-    role: Option<SwarmRoleView>,
+    role: Option<SubtaskRole>,
     parent_task_id: String,
     #[schema(required)]
-    parent_status: Option<TaskStatusView>,
+    parent_status: Option<TaskStatus>,
     solvers_completed: i64,
     solvers_total: i64,
     #[schema(required)]
@@ -90,13 +89,13 @@ pub async fn complete_task(
 ) -> ApiResult<CompleteTaskResponse> {
     let sender = request.sender();
     let (task_id, node_id) = ids(request.task_id.as_deref(), sender.sender_id, sender.node_id)?;
-    let credentials = sender.credentials(credentials);
+    let sender = Sender::new(&node_id, sender.credentials(credentials));
     let asset = parse_asset(request.asset_id.as_deref(), request.result_asset_id.as_deref());
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, pay) = (hub.rules(), PayoutTerms::from_hub(hub));
+    hub.limit_calls(&sender).await?;
+    let context = hub.context();
     retry_until_published(hub, move |tx| {
-        let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
-        complete_task_in(tx, &node, &task_id, asset, &pay, rules.now)
+        let node = sender.lock(tx, &context)?;
+        complete_task_in(tx, &context, &node, &task_id, asset)
     })
     .await
 }
@@ -112,12 +111,14 @@ where
     T: Send + 'static,
     F: FnMut(&mut dyn Tx) -> ApiResult<T> + Clone + Send + 'static,
 {
-    let mut delays = RETRY_DELAYS_MS.into_iter();
+    let mut left = hub.config.timeouts.publication;
+    let mut delays = RETRY_DELAYS_MS.into_iter().map(Duration::from_millis);
     loop {
         let outcome = hub.store.write::<_, ApiError, _>(op.clone()).await;
-        match (outcome, delays.next()) {
-            (Err(error), Some(ms)) if error.code == HubCode::AssetNotFound => {
-                tokio::time::sleep(Duration::from_millis(ms)).await;
+        match (outcome, delays.next().filter(|delay| *delay <= left)) {
+            (Err(error), Some(delay)) if error.code == HubCode::AssetNotFound => {
+                tokio::time::sleep(delay).await;
+                left -= delay;
             }
             (outcome, _) => {
                 hub.events.notify();
@@ -127,33 +128,19 @@ where
     }
 }
 
-/// How this hub pays for what is handed in.
-#[derive(Debug, Clone, Copy)]
-pub struct PayoutTerms {
-    /// How long the creator of a bounty has to decide.
-    decide_ms: i64,
-    terms: SettlementTerms,
-}
-
-impl PayoutTerms {
-    pub fn from_hub(hub: &SharedHub) -> Self {
-        Self { decide_ms: hub.config.work.decision_ms, terms: hub.config.settlement_terms() }
-    }
-}
-
 /// Hands in an asset for a node that is authenticated and locked; what it published last where none is named.
 pub fn complete_task_in(
     tx: &mut dyn Tx,
+    context: &OperationContext,
     node: &NodeRow,
     task_id: &str,
     asset: Option<AssetId>,
-    pay: &PayoutTerms,
-    now: Time,
 ) -> ApiResult<CompleteTaskResponse> {
+    let decision_ms = context.config.work.decision_ms;
     let submitted = asset.as_ref().map_or(SubmittedResult::Newest, SubmittedResult::Asset);
-    match complete::complete(tx, node, task_id, submitted, pay.decide_ms, now)? {
+    match complete::complete(tx, node, task_id, submitted, decision_ms, context.now)? {
         CompleteOutcome::Done(task) | CompleteOutcome::Again(task) => {
-            CompleteTaskResponse::load(tx, task, &pay.terms)
+            CompleteTaskResponse::load(tx, task, &context.config.settlement_terms())
         }
         CompleteOutcome::NotFound => Err(errors::not_found(task_id)),
         CompleteOutcome::NotClaimer(task) => Err(errors::not_claimer(&task)),
@@ -200,7 +187,7 @@ fn pending_credits(
     terms: &SettlementTerms,
 ) -> ApiResult<i64> {
     let Some(whole) = tasks::get(tx, &bounty.task_id)? else { return Ok(0) };
-    let shares = earnings::expected(tx, bounty, &whole, terms)?;
+    let shares = expected_payouts(tx, bounty, &whole, terms)?;
     Ok(shares.iter().filter(|(share, _)| share.task_id == task.task_id).map(|(_, net)| net).sum())
 }
 
@@ -211,9 +198,9 @@ impl CompletedPartView {
         let done = solvers().filter(|part| part.status == TaskStatus::Completed).count();
         let merging = parts.iter().find(|part| part.role == Some(SubtaskRole::Aggregator));
         Ok(Self {
-            role: task.role.map(SwarmRoleView),
+            role: task.role,
             parent_task_id: parent.to_owned(),
-            parent_status: tasks::get(tx, parent)?.map(|whole| TaskStatusView(whole.status)),
+            parent_status: tasks::get(tx, parent)?.map(|whole| whole.status),
             solvers_completed: done as i64,
             solvers_total: solvers().count() as i64,
             aggregation_task_id: merging.map(|part| part.task_id.clone()),

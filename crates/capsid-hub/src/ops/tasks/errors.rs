@@ -1,4 +1,4 @@
-//! Why a task cannot be taken, given back or ended: each reason with its code and what to do.
+//! Why a task cannot be claimed, released or ended: each reason with its code and what to do.
 
 use crate::error::{ApiError, ApiResult, HubCode, truncate_for_client};
 use crate::ops::assets::view::rounded;

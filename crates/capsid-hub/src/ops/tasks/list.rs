@@ -1,8 +1,10 @@
 //! Which tasks are open, and which of them a node could take.
 
 use super::view::TaskView;
-use crate::auth::credentials::{Credentials, OperationContext, authenticate_reader};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::config::TasksConfig;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult};
 use crate::http::envelope::check_node_id;
 use crate::http::{cursor, query, traced_id};
@@ -89,16 +91,16 @@ pub async fn list_tasks(
     // What is too large for an amount is more than any task pays.
     let min_amount = credits::from_shown(min_bounty.max(0.0)).unwrap_or(i64::MAX);
     let limit = query::limit(params.limit.as_deref(), DEFAULT_LIMIT, MAX_LIMIT);
-    let (after, rules) = (cursor::read(LIST, params.cursor.as_deref())?, hub.rules());
+    let (after, context) = (cursor::read(LIST, params.cursor.as_deref())?, hub.context());
     let (tasks, total) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             let mut filter = OpenTaskFilter { reputation, min_amount, ..OpenTaskFilter::default() };
             if let Some(node_id) = &node_id {
-                filter_for_node(tx, &mut filter, node_id, &rules, &credentials)?;
+                filter_for_node(tx, &mut filter, node_id, &context, &credentials)?;
             }
-            let tasks = task_list::open(tx, &filter, after, limit + 1, rules.now)?;
-            Ok((tasks, task_list::count_open(tx, &filter, rules.now)?))
+            let tasks = task_list::open(tx, &filter, after, limit + 1, context.now)?;
+            Ok((tasks, task_list::count_open(tx, &filter, context.now)?))
         })
         .await?;
     let position = |task: &TaskRow| ListPosition { key: task.amount, seq: task.seq };
@@ -120,12 +122,12 @@ fn filter_for_node(
     tx: &mut dyn Tx,
     filter: &mut OpenTaskFilter,
     node_id: &str,
-    rules: &OperationContext,
+    context: &OperationContext,
     credentials: &Credentials,
 ) -> ApiResult<()> {
     let node = nodes::get(tx, node_id)?;
     filter.reputation = Some(node.map_or(reputation::START, |node| node.reputation));
-    if let Ok(Some(node)) = authenticate_reader(tx, rules, node_id, credentials) {
+    if let Ok(Some(node)) = Sender::new(node_id, credentials.clone()).find(tx, context) {
         (filter.node_id, filter.owner) = (Some(node.node_id), node.owner);
     }
     Ok(())

@@ -3,6 +3,7 @@
 use super::list::{DEFAULT_LIMIT, MAX_LIMIT, node_or};
 use super::view::OwnTaskView;
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::ApiResult;
 use crate::http::{cursor, query, traced_id};
 use crate::state::SharedHub;
@@ -72,8 +73,8 @@ pub async fn load_taken_page(
     let after = cursor::read(list, params.cursor.as_deref())?;
     let Some(node_id) = node_or(params.node_id.as_deref())? else { return Ok((Vec::new(), None)) };
     let id = node_id.clone();
-    let mut taken = hub
-        .authenticate_reader(&node_id, credentials, move |tx, node| match node {
+    let mut taken = Sender::new(&node_id, credentials.clone())
+        .read(hub, move |tx, node| match node {
             Some(_) => Ok(task_list::list_taken_by(tx, &id, after, limit + 1)?),
             None => Ok(Vec::new()),
         })

@@ -19,9 +19,11 @@ pub use errors::{not_found, unusable_asset};
 
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::validate;
+use capsid_model::time::Time;
 use capsid_store::db::tx::Tx;
 use capsid_store::work::tasks;
 use capsid_store::work::tasks::TaskRow;
+use serde_json::Value;
 
 /// The longest id of a task that is looked for.
 const MAX_ID_LEN: usize = 200;
@@ -48,6 +50,24 @@ fn missing_ids() -> ApiError {
         "The call names no task or no node.",
         "Send both `task_id` and `node_id`.",
     )
+}
+
+/// A moment that a client sends: an ISO 8601 time, or milliseconds since 1970.
+pub fn deadline_or(value: Option<&Value>, path: &str) -> ApiResult<Option<i64>> {
+    let read = match value {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Number(ms)) => ms.as_f64().map(|ms| ms as i64),
+        Some(Value::String(text)) => Time::parse(text).map(|time| time.0),
+        Some(_) => None,
+    };
+    match read {
+        Some(ms) => Ok(Some(ms)),
+        None => Err(ApiError::field(
+            path,
+            "an ISO 8601 time such as 2026-01-15T08:30:00Z, or milliseconds since 1970",
+            "something else",
+        )),
+    }
 }
 
 /// A task that a call only asks about.

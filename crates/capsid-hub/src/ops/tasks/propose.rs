@@ -3,7 +3,8 @@
 use super::swarm::part_of_whole;
 use super::view::TaskView;
 use super::{missing_ids, not_found};
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
@@ -143,9 +144,9 @@ pub async fn propose_subtasks(
     request: &ProposeSubtasksRequest,
 ) -> ApiResult<ProposeSubtasksResponse> {
     let ((task_id, node_id), parts) = (request.ids()?, request.parts());
-    let credentials = request.sender().credentials(credentials);
-    hub.limit_calls(&credentials, &node_id).await?;
-    let rules = hub.rules();
+    let sender = Sender::new(&node_id, request.sender().credentials(credentials));
+    hub.limit_calls(&sender).await?;
+    let context = hub.context();
     let response = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
@@ -153,16 +154,16 @@ pub async fn propose_subtasks(
             if tasks::get(tx, &task_id)?.is_none() {
                 return Err(not_found(&task_id));
             }
-            let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
+            let node = sender.lock(tx, &context)?;
             let proposed = match &parts {
-                Ok(parts) => swarm::propose(tx, &node, &task_id, parts, rules.now)?,
+                Ok(parts) => swarm::propose(tx, &node, &task_id, parts, context.now)?,
                 // What is wrong with the task comes before what is wrong with the parts.
-                Err(wrong) => match swarm::may_propose(tx, &node, &task_id, rules.now)? {
+                Err(wrong) => match swarm::may_propose(tx, &node, &task_id, context.now)? {
                     Ok(_) => return Err(wrong.clone()),
                     Err(refused) => refused,
                 },
             };
-            to_response(&task_id, proposed, rules.now)
+            to_response(&task_id, proposed, context.now)
         })
         .await?;
     hub.events.notify();

@@ -2,7 +2,8 @@
 
 use super::view::TaskView;
 use super::{errors, ids};
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult};
 use crate::http::traced_id;
@@ -40,14 +41,14 @@ pub async fn release_task(
 ) -> ApiResult<ReleaseTaskResponse> {
     let sender = request.sender();
     let (task_id, node_id) = ids(request.task_id.as_deref(), sender.sender_id, sender.node_id)?;
-    let credentials = sender.credentials(credentials);
-    hub.limit_calls(&credentials, &node_id).await?;
-    let rules = hub.rules();
+    let sender = Sender::new(&node_id, sender.credentials(credentials));
+    hub.limit_calls(&sender).await?;
+    let context = hub.context();
     let task = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
-            errors::changed(claim::release(tx, &node, &task_id, rules.now)?, &task_id)
+            let node = sender.lock(tx, &context)?;
+            errors::changed(claim::release(tx, &node, &task_id, context.now)?, &task_id)
         })
         .await?;
     let view = TaskView::from_row(&task, hub.now());

@@ -12,9 +12,8 @@ use capsid_rules::work::bounties::BountyStatus;
 use capsid_rules::work::swarm::{AGGREGATOR, PROPOSER, SOLVERS, WHOLE};
 use capsid_rules::work::tasks::{SubtaskRole, TaskStatus};
 use capsid_store::db::tx::Tx;
-use capsid_store::ledger::earnings;
 use capsid_store::work::bounties;
-use capsid_store::work::bounties::settle::SettlementTerms;
+use capsid_store::work::bounties::settle::{SettlementTerms, expected_payouts};
 use capsid_store::work::bounties::{BountyRow, payouts};
 use capsid_store::work::tasks;
 use capsid_store::work::tasks::TaskRow;
@@ -174,7 +173,7 @@ fn load_contributions(
             paid.into_iter().map(|payout| (payout.task_id, payout.amount)).collect()
         }
         (None, Some(bounty)) => {
-            let shares = earnings::expected(tx, bounty, whole, terms)?;
+            let shares = expected_payouts(tx, bounty, whole, terms)?;
             shares.into_iter().map(|(share, net)| (share.task_id, net)).collect()
         }
         (None, None) => Vec::new(),

@@ -1,7 +1,6 @@
 //! A task as responses show it. Clients know these names and no other states than these.
 
 use crate::error::ApiResult;
-use crate::http::text_view::text_view;
 use crate::ops::assets::view::rounded;
 use capsid_model::text::cut;
 use capsid_model::time::Time;
@@ -17,16 +16,6 @@ use serde::Serialize;
 use serde_json::Number;
 use utoipa::ToSchema;
 
-text_view! {
-    /// How a task stands.
-    TaskStatusView(TaskStatus) as "TaskStatus", TaskStatus::ALL
-}
-
-text_view! {
-    /// What a part of a task is.
-    SwarmRoleView(SubtaskRole) as "SwarmRole", [SubtaskRole::Solver, SubtaskRole::Aggregator]
-}
-
 /// A task.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[schema(as = Task)]
@@ -39,7 +28,7 @@ pub struct TaskView {
     // One text: a client that finds a list here reads nothing.
     /// With commas between them.
     pub signals: String,
-    pub status: TaskStatusView,
+    pub status: TaskStatus,
     #[schema(required)]
     pub claimed_by: Option<String>,
     #[schema(required)]
@@ -59,7 +48,7 @@ pub struct TaskView {
     #[schema(required)]
     pub reserved_for: Option<String>,
     #[schema(required)]
-    pub swarm_role: Option<SwarmRoleView>,
+    pub swarm_role: Option<SubtaskRole>,
     #[schema(required)]
     pub parent_task_id: Option<String>,
     #[schema(required)]
@@ -92,7 +81,7 @@ impl TaskView {
             body: task.body.clone(),
             description: task.body.clone(),
             signals: task.signals.clone(),
-            status: TaskStatusView(task.status_at(now)),
+            status: task.status_at(now),
             claimed_by: task.claimed_by.clone(),
             claimed_at: time(task.claimed_at),
             submission_id: task.submission_id.clone(),
@@ -103,7 +92,7 @@ impl TaskView {
             min_model_tier: task.min_model_tier,
             allowed_models: allowed_models(task),
             reserved_for: task.reserved_for.clone(),
-            swarm_role: task.role.map(SwarmRoleView),
+            swarm_role: task.role,
             parent_task_id: task.parent_task_id.clone(),
             contribution_weight: task.weight.map(|weight| weight as f64 / WHOLE as f64),
             is_decomposed: task.decomposed_at.is_some(),

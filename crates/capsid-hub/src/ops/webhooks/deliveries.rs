@@ -3,9 +3,9 @@
 use super::manage::{authenticate, check_owner, check_secret_or_owner, no_webhook};
 use crate::auth::account::require_user;
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::cursor;
-use crate::http::openapi::words;
 use crate::http::query;
 use crate::http::traced_id;
 use crate::http::validate;
@@ -13,6 +13,7 @@ use crate::state::Hub;
 use capsid_model::time::Time;
 use capsid_store::assets::list::ListPosition;
 use capsid_store::db::tx::Tx;
+use capsid_store::nodes::NodeRow;
 use capsid_store::notifications::deliveries;
 use capsid_store::notifications::deliveries::{DeliveryFilter, DeliveryRow, ReplayOutcome, STATES};
 use capsid_store::notifications::notices;
@@ -25,12 +26,16 @@ use utoipa::ToSchema;
 /// The name of the list in its cursors.
 const LIST: &str = "deliveries";
 
-words! {
-    /// How a call stands.
-    #[schema(as = DeliveryState)]
-    DeliveryStateWord {
-        Queued = "queued", Delivering = "delivering", Retrying = "retrying", Delivered = "delivered", Dead = "dead",
-    }
+/// How a call stands.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = DeliveryState)]
+pub enum DeliveryStateText {
+    Queued,
+    Delivering,
+    Retrying,
+    Delivered,
+    Dead,
 }
 
 /// A call to a webhook.
@@ -39,7 +44,7 @@ words! {
 pub struct DeliveryView {
     delivery_id: String,
     r#type: String,
-    #[schema(value_type = DeliveryStateWord)]
+    #[schema(value_type = DeliveryStateText)]
     state: String,
     attempts: i64,
     #[schema(required)]
@@ -143,12 +148,13 @@ pub async fn list_node_deliveries(
         limit: params.limit,
         cursor: params.cursor,
     })?;
-    let (by, now) = (credentials.clone(), hub.now());
-    hub.authenticate_reader(&node_id, &credentials, move |tx, node| {
+    let (sender, now) = (Sender::new(node_id, credentials), hub.now());
+    let by = sender.clone();
+    let read = move |tx: &mut dyn Tx, node: Option<&NodeRow>| {
         let node = check_secret_or_owner(tx, node, &by, now)?;
         page.read(tx, &node.node_id)
-    })
-    .await
+    };
+    sender.read(hub, read).await
 }
 
 /// A page of deliveries.
@@ -243,14 +249,14 @@ pub async fn replay_node_delivery(
         return Err(ApiError::field("delivery_id", "the id of a delivery", "missing"));
     };
     validate::name(&delivery_id, "delivery_id", 200)?;
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
-    hub.limit_calls(&credentials, &node_id).await?;
-    let rules = hub.rules();
+    let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
+    hub.limit_calls(&sender).await?;
+    let context = hub.context();
     let queued = hub
         .store
         .write(move |tx| {
-            authenticate(tx, &rules, &node_id, &credentials)?;
-            replay_in(tx, &node_id, &delivery_id, rules.now)
+            authenticate(tx, &context, &sender)?;
+            replay_in(tx, &node_id, &delivery_id, context.now)
         })
         .await?;
     hub.events.notify();
@@ -289,13 +295,13 @@ pub async fn send_test_event(
 ) -> ApiResult<ReplayDeliveryResponse> {
     let node_id = validate::node(request.sender_id.as_deref(), request.node_id.as_deref())?;
     tracing::Span::current().record("node.id", &node_id);
-    let credentials = credentials.or_secret(request.node_secret.as_deref());
-    hub.limit_calls(&credentials, &node_id).await?;
-    let rules = hub.rules();
+    let sender = Sender::new(&node_id, credentials.or_secret(request.node_secret.as_deref()));
+    hub.limit_calls(&sender).await?;
+    let context = hub.context();
     let id = hub
         .store
         .write(move |tx| {
-            authenticate(tx, &rules, &node_id, &credentials)?;
+            authenticate(tx, &context, &sender)?;
             let webhook = webhooks::get(tx, &node_id)?.ok_or_else(no_webhook)?;
             if webhook.disabled_at.is_some() {
                 return Err(switched_off());
@@ -305,7 +311,7 @@ pub async fn send_test_event(
             }
             let notice =
                 NodeNotice { kind: "ping", payload: Map::new() }.with("message", "This hub can call you.");
-            Ok(format!("evt_{}", notices::notify_node(tx, &node_id, &notice, rules.now)?))
+            Ok(format!("evt_{}", notices::notify_node(tx, &node_id, &notice, context.now)?))
         })
         .await?;
     hub.events.notify();

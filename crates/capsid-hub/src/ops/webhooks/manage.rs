@@ -3,7 +3,9 @@
 
 use super::view::{WebhookView, load_webhook_view};
 use crate::auth::account::{caller, may_act_for, require_session, require_user};
-use crate::auth::credentials::{Credentials, OperationContext, access_denied, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::{Sender, access_denied};
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::traced_id;
 use crate::http::validate;
@@ -49,12 +51,13 @@ pub async fn show_node_webhook(
     params: ShowWebhookParams,
 ) -> ApiResult<WebhookView> {
     let node_id = validate::node(None, params.node_id.as_deref())?;
-    let (by, now) = (credentials.clone(), hub.now());
-    hub.authenticate_reader(&node_id, &credentials, move |tx, node| {
+    let (sender, now) = (Sender::new(node_id, credentials), hub.now());
+    let by = sender.clone();
+    let read = move |tx: &mut dyn Tx, node: Option<&NodeRow>| {
         let node = check_secret_or_owner(tx, node, &by, now)?;
         load_webhook_view(tx, &node.node_id, now)
-    })
-    .await
+    };
+    sender.read(hub, read).await
 }
 
 /// A webhook's new secret.
@@ -128,7 +131,7 @@ pub(super) fn check_owner(tx: &mut dyn Tx, user: &UserRow, node_id: &str) -> Api
 pub(super) fn check_secret_or_owner<'n>(
     tx: &mut dyn Tx,
     node: Option<&'n NodeRow>,
-    credentials: &Credentials,
+    sender: &Sender,
     now: Time,
 ) -> ApiResult<&'n NodeRow> {
     let Some(node) = node else {
@@ -138,22 +141,17 @@ pub(super) fn check_secret_or_owner<'n>(
             "Say hello first: POST /a2a/hello.",
         ));
     };
-    let shows = node.presented(credentials.secret.as_deref()) == PresentedSecret::Right;
-    if shows || caller(tx, credentials, now)?.is_some_and(|user| may_act_for(&user, node)) {
+    let shows = sender.presented(node) == PresentedSecret::Right;
+    if shows || caller(tx, sender.credentials(), now)?.is_some_and(|user| may_act_for(&user, node)) {
         return Ok(node);
     }
     Err(access_denied(AccessDenial::SecretRequired, &node.node_id))
 }
 
 /// Lets somebody act for a node who shows its secret or owns it.
-pub(super) fn authenticate(
-    tx: &mut dyn Tx,
-    rules: &OperationContext,
-    node_id: &str,
-    credentials: &Credentials,
-) -> ApiResult<()> {
-    let node = authenticate_node(tx, rules, node_id, credentials)?;
-    check_secret_or_owner(tx, Some(&node), credentials, rules.now).map(drop)
+pub(super) fn authenticate(tx: &mut dyn Tx, context: &OperationContext, sender: &Sender) -> ApiResult<()> {
+    let node = sender.lock(tx, context)?;
+    check_secret_or_owner(tx, Some(&node), sender, context.now).map(drop)
 }
 
 fn audit_change(tx: &mut dyn Tx, user: &UserRow, node_id: &str, action: &str, now: Time) -> ApiResult<()> {

@@ -1,6 +1,7 @@
 //! The work that a node could take now.
 
 use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::config::TasksConfig;
 use crate::error::ApiResult;
 use crate::http::{query, traced_id};
@@ -48,8 +49,8 @@ pub async fn list_available_work(
     let node_id = node_or(params.node_id.as_deref())?.unwrap_or_default();
     let (work, now) = (hub.config.work.clone(), hub.now());
     let most = query::limit(params.limit.as_deref(), 20, 100) as usize;
-    let found = hub
-        .authenticate_reader(&node_id, credentials, move |tx, node| find_work(tx, node, &work, most, now))
+    let found = Sender::new(&node_id, credentials.clone())
+        .read(hub, move |tx, node| find_work(tx, node, &work, most, now))
         .await?;
     let tasks = TaskView::from_rows(&found, now);
     Ok(ListWorkResponse { work: tasks.clone(), count: tasks.len() as i64, tasks })

@@ -1,6 +1,7 @@
 //! Registering a worker: whether a node takes work, what it is good at, and how much it does at a time.
 
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult};
 use crate::http::validate;
@@ -59,20 +60,20 @@ pub async fn register_worker(
     if let Some(load) = request.max_load {
         validate::number(load, "max_load", 1.0, MAX_LOAD as f64)?;
     }
-    let credentials = request.sender().credentials(credentials);
+    let sender = Sender::new(&node_id, request.sender().credentials(credentials));
     let update = WorkerUpdate {
         enabled: Some(request.enabled.unwrap_or(true)),
         domains: domains_or(request.domains, "domains")?,
         max_load: request.max_load.map(|load| load as i64),
         subscribed: None,
     };
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, id) = (hub.rules(), node_id.clone());
+    hub.limit_calls(&sender).await?;
+    let (context, id) = (hub.context(), node_id.clone());
     let worker: WorkerRow = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            authenticate_node(tx, &rules, &id, &credentials)?;
-            Ok(workers::register(tx, &id, &update, rules.now)?)
+            sender.lock(tx, &context)?;
+            Ok(workers::register(tx, &id, &update, context.now)?)
         })
         .await?;
     Ok(RegisterWorkerResponse {

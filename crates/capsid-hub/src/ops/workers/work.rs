@@ -1,13 +1,14 @@
 //! Claiming, completing and listing work of the pool, by its assignment or its task.
 
 use super::available::is_full;
-use crate::auth::credentials::{Credentials, authenticate_node};
+use crate::auth::credentials::Credentials;
+use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::traced_id;
 use crate::ops::tasks::claim::{ClaimTask, ClaimTaskRequest, ClaimTaskResponse, claim_task_in};
 use crate::ops::tasks::complete;
-use crate::ops::tasks::complete::{CompleteTaskResponse, PayoutTerms};
+use crate::ops::tasks::complete::CompleteTaskResponse;
 use crate::ops::tasks::ids;
 use crate::ops::tasks::list_own::{ListOwnTasksParams, load_taken_page};
 use crate::ops::tasks::view::OwnTaskView;
@@ -117,8 +118,8 @@ pub async fn claim_work(
     request: &ClaimTaskRequest,
 ) -> ApiResult<ClaimWorkResponse> {
     let (node_id, ClaimTask { task_id, deadline }) = request.check()?;
-    let credentials = request.sender().credentials(credentials);
-    claim(hub, credentials, node_id, WorkReference::Task(task_id), deadline).await
+    let sender = Sender::new(node_id, request.sender().credentials(credentials));
+    claim(hub, sender, WorkReference::Task(task_id), deadline).await
 }
 
 /// Says that a node will do the work it was given. Work that nobody was given yet is claimed.
@@ -129,27 +130,26 @@ pub async fn accept_work(
     request: &WorkRequest,
 ) -> ApiResult<ClaimWorkResponse> {
     let (work, node_id) = request.check()?;
-    let credentials = request.sender().credentials(credentials);
-    claim(hub, credentials, node_id, work, None).await
+    let sender = Sender::new(node_id, request.sender().credentials(credentials));
+    claim(hub, sender, work, None).await
 }
 
 async fn claim(
     hub: &SharedHub,
-    credentials: Credentials,
-    node_id: String,
+    sender: Sender,
     reference: WorkReference,
     deadline: Option<i64>,
 ) -> ApiResult<ClaimWorkResponse> {
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, work, submission_id) = (hub.rules(), hub.config.work.clone(), hub.new_id("sub"));
+    hub.limit_calls(&sender).await?;
+    let (context, submission_id) = (hub.context(), hub.new_id("sub"));
     let response = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
-            let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
+            let node = sender.lock(tx, &context)?;
             let task_id = reference.find_task(tx, &node)?;
-            refuse_full(tx, &node, &task_id, rules.now)?;
+            refuse_full(tx, &node, &task_id, context.now)?;
             let claim = ClaimTask { task_id, deadline };
-            let claimed = claim_task_in(tx, &node, &claim, &submission_id, &work, rules.now)?;
+            let claimed = claim_task_in(tx, &context, &node, &claim, &submission_id)?;
             let assignment_id = claimed.submission_id.clone();
             Ok(ClaimWorkResponse { claimed, id: assignment_id.clone(), assignment_id })
         })
@@ -191,13 +191,13 @@ pub async fn complete_work(
 ) -> ApiResult<CompleteWorkResponse> {
     let (reference, node_id) = request.check()?;
     let asset = complete::parse_asset(request.result_asset_id.as_deref(), request.asset_id.as_deref());
-    let credentials = request.sender().credentials(credentials);
-    hub.limit_calls(&credentials, &node_id).await?;
-    let (rules, pay) = (hub.rules(), PayoutTerms::from_hub(hub));
+    let sender = Sender::new(&node_id, request.sender().credentials(credentials));
+    hub.limit_calls(&sender).await?;
+    let context = hub.context();
     complete::retry_until_published(hub, move |tx| {
-        let node = authenticate_node(tx, &rules, &node_id, &credentials)?;
+        let node = sender.lock(tx, &context)?;
         let task_id = reference.find_task(tx, &node)?;
-        let completed = complete::complete_task_in(tx, &node, &task_id, asset, &pay, rules.now)?;
+        let completed = complete::complete_task_in(tx, &context, &node, &task_id, asset)?;
         Ok(CompleteWorkResponse { assignment_id: completed.submission_id.clone(), completed })
     })
     .await

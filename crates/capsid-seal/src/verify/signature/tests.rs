@@ -139,15 +139,15 @@ fn a_second_encoding_of_a_point_holds_in_neither() {
 #[test]
 fn a_point_with_a_component_of_small_order_is_refused_strictly_and_only_the_signer_can_make_one() {
     let nonce = Scalar::from(123_456_789_u64);
-    let mut taken = 0;
+    let mut accepted = 0;
     for number in 0..64 {
         let text = hash_text(number);
         let point: EdwardsPoint = nonce * ED25519_BASEPOINT_POINT + EIGHT_TORSION[1];
         let odd = signed_with_point(&text, point.compress().0, nonce);
         assert!(!holds(odd));
-        taken += u32::from(verify_batch(&[odd])[0]);
+        accepted += u32::from(verify_batch(&[odd])[0]);
         let bare = claim(&text, point.compress().0, nonce.to_bytes());
         assert!(!verify_batch(&[bare])[0], "without the private key it is nothing");
     }
-    assert!((1..32).contains(&taken), "{taken} of 64");
+    assert!((1..32).contains(&accepted), "{accepted} of 64");
 }

@@ -188,9 +188,9 @@ impl PostgresWorker {
         };
         self.runtime.block_on(connection.execute(begin)).map_err(|e| lost_or(&e))?;
         let mut tx = PostgresTx::new(connection, &self.runtime);
-        let kept = task.run(&mut tx);
+        let commits = task.run(&mut tx);
         let failure = tx.failure.take();
-        let end = if kept && failure.is_none() { "COMMIT" } else { "ROLLBACK" };
+        let end = if commits && failure.is_none() { "COMMIT" } else { "ROLLBACK" };
         let ended = self.runtime.block_on(connection.execute(end));
         if let Some(failure) = failure {
             return if ended.is_err() { Err(PostgresFailure::Lost) } else { Err(failure) };

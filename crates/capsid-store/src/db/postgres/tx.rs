@@ -1,7 +1,8 @@
 //! A transaction in PostgreSQL.
 
 use super::{PostgresFailure, lost_or};
-use crate::db::tx::{Dialect, Param, RawRow, Tx};
+use crate::db::raw_row::RawRow;
+use crate::db::tx::{Dialect, Param, Tx};
 use capsid_model::problem::{Code, Problem, Result};
 use futures_util::TryStreamExt as _;
 use sqlx::postgres::{PgArguments, PgConnection, PgRow};
@@ -24,9 +25,9 @@ impl<'c> PostgresTx<'c> {
 
     fn map_error<T>(&mut self, outcome: Result<T, sqlx::Error>) -> Result<T> {
         outcome.map_err(|error| {
-            let told = problem(&error);
+            let failure = problem(&error);
             self.failure.get_or_insert(lost_or(&error));
-            told
+            failure
         })
     }
 }
@@ -101,8 +102,8 @@ impl<'r> PostgresRow<'r> {
 
     /// The server's name of a column's type. It gives small numbers where SQLite knows only one kind.
     fn kind(&self, column: usize) -> &'r str {
-        let found = sqlx::Row::columns(self.0).get(column);
-        found.map_or("", |column| sqlx::TypeInfo::name(sqlx::Column::type_info(column)))
+        let info = sqlx::Row::columns(self.0).get(column);
+        info.map_or("", |column| sqlx::TypeInfo::name(sqlx::Column::type_info(column)))
     }
 }
 

@@ -78,13 +78,13 @@ impl SqliteConnection {
     /// Runs one write. It is given back when it waits for the commit, and answered here when it changed nothing.
     fn run_in_savepoint(&mut self, mut task: Box<dyn ErasedOperation>) -> Option<Box<dyn ErasedOperation>> {
         let outcome = self.control("SAVEPOINT one").and_then(|()| {
-            let kept = task.run(&mut SqliteTx::new(&self.inner, &mut self.statements));
-            let uneven = if kept { self.uneven_ledger() } else { None };
-            if !kept || uneven.is_some() {
+            let commits = task.run(&mut SqliteTx::new(&self.inner, &mut self.statements));
+            let uneven = if commits { self.uneven_ledger() } else { None };
+            if !commits || uneven.is_some() {
                 self.control("ROLLBACK TO one")?;
             }
             self.control("RELEASE one")?;
-            uneven.map_or(Ok(kept), Err)
+            uneven.map_or(Ok(commits), Err)
         });
         match outcome {
             Ok(true) => Some(task),

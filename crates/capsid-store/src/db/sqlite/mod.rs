@@ -31,7 +31,7 @@ pub struct SqliteThreads {
     reads: Option<SyncSender<Box<dyn ErasedOperation>>>,
     threads: Vec<JoinHandle<()>>,
     checkpoints: Option<Checkpoints>,
-    place: DatabaseFile,
+    file: DatabaseFile,
     /// Held as long as the store is open: a second hub on the same file is refused.
     _lock: Option<Lock>,
 }
@@ -49,13 +49,13 @@ impl SqliteThreads {
             threads.push(spawn("store-reader", move || read_all(reader, &waiting))?);
         }
         let checkpoints = Some(Checkpoints::start(path)?);
-        let place = DatabaseFile::open(path);
-        Ok(Self { writes: Some(writes), reads: Some(reads), threads, checkpoints, place, _lock: lock })
+        let file = DatabaseFile::open(path);
+        Ok(Self { writes: Some(writes), reads: Some(reads), threads, checkpoints, file, _lock: lock })
     }
 
     /// Hands an operation to the writer.
     pub fn write(&self, task: Box<dyn ErasedOperation>) {
-        if self.place.is_left() {
+        if self.file.is_left() {
             let gone = "The file of the database was moved, replaced or deleted.";
             task.finish(Err(Problem::new(Code::StoreUnreachable, gone)
                 .fix("Stop the hub, put the file back in its place, and start it again.")));
@@ -66,7 +66,7 @@ impl SqliteThreads {
 
     /// Looks whether the open file is still at its path; otherwise nothing is written from then on.
     pub fn check_file(&self) -> bool {
-        self.place.check()
+        self.file.check()
     }
 
     /// Hands an operation to a reader.

@@ -1,6 +1,7 @@
 //! A transaction in SQLite.
 
-use crate::db::tx::{Dialect, Param, RawRow, Tx};
+use crate::db::raw_row::RawRow;
+use crate::db::tx::{Dialect, Param, Tx};
 use capsid_model::problem::{Code, Problem, Result};
 use rusqlite::ErrorCode;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
@@ -21,9 +22,9 @@ impl StatementCache {
 
     fn map_error<T>(&mut self, outcome: rusqlite::Result<T>) -> Result<T> {
         outcome.map_err(|error| {
-            let told = problem(&error);
-            self.failure = Some(told.clone());
-            told
+            let failure = problem(&error);
+            self.failure = Some(failure.clone());
+            failure
         })
     }
 }

@@ -58,7 +58,7 @@ pub fn count_statements_by(tx: &mut dyn Tx, who: &str) -> Result<ForgetSummary> 
 pub fn forget_statements(tx: &mut dyn Tx, who: &str, which: &ForgetSelection) -> Result<ForgetOutcome> {
     match which {
         ForgetSelection::Everything => everything(tx, who).map(ForgetOutcome::Done),
-        ForgetSelection::Some(told) => some(tx, who, told),
+        ForgetSelection::Some(batch) => some(tx, who, batch),
     }
 }
 
@@ -85,9 +85,9 @@ fn page(tx: &mut dyn Tx, sql: &'static str, who: &str) -> Result<Vec<i64>> {
     tx.query_all::<i64>(sql, params![who, TOGETHER as i64])
 }
 
-fn some(tx: &mut dyn Tx, who: &str, told: &IngestBatch) -> Result<ForgetOutcome> {
-    let notes: BTreeSet<i64> = told.entities.iter().map(|entity| entity.thing.id()).collect();
-    let (relations, unknown) = match relations_meant(tx, who, told)? {
+fn some(tx: &mut dyn Tx, who: &str, batch: &IngestBatch) -> Result<ForgetOutcome> {
+    let notes: BTreeSet<i64> = batch.entities.iter().map(|entity| entity.thing.id()).collect();
+    let (relations, unknown) = match relations_meant(tx, who, batch)? {
         Ok(meant) => meant,
         Err(refusals) => return Ok(ForgetOutcome::Refused(refusals)),
     };
@@ -105,18 +105,18 @@ type RelationSelection = (BTreeSet<i64>, usize);
 fn relations_meant(
     tx: &mut dyn Tx,
     who: &str,
-    told: &IngestBatch,
+    batch: &IngestBatch,
 ) -> Result<Result<RelationSelection, Vec<IngestRefusal>>> {
-    let ends = || told.relations.iter().flat_map(|relation| [&relation.source, &relation.target]);
+    let ends = || batch.relations.iter().flat_map(|relation| [&relation.source, &relation.target]);
     let open: HashSet<&str> = ends().filter(|end| end.kind.is_none()).map(|end| end.name.as_str()).collect();
     let open: Vec<&str> = open.into_iter().collect();
-    let mut there: HashMap<String, Vec<EntityKey>> = HashMap::new();
+    let mut existing: HashMap<String, Vec<EntityKey>> = HashMap::new();
     for (_, kind, key) in by_names(tx, &open)? {
-        there.entry(key.clone()).or_default().push(EntityKey { kind, key });
+        existing.entry(key.clone()).or_default().push(EntityKey { kind, key });
     }
     let (mut meant, mut unknown, mut refusals) = (BTreeSet::new(), 0, Vec::new());
-    for (at, relation) in told.relations.iter().enumerate() {
-        let end = |end: &RelationEnd, which: &str| one(end, &format!("relations[{at}].{which}"), &there);
+    for (at, relation) in batch.relations.iter().enumerate() {
+        let end = |end: &RelationEnd, which: &str| one(end, &format!("relations[{at}].{which}"), &existing);
         match (end(&relation.source, "source_name"), end(&relation.target, "target_name")) {
             (Ok(Some(source)), Ok(Some(target))) => {
                 meant.insert(relation_id(source, &relation.kind, target, who, true));
@@ -133,15 +133,15 @@ fn relations_meant(
 fn one(
     end: &RelationEnd,
     field: &str,
-    there: &HashMap<String, Vec<EntityKey>>,
+    existing: &HashMap<String, Vec<EntityKey>>,
 ) -> Result<Option<i64>, IngestRefusal> {
     if let Some(kind) = &end.kind {
         return Ok(Some(entity_id(kind, &key_of(kind, &end.name))));
     }
     let keys: BTreeSet<String> = names::RULES.map(|rule| key_of(rule, &end.name)).into_iter().collect();
-    let found: Vec<&EntityKey> =
-        keys.iter().filter_map(|key| there.get(key)).flatten().filter(|thing| end.means(thing)).collect();
-    match found.as_slice() {
+    let matches: Vec<&EntityKey> =
+        keys.iter().filter_map(|key| existing.get(key)).flatten().filter(|thing| end.means(thing)).collect();
+    match matches.as_slice() {
         [] => Ok(None),
         [thing] => Ok(Some(thing.id())),
         several => Err(ambiguous(field, several.iter().copied())),
@@ -163,13 +163,13 @@ fn delete_statements(tx: &mut dyn Tx, who: &str, notes: &[i64], relations: &[i64
     let mut things: BTreeMap<i64, EntityKey> = BTreeMap::new();
     for some in ids.chunks(TOGETHER) {
         type Columns = (i64, String, String, i64, i64, Option<String>);
-        let found = tx.query_all::<Columns>(texts.things, params![&list(some)])?;
-        things.extend(found.into_iter().map(|(id, kind, key, ..)| (id, EntityKey { kind, key })));
+        let rows = tx.query_all::<Columns>(texts.things, params![&list(some)])?;
+        things.extend(rows.into_iter().map(|(id, kind, key, ..)| (id, EntityKey { kind, key })));
     }
-    let told = |id: &i64| named.get(id).copied().unwrap_or_default();
+    let times_named = |id: &i64| named.get(id).copied().unwrap_or_default();
     let counts: Vec<RefcountChange<'_>> = things
         .iter()
-        .map(|(id, thing)| RefcountChange { id: *id, thing, mentions: 0, told: -told(id) })
+        .map(|(id, thing)| RefcountChange { id: *id, thing, mentions: 0, told: -times_named(id) })
         .collect();
     count_things(tx, &counts)?;
     Ok((gone.len(), ends.len()))

@@ -75,7 +75,7 @@ pub fn mine(tx: &mut dyn Tx, who: &str, after: OwnGraphCursor, limit: usize) -> 
     let relations: Vec<OwnRelation> =
         relations.into_iter().map(|(relation, _, properties)| OwnRelation { relation, properties }).collect();
     let mut ids: BTreeSet<i64> = notes.iter().map(|note| note.entity).collect();
-    ids.extend(relations.iter().flat_map(|told| [told.relation.source, told.relation.target]));
+    ids.extend(relations.iter().flat_map(|own| [own.relation.source, own.relation.target]));
     let entities = entities(tx, &ids.into_iter().collect::<Vec<_>>())?;
     Ok(OwnGraphPage { notes, relations, entities, next: (is_full && limit > 0).then_some(next) })
 }

@@ -44,13 +44,19 @@ pub struct IngestSummary {
 }
 
 /// Keeps what somebody tells: `user:…` or `node:…`, who may have told `most` notes and relations in all.
-pub fn ingest(tx: &mut dyn Tx, who: &str, told: &IngestBatch, most: i64, now: Time) -> Result<IngestOutcome> {
-    let resolved = match resolve::resolve(tx, told)? {
+pub fn ingest(
+    tx: &mut dyn Tx,
+    who: &str,
+    batch: &IngestBatch,
+    most: i64,
+    now: Time,
+) -> Result<IngestOutcome> {
+    let resolved = match resolve::resolve(tx, batch)? {
         Ok(resolved) => resolved,
         Err(refusals) => return Ok(IngestOutcome::Refused(refusals)),
     };
-    let notes = record_changes(tx, who, told)?;
-    let relations = match relation_changes(tx, who, told, &resolved)? {
+    let notes = record_changes(tx, who, batch)?;
+    let relations = match relation_changes(tx, who, batch, &resolved)? {
         Ok(changes) => changes,
         Err(refusal) => return Ok(IngestOutcome::Refused(vec![refusal])),
     };
@@ -61,14 +67,14 @@ pub fn ingest(tx: &mut dyn Tx, who: &str, told: &IngestBatch, most: i64, now: Ti
         return Ok(IngestOutcome::Refused(vec![refusal]));
     }
     let done = IngestSummary {
-        entities: told.entities.len(),
-        relations: told.relations.len(),
+        entities: batch.entities.len(),
+        relations: batch.relations.len(),
         added: new,
         changed: notes.changed.len() + relations.changed.len(),
         unchanged: notes.unchanged + relations.unchanged,
     };
     let mut counted = IngestRefcounts::default();
-    write_notes(tx, who, told, notes, &mut counted, now)?;
+    write_notes(tx, who, batch, notes, &mut counted, now)?;
     write_relations(tx, who, relations, &resolved, &mut counted, now)?;
     counted.write(tx)?;
     Ok(IngestOutcome::Done(done))
@@ -82,13 +88,13 @@ struct IngestChanges {
     unchanged: usize,
 }
 
-fn record_changes(tx: &mut dyn Tx, who: &str, told: &IngestBatch) -> Result<IngestChanges> {
-    let ids: Vec<i64> = told.entities.iter().map(|entity| entity.thing.id()).collect();
+fn record_changes(tx: &mut dyn Tx, who: &str, batch: &IngestBatch) -> Result<IngestChanges> {
+    let ids: Vec<i64> = batch.entities.iter().map(|entity| entity.thing.id()).collect();
     let sql = texts(tx).own_notes;
     let known: HashMap<i64, (String, Option<String>, f64)> =
         tx.query_all(sql, params![who, &json!(ids).to_string()])?.into_iter().collect();
     let mut changes = IngestChanges::default();
-    for (id, entity) in ids.iter().zip(&told.entities) {
+    for (id, entity) in ids.iter().zip(&batch.entities) {
         let row = json!([id, entity.name, entity.properties, entity.confidence]);
         match known.get(id) {
             None => drop(changes.new.insert(*id, row)),
@@ -108,12 +114,12 @@ fn record_changes(tx: &mut dyn Tx, who: &str, told: &IngestBatch) -> Result<Inge
 fn relation_changes(
     tx: &mut dyn Tx,
     who: &str,
-    told: &IngestBatch,
+    batch: &IngestBatch,
     resolved: &ResolvedNames,
 ) -> Result<Result<IngestChanges, IngestRefusal>> {
     let mut rows: BTreeMap<i64, (Value, &Option<String>, f64)> = BTreeMap::new();
     let mut repeated = 0;
-    for (at, (relation, (source, target))) in told.relations.iter().zip(&resolved.ends).enumerate() {
+    for (at, (relation, (source, target))) in batch.relations.iter().zip(&resolved.ends).enumerate() {
         let id = relation_id(*source, &relation.kind, *target, who, true);
         let lane = link::OTHER_LANE;
         let row = json!([id, source, relation.kind, target, relation.confidence, lane, relation.properties]);
@@ -148,12 +154,12 @@ fn relation_changes(
 /// Whether somebody would have told more than one may. No more is counted than matters.
 fn too_much(tx: &mut dyn Tx, who: &str, new: usize, most: i64) -> Result<Option<IngestRefusal>> {
     let room = most.saturating_sub(new as i64).max(0);
-    let told = tx.count(
+    let known = tx.count(
         "SELECT COUNT(*) FROM (SELECT 1 FROM graph_notes WHERE said_by = $1
             UNION ALL SELECT 1 FROM graph_relations WHERE said_by = $1 AND is_told = 1 LIMIT $2) t",
         params![who, room + 1],
     )?;
-    Ok((told > room || new as i64 > most).then(|| {
+    Ok((known > room || new as i64 > most).then(|| {
         IngestRefusal::new(
             "graph_full",
             "entities",
@@ -193,7 +199,7 @@ fn rows(of: BTreeMap<i64, Value>) -> String {
 fn write_notes(
     tx: &mut dyn Tx,
     who: &str,
-    told: &IngestBatch,
+    batch: &IngestBatch,
     changes: IngestChanges,
     counted: &mut IngestRefcounts,
     now: Time,
@@ -203,7 +209,7 @@ fn write_notes(
         // Whoever tells the same at the same moment counts it once.
         let added = tx.query_all::<i64>(texts.add_notes, params![&rows(changes.new), who, now])?;
         let things: HashMap<i64, &EntityKey> =
-            told.entities.iter().map(|entity| (entity.thing.id(), &entity.thing)).collect();
+            batch.entities.iter().map(|entity| (entity.thing.id(), &entity.thing)).collect();
         added.iter().filter_map(|id| things.get(id)).for_each(|thing| counted.add(thing));
     }
     if !changes.changed.is_empty() {

@@ -30,20 +30,20 @@ struct ExistingNames {
 }
 
 /// Finds what every name means.
-pub fn resolve(tx: &mut dyn Tx, told: &IngestBatch) -> Result<Result<ResolvedNames, Vec<IngestRefusal>>> {
-    let there = there(tx, told)?;
-    let mut refusals = unknown_ids(told, &there);
-    refusals.extend(find_look_alikes(tx, told, &there)?);
-    let mut things: HashMap<i64, EntityKey> = there.things.clone();
+pub fn resolve(tx: &mut dyn Tx, batch: &IngestBatch) -> Result<Result<ResolvedNames, Vec<IngestRefusal>>> {
+    let existing = load_existing(tx, batch)?;
+    let mut refusals = unknown_ids(batch, &existing);
+    refusals.extend(find_look_alikes(tx, batch, &existing)?);
+    let mut things: HashMap<i64, EntityKey> = existing.things.clone();
     let mut own: BTreeMap<&str, Vec<&EntityKey>> = BTreeMap::new();
-    for entity in &told.entities {
+    for entity in &batch.entities {
         things.insert(entity.thing.id(), entity.thing.clone());
         own.entry(&entity.thing.key).or_default().push(&entity.thing);
     }
-    let mut ends = Vec::with_capacity(told.relations.len());
-    for (at, relation) in told.relations.iter().enumerate() {
+    let mut ends = Vec::with_capacity(batch.relations.len());
+    for (at, relation) in batch.relations.iter().enumerate() {
         let end =
-            |end: &RelationEnd, which: &str| one(end, &format!("relations[{at}].{which}"), &own, &there);
+            |end: &RelationEnd, which: &str| one(end, &format!("relations[{at}].{which}"), &own, &existing);
         match (end(&relation.source, "source_name"), end(&relation.target, "target_name")) {
             (Ok(source), Ok(target)) if source == target => refusals.push(IngestRefusal::new(
                 "self_relation",
@@ -63,29 +63,29 @@ pub fn resolve(tx: &mut dyn Tx, told: &IngestBatch) -> Result<Result<ResolvedNam
 }
 
 /// Looks up all names of a call at once.
-fn there(tx: &mut dyn Tx, told: &IngestBatch) -> Result<ExistingNames> {
-    let ends = || told.relations.iter().flat_map(|relation| [&relation.source, &relation.target]);
-    let mut ids: BTreeSet<i64> = told.entities.iter().map(|entity| entity.thing.id()).collect();
+fn load_existing(tx: &mut dyn Tx, batch: &IngestBatch) -> Result<ExistingNames> {
+    let ends = || batch.relations.iter().flat_map(|relation| [&relation.source, &relation.target]);
+    let mut ids: BTreeSet<i64> = batch.entities.iter().map(|entity| entity.thing.id()).collect();
     let of_kind = |end: &RelationEnd| end.kind.as_ref().map(|kind| entity_id(kind, &key_of(kind, &end.name)));
     ids.extend(ends().filter_map(of_kind));
     let open: HashSet<&str> = ends().filter(|end| end.kind.is_none()).map(|end| end.name.as_str()).collect();
     let open: Vec<&str> = open.into_iter().collect();
     ids.extend(by_names(tx, &open)?.into_iter().map(|(id, ..)| id));
     let ids: Vec<i64> = ids.into_iter().collect();
-    let mut there = ExistingNames { things: HashMap::new(), by_key: HashMap::new() };
-    for found in entities(tx, &ids)? {
-        there.by_key.entry(found.key.clone()).or_default().push(found.id);
-        there.things.insert(found.id, EntityKey { kind: found.kind, key: found.key });
+    let mut existing = ExistingNames { things: HashMap::new(), by_key: HashMap::new() };
+    for entity in entities(tx, &ids)? {
+        existing.by_key.entry(entity.key.clone()).or_default().push(entity.id);
+        existing.things.insert(entity.id, EntityKey { kind: entity.kind, key: entity.key });
     }
-    Ok(there)
+    Ok(existing)
 }
 
 /// What the hub knows by an id cannot be invented.
-fn unknown_ids(told: &IngestBatch, there: &ExistingNames) -> Vec<IngestRefusal> {
+fn unknown_ids(batch: &IngestBatch, existing: &ExistingNames) -> Vec<IngestRefusal> {
     let mut refusals = Vec::new();
-    for (at, entity) in told.entities.iter().enumerate() {
+    for (at, entity) in batch.entities.iter().enumerate() {
         let kind = &entity.thing.kind;
-        if kind::is_known_by_id(kind) && !there.things.contains_key(&entity.thing.id()) {
+        if kind::is_known_by_id(kind) && !existing.things.contains_key(&entity.thing.id()) {
             refusals.push(IngestRefusal::new(
                 "unknown_thing",
                 format!("entities[{at}].name"),
@@ -100,21 +100,21 @@ fn unknown_ids(told: &IngestBatch, there: &ExistingNames) -> Vec<IngestRefusal> 
 /// A new name must not look like another thing's of its kind.
 fn find_look_alikes(
     tx: &mut dyn Tx,
-    told: &IngestBatch,
-    there: &ExistingNames,
+    batch: &IngestBatch,
+    existing: &ExistingNames,
 ) -> Result<Vec<IngestRefusal>> {
     let is_new =
-        |thing: &EntityKey| !kind::is_known_by_id(&thing.kind) && !there.things.contains_key(&thing.id());
-    let new: Vec<_> = told.entities.iter().enumerate().filter(|(_, entity)| is_new(&entity.thing)).collect();
+        |thing: &EntityKey| !kind::is_known_by_id(&thing.kind) && !existing.things.contains_key(&thing.id());
+    let new: Vec<_> = batch.entities.iter().enumerate().filter(|(_, entity)| is_new(&entity.thing)).collect();
     if new.is_empty() {
         return Ok(Vec::new());
     }
     let wanted: Vec<_> =
         new.iter().map(|(_, entity)| json!([entity.thing.kind, look_alike_key(&entity.thing.key)])).collect();
     let sql = texts(tx).by_looks;
-    let mut found: HashMap<(String, i64), BTreeSet<String>> = HashMap::new();
+    let mut keys: HashMap<(String, i64), BTreeSet<String>> = HashMap::new();
     for (kind, key) in tx.query_all::<(String, String)>(sql, params![&json!(wanted).to_string()])? {
-        found.entry((kind, look_alike_key(&key))).or_default().insert(key);
+        keys.entry((kind, look_alike_key(&key))).or_default().insert(key);
     }
     let mut refusals = Vec::new();
     for (at, entity) in new {
@@ -123,7 +123,7 @@ fn find_look_alikes(
         if key.is_ascii() {
             continue;
         }
-        let alike = found.get(&(kind.clone(), look_alike_key(key))).into_iter().flatten();
+        let alike = keys.get(&(kind.clone(), look_alike_key(key))).into_iter().flatten();
         if let Some(other) = alike.into_iter().find(|other| are_confusable(other, key)) {
             refusals.push(confusable(&format!("entities[{at}].name"), &entity.name, other, kind));
         }
@@ -136,21 +136,21 @@ fn one(
     end: &RelationEnd,
     field: &str,
     own: &BTreeMap<&str, Vec<&EntityKey>>,
-    there: &ExistingNames,
+    existing: &ExistingNames,
 ) -> Result<i64, IngestRefusal> {
-    let mut found: BTreeMap<i64, &EntityKey> = BTreeMap::new();
+    let mut matches: BTreeMap<i64, &EntityKey> = BTreeMap::new();
     let keys: BTreeSet<String> = match &end.kind {
         Some(kind) => BTreeSet::from([key_of(kind, &end.name)]),
         None => RULES.map(|rule| key_of(rule, &end.name)).into_iter().collect(),
     };
     for key in &keys {
-        let told = own.get(key.as_str()).into_iter().flatten().copied();
-        let known = there.by_key.get(key).into_iter().flatten().filter_map(|id| there.things.get(id));
-        found.extend(told.chain(known).filter(|thing| end.means(thing)).map(|thing| (thing.id(), thing)));
+        let named = own.get(key.as_str()).into_iter().flatten().copied();
+        let known = existing.by_key.get(key).into_iter().flatten().filter_map(|id| existing.things.get(id));
+        matches.extend(named.chain(known).filter(|thing| end.means(thing)).map(|thing| (thing.id(), thing)));
     }
-    match found.keys().next() {
-        Some(id) if found.len() == 1 => Ok(*id),
-        Some(_) => Err(ambiguous(field, found.values().copied())),
+    match matches.keys().next() {
+        Some(id) if matches.len() == 1 => Ok(*id),
+        Some(_) => Err(ambiguous(field, matches.values().copied())),
         None => Err(IngestRefusal::new(
             "unknown_name",
             field,

@@ -5,9 +5,9 @@ use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::notifications::webhooks;
 use crate::params;
+use capsid_model::backoff::{BackoffPolicy, RetryDecision};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::retries::{BackoffPolicy, RetryDecision};
 
 /// The longest time after a failed call until another one tries whether the node can be called again.
 const PROBE_MS: i64 = 60_000;
@@ -61,16 +61,16 @@ pub fn lease_calls(
 
 /// Takes one call, unless another hub was faster.
 fn begin(tx: &mut dyn Tx, seq: i64, holder: &str, until: Time, now: Time) -> Result<Option<DeliveryCall>> {
-    let taken = tx.run(
+    let leased = tx.run(
         "UPDATE deliveries SET state = 'delivering', holder = $2, next_at = $3, attempts = attempts + 1, updated_at = $4
          WHERE seq IN (SELECT seq FROM deliveries WHERE seq = $1 AND state IN ('queued', 'retrying')
             FOR UPDATE SKIP LOCKED)",
         params![seq, holder, until, now],
     )?;
-    if taken == 0 {
+    if leased == 0 {
         return Ok(None);
     }
-    let found = tx.query_first::<DeliveryCallRow>(
+    let call = tx.query_first::<DeliveryCallRow>(
         select!(
             DeliveryCallRow,
             "FROM deliveries d JOIN nodes n ON n.node_id = d.node_id JOIN webhooks w ON w.node_id = d.node_id
@@ -78,7 +78,7 @@ fn begin(tx: &mut dyn Tx, seq: i64, holder: &str, until: Time, now: Time) -> Res
         ),
         params![seq],
     )?;
-    Ok(found.map(|row| row.into_call(now)))
+    Ok(call.map(|row| row.into_call(now)))
 }
 
 row! {

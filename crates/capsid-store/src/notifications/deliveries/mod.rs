@@ -4,13 +4,13 @@
 pub mod calls;
 pub mod select;
 
+use crate::db::DAY_MS;
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
-const DAY_MS: i64 = 24 * 3_600_000;
 /// How long a delivery that arrived can be looked at and sent again.
 const DELIVERED_KEPT_MS: i64 = 7 * DAY_MS;
 /// How long one that was given up can.
@@ -149,12 +149,13 @@ pub enum ReplayOutcome {
 
 /// Queues a delivery again that arrived or was given up. `of` is the node it has to belong to, if any.
 pub fn replay(tx: &mut dyn Tx, delivery_id: &str, of: Option<&str>, now: Time) -> Result<ReplayOutcome> {
-    let found = lock(tx, delivery_id)?.filter(|found| of.is_none_or(|node_id| found.node_id == node_id));
-    let Some(found) = found else { return Ok(ReplayOutcome::Missing) };
-    if !["delivered", "dead"].contains(&found.state.as_str()) {
-        return Ok(ReplayOutcome::UnderWay(found.state));
+    let delivery =
+        lock(tx, delivery_id)?.filter(|delivery| of.is_none_or(|node_id| delivery.node_id == node_id));
+    let Some(delivery) = delivery else { return Ok(ReplayOutcome::Missing) };
+    if !["delivered", "dead"].contains(&delivery.state.as_str()) {
+        return Ok(ReplayOutcome::UnderWay(delivery.state));
     }
-    if crate::notifications::webhooks::get(tx, &found.node_id)?
+    if crate::notifications::webhooks::get(tx, &delivery.node_id)?
         .is_none_or(|webhook| webhook.disabled_at.is_some())
     {
         return Ok(ReplayOutcome::NoWebhook);

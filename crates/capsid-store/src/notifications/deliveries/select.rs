@@ -137,17 +137,17 @@ fn waiting(tx: &mut dyn Tx, now: Time) -> Result<Vec<WaitingNode>> {
 /// What is due of a node, as much as there is room for: what was never tried, then what is tried again, each in the order
 /// of its time. Tells of each whether it is tried again.
 fn next_of_node(tx: &mut dyn Tx, node: &WaitingNode, now: Time) -> Result<Vec<(bool, i64)>> {
-    let mut found = Vec::new();
+    let mut selected = Vec::new();
     for (again, state) in [(false, "queued"), (true, "retrying")] {
-        let left = node.room.saturating_sub(found.len());
+        let left = node.room.saturating_sub(selected.len());
         let due = tx.query_all::<i64>(
             "SELECT seq FROM deliveries WHERE node_id = $1 AND state NOT IN ('delivering', 'delivered', 'dead') AND state = $2
                 AND next_at <= $3 ORDER BY next_at, seq LIMIT $4",
             params![&node.node_id, state, now, left as i64],
         )?;
-        found.extend(due.into_iter().map(|seq| (again, seq)));
+        selected.extend(due.into_iter().map(|seq| (again, seq)));
     }
-    Ok(found)
+    Ok(selected)
 }
 
 #[cfg(test)]

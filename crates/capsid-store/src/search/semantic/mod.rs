@@ -5,6 +5,7 @@
 
 mod pool;
 mod postgres;
+mod scope;
 mod sqlite;
 mod text;
 
@@ -96,21 +97,21 @@ pub fn find_counting(tx: &mut dyn Tx, wanted: &SemanticQuery) -> Result<(Vec<Sem
         return Ok((Vec::new(), 0));
     }
     let mut pool = CandidatePool::new(wanted);
-    let told = text::ranking(tx, wanted, &mut pool, PLACES)?;
+    let ranked = text::ranking(tx, wanted, &mut pool, PLACES)?;
     let mut why = HitExplanation::default();
-    let best = told.ranking.first().map_or(0.0, |(_, answer)| answer.score);
+    let best = ranked.ranking.first().map_or(0.0, |(_, answer)| answer.score);
     let by_graph = why.graph(tx, wanted, best, &mut pool)?;
     let by_embedding = why.embeddings(tx, wanted, &mut pool)?;
-    let by_text = by_score(told.ranking.iter().map(|(seq, answer)| (*seq, answer.score)).collect());
+    let by_text = by_score(ranked.ranking.iter().map(|(seq, answer)| (*seq, answer.score)).collect());
     let mut fused = fuse(&[
         (RankingSource::Text, by_text),
         (RankingSource::Graph, by_graph),
         (RankingSource::Embedding, by_embedding),
     ]);
-    add_named(&mut fused, &told.named);
+    add_named(&mut fused, &ranked.named);
     fused.sort_by(|a, b| {
-        let order = |found: &FusedHit<i64>| {
-            (told.named.get(&found.key).copied().unwrap_or_default(), pool.get(found.key).map(|it| it.gdi))
+        let order = |hit: &FusedHit<i64>| {
+            (ranked.named.get(&hit.key).copied().unwrap_or_default(), pool.get(hit.key).map(|it| it.gdi))
         };
         let ((named, gdi), (other_named, other_gdi)) = (order(b), order(a));
         named
@@ -119,7 +120,7 @@ pub fn find_counting(tx: &mut dyn Tx, wanted: &SemanticQuery) -> Result<(Vec<Sem
             .then_with(|| (gdi, b.key).cmp(&(other_gdi, a.key)))
     });
     fused.truncate(wanted.limit);
-    why.words = told.ranking.into_iter().map(|(seq, answer)| (seq, answer.words)).collect();
+    why.words = ranked.ranking.into_iter().map(|(seq, answer)| (seq, answer.words)).collect();
     let read = pool.len();
     Ok((why.explain(tx, fused)?, read))
 }
@@ -127,7 +128,7 @@ pub fn find_counting(tx: &mut dyn Tx, wanted: &SemanticQuery) -> Result<(Vec<Sem
 /// What has an asked name as a signal is an answer, even where no word of it is.
 fn add_named(fused: &mut Vec<FusedHit<i64>>, named: &HashMap<i64, usize>) {
     let mut missing: Vec<i64> = named.keys().copied().collect();
-    missing.retain(|seq| fused.iter().all(|found| found.key != *seq));
+    missing.retain(|seq| fused.iter().all(|hit| hit.key != *seq));
     fused.extend(missing.into_iter().map(|key| FusedHit { key, score: 0.0, places: Vec::new() }));
 }
 
@@ -157,7 +158,8 @@ impl HitExplanation {
             related.into_iter().map(|related| (related.asset_id, related)).collect();
         let mut scored = Vec::new();
         for seq in seqs {
-            let Some(related) = pool.get(seq).and_then(|found| related.remove(&found.asset_id)) else {
+            let Some(related) = pool.get(seq).and_then(|candidate| related.remove(&candidate.asset_id))
+            else {
                 continue;
             };
             scored.push((seq, related.score));
@@ -178,7 +180,7 @@ impl HitExplanation {
         let seqs = pool.read_ids(tx, &ids)?;
         let mut alike = Vec::new();
         for seq in seqs {
-            let Some(similarity) = pool.get(seq).and_then(|found| near.get(&found.asset_id)) else {
+            let Some(similarity) = pool.get(seq).and_then(|candidate| near.get(&candidate.asset_id)) else {
                 continue;
             };
             alike.push((seq, *similarity));
@@ -189,9 +191,8 @@ impl HitExplanation {
 
     /// The assets themselves, each with why it was found.
     fn explain(mut self, tx: &mut dyn Tx, fused: Vec<FusedHit<i64>>) -> Result<Vec<SemanticHit>> {
-        let seqs: Vec<i64> = fused.iter().map(|found| found.key).collect();
-        let mut fused: HashMap<i64, FusedHit<i64>> =
-            fused.into_iter().map(|found| (found.key, found)).collect();
+        let seqs: Vec<i64> = fused.iter().map(|hit| hit.key).collect();
+        let mut fused: HashMap<i64, FusedHit<i64>> = fused.into_iter().map(|hit| (hit.key, hit)).collect();
         let listed = list::by_seq(tx, &seqs)?;
         let explained = listed.into_iter().filter_map(|listed| {
             let seq = listed.asset.seq;

@@ -20,22 +20,6 @@ pub struct SemanticCandidate {
     pub meaning: MeaningTerms,
 }
 
-/// What both databases read of an asset; `$1` is the environment that is asked for.
-macro_rules! candidates {
-    ($rest:literal) => {
-        concat!(
-            "SELECT a.seq, a.asset_id, a.gdi, a.asset_type, a.status, a.trust_tier, a.node_id, a.category,
-                a.created_at, COALESCE(a.meaning, ''),
-                CASE WHEN $1 IS NULL OR ",
-            crate::assets::environments::works_there!(),
-            " THEN 1 ELSE 0 END
-             FROM assets a WHERE ",
-            $rest
-        )
-    };
-}
-pub(super) use candidates;
-
 /// The assets that were read.
 #[derive(Debug)]
 pub struct CandidatePool<'w> {
@@ -63,7 +47,7 @@ impl<'w> CandidatePool<'w> {
 
     /// Those that may be answers.
     pub fn candidates(&self) -> impl Iterator<Item = (i64, &SemanticCandidate)> {
-        self.read.iter().filter_map(|(seq, candidate)| candidate.as_ref().map(|found| (*seq, found)))
+        self.read.iter().filter_map(|(seq, candidate)| candidate.as_ref().map(|candidate| (*seq, candidate)))
     }
 
     /// One that may be an answer.
@@ -105,16 +89,16 @@ impl<'w> CandidatePool<'w> {
             Dialect::Sqlite => (sqlite::BY_ID, format!("[\"{}\"]", hex.join("\",\""))),
             Dialect::Postgres => (postgres::BY_ID, hex.join(" ")),
         };
-        let found: HashMap<AssetId, i64> = match ids {
+        let by_id: HashMap<AssetId, i64> = match ids {
             [] => HashMap::new(),
             _ => self.read_with(tx, sql, &list)?,
         };
-        let seqs = ids.iter().filter_map(|id| found.get(id).copied());
+        let seqs = ids.iter().filter_map(|id| by_id.get(id).copied());
         Ok(seqs.filter(|seq| self.get(*seq).is_some()).collect())
     }
 
     fn read_with(&mut self, tx: &mut dyn Tx, sql: &'static str, list: &str) -> Result<HashMap<AssetId, i64>> {
-        let (wanted, mut found) = (self.wanted, HashMap::new());
+        let (wanted, mut by_id) = (self.wanted, HashMap::new());
         let candidates = tx.query_all::<(i64, AssetId, i64, CandidateFacts, String, bool)>(
             sql,
             params![&wanted.environment, list],
@@ -123,9 +107,9 @@ impl<'w> CandidatePool<'w> {
             let fits = works_there && wanted.is_accepted(&facts);
             let candidate = || SemanticCandidate { asset_id, gdi, meaning: MeaningTerms::read(&meaning) };
             self.read.insert(seq, fits.then(candidate));
-            found.insert(asset_id, seq);
+            by_id.insert(asset_id, seq);
         }
-        Ok(found)
+        Ok(by_id)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Gathering candidates in PostgreSQL: whatever has a rare term, and what has common ones among the best
 //! assets.
 
-use super::pool::candidates;
-use super::text::{CandidateBatch, EACH, SemanticScope};
+use super::scope::{CandidateBatch, EACH, SemanticScope, candidates};
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
 use crate::search;
@@ -70,7 +69,7 @@ fn gather(
         .collect();
     let types: Vec<&str> = scope.types.iter().map(|kind| kind.as_str()).collect();
     let most = EACH * types.len();
-    let found = tx.query_all::<(i64, i64)>(
+    let rows = tx.query_all::<(i64, i64)>(
         "SELECT q.n, s.seq FROM unnest(string_to_array($1, chr(10))) WITH ORDINALITY AS q (text, n)
          CROSS JOIN LATERAL (
             SELECT a.seq, a.gdi FROM (SELECT f.seq FROM found f WHERE f.terms @@ CAST(q.text AS tsquery) LIMIT $2) h
@@ -88,7 +87,7 @@ fn gather(
             scope.wanted.until.unwrap_or(i64::MAX),
             most as i64
         ])?;
-    for (number, seq) in found {
+    for (number, seq) in rows {
         if let Some(batch) = usize::try_from(number - 1).ok().and_then(|at| batches.get_mut(at)) {
             batch.seqs.push(seq);
         }

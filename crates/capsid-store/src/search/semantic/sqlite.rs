@@ -1,8 +1,7 @@
 //! Gathering candidates in SQLite: the index lies in the order of rank, so the best rows are the first that
 //! it gives.
 
-use super::pool::{CandidatePool, candidates};
-use super::text::{CandidateBatch, EACH, SemanticScope};
+use super::scope::{CandidateBatch, EACH, SemanticScope, candidates};
 use crate::db::tx::Tx;
 use crate::params;
 use crate::search::expression::TermExpression;
@@ -17,8 +16,6 @@ pub const BY_ID: &str = candidates!("a.asset_id IN (SELECT unhex(value) FROM jso
 
 /// How far down assets are counted to tell how thickly a term lies among them.
 const COUNTED: i64 = 4_000;
-/// How often a search goes on below rows that its filters left out.
-const ROUNDS: usize = 4;
 
 /// The best that each expression finds.
 pub fn best(
@@ -36,16 +33,16 @@ fn best_of_one(
 ) -> Result<CandidateBatch> {
     let mut batch = CandidateBatch { is_all: true, ..CandidateBatch::default() };
     for kind in &scope.types {
-        let found = rows(tx, wanted, (*kind, scope.wanted.status), None, EACH)?;
-        batch.about += match found.last().filter(|_| found.len() == EACH) {
+        let ranks = rows(tx, wanted, (*kind, scope.wanted.status), None, EACH)?;
+        batch.about += match ranks.last().filter(|_| ranks.len() == EACH) {
             Some(last) => {
                 batch.is_all = false;
                 // Each type has its share of all assets.
                 thickness(tx, scope, *kind, *last)? * scope.texts as f64 / scope.types.len() as f64
             }
-            None => found.len() as f64,
+            None => ranks.len() as f64,
         };
-        batch.seqs.extend(found.iter().map(|row| score_and_seq(*row).1));
+        batch.seqs.extend(ranks.iter().map(|row| score_and_seq(*row).1));
     }
     Ok(batch)
 }
@@ -62,28 +59,15 @@ fn thickness(tx: &mut dyn Tx, scope: &SemanticScope<'_>, kind: AssetType, last: 
     Ok(EACH as f64 / passed.max(EACH as i64) as f64)
 }
 
-/// Goes on below what the filters left out, until so many fit.
-pub fn deeper(
+/// The sequences of the best that an expression finds below a row, and the last row where there may be more.
+pub fn rows_below(
     tx: &mut dyn Tx,
     scope: &SemanticScope<'_>,
     wanted: &TermExpression,
-    pool: &mut CandidatePool<'_>,
-    enough: usize,
-) -> Result<()> {
-    for kind in &scope.types {
-        let mut below = None;
-        for _ in 0..ROUNDS {
-            if pool.fitting() >= enough || pool.is_full() {
-                return Ok(());
-            }
-            let found = rows(tx, wanted, (*kind, scope.wanted.status), below, EACH)?;
-            let seqs: Vec<i64> = found.iter().map(|row| score_and_seq(*row).1).collect();
-            pool.gather(tx, &seqs)?;
-            match found.last().filter(|_| found.len() == EACH) {
-                Some(last) => below = Some(*last),
-                None => break,
-            }
-        }
-    }
-    Ok(())
+    kind: AssetType,
+    below: Option<i64>,
+) -> Result<(Vec<i64>, Option<i64>)> {
+    let rows = rows(tx, wanted, (kind, scope.wanted.status), below, EACH)?;
+    let last = rows.last().copied().filter(|_| rows.len() == EACH);
+    Ok((rows.into_iter().map(|row| score_and_seq(row).1).collect(), last))
 }

@@ -4,45 +4,27 @@
 //! have several of the terms together, and the best of the rest.
 
 use super::pool::CandidatePool;
+use super::scope::{CandidateBatch, EACH, SemanticScope};
 use super::{SemanticQuery, postgres, sqlite};
 use crate::db::tx::{Dialect, Tx};
 use crate::params;
-use crate::search::{self, expression, expression::TermExpression};
+use crate::search;
+use crate::search::expression::TermExpression;
 use capsid_model::problem::Result;
-use capsid_rules::lifecycle::AssetType;
 use capsid_rules::meaning::terms;
 use capsid_rules::meaning::{MeaningTerms, QueryTerm, TermFrequencies, TextScore, TextScorer};
 use std::collections::HashMap;
 
-/// How many assets one term names at most, of each type.
-pub const EACH: usize = 120;
 /// How many terms of a question are looked up.
 const TERMS: usize = 32;
 /// What answers less than this part of what the best does is hardly an answer.
 pub const WEAK: f64 = 0.15;
 /// How many common terms are combined.
 const COMBINED: usize = 4;
+/// How often a search goes on below rows that its filters left out.
+const ROUNDS: usize = 4;
 /// How many names of signals are looked up as they are.
 pub const NAMES: usize = 16;
-
-/// Where is searched.
-pub struct SemanticScope<'w> {
-    pub wanted: &'w SemanticQuery,
-    pub types: Vec<AssetType>,
-    /// How many assets there are.
-    pub texts: u64,
-    required: Vec<TermExpression>,
-}
-
-/// What the index names for an expression, the best first.
-#[derive(Debug, Default)]
-pub struct CandidateBatch {
-    pub seqs: Vec<i64>,
-    /// Whether there are no more.
-    pub is_all: bool,
-    /// About how many there are.
-    pub about: f64,
-}
 
 /// What the text tells.
 #[derive(Debug, Default)]
@@ -51,27 +33,6 @@ pub struct TextRanking {
     pub ranking: Vec<(i64, TextScore)>,
     /// How many of the asked names are signals of an asset as they stand.
     pub named: HashMap<i64, usize>,
-}
-
-impl<'w> SemanticScope<'w> {
-    fn new(wanted: &'w SemanticQuery, texts: u64) -> Self {
-        let node = wanted.node_id.as_deref().map(expression::node_term);
-        let category = wanted.category.as_deref().map(expression::category_term);
-        Self {
-            wanted,
-            types: wanted.asset_type.map_or_else(|| AssetType::ALL.to_vec(), |kind| vec![kind]),
-            texts,
-            required: node.into_iter().chain(category).map(TermExpression::Term).collect(),
-        }
-    }
-
-    /// An expression that also asks for what the filters do.
-    fn with(&self, wanted: TermExpression) -> TermExpression {
-        match self.required.is_empty() {
-            true => wanted,
-            false => TermExpression::All([wanted].into_iter().chain(self.required.iter().cloned()).collect()),
-        }
-    }
 }
 
 /// Ranks what answers a question by its text.
@@ -88,13 +49,13 @@ pub fn ranking(
     let seqs: Vec<i64> = fresh.iter().map(|(seq, _)| *seq).collect();
     pool.read_all(tx, &seqs)?;
     let named = named(tx, &scope, &fresh, pool)?;
-    let asked: Vec<&QueryTerm> = wanted.question.terms.iter().take(TERMS).collect();
-    let batches = gathered(tx, &scope, &asked, pool)?;
-    let corpus = corpus(&scope, &asked, &batches, pool);
+    let query_terms: Vec<&QueryTerm> = wanted.question.terms.iter().take(TERMS).collect();
+    let batches = gathered(tx, &scope, &query_terms, pool)?;
+    let corpus = corpus(&scope, &query_terms, &batches, pool);
     let judge = TextScorer::new(&wanted.question, &corpus);
     let mut ranking: Vec<((i64, i64), TextScore)> = pool
         .candidates()
-        .filter_map(|(seq, found)| Some(((found.gdi, seq), judge.score(&found.meaning)?)))
+        .filter_map(|(seq, candidate)| Some(((candidate.gdi, seq), judge.score(&candidate.meaning)?)))
         .collect();
     // Sums differ in their last digits by the order they are made in, and equals have to stay equal.
     let rounded = |answer: &TextScore| (answer.score * 1e9).round();
@@ -159,18 +120,18 @@ fn full_query(name: &str) -> Option<TermExpression> {
 fn gathered(
     tx: &mut dyn Tx,
     scope: &SemanticScope<'_>,
-    asked: &[&QueryTerm],
+    query_terms: &[&QueryTerm],
     pool: &mut CandidatePool<'_>,
 ) -> Result<Vec<CandidateBatch>> {
     let expressions: Vec<TermExpression> =
-        asked.iter().map(|asked| TermExpression::term(&asked.term)).collect();
+        query_terms.iter().map(|term| TermExpression::term(&term.term)).collect();
     let batches = best(tx, scope, &expressions)?;
-    let mut order: Vec<(f64, usize)> = asked
+    let mut order: Vec<(f64, usize)> = query_terms
         .iter()
         .zip(&batches)
         .enumerate()
         .filter(|(_, (_, batch))| batch.is_all)
-        .map(|(at, (asked, batch))| (asked.weight * (scope.texts as f64 / batch.about.max(1.0)).ln_1p(), at))
+        .map(|(at, (term, batch))| (term.weight * (scope.texts as f64 / batch.about.max(1.0)).ln_1p(), at))
         .collect();
     order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     for batch in order.iter().filter_map(|(_, at)| batches.get(*at)) {
@@ -215,24 +176,49 @@ fn gather_common(
         pool.gather(tx, &batch.seqs)?;
     }
     match tx.dialect() {
-        Dialect::Sqlite => sqlite::deeper(tx, scope, &scope.with(any), pool, scope.wanted.limit.min(EACH)),
+        Dialect::Sqlite => gather_deeper(tx, scope, &scope.with(any), pool, scope.wanted.limit.min(EACH)),
         // The statements there filter as they go.
         Dialect::Postgres => Ok(()),
     }
 }
 
+/// Goes on below what the filters left out, until so many fit.
+fn gather_deeper(
+    tx: &mut dyn Tx,
+    scope: &SemanticScope<'_>,
+    wanted: &TermExpression,
+    pool: &mut CandidatePool<'_>,
+    enough: usize,
+) -> Result<()> {
+    for kind in &scope.types {
+        let mut below = None;
+        for _ in 0..ROUNDS {
+            if pool.fitting() >= enough || pool.is_full() {
+                return Ok(());
+            }
+            let (seqs, last) = sqlite::rows_below(tx, scope, wanted, *kind, below)?;
+            pool.gather(tx, &seqs)?;
+            match last {
+                Some(last) => below = Some(last),
+                None => break,
+            }
+        }
+    }
+    Ok(())
+}
+
 /// How often the terms occur. Of a term whose assets were all read that is known; of others it is estimated.
 fn corpus(
     scope: &SemanticScope<'_>,
-    asked: &[&QueryTerm],
+    query_terms: &[&QueryTerm],
     batches: &[CandidateBatch],
     pool: &CandidatePool<'_>,
 ) -> TermFrequencies {
     // Each term with how many have it, and the last one that was counted: a term may stand in several parts.
     let mut seen: HashMap<&str, (u64, i64)> =
-        scope.wanted.question.terms.iter().map(|asked| (asked.term.as_str(), (0, -1))).collect();
-    for (seq, found) in pool.candidates() {
-        let MeaningTerms { signals, title, body } = &found.meaning;
+        scope.wanted.question.terms.iter().map(|term| (term.term.as_str(), (0, -1))).collect();
+    for (seq, candidate) in pool.candidates() {
+        let MeaningTerms { signals, title, body } = &candidate.meaning;
         for term in signals.iter().chain(title).chain(body) {
             if let Some((count, last)) = seen.get_mut(term.as_str()).filter(|(_, last)| *last != seq) {
                 (*count, *last) = (*count + 1, seq);
@@ -241,8 +227,8 @@ fn corpus(
     }
     let mut counts: HashMap<String, u64> =
         seen.into_iter().map(|(term, (count, _))| (term.to_owned(), count)).collect();
-    for (asked, batch) in asked.iter().zip(batches).filter(|(_, batch)| !batch.is_all) {
-        let about = counts.entry(asked.term.clone()).or_default();
+    for (term, batch) in query_terms.iter().zip(batches).filter(|(_, batch)| !batch.is_all) {
+        let about = counts.entry(term.term.clone()).or_default();
         *about = (batch.about.round() as u64).max(*about);
     }
     TermFrequencies { texts: scope.texts, counts }

@@ -5,7 +5,6 @@ use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
 use crate::db::tx::Tx;
 use crate::notifications::notices;
-use crate::notifications::notices::NodeNotice;
 use crate::work::tasks;
 use crate::work::tasks::{TaskRow, submissions};
 use crate::{graph, params};
@@ -47,8 +46,8 @@ pub fn match_asset(
     if asset.status.is_unusable() {
         return Ok(MatchOutcome::UnusableAsset(asset.status));
     }
-    let standing = capsid_rules::work::tasks::TaskState { status: task.status_at(now), ..task.state() };
-    let Ok(after) = step(standing, TaskEvent::Match) else { return Ok(MatchOutcome::Refused(bounty)) };
+    let state = capsid_rules::work::tasks::TaskState { status: task.status_at(now), ..task.state() };
+    let Ok(after) = step(state, TaskEvent::Match) else { return Ok(MatchOutcome::Refused(bounty)) };
     tasks::set_status(tx, &task, after, actor, "match", None, now)?;
     let submission = assign_result(tx, &task, &asset, submission_id, now)?;
     submissions::submit_result(tx, &submission, asset_id, now)?;
@@ -57,7 +56,7 @@ pub fn match_asset(
             submission_id = $4, commitment_deadline = NULL, result_asset = $5, completed_at = $3 WHERE task_id = $1",
         params![&task.task_id, &asset.node_id, now, &submission, asset_id],
     )?;
-    graph::membership::set_solution(tx, &task, Some((asset_id, now)))?;
+    graph::membership::set_solution(tx, &task.in_graph(), Some((asset_id, now)))?;
     let publisher = Some(asset.node_id.as_str());
     if !match_with(tx, &bounty, &task, Some(asset_id), publisher, actor, decide_ms, now)? {
         return Err(crate::damaged(format!("The bounty {bounty_id} stands otherwise than its task.")));
@@ -80,11 +79,10 @@ fn assign_result(
         submissions::end(tx, other, "released", now)?;
     }
     if let Some(node_id) = &task.claimed_by {
-        let notice = NodeNotice::from_task("task_released", task)
-            .with("reason", "The bounty was matched with other work.");
+        let notice = task.notice("task_released").with("reason", "The bounty was matched with other work.");
         notices::notify_node(tx, node_id, &notice, now)?;
     }
     submissions::begin(tx, submission_id, &task.task_id, &asset.node_id, now)?;
-    notices::notify_node(tx, &asset.node_id, &NodeNotice::from_task("bounty_matched", task), now)?;
+    notices::notify_node(tx, &asset.node_id, &task.notice("bounty_matched"), now)?;
     Ok(submission_id.to_owned())
 }

@@ -7,6 +7,7 @@ pub mod assign;
 pub mod list;
 pub mod payouts;
 pub mod settle;
+pub mod shares;
 
 use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
@@ -14,7 +15,6 @@ use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::ledger::{self, Transfer, TransferOutcome};
 use crate::notifications::notices;
-use crate::notifications::notices::NodeNotice;
 use crate::work::announcements;
 use crate::work::tasks;
 use crate::work::tasks::{NewTask, TaskRow};
@@ -43,7 +43,7 @@ row! {
         pub matched_at: Option<i64> = "b.matched_at",
         /// Until when the creator decides.
         pub decide_by: Option<i64> = "b.decide_by",
-        /// When it was paid or given back.
+        /// When it was paid or refunded.
         pub settled_at: Option<i64> = "b.settled_at",
         /// How it ended, in a sentence.
         pub outcome: Option<String> = "b.outcome",
@@ -134,21 +134,20 @@ pub fn offer(tx: &mut dyn Tx, new: &NewBounty, now: Time) -> Result<OfferOutcome
     )?;
     audit_change(tx, creator, &new.bounty_id, "create", None, BountyStatus::Open, None, now)?;
     announce_bounty(tx, &task, new.high_value, now)?;
-    let bounty = get(tx, &new.bounty_id)?.ok_or_else(|| crate::damaged("A new bounty is not there."))?;
-    Ok(OfferOutcome::Done(Box::new(bounty)))
+    Ok(OfferOutcome::Done(Box::new(reload(tx, &new.bounty_id)?)))
 }
 
 /// A task that pays well is told to everybody who may take it, another one to workers, and one that is kept for a node to
 /// that node.
 fn announce_bounty(tx: &mut dyn Tx, task: &NewTask, high_value: i64, now: Time) -> Result<()> {
-    let Some(task) = tasks::get(tx, &task.task_id)? else { return Ok(()) };
+    let task = tasks::reload(tx, &task.task_id)?;
     if let Some(node_id) = &task.reserved_for {
-        notices::notify_node(tx, node_id, &NodeNotice::from_task("task_available", &task), now)?;
+        notices::notify_node(tx, node_id, &task.notice("task_available"), now)?;
         return Ok(());
     }
     let pays_well = task.amount > 0 && task.amount >= high_value;
     let kind = if pays_well { "high_value_task" } else { announcements::FOR_WORKERS };
-    announcements::announce(tx, &NodeNotice::from_task(kind, &task), &task, now)
+    announcements::announce(tx, &task.notice(kind), &task, now)
 }
 
 /// Finds a bounty.
@@ -237,7 +236,7 @@ pub(crate) fn task_completed(
     now: Time,
 ) -> Result<()> {
     let Some(bounty) = find_by_task(tx, whole)? else { return Ok(()) };
-    let actor = format!("node:{}", finisher.claimed_by.as_deref().unwrap_or_default());
+    let actor = format!("node:{}", finisher.completed_by()?);
     match_with(
         tx,
         &bounty,
@@ -322,9 +321,7 @@ pub(crate) fn notify_creator(
     now: Time,
 ) -> Result<()> {
     match bounty.creator.strip_prefix("node:") {
-        Some(node_id) => {
-            notices::notify_node(tx, node_id, &NodeNotice::from_task(kind, whole), now).map(|_| ())
-        }
+        Some(node_id) => notices::notify_node(tx, node_id, &whole.notice(kind), now).map(|_| ()),
         None => Ok(()),
     }
 }

@@ -1,20 +1,20 @@
 //! The end of a bounty: it is paid, given back, or what was handed in is sent back.
 
+use super::shares::{self, BountyShare};
 use super::{BountyRow, advance, escrow_account, lock, notify_creator};
 use crate::db::tx::Tx;
 use crate::ledger::earnings;
 use crate::ledger::{self, Transfer};
 use crate::notifications::notices;
-use crate::notifications::notices::NodeNotice;
 use crate::work::swarm;
 use crate::work::tasks;
 use crate::work::tasks::{TaskRow, submissions};
-use crate::{assets, params};
+use crate::{assets, nodes, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::lifecycle::AssetStatus;
-use capsid_rules::work::bounties::{BountyEvent, BountyStatus, UndecidedOutcome, commission};
+use capsid_rules::work::bounties::{BountyEvent, BountyStatus, UndecidedOutcome, commission, payout};
 use capsid_rules::work::tasks::TaskStatus;
 
 /// How this hub settles.
@@ -32,8 +32,8 @@ pub struct SettlementTerms {
 impl SettlementTerms {
     /// What is left for those who did the task of a bounty of this source, once the hub has its part.
     pub fn net(&self, amount: i64, source: &str) -> i64 {
-        let kept = if source == "service" { self.service_commission_milli } else { self.commission_milli };
-        amount - commission(amount, kept)
+        let rate = if source == "service" { self.service_commission_milli } else { self.commission_milli };
+        amount - commission(amount, rate)
     }
 }
 
@@ -87,7 +87,7 @@ pub fn accept(
     if !advance(tx, &bounty, BountyEvent::Accept, &whole, actor, Some(outcome), now)? {
         return Ok(BountyDecisionOutcome::Refused(bounty));
     }
-    let shares = earnings::expected(tx, &bounty, &whole, terms)?;
+    let shares = expected_payouts(tx, &bounty, &whole, terms)?;
     pay_share(tx, &bounty, &whole, &shares, terms, now)?;
     end(tx, bounty_id, outcome, now)?;
     for (share, _) in &shares {
@@ -99,15 +99,24 @@ pub fn accept(
     current(tx, &bounty)
 }
 
-/// Who gets a part of a bounty.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BountyShare {
-    pub task_id: String,
-    pub node_id: String,
-    /// solo, proposer, solver or aggregator.
-    pub role: &'static str,
-    /// The submission it pays for.
-    pub submission_id: Option<String>,
+/// What everybody who works on a bounty's task would be paid if what is handed in for it were accepted now: without
+/// what the hub keeps, and without what nodes of low reputation do not get.
+pub fn expected_payouts(
+    tx: &mut dyn Tx,
+    bounty: &BountyRow,
+    whole: &TaskRow,
+    terms: &SettlementTerms,
+) -> Result<Vec<(BountyShare, i64)>> {
+    let shares = shares::shares(tx, bounty, whole)?;
+    let amounts = shares::amounts(tx, terms.net(bounty.amount, &bounty.source), whole, &shares)?;
+    let mut net = Vec::with_capacity(shares.len());
+    for (share, amount) in shares.into_iter().zip(amounts) {
+        let missing =
+            || crate::damaged(format!("The node {} shares in a bounty, but is not there.", share.node_id));
+        let reputation = nodes::get(tx, &share.node_id)?.ok_or_else(missing)?.reputation;
+        net.push((share, payout(amount, reputation, terms.reduces)));
+    }
+    Ok(net)
 }
 
 fn pay_share(
@@ -118,7 +127,7 @@ fn pay_share(
     terms: &SettlementTerms,
     now: Time,
 ) -> Result<()> {
-    lock_purses(tx, bounty, shares)?;
+    lock_payees(tx, bounty, shares)?;
     let mut left = terms.net(bounty.amount, &bounty.source);
     move_out(tx, bounty, "commission", "commission", ledger::HUB, bounty.amount - left, now)?;
     let source = match (bounty.source.as_str(), whole.decomposed_at) {
@@ -131,7 +140,8 @@ fn pay_share(
         move_out(tx, bounty, &format!("pay:{}", share.task_id), source, &account, *paid, now)?;
         earnings::record_earning(tx, &account, source, *paid, now)?;
         left -= paid;
-        let notice = NodeNotice::from_task("bounty_paid", whole)
+        let notice = whole
+            .notice("bounty_paid")
             .with("amount", credits::to_decimal(*paid))
             .with("role", share.role)
             .with("paid_for", share.task_id.as_str());
@@ -142,15 +152,15 @@ fn pay_share(
 }
 
 /// Locks every account that a settlement touches, in the order in which everybody does.
-fn lock_purses(tx: &mut dyn Tx, bounty: &BountyRow, shares: &[(BountyShare, i64)]) -> Result<()> {
+fn lock_payees(tx: &mut dyn Tx, bounty: &BountyRow, shares: &[(BountyShare, i64)]) -> Result<()> {
     if bounty.amount == 0 {
         return Ok(());
     }
-    let mut purses: Vec<String> =
+    let mut accounts: Vec<String> =
         shares.iter().map(|(share, _)| ledger::node_account(&share.node_id)).collect();
-    purses.extend([escrow_account(&bounty.bounty_id), ledger::HUB.to_owned(), bounty.creator.clone()]);
-    let purses: Vec<&str> = purses.iter().map(String::as_str).collect();
-    ledger::lock_accounts(tx, &purses)
+    accounts.extend([escrow_account(&bounty.bounty_id), ledger::HUB.to_owned(), bounty.creator.clone()]);
+    let accounts: Vec<&str> = accounts.iter().map(String::as_str).collect();
+    ledger::lock_accounts(tx, &accounts)
 }
 
 /// Moves credits out of what was put aside; nothing when the amount is zero.
@@ -296,11 +306,11 @@ pub fn decide(tx: &mut dyn Tx, bounty_id: &str, terms: &SettlementTerms, now: Ti
                 false => "Given back: the creator did not decide in time.",
             };
             refund(tx, &bounty, &whole, BountyEvent::Expire, "hub", outcome, now)?;
-            for share in swarm::shares(tx, &bounty, &whole)? {
+            for share in shares::shares(tx, &bounty, &whole)? {
                 if let Some(submission) = &share.submission_id {
                     submissions::end(tx, submission, "expired", now)?;
                 }
-                let notice = NodeNotice::from_task("bounty_expired", &whole).with("outcome", outcome);
+                let notice = whole.notice("bounty_expired").with("outcome", outcome);
                 notices::notify_node(tx, &share.node_id, &notice, now)?;
             }
         }

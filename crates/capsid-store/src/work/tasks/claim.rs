@@ -4,7 +4,6 @@ use super::{TaskRow, is_own, lock, set_status, submissions};
 use crate::db::tx::Tx;
 use crate::nodes::{self, NodeRow};
 use crate::notifications::notices;
-use crate::notifications::notices::NodeNotice;
 use crate::params;
 use crate::work::bounties;
 use capsid_model::problem::Result;
@@ -100,8 +99,8 @@ fn assign_task(
     )?;
     submissions::begin(tx, submission_id, &task.task_id, &node.node_id, now)?;
     bounties::task_claimed(tx, task, &actor, now)?;
-    let task = super::get(tx, &task.task_id)?.ok_or_else(|| crate::damaged("A task is gone."))?;
-    notices::notify_node(tx, &node.node_id, &NodeNotice::from_task("task_assigned", &task), now)?;
+    let task = super::reload(tx, &task.task_id)?;
+    notices::notify_node(tx, &node.node_id, &task.notice("task_assigned"), now)?;
     Ok(ClaimOutcome::Done(task))
 }
 

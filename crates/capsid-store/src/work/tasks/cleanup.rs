@@ -1,11 +1,11 @@
 //! What is forgotten of tasks that are over. Whatever moved credits is kept for ever.
 
+use crate::db::DAY_MS;
 use crate::db::tx::Tx;
 use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 
-const DAY_MS: i64 = 24 * 3_600_000;
 /// How long tries are kept that were given back, once their task is over.
 const RELEASED_KEPT_MS: i64 = 90 * DAY_MS;
 /// How long tasks are kept that paid nothing.
@@ -48,7 +48,8 @@ pub fn delete_unpaid(tx: &mut dyn Tx, now: Time) -> Result<u64> {
     )?;
     let tasks: Vec<super::TaskRow> =
         over.iter().filter_map(|task_id| super::get(tx, task_id).transpose()).collect::<Result<_>>()?;
-    graph::membership::remove_tasks(tx, &tasks)?;
+    let in_graph: Vec<_> = tasks.iter().map(super::TaskRow::in_graph).collect();
+    graph::membership::remove_tasks(tx, &in_graph)?;
     for task_id in &over {
         tx.run("DELETE FROM submissions WHERE task_id = $1", params![task_id])?;
         tx.run("DELETE FROM bounties WHERE task_id = $1", params![task_id])?;

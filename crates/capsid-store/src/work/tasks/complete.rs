@@ -5,7 +5,6 @@ use crate::assets::id::AssetId;
 use crate::db::tx::Tx;
 use crate::nodes::NodeRow;
 use crate::notifications::notices;
-use crate::notifications::notices::NodeNotice;
 use crate::work::{bounties, swarm};
 use crate::{assets, graph, params};
 use capsid_model::problem::Result;
@@ -73,11 +72,11 @@ pub fn complete(
         "UPDATE tasks SET result_asset = $2, completed_at = $3 WHERE task_id = $1",
         params![task_id, &asset, now],
     )?;
-    graph::membership::set_solution(tx, &task, Some((&asset, now)))?;
+    graph::membership::set_solution(tx, &task.in_graph(), Some((&asset, now)))?;
     if let Some(submission) = &task.submission_id {
         submissions::submit_result(tx, submission, &asset, now)?;
     }
-    let task = super::get(tx, task_id)?.ok_or_else(|| crate::damaged("A task is gone."))?;
+    let task = super::reload(tx, task_id)?;
     match task.role {
         None => bounties::task_completed(tx, &task, &task, decide_ms, now)?,
         Some(SubtaskRole::Solver) => swarm::part_solved(tx, &task, now)?,
@@ -124,7 +123,7 @@ pub(crate) fn undo(
         "UPDATE tasks SET result_asset = NULL, completed_at = NULL WHERE task_id = $1",
         params![&whole.task_id],
     )?;
-    graph::membership::set_solution(tx, whole, None)?;
+    graph::membership::set_solution(tx, &whole.in_graph(), None)?;
     let redone = match whole.decomposed_at {
         None => Some(whole.clone()),
         Some(_) => swarm::aggregation(tx, &whole.task_id)?,
@@ -132,7 +131,7 @@ pub(crate) fn undo(
     let Some(redone) = redone else { return Ok(()) };
     if redone.parent_task_id.is_some() {
         set_status(tx, &redone, TaskStatus::Open, actor, "reject", reason, now)?;
-        graph::membership::set_solution(tx, &redone, None)?;
+        graph::membership::set_solution(tx, &redone.in_graph(), None)?;
     }
     tx.run(
         "UPDATE tasks SET claimed_by = NULL, claimed_at = NULL, submission_id = NULL, commitment_deadline = NULL,
@@ -143,7 +142,7 @@ pub(crate) fn undo(
         submissions::end(tx, submission, "rejected", now)?;
     }
     if let Some(node_id) = &redone.claimed_by {
-        let notice = NodeNotice::from_task("submission_rejected", &redone).with("reason", reason);
+        let notice = redone.notice("submission_rejected").with("reason", reason);
         notices::notify_node(tx, node_id, &notice, now)?;
     }
     match redone.role {

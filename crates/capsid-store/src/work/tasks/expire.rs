@@ -4,7 +4,6 @@ use super::claim::free;
 use super::{TaskRow, lock, parts, set_status, submissions};
 use crate::db::tx::Tx;
 use crate::notifications::notices;
-use crate::notifications::notices::NodeNotice;
 use crate::work::{bounties, swarm};
 use crate::{accounts, nodes, params};
 use capsid_model::problem::Result;
@@ -16,15 +15,15 @@ pub const REMINDED_MS: i64 = 10 * 60_000;
 
 /// Finds whole tasks whose time is over. Only reads.
 pub fn find_expired(tx: &mut dyn Tx, limit: i64, now: Time) -> Result<Vec<String>> {
-    let mut found = Vec::new();
+    let mut expired = Vec::new();
     for status in ["open", "claimed"] {
-        found.extend(tx.query_all::<String>(
+        expired.extend(tx.query_all::<String>(
             "SELECT task_id FROM tasks WHERE status = $1 AND expires_at <= $2 AND parent_task_id IS NULL
              ORDER BY expires_at, seq LIMIT $3",
             params![status, now, limit],
         )?);
     }
-    Ok(found)
+    Ok(expired)
 }
 
 /// Ends a task whose time is over, with all its parts, and gives the bounty back. Does nothing to one that was ended or
@@ -65,7 +64,7 @@ fn end(tx: &mut dyn Tx, task: &TaskRow, now: Time) -> Result<()> {
         submissions::end(tx, submission, "expired", now)?;
     }
     if let Some(node_id) = &task.claimed_by {
-        notices::notify_node(tx, node_id, &NodeNotice::from_task("task_expired", task), now)?;
+        notices::notify_node(tx, node_id, &task.notice("task_expired"), now)?;
     }
     Ok(())
 }
@@ -80,7 +79,7 @@ pub(crate) fn withdraw(tx: &mut dyn Tx, task: &TaskRow, actor: &str, reason: &st
     }
     match &task.claimed_by {
         Some(node_id) => {
-            let notice = NodeNotice::from_task("task_withdrawn", task).with("reason", reason);
+            let notice = task.notice("task_withdrawn").with("reason", reason);
             notices::notify_node(tx, node_id, &notice, now).map(|_| ())
         }
         None => Ok(()),
@@ -118,7 +117,7 @@ pub fn reopen_overdue(tx: &mut dyn Tx, task_id: &str, claim_ms: i64, now: Time) 
         return Ok(false);
     }
     free(tx, &task, "hub", "overdue", Some(reason), now)?;
-    notices::notify_node(tx, node_id, &NodeNotice::from_task("task_overdue", &task), now)?;
+    notices::notify_node(tx, node_id, &task.notice("task_overdue"), now)?;
     if task.parent_task_id.is_some() {
         swarm::announce(tx, task_id, now)?;
     }
@@ -154,7 +153,7 @@ pub fn send_reminders(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<bool>
             params![task_id, deadline],
         )? == 1;
     if marked {
-        notices::notify_node(tx, node_id, &NodeNotice::from_task("task_deadline_approaching", &task), now)?;
+        notices::notify_node(tx, node_id, &task.notice("task_deadline_approaching"), now)?;
     }
     Ok(marked)
 }

@@ -134,18 +134,18 @@ pub fn list_taken_by(
     after: ListPosition,
     limit: i64,
 ) -> Result<Vec<TakenTaskRow>> {
-    let mut found = Vec::new();
+    let mut taken = Vec::new();
     for (key, sql) in [(1, TAKEN_WORKING), (0, TAKEN_OTHERS)] {
-        let left = limit - found.len() as i64;
+        let left = limit - taken.len() as i64;
         let before = if after.key == key { after.seq } else { i64::MAX };
         if after.key < key || left <= 0 {
             continue;
         }
         for (task, submission, seq) in tx.query_all(sql, params![node_id, before, left])? {
-            found.push(TakenTaskRow { task, submission, position: ListPosition { key, seq } });
+            taken.push(TakenTaskRow { task, submission, position: ListPosition { key, seq } });
         }
     }
-    Ok(found)
+    Ok(taken)
 }
 
 /// The tasks that a node works on, those promised soonest first.
@@ -188,7 +188,7 @@ pub fn open_for(
     let reputation = Some(node.map_or(reputation::START, |node| node.reputation));
     let owner = node.and_then(|node| node.owner.clone());
     let wanted = OpenTaskFilter { reputation, min_amount: 0, node_id, owner };
-    let (mut found, mut after) = (Vec::new(), ListPosition::START);
+    let (mut tasks, mut after) = (Vec::new(), ListPosition::START);
     for _ in 0..MAX_STEPS {
         let page = open(tx, &wanted, after, STEP, now)?;
         let Some(last) = page.last() else { break };
@@ -198,13 +198,13 @@ pub fn open_for(
             task.allows_model(model.as_deref(), tiers)
                 && worker.is_none_or(|worker| worker.is_good_at(&task.signals))
         };
-        found.extend(page.into_iter().filter(suits));
-        if is_last || found.len() >= most {
+        tasks.extend(page.into_iter().filter(suits));
+        if is_last || tasks.len() >= most {
             break;
         }
     }
-    found.truncate(most);
-    Ok(found)
+    tasks.truncate(most);
+    Ok(tasks)
 }
 
 /// Tasks of a status, or all of them, the newest first.
@@ -267,14 +267,14 @@ mod tests {
         for url in [None, Some(database.url.clone())] {
             let store = Store::open(&StoreOptions::new(folder.path(), url), NOW).unwrap();
             busy(&store);
-            let (mut after, mut found) = (ListPosition::START, Vec::new());
+            let (mut after, mut tasks) = (ListPosition::START, Vec::new());
             for limit in [1, 1, 1, 100, MANY] {
                 let page = page(&store, after, limit);
                 after = page.last().unwrap().position;
-                found.extend(page);
+                tasks.extend(page);
             }
             assert!(page(&store, after, 1).is_empty());
-            let ids: Vec<&str> = found.iter().map(|taken| taken.submission.submission_id.as_str()).collect();
+            let ids: Vec<&str> = tasks.iter().map(|taken| taken.submission.submission_id.as_str()).collect();
             assert_eq!(ids[..3], ["sub_4998_again", "sub_5000_again", "sub_4997_again"]);
             assert_eq!(ids.len() as i64, MANY - 1);
         }

@@ -15,13 +15,21 @@ use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
 use crate::db::row::{Json, row, select};
 use crate::db::tx::Tx;
+use crate::graph::membership::GraphTask;
 use crate::nodes::{self, NodeRow};
+use crate::notifications::notices::NodeNotice;
 use crate::{graph, params};
 use capsid_model::problem::Result;
+use capsid_model::text::cut;
 use capsid_model::time::Time;
+use capsid_rules::credits;
 use capsid_rules::work::models;
 use capsid_rules::work::models::ModelRequirement;
 use capsid_rules::work::tasks::{SubtaskRole, TaskState, TaskStatus};
+use serde_json::{Map, Value};
+
+/// How much of a task's signals a notice repeats.
+const MAX_SIGNALS: usize = 500;
 
 row! {
     /// A task.
@@ -97,6 +105,51 @@ impl TaskRow {
     pub fn allows_model(&self, model: Option<&str>, tiers: &[(String, i64)]) -> bool {
         let wanted = ModelRequirement { min_tier: self.min_model_tier, allowed: self.allowed_models() };
         models::is_enough(model, wanted, tiers)
+    }
+
+    /// A notice to a node about the self.
+    pub(crate) fn notice(&self, kind: &'static str) -> NodeNotice {
+        let mut payload = Map::new();
+        let mut put = |key: &str, value: Value| payload.insert(key.to_owned(), value);
+        put("type", kind.into());
+        put("task_id", self.task_id.clone().into());
+        put("title", self.title.clone().into());
+        // Many may be told, and whoever wants to know more looks at the self.
+        put("signals", cut(&self.signals, MAX_SIGNALS).into());
+        put("bounty_id", self.bounty_id.clone().into());
+        put("bounty_amount", credits::to_decimal(self.amount).into());
+        put("min_reputation", self.min_reputation.into());
+        put("expires_at", Time(self.expires_at).iso().into());
+        if let Some(parent) = &self.parent_task_id {
+            put("parent_task_id", parent.clone().into());
+            put("swarm_role", self.role.map(SubtaskRole::as_str).into());
+        }
+        if let Some(deadline) = self.commitment_deadline {
+            put("commitment_deadline", Time(deadline).iso().into());
+        }
+        NodeNotice { kind, payload }
+    }
+
+    /// The task as the knowledge graph sees it.
+    pub(crate) fn in_graph(&self) -> GraphTask<'_> {
+        GraphTask {
+            task_id: &self.task_id,
+            signals: &self.signals,
+            created_at: self.created_at,
+            solution: self.result_asset.as_ref().zip(self.completed_at),
+        }
+    }
+
+    /// Its weight, which every part has.
+    pub(crate) fn weight_of_part(&self) -> Result<i64> {
+        self.weight
+            .ok_or_else(|| crate::damaged(format!("The part {} of a task has no weight.", self.task_id)))
+    }
+
+    /// The node that completed it, which every completed task has.
+    pub(crate) fn completed_by(&self) -> Result<&str> {
+        let missing = || crate::damaged(format!("The task {} is completed, but by nobody.", self.task_id));
+        self.claimed_by.as_deref().ok_or_else(missing)
     }
 
     /// Whether a node works on it, or did.
@@ -183,8 +236,8 @@ pub fn get(tx: &mut dyn Tx, task_id: &str) -> Result<Option<TaskRow>> {
     tx.query_first(select!(TaskRow, "FROM tasks t WHERE t.task_id = $1"), params![task_id])
 }
 
-/// A task that was just changed.
-fn reload(tx: &mut dyn Tx, task_id: &str) -> Result<TaskRow> {
+/// A task that must be there: it was just changed, or a part of it was.
+pub(crate) fn reload(tx: &mut dyn Tx, task_id: &str) -> Result<TaskRow> {
     get(tx, task_id)?
         .ok_or_else(|| crate::damaged(format!("The task {task_id} is not there after it was changed.")))
 }

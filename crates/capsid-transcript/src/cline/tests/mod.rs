@@ -30,7 +30,7 @@ impl Task {
             path: self.0.path().to_owned(),
             text_transcript: None,
             authorship: None,
-            told: ExactFields::new(),
+            hook_fields: ExactFields::new(),
         }
     }
 
@@ -115,10 +115,10 @@ fn messages_are_told_in_the_order_of_their_times() {
         done(9)
     ]);
     let (actions, _) = Task::new(messages, json!([])).read();
-    let told: Vec<_> =
+    let actual: Vec<_> =
         actions.iter().map(|a| (a.key.as_str(), a.prompt.as_str(), a.summary.as_str())).collect();
     assert_eq!(
-        told,
+        actual,
         [
             ("1:0", "do\nit", "user: do it"),
             ("3:1", "and this", "user: and this"),
@@ -239,14 +239,14 @@ fn a_half_written_file_is_left_for_another_time() {
     for name in [MESSAGES, HISTORY, METADATA] {
         let task = Task::new(json!([say(1, "text", "a")]), json!([{"role": "user", "content": []}]));
         task.put(METADATA, "{\"model_usage\": []}");
-        let whole = fs::read(task.0.path().join(name)).unwrap();
-        for end in 0..whole.len() {
-            fs::write(task.0.path().join(name), &whole[..end]).unwrap();
+        let bytes = fs::read(task.0.path().join(name)).unwrap();
+        for end in 0..bytes.len() {
+            fs::write(task.0.path().join(name), &bytes[..end]).unwrap();
             let problem = task.try_read().unwrap_err();
             assert_eq!(problem.code, Code::TranscriptUnreadable, "{name} {end}");
             assert!(problem.message.contains(name) && problem.fix.is_some());
         }
-        fs::write(task.0.path().join(name), &whole).unwrap();
+        fs::write(task.0.path().join(name), &bytes).unwrap();
         assert_eq!(task.read().0.len(), 2);
     }
     let task = Task::new(json!([]), json!([]));
@@ -258,7 +258,7 @@ fn a_half_written_file_is_left_for_another_time() {
 fn random_bytes_never_panic() {
     let seed = 20_261_115;
     let mut random = fastrand::Rng::with_seed(seed);
-    let whole = json!([
+    let document = json!([
         say(1, "tool", json!({"tool": "readFile", "path": "a"})),
         ask(2, "command", "ls"),
         say(3, "api_req_started", json!({"tokensIn": 1})),
@@ -267,7 +267,7 @@ fn random_bytes_never_panic() {
     ])
     .to_string();
     for round in 0..300 {
-        let mut bytes = whole.clone().into_bytes();
+        let mut bytes = document.clone().into_bytes();
         for _ in 0..random.usize(1..6) {
             let at = random.usize(..bytes.len());
             bytes[at] = random.u8(..);

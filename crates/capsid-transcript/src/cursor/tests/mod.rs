@@ -42,8 +42,8 @@ impl State {
             .unwrap();
     }
 
-    fn bubble(&self, talk: &str, id: &str, bubble: Value) {
-        self.put(&format!("bubbleId:{talk}:{id}"), bubble.to_string().into_bytes());
+    fn bubble(&self, conversation: &str, id: &str, bubble: Value) {
+        self.put(&format!("bubbleId:{conversation}:{id}"), bubble.to_string().into_bytes());
     }
 
     /// A conversation with these bubbles, in this order.
@@ -70,7 +70,7 @@ impl State {
             path: self.path(),
             text_transcript: None,
             authorship: None,
-            told: ExactFields::new(),
+            hook_fields: ExactFields::new(),
         }
     }
 
@@ -129,7 +129,8 @@ fn a_conversation_becomes_actions_in_its_order() {
         ],
     );
     let mut source = state.source();
-    source.told = hook_fields(&exact(json!({"model": "", "hook_event_name": "stop", "status": "completed",
+    source.hook_fields =
+        hook_fields(&exact(json!({"model": "", "hook_event_name": "stop", "status": "completed",
         "cursor_version": "2.3", "workspace_roots": ["/r"], "user_email": null})));
     let (actions, report) = read_all(&source);
     assert_eq!(actions.iter().map(|a| a.key.as_str()).collect::<Vec<_>>(), ["b1", "b3", "b4", "b6"]);

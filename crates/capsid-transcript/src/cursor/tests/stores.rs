@@ -32,7 +32,7 @@ fn authorship_comes_first_and_leaves_out_commits_from_before() {
         "m".repeat(150)
     );
     let mut source = authorship(&state, &rows);
-    source.told = fields(&[("model", "m")]);
+    source.hook_fields = fields(&[("model", "m")]);
     let (actions, _) = read_all(&source);
     assert_eq!(actions.len(), 2);
     let first = &actions[0];
@@ -98,9 +98,9 @@ fn a_text_transcript_stands_in_where_the_database_knows_nothing() {
     );
     let source = TranscriptSource { text_transcript: Some(path.clone()), ..state.source() };
     let (actions, report) = read_all(&source);
-    let told: Vec<_> = actions.iter().map(|a| (a.key.as_str(), a.kind, a.summary.as_str())).collect();
+    let actual: Vec<_> = actions.iter().map(|a| (a.key.as_str(), a.kind, a.summary.as_str())).collect();
     assert_eq!(
-        told,
+        actual,
         [
             ("line:2", ActionKind::Chat, "Looking."),
             ("line:2:1", ActionKind::Tool, "Read: a.ts"),
@@ -163,13 +163,13 @@ fn what_is_no_database_is_refused() {
 
 /// All files of a folder with their bytes.
 fn bytes_in(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut found: Vec<_> = fs::read_dir(folder)
+    let mut contents: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .map(|path| (path.clone(), fs::read(path).unwrap()))
         .collect();
-    found.sort();
-    found
+    contents.sort();
+    contents
 }
 
 #[test]
@@ -198,19 +198,19 @@ fn a_large_database_is_read_where_it_is() {
         let state = State::talk(&[json!({"type": 2, "text": "found"})]);
         state.connection.execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
         state.put("more", "more");
-        let found = |path: &Path| {
+        let is_found = |path: &Path| {
             let database = CursorDatabase::open_copied_below(path, 0).unwrap();
             matches!(database.bubble(TALK, "b0").unwrap(), database::CursorValue::Bytes(bytes) if !bytes.is_empty())
         };
-        assert!(found(&state.path()), "{mode}: while it is open");
+        assert!(is_found(&state.path()), "{mode}: while it is open");
         // While it is being written, too.
         state.connection.execute_batch("BEGIN IMMEDIATE").unwrap();
-        assert!(found(&state.path()), "{mode}: while it is written");
+        assert!(is_found(&state.path()), "{mode}: while it is written");
         state.connection.execute_batch("COMMIT").unwrap();
         let State { folder, connection } = state;
         connection.close().unwrap();
         let before = bytes_in(folder.path());
-        assert!(found(&folder.path().join("state.vscdb")), "{mode}: after it was closed");
+        assert!(is_found(&folder.path().join("state.vscdb")), "{mode}: after it was closed");
         assert!(bytes_in(folder.path()) == before, "{mode}");
     }
     // Signs that mean something in an address.

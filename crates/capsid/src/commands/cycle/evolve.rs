@@ -2,12 +2,16 @@
 
 use super::hub_search;
 use super::inputs::InputArgs;
-use super::solidify::{self, conclude};
+use super::review;
+use super::solidify::conclude;
+use crate::commands::trail::seal::seal_since;
 use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
 use capsid_engine::config::ReuseConfig;
 use capsid_engine::cycle::agent::{self, AgentOptions};
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
 use capsid_engine::rules::strategy;
+use capsid_engine::run::{ViewLevel, level};
+use capsid_engine::solidify::SolidifyRequest;
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, json};
@@ -70,7 +74,7 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "N", requires = "looping")]
     pub(super) max_cycles: Option<u64>,
 
-    /// Ask no hub for a proven solution or for advice, and tell none how it did.
+    /// Ask no hub for a proven solution or for advice, and report the result to none.
     #[arg(long, visible_alias = "no-hub")]
     pub(super) offline: bool,
 
@@ -95,24 +99,24 @@ pub(super) fn request(arguments: &EvolveArgs, workspace: &Workspace) -> Result<E
         seen: None,
         hub: hub_search::node(workspace, arguments.offline || workspace.config.hub.reuse == ReuseConfig::Off),
         memory: hub_search::memory(workspace, arguments.offline),
+        agent: !agent_command(arguments, workspace).is_empty(),
     })
 }
 
 /// Runs one cycle.
 pub(super) fn run(arguments: &EvolveArgs, workspace: &Workspace, request: &EvolveRequest) -> Result<u8> {
     let argv = if arguments.dry_run { Vec::new() } else { agent_command(arguments, workspace) };
-    let _working = if argv.is_empty() { None } else { Some(workspace.agent_lock()?) };
     match evolve::prepare(workspace, request)? {
         Prepared::Skipped(reason) => {
             print_skipped(&reason, output::is_json());
             Ok(0)
         }
-        Prepared::Ready(ready) => {
+        Prepared::Ready(mut ready) => {
             if argv.is_empty() {
                 print_prompt(&ready, arguments);
                 return Ok(0);
             }
-            with_agent(arguments, workspace, &ready, argv)
+            with_agent(arguments, workspace, &mut ready, argv)
         }
     }
 }
@@ -140,7 +144,7 @@ fn print_prompt(ready: &Ready, arguments: &EvolveArgs) {
         output::talk(paint(DIM, "dry run: nothing was written."));
     } else {
         output::talk(format_args!(
-            "\nRecorded as {}. Make the change, then run {} (or {} to take it back).",
+            "\nRecorded as {}. Make the change, then run {} (or {} to reject it).",
             paint(NAME, &ready.run.run_id),
             paint(HEAD, "capsid solidify"),
             paint(HEAD, "capsid review --reject")
@@ -185,29 +189,62 @@ pub(crate) fn talk_of(ready: &Ready) {
     }
 }
 
-fn with_agent(arguments: &EvolveArgs, workspace: &Workspace, ready: &Ready, argv: Vec<String>) -> Result<u8> {
+fn with_agent(
+    arguments: &EvolveArgs,
+    workspace: &Workspace,
+    ready: &mut Ready,
+    argv: Vec<String>,
+) -> Result<u8> {
     let quiet = output::is_json();
     if !quiet {
         talk_of(ready);
         output::talk(format_args!("  agent     {}", inert_line(&argv.join(" "))));
+        print_level(workspace, ready);
     }
     let options =
         AgentOptions { argv, timeout: arguments.agent_timeout.map(Duration::from_secs), stop: stop_flag()? };
+    let start = workspace.now();
     let ended = agent::run(workspace, ready, &options, &mut |bytes| show_agent(bytes))?;
+    if let Err(problem) = seal_since(start) {
+        output::caution("not sealed", &problem);
+    }
     if ended.stopped {
         return Err(Problem::new(
             Code::Interrupted,
-            format!("The agent was stopped; `{}` waits.", ready.run.run_id),
+            format!("The agent was stopped; the change of `{}` waits and is not applied.", ready.run.run_id),
         )
-        .fix("Settle it with `capsid solidify`, or take it back with `capsid review --reject`."));
+        .fix("Look at it with `capsid review`, finish it with `capsid solidify`, or drop it with `capsid review --reject`."));
     }
-    if arguments.review && !solidify::reviewed(workspace, ended.failure.is_some())? {
-        return Ok(1);
+    let mut approved = false;
+    if arguments.review {
+        if !review::reviewed(workspace, ended.failure.is_some())? {
+            return Ok(1);
+        }
+        approved = true;
     }
-    let settled = capsid_engine::solidify::solidify(workspace, &ended.request(arguments.commit))?;
+    let request = SolidifyRequest { approved, ..ended.request(arguments.commit) };
+    let settled = capsid_engine::solidify::solidify(workspace, &request)?;
     let status = conclude(&settled, output::is_json());
     hub_search::deliver(workspace, arguments.offline);
     Ok(status)
+}
+
+/// Where the agent works. A level below the best says why.
+fn print_level(workspace: &Workspace, ready: &Ready) {
+    match (ready.run.level, level::choose(workspace)) {
+        (ViewLevel::Overlay, _) => {
+            output::talk(format_args!(
+                "  view      {}",
+                paint(DIM, "overlay: your tree is not touched until the change is proven")
+            ));
+        }
+        (_, Ok(chosen)) => output::talk(format_args!(
+            "  view      {} {}",
+            paint(WARN, "copy:"),
+            inert_line(&chosen.reason.unwrap_or_default())
+        )),
+        (_, Err(_)) => {}
+    }
 }
 
 pub(super) fn show_agent(bytes: &[u8]) {

@@ -2,10 +2,11 @@
 
 use crate::commands::cycle::evolve::{EvolveArgs, agent_command, show_agent, stop_flag, talk_of};
 use crate::commands::cycle::solidify::print_settled;
+use crate::commands::trail::seal::seal_since;
 use crate::commands::{variable, workspace};
 use crate::output::{self, DIM, GOOD, WARN, paint};
 use capsid_engine::cycle::evolve::EvolveRequest;
-use capsid_engine::cycle::looping::{self, LoopNote, LoopOptions};
+use capsid_engine::evolve_loop::{self as looping, LoopNote, LoopOptions};
 use capsid_engine::network::hub_link::HubLink;
 use capsid_engine::workspace::Workspace;
 use capsid_model::Result;
@@ -31,10 +32,17 @@ pub(crate) fn run(arguments: &EvolveArgs, folder: &Path, request: EvolveRequest)
     };
     let as_json = output::is_json();
     let open = || workspace(folder);
-    let cycles =
-        looping::run(&open, &options, &mut |note| print_loop_message(note, as_json), &mut |bytes| {
-            show_agent(bytes);
-        })?;
+    let mut start = opened.now();
+    let mut on_note = |message: &LoopNote<'_>| {
+        print_loop_message(message, as_json);
+        if matches!(message, LoopNote::Settled(_)) {
+            if let Err(problem) = seal_since(start) {
+                output::caution("not sealed", &problem);
+            }
+            start = opened.now();
+        }
+    };
+    let cycles = looping::run(&open, &options, &mut on_note, &mut |bytes| show_agent(bytes))?;
     output::talk(format_args!("{} {cycles} cycle(s); stopped cleanly.", paint(GOOD, "loop:")));
     Ok(0)
 }
@@ -50,8 +58,8 @@ fn link(workspace: &Workspace, stop: Arc<AtomicBool>) -> Result<Option<HubLink>>
     HubLink::new(node, open, stop).map(Some)
 }
 
-fn print_loop_message(note: &LoopNote<'_>, as_json: bool) {
-    match note {
+fn print_loop_message(message: &LoopNote<'_>, as_json: bool) {
+    match message {
         LoopNote::Settled(settled) => print_settled(settled, as_json),
         LoopNote::Prompt(ready) if as_json => output::document(&ready.to_json(false)),
         LoopNote::Prompt(ready) => {
@@ -70,9 +78,9 @@ fn print_loop_message(note: &LoopNote<'_>, as_json: bool) {
             let message = inert_line(&problem.message);
             output::talk(format_args!("{} [{}] {message}", paint(WARN, "loop:"), problem.code));
         }
-        LoopNote::Hub(note) => {
-            let text = inert_line(&note.text);
-            match note.code {
+        LoopNote::Hub(message) => {
+            let text = inert_line(&message.text);
+            match message.code {
                 Some(code) => output::talk(format_args!("{} [{code}] {text}", paint(WARN, "hub:"))),
                 None => output::talk(format_args!("{} {text}", paint(DIM, "hub:"))),
             }

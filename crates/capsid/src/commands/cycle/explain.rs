@@ -96,9 +96,9 @@ fn print_reuse(reuse: &Value) {
             output::line(paint(DIM, format_args!("        by {by}, score {score}, from {hub}")));
         }
         (None, Some(_)) => {
-            let said = reuse.pointer("/problem/message").and_then(Value::as_str).map(inert_line);
-            let said = said.map(|said| format!(": {said}")).unwrap_or_default();
-            let line = format!("nothing to reuse from {hub} ({}){said}", text("miss"));
+            let detail = reuse.pointer("/problem/message").and_then(Value::as_str).map(inert_line);
+            let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+            let line = format!("nothing to reuse from {hub} ({}){detail}", text("miss"));
             output::line(format_args!("{}     {}", paint(HEAD, "hub"), paint(DIM, line)));
         }
         _ => {}

@@ -1,14 +1,14 @@
-//! The hub's part in a cycle: who is asked, what was found, and what is told afterwards. None of it fails a cycle.
+//! The hub's part in a cycle: the search before it, and the report after it. None of it fails a cycle.
 
 use crate::output::{self, DIM, GOOD, NAME, WARN, paint};
 use capsid_client::NodeClient;
+use capsid_engine::exchange::reuse::{self, ReuseHit, ReuseSearch, outbox};
 use capsid_engine::memory::remote::{self, ConsultOutcome, RemoteMemory};
-use capsid_engine::reuse::{self, ReuseHit, ReuseSearch, outbox};
 use capsid_engine::workspace::Workspace;
 use capsid_model::Value;
 use capsid_model::text::{cut, inert_line};
 
-/// This node and its hub, where one is configured and may be asked.
+/// This node and its hub, where one is configured and not switched off.
 pub(crate) fn node(workspace: &Workspace, offline: bool) -> Option<NodeClient> {
     if offline {
         return None;
@@ -50,7 +50,7 @@ fn print_hit(search: &ReuseSearch, hit: &ReuseHit) {
     output::talk(format_args!("            {}", paint(DIM, cut(&inert_line(summary), 100))));
 }
 
-/// The memory that a hub keeps, where the user wants one and it may be asked.
+/// The memory that a hub stores, where the user wants one and it is not switched off.
 pub(crate) fn memory(workspace: &Workspace, offline: bool) -> Option<RemoteMemory> {
     if offline {
         return None;
@@ -87,9 +87,9 @@ pub(crate) fn advice_lines(memory: &Value) -> Vec<String> {
     let prefers = text("preferred").map(|gene| format!("prefers {gene}"));
     let bans = Some(list("banned")).filter(|genes| !genes.is_empty());
     let bans = bans.map(|genes| format!("advises against {}", genes.join(", ")));
-    let said: Vec<String> = prefers.into_iter().chain(bans).collect();
-    let said = if said.is_empty() { "has nothing to advise".to_owned() } else { said.join(", ") };
-    let mut lines = vec![format!("{hub} {said}")];
+    let advice: Vec<String> = prefers.into_iter().chain(bans).collect();
+    let advice = if advice.is_empty() { "has nothing to advise".to_owned() } else { advice.join(", ") };
+    let mut lines = vec![format!("{hub} {advice}")];
     lines.extend(list("explanation").into_iter().map(|reason| format!("its words: {reason}")));
     lines.extend(list("not_followed").into_iter().map(|what| format!("not followed: {what}")));
     lines
@@ -107,7 +107,7 @@ fn search_without_hub(hub: &str, miss: &str, problem: Option<&str>) -> String {
     format!("this repository's own alone; {why}")
 }
 
-/// Tells the hub what waits to be told, and the shared memory what happened. What cannot be delivered stays for the next
+/// Sends the pending reports to the hub, and the new records to the shared memory. What cannot be delivered stays for the next
 /// time.
 pub(crate) fn deliver(workspace: &Workspace, offline: bool) {
     report(workspace, offline);
@@ -116,7 +116,7 @@ pub(crate) fn deliver(workspace: &Workspace, offline: bool) {
     }
 }
 
-/// Tells the hub what waits to be told. What cannot be delivered stays for the next time.
+/// Sends the pending reports to the hub. What cannot be delivered stays for the next time.
 fn report(workspace: &Workspace, offline: bool) {
     if !outbox::pending(workspace).is_ok_and(|waiting| !waiting.is_empty()) {
         return;
@@ -126,7 +126,7 @@ fn report(workspace: &Workspace, offline: bool) {
         Ok(flushed) => {
             if flushed.sent > 0 {
                 let hub = inert_line(node.hub_url());
-                output::talk(paint(DIM, format_args!("told {hub} how the reused solution did")));
+                output::talk(paint(DIM, format_args!("reported the result to {hub}")));
             }
             for problem in &flushed.refused {
                 output::caution("report refused", problem);

@@ -32,7 +32,7 @@ impl InputArgs {
         !self.logs.is_empty() || self.user.is_some() || self.memory.is_some()
     }
 
-    /// Reads stdin where it was asked for.
+    /// Reads stdin where `-` names it.
     pub fn sources(&self) -> Result<Sources> {
         let wants_stdin = self.logs.iter().any(|path| path.as_os_str() == "-");
         Ok(Sources {

@@ -1,14 +1,18 @@
-//! Commands of an evolution cycle: evolve, solidify, signals, select, explain and distill.
+//! Commands of an evolution cycle: evolve, solidify, review, apply, undo, signals, select, explain and distill.
 
+pub mod apply;
 pub mod distill;
 pub mod evolve;
 pub(crate) mod evolve_loop;
 pub mod explain;
 pub(crate) mod hub_search;
 pub mod inputs;
+pub mod review;
 pub mod select;
 pub mod signals;
 pub mod solidify;
+pub mod stop;
+pub mod undo;
 
 use capsid_model::Result;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use super::inputs::InputArgs;
 use crate::commands::workspace;
 use crate::output::{self, DIM, HEAD, NAME, paint};
-use capsid_engine::cycle::{choice, sight};
+use capsid_engine::cycle::{choice, observation};
 use capsid_engine::rules::select::Selection;
 use capsid_model::Result;
 use capsid_model::text::inert_line;
@@ -34,7 +34,7 @@ pub fn run(arguments: &SelectArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     workspace.require_store()?;
     let signals = if arguments.signals.is_empty() {
-        sight::look(&workspace, &arguments.inputs.sources()?)?.signals
+        observation::observe(&workspace, &arguments.inputs.sources()?)?.signals
     } else {
         arguments.signals.clone()
     };

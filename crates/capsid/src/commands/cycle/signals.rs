@@ -3,7 +3,7 @@
 use super::inputs::InputArgs;
 use crate::commands::workspace;
 use crate::output::{self, DIM, NAME, paint};
-use capsid_engine::cycle::sight::{self, Sight, Sources};
+use capsid_engine::cycle::observation::{self, Observation, Sources};
 use capsid_engine::files::inputs;
 use capsid_engine::files::inputs::InputRequest;
 use capsid_engine::files::paths::RepositoryPaths;
@@ -32,7 +32,7 @@ pub struct SignalsArgs {
 pub fn run(arguments: &SignalsArgs, folder: &Path) -> Result<u8> {
     let sources = arguments.inputs.sources()?;
     let sight = match workspace(folder) {
-        Ok(workspace) => sight::look(&workspace, &sources)?,
+        Ok(workspace) => observation::observe(&workspace, &sources)?,
         Err(problem) if problem.code == Code::NotAGitRepository && arguments.inputs.names_any() => {
             extract_without_history(folder, &sources)?
         }
@@ -59,7 +59,7 @@ pub fn run(arguments: &SignalsArgs, folder: &Path) -> Result<u8> {
 }
 
 /// What is in the inputs of a folder that is no repository, so that no cycle ever ran there.
-fn extract_without_history(folder: &Path, sources: &Sources) -> Result<Sight> {
+fn extract_without_history(folder: &Path, sources: &Sources) -> Result<Observation> {
     let env = |name: &str| std::env::var(name).ok();
     let folder = folder.canonicalize().map_err(|error| Problem::io("read", folder, &error))?;
     let paths = RepositoryPaths::resolve(&folder, &env);
@@ -78,5 +78,5 @@ fn extract_without_history(folder: &Path, sources: &Sources) -> Result<Sight> {
         now: SystemClock.now(),
     })?;
     let signals = signals::extract(&inputs.corpus, &[]);
-    Ok(Sight { inputs, signals, history: Vec::new(), scan_ms: 0 })
+    Ok(Observation { inputs, signals, history: Vec::new(), scan_ms: 0 })
 }

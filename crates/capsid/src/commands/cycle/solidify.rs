@@ -1,31 +1,33 @@
-//! `capsid solidify` and `capsid review`: settle the run that waits.
+//! `capsid solidify`: finishes the pending cycle.
 
 use super::hub_search;
 use crate::commands::store::listing::INTENTS;
 use crate::commands::{key, workspace};
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
-use capsid_engine::solidify::{self, Settlement, SolidifyRequest};
-use capsid_engine::workspace::Workspace;
-use capsid_model::text::{cut, inert, inert_line};
-use capsid_model::{Code, Problem, Result};
+use capsid_engine::run::ViewLevel;
+use capsid_engine::solidify::{self, CycleOutcome, SolidifyRequest};
+use capsid_model::Result;
+use capsid_model::text::inert_line;
 use clap::Args;
-use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
-/// Settle the run that waits: validate the change, check its limits, keep and record it or take it back exactly.
+/// Finish the pending cycle: validate the change, check its limits, and record the outcome.
+///
+/// A change that you or your own agent made in the tree stays there, whatever the outcome. A change that an agent made in
+/// a private view is applied if it is proven, and dropped otherwise.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  capsid solidify                          keep the change if it validates, else take it back
+  capsid solidify                          validate the change and record what became of it
   capsid solidify --dry-run                only see what would become of it
   capsid solidify --commit --summary 'Retry the upload once'")]
 pub struct SolidifyArgs {
-    /// Decide and print, but write nothing and take nothing back.
+    /// Decide and print, but write nothing.
     #[arg(long)]
     dry_run: bool,
 
-    /// Leave the change in the work tree even if it failed.
-    #[arg(long)]
+    /// Has no effect any more: a failed change in the tree is always left there.
+    #[arg(long, hide = true)]
     no_rollback: bool,
 
     /// The intent to record.
@@ -44,7 +46,7 @@ pub struct SolidifyArgs {
     #[arg(long)]
     accept_config: bool,
 
-    /// Tell no hub how a reused solution did; it is told by the next command that may.
+    /// Report the result of a reused solution to no hub; the next command that may reports it.
     #[arg(long, visible_alias = "no-hub")]
     offline: bool,
 }
@@ -52,9 +54,14 @@ pub struct SolidifyArgs {
 /// Runs the command.
 pub fn run(arguments: &SolidifyArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
+    if arguments.no_rollback {
+        output::talk(format_args!(
+            "{} --no-rollback has no effect: a failed change in the tree is always left there.",
+            paint(WARN, "note:")
+        ));
+    }
     let request = SolidifyRequest {
         dry_run: arguments.dry_run,
-        keep_on_failure: arguments.no_rollback,
         intent: arguments.intent.clone(),
         summary: arguments.summary.clone(),
         commit: arguments.commit,
@@ -69,128 +76,28 @@ pub fn run(arguments: &SolidifyArgs, folder: &Path) -> Result<u8> {
     Ok(status)
 }
 
-/// Look at the run that waits, and keep or reject it.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  capsid review                show the run that waits and its diff
-  capsid review --approve      keep it if it validates
-  capsid review --reject       take it back, every file as it was")]
-pub struct ReviewArgs {
-    /// Settle it: the same as `capsid solidify`.
-    #[arg(long, conflicts_with = "reject")]
-    approve: bool,
-
-    /// Take its change back exactly; the patch is kept.
-    #[arg(long)]
-    reject: bool,
+/// Files that stay in the tree, and how to restore them.
+pub(super) fn print_left_files<'a>(run_id: &str, files: impl Iterator<Item = &'a str>) {
+    let files: Vec<&str> = files.collect();
+    let shown: Vec<String> = files.iter().take(5).map(|path| inert_line(path)).collect();
+    let more = if files.len() > 5 { ", ..." } else { "" };
+    output::line(format_args!(
+        "  {} {} file(s) changed since {} began: {}{more}",
+        paint(WARN, "not rolled back:"),
+        files.len(),
+        inert_line(run_id),
+        shown.join(", "),
+    ));
+    output::line(format_args!(
+        "              {} restores a file, {} all of them",
+        paint(HEAD, "capsid review --rollback FILE"),
+        paint(HEAD, "capsid review --rollback --all"),
+    ));
+    output::line("              the list may include files that you edited yourself");
 }
 
-/// Runs `capsid review`.
-pub fn review(arguments: &ReviewArgs, folder: &Path) -> Result<u8> {
-    let workspace = workspace(folder)?;
-    let as_json = output::is_json();
-    if arguments.approve {
-        let settled = solidify::solidify(&workspace, &SolidifyRequest::default())?;
-        let status = conclude(&settled, as_json);
-        hub_search::deliver(&workspace, false);
-        return Ok(status);
-    }
-    if arguments.reject {
-        let rejected = solidify::review::reject(&workspace)?;
-        if as_json {
-            output::document(&rejected.to_json());
-        } else {
-            print_rejection(&rejected);
-        }
-        return Ok(0);
-    }
-    let waiting = solidify::review::waiting(&workspace)?;
-    if as_json {
-        output::document(&waiting.to_json());
-    } else {
-        show_waiting(&waiting);
-    }
-    Ok(0)
-}
-
-fn show_waiting(waiting: &solidify::review::Waiting) {
-    let run = &waiting.run;
-    output::line(format_args!("{}  {}", paint(HEAD, "run"), inert_line(&run.run_id)));
-    let gene = run.selected_gene_id.as_deref().unwrap_or("none yet");
-    output::line(format_args!("gene     {}", paint(NAME, inert_line(gene))));
-    if let Some(capsule) = &run.selected_capsule_id {
-        output::line(format_args!("capsule  {}", paint(NAME, inert_line(capsule))));
-    }
-    output::line(format_args!("signals  {}", inert_line(&run.signals.join(", "))));
-    output::line(format_args!("change   {}", waiting.blast));
-    output::line("");
-    output::print(&coloured_diff(&waiting.patch));
-}
-
-fn print_rejection(rejected: &solidify::review::Rejected) {
-    output::line(format_args!("{}  {}", paint(GOOD, "rejected"), inert_line(&rejected.run_id)));
-    output::line(format_args!("  {} file(s) are as they were before the run", rejected.restored));
-    for path in &rejected.left {
-        output::line(format_args!(
-            "  {} {}: changed since, left as it is",
-            paint(WARN, "kept"),
-            inert_line(path)
-        ));
-    }
-    if let Some(patch) = &rejected.patch {
-        output::line(format_args!("  the change is kept in {}", paint(DIM, patch.display())));
-    }
-}
-
-/// Shows the diff and asks. Says no where nobody can answer.
-pub(crate) fn reviewed(workspace: &Workspace, failed: bool) -> Result<bool> {
-    if failed {
-        return Ok(true);
-    }
-    let waiting = solidify::review::waiting(workspace)?;
-    show_waiting(&waiting);
-    if !std::io::stdin().is_terminal() {
-        output::talk(format_args!(
-            "{} nobody can answer here; run {} or {}.",
-            paint(WARN, "review:"),
-            paint(HEAD, "capsid review --approve"),
-            paint(HEAD, "capsid review --reject")
-        ));
-        return Ok(false);
-    }
-    output::talk("Keep this change if it validates? [y/N] (n takes it back) ");
-    let mut answer = String::new();
-    std::io::stdin()
-        .lock()
-        .read_line(&mut answer)
-        .map_err(|error| Problem::new(Code::IoError, format!("The answer could not be read: {error}.")))?;
-    if answer.trim().eq_ignore_ascii_case("y") {
-        return Ok(true);
-    }
-    print_rejection(&solidify::review::reject(workspace)?);
-    Ok(false)
-}
-
-/// A diff with its lines coloured and nothing in it able to act on the terminal.
-fn coloured_diff(patch: &str) -> String {
-    let mut out = String::new();
-    for line in cut(patch, 60_000).lines() {
-        let safe = inert(line);
-        let painted = match line.as_bytes().first() {
-            Some(b'+') if !line.starts_with("+++") => paint(GOOD, safe),
-            Some(b'-') if !line.starts_with("---") => paint(BAD, safe),
-            Some(b'@') => paint(NAME, safe),
-            _ => safe,
-        };
-        out.push_str(&painted);
-        out.push('\n');
-    }
-    out
-}
-
-/// Prints what became of a cycle and gives the exit status: 1 when it failed, or could not be committed as asked.
-pub(crate) fn conclude(settled: &Settlement, as_json: bool) -> u8 {
+/// Prints what became of a cycle and gives the exit status: 1 when it failed, or could not be committed as requested.
+pub(crate) fn conclude(settled: &CycleOutcome, as_json: bool) -> u8 {
     print_settled(settled, as_json);
     if let Some(fingerprint) = &settled.new_key {
         output::talk(format_args!("{} {}", paint(NAME, "key:"), key::new_key(fingerprint)));
@@ -198,14 +105,14 @@ pub(crate) fn conclude(settled: &Settlement, as_json: bool) -> u8 {
     if let Some(problem) = &settled.seal_problem {
         output::caution("not sealed", problem);
     }
-    if let Some(problem) = &settled.commit_problem {
+    for problem in settled.apply_problem.iter().chain(&settled.commit_problem) {
         output::complain(problem);
     }
-    u8::from(!settled.ok || settled.commit_problem.is_some())
+    u8::from(!settled.ok || settled.apply_problem.is_some() || settled.commit_problem.is_some())
 }
 
 /// What became of a cycle.
-pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
+pub(crate) fn print_settled(settled: &CycleOutcome, as_json: bool) {
     if as_json {
         output::document(&settled.to_json());
         return;
@@ -246,35 +153,42 @@ pub(crate) fn print_settled(settled: &Settlement, as_json: bool) {
     print_ending(settled);
 }
 
-fn print_ending(settled: &Settlement) {
-    if let Some(report) = &settled.rollback {
-        output::line(format_args!(
-            "  taken back  {} file(s) are as they were before the cycle",
-            report.restored.len() + report.removed.len()
-        ));
-        for path in &report.kept {
-            output::line(format_args!(
-                "  {}        {}: changed since, left as it is",
-                paint(WARN, "kept"),
-                inert_line(path)
-            ));
+fn print_ending(settled: &CycleOutcome) {
+    let facts = &settled.facts;
+    match (settled.ok, facts.view.level) {
+        (true, ViewLevel::InPlace) | (false, ViewLevel::InPlace) if !settled.is_left_in_tree() => {}
+        (false, ViewLevel::InPlace) => {
+            print_left_files(&settled.run_id, settled.changed_files.iter().map(|file| file.path.as_str()));
         }
-        for path in &report.lost {
-            output::line(format_args!(
-                "  {}        {}: ignored by git and deleted by the cycle, cannot be brought back",
-                paint(BAD, "lost"),
-                inert_line(path)
-            ));
-        }
-        for path in &report.moved_heads {
-            output::line(format_args!(
-                "  {}        HEAD of {} moved during the cycle and was left where it is",
-                paint(WARN, "note"),
-                inert_line(path)
-            ));
-        }
+        (true, _) if settled.is_applied() => output::line(format_args!(
+            "  applied     {} file(s); {} undoes it",
+            settled.changed_files.len(),
+            paint(HEAD, format_args!("capsid undo {}", settled.run_id))
+        )),
+        (true, _) => output::line(format_args!("  applied     {}", paint(WARN, "nothing; see below"))),
+        (false, _) => output::line("  dropped     your tree was not touched"),
     }
-    if !settled.ok
+    for path in &facts.merged {
+        output::line(format_args!("  merged      {} with your edits", inert_line(path)));
+    }
+    for path in settled.applied.iter().flat_map(|applied| applied.left_messages()) {
+        output::line(format_args!("  {}        {}", paint(WARN, "left"), inert_line(&path)));
+    }
+    if facts.dropped.outside > 0 {
+        output::line(format_args!(
+            "  {}        {} file(s) outside of the repository were written and discarded",
+            paint(DIM, "note"),
+            facts.dropped.outside
+        ));
+    }
+    if !facts.agent_commits.is_empty() {
+        output::line(format_args!(
+            "  {}        the agent made {} commit(s) in its view; they were not adopted",
+            paint(DIM, "note"),
+            facts.agent_commits.len()
+        ));
+    }
+    if (!settled.ok || settled.apply_problem.is_some())
         && let Some(patch) = &settled.patch
     {
         output::line(format_args!("  patch       {}", paint(DIM, patch.display())));

@@ -1,4 +1,4 @@
-//! The story told to a hub that somebody looks at: it runs beside the hub, and what it says goes into a file.
+//! The demo story on a hub that somebody watches: it runs next to the hub, and its output goes into a file.
 
 use super::market::new_password;
 use super::program::story_broke;
@@ -18,7 +18,7 @@ const MAX_LEN: Duration = Duration::from_secs(600);
 /// The account that decides about everything.
 const ADMIN: &str = "admin@example.org";
 
-/// A story that is being told. It ends when it is dropped.
+/// A story that is running. It ends when it is dropped.
 pub(crate) struct BackgroundDemo {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -28,8 +28,8 @@ impl BackgroundDemo {
     /// Begins it, with its nodes in `folder`.
     pub(crate) fn begin(folder: PathBuf, hub: String) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || run_story(&folder, &hub, &asked));
+        let stop_flag = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || run_story(&folder, &hub, &stop_flag));
         Self { stop, thread: Some(thread) }
     }
 }
@@ -47,15 +47,15 @@ fn run_story(folder: &Path, hub: &str, stop: &AtomicBool) {
     );
     let admin = make_admin(folder, stop);
     let log = folder.join("story.log");
-    let ended = run(folder, hub, stop).and_then(|(end, said)| {
-        files::replace_private(&log, &said)?;
+    let ended = run(folder, hub, stop).and_then(|(end, output)| {
+        files::replace_private(&log, &output)?;
         Ok(end)
     });
-    let place = paint(NAME, log.display());
+    let log_path = paint(NAME, log.display());
     match ended {
         Ok(AgentEnd::Exited(0)) => {
             output::talk(format_args!(
-                "{} It is told, and all of it is in {place}, passwords too.",
+                "{} It is told, and all of it is in {log_path}, passwords too.",
                 paint(GOOD, "done:")
             ));
             output::talk(match admin {
@@ -69,7 +69,9 @@ fn run_story(folder: &Path, hub: &str, stop: &AtomicBool) {
             });
         }
         _ if stop.load(Ordering::Relaxed) => {}
-        Ok(_) => output::talk(format_args!("{} The story broke off: see {place}.", paint(WARN, "warning:"))),
+        Ok(_) => {
+            output::talk(format_args!("{} The story broke off: see {log_path}.", paint(WARN, "warning:")));
+        }
         Err(problem) => output::talk(format_args!("{} {}", paint(WARN, "warning:"), problem.message)),
     }
 }
@@ -86,14 +88,14 @@ fn make_admin(folder: &Path, stop: &AtomicBool) -> Result<String> {
     let words = ["hub", "admin", "create-user", ADMIN, "--admin", "--password-stdin", "--data", &data];
     match capsid(folder, &words, format!("{password}\n").as_bytes(), stop)? {
         (AgentEnd::Exited(0), _) => Ok(password),
-        (_, said) => Err(story_broke(String::from_utf8_lossy(&said).trim())),
+        (_, output) => Err(story_broke(String::from_utf8_lossy(&output).trim())),
     }
 }
 
-/// Runs this program to its end; gives what it said.
+/// Runs this program to its end; returns its output.
 fn capsid(folder: &Path, words: &[&str], input: &[u8], stop: &AtomicBool) -> Result<(AgentEnd, Vec<u8>)> {
-    let mut said = Vec::new();
+    let mut output = Vec::new();
     let run = ProgramRun { folder, input, env: &[], longest: MAX_LEN, stop };
-    let end = run_self(words, &run, &mut |bytes| said.extend_from_slice(bytes))?;
-    Ok((end, said))
+    let end = run_self(words, &run, &mut |bytes| output.extend_from_slice(bytes))?;
+    Ok((end, output))
 }

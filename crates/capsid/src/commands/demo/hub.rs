@@ -2,7 +2,7 @@
 
 use capsid_hub::config::{HubConfig, SettingSources, load};
 use capsid_hub::random::SystemRandom;
-use capsid_hub::server;
+use capsid_hub::run::serve_hub;
 use capsid_hub::state::Hub;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock};
 use capsid_store::Store;
@@ -38,8 +38,8 @@ impl DemoHub {
         let thread = std::thread::spawn(move || {
             runtime.block_on(async {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
-                // Whatever ends it, the story goes on and tells that the hub is away.
-                let _ended = server::serve(hub, listener, async { drop(stopped.await) }).await;
+                // Whatever ends it, the story goes on and reports that the hub is away.
+                let _ended = serve_hub(hub, listener, async { drop(stopped.await) }).await;
             });
         });
         Ok(Self { url, stop: Some(stop), thread: Some(thread) })
@@ -48,9 +48,14 @@ impl DemoHub {
 
 /// The settings of a story's hub: only what it needs. Those of the user's own hub have no say here.
 pub(crate) fn config(data: &Path, listen: &str) -> Result<HubConfig> {
-    let given = vec![("server.listen", listen.to_owned()), ("promotion.interval_seconds", "1".to_owned())];
-    let source =
-        SettingSources { data: data.to_owned(), file: None, env: &|_| None, names: Vec::new(), given };
+    let settings = vec![("server.listen", listen.to_owned()), ("promotion.interval_seconds", "1".to_owned())];
+    let source = SettingSources {
+        data: data.to_owned(),
+        file: None,
+        env: &|_| None,
+        names: Vec::new(),
+        given: settings,
+    };
     Ok(load(&source)?.config)
 }
 

@@ -9,7 +9,7 @@ use capsid_client::http::{HttpCall, HttpClient};
 use capsid_hub::random::{Random, SystemRandom};
 use capsid_model::{Result, Value, json};
 
-/// Tells it.
+/// Runs it.
 pub(super) fn run_market_story(
     url: &str,
     shop: &DemoNode,
@@ -32,9 +32,9 @@ pub(super) fn run_market_story(
     Ok(())
 }
 
-/// No asset says what is behind a signal; people know, and can tell.
+/// No asset says what is behind a signal; people know, and can report it.
 fn ann_solution(people: &DemoUsers, ann: &str) -> Result<()> {
-    let told = json!({
+    let event = json!({
         "entities": [
             { "name": "price service", "entity_type": "service", "properties": { "answers_within_ms": 800 } },
             { "name": "exchange rates", "entity_type": "service", "properties": {} },
@@ -46,7 +46,7 @@ fn ann_solution(people: &DemoUsers, ann: &str) -> Result<()> {
               "target_name": "exchange rates", "target_type": "service" },
         ],
     });
-    people.call("POST", "/kg/ingest", &told, ann)?;
+    people.call("POST", "/kg/ingest", &event, ann)?;
     output::line("Ann tells the graph what no asset says: price service → causes → TimeoutError.");
     Ok(())
 }
@@ -103,9 +103,9 @@ impl DemoUsers {
     }
 
     fn claim(&self, node: &DemoNode, token: &str) -> Result<()> {
-        let said: Value =
+        let greeting: Value =
             serde_json::from_str(&node.quietly(&["node", "hello", "--json"])?).unwrap_or_default();
-        let code = text(&said, "claim_code")?;
+        let code = text(&greeting, "claim_code")?;
         self.call("POST", &format!("/claim/{code}"), &json!({}), token).map(drop)
     }
 
@@ -130,6 +130,6 @@ impl DemoUsers {
 }
 
 fn text(value: &Value, key: &str) -> Result<String> {
-    let found = value.get(key).and_then(Value::as_str).map(str::to_owned);
-    found.ok_or_else(|| story_broke(&format!("there is no `{key}`")))
+    let member = value.get(key).and_then(Value::as_str).map(str::to_owned);
+    member.ok_or_else(|| story_broke(&format!("there is no `{key}`")))
 }

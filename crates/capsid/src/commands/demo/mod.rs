@@ -1,4 +1,4 @@
-//! `capsid demo`: a whole story in a scratch repository, told by the same code as the real commands.
+//! `capsid demo`: a whole story in a scratch repository, run by the same code as the real commands.
 
 pub(crate) mod background;
 pub(crate) mod hub;
@@ -16,8 +16,8 @@ use crate::output::{self, DIM, GOOD, HEAD, NAME, paint};
 use capsid_disk::files;
 use capsid_engine::cycle::agent::{self, AgentOptions};
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
-use capsid_engine::cycle::sight::Sources;
-use capsid_engine::solidify::{self, Settlement};
+use capsid_engine::cycle::observation::Sources;
+use capsid_engine::solidify::{self, CycleOutcome};
 use capsid_model::hash::sha256_hex;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result};
@@ -27,7 +27,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Watch a whole story in a scratch repository: repair, reuse, and a bad change that is taken back.
+/// Watch a whole story in a scratch repository: repair, reuse, and a bad change that is rolled back.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -115,7 +115,7 @@ impl DemoStory {
         story.commit("A first version")?;
         story.write(".env", "SECRET=mine\n")?;
         story.write("NOTES.md", NOTES)?;
-        output::line(format_args!("It lies in {}", paint(NAME, story.repo.display())));
+        output::line(format_args!("It is in {}", paint(NAME, story.repo.display())));
         output::line("  average.sh   prints the mean of its arguments, and fails without any");
         output::line("  test.sh      what must pass; capsid.toml says so");
         output::line("  NOTES.md     a draft of the user's, not committed");
@@ -193,22 +193,25 @@ impl DemoStory {
         self.folder.join("trail")
     }
 
-    /// One cycle with a scripted agent, told step by step.
-    fn cycle(&self, script: &str) -> Result<Settlement> {
+    /// One cycle with a scripted agent, printed step by step.
+    fn cycle(&self, script: &str) -> Result<CycleOutcome> {
         let mut workspace = workspace(&self.repo)?;
         // A story leaves nothing in the user's own trail.
         let trail = self.trail().to_string_lossy().into_owned();
+        let data = self.folder.join("data").to_string_lossy().into_owned();
         workspace.env = Arc::new(move |name| match name {
             "AGENT_CAPSULE_HOME" => Some(trail.clone()),
+            "CAPSID_HOME" => Some(data.clone()),
             "AGENT_CAPSULE_DB" => None,
             name => super::variable(name),
         });
         let log = self.folder.join("app.log");
         let request = EvolveRequest {
             sources: Sources { logs: vec![log], sessions: false, ..Sources::default() },
+            agent: true,
             ..EvolveRequest::default()
         };
-        let ready = match evolve::prepare(&workspace, &request)? {
+        let mut ready = match evolve::prepare(&workspace, &request)? {
             Prepared::Ready(ready) => ready,
             Prepared::Skipped(reason) => {
                 return Err(Problem::new(Code::Internal, format!("The demo's cycle was skipped: {reason}.")));
@@ -222,7 +225,7 @@ impl DemoStory {
             timeout: None,
             stop: Arc::new(AtomicBool::new(false)),
         };
-        let ended = agent::run(&workspace, &ready, &options, &mut |bytes| {
+        let ended = agent::run(&workspace, &mut ready, &options, &mut |bytes| {
             output::print(&format!("  {}", String::from_utf8_lossy(bytes)));
         })?;
         solidify::solidify(&workspace, &ended.request(false))
@@ -288,8 +291,8 @@ fn policy() -> String {
     format!("[validation]\nprograms = [\"sh\"]\ncommands = [\"sh test.sh\"]\nsandbox = \"{sandbox}\"\n")
 }
 
-pub(crate) fn scratch_folder(asked: Option<PathBuf>) -> Result<PathBuf> {
-    let Some(folder) = asked else {
+pub(crate) fn scratch_folder(named: Option<PathBuf>) -> Result<PathBuf> {
+    let Some(folder) = named else {
         let mut builder = tempfile::Builder::new();
         builder.prefix("capsid-demo-");
         // The nodes of a story have secrets and its people passwords.

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// How long the hub has to promote what was reproduced.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Tells the story, on a hub of its own or on one that runs already.
+/// Runs the story, on a hub of its own or on one that runs already.
 pub(super) fn run(folder: Option<PathBuf>, hub: Option<&str>) -> Result<u8> {
     needs_node()?;
     let folder = scratch_folder(folder)?;
@@ -30,7 +30,7 @@ pub(super) fn run(folder: Option<PathBuf>, hub: Option<&str>) -> Result<u8> {
     }
     output::line("  shop        asks a service for prices; its owner wrote a gene for timeouts");
     output::line(
-        "  mailer      writes letters; its owner wrote two genes, and what worked only once stays at home",
+        "  mailer      writes letters; its owner wrote two genes, and what worked only once stays local",
     );
     output::line("  validator   runs what others publish, in a sandbox");
     output::line("  invoices    other code that asks the same service");
@@ -50,7 +50,7 @@ pub(super) fn run(folder: Option<PathBuf>, hub: Option<&str>) -> Result<u8> {
     print_known_assets(&shop, &validator, &invoices, &asset)?;
     market::run_market_story(url, &shop, &invoices, &validator, &asset)?;
     output::line("");
-    output::line(format_args!("Everything lies in {}", paint(NAME, folder.display())));
+    output::line(format_args!("Everything is in {}", paint(NAME, folder.display())));
     Ok(0)
 }
 
@@ -102,17 +102,17 @@ fn reproduce(validator: &DemoNode) -> Result<String> {
     chapter("validator: somebody else tries it");
     validator.capsid(&["node", "hello"])?;
     let start = Instant::now();
-    let mut told = 0;
+    let mut passed = 0;
     while start.elapsed() < PATIENCE {
         // The hub hands assignments out once a second.
-        let said = validator.quietly(&["node", "validator", "--once", "--stake", "100", "--json"])?;
-        for _ in said.matches("\"overall_ok\":true") {
-            told += 1;
+        let printed = validator.quietly(&["node", "validator", "--once", "--stake", "100", "--json"])?;
+        for _ in printed.matches("\"overall_ok\":true") {
+            passed += 1;
             output::line(
                 "It ran a gene's test on the files of the solution, in a sandbox: it passes here too.",
             );
         }
-        if told > 1
+        if passed > 1
             && let (Some(first), Some(_)) =
                 (promoted(validator, "TimeoutError")?, promoted(validator, "TypeError")?)
         {
@@ -126,9 +126,9 @@ fn reproduce(validator: &DemoNode) -> Result<String> {
 
 /// The promoted capsule that answers a signal.
 fn promoted(node: &DemoNode, signal: &str) -> Result<Option<String>> {
-    let said = node.quietly(&["node", "search", signal, "--json"])?;
-    let found: Value = serde_json::from_str(&said).unwrap_or_default();
-    let rows = found.get("results").and_then(Value::as_array).cloned().unwrap_or_default();
+    let printed = node.quietly(&["node", "search", signal, "--json"])?;
+    let response: Value = serde_json::from_str(&printed).unwrap_or_default();
+    let rows = response.get("results").and_then(Value::as_array).cloned().unwrap_or_default();
     let capsule = rows.iter().find(|row| row.get("type").and_then(Value::as_str) == Some("Capsule"));
     Ok(capsule.and_then(|row| row.get("asset_id")).and_then(Value::as_str).map(str::to_owned))
 }
@@ -157,9 +157,9 @@ fn print_known_assets(shop: &DemoNode, validator: &DemoNode, invoices: &DemoNode
 }
 
 fn needs_node() -> Result<()> {
-    let found = std::env::var_os("PATH")
+    let has_node = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join("node").is_file()));
-    if found {
+    if has_node {
         return Ok(());
     }
     Err(Problem::new(

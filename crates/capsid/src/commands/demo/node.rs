@@ -94,9 +94,9 @@ impl DemoNode {
 
     /// Runs a command and gives what it says.
     pub(super) fn quietly(&self, words: &[&str]) -> Result<String> {
-        let mut said = Vec::new();
-        self.start(words, &mut |bytes| said.extend_from_slice(bytes))?;
-        Ok(String::from_utf8_lossy(&said).into_owned())
+        let mut printed = Vec::new();
+        self.start(words, &mut |bytes| printed.extend_from_slice(bytes))?;
+        Ok(String::from_utf8_lossy(&printed).into_owned())
     }
 
     fn start(&self, words: &[&str], on_output: &mut dyn FnMut(&[u8])) -> Result<()> {

@@ -26,8 +26,9 @@ pub(super) fn run_self(
     let together = ["sh", "-c", "exec \"$0\" \"$@\" 2>&1", &program];
     let argv: Vec<String> = together.iter().chain(words).map(|word| (*word).to_owned()).collect();
     let ProgramRun { folder, input, env, longest, stop } = *run;
-    let request = AgentRequest { argv: &argv, cwd: folder, prompt: input, env, timeout: longest, stop };
-    run_agent(&request, on_output)
+    let request =
+        AgentRequest { argv: &argv, cwd: folder, prompt: input, env, timeout: longest, stop, profile: None };
+    run_agent(&request, on_output).map(|run| run.end)
 }
 
 /// A story that cannot go on.

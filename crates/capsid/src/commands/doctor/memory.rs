@@ -1,4 +1,4 @@
-//! What `capsid doctor` looks at for the memory graph: whether a hub shares it, in whose name, and what waits to be told.
+//! What `capsid doctor` looks at for the memory graph: whether a hub shares it, in whose name, and what waits to be sent.
 
 use super::DoctorFinding;
 use super::node::health;
@@ -37,7 +37,7 @@ pub(super) fn findings(workspace: &Workspace) -> Vec<DoctorFinding> {
     }
     let waiting = remote::pending(workspace).map_or(0, |waiting| waiting.len());
     if waiting > 0 {
-        let detail = format!("{waiting} record(s) wait to be told to it");
+        let detail = format!("{waiting} record(s) wait to be sent to it");
         findings.push(DoctorFinding::warning(
             "memory",
             detail,

@@ -6,6 +6,7 @@ mod trail;
 
 use super::workspace;
 use crate::output::{self, BAD, GOOD, NAME, WARN, paint};
+use capsid_engine::run::{level, pending};
 use capsid_engine::store::collection::Collection;
 use capsid_engine::store::lines;
 use capsid_engine::workspace::Workspace;
@@ -106,7 +107,7 @@ fn git_version(folder: &Path) -> DoctorFinding {
     }
 }
 
-/// One working level is enough; the others are only told.
+/// One working level is enough; the others are only printed.
 fn sandboxes() -> Vec<DoctorFinding> {
     let probes = capsid_sandbox::probe();
     let works = probes.iter().any(|probe| probe.works);
@@ -120,7 +121,7 @@ fn sandboxes() -> Vec<DoctorFinding> {
                 (false, false) => DoctorFinding::warning(
                     "sandbox",
                     detail,
-                    "Install bubblewrap, or set sandbox = \"off\" under [validation] in capsid.toml to run without one.",
+                    "Allow unprivileged user namespaces, or set sandbox = \"off\" under [validation] in capsid.toml to run without one.",
                 ),
             }
         })
@@ -148,8 +149,33 @@ fn repository(workspace: &Workspace) -> Vec<DoctorFinding> {
     findings.push(collection("failed", &store.failed));
     findings.push(events(workspace));
     findings.extend(validation(workspace));
+    findings.extend(view(workspace));
     findings.extend(pending(workspace));
     findings
+}
+
+/// Where the agent of a cycle works in this repository, and what no limit covers there.
+fn view(workspace: &Workspace) -> Vec<DoctorFinding> {
+    let chosen = match level::choose(workspace) {
+        Ok(chosen) => chosen,
+        Err(problem) => return vec![DoctorFinding::wrong("view", &problem)],
+    };
+    let Some(ids) = chosen.ids else {
+        return vec![DoctorFinding::warning(
+            "view",
+            format!("copy: {}", chosen.reason.unwrap_or_default()),
+            "Cycles work in a copy of the repository. Remove the cause to get a private view at its own path.",
+        )];
+    };
+    let unlimited = capsid_sandbox::unlimited_resources(ids).join(" and ");
+    vec![
+        DoctorFinding::fine("view", "overlay: your tree is not touched until a change is proven"),
+        DoctorFinding::warning(
+            "limits",
+            format!("no limit for {unlimited}; each process has its own"),
+            "Start `capsid` in a scope with a limit, such as `systemd-run --user --scope -p MemoryMax=8G`.",
+        ),
+    ]
 }
 
 fn collection(check: &'static str, list: &Collection) -> DoctorFinding {
@@ -229,20 +255,19 @@ fn validation(workspace: &Workspace) -> Vec<DoctorFinding> {
 
 fn pending(workspace: &Workspace) -> Vec<DoctorFinding> {
     let mut findings = Vec::new();
-    if workspace.journal().exists() {
+    if workspace.journal().is_ok_and(|journal| journal.exists()) {
         findings.push(DoctorFinding::warning(
             "journal",
             "a command was interrupted while it wrote",
             "The next command that writes finishes it.",
         ));
     }
-    match workspace.run_state() {
-        Ok(state) => {
-            if let Some(run) = state.pending() {
-                let fix = "`capsid solidify` settles it, `capsid review --reject` takes it back.";
-                findings.push(DoctorFinding::warning("run", format!("{} waits", run.run_id), fix));
-            }
+    match pending::pending(workspace) {
+        Ok(Some((run, _))) => {
+            let fix = "`capsid solidify` finishes it, `capsid review --reject` drops it.";
+            findings.push(DoctorFinding::warning("run", format!("{} waits", run.run_id), fix));
         }
+        Ok(None) => {}
         Err(problem) => findings.push(DoctorFinding::wrong("run", &problem)),
     }
     findings

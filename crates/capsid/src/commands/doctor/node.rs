@@ -26,7 +26,7 @@ pub(super) fn findings(folder: &Path, can_validate: bool) -> Vec<DoctorFinding> 
         false => DoctorFinding::warning(
             "validator",
             "no sandbox works, so nothing of others is run here",
-            "Install bubblewrap to validate what others publish; everything else works without.",
+            "Allow user namespaces to validate what others publish; everything else works without.",
         ),
     });
     findings
@@ -71,7 +71,7 @@ fn too_open(_folder: &Path) -> Vec<DoctorFinding> {
     Vec::new()
 }
 
-/// The hub, asked once where one is configured.
+/// The hub, called once where one is configured.
 fn hub(folder: &Path) -> DoctorFinding {
     let settings = match HubConnectionArgs::default().quick_settings(folder, PATIENCE) {
         Ok(settings) => settings,

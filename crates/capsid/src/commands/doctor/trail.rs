@@ -1,7 +1,7 @@
 //! The trail: where it is, whether the tools call us, and what they are about to delete.
 
 use super::DoctorFinding;
-use crate::commands::trail::{install_places, session_places};
+use crate::commands::trail::{install_paths, session_paths};
 use crate::commands::variable;
 use capsid_disk::files;
 use capsid_model::exact::{ExactJson, parse_lossy};
@@ -33,7 +33,7 @@ pub(super) fn findings() -> Vec<DoctorFinding> {
             .extend(health::check(home.root()).iter().map(|problem| DoctorFinding::wrong("key", problem)));
     }
     findings.extend(hook_errors(&home));
-    let (Ok(sessions), Ok(installs)) = (session_places(), install_places()) else { return findings };
+    let (Ok(sessions), Ok(installs)) = (session_paths(), install_paths()) else { return findings };
     let sources = find_all(&sessions);
     for tool in Tool::ALL {
         let count = sources.iter().filter(|source| source.tool == tool).count();
@@ -46,25 +46,25 @@ pub(super) fn findings() -> Vec<DoctorFinding> {
 }
 
 fn chains(home: &TrailHome) -> DoctorFinding {
-    let shown = home.root().display();
-    if home.places().is_empty() {
-        return DoctorFinding::fine("trail", format!("nothing sealed yet; {shown} will hold the chains"));
+    let root = home.root().display();
+    if home.chain_paths().is_empty() {
+        return DoctorFinding::fine("trail", format!("nothing sealed yet; {root} will hold the chains"));
     }
-    let mut found = Vec::new();
-    for place in home.places() {
-        match open_any(&place) {
-            Ok(sources) => found.extend(sources.chains.into_iter().filter(|chain| !chain.is_meta)),
+    let mut chains = Vec::new();
+    for path in home.chain_paths() {
+        match open_any(&path) {
+            Ok(sources) => chains.extend(sources.chains.into_iter().filter(|chain| !chain.is_meta)),
             Err(problem) => return DoctorFinding::wrong("trail", &problem),
         }
     }
-    let unreadable = found.iter().find_map(|chain| ChainReader::open(chain.path()).err());
+    let unreadable = chains.iter().find_map(|chain| ChainReader::open(chain.path()).err());
     match unreadable {
         Some(problem) => DoctorFinding::wrong("trail", &problem),
-        None => DoctorFinding::fine("trail", format!("{} chain(s) in {shown}", found.len())),
+        None => DoctorFinding::fine("trail", format!("{} chain(s) in {root}", chains.len())),
     }
 }
 
-/// A hook tells nobody of its troubles but its log.
+/// A hook reports its problems to its log only.
 fn hook_errors(home: &TrailHome) -> Option<DoctorFinding> {
     let log = files::read_optional(&home.log()).ok()??;
     let errors: Vec<&str> = log.lines().filter(|line| line.contains("] ERROR ")).collect();

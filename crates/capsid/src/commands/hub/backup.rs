@@ -24,14 +24,19 @@ pub struct HubBackupArgs {
     out: PathBuf,
 
     #[command(flatten)]
-    place: HubLocation,
+    location: HubLocation,
 }
 
 /// Runs the command.
 pub fn run(arguments: &HubBackupArgs) -> Result<u8> {
     let mut progress = ProgressLine::new("copying");
-    let told = Box::new(move |done, total| progress.update("the hub", done, total));
-    capsid_store::backup::backup(&arguments.place.options()?, &arguments.out, SystemClock.now(), told)?;
+    let on_progress = Box::new(move |done, total| progress.update("the hub", done, total));
+    capsid_store::backup::backup(
+        &arguments.location.options()?,
+        &arguments.out,
+        SystemClock.now(),
+        on_progress,
+    )?;
     let bytes = arguments.out.metadata().map(|data| data.len()).unwrap_or_default();
     if output::is_json() {
         output::document(&json!({"ok": true, "file": arguments.out, "bytes": bytes}));

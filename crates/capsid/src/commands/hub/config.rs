@@ -27,7 +27,7 @@ pub struct HubConfigArgs {
     sample: bool,
 
     #[command(flatten)]
-    place: HubLocation,
+    location: HubLocation,
 }
 
 /// Runs the command.
@@ -36,7 +36,7 @@ pub fn run(arguments: &HubConfigArgs) -> Result<u8> {
         output::print(SAMPLE);
         return Ok(0);
     }
-    let loaded = arguments.place.load(Vec::new())?;
+    let loaded = arguments.location.load(Vec::new())?;
     if output::is_json() {
         output::document(&as_json(&loaded));
         return Ok(0);

@@ -10,8 +10,7 @@ use capsid_store::graph::{self, RebuildSummary};
 use capsid_store::{Store, StoreOptions};
 use clap::Args;
 
-/// How many findings a person is shown.
-const SHOWN: usize = 50;
+const MAX_PRINTED: usize = 50;
 
 /// Check a hub's database: every id, bundle, counter, score, state and balance is worked out again.
 #[derive(Debug, Args)]
@@ -35,15 +34,14 @@ pub struct HubFsckArgs {
     rebuild_graph: bool,
 
     #[command(flatten)]
-    place: HubLocation,
+    location: HubLocation,
 }
 
-/// Runs the command.
 pub fn run(arguments: &HubFsckArgs) -> Result<u8> {
-    let store = arguments.place.open_beside()?;
+    let store = arguments.location.open_beside()?;
     let mut done = FsckActions::default();
     if arguments.rebuild_graph {
-        done.rebuilt = Some(rebuild(&arguments.place)?);
+        done.rebuilt = Some(rebuild(&arguments.location)?);
     }
     let mut report = check(&store)?;
     if arguments.repair && report.repairable() > 0 {
@@ -62,8 +60,8 @@ pub(super) struct FsckActions {
 }
 
 /// Makes the graph again. On SQLite that is one long change, which a hub would wait for in vain, so there must be none.
-fn rebuild(place: &HubLocation) -> Result<RebuildSummary> {
-    let options = StoreOptions { exclusive: true, ..place.options()?.shared() };
+fn rebuild(location: &HubLocation) -> Result<RebuildSummary> {
+    let options = StoreOptions { exclusive: true, ..location.options()?.shared() };
     let store = Store::open(&options, SystemClock.now())?;
     let mut progress = ProgressLine::new("rebuilding the graph from");
     store.write_now(move |tx| graph::rebuild(tx, &mut |what, done, total| progress.update(what, done, total)))
@@ -75,7 +73,6 @@ pub(super) fn check(store: &Store) -> Result<FsckReport> {
     store.read_now(move |tx| fsck::check(tx, &mut |what, done, total| progress.update(what, done, total)))
 }
 
-/// Prints what was found.
 pub(super) fn print_report(report: &FsckReport, FsckActions { mended, rebuilt }: FsckActions, as_json: bool) {
     if as_json {
         output::document(&json!({
@@ -95,7 +92,7 @@ pub(super) fn print_report(report: &FsckReport, FsckActions { mended, rebuilt }:
             "{rebuilt} the graph from {statements} statements: {things} things and {relations} relations"
         ));
     }
-    for finding in report.findings.iter().take(SHOWN) {
+    for finding in report.findings.iter().take(MAX_PRINTED) {
         let code = paint(BAD, finding.code);
         output::line(format_args!(
             "{code} {}: {}",
@@ -104,7 +101,7 @@ pub(super) fn print_report(report: &FsckReport, FsckActions { mended, rebuilt }:
         ));
         output::line(format_args!("  {} {}", paint(NAME, "fix:"), finding.fix));
     }
-    let left = report.total().saturating_sub(SHOWN as u64);
+    let left = report.total().saturating_sub(MAX_PRINTED as u64);
     if left > 0 {
         output::line(paint(DIM, format_args!("and {left} more; --json lists the first 1000 and counts all")));
     }

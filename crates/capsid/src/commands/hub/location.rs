@@ -26,10 +26,16 @@ pub(crate) struct HubLocation {
 impl HubLocation {
     /// The settings of the hub. `more` are settings of the command line, by name.
     pub(crate) fn load(&self, more: Vec<(&'static str, String)>) -> Result<LoadedConfig> {
-        let mut given = more;
-        given.extend(self.database.clone().map(|url| ("database.url", url)));
+        let mut settings = more;
+        settings.extend(self.database.clone().map(|url| ("database.url", url)));
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()).collect();
-        load(&SettingSources { data: self.data()?, file: self.config.clone(), env: &variable, names, given })
+        load(&SettingSources {
+            data: self.data()?,
+            file: self.config.clone(),
+            env: &variable,
+            names,
+            given: settings,
+        })
     }
 
     /// How to open the hub's database as the hub does.
@@ -38,7 +44,7 @@ impl HubLocation {
         Ok(StoreOptions::new(config.data, config.database))
     }
 
-    /// Opens the hub's database beside a hub that may run on it.
+    /// Opens the hub's database while a hub may run on it.
     pub(crate) fn open_beside(&self) -> Result<Store> {
         Store::open(&self.options()?.shared(), SystemClock.now())
     }

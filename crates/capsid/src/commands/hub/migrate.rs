@@ -14,13 +14,13 @@ Examples:
   capsid hub migrate --database postgres://capsid@db/capsid    before several hubs start with --no-migrate")]
 pub struct HubMigrateArgs {
     #[command(flatten)]
-    place: HubLocation,
+    location: HubLocation,
 }
 
 /// Runs the command.
 pub fn run(arguments: &HubMigrateArgs) -> Result<u8> {
     // Opening brings it up to date, and closing leaves the file in one piece.
-    drop(Store::open(&arguments.place.options()?, SystemClock.now())?);
+    drop(Store::open(&arguments.location.options()?, SystemClock.now())?);
     if output::is_json() {
         output::document(&json!({"ok": true}));
     } else {

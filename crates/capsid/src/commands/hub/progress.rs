@@ -8,7 +8,7 @@ const EVERY: Duration = Duration::from_millis(200);
 /// A line that is written over again and again, and goes away at the end.
 pub(super) struct ProgressLine {
     work: &'static str,
-    shown: Option<Instant>,
+    last_shown: Option<Instant>,
     begun: Instant,
     on_terminal: bool,
 }
@@ -16,16 +16,16 @@ pub(super) struct ProgressLine {
 impl ProgressLine {
     /// Nothing is shown before the work has taken a moment.
     pub(super) fn new(work: &'static str) -> Self {
-        Self { work, shown: None, begun: Instant::now(), on_terminal: std::io::stderr().is_terminal() }
+        Self { work, last_shown: None, begun: Instant::now(), on_terminal: std::io::stderr().is_terminal() }
     }
 
     /// Shows how much was done.
     pub(super) fn update(&mut self, what: &str, done: u64, total: u64) {
-        let last = self.shown.unwrap_or(self.begun);
+        let last = self.last_shown.unwrap_or(self.begun);
         if !self.on_terminal || last.elapsed() < EVERY {
             return;
         }
-        self.shown = Some(Instant::now());
+        self.last_shown = Some(Instant::now());
         let percent = done.saturating_mul(100).checked_div(total).unwrap_or(100).min(100);
         self.write(&format!("\r\x1b[K{} {what}: {percent} % of {total}", self.work));
     }
@@ -38,7 +38,7 @@ impl ProgressLine {
 
 impl Drop for ProgressLine {
     fn drop(&mut self) {
-        if self.shown.is_some() {
+        if self.last_shown.is_some() {
             self.write("\r\x1b[K");
         }
     }

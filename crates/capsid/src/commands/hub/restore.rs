@@ -21,15 +21,15 @@ pub struct HubRestoreArgs {
     from: PathBuf,
 
     #[command(flatten)]
-    place: HubLocation,
+    location: HubLocation,
 }
 
 /// Runs the command.
 pub fn run(arguments: &HubRestoreArgs) -> Result<u8> {
-    let options = arguments.place.options()?;
+    let options = arguments.location.options()?;
     let mut progress = ProgressLine::new("restoring");
-    let told = Box::new(move |done, total| progress.update("the hub", done, total));
-    capsid_store::backup::restore(&arguments.from, &options, SystemClock.now(), told)?;
+    let on_progress = Box::new(move |done, total| progress.update("the hub", done, total));
+    capsid_store::backup::restore(&arguments.from, &options, SystemClock.now(), on_progress)?;
     let store = Store::open(&options, SystemClock.now())?;
     let report = fsck::check(&store)?;
     fsck::print_report(&report, fsck::FsckActions::default(), crate::output::is_json());

@@ -4,6 +4,7 @@ use super::HubLocation;
 use crate::commands::variable;
 use capsid_hub::config::HubConfig;
 use capsid_hub::random::SystemRandom;
+use capsid_hub::run::serve_hub;
 use capsid_hub::server;
 use capsid_hub::server::log_format;
 use capsid_hub::server::log_format::LogFormat;
@@ -44,7 +45,7 @@ pub(crate) struct ServeOptions {
     public_url: Option<String>,
 
     #[command(flatten)]
-    place: HubLocation,
+    location: HubLocation,
 
     /// Refuse a database that is not up to date instead of bringing it there.
     #[arg(long)]
@@ -77,7 +78,7 @@ pub fn run(arguments: &HubServeArgs) -> Result<u8> {
     })
 }
 
-/// Runs a hub. `level` is how much is logged unless CAPSID_LOG says otherwise; `announce` tells of the start.
+/// Runs a hub. `level` is how much is logged unless CAPSID_LOG says otherwise; `announce` reports the start.
 pub(crate) fn start(options: &ServeOptions, level: &str, announce: impl FnOnce(&SharedHub)) -> Result<u8> {
     run_hub(options.config()?, options, level, announce)
 }
@@ -111,7 +112,7 @@ pub(crate) fn run_hub(
         let listener = tokio::net::TcpListener::from_std(listener).map_err(|error| not_started(&error))?;
         print_address(&hub.config);
         announce(&hub);
-        server::serve(Arc::clone(&hub), listener, stop).await
+        serve_hub(Arc::clone(&hub), listener, stop).await
     })?;
     // What still runs lets go of the hub, so that its database is closed in order.
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -120,7 +121,7 @@ pub(crate) fn run_hub(
 }
 
 impl ServeOptions {
-    /// The address that was asked for, or the usual one.
+    /// The requested address, or the default.
     pub(crate) fn listen(&self) -> &str {
         self.listen.as_deref().unwrap_or("127.0.0.1:4000")
     }
@@ -128,7 +129,7 @@ impl ServeOptions {
     fn config(&self) -> Result<HubConfig> {
         let listen = self.listen.clone().map(|address| ("server.listen", address));
         let public = self.public_url.clone().map(|url| ("server.public_url", url));
-        Ok(self.place.load(listen.into_iter().chain(public).collect())?.config)
+        Ok(self.location.load(listen.into_iter().chain(public).collect())?.config)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::commands::variable;
 use capsid_client::{ClientConfig, Identity, NodeClient};
-use capsid_engine::network::node_setup;
 use capsid_engine::workspace::Workspace;
+use capsid_engine::workspace::node_setup;
 use capsid_model::{Code, Problem, Result, SystemClock};
 use clap::Args;
 use std::path::Path;
@@ -66,9 +66,9 @@ pub(crate) struct TokenArgs {
 impl TokenArgs {
     /// The token for a node's hub, if one was given. What the environment holds is not for a hub that a repository names.
     pub(super) fn get(&self, node: &NodeClient) -> Option<String> {
-        let kept = || variable("CAPSID_TOKEN").filter(|_| !node.settings().from_repository);
-        let given = self.token.clone().or_else(kept)?;
-        Some(given.trim().to_owned()).filter(|token| !token.is_empty())
+        let from_env = || variable("CAPSID_TOKEN").filter(|_| !node.settings().from_repository);
+        let token = self.token.clone().or_else(from_env)?;
+        Some(token.trim().to_owned()).filter(|token| !token.is_empty())
     }
 
     /// The token, or how to get one.

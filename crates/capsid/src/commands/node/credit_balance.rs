@@ -21,13 +21,13 @@ impl<'n> CreditBalance<'n> {
         Self { node, token: Some(token) }
     }
 
-    /// What is in it, where the hub tells.
+    /// The credits in it, where the hub reports them.
     pub(super) fn balance(&self) -> Option<f64> {
-        let told = match self.token {
+        let account = match self.token {
             Some(token) => self.node.get_as("/account/me", &[], Some(token)),
             None => self.node.get("/a2a/validator/status", &[("node_id", self.node.id())]),
         };
-        number(&told.ok()?, "credit_balance")
+        number(&account.ok()?, "credit_balance")
     }
 
     /// Says what is about to be spent, before it is.
@@ -39,7 +39,7 @@ impl<'n> CreditBalance<'n> {
         let balance = self.balance();
         let has = balance
             .map_or_else(String::new, |balance| format!(" of the {} that {whose} has", credits(balance)));
-        talk(&format!("{}{has} are put aside.", credits(spent)));
+        talk(&format!("{}{has} are held in escrow.", credits(spent)));
         balance
     }
 

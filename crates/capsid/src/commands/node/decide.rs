@@ -36,9 +36,9 @@ pub struct NodeDecideArgs {
 /// Runs the command.
 pub fn run(arguments: &NodeDecideArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let mut outward = OutboundRedactor::default();
-    let reason = outward.text_or(arguments.reason.as_deref());
-    outward.print_removed();
+    let mut redactor = OutboundRedactor::default();
+    let reason = redactor.text_or(arguments.reason.as_deref());
+    redactor.print_removed();
     let answer = Value::Object(node.decide(&arguments.asset, &arguments.decision, reason.as_deref())?);
     if output::is_json() {
         output::document(&answer);

@@ -56,7 +56,7 @@ pub(super) const KINDS: [&str; 3] = ["Gene", "Capsule", "EvolutionEvent"];
 
 /// Runs the command. Exits 1 when something was not to be had or was refused.
 pub fn run(arguments: &NodeFetchArgs, folder: &Path) -> Result<u8> {
-    // Where it cannot be kept nothing is fetched either.
+    // Where it cannot be stored nothing is fetched either.
     let store = arguments.stage.then(|| workspace(folder)).transpose()?;
     if let Some(store) = &store {
         store.require_store()?;
@@ -92,14 +92,14 @@ fn fetch(arguments: &NodeFetchArgs, node: &NodeClient) -> Result<FetchedAssets> 
     }
     let mut payload = json!({"asset_type": arguments.kind, "limit": arguments.limit.unwrap_or(20)});
     if !arguments.signals.is_empty() {
-        let mut outward = OutboundRedactor::default();
-        payload["signals"] = outward.some_signals(&arguments.signals)?.into();
-        outward.print_removed();
+        let mut redactor = OutboundRedactor::default();
+        payload["signals"] = redactor.some_signals(&arguments.signals)?.into();
+        redactor.print_removed();
     }
     node.fetch_as(payload)
 }
 
-/// Most hubs ask for nothing; one that does is told of before anything is paid.
+/// Most hubs charge nothing; one that does is announced before anything is paid.
 fn print_price(node: &NodeClient) {
     let price = node.get("/a2a/credit/price", &[]).unwrap_or_default();
     let each = price.pointer("/prices/fetch").and_then(Value::as_f64).filter(|each| *each > 0.0);
@@ -115,25 +115,25 @@ fn as_lines(assets: &[Object]) -> String {
     assets.iter().map(|asset| format!("{}\n", serde_json::to_string(asset).unwrap_or_default())).collect()
 }
 
-/// Ids that were asked for and that the hub does not give.
+/// Requested ids that the hub did not return.
 fn missing(fetched: &FetchedAssets) -> Vec<&str> {
     let missing = fetched.payload.get("missing").and_then(Value::as_array).map(Vec::as_slice);
     missing.unwrap_or_default().iter().filter_map(Value::as_str).collect()
 }
 
 fn document(fetched: &FetchedAssets, staged: Option<&StageOutcome>) -> Value {
-    let told = |problems: &[Problem]| -> Vec<Value> {
+    let to_json = |problems: &[Problem]| -> Vec<Value> {
         let each = |problem: &Problem| json!({"code": problem.code.as_str(), "message": problem.message});
         problems.iter().map(each).collect()
     };
     json!({
         "assets": fetched.assets,
         "missing": missing(fetched),
-        "refused": told(&fetched.refused),
+        "refused": to_json(&fetched.refused),
         "credits_charged": fetched.payload.get("credits_charged"),
         "credit_balance": fetched.payload.get("credit_balance"),
         "staged": staged.map(|staged| json!({
-            "accepted": staged.accepted, "known": staged.known, "refused": told(&staged.refused),
+            "accepted": staged.accepted, "known": staged.known, "refused": to_json(&staged.refused),
         })),
     })
 }
@@ -185,9 +185,9 @@ fn print_fetched(fetched: &FetchedAssets, staged: Option<&StageOutcome>) {
             paint(DIM, "`capsid node promote ID` takes one in after it was validated.")
         ));
     }
-    let told = Value::Object(fetched.payload.clone());
-    if let Some(paid) = number(&told, "credits_charged").filter(|paid| *paid > 0.0) {
-        let left = number(&told, "credit_balance")
+    let payload = Value::Object(fetched.payload.clone());
+    if let Some(paid) = number(&payload, "credits_charged").filter(|paid| *paid > 0.0) {
+        let left = number(&payload, "credit_balance")
             .map_or_else(String::new, |left| format!("; {} are left", credits(left)));
         output::talk(format_args!("{} were paid{left}.", credits(paid)));
     }

@@ -8,9 +8,9 @@ use capsid_model::{Object, Result, Value};
 use clap::{Args, ValueEnum};
 use std::path::Path;
 
-/// Tell the hub that this node is there, and hear what is new.
+/// Send a heartbeat to the hub, and print what is new.
 ///
-/// One beat; `capsid evolve --loop` keeps beating by itself. News that were told here are not told by the next beat.
+/// One beat; `capsid evolve --loop` keeps beating by itself. News that is printed here is not in the next beat.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -64,7 +64,7 @@ fn body(arguments: &NodeHeartbeatArgs) -> Object {
 }
 
 fn print(node: &NodeClient, answer: &Value) {
-    print::done(format_args!("{} told {} that it is there", paint(NAME, node.id()), node.hub_url()));
+    print::done(format_args!("{} sent a heartbeat to {}", paint(NAME, node.id()), node.hub_url()));
     let wait = number(answer, "next_heartbeat_ms").map(|ms| format!("in {}", print::span(ms as i64)));
     let tasks = list(answer, "available_tasks").len();
     sheet(&[
@@ -92,7 +92,7 @@ fn kind(event: &Value) -> String {
     if kind.is_empty() { text(event, "type") } else { kind }
 }
 
-/// What an event is about: whatever of these it tells.
+/// What an event is about: whichever of these members it has.
 fn about(event: &Value) -> String {
     let inner = event.get("payload").or_else(|| event.get("data")).unwrap_or(event);
     let parts = ["task_id", "bounty_id", "asset_id", "title"].map(|name| text(inner, name));

@@ -21,7 +21,7 @@ const MAX_SECRET_LEN: u64 = 1024;
 /// Register this node with a hub and print where to claim it.
 ///
 /// The first hello makes the node known: the hub gives it credits to begin with, a secret, which is kept in ~/.evomap and
-/// never printed, and an address at which a person makes the node theirs. Later ones tell what has changed.
+/// never printed, and an address at which a person makes the node theirs. Later ones report what has changed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -57,28 +57,28 @@ pub struct NodeHelloArgs {
 /// Runs the command.
 pub fn run(arguments: &NodeHelloArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let told = payload(arguments, folder);
+    let request = payload(arguments, folder);
     let mut greeting = match (arguments.new_hub, arguments.secret_stdin) {
-        (true, _) => node.hello_anew(told)?,
-        (_, true) => node.hello_with(read_secret()?.trim(), told)?,
-        _ => node.hello(told)?,
+        (true, _) => node.hello_anew(request)?,
+        (_, true) => node.hello_with(read_secret()?.trim(), request)?,
+        _ => node.hello(request)?,
     };
-    let kept = save_webhook_secret(&node, &mut greeting)?;
+    let secret_file = save_webhook_secret(&node, &mut greeting)?;
     let expires = expiry(&node, &greeting);
     if output::is_json() {
-        let mut told = greeting.payload.clone();
-        told.insert("hub".to_owned(), node.hub_url().into());
-        told.insert("node_id".to_owned(), node.id().into());
-        told.insert("claim_expires_at".to_owned(), expires.map(Time::iso).into());
-        told.insert("secret_rotated".to_owned(), arguments.rotate_secret.into());
-        if let Some(path) = &kept {
-            told.insert("webhook_secret_file".to_owned(), path.display().to_string().into());
+        let mut response = greeting.payload.clone();
+        response.insert("hub".to_owned(), node.hub_url().into());
+        response.insert("node_id".to_owned(), node.id().into());
+        response.insert("claim_expires_at".to_owned(), expires.map(Time::iso).into());
+        response.insert("secret_rotated".to_owned(), arguments.rotate_secret.into());
+        if let Some(path) = &secret_file {
+            response.insert("webhook_secret_file".to_owned(), path.display().to_string().into());
         }
-        output::document(&told.into());
+        output::document(&response.into());
     } else {
         print(&node, &greeting, expires, arguments.rotate_secret);
     }
-    print_webhook(&greeting, kept.as_deref());
+    print_webhook(&greeting, secret_file.as_deref());
     Ok(0)
 }
 
@@ -96,16 +96,16 @@ fn read_secret() -> Result<String> {
 }
 
 fn payload(arguments: &NodeHelloArgs, folder: &Path) -> Object {
-    let mut told = Object::new();
+    let mut request = Object::new();
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
-            told.insert(name.to_owned(), value);
+            request.insert(name.to_owned(), value);
         }
     };
-    let mut outward = OutboundRedactor::default();
-    put("name", outward.text_or(arguments.name.as_deref()).map(Value::from));
-    put("model", outward.text_or(arguments.model.as_deref()).map(Value::from));
-    outward.print_removed();
+    let mut redactor = OutboundRedactor::default();
+    put("name", redactor.text_or(arguments.name.as_deref()).map(Value::from));
+    put("model", redactor.text_or(arguments.model.as_deref()).map(Value::from));
+    redactor.print_removed();
     put("webhook_url", arguments.webhook.as_deref().map(Value::from));
     put("rotate_secret", arguments.rotate_secret.then(|| json!(true)));
     // How much there is to share; nothing of it is sent.
@@ -114,7 +114,7 @@ fn payload(arguments: &NodeHelloArgs, folder: &Path) -> Object {
         put("gene_count", count(&workspace.store.genes));
         put("capsule_count", count(&workspace.store.capsules));
     }
-    told
+    request
 }
 
 /// A hub shows what it signs its calls with once, so it is put where only this user reads it, and never printed.
@@ -129,30 +129,30 @@ fn save_webhook_secret(node: &NodeClient, greeting: &mut HelloResult) -> Result<
     Ok(Some(path))
 }
 
-/// Until when the claim code can be used. A hub that does not tell is no reason to fail.
+/// Until when the claim code can be used. A hub that does not report it is no reason to fail.
 fn expiry(node: &NodeClient, greeting: &HelloResult) -> Option<Time> {
     let code = greeting.claim_code.as_deref()?;
-    let told = node.get(&format!("/claim/{}", encoded(code)), &[]).ok()?;
-    Time::parse(raw(&told, "expires_at"))
+    let claim = node.get(&format!("/claim/{}", encoded(code)), &[]).ok()?;
+    Time::parse(raw(&claim, "expires_at"))
 }
 
 fn print(node: &NodeClient, greeting: &HelloResult, expires: Option<Time>, rotated: bool) {
-    let told = Value::Object(greeting.payload.clone());
-    let profile = told.get("capability_profile").cloned().unwrap_or_default();
+    let response = Value::Object(greeting.payload.clone());
+    let profile = response.get("capability_profile").cloned().unwrap_or_default();
     print::done(format_args!("{} is known to {}", paint(NAME, node.id()), node.hub_url()));
     sheet(&[
-        ("credits", number(&told, "credit_balance").map(credits).unwrap_or_default()),
+        ("credits", number(&response, "credit_balance").map(credits).unwrap_or_default()),
         ("reputation", number(&profile, "reputation").map(|it| reputation(Some(it))).unwrap_or_default()),
         ("level", print::word(&profile, "level")),
         (
             "owner",
-            if told.get("claimed") == Some(&json!(true)) {
+            if response.get("claimed") == Some(&json!(true)) {
                 "claimed by an account".into()
             } else {
                 String::new()
             },
         ),
-        ("tasks", waiting(&told)),
+        ("tasks", waiting(&response)),
         ("secret", if rotated { "a new one is kept; the old one has ended".into() } else { String::new() }),
     ]);
     if let Some(url) = &greeting.claim_url {
@@ -165,15 +165,15 @@ fn print(node: &NodeClient, greeting: &HelloResult, expires: Option<Time>, rotat
     }
 }
 
-fn waiting(told: &Value) -> String {
-    match print::list(told, "recommended_tasks").len() {
+fn waiting(response: &Value) -> String {
+    match print::list(response, "recommended_tasks").len() {
         0 => String::new(),
         1 => "1 that this node may take: capsid node tasks".to_owned(),
         count => format!("{count} that this node may take: capsid node tasks"),
     }
 }
 
-fn print_webhook(greeting: &HelloResult, kept: Option<&Path>) {
+fn print_webhook(greeting: &HelloResult, secret_file: Option<&Path>) {
     match greeting.payload.get("webhook_status").and_then(Value::as_str) {
         Some("registered") => print::print_note("The hub calls the address from now on."),
         Some("removed") => print::print_note("The hub calls no address any more."),
@@ -183,9 +183,9 @@ fn print_webhook(greeting: &HelloResult, kept: Option<&Path>) {
         )),
         None => {}
     }
-    if let Some(path) = kept {
+    if let Some(path) = secret_file {
         print::print_note(format_args!(
-            "What the hub signs its calls with was told this one time; it is kept in {}, which only you can read.",
+            "The hub sends the secret that signs its calls only once; it is stored in {}, which only you can read.",
             path.display()
         ));
     }

@@ -59,7 +59,7 @@ pub(super) fn credits(amount_of: f64) -> String {
     if number == "1" { "1 credit".to_owned() } else { format!("{number} credits") }
 }
 
-/// A reputation, or what stands for one that was not told.
+/// A reputation, or a placeholder where the hub sent none.
 pub(super) fn reputation(value: Option<f64>) -> String {
     value.map_or_else(
         || "unknown".to_owned(),
@@ -160,12 +160,12 @@ mod tests {
     #[test]
     fn times_are_told_as_people_say_them() {
         let now = Time::parse("2026-11-15T22:10:00Z").unwrap();
-        let told = |iso: &str| when(Time::parse(iso).unwrap(), now);
-        assert_eq!(told("2026-11-16T22:10:00Z"), "in 24 hours, 2026-11-16 22:10 UTC");
-        assert_eq!(told("2026-11-16T22:09:59.800Z"), "in 24 hours, 2026-11-16 22:09 UTC");
-        assert_eq!(told("2026-11-15T22:11:00Z"), "in 60 seconds, 2026-11-15 22:11 UTC");
-        assert_eq!(told("2026-11-15T22:05:00Z"), "5 minutes ago, 2026-11-15 22:05 UTC");
-        assert_eq!(told("2026-11-22T22:10:00Z"), "in 7 days, 2026-11-22 22:10 UTC");
+        let text_for = |iso: &str| when(Time::parse(iso).unwrap(), now);
+        assert_eq!(text_for("2026-11-16T22:10:00Z"), "in 24 hours, 2026-11-16 22:10 UTC");
+        assert_eq!(text_for("2026-11-16T22:09:59.800Z"), "in 24 hours, 2026-11-16 22:09 UTC");
+        assert_eq!(text_for("2026-11-15T22:11:00Z"), "in 60 seconds, 2026-11-15 22:11 UTC");
+        assert_eq!(text_for("2026-11-15T22:05:00Z"), "5 minutes ago, 2026-11-15 22:05 UTC");
+        assert_eq!(text_for("2026-11-22T22:10:00Z"), "in 7 days, 2026-11-22 22:10 UTC");
         assert_eq!(span(1000), "1 second");
         assert_eq!(span(i64::MIN), "106751991167 days");
     }
@@ -180,9 +180,9 @@ mod tests {
 
     #[test]
     fn what_a_stranger_says_cannot_act_and_is_cut() {
-        let said = json!({"title": format!("a\u{1b}[2J\nb{}", "x".repeat(500)), "odd": 7});
-        let shown = text(&said, "title");
-        assert!(shown.starts_with("a\\u{1b}[2J b") && shown.ends_with('…') && shown.len() < 220, "{shown}");
-        assert_eq!((text(&said, "odd"), text(&said, "none")), (String::new(), String::new()));
+        let response = json!({"title": format!("a\u{1b}[2J\nb{}", "x".repeat(500)), "odd": 7});
+        let title = text(&response, "title");
+        assert!(title.starts_with("a\\u{1b}[2J b") && title.ends_with('…') && title.len() < 220, "{title}");
+        assert_eq!((text(&response, "odd"), text(&response, "none")), (String::new(), String::new()));
     }
 }

@@ -5,7 +5,8 @@ use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_client::NodeClient;
 use capsid_client::refusal::may_pass;
-use capsid_engine::exchange::outgoing::{OutgoingBundle, PublishCandidate, offers, outgoing};
+use capsid_engine::exchange::outgoing::{PublishCandidate, offers, outgoing};
+use capsid_engine::exchange::publication_log::OutgoingBundle;
 use capsid_engine::exchange::publish::{publish, refusal};
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
@@ -81,8 +82,8 @@ fn choose(
     hub: Option<&str>,
 ) -> Result<Vec<String>> {
     if let Some(id) = &arguments.capsule {
-        let taken = |offer: &PublishCandidate| hub.is_some_and(|hub| offer.was_taken_by(hub));
-        let before = offers.iter().find(|offer| offer.id() == id && taken(offer));
+        let is_published = |offer: &PublishCandidate| hub.is_some_and(|hub| offer.was_taken_by(hub));
+        let before = offers.iter().find(|offer| offer.id() == id && is_published(offer));
         return match before.and_then(|offer| offer.published_as.as_deref()) {
             Some(asset) if !arguments.anyway && !arguments.dry_run => Err(Problem::new(
                 Code::ChangeRefused,
@@ -94,7 +95,7 @@ fn choose(
     }
     let fresh: Vec<String> = offers
         .iter()
-        .filter(|offer| hub.map_or(offer.standing.eligible, |hub| offer.is_new_for(hub)))
+        .filter(|offer| hub.map_or(offer.eligibility.eligible, |hub| offer.is_new_for(hub)))
         .map(|offer| offer.id().to_owned())
         .collect();
     match fresh.len() {
@@ -118,31 +119,31 @@ fn list(offers: &[PublishCandidate]) {
 
 fn row(offer: &PublishCandidate) -> Vec<String> {
     let rejected = offer.rejected_by.last();
-    let (state, why) = match (&offer.published_as, rejected, offer.standing.eligible) {
+    let (state, why) = match (&offer.published_as, rejected, offer.eligibility.eligible) {
         (Some(id), ..) => (paint(DIM, "published"), format!("as {}", inert_line(cut(id, 80)))),
         (None, Some((hub, why)), _) => {
-            let told = format!("by {}: {}", inert_line(cut(hub, 80)), inert_line(cut(why, 400)));
-            (paint(BAD, "rejected"), told)
+            let detail = format!("by {}: {}", inert_line(cut(hub, 80)), inert_line(cut(why, 400)));
+            (paint(BAD, "rejected"), detail)
         }
         (None, None, true) => (paint(GOOD, "may be shared"), String::new()),
-        (None, None, false) => (paint(WARN, "not yet"), offer.standing.reasons.join(" ")),
+        (None, None, false) => (paint(WARN, "not yet"), offer.eligibility.reasons.join(" ")),
     };
     vec![paint(NAME, inert_line(cut(offer.id(), 80))), state, paint(DIM, why)]
 }
 
 fn candidates_json(offers: &[PublishCandidate]) -> Vec<Value> {
-    let told = |offer: &PublishCandidate| {
+    let to_row = |offer: &PublishCandidate| {
         json!({
             "capsule_id": offer.id(),
-            "eligible": offer.standing.eligible,
-            "reasons": offer.standing.reasons,
-            "streak": offer.standing.streak,
+            "eligible": offer.eligibility.eligible,
+            "reasons": offer.eligibility.reasons,
+            "streak": offer.eligibility.streak,
             "published_as": offer.published_as,
             "published_to": offer.published_to,
             "rejected_by": offer.rejected_by.iter().map(|(hub, why)| json!({"hub": hub, "why": why})).collect::<Vec<_>>(),
         })
     };
-    offers.iter().map(told).collect()
+    offers.iter().map(to_row).collect()
 }
 
 /// Prints what would be sent, to the byte of its ids.
@@ -157,7 +158,7 @@ fn preview(bundles: &[OutgoingBundle], offers: &[PublishCandidate], as_json: boo
     for bundle in bundles {
         print_notes(bundle);
         if let Some(offer) = offers.iter().find(|offer| offer.id() == bundle.capsule_id) {
-            for reason in &offer.standing.reasons {
+            for reason in &offer.eligibility.reasons {
                 output::talk(format_args!("  {} {}", paint(WARN, "not eligible:"), inert_line(reason)));
             }
         }
@@ -236,18 +237,18 @@ fn send_one(
     anyway: bool,
 ) -> Result<Object> {
     match node.validate(&bundle.assets) {
-        Ok(said) => {
-            print_warnings(&said);
-            if said.get("valid").and_then(Value::as_bool) == Some(false) && !anyway {
-                return Err(refusal(&said, "The hub would not take it"));
+        Ok(verdict) => {
+            print_warnings(&verdict);
+            if verdict.get("valid").and_then(Value::as_bool) == Some(false) && !anyway {
+                return Err(refusal(&verdict, "The hub would not take it"));
             }
         }
         // Not every hub rehearses; what it makes of the bundle itself is what counts.
         Err(problem) if problem.code == Code::HubRefused => {}
         Err(problem) => return Err(problem),
     }
-    let taken = publish(workspace, node, bundle)?;
-    taken.unnoted.map_or(Ok(taken.answer), Err)
+    let accepted = publish(workspace, node, bundle)?;
+    accepted.unnoted.map_or(Ok(accepted.answer), Err)
 }
 
 /// A bundle that was not sent is still here, where sending it again could help.
@@ -260,8 +261,8 @@ fn later(mut problem: Problem, bundle: &OutgoingBundle) -> Problem {
     problem.fix(fix.map_or_else(|| again.clone(), |fix| format!("{fix} {again}")))
 }
 
-fn print_warnings(said: &Object) {
-    let warnings = said.get("warnings").and_then(Value::as_array).into_iter().flatten();
+fn print_warnings(response: &Object) {
+    let warnings = response.get("warnings").and_then(Value::as_array).into_iter().flatten();
     for warning in warnings.take(20) {
         let text = warning.get("text").or(Some(warning)).and_then(Value::as_str).unwrap_or_default();
         output::talk(format_args!("  {} {}", paint(WARN, "hub:"), inert_line(cut(text, 400))));

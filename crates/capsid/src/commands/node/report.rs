@@ -9,7 +9,7 @@ use capsid_model::{Code, Object, Problem, Result, Value, json};
 use clap::Args;
 use std::path::Path;
 
-/// Tell the hub whether an asset worked here.
+/// Report to the hub whether an asset worked here.
 ///
 /// Reports are what assets are promoted by. One of a node of another owner counts by the node's reputation; one on an
 /// asset of your own is kept without weight. A later report of the same node takes the place of its earlier one.
@@ -41,10 +41,10 @@ pub struct NodeReportArgs {
 
 /// Runs the command.
 pub fn run(arguments: &NodeReportArgs, folder: &Path) -> Result<u8> {
-    let mut outward = OutboundRedactor::default();
-    let report = report(arguments, &mut outward)?;
+    let mut redactor = OutboundRedactor::default();
+    let report = report(arguments, &mut redactor)?;
     let node = arguments.hub.node(folder)?;
-    outward.print_removed();
+    redactor.print_removed();
     let answer = Value::Object(node.report(&arguments.asset, &report)?);
     if output::is_json() {
         output::document(&answer);
@@ -54,22 +54,22 @@ pub fn run(arguments: &NodeReportArgs, folder: &Path) -> Result<u8> {
     Ok(0)
 }
 
-fn report(arguments: &NodeReportArgs, outward: &mut OutboundRedactor) -> Result<Value> {
+fn report(arguments: &NodeReportArgs, redactor: &mut OutboundRedactor) -> Result<Value> {
     let mut report = match &arguments.file {
         Some(file) => read(file)?,
         None => Object::new(),
     };
-    let said = (arguments.ok || arguments.failed).then_some(arguments.ok);
-    let found = report.get("overall_ok").or_else(|| report.get("passed")).and_then(Value::as_bool);
-    let ok = match (said, found) {
-        (Some(said), Some(found)) if said != found => {
+    let stated = (arguments.ok || arguments.failed).then_some(arguments.ok);
+    let reported = report.get("overall_ok").or_else(|| report.get("passed")).and_then(Value::as_bool);
+    let ok = match (stated, reported) {
+        (Some(stated), Some(reported)) if stated != reported => {
             return Err(Problem::new(
                 Code::InputInvalid,
                 "The file says the opposite of what the option says.",
             )
             .fix("Leave the option out, and the file counts."));
         }
-        (said, found) => said.or(found).ok_or_else(|| {
+        (stated, reported) => stated.or(reported).ok_or_else(|| {
             Problem::new(
                 Code::InputInvalid,
                 "The file does not say whether it worked: it has no `overall_ok`.",
@@ -81,9 +81,9 @@ fn report(arguments: &NodeReportArgs, outward: &mut OutboundRedactor) -> Result<
     if let Some(note) = &arguments.note {
         report.insert("note".to_owned(), note.as_str().into());
     }
-    let mut report = outward.document(&report.into());
+    let mut report = redactor.document(&report.into());
     // An id stands for the whole; of what was changed on the way it would not be true.
-    if let Some(report) = report.as_object_mut().filter(|_| outward.took()) {
+    if let Some(report) = report.as_object_mut().filter(|_| redactor.has_redacted()) {
         report.shift_remove("asset_id");
     }
     Ok(report)

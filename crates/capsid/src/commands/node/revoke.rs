@@ -39,9 +39,9 @@ pub fn run(arguments: &NodeRevokeArgs, folder: &Path) -> Result<u8> {
         output::talk("Nothing was withdrawn.");
         return Ok(1);
     }
-    let mut outward = OutboundRedactor::default();
-    let reason = outward.text_or(arguments.reason.as_deref());
-    outward.print_removed();
+    let mut redactor = OutboundRedactor::default();
+    let reason = redactor.text_or(arguments.reason.as_deref());
+    redactor.print_removed();
     let answer = Value::Object(node.revoke(&arguments.asset, reason.as_deref())?);
     if output::is_json() {
         output::document(&answer);

@@ -5,11 +5,11 @@ use super::fetch::KINDS;
 use super::print::{self, line};
 use super::redact_outbound::OutboundRedactor;
 use crate::commands::store::listing::time;
+use crate::commands::workspace;
 use crate::output::{self, DIM, GOOD, NAME, paint};
 use capsid_client::NodeClient;
 use capsid_client::calls::{SearchRow, row};
-use capsid_engine::config::ReuseConfig;
-use capsid_engine::reuse::{ReuseMode, score};
+use capsid_engine::exchange::reuse::{ReuseMode, ReusePolicy};
 use capsid_model::{Result, Time, Value, json};
 use capsid_rules::assets::traits::CATEGORIES;
 use clap::Args;
@@ -17,9 +17,9 @@ use std::path::Path;
 
 /// Look for proven solutions of others; it costs nothing and counts as no use.
 ///
-/// The score is confidence x streak (1 to 5) x the publisher's reputation / 100. From 0.72 on, `capsid evolve` shows a
-/// capsule in its prompt as a reference; from 0.85 on it offers to apply it directly; below it is left alone. Signals are
-/// cleaned of secrets, names and paths before they are sent. With --meaning the order is the hub's, and a line under each
+/// The score is confidence x 0.6 x streak (1 to 5) x the publisher's reputation / 100. From 0.72 on, `capsid evolve` shows
+/// a capsule in its prompt as a reference; from 0.85 on it offers to apply one directly that you promoted, or any with
+/// `trust = true` under `[hub]`; below it is left alone. Signals are cleaned of secrets, names and paths before they are sent. With --meaning the order is the hub's, and a line under each
 /// result says why it was found.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -76,33 +76,35 @@ impl NodeSearchArgs {
 /// Runs the command.
 pub fn run(arguments: &NodeSearchArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let mut found = find(arguments, &node)?;
+    // Outside of a repository nothing was promoted.
+    let policy = workspace(folder).map(|workspace| ReusePolicy::load(&workspace)).unwrap_or_default();
+    let mut hits = find(arguments, &node)?;
     if arguments.meaning.is_none() {
-        found.sort_by(|one, other| value(other).total_cmp(&value(one)));
+        hits.sort_by(|one, other| value(&policy, other).total_cmp(&value(&policy, one)));
     }
     if output::is_json() {
-        let rows: Vec<Value> = found.iter().map(document).collect();
+        let rows: Vec<Value> = hits.iter().map(|row| document(&policy, row)).collect();
         output::document(&json!({"count": rows.len(), "results": rows}));
     } else {
-        print(&found, arguments.is_narrowed());
+        print(&policy, &hits, arguments.is_narrowed());
     }
     Ok(0)
 }
 
 fn find(arguments: &NodeSearchArgs, node: &NodeClient) -> Result<Vec<SearchRow>> {
     let (kind, limit) = (arguments.kind.as_deref(), usize::from(arguments.limit));
-    let mut outward = OutboundRedactor::default();
+    let mut redactor = OutboundRedactor::default();
     let (words, mode) = match (&arguments.meaning, &arguments.text) {
         (Some(words), _) => (words, "hybrid"),
         (None, Some(words)) => (words, "keyword"),
         (None, None) => {
-            let signals = outward.some_signals(&arguments.signals)?;
-            outward.print_removed();
+            let signals = redactor.some_signals(&arguments.signals)?;
+            redactor.print_removed();
             return node.search(&signals, kind, limit);
         }
     };
-    let (words, limit_text) = (outward.text(words), limit.to_string());
-    outward.print_removed();
+    let (words, limit_text) = (redactor.text(words), limit.to_string());
+    redactor.print_removed();
     let [since, until] = [arguments.since, arguments.until].map(|time| time.map(Time::iso));
     let filters = [
         ("type", kind),
@@ -117,8 +119,8 @@ fn find(arguments: &NodeSearchArgs, node: &NodeClient) -> Result<Vec<SearchRow>>
     Ok(print::list(&answer, "assets").iter().filter_map(row).take(limit).collect())
 }
 
-fn value(row: &SearchRow) -> f64 {
-    score(row.confidence, row.streak, row.reputation)
+fn value(policy: &ReusePolicy, row: &SearchRow) -> f64 {
+    policy.score(row.confidence, row.streak, row.reputation)
 }
 
 /// Only a capsule is a solution, and only a solution has a score.
@@ -127,22 +129,22 @@ fn is_solution(row: &SearchRow) -> bool {
 }
 
 /// What a cycle would make of it.
-fn meaning(row: &SearchRow) -> &'static str {
+fn meaning(policy: &ReusePolicy, row: &SearchRow) -> &'static str {
     match is_solution(row) {
-        true => ReuseMode::for_score(value(row), ReuseConfig::Direct).map_or("below", ReuseMode::as_str),
+        true => policy.mode(&row.asset_id, value(policy, row)).map_or("below", ReuseMode::as_str),
         false => "-",
     }
 }
 
-fn document(row: &SearchRow) -> Value {
-    let mut told = row.row.clone();
-    told.insert("reuse_score".to_owned(), is_solution(row).then(|| value(row)).into());
-    told.insert("reuse_mode".to_owned(), meaning(row).into());
-    told.into()
+fn document(policy: &ReusePolicy, row: &SearchRow) -> Value {
+    let mut document = row.row.clone();
+    document.insert("reuse_score".to_owned(), is_solution(row).then(|| value(policy, row)).into());
+    document.insert("reuse_mode".to_owned(), meaning(policy, row).into());
+    document.into()
 }
 
-fn print(found: &[SearchRow], is_narrowed: bool) {
-    if found.is_empty() {
+fn print(policy: &ReusePolicy, hits: &[SearchRow], is_narrowed: bool) {
+    if hits.is_empty() {
         output::talk(match is_narrowed {
             true => "Nothing fits all of this. Leave out an option to see more.",
             false => "Nobody has published a proven solution for this yet.",
@@ -150,7 +152,7 @@ fn print(found: &[SearchRow], is_narrowed: bool) {
         return;
     }
     let cells = |row: &SearchRow| {
-        let mode = match meaning(row) {
+        let mode = match meaning(policy, row) {
             "direct" => paint(GOOD, "direct"),
             "reference" => paint(NAME, "reference"),
             other => paint(DIM, other),
@@ -159,7 +161,7 @@ fn print(found: &[SearchRow], is_narrowed: bool) {
         let reputation =
             row.reputation.map_or_else(String::new, |it| format!(" ({})", print::amount(it.round())));
         vec![
-            if is_solution(row) { format!("{:.3}", value(row)) } else { "-".to_owned() },
+            if is_solution(row) { format!("{:.3}", value(policy, row)) } else { "-".to_owned() },
             mode,
             line(&row.kind, 20),
             format!("{:.2}", row.confidence),
@@ -168,15 +170,15 @@ fn print(found: &[SearchRow], is_narrowed: bool) {
             line(&row.summary, 90),
         ]
     };
-    let ids: Vec<String> = found.iter().map(below).collect();
+    let ids: Vec<String> = hits.iter().map(below).collect();
     let head = ["score", "use", "type", "confidence", "streak", "publisher", "summary"];
-    print::table(&head, found.iter().map(cells).collect(), &ids);
-    if let Some(best) = found.first() {
+    print::table(&head, hits.iter().map(cells).collect(), &ids);
+    if let Some(best) = hits.first() {
         print::next(format_args!("capsid node fetch {}", line(&best.asset_id, 100)));
     }
 }
 
-/// What stands under a row: its id, and why it was found where the hub tells.
+/// The line under a row: its id, and why it matched where the hub explains it.
 fn below(row: &SearchRow) -> String {
     let id = line(&row.asset_id, 100);
     match row.row.get("why").map(explain_hit).filter(|why| !why.is_empty()) {
@@ -186,15 +188,15 @@ fn below(row: &SearchRow) -> String {
 }
 
 /// Why something was found, in a line: the words it answers, the way through the graph, how near it is.
-fn explain_hit(told: &Value) -> String {
-    let words: Vec<String> = print::list(told, "words")
+fn explain_hit(reasons: &Value) -> String {
+    let words: Vec<String> = print::list(reasons, "words")
         .iter()
         .filter_map(Value::as_str)
         .take(8)
         .map(|word| line(word, 30))
         .collect();
-    let steps: Vec<String> = print::list(told, "path").iter().take(4).map(step).collect();
-    let similarity = told.get("similarity").and_then(Value::as_f64);
+    let steps: Vec<String> = print::list(reasons, "path").iter().take(4).map(step).collect();
+    let similarity = reasons.get("similarity").and_then(Value::as_f64);
     let parts = [
         (!words.is_empty()).then(|| format!("says {}", words.join(", "))),
         (!steps.is_empty()).then(|| steps.join(", ")),
@@ -203,19 +205,19 @@ fn explain_hit(told: &Value) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// A step of the way; what somebody only told the hub is told as their word.
-fn step(told: &Value) -> String {
+/// A step of the path; what somebody reported to the hub names its reporter.
+fn step(relation: &Value) -> String {
     let name = |end: &str| {
-        let name = told.get(end).and_then(|end| end.get("name")).and_then(Value::as_str);
+        let name = relation.get(end).and_then(|end| end.get("name")).and_then(Value::as_str);
         line(name.unwrap_or("?"), 40)
     };
-    let kind = told.get("kind").and_then(Value::as_str).unwrap_or("?").replace('_', " ");
-    let said = format!("{} {} {}", name("from"), line(&kind, 30), name("to"));
-    if told.get("told").and_then(Value::as_bool) != Some(true) {
-        return said;
+    let kind = relation.get("kind").and_then(Value::as_str).unwrap_or("?").replace('_', " ");
+    let sentence = format!("{} {} {}", name("from"), line(&kind, 30), name("to"));
+    if relation.get("told").and_then(Value::as_bool) != Some(true) {
+        return sentence;
     }
-    let by = told.get("said_by").and_then(Value::as_str).unwrap_or("somebody");
-    format!("{said} (told by {})", line(by, 60))
+    let by = relation.get("said_by").and_then(Value::as_str).unwrap_or("somebody");
+    format!("{sentence} (reported by {})", line(by, 60))
 }
 
 #[cfg(test)]
@@ -226,31 +228,32 @@ mod tests {
     fn a_row_means_what_a_cycle_would_make_of_it() {
         let of = |kind: &str, confidence: f64, streak: u64, reputation: f64| {
             let id = format!("sha256:{:064}", 0);
-            let told = json!({"asset_id": id, "type": kind, "confidence": confidence,
+            let response = json!({"asset_id": id, "type": kind, "confidence": confidence,
                 "success_streak": streak, "reputation_score": reputation});
-            meaning(&row(&told).unwrap())
+            let policy = ReusePolicy { trusts_hub: true, ..ReusePolicy::default() };
+            meaning(&policy, &row(&response).unwrap())
         };
         assert_eq!(of("Capsule", 0.85, 3, 80.0), "direct");
-        assert_eq!(of("Capsule", 0.85, 1, 100.0), "direct");
-        assert_eq!(of("Capsule", 0.9, 1, 80.0), "reference");
+        assert_eq!(of("Capsule", 0.85, 2, 100.0), "direct");
+        assert_eq!(of("Capsule", 0.9, 2, 70.0), "reference");
         assert_eq!(of("Capsule", 0.9, 1, 50.0), "below");
         assert_eq!(of("Gene", 0.9, 5, 100.0), "-");
     }
     #[test]
     fn a_row_says_why_it_was_found() {
-        let told = json!({"words": ["upload", "hangs"], "similarity": 0.914,
+        let reasons = json!({"words": ["upload", "hangs"], "similarity": 0.914,
             "path": [{"from": {"name": "timeout"}, "kind": "solved_by", "to": {"name": "Retry \u{1b}[31mit"}}]});
-        let said = explain_hit(&told);
-        assert!(said.starts_with("says upload, hangs; timeout solved by Retry"), "{said}");
-        assert!(said.ends_with("; 91 % alike") && !said.contains('\u{1b}'), "{said}");
-        let step = |told: bool| {
+        let sentence = explain_hit(&reasons);
+        assert!(sentence.starts_with("says upload, hangs; timeout solved by Retry"), "{sentence}");
+        assert!(sentence.ends_with("; 91 % alike") && !sentence.contains('\u{1b}'), "{sentence}");
+        let step = |is_told: bool| {
             explain_hit(
                 &json!({"path": [{"from": {"name": "gateway"}, "kind": "suffers_from", "to": {"name": "timeout"},
-                "said_by": "user:u\u{1b}1", "told": told}]}),
+                "said_by": "user:u\u{1b}1", "told": is_told}]}),
             )
         };
         assert_eq!(step(false), "gateway suffers from timeout");
-        assert!(step(true).starts_with("gateway suffers from timeout (told by user:u"), "{}", step(true));
+        assert!(step(true).starts_with("gateway suffers from timeout (reported by user:u"), "{}", step(true));
         assert!(!step(true).contains('\u{1b}'));
         assert_eq!(explain_hit(&json!({"words": [], "path": [], "similarity": null})), "");
         assert_eq!(explain_hit(&json!("odd")), "");

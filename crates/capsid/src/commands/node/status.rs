@@ -8,7 +8,7 @@ use capsid_client::http::{HttpAnswer, HttpCall, HttpClient};
 use capsid_client::node::encoded;
 use capsid_client::{ClientConfig, NodeClient};
 use capsid_engine::exchange::outgoing::{PublishCandidate, offers};
-use capsid_engine::reuse::outbox;
+use capsid_engine::exchange::reuse::outbox;
 use capsid_model::{Code, Problem, Result, Value, json};
 use clap::Args;
 use std::path::Path;
@@ -34,7 +34,7 @@ pub struct NodeStatusArgs {
     hub: HubConnectionArgs,
 }
 
-/// What was found out. What a hub did not tell is null.
+/// The result. What a hub did not report is null.
 struct NodeStatusReport {
     /// The hub's own word on its health, or why there is none.
     health: Result<Value>,
@@ -54,13 +54,13 @@ pub fn run(arguments: &NodeStatusArgs, folder: &Path) -> Result<u8> {
         Err(problem) => return Err(problem),
     };
     let node = connection::node(&settings)?;
-    let standing = NodeStatusReport::ask(&node, &settings);
+    let report = NodeStatusReport::fetch(&node, &settings);
     if output::is_json() {
-        output::document(&standing.json(&node, waiting));
+        output::document(&report.json(&node, waiting));
     } else {
-        standing.print(&node, waiting);
+        report.print(&node, waiting);
     }
-    Ok(u8::from(!standing.is_healthy()))
+    Ok(u8::from(!report.is_healthy()))
 }
 
 fn without_hub(waiting: PendingWork, problem: &Problem) -> Result<u8> {
@@ -94,7 +94,7 @@ struct PendingWork {
 impl PendingWork {
     fn in_repository(folder: &Path) -> Self {
         let Ok(workspace) = workspace(folder) else { return Self::default() };
-        let fresh = |offer: &PublishCandidate| offer.standing.eligible && offer.published_as.is_none();
+        let fresh = |offer: &PublishCandidate| offer.eligibility.eligible && offer.published_as.is_none();
         let capsules =
             offers(&workspace).ok().map(|offers| offers.iter().filter(|offer| fresh(offer)).count());
         Self { capsules, reports: outbox::pending(&workspace).ok().map(|waiting| waiting.len()) }
@@ -120,25 +120,25 @@ fn to_text(waiting: Option<usize>, what: &str, command: &str) -> String {
 
 impl NodeStatusReport {
     /// Asks the hub. Each answer is shown whether or not there are others.
-    fn ask(node: &NodeClient, settings: &ClientConfig) -> Self {
-        let mut standing = Self {
+    fn fetch(node: &NodeClient, settings: &ClientConfig) -> Self {
+        let mut report = Self {
             health: open_page(settings, "/health").map(|answer| answer.body),
             public: Value::Null,
             stake: Value::Null,
             open_tasks: Value::Null,
             mine: Value::Null,
         };
-        if standing.health.is_err() {
-            return standing;
+        if report.health.is_err() {
+            return report;
         }
         let page = open_page(settings, &format!("/a2a/nodes/{}", encoded(node.id())));
-        standing.public = page.ok().filter(HttpAnswer::ok).map(|answer| answer.body).unwrap_or_default();
-        if standing.is_known() {
-            standing.stake = node.validator_status().unwrap_or_default();
-            standing.open_tasks = node.task_list(20).unwrap_or_default();
-            standing.mine = node.task_my(50).unwrap_or_default();
+        report.public = page.ok().filter(HttpAnswer::ok).map(|answer| answer.body).unwrap_or_default();
+        if report.is_known() {
+            report.stake = node.validator_status().unwrap_or_default();
+            report.open_tasks = node.task_list(20).unwrap_or_default();
+            report.mine = node.task_my(50).unwrap_or_default();
         }
-        standing
+        report
     }
 
     fn is_known(&self) -> bool {
@@ -212,7 +212,7 @@ impl NodeStatusReport {
         }
     }
 
-    /// What the hub tells of a node that it knows.
+    /// What the hub reports about a node that it knows.
     fn known(&self) -> Vec<(&'static str, String)> {
         let public = &self.public;
         let claimed = public.get("claimed") == Some(&json!(true));
@@ -251,7 +251,7 @@ impl NodeStatusReport {
     }
 }
 
-/// What the hub tells everybody. No secret is shown for it, and a node that the hub does not know is not registered by it.
+/// What the hub shows everybody. No secret is shown for it, and a node that the hub does not know is not registered by it.
 fn open_page(settings: &ClientConfig, path: &str) -> Result<HttpAnswer> {
     HttpClient::new(settings)?.call(HttpCall {
         method: "GET",

@@ -94,12 +94,12 @@ fn print(synced: &SyncSummary) {
     {
         nothing();
     }
-    let shown = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| format!("{value}"));
+    let display = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| format!("{value}"));
     output::line(format_args!(
         "{} reputation {}, {} credits, {} earned",
         paint(GOOD, "this node:"),
-        shown(synced.reputation),
-        shown(synced.credits),
-        shown(synced.earned)
+        display(synced.reputation),
+        display(synced.credits),
+        display(synced.earned)
     ));
 }

@@ -36,10 +36,10 @@ pub struct NodeValidatorArgs {
     /// One round, then stop.
     #[arg(long)]
     once: bool,
-    /// Put this many credits aside first, where that is not done yet. They stay yours, and `--unstake` gives them back.
+    /// Stake this many credits first, where that is not done yet. They stay yours, and `--unstake` refunds them.
     #[arg(long, value_name = "CREDITS", value_parser = clap::value_parser!(u32).range(1..))]
     stake: Option<u32>,
-    /// Take back what was put aside, and do nothing else. The hub asks this node no more.
+    /// Take the stake back, and do nothing else. The hub asks this node no more.
     #[arg(long, conflicts_with_all = ["once", "stake", "repository"])]
     unstake: bool,
     /// Seconds between two rounds.
@@ -77,7 +77,7 @@ pub fn run(arguments: &NodeValidatorArgs, folder: &Path) -> Result<u8> {
     let mut last_beat = None;
     loop {
         if last_beat.is_none_or(|last: Instant| last.elapsed() >= BEAT) {
-            // A heartbeat that fails is no reason not to validate; the round itself tells what is wrong.
+            // A heartbeat that fails is no reason not to validate; the round itself reports what is wrong.
             let _heard = heart.send(&HeartbeatReport::default());
             last_beat = Some(Instant::now());
         }
@@ -133,7 +133,7 @@ fn signing_key() -> Result<SigningKey> {
     })
 }
 
-/// Spending is the user's word: without it only what is needed is said.
+/// Only the user may spend: without `--stake` only the needed amount is printed.
 fn stake(arguments: &NodeValidatorArgs, validator: &ValidatorNode) -> Result<()> {
     let stake = StakeStatus::fetch(&validator.node)?;
     if stake.is_validator {
@@ -152,7 +152,7 @@ fn stake(arguments: &NodeValidatorArgs, validator: &ValidatorNode) -> Result<()>
     }
 }
 
-/// Tells what was seen; gives how many the hub was not told.
+/// Prints the results; returns how many could not be reported to the hub.
 fn print_validated(validator: &ValidatorNode, judged: &[ValidatedAssignment]) -> Result<usize> {
     let untold = judged.iter().filter(|one| one.answer.is_err()).count();
     let earned = ValidatorEarnings::fetch(&validator.node)?;

@@ -45,7 +45,7 @@ pub fn run(arguments: &NodeVoteArgs, folder: &Path) -> Result<u8> {
     }
     let count = |name: &str| number(&answer, name).map_or_else(|| "?".to_owned(), amount);
     print::done(match arguments.vote.as_str() {
-        "none" => "The vote was taken back".to_owned(),
+        "none" => "The vote was withdrawn".to_owned(),
         word => format!("Voted {word}"),
     });
     sheet(&[

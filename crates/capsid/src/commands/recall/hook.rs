@@ -1,4 +1,4 @@
-//! The start hook of a coding agent: what is proven here is told to a session that begins.
+//! The start hook of a coding agent: a session that begins gets what is proven here.
 
 use super::{RecallArgs, query};
 use crate::commands::{trail as trail_command, variable, workspace};
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// How long a starting session may wait for us.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How much of that is left to the tool for telling where it works.
+/// How much of that the tool has to send its payload.
 const PAYLOAD_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Answers a tool that starts a session. Whatever happens, the session starts: no failure, no word, no long wait.
@@ -30,8 +30,8 @@ pub(super) fn answer(tool: &str, arguments: &RecallArgs, folder: &Path) {
     let budget = arguments.budget.min(BUDGET);
     let (send, answer) = sync_channel(1);
     std::thread::spawn(move || {
-        let asked = StartHookRequest { signals: words, query, logs, limit, budget };
-        let text = catch_unwind(move || context(&asked, named)).ok().flatten();
+        let request = StartHookRequest { signals: words, query, logs, limit, budget };
+        let text = catch_unwind(move || context(&request, named)).ok().flatten();
         // Nobody waits any more when this fails.
         let _ = send.send(text.unwrap_or_default());
     });
@@ -64,23 +64,25 @@ impl StartHookRequest {
     }
 }
 
-/// What the agent is told; nothing when there is nothing to tell.
-fn context(asked: &StartHookRequest, named: Option<PathBuf>) -> Option<String> {
+/// The context for the agent; none when nothing matches.
+fn context(request: &StartHookRequest, named: Option<PathBuf>) -> Option<String> {
     let folders = named.map_or_else(payload_folders, |folder| vec![folder]);
-    let workspace =
-        folders.iter().filter_map(|folder| workspace(folder).ok()).find(|place| place.store.exists())?;
-    let found = asked.recall(&workspace).ok()?;
-    Some(recall::render(&found, asked.budget)).filter(|text| !text.is_empty())
+    let workspace = folders
+        .iter()
+        .filter_map(|folder| workspace(folder).ok())
+        .find(|candidate| candidate.store.exists())?;
+    let recalled = request.recall(&workspace).ok()?;
+    Some(recall::render(&recalled, request.budget)).filter(|text| !text.is_empty())
 }
 
-/// Where the tool says that it works: each tells it in its own way.
+/// The folders that the tool names in its payload: each tool uses its own members.
 fn payload_folders() -> Vec<PathBuf> {
-    let told = trail_command::hook_payload(PAYLOAD_PATIENCE).unwrap_or_default();
-    let told: Value = serde_json::from_str(told.trim_start_matches('\u{feff}')).unwrap_or_default();
-    let roots = ["workspace_roots", "workspaceRoots"].map(|name| told[name].as_array());
+    let payload = trail_command::hook_payload(PAYLOAD_PATIENCE).unwrap_or_default();
+    let payload: Value = serde_json::from_str(payload.trim_start_matches('\u{feff}')).unwrap_or_default();
+    let roots = ["workspace_roots", "workspaceRoots"].map(|name| payload[name].as_array());
     let listed = roots.into_iter().flatten().flatten().filter_map(Value::as_str).map(str::to_owned);
     let variables = ["CLAUDE_PROJECT_DIR", "CURSOR_PROJECT_DIR"].into_iter().filter_map(variable);
-    let mut folders: Vec<String> = told["cwd"].as_str().map(str::to_owned).into_iter().collect();
+    let mut folders: Vec<String> = payload["cwd"].as_str().map(str::to_owned).into_iter().collect();
     folders.extend(listed.take(8).chain(variables));
     folders.push(".".to_owned());
     folders.into_iter().filter(|folder| !folder.is_empty()).map(PathBuf::from).collect()

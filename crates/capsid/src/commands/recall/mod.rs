@@ -51,7 +51,7 @@ pub struct RecallArgs {
 
     /// Look only in these places.
     #[arg(long = "in", value_name = "PLACE", value_enum, value_delimiter = ',')]
-    places: Vec<RecallScope>,
+    scopes: Vec<RecallScope>,
 
     /// Answer as the start hook of claude-code, codex, cursor or cline. Another name does nothing.
     #[arg(long, value_name = "TOOL")]

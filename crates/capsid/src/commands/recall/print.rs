@@ -13,15 +13,15 @@ const SIGNALS: usize = 240;
 
 /// Prints what was recalled, or that nothing was.
 pub(super) fn print(recalled: &RecallResult) {
-    let found = recalled.past.as_ref().map(|past| past.found.as_slice()).unwrap_or_default();
-    if recalled.proven.is_empty() && found.is_empty() {
+    let hits = recalled.past.as_ref().map(|past| past.hits.as_slice()).unwrap_or_default();
+    if recalled.proven.is_empty() && hits.is_empty() {
         output::talk(nothing(recalled.past.as_ref()));
     }
     let answers: Vec<RecallAnswer> = recalled
         .proven
         .iter()
         .map(RecallAnswer::from_solution)
-        .chain(found.iter().map(RecallAnswer::from_hit))
+        .chain(hits.iter().map(RecallAnswer::from_hit))
         .collect();
     output::print(&listed(&answers));
     if !recalled.signals.is_empty() {
@@ -30,7 +30,7 @@ pub(super) fn print(recalled: &RecallResult) {
     }
 }
 
-/// That there is no answer, and what else could be asked.
+/// The message for no result, with what else could be searched.
 fn nothing(past: Option<&RecallHistory>) -> &'static str {
     match past {
         None => {
@@ -38,9 +38,9 @@ fn nothing(past: Option<&RecallHistory>) -> &'static str {
         }
         Some(past) if past.is_vague => "These words say nothing that could be looked for.",
         Some(past) if past.is_part => {
-            "Nothing there tells of that; without `--in` the whole past of this repository is searched."
+            "Nothing there matches; without `--in` the whole past of this repository is searched."
         }
-        Some(_) => "Nothing in this repository's past tells of that.",
+        Some(_) => "Nothing in this repository's past matches.",
     }
 }
 
@@ -72,26 +72,26 @@ impl RecallAnswer {
         Self { row: row("proven", solution.last_used.as_deref(), &use_here, &solution.id, ""), lines }
     }
 
-    fn from_hit(found: &RecallHit) -> Self {
-        let piece = &found.piece;
-        let why = [shortened(&describe_piece(&found.words).join(", "), WORDS), like_it(found.more)];
+    fn from_hit(hit: &RecallHit) -> Self {
+        let piece = &hit.piece;
+        let why = [shortened(&describe_piece(&hit.words).join(", "), WORDS), like_it(hit.more)];
         let why = why.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let ended = piece.ended.as_deref().unwrap_or_default();
         Self {
-            row: row(piece.place.as_str(), piece.at.as_deref(), ended, &piece.id, &why),
+            row: row(piece.location.as_str(), piece.at.as_deref(), ended, &piece.id, &why),
             lines: vec![inert_line(&shortened(&piece.text, TEXT)), paint(DIM, inert_line(&piece.show))],
         }
     }
 }
 
 /// Where, on which day, how it ended, its name, and why it is shown.
-fn row(place: &str, at: Option<&str>, ended: &str, id: &str, why: &str) -> Vec<String> {
+fn row(source: &str, at: Option<&str>, ended: &str, id: &str, why: &str) -> Vec<String> {
     let day = cut(&inert_line(at.unwrap_or("-")), 10).to_owned();
     let mut name = paint(NAME, inert_line(id));
     if !why.is_empty() {
         name += &format!("  {}", paint(DIM, format_args!("({})", inert_line(why))));
     }
-    vec![place.to_owned(), paint(DIM, day), inert_line(ended), name]
+    vec![source.to_owned(), paint(DIM, day), inert_line(ended), name]
 }
 
 /// The words that an answer answers, without those that are parts of others.

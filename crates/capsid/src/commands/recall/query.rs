@@ -1,4 +1,4 @@
-//! What is asked for, and what answers it.
+//! The query of `capsid recall`, and its result.
 
 use super::{RecallArgs, RecallScope, trail};
 use crate::commands::cycle::inputs;
@@ -18,18 +18,18 @@ const QUIET: &str = "stable_success_plateau";
 /// How many answers of the past are shown.
 const PAST: usize = 10;
 
-/// What was asked for, and what answers it.
+/// The query and its result.
 pub(super) struct RecallResult {
     pub signals: Vec<String>,
     pub words: String,
     pub proven: Vec<ProvenSolution>,
-    /// What the past tells; nothing where it was not looked at.
+    /// What the history holds; none where it was not searched.
     pub past: Option<RecallHistory>,
 }
 
-/// What the past tells.
+/// What the history holds.
 pub(super) struct RecallHistory {
-    pub found: Vec<RecallHit>,
+    pub hits: Vec<RecallHit>,
     /// Whether the words say nothing that could be looked for.
     pub is_vague: bool,
     /// Whether only a part of it was looked at.
@@ -41,30 +41,30 @@ impl RecallResult {
         let mut value = json!({"signals": self.signals, "proven": self.proven});
         if let Some(past) = &self.past {
             value["words"] = self.words.as_str().into();
-            value["found"] = json!(past.found);
+            value["found"] = json!(past.hits);
         }
         value
     }
 }
 
 impl RecallArgs {
-    /// What is asked for, and what answers it.
+    /// Runs the query.
     pub(super) fn recall(&self, workspace: &Workspace) -> Result<RecallResult> {
         let (mut signals, words) = self.split(workspace)?;
         let text = self.text()?;
         // A log without any trouble is a sign of its own; words about something are not.
         let says_something = |signal: &String| words.is_empty() || signal != QUIET;
-        let told = [Some(words.clone()).filter(|words| !words.is_empty()), text].into_iter().flatten();
-        let told: Vec<String> = told.collect();
-        match told.is_empty() {
-            false => signals.extend(recall::signals_in(&told.join("\n")).into_iter().filter(says_something)),
+        let texts = [Some(words.clone()).filter(|words| !words.is_empty()), text].into_iter().flatten();
+        let texts: Vec<String> = texts.collect();
+        match texts.is_empty() {
+            false => signals.extend(recall::signals_in(&texts.join("\n")).into_iter().filter(says_something)),
             true if signals.is_empty() => signals = recall::signals_here(workspace)?,
             true => {}
         }
-        let asked = self.asked(&words);
-        let search = self.question(&asked, &signals);
+        let query = self.query_text(&words);
+        let search = self.build_search(&query, &signals);
         let limit = self.limit.unwrap_or(SHOWN);
-        let text = told.join("\n");
+        let text = texts.join("\n");
         let proven = match self.includes_scope(RecallScope::Proven) {
             false => Vec::new(),
             true if words.is_empty() => recall::proven_for(workspace, &signals, &text, limit)?,
@@ -74,7 +74,7 @@ impl RecallArgs {
             }
         };
         let past = search.map(|search| self.past(workspace, search)).transpose()?;
-        Ok(RecallResult { signals, words: asked, proven, past })
+        Ok(RecallResult { signals, words: query, proven, past })
     }
 
     /// The signals among the words, and the others as they were written.
@@ -91,26 +91,26 @@ impl RecallArgs {
         ))
     }
 
-    /// What the past is asked for: the words with the signals among them, and the query. Words that are all signals ask
-    /// for what is proven about them, as no words at all do.
-    fn asked(&self, words: &str) -> String {
+    /// The text that the history is searched for: the words with the signals among them, and the query. Words that are all
+    /// signals search the proven solutions only, as no words at all do.
+    fn query_text(&self, words: &str) -> String {
         let typed = if words.is_empty() { String::new() } else { self.words.join(" ") };
         [typed.as_str(), self.query.as_deref().unwrap_or_default()].join(" ").trim().to_owned()
     }
 
-    /// The search of the past: for what is asked, or for the signals where somebody says where to look.
-    fn question(&self, asked: &str, signals: &[String]) -> Option<RecallSearch> {
-        let says_where = self.places.iter().any(|place| *place != RecallScope::Proven);
-        match asked.is_empty() {
-            false => Some(RecallSearch::new(asked, &[])),
+    /// The search of the history: for the query, or for the signals where `--in` names a scope.
+    fn build_search(&self, query: &str, signals: &[String]) -> Option<RecallSearch> {
+        let says_where = self.scopes.iter().any(|scope| *scope != RecallScope::Proven);
+        match query.is_empty() {
+            false => Some(RecallSearch::new(query, &[])),
             true => says_where.then(|| RecallSearch::new("", signals)),
         }
     }
 
     fn past(&self, workspace: &Workspace, mut search: RecallSearch) -> Result<RecallHistory> {
-        let (is_vague, is_part) = (search.is_empty(), !self.places.is_empty());
+        let (is_vague, is_part) = (search.is_empty(), !self.scopes.is_empty());
         if is_vague {
-            return Ok(RecallHistory { found: Vec::new(), is_vague, is_part });
+            return Ok(RecallHistory { hits: Vec::new(), is_vague, is_part });
         }
         if self.includes_scope(RecallScope::Events) {
             history::scan_events(workspace, &mut search)?;
@@ -123,12 +123,12 @@ impl RecallArgs {
         {
             trail::search_trail(&home, &workspace.repository.root, &mut search);
         }
-        let found = search.best(self.limit.unwrap_or(PAST));
-        Ok(RecallHistory { found, is_vague, is_part })
+        let hits = search.best(self.limit.unwrap_or(PAST));
+        Ok(RecallHistory { hits, is_vague, is_part })
     }
 
-    fn includes_scope(&self, place: RecallScope) -> bool {
-        self.places.is_empty() || self.places.contains(&place)
+    fn includes_scope(&self, scope: RecallScope) -> bool {
+        self.scopes.is_empty() || self.scopes.contains(&scope)
     }
 
     fn text(&self) -> Result<Option<String>> {

@@ -77,7 +77,7 @@ fn scan_chain(
     let count = ChainReader::open(chain.path())?.count(chain.tenant.as_deref())?;
     let first = count.saturating_sub(MAX_RECORDS);
     let name = name_of(chain);
-    for (place, stored) in (first..).zip(chain.records_from(first)?) {
+    for (position, stored) in (first..).zip(chain.records_from(first)?) {
         let stored = stored?;
         *left = left.saturating_sub(stored.canonical.len());
         if *left == 0 {
@@ -86,7 +86,7 @@ fn scan_chain(
         if let Ok(content) = parse(&stored.canonical)
             && is_of(&content, repository)
         {
-            scan_record(search, &name, place, &content, &stored);
+            scan_record(search, &name, position, &content, &stored);
         }
     }
     Ok(())
@@ -116,7 +116,7 @@ fn is_of(content: &ExactJson, repository: &Path) -> bool {
 fn scan_record(
     search: &mut RecallSearch,
     name: &str,
-    place: u64,
+    position: u64,
     content: &ExactJson,
     stored: &StoredRecord,
 ) {
@@ -137,20 +137,20 @@ fn scan_record(
         &SearchableText { title: &title, body: &body, ..SearchableText::default() },
         Some(name),
         || {
-            let told = match (request.trim(), summary.trim()) {
+            let quote = match (request.trim(), summary.trim()) {
                 ("", summary) => summary.to_owned(),
                 (request, "") => request.to_owned(),
                 (request, summary) => format!("{} → {summary}", shortened(request, SHOWN_REQUEST)),
             };
             RecallPiece {
-                place: RecallLocation::Trail,
-                id: format!("{name}#{place}"),
+                location: RecallLocation::Trail,
+                id: format!("{name}#{position}"),
                 at: when(content, stored),
                 ended: Some(text(content, &["outcome", "status"]))
                     .filter(|status| !status.is_empty())
                     .map(snippet),
-                text: snippet(&told),
-                show: format!("capsid trail inspect {} --seq {place}", quoted(name)),
+                text: snippet(&quote),
+                show: format!("capsid trail inspect {} --seq {position}", quoted(name)),
             }
         },
     );

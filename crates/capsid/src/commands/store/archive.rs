@@ -2,12 +2,11 @@
 
 use crate::commands::workspace;
 use crate::output::{self, GOOD, NAME, WARN, paint};
-use capsid_engine::archive::{self, ExistingFile, ImportOptions, ManifestInput, MergeSummary};
+use capsid_engine::archive::{self, ArchiveContent, ExistingFile, ManifestInput, MergeSummary};
 use capsid_engine::sealed_log::proof;
-use capsid_engine::solidify;
 use capsid_engine::workspace::Workspace;
-use capsid_model::text::inert_line;
-use capsid_model::{Result, Value, json};
+use capsid_model::text::{cut, inert_line};
+use capsid_model::{Object, Problem, Result, Value, json};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,8 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   capsid archive export store.gepx         what was learned here, in one file
-  capsid archive import store.gepx         add it to another repository")]
+  capsid archive import store.gepx         stage it in another repository, to be promoted one by one
+  capsid archive import --trust store.gepx your own archive: add it as it is")]
 pub struct ArchiveArgs {
     #[command(subcommand)]
     action: ArchiveCommand,
@@ -36,16 +36,24 @@ Examples:
         #[arg(long)]
         force: bool,
     },
-    /// Add what an archive holds. Everything is verified first, and nothing local is replaced.
+    /// Take in what an archive holds. Everything is verified first, and nothing local is replaced.
+    ///
+    /// Genes and capsules are staged like assets of a hub: they are selected and run only after `capsid node promote`.
+    /// Events and memory of others are left out. With `--trust` the archive is your own: each gene is listed with its
+    /// commands, and everything is added as it is.
     #[command(after_help = "\
 Examples:
   capsid archive import store.gepx
-  capsid archive import --memory store.gepx    with what its owner's engine remembers")]
+  capsid archive import --trust store.gepx             your own archive, moved from another machine
+  capsid archive import --trust --memory store.gepx    with what your engine remembered there")]
     Import {
         /// The archive.
         file: PathBuf,
-        /// Add its memory graph too.
+        /// The archive is your own: add its genes, capsules and events as if they had been made here.
         #[arg(long)]
+        trust: bool,
+        /// Add its memory graph too.
+        #[arg(long, requires = "trust")]
         memory: bool,
     },
 }
@@ -54,7 +62,7 @@ Examples:
 pub fn run(arguments: &ArchiveArgs, folder: &Path) -> Result<u8> {
     match &arguments.action {
         ArchiveCommand::Export { file, force } => export(folder, file, *force, output::is_json()),
-        ArchiveCommand::Import { file, memory } => import(folder, file, *memory, output::is_json()),
+        ArchiveCommand::Import { file, trust, memory } => import(folder, file, *trust, *memory),
     }
 }
 
@@ -100,24 +108,77 @@ fn seal_log(workspace: &Workspace) {
     }
 }
 
-fn import(folder: &Path, file: &Path, memory: bool, as_json: bool) -> Result<u8> {
+fn import(folder: &Path, file: &Path, trust: bool, memory: bool) -> Result<u8> {
     let workspace = workspace(folder)?;
+    let content = archive::open(file)?;
+    if trust { import_own(&workspace, &content, memory) } else { import_foreign(&workspace, &content) }
+}
+
+/// Stages what somebody else may have made.
+fn import_foreign(workspace: &Workspace, content: &ArchiveContent) -> Result<u8> {
+    let staging = content.stage(workspace)?;
+    let staged = &staging.assets;
+    let status = u8::from(!staged.refused.is_empty() && staged.accepted.is_empty());
+    if output::is_json() {
+        output::document(&json!({
+            "ok": status == 0,
+            "manifest": content.manifest(),
+            "staged": staged.accepted,
+            "known": staged.known,
+            "refused": staged.refused.iter().map(Problem::to_json).collect::<Vec<_>>(),
+            "notes": staged.notes,
+            "left_out": {"events": staging.events_left_out, "memory": staging.memory_left_out},
+        }));
+        return Ok(status);
+    }
+    let text = |asset: &Object, name: &str| {
+        inert_line(cut(asset.get(name).and_then(Value::as_str).unwrap_or_default(), 100))
+    };
+    for asset in &staged.accepted {
+        let (kind, id) = (text(asset, "type"), text(asset, "id"));
+        output::line(format_args!("{}  {kind} {}", paint(GOOD, "staged"), paint(NAME, id)));
+    }
+    for problem in &staged.refused {
+        output::caution("refused", problem);
+    }
+    output::line(format_args!(
+        "{} staged, {} known, {} refused; {} events and {} lines of memory left out",
+        staged.accepted.len(),
+        staged.known,
+        staged.refused.len(),
+        staging.events_left_out,
+        staging.memory_left_out
+    ));
+    output::talk(
+        "Nothing of it is used before `capsid node promote ID`. If the archive is your own, add `--trust`.",
+    );
+    Ok(status)
+}
+
+/// Merges what the owner says is their own, after each command that it brings was shown.
+fn import_own(workspace: &Workspace, content: &ArchiveContent, memory: bool) -> Result<u8> {
+    let genes = content.gene_commands();
+    if !output::is_json() {
+        for gene in &genes {
+            output::talk(format_args!("gene {}", paint(NAME, inert_line(cut(&gene.id, 100)))));
+            for command in &gene.commands {
+                output::talk(format_args!("  {}", inert_line(command)));
+            }
+        }
+    }
     let graph = workspace.paths.memory_graph();
-    let report = archive::import(
-        file,
-        &workspace.store,
-        ImportOptions { memory_graph: memory.then_some(graph.as_path()) },
-    )?;
-    solidify::own_append(&workspace)?;
-    seal_log(&workspace);
+    let report = content.merge_into(&workspace.store, memory.then_some(graph.as_path()))?;
+    seal_log(workspace);
     let kinds = [
         ("genes", Some(&report.genes)),
         ("capsules", Some(&report.capsules)),
         ("events", Some(&report.events)),
         ("memory", report.memory.as_ref()),
     ];
-    if as_json {
-        let mut value = json!({"ok": true, "manifest": report.manifest});
+    if output::is_json() {
+        let listed: Vec<Value> =
+            genes.iter().map(|gene| json!({"id": gene.id, "commands": gene.commands})).collect();
+        let mut value = json!({"ok": true, "manifest": content.manifest(), "commands": listed});
         for (name, merged) in kinds {
             value[name] = merged.map_or(Value::Null, merged_json);
         }

@@ -85,11 +85,11 @@ fn print_each(
 ) -> Result<u8> {
     let made = documents
         .iter()
-        .map(|document| document.text().and_then(rule).map_err(|problem| at(&document.place, problem)))
+        .map(|document| document.text().and_then(rule).map_err(|problem| at(&document.location, problem)))
         .collect::<Result<Vec<String>>>()?;
     if as_json {
         let entries = documents.iter().zip(made);
-        let entries = entries.map(|(document, text)| json!({"place": document.place, name: text}));
+        let entries = entries.map(|(document, text)| json!({"place": document.location, name: text}));
         output::document(&Value::Array(entries.collect()));
     } else {
         made.iter().for_each(|text| output::json_line(text));
@@ -126,7 +126,7 @@ fn verify(documents: &[AssetDocument], as_json: bool) -> Result<u8> {
     Ok(u8::from(failed > 0))
 }
 
-/// Why a document could not be read, to be told after `not JSON`.
+/// Why a document could not be read, printed after `not JSON`.
 fn reason(problem: &Problem) -> &str {
     problem.message.trim_start_matches("Not JSON: ")
 }
@@ -162,10 +162,10 @@ fn verdict_json(document: &AssetDocument, verdict: &Result<IdVerdict>) -> Value 
     let verdict = match verdict {
         Ok(verdict) => verdict,
         Err(problem) => {
-            return json!({"place": document.place, "ok": false, "status": "not_json", "reason": reason(problem)});
+            return json!({"place": document.location, "ok": false, "status": "not_json", "reason": reason(problem)});
         }
     };
-    let mut value = json!({"place": document.place, "ok": verdict.holds()});
+    let mut value = json!({"place": document.location, "ok": verdict.holds()});
     let (status, stored, computed) = match verdict {
         IdVerdict::Verified => ("verified", None, None),
         IdVerdict::VerifiedLegacy => ("verified-legacy", None, None),
@@ -194,7 +194,7 @@ fn check(documents: &[AssetDocument], as_json: bool) -> Result<u8> {
         errors += findings.iter().filter(|f| f.severity == schema::SchemaSeverity::Error).count();
         if as_json {
             let findings: Vec<Value> = findings.iter().map(finding_json).collect();
-            results.push(json!({"place": document.place, "findings": findings}));
+            results.push(json!({"place": document.location, "findings": findings}));
             continue;
         }
         if findings.is_empty() {

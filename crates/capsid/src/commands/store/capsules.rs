@@ -55,8 +55,8 @@ struct ListCapsulesArgs {
 
 impl ListCapsulesArgs {
     fn matches(&self, capsule: &Object) -> bool {
-        let is = |wanted: &Option<String>, found: Option<&Value>| {
-            wanted.as_deref().is_none_or(|wanted| found.and_then(Value::as_str) == Some(wanted))
+        let is = |wanted: &Option<String>, actual: Option<&Value>| {
+            wanted.as_deref().is_none_or(|wanted| actual.and_then(Value::as_str) == Some(wanted))
         };
         is(&self.gene, capsule.get("gene"))
             && is(&self.platform, capsule.get("env_fingerprint").and_then(|env| env.get("platform")))
@@ -114,9 +114,9 @@ fn print_list(store: &AssetStore, list: &ListCapsulesArgs) -> Result<u8> {
     let counted = history::read(&store.events)?;
     let streak = |document: &Object| {
         let capsule = Capsule::read(document);
-        let (shown, said) =
+        let (counted, stated) =
             (counted.get(&capsule.id).map_or(0, |record| record.streak), capsule.success_streak);
-        if shown == said { shown.to_string() } else { format!("{shown} (says {said})") }
+        if counted == stated { counted.to_string() } else { format!("{counted} (says {stated})") }
     };
     let head = ["capsule", "streak", "confidence", "change", "gene"].map(|text| paint(DIM, text));
     let mut rows = vec![head.to_vec()];

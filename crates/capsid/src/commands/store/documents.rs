@@ -8,8 +8,8 @@ use std::path::Path;
 
 /// One document of a file, as its exact text.
 pub(crate) struct AssetDocument {
-    /// The file, with the document's place when it holds several.
-    pub place: String,
+    /// The file, with the document's number when it holds several.
+    pub location: String,
     /// Whether it is all that its file holds.
     alone: bool,
     bytes: Vec<u8>,
@@ -23,29 +23,29 @@ impl AssetDocument {
         })
     }
 
-    /// What a rule makes of it. That it cannot be read is told as its own result where others can be, and is an error
+    /// What a rule makes of it. That it cannot be read is its own result where others can be, and is an error
     /// where it is all there is.
     pub fn try_to<T>(&self, rule: impl Fn(&str) -> Result<T>) -> Result<Result<T>> {
         match self.text().and_then(rule) {
-            Err(problem) if self.alone => Err(at(&self.place, problem)),
+            Err(problem) if self.alone => Err(at(&self.location, problem)),
             made => Ok(made),
         }
     }
 
-    /// Its place and, if it has one, its id.
+    /// Its location and, if it has one, its id.
     pub fn name(&self) -> String {
         let value = self.text().and_then(canonical::read).unwrap_or_default();
-        let place = text::inert_line(&self.place);
+        let location = text::inert_line(&self.location);
         match value.get("id").and_then(Value::as_str) {
-            Some(id) => format!("{place}: {}", text::inert_line(id)),
-            None => place,
+            Some(id) => format!("{location}: {}", text::inert_line(id)),
+            None => location,
         }
     }
 }
 
-/// A problem with the place where it is.
-pub(crate) fn at(place: &str, mut problem: Problem) -> Problem {
-    problem.message = format!("`{place}`: {}", problem.message);
+/// A problem with the location of its document.
+pub(crate) fn at(location: &str, mut problem: Problem) -> Problem {
+    problem.message = format!("`{location}`: {}", problem.message);
     problem
 }
 
@@ -79,7 +79,7 @@ fn read(file: &str) -> std::io::Result<Vec<u8>> {
 
 fn split(file: &str, bytes: &[u8]) -> Vec<AssetDocument> {
     let several =
-        |place: String, bytes: &[u8]| AssetDocument { place, alone: false, bytes: bytes.to_owned() };
+        |location: String, bytes: &[u8]| AssetDocument { location, alone: false, bytes: bytes.to_owned() };
     if let Ok(items) = serde_json::from_slice::<Vec<&RawValue>>(bytes) {
         let numbered = items.iter().zip(1..);
         return numbered.map(|(item, n)| several(format!("{file}:{n}"), item.get().as_bytes())).collect();
@@ -97,8 +97,8 @@ fn split(file: &str, bytes: &[u8]) -> Vec<AssetDocument> {
     if are_documents(file, &lines) {
         return lines.iter().map(|(n, line)| several(format!("{file}:{n}"), line)).collect();
     }
-    // Whatever it is, reading it later tells what is wrong with it and where.
-    vec![AssetDocument { place: file.to_owned(), alone: true, bytes: bytes.to_owned() }]
+    // Whatever it is, reading it later reports what is wrong with it and where.
+    vec![AssetDocument { location: file.to_owned(), alone: true, bytes: bytes.to_owned() }]
 }
 
 /// Whether a file has one document a line. Some lines of it may be broken: a document spread over lines has no whole

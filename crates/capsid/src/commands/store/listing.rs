@@ -18,8 +18,8 @@ pub(crate) struct ShowArgs {
 
 impl ShowArgs {
     /// Prints the record as it is stored: indented for people, on one line for programs.
-    pub fn print(&self, found: Option<Object>, kind: &str, lister: &str) -> Result<u8> {
-        let record: Value = found.ok_or_else(|| not_found(&self.id, kind, lister))?.into();
+    pub fn print(&self, record: Option<Object>, kind: &str, lister: &str) -> Result<u8> {
+        let record: Value = record.ok_or_else(|| not_found(&self.id, kind, lister))?.into();
         if output::is_json() {
             output::document(&record);
         } else {
@@ -47,7 +47,7 @@ pub(crate) struct TimeSpanArgs {
 }
 
 impl TimeSpanArgs {
-    /// Whether a moment lies in it. What has no time is outside of every span.
+    /// Whether it contains a moment. What has no time is outside of every span.
     pub fn holds(self, at: Option<Time>) -> bool {
         self.since.is_none_or(|since| at.is_some_and(|at| at >= since))
             && self.until.is_none_or(|until| at.is_some_and(|at| at <= until))

@@ -23,7 +23,7 @@ pub(super) struct CheckedChain {
 
 enum ChainCheckOutcome {
     Verified(ChainVerdict),
-    /// Something beside the records says otherwise than they do, though they hold.
+    /// The records hold, but data next to them contradicts them.
     Contradicted(ChainVerdict, String),
     /// The index of a bundle says otherwise than itself.
     Contradiction(String),
@@ -38,8 +38,8 @@ enum ChainCheckOutcome {
 
 impl CheckedChain {
     /// A bundle that contradicts itself.
-    pub fn contradiction(path: &Path, said: &str) -> Self {
-        let outcome = ChainCheckOutcome::Contradiction(said.to_owned());
+    pub fn contradiction(path: &Path, reason: &str) -> Self {
+        let outcome = ChainCheckOutcome::Contradiction(reason.to_owned());
         Self { label: path.display().to_string(), tool: None, session: None, kind: None, outcome }
     }
 
@@ -56,10 +56,10 @@ impl CheckedChain {
                 Self {
                     label: format!("{}/{}", one.tool, one.session),
                     outcome: ChainCheckOutcome::Lost {
-                        at: one.found.min(recorded.saturating_sub(1)),
+                        at: one.present.min(recorded.saturating_sub(1)),
                         error: format!(
                             "{status}: the meta-chain says {recorded} capsules, {} are there",
-                            one.found
+                            one.present
                         ),
                     },
                     tool: Some(one.tool),
@@ -172,7 +172,7 @@ impl CheckedChain {
     }
 }
 
-/// Checks one chain, and what is said of it beside its records.
+/// Checks one chain, and the data next to its records.
 pub(super) fn check(chain: &ChainSource, options: &VerifyOptions, keys: &KeySet) -> Result<CheckedChain> {
     let made = |outcome| CheckedChain {
         label: chain.label.clone(),
@@ -199,7 +199,7 @@ pub(super) fn check(chain: &ChainSource, options: &VerifyOptions, keys: &KeySet)
         _ => None,
     };
     Ok(made(match contradiction {
-        Some(said) => ChainCheckOutcome::Contradicted(verdict, said),
+        Some(reason) => ChainCheckOutcome::Contradicted(verdict, reason),
         None => ChainCheckOutcome::Verified(verdict),
     }))
 }
@@ -227,7 +227,7 @@ pub(super) fn own_keys(home: &TrailHome) -> KeySet {
     keys
 }
 
-/// Where keys may lie that belong to the data: the home it is in, or the folder of the database.
+/// Where keys may be that belong to the data: the home it is in, or the folder of the database.
 fn folders_with_keys(path: &Path, sources: &ChainSources) -> Vec<PathBuf> {
     let file = match (sources.kind, sources.chains.first()) {
         (SourceKind::Home, _) => return vec![path.to_owned()],
@@ -280,8 +280,8 @@ pub(super) fn open(path: &Path) -> Result<ChainSources> {
 /// Every chain of a home, the meta-chain among them.
 pub(super) fn all(home: &TrailHome) -> Result<Vec<ChainSource>> {
     let mut chains = Vec::new();
-    for place in home.places() {
-        chains.extend(open_any(&place)?.chains);
+    for path in home.chain_paths() {
+        chains.extend(open_any(&path)?.chains);
     }
     Ok(chains)
 }
@@ -299,21 +299,21 @@ pub(super) fn named(home: &TrailHome, name: &str) -> Result<ChainSource> {
                 .fix("Name one of them: its file, PATH#TENANT in a database of many, or tool/session.")),
         };
     }
-    let mut found = all(home)?;
+    let mut chains = all(home)?;
     if name == "meta" {
-        found.retain(|chain| chain.is_meta);
+        chains.retain(|chain| chain.is_meta);
     } else {
         let (tool, session) =
             name.split_once('/').map_or((None, name), |(tool, session)| (Some(tool), session));
-        found.retain(|chain| {
+        chains.retain(|chain| {
             tool.is_none_or(|tool| chain.tool.as_deref() == Some(tool))
                 && chain.session.as_deref().is_some_and(|each| each.starts_with(session))
         });
     }
-    let exact = found.iter().position(|chain| chain.session.as_deref() == Some(name));
-    match (exact, found.len()) {
-        (Some(at), _) => Ok(found.swap_remove(at)),
-        (None, 1) => Ok(found.remove(0)),
+    let exact = chains.iter().position(|chain| chain.session.as_deref() == Some(name));
+    match (exact, chains.len()) {
+        (Some(at), _) => Ok(chains.swap_remove(at)),
+        (None, 1) => Ok(chains.remove(0)),
         (None, 0) => Err(Problem::new(Code::FileNotFound, format!("There is no chain `{name}`."))
             .fix("`capsid trail list` shows every chain of the home; a path works too.")),
         (None, n) => {

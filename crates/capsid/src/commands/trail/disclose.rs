@@ -1,4 +1,4 @@
-//! `capsid trail disclose`: prove a value that was taken out before sealing.
+//! `capsid trail disclose`: prove a value that was redacted before sealing.
 
 use super::chains::named;
 use crate::commands::store::documents::read_bytes;
@@ -9,17 +9,17 @@ use capsid_seal::keys::{KeySet, file, rotation};
 use capsid_seal::sources::ChainSource;
 use capsid_seal::verify::VerifyOptions;
 use capsid_seal::{SigningKey, StoredRecord, TrailHome};
-use capsid_trail::disclosure::{Disclosure, places};
+use capsid_trail::disclosure::{Disclosure, disclosable_paths};
 use clap::Args;
 
-/// Prove a value that was taken out of a record before it was sealed.
+/// Prove a value that was redacted in a record before it was sealed.
 ///
-/// Without a value, lists the places where something was taken out. With one, makes a disclosure: the value and the
+/// Without a value, lists the places where something was redacted. With one, makes a disclosure: the value and the
 /// salt that opens the record's commitment to it. Whoever has the chain can check it without any key.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  capsid trail disclose 5f0c1b9e --seq 4                             what was taken out, and where
+  capsid trail disclose 5f0c1b9e --seq 4                             what was redacted, and where
   pass show token | capsid trail disclose 5f0c1b9e --seq 4 --value - --json > proof.json
   capsid trail disclose chain.db --seq 4 --check proof.json          what the receiver does")]
 pub(super) struct TrailDiscloseArgs {
@@ -68,13 +68,13 @@ fn record(arguments: &TrailDiscloseArgs, chain: &ChainSource) -> Result<StoredRe
 }
 
 fn list(stored: &StoredRecord, as_json: bool) -> Result<u8> {
-    let places = places(stored)?;
+    let paths = disclosable_paths(stored)?;
     if as_json {
-        output::document(&json!({"record": stored.seal.hash, "places": places}));
-    } else if places.is_empty() {
-        output::talk("Nothing was taken out of this record.");
+        output::document(&json!({"record": stored.seal.hash, "places": paths}));
+    } else if paths.is_empty() {
+        output::talk("Nothing was redacted in this record.");
     } else {
-        places.iter().for_each(|place| output::line(inert_line(place)));
+        paths.iter().for_each(|path| output::line(inert_line(path)));
     }
     Ok(0)
 }
@@ -134,6 +134,6 @@ fn key(home: &TrailHome, signed_by: &str) -> Result<SigningKey> {
             Code::KeyMissing,
             format!("The private key {signed_by}, which sealed the record, is not here."),
         )
-        .fix("Only who sealed the record can disclose what was taken out of it.")
+        .fix("Only who sealed the record can disclose what was redacted in it.")
     })
 }

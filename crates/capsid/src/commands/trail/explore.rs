@@ -49,14 +49,14 @@ pub(super) fn run(arguments: &TrailExploreArgs, home: &TrailHome) -> Result<u8> 
     )
 }
 
-/// The chains on a desk.
+/// The chains in the local viewer.
 pub(crate) struct TrailViewer {
     home: TrailHome,
     source: TrailViewerSource,
 }
 
 enum TrailViewerSource {
-    /// The user's chains as they were when the index was last asked for.
+    /// The user's chains as they were when the index was last requested.
     Home(Mutex<Option<Arc<BundlePlan>>>),
     Bundle(PathBuf),
 }
@@ -94,7 +94,7 @@ impl TrailViewer {
         JsonDocument::from_value(&json!({ "own": own, "pq": pq, "pinned": pinned }))
     }
 
-    /// A key that cannot be read is no reason to show nothing: `capsid doctor` tells of it.
+    /// A key that cannot be read is no reason to show nothing: `capsid doctor` reports it.
     fn own(&self) -> Option<PublicKey> {
         file::load(&self.home.key()).ok().flatten().map(|key| key.public())
     }
@@ -125,7 +125,7 @@ impl TrailViewer {
     }
 }
 
-/// A file of a bundle, as it lies there.
+/// A file of a bundle, as it is stored.
 fn in_folder(folder: &Path, name: &str) -> Result<Option<JsonDocument>> {
     if !is_plain(name) || !name.ends_with(".json") {
         return Ok(None);

@@ -82,12 +82,12 @@ fn print_written(arguments: &TrailExportArgs, written: &WrittenBundle, own: Opti
             "public_key": hex, "fingerprint": fingerprint, "left_out": written.left_out.len(),
         }));
     } else {
-        let shown = |path: &PathBuf, end: &str| format!("{}{end}", inert_line(&path.to_string_lossy()));
-        let folder = arguments.out.iter().map(|path| shown(path, "/"));
-        for place in folder.chain(arguments.html.iter().map(|path| shown(path, ""))) {
+        let display = |path: &PathBuf, end: &str| format!("{}{end}", inert_line(&path.to_string_lossy()));
+        let folder = arguments.out.iter().map(|path| display(path, "/"));
+        for target in folder.chain(arguments.html.iter().map(|path| display(path, ""))) {
             let word = paint(GOOD, "exported");
             let WrittenBundle { chains, records, .. } = written;
-            output::line(format_args!("{word} {chains} chain(s), {records} capsule(s) -> {place}"));
+            output::line(format_args!("{word} {chains} chain(s), {records} capsule(s) -> {target}"));
         }
         let begin: String = hex.chars().take(16).collect();
         output::line(format_args!("public_key={begin}... fingerprint={}", paint(NAME, fingerprint)));
@@ -106,9 +106,9 @@ fn page_for(file: &Path, force: bool) -> Result<SinglePage> {
 
 /// Whether a file can be replaced without loss: there is none, or this command wrote it.
 fn is_own_page(file: &Path) -> Result<bool> {
-    let Some(found) = capsid_disk::files::open(file)? else { return Ok(true) };
+    let Some(existing) = capsid_disk::files::open(file)? else { return Ok(true) };
     let mut begin = Vec::new();
-    let read = found.take(single::BEGIN.len() as u64).read_to_end(&mut begin);
+    let read = existing.take(single::BEGIN.len() as u64).read_to_end(&mut begin);
     read.map_err(|error| Problem::io("read", file, &error))?;
     Ok(begin == single::BEGIN.as_bytes())
 }

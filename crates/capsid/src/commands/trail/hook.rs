@@ -1,7 +1,7 @@
 //! `capsid trail hook`: what the tools call.
 
 use super::install::tool;
-use super::seal::{desk, places};
+use super::seal::{session_paths, session_sealer};
 use crate::commands::{key, variable};
 use crate::output;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock};
@@ -18,13 +18,13 @@ use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// The most that a tool tells its hook.
+/// The longest payload that a tool sends to its hook.
 const PAYLOAD_LIMIT: u64 = 16 << 20;
 
-/// How long a tool may take to tell it.
+/// How long a tool may take to send it.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the tools call at the end of a turn: seals what is new. Never fails, and tells its troubles to hook.log.
+/// What the tools call at the end of a turn: seals what is new. Never fails, and writes its troubles to hook.log.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -33,10 +33,10 @@ Examples:
 pub(super) struct TrailHookArgs {
     /// claude-code, codex, cursor or cline. Another name does nothing.
     tool: String,
-    /// What the tool tells on the command line (Codex).
+    /// What the tool passes on the command line (Codex).
     #[arg(value_name = "PAYLOAD")]
     payload: Option<String>,
-    /// Seal secrets too. They can never be taken out again.
+    /// Seal secrets too. They can never be redacted later.
     #[arg(long)]
     no_redact: bool,
 }
@@ -44,9 +44,13 @@ pub(super) struct TrailHookArgs {
 /// Runs the hook. Whatever happens, the agent that called it goes on.
 pub(super) fn run(arguments: &TrailHookArgs, home: Option<&Path>) {
     let Ok(tool) = tool(&arguments.tool) else { return };
-    // Said first: the tool waits for it, and it does not depend on what follows.
+    // Printed first: the tool waits for it, and it does not depend on what follows.
     output::print(payload::reply(tool));
-    // A panic is told to the log only; the agent's terminal is not ours.
+    // Inside the private view of a run there is no key. The program that started the agent seals its session.
+    if capsid_sandbox::inside_sandbox() {
+        return;
+    }
+    // A panic goes to the log only; the agent's terminal is not ours.
     std::panic::set_hook(Box::new(|_| {}));
     let Ok(home) = TrailHome::find(home, &variable) else { return };
     let sealed = catch_unwind(AssertUnwindSafe(|| seal(tool, arguments, &home)));
@@ -56,7 +60,7 @@ pub(super) fn run(arguments: &TrailHookArgs, home: Option<&Path>) {
         Err(_) => Some("ERROR [internal] The hook stopped on a bug.".to_owned()),
     };
     if let Some(line) = line {
-        // With nowhere to write there is nobody to tell.
+        // Where the log cannot be written there is nothing left to report to.
         let _ = log::append_line(&home, tool.name(), &line, SystemClock.now());
     }
 }
@@ -64,25 +68,25 @@ pub(super) fn run(arguments: &TrailHookArgs, home: Option<&Path>) {
 /// Seals what is new; gives the line for the log.
 fn seal(tool: Tool, arguments: &TrailHookArgs, home: &TrailHome) -> Result<Option<String>> {
     let stdin = if arguments.payload.is_none() { stdin(PATIENCE)? } else { String::new() };
-    let told = payload::parse(tool, &stdin, arguments.payload.as_slice())?;
-    if told.ignore {
+    let payload = payload::parse(tool, &stdin, arguments.payload.as_slice())?;
+    if payload.ignore {
         return Ok(None);
     }
-    let source = source(tool, told.clone())?;
+    let source = source(tool, payload.clone())?;
     let own = key::own_of(home)?;
     if own.is_new {
         let line = key::new_key(&own.sealer.public().fingerprint());
         log::append_line(home, tool.name(), &line, SystemClock.now())?;
     }
-    let desk = desk(home, &own.sealer, !arguments.no_redact);
-    let sealed = desk.seal(&source, told.finalize)?;
-    if !told.finalize {
+    let session_sealer = session_sealer(home, &own.sealer, !arguments.no_redact);
+    let sealed = session_sealer.seal(&source, payload.finalize)?;
+    if !payload.finalize {
         return Ok(Some(format!(
             "append session={} +{} total={}",
             source.session, sealed.appended, sealed.total
         )));
     }
-    let finished = desk.finish(tool.name(), &source.session)?;
+    let finished = session_sealer.finish(tool.name(), &source.session)?;
     let broken = finished.verdict.broken_at.map_or_else(|| "None".to_owned(), |at| at.to_string());
     Ok(Some(format!(
         "finalize session={} appended={} total={} valid={} broken_at={broken} head={}",
@@ -94,7 +98,7 @@ fn seal(tool: Tool, arguments: &TrailHookArgs, home: &TrailHome) -> Result<Optio
     )))
 }
 
-/// What the tool tells on stdin. Some tools leave it open, so a whole JSON document is taken for the end, and nobody
+/// What the tool sends on stdin. Some tools leave it open, so a whole JSON document is taken for the end, and nobody
 /// waits for ever.
 pub(in crate::commands) fn stdin(patience: Duration) -> Result<String> {
     if std::io::stdin().is_terminal() {
@@ -118,11 +122,8 @@ pub(in crate::commands) fn stdin(patience: Duration) -> Result<String> {
             Ok(part) => bytes.extend(part),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
-                return Err(Problem::new(
-                    Code::InputInvalid,
-                    "The tool did not finish telling what it had to tell.",
-                )
-                .fix("By hand, end the payload with the end of the file."));
+                return Err(Problem::new(Code::InputInvalid, "The tool did not finish sending its payload.")
+                    .fix("By hand, end the payload with the end of the file."));
             }
         }
         if serde_json::from_slice::<&RawValue>(&bytes).is_ok() {
@@ -133,21 +134,21 @@ pub(in crate::commands) fn stdin(patience: Duration) -> Result<String> {
 }
 
 /// The transcript that a payload speaks of.
-fn source(tool: Tool, told: HookPayload) -> Result<TranscriptSource> {
-    let session = told.session.ok_or_else(|| {
+fn source(tool: Tool, payload: HookPayload) -> Result<TranscriptSource> {
+    let session = payload.session.ok_or_else(|| {
         Problem::new(Code::InputInvalid, "The payload names no session.")
             .fix("Let the tool call the hook; by hand use `capsid trail seal`.")
     })?;
     check_session(&session)?;
     if tool == Tool::Cursor {
         // Its transcript holds texts only; the whole conversation is in its database.
-        let mut source = find(&places()?, tool, &session)?;
-        source.text_transcript = told.transcript.or(source.text_transcript);
-        source.told = told.told;
+        let mut source = find(&session_paths()?, tool, &session)?;
+        source.text_transcript = payload.transcript.or(source.text_transcript);
+        source.hook_fields = payload.fields;
         return Ok(source);
     }
-    match told.transcript {
+    match payload.transcript {
         Some(path) => source_of(tool, &path, &session),
-        None => find(&places()?, tool, &session),
+        None => find(&session_paths()?, tool, &session),
     }
 }

@@ -141,7 +141,7 @@ fn would_import(path: &Path, tenant: Option<&str>, chain: &ChainSource) -> Resul
     Ok(ImportedRecords { known: here.min(there), added: there.saturating_sub(here) })
 }
 
-/// What a chain is filed under: what was asked, what the source says, or what the records say.
+/// What a chain is stored under: the requested name, that of the source, or that of the records.
 fn names(arguments: &TrailImportArgs, chain: &ChainSource) -> Result<(String, String)> {
     let first = chain.records().ok().and_then(|mut records| records.next()?.ok());
     let content = first.and_then(|stored| parse(&stored.canonical).ok()).unwrap_or_default();
@@ -163,8 +163,8 @@ fn names(arguments: &TrailImportArgs, chain: &ChainSource) -> Result<(String, St
 fn register_keys(home: &TrailHome, sources: &ChainSources, done: &[ImportOutcome]) -> Result<()> {
     let here = KeySet::load_home(home.root());
     let signed = |key: &&PublicKey| {
-        let taken = done.iter().filter(|done| done.outcome.is_ok());
-        taken
+        let imported = done.iter().filter(|done| done.outcome.is_ok());
+        imported
             .flat_map(|done| &done.signers)
             .any(|name| *name == key.fingerprint() || *name == key.short_fingerprint())
     };

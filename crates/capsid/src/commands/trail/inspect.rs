@@ -52,17 +52,17 @@ fn addressed(home: &TrailHome, text: &str) -> Result<(ChainSource, Option<u64>)>
         None => all(home)?,
     };
     for chain in chains {
-        for (place, stored) in (0..).zip(chain.records()?) {
+        for (position, stored) in (0..).zip(chain.records()?) {
             let stored = stored?;
             let id =
                 || parse(&stored.canonical).ok().and_then(|content| content.text("id").map(str::to_owned));
-            let found = match &uri.reference {
+            let is_match = match &uri.reference {
                 RecordReference::Hash(hash) => *hash == stored.seal.hash,
-                RecordReference::Sequence(sequence) => *sequence == place,
+                RecordReference::Sequence(sequence) => *sequence == position,
                 RecordReference::Id(wanted) => id().as_ref() == Some(wanted),
             };
-            if found {
-                return Ok((chain, Some(place)));
+            if is_match {
+                return Ok((chain, Some(position)));
             }
         }
     }
@@ -72,8 +72,8 @@ fn addressed(home: &TrailHome, text: &str) -> Result<(ChainSource, Option<u64>)>
 
 fn every(chain: &ChainSource, long: bool, as_json: bool) -> Result<u8> {
     let mut entries: Vec<Value> = Vec::new();
-    for (place, stored) in (0..).zip(chain.records()?) {
-        let row = RecordLine::from_record(place, &stored?);
+    for (position, stored) in (0..).zip(chain.records()?) {
+        let row = RecordLine::from_record(position, &stored?);
         if as_json {
             entries.push(row.to_json());
         } else {
@@ -87,9 +87,9 @@ fn every(chain: &ChainSource, long: bool, as_json: bool) -> Result<u8> {
 }
 
 fn one(chain: &ChainSource, seq: u64, as_json: bool) -> Result<u8> {
-    for (place, stored) in (0..).zip(chain.records()?) {
+    for (position, stored) in (0..).zip(chain.records()?) {
         let stored = stored?;
-        if place != seq {
+        if position != seq {
             continue;
         }
         let content = parse(&stored.canonical)?;
@@ -102,7 +102,7 @@ fn one(chain: &ChainSource, seq: u64, as_json: bool) -> Result<u8> {
                 "signature_pq": seal.signature_pq, "signed_at": seal.signed_at, "signed_by": seal.signed_by,
             }));
         } else {
-            output::line(RecordLine::from_record(place, &stored).line(false));
+            output::line(RecordLine::from_record(position, &stored).line(false));
             output::json_line(&indented(&content));
         }
         return Ok(0);
@@ -123,12 +123,12 @@ struct RecordLine {
 }
 
 impl RecordLine {
-    fn from_record(place: u64, stored: &StoredRecord) -> Self {
+    fn from_record(position: u64, stored: &StoredRecord) -> Self {
         let content = parse(&stored.canonical).unwrap_or_default();
         let text =
             |names: &[&str]| content.at(names).and_then(Document::as_str).unwrap_or_default().to_owned();
         Self {
-            sequence: content.get("sequence").and_then(Document::as_i64).unwrap_or(place.cast_signed()),
+            sequence: content.get("sequence").and_then(Document::as_i64).unwrap_or(position.cast_signed()),
             kind: text(&["type"]),
             hash: stored.seal.hash.clone(),
             request: text(&["trigger", "request"]),

@@ -55,7 +55,7 @@ pub(super) fn install(arguments: &InstallArgs, home: &TrailHome, named: Option<&
     if !output::is_json() {
         output::line(format_args!("Installing the {} capsule hook...", paint(NAME, tool.name())));
     }
-    let installed = install::install(tool, &places()?, &hook_command(tool, named)?)?;
+    let installed = install::install(tool, &install_paths()?, &hook_command(tool, named)?)?;
     print(tool, &installed, output::is_json());
     if !installed.registered {
         let message = format!("{} does not call Capsid: something else is in its place.", tool.name());
@@ -75,7 +75,7 @@ pub(super) fn uninstall(arguments: &UninstallArgs) -> Result<u8> {
     if !output::is_json() {
         output::line(format_args!("Removing the {} capsule hook...", paint(NAME, tool.name())));
     }
-    let removed = install::uninstall(tool, &places()?)?;
+    let removed = install::uninstall(tool, &install_paths()?)?;
     print(tool, &removed, output::is_json());
     Ok(0)
 }
@@ -96,7 +96,7 @@ fn print(tool: Tool, done: &InstallOutcome, as_json: bool) {
 }
 
 /// Where the tools of this user keep their settings.
-pub(in crate::commands) fn places() -> Result<InstallPaths> {
+pub(in crate::commands) fn install_paths() -> Result<InstallPaths> {
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty()).map(PathBuf::from);
     Ok(InstallPaths {
         home: home_folder()?,

@@ -34,10 +34,10 @@ pub(super) fn run(home: &TrailHome) -> Result<u8> {
     }
     if chains.is_empty() {
         let folder = home.chains();
-        let shown = inert_line(&folder.to_string_lossy());
+        let display = inert_line(&folder.to_string_lossy());
         output::line(match folder.is_dir() {
-            true => format!("no chains yet (looked in {shown})"),
-            false => format!("no chains yet ({shown} does not exist)"),
+            true => format!("no chains yet (looked in {display})"),
+            false => format!("no chains yet ({display} does not exist)"),
         });
         output::talk(
             "`capsid trail install TOOL` seals from now on, `capsid trail seal --all` what is there already.",

@@ -10,14 +10,14 @@ mod import;
 mod inspect;
 mod install;
 mod list;
-mod seal;
+pub(super) mod seal;
 mod verify;
 mod verify_meta;
 
 pub(super) use explore::TrailViewer;
 pub(super) use hook::stdin as hook_payload;
-pub(super) use install::{places as install_places, program as own_path};
-pub(super) use seal::places as session_places;
+pub(super) use install::{install_paths, program as own_path};
+pub(super) use seal::session_paths;
 
 use capsid_model::{Code, Problem, Result};
 use capsid_seal::TrailHome;

@@ -1,21 +1,23 @@
 //! `capsid trail seal`: seal transcripts by hand.
 
-use super::install::{tool, tools};
+use super::install::{install_paths, tool, tools};
 use crate::commands::{home_folder, key, variable};
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
-use capsid_model::{Code, Problem, Result, SystemClock, Value, json};
+use capsid_model::{Code, Problem, Result, SystemClock, Time, Value, json};
 use capsid_seal::{Sealer, TrailHome};
+use capsid_trail::install::{self, HookStatus};
 use capsid_trail::session_sealer::{FinishOutcome, SealOutcome, SessionSealer};
 use capsid_transcript::session_paths::{OsFamily, SessionPaths, find, find_all, source_of};
 use capsid_transcript::{Tool, TranscriptSource};
 use clap::Args;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Seal what a transcript tells and its chain does not hold yet. Doing it twice changes nothing.
 ///
-/// Secrets are taken out first; a commitment stays in the place of each, so that it can be proved later.
+/// Secrets are redacted first; a commitment stays in the place of each, so that it can be proved later.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,7 +41,7 @@ pub(super) struct TrailSealArgs {
     /// The session is over: hold nothing back, verify the chain, and note it in the meta-chain.
     #[arg(long)]
     finalize: bool,
-    /// Seal secrets too. They can never be taken out again.
+    /// Seal secrets too. They can never be redacted later.
     #[arg(long)]
     no_redact: bool,
 }
@@ -47,26 +49,58 @@ pub(super) struct TrailSealArgs {
 pub(super) fn run(arguments: &TrailSealArgs, home: &TrailHome) -> Result<u8> {
     let sources = sources(arguments)?;
     let sealer = key::sealer(home)?;
-    let desk = desk(home, &sealer, !arguments.no_redact);
-    if arguments.all { all(arguments, &desk, &sources) } else { one(arguments, &desk, &sources[0]) }
+    let session_sealer = session_sealer(home, &sealer, !arguments.no_redact);
+    if arguments.all {
+        all(arguments, &session_sealer, &sources)
+    } else {
+        one(arguments, &session_sealer, &sources[0])
+    }
 }
 
-/// The desk of this process: the machine's clock, random ids.
-pub(super) fn desk<'a>(home: &'a TrailHome, sealer: &'a Sealer, redact: bool) -> SessionSealer<'a> {
+/// The sealer of this process: the machine's clock, random ids.
+pub(super) fn session_sealer<'a>(home: &'a TrailHome, sealer: &'a Sealer, redact: bool) -> SessionSealer<'a> {
     SessionSealer { home, sealer, clock: &SystemClock, new_id: &capsid_trail::new_id, redact }
 }
 
+/// Seals what an agent did in its private view. Its hooks do nothing there, because the key is not theirs to see; so the
+/// sessions of tools that call us are sealed here, as far as they changed since the agent started.
+pub(in crate::commands) fn seal_since(start: Time) -> Result<()> {
+    let paths = install_paths()?;
+    let calls_us = |tool: &Tool| install::status(*tool, &paths) == HookStatus::Installed;
+    let tools: Vec<Tool> = Tool::ALL.into_iter().filter(calls_us).collect();
+    if tools.is_empty() {
+        return Ok(());
+    }
+    let mut sources = find_all(&session_paths()?);
+    sources.retain(|source| tools.contains(&source.tool) && changed_since(&source.path, start));
+    if sources.is_empty() {
+        return Ok(());
+    }
+    let home = TrailHome::find(None, &variable)?;
+    let sealer = key::sealer(&home)?;
+    let session_sealer = session_sealer(&home, &sealer, true);
+    for source in &sources {
+        session_sealer.seal(source, true)?;
+    }
+    Ok(())
+}
+
+fn changed_since(path: &Path, start: Time) -> bool {
+    let start = UNIX_EPOCH + Duration::from_millis(u64::try_from(start.0).unwrap_or_default());
+    path.metadata().and_then(|meta| meta.modified()).is_ok_and(|modified| modified >= start)
+}
+
 /// Where the tools of this user keep their sessions.
-pub(in crate::commands) fn places() -> Result<SessionPaths> {
+pub(in crate::commands) fn session_paths() -> Result<SessionPaths> {
     Ok(SessionPaths::new(OsFamily::this(), &home_folder()?, &variable))
 }
 
 fn sources(arguments: &TrailSealArgs) -> Result<Vec<TranscriptSource>> {
     let wanted = arguments.tool.as_deref().map(tool).transpose()?;
     if arguments.all {
-        let mut found = find_all(&places()?);
-        found.retain(|source| wanted.is_none_or(|tool| source.tool == tool));
-        return Ok(found);
+        let mut sources = find_all(&session_paths()?);
+        sources.retain(|source| wanted.is_none_or(|tool| source.tool == tool));
+        return Ok(sources);
     }
     let (Some(tool), Some(session)) = (wanted, &arguments.session) else {
         return Err(Problem::new(Code::UsageError, "A tool and a session are needed.").fix("Or give --all."));
@@ -74,7 +108,7 @@ fn sources(arguments: &TrailSealArgs) -> Result<Vec<TranscriptSource>> {
     capsid_trail::session::check_session(session)?;
     Ok(vec![match &arguments.transcript {
         Some(path) => by_hand(tool, path, session)?,
-        None => find(&places()?, tool, session)?,
+        None => find(&session_paths()?, tool, session)?,
     }])
 }
 
@@ -92,8 +126,12 @@ fn by_hand(tool: Tool, path: &Path, session: &str) -> Result<TranscriptSource> {
     }
 }
 
-fn one(arguments: &TrailSealArgs, desk: &SessionSealer<'_>, source: &TranscriptSource) -> Result<u8> {
-    let (sealed, finished) = seal(desk, source, arguments.finalize)?;
+fn one(
+    arguments: &TrailSealArgs,
+    session_sealer: &SessionSealer<'_>,
+    source: &TranscriptSource,
+) -> Result<u8> {
+    let (sealed, finished) = seal(session_sealer, source, arguments.finalize)?;
     if output::is_json() {
         output::document(&entry(source, &sealed, finished.as_ref()));
     } else {
@@ -103,21 +141,26 @@ fn one(arguments: &TrailSealArgs, desk: &SessionSealer<'_>, source: &TranscriptS
 }
 
 fn seal(
-    desk: &SessionSealer<'_>,
+    session_sealer: &SessionSealer<'_>,
     source: &TranscriptSource,
     finalize: bool,
 ) -> Result<(SealOutcome, Option<FinishOutcome>)> {
-    let sealed = desk.seal(source, finalize)?;
-    let finished = finalize.then(|| desk.finish(source.tool.name(), &source.session)).transpose()?;
+    let sealed = session_sealer.seal(source, finalize)?;
+    let finished =
+        finalize.then(|| session_sealer.finish(source.tool.name(), &source.session)).transpose()?;
     Ok((sealed, finished))
 }
 
-fn all(arguments: &TrailSealArgs, desk: &SessionSealer<'_>, sources: &[TranscriptSource]) -> Result<u8> {
+fn all(
+    arguments: &TrailSealArgs,
+    session_sealer: &SessionSealer<'_>,
+    sources: &[TranscriptSource],
+) -> Result<u8> {
     let mut entries: Vec<Value> = Vec::new();
     let (mut appended, mut failed) = (0, 0);
     for (index, source) in sources.iter().enumerate() {
         progress(index, sources.len(), source);
-        match seal(desk, source, arguments.finalize) {
+        match seal(session_sealer, source, arguments.finalize) {
             Ok((sealed, finished)) => {
                 appended += sealed.appended;
                 failed += usize::from(finished.as_ref().is_some_and(|finished| !finished.verdict.valid));

@@ -48,32 +48,32 @@ fn checkpoint(text: &str) -> std::result::Result<VerifiedCheckpoint, String> {
 }
 
 pub(super) fn run(arguments: &TrailVerifyArgs, home: &TrailHome) -> Result<u8> {
-    let given = given_keys(&arguments.pubkey)?;
+    let named_keys = given_keys(&arguments.pubkey)?;
     let options = VerifyOptions {
-        signatures: arguments.signatures || given.is_some() || arguments.batch,
+        signatures: arguments.signatures || named_keys.is_some() || arguments.batch,
         batch: arguments.batch,
         since: arguments.since.clone(),
         threads: 0,
     };
     let paths = match arguments.paths.is_empty() {
-        true => own_places(home)?,
+        true => own_chain_paths(home)?,
         false => arguments.paths.clone(),
     };
-    let mut found = VerifyResults::default();
+    let mut results = VerifyResults::default();
     for path in &paths {
         match open(path) {
-            Ok(sources) => verify_path(arguments, home, path, &sources, &given, &options, &mut found)?,
+            Ok(sources) => verify_path(arguments, home, path, &sources, &named_keys, &options, &mut results)?,
             // Here 1 means broken, and what is locked is not.
             Err(problem) if paths.len() == 1 && problem.code.exit_status() == 2 => return Err(problem),
-            Err(problem) => found.unreadable(&path.display().to_string(), problem),
+            Err(problem) => results.unreadable(&path.display().to_string(), problem),
         }
     }
     if output::is_json() {
-        output::document(&summary(&found));
+        output::document(&summary(&results));
     } else {
-        conclude(&found.checked, &options);
+        conclude(&results.checked, &options);
     }
-    Ok(found.status())
+    Ok(results.status())
 }
 
 /// What was found: verdicts, and what could not be read. One bad file does not keep the others from being checked.
@@ -104,11 +104,11 @@ fn verify_path(
     home: &TrailHome,
     path: &Path,
     sources: &ChainSources,
-    given: &Option<KeySet>,
+    named_keys: &Option<KeySet>,
     options: &VerifyOptions,
-    found: &mut VerifyResults,
+    all: &mut VerifyResults,
 ) -> Result<()> {
-    let keys = match given {
+    let keys = match named_keys {
         Some(keys) => keys.clone(),
         None if options.signatures => keys_for(home, path, sources),
         None => KeySet::default(),
@@ -119,28 +119,28 @@ fn verify_path(
     for chain in &sources.chains {
         match check(chain, options, &keys) {
             Ok(result) => results.push(result),
-            Err(problem) => found.unreadable(&chain.label, problem),
+            Err(problem) => all.unreadable(&chain.label, problem),
         }
     }
     results.extend(CheckedChain::compare_with_meta(sources)?);
-    results.extend(sources.contradictions.iter().map(|said| CheckedChain::contradiction(path, said)));
+    results.extend(sources.contradictions.iter().map(|reason| CheckedChain::contradiction(path, reason)));
     if !output::is_json() {
         results.iter().for_each(|result| print(result, options));
     }
-    found.checked.extend(results);
+    all.checked.extend(results);
     Ok(())
 }
 
 /// All that holds chains of this user.
-fn own_places(home: &TrailHome) -> Result<Vec<PathBuf>> {
-    let places = home.places();
-    if places.is_empty() {
+fn own_chain_paths(home: &TrailHome) -> Result<Vec<PathBuf>> {
+    let paths = home.chain_paths();
+    if paths.is_empty() {
         let message = format!("There are no chains in `{}` yet.", home.root().display());
         return Err(
             Problem::new(Code::FileNotFound, message).fix("Name what to verify, or seal something first.")
         );
     }
-    Ok(places)
+    Ok(paths)
 }
 
 /// The keys that were named on the command line; no others count then.
@@ -223,15 +223,15 @@ fn conclude(checked: &[CheckedChain], options: &VerifyOptions) {
 }
 
 /// One object that reads the same for one chain and for many.
-fn summary(found: &VerifyResults) -> Value {
-    let checked = &found.checked;
+fn summary(results: &VerifyResults) -> Value {
+    let checked = &results.checked;
     let first_broken = checked.iter().find(|one| !one.valid());
-    let unreadable: Vec<Value> = found
+    let unreadable: Vec<Value> = results
         .unreadable
         .iter()
         .map(|(label, problem)| json!({"chain": label, "code": problem.code.as_str(), "message": problem.message}))
         .collect();
-    let cannot_read = found.unreadable.first().map(|(_, problem)| problem.message.clone());
+    let cannot_read = results.unreadable.first().map(|(_, problem)| problem.message.clone());
     json!({
         "valid": first_broken.is_none() && unreadable.is_empty(),
         "verified": checked.iter().map(CheckedChain::verified).sum::<u64>(),

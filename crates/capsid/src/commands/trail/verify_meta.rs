@@ -45,10 +45,10 @@ fn pinned(text: &str) -> std::result::Result<PinnedHead, String> {
 }
 
 pub(super) fn run(arguments: &TrailVerifyMetaArgs, home: &TrailHome) -> Result<u8> {
-    let given = given_keys(&arguments.pubkey)?;
-    let is_given = given.is_some();
+    let named_keys = given_keys(&arguments.pubkey)?;
+    let is_given = named_keys.is_some();
     let signatures = arguments.signatures || is_given;
-    let keys = match given {
+    let keys = match named_keys {
         Some(keys) => keys,
         None if signatures => own_keys(home),
         None => KeySet::default(),
@@ -120,10 +120,10 @@ fn describe_conversation(conversation: &CheckedConversation) -> String {
     let mut line = format!("{name}: {}", paint(style, conversation.status.as_str()));
     match (&conversation.recorded, &conversation.detail) {
         (_, Some(detail)) => line += &format!(" ({})", inert_line(detail)),
-        (Some((count, _)), None) if conversation.found != *count => {
-            line += &format!(" ({count} capsules recorded, {} there)", conversation.found);
+        (Some((count, _)), None) if conversation.present != *count => {
+            line += &format!(" ({count} capsules recorded, {} there)", conversation.present);
         }
-        _ => line += &format!(" ({} capsules)", conversation.found),
+        _ => line += &format!(" ({} capsules)", conversation.present),
     }
     line
 }
@@ -147,7 +147,7 @@ fn document(report: &MetaReport) -> Value {
                 "session": one.session,
                 "status": one.status.as_str(),
                 "recorded": one.recorded.as_ref().map(|(count, head)| json!({"capsules": count, "head": head})),
-                "found": one.found,
+                "found": one.present,
                 "detail": one.detail,
             })
         })

@@ -1,13 +1,12 @@
 //! Decisions about assets.
 
 use super::{AdminOutcome, OPERATOR, ReasonArgs, not_found, refused};
+use capsid_hub::ops::evaluation::moderate::moderate_in;
 use capsid_model::{Clock, Code, Problem, Result, SystemClock, json};
 use capsid_rules::lifecycle::AssetEvent;
 use capsid_store::Store;
 use capsid_store::assets::id::AssetId;
-use capsid_store::evaluation::lifecycle;
 use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
-use capsid_store::evaluation::rewards;
 use capsid_store::evaluation::rewards::RewardRates;
 use clap::Args;
 
@@ -66,13 +65,8 @@ fn make(
     rewards: RewardRates,
 ) -> Result<AdminOutcome> {
     let (reason, now) = (why.reason.clone(), SystemClock.now());
-    let changed = store.write_now(move |tx| {
-        let changed = lifecycle::change(tx, &id, change, OPERATOR, reason.as_deref(), now)?;
-        if matches!(changed, StatusChangeOutcome::Done { .. }) {
-            rewards::promoted(tx, &rewards, &id, now)?;
-        }
-        Ok(changed)
-    })?;
+    let changed = store
+        .write_now(move |tx| moderate_in(tx, &id, change, OPERATOR, reason.as_deref(), &rewards, now))?;
     match changed {
         StatusChangeOutcome::Done { from, to } => Ok(AdminOutcome {
             line: format!("{id} is {to}; it was {from}."),

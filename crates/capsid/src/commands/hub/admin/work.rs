@@ -4,6 +4,7 @@ use super::list::{LimitedList, coloured, day, one_more, show};
 use super::{AdminOutcome, OPERATOR, not_found, refused};
 use crate::output::{DIM, NAME, paint};
 use capsid_hub::config::HubConfig;
+use capsid_hub::ops::bounties::decide::{BountyDecision, decide_in};
 use capsid_hub::ops::tasks::view::TaskView;
 use capsid_model::text::inert_line;
 use capsid_model::time::Time;
@@ -17,7 +18,6 @@ use capsid_store::db::tx::Tx;
 use capsid_store::work::bounties::BountyRow;
 use capsid_store::work::bounties::list as bountie_list;
 use capsid_store::work::bounties::list::BountyFilter;
-use capsid_store::work::bounties::settle;
 use capsid_store::work::bounties::settle::BountyDecisionOutcome;
 use capsid_store::work::tasks;
 use capsid_store::work::tasks::TaskRow;
@@ -136,21 +136,18 @@ pub fn decide(store: &Store, asked: &AdminBountiesArgs, config: &HubConfig) -> R
     let terms = config.settlement_terms();
     let now = SystemClock.now();
     let reason = asked.reason.clone();
-    let (id, decided) = match asked.parse_command() {
-        None => return Err(Problem::new(Code::InputInvalid, "Nothing is to be done.").fix("Name a bounty.")),
-        Some(BountyCommand::Accept(id)) => {
-            let (named, outcome) = (id.to_owned(), BountyActor::Operator.accepted(reason.as_deref()));
-            (id, store.write_now(move |tx| settle::accept(tx, &named, OPERATOR, &outcome, &terms, now))?)
-        }
-        Some(BountyCommand::Reject(id)) => {
-            let named = id.to_owned();
-            (id, store.write_now(move |tx| settle::reject(tx, &named, OPERATOR, reason.as_deref(), now))?)
-        }
-        Some(BountyCommand::Cancel(id)) => {
-            let (named, outcome) = (id.to_owned(), BountyActor::Operator.cancelled(reason.as_deref()));
-            (id, store.write_now(move |tx| settle::withdraw(tx, &named, OPERATOR, &outcome, now))?)
-        }
+    let command = asked
+        .parse_command()
+        .ok_or_else(|| Problem::new(Code::InputInvalid, "Nothing is to be done.").fix("Name a bounty."))?;
+    let (id, decision) = match command {
+        BountyCommand::Accept(id) => (id, BountyDecision::Accept(terms)),
+        BountyCommand::Reject(id) => (id, BountyDecision::Reject),
+        BountyCommand::Cancel(id) => (id, BountyDecision::Cancel),
     };
+    let named = id.to_owned();
+    let decided = store.write_now(move |tx| {
+        decide_in(tx, &named, &decision, (OPERATOR, BountyActor::Operator), reason.as_deref(), now)
+    })?;
     match decided {
         BountyDecisionOutcome::NotFound => Err(not_found("bounty", id)),
         BountyDecisionOutcome::Refused(bounty) => {

@@ -24,7 +24,7 @@ const LARGEST: u64 = 64 << 20;
 Examples:
   capsid node ingest shared.jsonl                   lines, a list, bundles or messages
   curl -s https://example.org/genes.json | capsid node ingest -
-  capsid node ingest --inbox                        whatever lies in the inbox")]
+  capsid node ingest --inbox                        everything in the inbox")]
 pub struct NodeIngestArgs {
     /// The files; `-` is standard input.
     #[arg(value_name = "FILE", required_unless_present = "inbox")]
@@ -121,15 +121,15 @@ fn print_staged(all: &StageOutcome, as_json: bool) {
         }));
         return;
     }
-    let shown =
+    let display =
         |value: Option<&Value>| inert_line(cut(value.and_then(Value::as_str).unwrap_or_default(), 100));
     for asset in &all.accepted {
-        let a2a = |name: &str| shown(asset.get("a2a").and_then(|a2a| a2a.get(name)));
+        let a2a = |name: &str| display(asset.get("a2a").and_then(|a2a| a2a.get(name)));
         output::line(format_args!(
             "{}  {:<14} {}  from {}  {}",
             paint(GOOD, "staged"),
-            shown(asset.get("type")),
-            paint(NAME, shown(asset.get("id"))),
+            display(asset.get("type")),
+            paint(NAME, display(asset.get("id"))),
             a2a("source"),
             paint(DIM, a2a("received_asset_id"))
         ));

@@ -12,8 +12,8 @@ use std::path::Path;
 
 /// Ask other nodes, for credits of this node or for nothing.
 ///
-/// The question becomes a task that others can take. The credits are put aside at once, paid when you accept an answer
-/// (`capsid node bounty accept`), and given back when nobody answers within 7 days. Secrets, names and paths are taken out
+/// The question becomes a task that others can take. The credits are held in escrow at once, paid when you accept an answer
+/// (`capsid node bounty accept`), and refunded when nobody answers within 7 days. Secrets, names and paths are redacted
 /// before the question leaves.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -43,34 +43,34 @@ pub struct NodeAskArgs {
 
 /// Credits to the thousandth.
 pub(crate) fn credits_from_zero(text: &str) -> std::result::Result<f64, String> {
-    let given = text.trim().parse::<f64>().ok().filter(|given| (0.0..=1e9).contains(given));
-    let exact = given.filter(|given| ((given * 1000.0).round() - given * 1000.0).abs() < 1e-6);
+    let amount = text.trim().parse::<f64>().ok().filter(|amount| (0.0..=1e9).contains(amount));
+    let exact = amount.filter(|amount| ((amount * 1000.0).round() - amount * 1000.0).abs() < 1e-6);
     exact.ok_or_else(|| "give credits from 0 up, exact to a thousandth, such as 12.5".to_owned())
 }
 
 /// A name under which a request that has to be sent again is the same request.
-pub(crate) fn reference(given: Option<&str>) -> String {
-    given.map_or_else(|| format!("capsid-{:032x}", fastrand::u128(..)), str::to_owned)
+pub(crate) fn reference(named: Option<&str>) -> String {
+    named.map_or_else(|| format!("capsid-{:032x}", fastrand::u128(..)), str::to_owned)
 }
 
 /// Runs the command.
 pub fn run(arguments: &NodeAskArgs, folder: &Path) -> Result<u8> {
     let node = arguments.hub.node(folder)?;
-    let mut outward = OutboundRedactor::default();
+    let mut redactor = OutboundRedactor::default();
     let body = json!({
         "sender_id": node.id(),
-        "question": outward.text(&arguments.question),
-        "body": outward.text_or(arguments.body.as_deref()),
-        "signals": outward.signals(&arguments.signals),
+        "question": redactor.text(&arguments.question),
+        "body": redactor.text_or(arguments.body.as_deref()),
+        "signals": redactor.signals(&arguments.signals),
         "amount": arguments.amount,
         "reference": reference(arguments.reference.as_deref()),
     });
-    outward.print_removed();
-    let purse = CreditBalance::node_balance(&node);
-    let before = purse.before(arguments.amount);
+    redactor.print_removed();
+    let balance = CreditBalance::node_balance(&node);
+    let before = balance.before(arguments.amount);
     let answer = node.post("/a2a/ask", &body)?;
     if arguments.amount > 0.0 {
-        purse.after(before, number(&answer, "remaining_balance"));
+        balance.after(before, number(&answer, "remaining_balance"));
     }
     if output::is_json() {
         output::document(&answer);

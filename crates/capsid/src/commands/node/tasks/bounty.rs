@@ -40,7 +40,7 @@ struct BountyCommonArgs {
 
 #[derive(Debug, Subcommand)]
 enum NodeBountyCommand {
-    /// Offer a bounty: the account's credits are put aside until it is paid or given back.
+    /// Offer a bounty: the account's credits are held in escrow until it is paid or refunded.
     #[command(after_help = "\
 Examples:
   CAPSID_TOKEN=... capsid node bounty create 'Requests time out' --amount 12.5 --signals TimeoutError
@@ -152,7 +152,7 @@ impl NodeBountyArgs {
     fn common(&self) -> &BountyCommonArgs {
         match &self.action {
             NodeBountyCommand::Create(offer) => &offer.common,
-            NodeBountyCommand::List(asked) | NodeBountyCommand::My(asked) => &asked.common,
+            NodeBountyCommand::List(listing) | NodeBountyCommand::My(listing) => &listing.common,
             NodeBountyCommand::Show { common, .. } | NodeBountyCommand::Match { common, .. } => common,
             NodeBountyCommand::Accept(decision)
             | NodeBountyCommand::Reject(decision)
@@ -165,7 +165,7 @@ impl NodeBountyArgs {
 pub fn run(arguments: &NodeBountyArgs, folder: &Path) -> Result<u8> {
     let common = arguments.common();
     let node = common.hub.node(folder)?;
-    // Whoever lacks a token is told so before anything is sent.
+    // A missing token is reported before anything is sent.
     let token = match &arguments.action {
         NodeBountyCommand::Create(_) => Some(common.token.required(&node, "Offering a bounty")?),
         NodeBountyCommand::Match { .. } => Some(common.token.required(&node, "Matching a bounty")?),
@@ -174,8 +174,8 @@ pub fn run(arguments: &NodeBountyArgs, folder: &Path) -> Result<u8> {
     let token = token.as_deref();
     let (answer, print): (Value, fn(&Value)) = match &arguments.action {
         NodeBountyCommand::Create(offer) => (create(offer, &node, token.unwrap_or_default())?, print_offered),
-        NodeBountyCommand::List(asked) => (listed(asked, &node, "/bounty/list", None)?, print_list),
-        NodeBountyCommand::My(asked) => (listed(asked, &node, "/bounty/my", Some(token))?, print_list),
+        NodeBountyCommand::List(listing) => (listed(listing, &node, "/bounty/list", None)?, print_list),
+        NodeBountyCommand::My(listing) => (listed(listing, &node, "/bounty/my", Some(token))?, print_list),
         NodeBountyCommand::Show { bounty, .. } => (node.get_as(&path(bounty, ""), &[], token)?, print_one),
         NodeBountyCommand::Match { bounty, asset, .. } => {
             (node.post_as(&path(bounty, "/match"), &json!({"asset_id": asset}), token)?, print_one)
@@ -197,14 +197,14 @@ fn path(bounty: &str, action: &str) -> String {
 }
 
 fn create(offer: &CreateBountyArgs, node: &NodeClient, token: &str) -> Result<Value> {
-    let mut outward = OutboundRedactor::default();
+    let mut redactor = OutboundRedactor::default();
     let mut body = json!({
-        "title": outward.text(&offer.title),
-        "signals": outward.signals(&offer.signals),
+        "title": redactor.text(&offer.title),
+        "signals": redactor.signals(&offer.signals),
         "amount": offer.amount,
         "reference": reference(offer.reference.as_deref()),
     });
-    if let Some(text) = outward.text_or(offer.body.as_deref()) {
+    if let Some(text) = redactor.text_or(offer.body.as_deref()) {
         body["body"] = text.into();
     }
     if let Some(least) = offer.min_reputation {
@@ -214,26 +214,26 @@ fn create(offer: &CreateBountyArgs, node: &NodeClient, token: &str) -> Result<Va
         // A minute less: the clocks of two machines differ, and 90 days is the most.
         body["expires_at"] = Time(SystemClock.now().0 + days * 86_400_000 - 60_000).iso().into();
     }
-    outward.print_removed();
-    let purse = CreditBalance::account_balance(node, token);
-    let before = purse.before(offer.amount);
+    redactor.print_removed();
+    let balance = CreditBalance::account_balance(node, token);
+    let before = balance.before(offer.amount);
     let answer = node.post_as("/bounty/create", &body, Some(token))?;
     if offer.amount > 0.0 {
-        purse.after(before, number(&answer, "remaining_balance"));
+        balance.after(before, number(&answer, "remaining_balance"));
     }
     Ok(answer)
 }
 
 /// `own` says whose are wanted: an account's by its token, the node's without one.
 fn listed(
-    asked: &ListBountiesArgs,
+    listing: &ListBountiesArgs,
     node: &NodeClient,
     path: &str,
     own: Option<Option<&str>>,
 ) -> Result<Value> {
-    let limit = asked.limit.to_string();
+    let limit = listing.limit.to_string();
     let mut query = vec![("limit", limit.as_str())];
-    query.extend(asked.status.as_deref().map(|status| ("status", status)));
+    query.extend(listing.status.as_deref().map(|status| ("status", status)));
     if own == Some(None) {
         query.push(("node_id", node.id()));
     }
@@ -241,15 +241,15 @@ fn listed(
 }
 
 fn decide(decision: &DecideBountyArgs, word: &str, node: &NodeClient, token: Option<&str>) -> Result<Value> {
-    let mut outward = OutboundRedactor::default();
+    let mut redactor = OutboundRedactor::default();
     let mut body = json!({});
-    if let Some(reason) = outward.text_or(decision.reason.as_deref()) {
+    if let Some(reason) = redactor.text_or(decision.reason.as_deref()) {
         body["reason"] = reason.into();
     }
     if token.is_none() {
         body["sender_id"] = node.id().into();
     }
-    outward.print_removed();
+    redactor.print_removed();
     node.post_as(&path(&decision.bounty, &format!("/{word}")), &body, token)
 }
 
@@ -321,7 +321,7 @@ fn print_one(answer: &Value) {
         ),
         ("outcome", text(answer, "outcome")),
         ("paid", payouts(answer)),
-        ("given back", number(answer, "refunded").filter(|it| *it > 0.0).map(credits).unwrap_or_default()),
+        ("refunded", number(answer, "refunded").filter(|it| *it > 0.0).map(credits).unwrap_or_default()),
     ]);
     if !raw(answer, "body").is_empty() {
         output::line("");

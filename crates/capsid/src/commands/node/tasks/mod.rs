@@ -62,14 +62,14 @@ fn open(node: &NodeClient, limit: u16) -> Result<Value> {
     let ours = node.task_list(100)?;
     let public = node.get(&format!("/a2a/nodes/{}", encoded(node.id())), &[]).unwrap_or_default();
     let mut tasks: Vec<Value> = list(&answer, "tasks").to_vec();
-    // What is kept for this node is shown to it alone.
+    // A task reserved for this node is shown to it alone.
     let is_listed = |tasks: &[Value], id: &str| tasks.iter().any(|task| raw(task, "task_id") == id);
-    let kept: Vec<Value> = list(&ours, "tasks")
+    let held: Vec<Value> = list(&ours, "tasks")
         .iter()
         .filter(|task| task.get("reserved_for").is_some_and(Value::is_string))
         .cloned()
         .collect();
-    tasks.extend(kept.into_iter().filter(|task| !is_listed(list(&answer, "tasks"), raw(task, "task_id"))));
+    tasks.extend(held.into_iter().filter(|task| !is_listed(list(&answer, "tasks"), raw(task, "task_id"))));
     for task in &mut tasks {
         let may = is_listed(list(&ours, "tasks"), raw(task, "task_id"));
         if let Some(task) = task.as_object_mut() {

@@ -60,10 +60,10 @@ pub fn run(arguments: &NodeProposeArgs, folder: &Path) -> Result<u8> {
         None => from_options(arguments)?,
     };
     check(&parts)?;
-    let mut outward = OutboundRedactor::default();
-    let parts = outward.document(&parts.into());
+    let mut redactor = OutboundRedactor::default();
+    let parts = redactor.document(&parts.into());
     let node = arguments.hub.node(folder)?;
-    outward.print_removed();
+    redactor.print_removed();
     let answer = node.propose(&arguments.task, &parts)?;
     if output::is_json() {
         output::document(&answer);
@@ -92,9 +92,9 @@ fn from_options(arguments: &NodeProposeArgs) -> Result<Vec<Value>> {
         let what = format!("There are {count} parts and {} weights.", arguments.weights.len());
         return Err(wrong(what, "Give one --weight for each --part, in the same order."));
     }
-    for (name, given) in [("--signals", arguments.signals.len()), ("--body", arguments.bodies.len())] {
-        if given != 0 && given != count {
-            let what = format!("There are {count} parts, and {name} was given {given} times.");
+    for (name, listed) in [("--signals", arguments.signals.len()), ("--body", arguments.bodies.len())] {
+        if listed != 0 && listed != count {
+            let what = format!("There are {count} parts, and {name} was given {listed} times.");
             return Err(wrong(what, "Give it once for each part, in the same order, or not at all."));
         }
     }
@@ -127,7 +127,7 @@ fn from_file(file: &str) -> Result<Vec<Value>> {
     }
 }
 
-/// What a hub would refuse is told before anything is sent.
+/// What a hub would refuse is reported before anything is sent.
 fn check(parts: &[Value]) -> Result<()> {
     if !PARTS.contains(&parts.len()) {
         let what = format!(

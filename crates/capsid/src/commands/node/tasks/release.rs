@@ -8,13 +8,13 @@ use capsid_model::Result;
 use clap::Args;
 use std::path::Path;
 
-/// Give a task back, so that others may take it.
+/// Release a task, so that others may claim it.
 ///
-/// Parts of a swarm cannot be given back once they were taken.
+/// Parts of a swarm cannot be released once they were claimed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  capsid node release task_1a2b      give it back
+  capsid node release task_1a2b      release it
   capsid node tasks --mine           what this node still works on")]
 pub struct NodeReleaseArgs {
     /// The task.
@@ -31,7 +31,7 @@ pub fn run(arguments: &NodeReleaseArgs, folder: &Path) -> Result<u8> {
     if output::is_json() {
         output::document(&answer);
     } else {
-        print::done(format_args!("Given back: {}", task_of(&answer)));
+        print::done(format_args!("Released: {}", task_of(&answer)));
     }
     Ok(0)
 }

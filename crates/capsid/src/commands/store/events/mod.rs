@@ -186,29 +186,29 @@ fn matching(
     filter: &EventFilter,
     limit: usize,
 ) -> Result<VecDeque<(EvolutionEvent, Object)>> {
-    let mut found = VecDeque::new();
+    let mut events = VecDeque::new();
     log.each(|event, document| {
         if filter.matches(&event) {
-            if limit > 0 && found.len() == limit {
-                found.pop_front();
+            if limit > 0 && events.len() == limit {
+                events.pop_front();
             }
-            found.push_back((event, document));
+            events.push_back((event, document));
         }
         ControlFlow::Continue(())
     })?;
-    Ok(found)
+    Ok(events)
 }
 
 fn print_list(log: &EventLog, list: &ListEventsArgs) -> Result<u8> {
     let filter = list.filter.read();
     let limit = if list.tree { 0 } else { list.limit };
-    let found = matching(log, &filter, limit)?;
+    let matches = matching(log, &filter, limit)?;
     if output::is_json() {
-        let events: Vec<Value> = found.into_iter().map(|(_, document)| document.into()).collect();
+        let events: Vec<Value> = matches.into_iter().map(|(_, document)| document.into()).collect();
         output::document(&json!({"events": events}));
         return Ok(0);
     }
-    let events: Vec<EvolutionEvent> = found.into_iter().map(|(event, _)| event).collect();
+    let events: Vec<EvolutionEvent> = matches.into_iter().map(|(event, _)| event).collect();
     if events.is_empty() {
         output::talk("No event matches.");
     } else if list.tree {
@@ -221,8 +221,8 @@ fn print_list(log: &EventLog, list: &ListEventsArgs) -> Result<u8> {
 
 /// The whole tree, line by line.
 pub(crate) fn tree_lines(log: &EventLog) -> Result<Vec<String>> {
-    let found = matching(log, &EventFilter::default(), 0)?;
-    let events: Vec<EvolutionEvent> = found.into_iter().map(|(event, _)| event).collect();
+    let matches = matching(log, &EventFilter::default(), 0)?;
+    let events: Vec<EvolutionEvent> = matches.into_iter().map(|(event, _)| event).collect();
     Ok(tree::draw(&events, &label))
 }
 

@@ -52,8 +52,8 @@ fn print(proof: &LogProof) {
         _ if proof.loss.is_some() => {}
         _ => print_unsealed(proof),
     }
-    if let Some(told) = accepted(proof) {
-        output::line(format_args!("  {told}"));
+    if let Some(text) = accepted(proof) {
+        output::line(format_args!("  {text}"));
     }
     let Some(chain) = &proof.chain else { return };
     for (fingerprint, signer) in &chain.signers {
@@ -64,14 +64,14 @@ fn print(proof: &LogProof) {
 
 fn print_unsealed(proof: &LogProof) {
     output::line(format_args!("{} nothing of this log was sealed yet", paint(WARN, "[UNSEALED]")));
-    if proof.begun {
+    if proof.is_started {
         let name = inert_line(&proof.session);
         output::talk(format_args!("Sealing was begun as {name}, but this home knows no such chain."));
     }
     output::talk("Every cycle seals what it records; `capsid events seal` does it now.");
 }
 
-/// How the log compares with the chain. A log that fits a chain which lost its end is not told to be right.
+/// How the log compares with the chain. A log that fits a chain which lost its end is not reported as intact.
 fn print_log(log: &LogComparison, is_cut: bool) {
     match &log.difference {
         Some(difference) => {
@@ -96,11 +96,11 @@ fn print_log(log: &LogComparison, is_cut: bool) {
 }
 
 fn lost(loss: &ChainLoss) -> String {
-    let ChainLoss { kind, recorded, found } = loss;
+    let ChainLoss { kind, recorded, present } = loss;
     match kind {
         LossKind::Missing => format!("the chain is missing: {recorded} record(s) of it were sealed"),
         LossKind::Cut => {
-            format!("the chain was cut: {recorded} record(s) were sealed, and {found} are there")
+            format!("the chain was cut: {recorded} record(s) were sealed, and {present} are there")
         }
         LossKind::Altered => format!("the chain was altered: record {recorded} is another one"),
     }

@@ -1,4 +1,4 @@
-//! `capsid events --web`: the history of a repository in the browser, with the user's chains beside it.
+//! `capsid events --web`: the history of a repository in the browser, together with the user's chains.
 
 use crate::commands::trail::TrailViewer;
 use crate::commands::viewer;
@@ -9,14 +9,14 @@ use capsid_seal::TrailHome;
 use capsid_web::local::{JsonDocument, LocalData, about, closed_error};
 use std::sync::Arc;
 
-/// Serves until it is told to stop. A repository without a history is served too: its page says how one begins.
+/// Serves until Ctrl-C. A repository without a history is served too: its page says how one begins.
 pub(super) fn serve(workspace: Workspace, options: &viewer::ViewerOptions, as_json: bool) -> Result<u8> {
     let home = TrailHome::find(None, &*workspace.env)?;
     let history = HistoryViewer { trail: TrailViewer::new(home.clone()), home, workspace };
     viewer::serve(options, as_json, Arc::new(history))
 }
 
-/// What lies on the desk. All of it is read anew whenever it is asked for.
+/// The data of the local viewer. All of it is read anew for each request.
 struct HistoryViewer {
     workspace: Workspace,
     home: TrailHome,
@@ -44,9 +44,9 @@ impl LocalData for HistoryViewer {
 
 impl HistoryViewer {
     fn evolution(&self) -> Result<JsonDocument> {
-        let told = read(&self.workspace, MAX_EVENTS)?;
+        let events = read(&self.workspace, MAX_EVENTS)?;
         Ok(JsonDocument::written(move |out| {
-            serde_json::to_writer(out, &told).map_err(|error| closed_error(&error))
+            serde_json::to_writer(out, &events).map_err(|error| closed_error(&error))
         }))
     }
 }

@@ -1,0 +1,189 @@
+//! What was decided about a cycle, and why.
+
+use capsid_model::report::CommandResult;
+use capsid_model::text::cut;
+
+/// Whose failure it was. A gene is only charged for its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureClass {
+    /// The agent or a program of the machine failed.
+    Host,
+    /// The network could not be reached.
+    Network,
+    /// No sandbox works here, or it broke.
+    Sandbox,
+    /// The gene cannot work as written, or its cycle changed nothing.
+    Gene,
+    /// A validation command failed.
+    Validation,
+    /// The change broke a constraint.
+    Constraint,
+}
+
+impl FailureClass {
+    /// The class as it is recorded.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Network => "network",
+            Self::Sandbox => "sandbox",
+            Self::Gene => "gene",
+            Self::Validation => "validation",
+            Self::Constraint => "constraint",
+        }
+    }
+
+    /// Whether the gene is to blame.
+    pub fn charges_gene(self) -> bool {
+        matches!(self, Self::Gene | Self::Validation | Self::Constraint)
+    }
+}
+
+/// Everything that was decided about a cycle.
+#[derive(Debug, Clone, Default)]
+pub struct Verdict {
+    /// Whether the change is proven.
+    pub ok: bool,
+    /// Whose failure it was.
+    pub failure_class: Option<FailureClass>,
+    /// Whether the gene was made for this cycle.
+    pub gene_created: bool,
+    /// How the gene was come by.
+    pub gene_reason: String,
+    /// How far the change went beyond what the gene allows.
+    pub severity: String,
+    /// Broken constraints.
+    pub constraint_violations: Vec<String>,
+    /// Broken rules of the protocol.
+    pub protocol_violations: Vec<String>,
+    /// What is worth knowing and breaks nothing.
+    pub warnings: Vec<String>,
+    /// The folders that changed most, when constraints were broken.
+    pub breakdown: Vec<String>,
+    /// Each validation command that ran or was refused.
+    pub commands: Vec<CommandResult>,
+    /// How the commands were kept apart from the machine.
+    pub isolation: String,
+    /// Under which ids they ran.
+    pub ids: String,
+    /// Limits that they ran into.
+    pub limits_hit: Vec<String>,
+    /// Whether the owner's load check passed; nothing without one, or when it was not reached.
+    pub load_check: Option<bool>,
+    /// How long the commands took.
+    pub duration_ms: u64,
+    /// What the agent or the machine did wrong, if anything.
+    pub host_failure: Option<String>,
+    /// Whether the cycle changed nothing.
+    pub is_empty: bool,
+}
+
+impl Verdict {
+    /// Whether every command passed. None at all also counts as passed, and is shown as vacuous.
+    pub fn validation_ok(&self) -> bool {
+        self.commands.iter().all(|command| command.ok)
+    }
+
+    /// Why it failed, in the order of what matters, one text for each part.
+    pub fn errors(&self) -> Vec<String> {
+        let mut errors = Vec::new();
+        if let Some(failure) = &self.host_failure {
+            errors.push(format!("host: {failure}"));
+        }
+        if self.is_empty {
+            errors.push("empty: the cycle changed nothing".to_owned());
+        }
+        if !self.constraint_violations.is_empty() {
+            errors.push(format!("constraint: {}", self.constraint_violations.join("; ")));
+        }
+        if !self.protocol_violations.is_empty() {
+            errors.push(format!("protocol: {}", self.protocol_violations.join("; ")));
+        }
+        for failed in self.commands.iter().filter(|command| !command.ok) {
+            let complaint = if failed.stderr.trim().is_empty() { &failed.stdout } else { &failed.stderr };
+            errors.push(format!(
+                "validation_failed: {} => {}",
+                cut(&failed.command, 120),
+                cut(complaint.trim(), 200)
+            ));
+        }
+        errors
+    }
+
+    /// The same as one text of at most 2000 units; never empty.
+    pub fn reason(&self) -> String {
+        let errors = self.errors();
+        if errors.is_empty() { "unknown".to_owned() } else { cut(&errors.join("; "), 2000).to_owned() }
+    }
+}
+
+/// Decides success and whose failure it was. `sandbox_failed` says that commands could not run for want of a sandbox,
+/// `gate_refused` that a command did not pass the gate.
+pub fn decide(mut verdict: Verdict, sandbox_failed: bool, gate_refused: bool) -> Verdict {
+    let class = if verdict.host_failure.is_some() {
+        Some(FailureClass::Host)
+    } else if !verdict.constraint_violations.is_empty() {
+        Some(FailureClass::Constraint)
+    } else if !verdict.protocol_violations.is_empty() || gate_refused || verdict.is_empty {
+        Some(FailureClass::Gene)
+    } else if sandbox_failed {
+        Some(FailureClass::Sandbox)
+    } else if !verdict.validation_ok() {
+        let network = verdict.commands.iter().filter(|c| !c.ok).any(|c| speaks_of_network(&c.stderr));
+        Some(if network { FailureClass::Network } else { FailureClass::Validation })
+    } else {
+        None
+    };
+    verdict.ok = class.is_none();
+    verdict.failure_class = class;
+    verdict
+}
+
+fn speaks_of_network(text: &str) -> bool {
+    [
+        "ENOTFOUND",
+        "EAI_AGAIN",
+        "ENETUNREACH",
+        "getaddrinfo",
+        "Network is unreachable",
+        "Temporary failure in name resolution",
+    ]
+    .iter()
+    .any(|sign| text.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(ok: bool, stderr: &str) -> CommandResult {
+        CommandResult { command: "npm test".into(), ok, stdout: String::new(), stderr: stderr.into() }
+    }
+
+    #[test]
+    fn the_class_names_who_is_to_blame() {
+        let class = |verdict: Verdict, sandbox, gate| decide(verdict, sandbox, gate).failure_class;
+        let fine = Verdict { commands: vec![command(true, "")], ..Verdict::default() };
+        assert_eq!(class(fine.clone(), false, false), None);
+        assert!(decide(fine.clone(), false, false).ok);
+        assert_eq!(class(Verdict { is_empty: true, ..fine.clone() }, false, false), Some(FailureClass::Gene));
+        let failed = Verdict { commands: vec![command(false, "boom")], ..Verdict::default() };
+        assert_eq!(class(failed.clone(), false, false), Some(FailureClass::Validation));
+        assert_eq!(class(failed.clone(), true, false), Some(FailureClass::Sandbox));
+        assert_eq!(class(failed.clone(), false, true), Some(FailureClass::Gene));
+        let offline =
+            Verdict { commands: vec![command(false, "getaddrinfo ENOTFOUND")], ..Verdict::default() };
+        assert_eq!(class(offline, false, false), Some(FailureClass::Network));
+        let host = Verdict { host_failure: Some("agent exited with 1".into()), ..failed };
+        assert_eq!(class(host, false, false), Some(FailureClass::Host));
+        let broken = Verdict { constraint_violations: vec!["max_files exceeded: 9 > 5".into()], ..fine };
+        assert_eq!(class(broken, false, false), Some(FailureClass::Constraint));
+    }
+
+    #[test]
+    fn a_failure_always_has_a_reason() {
+        assert_eq!(Verdict::default().reason(), "unknown");
+        let verdict = Verdict { commands: vec![command(false, " boom \n")], ..Verdict::default() };
+        assert_eq!(verdict.reason(), "validation_failed: npm test => boom");
+    }
+}

@@ -1,0 +1,225 @@
+//! The node that a request speaks for, and the one place that decides whether it may.
+//!
+//! A request is authenticated once: its credentials keep what they were found to be, and whoever asks again only sees
+//! whether the node has had another secret since.
+
+use crate::auth::account;
+use crate::auth::credentials::Credentials;
+use crate::context::OperationContext;
+use crate::error::{ApiError, ApiResult, HubCode};
+use crate::state::Hub;
+use capsid_rules::identity::secrets::{AccessDenial, PresentedSecret, RequireSecret, SecretBinding, may_act};
+use capsid_store::accounts::api_keys;
+use capsid_store::db::tx::Tx;
+use capsid_store::nodes::{self, NodeRow};
+
+/// How exactly the hub knows when it last heard of a node.
+const SEEN_EVERY_MS: i64 = 30_000;
+
+/// A node, and the credentials of a request that speaks for it.
+#[derive(Debug, Clone)]
+pub struct Sender {
+    id: String,
+    credentials: Credentials,
+}
+
+impl Sender {
+    pub fn new(id: impl Into<String>, credentials: Credentials) -> Self {
+        Self { id: id.into(), credentials }
+    }
+
+    /// The node.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub fn credentials(&self) -> &Credentials {
+        &self.credentials
+    }
+
+    /// Authenticates in a read, before the request is counted: whoever may not speak for a node cannot use up what it
+    /// may send. Gives the node; nothing where the hub has not heard of it.
+    pub async fn verify(&self, hub: &Hub) -> ApiResult<Option<NodeRow>> {
+        self.read(hub, |_, node| Ok(node.cloned())).await
+    }
+
+    /// Runs a read in the name of the node. An unknown node may read, and is not made. Showing the right secret binds
+    /// the node here as it does everywhere.
+    pub async fn read<T, F>(&self, hub: &Hub, mut op: F) -> ApiResult<T>
+    where
+        F: FnMut(&mut dyn Tx, Option<&NodeRow>) -> ApiResult<T> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (context, sender) = (hub.context(), self.clone());
+        let (result, binds) = hub
+            .store
+            .read::<_, ApiError, _>(move |tx| {
+                let node = sender.find(tx, &context)?;
+                let binds = node.as_ref().is_some_and(|node| sender.is_first_use(node));
+                Ok((op(tx, node.as_ref())?, binds))
+            })
+            .await?;
+        if binds {
+            self.bind_if_shown(hub).await?;
+        }
+        Ok(result)
+    }
+
+    /// Binds the node if the request shows its secret for the first time.
+    pub async fn bind_if_shown(&self, hub: &Hub) -> ApiResult<()> {
+        let sender = self.clone();
+        hub.store
+            .write(move |tx| match nodes::lock(tx, &sender.id)? {
+                // It may have been replaced since it was looked at.
+                Some(node) if sender.is_first_use(&node) => Ok(nodes::bind_secret(tx, &sender.id)?),
+                _ => Ok(()),
+            })
+            .await
+    }
+
+    /// Authenticates for a read within a transaction. An unknown node may read, and is not made.
+    pub fn find(&self, tx: &mut dyn Tx, context: &OperationContext) -> ApiResult<Option<NodeRow>> {
+        let Some(node) = nodes::get(tx, &self.id)? else { return Ok(None) };
+        self.check(tx, context, &node)?;
+        Ok(Some(node))
+    }
+
+    /// Lets a request act for a node that the hub has heard of: locks it, authenticates, binds the secret on first use,
+    /// and notes that the node was heard of again. A banned node may not act.
+    pub fn lock(&self, tx: &mut dyn Tx, context: &OperationContext) -> ApiResult<NodeRow> {
+        let node = nodes::lock(tx, &self.id)?.ok_or_else(|| self.unknown())?;
+        self.act(tx, context, node)
+    }
+
+    /// The same for a message, which may be the first that the hub hears of a node: the node is made then.
+    pub fn lock_or_register(&self, tx: &mut dyn Tx, context: &OperationContext) -> ApiResult<NodeRow> {
+        let node = nodes::lock_or_register(tx, &self.id, context.config.node_grant, context.now)?;
+        self.act(tx, context, node)
+    }
+
+    /// The same for a request that spends the node's credits.
+    pub fn lock_spender(&self, tx: &mut dyn Tx, context: &OperationContext) -> ApiResult<NodeRow> {
+        let node = self.lock(tx, context)?;
+        self.check_spender(tx, context, &node)?;
+        Ok(node)
+    }
+
+    /// Refuses a request that may not spend the node's credits. While nobody has shown its secret anybody may speak for
+    /// a node, but not spend what it holds: that takes the secret, or its owner. Only reads.
+    pub fn check_spender(
+        &self,
+        tx: &mut dyn Tx,
+        context: &OperationContext,
+        node: &NodeRow,
+    ) -> ApiResult<()> {
+        let presented = self.presented(node);
+        let may = context.config.require_secret == RequireSecret::Never
+            || presented == PresentedSecret::Right
+            || self.is_owner_request(tx, context, node, presented)?;
+        if may { Ok(()) } else { Err(access_denied(AccessDenial::SecretRequired, &self.id)) }
+    }
+
+    /// What the request shows of a node's secret. It is compared once, unless the node has another secret by now.
+    pub fn presented(&self, node: &NodeRow) -> PresentedSecret {
+        self.credentials.presented_to(node)
+    }
+
+    /// Whether the request shows a secret that nobody has shown before.
+    pub fn is_first_use(&self, node: &NodeRow) -> bool {
+        self.credentials.is_first_use(node)
+    }
+
+    /// The refusal where a node that has to be known is not.
+    pub fn unknown(&self) -> ApiError {
+        access_denied(AccessDenial::SecretNotSet, &self.id)
+    }
+
+    fn act(&self, tx: &mut dyn Tx, context: &OperationContext, node: NodeRow) -> ApiResult<NodeRow> {
+        match self.check(tx, context, &node)? {
+            Permission::Secret(SecretBinding::Binds) => nodes::bind_secret(tx, &self.id)?,
+            Permission::Secret(SecretBinding::Unchanged) => {}
+            Permission::Owner => {
+                if let Some(key) = &self.credentials.api_key {
+                    api_keys::used(tx, key, context.now)?;
+                }
+            }
+        }
+        refuse_banned(tx, &node)?;
+        // To the half minute is exact enough, and spares most requests a write.
+        if context.now.0 - node.last_seen_at >= SEEN_EVERY_MS {
+            nodes::touch(tx, &self.id, context.now)?;
+        }
+        Ok(node)
+    }
+
+    /// Decides whether the request may speak for the node. Only reads.
+    fn check(&self, tx: &mut dyn Tx, context: &OperationContext, node: &NodeRow) -> ApiResult<Permission> {
+        let presented = self.presented(node);
+        match may_act(node.secret_state, context.config.require_secret, presented) {
+            Ok(binding) => Ok(Permission::Secret(binding)),
+            Err(_) if self.is_owner_request(tx, context, node, presented)? => Ok(Permission::Owner),
+            Err(denial) => Err(access_denied(denial, &self.id)),
+        }
+    }
+
+    /// Whether a request that shows no secret comes from the account that owns the node, or from an admin.
+    fn is_owner_request(
+        &self,
+        tx: &mut dyn Tx,
+        context: &OperationContext,
+        node: &NodeRow,
+        presented: PresentedSecret,
+    ) -> ApiResult<bool> {
+        if presented != PresentedSecret::Nothing {
+            return Ok(false);
+        }
+        let user = account::caller(tx, &self.credentials, context.now)?;
+        Ok(user.is_some_and(|user| account::may_act_for(&user, node)))
+    }
+}
+
+/// Why a request may speak for a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Permission {
+    /// It shows the secret, or does not have to.
+    Secret(SecretBinding),
+    /// It comes from the account that owns the node, or from an admin.
+    Owner,
+}
+
+/// A banned node may not act, nor may any node of a banned account.
+pub fn refuse_banned(tx: &mut dyn Tx, node: &NodeRow) -> ApiResult<()> {
+    if node.status == "banned" {
+        return Err(ApiError::new(
+            HubCode::NodeBanned,
+            format!("The node {} is banned from this hub.", node.node_id),
+            "Ask the operator of this hub.",
+        ));
+    }
+    let Some(owner) = &node.owner else { return Ok(()) };
+    match capsid_store::accounts::get(tx, owner)? {
+        Some(owner) if owner.banned_at.is_some() => Err(account::banned(&owner)),
+        _ => Ok(()),
+    }
+}
+
+/// The refusal of a request that may not act for a node.
+pub fn access_denied(denial: AccessDenial, node_id: &str) -> ApiError {
+    match denial {
+        AccessDenial::SecretRequired => ApiError::new(
+            HubCode::NodeSecretRequired,
+            format!("The node {node_id} has a secret and this request does not show it."),
+            "Send `Authorization: Bearer <node_secret>` with the secret that hello returned.",
+        ),
+        AccessDenial::SecretInvalid => ApiError::new(
+            HubCode::NodeSecretInvalid,
+            format!("The secret is not the one of {node_id}."),
+            "Use the secret that hello returned last, or say hello with `rotate_secret: true` and the present secret.",
+        ),
+        AccessDenial::SecretNotSet => ApiError::new(
+            HubCode::NodeSecretNotSet,
+            format!("The node {node_id} has no secret yet."),
+            "Say hello first: POST /a2a/hello.",
+        ),
+    }
+}

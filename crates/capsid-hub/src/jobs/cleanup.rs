@@ -1,0 +1,46 @@
+//! Forgetting what is no longer needed.
+
+use super::walk::{MAX_STEPS, finish};
+use crate::state::SharedHub;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_store::accounts::{claim_codes, login_attempts, sessions};
+use capsid_store::db::tx::Tx;
+use capsid_store::evaluation::rewards;
+use capsid_store::notifications::{deliveries, events, mailbox};
+use capsid_store::system::{rate_limits, responses};
+use capsid_store::work::announcements;
+use capsid_store::work::tasks::cleanup;
+
+/// Forgets some of what is no longer needed, and tells how much.
+type CleanupFn = fn(&mut dyn Tx, Time) -> Result<u64>;
+
+pub async fn run_cleanup(hub: &SharedHub, now: Time) -> Result<u64> {
+    let give_up_ms = hub.config.webhooks.give_up_ms;
+    let mut done = hub.store.write(move |tx| deliveries::calls::bury(tx, give_up_ms, now)).await?;
+    let all: [CleanupFn; 12] = [
+        rewards::forget_old,
+        announcements::delete_expired,
+        deliveries::delete_expired,
+        responses::forget_old,
+        rate_limits::forget_old,
+        events::forget_old,
+        mailbox::forget_old,
+        sessions::delete_expired,
+        login_attempts::delete_expired,
+        claim_codes::delete_expired,
+        cleanup::delete_released,
+        cleanup::delete_unpaid,
+    ];
+    for forget in all {
+        for _ in 0..MAX_STEPS {
+            let gone = hub.store.write(move |tx| forget(tx, now)).await?;
+            done += gone;
+            // Those that go by portions take a thousand at a time; fewer means that nothing is left.
+            if gone < 1000 {
+                break;
+            }
+        }
+    }
+    finish(hub, "tidying", None, done).await
+}

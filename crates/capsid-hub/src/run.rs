@@ -1,0 +1,40 @@
+//! A hub from its start to its end: the server and everything that goes on beside it.
+
+use crate::jobs;
+use crate::router;
+use crate::server::serve_router;
+use crate::state::SharedHub;
+use crate::webhooks::worker::WebhookWorker;
+use capsid_model::problem::Result;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+
+/// How long a job has for the step it is in; it goes on from there next time.
+const LAST_STEP: Duration = Duration::from_secs(2);
+
+/// Runs the hub until `shutdown` is over, then lets what is under way come to its end.
+pub async fn serve_hub(
+    hub: SharedHub,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()>,
+) -> Result<()> {
+    let (router, _) = router::router(&hub);
+    let mut jobs = tokio::spawn(jobs::run(Arc::clone(&hub)));
+    let mut webhooks = tokio::spawn(WebhookWorker::new(&hub).run());
+    let indexed = Arc::clone(&hub);
+    tokio::spawn(async move { indexed.indexer.run_sweeps(indexed.closing.clone()).await });
+    let served = serve_router(Arc::clone(&hub), router, listener, shutdown).await;
+    hub.close();
+    if let Err(error) = hub.usage.flush().await {
+        tracing::warn!(code = error.code.as_str(), "the last fetches were not counted: {}", error.problem);
+    }
+    for work in [&mut jobs, &mut webhooks] {
+        if timeout(LAST_STEP, &mut *work).await.is_err() {
+            work.abort();
+        }
+    }
+    served
+}

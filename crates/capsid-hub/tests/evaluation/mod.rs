@@ -1,0 +1,11 @@
+//! Judging: reports, decisions, promotion, assignments, penalties and the jobs behind them, on both databases.
+
+mod assignments;
+mod decay;
+mod decisions;
+mod helpers;
+mod jobs;
+mod penalties;
+mod promotion;
+mod reports;
+mod states;

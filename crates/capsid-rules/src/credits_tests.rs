@@ -1,0 +1,51 @@
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn whole_amounts_have_no_point() {
+    for (milli, json) in [(500_000, "500"), (500, "0.5"), (0, "0"), (-1_250, "-1.25"), (12_345, "12.345")] {
+        assert_eq!(to_decimal(milli).to_string(), json);
+        assert_eq!(text(milli), json);
+    }
+    assert_eq!(text(i64::MIN), "-9223372036854775.808");
+}
+
+#[test]
+fn odd_amounts_are_refused() {
+    assert_eq!(from_shown(0.1), Some(100));
+    assert_eq!(from_shown(0.1 + 0.2), Some(300));
+    assert_eq!(from_shown(0.0), Some(0));
+    assert_eq!(from_shown(-0.0), Some(0));
+    assert_eq!(from_shown(1e9 + 0.001), Some(1_000_000_000_001));
+    for finer in [0.0001, 400.0003, 1e-10, -1e-10, 1e6 + 0.0003, 1e9 + 0.0005] {
+        assert_eq!(from_shown(finer), None, "{finer}");
+    }
+    assert_eq!(from_shown(f64::NAN), None);
+    assert_eq!(from_shown(f64::INFINITY), None);
+    assert_eq!(from_shown(1e300), None);
+}
+
+#[test]
+fn reuse_pays_by_score() {
+    assert_eq!(reuse_reward(50.0, REUSE_REWARD_MAX), 6_000);
+    assert_eq!(reuse_reward(1e9, REUSE_REWARD_MAX), REUSE_REWARD_MAX);
+    assert_eq!(reuse_reward(f64::NAN, REUSE_REWARD_MAX), 0);
+    assert_eq!(reuse_reward(50.0, -1), 0);
+}
+
+#[test]
+fn a_report_pays_by_how_many_agreed() {
+    for (agreed, paid) in [(1.0, 30_000), (0.75, 20_000), (0.5, 0), (0.0, 0), (f64::NAN, 0), (7.0, 30_000)] {
+        assert_eq!(report_reward(agreed, REPORT_REWARD_MIN, REPORT_REWARD_MAX), paid, "{agreed}");
+    }
+    assert_eq!(report_reward(2.0 / 3.0, 0, 0), 0);
+    assert_eq!(report_reward(1.0, 10, 5), 10, "the least is the least");
+}
+
+proptest! {
+    #[test]
+    fn what_is_shown_is_read_back(milli in -4_000_000_000_000_i64..4_000_000_000_000) {
+        prop_assert_eq!(from_shown(to_decimal(milli).as_f64().unwrap()), Some(milli));
+        prop_assert_eq!(text(milli), to_decimal(milli).to_string());
+    }
+}
