@@ -3,7 +3,7 @@
 
 use crate::common::{Scratch, program};
 use capsid_testkit::hub::HubProcess;
-use capsid_testkit::rounds::size;
+use capsid_testkit::rounds::{size, steady_seed};
 use std::path::Path;
 use std::process::Command;
 
@@ -44,6 +44,7 @@ fn every_path_answers_as_it_is_described() {
             "--suppress-health-check",
             "all",
         ])
+        .args(["--seed", &steady_seed().to_string()])
         // What streams or waits would take its whole time for each example.
         .args(["--exclude-path-regex", "^/a2a/(events/|live$)"])
         .current_dir(scratch.folder.path())

@@ -345,9 +345,10 @@ impl From<&ConsensusTally> for ConsensusView {
     }
 }
 
-/// A number as people read it: with four decimals.
+/// A number as people read it: with four decimals. One that is too large to have any stays as it is.
 pub fn rounded(value: f64) -> f64 {
-    (value * 10_000.0).round() / 10_000.0
+    let scaled = value * 10_000.0;
+    if scaled.is_finite() { scaled.round() / 10_000.0 } else { value }
 }
 
 /// The same; what is no number is zero.
@@ -363,6 +364,7 @@ mod tests {
     fn numbers_are_shown_with_four_decimals() {
         assert_eq!(rounded_or_zero(0.123_456_789), 0.1235);
         assert_eq!(rounded_or_zero(f64::NAN), 0.0);
+        assert_eq!(rounded(-f64::MAX), -f64::MAX);
     }
 
     #[test]
