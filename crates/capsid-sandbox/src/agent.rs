@@ -7,6 +7,7 @@ use crate::agent_writes::{self, OutsideWrites};
 use crate::isolation::{best, unavailable};
 use crate::launched::{GRACE, LaunchedProgram, deadline};
 use crate::output::next;
+use crate::ownership::take_writes_back;
 use crate::{AgentProfile, ConfinedTree, Isolation, LimitHit, SandboxIds, plans, program};
 use capsid_model::{Code, Problem, Result};
 use std::io::{Read, Write};
@@ -122,6 +123,10 @@ pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -
     }
     let outside = match (&profile, isolation) {
         (Some(profile), Isolation::Namespaces) => agent_writes::finish(profile)?,
+        (Some(profile), Isolation::Landlock) => {
+            take_writes_back(profile);
+            OutsideWrites::default()
+        }
         _ => OutsideWrites::default(),
     };
     let mut limits_hit = outcome.limits_hit;

@@ -46,7 +46,7 @@ pub enum IsolationPolicy {
 pub enum SandboxIds {
     /// As the ordinary user who started it.
     User,
-    /// As root for itself, and as nobody that the machine knows.
+    /// Started by root, and nobody that the machine knows. With namespaces it is root for itself.
     MappedRoot,
     /// As the superuser without capabilities.
     Root,

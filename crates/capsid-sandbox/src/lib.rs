@@ -17,6 +17,7 @@ mod limits;
 mod linux;
 mod mount_table;
 mod output;
+mod ownership;
 mod plans;
 mod private_tree;
 mod program;
@@ -32,6 +33,7 @@ pub use isolation::{
 };
 pub use layers::remove_layer;
 pub use limits::{LimitHit, ProcessLimits, unlimited_resources};
+pub use ownership::give_copy_to_sandbox;
 pub use private_tree::{ViewUnavailable, probe_private_tree};
 pub use stop::stop_process;
 pub use validation::{FinishedProcess, ProcessEnd, run_validation, run_validation_at};

@@ -65,6 +65,11 @@ impl ProcessLimits {
     }
 }
 
+/// The most files in a temporary folder, on disk or in memory.
+pub(crate) const TEMPORARY_FILES: u64 = 200_000;
+/// The most files that one run may add to a folder on disk.
+pub(crate) const WRITTEN_FILES: u64 = 2_000_000;
+
 /// What no limit covers on this machine, for a note to its owner: every process has a limit of its own, and only a control
 /// group could limit them together.
 pub fn unlimited_resources(ids: SandboxIds) -> Vec<&'static str> {

@@ -2,6 +2,7 @@
 
 use super::sys::{self, AtStep, SetupResult};
 use rustix::io::Errno;
+use rustix::thread::CapabilitySet;
 use std::fs;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -27,6 +28,19 @@ pub fn free_block() -> Option<u32> {
         Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
     });
     first_free(&ids.chain(ranges).collect::<Vec<(u32, u32)>>())
+}
+
+/// The ids of programs that a superuser confines without namespaces; nothing for an ordinary user, and for a superuser who
+/// may not change its ids or reach its own files without being their owner, as in some containers.
+pub fn superuser_replacement() -> Option<(u32, u32)> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let needed =
+        CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::SETPCAP | CapabilitySet::DAC_OVERRIDE;
+    let held = rustix::thread::capabilities(None).ok()?.permitted;
+    let base = held.contains(needed).then(free_block)??;
+    Some((base, base))
 }
 
 fn first_free(used: &[(u32, u32)]) -> Option<u32> {

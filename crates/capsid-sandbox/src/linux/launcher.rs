@@ -1,6 +1,6 @@
 //! The launcher: one thread, no environment, started to build one sandbox and to wait for its end.
 
-use super::disk::DiskWatch;
+use super::disk::{DiskState, DiskWatch};
 use super::engine_link::EngineLink;
 use super::first_process::FirstProcess;
 use super::init::{self, StartedProgram};
@@ -110,11 +110,12 @@ fn watch(first: &FirstProcess, mut engine: EngineLink) -> ! {
             WatchEvent::Tick => {
                 if let Some(disk) = &first.disk {
                     let began = Instant::now();
-                    if disk.is_exceeded() {
+                    let state = disk.measure();
+                    if state == DiskState::Exceeded {
                         engine.send(&LaunchReport::LimitHit(LimitHit::Disk));
                         first.kill();
                     }
-                    next_walk = Instant::now() + DiskWatch::INTERVAL.max(began.elapsed() * 20);
+                    next_walk = Instant::now() + DiskWatch::pause(state, began.elapsed());
                 }
             }
         }

@@ -10,6 +10,7 @@ mod landlock;
 mod launcher;
 mod mounts;
 mod namespaces;
+mod orphans;
 pub mod plan;
 mod proc_dev;
 mod reaper;

@@ -8,8 +8,9 @@ use rustix::io::Errno;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, LinkNameSpaceType, UnshareFlags, move_into_link_name_space,
-    remove_capability_from_bounding_set, set_capabilities, unshare_unsafe,
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, LinkNameSpaceType, UnshareFlags,
+    configure_capability_in_ambient_set, move_into_link_name_space, remove_capability_from_bounding_set,
+    set_capabilities, set_capabilities_secure_bits, unshare_unsafe,
 };
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
@@ -98,7 +99,7 @@ pub fn drop_privileges(user: &SandboxUser) -> SetupResult<()> {
     if let SandboxUser::Mapped { userns, uid, gid, .. } | SandboxUser::Root { userns, uid, gid } = user {
         move_into_link_name_space(userns.as_fd(), Some(LinkNameSpaceType::User)).step("setns")?;
         // While it may: capabilities end with the step from 0 to another id.
-        drop_bounding_set();
+        drop_bounding_set(CapabilitySet::empty());
         become_user(*uid, *gid)?;
     }
     drop_capabilities()
@@ -106,18 +107,35 @@ pub fn drop_privileges(user: &SandboxUser) -> SetupResult<()> {
 
 /// Without capabilities, and without a way to new ones.
 pub fn drop_capabilities() -> SetupResult<()> {
-    drop_bounding_set();
-    let none = CapabilitySet::empty();
-    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    drop_bounding_set(CapabilitySet::empty());
+    hold_only(CapabilitySet::empty())
+}
+
+/// Gives up the superuser's ids for those of nobody. What is left is to pass the permissions of files, so that the program
+/// can use the superuser's own where Landlock lets it; it owns none of them.
+pub fn become_replacement(uid: u32, gid: u32) -> SetupResult<()> {
+    let left = CapabilitySet::DAC_OVERRIDE;
+    // Otherwise capabilities end with the step from 0 to another id, and `access` answers as if there were none.
+    let fixed = CapabilitiesSecureBits::NO_SETUID_FIXUP | CapabilitiesSecureBits::NO_SETUID_FIXUP_LOCKED;
+    set_capabilities_secure_bits(fixed).step("securebits")?;
+    drop_bounding_set(left);
+    become_user(uid, gid)?;
+    hold_only(left)?;
+    configure_capability_in_ambient_set(left, true).step("ambient capabilities")
+}
+
+fn hold_only(left: CapabilitySet) -> SetupResult<()> {
+    let sets = CapabilitySets { effective: left, permitted: left, inheritable: left };
     set_capabilities(None, sets).step("capset")?;
     rustix::thread::set_no_new_privs(true).step("no_new_privs")
 }
 
 /// Numbers beyond the kernel's last are refused, and so is the call to a user without capabilities, who has none to
 /// lose and can gain none once that is forbidden.
-fn drop_bounding_set() {
+fn drop_bounding_set(left: CapabilitySet) {
     let all = (0..64).map(|number| CapabilitySet::from_bits_retain(1 << number));
-    let _ = all.map(remove_capability_from_bounding_set).find(Result::is_err);
+    let _ =
+        all.filter(|&one| !left.contains(one)).map(remove_capability_from_bounding_set).find(Result::is_err);
 }
 
 /// Becomes another user of the machine.

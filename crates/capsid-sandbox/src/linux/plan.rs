@@ -160,7 +160,8 @@ pub struct LandlockPlan {
     pub read: Vec<RawText>,
     pub write: Vec<RawText>,
     pub network: bool,
-    /// The uid and gid that a superuser gives up its own for.
+    /// The uid and gid that a superuser gives up its own for. It still reads and writes what the rules allow, as the
+    /// superuser could; modes, owners and times of its files are out of reach.
     pub run_as: Option<(u32, u32)>,
 }
 
@@ -188,7 +189,14 @@ pub enum SyscallFilter {
 pub struct DiskLimit {
     pub bytes: u64,
     /// What is counted: write layers, or a folder with what it already has.
-    pub folders: Vec<RawText>,
+    pub folders: Vec<CountedFolder>,
+}
+
+/// A folder with the most files that may be added to it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct CountedFolder {
+    pub path: RawText,
+    pub files: u64,
 }
 
 /// What the launcher and the first process of the sandbox say, one line each.

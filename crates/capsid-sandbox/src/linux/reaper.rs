@@ -29,18 +29,25 @@ pub fn start(
     let disk = plan.disk.as_ref().map(DiskWatch::open).transpose()?;
     let ruleset = rules.map(landlock::ruleset).transpose();
     let mut ruleset = ruleset.map_err(|why| sys::failure("landlock", rustix::io::Errno::OPNOTSUPP, why))?;
-    let ids = if rustix::process::geteuid().is_root() { SandboxIds::Root } else { SandboxIds::User };
+    let run_as = rules.and_then(|rules| rules.run_as);
+    let ids = match run_as {
+        Some(_) => SandboxIds::MappedRoot,
+        None if rustix::process::geteuid().is_root() => SandboxIds::Root,
+        None => SandboxIds::User,
+    };
     engine.built(ids, Vec::new());
     let pid = init::start_with(plan, engine, || {
-        set_parent_process_death_signal(Some(Signal::KILL)).step("parent death signal")?;
-        if let Some((uid, gid)) = rules.and_then(|rules| rules.run_as) {
-            namespaces::become_user(uid, gid)?;
+        match run_as {
+            Some((uid, gid)) => namespaces::become_replacement(uid, gid)?,
+            None if rules.is_some() => namespaces::drop_capabilities()?,
+            None => {}
         }
+        // Only now: the kernel forgets this wish when the ids change.
+        set_parent_process_death_signal(Some(Signal::KILL)).step("parent death signal")?;
         for &(resource, most) in &plan.limits {
             sys::lower_limit(resource, most).step("limits")?;
         }
         if let Some(ruleset) = ruleset.take() {
-            namespaces::drop_capabilities()?;
             landlock::enforce(ruleset)
                 .map_err(|why| sys::failure("landlock", rustix::io::Errno::OPNOTSUPP, why))?;
         }
@@ -64,12 +71,16 @@ pub fn end_descendants() {
     }
 }
 
-fn children() -> Vec<Pid> {
-    let me = getpid().as_raw_pid();
-    // One read where the kernel keeps such a list, a walk over all processes elsewhere.
-    if let Ok(list) = std::fs::read_to_string(format!("/proc/self/task/{me}/children")) {
-        return list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect();
+/// The children of this process, of all its threads.
+pub fn children() -> Vec<Pid> {
+    // One read a thread where the kernel keeps such a list, a walk over all processes elsewhere.
+    let threads: Vec<_> = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten().collect();
+    let lists = threads.iter().map(|thread| std::fs::read_to_string(thread.path().join("children")));
+    if let Ok(lists) = lists.collect::<Result<Vec<_>, _>>() {
+        let numbers = lists.iter().flat_map(|list| list.split_whitespace());
+        return numbers.filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect();
     }
+    let me = getpid().as_raw_pid();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     numbers.filter(|&pid: &i32| parent(pid) == Some(me)).filter_map(Pid::from_raw).collect()

@@ -88,6 +88,22 @@ const SHARED_MEMORY: &[c_long] = &[
 /// They open sockets and files without passing a filter; programs fall back to the usual calls.
 const RINGS: &[c_long] = &[libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
 
+/// Attributes of files: Landlock has no right for them, and programs do without them on many file systems.
+const ATTRIBUTES: &[c_long] = &[
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    SETXATTRAT,
+    REMOVEXATTRAT,
+];
+
+/// The same on every architecture, and too new for libc.
+const SETXATTRAT: c_long = 463;
+const REMOVEXATTRAT: c_long = 466;
+
 const NEW_NAMESPACES: [i32; 8] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWUSER,
@@ -117,6 +133,7 @@ fn programs(filter: SyscallFilter) -> Result<Vec<BpfProgram>, seccompiler::Backe
     }
     let mut refused = Rules::new();
     let mut absent = Rules::new();
+    let mut unsupported = Rules::new();
     refuse(&mut refused, BASE);
     refuse(&mut absent, RINGS);
     // They put characters into the input of a terminal.
@@ -141,6 +158,7 @@ fn programs(filter: SyscallFilter) -> Result<Vec<BpfProgram>, seccompiler::Backe
     }
     if network.is_some() {
         refuse(&mut refused, SHARED_MEMORY);
+        refuse(&mut unsupported, ATTRIBUTES);
         // Other processes of the user are there by their ids; a process may still change its own.
         for (call, pid) in [(libc::SYS_prlimit64, 0), (libc::SYS_setpriority, 1)] {
             add(&mut refused, call, vec![condition(pid, Width::Dword, Is::Ne, 0)?])?;
@@ -153,6 +171,9 @@ fn programs(filter: SyscallFilter) -> Result<Vec<BpfProgram>, seccompiler::Backe
         SeccompFilter::new(rules, SeccompAction::Allow, action, arch)?.try_into()
     };
     let mut programs = vec![compile(refused, Errno::PERM)?, compile(absent, Errno::NOSYS)?];
+    if !unsupported.is_empty() {
+        programs.push(compile(unsupported, Errno::OPNOTSUPP)?);
+    }
     programs.extend(other_numbers());
     Ok(programs)
 }
@@ -173,6 +194,12 @@ fn restrict_sockets(
     }
     let others = families.iter().map(|&family| condition(0, Width::Dword, Is::Ne, number(family)));
     add(rules, libc::SYS_socket, others.collect::<Result<_, _>>()?)?;
+    if network.is_some() {
+        // The other protocols show or change the sockets, filters and devices of the whole machine.
+        let netlink = condition(0, Width::Dword, Is::Eq, number(libc::AF_NETLINK))?;
+        let not_routes = condition(2, Width::Dword, Is::Ne, number(libc::NETLINK_ROUTE))?;
+        add(rules, libc::SYS_socket, vec![netlink, not_routes])?;
+    }
     if network != Some(false) {
         return Ok(());
     }
@@ -259,7 +286,7 @@ mod tests {
 
     #[test]
     fn no_call_is_in_two_lists() {
-        let mut all = [BASE, STRICT, SHARED_MEMORY, RINGS].concat();
+        let mut all = [BASE, STRICT, SHARED_MEMORY, ATTRIBUTES, RINGS].concat();
         let count = all.len();
         all.sort_unstable();
         all.dedup();

@@ -1,6 +1,7 @@
 //! Starts the launcher: this same program again, which builds the sandbox before its `main` would run.
 
-use super::plan::{LaunchPlan, LaunchReport};
+use super::orphans::OrphanGuard;
+use super::plan::{LaunchPlan, LaunchReport, PlannedConfinement};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::fs::File;
@@ -57,6 +58,8 @@ pub struct Launched {
     seen: Vec<LaunchMessage>,
     ended: bool,
     reaped: bool,
+    /// Where nothing but the launcher knows the processes of the sandbox.
+    orphans: Option<OrphanGuard>,
 }
 
 /// Starts a launcher with this plan; the three outputs and inputs become those of the program.
@@ -80,10 +83,12 @@ pub fn launch(plan: &LaunchPlan, stdin: Stdio, stdout: Stdio, stderr: Stdio) -> 
             Ok(())
         });
     }
+    let orphans = (!matches!(plan.confinement, PlannedConfinement::Namespaces(_))).then(OrphanGuard::adopt);
     let child = command.spawn()?;
     drop((settings, its_lifeline, its_report));
     let messages = read_messages(report);
-    Ok(Launched { child, lifeline: Some(lifeline), messages, seen: Vec::new(), ended: false, reaped: false })
+    let (seen, ended, reaped) = (Vec::new(), false, false);
+    Ok(Launched { child, lifeline: Some(lifeline), messages, seen, ended, reaped, orphans })
 }
 
 /// The plan in a memory file that nobody can change any more.
@@ -173,8 +178,13 @@ impl Launched {
             let _ = self.child.kill();
             self.wait_until(Instant::now() + KILL_TIME);
         }
-        self.child.wait()?;
+        let status = self.child.wait()?;
         self.reaped = true;
+        if let Some(orphans) = self.orphans.take()
+            && !status.success()
+        {
+            orphans.end();
+        }
         Ok(std::mem::take(&mut self.seen))
     }
 }

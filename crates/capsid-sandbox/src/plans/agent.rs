@@ -1,7 +1,9 @@
 //! The sandbox of the user's agent: the machine as it is, read-only, with private layers and hidden secrets.
 
-use super::{bind, mount, mounts_again, overlay, raw, tree_mounts, variable, written_folders};
+use super::{bind, count_files, mount, mounts_again, overlay, raw, tree_mounts, variable, written_folders};
 use crate::agent_profile::{SHOWN_IN_RUN, WRITTEN_IN_HOME, is_dropped_variable, real_paths};
+use crate::limits::{TEMPORARY_FILES, WRITTEN_FILES};
+use crate::linux::idmap::superuser_replacement;
 use crate::linux::plan::{
     DiskLimit, FileBase, LandlockPlan, LaunchPlan, MountContent, NamespacePlan, OverlayFallback,
     PlannedConfinement, PlannedMount, RawText, SyscallFilter,
@@ -22,11 +24,12 @@ pub fn agent(
     let mut folders = written_folders(&profile.tree);
     let (confinement, filter) = match isolation {
         Isolation::Namespaces => {
-            folders.extend([home_layer(profile), temporary_layer(profile)]);
+            folders.push(count_files(&home_layer(profile), WRITTEN_FILES));
+            folders.push(count_files(&temporary_layer(profile), WRITTEN_FILES));
             (PlannedConfinement::Namespaces(namespaces(profile)), SyscallFilter::Base)
         }
         Isolation::Landlock => {
-            folders.push(temporary_layer(profile));
+            folders.push(count_files(&temporary_layer(profile), TEMPORARY_FILES));
             (
                 PlannedConfinement::Landlock(landlock(profile)),
                 SyscallFilter::BaseWithoutNamespaces { network, sockets: !profile.sockets.is_empty() },
@@ -54,7 +57,7 @@ pub fn agent(
         confinement,
         filter,
         limits: vec![(libc::RLIMIT_CORE, 0), (libc::RLIMIT_NPROC, profile.processes)],
-        disk: Some(DiskLimit { bytes: profile.disk_bytes, folders: raw(folders) }),
+        disk: Some(DiskLimit { bytes: profile.disk_bytes, folders }),
         ..unconfined_agent(program, request)
     }
 }
@@ -168,7 +171,12 @@ fn landlock(profile: &AgentProfile) -> LandlockPlan {
     let read = programs.into_iter().chain(settings).chain(in_home).chain(profile.show.iter().cloned());
     let write =
         [profile.tree.root().to_owned(), temporary].into_iter().chain(profile.kept_writes.iter().cloned());
-    LandlockPlan { read: raw(read), write: raw(write), network: profile.network, run_as: None }
+    let run_as = superuser_replacement();
+    if let Some((uid, gid)) = run_as {
+        // The folder is new and ours, and a superuser may do this.
+        let _ = std::os::unix::fs::chown(temporary_layer(profile), Some(uid), Some(gid));
+    }
+    LandlockPlan { read: raw(read), write: raw(write), network: profile.network, run_as }
 }
 
 /// What every user may read of a folder, and whether that is all of it: the superuser's agent keeps its id here, and would

@@ -6,11 +6,14 @@ mod validation;
 pub use agent::{agent, unconfined_agent};
 pub use validation::validation;
 
-use crate::linux::plan::{MountContent, OverlayFallback, PlannedMount, PlannedWrites, RawText};
+use crate::limits::WRITTEN_FILES;
+use crate::linux::plan::{
+    CountedFolder, MountContent, OverlayFallback, PlannedMount, PlannedWrites, RawText,
+};
 use crate::mount_table::mounts_below;
 use crate::{ConfinedTree, PrivateTree, WriteLayer};
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn mount(target: &Path, content: MountContent) -> PlannedMount {
     PlannedMount { target: target.into(), content }
@@ -56,8 +59,8 @@ fn mounts_again(folder: &Path) -> Vec<PlannedMount> {
 }
 
 /// The folders whose growth is what a program writes to disk.
-fn written_folders(tree: &ConfinedTree) -> Vec<PathBuf> {
-    match tree {
+fn written_folders(tree: &ConfinedTree) -> Vec<CountedFolder> {
+    let folders = match tree {
         ConfinedTree::Folder(folder) => vec![folder.clone()],
         ConfinedTree::Private(PrivateTree { writes, git_dir, .. }) => {
             let tree = match writes {
@@ -66,7 +69,12 @@ fn written_folders(tree: &ConfinedTree) -> Vec<PathBuf> {
             };
             tree.into_iter().chain(git_dir.as_ref().map(|git_dir| git_dir.writes.clone())).collect()
         }
-    }
+    };
+    folders.iter().map(|folder| count_files(folder, WRITTEN_FILES)).collect()
+}
+
+fn count_files(folder: &Path, files: u64) -> CountedFolder {
+    CountedFolder { path: folder.into(), files }
 }
 
 fn variable(name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> RawText {

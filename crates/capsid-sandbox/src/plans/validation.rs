@@ -1,14 +1,14 @@
 //! The sandbox of a validation command: an empty machine with the system's programs and the repository.
 
-use super::{bind, mount, raw, tree_mounts, variable, written_folders};
-use crate::linux::idmap;
+use super::{bind, count_files, mount, raw, tree_mounts, variable, written_folders};
+use crate::limits::TEMPORARY_FILES;
+use crate::linux::idmap::superuser_replacement;
 use crate::linux::plan::{
     DiskLimit, FileBase, LandlockPlan, LaunchPlan, MountContent, NamespacePlan, PlannedConfinement,
     PlannedMount, SyscallFilter,
 };
 use crate::program::{ResolvedProgram, SYSTEM};
 use crate::{Confinement, Isolation, ProcessLimits, ValidationProfile, environment};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// What programs read of the system's settings. Never all of it: for root that would include the password hashes.
@@ -33,7 +33,6 @@ const NETWORK_SETTINGS: &[&str] = &["/etc/hosts", "/etc/resolv.conf"];
 /// Temporary files are in memory.
 const TEMPORARY_BYTES: u64 = 2 << 30;
 const UNTRUSTED_TEMPORARY_BYTES: u64 = 256 << 20;
-const TEMPORARY_INODES: u64 = 200_000;
 
 /// How to start `args` of a program in this kind of sandbox, with `home` as its own folder where it has no other.
 pub fn validation(
@@ -56,7 +55,7 @@ pub fn validation(
     let variables = environment::variables(program, home, network);
     let mut folders = written_folders(&confinement.tree);
     if isolation != Isolation::Namespaces {
-        folders.push(home.to_owned());
+        folders.push(count_files(home, TEMPORARY_FILES));
     }
     LaunchPlan {
         program: program.path.as_path().into(),
@@ -72,7 +71,7 @@ pub fn validation(
         },
         filter,
         limits: limits.for_kernel(),
-        disk: Some(DiskLimit { bytes: limits.disk_bytes, folders: raw(folders) }),
+        disk: Some(DiskLimit { bytes: limits.disk_bytes, folders }),
     }
 }
 
@@ -88,7 +87,7 @@ fn namespaces(program: &ResolvedProgram, confinement: &Confinement) -> Namespace
         mounts.push(mount(Path::new("/etc/group"), MountContent::File(group.to_owned())));
     }
     let bytes = if untrusted { UNTRUSTED_TEMPORARY_BYTES } else { TEMPORARY_BYTES };
-    let temporary = MountContent::Memory { bytes, inodes: TEMPORARY_INODES, mode: 0o1777 };
+    let temporary = MountContent::Memory { bytes, inodes: TEMPORARY_FILES, mode: 0o1777 };
     mounts.push(mount(Path::new("/tmp"), temporary));
     mounts.push(mount(Path::new("/proc"), MountContent::Proc));
     mounts.push(mount(Path::new("/dev"), MountContent::Devices));
@@ -136,17 +135,10 @@ fn landlock(program: &ResolvedProgram, confinement: &Confinement, home: &Path) -
     let root = confinement.root();
     let system = SYSTEM.iter().map(PathBuf::from);
     let read = system.chain(settings(confinement)).chain(further(program, confinement));
-    let run_as = unmapped_owner(root);
+    let run_as = superuser_replacement();
     if let Some((uid, gid)) = run_as {
         // The folder is new and ours, and a superuser may do this.
         let _ = std::os::unix::fs::chown(home, Some(uid), Some(gid));
     }
     LandlockPlan { read: raw(read), write: raw([root, home]), network: confinement.network, run_as }
-}
-
-/// The ids of a folder that was made for a sandbox of the superuser: its programs run as these.
-fn unmapped_owner(folder: &Path) -> Option<(u32, u32)> {
-    let base = rustix::process::geteuid().is_root().then(idmap::free_block)??;
-    let meta = std::fs::metadata(folder).ok()?;
-    (meta.uid().checked_sub(base)? < idmap::COUNT).then(|| (meta.uid(), meta.gid()))
 }

@@ -118,6 +118,7 @@ pub fn create_copy_view(
         copier.copy_all(own, &mut folders).map_err(|error| fail(own, error))?;
     }
     create_git_directory(root, destination, scope)?;
+    capsid_sandbox::give_copy_to_sandbox(destination)?;
     let manifest = BaseManifest::record_copy(destination, base)?;
     Ok(CopyView { path: destination.to_owned(), manifest, linked })
 }

@@ -8,7 +8,7 @@ import subprocess
 from canaries import Absent, Canary, Readable, Secret, Victim, Written, file_changed, not_harmed
 from kit import AGENT, ORDINARY, ROOT, VALIDATION, attack, processes
 
-NO_RIGHT = {"landlock": "Landlock has no right for it"}
+NO_RIGHT = {f"landlock {profile} {ORDINARY}": "Landlock has no right for it" for profile in (AGENT, VALIDATION)}
 
 
 @attack(Written("{home}/.bashrc"))
@@ -113,7 +113,7 @@ def times_of_a_file_elsewhere(t):
     return "changed"
 
 
-@attack(Written("{outside}/attribute{n}"), open_at=NO_RIGHT)
+@attack(Written("{outside}/attribute{n}"))
 def attribute_of_a_file_elsewhere(t):
     os.setxattr(t.path, "user.reached", b"yes")
     return "set"

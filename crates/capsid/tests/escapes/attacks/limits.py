@@ -20,10 +20,6 @@ def most_processes(profile):
     return 4096 if profile == AGENT else 1024 + 64 * os.cpu_count()
 
 
-NOT_COUNTED = "the kernel does not limit root, whose id is not mapped here"
-UNMAPPED = {f"landlock {profile} {ROOT}": NOT_COUNTED for profile in (AGENT, VALIDATION)}
-
-
 class Count(Canary):
     """How many processes or threads there were at once."""
 
@@ -32,7 +28,7 @@ class Count(Canary):
         return said.isdigit() and int(said) > most
 
 
-@attack(Count(), open_at=UNMAPPED)
+@attack(Count())
 def threads(t):
     threading.stack_size(32768)
     end, count = threading.Event(), 0
@@ -46,7 +42,7 @@ def threads(t):
     return count
 
 
-@attack(Count(), profiles=(VALIDATION,), open_at=UNMAPPED)
+@attack(Count(), profiles=(VALIDATION,))
 def forks(t):
     children = []
     try:
@@ -112,10 +108,9 @@ def bytes_in_the_temporary_folder(t):
     return fill(tempfile.gettempdir())
 
 
-@attack(Call(), profiles=(VALIDATION,), long=True,
-        open_at={"landlock": "the temporary folder is on the disk there, where only bytes are counted"})
+@attack(Call(), profiles=(VALIDATION,), long=True)
 def inodes(t):
-    # In memory, as the temporary folder of a command is.
+    # In memory, as the temporary folder of a command is where there are namespaces.
     folder = tempfile.mkdtemp(dir="/dev/shm" if t.profile == CONTROL else None)
     try:
         for number in range(200_100):

@@ -67,10 +67,6 @@ KILLS = [
 ]
 
 
-# What a level does not stop, with the reason.
-OPEN = {("landlock", "launcher_killed"): "without a PID namespace nobody but the launcher knows the processes"}
-
-
 def scenario(world):
     rows = []
     for name, kill in KILLS:
@@ -104,8 +100,6 @@ def run(world, name, kill, profile):
         result = "control" if started and left else "control failed"
     else:
         result = "not run" if not started else "escaped" if left else "held"
-    note = OPEN.get((world.level, name), "") if result == "escaped" else ""
-    result = "open" if note else result
     said = f"{len(left)} of {len(marks)} daemons left" if started else world.output(1)[-500:]
     return {"family": "processes", "attack": name, "profile": profile, "user": world.user, "level": world.level,
-            "ran": started, "reached": bool(left), "said": said, "result": result, "note": note}
+            "ran": started, "reached": bool(left), "said": said, "result": result, "note": ""}
