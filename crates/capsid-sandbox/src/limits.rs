@@ -65,8 +65,10 @@ impl ProcessLimits {
     }
 }
 
-/// The most files in a temporary folder, on disk or in memory.
-pub(crate) const TEMPORARY_FILES: u64 = 200_000;
+/// The most files in a temporary folder in memory.
+pub(crate) const TEMPORARY_INODES: u64 = 200_000;
+/// The same on disk, where they are counted from time to time: a program has more of them before that is seen.
+pub(crate) const TEMPORARY_FILES: u64 = 100_000;
 /// The most files that one run may add to a folder on disk.
 pub(crate) const WRITTEN_FILES: u64 = 2_000_000;
 

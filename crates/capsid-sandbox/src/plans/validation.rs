@@ -1,7 +1,7 @@
 //! The sandbox of a validation command: an empty machine with the system's programs and the repository.
 
 use super::{bind, count_files, mount, raw, tree_mounts, variable, written_folders};
-use crate::limits::TEMPORARY_FILES;
+use crate::limits::{TEMPORARY_FILES, TEMPORARY_INODES};
 use crate::linux::idmap::superuser_replacement;
 use crate::linux::plan::{
     DiskLimit, FileBase, LandlockPlan, LaunchPlan, MountContent, NamespacePlan, PlannedConfinement,
@@ -87,7 +87,7 @@ fn namespaces(program: &ResolvedProgram, confinement: &Confinement) -> Namespace
         mounts.push(mount(Path::new("/etc/group"), MountContent::File(group.to_owned())));
     }
     let bytes = if untrusted { UNTRUSTED_TEMPORARY_BYTES } else { TEMPORARY_BYTES };
-    let temporary = MountContent::Memory { bytes, inodes: TEMPORARY_FILES, mode: 0o1777 };
+    let temporary = MountContent::Memory { bytes, inodes: TEMPORARY_INODES, mode: 0o1777 };
     mounts.push(mount(Path::new("/tmp"), temporary));
     mounts.push(mount(Path::new("/proc"), MountContent::Proc));
     mounts.push(mount(Path::new("/dev"), MountContent::Devices));
