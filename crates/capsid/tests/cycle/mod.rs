@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod agents;
+mod apply;
 mod environment;
 mod loops;
 mod options;
