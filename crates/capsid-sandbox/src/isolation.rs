@@ -104,6 +104,8 @@ fn run_true(isolation: Isolation, profile: ValidationProfile) -> std::result::Re
 }
 
 fn describe(isolation: Isolation, ids: SandboxIds) -> String {
+    // Landlock has no right for them; whoever owns no file cannot change them.
+    let open = ids != SandboxIds::MappedRoot;
     let ids = match ids {
         SandboxIds::User => format!("as uid {}", rustix::process::geteuid().as_raw()),
         SandboxIds::MappedRoot => "root is mapped to an id that nobody has".to_owned(),
@@ -111,11 +113,12 @@ fn describe(isolation: Isolation, ids: SandboxIds) -> String {
     };
     match isolation {
         Isolation::Namespaces => format!("private files, processes, network, keys; seccomp; {ids}"),
-        Isolation::Landlock => {
+        Isolation::Landlock if open => {
             format!(
                 "no other files, no network; modes and times of your files are not protected; seccomp; {ids}"
             )
         }
+        Isolation::Landlock => format!("no other files, no network; seccomp; {ids}"),
         Isolation::None => "nothing is confined".to_owned(),
     }
 }

@@ -7,13 +7,17 @@ mod interpreters;
 mod node;
 mod npm;
 mod owner;
+mod program_names;
 mod script;
+mod script_word;
+mod scripts;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use script::{ScriptWord, scripts};
+pub use script_word::ScriptWord;
+pub use scripts::scripts;
 
 use crate::text::is_invisible;
 use crate::{Code, Problem};

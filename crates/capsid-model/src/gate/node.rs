@@ -1,6 +1,7 @@
 //! node: options that are known to be harmless, then a script of the repository.
 
-use super::script::{self, ScriptWord};
+use super::script;
+use super::script_word::ScriptWord;
 use super::{CommandPolicy, GateVerdict, inline_code, is_foreign_script, option_not_allowed};
 
 /// Options that take no value.

@@ -1,8 +1,8 @@
 //! npm and npx: they may run what the repository declares or has installed, and nothing else.
 
 use super::{
-    CommandPolicy, CommandRefusal, CommandRefusalCode, GateVerdict, check_arguments, interpreters,
-    option_not_allowed,
+    CommandPolicy, CommandRefusal, CommandRefusalCode, GateVerdict, check_arguments, option_not_allowed,
+    program_names,
 };
 
 /// What npm may be asked to do: run a declared script, or tell about the tree.
@@ -107,7 +107,7 @@ pub fn check_package(program: &str, policy: &CommandPolicy) -> GateVerdict {
         Some(Some((scope, name))) if is_plain_name(scope) => name,
         Some(_) => "",
     };
-    let starts_others = program == "npx" || interpreters::is_launcher(name) || is_shell(name);
+    let starts_others = program == "npx" || program_names::is_launcher(name) || is_shell(name);
     if is_plain_name(name) && (!starts_others || policy.allows(program)) {
         return Ok(());
     }
@@ -119,7 +119,7 @@ pub fn check_package(program: &str, policy: &CommandPolicy) -> GateVerdict {
 
 /// Interpreters that are no npm packages: asking npx for them is asking for the one of the system.
 fn is_shell(name: &str) -> bool {
-    interpreters::is_interpreter(name) && !interpreters::is_npm_interpreter(name)
+    program_names::is_interpreter(name) && !program_names::is_npm_interpreter(name)
 }
 
 fn is_plain_name(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Programs the owner added: those that take code or commands as arguments get the same care as node.
 
-use super::{CommandPolicy, GateVerdict, inline_code, interpreters, option_not_allowed};
+use super::{CommandPolicy, GateVerdict, inline_code, interpreters, option_not_allowed, program_names};
 
 /// Options of build tools that name a program to run in place of, or around, the real one.
 const RUNS_OTHERS: &[(&str, &[&str])] = &[
@@ -10,10 +10,10 @@ const RUNS_OTHERS: &[(&str, &[&str])] = &[
 
 /// Looks at the arguments of a program that the owner allows.
 pub fn check(program: &str, args: &[String], policy: &CommandPolicy) -> GateVerdict {
-    if interpreters::is_launcher(program) {
+    if program_names::is_launcher(program) {
         return Err(inline_code(program));
     }
-    if interpreters::is_interpreter(program) {
+    if program_names::is_interpreter(program) {
         return interpreters::check(program, args, policy);
     }
     for word in args {

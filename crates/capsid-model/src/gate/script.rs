@@ -1,39 +1,6 @@
-//! The scripts that a command names: files of the repository, and no program that starts others.
+//! A script of a command: a file of the repository, and no program that starts others.
 
-use super::{CommandPolicy, GateVerdict, check_arguments, inline_code, interpreters, node, npm};
-
-/// A word of a command that an interpreter takes for code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScriptWord<'a> {
-    /// The script itself: a regular file.
-    File(&'a str),
-    /// A file, a folder, a pattern or a subcommand: what a test runner takes.
-    Pattern(&'a str),
-}
-
-/// The scripts that a command, which passed the gate, names. Where the owner allows inline code there are none to check.
-pub fn scripts<'a>(argv: &'a [String], policy: &CommandPolicy) -> Vec<ScriptWord<'a>> {
-    let Some((program, args)) = argv.split_first() else { return Vec::new() };
-    match program.as_str() {
-        "npm" => Vec::new(),
-        "npx" => match npm::started_by_npx(args).split_first() {
-            Some((program, args)) => scripts_of(program, args, policy),
-            None => Vec::new(),
-        },
-        program => scripts_of(program, args, policy),
-    }
-}
-
-fn scripts_of<'a>(program: &str, args: &'a [String], policy: &CommandPolicy) -> Vec<ScriptWord<'a>> {
-    if policy.inline_code {
-        return Vec::new();
-    }
-    match program {
-        "node" => node::scripts(args),
-        _ if interpreters::is_interpreter(program) => interpreters::scripts(program, args),
-        _ => Vec::new(),
-    }
-}
+use super::{CommandPolicy, GateVerdict, check_arguments, inline_code, npm, program_names};
 
 /// A script is named by a path that starts in the repository and stays there. One of an installed package must be of a
 /// package that `npx` may start, with arguments that it may have.
@@ -93,7 +60,7 @@ fn without_ending(name: &str) -> String {
 
 /// npm itself may be started as `npm`, where its arguments are known, but not by the path of its files.
 fn check_package(name: &str, args: &[String], policy: &CommandPolicy) -> GateVerdict {
-    if matches!(name, "npm" | "npx") || interpreters::is_launcher(name) {
+    if matches!(name, "npm" | "npx") || program_names::is_launcher(name) {
         return Err(inline_code(name));
     }
     npm::check_package(name, policy)?;
