@@ -40,7 +40,22 @@ pub fn superuser_replacement() -> Option<(u32, u32)> {
         CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::SETPCAP | CapabilitySet::DAC_OVERRIDE;
     let held = rustix::thread::capabilities(None).ok()?.permitted;
     let base = held.contains(needed).then(free_block)??;
-    Some((base, base))
+    let own = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
+    // A superuser of a user namespace has only the ids that were mapped into it.
+    let is_possible =
+        has_id(&own("uid_map"), base) && has_id(&own("gid_map"), base) && own("setgroups").trim() != "deny";
+    is_possible.then_some((base, base))
+}
+
+/// Whether a map has an id, as it is seen inside.
+fn has_id(map: &str, id: u32) -> bool {
+    map.lines().any(|line| {
+        let mut fields = line.split_whitespace().map(str::parse::<u64>);
+        let (Some(Ok(inside)), _, Some(Ok(count))) = (fields.next(), fields.next(), fields.next()) else {
+            return false;
+        };
+        (inside..inside + count).contains(&u64::from(id))
+    })
 }
 
 fn first_free(used: &[(u32, u32)]) -> Option<u32> {
@@ -108,6 +123,13 @@ mod tests {
         assert_eq!(first_free(&[(FIRST + 5, 1)]), Some(FIRST + COUNT));
         assert_eq!(first_free(&[(FIRST - 1, 2), (FIRST + COUNT, COUNT)]), Some(FIRST + 2 * COUNT));
         assert_eq!(first_free(&[(0, u32::MAX)]), None);
+    }
+
+    #[test]
+    fn a_map_has_the_ids_of_its_ranges() {
+        assert!(has_id("         0          0 4294967295\n", FIRST));
+        assert!(!has_id("0 1000 1\n", FIRST) && has_id("0 1000 1\n", 0));
+        assert!(!has_id("", 0));
     }
 
     #[test]
