@@ -1,0 +1,10 @@
+//! Rules of verified learning: what proves a change, when a stored solution counts as reused, and what a loop may do.
+
+pub mod flaky;
+pub mod log_command;
+pub mod match_level;
+pub mod narrowed_command;
+pub mod proof;
+pub mod proof_record;
+pub mod repro_command;
+pub mod similarity;
