@@ -12,3 +12,5 @@ pub mod proof;
 pub mod proof_record;
 pub mod repro_command;
 pub mod similarity;
+pub mod test_summary;
+pub mod test_weakening;
