@@ -8,6 +8,7 @@ pub mod credits;
 pub mod evaluation;
 pub mod graph;
 pub mod identity;
+pub mod learning;
 pub mod lifecycle;
 pub mod meaning;
 pub mod memory;

@@ -1,0 +1,16 @@
+//! Rules of verified learning: what proves a change, when a stored solution counts as reused, and what a loop may do.
+
+pub mod check_files;
+pub mod flaky;
+pub mod log_command;
+mod manifest_members;
+pub mod manifest_split;
+pub mod match_level;
+mod named_files;
+pub mod narrowed_command;
+pub mod proof;
+pub mod proof_record;
+pub mod repro_command;
+pub mod similarity;
+pub mod test_summary;
+pub mod test_weakening;
