@@ -4,6 +4,7 @@ pub mod compare;
 pub mod entry;
 mod lines;
 pub mod loss;
+mod merged;
 pub mod proof;
 mod record;
 
@@ -23,6 +24,12 @@ use std::path::{Path, PathBuf};
 
 /// The tool under which the chains of repositories are stored.
 pub const DOMAIN: &str = "capsid";
+
+/// How the chain names a log that git merged.
+pub const MERGED: &str = "merged";
+
+/// So many lines before a merge are sealed one by one again: a branch may have left even earlier.
+const MERGE_REACH: u64 = 1_000;
 
 /// A log that is longer when sealing begins is sealed as one up to there.
 const LINE_BY_LINE: usize = 10_000;
@@ -176,8 +183,21 @@ fn fresh(chain: &LogChain) -> Result<Vec<SealedEntry>> {
     match &chain.last_entry()? {
         None => from_the_start(log),
         Some(last) if lines::holds(log, last)? => lines::after(log, last.end(), last.last_line()),
-        Some(_) => Err(changed(log)),
+        Some(_) => merged_entries(chain),
     }
+}
+
+/// Seals a merged log anew from before the merge on. The part that no later merge is likely to reach is sealed as one.
+fn merged_entries(chain: &LogChain) -> Result<Vec<SealedEntry>> {
+    let (entries, _) = chain.entries()?;
+    let Some(merge) = compare(&chain.log, &entries)?.merge else { return Err(changed(&chain.log)) };
+    let accepted = AcceptedChange { change: MERGED.to_owned(), line: merge.line, id: merge.id };
+    let before = merge.line.saturating_sub(MERGE_REACH);
+    let baseline = lines::baseline_of(&chain.log, before, Some(accepted))?;
+    let (end, lines) = (baseline.end(), baseline.last_line());
+    let mut sealed = vec![baseline];
+    sealed.extend(lines::after(&chain.log, end, lines)?);
+    Ok(sealed)
 }
 
 fn from_the_start(log: &Path) -> Result<Vec<SealedEntry>> {

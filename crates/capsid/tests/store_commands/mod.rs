@@ -5,6 +5,7 @@ mod help;
 mod hostile;
 mod lists;
 mod signals;
+mod team;
 
 use capsid_model::{Object, Value, json};
 use capsid_testkit::program::{ProgramOutput, assert_status};

@@ -1,0 +1,114 @@
+//! The heads of the event log: the events that no later one follows. There is one, until git merges the logs of two
+//! clones; the next event then follows the newest and names the others.
+
+use super::events::EventLog;
+use super::lines;
+use capsid_model::event::EvolutionEvent;
+use capsid_model::{Object, Result, Value};
+use std::collections::HashSet;
+
+/// How many of the newest records are searched for heads, so that the time does not depend on the length of the log.
+const SEARCHED: usize = 2_000;
+
+/// The most heads that one event joins.
+pub const MAX_JOINED: usize = 16;
+
+/// The event that comes after the present ones follows these.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NextParents {
+    /// The newest head, or the last record of a log with one head.
+    pub parent: Option<String>,
+    /// The other heads, newest first.
+    pub others: Vec<String>,
+}
+
+impl EventLog {
+    /// The heads, newest first. Events of other nodes are no part of this log's tree.
+    pub fn heads(&self) -> Result<Vec<EvolutionEvent>> {
+        let mut reader = lines::ReverseLines::open(self.path())?;
+        let mut followed: HashSet<String> = HashSet::new();
+        let mut heads = Vec::new();
+        for _ in 0..SEARCHED {
+            let Some(line) = reader.next_line()? else { break };
+            let Some(record) = super::events::object(&line) else { continue };
+            let Some(event) = EvolutionEvent::read(&record).filter(|_| !is_foreign(&record)) else {
+                continue;
+            };
+            followed.extend(event.parent.iter().chain(&event.merge_parents).cloned());
+            if !event.id.is_empty() && followed.insert(event.id.clone()) {
+                heads.push(event);
+            }
+        }
+        // Lines of another clone may stand before or after ours. The time is the same in every clone.
+        heads.sort_by_key(|event| std::cmp::Reverse(event.at));
+        Ok(heads)
+    }
+
+    /// What the next event follows.
+    pub fn next_parents(&self) -> Result<NextParents> {
+        let mut heads = self.heads()?.into_iter().map(|event| event.id);
+        let (newest, others) = (heads.next(), heads.collect::<Vec<_>>());
+        if others.is_empty() {
+            return Ok(NextParents { parent: self.last_id()?, others });
+        }
+        Ok(NextParents { parent: newest, others: others.into_iter().take(MAX_JOINED).collect() })
+    }
+}
+
+/// Whether a record came from another node.
+fn is_foreign(record: &Object) -> bool {
+    record.get("a2a").and_then(|a2a| a2a.get("source")).is_some_and(Value::is_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_model::json;
+
+    fn log(folder: &std::path::Path, events: &[(&str, Value)]) -> EventLog {
+        let log = EventLog::at(folder.join("events.jsonl"));
+        let record = |(id, members): &(&str, Value)| {
+            let mut record = json!({"type": "EvolutionEvent", "id": id});
+            let members = members.as_object().cloned().unwrap_or_default();
+            record.as_object_mut().unwrap().extend(members);
+            record.as_object().cloned().unwrap()
+        };
+        log.append(&events.iter().map(record).collect::<Vec<_>>()).unwrap();
+        log
+    }
+
+    fn ids(log: &EventLog) -> Vec<String> {
+        log.heads().unwrap().into_iter().map(|event| event.id).collect()
+    }
+
+    #[test]
+    fn a_log_of_one_clone_has_one_head() {
+        let folder = tempfile::tempdir().unwrap();
+        let events = [("evt_1", json!({})), ("evt_2", json!({"parent": "evt_1"}))];
+        let log = log(folder.path(), &events);
+        assert_eq!(ids(&log), ["evt_2"]);
+        let next = NextParents { parent: Some("evt_2".to_owned()), others: Vec::new() };
+        assert_eq!(log.next_parents().unwrap(), next);
+    }
+
+    #[test]
+    fn merged_logs_have_a_head_for_each_clone_until_an_event_joins_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let merged = [
+            ("evt_1", json!({})),
+            ("evt_4", json!({"parent": "evt_1"})),
+            ("evt_5", json!({"parent": "evt_4"})),
+            ("evt_2", json!({"parent": "evt_1"})),
+            ("evt_3", json!({"parent": "evt_2"})),
+            ("evt_0", json!({"a2a": {"source": "node_1"}})),
+        ];
+        let log = log(folder.path(), &merged);
+        assert_eq!(ids(&log), ["evt_5", "evt_3"]);
+        let next = log.next_parents().unwrap();
+        assert_eq!((next.parent.as_deref(), &next.others[..]), (Some("evt_5"), &["evt_3".to_owned()][..]));
+        let joined = json!({"type": "EvolutionEvent", "id": "evt_6", "parent": "evt_5",
+            "meta": {"merge_parents": ["evt_3"]}});
+        log.append(&[joined.as_object().cloned().unwrap()]).unwrap();
+        assert_eq!(ids(&log), ["evt_6"]);
+    }
+}
