@@ -128,6 +128,7 @@ impl Command {
                 | Self::Up(_)
                 | Self::Demo(_)
         );
+        let writes = writes || matches!(self, Self::Genes(genes) if genes.is_change());
         if !writes || !capsid_sandbox::inside_sandbox() {
             return Ok(());
         }

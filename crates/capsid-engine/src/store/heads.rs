@@ -1,10 +1,10 @@
 //! The heads of the event log: the events that no later one follows. There is one, until git merges the logs of two
 //! clones; the next event then follows the newest and names the others.
 
-use super::events::EventLog;
+use super::events::{EventLog, is_foreign, object};
 use super::lines;
+use capsid_model::Result;
 use capsid_model::event::EvolutionEvent;
-use capsid_model::{Object, Result, Value};
 use std::collections::HashSet;
 
 /// How many of the newest records are searched for heads, so that the time does not depend on the length of the log.
@@ -30,7 +30,7 @@ impl EventLog {
         let mut heads = Vec::new();
         for _ in 0..SEARCHED {
             let Some(line) = reader.next_line()? else { break };
-            let Some(record) = super::events::object(&line) else { continue };
+            let Some(record) = object(&line) else { continue };
             let Some(event) = EvolutionEvent::read(&record).filter(|_| !is_foreign(&record)) else {
                 continue;
             };
@@ -55,15 +55,10 @@ impl EventLog {
     }
 }
 
-/// Whether a record came from another node.
-fn is_foreign(record: &Object) -> bool {
-    record.get("a2a").and_then(|a2a| a2a.get("source")).is_some_and(Value::is_string)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::json;
+    use capsid_model::{Value, json};
 
     fn log(folder: &std::path::Path, events: &[(&str, Value)]) -> EventLog {
         let log = EventLog::at(folder.join("events.jsonl"));

@@ -8,6 +8,7 @@ pub mod graph;
 pub mod heads;
 pub mod lines;
 pub mod merge;
+pub mod new_genes;
 pub mod pool;
 
 use capsid_disk::{Lock, files};

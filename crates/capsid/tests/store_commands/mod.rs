@@ -4,6 +4,7 @@ mod assets;
 mod help;
 mod hostile;
 mod lists;
+mod select;
 mod signals;
 mod team;
 
