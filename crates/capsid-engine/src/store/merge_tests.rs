@@ -1,7 +1,7 @@
 use super::*;
 use capsid_model::json;
 
-fn stamped(value: Value) -> Value {
+fn stamped(value: &Value) -> Value {
     let mut document = value.as_object().cloned().unwrap();
     stamp(&mut document);
     document.into()
@@ -9,7 +9,7 @@ fn stamped(value: Value) -> Value {
 
 fn capsule(id: &str, streak: u64, at: &str) -> Value {
     stamped(
-        json!({"type": "Capsule", "id": id, "success_streak": streak, "env_fingerprint": {"captured_at": at}}),
+        &json!({"type": "Capsule", "id": id, "success_streak": streak, "env_fingerprint": {"captured_at": at}}),
     )
 }
 
@@ -18,14 +18,14 @@ fn gene(id: &str, step: &str, marks: &[(&str, f64, &str)]) -> Value {
         .iter()
         .map(|(context, boost, at)| json!({"context": context, "boost": boost, "created_at": at}))
         .collect();
-    stamped(json!({"type": "Gene", "id": id, "strategy": [step], "epigenetic_marks": marks}))
+    stamped(&json!({"type": "Gene", "id": id, "strategy": [step], "epigenetic_marks": marks}))
 }
 
-fn file(list: &str, items: &[Value]) -> Vec<u8> {
+fn file(list: &str, items: &[&Value]) -> Vec<u8> {
     json!({"version": 1, list: items}).to_string().into_bytes()
 }
 
-fn merged(list: &'static str, base: &[Value], ours: &[Value], theirs: &[Value]) -> MergedList {
+fn merged(list: &'static str, base: &[&Value], ours: &[&Value], theirs: &[&Value]) -> MergedList {
     let versions =
         MergeVersions { base: file(list, base), ours: file(list, ours), theirs: file(list, theirs) };
     merge_lists(versions, list).unwrap()
@@ -42,7 +42,7 @@ fn items(merged: &MergedList, list: &str) -> Vec<Value> {
 #[test]
 fn new_entries_of_both_sides_stay() {
     let (a, b, c) = (capsule("a", 1, ""), capsule("b", 1, ""), capsule("c", 1, ""));
-    let merged = merged("capsules", &[a.clone()], &[a.clone(), b.clone()], &[a.clone(), c.clone()]);
+    let merged = merged("capsules", &[&a], &[&a, &b], &[&a, &c]);
     assert_eq!(items(&merged, "capsules"), [a, b, c]);
 }
 
@@ -54,8 +54,8 @@ fn the_longer_streak_wins_then_the_newer_record_whichever_side_is_ours() {
         (capsule("a", 2, "2026-01-09"), capsule("a", 2, "2026-01-02")),
     ] {
         for (ours, theirs) in [(&one, &other), (&other, &one)] {
-            let merged = merged("capsules", &[base.clone()], &[ours.clone()], &[theirs.clone()]);
-            assert_eq!(items(&merged, "capsules"), [one.clone()]);
+            let merged = merged("capsules", &[&base], &[ours], &[theirs]);
+            assert_eq!(items(&merged, "capsules")[..], *std::slice::from_ref(&one));
         }
     }
 }
@@ -65,11 +65,11 @@ fn a_capsule_that_does_not_verify_never_wins() {
     let (base, good) = (capsule("a", 1, ""), capsule("a", 2, ""));
     let mut forged = capsule("a", 3, "");
     forged["success_streak"] = json!(99);
-    let merged_one = merged("capsules", &[base.clone()], &[forged.clone()], &[good.clone()]);
+    let merged_one = merged("capsules", &[&base], &[&forged], &[&good]);
     assert_eq!(items(&merged_one, "capsules"), [good]);
     let mut other = forged.clone();
     other["success_streak"] = json!(98);
-    assert_eq!(merged("capsules", &[base], &[forged], &[other]).conflicts, ["a"]);
+    assert_eq!(merged("capsules", &[&base], &[&forged], &[&other]).conflicts, ["a"]);
 }
 
 #[test]
@@ -79,15 +79,15 @@ fn a_gene_takes_the_newer_mark_for_each_environment_of_both_sides() {
     let other = gene("g", "s", &[("linux", 0.3, "2026-01-02"), ("darwin", 0.1, "2026-01-02")]);
     let expected = gene("g", "s", &[("darwin", 0.1, "2026-01-02"), ("linux", 0.2, "2026-01-03")]);
     for (ours, theirs) in [(&one, &other), (&other, &one)] {
-        let merged = merged("genes", &[base.clone()], &[ours.clone()], &[theirs.clone()]);
-        assert_eq!(items(&merged, "genes"), [expected.clone()]);
+        let merged = merged("genes", &[&base], &[ours], &[theirs]);
+        assert_eq!(items(&merged, "genes")[..], *std::slice::from_ref(&expected));
     }
 }
 
 #[test]
 fn a_gene_that_both_sides_wrote_anew_is_a_conflict_with_both_versions() {
     let merged =
-        merged("genes", &[gene("g", "s", &[])], &[gene("g", "mine", &[])], &[gene("g", "yours", &[])]);
+        merged("genes", &[&gene("g", "s", &[])], &[&gene("g", "mine", &[])], &[&gene("g", "yours", &[])]);
     assert_eq!(merged.conflicts, ["g"]);
     for text in ["<<<<<<< ours\n", "mine", "=======\n", "yours", ">>>>>>> theirs\n"] {
         assert!(merged.text.contains(text), "{}", merged.text);
@@ -97,16 +97,16 @@ fn a_gene_that_both_sides_wrote_anew_is_a_conflict_with_both_versions() {
 #[test]
 fn what_one_side_removed_is_removed_unless_the_other_changed_it() {
     let (a, b) = (capsule("a", 1, ""), capsule("b", 1, ""));
-    let merged_one = merged("capsules", &[a.clone(), b.clone()], &[b.clone()], &[a.clone(), b.clone()]);
-    assert_eq!(items(&merged_one, "capsules"), [b.clone()]);
+    let merged_one = merged("capsules", &[&a, &b], &[&b], &[&a, &b]);
+    assert_eq!(items(&merged_one, "capsules")[..], *std::slice::from_ref(&b));
     let changed = capsule("a", 2, "");
-    let merged_two = merged("capsules", &[a, b.clone()], &[b.clone()], &[changed.clone(), b.clone()]);
+    let merged_two = merged("capsules", &[&a, &b], &[&b], &[&changed, &b]);
     assert_eq!(items(&merged_two, "capsules"), [b, changed]);
 }
 
 #[test]
 fn a_file_that_cannot_be_read_and_entries_without_ids_are_left_to_git() {
-    let good = file("genes", &[gene("g", "s", &[])]);
+    let good = file("genes", &[&gene("g", "s", &[])]);
     for broken in
         [&b"<<<<<<< ours"[..], br#"{"genes": [{"v": 1}]}"#, br#"{"genes": [{"id":"a"},{"id":"a"}]}"#]
     {
