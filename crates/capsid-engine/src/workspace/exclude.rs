@@ -2,7 +2,7 @@
 
 use super::Workspace;
 use capsid_disk::files;
-use capsid_model::{Problem, Result};
+use capsid_model::{Code, Problem, Result};
 use std::path::Path;
 
 const HEADER: &str = "# The state of `capsid`, which belongs to this clone alone.";
@@ -30,10 +30,18 @@ pub(super) fn exclude_state(workspace: &Workspace) -> Result<()> {
         text.extend_from_slice(pattern.as_bytes());
         text.push(b'\n');
     }
+    match write(&path, &text) {
+        // A git directory that may only be read is no reason to do without a cycle.
+        Err(problem) if problem.code == Code::PermissionDenied => Ok(()),
+        written => written,
+    }
+}
+
+fn write(path: &Path, text: &[u8]) -> Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|error| Problem::io("create", folder, &error))?;
     }
-    files::replace(&path, &text)
+    files::replace(path, text)
 }
 
 /// The state inside the repository that nothing else hides: `init` puts a `.gitignore` into the folders that it creates.

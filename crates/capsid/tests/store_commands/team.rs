@@ -209,6 +209,32 @@ fn two_clones_that_both_evolved_merge_without_a_conflict_and_the_log_says_so() {
 }
 
 #[test]
+fn a_log_that_was_rebased_onto_that_of_another_clone_is_a_merge_too() {
+    let team = Team::new(true);
+    let (ada, bob) = (team.join("ada"), team.join("bob"));
+    ada.evolve("ada.txt");
+    ada.commit_all_and_push();
+    for file in ["bob.txt", "bob2.txt"] {
+        bob.evolve(file);
+        bob.commit("Bob evolves");
+    }
+    bob.git(&["pull", "-q", "--rebase"]);
+    let found = bob.verdict(0);
+    assert_eq!((&found["change"], &found["unsealed"]), (&"merged".into(), &2.into()), "{found}");
+    bob.evolve("joined.txt");
+    assert_eq!(bob.verdict(0)["unsealed"], 0);
+    // Lines of nobody's commit are no merge.
+    let path = bob.root.join("assets/gep/events.jsonl");
+    let log = std::fs::read_to_string(&path).unwrap();
+    let mut forged = store::event("evt_1", "repair", "gene_repair", &["log_error"], true);
+    forged.insert("parent".to_owned(), bob.events()[0]["id"].clone());
+    let forged = Value::from(store::stamped(forged.into()));
+    std::fs::write(&path, format!("{log}{forged}\n")).unwrap();
+    let found = bob.verdict(1);
+    assert_eq!((&found["valid"], &found["change"]), (&false.into(), &Value::Null), "{found}");
+}
+
+#[test]
 fn a_merged_log_that_was_cut_or_edited_is_still_broken() {
     let (_team, ada, bob) = merged();
     bob.commit_all_and_push();
