@@ -76,8 +76,15 @@ impl LogChange {
     }
 }
 
+/// Gives the hashes of the lines of the log that are in a commit.
+pub(super) type CommittedLines<'a> = &'a dyn Fn() -> Result<HashSet<String>>;
+
 /// Compares a log with its sealed entries, which are in order. Reads the log once, and once more where they differ.
-pub fn compare(path: &Path, entries: &[SealedEntry]) -> Result<LogComparison> {
+pub(super) fn compare(
+    path: &Path,
+    entries: &[SealedEntry],
+    committed: CommittedLines<'_>,
+) -> Result<LogComparison> {
     let (baseline, lines) = since_baseline(entries);
     let mut log = LogReader::open(path)?;
     let mut comparison = LogComparison::default();
@@ -95,7 +102,7 @@ pub fn compare(path: &Path, entries: &[SealedEntry]) -> Result<LogComparison> {
             return Ok(comparison);
         };
         if sha256_hex(&read) != line.sha256 {
-            if let Some(merged) = compare_merged(path, baseline, &lines, line)? {
+            if let Some(merged) = compare_merged(path, (baseline, &lines), line, committed)? {
                 return Ok(merged);
             }
             let kind = classify_change(path, &lines, line, &sha256_hex(&read))?;
@@ -118,9 +125,9 @@ pub fn compare(path: &Path, entries: &[SealedEntry]) -> Result<LogComparison> {
 /// elsewhere.
 fn compare_merged(
     path: &Path,
-    baseline: Option<&Baseline>,
-    lines: &[&SealedLine],
+    (baseline, lines): (Option<&Baseline>, &[&SealedLine]),
     first: &SealedLine,
+    committed: CommittedLines<'_>,
 ) -> Result<Option<LogComparison>> {
     let mut log = LogReader::open(path)?;
     if let Some(baseline) = baseline {
@@ -132,6 +139,14 @@ fn compare_merged(
     }
     let Some(places) = merged::find_sealed(&all, lines) else { return Ok(None) };
     let places: HashSet<usize> = places.into_iter().collect();
+    let last = places.iter().copied().max().unwrap_or_default();
+    let committed = committed()?;
+    let is_known =
+        |(place, line): (usize, &LogLine)| places.contains(&place) || committed.contains(&line.sha256);
+    // What stands between the sealed lines came with git, or somebody inserted it.
+    if !all.iter().enumerate().take(last).all(is_known) {
+        return Ok(None);
+    }
     let unsealed = all.into_iter().enumerate().filter(|(place, _)| !places.contains(place));
     let unsealed_sha256: Vec<String> = unsealed.map(|(_, line)| line.sha256).collect();
     Ok(Some(LogComparison {
@@ -254,7 +269,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
         std::fs::write(&path, log).unwrap();
-        compare(&path, entries).unwrap()
+        compare(&path, entries, &|| Ok(HashSet::new())).unwrap()
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The event log, sealed line by line into the repository's own chain, so that a later change to it shows.
 
+mod committed;
 pub mod compare;
 pub mod entry;
 mod lines;
@@ -18,7 +19,6 @@ use capsid_seal::chain::{ChainReader, ChainWriter, PendingRecord};
 use capsid_seal::keys::own;
 use capsid_seal::meta::{Conversation, SharedChain, record_conversation};
 use capsid_seal::{StoredRecord, TrailHome, python_iso};
-use compare::compare;
 use entry::{AcceptedChange, SealedEntry};
 use std::path::{Path, PathBuf};
 
@@ -40,6 +40,8 @@ pub struct LogChain {
     /// The session of the repository.
     pub session: String,
     log: PathBuf,
+    /// The top of the repository's work tree.
+    root: PathBuf,
 }
 
 /// What sealing did.
@@ -61,6 +63,7 @@ impl LogChain {
             home: TrailHome::find(None, &*workspace.env)?,
             session: session(workspace)?,
             log: workspace.store.events.path().to_owned(),
+            root: workspace.repository.root.clone(),
         })
     }
 
@@ -167,7 +170,7 @@ fn to_accept(chain: &LogChain) -> Result<Option<AcceptedChange>> {
         let line = entries.last().map_or(0, SealedEntry::last_line) + 1;
         return Ok(Some(AcceptedChange { change: loss.kind.name().to_owned(), line, id: String::new() }));
     }
-    let difference = compare(&chain.log, &entries)?.difference;
+    let difference = chain.compare(&entries)?.difference;
     Ok(difference.map(|difference| AcceptedChange {
         change: difference.kind.name().to_owned(),
         line: difference.line,
@@ -190,7 +193,7 @@ fn fresh(chain: &LogChain) -> Result<Vec<SealedEntry>> {
 /// Seals a merged log anew from before the merge on. The part that no later merge is likely to reach is sealed as one.
 fn merged_entries(chain: &LogChain) -> Result<Vec<SealedEntry>> {
     let (entries, _) = chain.entries()?;
-    let Some(merge) = compare(&chain.log, &entries)?.merge else { return Err(changed(&chain.log)) };
+    let Some(merge) = chain.compare(&entries)?.merge else { return Err(changed(&chain.log)) };
     let accepted = AcceptedChange { change: MERGED.to_owned(), line: merge.line, id: merge.id };
     let before = merge.line.saturating_sub(MERGE_REACH);
     let baseline = lines::baseline_of(&chain.log, before, Some(accepted))?;

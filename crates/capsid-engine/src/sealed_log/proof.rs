@@ -1,18 +1,14 @@
 //! Whether the event log is what was sealed.
 
-use super::compare::{LogComparison, compare};
+use super::compare::LogComparison;
 use super::entry::{AcceptedChange, SealedEntry};
 use super::loss::ChainLoss;
 use super::{LogChain, SealedLines, catch_up, session_file};
 use crate::workspace::Workspace;
 use capsid_model::Result;
-use capsid_model::hash::sha256_hex;
-use capsid_sandbox::git::Git;
 use capsid_seal::chain::ChainReader;
 use capsid_seal::keys::KeySet;
 use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
-use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
 
 /// What there is to say about the event log.
 #[derive(Debug)]
@@ -80,8 +76,8 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
     let verdict = verify(reader.records(tenant.as_deref()), &options, &keys)?;
     if verdict.valid {
         let (entries, times) = chain.entries()?;
-        let log = compare(workspace.store.events.path(), &entries)?;
-        proof.is_merge = is_merge(workspace, &log, proof.heads.len())?;
+        let log = chain.compare(&entries)?;
+        proof.is_merge = is_merge(&chain, &log, proof.heads.len())?;
         proof.log = Some(log);
         proof.accepted = entries.iter().zip(times).enumerate().filter_map(acceptance).collect();
     }
@@ -90,31 +86,13 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
 
 /// Whether the lines that were never sealed here are those of another clone. A line that is in no commit may have come
 /// from anywhere.
-fn is_merge(workspace: &Workspace, log: &LogComparison, heads: usize) -> Result<bool> {
+fn is_merge(chain: &LogChain, log: &LogComparison, heads: usize) -> Result<bool> {
     let is_branched = log.merge.is_some() || heads > 1;
     if log.unsealed == 0 || !is_branched || !log.unsealed_verify {
         return Ok(log.merge.is_some());
     }
-    let committed = committed_lines(workspace)?;
+    let committed = chain.committed_lines()?;
     Ok(log.unsealed_sha256.iter().all(|hash| committed.contains(hash)))
-}
-
-/// The hashes of the lines of the log as it was committed last, or is being merged.
-fn committed_lines(workspace: &Workspace) -> Result<HashSet<String>> {
-    let Ok(path) = workspace.store.events.path().strip_prefix(&workspace.repository.root) else {
-        return Ok(HashSet::new());
-    };
-    let mut lines = HashSet::new();
-    for commit in ["HEAD", "MERGE_HEAD"] {
-        let mut name = OsString::from(format!("{commit}:"));
-        name.push(path);
-        let git = Git::at(&workspace.repository.root);
-        let output = git.try_run(&[OsStr::new("cat-file"), OsStr::new("blob"), &name], b"")?;
-        if output.status == 0 {
-            lines.extend(output.stdout.split(|byte| *byte == b'\n').map(sha256_hex));
-        }
-    }
-    Ok(lines)
 }
 
 /// A baseline at the start of the chain accepts nothing, unless it records an acceptance.

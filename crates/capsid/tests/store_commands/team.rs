@@ -232,6 +232,13 @@ fn a_log_that_was_rebased_onto_that_of_another_clone_is_a_merge_too() {
     std::fs::write(&path, format!("{log}{forged}\n")).unwrap();
     let found = bob.verdict(1);
     assert_eq!((&found["valid"], &found["change"]), (&false.into(), &Value::Null), "{found}");
+    // After the first report and its event, where a merge could put it.
+    let mut lines: Vec<String> = log.lines().map(str::to_owned).collect();
+    lines.insert(2, forged.to_string());
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    assert_eq!(bob.verdict(1)["change"], "inserted");
+    let ran = bob.run(1, &["events", "seal"]);
+    assert_eq!(ran.code(), "chain_broken", "{ran}");
 }
 
 #[test]
