@@ -30,7 +30,7 @@ fn a_new_repository_gets_everything_and_a_second_time_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("Cargo.toml"), "[package]").unwrap();
     let first = set_up(folder.path());
-    assert_eq!((first.created.len(), first.existing.len(), first.genes.len()), (9, 0, 3));
+    assert_eq!((first.created.len(), first.existing.len(), first.genes.len()), (10, 0, 3));
     assert_eq!(first.validation, ["cargo test"]);
     let config = EngineConfig::load(&folder.path().join("capsid.toml"), &|_| None).unwrap();
     assert_eq!(config.validation.programs, ["cargo"]);
@@ -40,7 +40,7 @@ fn a_new_repository_gets_everything_and_a_second_time_changes_nothing() {
 
     let before = contents(folder.path());
     let second = set_up(folder.path());
-    assert_eq!((second.created.len(), second.existing.len(), second.genes.len()), (0, 9, 0));
+    assert_eq!((second.created.len(), second.existing.len(), second.genes.len()), (0, 10, 0));
     assert_eq!(contents(folder.path()), before);
 }
 

@@ -131,6 +131,8 @@ pub struct EvolutionEvent {
     pub id: String,
     /// The event before it in the tree.
     pub parent: Option<String>,
+    /// The other heads that it joins, when the logs of several clones were merged before it.
+    pub merge_parents: Vec<String>,
     /// `repair`, `optimize`, `innovate` or `explore`.
     pub intent: String,
     /// What was seen.
@@ -173,6 +175,7 @@ impl EvolutionEvent {
         let at = of_meta("at").and_then(Value::as_str).and_then(Time::parse);
         Some(Self {
             parent: optional(document.get("parent").or_else(|| document.get("parent_id"))),
+            merge_parents: texts(of_meta("merge_parents")),
             intent: text(document.get("intent")),
             signals: texts(document.get("signals")),
             genes_used: texts(document.get("genes_used")),

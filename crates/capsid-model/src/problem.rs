@@ -141,6 +141,7 @@ codes! {
     AssetIdMismatch, "asset_id_mismatch", 1, "An asset's stored id is not the hash of its content.";
     AssetIdMissing, "asset_id_missing", 1, "An asset carries no id to verify.";
     SchemaViolation, "schema_violation", 1, "A field of an asset breaks the schema.";
+    GeneExists, "gene_exists", 1, "A gene with the same id is in the store already.";
     NotFound, "not_found", 1, "No record has the id that was asked for.";
     ChangeRefused, "change_refused", 1, "A thing is not in a state in which this can be done to it.";
     NothingPending, "nothing_pending", 1, "There is no run that waits to be solidified or reviewed.";
@@ -153,6 +154,7 @@ codes! {
     CommandRefused, "command_refused", 1, "A validation command does not pass the gate and was not run.";
     SandboxUnavailable, "sandbox_unavailable", 1, "No sandbox works on this machine and policy does not allow to go without.";
     ProgramNotFound, "program_not_found", 1, "A program that should be run is not installed.";
+    AgentNotFound, "agent_not_found", 2, "The command for the agent names no program, so no run was begun.";
     AgentFailed, "agent_failed", 1, "The agent's command could not be started, failed or ran out of time.";
     CycleFailed, "cycle_failed", 1, "The cycle ran, was recorded, and did not succeed.";
     CommitRefused, "commit_refused", 1, "The cycle's files could not be committed apart from the user's own edits.";

@@ -167,6 +167,16 @@ fn resolve(profile: &AgentProfile) -> Result<AgentProfile> {
     Ok(AgentProfile { tree: profile.tree.resolved()?, home, ..profile.clone() })
 }
 
+/// Where an agent's program is, before anything is begun for it.
+pub fn find_agent(name: &str, root: &Path) -> Result<PathBuf> {
+    program::ResolvedProgram::find(name, root).map(|program| program.path).map_err(|_| {
+        let message = format!("The agent `{name}` is no program that can be started; nothing was recorded.");
+        Problem::new(Code::AgentNotFound, message).fix(
+            "Check the command given to `--agent` or `[cycle] agent`: a path is meant from the repository's root, a bare name from the PATH.",
+        )
+    })
+}
+
 /// A path is meant from the agent's folder, a bare name from the PATH.
 fn find_program(name: &str, request: &AgentRequest<'_>) -> Result<PathBuf> {
     if name.contains('/') {

@@ -24,7 +24,7 @@ mod program;
 mod stop;
 mod validation;
 
-pub use agent::{AgentEnd, AgentRequest, AgentRun, run_agent};
+pub use agent::{AgentEnd, AgentRequest, AgentRun, find_agent, run_agent};
 pub use agent_profile::AgentProfile;
 pub use confinement::{ConfinedTree, Confinement, GitDirLayer, PrivateTree, ValidationProfile, WriteLayer};
 pub use foreign_files::{ForeignFiles, copy_foreign_files, count_foreign_files};

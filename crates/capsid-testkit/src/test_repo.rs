@@ -134,10 +134,11 @@ impl TestRepo {
         print
     }
 
-    /// The same without the engine's own folders.
+    /// The same without the engine's own folders, and without the list that hides them from `git status`.
     pub fn user_files(&self) -> BTreeMap<String, String> {
+        let own = ["\"assets", "\"memory", "\"info/exclude\""];
         let mut print = self.fingerprint();
-        print.retain(|name, _| !name.starts_with("\"assets") && !name.starts_with("\"memory"));
+        print.retain(|name, _| !own.iter().any(|prefix| name.starts_with(prefix)));
         print
     }
 }

@@ -68,6 +68,7 @@ pub enum Command {
     Mcp(commands::mcp::McpArgs),
     Doctor(commands::doctor::DoctorArgs),
     Completions(commands::completions::CompletionsArgs),
+    MergeFile(commands::merge_file::MergeFileArgs),
 }
 
 impl Cli {
@@ -102,6 +103,7 @@ impl Cli {
             Command::Hub(arguments) => commands::hub::run(&arguments),
             Command::Mcp(arguments) => commands::mcp::run(&arguments, &folder, Self::command()),
             Command::Doctor(_) => commands::doctor::run(&folder),
+            Command::MergeFile(arguments) => commands::merge_file::run(&arguments),
             Command::Completions(arguments) => commands::completions::run(&arguments, &mut Self::command()),
         }
     }
@@ -126,6 +128,7 @@ impl Command {
                 | Self::Up(_)
                 | Self::Demo(_)
         );
+        let writes = writes || matches!(self, Self::Genes(genes) if genes.is_change());
         if !writes || !capsid_sandbox::inside_sandbox() {
             return Ok(());
         }

@@ -17,7 +17,7 @@ pub fn cli_page() -> String {
     for argument in command.get_arguments().filter(|argument| argument.is_global_set()) {
         page.push_str(&argument_line(argument));
     }
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
         write_command(&mut page, sub, "capsid", 2);
     }
     page

@@ -2,13 +2,15 @@
 
 use crate::memory::remote::advice::RemoteAdvice;
 use crate::rules::select;
-use crate::rules::select::{FailedCapsule, SelectInput, Selection};
+use crate::rules::select::capsule::answering;
+use crate::rules::select::{FailedCapsule, SelectInput, Selection, SkippedCapsule};
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::gene::Gene;
-use capsid_model::{Object, Result, env};
+use capsid_model::{Object, Result, asset, env};
 use capsid_rules::memory::advice::advise;
 use capsid_rules::memory::graph::GraphStats;
+use std::collections::HashSet;
 
 /// A selection with the assets it named.
 #[derive(Debug, Clone)]
@@ -38,10 +40,10 @@ pub fn choose(
     if let Some(heard) = heard {
         heard.join(&mut advice);
     }
-    let capsules: Vec<Capsule> = workspace.store.capsules.documents()?.iter().map(Capsule::read).collect();
+    let (capsules, unverified) = load_capsules(workspace, signals)?;
     let failed = workspace.store.failed.documents()?;
     let failures: Vec<FailedCapsule> = failed.iter().map(FailedCapsule::read).collect();
-    let selection = select::select(SelectInput {
+    let mut selection = select::select(SelectInput {
         signals,
         genes: pool.as_pool(),
         capsules: &capsules,
@@ -51,6 +53,7 @@ pub fn choose(
         platform: env::platform(),
         drift,
     });
+    selection.skipped_capsules.extend(unverified);
     let document = match &selection.gene_id {
         Some(id) => workspace.store.genes.find(id)?,
         None => None,
@@ -59,4 +62,31 @@ pub fn choose(
     let chosen = selection.capsule_id.clone();
     let capsule = chosen.and_then(|id| capsules.into_iter().find(|capsule| capsule.id == id));
     Ok(Choice { selection, gene, document, capsule, failed })
+}
+
+/// The capsules as they may be chosen, and those that answer the signals but are not what their ids say. What a capsule
+/// claims about its streak counts only as far as the event log supports it.
+fn load_capsules(workspace: &Workspace, signals: &[String]) -> Result<(Vec<Capsule>, Vec<SkippedCapsule>)> {
+    let documents = workspace.store.capsules.documents()?;
+    let mut capsules: Vec<Capsule> = documents.iter().map(Capsule::read).collect();
+    // Only those that may be chosen are looked at closely: a store may hold very many.
+    let answering: Vec<usize> =
+        answering(&capsules, signals, env::platform()).into_iter().map(|(at, _)| at).collect();
+    let ids: HashSet<String> = answering.iter().map(|at| capsules[*at].id.clone()).collect();
+    let streaks = workspace.store.events.capsule_streaks(&ids)?;
+    for at in &answering {
+        let capsule = &mut capsules[*at];
+        let supported = streaks.get(&capsule.id).copied();
+        capsule.success_streak = supported.unwrap_or_else(|| capsule.success_streak.min(1));
+    }
+    let unverified: HashSet<usize> =
+        answering.into_iter().filter(|at| !asset::verify(&documents[*at]).holds()).collect();
+    let (skipped, open): (Vec<_>, Vec<_>) =
+        capsules.into_iter().enumerate().partition(|(at, _)| unverified.contains(at));
+    let skip = |(_, capsule): (usize, Capsule)| SkippedCapsule {
+        id: capsule.id,
+        platform: String::new(),
+        is_unverified: true,
+    };
+    Ok((open.into_iter().map(|(_, capsule)| capsule).collect(), skipped.into_iter().map(skip).collect()))
 }

@@ -171,11 +171,13 @@ fn run(
     let quality = |capsule: &crate::rules::select::ScoredCapsule| {
         f64::from(capsule.matched) / f64::from(capsule.considered.max(1))
     };
+    let parents = workspace.store.events.next_parents()?;
     Ok(Run {
         run_id: ids.make("run", now),
         created_at: now,
         cycle,
-        parent_event_id: workspace.store.events.last_id()?,
+        parent_event_id: parents.parent,
+        merge_parents: parents.others,
         selected_gene_id: selection.gene_id.clone(),
         selected_capsule_id: selection.capsule_id.clone(),
         match_quality: selection.capsule.as_ref().map_or(1.0, quality),

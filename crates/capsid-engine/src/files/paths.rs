@@ -40,14 +40,18 @@ impl RepositoryPaths {
 
     /// What inside the repository belongs to the engine: never part of a change, never rolled back.
     pub fn own(&self) -> Vec<PathBuf> {
-        let distiller = ["distill_request.json", "distiller_state.json", "distiller_log.jsonl"];
-        let distiller = distiller.iter().map(|name| self.memory.join(name));
-        [self.assets.clone(), self.evolution.clone(), self.graph.clone()]
-            .into_iter()
-            .chain(distiller)
+        std::iter::once(self.assets.clone())
+            .chain(self.state())
             .filter_map(|path| path.strip_prefix(&self.repo).ok().map(Path::to_owned))
             .filter(|path| !path.as_os_str().is_empty())
             .collect()
+    }
+
+    /// The engine's state, without the store: what one clone knows and others do not need.
+    pub fn state(&self) -> Vec<PathBuf> {
+        let distiller = ["distill_request.json", "distiller_state.json", "distiller_log.jsonl"];
+        let distiller = distiller.iter().map(|name| self.memory.join(name));
+        [self.evolution.clone(), self.graph.clone()].into_iter().chain(distiller).collect()
     }
 
     /// The log of a day, to which others append.

@@ -29,6 +29,9 @@ pub struct Run {
     pub cycle: u64,
     /// The last event when it began.
     pub parent_event_id: Option<String>,
+    /// The other heads of a merged event log when it began.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub merge_parents: Vec<String>,
     pub selected_gene_id: Option<String>,
     /// The capsule to apply again.
     pub selected_capsule_id: Option<String>,

@@ -171,6 +171,9 @@ fn meta(cycle: &FinishedCycle<'_>) -> Object {
         let reuse = ["mode", "score", "source_node_id", "hub"].map(member);
         meta.insert("reuse".to_owned(), Object::from_iter(reuse).into());
     }
+    if !run.merge_parents.is_empty() {
+        meta.insert("merge_parents".to_owned(), json!(run.merge_parents));
+    }
     if let Some(capsule) = &run.selected_capsule_id {
         meta.insert("reused_capsule_id".to_owned(), Value::from(capsule.as_str()));
     }

@@ -57,9 +57,9 @@ impl RunState {
 
 /// A maker of ids above every stamp in the store. The caller holds the store's lock.
 pub fn id_maker(workspace: &Workspace) -> Result<IdMaker> {
-    let last_event = workspace.store.events.last_id()?;
+    let last_events = [workspace.store.events.last_id()?, workspace.store.events.next_parents()?.parent];
     let last_run = RunState::load(workspace)?.last_run().map(|run| run.run_id);
-    let newest = [last_event, last_run].into_iter().flatten().filter_map(|id| stamp_of(&id)).max();
+    let newest = last_events.into_iter().chain([last_run]).flatten().filter_map(|id| stamp_of(&id)).max();
     // An id from a clock that ran far ahead must not drag all later ones with it.
     let bound = workspace.now().0 + 86_400_000;
     Ok(IdMaker::after(newest.unwrap_or_default().min(bound)))

@@ -1,10 +1,11 @@
 //! Compares the log with what was sealed of it.
 
 use super::entry::{Baseline, SealedEntry, SealedLine};
+use super::merged::{self, LogLine};
 use capsid_model::hash::{hex, sha256_hex};
 use capsid_model::{Problem, Result};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
@@ -17,6 +18,21 @@ pub struct LogComparison {
     /// Lines after the last sealed one.
     pub unsealed: u64,
     pub difference: Option<LogDifference>,
+    /// Where lines of another clone begin that git merged between the sealed ones.
+    pub merge: Option<LogMerge>,
+    /// Whether every line that was never sealed is a record that verifies, after all that it follows.
+    pub unsealed_verify: bool,
+    /// SHA-256 of each of these lines.
+    pub unsealed_sha256: Vec<String>,
+}
+
+/// The first line of a merged log that was sealed elsewhere in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogMerge {
+    /// The number of the line, from 1.
+    pub line: u64,
+    /// The id of the record that was sealed there; empty when it has none.
+    pub id: String,
 }
 
 /// The first place where the log is not what was sealed.
@@ -60,8 +76,15 @@ impl LogChange {
     }
 }
 
+/// Gives the hashes of the lines of the log that are in a commit.
+pub(super) type CommittedLines<'a> = &'a dyn Fn() -> Result<HashSet<String>>;
+
 /// Compares a log with its sealed entries, which are in order. Reads the log once, and once more where they differ.
-pub fn compare(path: &Path, entries: &[SealedEntry]) -> Result<LogComparison> {
+pub(super) fn compare(
+    path: &Path,
+    entries: &[SealedEntry],
+    committed: CommittedLines<'_>,
+) -> Result<LogComparison> {
     let (baseline, lines) = since_baseline(entries);
     let mut log = LogReader::open(path)?;
     let mut comparison = LogComparison::default();
@@ -79,16 +102,61 @@ pub fn compare(path: &Path, entries: &[SealedEntry]) -> Result<LogComparison> {
             return Ok(comparison);
         };
         if sha256_hex(&read) != line.sha256 {
+            if let Some(merged) = compare_merged(path, (baseline, &lines), line, committed)? {
+                return Ok(merged);
+            }
             let kind = classify_change(path, &lines, line, &sha256_hex(&read))?;
             comparison.difference = Some(line.differs(kind));
             return Ok(comparison);
         }
         comparison.intact += 1;
     }
-    while log.next()?.is_some() {
-        comparison.unsealed += 1;
+    let mut unsealed = Vec::new();
+    while let Some(line) = log.next()? {
+        unsealed.push(LogLine::parse(&line));
     }
+    comparison.unsealed = unsealed.len() as u64;
+    comparison.unsealed_verify = merged::are_records(&unsealed);
+    comparison.unsealed_sha256 = unsealed.into_iter().map(|line| line.sha256).collect();
     Ok(comparison)
+}
+
+/// The comparison with a log that git merged; none when it is no merge. `first` is the first sealed line that is
+/// elsewhere.
+fn compare_merged(
+    path: &Path,
+    (baseline, lines): (Option<&Baseline>, &[&SealedLine]),
+    first: &SealedLine,
+    committed: CommittedLines<'_>,
+) -> Result<Option<LogComparison>> {
+    let mut log = LogReader::open(path)?;
+    if let Some(baseline) = baseline {
+        log.begins_with(baseline)?;
+    }
+    let mut all = Vec::new();
+    while let Some(line) = log.next()? {
+        all.push(LogLine::parse(&line));
+    }
+    let Some(places) = merged::find_sealed(&all, lines) else { return Ok(None) };
+    let places: HashSet<usize> = places.into_iter().collect();
+    let last = places.iter().copied().max().unwrap_or_default();
+    let committed = committed()?;
+    let is_known =
+        |(place, line): (usize, &LogLine)| places.contains(&place) || committed.contains(&line.sha256);
+    // What stands between the sealed lines came with git, or somebody inserted it.
+    if !all.iter().enumerate().take(last).all(is_known) {
+        return Ok(None);
+    }
+    let unsealed = all.into_iter().enumerate().filter(|(place, _)| !places.contains(place));
+    let unsealed_sha256: Vec<String> = unsealed.map(|(_, line)| line.sha256).collect();
+    Ok(Some(LogComparison {
+        intact: baseline.map_or(0, |baseline| baseline.lines) + places.len() as u64,
+        unsealed: unsealed_sha256.len() as u64,
+        difference: None,
+        merge: Some(LogMerge { line: first.number, id: first.id.clone() }),
+        unsealed_verify: true,
+        unsealed_sha256,
+    }))
 }
 
 /// The last baseline and the lines sealed after it.
@@ -201,7 +269,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
         std::fs::write(&path, log).unwrap();
-        compare(&path, entries).unwrap()
+        compare(&path, entries, &|| Ok(HashSet::new())).unwrap()
     }
 
     #[test]
@@ -209,7 +277,7 @@ mod tests {
         let sealed = entries(&["a", "b", "c", "d"]);
         assert_eq!(
             comparison("a\nb\nc\nd\n", &sealed),
-            LogComparison { intact: 4, ..LogComparison::default() }
+            LogComparison { intact: 4, unsealed_verify: true, ..LogComparison::default() }
         );
         assert_eq!(comparison("a\nb\nc\nd\ne\n", &sealed).unsealed, 1);
         for (log, line, kind) in [

@@ -44,9 +44,17 @@ pub(super) fn after(log: &Path, start: u64, number: u64) -> Result<Vec<SealedEnt
 
 /// All complete lines of the log as one, with what its owner accepted about them.
 pub(super) fn baseline(log: &Path, accepted: Option<AcceptedChange>) -> Result<SealedEntry> {
+    baseline_of(log, u64::MAX, accepted)
+}
+
+/// The first complete lines of the log as one.
+pub(super) fn baseline_of(log: &Path, count: u64, accepted: Option<AcceptedChange>) -> Result<SealedEntry> {
     let mut hash = Sha256::new();
     let (mut lines, mut end) = (0, 0);
     walk(log, 0, |line| {
+        if lines == count {
+            return;
+        }
         hash.update(line.bytes);
         hash.update(b"\n");
         lines += 1;

@@ -1,9 +1,11 @@
 //! The event log, sealed line by line into the repository's own chain, so that a later change to it shows.
 
+mod committed;
 pub mod compare;
 pub mod entry;
 mod lines;
 pub mod loss;
+mod merged;
 pub mod proof;
 mod record;
 
@@ -17,12 +19,17 @@ use capsid_seal::chain::{ChainReader, ChainWriter, PendingRecord};
 use capsid_seal::keys::own;
 use capsid_seal::meta::{Conversation, SharedChain, record_conversation};
 use capsid_seal::{StoredRecord, TrailHome, python_iso};
-use compare::compare;
 use entry::{AcceptedChange, SealedEntry};
 use std::path::{Path, PathBuf};
 
 /// The tool under which the chains of repositories are stored.
 pub const DOMAIN: &str = "capsid";
+
+/// How the chain names a log that git merged.
+pub const MERGED: &str = "merged";
+
+/// So many lines before a merge are sealed one by one again: a branch may have left even earlier.
+const MERGE_REACH: u64 = 1_000;
 
 /// A log that is longer when sealing begins is sealed as one up to there.
 const LINE_BY_LINE: usize = 10_000;
@@ -33,6 +40,8 @@ pub struct LogChain {
     /// The session of the repository.
     pub session: String,
     log: PathBuf,
+    /// The top of the repository's work tree.
+    root: PathBuf,
 }
 
 /// What sealing did.
@@ -54,6 +63,7 @@ impl LogChain {
             home: TrailHome::find(None, &*workspace.env)?,
             session: session(workspace)?,
             log: workspace.store.events.path().to_owned(),
+            root: workspace.repository.root.clone(),
         })
     }
 
@@ -160,7 +170,7 @@ fn to_accept(chain: &LogChain) -> Result<Option<AcceptedChange>> {
         let line = entries.last().map_or(0, SealedEntry::last_line) + 1;
         return Ok(Some(AcceptedChange { change: loss.kind.name().to_owned(), line, id: String::new() }));
     }
-    let difference = compare(&chain.log, &entries)?.difference;
+    let difference = chain.compare(&entries)?.difference;
     Ok(difference.map(|difference| AcceptedChange {
         change: difference.kind.name().to_owned(),
         line: difference.line,
@@ -176,8 +186,21 @@ fn fresh(chain: &LogChain) -> Result<Vec<SealedEntry>> {
     match &chain.last_entry()? {
         None => from_the_start(log),
         Some(last) if lines::holds(log, last)? => lines::after(log, last.end(), last.last_line()),
-        Some(_) => Err(changed(log)),
+        Some(_) => merged_entries(chain),
     }
+}
+
+/// Seals a merged log anew from before the merge on. The part that no later merge is likely to reach is sealed as one.
+fn merged_entries(chain: &LogChain) -> Result<Vec<SealedEntry>> {
+    let (entries, _) = chain.entries()?;
+    let Some(merge) = chain.compare(&entries)?.merge else { return Err(changed(&chain.log)) };
+    let accepted = AcceptedChange { change: MERGED.to_owned(), line: merge.line, id: merge.id };
+    let before = merge.line.saturating_sub(MERGE_REACH);
+    let baseline = lines::baseline_of(&chain.log, before, Some(accepted))?;
+    let (end, lines) = (baseline.end(), baseline.last_line());
+    let mut sealed = vec![baseline];
+    sealed.extend(lines::after(&chain.log, end, lines)?);
+    Ok(sealed)
 }
 
 fn from_the_start(log: &Path) -> Result<Vec<SealedEntry>> {

@@ -1,6 +1,6 @@
 //! Whether the event log is what was sealed.
 
-use super::compare::{LogComparison, compare};
+use super::compare::LogComparison;
 use super::entry::{AcceptedChange, SealedEntry};
 use super::loss::ChainLoss;
 use super::{LogChain, SealedLines, catch_up, session_file};
@@ -25,6 +25,10 @@ pub struct LogProof {
     pub accepted: Vec<LogAcceptance>,
     /// Whether the repository was ever sealed, here or elsewhere.
     pub is_started: bool,
+    /// The ids of the log's heads, newest first: several after git merged the logs of several clones.
+    pub heads: Vec<String>,
+    /// Whether all lines that were never sealed came with a merge: records that verify, in a commit of this repository.
+    pub is_merge: bool,
 }
 
 /// A changed log that its owner took as it was.
@@ -39,11 +43,13 @@ pub struct LogAcceptance {
 }
 
 impl LogProof {
-    /// Whether the chain holds and the log matches it, to the last line.
+    /// Whether the chain holds and the log matches it, to the last line. Lines that git merged in are no damage: the next
+    /// cycle seals them.
     pub fn holds(&self) -> bool {
+        let is_complete = |log: &LogComparison| log.unsealed == 0 || self.is_merge;
         self.loss.is_none()
             && self.chain.as_ref().is_some_and(|chain| chain.valid)
-            && self.log.as_ref().is_some_and(|log| log.difference.is_none() && log.unsealed == 0)
+            && self.log.as_ref().is_some_and(|log| log.difference.is_none() && is_complete(log))
     }
 }
 
@@ -58,6 +64,8 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
         loss: chain.loss()?,
         accepted: Vec::new(),
         is_started: session_file(workspace)?.exists(),
+        heads: workspace.store.events.heads()?.into_iter().map(|event| event.id).collect(),
+        is_merge: false,
     };
     if !path.exists() {
         return Ok(proof);
@@ -68,10 +76,23 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
     let verdict = verify(reader.records(tenant.as_deref()), &options, &keys)?;
     if verdict.valid {
         let (entries, times) = chain.entries()?;
-        proof.log = Some(compare(workspace.store.events.path(), &entries)?);
+        let log = chain.compare(&entries)?;
+        proof.is_merge = is_merge(&chain, &log, proof.heads.len())?;
+        proof.log = Some(log);
         proof.accepted = entries.iter().zip(times).enumerate().filter_map(acceptance).collect();
     }
     Ok(LogProof { chain: Some(verdict), ..proof })
+}
+
+/// Whether the lines that were never sealed here are those of another clone. A line that is in no commit may have come
+/// from anywhere.
+fn is_merge(chain: &LogChain, log: &LogComparison, heads: usize) -> Result<bool> {
+    let is_branched = log.merge.is_some() || heads > 1;
+    if log.unsealed == 0 || !is_branched || !log.unsealed_verify {
+        return Ok(log.merge.is_some());
+    }
+    let committed = chain.committed_lines()?;
+    Ok(log.unsealed_sha256.iter().all(|hash| committed.contains(hash)))
 }
 
 /// A baseline at the start of the chain accepts nothing, unless it records an acceptance.

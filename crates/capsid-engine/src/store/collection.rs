@@ -145,26 +145,14 @@ impl Collection {
     }
 
     fn read_file(&self) -> Result<ListFile> {
-        let (members, index) = self.members()?;
-        let items: Vec<&RawValue> = serde_json::from_str(&members[index].1).map_err(|_| self.damaged())?;
-        let items = items.into_iter().map(|item| item.get().to_owned()).collect();
-        Ok(ListFile { members, index, items })
+        let bytes = files::read_bytes(&self.json)?.unwrap_or_default();
+        ListFile::parse(bytes, self.member).ok_or_else(|| self.damaged())
     }
 
     /// The members of the file as text, and which of them is the list.
     fn members(&self) -> Result<(Vec<(String, String)>, usize)> {
         let bytes = files::read_bytes(&self.json)?.unwrap_or_default();
-        // Text that is not UTF-8 could not be written back as it was.
-        let text = String::from_utf8(bytes).map_err(|_| self.damaged())?;
-        let mut members = match text.trim_start_matches('\u{feff}').trim() {
-            "" => vec![("version".to_owned(), "1".to_owned())],
-            text => serde_json::from_str::<OrderedMembers>(text).map_err(|_| self.damaged())?.0,
-        };
-        let index = members.iter().position(|(name, _)| name == self.member).unwrap_or_else(|| {
-            members.push((self.member.to_owned(), "[]".to_owned()));
-            members.len() - 1
-        });
-        Ok((members, index))
+        members(bytes, self.member).ok_or_else(|| self.damaged())
     }
 
     fn damaged(&self) -> Problem {
@@ -180,15 +168,38 @@ impl Collection {
     }
 }
 
+/// The members of a file as text, and which of them is the list; none for what is not a JSON object.
+fn members(bytes: Vec<u8>, list: &str) -> Option<(Vec<(String, String)>, usize)> {
+    // Text that is not UTF-8 could not be written back as it was.
+    let text = String::from_utf8(bytes).ok()?;
+    let mut members = match text.trim_start_matches('\u{feff}').trim() {
+        "" => vec![("version".to_owned(), "1".to_owned())],
+        text => serde_json::from_str::<OrderedMembers>(text).ok()?.0,
+    };
+    let index = members.iter().position(|(name, _)| name == list).unwrap_or_else(|| {
+        members.push((list.to_owned(), "[]".to_owned()));
+        members.len() - 1
+    });
+    Some((members, index))
+}
+
 /// A parsed file: its members as text, which of them is the list, and the list's items as text.
-struct ListFile {
-    members: Vec<(String, String)>,
-    index: usize,
-    items: Vec<String>,
+pub(super) struct ListFile {
+    pub(super) members: Vec<(String, String)>,
+    pub(super) index: usize,
+    pub(super) items: Vec<String>,
 }
 
 impl ListFile {
-    fn text(&self) -> String {
+    /// Reads the bytes of a file whose list is the member `list`; none for what is no such file.
+    pub(super) fn parse(bytes: Vec<u8>, list: &str) -> Option<Self> {
+        let (members, index) = members(bytes, list)?;
+        let items: Vec<&RawValue> = serde_json::from_str(&members[index].1).ok()?;
+        let items = items.into_iter().map(|item| item.get().to_owned()).collect();
+        Some(Self { members, index, items })
+    }
+
+    pub(super) fn text(&self) -> String {
         let mut out = String::from("{");
         for (at, (name, value)) in self.members.iter().enumerate() {
             out.push_str(if at == 0 { "\n  " } else { ",\n  " });
@@ -260,7 +271,7 @@ fn has_id(text: &str, id: &str) -> bool {
 }
 
 /// The id inside a document's text; empty when it has none.
-fn id_of(text: &str) -> String {
+pub(super) fn id_of(text: &str) -> String {
     #[derive(serde::Deserialize)]
     struct DocumentId {
         #[serde(default)]
@@ -283,7 +294,7 @@ pub(crate) fn parse_document(text: &str) -> Option<Object> {
 }
 
 /// The document as it is printed inside a pretty-printed list.
-fn pretty(document: &Object) -> String {
+pub(super) fn pretty(document: &Object) -> String {
     serde_json::to_string_pretty(document).unwrap_or_default().replace('\n', "\n    ")
 }
 

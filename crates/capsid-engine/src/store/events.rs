@@ -5,6 +5,8 @@ use crate::files::phase;
 use capsid_disk::files;
 use capsid_model::event::EvolutionEvent;
 use capsid_model::{Object, Result, Value, canonical};
+use memchr::memmem::Finder;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -122,6 +124,35 @@ impl EventLog {
         Ok(streak)
     }
 
+    /// Successes in a row of each of these capsules that an event of this store concerns, in one pass.
+    pub fn capsule_streaks(&self, ids: &HashSet<String>) -> Result<HashMap<String, u64>> {
+        // Most events concern other capsules, which the bytes of a few ids show without parsing the line.
+        const SEARCHED_IDS: usize = 16;
+        let finders: Vec<_> =
+            ids.iter().take(SEARCHED_IDS + 1).map(|id| Finder::new(id.as_bytes())).collect();
+        let may_concern = |line: &[u8]| {
+            finders.len() > SEARCHED_IDS || finders.iter().any(|finder| finder.find(line).is_some())
+        };
+        let mut streaks: HashMap<String, u64> = HashMap::new();
+        if ids.is_empty() {
+            return Ok(streaks);
+        }
+        lines::scan(&self.path, |line| {
+            let record =
+                may_concern(line).then(|| object(line)).flatten().filter(|record| !is_foreign(record));
+            let Some(event) = record.as_ref().and_then(EvolutionEvent::read) else {
+                return ControlFlow::Continue(());
+            };
+            let named: BTreeSet<&String> = event.capsule_id.iter().chain(&event.reused_capsule_id).collect();
+            for id in named.into_iter().filter(|id| ids.contains(*id) && event.concerns_capsule(id)) {
+                let streak = streaks.entry(id.clone()).or_default();
+                *streak = if event.outcome.is_success() { *streak + 1 } else { 0 };
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(streaks)
+    }
+
     /// Appends records in one write; durable when it returns.
     pub fn append(&self, records: &[Object]) -> Result<()> {
         phase::enter("events");
@@ -143,6 +174,11 @@ pub(crate) fn object(line: &[u8]) -> Option<Object> {
         Ok(Value::Object(record)) => Some(record),
         _ => None,
     }
+}
+
+/// Whether a record came from another node.
+pub(super) fn is_foreign(record: &Object) -> bool {
+    record.get("a2a").and_then(|a2a| a2a.get("source")).is_some_and(Value::is_string)
 }
 
 fn is_event(record: &Object) -> bool {

@@ -5,7 +5,10 @@ pub mod collection;
 mod compact;
 pub mod events;
 pub mod graph;
+pub mod heads;
 pub mod lines;
+pub mod merge;
+pub mod new_genes;
 pub mod pool;
 
 use capsid_disk::{Lock, files};

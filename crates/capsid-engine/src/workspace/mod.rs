@@ -1,7 +1,9 @@
 //! A repository with its policy, its store and its state: what every command of the engine opens first.
 
+mod exclude;
 pub mod init;
 pub mod journal;
+pub mod merge_driver;
 pub mod node_setup;
 pub mod old_state;
 pub mod outbox;
@@ -191,6 +193,7 @@ impl Workspace {
         let folder = self.create_state_dir()?;
         let runs = Lock::acquire(&folder.join("lock"), "The state of this repository", wait)?;
         let lock = WorkspaceLock { _runs: runs, _store: self.store.lock()? };
+        exclude::exclude_state(self)?;
         files::remove_temp_files(&self.paths.assets)?;
         for part in ["", "runs", "patches"] {
             files::remove_temp_files(&self.paths.evolution.join(part))?;

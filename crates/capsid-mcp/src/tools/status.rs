@@ -172,7 +172,7 @@ fn summary(server: &ServerContext, workspace: &Workspace) -> Result<Value> {
         "success_rate": (events > 0).then(|| successes as f64 / events as f64),
         "memory_graph_bytes": std::fs::metadata(workspace.paths.memory_graph()).map_or(0, |meta| meta.len()),
         "waiting_run": waiting.map(|(run, _)| run.run_id),
-        "last_event": store.events.last_id()?,
+        "last_event": store.events.next_parents()?.parent,
         "hub": hub.map(|settings| settings.url),
     }))
 }

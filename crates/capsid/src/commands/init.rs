@@ -121,7 +121,7 @@ fn plan(arguments: &InitArgs, workspace: &Workspace) -> Result<InstallPlan> {
 }
 
 /// Whether the name of this program starts this very program: the first of that name on the PATH counts.
-fn is_on_path() -> bool {
+pub(super) fn is_on_path() -> bool {
     let name = format!("capsid{}", std::env::consts::EXE_SUFFIX);
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let mut programs = std::env::split_paths(&folders)
@@ -157,13 +157,15 @@ fn apply_plan(arguments: &InitArgs, workspace: &Workspace, mut made: InstallPlan
 pub(crate) fn set_up(workspace: &Workspace) -> Result<InitReport> {
     workspace.refuse_linked_folders()?;
     let paths = &workspace.paths;
-    init::init(
+    let report = init::init(
         &workspace.repository.root,
         &workspace.store,
         &paths.config(),
         &paths.evolution,
         &*workspace.env,
-    )
+    )?;
+    super::set_up_merge_driver(workspace);
+    Ok(report)
 }
 
 fn show(workspace: &Workspace, path: &Path) -> String {

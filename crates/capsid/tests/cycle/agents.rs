@@ -109,13 +109,22 @@ fn a_failure_of_the_machine_does_not_block_the_next_try() {
 }
 
 #[test]
-fn an_agent_that_is_not_there_is_a_recorded_failure() {
+fn an_agent_that_is_not_there_is_a_usage_error_and_nothing_is_written() {
     let desk = desk();
-    let args = ["evolve", "--no-sessions", "--log", "app.log", "--agent", "./no-such-agent"];
-    let ran = desk.program.run(&desk.repo, &args);
-    assert_status(1, &ran);
-    assert!(ran.stdout.contains("no-such-agent"), "{ran}");
-    assert_eq!(last_event(&desk)["meta"]["failure_class"], "host");
+    let before = desk.repo.fingerprint();
+    for agent in [&["./no-such-agent"][..], &["no-such-agent-at-all", "-p"], &["--loop", "./no-such-agent"]] {
+        let (options, command) = agent.split_at(usize::from(agent[0] == "--loop"));
+        let mut args = vec!["evolve", "--no-sessions", "--log", "app.log"];
+        args.extend(options);
+        args.push("--agent");
+        args.extend(command);
+        let ran = desk.program.run(&desk.repo, &args);
+        assert_status(2, &ran);
+        assert_eq!(ran.code(), "agent_not_found");
+        assert!(ran.stderr.contains("no-such-agent"), "{ran}");
+        assert_eq!(desk.repo.fingerprint(), before, "{command:?}");
+    }
+    assert!(!desk.program.state_dir(desk.repo.path()).exists());
 }
 
 #[test]

@@ -143,3 +143,40 @@ fn an_id_that_nothing_has_is_named_with_the_command_that_lists() {
     }
     assert_eq!(good(&desk, &["capsules", "show", "failed_named", "--json"]).json()["id"], "failed_named");
 }
+
+#[test]
+fn genes_that_their_owner_wrote_are_added_once_with_their_content_ids() {
+    let desk = desk();
+    let gene = |id: &str| {
+        json!({"id": id, "category": "repair", "signals_match": ["timeout"], "strategy": ["Raise the limit."],
+            "validation": ["node check.js"], "constraints": {"max_files": 3, "forbidden_paths": [".git"]}})
+    };
+    desk.repo.write("gene.json", gene("gene_one").to_string());
+    desk.repo.write("genes.json", json!({"genes": [gene("gene_two"), gene("gene_three")]}).to_string());
+    let toml = "id = \"gene_four\"\ncategory = \"repair\"\nsignals_match = [\"timeout\"]\nstrategy = [\"Wait.\"]\n\
+                validation = [\"rm -rf /\"]\nconstraints = { max_files = 3, forbidden_paths = [\".git\"] }\n";
+    desk.repo.write("gene.toml", toml);
+    let added = good(&desk, &["genes", "add", "gene.json", "--json"]).json();
+    assert_eq!(added["added"][0]["id"], "gene_one");
+    good(&desk, &["genes", "add", "genes.json"]);
+    let noted = good(&desk, &["genes", "add", "gene.toml", "--json"]).json();
+    assert!(noted["notes"][0].as_str().unwrap().contains("rm -rf /"), "{noted}");
+    let all = good(&desk, &["genes", "--json"]).json();
+    assert_eq!(ids(&all["genes"])[2..], ["gene_one", "gene_two", "gene_three", "gene_four"]);
+    good(&desk, &["asset", "verify", "assets/gep/genes.json"]);
+
+    let before = desk.repo.read("assets/gep/genes.json");
+    desk.repo.write("mixed.json", json!([gene("gene_five"), gene("gene_one")]).to_string());
+    desk.repo.write("broken.json", json!({"id": "gene_six", "category": "mend"}).to_string());
+    for (file, status, code) in [
+        ("gene.json", 1, "gene_exists"),
+        ("mixed.json", 1, "gene_exists"),
+        ("broken.json", 1, "schema_violation"),
+        ("missing.json", 2, "file_not_found"),
+    ] {
+        let ran = run(&desk, &["genes", "add", file]);
+        assert_status(status, &ran);
+        assert_eq!(ran.code(), code, "{file}: {ran}");
+    }
+    assert_eq!(desk.repo.read("assets/gep/genes.json"), before);
+}

@@ -4,7 +4,9 @@ mod assets;
 mod help;
 mod hostile;
 mod lists;
+mod select;
 mod signals;
+mod team;
 
 use capsid_model::{Object, Value, json};
 use capsid_testkit::program::{ProgramOutput, assert_status};

@@ -37,11 +37,25 @@ impl ScoredCapsule {
     }
 }
 
-/// A capsule that fits the signals but was proven on another platform.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A capsule that fits the signals but was proven on another platform, or is not what its id says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct SkippedCapsule {
     pub id: String,
     pub platform: String,
+    /// Whether its content id does not verify.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_unverified: bool,
+}
+
+impl SkippedCapsule {
+    /// Why it is skipped, in words.
+    pub fn reason(&self) -> String {
+        match self.is_unverified {
+            true => "its id does not verify".to_owned(),
+            false => format!("proven on {}, not here", self.platform),
+        }
+    }
 }
 
 /// The best capsule, the first of equals, and those that only another platform rules out. One without an id is passed
@@ -64,7 +78,8 @@ pub(super) fn best(
         };
         if !is_compatible(&capsule.env_fingerprint, platform) {
             let platform = capsule.env_fingerprint["platform"].as_str().unwrap_or_default();
-            skipped.push(SkippedCapsule { id: scored.id, platform: platform.to_owned() });
+            let platform = platform.to_owned();
+            skipped.push(SkippedCapsule { id: scored.id, platform, is_unverified: false });
         } else if best.as_ref().is_none_or(|best| scored.score > best.score) {
             best = Some(scored);
         }
@@ -218,6 +233,9 @@ mod tests {
         let (best, skipped) =
             pick(&[foreign, failed, capsule("first", &["a"]), capsule("second", &["a"])], &["a"]);
         assert_eq!(best.unwrap().id, "first");
-        assert_eq!(skipped, [SkippedCapsule { id: "foreign".into(), platform: "win32".into() }]);
+        assert_eq!(
+            skipped,
+            [SkippedCapsule { id: "foreign".into(), platform: "win32".into(), is_unverified: false }]
+        );
     }
 }

@@ -3,7 +3,7 @@
 use super::parts::{NumberLists, PatternParts};
 use super::pattern::{LinearRegex, SignalSet};
 use super::required::LONG_S;
-use super::score::{GeneCard, GeneInfluence, KEPT, ScoredGene, mark_boost, score};
+use super::score::{GeneCard, GeneInfluence, KEPT, ScoredGene, is_builtin, mark_boost, score};
 use super::words::WordSet;
 use std::cmp::Ordering;
 
@@ -79,7 +79,7 @@ impl GeneIndex {
             };
             let epigenetic = mark_boost(&card.marks, influence.env_context);
             let score = score(&card.id, hits, memory, epigenetic);
-            GeneCandidate { score, order: *gene, banned }
+            GeneCandidate { score, order: *gene, banned, builtin: is_builtin(&card.id) }
         });
         let mut best: Vec<GeneCandidate> = candidates.filter(|c| c.score > 0.0).collect();
         if best.len() > KEPT {
@@ -172,6 +172,7 @@ struct GeneCandidate {
     score: f64,
     order: u32,
     banned: bool,
+    builtin: bool,
 }
 
 impl GeneCandidate {
@@ -179,6 +180,7 @@ impl GeneCandidate {
         self.banned
             .cmp(&other.banned)
             .then(other.score.total_cmp(&self.score))
+            .then(self.builtin.cmp(&other.builtin))
             .then(self.order.cmp(&other.order))
     }
 }

@@ -41,7 +41,7 @@ pub struct GeneInfluence<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoredGene {
     pub gene: String,
-    /// Its place in the file; of equal scores the earlier wins.
+    /// Its place in the file; of equal scores the earlier wins, and a built-in gene after all others.
     pub order: u32,
     /// How many of its patterns hit.
     pub hits: u32,
@@ -75,10 +75,19 @@ impl ScoredGene {
         score(&self.gene, self.hits, self.memory, self.epigenetic)
     }
 
-    /// Best first: the higher score, then the earlier place in the file.
+    /// Best first: the higher score, then what was written for this repository, then the earlier place in the file.
     pub(super) fn best_first(&self, other: &Self) -> Ordering {
-        other.score.total_cmp(&self.score).then(self.order.cmp(&other.order))
+        other
+            .score
+            .total_cmp(&self.score)
+            .then(is_builtin(&self.gene).cmp(&is_builtin(&other.gene)))
+            .then(self.order.cmp(&other.order))
     }
+}
+
+/// Whether a gene is one of those that every store begins with. They fit everything a little.
+pub(super) fn is_builtin(gene: &str) -> bool {
+    gene.starts_with("gene_gep_")
 }
 
 /// Hits, less a fifth for a gene that was distilled by a model, scaled by memory and environment.

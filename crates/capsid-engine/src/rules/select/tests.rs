@@ -153,6 +153,14 @@ fn memory_boosts_a_gene_but_does_not_override_a_better_match() {
 }
 
 #[test]
+fn a_specific_gene_wins_a_tie_over_a_built_in_one() {
+    let case = Case::genes(&[("gene_gep_repair_from_errors", &["error"]), ("gene_ours", &["error"])]);
+    assert_eq!(selected(&case.select(&["error"])), Some("gene_ours"));
+    let case = Case::genes(&[("gene_gep_repair_from_errors", &["error", "log"]), ("gene_ours", &["error"])]);
+    assert_eq!(selected(&case.select(&["log_error"])), Some("gene_gep_repair_from_errors"), "no tie");
+}
+
+#[test]
 fn marks_of_this_environment_weigh() {
     let mut case = Case::genes(&[("a", &["error"]), ("b", &["error"]), ("gene_distilled_c", &["error"])]);
     case.cards[1].marks = vec![EpigeneticMark { context: "linux/x64".to_owned(), boost: 0.1 }];

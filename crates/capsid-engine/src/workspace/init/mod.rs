@@ -6,6 +6,7 @@ mod hints;
 use crate::config;
 use crate::files::builtin;
 use crate::store::AssetStore;
+use crate::workspace::merge_driver;
 use capsid_disk::files;
 use capsid_model::Result;
 use std::path::{Path, PathBuf};
@@ -38,6 +39,7 @@ pub fn init(
 ) -> Result<InitReport> {
     let detected = detect::validation(repo_root);
     let ignore = evolution.join(".gitignore");
+    let attributes = store.folder.join(".gitattributes");
     let mut report = InitReport {
         hints: hints::hints(&detected, env),
         validation: detected.commands,
@@ -46,6 +48,10 @@ pub fn init(
     };
     let mut paths = store_files(store);
     paths.extend([config_path.to_owned(), ignore.clone()]);
+    // What is outside of the repository is never merged.
+    if store.folder.starts_with(repo_root) {
+        paths.push(attributes.clone());
+    }
     let (existing, created) = paths.into_iter().partition(|path| is_there(path));
     (report.existing, report.created) = (existing, created);
 
@@ -59,6 +65,14 @@ pub fn init(
     }
     create(config_path, &config::template(&report.programs, &report.validation))?;
     create(&ignore, "*\n")?;
+    if report.created.contains(&attributes) {
+        create(&attributes, merge_driver::ATTRIBUTES)?;
+    } else if report.existing.contains(&attributes) && !merge_driver::asks_for_driver(&store.folder) {
+        report.hints.push(format!(
+            "So that git merges what two clones learned, add the attributes of the store to {}; docs/engine.md lists them.",
+            attributes.strip_prefix(repo_root).unwrap_or(&attributes).display()
+        ));
+    }
     Ok(report)
 }
 

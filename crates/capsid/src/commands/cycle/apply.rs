@@ -1,6 +1,6 @@
 //! `capsid apply`: a proven change that waits gets into the tree or onto a branch.
 
-use crate::commands::workspace;
+use crate::commands::writable_workspace;
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_engine::solidify::apply_change;
 use capsid_engine::workspace::Workspace;
@@ -26,7 +26,7 @@ pub struct ApplyArgs {
 
 /// Runs `capsid apply`.
 pub fn run(arguments: &ApplyArgs, folder: &Path) -> Result<u8> {
-    let workspace = workspace(folder)?;
+    let workspace = writable_workspace(folder)?;
     let Some(branch) = &arguments.branch else {
         return apply(&workspace, &arguments.run, false);
     };

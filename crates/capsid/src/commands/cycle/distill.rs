@@ -1,6 +1,6 @@
 //! `capsid distill`: one gene from many successes.
 
-use crate::commands::workspace;
+use crate::commands::writable_workspace;
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_engine::distill::{self, DistillAcceptance, DistillOutcome, DistillRequest, DistillSkip};
 use capsid_model::redact::{RedactProfile, redact};
@@ -34,7 +34,7 @@ pub fn run(arguments: &DistillArgs, folder: &Path) -> Result<u8> {
 }
 
 fn request(folder: &Path, arguments: &DistillArgs) -> Result<u8> {
-    let workspace = workspace(folder)?;
+    let workspace = writable_workspace(folder)?;
     let _lock = workspace.lock()?;
     let enabled = !matches!(workspace.variable("SKILL_DISTILLER").as_deref(), Some("false" | "0"));
     let requested = distill::request(&DistillRequest {
@@ -88,7 +88,7 @@ fn accept(folder: &Path, file: &Path, as_json: bool) -> Result<u8> {
         std::fs::read_to_string(file)
     };
     let answer = answer.map_err(|error| Problem::io("read", file, &error))?;
-    let workspace = workspace(folder)?;
+    let workspace = writable_workspace(folder)?;
     let _lock = workspace.lock()?;
     let policy = workspace.config.gate();
     let gene = distill::accept(

@@ -106,6 +106,7 @@ pub(super) fn request(arguments: &EvolveArgs, workspace: &Workspace) -> Result<E
 /// Runs one cycle.
 pub(super) fn run(arguments: &EvolveArgs, workspace: &Workspace, request: &EvolveRequest) -> Result<u8> {
     let argv = if arguments.dry_run { Vec::new() } else { agent_command(arguments, workspace) };
+    require_agent(&argv, workspace)?;
     match evolve::prepare(workspace, request)? {
         Prepared::Skipped(reason) => {
             print_skipped(&reason, output::is_json());
@@ -123,6 +124,12 @@ pub(super) fn run(arguments: &EvolveArgs, workspace: &Workspace, request: &Evolv
 
 pub(super) fn agent_command(arguments: &EvolveArgs, workspace: &Workspace) -> Vec<String> {
     if arguments.agent.is_empty() { workspace.config.cycle.agent.clone() } else { arguments.agent.clone() }
+}
+
+/// An agent that is not there is refused before a run begins, so that nothing is recorded about it.
+pub(super) fn require_agent(argv: &[String], workspace: &Workspace) -> Result<()> {
+    argv.first()
+        .map_or(Ok(()), |name| capsid_sandbox::find_agent(name, &workspace.repository.root).map(|_| ()))
 }
 
 fn print_skipped(reason: &str, as_json: bool) {
@@ -179,11 +186,7 @@ pub(crate) fn talk_of(ready: &Ready) {
             "            {}",
             paint(
                 DIM,
-                format_args!(
-                    "skipped {}: proven on {}",
-                    inert_line(&skipped.id),
-                    inert_line(&skipped.platform)
-                )
+                format_args!("skipped {}: {}", inert_line(&skipped.id), inert_line(&skipped.reason()))
             )
         ));
     }

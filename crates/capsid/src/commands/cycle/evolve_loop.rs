@@ -1,6 +1,8 @@
 //! `capsid evolve --loop`: cycle after cycle, and what passes between them and a hub.
 
-use crate::commands::cycle::evolve::{EvolveArgs, agent_command, show_agent, stop_flag, talk_of};
+use crate::commands::cycle::evolve::{
+    EvolveArgs, agent_command, require_agent, show_agent, stop_flag, talk_of,
+};
 use crate::commands::cycle::solidify::print_settled;
 use crate::commands::trail::seal::seal_since;
 use crate::commands::{variable, workspace};
@@ -20,6 +22,7 @@ use std::time::Duration;
 pub(crate) fn run(arguments: &EvolveArgs, folder: &Path, request: EvolveRequest) -> Result<u8> {
     let opened = workspace(folder)?;
     opened.require_store()?;
+    require_agent(&agent_command(arguments, &opened), &opened)?;
     let stop = stop_flag()?;
     let options = LoopOptions {
         request,

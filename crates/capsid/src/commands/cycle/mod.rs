@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// Runs `capsid evolve`: once, or again and again.
 pub fn run_evolve(arguments: &evolve::EvolveArgs, folder: &Path) -> Result<u8> {
-    let workspace = super::workspace(folder)?;
+    let workspace = super::writable_workspace(folder)?;
     let request = evolve::request(arguments, &workspace)?;
     match arguments.looping {
         true => evolve_loop::run(arguments, folder, request),

@@ -2,7 +2,7 @@
 
 use super::hub_search;
 use super::solidify::{conclude, print_left_files};
-use crate::commands::workspace;
+use crate::commands::writable_workspace;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::solidify::restore::{self, RestoreFiles};
 use capsid_engine::solidify::review::{self, RejectedRun, WaitingRun};
@@ -51,7 +51,7 @@ pub struct ReviewArgs {
 
 /// Runs `capsid review`.
 pub fn run(arguments: &ReviewArgs, folder: &Path) -> Result<u8> {
-    let workspace = workspace(folder)?;
+    let workspace = writable_workspace(folder)?;
     if arguments.approve {
         return approve(&workspace);
     }

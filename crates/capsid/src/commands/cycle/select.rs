@@ -71,7 +71,7 @@ pub(crate) fn print_selection(selection: &Selection) {
         ));
     }
     for skipped in &selection.skipped_capsules {
-        let why = format!("proven on {}, not here", inert_line(&skipped.platform));
+        let why = inert_line(&skipped.reason());
         output::line(format_args!("  skipped  {}  {}", inert_line(&skipped.id), paint(DIM, why)));
     }
 }

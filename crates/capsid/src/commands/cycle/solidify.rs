@@ -2,7 +2,7 @@
 
 use super::hub_search;
 use crate::commands::store::listing::INTENTS;
-use crate::commands::{key, workspace};
+use crate::commands::{key, writable_workspace};
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, WARN, paint};
 use capsid_engine::run::ViewLevel;
 use capsid_engine::solidify::{self, CycleOutcome, SolidifyRequest};
@@ -53,7 +53,7 @@ pub struct SolidifyArgs {
 
 /// Runs the command.
 pub fn run(arguments: &SolidifyArgs, folder: &Path) -> Result<u8> {
-    let workspace = workspace(folder)?;
+    let workspace = writable_workspace(folder)?;
     if arguments.no_rollback {
         output::talk(format_args!(
             "{} --no-rollback has no effect: a failed change in the tree is always left there.",

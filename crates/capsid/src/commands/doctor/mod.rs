@@ -9,7 +9,7 @@ use crate::output::{self, BAD, GOOD, NAME, WARN, paint};
 use capsid_engine::run::{level, pending};
 use capsid_engine::store::collection::Collection;
 use capsid_engine::store::lines;
-use capsid_engine::workspace::Workspace;
+use capsid_engine::workspace::{Workspace, merge_driver};
 use capsid_model::gene::Gene;
 use capsid_model::text::inert_line;
 use capsid_model::{Problem, Result, Value, asset, gate, json};
@@ -148,6 +148,7 @@ fn repository(workspace: &Workspace) -> Vec<DoctorFinding> {
     findings.push(collection("capsules", &store.capsules));
     findings.push(collection("failed", &store.failed));
     findings.push(events(workspace));
+    findings.extend(merge(workspace));
     findings.extend(validation(workspace));
     findings.extend(view(workspace));
     findings.extend(pending(workspace));
@@ -209,13 +210,34 @@ fn events(workspace: &Workspace) -> DoctorFinding {
         return DoctorFinding::wrong("events", &problem);
     }
     if broken + stale == 0 {
-        return DoctorFinding::fine("events", format!("{total} records, all verify"));
+        let heads = workspace.store.events.heads().map_or(0, |heads| heads.len());
+        let merge = match heads {
+            0 | 1 => String::new(),
+            heads => format!("; merge of {heads} heads, which the next event joins"),
+        };
+        return DoctorFinding::fine("events", format!("{total} records, all verify{merge}"));
     }
     DoctorFinding::warning(
         "events",
         format!("{total} records; {broken} are not JSON and {stale} do not verify"),
         &format!("`capsid asset verify {}` names them. They are left as they are.", path.display()),
     )
+}
+
+/// Whether git can merge the store of this clone with that of another.
+fn merge(workspace: &Workspace) -> Option<DoctorFinding> {
+    if !merge_driver::is_wanted(workspace) {
+        return None;
+    }
+    Some(match merge_driver::is_set_up(workspace) {
+        Ok(true) => DoctorFinding::fine("merge", "git merges the store with `capsid merge-file`"),
+        Ok(false) => DoctorFinding::warning(
+            "merge",
+            "git does not know the driver that merges the store",
+            "`capsid init` sets it up in this clone, and so does every cycle.",
+        ),
+        Err(problem) => DoctorFinding::wrong("merge", &problem),
+    })
 }
 
 /// Commands that the gate would refuse make every cycle of their gene fail: better known before.

@@ -1,6 +1,6 @@
 //! `capsid archive`: a store in one file.
 
-use crate::commands::workspace;
+use crate::commands::{workspace, writable_workspace};
 use crate::output::{self, GOOD, NAME, WARN, paint};
 use capsid_engine::archive::{self, ArchiveContent, ExistingFile, ManifestInput, MergeSummary};
 use capsid_engine::sealed_log::proof;
@@ -109,7 +109,7 @@ fn seal_log(workspace: &Workspace) {
 }
 
 fn import(folder: &Path, file: &Path, trust: bool, memory: bool) -> Result<u8> {
-    let workspace = workspace(folder)?;
+    let workspace = writable_workspace(folder)?;
     let content = archive::open(file)?;
     if trust { import_own(&workspace, &content, memory) } else { import_foreign(&workspace, &content) }
 }

@@ -40,6 +40,16 @@ def hash_folder(folder, without=()):
     return state
 
 
+def hash_info(root):
+    """The folder without the lines with which the engine hides its own state."""
+    own = (b"# The state of `capsid`", b"/memory/", b"/assets/gep/.store.lock")
+    state = hash_folder(f"{root}/.git/info")
+    for path, (mode, content, link) in state.items():
+        lines = [line for line in content.splitlines() if not line.startswith(own)]
+        state[path] = (mode, b"\n".join(lines), link)
+    return state
+
+
 # The engine's own files, the attacks and the settings; and what the harmless change of a proven cycle is.
 KEPT = ("assets", "memory", "attacks", "capsid.toml")
 
@@ -48,7 +58,7 @@ PARTS = {
     "index": lambda root: ask_git(root, "ls-files", "-s", "-v"),
     "config": lambda root: hash_folder(f"{root}/.git", ("objects", "refs", "logs", "hooks", "info", "worktrees", "modules")).get(f"{root}/.git/config"),
     "hooks": lambda root: hash_folder(f"{root}/.git/hooks"),
-    "info": lambda root: hash_folder(f"{root}/.git/info"),
+    "info": hash_info,
     "objects": lambda root: [ask_git(root, "fsck", "--full", "--no-dangling"), hash_folder(f"{root}/.git/objects/info"), ask_git(root, "rev-list", "--objects", "--all")],
     "unreachable": lambda root: ask_git(root, "fsck", "--unreachable", "--no-reflogs"),
     "worktrees": lambda root: hash_folder(f"{root}/.git/worktrees"),

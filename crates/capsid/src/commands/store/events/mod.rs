@@ -238,14 +238,17 @@ fn row(event: &EvolutionEvent) -> Vec<String> {
 }
 
 fn label(event: &EvolutionEvent) -> String {
-    let capsule = event.capsule_id.as_deref().map(|id| format!(" → {}", inert_line(id))).unwrap_or_default();
+    let mut tail = event.capsule_id.as_deref().map(|id| format!(" → {}", inert_line(id))).unwrap_or_default();
+    if !event.merge_parents.is_empty() {
+        tail.push_str(&format!(" merges {}", inert_line(&event.merge_parents.join(", "))));
+    }
     format!(
         "{} {} {} {}{}",
         paint(NAME, inert_line(&event.id)),
         status(event),
         inert_line(&event.intent),
         paint(DIM, format_args!("{} {}", event.blast_radius, inert_line(&event.genes_used.join(", ")))),
-        paint(DIM, capsule)
+        paint(DIM, tail)
     )
 }
 

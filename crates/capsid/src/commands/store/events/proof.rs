@@ -1,6 +1,7 @@
 //! `capsid events verify` and `capsid events seal`: the log and its chain.
 
 use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
+use capsid_engine::sealed_log::MERGED;
 use capsid_engine::sealed_log::compare::{LogComparison, LogDifference};
 use capsid_engine::sealed_log::loss::{ChainLoss, LossKind};
 use capsid_engine::sealed_log::proof::{LogAcceptance, LogProof, prove, seal};
@@ -48,11 +49,11 @@ fn print(proof: &LogProof) {
         output::line(format_args!("{} {}", paint(BAD, "[BROKEN]"), lost(loss)));
     }
     match (&proof.log, &proof.chain) {
-        (Some(log), Some(_)) => print_log(log, proof.loss.is_some()),
+        (Some(log), Some(_)) => print_log(log, proof),
         _ if proof.loss.is_some() => {}
         _ => print_unsealed(proof),
     }
-    if let Some(text) = accepted(proof) {
+    for text in describe_accepted(proof) {
         output::line(format_args!("  {text}"));
     }
     let Some(chain) = &proof.chain else { return };
@@ -72,10 +73,22 @@ fn print_unsealed(proof: &LogProof) {
 }
 
 /// How the log compares with the chain. A log that fits a chain which lost its end is not reported as intact.
-fn print_log(log: &LogComparison, is_cut: bool) {
+fn print_log(log: &LogComparison, proof: &LogProof) {
+    let is_cut = proof.loss.is_some();
     match &log.difference {
         Some(difference) => {
             output::line(format_args!("{} {}", paint(BAD, "[BROKEN]"), describe_difference(difference)));
+        }
+        None if proof.is_merge => {
+            output::line(format_args!(
+                "{} {}: {} line(s) are as they were sealed, {} of another clone are not sealed here yet",
+                paint(WARN, "[MERGED]"),
+                describe_merge(proof),
+                log.intact,
+                log.unsealed
+            ));
+            output::talk("The next cycle seals them; `capsid events seal` does it now.");
+            return;
         }
         None if log.unsealed > 0 => {
             output::line(format_args!(
@@ -93,6 +106,20 @@ fn print_log(log: &LogComparison, is_cut: bool) {
             log.intact
         )),
     }
+    if log.difference.is_none() && proof.heads.len() > 1 {
+        output::line(format_args!("  {}; the next event joins them", describe_merge(proof)));
+    }
+}
+
+/// The heads of a merged log by their ids, the first few of them.
+fn describe_merge(proof: &LogProof) -> String {
+    const SHOWN: usize = 4;
+    let heads: Vec<String> = proof.heads.iter().take(SHOWN).map(|id| inert_line(id)).collect();
+    let more = if proof.heads.len() > SHOWN { ", ..." } else { "" };
+    match proof.heads.len() {
+        0 | 1 => "merge of two clones".to_owned(),
+        count => format!("merge of {count} heads ({}{more})", heads.join(", ")),
+    }
 }
 
 fn lost(loss: &ChainLoss) -> String {
@@ -106,18 +133,29 @@ fn lost(loss: &ChainLoss) -> String {
     }
 }
 
-/// How often the log was taken as it was although it had been changed, and what had been done to it.
-fn accepted(proof: &LogProof) -> Option<String> {
-    let each = proof.accepted.iter().map(|accepted| {
-        let what = accepted.what.as_ref().map_or_else(
-            || format!("the log had {} line(s)", accepted.lines),
-            |what| words(&what.change, what.line),
-        );
-        format!("{} ({})", inert_line(&what), inert_line(accepted.at.as_deref().unwrap_or("time unknown")))
-    });
-    let each: Vec<String> = each.collect();
-    let times = if each.len() == 1 { "time" } else { "times" };
-    (!each.is_empty()).then(|| format!("accepted {} {times}: {}", each.len(), each.join("; ")))
+/// How often the log was taken as it was although it had been changed, or was merged, and what had been done to it.
+fn describe_accepted(proof: &LogProof) -> Vec<String> {
+    let is_merged =
+        |accepted: &LogAcceptance| accepted.what.as_ref().is_some_and(|what| what.change == MERGED);
+    let (merged, accepted): (Vec<_>, Vec<_>) =
+        proof.accepted.iter().partition(|accepted| is_merged(accepted));
+    let mut lines = Vec::new();
+    for (word, list) in [("accepted", accepted), ("merged", merged)] {
+        let each: Vec<String> = list.into_iter().map(describe_acceptance).collect();
+        let times = if each.len() == 1 { "time" } else { "times" };
+        if !each.is_empty() {
+            lines.push(format!("{word} {} {times}: {}", each.len(), each.join("; ")));
+        }
+    }
+    lines
+}
+
+fn describe_acceptance(accepted: &LogAcceptance) -> String {
+    let what = accepted.what.as_ref().map_or_else(
+        || format!("the log had {} line(s)", accepted.lines),
+        |what| words(&what.change, what.line),
+    );
+    format!("{} ({})", inert_line(&what), inert_line(accepted.at.as_deref().unwrap_or("time unknown")))
 }
 
 fn describe_difference(difference: &LogDifference) -> String {
@@ -136,6 +174,7 @@ fn words(change: &str, line: u64) -> String {
         "cut" => format!("the log was cut: line {line} and what followed are gone"),
         "reordered" => format!("the order was changed: another line stands at {line}"),
         "inserted" => format!("a line that was never sealed was inserted before line {line}"),
+        MERGED => format!("lines of another clone were merged in before line {line}"),
         "changed" => format!("something in the first {line} lines was changed; they were sealed as one"),
         "chain_missing" => "the chain was missing".to_owned(),
         "chain_cut" => format!("the chain was cut: what was sealed from line {line} on is gone"),
@@ -157,7 +196,11 @@ fn document(proof: &LogProof) -> Value {
         "total": log.map_or(0, |log| log.intact + log.unsealed),
         "unsealed": log.map_or(0, |log| log.unsealed),
         "broken_at": difference.map(|difference| difference.line),
-        "change": loss.map(|loss| loss.kind.name()).or(difference.map(|difference| difference.kind.name())),
+        "change": loss
+            .map(|loss| loss.kind.name())
+            .or(difference.map(|difference| difference.kind.name()))
+            .or(proof.is_merge.then_some(MERGED)),
+        "heads": proof.heads,
         "id": difference.map(|difference| difference.id.clone()),
         "error": chain_error.or(loss.map(lost)).or(difference.map(describe_difference)),
         "accepted": accepted,
