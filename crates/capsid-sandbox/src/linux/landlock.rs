@@ -12,7 +12,7 @@ use landlock::{
 /// The newest rules this program knows; an older kernel enforces those that it knows.
 const RULES: ABI = ABI::V9;
 
-/// What runtimes ask about the machine. Not all of /proc: it would show other processes.
+/// What runtimes ask about the machine. Not all of /proc: it would show other processes, as it does to agents.
 const MACHINE: &[&str] = &[
     "/proc/cpuinfo",
     "/proc/filesystems",
