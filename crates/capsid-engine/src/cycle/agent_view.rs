@@ -80,5 +80,7 @@ pub(super) fn freeze_change(
         }
     };
     freeze(&listing, &view.upper, root, &folder.change(), method)?;
+    // Files of a copy belong to whom the agent ran as; the change belongs to whoever runs the cycle.
+    capsid_sandbox::take_from_sandbox(&folder.change());
     FrozenChange { listing, protected }.write(folder, run)
 }
