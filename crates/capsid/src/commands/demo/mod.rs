@@ -218,10 +218,8 @@ impl DemoStory {
             }
         };
         self.run(&ready);
-        let path = self.folder.join("agent.sh");
-        files::replace(&path, script.as_bytes())?;
         let options = AgentOptions {
-            argv: vec!["sh".to_owned(), path.display().to_string()],
+            argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
             timeout: None,
             stop: Arc::new(AtomicBool::new(false)),
         };
