@@ -173,20 +173,20 @@ fn landlock(profile: &AgentProfile, home: Option<&PrivateHome>) -> LandlockPlan 
         false => settings.to_vec(),
     };
     let in_home = home.into_iter().flat_map(|home| home.readable.iter().cloned());
-    // Runtimes read what the kernel knows of their own process. The kernel refuses memory, variables and descriptors of
-    // others to a process under these rules, but not their command lines.
-    let processes = [PathBuf::from("/proc")];
+    let run_as = superuser_replacement();
+    // Runtimes read what the kernel knows of their own process. All of /proc has the names of the user's keys too, which
+    // are out of reach only for an id that has none; such an agent sees the command lines of others there.
+    let processes = run_as.map(|_| PathBuf::from("/proc"));
     let named = in_home.chain(processes).chain(profile.show.iter().cloned());
     let read = programs.into_iter().chain(settings).chain(named);
     let own =
         [profile.tree.root().to_owned(), temporary].into_iter().chain(home.map(|home| home.path.clone()));
     let write = own.chain(profile.kept_writes.iter().cloned());
-    let run_as = superuser_replacement();
     if let Some((uid, gid)) = run_as {
         // The folder is new and ours, and a superuser may do this.
         let _ = std::os::unix::fs::chown(temporary_layer(profile), Some(uid), Some(gid));
     }
-    LandlockPlan { read: raw(read), write: raw(write), network: profile.network, run_as }
+    LandlockPlan { read: raw(read), write: raw(write), network: profile.network, own_process: true, run_as }
 }
 
 /// What every user may read of a folder, and whether that is all of it: the superuser's agent keeps its id here, and would

@@ -258,10 +258,9 @@ fn print_level(workspace: &Workspace, ready: &Ready) {
 fn print_isolation() {
     let (isolation, meaning) = match best_isolation() {
         Ok(Isolation::Namespaces) => return,
-        Ok(Isolation::Landlock) => (
-            Isolation::Landlock,
-            "no namespaces here; the agent has a home of its own and sees command lines of other processes",
-        ),
+        Ok(Isolation::Landlock) => {
+            (Isolation::Landlock, "no namespaces here; the agent works with a home of its own")
+        }
         Ok(Isolation::None) | Err(_) => (Isolation::None, "no sandbox works here"),
     };
     let name = paint(WARN, format_args!("{}:", isolation.as_str()));

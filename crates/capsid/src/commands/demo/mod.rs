@@ -71,7 +71,7 @@ echo 'agent: average.sh answers an empty list now'
 
 const CARELESS: &str = "\
 cat > /dev/null
-echo 'SECRET=overwritten' > .env
+echo 'SECRET=overwritten' > .env.new && mv .env.new .env
 echo 'all notes replaced' > NOTES.md
 for n in 1 2 3; do echo junk > junk$n.txt; done
 echo 'agent: done, I think'
