@@ -3,11 +3,12 @@
 //! With a profile it works in a private view of the repository, and what it writes elsewhere is dropped. Without one it has
 //! all that the user has. When it ends, every process that it started ends too.
 
-use crate::agent_writes::{self, OutsideWrites};
-use crate::isolation::{best, unavailable};
+use crate::agent_files::private_home::PrivateHome;
+use crate::agent_files::writes::{self, OutsideWrites};
+use crate::isolation::{best_isolation, unavailable};
 use crate::launched::{GRACE, LaunchedProgram, deadline};
 use crate::output::next;
-use crate::ownership::take_writes_back;
+use crate::ownership::take_from_sandbox;
 use crate::{AgentProfile, ConfinedTree, Isolation, LimitHit, SandboxIds, plans, program};
 use capsid_model::{Code, Problem, Result};
 use std::io::{Read, Write};
@@ -79,21 +80,36 @@ pub struct AgentRun {
     pub notes: Vec<String>,
 }
 
-/// Runs the agent to its end and hands its output to `on_output` in the order of arrival.
+/// Runs the agent to its end and hands its output to `on_output` in the order of arrival. It is confined as well as this
+/// machine can, if it has a profile.
 pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<AgentRun> {
+    let isolation = match request.profile {
+        Some(_) => best_isolation()?,
+        None => Isolation::None,
+    };
+    run_agent_at(isolation, request, on_output)
+}
+
+/// The same in one kind of sandbox, whether or not a better one is there.
+pub fn run_agent_at(
+    isolation: Isolation,
+    request: &AgentRequest<'_>,
+    on_output: &mut dyn FnMut(&[u8]),
+) -> Result<AgentRun> {
     let Some(name) = request.argv.first() else {
         return Err(Problem::new(Code::InputInvalid, "The agent's command is empty."));
     };
-    let isolation = match request.profile {
-        Some(profile) => level(profile)?,
-        None => Isolation::None,
-    };
     let profile = request.profile.map(resolve).transpose()?;
+    check_level(isolation, profile.as_ref())?;
     let program = find_program(name, request)?;
+    let mut private_home = None;
     let plan = match &profile {
         Some(profile) => {
-            agent_writes::prepare(profile)?;
-            plans::agent(isolation, &program, request, profile)
+            writes::prepare(profile)?;
+            if isolation == Isolation::Landlock {
+                private_home = Some(PrivateHome::lay_down(profile)?);
+            }
+            plans::agent(isolation, &program, request, profile, private_home.as_ref())
         }
         None => plans::unconfined_agent(&program, request),
     };
@@ -119,14 +135,14 @@ pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -
         return Err(unavailable(isolation, failure));
     }
     if let Some(error) = outcome.not_started {
-        return Err(not_started(name, &error));
+        return Err(not_started(isolation, name, &program, &error));
     }
-    let outside = match (&profile, isolation) {
-        (Some(profile), Isolation::Namespaces) => agent_writes::finish(profile)?,
-        (Some(profile), Isolation::Landlock) => {
-            take_writes_back(profile);
-            OutsideWrites::default()
+    let outside = match (&profile, private_home) {
+        (Some(profile), Some(home)) => {
+            profile.kept_writes.iter().for_each(|folder| take_from_sandbox(folder));
+            writes::finish_private_home(profile, home)?
         }
+        (Some(profile), None) if isolation == Isolation::Namespaces => writes::finish_layers(profile)?,
         _ => OutsideWrites::default(),
     };
     let mut limits_hit = outcome.limits_hit;
@@ -151,20 +167,27 @@ pub fn run_agent(request: &AgentRequest<'_>, on_output: &mut dyn FnMut(&[u8])) -
 }
 
 /// A private view needs namespaces; a copy can be worked on in the best sandbox there is.
-fn level(profile: &AgentProfile) -> Result<Isolation> {
-    match (best()?, &profile.tree) {
-        (Isolation::Namespaces, _) => Ok(Isolation::Namespaces),
-        (_, ConfinedTree::Private(tree)) => Err(unavailable(
+fn check_level(isolation: Isolation, profile: Option<&AgentProfile>) -> Result<()> {
+    match profile.map(|profile| &profile.tree) {
+        Some(ConfinedTree::Private(tree)) if isolation != Isolation::Namespaces => Err(unavailable(
             Isolation::Namespaces,
             format_args!("a private view of `{}` needs them", tree.root.display()),
         )),
-        (weaker, ConfinedTree::Folder(_)) => Ok(weaker),
+        _ => Ok(()),
     }
 }
 
 fn resolve(profile: &AgentProfile) -> Result<AgentProfile> {
     let home = profile.home.canonicalize().unwrap_or_else(|_| profile.home.clone());
-    Ok(AgentProfile { tree: profile.tree.resolved()?, home, ..profile.clone() })
+    let copied_back = profile.copied_back.iter().map(|login| resolve_folder(login)).collect();
+    Ok(AgentProfile { tree: profile.tree.resolved()?, home, copied_back, ..profile.clone() })
+}
+
+/// The path with the real name of its folder; the file itself may be a link that stays one.
+fn resolve_folder(file: &Path) -> PathBuf {
+    let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+    let resolved = folder.and_then(|folder| Some(folder.join(file.file_name()?)));
+    resolved.unwrap_or_else(|| file.to_owned())
 }
 
 /// Where an agent's program is, before anything is begun for it.
@@ -183,7 +206,8 @@ fn find_program(name: &str, request: &AgentRequest<'_>) -> Result<PathBuf> {
         return Ok(request.cwd.join(name));
     }
     let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
-    program::search(name, request.cwd).ok_or_else(|| not_started(name, &missing()))
+    program::search(name, request.cwd)
+        .ok_or_else(|| not_started(Isolation::None, name, Path::new(name), &missing()))
 }
 
 /// Threads feed the prompt and read both outputs, so that no pipe can fill up and stop the agent.
@@ -251,11 +275,19 @@ fn drain(output: &Receiver<Vec<u8>>, on_output: &mut dyn FnMut(&[u8])) {
     }
 }
 
-fn not_started(name: &str, error: &std::io::Error) -> Problem {
+fn not_started(isolation: Isolation, name: &str, program: &Path, error: &std::io::Error) -> Problem {
     let code = match error.kind() {
         std::io::ErrorKind::NotFound => Code::ProgramNotFound,
         _ => Code::AgentFailed,
     };
-    Problem::new(code, format!("The agent `{name}` could not be started: {error}."))
-        .fix("Check the command given to `--agent` and that the program may be executed.")
+    let problem = Problem::new(code, format!("The agent `{name}` could not be started: {error}."));
+    let is_refused = error.kind() == std::io::ErrorKind::PermissionDenied && program::is_executable(program);
+    match program.canonicalize() {
+        Ok(real) if is_refused && isolation == Isolation::Landlock => problem.fix(format!(
+            "The isolation is `landlock`: an agent can run programs of the system and of your home only. The program is \
+             `{}`; name the folder that it was installed to in `[agent] show` in `capsid.toml`.",
+            real.display()
+        )),
+        _ => problem.fix("Check the command given to `--agent` and that the program may be executed."),
+    }
 }

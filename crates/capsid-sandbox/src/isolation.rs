@@ -146,7 +146,7 @@ pub(crate) fn unavailable(isolation: Isolation, why: impl std::fmt::Display) -> 
 }
 
 /// The best kind on this machine; found out once, and Landlock is not tried where namespaces work.
-pub(crate) fn best() -> Result<Isolation> {
+pub fn best_isolation() -> Result<Isolation> {
     static TRIED: OnceLock<Vec<SandboxProbe>> = OnceLock::new();
     best_of(TRIED.get_or_init(|| {
         let first = SandboxProbe::try_out(Isolation::Namespaces);

@@ -3,8 +3,7 @@
 #![allow(clippy::disallowed_methods)]
 
 pub mod agent;
-mod agent_profile;
-mod agent_writes;
+mod agent_files;
 pub mod browser;
 mod confinement;
 mod environment;
@@ -24,16 +23,17 @@ mod program;
 mod stop;
 mod validation;
 
-pub use agent::{AgentEnd, AgentRequest, AgentRun, find_agent, run_agent};
-pub use agent_profile::AgentProfile;
+pub use agent::{AgentEnd, AgentRequest, AgentRun, find_agent, run_agent, run_agent_at};
+pub use agent_files::profile::AgentProfile;
 pub use confinement::{ConfinedTree, Confinement, GitDirLayer, PrivateTree, ValidationProfile, WriteLayer};
 pub use foreign_files::{ForeignFiles, copy_foreign_files, count_foreign_files};
 pub use isolation::{
-    Isolation, IsolationPolicy, SandboxIds, SandboxProbe, inside_sandbox, probe, require_untrusted_sandbox,
+    Isolation, IsolationPolicy, SandboxIds, SandboxProbe, best_isolation, inside_sandbox, probe,
+    require_untrusted_sandbox,
 };
 pub use layers::remove_layer;
 pub use limits::{LimitHit, ProcessLimits, unlimited_resources};
-pub use ownership::give_copy_to_sandbox;
+pub use ownership::{give_copy_to_sandbox, take_from_sandbox};
 pub use private_tree::{ViewUnavailable, probe_private_tree};
 pub use stop::stop_process;
 pub use validation::{FinishedProcess, ProcessEnd, run_validation, run_validation_at};

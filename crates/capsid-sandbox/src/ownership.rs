@@ -1,9 +1,10 @@
 //! Whose files they are that a superuser's programs work on without namespaces, where they run as nobody.
 
-use crate::isolation::best;
+use crate::Isolation;
+use crate::isolation::best_isolation;
 use crate::linux::idmap::superuser_replacement;
-use crate::{AgentProfile, Isolation};
 use capsid_model::{Problem, Result};
+use rustix::process::{getegid, geteuid};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{MetadataExt, lchown};
@@ -12,24 +13,30 @@ use std::path::{Path, PathBuf};
 /// Gives a copy of the tree to the programs that will work on it, so that they may change modes and times in it. Where
 /// they have the ids of whoever made the copy, it is theirs already.
 pub fn give_copy_to_sandbox(folder: &Path) -> Result<()> {
-    let Some((uid, gid)) =
-        superuser_replacement().filter(|_| best().is_ok_and(|one| one == Isolation::Landlock))
-    else {
-        return Ok(());
-    };
+    match best_isolation() {
+        Ok(Isolation::Landlock) => give_to_sandbox(folder),
+        _ => Ok(()),
+    }
+}
+
+/// Gives a folder to programs that a superuser starts without namespaces.
+pub(crate) fn give_to_sandbox(folder: &Path) -> Result<()> {
+    let Some((uid, gid)) = superuser_replacement() else { return Ok(()) };
     change_owners(folder, &|_| true, (uid, gid))
         .map_err(|(path, error)| Problem::io("give away", &path, &error))
 }
 
-/// Gives what an agent made in folders whose writes stay to the owner of each folder.
-pub(crate) fn take_writes_back(profile: &AgentProfile) {
+/// Gives what such programs made in a folder to an owner; to the owner of the folder, if it is not theirs itself.
+pub fn take_from_sandbox(folder: &Path) {
     let Some((replacement, _)) = superuser_replacement() else { return };
-    for folder in &profile.kept_writes {
-        let Ok(owner) = fs::symlink_metadata(folder) else { continue };
-        let made_inside = |meta: &fs::Metadata| meta.uid() == replacement;
-        // The user can read them as they are; a file that is gone already needs no owner.
-        let _ = change_owners(folder, &made_inside, (owner.uid(), owner.gid()));
-    }
+    let Ok(meta) = fs::symlink_metadata(folder) else { return };
+    let owner = match meta.uid() {
+        uid if uid == replacement => (geteuid().as_raw(), getegid().as_raw()),
+        uid => (uid, meta.gid()),
+    };
+    let made_inside = |meta: &fs::Metadata| meta.uid() == replacement;
+    // The user can read them as they are; a file that is gone already needs no owner.
+    let _ = change_owners(folder, &made_inside, owner);
 }
 
 /// Changes the owner of what is chosen in a folder, itself included. Links are not followed.

@@ -1,6 +1,6 @@
 //! Running one validation command: argv without a shell, confined, limited, with nothing left behind.
 
-use crate::isolation::{best, unavailable};
+use crate::isolation::{best_isolation, unavailable};
 use crate::launched::{GRACE, LaunchedProgram, deadline};
 use crate::output::CapturedOutput;
 use crate::program::{ResolvedProgram, not_found};
@@ -59,7 +59,7 @@ pub fn run_validation(
     limits: &ProcessLimits,
 ) -> Result<FinishedProcess> {
     let isolation = match policy {
-        IsolationPolicy::Require => best()?,
+        IsolationPolicy::Require => best_isolation()?,
         IsolationPolicy::Off => Isolation::None,
     };
     run_validation_at(isolation, argv, confinement, limits)

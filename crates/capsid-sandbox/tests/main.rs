@@ -8,6 +8,7 @@ mod ends;
 mod escapes;
 mod hostile_commands;
 mod kernel;
+mod landlock_home;
 mod ordinary_user;
 mod private_tree;
 mod root_only;

@@ -154,14 +154,17 @@ pub fn problem(problem: &Problem) -> ExitCode {
 pub fn complain(problem: &Problem) {
     let code = paint(BAD.bold(), format_args!("error[{}]", problem.code));
     talk(format_args!("{code}: {}", inert(&problem.message)));
-    if let Some(fix) = &problem.fix {
-        talk(format_args!("  {} {}", paint(NAME, "fix:"), inert(fix)));
-    }
+    print_fix(problem);
 }
 
 /// Prints a problem that stops nothing.
 pub fn caution(what: &str, problem: &Problem) {
     talk(format_args!("{} {}", paint(WARN, format_args!("{what}:")), inert(&problem.message)));
+    print_fix(problem);
+}
+
+/// Prints what to do about a problem.
+pub fn print_fix(problem: &Problem) {
     if let Some(fix) = &problem.fix {
         talk(format_args!("  {} {}", paint(NAME, "fix:"), inert(fix)));
     }

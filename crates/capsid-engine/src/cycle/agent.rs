@@ -9,9 +9,9 @@ use crate::run::agent_facts::AgentFacts;
 use crate::run::folder::RunFolder;
 use crate::solidify::SolidifyRequest;
 use crate::workspace::Workspace;
-use capsid_model::Result;
 use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::text::{cut, inert_line};
+use capsid_model::{Problem, Result};
 use capsid_sandbox::isolation::best_of;
 use capsid_sandbox::{AgentEnd, AgentRequest, AgentRun, LimitHit, SandboxIds, run_agent};
 use std::path::{Path, PathBuf};
@@ -40,6 +40,8 @@ pub struct AgentOptions {
 pub struct AgentOutcome {
     /// What went wrong, if anything did.
     pub failure: Option<String>,
+    /// Why it could not be run at all, with what to do about it.
+    pub problem: Option<Problem>,
     /// Whether it was stopped from outside: then nobody has evaluated its work, and the run waits.
     pub stopped: bool,
     /// The run it worked on.
@@ -95,7 +97,7 @@ pub fn run(
     let ids = ran.as_ref().map_or(SandboxIds::User, |ran| ran.ids);
     facts.write(&folder)?;
     freeze_change(workspace, run, &folder, &view, ids)?;
-    let outcome = AgentOutcome { failure, stopped, run_id: run.run_id.clone(), facts };
+    let outcome = AgentOutcome { failure, problem: ran.err(), stopped, run_id: run.run_id.clone(), facts };
     // From here on anybody may finish the run.
     ready.lock = None;
     Ok(outcome)

@@ -1,5 +1,6 @@
 //! The private view in which an agent works, and what it changed there.
 
+use crate::run::base::ProtectedStates;
 use crate::run::folder::RunFolder;
 use crate::run::{Run, ViewLevel, base, level};
 use crate::solidify::change::FrozenChange;
@@ -21,6 +22,8 @@ pub(super) struct AgentView {
     pub(super) upper: PathBuf,
     /// The copy that it works in, where it does.
     pub(super) copy: Option<CopyView>,
+    /// The protected files of the copy before it began. Ignored ones are links or not there.
+    protected: ProtectedStates,
 }
 
 impl AgentView {
@@ -35,7 +38,8 @@ impl AgentView {
             let scope = base::scope(workspace, &run.read_logs)?;
             let copy = create_copy_view(root, &path, &manifest, &scope, workspace.config.cycle.copy_ignored)?;
             let tree = ConfinedTree::Folder(path.clone());
-            return Ok(Self { tree, cwd: path.clone(), upper: path, copy: Some(copy) });
+            let protected = base::protected_states(workspace, &path)?;
+            return Ok(Self { tree, cwd: path.clone(), upper: path, copy: Some(copy), protected });
         }
         files::create_private_folder(&layer)?;
         let tree = PrivateTree {
@@ -49,6 +53,7 @@ impl AgentView {
             cwd: root.clone(),
             upper: layer.join("upper"),
             copy: None,
+            protected: ProtectedStates::default(),
         })
     }
 }
@@ -66,7 +71,7 @@ pub(super) fn freeze_change(
     files::create_private_folder(&view.upper)?;
     let (listing, protected, method) = match &view.copy {
         Some(copy) => {
-            let protected = base::protected_changes(workspace, folder, &view.upper)?;
+            let protected = base::protected_changes_since(workspace, &view.protected, &view.upper)?;
             (list_copy(copy, root)?, protected, FreezeMethod::Copy)
         }
         None => {
@@ -80,5 +85,7 @@ pub(super) fn freeze_change(
         }
     };
     freeze(&listing, &view.upper, root, &folder.change(), method)?;
+    // Files of a copy belong to whom the agent ran as; the change belongs to whoever runs the cycle.
+    capsid_sandbox::take_from_sandbox(&folder.change());
     FrozenChange { listing, protected }.write(folder, run)
 }

@@ -51,7 +51,7 @@ pub enum LoopNote<'a> {
         /// How long.
         sleep: Duration,
     },
-    /// A cycle could not run.
+    /// A cycle or its agent could not run.
     Problem(&'a Problem),
     /// Something passed between this node and its hub.
     Hub(&'a LoopMessage),
@@ -224,6 +224,9 @@ fn change(
     let ended = agent::run(workspace, ready, &agent, on_output)?;
     if ended.stopped {
         return Ok(None);
+    }
+    if let Some(problem) = &ended.problem {
+        on_note(&LoopNote::Problem(problem));
     }
     let settled = solidify::solidify(workspace, &ended.request(options.commit))?;
     on_note(&LoopNote::Settled(&settled));

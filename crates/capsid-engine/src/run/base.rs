@@ -68,8 +68,11 @@ pub fn load(workspace: &Workspace, folder: &RunFolder) -> Result<TreeBase> {
     })
 }
 
-/// The protected files as they are in a tree. They count although git may ignore them.
-fn protected_states(workspace: &Workspace, root: &Path) -> Result<BTreeMap<String, FileState>> {
+/// Protected files and what they are in a tree. They count although git may ignore them.
+pub type ProtectedStates = BTreeMap<String, FileState>;
+
+/// The protected files as they are in a tree.
+pub fn protected_states(workspace: &Workspace, root: &Path) -> Result<ProtectedStates> {
     let tree = beneath::open_root(root).map_err(|error| Problem::io("open", root, &error))?;
     let inspect = |path: String| {
         let found = file_state::inspect_beneath(&tree, path.as_bytes())
@@ -79,15 +82,20 @@ fn protected_states(workspace: &Workspace, root: &Path) -> Result<BTreeMap<Strin
     protected(workspace).into_iter().map(inspect).collect()
 }
 
-/// Protected files that are not as they were when the run began. `view` is the tree or the copy in which the change was
-/// made.
-pub fn protected_changes(workspace: &Workspace, folder: &RunFolder, view: &Path) -> Result<Vec<String>> {
+/// Protected files of the tree that are not as they were when the run began.
+pub fn protected_changes(workspace: &Workspace, folder: &RunFolder) -> Result<Vec<String>> {
     let text = files::read_optional(&folder.path.join("protected.json"))?.unwrap_or_default();
-    let before: BTreeMap<String, FileState> = serde_json::from_str(&text).unwrap_or_default();
-    let now = protected_states(workspace, view)?;
-    Ok(now
-        .into_iter()
-        .filter(|(path, state)| before.get(path) != Some(state))
-        .map(|(path, _)| path)
-        .collect())
+    let before: ProtectedStates = serde_json::from_str(&text).unwrap_or_default();
+    protected_changes_since(workspace, &before, &workspace.repository.root)
+}
+
+/// Protected files that are not as they were before in this tree or copy.
+pub fn protected_changes_since(
+    workspace: &Workspace,
+    before: &ProtectedStates,
+    root: &Path,
+) -> Result<Vec<String>> {
+    let mut now = protected_states(workspace, root)?;
+    now.retain(|path, state| before.get(path) != Some(state));
+    Ok(now.into_keys().collect())
 }

@@ -35,9 +35,7 @@ impl CycleChange {
         let root = &workspace.repository.root;
         let base = base::load(workspace, folder)?;
         let (listing, layer, protected) = match run.level {
-            ViewLevel::InPlace => {
-                (list_in_place(&base)?, None, base::protected_changes(workspace, folder, root)?)
-            }
+            ViewLevel::InPlace => (list_in_place(&base)?, None, base::protected_changes(workspace, folder)?),
             ViewLevel::Overlay | ViewLevel::Copy => {
                 let frozen = read_frozen(folder)?;
                 let layer = ChangeLayer::read(folder.change())?;

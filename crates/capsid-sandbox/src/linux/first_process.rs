@@ -2,6 +2,7 @@
 
 use super::disk::DiskWatch;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::fs::File;
 
 /// The first process of a namespace, or the program itself where there is none.
 pub struct FirstProcess {
@@ -9,6 +10,9 @@ pub struct FirstProcess {
     pub disk: Option<DiskWatch>,
     /// Whether everything else ends with it, as it does with the first process of a PID namespace.
     pub owns_namespace: bool,
+    /// Its folder in `/proc`, held open where a rule of Landlock is about it.
+    #[expect(dead_code, reason = "it is held, not read")]
+    pub process_folder: Option<File>,
 }
 
 impl FirstProcess {

@@ -8,6 +8,7 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
     RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
+use std::path::PathBuf;
 
 /// The newest rules this program knows; an older kernel enforces those that it knows.
 const RULES: ABI = ABI::V9;
@@ -29,6 +30,18 @@ const DEVICES: &[&str] = &["/dev/full", "/dev/null", "/dev/random", "/dev/urando
 /// The rules of a plan, ready to be enforced.
 pub fn ruleset(plan: &LandlockPlan) -> Result<RulesetCreated, String> {
     rules(plan).map_err(|error| error.to_string())
+}
+
+/// Adds the folder in `/proc` of the process that calls it.
+pub fn allow_own_process(ruleset: RulesetCreated) -> Result<RulesetCreated, String> {
+    let folder = process_folder(rustix::process::getpid());
+    let read = AccessFs::from_read(RULES);
+    ruleset.add_rules(path_beneath_rules([folder], read)).map_err(|error: RulesetError| error.to_string())
+}
+
+/// What the kernel knows of a process.
+pub fn process_folder(pid: rustix::process::Pid) -> PathBuf {
+    PathBuf::from(format!("/proc/{}", pid.as_raw_pid()))
 }
 
 /// Puts the rules on this process.

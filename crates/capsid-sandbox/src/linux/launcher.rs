@@ -86,7 +86,7 @@ fn start_in_namespaces(
         drop(disk);
         init::run(plan, namespaces, ids, engine);
     };
-    Ok(FirstProcess { pid, disk, owns_namespace: true })
+    Ok(FirstProcess { pid, disk, owns_namespace: true, process_folder: None })
 }
 
 /// Waits for the end, passes requests to end on, and stops what writes too much.

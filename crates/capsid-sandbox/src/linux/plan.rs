@@ -160,6 +160,8 @@ pub struct LandlockPlan {
     pub read: Vec<RawText>,
     pub write: Vec<RawText>,
     pub network: bool,
+    /// Whether the program reads what the kernel knows of its own process, which runtimes do. Not those that it starts.
+    pub own_process: bool,
     /// The uid and gid that a superuser gives up its own for. It still reads and writes what the rules allow, as the
     /// superuser could; modes, owners and times of its files are out of reach.
     pub run_as: Option<(u32, u32)>,

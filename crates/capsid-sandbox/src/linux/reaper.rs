@@ -35,6 +35,7 @@ pub fn start(
         None if rustix::process::geteuid().is_root() => SandboxIds::Root,
         None => SandboxIds::User,
     };
+    let own_process = rules.is_some_and(|rules| rules.own_process);
     engine.built(ids, Vec::new());
     let pid = init::start_with(plan, engine, || {
         match run_as {
@@ -48,12 +49,19 @@ pub fn start(
             sys::lower_limit(resource, most).step("limits")?;
         }
         if let Some(ruleset) = ruleset.take() {
-            landlock::enforce(ruleset)
+            let ruleset = match own_process {
+                true => landlock::allow_own_process(ruleset),
+                false => Ok(ruleset),
+            };
+            ruleset
+                .and_then(landlock::enforce)
                 .map_err(|why| sys::failure("landlock", rustix::io::Errno::OPNOTSUPP, why))?;
         }
         seccomp::apply(plan.filter)
     })?;
-    Ok(FirstProcess { pid, disk, owns_namespace: false })
+    // The rule holds for what the kernel has in memory of that folder, and it stays there while it is open.
+    let folder = own_process.then(|| std::fs::File::open(landlock::process_folder(pid)).ok()).flatten();
+    Ok(FirstProcess { pid, disk, owns_namespace: false, process_folder: folder })
 }
 
 /// Kills and reaps all descendants.

@@ -1,7 +1,8 @@
 //! The sandbox of the user's agent: the machine as it is, read-only, with private layers and hidden secrets.
 
 use super::{bind, count_files, mount, mounts_again, overlay, raw, tree_mounts, variable, written_folders};
-use crate::agent_profile::{SHOWN_IN_RUN, WRITTEN_IN_HOME, is_dropped_variable, real_paths};
+use crate::agent_files::private_home::PrivateHome;
+use crate::agent_files::profile::{SHOWN_IN_RUN, WRITTEN_IN_HOME, is_dropped_variable, real_paths};
 use crate::limits::{TEMPORARY_FILES, WRITTEN_FILES};
 use crate::linux::idmap::superuser_replacement;
 use crate::linux::plan::{
@@ -13,12 +14,13 @@ use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// How to start the agent in a sandbox.
+/// How to start the agent in a sandbox, with a home of its own where it has one.
 pub fn agent(
     isolation: Isolation,
     program: &Path,
     request: &AgentRequest<'_>,
     profile: &AgentProfile,
+    home: Option<&PrivateHome>,
 ) -> LaunchPlan {
     let network = profile.network;
     let mut folders = written_folders(&profile.tree);
@@ -29,9 +31,10 @@ pub fn agent(
             (PlannedConfinement::Namespaces(namespaces(profile)), SyscallFilter::Base)
         }
         Isolation::Landlock => {
+            folders.push(count_files(&home_layer(profile), TEMPORARY_FILES));
             folders.push(count_files(&temporary_layer(profile), TEMPORARY_FILES));
             (
-                PlannedConfinement::Landlock(landlock(profile)),
+                PlannedConfinement::Landlock(landlock(profile, home)),
                 SyscallFilter::BaseWithoutNamespaces { network, sockets: !profile.sockets.is_empty() },
             )
         }
@@ -45,13 +48,17 @@ pub fn agent(
             Some(_) => !is_temporary_folder(name),
             None => !is_temporary_folder(name) || is_written(Path::new(value), &profile.home),
         })
-        .filter(|(name, _)| !request.env.iter().any(|(own, _)| name == own.as_str()))
-        .map(|(name, value)| variable(name, value));
-    let own = request.env.iter().map(|(name, value)| variable(name, value));
+        .filter(|(name, _)| !request.env.iter().any(|(own, _)| name == own.as_str()));
+    let own = request.env.iter().map(|(name, value)| (name.into(), value.into()));
+    let users = inherited.chain(own).filter(|(name, _)| home.is_none() || name != "HOME");
+    let users = users.map(|(name, value)| {
+        let moved = home.and_then(|home| home.map_variable(&name.to_string_lossy(), Path::new(&value)));
+        variable(name, moved.map_or(value, PathBuf::into_os_string))
+    });
     LaunchPlan {
-        env: inherited
-            .chain(own)
+        env: users
             .chain([variable(environment::MARK, "1")])
+            .chain(home.map(|home| variable("HOME", &home.path)))
             .chain(temporary.as_ref().map(|folder| variable("TMPDIR", folder)))
             .collect(),
         confinement,
@@ -157,26 +164,29 @@ fn closed_ancestor(profile: &AgentProfile) -> Option<PathBuf> {
 }
 
 /// Without namespaces nothing can be hidden inside of what is shown, so only what is named is shown.
-fn landlock(profile: &AgentProfile) -> LandlockPlan {
+fn landlock(profile: &AgentProfile, home: Option<&PrivateHome>) -> LandlockPlan {
     let temporary = temporary_layer(profile);
-    let hidden = profile.hidden_paths();
     let programs = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"].map(PathBuf::from);
     let settings = ["/etc", "/opt", "/var/lib"].map(PathBuf::from);
     let settings = match rustix::process::geteuid().is_root() {
         true => settings.iter().flat_map(|folder| parts_for_everybody(folder).1).collect(),
         false => settings.to_vec(),
     };
-    let in_home = std::fs::read_dir(&profile.home).into_iter().flatten().flatten().map(|entry| entry.path());
-    let in_home = in_home.filter(|path| !hidden.iter().any(|hidden| hidden.starts_with(path)));
-    let read = programs.into_iter().chain(settings).chain(in_home).chain(profile.show.iter().cloned());
-    let write =
-        [profile.tree.root().to_owned(), temporary].into_iter().chain(profile.kept_writes.iter().cloned());
+    let in_home = home.into_iter().flat_map(|home| home.readable.iter().cloned());
     let run_as = superuser_replacement();
+    // Runtimes read what the kernel knows of their own process. All of /proc has the names of the user's keys too, which
+    // are out of reach only for an id that has none; such an agent sees the command lines of others there.
+    let processes = run_as.map(|_| PathBuf::from("/proc"));
+    let named = in_home.chain(processes).chain(profile.show.iter().cloned());
+    let read = programs.into_iter().chain(settings).chain(named);
+    let own =
+        [profile.tree.root().to_owned(), temporary].into_iter().chain(home.map(|home| home.path.clone()));
+    let write = own.chain(profile.kept_writes.iter().cloned());
     if let Some((uid, gid)) = run_as {
         // The folder is new and ours, and a superuser may do this.
         let _ = std::os::unix::fs::chown(temporary_layer(profile), Some(uid), Some(gid));
     }
-    LandlockPlan { read: raw(read), write: raw(write), network: profile.network, run_as }
+    LandlockPlan { read: raw(read), write: raw(write), network: profile.network, own_process: true, run_as }
 }
 
 /// What every user may read of a folder, and whether that is all of it: the superuser's agent keeps its id here, and would

@@ -140,5 +140,11 @@ fn landlock(program: &ResolvedProgram, confinement: &Confinement, home: &Path) -
         // The folder is new and ours, and a superuser may do this.
         let _ = std::os::unix::fs::chown(home, Some(uid), Some(gid));
     }
-    LandlockPlan { read: raw(read), write: raw([root, home]), network: confinement.network, run_as }
+    LandlockPlan {
+        read: raw(read),
+        write: raw([root, home]),
+        network: confinement.network,
+        own_process: false,
+        run_as,
+    }
 }

@@ -145,6 +145,24 @@ fn a_policy_that_the_agent_changed_is_taken_back_and_not_followed() {
     }
 }
 
+/// A copy has only links to ignored files, or nothing in their place.
+#[test]
+fn an_ignored_protected_file_fails_a_cycle_in_a_copy_only_if_the_agent_replaces_it() {
+    for ignored in ["link", "copy", "none"] {
+        let desk = desk();
+        desk.repo.write(".gitignore", ".env\n");
+        desk.repo.write(".env", "SECRET=mine\n");
+        let policy = format!("[cycle]\nview = \"copy\"\ncopy_ignored = \"{ignored}\"\n");
+        desk.repo.write("capsid.toml", &policy);
+        let ran = desk.evolve(&["--json"], "rm -f .env; echo other > .env; echo good > state.txt");
+        assert_status(1, &ran);
+        let violations = ran.json()["event"]["meta"]["constraint_violations"].to_string();
+        assert!(violations.contains(".env"), "{ignored}: {violations}");
+        assert_status(0, &desk.evolve(&["--force"], "echo good > state.txt"));
+        assert_eq!(desk.repo.read(".env"), "SECRET=mine\n");
+    }
+}
+
 #[test]
 fn what_validation_writes_is_discarded_and_reported() {
     let desk = desk();

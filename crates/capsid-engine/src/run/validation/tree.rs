@@ -55,6 +55,7 @@ impl ValidationTree {
         copy_view::create_copy_view(root, &copy, &manifest, &scope, workspace.config.cycle.copy_ignored)?;
         if let Some(change) = &self.change {
             copy_view::lay_over(change, &copy)?;
+            capsid_sandbox::give_copy_to_sandbox(&copy)?;
         }
         Ok(copy)
     }

@@ -15,6 +15,7 @@ use capsid_engine::solidify::SolidifyRequest;
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, json};
+use capsid_sandbox::{Isolation, best_isolation};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::sync::Arc;
@@ -208,6 +209,9 @@ fn with_agent(
         AgentOptions { argv, timeout: arguments.agent_timeout.map(Duration::from_secs), stop: stop_flag()? };
     let start = workspace.now();
     let ended = agent::run(workspace, ready, &options, &mut |bytes| show_agent(bytes))?;
+    if let Some(problem) = &ended.problem {
+        output::caution("agent", problem);
+    }
     if let Err(problem) = seal_since(start) {
         output::caution("not sealed", &problem);
     }
@@ -241,13 +245,29 @@ fn print_level(workspace: &Workspace, ready: &Ready) {
                 paint(DIM, "overlay: your tree is not touched until the change is proven")
             ));
         }
-        (_, Ok(chosen)) => output::talk(format_args!(
-            "  view      {} {}",
-            paint(WARN, "copy:"),
-            inert_line(&chosen.reason.unwrap_or_default())
-        )),
+        (_, Ok(chosen)) => {
+            output::talk(format_args!(
+                "  view      {} {}",
+                paint(WARN, "copy:"),
+                inert_line(&chosen.reason.unwrap_or_default())
+            ));
+            print_isolation();
+        }
         (_, Err(_)) => {}
     }
+}
+
+/// How the agent is confined, where it is not as well as it could be.
+fn print_isolation() {
+    let (isolation, meaning) = match best_isolation() {
+        Ok(Isolation::Namespaces) => return,
+        Ok(Isolation::Landlock) => {
+            (Isolation::Landlock, "no namespaces here; the agent works with a home of its own")
+        }
+        Ok(Isolation::None) | Err(_) => (Isolation::None, "no sandbox works here"),
+    };
+    let name = paint(WARN, format_args!("{}:", isolation.as_str()));
+    output::talk(format_args!("  isolation {name} {meaning}"));
 }
 
 pub(super) fn show_agent(bytes: &[u8]) {

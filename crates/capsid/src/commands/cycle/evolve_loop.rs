@@ -80,6 +80,7 @@ fn print_loop_message(message: &LoopNote<'_>, as_json: bool) {
         LoopNote::Problem(problem) => {
             let message = inert_line(&problem.message);
             output::talk(format_args!("{} [{}] {message}", paint(WARN, "loop:"), problem.code));
+            output::print_fix(problem);
         }
         LoopNote::Hub(message) => {
             let text = inert_line(&message.text);

@@ -71,7 +71,7 @@ echo 'agent: average.sh answers an empty list now'
 
 const CARELESS: &str = "\
 cat > /dev/null
-echo 'SECRET=overwritten' > .env
+echo 'SECRET=overwritten' > .env.new && mv .env.new .env
 echo 'all notes replaced' > NOTES.md
 for n in 1 2 3; do echo junk > junk$n.txt; done
 echo 'agent: done, I think'
@@ -218,10 +218,8 @@ impl DemoStory {
             }
         };
         self.run(&ready);
-        let path = self.folder.join("agent.sh");
-        files::replace(&path, script.as_bytes())?;
         let options = AgentOptions {
-            argv: vec!["sh".to_owned(), path.display().to_string()],
+            argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
             timeout: None,
             stop: Arc::new(AtomicBool::new(false)),
         };

@@ -1,12 +1,14 @@
 //! What an agent wrote outside of the repository: login files are copied back, the rest is counted and dropped.
 
-use crate::AgentProfile;
+use super::home_copy::make_folder;
+use super::private_home::PrivateHome;
+use super::profile::AgentProfile;
 use crate::layers::remove_layer;
 use capsid_model::{Problem, Result};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
-use std::fs::{self, DirBuilder};
+use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The largest login file.
@@ -28,17 +30,22 @@ pub struct OutsideWrites {
 pub fn prepare(profile: &AgentProfile) -> Result<()> {
     for layer in layers(profile) {
         remove_layer(&layer);
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&layer)
-            .map_err(|error| Problem::io("make", &layer, &error))?;
+        make_folder(&layer)?;
     }
     Ok(())
 }
 
+impl OutsideWrites {
+    fn add(&mut self, path: PathBuf) {
+        self.count += 1;
+        if self.first.len() < MAX_LISTED {
+            self.first.push(path);
+        }
+    }
+}
+
 /// Copies login files back, lists the rest and removes the layers. Temporary files are not worth a line.
-pub fn finish(profile: &AgentProfile) -> Result<OutsideWrites> {
+pub fn finish_layers(profile: &AgentProfile) -> Result<OutsideWrites> {
     let upper = profile.layers.join("home/upper");
     let mut writes = OutsideWrites::default();
     let mut copied = Vec::new();
@@ -50,6 +57,29 @@ pub fn finish(profile: &AgentProfile) -> Result<OutsideWrites> {
         }
     }
     list(&upper, &profile.home, 0, &copied, &mut writes);
+    for layer in layers(profile) {
+        remove_layer(&layer);
+    }
+    Ok(writes)
+}
+
+/// The same for a home of the agent's own, where its settings were before it began.
+pub fn finish_private_home(profile: &AgentProfile, home: PrivateHome) -> Result<OutsideWrites> {
+    let mut writes = OutsideWrites::default();
+    let changes = home.find_changes();
+    let mut copied = Vec::new();
+    for login in &profile.copied_back {
+        // One that was not changed here may have been changed by the user meanwhile.
+        if let Some(inside) = home.find(login).filter(|inside| changes.is_changed(inside))
+            && copy_back(&home.path, &inside, login)?
+        {
+            copied.push(inside);
+        }
+    }
+    for inside in changes.files().into_iter().filter(|inside| !copied.iter().any(|one| one == inside)) {
+        writes.add(profile.home.join(inside));
+    }
+    drop(home);
     for layer in layers(profile) {
         remove_layer(&layer);
     }
@@ -75,7 +105,7 @@ fn copy_back(upper: &Path, inside: &Path, login: &Path) -> Result<bool> {
     // Temporary files are for their owner alone from the start.
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(problem)?;
     file.write_all(&bytes).and_then(|()| file.as_file().sync_all()).map_err(problem)?;
-    if let Ok(old) = fs::metadata(login) {
+    if let Ok(old) = fs::metadata(login).or_else(|_| fs::metadata(folder)) {
         // Only a superuser may, and only for a superuser the owner differs.
         let _ = std::os::unix::fs::fchown(file.as_file(), Some(old.uid()), Some(old.gid()));
     }
@@ -83,7 +113,7 @@ fn copy_back(upper: &Path, inside: &Path, login: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// The agent decides what is in its layer: links are not followed, and only a small JSON object passes.
+/// The agent decides what is in its layer or home: links are not followed, and only a small JSON object passes.
 fn read_login(upper: &Path, inside: &Path) -> Option<Vec<u8>> {
     let layer = rustix::fs::openat(CWD, upper, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -113,10 +143,7 @@ fn list(layer: &Path, real: &Path, depth: usize, copied: &[PathBuf], into: &mut 
                 list(&entry.path(), &path, depth + 1, copied, into);
             }
         } else if !copied.contains(&path) {
-            into.count += 1;
-            if into.first.len() < MAX_LISTED {
-                into.first.push(path);
-            }
+            into.add(path);
         }
     }
 }

@@ -78,6 +78,9 @@ pub const WRITTEN_IN_HOME: &[&str] = &[
     ".opencode",
 ];
 
+/// Folders that many programs share. An agent may have one of its own in them.
+pub const SHARED_IN_HOME: &[&str] = &[".cache", ".config", ".local", ".local/share", ".local/state"];
+
 /// Variables that name secrets, sockets or repositories of the user.
 const DROPPED_PREFIXES: &[&str] = &["A2A_", "CAPSID_", "DBUS_", "GIT_"];
 const DROPPED_NAMES: &[&str] = &["XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"];
@@ -127,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_tables_are_sorted_and_name_nothing_absolute() {
-        for table in [HIDDEN_IN_HOME, WRITTEN_IN_HOME] {
+        for table in [HIDDEN_IN_HOME, SHARED_IN_HOME, WRITTEN_IN_HOME] {
             assert!(table.is_sorted());
             assert!(table.iter().all(|name| !name.starts_with('/')));
         }
