@@ -1,7 +1,10 @@
 //! Rules of verified learning: what proves a change, when a stored solution counts as reused, and what a loop may do.
 
 pub mod check_files;
+pub mod daily_budget;
 pub mod flaky;
+pub mod history;
+mod history_rules;
 pub mod log_command;
 mod manifest_members;
 pub mod manifest_split;
@@ -12,5 +15,6 @@ pub mod proof;
 pub mod proof_record;
 pub mod repro_command;
 pub mod similarity;
+pub mod suspension;
 pub mod test_summary;
 pub mod test_weakening;
