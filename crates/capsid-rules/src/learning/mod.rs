@@ -1,5 +1,6 @@
 //! Rules of verified learning: what proves a change, when a stored solution counts as reused, and what a loop may do.
 
+pub mod capsule_text;
 pub mod check_files;
 pub mod daily_budget;
 pub mod flaky;
@@ -16,5 +17,6 @@ pub mod proof_record;
 pub mod repro_command;
 pub mod similarity;
 pub mod suspension;
+pub mod terminal_text;
 pub mod test_summary;
 pub mod test_weakening;
