@@ -44,9 +44,13 @@ impl DiffFacts {
                 function = Some(name);
             }
             match mark {
-                "+" => (new_left, facts.added_lines) = (new_left.saturating_sub(1), facts.added_lines + 1),
+                "+" => {
+                    new_left = new_left.saturating_sub(1);
+                    facts.added_lines += 1;
+                }
                 "-" => {
-                    (old_left, facts.removed_lines) = (old_left.saturating_sub(1), facts.removed_lines + 1)
+                    old_left = old_left.saturating_sub(1);
+                    facts.removed_lines += 1;
                 }
                 "\\" => continue,
                 _ => {

@@ -4,8 +4,8 @@
 //! A change of a manifest becomes two texts: the old one with the new source members, and the old one with the new
 //! check members. Where only one part changed, the texts are the old and the new file as they are.
 
-use super::check_files::{MANIFESTS, normalize_path};
-use super::manifest_members::MemberRole;
+use super::members::MemberRole;
+use super::{MANIFESTS, normalize_path};
 use serde::Serialize;
 use serde_json::ser::PrettyFormatter;
 use serde_json::{Map, Value};
@@ -222,5 +222,5 @@ fn plain_item(item: &Item) -> Value {
 }
 
 #[cfg(test)]
-#[path = "manifest_split_tests.rs"]
+#[path = "manifest_tests.rs"]
 mod tests;

@@ -2,9 +2,13 @@
 //! files that a command names.
 //!
 //! `package.json`, `pyproject.toml` and `Cargo.toml` are neither source nor check files as a whole:
-//! [`super::manifest_split`] splits them by member.
+//! [`manifest`] splits them by member.
 
-use super::named_files::names_input_file;
+pub mod manifest;
+mod members;
+mod named;
+
+use named::names_input_file;
 
 /// Folders whose files are all checks, in lower case.
 const CHECK_FOLDERS: [&str; 9] =
@@ -74,7 +78,7 @@ const CHECK_SUFFIXES: [&str; 7] =
     [".bats", ".snap", ".snap.new", ".ambr", ".runsettings", "_spec.rb", ".feature"];
 
 /// Manifests that are split by member, by their whole name.
-pub(super) const MANIFESTS: [&str; 3] = ["package.json", "pyproject.toml", "Cargo.toml"];
+const MANIFESTS: [&str; 3] = ["package.json", "pyproject.toml", "Cargo.toml"];
 
 /// Whether a file of the repository is a check file. `commands` are those that check the change.
 ///
@@ -94,7 +98,7 @@ pub fn is_check_file<S: AsRef<str>>(path: &str, commands: &[S]) -> bool {
 }
 
 /// A path with `/` between its parts and without `./` in front.
-pub(super) fn normalize_path(path: &str) -> String {
+fn normalize_path(path: &str) -> String {
     let path = path.replace('\\', "/");
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>().join("/")
 }

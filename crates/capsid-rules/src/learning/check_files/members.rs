@@ -1,6 +1,6 @@
 //! Which members of a manifest are source and which are checks.
 
-use super::manifest_split::ManifestKind;
+use super::manifest::ManifestKind;
 
 /// What a member of a manifest is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
