@@ -19,7 +19,7 @@ const CI_FOLDERS: [&str; 7] =
     [".github/workflows", ".github/actions", ".circleci", ".buildkite", ".woodpecker", ".gitea", ".forgejo"];
 
 /// Settings files by their whole name, in lower case.
-const SETTINGS: [&str; 46] = [
+const SETTINGS: [&str; 57] = [
     "makefile",
     "gnumakefile",
     "justfile",
@@ -32,6 +32,8 @@ const SETTINGS: [&str; 46] = [
     ".pytest.ini",
     "conftest.py",
     "noxfile.py",
+    "sitecustomize.py",
+    "usercustomize.py",
     "setup.cfg",
     "mypy.ini",
     ".mypy.ini",
@@ -60,6 +62,16 @@ const SETTINGS: [&str; 46] = [
     "biome.jsonc",
     "jsconfig.json",
     ".taprc",
+    // Settings of package managers can replace the shell that runs scripts.
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    "bunfig.toml",
+    "deno.json",
+    "deno.jsonc",
+    "turbo.json",
+    "nx.json",
+    ".pre-commit-config.yaml",
     // CI files outside folders of their own.
     ".gitlab-ci.yml",
     ".travis.yml",
@@ -70,8 +82,16 @@ const SETTINGS: [&str; 46] = [
 ];
 
 /// Settings files by the start of their name, in lower case.
-const SETTINGS_PREFIXES: [&str; 7] =
-    [".mocharc", "tsconfig", ".eslintrc", ".stylelintrc", "build.gradle", "settings.gradle", ".nycrc"];
+const SETTINGS_PREFIXES: [&str; 8] = [
+    ".mocharc",
+    "tsconfig",
+    ".eslintrc",
+    ".stylelintrc",
+    "build.gradle",
+    "settings.gradle",
+    ".nycrc",
+    ".babelrc",
+];
 
 /// Files by the end of their name, in lower case.
 const CHECK_SUFFIXES: [&str; 7] =
@@ -187,6 +207,7 @@ mod tests {
             ".eslintignore",
             "phpunit.xml",
             ".rspec",
+            ".npmrc",
             "build.gradle.kts",
             "pom.xml",
             ".github/workflows/ci.yml",
