@@ -1,7 +1,7 @@
 //! Titles that state facts, for changes about which nobody wrote one.
 
 use super::change_facts::DiffFacts;
-use super::title::cut_chars;
+use super::clip::cut_chars;
 use capsid_model::text::inert_line;
 use capsid_model::text_enum;
 use serde::{Deserialize, Serialize};

@@ -4,6 +4,7 @@
 //! secrets before it stores them.
 
 pub mod change_facts;
+mod clip;
 pub mod commit_message;
 mod functions;
 pub mod generated;
@@ -11,10 +12,12 @@ pub mod note;
 pub mod old_asset;
 mod title;
 
+pub use clip::first_sentence;
 pub use title::{MAX_TITLE_CHARS, is_title};
 
+use clip::cut_chars;
 use note::{CapsuleNote, find_note_block, parse_commit_message, parse_note};
-use title::{clean_explanation, clean_title, cut_chars};
+use title::{clean_explanation, clean_title};
 
 /// The longest explanation.
 pub const MAX_EXPLANATION_CHARS: usize = 2_000;
@@ -118,29 +121,6 @@ impl CapsuleText {
         }
         summary
     }
-}
-
-/// The first sentence of a text, on one line.
-pub fn first_sentence(text: &str) -> Option<String> {
-    let paragraph: String = capsid_model::text::collapse(text.trim().split("\n\n").next()?);
-    let mut end = paragraph.len();
-    let mut chars = paragraph.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let is_end = match c {
-            '。' | '！' | '？' => true,
-            '.' | '!' | '?' => {
-                let is_short = paragraph[..at].ends_with("e.g") || paragraph[..at].ends_with("i.e");
-                chars.peek().is_none_or(|(_, next)| *next == ' ') && !is_short
-            }
-            _ => false,
-        };
-        if is_end {
-            end = at + c.len_utf8();
-            break;
-        }
-    }
-    let sentence = paragraph[..end].trim();
-    (!sentence.is_empty()).then(|| sentence.to_owned())
 }
 
 #[cfg(test)]

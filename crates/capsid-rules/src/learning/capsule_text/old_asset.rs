@@ -1,7 +1,6 @@
 //! Titles for assets that were made before assets had titles.
 
-use super::first_sentence;
-use super::title::cut_chars;
+use super::clip::{cut_chars, first_sentence};
 use capsid_model::text::inert_line;
 
 /// The longest title of an old asset.

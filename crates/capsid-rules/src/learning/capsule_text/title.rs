@@ -1,6 +1,7 @@
 //! Which texts are titles, and how titles and explanations are cleaned.
 
 use super::MAX_EXPLANATION_CHARS;
+use super::clip::cut_chars;
 use super::old_asset::is_boilerplate;
 use capsid_model::text::{inert, inert_line};
 
@@ -75,15 +76,4 @@ fn strip_marks(title: &str) -> &str {
 pub(super) fn clean_explanation(text: &str) -> String {
     let text = inert(&text.replace("\r\n", "\n").replace('\r', "\n"));
     cut_chars(text.trim(), MAX_EXPLANATION_CHARS)
-}
-
-/// The text of at most so many characters. A cut is marked and made between words if one is near.
-pub(super) fn cut_chars(text: &str, max: usize) -> String {
-    if text.chars().count() <= max {
-        return text.to_owned();
-    }
-    let end = text.char_indices().nth(max.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
-    let front = &text[..end];
-    let at_word = front.rfind(char::is_whitespace).filter(|at| front.len() - at <= 24).unwrap_or(end);
-    format!("{}…", front[..at_word].trim_end())
 }

@@ -16,7 +16,7 @@ mod ruby;
 mod rust;
 mod tap;
 
-use super::proof_record::TestCounts;
+use super::proof::TestCounts;
 use super::terminal_text::clean_output;
 use capsid_model::text_enum;
 use names::NameList;

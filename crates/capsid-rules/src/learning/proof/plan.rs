@@ -1,6 +1,6 @@
 //! Which runs a proof needs, and what the first and the last of them mean for the cycle.
 
-use super::proof_record::ProofRun;
+use super::record::ProofRun;
 use capsid_model::text_enum;
 use serde::{Deserialize, Serialize};
 
@@ -112,7 +112,7 @@ impl TestChangePolicy {
 
 #[cfg(test)]
 mod tests {
-    use super::super::proof_record::ProofStep;
+    use super::super::record::ProofStep;
     use super::*;
 
     fn outcome(ok: bool, problem: Option<&str>, class: &str) -> BeforeOutcome {

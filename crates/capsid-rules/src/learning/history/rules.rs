@@ -1,6 +1,6 @@
 //! The history rules, one function each.
 
-use super::history::{
+use super::{
     CycleResult, HistoryDecision, HistoryInputs, HistoryRule, LoopPause, PastCycle, RECENT_EVENTS,
     SignalFate, count_failures_in_a_row,
 };

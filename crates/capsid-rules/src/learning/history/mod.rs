@@ -3,11 +3,13 @@
 //! An error that was named or that still exists is never hidden: no rule drops it, and its intent stays repair. Rules
 //! that only slow a loop down apply in a loop only. Every rule that fired says what it would have dropped.
 
-use super::history_rules::{self, RuleContext};
+mod rules;
+
+use rules::RuleContext;
 use serde::Serialize;
 
 /// Events that the rules look at.
-pub(super) const RECENT_EVENTS: usize = 8;
+const RECENT_EVENTS: usize = 8;
 
 /// How a cycle ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -39,7 +41,7 @@ pub struct PastCycle<'a> {
 
 impl PastCycle<'_> {
     /// Whether the cycle says anything about the work.
-    pub(super) fn counts(&self) -> bool {
+    fn counts(&self) -> bool {
         self.has_run && self.result != CycleResult::Unknown && !self.is_foreign_failure
     }
 }
@@ -146,10 +148,10 @@ pub struct HistoryDecision {
 pub fn apply_history(inputs: &HistoryInputs<'_>) -> HistoryDecision {
     let context = RuleContext::new(inputs);
     let mut decision = HistoryDecision { signals: inputs.signals.to_vec(), ..HistoryDecision::default() };
-    history_rules::suppress_answered(&context, &mut decision);
-    history_rules::detect_repair_loop(&context, &mut decision);
-    history_rules::detect_empty_cycles(&context, &mut decision);
-    history_rules::count_failures(&context, &mut decision);
+    rules::suppress_answered(&context, &mut decision);
+    rules::detect_repair_loop(&context, &mut decision);
+    rules::detect_empty_cycles(&context, &mut decision);
+    rules::count_failures(&context, &mut decision);
     if decision.signals.is_empty() && inputs.message_id.is_none() {
         if inputs.is_explicit {
             decision.is_problem_free = true;
@@ -174,7 +176,7 @@ pub fn count_failures_in_a_row(cycles: &[PastCycle<'_>], message_id: &str) -> us
 }
 
 impl HistoryDecision {
-    pub(super) fn add(
+    fn add(
         &mut self,
         rule: HistoryRule,
         reason: String,
@@ -192,5 +194,4 @@ impl HistoryDecision {
 }
 
 #[cfg(test)]
-#[path = "history_tests.rs"]
 mod tests;
