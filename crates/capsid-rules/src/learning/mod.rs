@@ -1,16 +1,17 @@
 //! Rules of verified learning: what proves a change, when a stored solution counts as reused, and what a loop may do.
 
+pub mod capsule_text;
 pub mod check_files;
+pub mod daily_budget;
 pub mod flaky;
-pub mod log_command;
-mod manifest_members;
-pub mod manifest_split;
+pub mod foreign_patch;
+pub mod history;
 pub mod match_level;
-mod named_files;
-pub mod narrowed_command;
 pub mod proof;
-pub mod proof_record;
 pub mod repro_command;
+pub mod reuse_outcome;
 pub mod similarity;
+pub mod suspension;
+pub mod terminal_text;
 pub mod test_summary;
 pub mod test_weakening;

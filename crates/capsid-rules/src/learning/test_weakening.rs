@@ -26,13 +26,18 @@ pub fn find_weakening(before: Option<&TestSummary>, after: Option<&TestSummary>)
     let before = before?;
     let Some(after) = after else { return Some(Weakening::SummaryGone) };
     if after.unit != before.unit {
-        // A Gradle build counts its tests only if one failed. Any other runner that stops counting lost its summary.
+        // A Gradle build counts its tests only if one failed, and a Go package that does not build has none to count.
+        // Any other run that stops counting lost its summary.
         let is_gradle = before.runner == TestRunner::Gradle && after.runner == TestRunner::Gradle;
-        return (!is_gradle || after.ran == 0).then_some(Weakening::SummaryGone);
+        let is_finer = before.unit == TestUnit::Package && after.unit == TestUnit::Test;
+        let is_comparable = (is_gradle || is_finer) && after.ran > 0;
+        return (!is_comparable).then_some(Weakening::SummaryGone);
     }
     if let (Some(old), Some(new)) = (&before.names, &after.names) {
         let ran = || old.iter().filter(|(_, result)| **result != TestResult::Skipped).map(|(name, _)| name);
-        let missing: Vec<String> = ran().filter(|name| !new.contains_key(*name)).cloned().collect();
+        let may_go = |name: &String| old.get(name) == Some(&TestResult::Failed) && stands_for_others(name);
+        let is_missing = |name: &&String| !new.contains_key(*name) && !may_go(name);
+        let missing: Vec<String> = ran().filter(is_missing).cloned().collect();
         if !missing.is_empty() {
             return Some(Weakening::Missing(missing));
         }
@@ -43,6 +48,29 @@ pub fn find_weakening(before: Option<&TestSummary>, after: Option<&TestSummary>)
         }
     }
     (after.ran < before.ran).then_some(Weakening::FewerRan { before: before.ran, after: after.ran })
+}
+
+/// Whether a runner uses this name for tests that could not run: their file did not load, or their setup failed. The
+/// name goes when the tests run.
+fn stands_for_others(name: &str) -> bool {
+    let is_file = !name.contains(' ')
+        && [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"]
+            .iter()
+            .any(|end| name.ends_with(end));
+    let is_setup = [
+        "setUpClass (",
+        "tearDownClass (",
+        "setUpModule (",
+        "tearDownModule (",
+        "setup_file failed",
+        "\"before ",
+    ]
+    .iter()
+    .any(|start| name.starts_with(start));
+    is_file
+        || is_setup
+        || name.contains("(unittest.loader._FailedTest")
+        || name.ends_with("initializationError")
 }
 
 /// Whether a run without the source part failed in a test that is new: one that the run before does not have. Without
@@ -152,6 +180,40 @@ mod tests {
         assert_eq!(find_weakening(Some(&failed), Some(&passed)), None);
         let no_tests = parse_test_summary("> Task :test NO-SOURCE\n\nBUILD SUCCESSFUL in 2s\n");
         assert_eq!(find_weakening(Some(&failed), no_tests.as_ref()), Some(Weakening::SummaryGone));
+    }
+
+    #[test]
+    fn names_that_stand_for_a_file_or_a_setup_may_go() {
+        let unittest = |name: &str, word: &str, end: &str| {
+            parse_test_summary(&format!("{name} ... {word}\n\nRan 1 test in 0.001s\n\n{end}\n")).unwrap()
+        };
+        let before = unittest("test_a (unittest.loader._FailedTest.test_a)", "ERROR", "FAILED (errors=1)");
+        let after = unittest("test_sum (test_a.A.test_sum)", "ok", "OK");
+        assert_eq!(find_weakening(Some(&before), Some(&after)), None);
+        let node = |line: &str, pass: u64, fail: u64| {
+            let text = format!("{line}\nℹ tests 1\nℹ pass {pass}\nℹ fail {fail}\nℹ cancelled 0\n");
+            parse_test_summary(&text).unwrap()
+        };
+        let (before, after) = (node("✖ /app/a.test.mjs (45.1ms)", 0, 1), node("✔ adds (1.5ms)", 1, 0));
+        assert_eq!(find_weakening(Some(&before), Some(&after)), None);
+        let renamed = node("✔ other (1.5ms)", 1, 0);
+        assert!(find_weakening(Some(&after), Some(&renamed)).is_some());
+    }
+
+    #[test]
+    fn a_go_package_that_builds_again_counts_its_tests() {
+        let broken = parse_test_summary("FAIL\ta.org/x [build failed]\nFAIL\n").unwrap();
+        let fixed =
+            parse_test_summary("=== RUN   TestA\n--- PASS: TestA (0.00s)\nok  \ta.org/x\t0.1s\n").unwrap();
+        assert_eq!(find_weakening(Some(&broken), Some(&fixed)), None);
+        assert_eq!(find_weakening(Some(&fixed), Some(&broken)), Some(Weakening::SummaryGone));
+    }
+
+    #[test]
+    fn a_doc_test_that_moved_is_not_missing() {
+        let before = cargo(&[("src/lib.rs - total (line 3)", "FAILED")]);
+        let after = cargo(&[("src/lib.rs - total (line 9)", "ok")]);
+        assert_eq!(find_weakening(Some(&before), Some(&after)), None);
     }
 
     #[test]

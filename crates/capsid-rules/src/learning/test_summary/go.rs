@@ -46,7 +46,7 @@ fn parse_result_line(line: &str) -> Option<(&str, TestResult)> {
     Some((name.split(" (").next()?.trim(), result))
 }
 
-/// `ok  	example.org/depot	0.003s`; a package without tests did not run any.
+/// `ok`, the package and the time, with tabs between them; a package without tests did not run any.
 fn parse_package_line(line: &str) -> Option<(&str, TestResult)> {
     let mut parts = line.split('\t');
     let (word, package) = (parts.next()?.trim_end(), parts.next()?.trim());

@@ -1,34 +1,5 @@
 //! Small readers of lines that the parsers of summaries share.
 
-/// The output without escape sequences. Of a line that was overwritten, only what follows the last CR remains.
-pub(super) fn clean(output: &str) -> String {
-    let mut cleaned = String::with_capacity(output.len());
-    for line in output.split('\n') {
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        let line = line.rsplit('\r').next().unwrap_or(line);
-        push_without_escapes(&mut cleaned, line);
-        cleaned.push('\n');
-    }
-    cleaned
-}
-
-fn push_without_escapes(cleaned: &mut String, line: &str) {
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        if c != '\u{1b}' {
-            cleaned.push(c);
-            continue;
-        }
-        match chars.next() {
-            // A control sequence ends with a letter or one of `@ ~ ^ _` and the like.
-            Some('[') => while chars.next().is_some_and(|c| !('\u{40}'..='\u{7e}').contains(&c)) {},
-            // A title or a link ends with BEL or with ESC and a backslash.
-            Some(']') => while chars.next().is_some_and(|c| c != '\u{7}' && c != '\\') {},
-            _ => {}
-        }
-    }
-}
-
 /// `12 passed` as its number and its word.
 pub(super) fn split_count(part: &str) -> Option<(u64, &str)> {
     let (number, word) = part.trim().split_once(' ')?;
@@ -87,11 +58,6 @@ pub(super) fn indentation(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn colors_titles_and_overwritten_text_are_removed() {
-        assert_eq!(clean("\u{1b}[1;32mok\u{1b}[0m\r\nold\rnew\u{1b}]0;title\u{7}!\u{1b}"), "ok\nnew!\n");
-    }
 
     #[test]
     fn durations_are_stripped_from_names() {

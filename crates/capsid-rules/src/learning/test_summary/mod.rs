@@ -16,7 +16,8 @@ mod ruby;
 mod rust;
 mod tap;
 
-use super::proof_record::TestCounts;
+use super::proof::TestCounts;
+use super::terminal_text::clean_output;
 use capsid_model::text_enum;
 use names::NameList;
 use serde::{Deserialize, Serialize};
@@ -167,11 +168,14 @@ impl Tally {
     }
 }
 
+/// Reads the lines of one runner.
+type SummaryParser = fn(&[&str]) -> Option<TestSummary>;
+
 /// Reads the summary of a test run; none if the output has none.
 pub fn parse_test_summary(output: &str) -> Option<TestSummary> {
-    let cleaned = lines::clean(output);
+    let cleaned = clean_output(output);
     let lines: Vec<&str> = cleaned.lines().collect();
-    let parsers: [fn(&[&str]) -> Option<TestSummary>; 16] = [
+    let parsers: [SummaryParser; 16] = [
         rust::parse_cargo_test,
         rust::parse_nextest,
         python::parse_pytest,

@@ -35,10 +35,18 @@ pub(super) fn parse_cargo_test(lines: &[&str]) -> Option<TestSummary> {
                 Some("ignored") => TestResult::Skipped,
                 _ => continue,
             };
-            names.push(name.trim_end_matches(" - should panic"), result);
+            names.push(strip_doc_line(name.trim_end_matches(" - should panic")), result);
         }
     }
     is_found.then(|| TestSummary::new(TestRunner::CargoTest, numbers, names))
+}
+
+/// `src/lib.rs - shop::total (line 3)` without the line, which any change above it moves.
+fn strip_doc_line(name: &str) -> &str {
+    match name.split_once(" (line ") {
+        Some((item, _)) if item.contains(" - ") => item,
+        _ => name,
+    }
 }
 
 /// `Summary [   0.010s] 3 tests run: 2 passed (1 slow), 1 failed, 1 skipped`.

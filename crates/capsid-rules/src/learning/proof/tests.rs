@@ -1,4 +1,4 @@
-use super::super::proof_record::TestCounts;
+use super::super::repro_command::CommandSource;
 use super::*;
 use proptest::prelude::*;
 
@@ -137,6 +137,18 @@ fn each_grade_has_its_consequences() {
     assert_eq!(ProofGrade::FailToPass.resolution_status(), "resolved_by_evidence");
     assert!(ProofGrade::None < ProofGrade::Passes && ProofGrade::FailToPass < ProofGrade::FailToPassReverts);
     assert_eq!(serde_json::to_string(&ProofGrade::FailToPassReverts).unwrap(), "\"fail_to_pass_reverts\"");
+}
+
+#[test]
+fn a_record_holds_the_grade_and_the_command() {
+    let runs = [before(), after()];
+    let command = ReproCommand { command: "npm test".to_owned(), source: CommandSource::Log };
+    let record = ProofRecord::from_evidence(&evidence(&runs), Some(&command), Vec::new(), None);
+    assert_eq!((record.v, record.grade, record.flaky), (1, ProofGrade::FailToPass, None));
+    assert_eq!(
+        record.success_reason(),
+        "`npm test` failed with this problem before the change and passes with it."
+    );
 }
 
 fn any_run() -> impl Strategy<Value = ProofRun> {

@@ -1,8 +1,11 @@
 //! Which commands can reproduce a problem, in the order in which they are tried.
 
-use super::log_command::find_log_command;
-use super::narrowed_command::narrow_commands;
+pub mod log;
+pub mod narrow;
+
 use capsid_model::text_enum;
+use log::find_log_command;
+use narrow::narrow_commands;
 use serde::{Deserialize, Serialize};
 
 /// Where a command comes from; the first that can run is used.

@@ -2,9 +2,13 @@
 //! files that a command names.
 //!
 //! `package.json`, `pyproject.toml` and `Cargo.toml` are neither source nor check files as a whole:
-//! [`super::manifest_split`] splits them by member.
+//! [`manifest`] splits them by member.
 
-use super::named_files::names_input_file;
+pub mod manifest;
+mod members;
+mod named;
+
+use named::names_input_file;
 
 /// Folders whose files are all checks, in lower case.
 const CHECK_FOLDERS: [&str; 9] =
@@ -15,7 +19,7 @@ const CI_FOLDERS: [&str; 7] =
     [".github/workflows", ".github/actions", ".circleci", ".buildkite", ".woodpecker", ".gitea", ".forgejo"];
 
 /// Settings files by their whole name, in lower case.
-const SETTINGS: [&str; 46] = [
+const SETTINGS: [&str; 57] = [
     "makefile",
     "gnumakefile",
     "justfile",
@@ -28,6 +32,8 @@ const SETTINGS: [&str; 46] = [
     ".pytest.ini",
     "conftest.py",
     "noxfile.py",
+    "sitecustomize.py",
+    "usercustomize.py",
     "setup.cfg",
     "mypy.ini",
     ".mypy.ini",
@@ -56,6 +62,16 @@ const SETTINGS: [&str; 46] = [
     "biome.jsonc",
     "jsconfig.json",
     ".taprc",
+    // Settings of package managers can replace the shell that runs scripts.
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    "bunfig.toml",
+    "deno.json",
+    "deno.jsonc",
+    "turbo.json",
+    "nx.json",
+    ".pre-commit-config.yaml",
     // CI files outside folders of their own.
     ".gitlab-ci.yml",
     ".travis.yml",
@@ -66,15 +82,23 @@ const SETTINGS: [&str; 46] = [
 ];
 
 /// Settings files by the start of their name, in lower case.
-const SETTINGS_PREFIXES: [&str; 7] =
-    [".mocharc", "tsconfig", ".eslintrc", ".stylelintrc", "build.gradle", "settings.gradle", ".nycrc"];
+const SETTINGS_PREFIXES: [&str; 8] = [
+    ".mocharc",
+    "tsconfig",
+    ".eslintrc",
+    ".stylelintrc",
+    "build.gradle",
+    "settings.gradle",
+    ".nycrc",
+    ".babelrc",
+];
 
 /// Files by the end of their name, in lower case.
 const CHECK_SUFFIXES: [&str; 7] =
     [".bats", ".snap", ".snap.new", ".ambr", ".runsettings", "_spec.rb", ".feature"];
 
 /// Manifests that are split by member, by their whole name.
-pub(super) const MANIFESTS: [&str; 3] = ["package.json", "pyproject.toml", "Cargo.toml"];
+const MANIFESTS: [&str; 3] = ["package.json", "pyproject.toml", "Cargo.toml"];
 
 /// Whether a file of the repository is a check file. `commands` are those that check the change.
 ///
@@ -94,7 +118,7 @@ pub fn is_check_file<S: AsRef<str>>(path: &str, commands: &[S]) -> bool {
 }
 
 /// A path with `/` between its parts and without `./` in front.
-pub(super) fn normalize_path(path: &str) -> String {
+fn normalize_path(path: &str) -> String {
     let path = path.replace('\\', "/");
     path.split('/').filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>().join("/")
 }
@@ -183,6 +207,7 @@ mod tests {
             ".eslintignore",
             "phpunit.xml",
             ".rspec",
+            ".npmrc",
             "build.gradle.kts",
             "pom.xml",
             ".github/workflows/ci.yml",

@@ -4,30 +4,13 @@
 //! A change of a manifest becomes two texts: the old one with the new source members, and the old one with the new
 //! check members. Where only one part changed, the texts are the old and the new file as they are.
 
-use super::check_files::{MANIFESTS, normalize_path};
-use super::manifest_members::MemberRole;
+pub use super::members::ManifestKind;
+
+use super::members::MemberRole;
 use serde::Serialize;
 use serde_json::ser::PrettyFormatter;
 use serde_json::{Map, Value};
 use toml_edit::{DocumentMut, Item, Table, TableLike};
-
-/// A manifest that is split by member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ManifestKind {
-    PackageJson,
-    PyprojectToml,
-    CargoToml,
-}
-
-impl ManifestKind {
-    /// The kind of the manifest at a path.
-    pub fn from_path(path: &str) -> Option<Self> {
-        let path = normalize_path(path);
-        let name = path.rsplit('/').next()?;
-        let at = MANIFESTS.iter().position(|manifest| *manifest == name)?;
-        [Self::PackageJson, Self::PyprojectToml, Self::CargoToml].get(at).copied()
-    }
-}
 
 /// A changed manifest in two parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -222,5 +205,5 @@ fn plain_item(item: &Item) -> Value {
 }
 
 #[cfg(test)]
-#[path = "manifest_split_tests.rs"]
+#[path = "manifest_tests.rs"]
 mod tests;

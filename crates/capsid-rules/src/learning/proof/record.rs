@@ -2,9 +2,9 @@
 //!
 //! Readers ignore members they do not know, because later versions add some. A member of the wrong type is an error.
 
-use super::flaky::FlakyCheck;
-use super::proof::ProofGrade;
-use super::repro_command::CommandSource;
+use super::super::flaky::FlakyCheck;
+use super::super::repro_command::CommandSource;
+use super::grade::ProofGrade;
 use capsid_model::text_enum;
 use serde::{Deserialize, Serialize};
 

@@ -27,8 +27,11 @@ fn parse_command_line(line: &str) -> Option<String> {
         command
     } else if let Some(command) = line.strip_prefix("+ ") {
         // A diff has such lines too; a traced command begins with the name of a program.
-        let is_program = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || "._-/+".contains(c));
-        command.split(' ').next().filter(|word| !word.is_empty() && is_program(word))?;
+        let is_program = |word: &str| {
+            word.starts_with(|c: char| c.is_ascii_lowercase() || c == '.' || c == '/')
+                && word.chars().all(|c| c.is_ascii_alphanumeric() || "._-/+".contains(c))
+        };
+        command.split(' ').next().filter(|word| is_program(word))?;
         (!command.ends_with([';', '{', ','])).then_some(command)?
     } else if let Some(script) = line.strip_prefix("> ") {
         return parse_npm_header(script);
@@ -58,11 +61,11 @@ fn parse_npm_header(header: &str) -> Option<String> {
     Some(if script == "test" { "npm test".to_owned() } else { format!("npm run {script}") })
 }
 
-/// The line without a time stamp in front, as CI systems write one, and without escape sequences.
+/// The line without a time stamp in front, as CI systems write one.
 fn strip_prefixes(line: &str) -> &str {
-    let line = line.trim();
+    let line = line.trim_end();
     match line.split_once(' ') {
-        Some((stamp, rest)) if is_time_stamp(stamp) => rest.trim_start(),
+        Some((stamp, rest)) if is_time_stamp(stamp) => rest,
         _ => line,
     }
 }
@@ -96,6 +99,8 @@ mod tests {
             ("$ yarn test\nyarn run v1.22.19\n$ jest --ci\nFAIL", Some("yarn test")),
             ("no command\n> quoted text\n$ \n", None),
             ("-  old\n+ let x = 1;\n", None),
+            ("      + expected - actual\n\n      -8\n      +7\n", None),
+            ("+ Received\n", None),
         ];
         for (log, command) in table {
             assert_eq!(find_log_command(log).as_deref(), command, "{log}");

@@ -1,6 +1,24 @@
 //! Which members of a manifest are source and which are checks.
 
-use super::manifest_split::ManifestKind;
+use super::{MANIFESTS, normalize_path};
+
+/// A manifest that is split by member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ManifestKind {
+    PackageJson,
+    PyprojectToml,
+    CargoToml,
+}
+
+impl ManifestKind {
+    /// The kind of the manifest at a path.
+    pub fn from_path(path: &str) -> Option<Self> {
+        let path = normalize_path(path);
+        let name = path.rsplit('/').next()?;
+        let at = MANIFESTS.iter().position(|manifest| *manifest == name)?;
+        [Self::PackageJson, Self::PyprojectToml, Self::CargoToml].get(at).copied()
+    }
+}
 
 /// What a member of a manifest is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

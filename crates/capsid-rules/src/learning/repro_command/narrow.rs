@@ -3,7 +3,7 @@
 //! The words are quoted so that the command gate and a POSIX shell read the same arguments. A test name or a path that
 //! begins with a dash gives no command, because a program would read it as an option.
 
-use super::repro_command::FailingCheck;
+use super::FailingCheck;
 
 /// The commands for one failing check, the narrowest first.
 pub fn narrow_commands(check: &FailingCheck<'_>) -> Vec<String> {
@@ -142,5 +142,5 @@ fn quote_word(word: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "narrowed_command_tests.rs"]
+#[path = "narrow_tests.rs"]
 mod tests;

@@ -3,7 +3,7 @@
 //! `node app.js < orders.txt` checks `app.js` with the input `orders.txt`. A file of code is an input only if its name
 //! says that it is a check (`check.sh`), because otherwise a repair could not touch the code that fails.
 
-use super::check_files::normalize_path;
+use super::normalize_path;
 
 /// Extensions of code that a command compiles, runs or inspects.
 const CODE: [&str; 45] = [

@@ -1,0 +1,156 @@
+//! Whether a patch that somebody else published may be tried here.
+
+use super::check_files::is_check_file;
+use super::check_files::manifest::ManifestKind;
+use super::proof::ProofGrade;
+
+/// Lock files by their name.
+const LOCK_FILES: [&str; 18] = [
+    "Cargo.lock",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "bun.lockb",
+    "deno.lock",
+    "poetry.lock",
+    "uv.lock",
+    "pdm.lock",
+    "Pipfile.lock",
+    "Gemfile.lock",
+    "composer.lock",
+    "go.sum",
+    "mix.lock",
+    "packages.lock.json",
+    "gradle.lockfile",
+];
+
+/// Files that declare dependencies, besides those that are split by member.
+const OTHER_MANIFESTS: [&str; 10] = [
+    "go.mod",
+    "Gemfile",
+    "composer.json",
+    "requirements.txt",
+    "Pipfile",
+    "setup.py",
+    "mix.exs",
+    "Package.swift",
+    "build.sbt",
+    "flake.nix",
+];
+
+/// What is known about a patch of somebody else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForeignPatch<'a> {
+    /// Whether the hub promoted it.
+    pub is_promoted: bool,
+    /// The grade of its proof record; none if it carries none.
+    pub grade: Option<ProofGrade>,
+    /// Whether the hub names a counted pass of another owner.
+    pub has_pass_of_others: bool,
+    /// Whether it would run on an overlay without network.
+    pub is_isolated: bool,
+    /// The files that it touches.
+    pub paths: &'a [String],
+    /// Those of them that need a review by the owner's rules.
+    pub review_paths: &'a [String],
+}
+
+/// Why a patch of somebody else is only shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForeignPatchRefusal {
+    NotPromoted,
+    NotProven,
+    NoPassOfOthers,
+    NotIsolated,
+    /// It touches a file that decides what passes or what is installed.
+    TouchesProtected(String),
+}
+
+/// Checks whether a patch of somebody else may be tried. `commands` are those that check the change.
+pub fn check_foreign_patch<S: AsRef<str>>(
+    patch: &ForeignPatch<'_>,
+    commands: &[S],
+) -> Result<(), ForeignPatchRefusal> {
+    if !patch.is_promoted {
+        return Err(ForeignPatchRefusal::NotPromoted);
+    }
+    if !patch.grade.is_some_and(ProofGrade::is_proven) {
+        return Err(ForeignPatchRefusal::NotProven);
+    }
+    if !patch.has_pass_of_others {
+        return Err(ForeignPatchRefusal::NoPassOfOthers);
+    }
+    if !patch.is_isolated {
+        return Err(ForeignPatchRefusal::NotIsolated);
+    }
+    let is_protected = |path: &&String| {
+        let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        is_check_file(path, commands)
+            || ManifestKind::from_path(path).is_some()
+            || LOCK_FILES.contains(&name)
+            || OTHER_MANIFESTS.contains(&name)
+    };
+    let protected = patch.review_paths.first().or_else(|| patch.paths.iter().find(is_protected));
+    protected.map_or(Ok(()), |path| Err(ForeignPatchRefusal::TouchesProtected(path.clone())))
+}
+
+impl std::fmt::Display for ForeignPatchRefusal {
+    /// One sentence.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotPromoted => f.write_str("The hub has not promoted it."),
+            Self::NotProven => f.write_str("It carries no proof that a failing command passes with it."),
+            Self::NoPassOfOthers => f.write_str("The hub names no pass of another owner."),
+            Self::NotIsolated => f.write_str("It can be tried only on an overlay without network."),
+            Self::TouchesProtected(path) => {
+                write!(f, "It touches `{}`.", capsid_model::text::inert_line(path))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(patch: &ForeignPatch<'_>) -> Result<(), ForeignPatchRefusal> {
+        check_foreign_patch(patch, &["npm test"])
+    }
+
+    #[test]
+    fn a_patch_of_others_needs_all_of_the_evidence() {
+        let paths = ["src/a.js".to_owned()];
+        let good = ForeignPatch {
+            is_promoted: true,
+            grade: Some(ProofGrade::FailToPass),
+            has_pass_of_others: true,
+            is_isolated: true,
+            paths: &paths,
+            review_paths: &[],
+        };
+        assert_eq!(check(&good), Ok(()));
+        assert_eq!(
+            check(&ForeignPatch { is_promoted: false, ..good }),
+            Err(ForeignPatchRefusal::NotPromoted)
+        );
+        for grade in [None, Some(ProofGrade::Passes)] {
+            assert_eq!(check(&ForeignPatch { grade, ..good }), Err(ForeignPatchRefusal::NotProven));
+        }
+        let alone = ForeignPatch { has_pass_of_others: false, ..good };
+        assert_eq!(check(&alone), Err(ForeignPatchRefusal::NoPassOfOthers));
+        assert_eq!(
+            check(&ForeignPatch { is_isolated: false, ..good }),
+            Err(ForeignPatchRefusal::NotIsolated)
+        );
+        let review = ForeignPatch { review_paths: &paths, ..good };
+        let refusal = check(&review).unwrap_err();
+        assert_eq!(refusal.to_string(), "It touches `src/a.js`.");
+        for path in ["package.json", "web/yarn.lock", "tests/a.js", ".github/workflows/ci.yml", "go.mod"] {
+            let paths = ["src/a.js".to_owned(), path.to_owned()];
+            let refusal = check(&ForeignPatch { paths: &paths, ..good });
+            assert_eq!(refusal, Err(ForeignPatchRefusal::TouchesProtected(path.to_owned())));
+        }
+    }
+}
