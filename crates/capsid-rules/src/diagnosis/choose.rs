@@ -16,9 +16,9 @@ pub(crate) struct ChosenProblem {
     pub passed: bool,
 }
 
-/// Chooses the live problem of a log. `stream` says whether the log is the stream of a running program, in which
-/// the newest problem counts.
-pub(crate) fn choose(diagnostics: Vec<Diagnostic>, segments: &[Segment], stream: bool) -> ChosenProblem {
+/// Chooses the live problem of a log. `in_stream` says whether a line is one of the stream of a running program, in
+/// which the newest problem counts.
+pub(crate) fn choose(diagnostics: Vec<Diagnostic>, segments: &[Segment], in_stream: &dyn Fn(usize) -> bool) -> ChosenProblem {
     let segment_at = |line: usize| segments.iter().rposition(|segment| segment.first <= line).unwrap_or(0);
     let live: Vec<Diagnostic> = diagnostics
         .into_iter()
@@ -37,7 +37,7 @@ pub(crate) fn choose(diagnostics: Vec<Diagnostic>, segments: &[Segment], stream:
     let deciding = pool.iter().map(|found| segment_at(found.first_line)).max().unwrap_or(0);
     let (pool, earlier): (Vec<_>, Vec<_>) = pool.into_iter().partition(|found| segment_at(found.first_line) == deciding);
     let mut pool = merge(pool);
-    let at = select(&pool, stream);
+    let at = select(&pool, in_stream);
     let problem = (at < pool.len()).then(|| pool.remove(at));
     let mut also = pool;
     also.extend(merge(earlier));
@@ -51,7 +51,7 @@ pub(crate) fn choose(diagnostics: Vec<Diagnostic>, segments: &[Segment], stream:
 pub(crate) fn best_of(diagnostics: Vec<Diagnostic>) -> Option<Diagnostic> {
     let best_role = diagnostics.iter().map(|found| found.role).max();
     let mut pool = merge(diagnostics.into_iter().filter(|found| Some(found.role) == best_role).collect());
-    let at = select(&pool, false);
+    let at = select(&pool, &|_| false);
     (at < pool.len()).then(|| pool.remove(at))
 }
 
@@ -113,7 +113,7 @@ fn rank(class: ProblemClass) -> u8 {
     }
 }
 
-fn select(pool: &[Diagnostic], stream: bool) -> usize {
+fn select(pool: &[Diagnostic], in_stream: &dyn Fn(usize) -> bool) -> usize {
     let best = pool.iter().map(|found| rank(found.class)).min();
     let first: Vec<usize> = (0..pool.len()).filter(|at| Some(rank(pool[*at].class)) == best).collect();
     let tests: Vec<usize> = first.iter().copied().filter(|at| pool[*at].class == ProblemClass::TestFailure).collect();
@@ -127,11 +127,28 @@ fn select(pool: &[Diagnostic], stream: bool) -> usize {
     {
         return largest_group(pool, &tests);
     }
-    if stream {
+    let at_run_time = first.iter().all(|at| is_run_time(pool[*at].class) && in_stream(pool[*at].first_line));
+    if at_run_time {
         let newest = first.iter().copied().max_by_key(|at| (pool[*at].last_line, pool[*at].count));
         return newest.unwrap_or(0);
     }
     first.iter().copied().min_by_key(|at| pool[*at].first_line).unwrap_or(0)
+}
+
+/// Whether a running program prints problems of this class one after the other.
+fn is_run_time(class: ProblemClass) -> bool {
+    !matches!(
+        class,
+        ProblemClass::CompileError
+            | ProblemClass::SyntaxError
+            | ProblemClass::LintError
+            | ProblemClass::LinkError
+            | ProblemClass::BuildError
+            | ProblemClass::TestFailure
+            | ProblemClass::DependencyError
+            | ProblemClass::ConfigError
+            | ProblemClass::CiError
+    )
 }
 
 /// Among failing tests the first of those that most share their failure with.

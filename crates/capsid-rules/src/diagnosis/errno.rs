@@ -73,6 +73,7 @@ const WORDS: [Words; 20] = [
             "eaddrinuse",
             "address already in use",
             "address in use",
+            "already in use",
             "port is already allocated",
             "only one usage of each socket address",
             "ports are not available",
@@ -322,7 +323,7 @@ fn classify_grpc(message: &str) -> Option<SystemError> {
 }
 
 static PORT: Pattern = Pattern::new(
-    r#"(?i)\bport[ :=]+([0-9]{1,5})\b|(?:[\w.\]*-]|::)[:.]([0-9]{2,5})\b|\('[^']*', ([0-9]{2,5})\)|\(([0-9]{2,5})\)|:([0-9]{2,5})\b"#,
+    r#"(?i)\bport[ :=]+([0-9]{1,5})\b|(?:[\w.\]*-]|::):([0-9]{2,5})\b|\('[^']*', ([0-9]{2,5})\)|\(([0-9]{2,5})\)|:([0-9]{2,5})\b"#,
 );
 
 fn read_port(message: &str) -> Option<String> {

@@ -190,7 +190,10 @@ pub(crate) fn parse_js(text: &str) -> Option<StackFrame> {
 }
 
 /// Names of matchers say nothing about the user's code.
-const MATCHERS: [&str; 9] = ["to", "toBe", "toEqual", "strictEqual", "deepEqual", "equal", "assert", "ok", "throws"];
+const MATCHERS: [&str; 18] = [
+    "to", "toBe", "toEqual", "strictEqual", "deepEqual", "equal", "assert", "ok", "throws", "test", "it", "describe", "require", "beforeEach",
+    "beforeAll", "afterEach", "afterAll", "expect",
+];
 
 fn js_function(name: &str) -> Option<String> {
     let name = name.split(" [as ").next().unwrap_or(name).trim();
@@ -276,7 +279,7 @@ pub(crate) fn parse_dotnet(text: &str) -> Option<(String, StackFrame)> {
     Some((whole, StackFrame { function: Some(function), file: groups.get(2).to_owned(), line: groups.number(3) }))
 }
 
-static GO_FUNCTION: Pattern = Pattern::new(r"^([\w./%~-]+(?:\.\(\*?[\w\[\].]+\))?[\w.\[\]…-]*)\(.*\)$");
+static GO_FUNCTION: Pattern = Pattern::new(r"^[\w./%~-]+\.(?:\(\*?[\w\[\].…]+\)\.)?[\w.\[\]…-]+$|^main\.\w+$");
 static GO_FILE: Pattern = Pattern::new(r"^\s+(\S+\.go):([0-9]+)(?: \+0x[0-9a-f]+)?$");
 
 /// The function line of a goroutine's frame: the whole name and the short one.
@@ -284,8 +287,10 @@ pub(crate) fn parse_go_function(text: &str) -> Option<(String, String)> {
     if text.starts_with([' ', '\t']) || !text.ends_with(')') {
         return None;
     }
-    let groups = GO_FUNCTION.captures(text)?;
-    let whole = groups.get(1).to_owned();
+    let whole = text.get(..text.rfind('(')?)?.to_owned();
+    if !GO_FUNCTION.is_match(&whole) {
+        return None;
+    }
     let short = whole.rsplit('/').next().unwrap_or(&whole).replace("(*", "").replace(['(', ')'], "");
     let short = short.split(".func").next().unwrap_or(&short).replace("[...]", "");
     Some((whole, short))

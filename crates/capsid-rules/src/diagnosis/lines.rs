@@ -112,7 +112,7 @@ static CLOCK: Pattern =
 static KERNEL: Pattern = Pattern::new(r"^\[ *[0-9]+\.[0-9]{3,}\] ");
 static KLOG: Pattern = Pattern::new(r"^[IWEF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+ +[0-9]+ [\w.-]+:[0-9]+\] ");
 static COMPOSE: Pattern = Pattern::new(r"^([A-Za-z][\w.-]*) +\|(?: |$)");
-static POD: Pattern = Pattern::new(r"^\[(?:pod/[\w./-]+|[^\]\[]+/[^\]\[]+)\] +(?:\| )?");
+static POD: Pattern = Pattern::new(r"^\[pod/[\w./-]+\] |^\[[^\]\[]+/[^\]\[]+\] +\| ");
 static TASK: Pattern = Pattern::new(
     r"^(?:@?[\w./-]+:(?:build|test|lint|dev|typecheck|type-check|check|check-types|start|compile)(?::[\w-]+)*: |[@\w./-]+ (?:build|test|lint|dev|start|typecheck|compile|install|postinstall|prepare)(?::[\w-]+)*: )",
 );

@@ -179,6 +179,10 @@ fn mask_network(text: &str, tokens: &mut Tokens) -> String {
         text = EMAIL.replace_all(&text, |_| tokens.put_same("<email>"));
     }
     text = TIME.replace_all(&text, |_| tokens.put_same("<t>"));
+    text = POD.replace_all(&text, |groups| {
+        let has_digit = groups[2].bytes().any(|b| b.is_ascii_digit());
+        if has_digit { format!("{}{}", &groups[1], tokens.put_same("-<id>")) } else { groups[0].to_owned() }
+    });
     text = ID.replace_all(&text, |groups| {
         let id = &groups[0];
         let is_id = id.contains('-')
@@ -186,10 +190,6 @@ fn mask_network(text: &str, tokens: &mut Tokens) -> String {
             || id.starts_with("0X")
             || (id.bytes().any(|b| b.is_ascii_digit()) && id.bytes().any(|b| b.is_ascii_alphabetic()));
         if is_id { tokens.put_same("<id>") } else { id.to_owned() }
-    });
-    text = POD.replace_all(&text, |groups| {
-        let has_digit = groups[2].bytes().any(|b| b.is_ascii_digit());
-        if has_digit { format!("{}{}", &groups[1], tokens.put_same("-<id>")) } else { groups[0].to_owned() }
     });
     text = IP.replace_all(&text, |groups| {
         let address = groups[0].split(':').next().unwrap_or_default();

@@ -177,7 +177,7 @@ fn is_summary_line(text: &str) -> bool {
     let words = ["test", "fail", "error", "pass", "example", "problem", "spec", "assertion", "warning", "run", "skip", "total", "offense", "target"];
     let lower = text.to_ascii_lowercase();
     let starts_with_count = lower.trim_start_matches(['=', ' ', '✖', '#', 'ℹ', '-', '✗', '(']).starts_with(|c: char| c.is_ascii_digit());
-    let starts_with_word = ["tests", "test suites", "test files", "failed", "found", "ran", "finished", "executed", "# fail", "suites", "total", "errors", "failures", "summary", "results", "passed"]
+    let starts_with_word = ["tests", "test suites", "test files", "failed", "found", "ran", "finished", "executed", "fail ", "suites", "total", "errors", "failures", "summary", "results", "passed"]
         .iter()
         .any(|word| lower.trim_start_matches(['=', ' ', '✖', 'ℹ', '#']).starts_with(word));
     (starts_with_count || starts_with_word) && words.iter().any(|word| lower.contains(word)) && text.split_whitespace().count() <= 24

@@ -8,7 +8,7 @@ use super::matchers::Matcher;
 use super::segment;
 use super::tools;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::LazyLock;
 
 /// Of a log longer than both together, give the reader the first and the last of these.
@@ -29,7 +29,7 @@ const MAX_LINE: usize = 64 * 1024;
 const MAX_DOCUMENT: usize = 64 * 1024 * 1024;
 
 /// Words of which at least one stands in every diagnostic, in any case.
-const WORDS: [&str; 92] = [
+const WORDS: [&str; 104] = [
     "error", "err!", "fail", "panic", "exception", "fatal", "critical", "severe", "denied", "refused", "not found",
     "cannot", "can't", "could not", "couldn't", "unable", "undefined", "unresolved", "unexpected", "invalid", "missing",
     "no such", "not ok", "abort", "killed", "segmentation", "core dumped", "traceback", "conflict", "rejected",
@@ -39,6 +39,7 @@ const WORDS: [&str; 92] = [
     "not a ", "does not", "doesn't", "goroutine", "File \"", "    at ", "\tat ", ".go:", "not installed", "unknown",
     "unauthorized", "forbidden", "crash", "msg ", "enoent", "too large", "no rule", "signal ", "stopped", "passed",
     "success", "ok\t", "backoff", "unrecognized", "is not ", "already", "would reformat", "not formatted", "expected",
+    ".py:", ".rb:", ".md:", ".yml:", ".yaml:", "[warn", "terminat", "sanitizer", "unused", "mismatch", "rror", "\n$ ",
 ];
 
 static PREFILTER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -95,6 +96,9 @@ impl DiagnosisReader {
             self.first_pending = 1;
             self.next_unkept = 1;
             self.keep_until = CONTEXT_LINES;
+            if !self.matchers.is_empty() {
+                self.keep_until = usize::MAX;
+            }
             if documents::begins_document(bytes) {
                 self.document = Some(Vec::new());
             }
@@ -128,10 +132,10 @@ impl DiagnosisReader {
         separate_services(&mut lines);
         let segments = segment::split(&lines);
         let chosen = match document {
-            Some(found) => choose(found, &[], false),
+            Some(found) => choose(found, &[], &|_| false),
             None => {
                 let found = tools::recognize(&lines, &self.matchers);
-                choose(found.diagnostics, &segments, is_stream(&lines))
+                choose(found.diagnostics, &segments, &stream_lines(&lines))
             }
         };
         let windows = cut_windows(&chosen, &raw);
@@ -160,7 +164,9 @@ impl DiagnosisReader {
         let mut number = self.first_pending + count_lines(text.get(..at).unwrap_or_default());
         if let Some(prefilter) = PREFILTER.as_ref() {
             while let Some(found) = prefilter.find(aho_corasick::Input::new(text).range(at..text.len())) {
-                let line_start = memchr::memrchr(b'\n', &text[..found.start()]).map_or(0, |at| at + 1);
+                // A command at the start of a line is found by the line end before it.
+                let hit_start = found.start() + usize::from(text[found.start()] == b'\n');
+                let line_start = memchr::memrchr(b'\n', &text[..hit_start]).map_or(0, |at| at + 1);
                 let line_start = line_start.max(at);
                 number += count_lines(&text[at..line_start]);
                 let line_end = memchr::memchr(b'\n', &text[found.end()..]).map_or(text.len(), |at| found.end() + at + 1);
@@ -206,7 +212,7 @@ impl DiagnosisReader {
             rest = (end + 1).min(text.len());
             at += 1;
         }
-        self.keep_until = self.keep_until.max(number + CONTEXT_LINES);
+        self.keep_until = self.keep_until.max(number.saturating_add(CONTEXT_LINES));
     }
 
     /// Keeps what an earlier hit asked for, as far as it has been read; and lines that begin a segment.
@@ -284,13 +290,15 @@ fn separate_services(lines: &mut [Line]) {
     lines.sort_by_key(|line| line.service.as_ref().map_or(usize::MAX, |name| order.iter().position(|known| known == name).unwrap_or(usize::MAX)));
 }
 
-/// A log in which half of the lines have time stamps and state a level is the stream of a running program.
-fn is_stream(lines: &[Line]) -> bool {
-    let written = lines.iter().filter(|line| !line.text.is_empty() || line.structured).count();
-    let states_level = |line: &&Line| {
+/// Tells lines of a stream: half of the lines of such a log have time stamps and state a level, and so do these.
+fn stream_lines(lines: &[Line]) -> impl Fn(usize) -> bool {
+    let states_level = |line: &Line| {
         line.stamped && (line.level != LineLevel::Unstated || tools::generic::begins_with_level(&line.text))
     };
-    written >= 4 && lines.iter().filter(states_level).count() * 2 >= written
+    let written = lines.iter().filter(|line| !line.text.is_empty() || line.structured).count();
+    let stated: HashSet<usize> = lines.iter().filter(|line| states_level(line)).map(|line| line.number).collect();
+    let is_stream = written >= 4 && stated.len() * 2 >= written;
+    move |number| is_stream && (stated.contains(&number) || stated.contains(&number.saturating_sub(1)))
 }
 
 /// The lines around each diagnostic, as they were printed.

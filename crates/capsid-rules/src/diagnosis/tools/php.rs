@@ -69,11 +69,14 @@ fn recognize_fatal(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if let Some(file) = groups.some(4) {
         finding = finding.position(file, groups.number(5).or_else(|| groups.number(6)));
     }
+    if class != ProblemClass::Exception {
+        return Some(finding);
+    }
     if let Some(error) = sql::classify(kind, &message, "") {
         sql::apply(&mut finding, error);
         return Some(finding);
     }
-    Some(if class == ProblemClass::Exception { finding.or_system() } else { finding })
+    Some(finding.or_system())
 }
 
 /// `1) Class::t`, then the message, then the place.

@@ -11,6 +11,9 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.contains("panicked at ") {
         return recognize_panic(log, at);
     }
+    if let Some(rest) = text.trim_start().strip_prefix("process didn't exit successfully: ") {
+        return recognize_signal(rest, at);
+    }
     if text.starts_with("error") {
         return recognize_error(log, at).or_else(|| recognize_cargo(log, at));
     }
@@ -172,16 +175,36 @@ fn recognize_signal(text: &str, at: usize) -> Option<Finding> {
 }
 
 static PANIC: Pattern = Pattern::new(r"^\s*thread '([^']*)' (?:\([0-9]+\) )?panicked at (?:'(.*)', )?(.+?)(?::([0-9]+):[0-9]+)?:?$");
+static OLD_END: Pattern = Pattern::new(r"', \S+:[0-9]+:[0-9]+$");
 static STDOUT_OF: Pattern = Pattern::new(r"^---- (.+?) stdout ----$");
 static DOC_LINE: Pattern = Pattern::new(r" \(line [0-9]+\)$");
 
 fn recognize_panic(log: &LogView<'_>, at: usize) -> Option<Finding> {
-    let groups = PANIC.captures(log.text(at))?;
+    // The old form spreads a long message over lines; the place stands after the closing quote.
+    let mut joined = log.text(at).to_owned();
+    if joined.contains("panicked at '") && !OLD_END.is_match(&joined) {
+        for index in at + 1..(at + 8).min(log.len()) {
+            joined.push(' ');
+            joined.push_str(log.text(index).trim());
+            if OLD_END.is_match(&joined) {
+                break;
+            }
+        }
+    }
+    let groups = PANIC.captures(&joined)?;
     let message = match groups.some(2) {
         Some(message) => message.to_owned(),
         None => log.text(at + 1).trim().to_owned(),
     };
     let thread = groups.get(1);
+    // A test that is to panic passes.
+    let passes = log.find_after(at, 600, |text| {
+        let rest = text.trim_start().strip_prefix("test ")?.strip_prefix(thread)?;
+        rest.ends_with(" ok").then_some(())
+    });
+    if passes.is_some() {
+        return Some(Finding::noise(at, at + 1));
+    }
     let block = log.find_before(at, 60, |text| {
         if text.starts_with("failures:") {
             return Some(None);

@@ -30,7 +30,7 @@ pub(crate) fn classify(kind: &str, message: &str, code: &str) -> Option<Database
     }
     let lower = kind.to_lowercase();
     let is = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if is(&["sqlite"]) || message.starts_with("SQLITE_") || code.starts_with("SQLITE_") || message.contains("sqlite3.") && message.contains("Error)") {
+    if is(&["sqlite"]) || message.starts_with("SQLITE_") || code.starts_with("SQLITE_") || message.contains("sqlite3.") && message.contains("Error)") || is_sqlite_message(message) && is(&["operationalerror", "integrityerror", "databaseerror", "queryexception", "statementinvalid", "sqlexception"]) {
         return Some(sqlite_error(message));
     }
     if let Some(error) = classify_mysql(&lower, message, code) {
@@ -54,6 +54,12 @@ pub(crate) fn classify(kind: &str, message: &str, code: &str) -> Option<Database
     None
 }
 
+fn is_sqlite_message(message: &str) -> bool {
+    ["no such table: ", "no such column: ", "UNIQUE constraint failed", "NOT NULL constraint failed", "FOREIGN KEY constraint failed", "database is locked", "attempt to write a readonly database"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
 fn is_prisma_code(code: &str) -> bool {
     code.len() == 5 && code.starts_with('P') && code.bytes().skip(1).all(|b| b.is_ascii_digit())
 }
@@ -69,7 +75,7 @@ fn classify_oracle(message: &str) -> Option<DatabaseError> {
 }
 
 /// Messages of PostgreSQL whose SQLSTATE is not printed.
-const STATES: [(&str, &str, &str); 40] = [
+const STATES: [(&str, &str, &str); 39] = [
     ("relation ", "does not exist", "42P01"),
     ("missing FROM-clause", "", "42P01"),
     ("column ", "does not exist", "42703"),
@@ -96,7 +102,6 @@ const STATES: [(&str, &str, &str); 40] = [
     ("new row for relation", "check constraint", "23514"),
     ("conflicting key value", "", "23P01"),
     ("syntax error at", "", "42601"),
-    ("syntax error", "", "42601"),
     ("INSERT has more", "", "42601"),
     ("password authentication failed", "", "28P01"),
     ("no pg_hba.conf entry", "", "28000"),
@@ -145,7 +150,7 @@ fn classify_postgres(lower: &str, message: &str, code: &str) -> Option<DatabaseE
 }
 
 fn is_named(message: &str) -> bool {
-    message.contains('"') || message.starts_with("syntax error")
+    message.contains('"')
 }
 
 fn strip_pg(message: &str) -> &str {

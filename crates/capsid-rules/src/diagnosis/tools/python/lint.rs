@@ -6,6 +6,7 @@ use crate::diagnosis::pattern::Pattern;
 
 static MYPY: Pattern = Pattern::new(r"^(\S.*?\.pyi?):([0-9]+)(?::[0-9]+)?(?::[0-9]+:[0-9]+)?: error: (.+?)(?:  \[([\w-]+)\])?$");
 static PYRIGHT: Pattern = Pattern::new(r"^\s*(\S.*?\.pyi?):([0-9]+):[0-9]+ - error: (.+?)(?: \((report\w+)\))?$");
+static PYRIGHT_RULE: Pattern = Pattern::new(r"\((report\w+)\)$");
 static CODED: Pattern = Pattern::new(r"^(\S.*?\.(?:pyi?|ipynb|pyx)):(?:cell [0-9]+:)?([0-9]+):(?:([0-9]+):)? \[?([A-Z]{1,5}[0-9]{2,5})\]?:? (\[\*\] )?(.+)$");
 static RUFF_SYNTAX: Pattern = Pattern::new(r"^(\S.*?\.pyi?):([0-9]+):[0-9]+: (?:SyntaxError|invalid-syntax): (.+)$");
 static RUFF_LONG: Pattern = Pattern::new(r"^([A-Z]{1,5}[0-9]{2,5}|invalid-syntax)(?:: (?:\[\*\] )?| (?:\[\*\] )?)(.+)$");
@@ -26,9 +27,12 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         if text.contains(" - error: ")
             && let Some(groups) = PYRIGHT.captures(text)
         {
-            let class = if groups.get(4).is_empty() && groups.get(3).starts_with("Expected") { ProblemClass::SyntaxError } else { ProblemClass::CompileError };
+            let last = log.end_of(at, 8, |text| text.starts_with("    ") && !text.contains(" - error: "));
+            let below = (at + 1..=last).find_map(|index| PYRIGHT_RULE.captures(log.text(index)));
+            let code = groups.some(4).or_else(|| below.as_ref().map(|rule| rule.get(1))).unwrap_or_default();
+            let class = if code.is_empty() && groups.get(3).starts_with("Expected") { ProblemClass::SyntaxError } else { ProblemClass::CompileError };
             return Some(
-                Finding::new("pyright", "pyright", class, at).code(groups.get(4)).message(groups.get(3)).position(groups.get(1), groups.number(2)),
+                Finding::new("pyright", "pyright", class, at).code(code).message(groups.get(3)).position(groups.get(1), groups.number(2)).until(last),
             );
         }
         if let Some(finding) = recognize_coded(log, at).or_else(|| recognize_formatter(log, at)) {
