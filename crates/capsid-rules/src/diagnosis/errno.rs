@@ -240,6 +240,7 @@ fn is_other_meaning(code: &str, lower: &str) -> bool {
             lower.contains("(publickey") || lower.contains("permission denied for ") || lower.contains("rpc error")
                 || lower.contains("permission denied to ")
         }
+        "EADDRINUSE" => !["port", "address", "listen", "bind", "addrinuse", "socket"].iter().any(|word| lower.contains(word)),
         "EEXIST" | "EISDIR" => lower.contains("relation") || lower.contains("expected"),
         _ => false,
     }

@@ -97,7 +97,7 @@ fn strip_controls(text: &str) -> std::borrow::Cow<'_, str> {
 }
 
 static ISO: Pattern = Pattern::new(
-    r"^[\[(]?[0-9]{4}[-/.][0-9]{2}[-/.][0-9]{2}(?:[T _]?[ ]?[0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:[.,:][0-9]+)?[ ]?(?:Z|UTC|GMT|C?E?S?T|EDT|P[SD]T|M[SD]T|CDT|BST|JST|[+-][0-9]{2}:?[0-9]{2})?)?[\])]?[:,|]?(?:[ \t]+-[ \t]|[ \t]|$)",
+    r"^[\[(]?[0-9]{4}[-/.][0-9]{2}[-/.][0-9]{2}(?:[T _]?[ ]?[0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:[.,:][0-9]+)?[ ]?(?:Z|UTC|GMT|C?E?S?T|EDT|P[SD]T|M[SD]T|CDT|BST|JST|[+-][0-9]{2}:?[0-9]{2})?)?[\])]?[:,|]?(?:[ \t]|$)",
 );
 static SYSLOG: Pattern = Pattern::new(
     r"^(?:<[0-9]+>)?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9]?[0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)? [\w.:-]+ (?:[\w./@()-]+(?:\[[0-9]+\])?: )?",
@@ -148,7 +148,8 @@ fn strip_one<'t>(rest: &'t str, first: u8, after_iso: bool, line: &mut Line) -> 
         is_time = end.is_some();
     }
     if end.is_none() && after_iso && POSTGRES_PID.is_match(rest) {
-        return rest.split_once("] ").map_or(rest, |(_, rest)| rest);
+        let rest = rest.split_once("] ").map_or(rest, |(_, rest)| rest);
+        return rest.split_once(' ').filter(|(head, _)| head.contains('@')).map_or(rest, |(_, rest)| rest);
     }
     if end.is_none() && after_iso && (first != b'[' || rest.len() > 1) {
         end = skip(&AFTER_ISO).filter(|_| first != b'[');
@@ -188,7 +189,12 @@ fn strip_one<'t>(rest: &'t str, first: u8, after_iso: bool, line: &mut Line) -> 
         }
     }
     line.stamped |= is_time;
-    end.and_then(|end| rest.get(end..)).unwrap_or(rest)
+    let stripped = end.and_then(|end| rest.get(end..)).unwrap_or(rest);
+    // Python's logging puts a dash between its fields.
+    match stripped.strip_prefix("- ") {
+        Some(after) if is_time && rest.get(..rest.len() - stripped.len()).is_some_and(|stamp| stamp.contains(',')) => after,
+        _ => stripped,
+    }
 }
 
 /// Markers of GitHub and Azure. Groups and commands stay: they begin a segment.

@@ -29,7 +29,7 @@ const MAX_LINE: usize = 64 * 1024;
 const MAX_DOCUMENT: usize = 64 * 1024 * 1024;
 
 /// Words of which at least one stands in every diagnostic, in any case.
-const WORDS: [&str; 104] = [
+const WORDS: [&str; 111] = [
     "error", "err!", "fail", "panic", "exception", "fatal", "critical", "severe", "denied", "refused", "not found",
     "cannot", "can't", "could not", "couldn't", "unable", "undefined", "unresolved", "unexpected", "invalid", "missing",
     "no such", "not ok", "abort", "killed", "segmentation", "core dumped", "traceback", "conflict", "rejected",
@@ -40,6 +40,7 @@ const WORDS: [&str; 104] = [
     "unauthorized", "forbidden", "crash", "msg ", "enoent", "too large", "no rule", "signal ", "stopped", "passed",
     "success", "ok\t", "backoff", "unrecognized", "is not ", "already", "would reformat", "not formatted", "expected",
     ".py:", ".rb:", ".md:", ".yml:", ".yaml:", "[warn", "terminat", "sanitizer", "unused", "mismatch", "rror", "\n$ ",
+    ".sh line", " err]", " err ", "\ne0", "\ne1", "\nf1", "declined",
 ];
 
 static PREFILTER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {

@@ -73,6 +73,10 @@ pub(crate) fn recognize_wrapper(log: &LogView<'_>, at: usize) -> Option<Finding>
     if text.starts_with("Build failed with an exception") || text.starts_with("Tests run:") && text.contains("<<<") {
         return None;
     }
+    // What is missing is the cause, although the line begins like a wrapper.
+    if text.starts_with("Failed to execute goal") && (text.contains("Could not find artifact") || text.contains("could not be resolved") || text.contains("Failure to find")) {
+        return None;
+    }
     let (tool, class) = wrapper_kind(text);
     let family = if tool == "ci" { "ci" } else { tool };
     Some(Finding::new(tool, family, class, at).message(text).role(DiagnosticRole::Wrapper))

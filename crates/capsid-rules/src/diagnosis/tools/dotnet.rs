@@ -83,7 +83,7 @@ fn recognize_test(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let (index, message) = log.find_after(start, 3, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
     let last = log.end_of(index, 80, |text| {
         let plain = text.trim_start();
-        !plain.is_empty() && !plain.starts_with("Failed ") && !plain.starts_with("Passed ") && !plain.starts_with("Standard Output")
+        !plain.starts_with("Failed ") && !plain.starts_with("Passed ") && !plain.starts_with("Failed!") && !plain.starts_with("Total tests") && !plain.starts_with("Standard Output")
     });
     let test = groups.get(1).split('(').next().unwrap_or_default().trim();
     let (code, said) = read_failure(message);
@@ -96,7 +96,8 @@ fn recognize_test(log: &LogView<'_>, at: usize) -> Option<Finding> {
         .at_frame(frame.as_ref())
         .until(last);
     // The test is no frame of its own.
-    if finding.frame.as_deref().is_some_and(|frame| test.ends_with(frame)) {
+    let method = test.rsplit('.').next().unwrap_or(test);
+    if finding.frame.as_deref().is_some_and(|frame| frame.rsplit('.').next() == Some(method)) {
         finding.frame = None;
     }
     Some(finding)

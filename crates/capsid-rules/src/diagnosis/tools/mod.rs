@@ -81,7 +81,8 @@ pub(crate) fn recognize(lines: &[Line], matchers: &[Matcher]) -> RecognizedDiagn
     let mut at = 0;
     while at < lines.len() {
         let Some(line) = log.line(at) else { break };
-        if line.text.trim().is_empty() || line.level == LineLevel::Info {
+        let is_told_as_info = line.level == LineLevel::Info && !line.text.contains("*** FAILED ***");
+        if line.text.trim().is_empty() || is_told_as_info {
             at += 1;
             continue;
         }

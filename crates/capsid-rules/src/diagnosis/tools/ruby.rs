@@ -34,6 +34,9 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.contains("Gemfile:") || text.contains("Rakefile:") || text.contains(".rake:") {
         return recognize_rubocop(log, at);
     }
+    if text.ends_with("):") && text.contains(" (") {
+        return recognize_rails(log, at);
+    }
     if let Some(rest) = text.strip_prefix("rspec ./") {
         let (place, name) = rest.split_once(" # ")?;
         let file = place.split([':', '[']).next().unwrap_or_default();
@@ -93,6 +96,23 @@ fn recognize_exception(log: &LogView<'_>, at: usize) -> Option<Finding> {
         finding = finding.or_system();
     }
     Some(finding)
+}
+
+static RAILS: Pattern = Pattern::new(r"^((?:[A-Z]\w*::)*[A-Z]\w*) \((.+)\):$");
+static RAILS_FRAME: Pattern = Pattern::new(r"^\s*((?:app|lib|config|spec|test)/\S+\.rb):([0-9]+):in [`'](.+?)'");
+
+/// `Type (message):` and the frames of the application, as Rails logs them.
+fn recognize_rails(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let groups = RAILS.captures(log.text(at))?;
+    let (index, frame) = log.find_after(at, 6, |text| RAILS_FRAME.captures(text))?;
+    let kind = groups.get(1).rsplit("::").next().unwrap_or_default();
+    let mut finding = Finding::new("ruby", "ruby", ProblemClass::Exception, at).code(kind).message(groups.get(2)).position(frame.get(1), frame.number(2)).until(index);
+    finding.frame = ruby_function(frame.get(3));
+    if let Some(error) = sql::classify(groups.get(1), groups.get(2), "") {
+        sql::apply(&mut finding, error);
+        return Some(finding);
+    }
+    Some(finding.or_system())
 }
 
 /// The name of an exception whose message has several lines stands at the end of one of them.

@@ -139,7 +139,8 @@ fn recognize_errno(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let starts_with_words = words.iter().any(|word| text.starts_with(word));
     let is_program = PROGRAM.is_match(text) && !head.contains(' ') || head.split(' ').count() <= 4 && text.contains(": ") || starts_with_words;
     // A line with a level belongs to the last row of the table.
-    if !is_program || RESERVED.is_match(head.trim_matches(['[', ']'])) || has_sentence_before(text) {
+    let first = text.split([' ', ':']).next().unwrap_or_default();
+    if !is_program || RESERVED.is_match(first.trim_matches(['[', ']'])) || has_sentence_before(text) {
         return None;
     }
     if text.starts_with("Host key verification failed") {

@@ -363,6 +363,10 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         let message = groups.some(2).map_or_else(|| log.find_after(at, 3, |text| Some(text.trim()).filter(|text| !text.is_empty())).map_or("", |(_, text)| text), |message| message);
         return Some(finding(DatabaseError { family: "prisma", code: groups.get(1).to_owned(), message: message.to_owned() }, at));
     }
+    if text.contains("pq: ") && !has_frames(log, at) {
+        let message = text.split_once("pq: ")?.1;
+        return classify("postgres", message, "").map(|error| finding(error, at));
+    }
     recognize_bare(log, at).map(|error| finding(error, at))
 }
 
@@ -390,7 +394,10 @@ fn recognize_psql(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return None;
     }
     let last = log.end_of(at, 8, |text| ["LINE ", "DETAIL:", "HINT:", "STATEMENT:", "CONTEXT:", "QUERY:", "   "].iter().any(|start| text.starts_with(start)));
-    let state = groups.some(2).or_else(|| state_of(message)).unwrap_or_default();
+    // pgx prints the state after the message.
+    let printed = SQLSTATE.captures(message).map(|groups| groups.get(1).to_owned());
+    let message = message.split(" (SQLSTATE ").next().unwrap_or(message);
+    let state = groups.some(2).or(printed.as_deref()).or_else(|| state_of(message)).unwrap_or_default();
     let mut finding = Finding::new("postgresql", "postgresql", ProblemClass::DatabaseError, at).code(state).message(quote_pg(message)).until(last);
     if state.is_empty()
         && let Some(error) = errno::classify("", message)

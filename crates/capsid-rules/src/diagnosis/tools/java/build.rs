@@ -65,7 +65,16 @@ static LINE_OF: Pattern = Pattern::new(r"^(?:Build|Settings|Script) file '([^']+
 static KOTLIN_DSL: Pattern = Pattern::new(r"^\s*Line ([0-9]+): ");
 
 fn recognize_gradle(log: &LogView<'_>, at: usize) -> Option<Finding> {
-    let last = log.end_of(at, 60, |text| !text.starts_with("* "));
+    let mut last = at;
+    while last < at + 60 && last + 1 < log.len() {
+        let next = log.text(last + 1);
+        // Text at the margin after an empty line no longer belongs to the message.
+        let is_other = last > at && log.text(last).trim().is_empty() && !next.is_empty() && !next.starts_with([' ', '>', '-']);
+        if next.starts_with("* ") || is_other {
+            break;
+        }
+        last += 1;
+    }
     let mut messages: Vec<(usize, String)> = Vec::new();
     for index in at + 1..=last {
         let plain = log.text(index).trim_start_matches([' ', '>', '\t']).trim();

@@ -125,7 +125,7 @@ fn recognize_listed(log: &LogView<'_>, at: usize) -> Option<Finding> {
 static SCALATEST: Pattern = Pattern::new(r"^(?:\[info\] )?\s*-? ?(.+?) \*\*\* FAILED \*\*\*(?: \([^)]*\))?$");
 static SCALATEST_PLACE: Pattern = Pattern::new(r"^(.*?) \((\w+\.scala):([0-9]+)\)$");
 
-fn recognize_scalatest(log: &LogView<'_>, at: usize) -> Option<Finding> {
+pub(crate) fn recognize_scalatest(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let name = SCALATEST.captures(log.text(at))?.get(1).to_owned();
     let said = log.text(at + 1).trim_start_matches("[info]").trim();
     let (message, file, line) = match SCALATEST_PLACE.captures(said) {
