@@ -23,6 +23,7 @@ struct Label {
     test: Option<String>,
     frame: Option<String>,
     place: Option<String>,
+    errsig_norm: Option<String>,
     #[serde(default)]
     same_as: Vec<String>,
     #[serde(default)]
@@ -89,10 +90,17 @@ fn score_live(logs: &[Scored], verbose: bool) {
 fn score_fields(logs: &[Scored], verbose: bool) {
     let mut right: BTreeMap<&str, usize> = BTreeMap::new();
     let mut all = 0;
+    let mut norms = 0;
     for log in logs.iter().filter(|log| log.label.live) {
         all += 1;
         let problem = log.diagnosis.problem.as_ref();
         let label = &log.label;
+        let errsig = problem.map(Diagnostic::errsig).unwrap_or_default();
+        let norm_is_labeled = label.errsig_norm.is_some() && normalise_errsig(&errsig) == label.errsig_norm;
+        norms += usize::from(norm_is_labeled);
+        if verbose && !norm_is_labeled {
+            println!("    {}: {errsig} is not {:?}", label.file, label.errsig_norm);
+        }
         let fields = [
             ("tool", label.tool.clone(), problem.map(|found| found.tool.clone())),
             ("code", label.code.clone(), problem.and_then(|found| found.code.clone())),
@@ -112,6 +120,7 @@ fn score_fields(logs: &[Scored], verbose: bool) {
     for (name, count) in &right {
         ratio(&format!("field {name}"), *count, all);
     }
+    ratio("errsig_norm as labeled (not scored)", norms, all);
     ratio("all fields", right.values().sum(), all * right.len());
 }
 
@@ -165,7 +174,10 @@ fn score_pairs(logs: &[Scored], verbose: bool) {
             pairs += 1;
             agree += usize::from(norm == says_alike);
             if verbose && (alike != says_alike || same != says_same || norm != says_alike) {
-                println!("    pair {} {}: message {alike}/{says_alike} exact {same}/{says_same} norm {norm}", a.file, b.file);
+                println!(
+                    "    pair {} {}: message {alike}/{says_alike} exact {same}/{says_same} norm {norm}",
+                    a.file, b.file
+                );
                 println!("        {}\n        {}", show(one), show(two));
             }
         }
@@ -176,8 +188,19 @@ fn score_pairs(logs: &[Scored], verbose: bool) {
 }
 
 fn score_transforms(logs: &[Scored], verbose: bool) {
-    let noise: String = (0..6_000).map(|n| format!("2026-11-02T10:{:02}:{:02}Z INFO request {n} served in {} ms\n", n / 60 % 60, n % 60, n % 97)).collect();
-    let lines = |text: &str, with: &dyn Fn(&str) -> String| text.lines().map(|line| with(line) + "\n").collect::<String>();
+    let noise: String = (0..6_000)
+        .map(|n| {
+            format!(
+                "2026-11-02T10:{:02}:{:02}Z INFO request {n} served in {} ms\n",
+                n / 60 % 60,
+                n % 60,
+                n % 97
+            )
+        })
+        .collect();
+    let lines = |text: &str, with: &dyn Fn(&str) -> String| {
+        text.lines().map(|line| with(line) + "\n").collect::<String>()
+    };
     let stamp = |line: &str| format!("2026-11-03T08:15:22.0370001Z {line}");
     let color = |text: &str| {
         let mut text = text.to_owned();
@@ -205,12 +228,19 @@ fn score_transforms(logs: &[Scored], verbose: bool) {
             }
             all += 1;
             let moved = diagnose(&transform(&log.text));
-            let ids = |diagnosis: &Diagnosis| diagnosis.problem.as_ref().map(|problem| (problem.ids(), problem.errsig()));
+            let ids = |diagnosis: &Diagnosis| {
+                diagnosis.problem.as_ref().map(|problem| (problem.ids(), problem.errsig()))
+            };
             let before = ids(&log.diagnosis).map(|(ids, _)| ids);
             let after = ids(&moved).map(|(ids, _)| ids);
             same += usize::from(before == after);
             if verbose && before != after && seen.insert(log.label.file.clone()) {
-                println!("    {name} {}: {} -> {}", log.label.file, show(log.diagnosis.problem.as_ref()), show(moved.problem.as_ref()));
+                println!(
+                    "    {name} {}: {} -> {}",
+                    log.label.file,
+                    show(log.diagnosis.problem.as_ref()),
+                    show(moved.problem.as_ref())
+                );
             }
         }
         ratio(&format!("ids unchanged, {name}"), same, all);

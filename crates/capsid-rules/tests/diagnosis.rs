@@ -23,7 +23,8 @@ fn load_samples() -> Vec<Sample> {
                     let mut fields = header.split(" | ").map(str::to_owned);
                     let name = fields.next().unwrap();
                     let rest: Vec<String> = fields.collect();
-                    let label = (rest != ["free"]).then(|| rest.into_iter().map(|field| (field != "-").then_some(field)).collect());
+                    let label = (rest != ["free"])
+                        .then(|| rest.into_iter().map(|field| (field != "-").then_some(field)).collect());
                     samples.push(Sample { name, label, log: String::new() });
                 }
                 None => {
@@ -59,7 +60,8 @@ fn every_sample_shows_what_its_label_says() {
         let diagnosis = diagnose(&sample.log);
         let given = read_fields(&diagnosis);
         if given != sample.label {
-            let text = diagnosis.problem.map(|found| format!("{:?} {}", found.role, found.text)).unwrap_or_default();
+            let text =
+                diagnosis.problem.map(|found| format!("{:?} {}", found.role, found.text)).unwrap_or_default();
             wrong.push(format!("{}:\n  wanted {:?}\n  got    {given:?} {text}", sample.name, sample.label));
         }
     }
@@ -72,24 +74,41 @@ fn map_lines(text: &str, with: impl Fn(&str) -> String) -> String {
 
 #[test]
 fn ids_survive_prefixes_colors_and_other_lines() {
-    let noise: String = (0..2_000).map(|n| format!("2026-11-02T10:00:{:02}Z INFO request {n} served\n", n % 60)).collect();
+    let noise: String =
+        (0..2_000).map(|n| format!("2026-11-02T10:00:{:02}Z INFO request {n} served\n", n % 60)).collect();
     let mut wrong = Vec::new();
     for sample in load_samples() {
         let ids = |text: &str| diagnose(text).problem.map(|found| found.ids());
         let wanted = ids(&sample.log);
         let is_json = sample.log.starts_with('{') || sample.log.starts_with('<');
-        let mut changed = vec![("noise_before", format!("{noise}{}", sample.log)), ("noise_after", format!("{}\n{noise}", sample.log))];
+        let mut changed = vec![
+            ("noise_before", format!("{noise}{}", sample.log)),
+            ("noise_after", format!("{}\n{noise}", sample.log)),
+        ];
         if !is_json {
-            changed.push(("ci_times", map_lines(&sample.log, |line| format!("2026-11-03T08:15:22.0370001Z {line}"))));
+            changed.push((
+                "ci_times",
+                map_lines(&sample.log, |line| format!("2026-11-03T08:15:22.0370001Z {line}")),
+            ));
             changed.push(("crlf", map_lines(&sample.log, |line| format!("{line}\r"))));
             changed.push(("compose", map_lines(&sample.log, |line| format!("web-1  | {line}"))));
-            changed.push(("ansi", sample.log.replace("error", "\u{1b}[31merror\u{1b}[0m").replace("FAILED", "\u{1b}[1;31mFAILED\u{1b}[0m")));
+            changed.push((
+                "ansi",
+                sample
+                    .log
+                    .replace("error", "\u{1b}[31merror\u{1b}[0m")
+                    .replace("FAILED", "\u{1b}[1;31mFAILED\u{1b}[0m"),
+            ));
         }
         changed.push(("moved", sample.log.replace("/srv/shop", "/mnt/agent/7/checkout/shop")));
         for (name, text) in changed {
             if ids(&text) != wanted {
                 let shown = diagnose(&text).problem.map(|found| found.errsig());
-                wrong.push(format!("{} {name}: {:?} -> {shown:?}", sample.name, diagnose(&sample.log).problem.map(|found| found.errsig())));
+                wrong.push(format!(
+                    "{} {name}: {:?} -> {shown:?}",
+                    sample.name,
+                    diagnose(&sample.log).problem.map(|found| found.errsig())
+                ));
             }
         }
     }

@@ -18,11 +18,17 @@ pub(crate) struct ChosenProblem {
 
 /// Chooses the live problem of a log. `in_stream` says whether a line is one of the stream of a running program, in
 /// which the newest problem counts.
-pub(crate) fn choose(diagnostics: Vec<Diagnostic>, segments: &[Segment], in_stream: &dyn Fn(usize) -> bool) -> ChosenProblem {
+pub(crate) fn choose(
+    diagnostics: Vec<Diagnostic>,
+    segments: &[Segment],
+    in_stream: &dyn Fn(usize) -> bool,
+) -> ChosenProblem {
     let segment_at = |line: usize| segments.iter().rposition(|segment| segment.first <= line).unwrap_or(0);
     let live: Vec<Diagnostic> = diagnostics
         .into_iter()
-        .filter(|found| segments.get(segment_at(found.first_line)).is_none_or(|segment| !is_covered(found, segment)))
+        .filter(|found| {
+            segments.get(segment_at(found.first_line)).is_none_or(|segment| !is_covered(found, segment))
+        })
         .collect();
     let last = segments.last();
     let last_first = last.map_or(1, |segment| segment.first);
@@ -35,13 +41,17 @@ pub(crate) fn choose(diagnostics: Vec<Diagnostic>, segments: &[Segment], in_stre
     let best_role = live.iter().map(|found| found.role).max();
     let (pool, rest): (Vec<_>, Vec<_>) = live.into_iter().partition(|found| Some(found.role) == best_role);
     let deciding = pool.iter().map(|found| segment_at(found.first_line)).max().unwrap_or(0);
-    let (pool, earlier): (Vec<_>, Vec<_>) = pool.into_iter().partition(|found| segment_at(found.first_line) == deciding);
+    let (pool, earlier): (Vec<_>, Vec<_>) =
+        pool.into_iter().partition(|found| segment_at(found.first_line) == deciding);
     let mut pool = merge(pool);
     let at = select(&pool, in_stream);
     let problem = (at < pool.len()).then(|| pool.remove(at));
     let mut also = pool;
     also.extend(merge(earlier));
-    also.extend(rest.into_iter().filter(|found| found.role != DiagnosticRole::Wrapper && found.role != DiagnosticRole::Generic));
+    also.extend(
+        rest.into_iter()
+            .filter(|found| found.role != DiagnosticRole::Wrapper && found.role != DiagnosticRole::Generic),
+    );
     also.truncate(MAX_ALSO);
     let command = segments.get(deciding).and_then(|segment| segment.command.clone());
     ChosenProblem { problem, also, command, passed: false }
@@ -116,10 +126,14 @@ fn rank(class: ProblemClass) -> u8 {
 fn select(pool: &[Diagnostic], in_stream: &dyn Fn(usize) -> bool) -> usize {
     let best = pool.iter().map(|found| rank(found.class)).min();
     let first: Vec<usize> = (0..pool.len()).filter(|at| Some(rank(pool[*at].class)) == best).collect();
-    let tests: Vec<usize> = first.iter().copied().filter(|at| pool[*at].class == ProblemClass::TestFailure).collect();
+    let tests: Vec<usize> =
+        first.iter().copied().filter(|at| pool[*at].class == ProblemClass::TestFailure).collect();
     // An exception beside failing tests was printed by one of them.
     let only_exceptions = first.iter().all(|at| {
-        matches!(pool[*at].class, ProblemClass::TestFailure | ProblemClass::Exception | ProblemClass::UnknownError)
+        matches!(
+            pool[*at].class,
+            ProblemClass::TestFailure | ProblemClass::Exception | ProblemClass::UnknownError
+        )
     });
     if let Some(earliest) = first.iter().min_by_key(|at| pool[**at].first_line).copied()
         && !tests.is_empty()

@@ -26,18 +26,25 @@ pub(super) fn parse(text: &str) -> Option<Vec<Diagnostic>> {
 
 fn parse_sarif(document: &Value) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let list = |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let list =
+        |value: &Value, key: &str| value.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     for run in list(document, "runs") {
         let tool = run.pointer("/tool/driver/name").and_then(Value::as_str).unwrap_or("sarif").to_lowercase();
         for result in list(&run, "results") {
             let level = result.get("level").and_then(Value::as_str).unwrap_or("warning");
-            if level != "error" || result.get("suppressions").and_then(Value::as_array).is_some_and(|list| !list.is_empty()) {
+            if level != "error"
+                || result.get("suppressions").and_then(Value::as_array).is_some_and(|list| !list.is_empty())
+            {
                 continue;
             }
             let message = result.pointer("/message/text").and_then(Value::as_str).unwrap_or_default();
             let rule = result.get("ruleId").and_then(Value::as_str).unwrap_or_default();
-            let file = result.pointer("/locations/0/physicalLocation/artifactLocation/uri").and_then(Value::as_str).unwrap_or_default();
-            let line = result.pointer("/locations/0/physicalLocation/region/startLine").and_then(Value::as_u64);
+            let file = result
+                .pointer("/locations/0/physicalLocation/artifactLocation/uri")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let line =
+                result.pointer("/locations/0/physicalLocation/region/startLine").and_then(Value::as_u64);
             let finding = Finding::new(&tool, &tool, ProblemClass::LintError, 0)
                 .code(rule)
                 .message(message.lines().next().unwrap_or_default())
@@ -56,11 +63,7 @@ fn parse_junit(text: &str) -> Vec<Diagnostic> {
         let case = &rest[start..];
         let head_end = case.find('>').unwrap_or(case.len());
         let head = &case[..head_end];
-        let end = if head.ends_with('/') {
-            head_end
-        } else {
-            case.find("</testcase>").unwrap_or(case.len())
-        };
+        let end = if head.ends_with('/') { head_end } else { case.find("</testcase>").unwrap_or(case.len()) };
         let body = case.get(head_end..end).unwrap_or_default();
         let failure = body.find("<failure").or_else(|| body.find("<error"));
         if let Some(at) = failure {
@@ -80,7 +83,9 @@ fn junit_failure(head: &str, failure: &str, line: usize) -> Diagnostic {
     let name = attribute(head, "name").unwrap_or_default();
     let kind = attribute(tag, "type").unwrap_or_default();
     let short = kind.rsplit(['.', '\\', ':']).next().unwrap_or_default().to_owned();
-    let message = attribute(tag, "message").filter(|message| !message.trim().is_empty()).unwrap_or_else(|| content.trim().to_owned());
+    let message = attribute(tag, "message")
+        .filter(|message| !message.trim().is_empty())
+        .unwrap_or_else(|| content.trim().to_owned());
     let message = message.lines().next().unwrap_or_default().to_owned();
     let message = message.strip_prefix(&format!("{kind}: ")).unwrap_or(&message).to_owned();
     let class_short = class_name.rsplit('.').next().unwrap_or_default();
@@ -112,7 +117,13 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
 }
 
 fn unescape(text: &str) -> String {
-    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&apos;", "'").replace("&#10;", "\n").replace("&#xA;", "\n").replace("&amp;", "&")
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&apos;", "'")
+        .replace("&#10;", "\n")
+        .replace("&#xA;", "\n")
+        .replace("&amp;", "&")
 }
 
 #[cfg(test)]
@@ -137,6 +148,9 @@ mod tests {
         )
         .problem
         .unwrap();
-        assert_eq!((problem.tool.as_str(), problem.code.as_deref(), problem.place.as_deref()), ("semgrep", Some("no-eval"), Some("a.js")));
+        assert_eq!(
+            (problem.tool.as_str(), problem.code.as_deref(), problem.place.as_deref()),
+            ("semgrep", Some("no-eval"), Some("a.js"))
+        );
     }
 }

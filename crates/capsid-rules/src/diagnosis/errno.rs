@@ -99,7 +99,13 @@ const WORDS: [Words; 20] = [
         code: "ECONNRESET",
         class: ProblemClass::NetworkError,
         subject: Subject::Absent,
-        any: &["econnreset", "connection reset", "socket hang up", "connectionreset", "forcibly closed by the remote host"],
+        any: &[
+            "econnreset",
+            "connection reset",
+            "socket hang up",
+            "connectionreset",
+            "forcibly closed by the remote host",
+        ],
     },
     Words {
         code: "EPIPE",
@@ -123,13 +129,28 @@ const WORDS: [Words; 20] = [
         code: "ETIMEDOUT",
         class: ProblemClass::Timeout,
         subject: Subject::Absent,
-        any: &["etimedout", "connection timed out", "operation timed out", "esockettimedout", "connect timed out", "err_connection_timed_out"],
+        any: &[
+            "etimedout",
+            "connection timed out",
+            "operation timed out",
+            "esockettimedout",
+            "connect timed out",
+            "err_connection_timed_out",
+        ],
     },
     Words {
         code: "ENOSPC",
         class: ProblemClass::DiskFull,
         subject: Subject::Absent,
-        any: &["no space left on device", "enospc", "not enough space on the disk", "not enough free disk space", "don't have enough free space", "disk is full", "storagefull"],
+        any: &[
+            "no space left on device",
+            "enospc",
+            "not enough space on the disk",
+            "not enough free disk space",
+            "don't have enough free space",
+            "disk is full",
+            "storagefull",
+        ],
     },
     Words {
         code: "EDQUOT",
@@ -153,7 +174,14 @@ const WORDS: [Words; 20] = [
         code: "EACCES",
         class: ProblemClass::PermissionDenied,
         subject: Subject::File,
-        any: &["permission denied", "eacces", "access is denied", "permissiondenied", "accessdeniedexception", "unauthorizedaccessexception"],
+        any: &[
+            "permission denied",
+            "eacces",
+            "access is denied",
+            "permissiondenied",
+            "accessdeniedexception",
+            "unauthorizedaccessexception",
+        ],
     },
     Words {
         code: "EPERM",
@@ -177,9 +205,24 @@ const WORDS: [Words; 20] = [
             "the specified file was not found",
         ],
     },
-    Words { code: "EEXIST", class: ProblemClass::Exception, subject: Subject::File, any: &["file exists", "eexist"] },
-    Words { code: "EISDIR", class: ProblemClass::Exception, subject: Subject::File, any: &["is a directory", "eisdir"] },
-    Words { code: "ENOTDIR", class: ProblemClass::Exception, subject: Subject::File, any: &["not a directory", "enotdir"] },
+    Words {
+        code: "EEXIST",
+        class: ProblemClass::Exception,
+        subject: Subject::File,
+        any: &["file exists", "eexist"],
+    },
+    Words {
+        code: "EISDIR",
+        class: ProblemClass::Exception,
+        subject: Subject::File,
+        any: &["is a directory", "eisdir"],
+    },
+    Words {
+        code: "ENOTDIR",
+        class: ProblemClass::Exception,
+        subject: Subject::File,
+        any: &["not a directory", "enotdir"],
+    },
     Words {
         code: "ENOTEMPTY",
         class: ProblemClass::Exception,
@@ -237,10 +280,14 @@ fn contains_word(lower: &str, word: &str) -> bool {
 fn is_other_meaning(code: &str, lower: &str) -> bool {
     match code {
         "EACCES" => {
-            lower.contains("(publickey") || lower.contains("permission denied for ") || lower.contains("rpc error")
+            lower.contains("(publickey")
+                || lower.contains("permission denied for ")
+                || lower.contains("rpc error")
                 || lower.contains("permission denied to ")
         }
-        "EADDRINUSE" => !["port", "address", "listen", "bind", "addrinuse", "socket"].iter().any(|word| lower.contains(word)),
+        "EADDRINUSE" => !["port", "address", "listen", "bind", "addrinuse", "socket"]
+            .iter()
+            .any(|word| lower.contains(word)),
         "EEXIST" | "EISDIR" => lower.contains("relation") || lower.contains("expected"),
         _ => false,
     }
@@ -259,10 +306,24 @@ fn classify_tls(lower: &str) -> Option<SystemError> {
     if !has(&["certificate", "cert_", "x509", "pkix", "_cert", "ssl", "tls"]) {
         return None;
     }
-    if has(&["self-signed certificate", "self signed certificate", "self_signed_cert", "selfsigned", "self-signed"]) {
+    if has(&[
+        "self-signed certificate",
+        "self signed certificate",
+        "self_signed_cert",
+        "selfsigned",
+        "self-signed",
+    ]) {
         return error("self_signed", "self-signed");
     }
-    if has(&["certificate has expired", "cert_has_expired", "certificate expired", "expired certificate", "certificateexpired", "not yet valid", "notafter"]) {
+    if has(&[
+        "certificate has expired",
+        "cert_has_expired",
+        "certificate expired",
+        "expired certificate",
+        "certificateexpired",
+        "not yet valid",
+        "notafter",
+    ]) {
         return error("expired", "expired");
     }
     if has(&[
@@ -303,7 +364,12 @@ fn classify_http(message: &str) -> Option<SystemError> {
     }
     let groups = HTTP.captures(message)?;
     let status = (1..=10).find_map(|index| groups.some(index))?;
-    Some(SystemError { family: "http", code: format!("http_{status}"), class: ProblemClass::HttpError, text: None })
+    Some(SystemError {
+        family: "http",
+        code: format!("http_{status}"),
+        class: ProblemClass::HttpError,
+        text: None,
+    })
 }
 
 static GRPC: Pattern = Pattern::new(r"rpc error: code = (\w+) desc = ");
@@ -333,17 +399,32 @@ fn read_port(message: &str) -> Option<String> {
     (1..=5).find_map(|index| groups.some(index)).map(str::to_owned)
 }
 
-static CLOCK: Pattern = Pattern::new(r"\b[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?\b|\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b");
+static CLOCK: Pattern =
+    Pattern::new(r"\b[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?\b|\b[0-9]{4}-[0-9]{2}-[0-9]{2}\b");
 static HOST: Pattern = Pattern::new(
     r#"(?i)(?:enotfound|eai_again|resolve (?:host|proxy|hostname):?|lookup|hostname|host name|address|host address|unknownhostexception:?|resolve|known host)\s+[‘“'"(]?([A-Za-z0-9](?:[\w-]*\.)*[\w-]*[A-Za-z0-9])"#,
 );
 static HOST_IN_PARENTHESES: Pattern = Pattern::new(r"\(((?:[\w-]+\.)+[\w-]+)(?::[0-9]+)?\)");
 static HOST_QUOTED: Pattern = Pattern::new(r#"(?:host=|//)['"]?((?:[\w-]+\.)+[A-Za-z][\w-]*)"#);
-static HOST_ALONE: Pattern = Pattern::new(r"(?:^|[\s:'])((?:[A-Za-z0-9-]+\.)+[A-Za-z][A-Za-z0-9-]+)(?::[0-9]+)?(?:$|[\s:'])");
+static HOST_ALONE: Pattern =
+    Pattern::new(r"(?:^|[\s:'])((?:[A-Za-z0-9-]+\.)+[A-Za-z][A-Za-z0-9-]+)(?::[0-9]+)?(?:$|[\s:'])");
 
 fn read_host(message: &str) -> Option<String> {
     const NOT_HOSTS: [&str; 14] = [
-        "on", "for", "information", "associated", "with", "is", "or", "name", "host", "address", "not", "failed", "in", "to",
+        "on",
+        "for",
+        "information",
+        "associated",
+        "with",
+        "is",
+        "or",
+        "name",
+        "host",
+        "address",
+        "not",
+        "failed",
+        "in",
+        "to",
     ];
     if let Some(groups) = HOST_QUOTED.captures(message).or_else(|| HOST_IN_PARENTHESES.captures(message)) {
         return Some(groups.get(1).to_owned());
@@ -360,7 +441,8 @@ fn read_host(message: &str) -> Option<String> {
 }
 
 static QUOTED_FILE: Pattern = Pattern::new(r#"[‘“'"`]([^‘’“”'"`]*[/\\.][^‘’“”'"`]*|[\w.-]+)[’”'"`]"#);
-static BARE_FILE: Pattern = Pattern::new(r"(?:^|[\s:(=])((?:~|\.{1,2}|[A-Za-z]:)?[/\\][^\s:'()]*[^\s:'().,])");
+static BARE_FILE: Pattern =
+    Pattern::new(r"(?:^|[\s:(=])((?:~|\.{1,2}|[A-Za-z]:)?[/\\][^\s:'()]*[^\s:'().,])");
 static BEFORE_WORDS: Pattern = Pattern::new(
     r"(?i)([^\s:'()]+):? (?:\(?no such file or directory|permission denied|operation not permitted|read-only file system|too many open files|is a directory|not a directory|file exists|directory not empty)",
 );
@@ -378,7 +460,8 @@ fn read_file(message: &str) -> Option<String> {
         .or_else(|| BEFORE_WORDS.captures(message))?;
     let name = last_part(groups.get(1).trim_end_matches([',', ';', '.']));
     let plain = name.to_ascii_lowercase();
-    let is_word = ["error", "open", "failed", "oserror", "line", "open()", "exec", "stat"].contains(&plain.as_str());
+    let is_word =
+        ["error", "open", "failed", "oserror", "line", "open()", "exec", "stat"].contains(&plain.as_str());
     (!name.is_empty() && !is_word && name.contains(char::is_alphanumeric)).then_some(name)
 }
 
@@ -398,18 +481,33 @@ mod tests {
             ("dial tcp: lookup api.shop.invalid on 10.0.0.2:53: no such host", "ENOTFOUND api.shop.invalid"),
             ("<urlopen error [Errno -2] Name or service not known>", "ENOTFOUND"),
             ("UnknownHostException: api.shop.invalid", "ENOTFOUND api.shop.invalid"),
-            ("could not translate host name \"db.shop.invalid\" to address: Name or service not known", "ENOTFOUND db.shop.invalid"),
+            (
+                "could not translate host name \"db.shop.invalid\" to address: Name or service not known",
+                "ENOTFOUND db.shop.invalid",
+            ),
             ("Name or service not known (api.shop.invalid:443)", "ENOTFOUND api.shop.invalid"),
-            ("HTTPSConnectionPool(host='api.shop.invalid', port=443): Failed to resolve (NameResolutionError)", "ENOTFOUND api.shop.invalid"),
+            (
+                "HTTPSConnectionPool(host='api.shop.invalid', port=443): Failed to resolve (NameResolutionError)",
+                "ENOTFOUND api.shop.invalid",
+            ),
             ("connect ECONNREFUSED 127.0.0.1:5432", "ECONNREFUSED port 5432"),
             ("connect ECONNREFUSED ::1:5432", "ECONNREFUSED port 5432"),
             ("dial tcp 127.0.0.1:6443: connect: connection refused", "ECONNREFUSED port 6443"),
-            ("connection to server at \"127.0.0.1\", port 5432 failed: Connection refused", "ECONNREFUSED port 5432"),
-            ("Failed to connect to 127.0.0.1 port 8080 after 0 ms: Couldn't connect to server", "ECONNREFUSED port 8080"),
+            (
+                "connection to server at \"127.0.0.1\", port 5432 failed: Connection refused",
+                "ECONNREFUSED port 5432",
+            ),
+            (
+                "Failed to connect to 127.0.0.1 port 8080 after 0 ms: Couldn't connect to server",
+                "ECONNREFUSED port 8080",
+            ),
             ("[Errno 111] Connection refused", "ECONNREFUSED"),
             ("listen EADDRINUSE: address already in use :::3000", "EADDRINUSE port 3000"),
             ("listen tcp :8080: bind: address already in use", "EADDRINUSE port 8080"),
-            ("[Errno 98] error while attempting to bind on address ('0.0.0.0', 8000): address already in use", "EADDRINUSE port 8000"),
+            (
+                "[Errno 98] error while attempting to bind on address ('0.0.0.0', 8000): address already in use",
+                "EADDRINUSE port 8000",
+            ),
             ("[Errno 13] Permission denied: '/var/log/app/app.log'", "EACCES app.log"),
             ("EACCES: permission denied, open '/srv/data.db'", "EACCES data.db"),
             ("bash: line 1: ./deploy.sh: Permission denied", "EACCES deploy.sh"),
@@ -421,7 +519,10 @@ mod tests {
             ("cp: error writing '/var/lib/a.log': No space left on device", "ENOSPC"),
             ("read tcp 10.0.0.1:443: connection reset by peer", "ECONNRESET"),
             ("x509: certificate has expired or is not yet valid", "certificate expired"),
-            ("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate", "certificate self-signed"),
+            (
+                "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate",
+                "certificate self-signed",
+            ),
             ("unable to get local issuer certificate for ssl", "certificate not verified"),
             ("Request failed with status code 503", "http_503"),
             ("HTTP Error 404: Not Found", "http_404"),

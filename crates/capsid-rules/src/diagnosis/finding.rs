@@ -39,14 +39,26 @@ impl<'l> LogView<'l> {
     }
 
     /// The first of the next lines for which a rule gives something, with its index.
-    pub(crate) fn find_after<T>(&self, at: usize, within: usize, rule: impl Fn(&'l str) -> Option<T>) -> Option<(usize, T)> {
+    pub(crate) fn find_after<T>(
+        &self,
+        at: usize,
+        within: usize,
+        rule: impl Fn(&'l str) -> Option<T>,
+    ) -> Option<(usize, T)> {
         (at + 1..=(at + within).min(self.lines.len().saturating_sub(1)))
             .find_map(|index| rule(self.text(index)).map(|value| (index, value)))
     }
 
     /// The nearest earlier line for which a rule gives something.
-    pub(crate) fn find_before<T>(&self, at: usize, within: usize, rule: impl Fn(&'l str) -> Option<T>) -> Option<(usize, T)> {
-        (at.saturating_sub(within)..at).rev().find_map(|index| rule(self.text(index)).map(|value| (index, value)))
+    pub(crate) fn find_before<T>(
+        &self,
+        at: usize,
+        within: usize,
+        rule: impl Fn(&'l str) -> Option<T>,
+    ) -> Option<(usize, T)> {
+        (at.saturating_sub(within)..at)
+            .rev()
+            .find_map(|index| rule(self.text(index)).map(|value| (index, value)))
     }
 
     /// The last of the lines that follow and belong to a block.
@@ -193,7 +205,8 @@ impl Finding {
 
     /// Applies the masks.
     pub(crate) fn into_diagnostic(self, lines: &[Line]) -> Diagnostic {
-        let options = MaskOptions { values: self.values, keep_major: self.class == ProblemClass::DependencyError };
+        let options =
+            MaskOptions { values: self.values, keep_major: self.class == ProblemClass::DependencyError };
         let masked = mask_message(&self.message, options);
         let number = |index: usize| lines.get(index).map_or(index + 1, |line| line.number);
         let (text, template, symbols) = match self.text {
@@ -225,10 +238,29 @@ impl Finding {
 /// Exceptions whose names or words say what kind of problem they are.
 pub(crate) fn class_by_words(kind: &str, message: &str) -> Option<ProblemClass> {
     let has = |words: &[&str]| words.iter().any(|word| kind.contains(word) || message.contains(word));
-    if has(&["OutOfMemory", "MemoryError", "heap out of memory", "Java heap space", "bad_alloc", "out of memory", "Allowed memory size", "NoMemoryError", "StackOverflowError: out"]) {
+    if has(&[
+        "OutOfMemory",
+        "MemoryError",
+        "heap out of memory",
+        "Java heap space",
+        "bad_alloc",
+        "out of memory",
+        "Allowed memory size",
+        "NoMemoryError",
+        "StackOverflowError: out",
+    ]) {
         return Some(ProblemClass::OutOfMemory);
     }
-    if has(&["deadline exceeded", "DeadlineExceeded", "TimeoutError", "TimeoutException", "timed out", "Timeout exceeded", "ReadTimeout", "ConnectTimeout"]) {
+    if has(&[
+        "deadline exceeded",
+        "DeadlineExceeded",
+        "TimeoutError",
+        "TimeoutException",
+        "timed out",
+        "Timeout exceeded",
+        "ReadTimeout",
+        "ConnectTimeout",
+    ]) {
         return Some(ProblemClass::Timeout);
     }
     None

@@ -134,7 +134,10 @@ const FOREIGN_NAMES: [&str; 62] = [
 /// Whether a frame is the user's own code.
 pub(crate) fn is_in_app(function: &str, file: &str) -> bool {
     let function = function.trim();
-    let name = function.split_once('/').filter(|(head, _)| head.starts_with("java.") || head.starts_with("jdk.")).map_or(function, |(_, name)| name);
+    let name = function
+        .split_once('/')
+        .filter(|(head, _)| head.starts_with("java.") || head.starts_with("jdk."))
+        .map_or(function, |(_, name)| name);
     let name = name.trim_start_matches("app//").trim_start_matches('<');
     !FOREIGN_FILES.iter().any(|part| file.contains(part))
         && !FOREIGN_NAMES.iter().any(|prefix| name.starts_with(prefix))
@@ -162,7 +165,8 @@ pub(crate) fn is_comprehension(text: &str) -> bool {
         .any(|name| text.ends_with(name))
 }
 
-static JS_NAMED: Pattern = Pattern::new(r"^\s*at (?:async )?(.+?) \((.+?)(?::([0-9]+))?(?::[0-9]+)?\)(?: \{)?$");
+static JS_NAMED: Pattern =
+    Pattern::new(r"^\s*at (?:async )?(.+?) \((.+?)(?::([0-9]+))?(?::[0-9]+)?\)(?: \{)?$");
 static JS_BARE: Pattern = Pattern::new(r"^\s*at (?:async )?([^\s()]+?):([0-9]+)(?::[0-9]+)?(?: \{)?$");
 static JS_GECKO: Pattern = Pattern::new(r"^\s*([\w$.<>/]*)@(\S+?):([0-9]+):[0-9]+$");
 
@@ -186,13 +190,33 @@ pub(crate) fn parse_js(text: &str) -> Option<StackFrame> {
         return None;
     }
     let groups = JS_GECKO.captures(text)?;
-    Some(StackFrame { function: js_function(groups.get(1)), file: groups.get(2).to_owned(), line: groups.number(3) })
+    Some(StackFrame {
+        function: js_function(groups.get(1)),
+        file: groups.get(2).to_owned(),
+        line: groups.number(3),
+    })
 }
 
 /// Names of matchers say nothing about the user's code.
 const MATCHERS: [&str; 18] = [
-    "to", "toBe", "toEqual", "strictEqual", "deepEqual", "equal", "assert", "ok", "throws", "test", "it", "describe", "require", "beforeEach",
-    "beforeAll", "afterEach", "afterAll", "expect",
+    "to",
+    "toBe",
+    "toEqual",
+    "strictEqual",
+    "deepEqual",
+    "equal",
+    "assert",
+    "ok",
+    "throws",
+    "test",
+    "it",
+    "describe",
+    "require",
+    "beforeEach",
+    "beforeAll",
+    "afterEach",
+    "afterAll",
+    "expect",
 ];
 
 fn js_function(name: &str) -> Option<String> {
@@ -224,7 +248,8 @@ pub(crate) fn is_js_in_app(frame: &StackFrame) -> bool {
         && (frame.line.is_some() || frame.file.contains(['/', '.']))
 }
 
-static JAVA: Pattern = Pattern::new(r"^\s*at (?:[\w.@-]+//?)?((?:[\w$-]+\.)*[\w$<>-]+(?:\$\$[\w$]+)?)\(([^()]*)\)");
+static JAVA: Pattern =
+    Pattern::new(r"^\s*at (?:[\w.@-]+//?)?((?:[\w$-]+\.)*[\w$<>-]+(?:\$\$[\w$]+)?)\(([^()]*)\)");
 
 /// A frame of the JVM with its whole function name.
 pub(crate) fn parse_java(text: &str) -> Option<(String, StackFrame)> {
@@ -256,7 +281,8 @@ fn java_function(whole: &str) -> String {
 }
 
 static DOTNET: Pattern = Pattern::new(r"^\s*at (.+?)(?:\(.*\))?(?: in (.+?):line ([0-9]+))?$");
-static ASYNC_STATE: Pattern = Pattern::new(r"\.?<>?c?[\w_]*\.?<(\w+)>[bdg]__[\w|]+(?:\.MoveNext)?|<(\w+)>[bdg]__[\w|]+(?:\.MoveNext)?");
+static ASYNC_STATE: Pattern =
+    Pattern::new(r"\.?<>?c?[\w_]*\.?<(\w+)>[bdg]__[\w|]+(?:\.MoveNext)?|<(\w+)>[bdg]__[\w|]+(?:\.MoveNext)?");
 
 /// A frame of .NET with its whole function name.
 pub(crate) fn parse_dotnet(text: &str) -> Option<(String, StackFrame)> {
@@ -276,10 +302,14 @@ pub(crate) fn parse_dotnet(text: &str) -> Option<(String, StackFrame)> {
         [method, class, ..] => format!("{class}.{method}"),
         _ => name.to_owned(),
     };
-    Some((whole, StackFrame { function: Some(function), file: groups.get(2).to_owned(), line: groups.number(3) }))
+    Some((
+        whole,
+        StackFrame { function: Some(function), file: groups.get(2).to_owned(), line: groups.number(3) },
+    ))
 }
 
-static GO_FUNCTION: Pattern = Pattern::new(r"^[\w./%~-]+\.(?:\(\*?[\w\[\].…]+\)\.)?[\w.\[\]…-]+$|^main\.\w+$");
+static GO_FUNCTION: Pattern =
+    Pattern::new(r"^[\w./%~-]+\.(?:\(\*?[\w\[\].…]+\)\.)?[\w.\[\]…-]+$|^main\.\w+$");
 static GO_FILE: Pattern = Pattern::new(r"^\s+(\S+\.go):([0-9]+)(?: \+0x[0-9a-f]+)?$");
 
 /// The function line of a goroutine's frame: the whole name and the short one.
@@ -308,7 +338,11 @@ static RUBY: Pattern = Pattern::new(r"^\s*(?:from |# )?(\S.*?):([0-9]+)(?::in [`
 
 pub(crate) fn parse_ruby(text: &str) -> Option<StackFrame> {
     let groups = RUBY.captures(text)?;
-    Some(StackFrame { function: ruby_function(groups.get(3)), file: groups.get(1).to_owned(), line: groups.number(2) })
+    Some(StackFrame {
+        function: ruby_function(groups.get(3)),
+        file: groups.get(1).to_owned(),
+        line: groups.number(2),
+    })
 }
 
 pub(crate) fn ruby_function(name: &str) -> Option<String> {
@@ -331,18 +365,28 @@ mod tests {
     fn frames_of_each_language_are_read() {
         let some = |name: &str| Some(name.to_owned());
         assert_eq!(named(parse_js("    at greet (/srv/a/user.js:7:24)")), (some("greet"), some("user.js")));
-        assert_eq!(named(parse_js("    at async Pool.open (file:///srv/a/pool.mjs:7:24) {")), (some("Pool.open"), some("pool.mjs")));
-        assert_eq!(named(parse_js("    at Server.listen [as x] (/srv/s.js:1:2)")), (some("Server.listen"), some("s.js")));
+        assert_eq!(
+            named(parse_js("    at async Pool.open (file:///srv/a/pool.mjs:7:24) {")),
+            (some("Pool.open"), some("pool.mjs"))
+        );
+        assert_eq!(
+            named(parse_js("    at Server.listen [as x] (/srv/s.js:1:2)")),
+            (some("Server.listen"), some("s.js"))
+        );
         assert_eq!(named(parse_js("      at Object.toBe (cart.test.js:5:27)")), (None, some("cart.test.js")));
         assert_eq!(named(parse_js("    at /srv/a/main.js:3:1")), (None, some("main.js")));
         assert_eq!(named(parse_python("  File \"/a/b.py\", line 3, in <module>")), (None, some("b.py")));
         let (_, frame) = parse_java("\tat org.example.App$Inner.lambda$run$0(App.java:6)").unwrap();
         assert_eq!(named(Some(frame)), (some("App$Inner.run"), some("App.java")));
-        let (_, frame) = parse_dotnet("   at Shop.Store.<LoadAsync>d__5.MoveNext() in /src/Store.cs:line 22").unwrap();
+        let (_, frame) =
+            parse_dotnet("   at Shop.Store.<LoadAsync>d__5.MoveNext() in /src/Store.cs:line 22").unwrap();
         assert_eq!(named(Some(frame)), (some("Store.LoadAsync"), some("Store.cs")));
         let (_, short) = parse_go_function("example.org/depot/stock.(*Shelf).Count(...)").unwrap();
         assert_eq!(short, "stock.Shelf.Count");
-        assert_eq!(named(parse_ruby("\tfrom /a/order.rb:11:in 'Order#label'")), (some("label"), some("order.rb")));
+        assert_eq!(
+            named(parse_ruby("\tfrom /a/order.rb:11:in 'Order#label'")),
+            (some("label"), some("order.rb"))
+        );
     }
 
     #[test]

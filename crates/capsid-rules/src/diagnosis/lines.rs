@@ -41,9 +41,9 @@ impl Line {
     /// The text without a leading `[ERROR] `.
     pub(crate) fn body(&self) -> &str {
         let text = self.text.as_str();
-        text.strip_prefix("[ERROR]").or_else(|| text.strip_prefix("[error]")).map_or(text, |rest| {
-            rest.strip_prefix(' ').unwrap_or(rest)
-        })
+        text.strip_prefix("[ERROR]")
+            .or_else(|| text.strip_prefix("[error]"))
+            .map_or(text, |rest| rest.strip_prefix(' ').unwrap_or(rest))
     }
 }
 
@@ -105,19 +105,23 @@ static SYSLOG: Pattern = Pattern::new(
 static AFTER_ISO: Pattern = Pattern::new(
     r"^(?:[0-9]{2}[OE]\+? ?|[\w.-]+ (?:kernel|systemd)(?:\[[0-9]+\])?: |[\w.-]+ [\w./-]+\[[0-9]+\]: |(?:app|heroku)\[[\w.-]+\]: |[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[ \t]+|\[[0-9]+(?:-[0-9]+)?\] (?:[\w-]+@[\w-]+ )?)",
 );
-static POSTGRES_PID: Pattern =
-    Pattern::new(r"^\[[0-9]+\] (?:[\w-]+@[\w-]+ )?(?:LOG|ERROR|FATAL|PANIC|DETAIL|HINT|STATEMENT|WARNING|NOTICE|CONTEXT):");
+static POSTGRES_PID: Pattern = Pattern::new(
+    r"^\[[0-9]+\] (?:[\w-]+@[\w-]+ )?(?:LOG|ERROR|FATAL|PANIC|DETAIL|HINT|STATEMENT|WARNING|NOTICE|CONTEXT):",
+);
 static CLOCK: Pattern =
     Pattern::new(r"^\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[APap][Mm])?\]?:?[ \t]+");
 static KERNEL: Pattern = Pattern::new(r"^\[ *[0-9]+\.[0-9]{3,}\] ");
-static KLOG: Pattern = Pattern::new(r"^[IWEF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+ +[0-9]+ [\w.-]+:[0-9]+\] ");
+static KLOG: Pattern =
+    Pattern::new(r"^[IWEF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+ +[0-9]+ [\w.-]+:[0-9]+\] ");
 static COMPOSE: Pattern = Pattern::new(r"^([A-Za-z][\w.-]*) +\|(?: |$)");
 static POD: Pattern = Pattern::new(r"^\[pod/[\w./-]+\] |^\[[^\]\[]+/[^\]\[]+\] +\| ");
 static TASK: Pattern = Pattern::new(
     r"^(?:@?[\w./-]+:(?:build|test|lint|dev|typecheck|type-check|check|check-types|start|compile)(?::[\w-]+)*: |[@\w./-]+ (?:build|test|lint|dev|start|typecheck|compile|install|postinstall|prepare)(?::[\w-]+)*: )",
 );
 static STEP: Pattern = Pattern::new(r"^(?:#[0-9]+ )?[0-9]+\.[0-9]{2,3} ");
-static STEP_NAME: Pattern = Pattern::new(r"^#[0-9]+ (?:\[|ERROR|DONE|CACHED|CANCELED|WARN|sha256:|exporting|naming|transferring|load|resolve|writing)");
+static STEP_NAME: Pattern = Pattern::new(
+    r"^#[0-9]+ (?:\[|ERROR|DONE|CACHED|CANCELED|WARN|sha256:|exporting|naming|transferring|load|resolve|writing)",
+);
 static LEVEL_TAG: Pattern = Pattern::new(r"(?i)^\[(info|debug|trace|notice|warn|warning|error)\] ?");
 
 /// Removes up to three prefixes (a second part of a stamp does not count).
@@ -192,7 +196,12 @@ fn strip_one<'t>(rest: &'t str, first: u8, after_iso: bool, line: &mut Line) -> 
     let stripped = end.and_then(|end| rest.get(end..)).unwrap_or(rest);
     // Python's logging puts a dash between its fields.
     match stripped.strip_prefix("- ") {
-        Some(after) if is_time && rest.get(..rest.len() - stripped.len()).is_some_and(|stamp| stamp.contains(',')) => after,
+        Some(after)
+            if is_time
+                && rest.get(..rest.len() - stripped.len()).is_some_and(|stamp| stamp.contains(',')) =>
+        {
+            after
+        }
         _ => stripped,
     }
 }
@@ -216,8 +225,8 @@ fn strip_marker<'t>(rest: &'t str, line: &mut Line) -> &'t str {
 /// A level by its usual names.
 pub(crate) fn parse_level(name: &str) -> LineLevel {
     match name.to_ascii_lowercase().as_str() {
-        "error" | "err" | "fatal" | "critical" | "crit" | "panic" | "dpanic" | "alert" | "emerg" | "emergency"
-        | "severe" => LineLevel::Error,
+        "error" | "err" | "fatal" | "critical" | "crit" | "panic" | "dpanic" | "alert" | "emerg"
+        | "emergency" | "severe" => LineLevel::Error,
         "warn" | "warning" => LineLevel::Warning,
         "info" | "debug" | "trace" | "notice" | "verbose" | "information" | "log" => LineLevel::Info,
         _ => LineLevel::Unstated,

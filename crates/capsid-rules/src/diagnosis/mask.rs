@@ -114,7 +114,8 @@ static RELATIVE: Pattern = Pattern::new(
 static FILE_POSITION: Pattern = Pattern::new(
     r"\b([\w-]+\.(?:rs|py|pyi|js|ts|tsx|jsx|mjs|cjs|mts|go|java|kt|kts|c|cc|cpp|cxx|h|hpp|cs|fs|vb|rb|php|swift|ex|exs|erl|sql|sh|ya?ml|json|toml|xml|html|s?css|vue|svelte|scala|hs|zig|dart|lua|pl|pm|R|md|tf|gradle|txt|conf|ini|cfg|log|proto))(?::[0-9]+(?::[0-9]+)?|\([0-9]+(?:,[0-9]+)?\))",
 );
-static VERSION: Pattern = Pattern::new(r"(^|[^\w.])(v|\^|~|==|=)?([0-9]+)\.[0-9]+\.[0-9]+(?:[-+.][0-9A-Za-z.+-]*[0-9A-Za-z])?\b");
+static VERSION: Pattern =
+    Pattern::new(r"(^|[^\w.])(v|\^|~|==|=)?([0-9]+)\.[0-9]+\.[0-9]+(?:[-+.][0-9A-Za-z.+-]*[0-9A-Za-z])?\b");
 static DURATION: Pattern = Pattern::new(
     r"(^|[^\w.])(?:[0-9]+(?:\.[0-9]+)?(?:[hms][0-9]+(?:\.[0-9]+)?)*[ ]?(?:ns|µs|us|ms|msec|milliseconds?|s|secs?|seconds?|mins?|minutes?|m|hrs?|hours?|h|days?|d))\b",
 );
@@ -172,7 +173,11 @@ fn mask_network(text: &str, tokens: &mut Tokens) -> String {
     if text.contains("://") {
         text = URL.replace_all(&text, |groups| {
             let host = host_of_url(&groups[0]);
-            if host.is_empty() { tokens.put_same("<url>") } else { tokens.put(format!("<url {host}>"), "<url>") }
+            if host.is_empty() {
+                tokens.put_same("<url>")
+            } else {
+                tokens.put(format!("<url {host}>"), "<url>")
+            }
         });
     }
     if text.contains('@') {
@@ -224,13 +229,17 @@ fn host_of_url(url: &str) -> String {
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
     let authority = authority.rsplit('@').next().unwrap_or_default().trim_end_matches(['.', ':', ',']);
     let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => (host, Some(port)),
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
+            (host, Some(port))
+        }
         _ => (authority, None),
     };
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let host = match host {
         "127.0.0.1" | "0.0.0.0" | "::1" => "localhost",
-        host if host.split('.').count() == 4 && host.bytes().all(|b| b.is_ascii_digit() || b == b'.') => "<ip>",
+        host if host.split('.').count() == 4 && host.bytes().all(|b| b.is_ascii_digit() || b == b'.') => {
+            "<ip>"
+        }
         host => host,
     };
     match port {
@@ -271,26 +280,33 @@ pub(crate) fn last_part(path: &str) -> String {
 
 fn is_random(last: &str, path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    let temporary = ["/tmp/", "/var/folders/", "\\temp\\", "/temp/"].iter().any(|folder| lower.contains(folder));
+    let temporary =
+        ["/tmp/", "/var/folders/", "\\temp\\", "/temp/"].iter().any(|folder| lower.contains(folder));
     let stem = last.split('.').next().unwrap_or(last);
     let digits = stem.bytes().filter(u8::is_ascii_digit).count();
     let letters = stem.bytes().filter(u8::is_ascii_alphabetic).count();
     let upper = stem.bytes().skip(1).any(|b| b.is_ascii_uppercase());
     if temporary {
         let made_up = stem.starts_with("tmp") || stem.starts_with("cc") || stem.starts_with("go-build");
-        return stem.len() >= 6 && letters > 0 && ((digits > 0 && (made_up || upper || digits >= 3)) || (made_up && upper));
+        return stem.len() >= 6
+            && letters > 0
+            && ((digits > 0 && (made_up || upper || digits >= 3)) || (made_up && upper));
     }
     stem.len() >= 16 && digits >= 4 && letters >= 4 && !stem.contains(['-', '_'])
 }
 
 fn is_relative_path(path: &str) -> bool {
-    if path.starts_with("./") || path.starts_with("../") || path.starts_with(".\\") || path.starts_with("..\\") {
+    if path.starts_with("./")
+        || path.starts_with("../")
+        || path.starts_with(".\\")
+        || path.starts_with("..\\")
+    {
         return true;
     }
     let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    let has_extension = last
-        .rsplit_once('.')
-        .is_some_and(|(stem, ext)| !stem.is_empty() && (1..=8).contains(&ext.len()) && ext.starts_with(|c: char| c.is_ascii_alphabetic()));
+    let has_extension = last.rsplit_once('.').is_some_and(|(stem, ext)| {
+        !stem.is_empty() && (1..=8).contains(&ext.len()) && ext.starts_with(|c: char| c.is_ascii_alphabetic())
+    });
     if path.contains('\\') && !path.contains('/') {
         return has_extension;
     }
@@ -309,7 +325,8 @@ fn mask_quantities(text: &str, options: MaskOptions, tokens: &mut Tokens) -> Str
             if groups[2].contains(|c| (c as u32) >= FIRST_TOKEN) || groups[2].starts_with('=') {
                 return groups[0].to_owned();
             }
-            format!("{}={}", &groups[1], tokens.put_same("<id>"))
+            let ends = groups[2].len() - groups[2].trim_end_matches([':', '.']).len();
+            format!("{}={}{}", &groups[1], tokens.put_same("<id>"), &groups[2][groups[2].len() - ends..])
         });
     }
     text = VERSION.replace_all(&text, |groups| {
@@ -400,12 +417,16 @@ pub(crate) fn mask_numbers(text: &str) -> String {
         let before = start.checked_sub(1).map(|i| bytes[i]);
         let after = bytes.get(at).copied();
         let joined = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if joined(before) || (joined(after) && !is_exponent(&bytes[at..])) || before == Some(b'.') && start >= 2 && joined(Some(bytes[start - 2])) {
+        if joined(before)
+            || (joined(after) && !is_exponent(&bytes[at..]))
+            || before == Some(b'.') && start >= 2 && joined(Some(bytes[start - 2]))
+        {
             continue;
         }
         let mut from = start;
         if before == Some(b'-') {
-            let word_start = bytes[..start - 1].iter().rposition(|b| !b.is_ascii_alphanumeric()).map_or(0, |i| i + 1);
+            let word_start =
+                bytes[..start - 1].iter().rposition(|b| !b.is_ascii_alphanumeric()).map_or(0, |i| i + 1);
             let word = &text[word_start..start - 1];
             if word.is_empty() {
                 from = start - 1;
@@ -433,8 +454,11 @@ fn is_exponent(rest: &[u8]) -> bool {
 
 /// Words that a number belongs to: `utf-8`, `sha-256`.
 fn is_named_number(word: &str) -> bool {
-    ["utf", "ucs", "sha", "iso", "aes", "rsa", "md", "base", "latin", "cp", "windows", "arm", "x86", "ascii", "ipv"]
-        .contains(&word.to_ascii_lowercase().as_str())
+    [
+        "utf", "ucs", "sha", "iso", "aes", "rsa", "md", "base", "latin", "cp", "windows", "arm", "x86",
+        "ascii", "ipv",
+    ]
+    .contains(&word.to_ascii_lowercase().as_str())
 }
 
 /// Lists and objects of an assertion hold values only.
@@ -498,7 +522,10 @@ mod tests {
             ("GET https://api.example.org/v1/orders?page=3 failed", "GET <url api.example.org> failed"),
             ("mail to ann@example.org bounced", "mail to <email> bounced"),
             ("at 2026-11-02T10:02:11.120Z and 10:02:11", "at <t> and <t>"),
-            ("run 8c1d2f7a-5a8e-4f0b-9f2e-0d6f1c0a7b11 at 0xdeadbeef in 5f0c1d7be2", "run <id> at <id> in <id>"),
+            (
+                "run 8c1d2f7a-5a8e-4f0b-9f2e-0d6f1c0a7b11 at 0xdeadbeef in 5f0c1d7be2",
+                "run <id> at <id> in <id>",
+            ),
             ("pod web-7d9f8b6c5-x2x9k died", "pod web-<id> died"),
             ("127.0.0.1:5432 and 10.0.3.17:6379", "localhost:5432 and <ip>:6379"),
             ("db.internal:5432 or db.internal:50123", "db.internal:5432 or db.internal:<n>"),
@@ -531,8 +558,14 @@ mod tests {
     #[test]
     fn the_template_masks_symbols_and_hosts() {
         let masked = mask_message(&format!("undefined: {}", symbol("limit")), MaskOptions::default());
-        assert_eq!((masked.text.as_str(), masked.template.as_str()), ("undefined: `limit`", "undefined: <q>"));
+        assert_eq!(
+            (masked.text.as_str(), masked.template.as_str()),
+            ("undefined: `limit`", "undefined: <q>")
+        );
         assert_eq!(masked.symbols, ["limit"]);
-        assert_eq!(mask_message("no answer from api.example.org", MaskOptions::default()).template, "no answer from <host>");
+        assert_eq!(
+            mask_message("no answer from api.example.org", MaskOptions::default()).template,
+            "no answer from <host>"
+        );
     }
 }

@@ -36,7 +36,10 @@ pub enum MatcherError {
 impl fmt::Display for MatcherError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Form(reason) => write!(f, "the matchers are not in the form {{\"problemMatcher\": [{{\"owner\", \"pattern\"}}]}}: {reason}"),
+            Self::Form(reason) => write!(
+                f,
+                "the matchers are not in the form {{\"problemMatcher\": [{{\"owner\", \"pattern\"}}]}}: {reason}"
+            ),
             Self::Expression { owner, reason } => {
                 write!(f, "the matcher `{owner}` has a regular expression that cannot be used: {reason}")
             }
@@ -163,7 +166,9 @@ struct MatchedFields {
 
 impl MatchedFields {
     fn read(&mut self, step: &MatcherStep, groups: &regex::Captures<'_>) {
-        let get = |index: Option<usize>| index.and_then(|index| groups.get(index)).map(|group| group.as_str().to_owned());
+        let get = |index: Option<usize>| {
+            index.and_then(|index| groups.get(index)).map(|group| group.as_str().to_owned())
+        };
         if let Some(file) = get(step.file) {
             self.file = file;
         }
@@ -182,7 +187,9 @@ impl MatchedFields {
     }
 
     fn to_finding(&self, owner: &str, first: usize, last: usize) -> Option<Finding> {
-        if self.message.trim().is_empty() || ["warn", "info", "note", "hint"].iter().any(|level| self.severity.starts_with(level)) {
+        if self.message.trim().is_empty()
+            || ["warn", "info", "note", "hint"].iter().any(|level| self.severity.starts_with(level))
+        {
             return None;
         }
         let finding = Finding::new(owner, owner, ProblemClass::BuildError, first)
@@ -205,8 +212,16 @@ mod tests {
     fn a_matcher_of_the_user_is_one_more_rule() {
         let matchers = Matcher::parse(LINT).unwrap();
         assert_eq!(matchers[0].owner(), "protolint");
-        let problem = diagnose_with("start\n[api/order.proto:7:3] Field \"Id\" must be lower case (FIELD_CASE)\n", &matchers).problem.unwrap();
-        assert_eq!((problem.tool.as_str(), problem.code.as_deref(), problem.place.as_deref()), ("protolint", Some("FIELD_CASE"), Some("order.proto")));
+        let problem = diagnose_with(
+            "start\n[api/order.proto:7:3] Field \"Id\" must be lower case (FIELD_CASE)\n",
+            &matchers,
+        )
+        .problem
+        .unwrap();
+        assert_eq!(
+            (problem.tool.as_str(), problem.code.as_deref(), problem.place.as_deref()),
+            ("protolint", Some("FIELD_CASE"), Some("order.proto"))
+        );
     }
 
     #[test]

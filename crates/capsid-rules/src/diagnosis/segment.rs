@@ -32,7 +32,8 @@ static YARN: Pattern = Pattern::new(r"^yarn run v[0-9]");
 
 /// Splits lines into segments.
 pub(crate) fn split(lines: &[Line]) -> Vec<Segment> {
-    let mut segments = vec![Segment { first: lines.first().map_or(1, |line| line.number), ..Segment::default() }];
+    let mut segments =
+        vec![Segment { first: lines.first().map_or(1, |line| line.number), ..Segment::default() }];
     for line in lines {
         if let Some(command) = read_command(&line.text) {
             let nested = command.starts_with("npm ");
@@ -44,7 +45,11 @@ pub(crate) fn split(lines: &[Line]) -> Vec<Segment> {
                     if let Some(open) = open {
                         open.last = line.number.saturating_sub(1);
                     }
-                    segments.push(Segment { first: line.number, command: Some(command), ..Segment::default() });
+                    segments.push(Segment {
+                        first: line.number,
+                        command: Some(command),
+                        ..Segment::default()
+                    });
                 }
             }
         } else if let Some(open) = segments.last_mut() {
@@ -174,13 +179,49 @@ fn is_failure_word(text: &str) -> bool {
 
 /// A summary counts something; a sentence that mentions a count does not end a run.
 fn is_summary_line(text: &str) -> bool {
-    let words = ["test", "fail", "error", "pass", "example", "problem", "spec", "assertion", "warning", "run", "skip", "total", "offense", "target"];
+    let words = [
+        "test",
+        "fail",
+        "error",
+        "pass",
+        "example",
+        "problem",
+        "spec",
+        "assertion",
+        "warning",
+        "run",
+        "skip",
+        "total",
+        "offense",
+        "target",
+    ];
     let lower = text.to_ascii_lowercase();
-    let starts_with_count = lower.trim_start_matches(['=', ' ', '✖', '#', 'ℹ', '-', '✗', '(']).starts_with(|c: char| c.is_ascii_digit());
-    let starts_with_word = ["tests", "test suites", "test files", "failed", "found", "ran", "finished", "executed", "fail ", "suites", "total", "errors", "failures", "summary", "results", "passed"]
-        .iter()
-        .any(|word| lower.trim_start_matches(['=', ' ', '✖', 'ℹ', '#']).starts_with(word));
-    (starts_with_count || starts_with_word) && words.iter().any(|word| lower.contains(word)) && text.split_whitespace().count() <= 24
+    let starts_with_count = lower
+        .trim_start_matches(['=', ' ', '✖', '#', 'ℹ', '-', '✗', '('])
+        .starts_with(|c: char| c.is_ascii_digit());
+    let starts_with_word = [
+        "tests",
+        "test suites",
+        "test files",
+        "failed",
+        "found",
+        "ran",
+        "finished",
+        "executed",
+        "fail ",
+        "suites",
+        "total",
+        "errors",
+        "failures",
+        "summary",
+        "results",
+        "passed",
+    ]
+    .iter()
+    .any(|word| lower.trim_start_matches(['=', ' ', '✖', 'ℹ', '#']).starts_with(word));
+    (starts_with_count || starts_with_word)
+        && words.iter().any(|word| lower.contains(word))
+        && text.split_whitespace().count() <= 24
 }
 
 #[cfg(test)]
@@ -223,11 +264,12 @@ mod tests {
 
     #[test]
     fn commands_begin_segments() {
-        let lines: Vec<Line> = ["$ npm test", "> shop@1.0.0 test", "> node --test", "ok 1 - x", "+ cargo build", "done"]
-            .iter()
-            .enumerate()
-            .map(|(at, text)| Line::from_clean(at + 1, text))
-            .collect();
+        let lines: Vec<Line> =
+            ["$ npm test", "> shop@1.0.0 test", "> node --test", "ok 1 - x", "+ cargo build", "done"]
+                .iter()
+                .enumerate()
+                .map(|(at, text)| Line::from_clean(at + 1, text))
+                .collect();
         let commands: Vec<_> = split(&lines).into_iter().filter_map(|segment| segment.command).collect();
         assert_eq!(commands, ["npm test", "cargo build"]);
     }

@@ -8,7 +8,7 @@ use super::matchers::Matcher;
 use super::segment;
 use super::tools;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind};
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// Of a log longer than both together, give the reader the first and the last of these.
@@ -21,8 +21,8 @@ const CONTEXT_LINES: usize = 40;
 const WINDOW_LINES: usize = 20;
 const WINDOW_BYTES: usize = 256 * 1024;
 /// The most text that rules read: the first and the last of what the prefilter kept.
-const KEPT_HEAD: usize = 1024 * 1024;
-const KEPT_TAIL: usize = 3 * 1024 * 1024;
+const KEPT_HEAD: usize = 512 * 1024;
+const KEPT_TAIL: usize = 1536 * 1024;
 /// The longest part of a line that is kept.
 const MAX_LINE: usize = 64 * 1024;
 /// A report in SARIF or JUnit XML is read as a whole up to this size.
@@ -30,25 +30,121 @@ const MAX_DOCUMENT: usize = 64 * 1024 * 1024;
 
 /// Words of which at least one stands in every diagnostic, in any case.
 const WORDS: [&str; 111] = [
-    "error", "err!", "fail", "panic", "exception", "fatal", "critical", "severe", "denied", "refused", "not found",
-    "cannot", "can't", "could not", "couldn't", "unable", "undefined", "unresolved", "unexpected", "invalid", "missing",
-    "no such", "not ok", "abort", "killed", "segmentation", "core dumped", "traceback", "conflict", "rejected",
-    "timed out", "timeout", "deadline", "expired", "no space", "out of memory", "oom", "unbound", "assert", "caused by",
-    "exit code", "exit status", "exited with", "unreachable", "violat", "too many", "duplicate", "deadlock", "ora-",
-    "x509", "warning", "✖", "✕", "×", "✗", "●", "❌", "错误", "异常", "报错", "失败", "no module", "no matching",
-    "not a ", "does not", "doesn't", "goroutine", "File \"", "    at ", "\tat ", ".go:", "not installed", "unknown",
-    "unauthorized", "forbidden", "crash", "msg ", "enoent", "too large", "no rule", "signal ", "stopped", "passed",
-    "success", "ok\t", "backoff", "unrecognized", "is not ", "already", "would reformat", "not formatted", "expected",
-    ".py:", ".rb:", ".md:", ".yml:", ".yaml:", "[warn", "terminat", "sanitizer", "unused", "mismatch", "rror", "\n$ ",
-    ".sh line", " err]", " err ", "\ne0", "\ne1", "\nf1", "declined",
+    "error",
+    "err!",
+    "fail",
+    "panic",
+    "exception",
+    "fatal",
+    "critical",
+    "severe",
+    "denied",
+    "refused",
+    "not found",
+    "cannot",
+    "can't",
+    "could not",
+    "couldn't",
+    "unable",
+    "undefined",
+    "unresolved",
+    "unexpected",
+    "invalid",
+    "missing",
+    "no such",
+    "not ok",
+    "abort",
+    "killed",
+    "segmentation",
+    "core dumped",
+    "traceback",
+    "conflict",
+    "rejected",
+    "timed out",
+    "timeout",
+    "deadline",
+    "expired",
+    "no space",
+    "out of memory",
+    "oom",
+    "unbound",
+    "assert",
+    "caused by",
+    "exit code",
+    "exit status",
+    "exited with",
+    "unreachable",
+    "violat",
+    "too many",
+    "duplicate",
+    "deadlock",
+    "ora-",
+    "x509",
+    "warning",
+    "✖",
+    "✕",
+    "×",
+    "✗",
+    "●",
+    "❌",
+    "错误",
+    "异常",
+    "报错",
+    "失败",
+    "no module",
+    "no matching",
+    "not a ",
+    "does not",
+    "doesn't",
+    "goroutine",
+    "File \"",
+    "    at ",
+    "\tat ",
+    ".go:",
+    "not installed",
+    "unknown",
+    "unauthorized",
+    "forbidden",
+    "crash",
+    "msg ",
+    "enoent",
+    "too large",
+    "no rule",
+    "signal ",
+    "stopped",
+    "passed",
+    "success",
+    "ok\t",
+    "backoff",
+    "unrecognized",
+    "is not ",
+    "already",
+    "would reformat",
+    "not formatted",
+    "expected",
+    ".py:",
+    ".rb:",
+    ".md:",
+    ".yml:",
+    ".yaml:",
+    "[warn",
+    "terminat",
+    "sanitizer",
+    "unused",
+    "mismatch",
+    "rror",
+    "\n$ ",
+    ".sh line",
+    " err]",
+    " err ",
+    "\ne0",
+    "\ne1",
+    "\nf1",
+    "declined",
 ];
 
 static PREFILTER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasickBuilder::new()
-        .ascii_case_insensitive(true)
-        .kind(Some(AhoCorasickKind::DFA))
-        .build(WORDS)
-        .ok()
+    AhoCorasickBuilder::new().ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(WORDS).ok()
 });
 
 /// Reads a log piece by piece.
@@ -67,10 +163,8 @@ pub struct DiagnosisReader {
     next_unkept: usize,
     lines: usize,
     warnings: usize,
-    head: Vec<KeptLine>,
-    head_bytes: usize,
-    tail: VecDeque<KeptLine>,
-    tail_bytes: usize,
+    head: KeptLines,
+    tail: KeptLines,
     document: Option<Vec<u8>>,
     started: bool,
 }
@@ -78,6 +172,42 @@ pub struct DiagnosisReader {
 struct KeptLine {
     number: usize,
     text: String,
+}
+
+/// Lines one after the other, without an allocation for each.
+#[derive(Default)]
+struct KeptLines {
+    bytes: Vec<u8>,
+    /// Number, start and end of each line.
+    lines: Vec<(usize, usize, usize)>,
+}
+
+impl KeptLines {
+    fn push(&mut self, number: usize, raw: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(raw);
+        self.lines.push((number, start, self.bytes.len()));
+    }
+
+    /// Drops the first lines until the rest is no longer than a size.
+    fn shorten(&mut self, size: usize) {
+        let from = self.bytes.len().saturating_sub(size);
+        let first = self.lines.partition_point(|(_, start, _)| *start < from);
+        let cut = self.lines.get(first).map_or(self.bytes.len(), |(_, start, _)| *start);
+        self.bytes.drain(..cut);
+        self.lines.drain(..first);
+        for (_, start, end) in &mut self.lines {
+            *start -= cut;
+            *end -= cut;
+        }
+    }
+
+    fn to_lines(&self) -> impl Iterator<Item = KeptLine> + '_ {
+        self.lines.iter().map(|(number, start, end)| KeptLine {
+            number: *number,
+            text: String::from_utf8_lossy(self.bytes.get(*start..*end).unwrap_or_default()).into_owned(),
+        })
+    }
 }
 
 impl DiagnosisReader {
@@ -117,10 +247,11 @@ impl DiagnosisReader {
     /// Ends the log and says what it shows.
     pub fn finish(mut self) -> Diagnosis {
         self.search(true);
-        let document = self.document.take().and_then(|bytes| documents::parse(&String::from_utf8_lossy(&bytes)));
+        let document =
+            self.document.take().and_then(|bytes| documents::parse(&String::from_utf8_lossy(&bytes)));
         let mut lines = Vec::new();
-        let mut raw: Vec<KeptLine> = std::mem::take(&mut self.head);
-        raw.extend(std::mem::take(&mut self.tail));
+        self.tail.shorten(KEPT_TAIL);
+        let raw: Vec<KeptLine> = self.head.to_lines().chain(self.tail.to_lines()).collect();
         let mut expected = 1;
         for kept in &raw {
             if kept.number != expected {
@@ -170,7 +301,8 @@ impl DiagnosisReader {
                 let line_start = memchr::memrchr(b'\n', &text[..hit_start]).map_or(0, |at| at + 1);
                 let line_start = line_start.max(at);
                 number += count_lines(&text[at..line_start]);
-                let line_end = memchr::memchr(b'\n', &text[found.end()..]).map_or(text.len(), |at| found.end() + at + 1);
+                let line_end =
+                    memchr::memchr(b'\n', &text[found.end()..]).map_or(text.len(), |at| found.end() + at + 1);
                 self.keep_around(text, line_start, number);
                 let hit = &text[found.range()];
                 self.warnings += usize::from(hit.eq_ignore_ascii_case(b"warning"));
@@ -240,18 +372,13 @@ impl DiagnosisReader {
     fn keep(&mut self, number: usize, raw: &[u8]) {
         self.next_unkept = number + 1;
         let raw = raw.get(..MAX_LINE).unwrap_or(raw);
-        let text = String::from_utf8_lossy(raw).into_owned();
-        let size = text.len() + 24;
-        if self.head_bytes + size <= KEPT_HEAD && self.tail.is_empty() {
-            self.head_bytes += size;
-            self.head.push(KeptLine { number, text });
+        if self.head.bytes.len() + raw.len() <= KEPT_HEAD && self.tail.lines.is_empty() {
+            self.head.push(number, raw);
             return;
         }
-        self.tail_bytes += size;
-        self.tail.push_back(KeptLine { number, text });
-        while self.tail_bytes > KEPT_TAIL {
-            let Some(dropped) = self.tail.pop_front() else { break };
-            self.tail_bytes -= dropped.text.len() + 24;
+        self.tail.push(number, raw);
+        if self.tail.bytes.len() > 4 * KEPT_TAIL {
+            self.tail.shorten(KEPT_TAIL);
         }
     }
 }
@@ -288,7 +415,11 @@ fn separate_services(lines: &mut [Line]) {
             order.push(service.clone());
         }
     }
-    lines.sort_by_key(|line| line.service.as_ref().map_or(usize::MAX, |name| order.iter().position(|known| known == name).unwrap_or(usize::MAX)));
+    lines.sort_by_key(|line| {
+        line.service
+            .as_ref()
+            .map_or(usize::MAX, |name| order.iter().position(|known| known == name).unwrap_or(usize::MAX))
+    });
 }
 
 /// Tells lines of a stream: half of the lines of such a log have time stamps and state a level, and so do these.
@@ -297,7 +428,8 @@ fn stream_lines(lines: &[Line]) -> impl Fn(usize) -> bool {
         line.stamped && (line.level != LineLevel::Unstated || tools::generic::begins_with_level(&line.text))
     };
     let written = lines.iter().filter(|line| !line.text.is_empty() || line.structured).count();
-    let stated: HashSet<usize> = lines.iter().filter(|line| states_level(line)).map(|line| line.number).collect();
+    let stated: HashSet<usize> =
+        lines.iter().filter(|line| states_level(line)).map(|line| line.number).collect();
     let is_stream = written >= 4 && stated.len() * 2 >= written;
     move |number| is_stream && (stated.contains(&number) || stated.contains(&number.saturating_sub(1)))
 }

@@ -67,10 +67,21 @@ struct Entry {
 impl Entry {
     fn from_object(object: &Map<String, Value>) -> Self {
         let mut entry = Self::default();
-        let level = ["level", "severity", "levelname", "log.level", "lvl", "loglevel", "Level", "@l", "severityText", "LogLevel"]
-            .into_iter()
-            .find_map(|key| object.get(key))
-            .or_else(|| object.get("log").and_then(|log| log.get("level")));
+        let level = [
+            "level",
+            "severity",
+            "levelname",
+            "log.level",
+            "lvl",
+            "loglevel",
+            "Level",
+            "@l",
+            "severityText",
+            "LogLevel",
+        ]
+        .into_iter()
+        .find_map(|key| object.get(key))
+        .or_else(|| object.get("log").and_then(|log| log.get("level")));
         entry.level = match level {
             // The numbers of pino and bunyan.
             Some(Value::Number(number)) => match number.as_u64().unwrap_or_default() {
@@ -89,9 +100,24 @@ impl Entry {
         entry.logger = ["logger", "name", "logger_name", "loggerName", "caller"]
             .into_iter()
             .find_map(|key| object.get(key).and_then(string));
-        for key in ["err", "error", "exception", "exc_info", "thrown", "exc", "cause", "stack", "stack_trace",
-            "stacktrace", "stackTrace", "error.stack_trace", "@x", "traceback", "Exception", "error.message"]
-        {
+        for key in [
+            "err",
+            "error",
+            "exception",
+            "exc_info",
+            "thrown",
+            "exc",
+            "cause",
+            "stack",
+            "stack_trace",
+            "stacktrace",
+            "stackTrace",
+            "error.stack_trace",
+            "@x",
+            "traceback",
+            "Exception",
+            "error.message",
+        ] {
             match object.get(key) {
                 Some(Value::String(text)) if text.contains('\n') && is_stack(text) => {
                     entry.stack.get_or_insert_with(|| text.clone());
@@ -111,9 +137,13 @@ impl Entry {
 
     fn read_error(&mut self, inner: &Map<String, Value>) {
         let text = |keys: &[&str]| {
-            keys.iter().find_map(|key| inner.get(*key)).and_then(Value::as_str).filter(|text| !text.is_empty())
+            keys.iter()
+                .find_map(|key| inner.get(*key))
+                .and_then(Value::as_str)
+                .filter(|text| !text.is_empty())
         };
-        let stack = text(&["stack", "stack_trace", "stacktrace", "stackTrace", "extendedStackTrace", "backtrace"]);
+        let stack =
+            text(&["stack", "stack_trace", "stacktrace", "stackTrace", "extendedStackTrace", "backtrace"]);
         if let Some(stack) = stack.filter(|stack| is_stack(stack)) {
             self.stack.get_or_insert_with(|| stack.to_owned());
         }
@@ -241,14 +271,20 @@ mod tests {
 
     #[test]
     fn an_error_becomes_its_message_or_its_stack() {
-        assert_eq!(texts(r#"{"level":"error","msg":"reserve failed","error":"no stock"}"#), ["reserve failed: no stock"]);
-        assert_eq!(texts(r#"time=2026-01-01T00:00:00Z level=error msg="reserve failed" error="no \"x\"" n=3"#), [
-            "reserve failed: no \"x\""
-        ]);
-        assert_eq!(texts(r#"{"level":50,"err":{"type":"E","message":"m","stack":"E: m\n    at f (a.js:1:2)"},"msg":"x"}"#), [
-            "E: m",
-            "    at f (a.js:1:2)"
-        ]);
+        assert_eq!(
+            texts(r#"{"level":"error","msg":"reserve failed","error":"no stock"}"#),
+            ["reserve failed: no stock"]
+        );
+        assert_eq!(
+            texts(r#"time=2026-01-01T00:00:00Z level=error msg="reserve failed" error="no \"x\"" n=3"#),
+            ["reserve failed: no \"x\""]
+        );
+        assert_eq!(
+            texts(
+                r#"{"level":50,"err":{"type":"E","message":"m","stack":"E: m\n    at f (a.js:1:2)"},"msg":"x"}"#
+            ),
+            ["E: m", "    at f (a.js:1:2)"]
+        );
         assert!(texts(r#"{"level":30,"msg":"request done","error":null}"#).is_empty());
         assert!(texts(r#"level=info msg="retry after error""#).is_empty());
     }

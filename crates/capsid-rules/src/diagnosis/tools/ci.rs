@@ -47,14 +47,25 @@ const WRAPPER_STARTS: [&str; 40] = [
     "error: subprocess-exited-with-error",
     "Cleaning up project directory",
 ];
-static MAKE_ERROR: Pattern = Pattern::new(r"^(?:g?make|mingw32-make|nmake)(?:\[[0-9]+\])?: \*\*\* (?:\[.*\] )?(?:Error [0-9]+|Waiting for unfinished jobs|\[.*\] Error.*)|^(?:g?make)(?:\[[0-9]+\])?: \*\*\* \[[^\]]+\] (?:Error|Interrupt|Terminated)");
-static DID_NOT: Pattern = Pattern::new(r"did not complete successfully: exit code|returned a non-zero code: |exited with code [1-9]|exited with status [1-9]|failed with exit code [1-9]|finished with non-zero exit value|exit code(?: is)?:? [1-9][0-9]*\.?$|returned exit code [1-9]|returned exit status [1-9]|Exit Code: [1-9]");
-static COUNTED: Pattern = Pattern::new(r"^(?:error: )?aborting due to |^[1-9][0-9]* errors? generated\.?$|^Found [1-9][0-9]* errors?|^[1-9][0-9]* errors?$|^\s*[1-9][0-9]* Error\(s\)|^Tests:\s+[1-9][0-9]* failed|^Test(?:s| Suites| Files):? +[1-9][0-9]* failed|^[1-9][0-9]* failed(?:, [0-9]+ \w+)*(?: in .*)?$|^=+ .*[1-9][0-9]* (?:failed|errors?).* in .*=+$|^FAILED \((?:failures|errors)=|^Build FAILED|^BUILD FAILED|^BUILD FAILURE|^Build failed\b|^Failed!  - Failed:|^FAILURES!$|^Tests run: [0-9]+, .*(?:Failures: [1-9]|Errors: [1-9])|^\s*[1-9][0-9]* failing$|^FAILURE: Build failed|^Failed to compile\.?$|^# fail +[1-9]|^✖ [0-9]+ problems? \([1-9]|^FAIL\s+\S+\s+(?:[0-9.]+s|\[build failed\])$|^FAIL$|^COMPILATION ERROR|^There are test failures|^[0-9]+ examples?, [1-9][0-9]* failures?|^test result: FAILED|^error during build:?$|^Lint errors found|^Linting failed|^ERROR: InvocationError");
+static MAKE_ERROR: Pattern = Pattern::new(
+    r"^(?:g?make|mingw32-make|nmake)(?:\[[0-9]+\])?: \*\*\* (?:\[.*\] )?(?:Error [0-9]+|Waiting for unfinished jobs|\[.*\] Error.*)|^(?:g?make)(?:\[[0-9]+\])?: \*\*\* \[[^\]]+\] (?:Error|Interrupt|Terminated)",
+);
+static DID_NOT: Pattern = Pattern::new(
+    r"did not complete successfully: exit code|returned a non-zero code: |exited with code [1-9]|exited with status [1-9]|failed with exit code [1-9]|finished with non-zero exit value|exit code(?: is)?:? [1-9][0-9]*\.?$|returned exit code [1-9]|returned exit status [1-9]|Exit Code: [1-9]",
+);
+static COUNTED: Pattern = Pattern::new(
+    r"^(?:error: )?aborting due to |^[1-9][0-9]* errors? generated\.?$|^Found [1-9][0-9]* errors?|^[1-9][0-9]* errors?$|^\s*[1-9][0-9]* Error\(s\)|^Tests:\s+[1-9][0-9]* failed|^Test(?:s| Suites| Files):? +[1-9][0-9]* failed|^[1-9][0-9]* failed(?:, [0-9]+ \w+)*(?: in .*)?$|^=+ .*[1-9][0-9]* (?:failed|errors?).* in .*=+$|^FAILED \((?:failures|errors)=|^Build FAILED|^BUILD FAILED|^BUILD FAILURE|^Build failed\b|^Failed!  - Failed:|^FAILURES!$|^Tests run: [0-9]+, .*(?:Failures: [1-9]|Errors: [1-9])|^\s*[1-9][0-9]* failing$|^FAILURE: Build failed|^Failed to compile\.?$|^# fail +[1-9]|^✖ [0-9]+ problems? \([1-9]|^FAIL\s+\S+\s+(?:[0-9.]+s|\[build failed\])$|^FAIL$|^COMPILATION ERROR|^There are test failures|^[0-9]+ examples?, [1-9][0-9]* failures?|^test result: FAILED|^error during build:?$|^Lint errors found|^Linting failed|^ERROR: InvocationError",
+);
 
 /// A line that only reports that a command or step failed.
 pub(crate) fn recognize_wrapper(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.body(at).trim_start();
-    let quick = ["rror", "xit", "ail", "FAIL", "***", "stopped", "ould not", "aborting", "FAILED", "ERROR", "roblem", "For more"].iter().any(|word| text.contains(word));
+    let quick = [
+        "rror", "xit", "ail", "FAIL", "***", "stopped", "ould not", "aborting", "FAILED", "ERROR", "roblem",
+        "For more",
+    ]
+    .iter()
+    .any(|word| text.contains(word));
     if !quick || text.len() > 600 {
         return None;
     }
@@ -64,17 +75,28 @@ pub(crate) fn recognize_wrapper(log: &LogView<'_>, at: usize) -> Option<Finding>
         return None;
     }
     // Some names of steps begin like a wrapper and are none.
-    if text.starts_with("For more information") || text.starts_with("nx run ") && !text.contains("ailed") || text.starts_with("Cleaning up") {
+    if text.starts_with("For more information")
+        || text.starts_with("nx run ") && !text.contains("ailed")
+        || text.starts_with("Cleaning up")
+    {
         return None;
     }
-    if text.starts_with("The command \"") && !text.contains("exited with") || text.starts_with("exit status 0") {
+    if text.starts_with("The command \"") && !text.contains("exited with")
+        || text.starts_with("exit status 0")
+    {
         return None;
     }
-    if text.starts_with("Build failed with an exception") || text.starts_with("Tests run:") && text.contains("<<<") {
+    if text.starts_with("Build failed with an exception")
+        || text.starts_with("Tests run:") && text.contains("<<<")
+    {
         return None;
     }
     // What is missing is the cause, although the line begins like a wrapper.
-    if text.starts_with("Failed to execute goal") && (text.contains("Could not find artifact") || text.contains("could not be resolved") || text.contains("Failure to find")) {
+    if text.starts_with("Failed to execute goal")
+        && (text.contains("Could not find artifact")
+            || text.contains("could not be resolved")
+            || text.contains("Failure to find"))
+    {
         return None;
     }
     let (tool, class) = wrapper_kind(text);
@@ -99,10 +121,18 @@ fn wrapper_kind(text: &str) -> (&'static str, ProblemClass) {
         return ("gradle", ProblemClass::BuildError);
     }
     let lower = text.to_ascii_lowercase();
-    if lower.starts_with("test") || lower.contains(" failing") || lower.contains("examples,") || lower.starts_with("fail") && !lower.starts_with("failed to compile") {
+    if lower.starts_with("test")
+        || lower.contains(" failing")
+        || lower.contains("examples,")
+        || lower.starts_with("fail") && !lower.starts_with("failed to compile")
+    {
         return ("ci", ProblemClass::TestFailure);
     }
-    if lower.starts_with("build fail") || lower.contains("compile") || lower.starts_with("compilation") || lower.contains("during build") {
+    if lower.starts_with("build fail")
+        || lower.contains("compile")
+        || lower.starts_with("compilation")
+        || lower.contains("during build")
+    {
         return ("ci", ProblemClass::BuildError);
     }
     ("ci", ProblemClass::CiError)
@@ -118,7 +148,9 @@ pub(crate) fn recognize_annotation(log: &LogView<'_>, at: usize) -> Option<Findi
     let text = log.text(at);
     if text.starts_with("::error") {
         let groups = GITHUB.captures(text)?;
-        let mut finding = Finding::new("ci", "ci", ProblemClass::CiError, at).message(groups.get(2).replace("%0A", " ").replace("%25", "%")).role(DiagnosticRole::Annotation);
+        let mut finding = Finding::new("ci", "ci", ProblemClass::CiError, at)
+            .message(groups.get(2).replace("%0A", " ").replace("%25", "%"))
+            .role(DiagnosticRole::Annotation);
         let mut rest = groups.get(1);
         while let Some(field) = FIELD.captures(rest) {
             match field.get(1) {
@@ -135,7 +167,9 @@ pub(crate) fn recognize_annotation(log: &LogView<'_>, at: usize) -> Option<Findi
         if !groups.get(1).contains("type=error") {
             return Some(Finding::noise(at, at));
         }
-        let mut finding = Finding::new("ci", "ci", ProblemClass::CiError, at).message(groups.get(2)).role(DiagnosticRole::Annotation);
+        let mut finding = Finding::new("ci", "ci", ProblemClass::CiError, at)
+            .message(groups.get(2))
+            .role(DiagnosticRole::Annotation);
         let mut rest = groups.get(1);
         while let Some(range) = AZURE_FIELD.find_range(rest) {
             if let Some(file) = rest[range.clone()].strip_prefix("sourcepath=") {

@@ -7,12 +7,19 @@ use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 use crate::diagnosis::tools::sql;
 
-static COMPILE: Pattern = Pattern::new(r"^\s*(?:[0-9]+>)?(\S.*?)\(([0-9]+)(?:,[0-9]+)*\): error ([A-Z]{2,10}[0-9]{3,5}): (.+?)(?: \[[^\]]+proj(?:::[^\]]*)?\])?$");
-static PROJECT: Pattern = Pattern::new(r"^\s*(?:[0-9]+>)?(\S.*?)\s?: error ([A-Z]{2,10}[0-9]{3,5}): (.+?)(?: \[[^\]]+(?:proj|sln)(?:::[^\]]*)?\])?$");
-static FAILED: Pattern = Pattern::new(r"^\s*(?:Failed|X) (\S.*?)(?: \[(?:<? ?[0-9.,]+ ?m?s|[0-9 ]+ m.*)\])?$");
+static COMPILE: Pattern = Pattern::new(
+    r"^\s*(?:[0-9]+>)?(\S.*?)\(([0-9]+)(?:,[0-9]+)*\): error ([A-Z]{2,10}[0-9]{3,5}): (.+?)(?: \[[^\]]+proj(?:::[^\]]*)?\])?$",
+);
+static PROJECT: Pattern = Pattern::new(
+    r"^\s*(?:[0-9]+>)?(\S.*?)\s?: error ([A-Z]{2,10}[0-9]{3,5}): (.+?)(?: \[[^\]]+(?:proj|sln)(?:::[^\]]*)?\])?$",
+);
+static FAILED: Pattern =
+    Pattern::new(r"^\s*(?:Failed|X) (\S.*?)(?: \[(?:<? ?[0-9.,]+ ?m?s|[0-9 ]+ m.*)\])?$");
 static XUNIT_FAIL: Pattern = Pattern::new(r"^\[xUnit\.net [0-9:.]+\]\s+(\S.*?) \[FAIL\]$");
 static ASSERT: Pattern = Pattern::new(r"^(?:[\w.]+ ?: )?(Assert\.\w+)");
-static THROWN: Pattern = Pattern::new(r"^(?:Unhandled exception[.:] |---> |\s*---> |.*?\bUnhandled Exception: )*((?:[A-Z]\w*\.)+[A-Z]\w*(?:Exception|Error)|[A-Z]\w*Exception)(?: \([0-9xA-Fa-f]+\))?\s?: (.*)$");
+static THROWN: Pattern = Pattern::new(
+    r"^(?:Unhandled exception[.:] |---> |\s*---> |.*?\bUnhandled Exception: )*((?:[A-Z]\w*\.)+[A-Z]\w*(?:Exception|Error)|[A-Z]\w*Exception)(?: \([0-9xA-Fa-f]+\))?\s?: (.*)$",
+);
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
@@ -63,7 +70,9 @@ fn recognize_compile(log: &LogView<'_>, at: usize) -> Option<Finding> {
     Some(if is_program { finding } else { finding.position(&file, line) })
 }
 
-static PACKAGE: Pattern = Pattern::new(r"^(Unable to find package|Package|Version conflict detected for) ([\w.-]+?)(\.| is not| with version| [0-9])");
+static PACKAGE: Pattern = Pattern::new(
+    r"^(Unable to find package|Package|Version conflict detected for) ([\w.-]+?)(\.| is not| with version| [0-9])",
+);
 
 fn quote_package(message: &str) -> String {
     match PACKAGE.captures(message) {
@@ -79,11 +88,17 @@ fn quote_package(message: &str) -> String {
 /// `Failed T [3 ms]` with its message and its stack.
 fn recognize_test(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = FAILED.captures(log.text(at))?;
-    let (start, ()) = log.find_after(at, 2, |text| text.trim().starts_with("Error Message:").then_some(()))?;
-    let (index, message) = log.find_after(start, 3, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
+    let (start, ()) =
+        log.find_after(at, 2, |text| text.trim().starts_with("Error Message:").then_some(()))?;
+    let (index, message) =
+        log.find_after(start, 3, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
     let last = log.end_of(index, 80, |text| {
         let plain = text.trim_start();
-        !plain.starts_with("Failed ") && !plain.starts_with("Passed ") && !plain.starts_with("Failed!") && !plain.starts_with("Total tests") && !plain.starts_with("Standard Output")
+        !plain.starts_with("Failed ")
+            && !plain.starts_with("Passed ")
+            && !plain.starts_with("Failed!")
+            && !plain.starts_with("Total tests")
+            && !plain.starts_with("Standard Output")
     });
     let test = groups.get(1).split('(').next().unwrap_or_default().trim();
     let (code, said) = read_failure(message);
@@ -132,7 +147,11 @@ pub(crate) fn recognize_exception(log: &LogView<'_>, at: usize) -> Option<Findin
     let (_, ()) = log.find_after(at, 8, |text| is_dotnet_frame(text).then_some(()))?;
     let last = log.end_of(at, 200, |text| {
         let plain = text.trim_start();
-        is_dotnet_frame(text) || plain.starts_with("--->") || plain.starts_with("---") || plain.starts_with("File name:") || text.starts_with("   ")
+        is_dotnet_frame(text)
+            || plain.starts_with("--->")
+            || plain.starts_with("---")
+            || plain.starts_with("File name:")
+            || text.starts_with("   ")
     });
     let mut chain = vec![(groups.get(1).to_owned(), groups.get(2).to_owned())];
     for index in at + 1..=last {
@@ -146,7 +165,11 @@ pub(crate) fn recognize_exception(log: &LogView<'_>, at: usize) -> Option<Findin
     let (kind, message) = chain.pop()?;
     let short = kind.rsplit('.').next().unwrap_or(&kind);
     let frame = in_app_frame(log, at, last);
-    let mut finding = Finding::new("dotnet", "dotnet", ProblemClass::Exception, at).code(short).message(message.clone()).at_frame(frame.as_ref()).until(last);
+    let mut finding = Finding::new("dotnet", "dotnet", ProblemClass::Exception, at)
+        .code(short)
+        .message(message.clone())
+        .at_frame(frame.as_ref())
+        .until(last);
     if let Some(error) = sql::classify(&kind, &message, "") {
         sql::apply(&mut finding, error);
         return Some(finding);
@@ -156,5 +179,7 @@ pub(crate) fn recognize_exception(log: &LogView<'_>, at: usize) -> Option<Findin
 
 fn is_dotnet_frame(text: &str) -> bool {
     let plain = text.trim_start();
-    plain.starts_with("at ") && (plain.contains(":line ") || plain.ends_with(')')) && !plain.contains(".java:")
+    plain.starts_with("at ")
+        && (plain.contains(":line ") || plain.ends_with(')'))
+        && !plain.contains(".java:")
 }

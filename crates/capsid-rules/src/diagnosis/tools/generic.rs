@@ -9,24 +9,59 @@ use crate::diagnosis::pattern::Pattern;
 static LEVELED: Pattern = Pattern::new(
     r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - |\([^)]{1,40}\) )*\[?(ERROR|ERR|FATAL|CRITICAL|CRIT|SEVERE|PANIC|EMERG|ALERT|Error|error|fatal|critical|crit|emerg)\]?(?:\([0-9]+\))?(?:[ :\t]+|$)(.*)$",
 );
-static ANY_LEVEL: Pattern = Pattern::new(r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - )*\[?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn|warning|error)\]?(?:[ :\t]|$)");
+static ANY_LEVEL: Pattern = Pattern::new(
+    r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - )*\[?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn|warning|error)\]?(?:[ :\t]|$)",
+);
 static LOGGER: Pattern = Pattern::new(
     r"^(?:(?:[0-9]+ )?--- )?(?:(?:\[[^\]]*\]|\([^)]*\)|<[^>]*>)\s*)*(?:(?:[a-zA-Z_$][\w$]*(?:[.:/][\w$:]+)+|[A-Z][A-Za-z0-9_$]{2,40}|[\w.]+:[\w.]+:[0-9]+)\s*(?:\[[^\]]*\]\s*)?(?:- |: +))?(.+)$",
 );
 static PYTHON_LOGGING: Pattern = Pattern::new(r"^(ERROR|CRITICAL):([\w.]+):(.+)$");
-static PROGRAM: Pattern = Pattern::new(r"^([A-Za-z][\w.+/-]*(?:\[[0-9]+\])?): (?:(?:fatal )?[Ee]rror|ERROR|fatal|FATAL): (.+)$");
-static PLAIN: Pattern = Pattern::new(r"^(?:\[(?:ERROR|Error|error|FATAL|CRITICAL)\]:? ?|(?:[Ee]rror|ERROR|[Ff]atal(?: error)?|FATAL|CRITICAL)(?: \[(\w+)\])?[:!]\s+)(.+)$");
-static KIND: Pattern = Pattern::new(r"^(?:Uncaught |Unhandled exception: |\[[\w -]+\] )?((?:[A-Za-z_]\w*(?:\.|::|\\))*[A-Z]\w*(?:Error|Exception|Fault|Failure|Violation))(?: \[(\w+)\])?: (.+)$");
-static CHINESE: Pattern = Pattern::new(r"^(?:\[[^\]]*\]\s*)*(?:\S{0,12}?)(?:错误|异常|报错|失败)\s*[：:]\s*(.+)$");
+static PROGRAM: Pattern =
+    Pattern::new(r"^([A-Za-z][\w.+/-]*(?:\[[0-9]+\])?): (?:(?:fatal )?[Ee]rror|ERROR|fatal|FATAL): (.+)$");
+static PLAIN: Pattern = Pattern::new(
+    r"^(?:\[(?:ERROR|Error|error|FATAL|CRITICAL)\]:? ?|(?:[Ee]rror|ERROR|[Ff]atal(?: error)?|FATAL|CRITICAL)(?: \[(\w+)\])?[:!]\s+)(.+)$",
+);
+static KIND: Pattern = Pattern::new(
+    r"^(?:Uncaught |Unhandled exception: |\[[\w -]+\] )?((?:[A-Za-z_]\w*(?:\.|::|\\))*[A-Z]\w*(?:Error|Exception|Fault|Failure|Violation))(?: \[(\w+)\])?: (.+)$",
+);
+static CHINESE: Pattern =
+    Pattern::new(r"^(?:\[[^\]]*\]\s*)*(?:\S{0,12}?)(?:错误|异常|报错|失败)\s*[：:]\s*(.+)$");
 static TOOL_RESULT: Pattern = Pattern::new(r#"^\*\*TOOLRESULT\*\*: \{.*"status": ?"error""#);
-static FAILED_TO: Pattern = Pattern::new(r"^(?:[\w.-]+: )?((?:Failed to|failed to|Unable to|unable to|Could not|could not|Cannot|Can't|FAILED to|Couldn't) [a-z]+ .+)$");
-static BUILD_FAILED: Pattern = Pattern::new(r"^(?:Build|Compilation|Deployment|Deploy|Migration|Job|Task|Command|Installation|Upload|Test run|Tests|Lint|Type ?check)(?: \S+)? (?:failed|FAILED)(?:[.:!]|$| with| after)(.*)$");
+static FAILED_TO: Pattern = Pattern::new(
+    r"^(?:[\w.-]+: )?((?:Failed to|failed to|Unable to|unable to|Could not|could not|Cannot|Can't|FAILED to|Couldn't) [a-z]+ .+)$",
+);
+static BUILD_FAILED: Pattern = Pattern::new(
+    r"^(?:Build|Compilation|Deployment|Deploy|Migration|Job|Task|Command|Installation|Upload|Test run|Tests|Lint|Type ?check)(?: \S+)? (?:failed|FAILED)(?:[.:!]|$| with| after)(.*)$",
+);
 
 /// Lines that speak of errors and report none.
 const HARMLESS: [&str; 26] = [
-    "none", "0 errors", "no error", "no errors", "error: none", "errors: 0", "without error", "not an error", "error handling", "error-handling",
-    "error rate", "0 failed", "error count: 0", "ignored", "is deprecated", "retrying", "errors=0", "error=null", "error=nil", "error: null", "error: nil",
-    "error: 0", "error: false", "errors: none", "errors: []", "fixed",
+    "none",
+    "0 errors",
+    "no error",
+    "no errors",
+    "error: none",
+    "errors: 0",
+    "without error",
+    "not an error",
+    "error handling",
+    "error-handling",
+    "error rate",
+    "0 failed",
+    "error count: 0",
+    "ignored",
+    "is deprecated",
+    "retrying",
+    "errors=0",
+    "error=null",
+    "error=nil",
+    "error: null",
+    "error: nil",
+    "error: 0",
+    "error: false",
+    "errors: none",
+    "errors: []",
+    "fixed",
 ];
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
@@ -51,11 +86,15 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
 
 fn is_harmless(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
-    HARMLESS.iter().any(|words| lower.ends_with(words) || lower.contains(&format!("{words},")) || lower.contains(&format!("{words};")))
+    HARMLESS.iter().any(|words| {
+        lower.ends_with(words) || lower.contains(&format!("{words},")) || lower.contains(&format!("{words};"))
+    })
 }
 
 fn generic(at: usize, family: &str, message: &str) -> Finding {
-    let mut finding = Finding::new("app", family, ProblemClass::UnknownError, at).message(message).role(DiagnosticRole::Generic);
+    let mut finding = Finding::new("app", family, ProblemClass::UnknownError, at)
+        .message(message)
+        .role(DiagnosticRole::Generic);
     if let Some(error) = errno::classify("", message) {
         finding.apply_system(error);
         return finding;
@@ -76,7 +115,8 @@ fn with_class(mut finding: Finding, class: ProblemClass) -> Finding {
 
 /// JSON, logfmt, klog and lines that a CI system marked.
 fn recognize_structured(line: &Line, at: usize) -> Option<Finding> {
-    if line.level != LineLevel::Error || line.text.starts_with("[ERROR]") || line.text.starts_with("[error]") {
+    if line.level != LineLevel::Error || line.text.starts_with("[ERROR]") || line.text.starts_with("[error]")
+    {
         return None;
     }
     let text = line.text.trim();
@@ -94,7 +134,11 @@ fn with_kind(finding: Finding, message: &str) -> Finding {
     match KIND.captures(message) {
         Some(groups) => {
             let kind = groups.get(1).rsplit(['.', ':', '\\']).next().unwrap_or_default().to_owned();
-            let class = if finding.class == ProblemClass::UnknownError { ProblemClass::Exception } else { finding.class };
+            let class = if finding.class == ProblemClass::UnknownError {
+                ProblemClass::Exception
+            } else {
+                finding.class
+            };
             let mut finding = with_class(finding.code(kind).message(groups.get(3)), class);
             "any".clone_into(&mut finding.family);
             finding
@@ -160,7 +204,11 @@ fn recognize_plain(line: &Line, at: usize) -> Option<Finding> {
         }
         let mut finding = generic(at, "any", groups.get(3));
         if finding.family == "any" {
-            let class = if finding.class == ProblemClass::UnknownError { ProblemClass::Exception } else { finding.class };
+            let class = if finding.class == ProblemClass::UnknownError {
+                ProblemClass::Exception
+            } else {
+                finding.class
+            };
             finding = with_class(finding.code(kind), class);
             finding.plain = Some(text.to_owned());
         }
@@ -172,7 +220,11 @@ fn recognize_plain(line: &Line, at: usize) -> Option<Finding> {
     if text.contains(['错', '异', '报', '失']) {
         let groups = CHINESE.captures(text)?;
         let mut finding = generic(at, "app", groups.get(1));
-        if text.starts_with('错') || text.starts_with('异') || text.starts_with('报') || text.starts_with('失') {
+        if text.starts_with('错')
+            || text.starts_with('异')
+            || text.starts_with('报')
+            || text.starts_with('失')
+        {
             finding.plain = Some(text.to_owned()).filter(|_| finding.code.is_none());
         }
         return Some(finding);

@@ -12,15 +12,20 @@ static PATHSPEC: Pattern = Pattern::new(r"^error: pathspec '([^']+)' did not mat
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
-    let finding = |code: &str, message: String| Finding::new("git", "git", ProblemClass::VcsError, at).code(code).message(message);
+    let finding = |code: &str, message: String| {
+        Finding::new("git", "git", ProblemClass::VcsError, at).code(code).message(message)
+    };
     if text.starts_with("CONFLICT (") {
         let groups = CONFLICT.captures(text)?;
-        let message = groups.some(2).map_or_else(|| groups.get(3).to_owned(), |file| format!("Merge conflict in {}", symbol(file)));
+        let message = groups
+            .some(2)
+            .map_or_else(|| groups.get(3).to_owned(), |file| format!("Merge conflict in {}", symbol(file)));
         return Some(finding("conflict", message));
     }
     if text.contains("rejected]") {
         let groups = REJECTED.captures(text)?;
-        let last = log.end_of(at, 10, |text| text.starts_with("error: failed to push") || text.starts_with("hint: "));
+        let last = log
+            .end_of(at, 10, |text| text.starts_with("error: failed to push") || text.starts_with("hint: "));
         return Some(finding("push_rejected", format!("push rejected: {}", groups.get(1))).until(last));
     }
     if let Some(groups) = text.starts_with("error: pathspec").then(|| PATHSPEC.captures(text)).flatten() {
@@ -33,7 +38,11 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return recognize_error(log, at, message);
     }
     if text.contains("Permission denied (publickey") {
-        return Some(Finding::new("ssh", "ssh", ProblemClass::PermissionDenied, at).code("publickey").message("Permission denied (publickey)"));
+        return Some(
+            Finding::new("ssh", "ssh", ProblemClass::PermissionDenied, at)
+                .code("publickey")
+                .message("Permission denied (publickey)"),
+        );
     }
     if text.starts_with("remote: error: ") || text.starts_with("remote: fatal: ") {
         let message = text.trim_start_matches("remote: ").split_once(": ")?.1;
@@ -47,11 +56,20 @@ fn recognize_fatal(log: &LogView<'_>, at: usize, message: &str) -> Option<Findin
     if message.starts_with('[') {
         return None;
     }
-    if message.starts_with("Could not read from remote repository") || message.starts_with("Exiting because of an unresolved conflict") || message.starts_with("the remote end hung up") {
-        return Some(Finding::new("git", "git", ProblemClass::VcsError, at).message(message).role(DiagnosticRole::Wrapper));
+    if message.starts_with("Could not read from remote repository")
+        || message.starts_with("Exiting because of an unresolved conflict")
+        || message.starts_with("the remote end hung up")
+    {
+        return Some(
+            Finding::new("git", "git", ProblemClass::VcsError, at)
+                .message(message)
+                .role(DiagnosticRole::Wrapper),
+        );
     }
     let mut finding = Finding::new("git", "git", ProblemClass::VcsError, at).message(message);
-    if let Some(error) = errno::classify("", message).filter(|error| error.family != "os" || error.code != "ENOENT") {
+    if let Some(error) =
+        errno::classify("", message).filter(|error| error.family != "os" || error.code != "ENOENT")
+    {
         finding.apply_system(error);
     }
     let _ = log;
@@ -95,5 +113,11 @@ fn recognize_error(log: &LogView<'_>, at: usize, message: &str) -> Option<Findin
         let name = rest.split(' ').next().unwrap_or_default();
         message = format!("src refspec {} does not match any", symbol(name));
     }
-    Some(Finding::new("git", "git", ProblemClass::VcsError, at).code(*code).message(message).role(role).until(last))
+    Some(
+        Finding::new("git", "git", ProblemClass::VcsError, at)
+            .code(*code)
+            .message(message)
+            .role(role)
+            .until(last),
+    )
 }

@@ -22,12 +22,22 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.starts_with("WARNING: DATA RACE") {
         let last = log.end_of(at, 40, |text| !text.starts_with("===="));
         let frame = in_app_frame(log, at, last);
-        return Some(Finding::new("go", "go", ProblemClass::Crash, at).code("data_race").message("data race").at_frame(frame.as_ref()).until(last));
+        return Some(
+            Finding::new("go", "go", ProblemClass::Crash, at)
+                .code("data_race")
+                .message("data race")
+                .at_frame(frame.as_ref())
+                .until(last),
+        );
     }
     if text.contains(".go:") {
         return recognize_compile(log, at);
     }
-    if text.starts_with("go: ") || text.starts_with("package ") || text.contains("is not in std") || text.starts_with("go.mod:") {
+    if text.starts_with("go: ")
+        || text.starts_with("package ")
+        || text.contains("is not in std")
+        || text.starts_with("go.mod:")
+    {
         return recognize_module(log, at);
     }
     None
@@ -47,22 +57,48 @@ fn recognize_compile(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if let Some(linter) = LINTER.captures(message) {
         let said = message.rsplit_once(" (").map_or(message, |(said, _)| said);
         if linter.get(1) != "typecheck" {
-            let tool = if linter.get(1).starts_with(|c: char| c.is_ascii_uppercase()) { "staticcheck" } else { "golangci-lint" };
-            return Some(Finding::new(tool, "golint", ProblemClass::LintError, at).code(linter.get(1)).message(quote_names(said)).position(file, line));
+            let tool = if linter.get(1).starts_with(|c: char| c.is_ascii_uppercase()) {
+                "staticcheck"
+            } else {
+                "golangci-lint"
+            };
+            return Some(
+                Finding::new(tool, "golint", ProblemClass::LintError, at)
+                    .code(linter.get(1))
+                    .message(quote_names(said))
+                    .position(file, line),
+            );
         }
     }
-    let vet = log.text(at).starts_with("vet: ") || log.find_before(at, 20, |text| if text.starts_with("# [") { Some(true) } else if text.starts_with("# ") { Some(false) } else { None }).is_some_and(|(_, vet)| vet);
+    let vet = log.text(at).starts_with("vet: ")
+        || log
+            .find_before(at, 20, |text| {
+                if text.starts_with("# [") {
+                    Some(true)
+                } else if text.starts_with("# ") {
+                    Some(false)
+                } else {
+                    None
+                }
+            })
+            .is_some_and(|(_, vet)| vet);
     let (tool, class) = match message {
-        text if text.starts_with("syntax error") || text.starts_with("expected ") => ("go", ProblemClass::SyntaxError),
+        text if text.starts_with("syntax error") || text.starts_with("expected ") => {
+            ("go", ProblemClass::SyntaxError)
+        }
         _ if vet && !log.text(at).starts_with("vet: ") => ("go-vet", ProblemClass::LintError),
         _ => ("go", ProblemClass::CompileError),
     };
     Some(Finding::new(tool, "go", class, at).message(quote_names(message)).position(file, line))
 }
 
-static UNDEFINED: Pattern = Pattern::new(r"^(undefined: |declared and not used: |undefined method |missing method |duplicate method |duplicate case )(\S+)(.*)$");
-static UNUSED: Pattern = Pattern::new(r"^(\S+) (declared and not used|redeclared in this block|undefined)(.*)$");
-static FIELD: Pattern = Pattern::new(r"^(\S+)( undefined \(type )(.+?)( has no field or method )(\w+)(.*)\)$");
+static UNDEFINED: Pattern = Pattern::new(
+    r"^(undefined: |declared and not used: |undefined method |missing method |duplicate method |duplicate case )(\S+)(.*)$",
+);
+static UNUSED: Pattern =
+    Pattern::new(r"^(\S+) (declared and not used|redeclared in this block|undefined)(.*)$");
+static FIELD: Pattern =
+    Pattern::new(r"^(\S+)( undefined \(type )(.+?)( has no field or method )(\w+)(.*)\)$");
 static LITERAL: Pattern = Pattern::new(r#"^cannot use (".*?"|`.*?`|-?[0-9][\w.]*|'.*?') \("#);
 static ARGUMENT: Pattern = Pattern::new(r"^cannot use (\S.*?) \((.+?)\) as (.+?) value in (.+?)(?::.*)?$");
 
@@ -70,7 +106,14 @@ static ARGUMENT: Pattern = Pattern::new(r"^cannot use (\S.*?) \((.+?)\) as (.+?)
 fn quote_names(message: &str) -> String {
     let message = LITERAL.replace_all(message, |_| "cannot use <s> (".to_owned());
     if let Some(groups) = FIELD.captures(&message) {
-        return format!("{}{}{}{}{}", symbol(groups.get(1)), groups.get(2), symbol(groups.get(3)), groups.get(4), symbol(groups.get(5)));
+        return format!(
+            "{}{}{}{}{}",
+            symbol(groups.get(1)),
+            groups.get(2),
+            symbol(groups.get(3)),
+            groups.get(4),
+            symbol(groups.get(5))
+        );
     }
     if let Some(groups) = UNDEFINED.captures(&message) {
         return format!("{}{}{}", groups.get(1), symbol(groups.get(2)), groups.get(3));
@@ -85,7 +128,12 @@ fn quote_names(message: &str) -> String {
     }
     if let Some(groups) = ARGUMENT.captures(&message) {
         let value = if groups.get(1) == "<s>" { "<s>".to_owned() } else { symbol(groups.get(1)) };
-        return format!("cannot use {value} ({}) as {} value in {}", groups.get(2), symbol(groups.get(3)), groups.get(4));
+        return format!(
+            "cannot use {value} ({}) as {} value in {}",
+            groups.get(2),
+            symbol(groups.get(3)),
+            groups.get(4)
+        );
     }
     message
 }
@@ -99,15 +147,32 @@ fn missing_module(message: &str, at: usize) -> Option<Finding> {
     )
 }
 
-static MODULE_LINE: Pattern = Pattern::new(r"^(?:go: |go\.mod:[0-9]+: )(?:module )?([\w./~-]+?)(?:@(\S+?))?: (.+)$");
+static MODULE_LINE: Pattern =
+    Pattern::new(r"^(?:go: |go\.mod:[0-9]+: )(?:module )?([\w./~-]+?)(?:@(\S+?))?: (.+)$");
 
 fn recognize_module(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
-    if ["go: downloading", "go: finding", "go: added", "go: upgraded", "go: found", "go: creating", "go: to add", "go: warning", "go: writing"].iter().any(|start| text.starts_with(start)) {
+    if [
+        "go: downloading",
+        "go: finding",
+        "go: added",
+        "go: upgraded",
+        "go: found",
+        "go: creating",
+        "go: to add",
+        "go: warning",
+        "go: writing",
+    ]
+    .iter()
+    .any(|start| text.starts_with(start))
+    {
         return None;
     }
     if text.contains("package ")
-        && (text.contains("is not in") || text.contains("no required module") || text.contains("cannot find") || text.contains("missing go.sum"))
+        && (text.contains("is not in")
+            || text.contains("no required module")
+            || text.contains("cannot find")
+            || text.contains("missing go.sum"))
         && let Some(finding) = missing_module(text.trim_start_matches("go: "), at)
     {
         return Some(finding);
@@ -124,7 +189,19 @@ fn recognize_module(log: &LogView<'_>, at: usize) -> Option<Finding> {
                 .or_system(),
         );
     }
-    let is_error = ["errors parsing", "cannot", "no ", "unknown", "updates to go.mod", "inconsistent", "go.mod", "build", "error"].iter().any(|word| rest.starts_with(word));
+    let is_error = [
+        "errors parsing",
+        "cannot",
+        "no ",
+        "unknown",
+        "updates to go.mod",
+        "inconsistent",
+        "go.mod",
+        "build",
+        "error",
+    ]
+    .iter()
+    .any(|word| rest.starts_with(word));
     is_error.then(|| Finding::new("go", "go", ProblemClass::ConfigError, at).code("module").message(rest))
 }
 
@@ -143,20 +220,36 @@ fn recognize_test(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return Some(Finding::noise(at, at));
     }
     let base = Finding::new("go-test", "go", ProblemClass::TestFailure, at).code("fail").test(name);
-    let belongs = |text: &str| text.starts_with(' ') && text.len() - text.trim_start().len() > indent || text.starts_with('\t');
-    let last = log.end_of(at, 200, |text| belongs(text) && !text.contains("--- FAIL: ") && !text.contains("--- PASS: "));
-    let after = (at + 1..=last).find_map(|index| DETAIL.captures(log.text(index)).map(|groups| (index, groups)));
+    let belongs = |text: &str| {
+        text.starts_with(' ') && text.len() - text.trim_start().len() > indent || text.starts_with('\t')
+    };
+    let last = log.end_of(at, 200, |text| {
+        belongs(text) && !text.contains("--- FAIL: ") && !text.contains("--- PASS: ")
+    });
+    let after =
+        (at + 1..=last).find_map(|index| DETAIL.captures(log.text(index)).map(|groups| (index, groups)));
     let detail = after.or_else(|| {
         // With -v the message stands before its test.
-        let begin = log.find_before(at, 400, |text| (text.starts_with("=== RUN") && text.split_whitespace().nth(2) == Some(name)).then_some(()))?.0;
+        let begin = log
+            .find_before(at, 400, |text| {
+                (text.starts_with("=== RUN") && text.split_whitespace().nth(2) == Some(name)).then_some(())
+            })?
+            .0;
         (begin + 1..at).find_map(|index| DETAIL.captures(log.text(index)).map(|groups| (index, groups)))
     });
     if let Some((index, groups)) = detail {
         let message = test_message(log, index, groups.get(3));
-        return Some(base.message(message).values(true).position(groups.get(1), groups.number(2)).until(last));
+        return Some(
+            base.message(message).values(true).position(groups.get(1), groups.number(2)).until(last),
+        );
     }
     // A panic stands below; its own rule reads it and finds the name of the test here.
-    if log.find_after(at, 6, |text| (text.starts_with("panic: ") || text.starts_with("fatal error: ")).then_some(())).is_some() {
+    if log
+        .find_after(at, 6, |text| {
+            (text.starts_with("panic: ") || text.starts_with("fatal error: ")).then_some(())
+        })
+        .is_some()
+    {
         return Some(Finding::noise(at, at));
     }
     Some(base.message("test failed").until(last))
@@ -186,14 +279,25 @@ fn recognize_panic(log: &LogView<'_>, at: usize) -> Option<Finding> {
         Some(message) => ("panic", message),
         None => ("fatal", text.strip_prefix("fatal error: ")?),
     };
-    log.find_after(at, 30, |text| (text.starts_with("goroutine ") || text.starts_with("[signal ")).then_some(()))?;
+    log.find_after(at, 30, |text| {
+        (text.starts_with("goroutine ") || text.starts_with("[signal ")).then_some(())
+    })?;
     let message = message.split(" [recovered").next().unwrap_or(message).trim();
-    let last = log.end_of(at, 300, |text| !text.starts_with("FAIL") && !text.starts_with("exit status") && !text.starts_with("ok "));
-    let mut test = log.find_before(at, 30, |text| FAILED.captures(text).map(|groups| groups.get(2).to_owned())).map(|(_, name)| name);
+    let last = log.end_of(at, 300, |text| {
+        !text.starts_with("FAIL") && !text.starts_with("exit status") && !text.starts_with("ok ")
+    });
+    let mut test = log
+        .find_before(at, 30, |text| FAILED.captures(text).map(|groups| groups.get(2).to_owned()))
+        .map(|(_, name)| name);
     if test.is_none() {
         let in_test = (at..=last).any(|index| log.text(index).starts_with("testing."));
         test = in_test
-            .then(|| log.find_before(at, 200, |text| text.strip_prefix("=== RUN ").map(|name| name.trim().to_owned())).map(|(_, name)| name))
+            .then(|| {
+                log.find_before(at, 200, |text| {
+                    text.strip_prefix("=== RUN ").map(|name| name.trim().to_owned())
+                })
+                .map(|(_, name)| name)
+            })
             .flatten();
     }
     let mut code = match message {
@@ -204,7 +308,8 @@ fn recognize_panic(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if message.starts_with("test timed out after") {
         code = "timeout";
         "test timed out".clone_into(&mut message);
-        let running = log.find_after(at, 12, |text| RUNNING_TEST.captures(text).map(|groups| groups.get(1).to_owned()));
+        let running =
+            log.find_after(at, 12, |text| RUNNING_TEST.captures(text).map(|groups| groups.get(1).to_owned()));
         test = running.map(|(_, name)| name).or(test);
     }
     let frame = in_app_frame(log, at, last);
@@ -214,7 +319,8 @@ fn recognize_panic(log: &LogView<'_>, at: usize) -> Option<Finding> {
         (Some(_), _) => ("go-test", ProblemClass::TestFailure),
         (None, _) => ("go", ProblemClass::Crash),
     };
-    let finding = Finding::new(tool, "go", class, at).code(code).message(message).at_frame(frame.as_ref()).until(last);
+    let finding =
+        Finding::new(tool, "go", class, at).code(code).message(message).at_frame(frame.as_ref()).until(last);
     Some(match test {
         Some(test) => finding.test(test),
         None => finding,

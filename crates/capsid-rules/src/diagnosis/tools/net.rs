@@ -36,7 +36,9 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
 }
 
 fn recognize_curl(at: usize, number: &str, message: &str) -> Finding {
-    let mut finding = Finding::new("curl", "curl", ProblemClass::NetworkError, at).code(format!("curl_{number}")).message(message);
+    let mut finding = Finding::new("curl", "curl", ProblemClass::NetworkError, at)
+        .code(format!("curl_{number}"))
+        .message(message);
     if let Some(error) = errno::classify("", message) {
         finding.apply_system(error);
         return finding;
@@ -58,7 +60,9 @@ fn recognize_curl(at: usize, number: &str, message: &str) -> Finding {
 fn recognize_wget(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
     if let Some(message) = text.strip_prefix("wget: ") {
-        return Some(Finding::new("wget", "wget", ProblemClass::NetworkError, at).message(message).or_system());
+        return Some(
+            Finding::new("wget", "wget", ProblemClass::NetworkError, at).message(message).or_system(),
+        );
     }
     let groups = WGET.captures(text)?;
     let status = groups.some(2)?;

@@ -7,12 +7,20 @@ use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 use crate::diagnosis::tools::sql;
 
-static FATAL: Pattern = Pattern::new(r"^(?:PHP )?(Fatal|Parse|Recoverable fatal) error: +(?:Uncaught ((?:\w+\\)*\w+): )?(.+?)(?: in (\S+?)(?::([0-9]+)| on line ([0-9]+)))?$");
-static CALL: Pattern = Pattern::new(r"\b(?:member function|undefined method|undefined function|unknown function|private method|protected method) ((?:\\?\w+(?:\\|::))*\w+\(\))");
-static CLASS_NAME: Pattern = Pattern::new(r#"^(Class|Interface|Trait|Undefined constant|Undefined variable|Undefined array key|Undefined property:?) ["']?(\$?[\w\\:]+)["']? ?(not found)?$"#);
+static FATAL: Pattern = Pattern::new(
+    r"^(?:PHP )?(Fatal|Parse|Recoverable fatal) error: +(?:Uncaught ((?:\w+\\)*\w+): )?(.+?)(?: in (\S+?)(?::([0-9]+)| on line ([0-9]+)))?$",
+);
+static CALL: Pattern = Pattern::new(
+    r"\b(?:member function|undefined method|undefined function|unknown function|private method|protected method) ((?:\\?\w+(?:\\|::))*\w+\(\))",
+);
+static CLASS_NAME: Pattern = Pattern::new(
+    r#"^(Class|Interface|Trait|Undefined constant|Undefined variable|Undefined array key|Undefined property:?) ["']?(\$?[\w\\:]+)["']? ?(not found)?$"#,
+);
 static NUMBERED: Pattern = Pattern::new(r"^[0-9]+\) ((?:\w+\\)*\w+)::(\w+)(?: with data set .*)?$");
 static POSITION: Pattern = Pattern::new(r"^(\S+\.php):([0-9]+)$");
-static LARAVEL: Pattern = Pattern::new(r#"^(?:\[[^\]]+\] )?\w+\.(?:ERROR|CRITICAL|ALERT|EMERGENCY): (.+?)(?: \{.*?"exception":"\[object\] \(((?:\w+\\*)+)\(code: [^)]*\): .*? at (\S+?):([0-9]+)\).*)?$"#);
+static LARAVEL: Pattern = Pattern::new(
+    r#"^(?:\[[^\]]+\] )?\w+\.(?:ERROR|CRITICAL|ALERT|EMERGENCY): (.+?)(?: \{.*?"exception":"\[object\] \(((?:\w+\\*)+)\(code: [^)]*\): .*? at (\S+?):([0-9]+)\).*)?$"#,
+);
 static PEST: Pattern = Pattern::new(r"^\s*FAILED\s+((?:\w+\\)*\w+) > (.+?)(?:\s{2,}(\w+))?$");
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
@@ -23,7 +31,11 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.contains(") ") && text.contains("::") && text.starts_with(|c: char| c.is_ascii_digit()) {
         return recognize_phpunit(log, at);
     }
-    if text.contains(".ERROR: ") || text.contains(".CRITICAL: ") || text.contains(".ALERT: ") || text.contains(".EMERGENCY: ") {
+    if text.contains(".ERROR: ")
+        || text.contains(".CRITICAL: ")
+        || text.contains(".ALERT: ")
+        || text.contains(".EMERGENCY: ")
+    {
         return recognize_laravel(log, at);
     }
     if text.contains(" FAILED ") && text.contains(" > ") {
@@ -63,9 +75,13 @@ fn recognize_fatal(log: &LogView<'_>, at: usize) -> Option<Finding> {
     }
     let last = log.end_of(at, 60, |text| {
         let plain = text.trim_start();
-        plain.starts_with('#') || plain.starts_with("Stack trace:") || plain.starts_with("thrown in ") || plain.starts_with("PHP ")
+        plain.starts_with('#')
+            || plain.starts_with("Stack trace:")
+            || plain.starts_with("thrown in ")
+            || plain.starts_with("PHP ")
     });
-    let mut finding = Finding::new("php", "php", class, at).code(code).message(quote_names(&message)).until(last);
+    let mut finding =
+        Finding::new("php", "php", class, at).code(code).message(quote_names(&message)).until(last);
     if let Some(file) = groups.some(4) {
         finding = finding.position(file, groups.number(5).or_else(|| groups.number(6)));
     }
@@ -83,16 +99,26 @@ fn recognize_fatal(log: &LogView<'_>, at: usize) -> Option<Finding> {
 fn recognize_phpunit(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = NUMBERED.captures(log.text(at))?;
     let (start, message) = log.find_after(at, 2, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
-    let last = log.end_of(start, 60, |text| !NUMBERED.is_match(text) && !text.starts_with("FAILURES!") && !text.starts_with("ERRORS!") && !text.starts_with("--"));
+    let last = log.end_of(start, 60, |text| {
+        !NUMBERED.is_match(text)
+            && !text.starts_with("FAILURES!")
+            && !text.starts_with("ERRORS!")
+            && !text.starts_with("--")
+    });
     let class = groups.get(1).rsplit('\\').next().unwrap_or_default();
-    let place = (start..=last).find_map(|index| POSITION.captures(log.text(index)).filter(|groups| is_in_app("", groups.get(1))));
+    let place = (start..=last)
+        .find_map(|index| POSITION.captures(log.text(index)).filter(|groups| is_in_app("", groups.get(1))));
     let raised = message.split_once(": ").filter(|(kind, _)| {
         let short = kind.rsplit('\\').next().unwrap_or(kind);
         !kind.contains(' ') && (short.ends_with("Error") || short.ends_with("Exception"))
     });
-    let finding = Finding::new("phpunit", "php", ProblemClass::TestFailure, at).test(format!("{class}::{}", groups.get(2))).until(last);
+    let finding = Finding::new("phpunit", "php", ProblemClass::TestFailure, at)
+        .test(format!("{class}::{}", groups.get(2)))
+        .until(last);
     let mut finding = match raised {
-        Some((kind, said)) => finding.code(kind.rsplit('\\').next().unwrap_or(kind)).message(quote_names(said)),
+        Some((kind, said)) => {
+            finding.code(kind.rsplit('\\').next().unwrap_or(kind)).message(quote_names(said))
+        }
         None => finding.code("assert").message(message).values(true),
     };
     if let Some(groups) = place {
@@ -127,8 +153,13 @@ fn recognize_laravel(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = LARAVEL.captures(log.text(at))?;
     let kind = groups.get(2).rsplit('\\').next().unwrap_or_default().to_owned();
     let message = groups.get(1);
-    let last = log.end_of(at, 80, |text| text.starts_with('#') || text.starts_with("[stacktrace]") || text.starts_with("\"}"));
-    let mut finding = Finding::new("laravel", "php", ProblemClass::Exception, at).code(kind.clone()).message(quote_names(message)).until(last);
+    let last = log.end_of(at, 80, |text| {
+        text.starts_with('#') || text.starts_with("[stacktrace]") || text.starts_with("\"}")
+    });
+    let mut finding = Finding::new("laravel", "php", ProblemClass::Exception, at)
+        .code(kind.clone())
+        .message(quote_names(message))
+        .until(last);
     if let Some(file) = groups.some(3) {
         finding = finding.position(file, groups.number(4));
     }
@@ -154,10 +185,17 @@ fn recognize_phpstan(log: &LogView<'_>, at: usize) -> Option<Finding> {
         );
     }
     let groups = STAN_LINE.captures(log.text(at))?;
-    let (_, file) = log.find_before(at, 300, |text| STAN_FILE.captures(text).map(|groups| groups.get(1).to_owned()))?;
+    let (_, file) =
+        log.find_before(at, 300, |text| STAN_FILE.captures(text).map(|groups| groups.get(1).to_owned()))?;
     let last = log.end_of(at, 6, |text| text.starts_with("         ") && !STAN_LINE.is_match(text));
-    let code = (at + 1..=last).find_map(|index| log.text(index).trim().strip_prefix("🪪").map(|code| code.trim().to_owned())).unwrap_or_default();
-    let class = if groups.get(2).starts_with("Syntax error") { ProblemClass::SyntaxError } else { ProblemClass::CompileError };
+    let code = (at + 1..=last)
+        .find_map(|index| log.text(index).trim().strip_prefix("🪪").map(|code| code.trim().to_owned()))
+        .unwrap_or_default();
+    let class = if groups.get(2).starts_with("Syntax error") {
+        ProblemClass::SyntaxError
+    } else {
+        ProblemClass::CompileError
+    };
     Some(
         Finding::new("phpstan", "phpstan", class, at)
             .code(code)

@@ -7,15 +7,21 @@ use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 use crate::diagnosis::tools::sql;
 
-static RAISED: Pattern = Pattern::new(r"^(\S.*?):([0-9]+):in [`'](.+?)': (.+?) \(((?:[A-Z]\w*::)*[A-Z]\w*)\)$");
+static RAISED: Pattern =
+    Pattern::new(r"^(\S.*?):([0-9]+):in [`'](.+?)': (.+?) \(((?:[A-Z]\w*::)*[A-Z]\w*)\)$");
 static RAISED_MULTI: Pattern = Pattern::new(r"^(\S.*?\.r[bu]):([0-9]+):in [`'](.+?)': (.+)$");
-static SYNTAX: Pattern = Pattern::new(r"^(?:(\S+): --> (\S+)|(\S.*?\.r[bu]):([0-9]+): (?:syntax error[s]?,? ?(?:found)?(.*)|.*\(SyntaxError\)))$");
+static SYNTAX: Pattern = Pattern::new(
+    r"^(?:(\S+): --> (\S+)|(\S.*?\.r[bu]):([0-9]+): (?:syntax error[s]?,? ?(?:found)?(.*)|.*\(SyntaxError\)))$",
+);
 static EXAMPLE: Pattern = Pattern::new(r"^\s+[0-9]+\) (.+)$");
 static SPEC_PLACE: Pattern = Pattern::new(r"^\s+# (\S+\.rb):([0-9]+)(?::in [`'](.+?)')?");
 static ARGUMENTS: Pattern = Pattern::new(r"\(([^()]*)\)\s*$");
-static RUBOCOP: Pattern = Pattern::new(r"^(\S.*?\.(?:rb|rake|gemspec|ru)|\S*(?:Gemfile|Rakefile)):([0-9]+):[0-9]+: ([CWEFR]): (?:\[Corre\w+\] )?(?:((?:[A-Z]\w+/)+[A-Z]\w+): )?(.+)$");
+static RUBOCOP: Pattern = Pattern::new(
+    r"^(\S.*?\.(?:rb|rake|gemspec|ru)|\S*(?:Gemfile|Rakefile)):([0-9]+):[0-9]+: ([CWEFR]): (?:\[Corre\w+\] )?(?:((?:[A-Z]\w+/)+[A-Z]\w+): )?(.+)$",
+);
 static MINITEST: Pattern = Pattern::new(r"^\s*(?:[0-9]+\) )?(?:(Failure|Error):\s*)?$");
-static MINITEST_TEST: Pattern = Pattern::new(r"^((?:[A-Z]\w*(?:::)?)+)#(test_\S+?)(?: \[(\S+?):([0-9]+)\])?:$");
+static MINITEST_TEST: Pattern =
+    Pattern::new(r"^((?:[A-Z]\w*(?:::)?)+)#(test_\S+?)(?: \[(\S+?):([0-9]+)\])?:$");
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
@@ -64,30 +70,49 @@ fn recognize_exception(log: &LogView<'_>, at: usize) -> Option<Finding> {
         }
         None => {
             let groups = RAISED_MULTI.captures(text)?;
-            let kind = if groups.get(4).starts_with("syntax error") { "SyntaxError".to_owned() } else { find_kind(log, at)? };
+            let kind = if groups.get(4).starts_with("syntax error") {
+                "SyntaxError".to_owned()
+            } else {
+                find_kind(log, at)?
+            };
             (groups, kind)
         }
     };
-    let last = log.end_of(at, 100, |text| text.starts_with('\t') || text.trim_start().starts_with("from ") || text.starts_with("  "));
-    let own = StackFrame { function: ruby_function(groups.get(3)), file: groups.get(1).to_owned(), line: groups.number(2) };
+    let last = log.end_of(at, 100, |text| {
+        text.starts_with('\t') || text.trim_start().starts_with("from ") || text.starts_with("  ")
+    });
+    let own = StackFrame {
+        function: ruby_function(groups.get(3)),
+        file: groups.get(1).to_owned(),
+        line: groups.number(2),
+    };
     let frame = if is_in_app("", &own.file) {
         Some(own)
     } else {
-        (at + 1..=last).find_map(|index| parse_ruby(log.text(index)).filter(|frame| is_in_app("", &frame.file)))
+        (at + 1..=last)
+            .find_map(|index| parse_ruby(log.text(index)).filter(|frame| is_in_app("", &frame.file)))
     };
     let message = groups.get(4);
     let short = kind.rsplit("::").next().unwrap_or(&kind).to_owned();
     let class = match short.as_str() {
         "SyntaxError" => ProblemClass::SyntaxError,
-        "LoadError" if !message.contains(" -- ./") && !message.contains(" -- /") => ProblemClass::DependencyError,
+        "LoadError" if !message.contains(" -- ./") && !message.contains(" -- /") => {
+            ProblemClass::DependencyError
+        }
         "GemNotFound" | "MissingSpecError" => ProblemClass::DependencyError,
         _ => ProblemClass::Exception,
     };
     let message = match message.split_once("cannot load such file -- ") {
         Some((_, name)) => format!("cannot load such file -- {}", symbol(name)),
-        None => message.split(" for an instance of ").next().map_or(message.to_owned(), |_| message.to_owned()),
+        None => {
+            message.split(" for an instance of ").next().map_or(message.to_owned(), |_| message.to_owned())
+        }
     };
-    let mut finding = Finding::new("ruby", "ruby", class, at).code(short.clone()).message(message.clone()).at_frame(frame.as_ref()).until(last);
+    let mut finding = Finding::new("ruby", "ruby", class, at)
+        .code(short.clone())
+        .message(message.clone())
+        .at_frame(frame.as_ref())
+        .until(last);
     if let Some(error) = sql::classify(&kind, &message, "") {
         sql::apply(&mut finding, error);
         return Some(finding);
@@ -99,14 +124,19 @@ fn recognize_exception(log: &LogView<'_>, at: usize) -> Option<Finding> {
 }
 
 static RAILS: Pattern = Pattern::new(r"^((?:[A-Z]\w*::)*[A-Z]\w*) \((.+)\):$");
-static RAILS_FRAME: Pattern = Pattern::new(r"^\s*((?:app|lib|config|spec|test)/\S+\.rb):([0-9]+):in [`'](.+?)'");
+static RAILS_FRAME: Pattern =
+    Pattern::new(r"^\s*((?:app|lib|config|spec|test)/\S+\.rb):([0-9]+):in [`'](.+?)'");
 
 /// `Type (message):` and the frames of the application, as Rails logs them.
 fn recognize_rails(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = RAILS.captures(log.text(at))?;
     let (index, frame) = log.find_after(at, 6, |text| RAILS_FRAME.captures(text))?;
     let kind = groups.get(1).rsplit("::").next().unwrap_or_default();
-    let mut finding = Finding::new("ruby", "ruby", ProblemClass::Exception, at).code(kind).message(groups.get(2)).position(frame.get(1), frame.number(2)).until(index);
+    let mut finding = Finding::new("ruby", "ruby", ProblemClass::Exception, at)
+        .code(kind)
+        .message(groups.get(2))
+        .position(frame.get(1), frame.number(2))
+        .until(index);
     finding.frame = ruby_function(frame.get(3));
     if let Some(error) = sql::classify(groups.get(1), groups.get(2), "") {
         sql::apply(&mut finding, error);
@@ -128,8 +158,11 @@ fn find_kind(log: &LogView<'_>, at: usize) -> Option<String> {
 fn recognize_rspec(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let test = EXAMPLE.captures(log.text(at))?.get(1).to_owned();
     let call = log.text(at + 1).trim_start().strip_prefix("Failure/Error:")?.trim();
-    let last = log.end_of(at + 1, 60, |text| !EXAMPLE.is_match(text) && !text.starts_with("Finished in") && !text.starts_with("Failed examples"));
-    let place = (at + 1..=last).find_map(|index| SPEC_PLACE.captures(log.text(index)).filter(|groups| is_in_app("", groups.get(1))));
+    let last = log.end_of(at + 1, 60, |text| {
+        !EXAMPLE.is_match(text) && !text.starts_with("Finished in") && !text.starts_with("Failed examples")
+    });
+    let place = (at + 1..=last)
+        .find_map(|index| SPEC_PLACE.captures(log.text(index)).filter(|groups| is_in_app("", groups.get(1))));
     let raised = (at + 2..=last).map(|index| log.text(index)).find_map(|text| {
         let plain = text.trim();
         let kind = plain.strip_suffix(':')?;
@@ -139,7 +172,9 @@ fn recognize_rspec(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let mut finding = Finding::new("rspec", "ruby", ProblemClass::TestFailure, at).test(test).until(last);
     finding = match raised.filter(|kind| !kind.contains("ExpectationNotMet")) {
         Some(kind) => {
-            let said = (at + 2..=last).find(|index| log.text(*index).trim() == format!("{kind}:")).map_or("", |index| log.text(index + 1).trim());
+            let said = (at + 2..=last)
+                .find(|index| log.text(*index).trim() == format!("{kind}:"))
+                .map_or("", |index| log.text(index + 1).trim());
             finding.code(kind.rsplit("::").next().unwrap_or(&kind)).message(said)
         }
         None => {
@@ -165,11 +200,19 @@ fn recognize_minitest(log: &LogView<'_>, at: usize) -> Option<Finding> {
     }
     let message = log.text(at + 1).trim();
     let last = log.end_of(at, 30, |text| !text.trim().is_empty());
-    let raised = message.split_once(": ").filter(|(kind, _)| groups.some(3).is_none() && (kind.ends_with("Error") || kind.ends_with("Exception")));
-    let frame = (at + 1..=last).find_map(|index| parse_ruby(log.text(index)).filter(|frame| is_in_app("", &frame.file) && frame.line.is_some()));
-    let finding = Finding::new("minitest", "ruby", ProblemClass::TestFailure, at).test(format!("{}#{}", groups.get(1), groups.get(2))).until(last);
+    let raised = message.split_once(": ").filter(|(kind, _)| {
+        groups.some(3).is_none() && (kind.ends_with("Error") || kind.ends_with("Exception"))
+    });
+    let frame = (at + 1..=last).find_map(|index| {
+        parse_ruby(log.text(index)).filter(|frame| is_in_app("", &frame.file) && frame.line.is_some())
+    });
+    let finding = Finding::new("minitest", "ruby", ProblemClass::TestFailure, at)
+        .test(format!("{}#{}", groups.get(1), groups.get(2)))
+        .until(last);
     let finding = match raised {
-        Some((kind, said)) => finding.code(kind.rsplit("::").next().unwrap_or(kind)).message(said).at_frame(frame.as_ref()),
+        Some((kind, said)) => {
+            finding.code(kind.rsplit("::").next().unwrap_or(kind)).message(said).at_frame(frame.as_ref())
+        }
         None => finding.code("assert").message(message).values(true),
     };
     Some(match groups.some(3) {
@@ -180,7 +223,8 @@ fn recognize_minitest(log: &LogView<'_>, at: usize) -> Option<Finding> {
 
 fn recognize_rubocop(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = RUBOCOP.captures(log.text(at))?;
-    let class = if groups.get(4) == "Lint/Syntax" { ProblemClass::SyntaxError } else { ProblemClass::LintError };
+    let class =
+        if groups.get(4) == "Lint/Syntax" { ProblemClass::SyntaxError } else { ProblemClass::LintError };
     Some(
         Finding::new("rubocop", "rubocop", class, at)
             .code(groups.get(4))
@@ -193,6 +237,13 @@ fn recognize_syntax(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = SYNTAX.captures(log.text(at))?;
     let (file, line) = groups.some(2).map_or((groups.get(3), groups.number(4)), |file| (file, None));
     let said = groups.get(5).trim_matches([',', ' ', ':', '(']);
-    let message = if said.is_empty() || said.starts_with("SyntaxError") { log.text(at + 1).trim() } else { said };
-    Some(Finding::new("ruby", "ruby", ProblemClass::SyntaxError, at).code("SyntaxError").message(message).position(file, line).until(at + 1))
+    let message =
+        if said.is_empty() || said.starts_with("SyntaxError") { log.text(at + 1).trim() } else { said };
+    Some(
+        Finding::new("ruby", "ruby", ProblemClass::SyntaxError, at)
+            .code("SyntaxError")
+            .message(message)
+            .position(file, line)
+            .until(at + 1),
+    )
 }

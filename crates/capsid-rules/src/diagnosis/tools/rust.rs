@@ -65,7 +65,7 @@ fn recognize_error(log: &LogView<'_>, at: usize) -> Option<Finding> {
     Some(Finding::new(tool, "rust", class, at).code(code).message(message).position(&file, line).until(last))
 }
 
-static LABEL: Pattern = Pattern::new(r"^[\s|0-9_]*[\^]+[-~^]* ([^|^]+)$");
+static LABEL: Pattern = Pattern::new(r"^\s*\|.*\^[-~^]* (\S[^|^]*)$");
 
 /// The message, with the label under the source where the message names nothing.
 fn complete_message(message: &str, log: &LogView<'_>, at: usize, last: usize) -> String {
@@ -74,7 +74,10 @@ fn complete_message(message: &str, log: &LogView<'_>, at: usize, last: usize) ->
     }
     let label = (at..=last).find_map(|index| {
         let text = log.text(index);
-        text.contains('^').then(|| LABEL.captures(text)).flatten().map(|groups| groups.get(1).trim().to_owned())
+        text.contains('^')
+            .then(|| LABEL.captures(text))
+            .flatten()
+            .map(|groups| groups.get(1).trim().to_owned())
     });
     match label {
         Some(label) if !label.starts_with("help:") => format!("{message}: {label}"),
@@ -82,7 +85,8 @@ fn complete_message(message: &str, log: &LogView<'_>, at: usize, last: usize) ->
     }
 }
 
-static LINT_FLAG: Pattern = Pattern::new(r"`(?:-[DF] |#!?\[(?:deny|forbid|warn)\()((?:clippy::|rustdoc::)?[\w-]+)");
+static LINT_FLAG: Pattern =
+    Pattern::new(r"`(?:-[DF] |#!?\[(?:deny|forbid|warn)\()((?:clippy::|rustdoc::)?[\w-]+)");
 static LINT_LINK: Pattern = Pattern::new(r"rust-clippy/\S*index\.html#(\w+)");
 
 fn read_lint(text: &str) -> Option<String> {
@@ -140,7 +144,11 @@ fn recognize_cargo(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return recognize_signal(inner, at);
     }
     if message.starts_with("linking with ") {
-        return Some(Finding::new("rustc", "rust", ProblemClass::LinkError, at).message(message).role(DiagnosticRole::Wrapper));
+        return Some(
+            Finding::new("rustc", "rust", ProblemClass::LinkError, at)
+                .message(message)
+                .role(DiagnosticRole::Wrapper),
+        );
     }
     if message.starts_with("internal compiler error") {
         return Some(Finding::new("rustc", "rust", ProblemClass::Crash, at).code("ICE").message(message));
@@ -165,7 +173,8 @@ fn recognize_signal(text: &str, at: usize) -> Option<Finding> {
     let groups = SIGNAL.captures(text)?;
     let command = groups.get(1).split(' ').next().unwrap_or_default();
     let program = command.rsplit('/').next().unwrap_or_default();
-    let program = program.rsplit_once('-').filter(|(_, hash)| hash.len() == 16).map_or(program, |(name, _)| name);
+    let program =
+        program.rsplit_once('-').filter(|(_, hash)| hash.len() == 16).map_or(program, |(name, _)| name);
     Some(
         Finding::new("cargo", "os", ProblemClass::Crash, at)
             .code(groups.get(2))
@@ -174,7 +183,9 @@ fn recognize_signal(text: &str, at: usize) -> Option<Finding> {
     )
 }
 
-static PANIC: Pattern = Pattern::new(r"^\s*thread '([^']*)' (?:\([0-9]+\) )?panicked at (?:'(.*)', )?(.+?)(?::([0-9]+):[0-9]+)?:?$");
+static PANIC: Pattern = Pattern::new(
+    r"^\s*thread '([^']*)' (?:\([0-9]+\) )?panicked at (?:'(.*)', )?(.+?)(?::([0-9]+):[0-9]+)?:?$",
+);
 static OLD_END: Pattern = Pattern::new(r"', \S+:[0-9]+:[0-9]+$");
 static STDOUT_OF: Pattern = Pattern::new(r"^---- (.+?) stdout ----$");
 static DOC_LINE: Pattern = Pattern::new(r" \(line [0-9]+\)$");
@@ -218,22 +229,38 @@ fn recognize_panic(log: &LogView<'_>, at: usize) -> Option<Finding> {
         _ => None,
     };
     let (code, values) = match message.as_str() {
-        text if text.starts_with("assertion `left") || text.starts_with("assertion failed: `(left") => ("assert", true),
+        text if text.starts_with("assertion `left") || text.starts_with("assertion failed: `(left") => {
+            ("assert", true)
+        }
         text if text.starts_with("assertion ") => ("assert", false),
         text if text.starts_with("called `") => ("unwrap", false),
-        text if text.starts_with("index out of bounds") || text.contains("out of range for slice") => ("bounds", false),
+        text if text.starts_with("index out of bounds") || text.contains("out of range for slice") => {
+            ("bounds", false)
+        }
         _ => ("panic", false),
     };
-    let message = if values { message.split(": `(left").next().unwrap_or(&message).to_owned() } else { message };
-    let message = if message == "assertion failed" { "assertion `left == right` failed".to_owned() } else { message };
-    let last = log.end_of(at, 120, |text| !text.trim().is_empty() && !text.contains("panicked at ") && !text.starts_with("----") && !text.starts_with("test "));
+    let message =
+        if values { message.split(": `(left").next().unwrap_or(&message).to_owned() } else { message };
+    let message =
+        if message == "assertion failed" { "assertion `left == right` failed".to_owned() } else { message };
+    let last = log.end_of(at, 120, |text| {
+        !text.trim().is_empty()
+            && !text.contains("panicked at ")
+            && !text.starts_with("----")
+            && !text.starts_with("test ")
+    });
     let (file, line) = in_app_position(log, at, last, groups.get(3), groups.number(4));
     let (tool, class) = match &test {
         Some(_) if is_nextest(log, at) => ("nextest", ProblemClass::TestFailure),
         Some(_) => ("cargo-test", ProblemClass::TestFailure),
         None => ("rust", ProblemClass::Crash),
     };
-    let finding = Finding::new(tool, "rust", class, at).code(code).message(message).values(values).position(&file, line).until(last);
+    let finding = Finding::new(tool, "rust", class, at)
+        .code(code)
+        .message(message)
+        .values(values)
+        .position(&file, line)
+        .until(last);
     Some(match test {
         Some(test) => finding.test(test),
         None => finding,
@@ -241,7 +268,13 @@ fn recognize_panic(log: &LogView<'_>, at: usize) -> Option<Finding> {
 }
 
 /// The place of the panic, or of the first own frame where the panic is inside a library.
-fn in_app_position(log: &LogView<'_>, at: usize, last: usize, file: &str, line: Option<u32>) -> (String, Option<u32>) {
+fn in_app_position(
+    log: &LogView<'_>,
+    at: usize,
+    last: usize,
+    file: &str,
+    line: Option<u32>,
+) -> (String, Option<u32>) {
     if is_in_app("", file) {
         return (file.to_owned(), line);
     }
@@ -266,18 +299,28 @@ fn is_listed_test(log: &LogView<'_>, at: usize, name: &str) -> bool {
 
 fn is_nextest(log: &LogView<'_>, at: usize) -> bool {
     let marks = |text: &str| {
-        (text.contains("Nextest run") || text.contains("FAIL [") || text.contains("STDERR:") || text.contains("stderr ───")).then_some(())
+        (text.contains("Nextest run")
+            || text.contains("FAIL [")
+            || text.contains("STDERR:")
+            || text.contains("stderr ───"))
+        .then_some(())
     };
     log.find_before(at, 40, marks).is_some()
 }
 
-static NEXTEST_FAIL: Pattern = Pattern::new(r"^\s*(?:TRY [0-9]+ )?(?:FAIL|SIGSEGV|SIGABRT|TIMEOUT) \[\s*[>0-9.]+s\] (?:\([ 0-9/]+\) )?(\S+) (\S.*)$");
+static NEXTEST_FAIL: Pattern = Pattern::new(
+    r"^\s*(?:TRY [0-9]+ )?(?:FAIL|SIGSEGV|SIGABRT|TIMEOUT) \[\s*[>0-9.]+s\] (?:\([ 0-9/]+\) )?(\S+) (\S.*)$",
+);
 
 fn recognize_summary(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
     let name = if let Some(rest) = text.strip_prefix("test ") {
         rest.strip_suffix(" ... FAILED")?.trim_end_matches(" - should panic").to_owned()
-    } else if text.contains("FAIL [") || text.contains("TIMEOUT [") || text.contains("SIGSEGV [") || text.contains("SIGABRT [") {
+    } else if text.contains("FAIL [")
+        || text.contains("TIMEOUT [")
+        || text.contains("SIGSEGV [")
+        || text.contains("SIGABRT [")
+    {
         NEXTEST_FAIL.captures(text)?.get(2).to_owned()
     } else {
         return None;

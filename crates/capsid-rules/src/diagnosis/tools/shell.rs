@@ -6,14 +6,22 @@ use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
-static NOT_FOUND: Pattern = Pattern::new(r"^(?:(?:/\S*/)?([\w./-]+): )?(?:line )?([0-9]+)?(?:: )?(?:(?:/\S*/)?(?:bash|sh|zsh|dash|fish|ash|ksh)?:? ?)?(?:([^\s:]+): (?:command not found|not found|No such file or directory)|command not found: (\S+)|Unknown command: (\S+))$");
+static NOT_FOUND: Pattern = Pattern::new(
+    r"^(?:(?:/\S*/)?([\w./-]+): )?(?:line )?([0-9]+)?(?:: )?(?:(?:/\S*/)?(?:bash|sh|zsh|dash|fish|ash|ksh)?:? ?)?(?:([^\s:]+): (?:command not found|not found|No such file or directory)|command not found: (\S+)|Unknown command: (\S+))$",
+);
 static WINDOWS: Pattern = Pattern::new(r"^'([^']+)' is not recognized as an internal or external command");
 static ENV: Pattern = Pattern::new(r"^(?:/usr/bin/)?env: ['‘]?([\w./-]+)['’]?: No such file or directory$");
-static UNBOUND: Pattern = Pattern::new(r"^(\S+?): (?:line )?[0-9]+: (\w+): (?:unbound variable|parameter not set|parameter null or not set)");
+static UNBOUND: Pattern = Pattern::new(
+    r"^(\S+?): (?:line )?[0-9]+: (\w+): (?:unbound variable|parameter not set|parameter null or not set)",
+);
 static SYNTAX: Pattern = Pattern::new(r"^(\S+?): (?:line )?[0-9]+: (?:[Ss]yntax error:? ?)(.*)$");
-static CANNOT_EXECUTE: Pattern = Pattern::new(r"^(?:(\S+?): line [0-9]+: |(?:bash|sh): )?(\S+?): cannot execute(?: binary file)?: (.+)$");
-static OOM: Pattern = Pattern::new(r"(?:Out of memory|Memory cgroup out of memory): Kill(?:ed)? process [0-9]+,? \(?([^)\s,]+)\)?");
-static SHELLCHECK: Pattern = Pattern::new(r"^(\S+):([0-9]+):[0-9]+: (error|warning|note|style): (.+?) \[(SC[0-9]{4})\]$");
+static CANNOT_EXECUTE: Pattern =
+    Pattern::new(r"^(?:(\S+?): line [0-9]+: |(?:bash|sh): )?(\S+?): cannot execute(?: binary file)?: (.+)$");
+static OOM: Pattern = Pattern::new(
+    r"(?:Out of memory|Memory cgroup out of memory): Kill(?:ed)? process [0-9]+,? \(?([^)\s,]+)\)?",
+);
+static SHELLCHECK: Pattern =
+    Pattern::new(r"^(\S+):([0-9]+):[0-9]+: (error|warning|note|style): (.+?) \[(SC[0-9]{4})\]$");
 static SHELLCHECK_TTY: Pattern = Pattern::new(r"^In (\S+) line ([0-9]+):$");
 static SHELLCHECK_CODE: Pattern = Pattern::new(r"(SC[0-9]{4})(?: \((error|warning|info|style)\))?: (.+)$");
 
@@ -27,12 +35,21 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.starts_with("In ") && text.ends_with(':') {
         return recognize_shellcheck_block(log, at);
     }
-    if text.contains("ommand not found") || text.ends_with(": not found") || text.contains("Unknown command") || text.contains("is not recognized as an internal") || text.starts_with("env: ") || text.starts_with("/usr/bin/env: ") {
+    if text.contains("ommand not found")
+        || text.ends_with(": not found")
+        || text.contains("Unknown command")
+        || text.contains("is not recognized as an internal")
+        || text.starts_with("env: ")
+        || text.starts_with("/usr/bin/env: ")
+    {
         if let Some(finding) = recognize_not_found(log, at) {
             return Some(finding);
         }
     }
-    if text.contains("unbound variable") || text.contains("parameter not set") || text.contains("parameter null") {
+    if text.contains("unbound variable")
+        || text.contains("parameter not set")
+        || text.contains("parameter null")
+    {
         let groups = UNBOUND.captures(text)?;
         return Some(
             Finding::new("shell", "shell", ProblemClass::ConfigError, at)
@@ -96,7 +113,8 @@ fn recognize_not_found(log: &LogView<'_>, at: usize) -> Option<Finding> {
     Some(finding)
 }
 
-static SHELL_LINE: Pattern = Pattern::new(r"^(?:\S*/)?(?:[\w.-]+\.sh|bash|sh|dash|ash|zsh): (?:line )?[0-9]+: ");
+static SHELL_LINE: Pattern =
+    Pattern::new(r"^(?:\S*/)?(?:[\w.-]+\.sh|bash|sh|dash|ash|zsh): (?:line )?[0-9]+: ");
 
 fn is_shell_line(text: &str) -> bool {
     SHELL_LINE.is_match(text)
@@ -106,16 +124,28 @@ fn recognize_memory(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
     if let Some(groups) = OOM.captures(text) {
         let program = groups.get(1);
-        return Some(Finding::new("os", "os", ProblemClass::OutOfMemory, at).code("oom_kill").message(text).text(format!("oom_kill {program}")));
+        return Some(
+            Finding::new("os", "os", ProblemClass::OutOfMemory, at)
+                .code("oom_kill")
+                .message(text)
+                .text(format!("oom_kill {program}")),
+        );
     }
     if text.contains("CUDA out of memory") {
-        return Some(Finding::new("cuda", "cuda", ProblemClass::OutOfMemory, at).code("out_of_memory").message("CUDA out of memory"));
+        return Some(
+            Finding::new("cuda", "cuda", ProblemClass::OutOfMemory, at)
+                .code("out_of_memory")
+                .message("CUDA out of memory"),
+        );
     }
     None
 }
 
-static PROGRAM: Pattern = Pattern::new(r"^(?:[\w./+\[\]-]+: ){1,4}.{0,200}$|^(?:(?:rm|cp|mv|mkdir|touch|cat|ls|tar|dd|chmod|chown|ln|tee|rsync|ssh|scp|wget|sed|grep|find): )");
-static RESERVED: Pattern = Pattern::new(r"^(?i)(?:fatal|error|warning|info|note|hint|debug|e|err|critical|panic)$");
+static PROGRAM: Pattern = Pattern::new(
+    r"^(?:[\w./+\[\]-]+: ){1,4}.{0,200}$|^(?:(?:rm|cp|mv|mkdir|touch|cat|ls|tar|dd|chmod|chown|ln|tee|rsync|ssh|scp|wget|sed|grep|find): )",
+);
+static RESERVED: Pattern =
+    Pattern::new(r"^(?i)(?:fatal|error|warning|info|note|hint|debug|e|err|critical|panic)$");
 
 /// `program: subject: words of an errno`.
 fn recognize_errno(log: &LogView<'_>, at: usize) -> Option<Finding> {
@@ -124,27 +154,69 @@ fn recognize_errno(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return None;
     }
     let words = [
-        "Permission denied", "permission denied", "No such file or directory", "No space left on device", "no space left on device",
-        "Connection refused", "connection refused", "Address already in use", "address already in use", "Too many open files", "too many open files",
-        "Read-only file system", "Operation not permitted", "Connection reset by peer", "Connection timed out", "No route to host",
-        "Network is unreachable", "Disk quota exceeded", "Cannot allocate memory", "Name or service not known", "Temporary failure in name resolution",
-        "no such host", "Is a directory", "Not a directory", "Directory not empty", "File exists", "Could not resolve host", "port is already allocated",
-        "Operation timed out", "ECONNREFUSED", "EADDRINUSE", "ENOENT", "EACCES", "ENOSPC", "ENOTFOUND", "ETIMEDOUT", "ECONNRESET", "EMFILE", "EPERM",
-        "already in use", "x509: ", "certificate has expired", "certificate verify failed", "Broken pipe", "Host key verification failed",
+        "Permission denied",
+        "permission denied",
+        "No such file or directory",
+        "No space left on device",
+        "no space left on device",
+        "Connection refused",
+        "connection refused",
+        "Address already in use",
+        "address already in use",
+        "Too many open files",
+        "too many open files",
+        "Read-only file system",
+        "Operation not permitted",
+        "Connection reset by peer",
+        "Connection timed out",
+        "No route to host",
+        "Network is unreachable",
+        "Disk quota exceeded",
+        "Cannot allocate memory",
+        "Name or service not known",
+        "Temporary failure in name resolution",
+        "no such host",
+        "Is a directory",
+        "Not a directory",
+        "Directory not empty",
+        "File exists",
+        "Could not resolve host",
+        "port is already allocated",
+        "Operation timed out",
+        "ECONNREFUSED",
+        "EADDRINUSE",
+        "ENOENT",
+        "EACCES",
+        "ENOSPC",
+        "ENOTFOUND",
+        "ETIMEDOUT",
+        "ECONNRESET",
+        "EMFILE",
+        "EPERM",
+        "already in use",
+        "x509: ",
+        "certificate has expired",
+        "certificate verify failed",
+        "Broken pipe",
+        "Host key verification failed",
     ];
     if !words.iter().any(|word| text.contains(word)) {
         return None;
     }
     let head = text.split(": ").next().unwrap_or_default();
     let starts_with_words = words.iter().any(|word| text.starts_with(word));
-    let is_program = PROGRAM.is_match(text) && !head.contains(' ') || head.split(' ').count() <= 4 && text.contains(": ") || starts_with_words;
+    let is_program = PROGRAM.is_match(text) && !head.contains(' ')
+        || head.split(' ').count() <= 4 && text.contains(": ")
+        || starts_with_words;
     // A line with a level belongs to the last row of the table.
     let first = text.split([' ', ':']).next().unwrap_or_default();
     if !is_program || RESERVED.is_match(first.trim_matches(['[', ']'])) || has_sentence_before(text) {
         return None;
     }
     if text.starts_with("Host key verification failed") {
-        return Some(Finding::new("ssh", "ssh", ProblemClass::PermissionDenied, at).code("host_key").message(text));
+        return Some(
+            Finding::new("ssh", "ssh", ProblemClass::PermissionDenied, at).code("host_key").message(text),
+        );
     }
     let error = errno::classify("", text)?;
     let mut finding = Finding::new("os", "os", error.class, at).message(text);
@@ -167,11 +239,23 @@ fn recognize_shellcheck(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if groups.get(3) != "error" && groups.get(3) != "warning" {
         return Some(Finding::noise(at, at));
     }
-    Some(Finding::new("shellcheck", "shellcheck", ProblemClass::LintError, at).code(groups.get(5)).message(groups.get(4)).position(groups.get(1), groups.number(2)))
+    Some(
+        Finding::new("shellcheck", "shellcheck", ProblemClass::LintError, at)
+            .code(groups.get(5))
+            .message(groups.get(4))
+            .position(groups.get(1), groups.number(2)),
+    )
 }
 
 fn recognize_shellcheck_block(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let place = SHELLCHECK_TTY.captures(log.text(at))?;
-    let (index, groups) = log.find_after(at, 6, |text| text.contains("SC").then(|| SHELLCHECK_CODE.captures(text)).flatten())?;
-    Some(Finding::new("shellcheck", "shellcheck", ProblemClass::LintError, at).code(groups.get(1)).message(groups.get(3)).position(place.get(1), place.number(2)).until(index))
+    let (index, groups) =
+        log.find_after(at, 6, |text| text.contains("SC").then(|| SHELLCHECK_CODE.captures(text)).flatten())?;
+    Some(
+        Finding::new("shellcheck", "shellcheck", ProblemClass::LintError, at)
+            .code(groups.get(1))
+            .message(groups.get(3))
+            .position(place.get(1), place.number(2))
+            .until(index),
+    )
 }

@@ -30,7 +30,20 @@ pub(crate) fn classify(kind: &str, message: &str, code: &str) -> Option<Database
     }
     let lower = kind.to_lowercase();
     let is = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    if is(&["sqlite"]) || message.starts_with("SQLITE_") || code.starts_with("SQLITE_") || message.contains("sqlite3.") && message.contains("Error)") || is_sqlite_message(message) && is(&["operationalerror", "integrityerror", "databaseerror", "queryexception", "statementinvalid", "sqlexception"]) {
+    if is(&["sqlite"])
+        || message.starts_with("SQLITE_")
+        || code.starts_with("SQLITE_")
+        || message.contains("sqlite3.") && message.contains("Error)")
+        || is_sqlite_message(message)
+            && is(&[
+                "operationalerror",
+                "integrityerror",
+                "databaseerror",
+                "queryexception",
+                "statementinvalid",
+                "sqlexception",
+            ])
+    {
         return Some(sqlite_error(message));
     }
     if let Some(error) = classify_mysql(&lower, message, code) {
@@ -43,7 +56,11 @@ pub(crate) fn classify(kind: &str, message: &str, code: &str) -> Option<Database
         return Some(mongo_error(message));
     }
     if is(&["sqlserverexception", "sqlexception"]) && message.contains("Invalid object name") {
-        return Some(DatabaseError { family: "mssql", code: "mssql_208".to_owned(), message: message.to_owned() });
+        return Some(DatabaseError {
+            family: "mssql",
+            code: "mssql_208".to_owned(),
+            message: message.to_owned(),
+        });
     }
     if is(&["redis"]) && errno::classify(kind, message).is_none() {
         return Some(redis_error(message));
@@ -55,9 +72,17 @@ pub(crate) fn classify(kind: &str, message: &str, code: &str) -> Option<Database
 }
 
 fn is_sqlite_message(message: &str) -> bool {
-    ["no such table: ", "no such column: ", "UNIQUE constraint failed", "NOT NULL constraint failed", "FOREIGN KEY constraint failed", "database is locked", "attempt to write a readonly database"]
-        .iter()
-        .any(|words| message.contains(words))
+    [
+        "no such table: ",
+        "no such column: ",
+        "UNIQUE constraint failed",
+        "NOT NULL constraint failed",
+        "FOREIGN KEY constraint failed",
+        "database is locked",
+        "attempt to write a readonly database",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
 }
 
 fn is_prisma_code(code: &str) -> bool {
@@ -71,7 +96,11 @@ fn classify_oracle(message: &str) -> Option<DatabaseError> {
         return None;
     }
     let groups = ORACLE.captures(message)?;
-    Some(DatabaseError { family: "oracle", code: groups.get(1).to_owned(), message: groups.get(2).to_owned() })
+    Some(DatabaseError {
+        family: "oracle",
+        code: groups.get(1).to_owned(),
+        message: groups.get(2).to_owned(),
+    })
 }
 
 /// Messages of PostgreSQL whose SQLSTATE is not printed.
@@ -118,11 +147,17 @@ const STATES: [(&str, &str, &str); 39] = [
 ];
 
 fn state_of(message: &str) -> Option<&'static str> {
-    STATES.iter().find(|(start, part, _)| message.starts_with(start) && message.contains(part)).map(|(_, _, state)| *state)
+    STATES
+        .iter()
+        .find(|(start, part, _)| message.starts_with(start) && message.contains(part))
+        .map(|(_, _, state)| *state)
 }
 
 fn is_sqlstate(code: &str) -> bool {
-    code.len() == 5 && code.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase()) && code.bytes().any(|b| b.is_ascii_digit()) && code.starts_with(|c: char| c.is_ascii_digit() || matches!(c, 'P' | 'X' | 'H' | 'F'))
+    code.len() == 5
+        && code.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
+        && code.bytes().any(|b| b.is_ascii_digit())
+        && code.starts_with(|c: char| c.is_ascii_digit() || matches!(c, 'P' | 'X' | 'H' | 'F'))
 }
 
 static SQLSTATE: Pattern = Pattern::new(r"SQLSTATE\[?:? ?([0-9A-Z]{5})\]?:?");
@@ -131,22 +166,49 @@ static PG_PREFIX: Pattern = Pattern::new(r"^(?:.*?\b(?:ERROR|FATAL|PANIC): +)?(?
 fn classify_postgres(lower: &str, message: &str, code: &str) -> Option<DatabaseError> {
     let is = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let is_driver = is(&["psycopg", "asyncpg", "psqlexception", "pg::", "npgsql", "postgres"]);
-    let wrapped = (is(&["sqlalchemy", "django.db", "queryexception", "pdoexception", "activerecord", "statementinvalid", "dberror", "prisma"]) || lower.is_empty() || lower == "error" || lower == "databaseerror") && (message.contains("psycopg") || message.contains("PG::") || message.contains("SQLSTATE[") && message.contains("ERROR:") || message.contains("pq: ") || state_of(message).is_some() && is_named(message));
+    let wrapped = (is(&[
+        "sqlalchemy",
+        "django.db",
+        "queryexception",
+        "pdoexception",
+        "activerecord",
+        "statementinvalid",
+        "dberror",
+        "prisma",
+    ]) || lower.is_empty()
+        || lower == "error"
+        || lower == "databaseerror")
+        && (message.contains("psycopg")
+            || message.contains("PG::")
+            || message.contains("SQLSTATE[") && message.contains("ERROR:")
+            || message.contains("pq: ")
+            || state_of(message).is_some() && is_named(message));
     if !is_driver && !wrapped && !(is_sqlstate(code) && state_of(strip_pg(message)).is_some()) {
         return None;
     }
     // The connection failed; there was no database to say anything.
     let text = strip_pg(message);
-    let text = text.split_once(") ").filter(|(head, _)| head.starts_with("(psycopg")).map_or(text, |(_, rest)| rest);
-    let text = text.rsplit_once("PG::").and_then(|(_, rest)| rest.split_once(": ")).map_or(text, |(_, rest)| rest);
+    let text =
+        text.split_once(") ").filter(|(head, _)| head.starts_with("(psycopg")).map_or(text, |(_, rest)| rest);
+    let text =
+        text.rsplit_once("PG::").and_then(|(_, rest)| rest.split_once(": ")).map_or(text, |(_, rest)| rest);
     let text = strip_pg(text);
     if errno::classify("", text).is_some_and(|error| error.family == "os" && error.code != "EACCES") {
         return None;
     }
-    let state = SQLSTATE.captures(message).map(|groups| groups.get(1).to_owned()).or_else(|| is_sqlstate(code).then(|| code.to_owned())).or_else(|| state_of(text).map(str::to_owned)).or_else(|| state_of_kind(lower).map(str::to_owned));
+    let state = SQLSTATE
+        .captures(message)
+        .map(|groups| groups.get(1).to_owned())
+        .or_else(|| is_sqlstate(code).then(|| code.to_owned()))
+        .or_else(|| state_of(text).map(str::to_owned))
+        .or_else(|| state_of_kind(lower).map(str::to_owned));
     let text = text.split("\\n").next().unwrap_or(text);
     let text = text.split(" (SQL").next().unwrap_or(text).split(" LINE 1:").next().unwrap_or(text);
-    Some(DatabaseError { family: "postgresql", code: state.unwrap_or_default(), message: quote_pg(text.trim()) })
+    Some(DatabaseError {
+        family: "postgresql",
+        code: state.unwrap_or_default(),
+        message: quote_pg(text.trim()),
+    })
 }
 
 fn is_named(message: &str) -> bool {
@@ -189,8 +251,11 @@ fn quote_pg(message: &str) -> String {
 }
 
 static MYSQL_PAIR: Pattern = Pattern::new(r#"\(([0-9]{4}), ["'](.+)["']\)"#);
-static MYSQL_LINE: Pattern = Pattern::new(r"^(?:.*?\b)?ERROR ([0-9]{4}) \([0-9A-Z]{5}\)(?: at line [0-9]+)?(?: in file: '[^']*')?: (.+)$");
-static MYSQL_STATE: Pattern = Pattern::new(r"SQLSTATE\[\w+\]:?(?: [\w ,]+:)? ([0-9]{4}) (.+?)(?: \(SQL:.*|\(Connection:.*)?$");
+static MYSQL_LINE: Pattern = Pattern::new(
+    r"^(?:.*?\b)?ERROR ([0-9]{4}) \([0-9A-Z]{5}\)(?: at line [0-9]+)?(?: in file: '[^']*')?: (.+)$",
+);
+static MYSQL_STATE: Pattern =
+    Pattern::new(r"SQLSTATE\[\w+\]:?(?: [\w ,]+:)? ([0-9]{4}) (.+?)(?: \(SQL:.*|\(Connection:.*)?$");
 static MYSQL_GO: Pattern = Pattern::new(r"Error ([0-9]{4})(?: \([0-9A-Z]{5}\))?: (.+)$");
 
 const MYSQL_CODES: [(&str, &str); 16] = [
@@ -213,12 +278,35 @@ const MYSQL_CODES: [(&str, &str); 16] = [
 ];
 
 fn classify_mysql(lower: &str, message: &str, code: &str) -> Option<DatabaseError> {
-    let groups = MYSQL_PAIR.captures(message).filter(|_| lower.contains("mysql") || message.contains("mysql") || lower.contains("operationalerror") || lower.contains("integrityerror") || lower.contains("programmingerror") || lower.contains("dataerror"));
-    let groups = groups.or_else(|| MYSQL_LINE.captures(message)).or_else(|| message.contains("SQLSTATE").then(|| MYSQL_STATE.captures(message)).flatten()).or_else(|| MYSQL_GO.captures(message).filter(|_| mysql_code(message.rsplit("): ").next().unwrap_or_default()).is_some()));
+    let groups = MYSQL_PAIR.captures(message).filter(|_| {
+        lower.contains("mysql")
+            || message.contains("mysql")
+            || lower.contains("operationalerror")
+            || lower.contains("integrityerror")
+            || lower.contains("programmingerror")
+            || lower.contains("dataerror")
+    });
+    let groups = groups
+        .or_else(|| MYSQL_LINE.captures(message))
+        .or_else(|| message.contains("SQLSTATE").then(|| MYSQL_STATE.captures(message)).flatten())
+        .or_else(|| {
+            MYSQL_GO
+                .captures(message)
+                .filter(|_| mysql_code(message.rsplit("): ").next().unwrap_or_default()).is_some())
+        });
     if let Some(groups) = groups {
-        return Some(DatabaseError { family: "mysql", code: groups.get(1).to_owned(), message: mask_mysql(groups.get(2)) });
+        return Some(DatabaseError {
+            family: "mysql",
+            code: groups.get(1).to_owned(),
+            message: mask_mysql(groups.get(2)),
+        });
     }
-    let is_driver = lower.contains("mysql") || lower.contains("mariadb") || lower.contains("sqlexception") || lower.contains("sqlsyntaxerror") || lower.contains("sqlintegrity") || code.starts_with("ER_");
+    let is_driver = lower.contains("mysql")
+        || lower.contains("mariadb")
+        || lower.contains("sqlexception")
+        || lower.contains("sqlsyntaxerror")
+        || lower.contains("sqlintegrity")
+        || code.starts_with("ER_");
     let number = is_driver.then(|| mysql_code(message)).flatten()?;
     Some(DatabaseError { family: "mysql", code: number.to_owned(), message: mask_mysql(message) })
 }
@@ -242,12 +330,19 @@ fn mask_mysql(message: &str) -> String {
     ENTRY.replace_all(&message, |_| "Duplicate entry <s> for key".to_owned())
 }
 
-static SQLITE_TABLE: Pattern = Pattern::new(r"(no such (?:table|column|function|index|module)|table|duplicate column name): ?([\w.]+)");
+static SQLITE_TABLE: Pattern =
+    Pattern::new(r"(no such (?:table|column|function|index|module)|table|duplicate column name): ?([\w.]+)");
 
 fn sqlite_error(message: &str) -> DatabaseError {
     let message = message.rsplit("Error) ").next().unwrap_or(message);
-    let message = message.strip_prefix("SQLITE_ERROR: ").or_else(|| message.strip_prefix("sqlite3: ")).unwrap_or(message);
-    let message = message.split_once(": ").filter(|(head, _)| head.starts_with("SQLITE_")).map_or(message, |(_, rest)| rest);
+    let message = message
+        .strip_prefix("SQLITE_ERROR: ")
+        .or_else(|| message.strip_prefix("sqlite3: "))
+        .unwrap_or(message);
+    let message = message
+        .split_once(": ")
+        .filter(|(head, _)| head.starts_with("SQLITE_"))
+        .map_or(message, |(_, rest)| rest);
     let lower = message.to_lowercase();
     let code = [
         ("no such table", "no_such_table"),
@@ -272,7 +367,9 @@ fn sqlite_error(message: &str) -> DatabaseError {
     .find(|(words, _)| lower.contains(words))
     .map_or("", |(_, code)| *code);
     let message = match SQLITE_TABLE.captures(message) {
-        Some(groups) if groups.get(1).starts_with("no such") => format!("{}: {}", groups.get(1), symbol(groups.get(2))),
+        Some(groups) if groups.get(1).starts_with("no such") => {
+            format!("{}: {}", groups.get(1), symbol(groups.get(2)))
+        }
         _ => quote_constraint(message),
     };
     DatabaseError { family: "sqlite", code: code.to_owned(), message }
@@ -296,23 +393,42 @@ fn mongo_error(message: &str) -> DatabaseError {
             code: groups.get(1).to_owned(),
             message: format!("{} in {}", groups.get(2), symbol(groups.get(3))),
         },
-        None => DatabaseError { family: "mongodb", code: String::new(), message: message.split(", full error").next().unwrap_or(message).to_owned() },
+        None => DatabaseError {
+            family: "mongodb",
+            code: String::new(),
+            message: message.split(", full error").next().unwrap_or(message).to_owned(),
+        },
     }
 }
 
 fn redis_error(message: &str) -> DatabaseError {
-    let (code, said) = message.split_once(' ').filter(|(code, _)| code.len() > 2 && code.bytes().all(|b| b.is_ascii_uppercase())).unwrap_or(("", message));
-    DatabaseError { family: "redis", code: code.to_owned(), message: if code == "ERR" { said.to_owned() } else { message.to_owned() } }
+    let (code, said) = message
+        .split_once(' ')
+        .filter(|(code, _)| code.len() > 2 && code.bytes().all(|b| b.is_ascii_uppercase()))
+        .unwrap_or(("", message));
+    DatabaseError {
+        family: "redis",
+        code: code.to_owned(),
+        message: if code == "ERR" { said.to_owned() } else { message.to_owned() },
+    }
 }
 
-static PSQL: Pattern = Pattern::new(r"^(?:psql:\S+?:[0-9]+: |psql: )?(?:error: )?(ERROR|FATAL|PANIC):  ?(?:([0-9A-Z]{5}): )?(\S.*)$");
-static PSQL_CONNECT: Pattern = Pattern::new(r#"^(?:psql|pg_dump|pg_restore|createdb|dropdb): error: (?:connection to server .*? failed: )?(.+)$"#);
-static SQLITE_CLI: Pattern = Pattern::new(r"^(?:Parse|Runtime) error(?: near line [0-9]+)?: (.+?)(?: \([0-9]+\))?$|^Error: near line [0-9]+: (.+)$|^Error: in prepare, (.+?)(?: \([0-9]+\))?$|^SqliteError: (.+)$");
+static PSQL: Pattern = Pattern::new(
+    r"^(?:psql:\S+?:[0-9]+: |psql: )?(?:error: )?(ERROR|FATAL|PANIC):  ?(?:([0-9A-Z]{5}): )?(\S.*)$",
+);
+static PSQL_CONNECT: Pattern = Pattern::new(
+    r#"^(?:psql|pg_dump|pg_restore|createdb|dropdb): error: (?:connection to server .*? failed: )?(.+)$"#,
+);
+static SQLITE_CLI: Pattern = Pattern::new(
+    r"^(?:Parse|Runtime) error(?: near line [0-9]+)?: (.+?)(?: \([0-9]+\))?$|^Error: near line [0-9]+: (.+)$|^Error: in prepare, (.+?)(?: \([0-9]+\))?$|^SqliteError: (.+)$",
+);
 static MSSQL: Pattern = Pattern::new(r"^Msg ([0-9]+), Level [0-9]+, State [0-9]+");
-static DOTTED: Pattern = Pattern::new(r"^((?:[\w.$]+\.|PG::|SQLite3::|Mysql2::|ActiveRecord::)\w+)(?:: |:)(.+)$");
+static DOTTED: Pattern =
+    Pattern::new(r"^((?:[\w.$]+\.|PG::|SQLite3::|Mysql2::|ActiveRecord::)\w+)(?:: |:)(.+)$");
 static REDIS_CLI: Pattern = Pattern::new(r"^\(error\) ([A-Z]{3,}) (.+)$");
 static PRISMA: Pattern = Pattern::new(r"^(?:Error: )?(?:Error code: )?(P[0-9]{4})(?:: (.+))?$");
-static LIQUIBASE: Pattern = Pattern::new(r"^(?:Error: )?(?:MongoServerError|MongoError|MongoNetworkError|BulkWriteException): (.+)$");
+static LIQUIBASE: Pattern =
+    Pattern::new(r"^(?:Error: )?(?:MongoServerError|MongoError|MongoNetworkError|BulkWriteException): (.+)$");
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
@@ -328,7 +444,14 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         if text.contains("ERROR ")
             && let Some(groups) = MYSQL_LINE.captures(text)
         {
-            return Some(finding(DatabaseError { family: "mysql", code: groups.get(1).to_owned(), message: mask_mysql(groups.get(2)) }, at));
+            return Some(finding(
+                DatabaseError {
+                    family: "mysql",
+                    code: groups.get(1).to_owned(),
+                    message: mask_mysql(groups.get(2)),
+                },
+                at,
+            ));
         }
         if let Some(found) = recognize_psql(log, at) {
             return Some(found);
@@ -337,7 +460,13 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if (text.contains(": error: ") || text.starts_with("psql: ")) && PSQL_CONNECT.is_match(text) {
         return recognize_connect(log, at);
     }
-    if text.contains("rror near line") || text.starts_with("Error: near line") || text.starts_with("Error: in prepare") || text.starts_with("Parse error: ") || text.starts_with("Runtime error: ") || text.starts_with("SqliteError: ") {
+    if text.contains("rror near line")
+        || text.starts_with("Error: near line")
+        || text.starts_with("Error: in prepare")
+        || text.starts_with("Parse error: ")
+        || text.starts_with("Runtime error: ")
+        || text.starts_with("SqliteError: ")
+    {
         let groups = SQLITE_CLI.captures(text)?;
         let message = (1..=4).find_map(|index| groups.some(index))?;
         if has_frames(log, at) {
@@ -348,7 +477,14 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     }
     if text.starts_with("Msg ") && MSSQL.is_match(text) {
         let number = MSSQL.captures(text)?.get(1).to_owned();
-        return Some(finding(DatabaseError { family: "mssql", code: format!("mssql_{number}"), message: log.text(at + 1).trim().to_owned() }, at + 1));
+        return Some(finding(
+            DatabaseError {
+                family: "mssql",
+                code: format!("mssql_{number}"),
+                message: log.text(at + 1).trim().to_owned(),
+            },
+            at + 1,
+        ));
     }
     if let Some(groups) = text.starts_with("(error) ").then(|| REDIS_CLI.captures(text)).flatten() {
         return Some(finding(redis_error(&format!("{} {}", groups.get(1), groups.get(2))), at));
@@ -358,10 +494,21 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
             return Some(finding(mongo_error(groups.get(1)), at));
         }
     }
-    if (text.starts_with("Error: P") || text.starts_with("Error code: P") || text.starts_with('P')) && PRISMA.is_match(text) {
+    if (text.starts_with("Error: P") || text.starts_with("Error code: P") || text.starts_with('P'))
+        && PRISMA.is_match(text)
+    {
         let groups = PRISMA.captures(text)?;
-        let message = groups.some(2).map_or_else(|| log.find_after(at, 3, |text| Some(text.trim()).filter(|text| !text.is_empty())).map_or("", |(_, text)| text), |message| message);
-        return Some(finding(DatabaseError { family: "prisma", code: groups.get(1).to_owned(), message: message.to_owned() }, at));
+        let message = groups.some(2).map_or_else(
+            || {
+                log.find_after(at, 3, |text| Some(text.trim()).filter(|text| !text.is_empty()))
+                    .map_or("", |(_, text)| text)
+            },
+            |message| message,
+        );
+        return Some(finding(
+            DatabaseError { family: "prisma", code: groups.get(1).to_owned(), message: message.to_owned() },
+            at,
+        ));
     }
     if text.contains("pq: ") && !has_frames(log, at) {
         let message = text.split_once("pq: ")?.1;
@@ -373,7 +520,23 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
 /// An exception of a driver that stands alone, without frames.
 fn recognize_bare(log: &LogView<'_>, at: usize) -> Option<DatabaseError> {
     let text = log.text(at);
-    let is_driver = ["psycopg", "asyncpg", "sqlite3.", "pymysql", "MySQLdb", "mysql.connector", "PSQLException", "PG::", "SQLite3::", "Mysql2::", "sqlalchemy.exc", "django.db", "SQLException"].iter().any(|name| text.starts_with(name) || text.contains(name) && text.contains(": "));
+    let is_driver = [
+        "psycopg",
+        "asyncpg",
+        "sqlite3.",
+        "pymysql",
+        "MySQLdb",
+        "mysql.connector",
+        "PSQLException",
+        "PG::",
+        "SQLite3::",
+        "Mysql2::",
+        "sqlalchemy.exc",
+        "django.db",
+        "SQLException",
+    ]
+    .iter()
+    .any(|name| text.starts_with(name) || text.contains(name) && text.contains(": "));
     if !is_driver || text.starts_with(' ') || has_frames(log, at) {
         return None;
     }
@@ -393,12 +556,19 @@ fn recognize_psql(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if !is_server || has_frames(log, at) {
         return None;
     }
-    let last = log.end_of(at, 8, |text| ["LINE ", "DETAIL:", "HINT:", "STATEMENT:", "CONTEXT:", "QUERY:", "   "].iter().any(|start| text.starts_with(start)));
+    let last = log.end_of(at, 8, |text| {
+        ["LINE ", "DETAIL:", "HINT:", "STATEMENT:", "CONTEXT:", "QUERY:", "   "]
+            .iter()
+            .any(|start| text.starts_with(start))
+    });
     // pgx prints the state after the message.
     let printed = SQLSTATE.captures(message).map(|groups| groups.get(1).to_owned());
     let message = message.split(" (SQLSTATE ").next().unwrap_or(message);
     let state = groups.some(2).or(printed.as_deref()).or_else(|| state_of(message)).unwrap_or_default();
-    let mut finding = Finding::new("postgresql", "postgresql", ProblemClass::DatabaseError, at).code(state).message(quote_pg(message)).until(last);
+    let mut finding = Finding::new("postgresql", "postgresql", ProblemClass::DatabaseError, at)
+        .code(state)
+        .message(quote_pg(message))
+        .until(last);
     if state.is_empty()
         && let Some(error) = errno::classify("", message)
     {

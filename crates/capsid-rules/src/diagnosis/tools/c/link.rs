@@ -6,11 +6,17 @@ use crate::diagnosis::frames::file_name;
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
-static UNDEFINED: Pattern = Pattern::new(r"(?:undefined reference to|undefined symbol:|unresolved external symbol) [`'‘\x22]?(.+?)[`'’\x22]?(?: referenced in function .*)?(?:; .*)?$");
-static MULTIPLE: Pattern = Pattern::new(r"(?:multiple definition of|duplicate symbol:?|already defined:?) [`'‘\x22]?(.+?)[`'’\x22]?(?:; first defined.*| in:?)?$");
+static UNDEFINED: Pattern = Pattern::new(
+    r"(?:undefined reference to|undefined symbol:|unresolved external symbol) [`'‘\x22]?(.+?)[`'’\x22]?(?: referenced in function .*)?(?:; .*)?$",
+);
+static MULTIPLE: Pattern = Pattern::new(
+    r"(?:multiple definition of|duplicate symbol:?|already defined:?) [`'‘\x22]?(.+?)[`'’\x22]?(?:; first defined.*| in:?)?$",
+);
 static SOURCE: Pattern = Pattern::new(r"(?:^|[\s:])([^\s:()]+\.\w+):(?:\(|[0-9]+: )");
 static REFERRED: Pattern = Pattern::new(r"^>>> referenced by (?:([\w.+-]+\.\w+):[0-9]+|\S+)");
-static LIBRARY: Pattern = Pattern::new(r"(?:cannot find -l|unable to find library -l|library not found for -l|library '|cannot open file ')([\w.+-]+)");
+static LIBRARY: Pattern = Pattern::new(
+    r"(?:cannot find -l|unable to find library -l|library not found for -l|library '|cannot open file ')([\w.+-]+)",
+);
 static APPLE: Pattern = Pattern::new(r#"^\s+"(_?\S.*?)", referenced from:$"#);
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
@@ -20,7 +26,11 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
             && is_linker(text)
         {
             let name = groups.get(1).trim_start_matches("> ");
-            return Some(with_source(log, at, link_finding(at, "undefined", &format!("undefined reference to {}", symbol(name)))));
+            return Some(with_source(
+                log,
+                at,
+                link_finding(at, "undefined", &format!("undefined reference to {}", symbol(name))),
+            ));
         }
     }
     if text.contains(", referenced from:") {
@@ -28,13 +38,29 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         let name = groups.get(1).strip_prefix('_').unwrap_or(groups.get(1));
         return Some(link_finding(at, "undefined", &format!("undefined reference to {}", symbol(name))));
     }
-    if (text.contains("multiple definition of") || text.contains("duplicate symbol") || text.contains("LNK2005")) && is_linker(text) {
+    if (text.contains("multiple definition of")
+        || text.contains("duplicate symbol")
+        || text.contains("LNK2005"))
+        && is_linker(text)
+    {
         let groups = MULTIPLE.captures(text)?;
-        return Some(with_source(log, at, link_finding(at, "duplicate", &format!("multiple definition of {}", symbol(groups.get(1))))));
+        return Some(with_source(
+            log,
+            at,
+            link_finding(at, "duplicate", &format!("multiple definition of {}", symbol(groups.get(1)))),
+        ));
     }
-    if text.contains("-l") || text.contains("LNK1104") || text.contains("LNK1181") || text.contains("ld: library") {
+    if text.contains("-l")
+        || text.contains("LNK1104")
+        || text.contains("LNK1181")
+        || text.contains("ld: library")
+    {
         let groups = is_linker(text).then(|| LIBRARY.captures(text)).flatten()?;
-        return Some(link_finding(at, "missing_library", &format!("library {} not found", symbol(groups.get(1)))));
+        return Some(link_finding(
+            at,
+            "missing_library",
+            &format!("library {} not found", symbol(groups.get(1))),
+        ));
     }
     None
 }
@@ -70,7 +96,11 @@ fn with_source(log: &LogView<'_>, at: usize, mut finding: Finding) -> Finding {
         finding.place = groups.some(1).and_then(file_name);
         finding.last = index;
     }
-    if finding.place.as_deref().is_some_and(|place| place.ends_with(".o") || place.ends_with(".a") || place.ends_with(".so")) {
+    if finding
+        .place
+        .as_deref()
+        .is_some_and(|place| place.ends_with(".o") || place.ends_with(".a") || place.ends_with(".so"))
+    {
         finding.place = None;
     }
     finding

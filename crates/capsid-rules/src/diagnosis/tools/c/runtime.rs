@@ -6,11 +6,15 @@ use crate::diagnosis::frames::{StackFrame, file_name, is_in_app};
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
-static SANITIZER: Pattern = Pattern::new(r"^\s*(?:==[0-9]+==)?\s?(?:ERROR|WARNING): (\w+Sanitizer): ([\w-]+(?: [a-z]+)?)");
+static SANITIZER: Pattern =
+    Pattern::new(r"^\s*(?:==[0-9]+==)?\s?(?:ERROR|WARNING): (\w+Sanitizer): ([\w-]+(?: [a-z]+)?)");
 static FRAME: Pattern = Pattern::new(r"^\s*#[0-9]+ 0x[0-9a-f]+ in (.+?) ([^\s(]+?):([0-9]+)(?::[0-9]+)?$");
 static UNDEFINED_BEHAVIOR: Pattern = Pattern::new(r"^(\S+):([0-9]+):[0-9]+: runtime error: (.+)$");
-static VALGRIND: Pattern = Pattern::new(r"^==[0-9]+== (Invalid (?:read|write|free)|Conditional jump|Use of uninitialised|Mismatched free|Process terminating)(.*)$");
-static VALGRIND_FRAME: Pattern = Pattern::new(r"^==[0-9]+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (\S+) \(([^:()]+):([0-9]+)\)$");
+static VALGRIND: Pattern = Pattern::new(
+    r"^==[0-9]+== (Invalid (?:read|write|free)|Conditional jump|Use of uninitialised|Mismatched free|Process terminating)(.*)$",
+);
+static VALGRIND_FRAME: Pattern =
+    Pattern::new(r"^==[0-9]+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (\S+) \(([^:()]+):([0-9]+)\)$");
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
@@ -32,7 +36,10 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if let Some(finding) = recognize_signal(text, at) {
         return Some(finding);
     }
-    if text.starts_with("terminate called after throwing") || text.starts_with("libc++abi: terminating") || text.starts_with("libc++abi.dylib: terminating") {
+    if text.starts_with("terminate called after throwing")
+        || text.starts_with("libc++abi: terminating")
+        || text.starts_with("libc++abi.dylib: terminating")
+    {
         return recognize_terminate(log, at);
     }
     if text.contains("ssertion") && text.contains("ailed") {
@@ -66,18 +73,35 @@ fn recognize_sanitizer(log: &LogView<'_>, at: usize) -> Option<Finding> {
             line: groups.number(3),
         })
     });
-    Some(Finding::new(tool, "c", ProblemClass::Crash, at).code(kind).message(kind).at_frame(frame.as_ref()).until(last))
+    Some(
+        Finding::new(tool, "c", ProblemClass::Crash, at)
+            .code(kind)
+            .message(kind)
+            .at_frame(frame.as_ref())
+            .until(last),
+    )
 }
 
 fn recognize_valgrind(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = VALGRIND.captures(log.text(at))?;
     let message = format!("{}{}", groups.get(1), groups.get(2));
-    let last = log.end_of(at, 30, |text| text.starts_with("==") && text.trim_end_matches(['=', ' ']).len() > 4 && VALGRIND_FRAME.is_match(text));
+    let last = log.end_of(at, 30, |text| {
+        text.starts_with("==") && text.trim_end_matches(['=', ' ']).len() > 4 && VALGRIND_FRAME.is_match(text)
+    });
     let frame = (at..=last).find_map(|index| {
         let groups = VALGRIND_FRAME.captures(log.text(index))?;
-        Some(StackFrame { function: Some(groups.get(1).to_owned()), file: groups.get(2).to_owned(), line: groups.number(3) })
+        Some(StackFrame {
+            function: Some(groups.get(1).to_owned()),
+            file: groups.get(2).to_owned(),
+            line: groups.number(3),
+        })
     });
-    Some(Finding::new("valgrind", "c", ProblemClass::Crash, at).message(message).at_frame(frame.as_ref()).until(last))
+    Some(
+        Finding::new("valgrind", "c", ProblemClass::Crash, at)
+            .message(message)
+            .at_frame(frame.as_ref())
+            .until(last),
+    )
 }
 
 const SIGNALS: [(&str, &str); 8] = [
@@ -93,7 +117,9 @@ const SIGNALS: [(&str, &str); 8] = [
 static SHELL_SIGNAL: Pattern = Pattern::new(
     r"(?i)^(?:\S+: line [0-9]+:\s+[0-9]+ |zsh: |\S+: |)(segmentation fault|bus error|illegal instruction|floating point exception|trace/breakpoint trap|aborted|abort trap|killed)(?:: [0-9]+)?\s*(?:\(core dumped\))?\s*(.*)$",
 );
-static TEST_SIGNAL: Pattern = Pattern::new(r"^make(?:\[[0-9]+\])?: \*\*\* \[[^\]]*?([^\]\s:/]+)\] (Segmentation fault|Aborted|Killed|Bus error)");
+static TEST_SIGNAL: Pattern = Pattern::new(
+    r"^make(?:\[[0-9]+\])?: \*\*\* \[[^\]]*?([^\]\s:/]+)\] (Segmentation fault|Aborted|Killed|Bus error)",
+);
 
 /// What the shell says about a program that a signal ended.
 fn recognize_signal(text: &str, at: usize) -> Option<Finding> {
@@ -119,7 +145,10 @@ fn recognize_signal(text: &str, at: usize) -> Option<Finding> {
 }
 
 fn signal_finding(at: usize, signal: &str, program: &str, text: &str) -> Finding {
-    Finding::new("os", "os", ProblemClass::Crash, at).code(signal).message(text).text(format!("{signal} {program}").trim_end().to_owned())
+    Finding::new("os", "os", ProblemClass::Crash, at)
+        .code(signal)
+        .message(text)
+        .text(format!("{signal} {program}").trim_end().to_owned())
 }
 
 static THROWN: Pattern = Pattern::new(r"(?:instance of '([^']+)'|exception of type ([\w:]+)(?:: (.*))?)");
@@ -127,13 +156,19 @@ static THROWN: Pattern = Pattern::new(r"(?:instance of '([^']+)'|exception of ty
 fn recognize_terminate(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = THROWN.captures(log.text(at))?;
     let kind = groups.some(1).or_else(|| groups.some(2))?;
-    let what = log.find_after(at, 2, |text| text.trim_start().strip_prefix("what():").map(|what| what.trim().to_owned()));
+    let what = log.find_after(at, 2, |text| {
+        text.trim_start().strip_prefix("what():").map(|what| what.trim().to_owned())
+    });
     let (last, message) = what.unwrap_or_else(|| (at, groups.get(3).to_owned()));
-    Some(Finding::new("c++", "c", ProblemClass::Crash, at).code(kind).message(message).until(last).or_system())
+    Some(
+        Finding::new("c++", "c", ProblemClass::Crash, at).code(kind).message(message).until(last).or_system(),
+    )
 }
 
-static ASSERT: Pattern = Pattern::new(r"^(?:\S+: )?(\S+?):([0-9]+): (?:(.+?): )?Assertion [`'](.+)' failed\.?$");
-static APPLE_ASSERT: Pattern = Pattern::new(r"^Assertion failed: \((.+)\), function (\w+), file (\S+), line ([0-9]+)\.?$");
+static ASSERT: Pattern =
+    Pattern::new(r"^(?:\S+: )?(\S+?):([0-9]+): (?:(.+?): )?Assertion [`'](.+)' failed\.?$");
+static APPLE_ASSERT: Pattern =
+    Pattern::new(r"^Assertion failed: \((.+)\), function (\w+), file (\S+), line ([0-9]+)\.?$");
 
 fn recognize_assert(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
@@ -158,15 +193,18 @@ fn recognize_assert(log: &LogView<'_>, at: usize) -> Option<Finding> {
 
 static GTEST: Pattern = Pattern::new(r"^(\S+?)[:(]([0-9]+)\)?: (?:Failure|error: Failure)$");
 static GTEST_RUN: Pattern = Pattern::new(r"^\[ RUN {6}\] (\S+)$");
-static GTEST_FAILED: Pattern = Pattern::new(r"^\[  FAILED  \] (\w[\w/]*\.\w[\w/]*)(?:, where .*)?(?: \([0-9]+ ms\))?$");
+static GTEST_FAILED: Pattern =
+    Pattern::new(r"^\[  FAILED  \] (\w[\w/]*\.\w[\w/]*)(?:, where .*)?(?: \([0-9]+ ms\))?$");
 static CATCH: Pattern = Pattern::new(r"^(\S+):([0-9]+): FAILED:$");
-static CTEST: Pattern = Pattern::new(r"^\s+[0-9]+ - (\S+) \((Failed|SEGFAULT|Timeout|Subprocess aborted|Not Run)\)");
+static CTEST: Pattern =
+    Pattern::new(r"^\s+[0-9]+ - (\S+) \((Failed|SEGFAULT|Timeout|Subprocess aborted|Not Run)\)");
 
 fn recognize_gtest(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
     if text.ends_with(": Failure") {
         let groups = GTEST.captures(text)?;
-        let (_, test) = log.find_before(at, 200, |text| GTEST_RUN.captures(text).map(|groups| groups.get(1).to_owned()))?;
+        let (_, test) =
+            log.find_before(at, 200, |text| GTEST_RUN.captures(text).map(|groups| groups.get(1).to_owned()))?;
         let last = log.end_of(at, 20, |text| !text.starts_with('['));
         return Some(
             Finding::new("gtest", "c", ProblemClass::TestFailure, at)
@@ -181,7 +219,10 @@ fn recognize_gtest(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.ends_with(": FAILED:") {
         let groups = CATCH.captures(text)?;
         let (_, test) = log.find_before(at, 12, |text| {
-            let is_title = !text.is_empty() && !text.starts_with(['-', '.', '=', ' ']) && !text.contains(": FAILED:") && !text.contains(".cpp:");
+            let is_title = !text.is_empty()
+                && !text.starts_with(['-', '.', '=', ' '])
+                && !text.contains(": FAILED:")
+                && !text.contains(".cpp:");
             is_title.then(|| text.to_owned())
         })?;
         return Some(

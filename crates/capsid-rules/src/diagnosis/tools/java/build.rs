@@ -5,14 +5,24 @@ use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
-static GRADLE_ARTIFACT: Pattern = Pattern::new(r"Could not (?:find|resolve) ([\w.-]+:[\w.-]+)(?::[\w.+-]+)?\.?$");
-static MAVEN_ARTIFACT: Pattern = Pattern::new(r"(?:Could not find artifact|Failure to find|artifacts? could not be resolved:|Could not transfer artifact|[Cc]ould not be resolved:) ([\w.-]+):([\w.-]+):");
-static SBT_ARTIFACT: Pattern = Pattern::new(r"(?:Error downloading|unresolved dependency:|not found:) ([\w.-]+)[:#]([\w.-]+)[:;]");
-static PLUGIN: Pattern = Pattern::new(r"Plugin \[id: '([^']+)'.*\] was not found|No plugin found for prefix '([^']+)'|Plugin ([\w.-]+:[\w.-]+):\S+ or one of its dependencies could not be resolved");
+static GRADLE_ARTIFACT: Pattern =
+    Pattern::new(r"Could not (?:find|resolve) ([\w.-]+:[\w.-]+)(?::[\w.+-]+)?\.?$");
+static MAVEN_ARTIFACT: Pattern = Pattern::new(
+    r"(?:Could not find artifact|Failure to find|artifacts? could not be resolved:|Could not transfer artifact|[Cc]ould not be resolved:) ([\w.-]+):([\w.-]+):",
+);
+static SBT_ARTIFACT: Pattern =
+    Pattern::new(r"(?:Error downloading|unresolved dependency:|not found:) ([\w.-]+)[:#]([\w.-]+)[:;]");
+static PLUGIN: Pattern = Pattern::new(
+    r"Plugin \[id: '([^']+)'.*\] was not found|No plugin found for prefix '([^']+)'|Plugin ([\w.-]+:[\w.-]+):\S+ or one of its dependencies could not be resolved",
+);
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.body(at);
-    if text.contains("ould not ") || text.contains("ailure to find") || text.contains("unresolved dependency") || text.contains("Error downloading") {
+    if text.contains("ould not ")
+        || text.contains("ailure to find")
+        || text.contains("unresolved dependency")
+        || text.contains("Error downloading")
+    {
         if let Some(finding) = recognize_artifact(log, at) {
             return Some(finding);
         }
@@ -21,7 +31,11 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         if let Some(groups) = PLUGIN.captures(text) {
             let name = (1..=3).find_map(|index| groups.some(index))?;
             let tool = if text.contains("[id:") { "gradle" } else { "maven" };
-            return Some(Finding::new(tool, tool, ProblemClass::DependencyError, at).code("plugin_not_found").message(format!("Could not find plugin {}", symbol(name))));
+            return Some(
+                Finding::new(tool, tool, ProblemClass::DependencyError, at)
+                    .code("plugin_not_found")
+                    .message(format!("Could not find plugin {}", symbol(name))),
+            );
         }
     }
     if text.starts_with("* What went wrong:") {
@@ -46,7 +60,11 @@ fn recognize_artifact(log: &LogView<'_>, at: usize) -> Option<Finding> {
         let groups = SBT_ARTIFACT.captures(text)?;
         ("sbt", format!("{}:{}", groups.get(1), groups.get(2)))
     };
-    Some(Finding::new(tool, tool, ProblemClass::DependencyError, at).code("not_found").message(format!("Could not find {}", symbol(&name))))
+    Some(
+        Finding::new(tool, tool, ProblemClass::DependencyError, at)
+            .code("not_found")
+            .message(format!("Could not find {}", symbol(&name))),
+    )
 }
 
 /// Lines that only say that a task failed, because of what another tool printed.
@@ -69,7 +87,10 @@ fn recognize_gradle(log: &LogView<'_>, at: usize) -> Option<Finding> {
     while last < at + 60 && last + 1 < log.len() {
         let next = log.text(last + 1);
         // Text at the margin after an empty line no longer belongs to the message.
-        let is_other = last > at && log.text(last).trim().is_empty() && !next.is_empty() && !next.starts_with([' ', '>', '-']);
+        let is_other = last > at
+            && log.text(last).trim().is_empty()
+            && !next.is_empty()
+            && !next.starts_with([' ', '>', '-']);
         if next.starts_with("* ") || is_other {
             break;
         }
@@ -93,17 +114,25 @@ fn recognize_gradle(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let mut message = first.clone();
     // The line after `Script compilation error:` shows the source, the next one the cause.
     let caused = messages.iter().find_map(|(_, text)| text.strip_prefix("^ "));
-    let nested = messages.iter().position(|(index, _)| log.text(*index).starts_with("> ")).and_then(|at| messages.get(at));
+    let nested = messages
+        .iter()
+        .position(|(index, _)| log.text(*index).starts_with("> "))
+        .and_then(|at| messages.get(at));
     let mut line = None;
     if let Some(cause) = caused {
         message = cause.to_owned();
-        line = messages.iter().find_map(|(_, text)| KOTLIN_DSL.captures(text).and_then(|groups| groups.number(1)));
+        line = messages
+            .iter()
+            .find_map(|(_, text)| KOTLIN_DSL.captures(text).and_then(|groups| groups.number(1)));
     } else if let Some((_, cause)) = nested
-        && (first.starts_with("A problem occurred") || first.starts_with("Could not compile") || first.starts_with("An exception occurred"))
+        && (first.starts_with("A problem occurred")
+            || first.starts_with("Could not compile")
+            || first.starts_with("An exception occurred"))
     {
         message.clone_from(cause);
     }
-    let code = if first.starts_with("Task '") && first.contains(" not found") { "task_not_found" } else { "" };
+    let code =
+        if first.starts_with("Task '") && first.contains(" not found") { "task_not_found" } else { "" };
     let class = if message.contains("Unresolved reference") || first.starts_with("Could not compile") {
         ProblemClass::CompileError
     } else {
@@ -141,7 +170,14 @@ fn recognize_maven(log: &LogView<'_>, at: usize) -> Option<Finding> {
 /// The description that Spring Boot prints.
 fn recognize_spring(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let (start, ()) = log.find_after(at, 6, |text| text.starts_with("Description:").then_some(()))?;
-    let (index, message) = log.find_after(start, 3, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
+    let (index, message) =
+        log.find_after(start, 3, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
     let last = log.end_of(index, 12, |text| !text.starts_with("Process finished"));
-    Some(Finding::new("spring", "java", ProblemClass::ConfigError, at).code("application_failed_to_start").message(message).until(last).or_system())
+    Some(
+        Finding::new("spring", "java", ProblemClass::ConfigError, at)
+            .code("application_failed_to_start")
+            .message(message)
+            .until(last)
+            .or_system(),
+    )
 }

@@ -6,17 +6,24 @@ use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
 static JAVAC: Pattern = Pattern::new(r"^(\S.*?\.java):([0-9]+): error: (.+)$");
-static MAVEN: Pattern = Pattern::new(r"^(?:error: )?(\S.*?\.(?:java|kt|scala|groovy)):\[([0-9]+),[0-9]+\] (?:error: )?(.+)$");
+static MAVEN: Pattern =
+    Pattern::new(r"^(?:error: )?(\S.*?\.(?:java|kt|scala|groovy)):\[([0-9]+),[0-9]+\] (?:error: )?(.+)$");
 static KOTLIN: Pattern = Pattern::new(r"^e: (?:file://)?(\S.*?\.kts?):? ?\(?([0-9]+)[:,] ?[0-9]+\)?:? (.+)$");
-static SCALA: Pattern = Pattern::new(r"^(?:\[error\] )?(\S.*?\.(?:scala|sc|sbt)):([0-9]+)(?::[0-9]+)?: (?:error: )?(.+)$");
-static SCALA3: Pattern = Pattern::new(r"^(?:\[error\] )?-- (?:\[(E[0-9]+)\] )?(.*?)Error: (\S.*?\.scala):([0-9]+):[0-9]+ -*$");
+static SCALA: Pattern =
+    Pattern::new(r"^(?:\[error\] )?(\S.*?\.(?:scala|sc|sbt)):([0-9]+)(?::[0-9]+)?: (?:error: )?(.+)$");
+static SCALA3: Pattern =
+    Pattern::new(r"^(?:\[error\] )?-- (?:\[(E[0-9]+)\] )?(.*?)Error: (\S.*?\.scala):([0-9]+):[0-9]+ -*$");
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.body(at);
     if text.contains(".java:") || text.contains(".kt:[") || text.contains(".groovy:[") {
-        if let Some(groups) = JAVAC.captures(text).or_else(|| log.is_error(at).then(|| MAVEN.captures(text)).flatten()) {
+        if let Some(groups) =
+            JAVAC.captures(text).or_else(|| log.is_error(at).then(|| MAVEN.captures(text)).flatten())
+        {
             let tool = if groups.get(1).ends_with(".kt") { "kotlinc" } else { "javac" };
-            return Some(java_finding(log, at, tool, groups.get(3)).position(groups.get(1), groups.number(2)));
+            return Some(
+                java_finding(log, at, tool, groups.get(3)).position(groups.get(1), groups.number(2)),
+            );
         }
     }
     if text.starts_with("e: ") {
@@ -38,8 +45,13 @@ fn java_finding(log: &LogView<'_>, at: usize, tool: &str, message: &str) -> Find
     });
     if message.starts_with("cannot find symbol") {
         let (last, name) = said.unwrap_or((at, String::new()));
-        let text = if name.is_empty() { "cannot find symbol".to_owned() } else { format!("cannot find symbol: {}", symbol(&name)) };
-        let last = log.end_of(last, 1, |text| text.trim_start_matches("[ERROR]").trim_start().starts_with("location:"));
+        let text = if name.is_empty() {
+            "cannot find symbol".to_owned()
+        } else {
+            format!("cannot find symbol: {}", symbol(&name))
+        };
+        let last = log
+            .end_of(last, 1, |text| text.trim_start_matches("[ERROR]").trim_start().starts_with("location:"));
         return finding.code("cannot_find_symbol").message(text).until(last);
     }
     let last = log.end_of(at, 3, |text| text.starts_with("   ") && !text.contains(".java:"));
@@ -49,7 +61,9 @@ fn java_finding(log: &LogView<'_>, at: usize, tool: &str, message: &str) -> Find
 static PACKAGE: Pattern = Pattern::new(r"^package (\S+) does not exist$");
 static CONVERT: Pattern = Pattern::new(r"^incompatible types: (.+) cannot be converted to (.+)$");
 static UNREPORTED: Pattern = Pattern::new(r"^unreported exception (\S+);? (.+)$");
-static DEFINED: Pattern = Pattern::new(r"^(variable|method|class|constructor) (\S.*?) (is already defined in .+|might not have been initialized|cannot be applied to given types;?|has private access in .+|is not abstract and does not .+)$");
+static DEFINED: Pattern = Pattern::new(
+    r"^(variable|method|class|constructor) (\S.*?) (is already defined in .+|might not have been initialized|cannot be applied to given types;?|has private access in .+|is not abstract and does not .+)$",
+);
 
 /// Names that javac prints without quotes.
 fn quote_java(message: &str) -> String {
@@ -57,7 +71,11 @@ fn quote_java(message: &str) -> String {
         return format!("package {} does not exist", symbol(groups.get(1)));
     }
     if let Some(groups) = CONVERT.captures(message) {
-        return format!("incompatible types: {} cannot be converted to {}", symbol(groups.get(1)), symbol(groups.get(2)));
+        return format!(
+            "incompatible types: {} cannot be converted to {}",
+            symbol(groups.get(1)),
+            symbol(groups.get(2))
+        );
     }
     if let Some(groups) = UNREPORTED.captures(message) {
         return format!("unreported exception {}; {}", symbol(groups.get(1)), groups.get(2));
@@ -90,24 +108,31 @@ pub(crate) fn slug(message: &str) -> String {
     let head = message.split([':', ';']).next().unwrap_or(message);
     let words: Vec<String> = head
         .split_whitespace()
-        .filter(|word| word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') || *word == "a")
+        .filter(|word| {
+            word.len() > 1 && word.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') || *word == "a"
+        })
         .take(6)
         .map(|word| word.replace('-', "_"))
         .collect();
     words.join("_")
 }
 
-static KOTLIN_NAME: Pattern = Pattern::new(r"^(Unresolved reference|Overload resolution ambiguity|Conflicting declarations|None of the following .*?)(?:: | ')?([\w$.]+)?'?\.?$");
+static KOTLIN_NAME: Pattern = Pattern::new(
+    r"^(Unresolved reference|Overload resolution ambiguity|Conflicting declarations|None of the following .*?)(?:: | ')?([\w$.]+)?'?\.?$",
+);
 
 fn kotlin_finding(at: usize, message: &str) -> Finding {
     let finding = Finding::new("kotlinc", "java", ProblemClass::CompileError, at).code(slug(message));
     match KOTLIN_NAME.captures(message) {
-        Some(groups) if groups.some(2).is_some() => finding.message(format!("{}: {}", groups.get(1), symbol(groups.get(2)))),
+        Some(groups) if groups.some(2).is_some() => {
+            finding.message(format!("{}: {}", groups.get(1), symbol(groups.get(2))))
+        }
         _ => finding.message(message),
     }
 }
 
-static SCALA_NAME: Pattern = Pattern::new(r"^(not found: (?:value|type)|value) (\S+?)( is not a member of .+)?$");
+static SCALA_NAME: Pattern =
+    Pattern::new(r"^(not found: (?:value|type)|value) (\S+?)( is not a member of .+)?$");
 
 fn recognize_scala(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);

@@ -27,7 +27,9 @@ static THROWN: Pattern = Pattern::new(
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
-    if !(text.contains("Exception") || text.contains("Error") || text.contains('.')) || text.trim_start().starts_with("at ") {
+    if !(text.contains("Exception") || text.contains("Error") || text.contains('.'))
+        || text.trim_start().starts_with("at ")
+    {
         return None;
     }
     let (exception, last) = read_chain(log, at)?;
@@ -40,7 +42,10 @@ pub(crate) fn read_chain(log: &LogView<'_>, at: usize) -> Option<(JavaException,
     let groups = THROWN.captures(text)?;
     // A message may have several lines before the first frame.
     let (first_frame, ()) = log.find_after(at, 12, |text| is_java_frame(text).then_some(()))?;
-    if (at + 1..first_frame).any(|index| THROWN.is_match(log.text(index).trim_start()) && !log.text(index).trim_start().starts_with("Caused by")) {
+    if (at + 1..first_frame).any(|index| {
+        THROWN.is_match(log.text(index).trim_start())
+            && !log.text(index).trim_start().starts_with("Caused by")
+    }) {
         return None;
     }
     let mut chain = vec![to_exception(groups.get(1), groups.get(2))];
@@ -80,13 +85,23 @@ pub(crate) fn is_java_frame(text: &str) -> bool {
     let plain = text.trim_start();
     plain.starts_with("at ")
         && plain.ends_with(|c: char| c == ')' || c == ']')
-        && (plain.contains(".java:") || plain.contains(".kt:") || plain.contains(".scala:") || plain.contains(".groovy:") || plain.contains("(Native Method)") || plain.contains("(Unknown Source)") || plain.contains("(<generated>)"))
+        && (plain.contains(".java:")
+            || plain.contains(".kt:")
+            || plain.contains(".scala:")
+            || plain.contains(".groovy:")
+            || plain.contains("(Native Method)")
+            || plain.contains("(Unknown Source)")
+            || plain.contains("(<generated>)"))
 }
 
 static LOCAL: Pattern = Pattern::new(r"<local[0-9]+>");
 
 fn to_exception(kind: &str, message: &str) -> JavaException {
-    JavaException { kind: kind.to_owned(), message: LOCAL.replace_all(message, |_| "<local>".to_owned()), frame: None }
+    JavaException {
+        kind: kind.to_owned(),
+        message: LOCAL.replace_all(message, |_| "<local>".to_owned()),
+        frame: None,
+    }
 }
 
 pub(crate) fn to_finding(tool: &str, exception: &JavaException, at: usize) -> Finding {

@@ -7,12 +7,19 @@ use crate::diagnosis::frames::file_name;
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
-static SUREFIRE: Pattern = Pattern::new(r"^(?:(?:[a-z_]\w*\.)*([A-Z][\w$]*)\.)?([\w$]+)(?:\((?:[\w]+\.)*([A-Z]\w*)\)|[\[{(].*[\]})])?\s+(?:--\s+)?Time elapsed: [0-9.,]+ s(?:ec)?\s+<<< (FAILURE|ERROR)!(?:.*)$");
-static GRADLE: Pattern = Pattern::new(r"^(?:\S+ > )?((?:[a-z_]\w*\.)*[A-Z]\w*) > (?:.+ > )?(.+?)(?:\(\))? FAILED$");
-static SHORT: Pattern = Pattern::new(r"^\s+((?:[a-z_]\w*\.)+[A-Z]\w*|[A-Z]\w*(?:Error|Exception))(?:: (.*?))?(?: at (\w+\.(?:java|kt|groovy|scala)):([0-9]+))?$");
+static SUREFIRE: Pattern = Pattern::new(
+    r"^(?:(?:[a-z_]\w*\.)*([A-Z][\w$]*)\.)?([\w$]+)(?:\((?:[\w]+\.)*([A-Z]\w*)\)|[\[{(].*[\]})])?\s+(?:--\s+)?Time elapsed: [0-9.,]+ s(?:ec)?\s+<<< (FAILURE|ERROR)!(?:.*)$",
+);
+static GRADLE: Pattern =
+    Pattern::new(r"^(?:\S+ > )?((?:[a-z_]\w*\.)*[A-Z]\w*) > (?:.+ > )?(.+?)(?:\(\))? FAILED$");
+static SHORT: Pattern = Pattern::new(
+    r"^\s+((?:[a-z_]\w*\.)+[A-Z]\w*|[A-Z]\w*(?:Error|Exception))(?:: (.*?))?(?: at (\w+\.(?:java|kt|groovy|scala)):([0-9]+))?$",
+);
 static AT_FILE: Pattern = Pattern::new(r"\bat (\w+\.(?:java|kt|groovy|scala)):([0-9]+)$");
-static LISTED: Pattern = Pattern::new(r"^\s+(?:[\w.]+\.)?([A-Z]\w*)\.(\w+)(?::([0-9]+))?(?:->\S+)? (?:» )?(.*)$");
-static LAUNCHER: Pattern = Pattern::new(r"^\s+(?:JUnit \w+|Kotest):((?:[\w.]+\.)?[A-Z]\w*):(\w+)(?:\(.*\))?$");
+static LISTED: Pattern =
+    Pattern::new(r"^\s+(?:[\w.]+\.)?([A-Z]\w*)\.(\w+)(?::([0-9]+))?(?:->\S+)? (?:» )?(.*)$");
+static LAUNCHER: Pattern =
+    Pattern::new(r"^\s+(?:JUnit \w+|Kotest):((?:[\w.]+\.)?[A-Z]\w*):(\w+)(?:\(.*\))?$");
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.body(at);
@@ -24,7 +31,8 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     }
     if text.contains(":") && text.starts_with("    JUnit ") {
         let groups = LAUNCHER.captures(text)?;
-        let (start, said) = log.find_after(at, 3, |text| text.trim_start().strip_prefix("=> ").map(str::to_owned))?;
+        let (start, said) =
+            log.find_after(at, 3, |text| text.trim_start().strip_prefix("=> ").map(str::to_owned))?;
         let (kind, message) = said.split_once(": ").unwrap_or((&said, ""));
         let exception = JavaException { kind: kind.to_owned(), message: message.to_owned(), frame: None };
         return Some(test_finding(at, start, groups.get(1), groups.get(2), &exception));
@@ -45,7 +53,14 @@ fn simple_class(name: &str) -> &str {
 fn test_finding(at: usize, last: usize, class: &str, method: &str, exception: &JavaException) -> Finding {
     let kind = exception.short_kind();
     let class = simple_class(class);
-    let is_assertion = ["AssertionError", "AssertionFailedError", "ComparisonFailure", "MultipleFailuresError", "AssertionFailure"].contains(&kind);
+    let is_assertion = [
+        "AssertionError",
+        "AssertionFailedError",
+        "ComparisonFailure",
+        "MultipleFailuresError",
+        "AssertionFailure",
+    ]
+    .contains(&kind);
     let mut finding = Finding::new("junit", "java", ProblemClass::TestFailure, at)
         .code(kind)
         .message(exception.message.clone())
@@ -78,7 +93,9 @@ fn recognize_surefire(log: &LogView<'_>, at: usize) -> Option<Finding> {
 fn recognize_gradle(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = GRADLE.captures(log.text(at))?;
     let (class, method) = (groups.get(1), groups.get(2));
-    let Some((start, ())) = log.find_after(at, 2, |text| (text.starts_with("    ") && !text.trim().is_empty()).then_some(())) else {
+    let Some((start, ())) =
+        log.find_after(at, 2, |text| (text.starts_with("    ") && !text.trim().is_empty()).then_some(()))
+    else {
         return Some(
             Finding::new("junit", "java", ProblemClass::TestFailure, at)
                 .code("fail")
@@ -93,7 +110,8 @@ fn recognize_gradle(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return Some(test_finding(at, end.max(last), class, method, &exception));
     }
     let short = SHORT.captures(log.text(start))?;
-    let exception = JavaException { kind: short.get(1).to_owned(), message: short.get(2).to_owned(), frame: None };
+    let exception =
+        JavaException { kind: short.get(1).to_owned(), message: short.get(2).to_owned(), frame: None };
     let mut finding = test_finding(at, last, class, method, &exception);
     let position = (start..=last).find_map(|index| AT_FILE.captures(log.text(index)));
     if let Some(position) = position {
@@ -111,7 +129,10 @@ fn recognize_listed(log: &LogView<'_>, at: usize) -> Option<Finding> {
     })?;
     let groups = LISTED.captures(log.body(at))?;
     let said = groups.get(4);
-    let (code, message) = said.split_once(' ').filter(|(kind, _)| kind.ends_with("Error") || kind.ends_with("Exception")).unwrap_or(("fail", said));
+    let (code, message) = said
+        .split_once(' ')
+        .filter(|(kind, _)| kind.ends_with("Error") || kind.ends_with("Exception"))
+        .unwrap_or(("fail", said));
     let mut finding = Finding::new("junit", "java", ProblemClass::TestFailure, at)
         .code(code)
         .message(message)
@@ -132,7 +153,12 @@ pub(crate) fn recognize_scalatest(log: &LogView<'_>, at: usize) -> Option<Findin
         Some(groups) => (groups.get(1).to_owned(), groups.get(2).to_owned(), groups.number(3)),
         None => (said.to_owned(), String::new(), None),
     };
-    let mut finding = Finding::new("scalatest", "scala", ProblemClass::TestFailure, at).code("fail").message(message).values(true).test(name).until(at + 1);
+    let mut finding = Finding::new("scalatest", "scala", ProblemClass::TestFailure, at)
+        .code("fail")
+        .message(message)
+        .values(true)
+        .test(name)
+        .until(at + 1);
     finding.place = file_name(&file);
     finding.line = line;
     Some(finding)

@@ -6,12 +6,20 @@ use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
-static RESOLVE: Pattern = Pattern::new(r#"(?:Can't resolve|Could not resolve|Failed to resolve|failed to resolve import|Failed to resolve import) ["'`]([^"'`]+)["'`](?: from ["'`]?([^"'`\s]+)["'`]?)?"#);
+static RESOLVE: Pattern = Pattern::new(
+    r#"(?:Can't resolve|Could not resolve|Failed to resolve|failed to resolve import|Failed to resolve import) ["'`]([^"'`]+)["'`](?: from ["'`]?([^"'`\s]+)["'`]?)?"#,
+);
 static ESBUILD: Pattern = Pattern::new(r"^(?:✘|X) \[ERROR\] (.+?)(?: \[plugin [\w-]+\])?$");
 static POSITION: Pattern = Pattern::new(r"^\s+(\S+?):([0-9]+):[0-9]+:?$");
-static IN_FILE: Pattern = Pattern::new(r"^(?:ERROR in )?(\.{1,2}/\S+|\S+\.(?:[cm]?[jt]sx?|vue|svelte|s?css))(?:[ :]([0-9]+)[:0-9-]*)?$");
-static ROLLUP: Pattern = Pattern::new(r"^(?:\[!\] |error during build:\s*)?(?:\(plugin ([\w@/.-]+)\) )?(RollupError|Error|SyntaxError): (.+)$");
-static BABEL: Pattern = Pattern::new(r"^(?:\[error\] )?(?:\S+: )?SyntaxError: (\S+\.[cm]?[jt]sx?): (.+?)(?: \(([0-9]+):[0-9]+\))?$");
+static IN_FILE: Pattern = Pattern::new(
+    r"^(?:ERROR in )?(\.{1,2}/\S+|\S+\.(?:[cm]?[jt]sx?|vue|svelte|s?css))(?:[ :]([0-9]+)[:0-9-]*)?$",
+);
+static ROLLUP: Pattern = Pattern::new(
+    r"^(?:\[!\] |error during build:\s*)?(?:\(plugin ([\w@/.-]+)\) )?(RollupError|Error|SyntaxError): (.+)$",
+);
+static BABEL: Pattern = Pattern::new(
+    r"^(?:\[error\] )?(?:\S+: )?SyntaxError: (\S+\.[cm]?[jt]sx?): (.+?)(?: \(([0-9]+):[0-9]+\))?$",
+);
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.body(at);
@@ -34,15 +42,21 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     }
     if text.starts_with("[!] ") || text.contains("RollupError: ") {
         let groups = ROLLUP.captures(text)?;
-        let finding = Finding::new("rollup", "js", ProblemClass::BuildError, at).code(groups.get(2)).message(groups.get(3));
+        let finding = Finding::new("rollup", "js", ProblemClass::BuildError, at)
+            .code(groups.get(2))
+            .message(groups.get(3));
         return Some(with_file(log, at, finding));
     }
     if text.starts_with("Type error: ") {
         // Next.js prints the position above.
-        let finding = Finding::new("tsc", "tsc", ProblemClass::CompileError, at).message(text.trim_start_matches("Type error: "));
+        let finding = Finding::new("tsc", "tsc", ProblemClass::CompileError, at)
+            .message(text.trim_start_matches("Type error: "));
         return Some(with_file(log, at, finding));
     }
-    if text.starts_with("ERROR in ") || text.starts_with("Module build failed") || text.starts_with("Module parse failed") {
+    if text.starts_with("ERROR in ")
+        || text.starts_with("Module build failed")
+        || text.starts_with("Module parse failed")
+    {
         return recognize_webpack(log, at);
     }
     None
@@ -53,7 +67,10 @@ fn recognize_resolve(log: &LogView<'_>, at: usize, name: &str, from: Option<&str
     let text = log.body(at);
     let own = name.starts_with(['.', '/', '~', '#']) || name.starts_with("@/") || name.starts_with("src/");
     let class = if own { ProblemClass::BuildError } else { ProblemClass::DependencyError };
-    let tool = if text.contains("[vite") || text.contains("import \"") && text.contains("Does the file exist") || text.contains("Rollup failed") {
+    let tool = if text.contains("[vite")
+        || text.contains("import \"") && text.contains("Does the file exist")
+        || text.contains("Rollup failed")
+    {
         "vite"
     } else if text.contains("[ERROR]") {
         "esbuild"
@@ -63,7 +80,9 @@ fn recognize_resolve(log: &LogView<'_>, at: usize, name: &str, from: Option<&str
         "webpack"
     };
     let shown = if own { name.rsplit('/').next().unwrap_or(name) } else { name };
-    let mut finding = Finding::new(tool, "js", class, at).code("MODULE_NOT_FOUND").message(format!("Cannot find module {}", symbol(shown)));
+    let mut finding = Finding::new(tool, "js", class, at)
+        .code("MODULE_NOT_FOUND")
+        .message(format!("Cannot find module {}", symbol(shown)));
     match from {
         Some(from) => finding = finding.file(from),
         None => finding = with_file(log, at, finding),
@@ -85,7 +104,10 @@ fn with_file(log: &LogView<'_>, at: usize, finding: Finding) -> Finding {
 fn recognize_esbuild(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = ESBUILD.captures(log.text(at))?;
     let message = groups.get(1);
-    let class = if message.starts_with("Expected ") || message.starts_with("Unexpected ") || message.starts_with("Unterminated") {
+    let class = if message.starts_with("Expected ")
+        || message.starts_with("Unexpected ")
+        || message.starts_with("Unterminated")
+    {
         ProblemClass::SyntaxError
     } else {
         ProblemClass::BuildError
@@ -101,12 +123,18 @@ fn recognize_webpack(log: &LogView<'_>, at: usize) -> Option<Finding> {
         (at, text)
     };
     // Other rules read what the compiler or the resolver says.
-    if RESOLVE.is_match(message) || message.contains("TS") || message.starts_with("ERROR in") || missing_module(message).is_some() {
+    if RESOLVE.is_match(message)
+        || message.contains("TS")
+        || message.starts_with("ERROR in")
+        || missing_module(message).is_some()
+    {
         return None;
     }
     let message = message.split_once("): ").map_or(message, |(_, rest)| rest);
-    let (kind, said) = message.split_once(": ").filter(|(kind, _)| kind.ends_with("Error")).unwrap_or(("", message));
-    let class = if kind.contains("SyntaxError") { ProblemClass::SyntaxError } else { ProblemClass::BuildError };
+    let (kind, said) =
+        message.split_once(": ").filter(|(kind, _)| kind.ends_with("Error")).unwrap_or(("", message));
+    let class =
+        if kind.contains("SyntaxError") { ProblemClass::SyntaxError } else { ProblemClass::BuildError };
     let finding = Finding::new("webpack", "js", class, at).code(kind).message(said).until(index);
     let file = IN_FILE.captures(text.split(" in ").last().unwrap_or(text).trim());
     Some(match file {

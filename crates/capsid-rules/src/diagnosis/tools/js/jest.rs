@@ -7,10 +7,15 @@ use crate::diagnosis::frames::{StackFrame, file_name, is_js_in_app, parse_js};
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
-static FILE: Pattern = Pattern::new(r"^\s*(?:FAIL|PASS)\s+(?:\S+ )??(\S+\.[cm]?[jt]sx?|\S+\.(?:vue|svelte|coffee))(?: \([0-9.]+ m?s.*\))?$");
+static FILE: Pattern = Pattern::new(
+    r"^\s*(?:FAIL|PASS)\s+(?:\S+ )??(\S+\.[cm]?[jt]sx?|\S+\.(?:vue|svelte|coffee))(?: \([0-9.]+ m?s.*\))?$",
+);
 static MATCHER: Pattern = Pattern::new(r"expect\(.*?\)\.(?:(?:not|resolves|rejects)\.)*(\w+)\(");
-static THROWN: Pattern = Pattern::new(r"^(?:Uncaught )?((?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Rejection)|Error)(?: \[(\w+)\])?: ?(.*)$");
-static VITEST: Pattern = Pattern::new(r"^\s*FAIL\s+(?:\|[^|]+\| |\([^)]+\) )?(\S+\.\w+)(?: > (.+)| \[ .+ \])$");
+static THROWN: Pattern = Pattern::new(
+    r"^(?:Uncaught )?((?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception|Rejection)|Error)(?: \[(\w+)\])?: ?(.*)$",
+);
+static VITEST: Pattern =
+    Pattern::new(r"^\s*FAIL\s+(?:\|[^|]+\| |\([^)]+\) )?(\S+\.\w+)(?: > (.+)| \[ .+ \])$");
 static VITEST_FRAME: Pattern = Pattern::new(r"^\s*❯ (?:(\S+) )?(\S+?):([0-9]+):[0-9]+$");
 static TICK: Pattern = Pattern::new(r"^\s+[✕×✗] (.+?)(?: \(?[0-9.]+ ?m?s\)?)?$");
 
@@ -36,18 +41,30 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
 /// `● A › B` and what stands below it.
 fn recognize_bullet(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let title = log.text(at).trim_start().strip_prefix("● ")?.trim();
-    if matches!(title, "Console" | "Cannot log after tests are done. Did you forget to wait for something async in your test?") || title.starts_with("Deprecation Warning") {
+    if matches!(
+        title,
+        "Console"
+            | "Cannot log after tests are done. Did you forget to wait for something async in your test?"
+    ) || title.starts_with("Deprecation Warning")
+    {
         return None;
     }
     let file = log.find_before(at, 4_000, |text| {
         let is_header = text.contains("FAIL") || text.contains("PASS");
-        is_header.then(|| FILE.captures(text)).flatten().map(|groups| groups.get(1).trim_start_matches("./").to_owned())
+        is_header
+            .then(|| FILE.captures(text))
+            .flatten()
+            .map(|groups| groups.get(1).trim_start_matches("./").to_owned())
     });
     let file = file.map(|(_, file)| file);
     let (start, message) = first_line(log, at, 6)?;
     let last = log.end_of(start, 120, |text| {
         let plain = text.trim_start();
-        !plain.starts_with("● ") && !text.starts_with("Test Suites:") && !text.starts_with("FAIL ") && !text.starts_with("PASS ") && !text.starts_with("npm ")
+        !plain.starts_with("● ")
+            && !text.starts_with("Test Suites:")
+            && !text.starts_with("FAIL ")
+            && !text.starts_with("PASS ")
+            && !text.starts_with("npm ")
     });
     let suite = title == "Test suite failed to run";
     let names: Vec<&str> = file.as_deref().into_iter().chain((!suite).then_some(title)).collect();
@@ -72,12 +89,23 @@ fn recognize_bullet(log: &LogView<'_>, at: usize) -> Option<Finding> {
 }
 
 /// A file that could not be loaded is no failing test.
-fn recognize_suite(finding: Finding, message: &str, log: &LogView<'_>, start: usize, last: usize) -> Option<Finding> {
+fn recognize_suite(
+    finding: Finding,
+    message: &str,
+    log: &LogView<'_>,
+    start: usize,
+    last: usize,
+) -> Option<Finding> {
     // The compiler's own rule reads its message better.
-    if (start..=last).any(|index| log.text(index).contains("error TS") || log.text(index).contains("TS") && log.text(index).contains(" - error")) {
+    if (start..=last).any(|index| {
+        log.text(index).contains("error TS")
+            || log.text(index).contains("TS") && log.text(index).contains(" - error")
+    }) {
         return None;
     }
-    let message = if message.starts_with("Jest encountered an unexpected token") || message.starts_with("Jest failed to parse") {
+    let message = if message.starts_with("Jest encountered an unexpected token")
+        || message.starts_with("Jest failed to parse")
+    {
         (start..=last)
             .map(|index| log.text(index).trim())
             .find(|text| text.starts_with("SyntaxError"))
@@ -88,10 +116,13 @@ fn recognize_suite(finding: Finding, message: &str, log: &LogView<'_>, start: us
     let mut finding = finding.values(false);
     if let Some((name, class)) = missing_module(message) {
         finding.class = class;
-        return Some(finding.code("MODULE_NOT_FOUND").message(format!("Cannot find module {}", symbol(&name))));
+        return Some(
+            finding.code("MODULE_NOT_FOUND").message(format!("Cannot find module {}", symbol(&name))),
+        );
     }
     let failure = read_failure(message);
-    finding.class = if failure.code == "SyntaxError" { ProblemClass::SyntaxError } else { ProblemClass::Exception };
+    finding.class =
+        if failure.code == "SyntaxError" { ProblemClass::SyntaxError } else { ProblemClass::Exception };
     Some(finding.code(failure.code).message(failure.message))
 }
 
@@ -111,7 +142,11 @@ struct TestError {
 
 /// What the first line of a failing test says.
 fn read_failure(line: &str) -> TestError {
-    if line.contains("Exceeded timeout of") || line.contains("Test timed out in") || line.contains("Timeout of ") || line.contains("Timeout - Async") {
+    if line.contains("Exceeded timeout of")
+        || line.contains("Test timed out in")
+        || line.contains("Timeout of ")
+        || line.contains("Timeout - Async")
+    {
         return TestError { code: "timeout".to_owned(), message: "test timed out".to_owned() };
     }
     if let Some(groups) = THROWN.captures(line) {
@@ -153,7 +188,8 @@ fn recognize_vitest(log: &LogView<'_>, at: usize) -> Option<Finding> {
         finding.values = false;
         finding.class = ProblemClass::Exception;
         if let Some((name, class)) = missing_module(&failure.message) {
-            finding = finding.code("MODULE_NOT_FOUND").message(format!("Cannot find module {}", symbol(&name)));
+            finding =
+                finding.code("MODULE_NOT_FOUND").message(format!("Cannot find module {}", symbol(&name)));
             finding.class = class;
         } else if failure.message.starts_with("Failed to resolve import") {
             finding.class = ProblemClass::DependencyError;
@@ -164,7 +200,10 @@ fn recognize_vitest(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let frame = (start..=end).find_map(|index| {
         let text = log.text(index);
         let groups = text.contains('❯').then(|| VITEST_FRAME.captures(text)).flatten()?;
-        let function = groups.some(1).filter(|name| !name.contains("anonymous")).map(|name| name.trim_start_matches("Module.").to_owned());
+        let function = groups
+            .some(1)
+            .filter(|name| !name.contains("anonymous"))
+            .map(|name| name.trim_start_matches("Module.").to_owned());
         let frame = StackFrame { function, file: groups.get(2).to_owned(), line: groups.number(3) };
         is_js_in_app(&frame).then_some(frame)
     });

@@ -14,7 +14,8 @@ static THROWN: Pattern = Pattern::new(
 static CODE_FIELD: Pattern = Pattern::new(r"^\s*(?:code|\[?errorCode\]?): '([\w-]+)',?$");
 static CAUSE: Pattern = Pattern::new(r"^\s*\[cause\]: (?:([A-Z]\w*): )?(.+)$");
 static SOURCE_LINE: Pattern = Pattern::new(r"^(?:file://)?([/\\.\w][^:]*\.[cm]?[jt]sx?):([0-9]+)$");
-static MODULE: Pattern = Pattern::new(r#"Cannot find (?:module|package) ['"]([^'"]+)['"]|Module not found "([^"]+)""#);
+static MODULE: Pattern =
+    Pattern::new(r#"Cannot find (?:module|package) ['"]([^'"]+)['"]|Module not found "([^"]+)""#);
 
 /// An exception with its stack.
 pub(crate) struct JsException {
@@ -34,7 +35,11 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
                 .message("JavaScript heap out of memory"),
         );
     }
-    if !text.contains("Error") && !text.contains("error") && !text.contains("Exception") && !text.contains("Rejection") {
+    if !text.contains("Error")
+        && !text.contains("error")
+        && !text.contains("Exception")
+        && !text.contains("Rejection")
+    {
         return None;
     }
     let exception = read_exception(log, at)?;
@@ -47,7 +52,10 @@ pub(crate) fn read_exception(log: &LogView<'_>, at: usize) -> Option<JsException
     let groups = THROWN.captures(text)?;
     let (first_frame, ()) = log.find_after(at, 7, |text| is_frame(text).then_some(()))?;
     // Another exception between the two has the frames.
-    if (at + 1..first_frame).any(|index| !log.text(index).starts_with(' ') && THROWN.captures(log.text(index)).is_some_and(|groups| groups.some(3).is_some())) {
+    if (at + 1..first_frame).any(|index| {
+        !log.text(index).starts_with(' ')
+            && THROWN.captures(log.text(index)).is_some_and(|groups| groups.some(3).is_some())
+    }) {
         return None;
     }
     let mut exception = JsException {
@@ -147,7 +155,10 @@ pub(crate) fn to_finding(tool: &str, exception: JsException, at: usize) -> Findi
 pub(crate) fn missing_module(message: &str) -> Option<(String, ProblemClass)> {
     let groups = MODULE.captures(message)?;
     let name = groups.some(1).or_else(|| groups.some(2))?;
-    let own = name.starts_with(['.', '/', '~']) || name.starts_with("file:") || name.contains(":\\") || name.starts_with("@/");
+    let own = name.starts_with(['.', '/', '~'])
+        || name.starts_with("file:")
+        || name.contains(":\\")
+        || name.starts_with("@/");
     if own {
         let last = name.trim_end_matches('/').rsplit(['/', '\\']).next().unwrap_or(name);
         return Some((last.to_owned(), ProblemClass::Exception));

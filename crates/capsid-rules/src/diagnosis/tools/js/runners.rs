@@ -8,8 +8,11 @@ use crate::diagnosis::pattern::Pattern;
 
 static NUMBERED: Pattern = Pattern::new(r"^\s*([0-9]+)\) (.+)$");
 static FAILING: Pattern = Pattern::new(r"^\s*[0-9]+ (?:failing|failed)$");
-static PLAYWRIGHT: Pattern = Pattern::new(r"^\s+[0-9]+\) (?:\[([^\]]+)\] › )?(\S+?):[0-9]+:[0-9]+ › (.+?)(?: [─-]+)?$");
-static THROWN: Pattern = Pattern::new(r"^(?:Uncaught )?((?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception)|Error)(?: \[(\w+)\])?:? ?(.*)$");
+static PLAYWRIGHT: Pattern =
+    Pattern::new(r"^\s+[0-9]+\) (?:\[([^\]]+)\] › )?(\S+?):[0-9]+:[0-9]+ › (.+?)(?: [─-]+)?$");
+static THROWN: Pattern = Pattern::new(
+    r"^(?:Uncaught )?((?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception)|Error)(?: \[(\w+)\])?:? ?(.*)$",
+);
 static MATCHER: Pattern = Pattern::new(r"expect\(.*?\)\.(?:(?:not|resolves|rejects)\.)*(\w+)\(");
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
@@ -51,12 +54,19 @@ fn recognize_mocha(log: &LogView<'_>, at: usize) -> Option<Finding> {
         names.push(text.trim());
     }
     log.find_before(at, 5_000, |text| (text.contains("fail") && FAILING.is_match(text)).then_some(()))?;
-    let (start, message) = log.find_after(index, 4, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
-    let last = log.end_of(start, 150, |text| !NUMBERED.is_match(text) && !text.starts_with(|c: char| c.is_alphabetic()));
+    let (start, message) =
+        log.find_after(index, 4, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
+    let last = log.end_of(start, 150, |text| {
+        !NUMBERED.is_match(text) && !text.starts_with(|c: char| c.is_alphabetic())
+    });
     let test = names.join(" ").trim_end_matches(':').to_owned();
     let (code, said) = read_error(message);
     let frame = (start..=last).find_map(|index| parse_js(log.text(index)).filter(is_js_in_app));
-    let tool = if message.starts_with("CypressError") || message.contains("Timed out retrying") { "cypress" } else { "mocha" };
+    let tool = if message.starts_with("CypressError") || message.contains("Timed out retrying") {
+        "cypress"
+    } else {
+        "mocha"
+    };
     let mut finding = Finding::new(tool, "js", ProblemClass::TestFailure, at)
         .code(code)
         .message(said)
@@ -74,7 +84,8 @@ fn recognize_mocha(log: &LogView<'_>, at: usize) -> Option<Finding> {
 }
 
 fn read_error(message: &str) -> (String, String) {
-    if message.contains("Timeout of ") && message.contains("exceeded") || message.contains("Test timeout of") {
+    if message.contains("Timeout of ") && message.contains("exceeded") || message.contains("Test timeout of")
+    {
         return ("timeout".to_owned(), "test timed out".to_owned());
     }
     match THROWN.captures(message) {
@@ -93,10 +104,12 @@ fn recognize_playwright(log: &LogView<'_>, at: usize) -> Option<Finding> {
     // The list at the end repeats the titles without an error.
     let (start, message) = log.find_after(at, 4, |text| {
         let plain = text.trim();
-        let is_error = THROWN.is_match(plain) || plain.contains("Test timeout of") || plain.starts_with("Retry #");
+        let is_error =
+            THROWN.is_match(plain) || plain.contains("Test timeout of") || plain.starts_with("Retry #");
         is_error.then_some(plain)
     })?;
-    let last = log.end_of(start, 80, |text| !PLAYWRIGHT.is_match(text) && !text.trim_start().ends_with(" failed"));
+    let last =
+        log.end_of(start, 80, |text| !PLAYWRIGHT.is_match(text) && !text.trim_start().ends_with(" failed"));
     let (code, said) = read_error(message);
     let frame = (start..=last).find_map(|index| parse_js(log.text(index)).filter(is_js_in_app));
     let mut finding = Finding::new("playwright", "js", ProblemClass::TestFailure, at)
@@ -134,7 +147,9 @@ fn recognize_jasmine(log: &LogView<'_>, at: usize) -> Option<Finding> {
     )
 }
 
-static BROWSER: Pattern = Pattern::new(r"^(?:Chrome|Headless ?Chrome|Firefox|Safari|ChromeHeadless)[\w ]* [0-9.]+ \([^)]*\)\)?:? (.+) FAILED$");
+static BROWSER: Pattern = Pattern::new(
+    r"^(?:Chrome|Headless ?Chrome|Firefox|Safari|ChromeHeadless)[\w ]* [0-9.]+ \([^)]*\)\)?:? (.+) FAILED$",
+);
 
 fn recognize_karma(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = BROWSER.captures(log.text(at))?;

@@ -6,9 +6,11 @@ use crate::diagnosis::frames::{is_js_in_app, parse_js};
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
-static NOT_OK: Pattern = Pattern::new(r"^\s*not ok(?: [0-9]+)?(?: -)?(?: (.*?))?(?: # (?:time=)?[0-9.]+ ?m?s)?$");
+static NOT_OK: Pattern =
+    Pattern::new(r"^\s*not ok(?: [0-9]+)?(?: -)?(?: (.*?))?(?: # (?:time=)?[0-9.]+ ?m?s)?$");
 static SPEC: Pattern = Pattern::new(r"^\s*✖ (.+?) \([0-9.]+ ?m?s\)$");
-static THROWN: Pattern = Pattern::new(r"^((?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception)|Error)(?: \[(\w+)\])?(?:: (.*)|:)?$");
+static THROWN: Pattern =
+    Pattern::new(r"^((?:[A-Za-z_$][\w$]*\.)*[A-Z]\w*(?:Error|Exception)|Error)(?: \[(\w+)\])?(?:: (.*)|:)?$");
 static POSITION: Pattern = Pattern::new(r"^(.+?):([0-9]+)(?::[0-9]+)?$");
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
@@ -28,7 +30,11 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
 fn recognize_not_ok(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = NOT_OK.captures(log.text(at))?;
     let name = groups.get(1).trim();
-    if name.contains("# TODO") || name.contains("# todo") || name.contains("# SKIP") || name.contains("# skip") {
+    if name.contains("# TODO")
+        || name.contains("# todo")
+        || name.contains("# SKIP")
+        || name.contains("# skip")
+    {
         return Some(Finding::noise(at, at));
     }
     if log.text(at + 1).trim() == "---" {
@@ -83,7 +89,9 @@ fn read_yaml(log: &LogView<'_>, at: usize, name: &str) -> Finding {
             }
             "duration_ms" => detail.is_node = true,
             "stack" => {
-                let frame = (index..=last).find_map(|index| parse_js(&format!("at {}", log.text(index).trim())).filter(is_js_in_app));
+                let frame = (index..=last).find_map(|index| {
+                    parse_js(&format!("at {}", log.text(index).trim())).filter(is_js_in_app)
+                });
                 detail.stack_file = frame.map(|frame| frame.file).unwrap_or_default();
             }
             _ => {}
@@ -106,7 +114,12 @@ fn read_yaml(log: &LogView<'_>, at: usize, name: &str) -> Finding {
         "fail".to_owned()
     };
     let values = code == "AssertionError" || family == "tap";
-    let finding = Finding::new(tool, family, ProblemClass::TestFailure, at).code(code).message(detail.message).values(values).test(name).until(last);
+    let finding = Finding::new(tool, family, ProblemClass::TestFailure, at)
+        .code(code)
+        .message(detail.message)
+        .values(values)
+        .test(name)
+        .until(last);
     let file = if detail.file.is_empty() { detail.stack_file } else { detail.file };
     let file = file.rsplit('(').next().unwrap_or_default().trim_end_matches(')').to_owned();
     match POSITION.captures(&file) {
@@ -116,7 +129,8 @@ fn read_yaml(log: &LogView<'_>, at: usize, name: &str) -> Finding {
     }
 }
 
-static BATS_PLACE: Pattern = Pattern::new(r"^#? *\((?:in test file|from function .* in file) (\S+?),? line ([0-9]+)");
+static BATS_PLACE: Pattern =
+    Pattern::new(r"^#? *\((?:in test file|from function .* in file) (\S+?),? line ([0-9]+)");
 static PERL_PLACE: Pattern = Pattern::new(r"^#\s+(?:in \S+ )?at (\S+) line ([0-9]+)\.?$");
 
 /// bats and Perl's prove explain a failure in comments.
@@ -159,7 +173,10 @@ fn recognize_spec(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let thrown = THROWN.captures(said);
     let code = thrown.as_ref().map_or("fail", |groups| groups.get(1)).to_owned();
     let message = thrown.map_or(said, |groups| groups.get(3)).to_owned();
-    if message.ends_with("subtest failed") || message.ends_with("subtests failed") || said.contains("subtest failed") {
+    if message.ends_with("subtest failed")
+        || message.ends_with("subtests failed")
+        || said.contains("subtest failed")
+    {
         return Some(Finding::noise(at, last));
     }
     let values = code == "AssertionError";

@@ -9,7 +9,8 @@ use crate::diagnosis::pattern::Pattern;
 static HEADER: Pattern = Pattern::new(r"^_{3,} (?:\[(?:gw[0-9]+|doctest)\] )?(.+?) _{3,}$");
 static LOCATION: Pattern = Pattern::new(r"^(\S.*?\.py[x]?):([0-9]+): ?(?:in (\S+)|([\w.]+))?$");
 static RAISED: Pattern = Pattern::new(r"^E\s+([A-Za-z_][\w.]*)(?:: (.*)|:)?$");
-static SUMMARY: Pattern = Pattern::new(r"^(FAILED|ERROR|SUBFAIL(?:ED)?(?:\([^)]*\))?) (\S+?\.py(?:::\S.*?)?)(?: - (.*))?$");
+static SUMMARY: Pattern =
+    Pattern::new(r"^(FAILED|ERROR|SUBFAIL(?:ED)?(?:\([^)]*\))?) (\S+?\.py(?:::\S.*?)?)(?: - (.*))?$");
 static VERBOSE: Pattern = Pattern::new(r"^(\S+\.py::\S.*?) (?:FAILED|ERROR)(?: +\[ *[0-9]+%\])?$");
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
@@ -74,7 +75,10 @@ fn recognize_block(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let test = match collecting {
         Some(path) => path.to_owned(),
         None => {
-            let name = ["ERROR at setup of ", "ERROR at teardown of "].iter().find_map(|words| name.strip_prefix(words)).unwrap_or(&name);
+            let name = ["ERROR at setup of ", "ERROR at teardown of "]
+                .iter()
+                .find_map(|words| name.strip_prefix(words))
+                .unwrap_or(&name);
             full_id(log, at, last, name, &first_file)
         }
     };
@@ -104,7 +108,12 @@ fn read_line(text: &str, block: &mut FailureBlock, first_file: &mut String, hand
         } else if let Some(rest) = said.strip_prefix("fixture '") {
             block.kind = "fixture_not_found".to_owned();
             block.message = format!("fixture '{rest}");
-        } else if said.starts_with("Failed: ") || block.message.is_empty() && !said.is_empty() && block.kind.is_empty() && !said.starts_with("File \"") {
+        } else if said.starts_with("Failed: ")
+            || block.message.is_empty()
+                && !said.is_empty()
+                && block.kind.is_empty()
+                && !said.starts_with("File \"")
+        {
             said.trim_start_matches("Failed: ").clone_into(&mut block.message);
         }
         if let Some(rest) = said.strip_prefix("File \"")
@@ -144,9 +153,23 @@ fn read_line(text: &str, block: &mut FailureBlock, first_file: &mut String, hand
 /// Whether a word is the name of an exception and not the start of a sentence.
 fn looks_like_kind(word: &str, has_message: bool) -> bool {
     let last = word.rsplit('.').next().unwrap_or(word);
-    let named = ["Error", "Exception", "Warning", "Exit", "Interrupt", "Failure", "NotFound", "DoesNotExist", "Timeout", "Violation", "Failed", "Refused", "Denied"]
-        .iter()
-        .any(|end| last.ends_with(end));
+    let named = [
+        "Error",
+        "Exception",
+        "Warning",
+        "Exit",
+        "Interrupt",
+        "Failure",
+        "NotFound",
+        "DoesNotExist",
+        "Timeout",
+        "Violation",
+        "Failed",
+        "Refused",
+        "Denied",
+    ]
+    .iter()
+    .any(|end| last.ends_with(end));
     named && last != "Failed" || (word.contains('.') && last.starts_with(char::is_uppercase) && has_message)
 }
 
@@ -154,7 +177,12 @@ fn to_finding(at: usize, last: usize, block: FailureBlock, test: String, collect
     let kind = if block.kind.is_empty() { "Failed".to_owned() } else { block.kind };
     let class = if collecting { class_of(&kind) } else { ProblemClass::TestFailure };
     let values = kind == "AssertionError";
-    let mut finding = Finding::new("pytest", "python", class, at).code(kind).message(block.message).values(values).test(test).until(last);
+    let mut finding = Finding::new("pytest", "python", class, at)
+        .code(kind)
+        .message(block.message)
+        .values(values)
+        .test(test)
+        .until(last);
     finding.place = file_name(&block.file);
     finding.line = block.line;
     finding
@@ -165,14 +193,20 @@ fn full_id(log: &LogView<'_>, at: usize, last: usize, name: &str, first_file: &s
     let tail = format!("::{}", name.replace('.', "::"));
     let plain = format!("::{name}");
     let matches = |text: &str| {
-        let id = if let Some(groups) = SUMMARY.captures(text) { groups.get(2).to_owned() } else { VERBOSE.captures(text)?.get(1).to_owned() };
+        let id = if let Some(groups) = SUMMARY.captures(text) {
+            groups.get(2).to_owned()
+        } else {
+            VERBOSE.captures(text)?.get(1).to_owned()
+        };
         (id.ends_with(&tail) || id.ends_with(&plain)).then_some(id)
     };
     let listed = |text: &str| {
-        let is_candidate = text.starts_with("FAILED ") || text.starts_with("ERROR ") || text.contains(".py::");
+        let is_candidate =
+            text.starts_with("FAILED ") || text.starts_with("ERROR ") || text.contains(".py::");
         is_candidate.then(|| matches(text)).flatten()
     };
-    if let Some((_, id)) = log.find_after(last, 6_000, listed).or_else(|| log.find_before(at, 2_000, listed)) {
+    if let Some((_, id)) = log.find_after(last, 6_000, listed).or_else(|| log.find_before(at, 2_000, listed))
+    {
         return id;
     }
     let file = first_file.trim_start_matches("./");
@@ -195,7 +229,9 @@ fn recognize_summary(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = SUMMARY.captures(log.text(at))?;
     let detail = groups.get(3);
     let (kind, message) = match detail.split_once(": ") {
-        Some((kind, message)) if looks_like_kind(kind, true) => (kind.rsplit('.').next().unwrap_or(kind), message),
+        Some((kind, message)) if looks_like_kind(kind, true) => {
+            (kind.rsplit('.').next().unwrap_or(kind), message)
+        }
         _ if detail.starts_with("assert") => ("AssertionError", detail),
         _ if looks_like_kind(detail, false) => (detail, ""),
         _ => ("", detail),
@@ -222,12 +258,18 @@ fn summary_finding(at: usize, test: String, kind: &str, message: &str) -> Findin
 
 fn is_in_failures(log: &LogView<'_>, at: usize) -> bool {
     log.find_before(at, 60, |text| {
-        if text.starts_with("====") { Some(text.contains("= FAILURES =") || text.contains("= ERRORS =")) } else { None }
+        if text.starts_with("====") {
+            Some(text.contains("= FAILURES =") || text.contains("= ERRORS ="))
+        } else {
+            None
+        }
     })
     .is_some_and(|(_, is_failures)| is_failures)
 }
 
-static LINE_STYLE: Pattern = Pattern::new(r"^(\S+\.py):([0-9]+): (?:([A-Z][\w.]*(?:Error|Exception|Exit|Failed)): (.*)|(assert .*)|([A-Z]\w*(?:Error|Exception)))$");
+static LINE_STYLE: Pattern = Pattern::new(
+    r"^(\S+\.py):([0-9]+): (?:([A-Z][\w.]*(?:Error|Exception|Exit|Failed)): (.*)|(assert .*)|([A-Z]\w*(?:Error|Exception)))$",
+);
 
 /// `--tb=line`: one line per failure.
 fn recognize_line_style(log: &LogView<'_>, at: usize) -> Option<Finding> {
@@ -237,11 +279,21 @@ fn recognize_line_style(log: &LogView<'_>, at: usize) -> Option<Finding> {
         (None, Some(assert), _) => ("AssertionError", assert),
         (_, _, kind) => (kind.unwrap_or("Failed"), ""),
     };
-    let nth = (0..at).rev().take(200).take_while(|index| !log.text(*index).starts_with("====")).filter(|index| LINE_STYLE.is_match(log.text(*index))).count();
+    let nth = (0..at)
+        .rev()
+        .take(200)
+        .take_while(|index| !log.text(*index).starts_with("===="))
+        .filter(|index| LINE_STYLE.is_match(log.text(*index)))
+        .count();
     let ids: Vec<String> = (at..(at + 400).min(log.len()))
         .filter_map(|index| SUMMARY.captures(log.text(index)).map(|groups| groups.get(2).to_owned()))
         .collect();
-    let block = FailureBlock { kind: kind.to_owned(), message: message.to_owned(), file: groups.get(1).to_owned(), line: groups.number(2) };
+    let block = FailureBlock {
+        kind: kind.to_owned(),
+        message: message.to_owned(),
+        file: groups.get(1).to_owned(),
+        line: groups.number(2),
+    };
     let test = ids.get(nth).cloned().unwrap_or_default();
     Some(to_finding(at, at, block, test, false))
 }

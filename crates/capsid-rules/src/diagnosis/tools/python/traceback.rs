@@ -62,7 +62,9 @@ pub(crate) fn read_chain(log: &LogView<'_>, at: usize) -> Option<(PythonExceptio
             }
         });
         let Some((index, direct)) = linked else { break };
-        let Some((header, ())) = log.find_after(index, 3, |text| text.contains(HEADER).then_some(())) else { break };
+        let Some((header, ())) = log.find_after(index, 3, |text| text.contains(HEADER).then_some(())) else {
+            break;
+        };
         let Some(next) = read_one(log, header) else { break };
         if let Some(previous) = chain.last_mut() {
             previous.is_direct_cause = direct;
@@ -87,7 +89,9 @@ fn read_one(log: &LogView<'_>, at: usize) -> Option<PythonException> {
     let header = log.text(at);
     let start = header.find("Traceback")?;
     // Inside an exception group every line begins with a bar.
-    let is_group = header.contains("+ Exception Group") || header.trim_start().starts_with('|') || header.trim_start().starts_with('+');
+    let is_group = header.contains("+ Exception Group")
+        || header.trim_start().starts_with('|')
+        || header.trim_start().starts_with('+');
     let indent = if header[..start].trim().is_empty() { start } else { 0 };
     let strip = |text: &'_ str| -> String {
         if is_group {
@@ -128,7 +132,9 @@ fn read_one(log: &LogView<'_>, at: usize) -> Option<PythonException> {
 pub(crate) fn class_of(kind: &str) -> ProblemClass {
     match kind {
         "SyntaxError" | "IndentationError" | "TabError" => ProblemClass::SyntaxError,
-        "ModuleNotFoundError" | "PackageNotFoundError" | "DistributionNotFound" | "VersionConflict" => ProblemClass::DependencyError,
+        "ModuleNotFoundError" | "PackageNotFoundError" | "DistributionNotFound" | "VersionConflict" => {
+            ProblemClass::DependencyError
+        }
         "MemoryError" | "OutOfMemoryError" => ProblemClass::OutOfMemory,
         "TimeoutError" | "TimeoutExpired" | "ReadTimeout" | "ConnectTimeout" => ProblemClass::Timeout,
         _ => ProblemClass::Exception,
@@ -161,7 +167,9 @@ fn recognize_syntax(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let (index, (kind, message)) = log.find_after(at, 6, |text| {
         let text = text.trim_start_matches("E ").trim_start();
         let (kind, message) = text.split_once(": ").unwrap_or((text, ""));
-        ["SyntaxError", "IndentationError", "TabError"].contains(&kind).then(|| (kind.to_owned(), message.to_owned()))
+        ["SyntaxError", "IndentationError", "TabError"]
+            .contains(&kind)
+            .then(|| (kind.to_owned(), message.to_owned()))
     })?;
     Some(
         Finding::new("python", "python", ProblemClass::SyntaxError, at)

@@ -56,7 +56,8 @@ fn join_test(name: &str, module: &str) -> String {
 
 fn recognize_block(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = HEADER.captures(log.text(at))?;
-    let (start, ()) = log.find_after(at, 6, |text| text.starts_with("Traceback (most recent call last)").then_some(()))?;
+    let (start, ()) =
+        log.find_after(at, 6, |text| text.starts_with("Traceback (most recent call last)").then_some(()))?;
     let (exception, last) = read_chain(log, start)?;
     let kind = exception.short_kind();
     let is_loader = groups.get(3).contains("_FailedTest");
