@@ -249,7 +249,7 @@ pub(crate) fn is_js_in_app(frame: &StackFrame) -> bool {
 }
 
 static JAVA: Pattern =
-    Pattern::new(r"^\s*at (?:[\w.@-]+//?)?((?:[\w$-]+\.)*[\w$<>-]+(?:\$\$[\w$]+)?)\(([^()]*)\)");
+    Pattern::new(r"^\s*at (?:[\w.@-]+//?)?((?:[\w$-]+\.)*[\w$<>-][\w$<> ,'-]*)\(([^()]*)\)");
 
 /// A frame of the JVM with its whole function name.
 pub(crate) fn parse_java(text: &str) -> Option<(String, StackFrame)> {

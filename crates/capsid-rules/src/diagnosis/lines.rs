@@ -122,6 +122,9 @@ static STEP: Pattern = Pattern::new(r"^(?:#[0-9]+ )?[0-9]+\.[0-9]{2,3} ");
 static STEP_NAME: Pattern = Pattern::new(
     r"^#[0-9]+ (?:\[|ERROR|DONE|CACHED|CANCELED|WARN|sha256:|exporting|naming|transferring|load|resolve|writing)",
 );
+static APACHE: Pattern = Pattern::new(
+    r"^\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} [ 0-9][0-9] [0-9:.]+ [0-9]{4}\] (?:\[[^\]]+\] )*",
+);
 static LEVEL_TAG: Pattern = Pattern::new(r"(?i)^\[(info|debug|trace|notice|warn|warning|error)\] ?");
 
 /// Removes up to three prefixes (a second part of a stamp does not count).
@@ -145,10 +148,13 @@ fn strip_one<'t>(rest: &'t str, first: u8, after_iso: bool, line: &mut Line) -> 
     if rest.starts_with("##[") {
         return strip_marker(rest, line);
     }
+    if let Some(rest) = rest.strip_prefix("INTERNALERROR> ") {
+        return rest;
+    }
     let mut end = None;
     let mut is_time = false;
     if first.is_ascii_digit() || matches!(first, b'[' | b'(') {
-        end = skip(&ISO).or_else(|| skip(&CLOCK)).or_else(|| skip(&KERNEL));
+        end = skip(&ISO).or_else(|| skip(&CLOCK)).or_else(|| skip(&KERNEL)).or_else(|| skip(&APACHE));
         is_time = end.is_some();
     }
     if end.is_none() && after_iso && POSTGRES_PID.is_match(rest) {

@@ -29,7 +29,7 @@ const MAX_LINE: usize = 64 * 1024;
 const MAX_DOCUMENT: usize = 64 * 1024 * 1024;
 
 /// Words of which at least one stands in every diagnostic, in any case.
-const WORDS: [&str; 111] = [
+const WORDS: [&str; 112] = [
     "error",
     "err!",
     "fail",
@@ -141,6 +141,7 @@ const WORDS: [&str; 111] = [
     "\ne1",
     "\nf1",
     "declined",
+    "segfault",
 ];
 
 static PREFILTER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {

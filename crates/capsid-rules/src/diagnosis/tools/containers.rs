@@ -15,7 +15,7 @@ static DAEMON: Pattern = Pattern::new(
     r"(?:Error response from daemon|error during connect|docker: Error response from daemon): (.+?)\.?$",
 );
 static PULL: Pattern = Pattern::new(
-    r#"(?:Failed to pull image|failed to pull image|Back-off pulling image|pull access denied for|manifest for|repository) "?([\w./:@-]+?)"?(?:[:,;]| not found| does not exist|$)"#,
+    r#"(?:Failed to pull image|failed to pull image|failed to resolve source metadata for|Back-off pulling image|pull access denied for|manifest for|repository) "?([\w./:@-]+?)"?(?:[:,;]| not found| does not exist|$)"#,
 );
 static SERVER: Pattern =
     Pattern::new(r"^(?:error: |Error: (?:.*?: )?)?Error from server(?: \((\w+)\))?: (.+)$");
@@ -32,11 +32,11 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     {
         return Some(docker("daemon_unreachable", "Cannot connect to the Docker daemon".to_owned()));
     }
-    if text.contains(": not found") || text.contains("COPY failed") || text.contains("ADD failed") {
-        if let Some(groups) = COPY_OLD.captures(text).or_else(|| COPY.captures(text)) {
-            let name = groups.some(1).unwrap_or_else(|| groups.get(2)).rsplit('/').next().unwrap_or_default();
-            return Some(docker("copy_not_found", format!("COPY source {} not found", symbol(name))));
-        }
+    if (text.contains(": not found") || text.contains("COPY failed") || text.contains("ADD failed"))
+        && let Some(groups) = COPY_OLD.captures(text).or_else(|| COPY.captures(text))
+    {
+        let name = groups.some(1).unwrap_or_else(|| groups.get(2)).rsplit('/').next().unwrap_or_default();
+        return Some(docker("copy_not_found", format!("COPY source {} not found", symbol(name))));
     }
     if text.contains("exec format error") {
         return Some(docker("exec_format", "exec format error".to_owned()));
@@ -44,10 +44,12 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.contains("from daemon: ") {
         return recognize_daemon(log, at);
     }
-    if text.contains("mage") || text.contains("manifest") || text.contains("pull access") {
-        if let Some(finding) = recognize_image(log, at) {
-            return Some(finding);
-        }
+    if (text.contains("mage")
+        || (text.contains("manifest") || text.contains("source metadata"))
+        || text.contains("pull access"))
+        && let Some(finding) = recognize_image(log, at)
+    {
+        return Some(finding);
     }
     if text.contains("dockerfile parse error")
         || text.contains("Dockerfile parse error")
@@ -60,18 +62,18 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
                 .message(message),
         );
     }
-    if text.contains("DL") || text.contains("SC") {
-        if let Some(groups) = HADOLINT.captures(text) {
-            if matches!(groups.get(4), "info" | "style") {
-                return Some(Finding::noise(at, at));
-            }
-            return Some(
-                Finding::new("hadolint", "hadolint", ProblemClass::LintError, at)
-                    .code(groups.get(3))
-                    .message(groups.get(5))
-                    .position(groups.get(1), groups.number(2)),
-            );
+    if (text.contains("DL") || text.contains("SC"))
+        && let Some(groups) = HADOLINT.captures(text)
+    {
+        if matches!(groups.get(4), "info" | "style") {
+            return Some(Finding::noise(at, at));
         }
+        return Some(
+            Finding::new("hadolint", "hadolint", ProblemClass::LintError, at)
+                .code(groups.get(3))
+                .message(groups.get(5))
+                .position(groups.get(1), groups.number(2)),
+        );
     }
     recognize_compose(log, at).or_else(|| recognize_kubernetes(log, at))
 }
@@ -110,7 +112,7 @@ fn recognize_image(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
     if text.contains("InvalidImageName")
         || !(text.contains("pull")
-            || text.contains("manifest")
+            || (text.contains("manifest") || text.contains("source metadata"))
             || text.contains("ErrImage")
             || text.contains("ImagePull"))
     {
@@ -129,6 +131,9 @@ fn recognize_image(log: &LogView<'_>, at: usize) -> Option<Finding> {
     }
     let groups = PULL.captures(text)?;
     let name = groups.get(1);
+    if text.contains("not found in manifest") {
+        return None;
+    }
     let name = name.split('@').next().unwrap_or(name);
     let last = name.rsplit('/').next().unwrap_or(name);
     let image = last.split(':').next().unwrap_or(last);
@@ -191,6 +196,7 @@ fn recognize_compose(log: &LogView<'_>, at: usize) -> Option<Finding> {
     None
 }
 
+static OOM_REASON: Pattern = Pattern::new(r#"(?i)(?:reason|state)"?\s*[:=]\s*"?OOMKilled|^\s*OOMKilled"#);
 static NAME: Pattern = Pattern::new(r"^Name: +(\S+)$");
 static POD_SUFFIX: Pattern = Pattern::new(r"-[a-z0-9]{8,10}-[a-z0-9]{5}$|-[a-z0-9]{5}$");
 static SCHEDULING: Pattern = Pattern::new(
@@ -207,7 +213,7 @@ fn recognize_kubernetes(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
     let finding =
         |code: &str, class: ProblemClass| Finding::new("kubernetes", "kubernetes", class, at).code(code);
-    if text.contains("OOMKilled") {
+    if text.contains("OOMKilled") && (OOM_REASON.is_match(text) || POD_ROW.is_match(text)) {
         let pod = POD_ROW
             .captures(text)
             .map(|groups| groups.get(1).to_owned())

@@ -87,7 +87,10 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
 fn is_harmless(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     HARMLESS.iter().any(|words| {
-        lower.ends_with(words) || lower.contains(&format!("{words},")) || lower.contains(&format!("{words};"))
+        lower.match_indices(words).any(|(at, _)| {
+            let rest = &lower[at + words.len()..];
+            rest.is_empty() || rest.starts_with([',', ';'])
+        })
     })
 }
 
@@ -238,8 +241,7 @@ fn recognize_words(line: &Line, at: usize) -> Option<Finding> {
     if text.len() > 300 || text.ends_with('?') {
         return None;
     }
-    if let Some(groups) = BUILD_FAILED.captures(text) {
-        let _ = groups;
+    if BUILD_FAILED.is_match(text) {
         return Some(generic(at, "app", text));
     }
     let groups = FAILED_TO.captures(text)?;

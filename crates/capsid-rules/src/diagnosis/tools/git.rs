@@ -32,7 +32,7 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return Some(finding("pathspec", format!("pathspec {} did not match", symbol(groups.get(1)))));
     }
     if let Some(message) = text.strip_prefix("fatal: ") {
-        return recognize_fatal(log, at, message);
+        return recognize_fatal(at, message);
     }
     if let Some(message) = text.strip_prefix("error: ") {
         return recognize_error(log, at, message);
@@ -51,7 +51,7 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     None
 }
 
-fn recognize_fatal(log: &LogView<'_>, at: usize, message: &str) -> Option<Finding> {
+fn recognize_fatal(at: usize, message: &str) -> Option<Finding> {
     // Ansible begins its failures with the same word.
     if message.starts_with('[') {
         return None;
@@ -72,7 +72,6 @@ fn recognize_fatal(log: &LogView<'_>, at: usize, message: &str) -> Option<Findin
     {
         finding.apply_system(error);
     }
-    let _ = log;
     Some(finding)
 }
 

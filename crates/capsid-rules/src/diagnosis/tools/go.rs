@@ -16,6 +16,18 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.contains("--- FAIL: ") {
         return recognize_test(log, at);
     }
+    if text.contains("http: panic serving ") {
+        let message = text.split_once("panic serving ")?.1.split_once(": ")?.1;
+        let last = log.end_of(at, 120, |text| !text.is_empty());
+        let frame = in_app_frame(log, at, last);
+        return Some(
+            Finding::new("go", "go", ProblemClass::Crash, at)
+                .code("panic")
+                .message(message)
+                .at_frame(frame.as_ref())
+                .until(last),
+        );
+    }
     if text.starts_with("panic: ") || text.starts_with("fatal error: ") {
         return recognize_panic(log, at);
     }

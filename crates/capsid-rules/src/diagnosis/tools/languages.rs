@@ -21,6 +21,12 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.contains(") test ") || text.contains(") doctest ") {
         return recognize_exunit(log, at);
     }
+    if text.ends_with(" [E]") {
+        return recognize_dart_test(log, at);
+    }
+    if text.starts_with("File \"") && text.contains(", characters ") {
+        return recognize_ocaml(log, at);
+    }
     if text.contains(".hs:") || text.contains(".lhs:") {
         return recognize_haskell(log, at);
     }
@@ -285,6 +291,52 @@ fn recognize_dart(log: &LogView<'_>, at: usize) -> Option<Finding> {
         Finding::new("dart", "dart", ProblemClass::CompileError, at)
             .message(groups.get(3))
             .position(groups.get(1), groups.number(2)),
+    )
+}
+
+static DART_TEST: Pattern =
+    Pattern::new(r"^[0-9:]+ \+[0-9]+(?: ~[0-9]+)? -[0-9]+: (?:(\S+\.dart): )?(.+) \[E\]$");
+static DART_PLACE: Pattern = Pattern::new(r"^\s+(\S+_test\.dart) ([0-9]+):[0-9]+");
+
+/// A failing test of Dart or Flutter.
+fn recognize_dart_test(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let groups = DART_TEST.captures(log.text(at))?;
+    let last = log.end_of(at, 30, |text| text.starts_with("  "));
+    let place = (at..=last).find_map(|index| DART_PLACE.captures(log.text(index)));
+    let finding = Finding::new("dart-test", "dart", ProblemClass::TestFailure, at)
+        .code("fail")
+        .message(log.text(at + 1).trim())
+        .values(true)
+        .test(groups.get(2))
+        .until(last);
+    Some(match place {
+        Some(place) => finding.position(place.get(1), place.number(2)),
+        None => finding,
+    })
+}
+
+static OCAML: Pattern = Pattern::new(r#"^File "([^"]+)", lines? ([0-9]+)(?:-[0-9]+)?, characters "#);
+static OCAML_NAME: Pattern =
+    Pattern::new(r"^(Unbound (?:value|module|constructor|type constructor|record field)) (\S+)$");
+
+fn recognize_ocaml(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let groups = OCAML.captures(log.text(at))?;
+    let (last, message) =
+        log.find_after(at, 6, |text| text.strip_prefix("Error: ").or_else(|| text.strip_prefix("Error (")))?;
+    let class = if message.starts_with("Syntax error") {
+        ProblemClass::SyntaxError
+    } else {
+        ProblemClass::CompileError
+    };
+    let message = match OCAML_NAME.captures(message) {
+        Some(name) => format!("{} {}", name.get(1), symbol(name.get(2))),
+        None => message.to_owned(),
+    };
+    Some(
+        Finding::new("ocaml", "ocaml", class, at)
+            .message(message)
+            .position(groups.get(1), groups.number(2))
+            .until(last),
     )
 }
 

@@ -82,7 +82,9 @@ pub(crate) fn recognize(lines: &[Line], matchers: &[Matcher]) -> RecognizedDiagn
     while at < lines.len() {
         let Some(line) = log.line(at) else { break };
         let is_told_as_info = line.level == LineLevel::Info && !line.text.contains("*** FAILED ***");
-        if line.text.trim().is_empty() || is_told_as_info {
+        // A row of a table in Markdown shows messages, it reports none.
+        let is_row = line.text.starts_with("| ") && line.text.ends_with(" |");
+        if line.text.trim().is_empty() || is_told_as_info || is_row {
             at += 1;
             continue;
         }

@@ -133,7 +133,10 @@ fn recognize_config_lint(text: &str, at: usize) -> Option<Finding> {
 }
 
 fn is_terraform(log: &LogView<'_>, at: usize) -> bool {
+    let names = |text: &str| (text.contains("erraform") || text.contains("provider registry")).then_some(());
     log.find_after(at, 4, |text| TF_PLACE.is_match(text).then_some(())).is_some()
+        || log.find_after(at, 6, names).is_some()
+        || log.find_before(at, 12, names).is_some()
 }
 
 fn recognize_terraform(log: &LogView<'_>, at: usize) -> Option<Finding> {

@@ -348,11 +348,11 @@ fn recognize_other(log: &LogView<'_>, at: usize) -> Option<Finding> {
             .code("not_found")
             .message(format!("Could not find {}", symbol(name)))
     };
-    if text.contains("gem") || text.contains("Could not find ") {
-        if let Some(groups) = GEM.captures(text) {
-            let name = (1..=4).find_map(|index| groups.some(index))?;
-            return Some(missing("bundler", "bundler", name));
-        }
+    if (text.contains("gem") || text.contains("Could not find "))
+        && let Some(groups) = GEM.captures(text)
+    {
+        let name = (1..=4).find_map(|index| groups.some(index))?;
+        return Some(missing("bundler", "bundler", name));
     }
     if text.contains(" requires ") && text.contains("  - ") {
         let groups = COMPOSER.captures(text)?;

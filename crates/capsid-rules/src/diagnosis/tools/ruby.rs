@@ -109,7 +109,7 @@ fn recognize_exception(log: &LogView<'_>, at: usize) -> Option<Finding> {
         }
     };
     let mut finding = Finding::new("ruby", "ruby", class, at)
-        .code(short.clone())
+        .code(short)
         .message(message.clone())
         .at_frame(frame.as_ref())
         .until(last);

@@ -14,6 +14,14 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if let Some(rest) = text.trim_start().strip_prefix("process didn't exit successfully: ") {
         return recognize_signal(rest, at);
     }
+    if text.starts_with("Error: ")
+        && log.find_after(at, 2, |text| text.starts_with("Caused by:").then_some(())).is_some()
+    {
+        return recognize_report(log, at);
+    }
+    if text.starts_with("---- ") && text.ends_with(" stdout ----") {
+        return recognize_error_result(log, at);
+    }
     if text.starts_with("error") {
         return recognize_error(log, at).or_else(|| recognize_cargo(log, at));
     }
@@ -165,6 +173,36 @@ fn recognize_cargo(log: &LogView<'_>, at: usize) -> Option<Finding> {
         finding = finding.message(format!("{message}: {cause}")).until(index);
     }
     Some(finding)
+}
+
+/// The report of anyhow and eyre: a message and its causes, the innermost last.
+fn recognize_report(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let message = log.text(at).strip_prefix("Error: ")?;
+    let (start, ()) = log.find_after(at, 2, |text| text.starts_with("Caused by:").then_some(()))?;
+    let last = log.end_of(start, 12, |text| text.starts_with("    "));
+    let cause = log.text(last).trim().trim_start_matches(|c: char| c.is_ascii_digit() || c == ':').trim();
+    let message = if last > start { format!("{message}: {cause}") } else { message.to_owned() };
+    Some(
+        Finding::new("rust", "rust", ProblemClass::Exception, at)
+            .code("Error")
+            .message(message)
+            .until(last)
+            .or_system(),
+    )
+}
+
+/// A test that returned an error instead of panicking.
+fn recognize_error_result(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let test = STDOUT_OF.captures(log.text(at))?.get(1).to_owned();
+    let (index, message) = log.find_after(at, 2, |text| text.strip_prefix("Error: "))?;
+    let test = DOC_LINE.replace_all(&test, |_| String::new());
+    Some(
+        Finding::new("cargo-test", "rust", ProblemClass::TestFailure, at)
+            .code("error")
+            .message(message)
+            .test(test)
+            .until(index),
+    )
 }
 
 static SIGNAL: Pattern = Pattern::new(r"^`([^`]+)` \(signal: [0-9]+, (SIG\w+)");

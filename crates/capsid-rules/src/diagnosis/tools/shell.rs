@@ -10,6 +10,8 @@ static NOT_FOUND: Pattern = Pattern::new(
     r"^(?:(?:/\S*/)?([\w./-]+): )?(?:line )?([0-9]+)?(?:: )?(?:(?:/\S*/)?(?:bash|sh|zsh|dash|fish|ash|ksh)?:? ?)?(?:([^\s:]+): (?:command not found|not found|No such file or directory)|command not found: (\S+)|Unknown command: (\S+))$",
 );
 static WINDOWS: Pattern = Pattern::new(r"^'([^']+)' is not recognized as an internal or external command");
+static MAKE: Pattern =
+    Pattern::new(r"^g?make(?:\[[0-9]+\])?: ([\w.+-]+): (?:No such file or directory|Command not found)$");
 static ENV: Pattern = Pattern::new(r"^(?:/usr/bin/)?env: ['‘]?([\w./-]+)['’]?: No such file or directory$");
 static UNBOUND: Pattern = Pattern::new(
     r"^(\S+?): (?:line )?[0-9]+: (\w+): (?:unbound variable|parameter not set|parameter null or not set)",
@@ -27,24 +29,24 @@ static SHELLCHECK_CODE: Pattern = Pattern::new(r"(SC[0-9]{4})(?: \((error|warnin
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
-    if text.contains("SC") {
-        if let Some(finding) = recognize_shellcheck(log, at) {
-            return Some(finding);
-        }
+    if text.contains("SC")
+        && let Some(finding) = recognize_shellcheck(log, at)
+    {
+        return Some(finding);
     }
     if text.starts_with("In ") && text.ends_with(':') {
         return recognize_shellcheck_block(log, at);
     }
-    if text.contains("ommand not found")
+    if (text.contains("ommand not found")
         || text.ends_with(": not found")
         || text.contains("Unknown command")
         || text.contains("is not recognized as an internal")
+        || text.starts_with("make")
         || text.starts_with("env: ")
-        || text.starts_with("/usr/bin/env: ")
+        || text.starts_with("/usr/bin/env: "))
+        && let Some(finding) = recognize_not_found(log, at)
     {
-        if let Some(finding) = recognize_not_found(log, at) {
-            return Some(finding);
-        }
+        return Some(finding);
     }
     if text.contains("unbound variable")
         || text.contains("parameter not set")
@@ -93,7 +95,9 @@ fn script(name: &str) -> Option<&str> {
 
 fn recognize_not_found(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
-    let (name, file) = if let Some(groups) = WINDOWS.captures(text).or_else(|| ENV.captures(text)) {
+    let (name, file) = if let Some(groups) = MAKE.captures(text) {
+        (groups.get(1), None)
+    } else if let Some(groups) = WINDOWS.captures(text).or_else(|| ENV.captures(text)) {
         (groups.get(1), None)
     } else {
         if !text.contains("ommand not found") && !text.contains("Unknown command") && !is_shell_line(text) {
@@ -182,6 +186,7 @@ fn recognize_errno(log: &LogView<'_>, at: usize) -> Option<Finding> {
         "File exists",
         "Could not resolve host",
         "port is already allocated",
+        "no such file or directory",
         "Operation timed out",
         "ECONNREFUSED",
         "EADDRINUSE",
@@ -209,14 +214,20 @@ fn recognize_errno(log: &LogView<'_>, at: usize) -> Option<Finding> {
         || head.split(' ').count() <= 4 && text.contains(": ")
         || starts_with_words;
     // A line with a level belongs to the last row of the table.
+    let is_go = text.contains("dial tcp") || text.contains("listen tcp");
+    let is_program = is_program || is_go;
     let first = text.split([' ', ':']).next().unwrap_or_default();
-    if !is_program || RESERVED.is_match(first.trim_matches(['[', ']'])) || has_sentence_before(text) {
+    if !is_program || RESERVED.is_match(first.trim_matches(['[', ']'])) || !is_go && has_sentence_before(text)
+    {
         return None;
     }
     if text.starts_with("Host key verification failed") {
         return Some(
             Finding::new("ssh", "ssh", ProblemClass::PermissionDenied, at).code("host_key").message(text),
         );
+    }
+    if log.is_error(at) {
+        return None;
     }
     let error = errno::classify("", text)?;
     let mut finding = Finding::new("os", "os", error.class, at).message(text);

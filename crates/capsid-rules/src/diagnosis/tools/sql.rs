@@ -183,7 +183,7 @@ fn classify_postgres(lower: &str, message: &str, code: &str) -> Option<DatabaseE
             || message.contains("SQLSTATE[") && message.contains("ERROR:")
             || message.contains("pq: ")
             || state_of(message).is_some() && is_named(message));
-    if !is_driver && !wrapped && !(is_sqlstate(code) && state_of(strip_pg(message)).is_some()) {
+    if !(is_driver || wrapped || is_sqlstate(code) && state_of(strip_pg(message)).is_some()) {
         return None;
     }
     // The connection failed; there was no database to say anything.
@@ -489,26 +489,29 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if let Some(groups) = text.starts_with("(error) ").then(|| REDIS_CLI.captures(text)).flatten() {
         return Some(finding(redis_error(&format!("{} {}", groups.get(1), groups.get(2))), at));
     }
-    if text.contains("Mongo") && !has_frames(log, at) {
-        if let Some(groups) = LIQUIBASE.captures(text) {
-            return Some(finding(mongo_error(groups.get(1)), at));
-        }
+    if text.contains("Mongo")
+        && !has_frames(log, at)
+        && let Some(groups) = LIQUIBASE.captures(text)
+    {
+        return Some(finding(mongo_error(groups.get(1)), at));
     }
     if (text.starts_with("Error: P") || text.starts_with("Error code: P") || text.starts_with('P'))
         && PRISMA.is_match(text)
     {
         let groups = PRISMA.captures(text)?;
-        let message = groups.some(2).map_or_else(
-            || {
-                log.find_after(at, 3, |text| Some(text.trim()).filter(|text| !text.is_empty()))
-                    .map_or("", |(_, text)| text)
-            },
-            |message| message,
-        );
+        let message = groups.some(2).unwrap_or_else(|| {
+            log.find_after(at, 3, |text| Some(text.trim()).filter(|text| !text.is_empty()))
+                .map_or("", |(_, text)| text)
+        });
         return Some(finding(
             DatabaseError { family: "prisma", code: groups.get(1).to_owned(), message: message.to_owned() },
             at,
         ));
+    }
+    if text.contains("PG::") && text.contains("ERROR: ") && !text.contains(".rb:") {
+        let kind = text.split_once("PG::").and_then(|(_, rest)| rest.split(':').next()).unwrap_or_default();
+        let message = text.split_once("ERROR: ")?.1.trim();
+        return classify(&format!("PG::{kind}"), message, "").map(|error| finding(error, at));
     }
     if text.contains("pq: ") && !has_frames(log, at) {
         let message = text.split_once("pq: ")?.1;

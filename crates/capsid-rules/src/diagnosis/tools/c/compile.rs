@@ -24,12 +24,12 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if !text.contains("error") {
         return None;
     }
-    if text.contains(": error C") || text.contains("error D") || text.contains(": fatal error C") {
-        if let Some(groups) = MSVC.captures(text) {
-            let finding = Finding::new("msvc", "c", ProblemClass::CompileError, at)
-                .position(groups.get(1), groups.number(2));
-            return Some(with_message(finding, groups.get(4)).code(groups.get(3)));
-        }
+    if (text.contains(": error C") || text.contains("error D") || text.contains(": fatal error C"))
+        && let Some(groups) = MSVC.captures(text)
+    {
+        let finding = Finding::new("msvc", "c", ProblemClass::CompileError, at)
+            .position(groups.get(1), groups.number(2));
+        return Some(with_message(finding, groups.get(4)).code(groups.get(3)));
     }
     if let Some(groups) = DRIVER.captures(text) {
         let message = groups.get(2);

@@ -21,17 +21,16 @@ static APPLE: Pattern = Pattern::new(r#"^\s+"(_?\S.*?)", referenced from:$"#);
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
-    if text.contains("undefined ") || text.contains("unresolved external") {
-        if let Some(groups) = UNDEFINED.captures(text)
-            && is_linker(text)
-        {
-            let name = groups.get(1).trim_start_matches("> ");
-            return Some(with_source(
-                log,
-                at,
-                link_finding(at, "undefined", &format!("undefined reference to {}", symbol(name))),
-            ));
-        }
+    if (text.contains("undefined ") || text.contains("unresolved external"))
+        && let Some(groups) = UNDEFINED.captures(text)
+        && is_linker(text)
+    {
+        let name = groups.get(1).trim_start_matches("> ");
+        return Some(with_source(
+            log,
+            at,
+            link_finding(at, "undefined", &format!("undefined reference to {}", symbol(name))),
+        ));
     }
     if text.contains(", referenced from:") {
         let groups = APPLE.captures(text)?;

@@ -18,6 +18,10 @@ static VALGRIND_FRAME: Pattern =
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
+    if text.contains("segfault at ") {
+        let program = KERNEL_SEGFAULT.captures(text)?.get(1).to_owned();
+        return Some(signal_finding(at, "SIGSEGV", &program, text));
+    }
     if text.contains("Sanitizer: ") {
         return recognize_sanitizer(log, at);
     }
@@ -117,6 +121,8 @@ const SIGNALS: [(&str, &str); 8] = [
 static SHELL_SIGNAL: Pattern = Pattern::new(
     r"(?i)^(?:\S+: line [0-9]+:\s+[0-9]+ |zsh: |\S+: |)(segmentation fault|bus error|illegal instruction|floating point exception|trace/breakpoint trap|aborted|abort trap|killed)(?:: [0-9]+)?\s*(?:\(core dumped\))?\s*(.*)$",
 );
+static KERNEL_SEGFAULT: Pattern =
+    Pattern::new(r"^([\w.-]+)\[[0-9]+\]: segfault at |segfault at .* in ([\w.-]+)\[");
 static TEST_SIGNAL: Pattern = Pattern::new(
     r"^make(?:\[[0-9]+\])?: \*\*\* \[[^\]]*?([^\]\s:/]+)\] (Segmentation fault|Aborted|Killed|Bus error)",
 );

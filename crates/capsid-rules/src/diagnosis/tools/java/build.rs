@@ -18,25 +18,24 @@ static PLUGIN: Pattern = Pattern::new(
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.body(at);
-    if text.contains("ould not ")
+    if (text.contains("ould not ")
         || text.contains("ailure to find")
         || text.contains("unresolved dependency")
-        || text.contains("Error downloading")
+        || text.contains("Error downloading"))
+        && let Some(finding) = recognize_artifact(log, at)
     {
-        if let Some(finding) = recognize_artifact(log, at) {
-            return Some(finding);
-        }
+        return Some(finding);
     }
-    if text.contains("lugin") {
-        if let Some(groups) = PLUGIN.captures(text) {
-            let name = (1..=3).find_map(|index| groups.some(index))?;
-            let tool = if text.contains("[id:") { "gradle" } else { "maven" };
-            return Some(
-                Finding::new(tool, tool, ProblemClass::DependencyError, at)
-                    .code("plugin_not_found")
-                    .message(format!("Could not find plugin {}", symbol(name))),
-            );
-        }
+    if text.contains("lugin")
+        && let Some(groups) = PLUGIN.captures(text)
+    {
+        let name = (1..=3).find_map(|index| groups.some(index))?;
+        let tool = if text.contains("[id:") { "gradle" } else { "maven" };
+        return Some(
+            Finding::new(tool, tool, ProblemClass::DependencyError, at)
+                .code("plugin_not_found")
+                .message(format!("Could not find plugin {}", symbol(name))),
+        );
     }
     if text.starts_with("* What went wrong:") {
         return recognize_gradle(log, at);

@@ -16,15 +16,12 @@ static SCALA3: Pattern =
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.body(at);
-    if text.contains(".java:") || text.contains(".kt:[") || text.contains(".groovy:[") {
-        if let Some(groups) =
+    if (text.contains(".java:") || text.contains(".kt:[") || text.contains(".groovy:["))
+        && let Some(groups) =
             JAVAC.captures(text).or_else(|| log.is_error(at).then(|| MAVEN.captures(text)).flatten())
-        {
-            let tool = if groups.get(1).ends_with(".kt") { "kotlinc" } else { "javac" };
-            return Some(
-                java_finding(log, at, tool, groups.get(3)).position(groups.get(1), groups.number(2)),
-            );
-        }
+    {
+        let tool = if groups.get(1).ends_with(".kt") { "kotlinc" } else { "javac" };
+        return Some(java_finding(log, at, tool, groups.get(3)).position(groups.get(1), groups.number(2)));
     }
     if text.starts_with("e: ") {
         let groups = KOTLIN.captures(text)?;

@@ -84,7 +84,7 @@ pub(crate) fn read_chain(log: &LogView<'_>, at: usize) -> Option<(JavaException,
 pub(crate) fn is_java_frame(text: &str) -> bool {
     let plain = text.trim_start();
     plain.starts_with("at ")
-        && plain.ends_with(|c: char| c == ')' || c == ']')
+        && plain.ends_with([')', ']'])
         && (plain.contains(".java:")
             || plain.contains(".kt:")
             || plain.contains(".scala:")

@@ -23,10 +23,10 @@ static BABEL: Pattern = Pattern::new(
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.body(at);
-    if text.contains("esolve ") {
-        if let Some(groups) = RESOLVE.captures(text) {
-            return recognize_resolve(log, at, groups.get(1), groups.some(2));
-        }
+    if text.contains("esolve ")
+        && let Some(groups) = RESOLVE.captures(text)
+    {
+        return recognize_resolve(log, at, groups.get(1), groups.some(2));
     }
     if text.contains("[ERROR] ") {
         return recognize_esbuild(log, at);
@@ -125,6 +125,7 @@ fn recognize_webpack(log: &LogView<'_>, at: usize) -> Option<Finding> {
     // Other rules read what the compiler or the resolver says.
     if RESOLVE.is_match(message)
         || message.contains("TS")
+        || IN_FILE.is_match(message)
         || message.starts_with("ERROR in")
         || missing_module(message).is_some()
     {

@@ -57,6 +57,10 @@ fn recognize_bullet(log: &LogView<'_>, at: usize) -> Option<Finding> {
             .map(|groups| groups.get(1).trim_start_matches("./").to_owned())
     });
     let file = file.map(|(_, file)| file);
+    // A bullet without a file is one of a text.
+    if file.is_none() && !title.contains(" › ") {
+        return None;
+    }
     let (start, message) = first_line(log, at, 6)?;
     let last = log.end_of(start, 120, |text| {
         let plain = text.trim_start();
@@ -223,12 +227,14 @@ fn recognize_tick(log: &LogView<'_>, at: usize) -> Option<Finding> {
         }
         text.trim_start().strip_prefix("❯ ").and_then(|rest| rest.split(' ').next()).map(str::to_owned)
     });
-    let (_, file) = file?;
-    let mut finding = Finding::new("jest", "js", ProblemClass::TestFailure, at)
+    let (header, file) = file?;
+    let is_vitest = log.text(header).trim_start().starts_with('❯');
+    let (tool, joint) = if is_vitest { ("vitest", ">") } else { ("jest", "›") };
+    let mut finding = Finding::new(tool, "js", ProblemClass::TestFailure, at)
         .code("fail")
         .message(symbol(&name))
         .text("test failed")
-        .test(format!("{file} › {name}"))
+        .test(format!("{file} {joint} {name}"))
         .role(DiagnosticRole::Summary);
     finding.place = file_name(&file);
     Some(finding)

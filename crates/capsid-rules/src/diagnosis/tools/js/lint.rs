@@ -24,6 +24,14 @@ static BIOME: Pattern = Pattern::new(
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
+    if text.starts_with("ESLint couldn't find") {
+        return Some(
+            Finding::new("eslint", "eslint", ProblemClass::ConfigError, at).code("config").message(text),
+        );
+    }
+    if text.trim_start().starts_with("TS") && at > 0 && log.text(at - 1).contains("[tsl] ERROR in ") {
+        return recognize_ts_loader(log, at);
+    }
     if text.contains("TS")
         && (text.contains("error TS") || text.contains("ERROR] TS") || text.starts_with("TS"))
     {
@@ -60,6 +68,20 @@ fn recognize_tsc(log: &LogView<'_>, at: usize) -> Option<Finding> {
         Some((index, position)) => finding.position(position.get(1), position.number(2)).until(index),
         None => finding,
     })
+}
+
+/// ts-loader prints the position in the line before.
+fn recognize_ts_loader(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let (code, message) = log.text(at).trim_start().split_once(": ")?;
+    let place = log.text(at - 1).rsplit(" in ").next().unwrap_or_default();
+    let (file, line) = place.split_once('(').unwrap_or((place, ""));
+    let line = line.split(',').next().and_then(|line| line.parse().ok());
+    Some(
+        Finding::new("tsc", "tsc", ProblemClass::CompileError, at)
+            .code(code)
+            .message(message)
+            .position(file, line),
+    )
 }
 
 /// A line that is a path, then `L:C  error  M  rule`.

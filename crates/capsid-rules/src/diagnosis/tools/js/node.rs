@@ -92,7 +92,7 @@ pub(crate) fn read_exception(log: &LogView<'_>, at: usize) -> Option<JsException
 
 fn is_frame(text: &str) -> bool {
     let plain = text.trim_start();
-    plain.starts_with("at ") && (plain.contains(':') || plain.ends_with(')'))
+    plain.starts_with("at ") && parse_js(text).is_some()
 }
 
 /// Fields that Node.js prints below a stack.

@@ -67,19 +67,13 @@ fn recognize_mocha(log: &LogView<'_>, at: usize) -> Option<Finding> {
     } else {
         "mocha"
     };
-    let mut finding = Finding::new(tool, "js", ProblemClass::TestFailure, at)
+    let finding = Finding::new(tool, "js", ProblemClass::TestFailure, at)
         .code(code)
         .message(said)
         .values(true)
         .test(test)
         .at_frame(frame.as_ref())
         .until(last);
-    if finding.place.is_none()
-        && let Some((before, _)) = message.split_once(": ").filter(|(_, rest)| rest.contains("expected"))
-    {
-        let _ = before;
-    }
-    finding.last = last;
     Some(finding)
 }
 

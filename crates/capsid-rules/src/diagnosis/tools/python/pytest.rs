@@ -18,6 +18,12 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.starts_with("___") {
         return recognize_block(log, at);
     }
+    if text.starts_with("ImportError while loading conftest ") {
+        let last = log.end_of(at, 60, |text| !text.is_empty());
+        let (mut block, mut first_file) = (FailureBlock::default(), String::new());
+        (at + 1..=last).for_each(|index| read_line(log.text(index), &mut block, &mut first_file, false));
+        return Some(to_finding(at, last, block, String::new(), true));
+    }
     if text.starts_with("FAILED ") || text.starts_with("ERROR ") || text.starts_with("SUBFAIL") {
         return recognize_summary(log, at);
     }
