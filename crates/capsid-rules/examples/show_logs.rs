@@ -10,9 +10,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let diagnosis = reader.finish();
         match &diagnosis.problem {
             Some(found) => println!(
-                "{file}:{}: {} {} {:?} test={:?} frame={:?} place={:?} command={:?}\n    {}",
+                "{file}:{}: {} {:?} {} {:?} test={:?} frame={:?} place={:?} command={:?}\n    {}",
                 found.first_line,
                 found.tool,
+                found.code,
                 found.class.as_str(),
                 found.role,
                 found.test,

@@ -108,8 +108,9 @@ static AFTER_ISO: Pattern = Pattern::new(
 static POSTGRES_PID: Pattern = Pattern::new(
     r"^\[[0-9]+\] (?:[\w-]+@[\w-]+ )?(?:LOG|ERROR|FATAL|PANIC|DETAIL|HINT|STATEMENT|WARNING|NOTICE|CONTEXT):",
 );
-static CLOCK: Pattern =
-    Pattern::new(r"^\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[APap][Mm])?\]?:?[ \t]+");
+static CLOCK: Pattern = Pattern::new(
+    r"^[0-9]{1,2}:[0-9]{2}[AP]M |^\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[APap][Mm])?\]?:?[ \t]+",
+);
 static KERNEL: Pattern = Pattern::new(r"^\[ *[0-9]+\.[0-9]{3,}\] ");
 static KLOG: Pattern =
     Pattern::new(r"^[IWEF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]+ +[0-9]+ [\w.-]+:[0-9]+\] ");

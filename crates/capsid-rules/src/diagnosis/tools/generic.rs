@@ -7,13 +7,13 @@ use crate::diagnosis::lines::{Line, LineLevel, parse_level};
 use crate::diagnosis::pattern::Pattern;
 
 static LEVELED: Pattern = Pattern::new(
-    r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - |\([^)]{1,40}\) )*\[?(ERROR|ERR|FATAL|CRITICAL|CRIT|SEVERE|PANIC|EMERG|ALERT|Error|error|fatal|critical|crit|emerg)\]?(?:\([0-9]+\))?(?:[ :\t]+|$)(.*)$",
+    r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - |\([^)]{1,40}\) )*\[?(ERROR|ERR|FATAL|CRITICAL|CRIT|SEVERE|PANIC|EMERG|ALERT|Error|error|fatal|critical|crit|emerg) *\]?(?:\([0-9]+\))?(?:[ :\t]+|$)(.*)$",
 );
 static ANY_LEVEL: Pattern = Pattern::new(
     r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - )*\[?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn|warning|error)\]?(?:[ :\t]|$)",
 );
 static LOGGER: Pattern = Pattern::new(
-    r"^(?:(?:[0-9]+ )?--- )?(?:(?:\[[^\]]*\]|\([^)]*\)|<[^>]*>)\s*)*(?:(?:[a-zA-Z_$][\w$]*(?:[.:/][\w$:]+)+|[A-Z][A-Za-z0-9_$]{2,40}|[\w.]+:[\w.]+:[0-9]+)\s*(?:\[[^\]]*\]\s*)?(?:- |: +))?(.+)$",
+    r"^(?:(?:[0-9]+ )?--- )?(?:(?:\[[^\]]*\]|\([^)]*\)|<[^>]*>)\s*)*(?:(?:[a-zA-Z_$][\w$]*(?:[.:/][\w$:]+)+|[A-Z][A-Za-z0-9_$]{2,40}|[\w.]+:[\w.]+:[0-9]+)\s*(?:\[[^\]]*\]\s*)?(?:--? |: +))?(.+)$",
 );
 static PYTHON_LOGGING: Pattern = Pattern::new(r"^(ERROR|CRITICAL):([\w.]+):(.+)$");
 static PROGRAM: Pattern =
@@ -172,6 +172,14 @@ fn recognize_level(line: &Line, at: usize) -> Option<Finding> {
         return None;
     }
     // `ERROR` at the start of a sentence is a level only where it stands apart.
+    // env_logger closes the bracket after the module.
+    let rest = rest
+        .split_once("] ")
+        .filter(|(module, _)| {
+            !module.is_empty()
+                && module.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b':' | b'_' | b'.'))
+        })
+        .map_or(rest, |(_, rest)| rest);
     let message = LOGGER.captures(rest).map_or(rest, |groups| groups.get(1));
     let message = if message.trim().is_empty() { rest } else { message };
     let mut finding = with_kind(generic(at, "app", message), message);

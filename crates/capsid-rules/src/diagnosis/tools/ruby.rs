@@ -13,6 +13,7 @@ static RAISED_MULTI: Pattern = Pattern::new(r"^(\S.*?\.r[bu]):([0-9]+):in [`'](.
 static SYNTAX: Pattern = Pattern::new(
     r"^(?:(\S+): --> (\S+)|(\S.*?\.r[bu]):([0-9]+): (?:syntax error[s]?,? ?(?:found)?(.*)|.*\(SyntaxError\)))$",
 );
+static MARK: Pattern = Pattern::new(r"^\s*\|\s*\^+~* (\S.*)$");
 static EXAMPLE: Pattern = Pattern::new(r"^\s+[0-9]+\) (.+)$");
 static SPEC_PLACE: Pattern = Pattern::new(r"^\s+# (\S+\.rb):([0-9]+)(?::in [`'](.+?)')?");
 static ARGUMENTS: Pattern = Pattern::new(r"\(([^()]*)\)\s*$");
@@ -42,6 +43,9 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     }
     if text.ends_with("):") && text.contains(" (") {
         return recognize_rails(log, at);
+    }
+    if text.starts_with("An error occurred while loading ") {
+        return recognize_rspec_load(log, at);
     }
     if let Some(rest) = text.strip_prefix("rspec ./") {
         let (place, name) = rest.split_once(" # ")?;
@@ -191,6 +195,28 @@ fn recognize_rspec(log: &LogView<'_>, at: usize) -> Option<Finding> {
     Some(finding)
 }
 
+/// A spec file that could not be loaded is no failing test.
+fn recognize_rspec_load(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let file = log.text(at).trim_start_matches("An error occurred while loading ").trim_end_matches('.');
+    let (index, kind) = log.find_after(at, 10, |text| {
+        let kind = text.strip_suffix(':')?;
+        (kind.ends_with("Error") && kind.starts_with(char::is_uppercase) && !kind.contains(' '))
+            .then(|| kind.to_owned())
+    })?;
+    let message = log.text(index + 1).trim();
+    let class = match kind.as_str() {
+        "SyntaxError" => ProblemClass::SyntaxError,
+        "LoadError" => ProblemClass::DependencyError,
+        _ => ProblemClass::Exception,
+    };
+    let message = match message.split_once("cannot load such file -- ") {
+        Some((_, name)) => format!("cannot load such file -- {}", symbol(name)),
+        None => message.to_owned(),
+    };
+    let code = kind.rsplit("::").next().unwrap_or_default();
+    Some(Finding::new("rspec", "ruby", class, at).code(code).message(message).file(file).until(index + 1))
+}
+
 /// `Class#test_x [F:L]:` below `Failure:` or `Error:`.
 fn recognize_minitest(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = MINITEST_TEST.captures(log.text(at).trim())?;
@@ -237,8 +263,14 @@ fn recognize_syntax(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let groups = SYNTAX.captures(log.text(at))?;
     let (file, line) = groups.some(2).map_or((groups.get(3), groups.number(4)), |file| (file, None));
     let said = groups.get(5).trim_matches([',', ' ', ':', '(']);
-    let message =
-        if said.is_empty() || said.starts_with("SyntaxError") { log.text(at + 1).trim() } else { said };
+    // Newer versions mark the place in the source and explain beside the mark.
+    let marked = log.find_after(at, 8, |text| MARK.captures(text).map(|groups| groups.get(1)));
+    let is_bare = said.is_empty() || said.starts_with("SyntaxError") || said == "found";
+    let message = match marked {
+        Some((_, marked)) if is_bare => marked,
+        _ if is_bare => log.text(at + 1).trim(),
+        _ => said,
+    };
     Some(
         Finding::new("ruby", "ruby", ProblemClass::SyntaxError, at)
             .code("SyntaxError")

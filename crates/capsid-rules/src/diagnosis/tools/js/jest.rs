@@ -28,6 +28,9 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if plain.starts_with("FAIL") && (text.contains(" > ") || text.ends_with(" ]")) {
         return recognize_vitest(log, at);
     }
+    if log.text(at + 1).trim_start().starts_with("❯ ") && THROWN.is_match(plain) {
+        return recognize_unhandled(log, at);
+    }
     if plain.starts_with(['✕', '×', '✗']) && text.starts_with(' ') {
         return recognize_tick(log, at);
     }
@@ -201,17 +204,28 @@ fn recognize_vitest(log: &LogView<'_>, at: usize) -> Option<Finding> {
             finding.class = ProblemClass::SyntaxError;
         }
     }
-    let frame = (start..=end).find_map(|index| {
-        let text = log.text(index);
-        let groups = text.contains('❯').then(|| VITEST_FRAME.captures(text)).flatten()?;
-        let function = groups
-            .some(1)
-            .filter(|name| !name.contains("anonymous"))
-            .map(|name| name.trim_start_matches("Module.").to_owned());
-        let frame = StackFrame { function, file: groups.get(2).to_owned(), line: groups.number(3) };
-        is_js_in_app(&frame).then_some(frame)
-    });
+    let frame = (start..=end).find_map(|index| vitest_frame(log.text(index)));
     Some(finding.at_frame(frame.as_ref()))
+}
+
+/// `❯ function file:line:column`.
+fn vitest_frame(text: &str) -> Option<StackFrame> {
+    let groups = text.contains('❯').then(|| VITEST_FRAME.captures(text)).flatten()?;
+    let function = groups.some(1).filter(|name| !name.contains("anonymous"));
+    let function = function.map(|name| name.trim_start_matches("Module.").to_owned());
+    let frame = StackFrame { function, file: groups.get(2).to_owned(), line: groups.number(3) };
+    is_js_in_app(&frame).then_some(frame)
+}
+
+/// An error outside of any test, which vitest reports at the end.
+fn recognize_unhandled(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let failure = read_failure(log.text(at).trim());
+    let last = log.end_of(at, 20, |text| text.trim_start().starts_with("❯ "));
+    let frame = (at..=last).find_map(|index| vitest_frame(log.text(index)));
+    let class =
+        if failure.code == "SyntaxError" { ProblemClass::SyntaxError } else { ProblemClass::Exception };
+    let finding = Finding::new("vitest", "js", class, at).code(failure.code).message(failure.message);
+    Some(finding.at_frame(frame.as_ref()).until(last))
 }
 
 /// A failing test in the list of a file, without its detail.

@@ -307,6 +307,15 @@ fn recognize_line_style(log: &LogView<'_>, at: usize) -> Option<Finding> {
 /// What pytest says before it runs anything.
 fn recognize_usage(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let message = log.text(at).strip_prefix("ERROR: ")?;
+    // The line after the usage says what is wrong.
+    let message = match log
+        .text(at + 1)
+        .split_once("pytest: error: ")
+        .or_else(|| log.text(at + 1).split_once(": error: "))
+    {
+        Some((_, said)) if message.starts_with("usage: ") => said,
+        _ => message,
+    };
     let code = if message.starts_with("file or directory not found") || message.starts_with("not found: ") {
         "file_not_found"
     } else if message.starts_with("usage: pytest") || message.contains("unrecognized arguments") {
