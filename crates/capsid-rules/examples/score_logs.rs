@@ -187,6 +187,9 @@ fn score_pairs(logs: &[Scored], verbose: bool) {
     ratio("errsig_norm equals message level", agree, pairs);
 }
 
+/// What is done to a log and may not change its ids.
+type Transform<'t> = &'t dyn Fn(&str) -> String;
+
 fn score_transforms(logs: &[Scored], verbose: bool) {
     let noise: String = (0..6_000)
         .map(|n| {
@@ -209,7 +212,7 @@ fn score_transforms(logs: &[Scored], verbose: bool) {
         }
         text.replace("FAIL ", "\u{1b}[41mFAIL\u{1b}[0m ")
     };
-    let transforms: [(&str, bool, &dyn Fn(&str) -> String); 7] = [
+    let transforms: [(&str, bool, Transform<'_>); 7] = [
         ("ci_times", true, &|text| lines(text, &stamp)),
         ("crlf", true, &|text| text.lines().map(|line| format!("{line}\r\n")).collect()),
         ("compose", true, &|text| lines(text, &|line| format!("web-1  | {line}"))),

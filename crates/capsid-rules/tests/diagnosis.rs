@@ -1,4 +1,5 @@
 //! Diagnosis of sample logs: what each log shows, and that its ids survive what differs from run to run.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use capsid_rules::diagnosis::{Diagnosis, diagnose};
 use std::path::Path;

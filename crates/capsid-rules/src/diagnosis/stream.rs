@@ -341,7 +341,7 @@ impl DiagnosisReader {
         while at <= number {
             let end = memchr::memchr(b'\n', &text[rest..]).map_or(text.len(), |end| rest + end);
             if at >= self.next_unkept {
-                self.keep(at, &text[rest..end]);
+                self.keep_line(at, &text[rest..end]);
             }
             rest = (end + 1).min(text.len());
             at += 1;
@@ -363,14 +363,14 @@ impl DiagnosisReader {
         while rest < text.len() && number <= last {
             let end = memchr::memchr(b'\n', &text[rest..]).map_or(text.len(), |end| rest + end);
             if number >= self.next_unkept {
-                self.keep(number, &text[rest..end]);
+                self.keep_line(number, &text[rest..end]);
             }
             rest = end + 1;
             number += 1;
         }
     }
 
-    fn keep(&mut self, number: usize, raw: &[u8]) {
+    fn keep_line(&mut self, number: usize, raw: &[u8]) {
         self.next_unkept = number + 1;
         let raw = raw.get(..MAX_LINE).unwrap_or(raw);
         if self.head.bytes.len() + raw.len() <= KEPT_HEAD && self.tail.lines.is_empty() {

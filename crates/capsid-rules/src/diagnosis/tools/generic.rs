@@ -180,7 +180,9 @@ fn recognize_level(line: &Line, at: usize) -> Option<Finding> {
                 && module.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b':' | b'_' | b'.'))
         })
         .map_or(rest, |(_, rest)| rest);
-    let message = LOGGER.captures(rest).map_or(rest, |groups| groups.get(1));
+    // The name of an exception is no logger.
+    let is_kind = KIND.is_match(rest);
+    let message = if is_kind { rest } else { LOGGER.captures(rest).map_or(rest, |groups| groups.get(1)) };
     let message = if message.trim().is_empty() { rest } else { message };
     let mut finding = with_kind(generic(at, "app", message), message);
     if is_plain && finding.code.is_none() {
