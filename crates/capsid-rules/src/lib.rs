@@ -5,6 +5,7 @@
 
 pub mod assets;
 pub mod credits;
+pub mod diagnosis;
 pub mod evaluation;
 pub mod graph;
 pub mod identity;

@@ -1,0 +1,5 @@
+//! C, C++ and what shares their tools.
+
+pub(crate) mod compile;
+pub(crate) mod link;
+pub(crate) mod runtime;
