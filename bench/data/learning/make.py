@@ -112,7 +112,7 @@ def build_case(family, name):
             raise DataError(f"{where}: no such case")
         own, kind = entries[0], "recur"
     pairs = own.get("replace", [])
-    case = {"name": name, "kind": kind, "family": family["name"], "flaky": family.get("flaky", False)}
+    case = {"name": name, "kind": kind, "family": family["name"], "flaky": own.get("flaky", family.get("flaky", False))}
     base = substitute(family["base"], pairs)
     for key in ("check", "test_file", "test_name", "bug", "fix", "wrong", "loosen", "cheats"):
         if key in own:
@@ -283,7 +283,7 @@ def expect_run(report, family, case, folder, command, should_pass, what):
     """Runs a check and reports a wrong outcome. A flaky case is repeated."""
     repeats = 1
     if case["flaky"]:
-        repeats = 6 if should_pass else 40
+        repeats = 3 if should_pass else 40
     output = ""
     for _ in range(repeats):
         code, output, seconds = run_check(folder, command)
