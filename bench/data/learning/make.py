@@ -197,7 +197,7 @@ def tool_environment(home):
     paths += ["/usr/local/bin", "/usr/bin", "/bin"]
     return {
         "PATH": ":".join(paths), "HOME": str(home), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC",
-        "PYTHONDONTWRITEBYTECODE": "1", "RUST_BACKTRACE": "0", "CARGO_NET_OFFLINE": "true", "CARGO_INCREMENTAL": "0",
+        "PYTHONDONTWRITEBYTECODE": "1", "RUST_BACKTRACE": "0", "CARGO_NET_OFFLINE": "true", "CARGO_INCREMENTAL": "0", "CARGO_BUILD_JOBS": "1",
         "CARGO_TERM_COLOR": "never", "npm_config_update_notifier": "false",
     }
 
@@ -506,7 +506,7 @@ def main(words):
         for what, number in report.counts.items():
             counts[what] = counts.get(what, 0) + number
     for problem in problems:
-        print(f"FAILED {problem}")
+        print(f"FAILED {problem[:1500]}")
     print(", ".join(f"{what} {number}" for what, number in sorted(counts.items())))
     slowest = max((report.slowest for report in reports), key=lambda pair: pair[1])
     runs = sum(report.runs for report in reports)
