@@ -123,6 +123,7 @@ def build_case(family, name):
         case.pop("fix", None)
     if "bug" in own and "loosen" not in own:
         case.pop("loosen", None)
+    case["unscored_pairs"] = own.get("unscored_pairs", False)
     case["label"] = substitute(family["label"], pairs) | own.get("label", {})
     if kind == "recur":
         marks = [("{shift_file}", family.get("shift_file", case["bug"][0]["path"]))]
@@ -216,6 +217,7 @@ def run_check(folder, command):
 
 
 MASKS = [
+    (re.compile(r"^ +Blocking waiting for file lock .*\n", re.M), ""),
     (re.compile(r"duration_ms(:?) [\d.]+"), r"duration_ms\1 1.5"),
     (re.compile(r"\(\d+(\.\d+)?ms\)"), "(1.5ms)"),
     (re.compile(r"(Ran \d+ tests?) in [\d.]+s"), r"\1 in 0.002s"),
@@ -272,6 +274,7 @@ def make_patches(folder, trees):
 class Report:
     def __init__(self):
         self.problems, self.runs, self.slowest, self.counts = [], 0, ("", 0.0), {}
+        self.fits = {}
 
     def expect(self, is_right, what):
         if not is_right:
@@ -336,13 +339,14 @@ def check_case(report, family, name, mode):
         sync_tree(folder, case["base"], case["broken"])
         output = expect_run(report, family, case, folder, case["check"], False, f"{where}: broken")
         handle_log(report, family, case, folder, output, mode)
+        if name != "origin":
+            report.fits[f"{where}.log"] = try_origin_fix(report, family, case, folder)
         if mode == "logs":
             return
         report.count("broken")
         sync_tree(folder, case["broken"], case["fixed"])
         expect_run(report, family, case, folder, case["check"], True, f"{where}: fixed")
         if case["kind"] == "recur":
-            check_recurrence(report, family, case)
             return
         sync_tree(folder, case["fixed"], case["wronged"])
         expect_run(report, family, case, folder, case["check"], False, f"{where}: wrong")
@@ -363,17 +367,33 @@ def handle_clean_log(report, family, folder, output, mode):
         report.expect(path.exists() and path.read_text() == log, f"{path.name}: differs from what the tool prints now:\n{log}")
 
 
-def check_recurrence(report, family, case):
-    """The patch that fixed the origin applies to the recurrence, with less context if need be."""
-    origin = build_case(family, "origin")
-    with tempfile.TemporaryDirectory(prefix="learning-") as first, tempfile.TemporaryDirectory(prefix="learning-") as second:
-        patch = make_patches(Path(first), [origin["broken"], origin["fixed"]])[0]
-        make_patches(Path(second), [case["broken"]])
-        for words in (["--check"], ["--check", "-C1"]):
-            if git(Path(second), "apply", *words, check=False, text=patch) == 0:
-                report.count("patch applies" if len(words) == 1 else "patch applies with -C1")
-                return
-    report.problems.append(f"{family['name']}-{case['name']}: the fix of the origin does not apply")
+def try_origin_fix(report, family, case, folder):
+    """Applies the patch that fixed the origin to another broken tree: does it solve the case, only apply, or neither?"""
+    where = f"{family['name']}-{case['name']}"
+    if "patch" not in family:
+        origin = build_case(family, "origin")
+        with tempfile.TemporaryDirectory(prefix="learning-") as scratch:
+            family["patch"] = make_patches(Path(scratch), [origin["broken"], origin["fixed"]])[0]
+    result = "no"
+    if git(folder, "apply", check=False, text=family["patch"]) == 0:
+        result = "applies"
+    elif git(folder, "apply", "-C1", check=False, text=family["patch"]) == 0:
+        result = "applies"
+    if result == "applies":
+        codes = [run_check(folder, case["check"])[0] for _ in range(3 if case["flaky"] else 1)]
+        report.runs += len(codes)
+        if not any(codes):
+            result = "solves"
+    for path in [path for path in folder.rglob("*") if path.is_file() and "target" not in path.parts]:
+        if str(path.relative_to(folder)) not in case["broken"]:
+            path.unlink()
+    write_tree(folder, case["broken"])
+    report.count(f"origin fix on {case['kind']}: {result}")
+    if case["kind"] == "recur":
+        report.expect(result == "solves", f"{where}: the fix of the origin: {result}")
+    if case["kind"] == "near":
+        report.expect(result != "solves", f"{where}: the fix of the origin solves the near miss")
+    return result
 
 
 def check_family(name, mode):
@@ -399,7 +419,7 @@ def exact_key(label):
     return (*message_key(label), location)
 
 
-def make_labels():
+def make_labels(fits):
     """Derives the label of every log and the relation of every pair."""
     logs = []
     for name in family_names():
@@ -413,14 +433,22 @@ def make_labels():
                 entry[key] = label.get(key)
             entry["text"] = label.get("text", label["message"])
             entry |= {key: label.get(key) for key in ("test", "frame", "place")}
+            entry["unscored"] = label.get("unscored")
             entry["near_miss"] = case["kind"] == "near"
+            entry["origin_fix"] = fits.get(entry["file"])
+            entry["apart"] = case["unscored_pairs"]
             entry["keys"] = (message_key(label), exact_key(label))
+            if case["kind"] == "near" and message_key(label) == message_key(family["label"]):
+                raise DataError(f"{name}-{case_name}: a near miss has the message of the origin")
             logs.append(entry)
         logs.append({"file": f"{name}-clean.log", "made": "run", "live": False, "held_out": is_held_out(name), "bug_family": name, "case": "clean"})
     for entry in logs:
         if "keys" not in entry:
             continue
         others = [other for other in logs if "keys" in other and other is not entry]
+        apart = [other for other in others if other["bug_family"] == entry["bug_family"] and (other["apart"] or entry["apart"])]
+        others = [other for other in others if other not in apart]
+        entry["unscored_with"] = [other["file"] for other in apart]
         entry["same_as"] = [other["file"] for other in others if other["keys"][1] == entry["keys"][1]]
         entry["same_message"] = [
             other["file"] for other in others if other["keys"][0] == entry["keys"][0] and other["keys"][1] != entry["keys"][1]
@@ -431,6 +459,7 @@ def make_labels():
         ]
     for entry in logs:
         entry.pop("keys", None)
+        entry.pop("apart", None)
         for key in [key for key, value in entry.items() if value is None or value == []]:
             del entry[key]
     lines = ",\n  ".join(json.dumps(entry, ensure_ascii=False) for entry in logs)
@@ -494,10 +523,14 @@ def main(words):
             reports = list(pool.map(lambda name: check_family(name, mode), names))
     problems = [problem for report in reports for problem in report.problems]
     labels = HERE / "labels.json"
+    old = json.loads(labels.read_text())["logs"] if labels.exists() else []
+    fits = {entry["file"]: entry["origin_fix"] for entry in old if "origin_fix" in entry}
+    for report in reports:
+        fits |= report.fits
     if command == "logs" and not problems:
-        labels.write_text(make_labels())
+        labels.write_text(make_labels(fits))
     elif command == "check" and not words[1:] and not problems:
-        if not labels.exists() or labels.read_text() != make_labels():
+        if not labels.exists() or labels.read_text() != make_labels(fits):
             problems.append("labels.json is old; run make.py logs")
         held_out = sum(is_held_out(name) for name in names)
         print(f"{len(names)} families, {held_out} held out")
