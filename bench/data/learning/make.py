@@ -27,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 LIMITS = {"rust": 8.0}
 VARIANTS = ["renamed", "moved", "values", "other"]
 NEAR_MISSES = ["near1", "near2"]
+TREES = {"base": "base", "broken": "broken", "fixed": "fixed", "wrong": "wronged"}
 CHEATS = ["delete", "skip", "empty", "script", "loosen", "exclude"]
 
 
@@ -419,6 +420,14 @@ def exact_key(label):
     return (*message_key(label), location)
 
 
+def tree_hash(files):
+    """A hash by which another reader of the format can compare the trees that it builds."""
+    digest = hashlib.sha256()
+    for path in sorted(files, key=str.encode):
+        digest.update(path.encode() + b"\0" + files[path].encode() + b"\0")
+    return digest.hexdigest()[:16]
+
+
 def make_labels(fits):
     """Derives the label of every log and the relation of every pair."""
     logs = []
@@ -436,6 +445,8 @@ def make_labels(fits):
             entry["unscored"] = label.get("unscored")
             entry["near_miss"] = case["kind"] == "near"
             entry["origin_fix"] = fits.get(entry["file"])
+            entry["trees"] = {key: tree_hash(case[tree]) for key, tree in TREES.items()}
+            entry["trees"] |= {f"cheat-{kind}": tree_hash(tree) for kind, (_, tree) in case["cheated"].items()}
             entry["apart"] = case["unscored_pairs"]
             entry["keys"] = (message_key(label), exact_key(label))
             if case["kind"] == "near" and message_key(label) == message_key(family["label"]):
@@ -460,7 +471,7 @@ def make_labels(fits):
     for entry in logs:
         entry.pop("keys", None)
         entry.pop("apart", None)
-        for key in [key for key, value in entry.items() if value is None or value == []]:
+        for key in [key for key, value in entry.items() if value in (None, "", [])]:
             del entry[key]
     lines = ",\n  ".join(json.dumps(entry, ensure_ascii=False) for entry in logs)
     return '{\n "version": 1,\n "logs": [\n  ' + lines + "\n ]\n}\n"
