@@ -152,7 +152,11 @@ impl HomeLayout {
         shared.extend(above.map(Path::to_owned).collect::<Vec<_>>());
         Self {
             home,
-            hidden: profile.hidden_paths().into_iter().chain(real_paths(&[profile.layers.clone()])).collect(),
+            hidden: profile
+                .hidden_paths()
+                .into_iter()
+                .chain(real_paths(std::slice::from_ref(&profile.layers)))
+                .collect(),
             kept: real_paths(&profile.kept_writes),
             settings,
             shared,
