@@ -6,6 +6,8 @@ use crate::signals;
 use crate::workspace::Workspace;
 use capsid_model::Result;
 use capsid_model::event::EvolutionEvent;
+use capsid_rules::diagnosis::Diagnosis;
+use capsid_rules::learning::history::HistoryDecision;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -27,6 +29,12 @@ pub struct Sources {
     pub sessions: bool,
     /// Something that somebody else asks for, instead of what is seen here.
     pub given: Option<ForeignRequest>,
+    /// The command that reproduces the problem, if the user named one.
+    pub repro: Option<String>,
+    /// Signals that the user named.
+    pub signals: Vec<String>,
+    /// Whether the cycle belongs to a loop.
+    pub is_loop: bool,
 }
 
 /// What somebody else asks for.
@@ -43,7 +51,13 @@ pub struct ForeignRequest {
 pub struct Observation {
     /// What was read.
     pub inputs: Inputs,
-    /// The signals in it.
+    /// The problem in it, and where the logs show it.
+    pub diagnosis: Diagnosis,
+    /// Whether the user named the input: a log, standard input, a command, a signal or a task.
+    pub is_explicit: bool,
+    /// What earlier cycles mean for the signals.
+    pub decision: HistoryDecision,
+    /// The signals in it, in the light of earlier cycles.
     pub signals: Vec<String>,
     /// The last events, oldest first.
     pub history: Vec<EvolutionEvent>,
@@ -71,5 +85,15 @@ pub fn observe(workspace: &Workspace, sources: &Sources) -> Result<Observation> 
     let named = sources.given.iter().flat_map(|given| given.signals.iter().cloned());
     let named: Vec<String> = named.collect();
     let signals = if named.is_empty() { signals::extract(&inputs.corpus, &history) } else { named };
-    Ok(Observation { inputs, signals, history, scan_ms: start.elapsed().as_millis() as u64 })
+    let is_explicit = !sources.logs.is_empty() || sources.stdin.is_some() || sources.given.is_some();
+    let (diagnosis, decision) = Default::default();
+    Ok(Observation {
+        inputs,
+        diagnosis,
+        is_explicit,
+        decision,
+        signals,
+        history,
+        scan_ms: start.elapsed().as_millis() as u64,
+    })
 }

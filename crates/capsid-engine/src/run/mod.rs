@@ -7,14 +7,19 @@ pub mod folder;
 pub mod learning;
 pub mod level;
 pub mod narrative;
+pub mod offer;
 pub mod pending;
 pub mod records;
+pub mod reproduction;
 pub mod state;
 pub mod validation;
 pub mod verdict;
 
 use capsid_model::event::BlastRadius;
 use capsid_model::{Object, Time, Value};
+use capsid_rules::diagnosis::ProblemRecord;
+use offer::CapsuleOffer;
+use reproduction::Reproduction;
 use serde::{Deserialize, Serialize};
 
 /// Everything that solidify needs to know of how a cycle began, with the names that existing tools know.
@@ -82,6 +87,15 @@ pub struct Run {
     pub level: ViewLevel,
     /// The hash of the manifest of the tree when it began.
     pub manifest_sha256: String,
+    /// The problem that it is to solve; none for a cycle without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<ProblemRecord>,
+    /// The command that decides whether the problem is solved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reproduction: Option<Reproduction>,
+    /// Stored solutions of the same or a similar problem, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<CapsuleOffer>,
 }
 
 /// Where the change of a run is made.
@@ -108,14 +122,16 @@ impl ViewLevel {
 }
 
 impl Run {
-    /// The part of a run that the state file in the repository shows. The gene is left out: whoever writes that file
-    /// must not choose by what a change is evaluated.
+    /// The part of a run that the state file in the repository shows. The gene, the reproduction and the offers are left
+    /// out: whoever writes that file must not choose by what a change is evaluated.
     pub fn public(&self) -> Object {
         let mut shown = match serde_json::to_value(self) {
             Ok(Value::Object(shown)) => shown,
             _ => Object::new(),
         };
-        shown.remove("gene");
+        for private in ["gene", "reproduction", "offers"] {
+            shown.remove(private);
+        }
         let member = |value: &Value, name: &str| value.get(name).cloned().unwrap_or_default();
         shown.insert("mutation_id".to_owned(), member(&self.mutation, "id"));
         shown.insert("reused_source_node".to_owned(), member(&self.reuse, "source_node_id"));
@@ -139,6 +155,8 @@ impl Run {
             run.signals = signals.filter_map(Value::as_str).map(str::to_owned).collect();
         }
         run.gene = Value::Null;
+        run.reproduction = None;
+        run.offers.clear();
         run
     }
 }

@@ -5,9 +5,11 @@ use super::proof::ProofGrade;
 use serde::{Deserialize, Serialize};
 
 /// What became of a capsule's patch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PatchTrial {
     /// It was shown at most.
+    #[default]
     NotTried,
     /// It did not apply.
     Rejected,

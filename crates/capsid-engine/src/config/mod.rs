@@ -1,8 +1,13 @@
 //! `capsid.toml`: what the owner of the repository allows. An asset can never widen it.
 
+mod learning;
+
+pub use learning::{LoopConfig, ProblemsConfig, ProofConfig};
+
 use crate::tree::private_tree::CopyIgnored;
 use capsid_client::{ClientConfig, config};
 use capsid_model::{Code, Problem, Result, hash};
+use capsid_rules::learning::capsule_text::generated::TextLanguage;
 use serde::Deserialize;
 use std::fs::File;
 use std::io::Read;
@@ -20,6 +25,10 @@ pub struct EngineConfig {
     /// What a cycle may change.
     pub constraints: ConstraintsConfig,
     pub cycle: CycleConfig,
+    pub proof: ProofConfig,
+    pub problems: ProblemsConfig,
+    #[serde(rename = "loop")]
+    pub evolve_loop: LoopConfig,
     /// What the agent that a cycle starts may see and keep.
     pub agent: AgentConfig,
     /// How the record of cycles is sealed.
@@ -113,6 +122,21 @@ pub struct HubConnectionConfig {
     pub task_runs_per_day: u64,
     /// Hours between two looks at what is new on the hub.
     pub sync_hours: u64,
+    /// Whether only members of the protocol are sent: no problem, proof, title or explanation.
+    pub strict: bool,
+    /// Whether a change that solved a problem with a solution of the hub is kept without a review.
+    pub apply: ApplyPolicy,
+}
+
+/// What becomes of a proven change that came from a hub.
+#[derive(Debug, Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum ApplyPolicy {
+    /// It waits for `capsid review`.
+    #[default]
+    Review,
+    /// It is applied at once.
+    Auto,
 }
 
 /// What may be made of a solution that was found on the hub.
@@ -142,6 +166,8 @@ impl Default for HubConnectionConfig {
             task_minutes_per_day: 60,
             task_runs_per_day: 10,
             sync_hours: 4,
+            strict: false,
+            apply: ApplyPolicy::Review,
         }
     }
 }
@@ -219,6 +245,10 @@ pub struct CycleConfig {
     pub allow: Vec<String>,
     /// Whether `--commit` runs the repository's hooks, outside of any sandbox.
     pub commit_hooks: bool,
+    /// The language of texts that the engine writes about a change.
+    pub language: TextLanguage,
+    /// How often the agent tries again after a failed validation, in the same cycle.
+    pub retries: u32,
 }
 
 impl Default for CycleConfig {
@@ -232,6 +262,8 @@ impl Default for CycleConfig {
             copy_ignored: CopyIgnored::Link,
             allow: Vec::new(),
             commit_hooks: false,
+            language: TextLanguage::English,
+            retries: 0,
         }
     }
 }
@@ -408,6 +440,36 @@ copy_ignored = "link"
 allow = []
 # Run the repository's hooks when a cycle is committed. They run outside of the sandbox.
 commit_hooks = false
+# The language of titles and summaries that the engine writes: "en" or "zh".
+language = "en"
+# How often the agent tries again in the same cycle after its change failed validation.
+retries = 0
+
+[proof]
+# Run the command once more without the change, to see it fail again: "auto" (if it is quick), "always" or "never".
+revert = "auto"
+# What happens if the tests of today fail with a change that edits tests: "review", "refuse" or "allow".
+test_changes = "review"
+# The most seconds that all runs of a proof may take together.
+budget_seconds = 600
+
+[problems]
+# Matchers of your own for logs, as JSON files in the form that editors and CI systems use.
+matchers = []
+
+[loop]
+# Commands that the loop runs when your files changed; their output is a log. Example: ["npm test"].
+watch = []
+# Let the loop begin improvements that nobody asked for.
+innovate = false
+# What the loop may spend on agents each day.
+agent_calls_per_day = 20
+agent_minutes_per_day = 120
+# cost_per_day_usd = 5.0
+# Failed attempts at one problem before the loop leaves it alone for a day.
+attempts_per_problem = 3
+# End the loop after this many minutes with nothing to do; 0 for never.
+idle_exit_minutes = 0
 
 [agent]
 # Hidden paths that the agent may see after all, such as "~/.aws".
@@ -448,6 +510,10 @@ task_minutes_per_day = 60
 task_runs_per_day = 10
 # Hours between two looks at what is new on the hub.
 sync_hours = 4
+# Send only members of the protocol: no problem, proof, title or explanation.
+strict = false
+# A change that solved a problem with a solution of the hub: "review" waits for you, "auto" applies it at once.
+apply = "review"
 "#,
         list(programs),
         list(commands),
