@@ -41,7 +41,7 @@ impl InputArgs {
             memory: self.memory.clone(),
             stdin: wants_stdin.then(read_stdin).transpose()?,
             sessions: !self.no_sessions,
-            given: None,
+            ..Sources::default()
         })
     }
 }

@@ -78,5 +78,13 @@ fn extract_without_history(folder: &Path, sources: &Sources) -> Result<Observati
         now: SystemClock.now(),
     })?;
     let signals = signals::extract(&inputs.corpus, &[]);
-    Ok(Observation { inputs, signals, history: Vec::new(), scan_ms: 0 })
+    Ok(Observation {
+        inputs,
+        diagnosis: Default::default(),
+        is_explicit: true,
+        decision: Default::default(),
+        signals,
+        history: Vec::new(),
+        scan_ms: 0,
+    })
 }
