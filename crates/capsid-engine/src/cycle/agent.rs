@@ -137,7 +137,7 @@ fn facts(ran: Option<&AgentRun>, upper: &Path, git_dir: &Path) -> AgentFacts {
         outside_paths: ran.outside_writes.iter().take(20).map(shown).collect(),
         agent_commits: commit_subjects(upper, git_dir),
         limits_hit: ran.limits_hit.iter().map(|limit| limit.as_str().to_owned()).collect(),
-        failure: None,
+        ..AgentFacts::default()
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod agent_facts;
 pub mod agent_permit;
 pub mod base;
+pub mod credit;
 pub mod facts;
 pub mod folder;
 pub mod learning;
@@ -13,6 +14,7 @@ pub mod pending;
 pub mod records;
 pub mod reproduction;
 pub mod state;
+pub mod tree_after;
 pub mod validation;
 pub mod verdict;
 

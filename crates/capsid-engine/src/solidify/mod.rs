@@ -2,6 +2,7 @@
 
 pub mod apply_change;
 pub mod change;
+mod change_text;
 mod commit;
 mod commit_outcome;
 mod evaluate;
@@ -33,6 +34,8 @@ pub struct SolidifyRequest {
     pub dry_run: bool,
     /// The intent to record.
     pub intent: Option<String>,
+    /// A title for the change.
+    pub title: Option<String>,
     /// A summary for the capsule.
     pub summary: Option<String>,
     /// Commit the cycle's files.
@@ -68,7 +71,7 @@ pub fn solidify(workspace: &Workspace, request: &SolidifyRequest) -> Result<Cycl
     let gene = gene_of(workspace, &run, request.intent.as_deref())?;
     let change = CycleChange::load(workspace, &run, &folder)?;
     let evaluated = placement::evaluate_and_place(workspace, &request, &run, &gene, change, &agent)?;
-    commit_outcome::commit_outcome(workspace, &request, &run, &gene, evaluated)
+    commit_outcome::commit_outcome(workspace, &request, &run, &gene, evaluated, &agent)
 }
 
 /// A policy that changed during the run may have been changed by the run.
