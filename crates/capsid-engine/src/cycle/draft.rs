@@ -80,8 +80,7 @@ pub(super) fn draft(
         build_on(workspace, &mut run, search, hit)?;
     }
     let action = plan(workspace, &run, &decided, &observed, &mut graph);
-    let prompt =
-        build_prompt(workspace, &run, &decided.choice, seen, &decided.strategy, &decided.step.state, hit)?;
+    let prompt = build_prompt(workspace, &run, &decided.choice, seen, &decided.step.state, hit, &[])?;
     let sources =
         seen.inputs.sources.iter().map(|source| json!({"name": source.name, "bytes": source.bytes}));
     Ok(Draft {

@@ -3,12 +3,15 @@
 pub mod agent;
 mod agent_profile;
 mod agent_view;
-mod build_prompt;
+pub mod build_prompt;
 pub mod candidates;
 pub mod choice;
 mod draft;
 pub mod evolve;
 mod known_agents;
 pub mod observation;
+mod prompt_request;
+mod prompt_solution;
+mod prompt_source;
 pub mod recall;
 pub mod record;
