@@ -44,8 +44,12 @@ pub fn find_offers(
         let patch = stored_patch(workspace, document)?;
         let offer = to_offer(workspace, document, level, streak, patch, is_reproduced);
         let created_at = stamp_of(&id).map(Time).unwrap_or_default();
-        let rank =
-            CapsuleRank { level, grade: offer.grade, streak: streak.min(u64::from(u32::MAX)) as u32, created_at };
+        let rank = CapsuleRank {
+            level,
+            grade: offer.grade,
+            streak: streak.min(u64::from(u32::MAX)) as u32,
+            created_at,
+        };
         ranked.push((rank, offer));
     }
     ranked.sort_by_key(|(rank, _)| rank.sort_key());
@@ -91,9 +95,10 @@ fn to_offer(
     let exist = files_exist(&workspace.repository.root, &patch);
     let (can_try, reason) = match () {
         () if patch.is_empty() => (false, "its change was not stored as a whole".to_owned()),
-        () if !level.can_try_patch(exist) => {
-            (false, if exist { format!("same {} only", level.as_str()) } else { "its files are not here".to_owned() })
-        }
+        () if !level.can_try_patch(exist) => (
+            false,
+            if exist { format!("same {} only", level.as_str()) } else { "its files are not here".to_owned() },
+        ),
         () if !is_reproduced => (false, "no command shows whether it solves the problem".to_owned()),
         () => (true, String::new()),
     };
