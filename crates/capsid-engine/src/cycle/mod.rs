@@ -10,5 +10,6 @@ mod draft;
 pub mod evolve;
 mod known_agents;
 pub mod observation;
+pub mod past_cycles;
 pub mod recall;
 pub mod record;
