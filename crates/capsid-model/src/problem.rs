@@ -146,6 +146,7 @@ codes! {
     ChangeRefused, "change_refused", 1, "A thing is not in a state in which this can be done to it.";
     NothingPending, "nothing_pending", 1, "There is no run that waits to be solidified or reviewed.";
     RunPending, "run_pending", 1, "An earlier run still waits to be solidified or rejected.";
+    BudgetUsedUp, "budget_used_up", 1, "The daily budget of the loop for agent calls is used up.";
     RunBusy, "run_busy", 1, "An agent is working on the run.";
     ViewUnavailable, "view_unavailable", 1, "A private view of the repository cannot be created here.";
     ApplyConflict, "apply_conflict", 1, "A proven change conflicts with edits made during the run, so nothing was applied.";

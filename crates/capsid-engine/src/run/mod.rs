@@ -1,6 +1,7 @@
 //! A run: one cycle from its prompt until its outcome is recorded. What `cycle` and `solidify` share.
 
 pub mod agent_facts;
+pub mod agent_permit;
 pub mod base;
 pub mod facts;
 pub mod folder;
