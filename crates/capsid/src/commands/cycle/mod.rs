@@ -7,6 +7,7 @@ pub(crate) mod evolve_loop;
 pub mod explain;
 pub(crate) mod hub_search;
 pub mod inputs;
+pub mod loop_resume;
 pub mod review;
 pub mod select;
 pub mod signals;
