@@ -35,6 +35,7 @@ Examples:
   capsid evolve --retry 2 --agent ./fix.sh         the agent may try again after a failed validation
   capsid evolve --review --agent claude -p         look at the diff before it is kept
   capsid evolve --loop --agent codex exec -        cycle after cycle until stopped
+  capsid evolve --loop --until-clean --agent ./fix.sh  until there is no live problem
   capsid evolve --offline --agent ./fix.sh         without asking the hub for a proven solution first
   MEMORY_GRAPH_PROVIDER=remote capsid evolve       with the advice of a memory that a hub keeps
 
@@ -71,13 +72,21 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "N", requires = "drift")]
     seed: Option<u64>,
 
-    /// Cycle after cycle, until stopped by a signal.
+    /// Cycle after cycle, whenever there is a problem or a request, until stopped by a signal.
     #[arg(long = "loop", conflicts_with_all = ["dry_run", "review"])]
     pub(super) looping: bool,
 
     /// With --loop: stop after this many cycles.
     #[arg(long, value_name = "N", requires = "looping")]
     pub(super) max_cycles: Option<u64>,
+
+    /// With --loop: stop when there is no live problem.
+    #[arg(long, requires = "looping")]
+    pub(super) until_clean: bool,
+
+    /// With --loop: stop with status 1 when the day's budget for agent calls is used up.
+    #[arg(long, requires = "looping")]
+    pub(super) exit_on_budget: bool,
 
     /// Ask no hub for a proven solution or for advice, and report the result to none.
     #[arg(long, visible_alias = "no-hub")]

@@ -8,6 +8,7 @@ pub(crate) mod evolve_loop;
 pub mod explain;
 pub(crate) mod hub_search;
 pub mod inputs;
+pub mod loop_resume;
 mod problem_text;
 pub mod review;
 pub mod select;
