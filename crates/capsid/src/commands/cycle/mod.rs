@@ -5,6 +5,7 @@ pub mod distill;
 pub mod evolve;
 pub(crate) mod evolve_loop;
 pub mod explain;
+mod explain_problem;
 pub(crate) mod hub_search;
 pub mod inputs;
 mod problem_text;
