@@ -116,7 +116,7 @@ pub fn prepare(workspace: &Workspace, request: &EvolveRequest) -> Result<Prepare
     workspace.require_store()?;
     let advice = match wants_advice(workspace, request) {
         true => match preflight(workspace, request)? {
-            Ok(seen) => consult(workspace, request, &seen.signals),
+            Ok(seen) => consult(workspace, request, &seen),
             Err(reason) => return Ok(Prepared::Skipped(reason)),
         },
         false => HubAdvice::default(),
@@ -147,11 +147,14 @@ pub(super) struct HubAdvice {
     pub(super) consulted: Option<ConsultOutcome>,
 }
 
-fn consult(workspace: &Workspace, request: &EvolveRequest, signals: &[String]) -> HubAdvice {
+fn consult(workspace: &Workspace, request: &EvolveRequest, seen: &Observation) -> HubAdvice {
     let search = wanted_hub(workspace, request);
+    let (problem, signals) = (seen.diagnosis.to_record(), seen.signals.as_slice());
     let memory = request.memory.as_ref();
     HubAdvice {
-        search: search.map(|hub| reuse::search(hub, signals, ReusePolicy::load(workspace), !request.dry_run)),
+        search: search.map(|hub| {
+            reuse::search(hub, problem.as_ref(), signals, ReusePolicy::load(workspace), !request.dry_run)
+        }),
         consulted: memory
             .map(|hub| remote::consult(hub, workspace, signals, request.drift.is_some(), request.dry_run)),
     }

@@ -3,7 +3,9 @@
 use super::history::CapsuleHistory;
 use capsid_model::Object;
 use capsid_model::gene::Gene;
-use capsid_rules::learning::sharing::{GeneFacts, SharingFacts, SharingLimits, SharingRefusal, check_sharing};
+use capsid_rules::learning::sharing::{
+    GeneFacts, SharingFacts, SharingLimits, SharingRefusal, check_sharing,
+};
 
 /// Whether a capsule can be published, with the reason if it cannot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -134,6 +136,9 @@ mod tests {
         );
         let proof = json!({"grade": "fail_to_pass_reverts"});
         assert_eq!(eligibility(&gene, &[], &proof).reason(), "Its gene has no strategy.");
-        assert_eq!(eligibility(&Value::Null, &["npm test"], &proof).reason(), "Its gene is not in the store.");
+        assert_eq!(
+            eligibility(&Value::Null, &["npm test"], &proof).reason(),
+            "Its gene is not in the store."
+        );
     }
 }

@@ -62,7 +62,8 @@ pub fn export(workspace: &Workspace, include_events: bool) -> Result<ShareExport
     for bundle in &export.bundles {
         // A gene that left with a command of its capsule's proof is another asset than the gene by itself.
         let gene = filter_kind(bundle, "Gene");
-        let is_listed = |gene: &Object| export.genes.iter().any(|listed| listed["asset_id"] == gene["asset_id"]);
+        let is_listed =
+            |gene: &Object| export.genes.iter().any(|listed| listed["asset_id"] == gene["asset_id"]);
         if let Some(gene) = gene.filter(|gene| !is_listed(gene)).cloned() {
             sent_as.entry(id(&gene)).or_insert_with(|| gene["asset_id"].clone());
             export.genes.push(gene);

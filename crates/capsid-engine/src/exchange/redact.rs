@@ -164,7 +164,10 @@ pub(super) fn gene(stored: &Object, other_commands: &[String]) -> RedactedAsset 
     if allowed.is_empty()
         && let Some(command) = other_commands.iter().find(|command| publishable(command).is_ok())
     {
-        clean.notes.push(format!("gene: the command `{}` was added, which validated it here", truncate_text(command)));
+        clean.notes.push(format!(
+            "gene: the command `{}` was added, which validated it here",
+            truncate_text(command)
+        ));
         allowed.push(command.clone());
     }
     if allowed.is_empty() && has_commands {

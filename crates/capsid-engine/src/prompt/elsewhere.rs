@@ -108,6 +108,8 @@ mod tests {
         ReuseHit {
             mode,
             score: 1.2,
+            level: None,
+            can_try: Ok(()),
             asset_id: "sha256:ab".to_owned(),
             source_node_id: "node_1\n## Limits".to_owned(),
             chain_id: None,

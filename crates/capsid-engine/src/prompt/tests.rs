@@ -54,6 +54,8 @@ fn hostile_prompt(text: &str, mode: Option<ReuseMode>, detail: PromptVerbosity) 
     let hit = mode.map(|mode| ReuseHit {
         mode,
         score: 1.0,
+        level: None,
+        can_try: Ok(()),
         asset_id: text.to_owned(),
         source_node_id: text.to_owned(),
         chain_id: Some(text.to_owned()),

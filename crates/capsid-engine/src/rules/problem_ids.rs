@@ -75,7 +75,8 @@ mod tests {
     #[test]
     fn the_problem_of_a_capsule_has_all_ids() {
         let record = diagnose(LOG).to_record().unwrap();
-        let capsule = object(&json!({"trigger": ["log_error"], "problem": serde_json::to_value(&record).unwrap()}));
+        let capsule =
+            object(&json!({"trigger": ["log_error"], "problem": serde_json::to_value(&record).unwrap()}));
         let ids = capsule_problem_ids(&capsule).unwrap();
         let problem = StoredProblemIds::from(&record);
         assert_eq!(MatchLevel::find(&problem.as_ids(), &ids.as_ids()), Some(MatchLevel::Exact));
@@ -88,7 +89,11 @@ mod tests {
             let capsule = object(&json!({"trigger": ["log_error", format!("errsig:{line}"), "exception"]}));
             let ids = capsule_problem_ids(&capsule).unwrap();
             let problem = StoredProblemIds::from(&record);
-            assert_eq!(MatchLevel::find(&problem.as_ids(), &ids.as_ids()), Some(MatchLevel::Message), "{line}");
+            assert_eq!(
+                MatchLevel::find(&problem.as_ids(), &ids.as_ids()),
+                Some(MatchLevel::Message),
+                "{line}"
+            );
         }
     }
 

@@ -9,6 +9,7 @@ use capsid_model::env::EnvFingerprint;
 use capsid_model::event::{BlastRadius, EventOutcome};
 use capsid_model::text::cut;
 use capsid_model::{Object, SCHEMA_VERSION, Time, Value, json};
+use capsid_rules::learning::sharing::{GeneFacts, SharingFacts, check_sharing};
 
 /// The most that is kept of a diff or of a capsule's content, in UTF-16 units.
 const KEPT_TEXT: usize = 8000;
@@ -202,7 +203,6 @@ pub fn capsule(
     quality: f64,
 ) -> Object {
     let mut capsule = previous.cloned().unwrap_or_default();
-    let score = cycle.outcome().score;
     let validated = !cycle.verdict.commands.is_empty();
     let mut put = |name: &str, value: Value| {
         capsule.insert(name.to_owned(), value);
@@ -230,21 +230,35 @@ pub fn capsule(
     if let Some(parent) = origin.asset_id.filter(|_| origin.source_type == "reference") {
         put("parent", parent.into());
     }
-    // What was never validated is nothing to offer to others, however often it was done; nor is what came from them.
-    let own = origin.source_type != "reused";
-    let eligible = validated && own && Capsule::may_be_broadcast(score, cycle.blast, streak);
     let mut a2a =
         previous.and_then(|old| old.get("a2a")).and_then(Value::as_object).cloned().unwrap_or_default();
     if let Some(source) = origin.source {
         a2a.insert("source".to_owned(), source.into());
     }
-    a2a.insert("eligible_to_broadcast".to_owned(), eligible.into());
     put("a2a", a2a.into());
     put("content", cycle.content().into());
     put("diff", cycle.kept_diff().into());
     put("strategy", cycle.strategy.into());
+    let eligible = may_be_shared(&capsule, validated, cycle.strategy);
+    if let Some(Value::Object(a2a)) = capsule.get_mut("a2a") {
+        a2a.insert("eligible_to_broadcast".to_owned(), eligible.into());
+    }
     stamp(&mut capsule);
     capsule
+}
+
+/// Whether the capsule may be offered to others, by the rule that `capsid capsules` and `node publish` ask too. What they
+/// know of the store is here what the cycle is about to write.
+fn may_be_shared(capsule: &Object, validated: bool, strategy: &[String]) -> bool {
+    let shown = SharingFacts::from_capsule(capsule);
+    let has_strategy = strategy.iter().any(|step| !step.trim().is_empty());
+    let facts = SharingFacts {
+        is_validated: validated,
+        has_command: shown.has_command || validated,
+        gene: GeneFacts::Present { has_id: true, has_strategy },
+        ..shown
+    };
+    check_sharing(&facts).is_ok()
 }
 
 /// Where a capsule comes from. It stays what it once was: a capsule that came from others does not become one's own by

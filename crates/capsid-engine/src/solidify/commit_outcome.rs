@@ -12,6 +12,7 @@ use crate::run::facts::Applied;
 use crate::run::folder::RunStatus;
 use crate::run::records::{self, FinishedCycle};
 use crate::run::state::{self, RunState};
+use crate::run::verdict::{FailureClass, Verdict};
 use crate::run::{Run, learning, narrative};
 use crate::sealed_log;
 use crate::store;
@@ -27,6 +28,7 @@ use capsid_model::id::IdMaker;
 use capsid_model::personality::Personality;
 use capsid_model::report::{ReportInput, report};
 use capsid_model::{Object, Result, Value, json};
+use capsid_rules::learning::reuse_outcome::ReuseOutcome;
 
 /// The most of a diff that a record is made from, in bytes.
 const DIFF_BYTES: usize = 64 * 1024;
@@ -135,7 +137,8 @@ fn write_up(workspace: &Workspace, cycle: &FinishedCycle<'_>, gene: &GeneUsed) -
     let teaches = verdict.failure_class.is_none_or(|class| class.charges_gene());
     let marked = teaches.then(|| learn::marked_gene(&gene.document, &cycle.env.context(), verdict.ok, now));
     let reports = workspace.config.hub.report;
-    let outgoing = reports.then(|| reuse::report::build_report(run, verdict, &report, now)).flatten();
+    let reused = reuse_outcome(run, verdict);
+    let outgoing = reports.then(|| reuse::report::build_report(run, verdict, &report, reused, now)).flatten();
     let graph = graph_records(workspace, run, &event)?;
     let shown = files::read_optional(&workspace.paths.narrative())?.unwrap_or_default();
     Ok(Journal {
@@ -154,6 +157,15 @@ fn write_up(workspace: &Workspace, cycle: &FinishedCycle<'_>, gene: &GeneUsed) -
         graph,
         records: vec![report, event],
     })
+}
+
+/// What the run means for the solution of a hub that it was offered.
+fn reuse_outcome(run: &Run, verdict: &Verdict) -> ReuseOutcome {
+    match (run.source_type.as_str(), verdict.failure_class) {
+        ("reused", None) => ReuseOutcome::Reused,
+        ("reused", Some(FailureClass::Validation)) => ReuseOutcome::Failed,
+        _ => ReuseOutcome::Unchanged,
+    }
 }
 
 /// The state files as they will be.

@@ -63,8 +63,11 @@ impl ReuseLedger {
             self.read()?.into_iter().map(|reuse| (reuse.hub, reuse.report_id)).collect();
         let is_new = |reuse: &ReuseByOthers| seen.insert((reuse.hub.clone(), reuse.report_id.clone()));
         let new: Vec<ReuseByOthers> = reports.into_iter().filter(is_new).collect();
-        let text: String =
-            new.iter().filter_map(|reuse| serde_json::to_string(reuse).ok()).map(|line| line + "\n").collect();
+        let text: String = new
+            .iter()
+            .filter_map(|reuse| serde_json::to_string(reuse).ok())
+            .map(|line| line + "\n")
+            .collect();
         if !text.is_empty() {
             files::append(&self.path, &text)?;
         }
@@ -129,7 +132,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let ledger = ReuseLedger::beside(&folder.path().join("events.jsonl"));
         assert_eq!(ledger.read().unwrap(), []);
-        let (early, late) = (reuse("r1", "2026-01-01T00:00:00.000Z"), reuse("r2", "2026-01-03T00:00:00.000Z"));
+        let (early, late) =
+            (reuse("r1", "2026-01-01T00:00:00.000Z"), reuse("r2", "2026-01-03T00:00:00.000Z"));
         assert_eq!(ledger.add(vec![early.clone(), early.clone()]).unwrap(), std::slice::from_ref(&early));
         assert_eq!(ledger.add(vec![early, late.clone()]).unwrap(), [late]);
         assert_eq!(ledger.add(Vec::new()).unwrap(), []);

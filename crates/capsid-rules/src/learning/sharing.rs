@@ -133,7 +133,8 @@ pub enum SharingRefusal {
 /// Decides whether a capsule may be offered to others.
 pub fn check_sharing(facts: &SharingFacts<'_>) -> Result<(), SharingRefusal> {
     facts.origin.clone()?;
-    let refuse_if = |is_refused: bool, refusal: SharingRefusal| if is_refused { Err(refusal) } else { Ok(()) };
+    let refuse_if =
+        |is_refused: bool, refusal: SharingRefusal| if is_refused { Err(refusal) } else { Ok(()) };
     refuse_if(!facts.is_capsule, SharingRefusal::NoCapsule)?;
     refuse_if(!facts.is_success(), SharingRefusal::NoSuccess)?;
     let grade = facts.grade.ok_or(SharingRefusal::NoProof)?;
