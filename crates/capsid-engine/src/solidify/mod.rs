@@ -33,6 +33,8 @@ pub struct SolidifyRequest {
     pub dry_run: bool,
     /// The intent to record.
     pub intent: Option<String>,
+    /// A title for the change.
+    pub title: Option<String>,
     /// A summary for the capsule.
     pub summary: Option<String>,
     /// Commit the cycle's files.
