@@ -18,7 +18,7 @@ use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::signal::{banned_genes, is_control};
 use capsid_model::text::collapse;
 use capsid_model::{Object, Result, asset, env};
-use capsid_rules::diagnosis::diagnose;
+use capsid_rules::diagnosis::{ProblemRecord, diagnose};
 use capsid_rules::meaning::{MeaningTerms, SearchableText, SemanticQuestion, score};
 use error_match::{ErrorQuery, ErrorWords};
 use proof::CapsuleUses;
@@ -161,6 +161,11 @@ pub fn signals_here(workspace: &Workspace) -> Result<Vec<String>> {
     let mut signals = signals::extract(&seen.inputs.corpus, &seen.diagnosis);
     signals.extend(seen.signals.into_iter().filter(|signal| is_control(signal)));
     Ok(signals)
+}
+
+/// The problem that a text shows, if it shows one.
+pub fn problem_in(text: &str) -> Option<ProblemRecord> {
+    diagnose(&redact(text, RedactProfile::Secrets)).to_record()
 }
 
 /// The signals in a text that somebody asks with, such as an error message.
