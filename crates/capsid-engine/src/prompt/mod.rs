@@ -10,6 +10,7 @@ mod experience;
 mod hunks;
 mod input;
 pub mod marks;
+mod prepare;
 mod sections;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use clip::count_chars;
 /// Renders the prompt within its limit.
 pub fn render_prompt(input: &PromptInput) -> String {
     let limit = input.max_chars.max(MIN_CHARS);
+    let input = &prepare::shorten_input(input, limit);
     let mut budget = PromptBudget::from_limit(limit);
     let mut text = render(input, &budget);
     if let Some(wide) = widen_solution(input, &budget, limit.saturating_sub(count_chars(&text))) {
