@@ -490,7 +490,7 @@ proptest! {
         let mut input = hostile(&text, level, max_chars);
         if !has_problem {
             input.problem = None;
-            input.evidence = vec![PromptEvidence { source: "sessions and logs", text: text.clone() }];
+            input.evidence = vec![PromptEvidence { source: "sessions and logs", text }];
         }
         let prompt = render_prompt(&input);
         prop_assert!(count_chars(&prompt) <= max_chars, "{prompt}");
