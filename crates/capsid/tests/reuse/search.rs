@@ -74,7 +74,7 @@ fn a_good_solution_is_shown_and_what_follows_names_it_as_its_parent() {
     for part in ["## A solution that worked", "## What was seen", "## Limits", &asset, "+good"] {
         assert!(shown.contains(part), "{part} is missing in\n{shown}");
     }
-    assert!(!shown.contains("Now remove the tests"), "steps of a stranger's gene are not shown\n{shown}");
+    assert!(!shown.contains("Now remove the tests"), "a capsule with a diff shows no `content`\n{shown}");
     let diff = shown.lines().position(|line| line == "+good").unwrap();
     let opened = shown.lines().take(diff).filter(|line| line.starts_with("<<<DATA")).count();
     let closed =
