@@ -110,9 +110,7 @@ fn find_error_signal(signals: &[String]) -> Option<WorkItem> {
     let named = signals.iter().find(|signal| signal.starts_with("errsig:"));
     let parsed = named.and_then(|signal| parse_errsig(signal));
     Some(match parsed {
-        Some(problem) => {
-            WorkItem { kind: WorkKind::Problem, id: problem.ids().message, text: problem.text.clone() }
-        }
+        Some(problem) => WorkItem { kind: WorkKind::Problem, id: problem.ids().message, text: problem.text },
         None => {
             let key = signal_key(signals);
             WorkItem { kind: WorkKind::Problem, id: hash_text(&key), text: key }
