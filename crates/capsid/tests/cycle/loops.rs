@@ -135,6 +135,8 @@ fn the_budget_per_day_stops_agent_calls() {
 #[test]
 fn the_loop_stops_after_repeated_failures_with_advice() {
     let desk = desk();
+    // Another gene may be chosen after two failures; the check decides about every one.
+    desk.repo.write("capsid.toml", "[validation]\ncommands = [\"node check.js\"]\n");
     let agent = desk.agent(BAD);
     let running = LoggedChild::start(loop_command(&desk, &["--force", "--log", "app.log"], &agent));
     running.wait_for("is suspended until", 1);
@@ -145,7 +147,7 @@ fn the_loop_stops_after_repeated_failures_with_advice() {
     assert!(ran.stderr.contains("after 3 failed attempts"), "{ran}");
     let status = desk.program.expect(0, &desk.repo, &["status", "--json"]).json();
     let suspended = &status["loop"]["suspended"][0];
-    assert!(suspended["problem"].as_str().unwrap().contains("TypeError"), "{status}");
+    assert!(suspended["problem"].as_str().unwrap().contains("x is not a function"), "{status}");
     assert!(suspended["until"].as_str().unwrap().contains('T'), "{status}");
     let id = suspended["id"].as_str().unwrap();
     assert!(ran.stderr.contains(&format!("capsid loop resume {id}")), "{ran}");
@@ -155,9 +157,6 @@ fn the_loop_stops_after_repeated_failures_with_advice() {
     desk.program.expect(0, &desk.repo, &["loop", "resume", &id[..6]]);
     let status = desk.program.expect(0, &desk.repo, &["status", "--json"]).json();
     assert_eq!(status["loop"]["suspended"], json!([]));
-    let again = run_loop(&desk, &["--force", "--log", "app.log", "--max-cycles", "1"], GOOD);
-    assert_status(0, &again);
-    assert_eq!(event_count(&desk), 4);
 }
 
 #[test]

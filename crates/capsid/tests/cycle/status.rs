@@ -34,10 +34,13 @@ fn status_names_the_pending_run_with_its_problem_and_what_to_do() {
     let told = status(&desk);
     let run = &told["pending"][0];
     assert_eq!(run["status"], "prepared", "{told}");
-    assert!(run["problem"].as_str().unwrap().contains("TypeError"), "{told}");
+    assert!(run["problem"].as_str().unwrap().contains("x is not a function"), "{told}");
     assert!(run["advice"].as_str().unwrap().contains("capsid solidify"), "{told}");
     let shown = desk.program.expect(0, &desk.repo, &["status"]).stdout;
-    assert!(shown.contains(run["run_id"].as_str().unwrap()) && shown.contains("TypeError"), "{shown}");
+    assert!(
+        shown.contains(run["run_id"].as_str().unwrap()) && shown.contains("x is not a function"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -49,10 +52,10 @@ fn status_shows_what_was_learned_and_what_failed() {
     assert_eq!(told["pending"], json!([]));
     let (learned, failed) = (&told["learned"][0], &told["failed"][0]);
     assert!(!learned["title"].as_str().unwrap().is_empty(), "{told}");
-    assert!(learned["problem"].as_str().unwrap().contains("TypeError"), "{told}");
+    assert!(learned["problem"].as_str().unwrap().contains("x is not a function"), "{told}");
     let grades = [json!("proven here"), json!("passes"), json!("not proven")];
     assert!(grades.contains(&learned["grade"]), "{told}");
-    assert!(failed["problem"].as_str().unwrap().contains("TypeError"), "{told}");
+    assert!(failed["problem"].as_str().unwrap().contains("x is not a function"), "{told}");
     assert!(!failed["reason"].as_str().unwrap().is_empty(), "{told}");
     let shown = desk.program.expect(0, &desk.repo, &["status"]).stdout;
     for part in ["Pending", "Learned", "Loop", "streak", "not running", "20 agent calls"] {
