@@ -89,10 +89,11 @@ fn find_title(document: &Object, capsule: &Capsule) -> String {
 /// The problem that a document names, or the error in its trigger.
 fn find_problem(document: &Object) -> String {
     let problem = document.get("problem");
-    let named = problem.and_then(|problem| problem.get("text")).and_then(Value::as_str);
-    match named {
-        Some(named) => inert_line(named),
-        None => find_old_title("", &Capsule::read(document).trigger),
+    let member = |name: &str| problem.and_then(|problem| problem.get(name)).and_then(Value::as_str);
+    match (member("code"), member("text")) {
+        (Some(code), Some(named)) => inert_line(&format!("{code} {named}")),
+        (None, Some(named)) => inert_line(named),
+        (_, None) => find_old_title("", &Capsule::read(document).trigger),
     }
 }
 
@@ -147,8 +148,10 @@ mod tests {
         }));
         assert_eq!(find_title(&old, &Capsule::read(&old)), "TypeError: x is not a function");
         assert_eq!(find_problem(&old), "TypeError: x is not a function");
-        let new = object(&json!({"title": "Parse the id", "problem": {"text": "mismatched types"}}));
+        let new = object(
+            &json!({"title": "Parse the id", "problem": {"code": "E0308", "text": "mismatched types"}}),
+        );
         assert_eq!(find_title(&new, &Capsule::read(&new)), "Parse the id");
-        assert_eq!(find_problem(&new), "mismatched types");
+        assert_eq!(find_problem(&new), "E0308 mismatched types");
     }
 }
