@@ -34,7 +34,10 @@ fn a_solution_of_the_same_problem_is_shown_and_not_tried_before_others_passed_it
 fn joining_a_hub_does_not_make_repair_worse() {
     let market = Market::open();
     market.offer(&made_for(bundle(5, "gauge"), &["log_error"]));
-    market.offer(&made_for(bundle(5, "meter"), &["log_error", "errsig:error: ENOSPC: no space left on device"]));
+    market.offer(&made_for(
+        bundle(5, "meter"),
+        &["log_error", "errsig:error: ENOSPC: no space left on device"],
+    ));
     let mut bare = bundle(5, "scale");
     for name in ["diff", "content", "strategy"] {
         bare[1].shift_remove(name);
