@@ -109,7 +109,7 @@ class EveryMethod(unittest.TestCase):
     def test_a_bundle_keeps_the_problem_the_proof_and_the_words(self) -> None:
         problem: capsid_client.ProblemRecord = {"v": 1, "tool": "tsc", "class": "compile_error", "text": "x"}
         draft = {**CAPSULE, "title": "Try again", "explanation": "It was busy.", "problem": problem, "proof": PROOF}
-        _, capsule = self.client.bundle(GENE, draft)
+        _, capsule = self.client().bundle(GENE, draft)
         for name in ("title", "explanation", "problem", "proof"):
             self.assertEqual(capsule[name], draft[name])
         self.assertTrue(capsid_client.verify(capsule))

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     fn object(value: Value) -> Object {
-        value.as_object().cloned().unwrap()
+        serde_json::from_value(value).unwrap()
     }
 
     #[test]

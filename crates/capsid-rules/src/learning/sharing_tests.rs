@@ -3,7 +3,7 @@ use capsid_model::json;
 use proptest::prelude::*;
 
 fn object(value: Value) -> Object {
-    value.as_object().cloned().unwrap()
+    serde_json::from_value(value).unwrap()
 }
 
 fn capsule(more: Value) -> Object {

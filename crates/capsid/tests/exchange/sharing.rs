@@ -25,7 +25,7 @@ fn ask_both(desk: &ProgramRepo) -> (bool, String) {
     (is_eligible, reason)
 }
 
-fn write_with(desk: &ProgramRepo, more: Value) {
+fn write_with(desk: &ProgramRepo, more: &Value) {
     let mut capsule = store::proven_capsule(CAPSULE, "gene_repair", 2);
     capsule.extend(more.as_object().cloned().unwrap());
     store::write_list(&desk.repo, "capsules", &[store::stamped(capsule.into())]);
@@ -37,7 +37,7 @@ fn capsid_capsules_and_node_publish_give_one_answer() {
     assert_eq!(ask_both(&desk), (true, "may be shared".to_owned()));
     write_with(
         &desk,
-        json!({"source_type": "reference", "reused_asset_id": "sha256:aa", "a2a": {"source": "node_1"}}),
+        &json!({"source_type": "reference", "reused_asset_id": "sha256:aa", "a2a": {"source": "node_1"}}),
     );
     assert!(ask_both(&desk).0, "what was made after a reference is another solution");
     for (more, reason) in [
@@ -50,7 +50,7 @@ fn capsid_capsules_and_node_publish_give_one_answer() {
         (json!({"blast_radius": {"files": 9, "lines": 2}}), "It changed 9 files; at most 5 are shared."),
         (json!({"success_streak": 7}), "It claims a streak of 7"),
     ] {
-        write_with(&desk, more);
+        write_with(&desk, &more);
         let (eligible, said) = ask_both(&desk);
         assert!(!eligible && said.contains(reason), "{said}");
     }
@@ -78,7 +78,7 @@ fn the_commands_of_the_owner_or_of_the_proof_stand_for_those_of_the_gene() {
     for name in ["proof", "title", "explanation", "problem"] {
         assert!(sent["bundles"][0]["assets"][1].get(name).is_none(), "{name}");
     }
-    write_with(&desk, json!({"proof": {"grade": "fail_to_pass"}}));
+    write_with(&desk, &json!({"proof": {"grade": "fail_to_pass"}}));
     assert!(ask_both(&desk).1.contains("No command can validate it"));
     desk.repo.write("capsid.toml", "[validation]\ncommands = [\"node check.js\"]\n");
     assert!(ask_both(&desk).0);
