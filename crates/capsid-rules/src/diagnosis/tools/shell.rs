@@ -204,6 +204,8 @@ fn recognize_errno(log: &LogView<'_>, at: usize) -> Option<Finding> {
         "certificate verify failed",
         "Broken pipe",
         "Host key verification failed",
+        "The system cannot find the",
+        "Access is denied",
     ];
     if !words.iter().any(|word| text.contains(word)) {
         return None;

@@ -1,5 +1,7 @@
 //! Swift, Elixir, Haskell, Zig, Dart, Perl, Lua, R and PowerShell.
 
+mod blocks;
+
 use crate::diagnosis::diagnostic::ProblemClass;
 use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::frames::is_in_app;
@@ -48,7 +50,7 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.starts_with("Error in ") {
         return recognize_r(log, at);
     }
-    None
+    blocks::recognize(log, at)
 }
 
 static SWIFT: Pattern = Pattern::new(r"^(?:\S+ )?(\S.*?\.swift):([0-9]+):[0-9]+: error: (.+)$");
