@@ -53,6 +53,7 @@ const RULES: &[Rule] = &[
     testing::recognize,
     languages::recognize,
     python::lint::recognize,
+    shell::recognize_shellcheck,
     c::compile::recognize,
     c::link::recognize,
     c::runtime::recognize,

@@ -2,8 +2,8 @@
 
 use super::forms::Form;
 use crate::diagnosis::diagnostic::ProblemClass::{
-    self, BuildError, CompileError, ConfigError, ContainerError, DatabaseError, DependencyError, HttpError,
-    LintError, NotFound, SyntaxError, Timeout, UnknownError,
+    self, BuildError, CompileError, ConfigError, ContainerError, DatabaseError, DependencyError, Exception,
+    HttpError, LintError, NotFound, SyntaxError, Timeout, UnknownError,
 };
 use crate::diagnosis::pattern::Pattern;
 
@@ -18,7 +18,7 @@ const fn form(
     Form { tool, class, needle, pattern: Pattern::new(pattern), code, words }
 }
 
-pub(super) static FORMS: [Form; 68] = [
+pub(super) static FORMS: [Form; 73] = [
     // Databases.
     form(
         "clickhouse",
@@ -265,8 +265,8 @@ pub(super) static FORMS: [Form; 68] = [
         "cocoapods",
         DependencyError,
         "[!] ",
-        r"^\[!\] (?:Unable to find a specification for `(?P<s>[^`]+)`|(?P<m>.+))",
-        "",
+        r#"^\[!\] (?:Unable to find a specification for `(?P<s>[^`]+)`|CocoaPods could not find compatible versions for pod "(?P<m>[^"]+)")"#,
+        "not_found",
         "Could not find",
     ),
     form(
@@ -418,6 +418,39 @@ pub(super) static FORMS: [Form; 68] = [
         "",
     ),
     form("xcodebuild", BuildError, "xcodebuild: error: ", r"^xcodebuild: error: (?P<m>.+)$", "", ""),
+    form(
+        "java",
+        NotFound,
+        "Could not find or load main class",
+        r"^Error: Could not find or load main class (?P<s>\S+)",
+        "ClassNotFoundException",
+        "Could not find or load main class",
+    ),
+    form(
+        "java",
+        NotFound,
+        "Unable to access jarfile",
+        r"^Error: Unable to access jarfile (?P<s>\S+)",
+        "no_jar",
+        "Unable to access jarfile",
+    ),
+    form(
+        "prettier",
+        SyntaxError,
+        "[error] ",
+        r"^\[error\] (?P<f>\S+\.\w+): SyntaxError: (?P<m>.+?)(?: \([0-9]+:[0-9]+\))?$",
+        "SyntaxError",
+        "",
+    ),
+    form(
+        "ocaml",
+        Exception,
+        "xception",
+        r#"^(?:Fatal error: exception |Exception: )(?P<c>(?:[A-Z]\w*\.)*[A-Z]\w*)(?:\s*\(?"?(?P<m>.+?)"?\)?)?\.?$"#,
+        "",
+        "uncaught exception",
+    ),
+    form("haskell", Exception, ": Prelude.", r"^[\w.-]+: Prelude\.(?P<c>\w+!*): (?P<m>.+)$", "", ""),
     // Programs of a shell.
     form("jq", UnknownError, "jq: error", r"^jq: error(?: \(at .*?\))?: (?P<m>.+)$", "", ""),
     form("awk", SyntaxError, "awk: cmd. line:", r"^\w*awk: cmd\. line:[0-9]+:\s+\^ (?P<m>.+)$", "", ""),

@@ -18,7 +18,7 @@ static PROGRAM: Pattern =
     Pattern::new(r"^((?:[\w./-]*/)?([a-z][\w.+-]{1,30}))(?:\[[0-9]+\])?(?::[0-9]+)?: {1,2}(\S.{3,})$");
 /// A failure in words, after a program or alone.
 static WORDS: Pattern = Pattern::new(
-    r"(?i)(?:^|[\s(\x22'`:\[,])(?:error|errors|fail(?:ed|ure|s)?|fatal|cannot|can't|can not|could not|couldn't|unable to|not found|no such|invalid|unknown|unrecogni[sz]ed|undefined|undeclared|does not exist|doesn't exist|not exist|illegal|denied|missing|unexpected|mismatch|not allowed|not permitted|already exists|already in use|timed out|timeout|refused|rejected|corrupt(?:ed)?|unsupported|not supported|incompatible|violat\w+|aborted|aborting|crashed|panic|unreachable|unauthorized|forbidden|expired|bad \w+|not a \w+|no \w+ found|exceeded|overflow|killed|conflict|not recognized|did not match|does not look like)\b",
+    r"(?i)(?:^|[\s(\x22'`:\[,])(?:error|errors|fail(?:ed|ure|s)?|fatal|cannot|can't|can not|could not|couldn't|unable to|not found|no such|invalid|unknown|unrecogni[sz]ed|undefined|undeclared|does not exist|doesn't exist|not exist|illegal|denied|missing|unexpected|mismatch|not allowed|not permitted|already exists|already in use|timed out|timeout|refused|rejected|corrupt(?:ed)?|unsupported|not supported|incompatible|violat\w+|aborted|aborting|crashed|panic|unreachable|unauthorized|forbidden|expired|bad \w+|not a \w+|no \w+ found|exceeded|overflow|killed|conflict|not recognized|did not match|does not look like|unterminated|unclosed|unbalanced|too many|too few|not enough|must be|must specify|requires|required|not something|is not)\b",
 );
 /// Sentences that begin or end with a failure.
 static SENTENCE: Pattern = Pattern::new(
@@ -28,7 +28,7 @@ static SENTENCE: Pattern = Pattern::new(
 static PROSE: Pattern = Pattern::new(
     r"(?i)\b(?:if|when|whenever|should|please note|you can|we|our|your|this (?:page|section|guide)|for example|e\.g\.|TODO|FIXME)\b",
 );
-const NOT_PROGRAMS: [&str; 36] = [
+const NOT_PROGRAMS: [&str; 35] = [
     "note",
     "hint",
     "help",
@@ -44,7 +44,6 @@ const NOT_PROGRAMS: [&str; 36] = [
     "http",
     "https",
     "file",
-    "date",
     "author",
     "subject",
     "from",

@@ -213,7 +213,7 @@ pub(crate) fn recognize_arrow(log: &LogView<'_>, at: usize) -> Option<Finding> {
     };
     let is_config = tool == "compiler";
     let (tool, class) = match place.get(2) {
-        "deny" if is_config => ("cargo-deny", ProblemClass::ConfigError),
+        "deny" | "Cargo" if is_config => ("cargo-deny", ProblemClass::ConfigError),
         _ if is_config => ("config", ProblemClass::ConfigError),
         _ => (tool, class_of(kind, &message)),
     };
