@@ -1,24 +1,11 @@
-//! The forms in which programs report, one row each.
+//! How services, deployments and package managers report, one row each.
 
-use super::forms::Form;
+use super::forms::{Form, form};
 use crate::diagnosis::diagnostic::ProblemClass::{
-    self, BuildError, CompileError, ConfigError, ContainerError, DatabaseError, DependencyError, Exception,
-    HttpError, LintError, NotFound, SyntaxError, Timeout, UnknownError,
+    BuildError, ConfigError, ContainerError, DatabaseError, DependencyError, NotFound,
 };
-use crate::diagnosis::pattern::Pattern;
 
-const fn form(
-    tool: &'static str,
-    class: ProblemClass,
-    needle: &'static str,
-    pattern: &'static str,
-    code: &'static str,
-    words: &'static str,
-) -> Form {
-    Form { tool, class, needle, pattern: Pattern::new(pattern), code, words }
-}
-
-pub(super) static FORMS: [Form; 73] = [
+pub(super) static SERVICES: [Form; 51] = [
     // Databases.
     form(
         "clickhouse",
@@ -373,134 +360,5 @@ pub(super) static FORMS: [Form; 73] = [
         r"^ {2,}error: (?P<m>(?:[0-9]+ errors? occurred:|(?:create|update|delete|preview|program|resource|running|could not|failed|deleting|creating|updating).+))$",
         "",
         "",
-    ),
-    // Checks.
-    form("commitlint", LintError, "✖ ", r"^✖\s+(?P<m>.+) \[(?P<c>[\w-]+)\]$", "", ""),
-    form("bandit", LintError, ">> Issue: [", r"^>> Issue: \[(?P<c>B[0-9]{3}):[\w-]+\] (?P<m>.+)$", "", ""),
-    form(
-        "rustfmt",
-        LintError,
-        "Diff in ",
-        r"^Diff in (?P<f>\S+?)(?: at line |:)(?P<l>[0-9]+):$",
-        "format",
-        "not formatted",
-    ),
-    form(
-        "spotless",
-        LintError,
-        "had format violations",
-        r"The following files had format violations:(?P<m>)$",
-        "format",
-        "",
-    ),
-    form(
-        "gofmt",
-        LintError,
-        "gofmt",
-        r"^(?P<f>\S+\.go): (?:not gofmt|File is not)",
-        "format",
-        "not formatted",
-    ),
-    form(
-        "checkstyle",
-        LintError,
-        "[checkstyle] ",
-        r"\[checkstyle\] \[ERROR\] (?P<f>\S+?):(?P<l>[0-9]+)(?::[0-9]+)?: (?P<m>.+?) \[(?P<c>\w+)\]$",
-        "",
-        "",
-    ),
-    form(
-        "sqlfluff",
-        LintError,
-        " | P:",
-        r"^L:\s+(?P<l>[0-9]+) \| P:\s+[0-9]+ \|\s+(?P<c>[A-Z]{2,3}[0-9]{2,3}|PRS) \| (?P<m>.+)$",
-        "",
-        "",
-    ),
-    form("xcodebuild", BuildError, "xcodebuild: error: ", r"^xcodebuild: error: (?P<m>.+)$", "", ""),
-    form(
-        "java",
-        NotFound,
-        "Could not find or load main class",
-        r"^Error: Could not find or load main class (?P<s>\S+)",
-        "ClassNotFoundException",
-        "Could not find or load main class",
-    ),
-    form(
-        "java",
-        NotFound,
-        "Unable to access jarfile",
-        r"^Error: Unable to access jarfile (?P<s>\S+)",
-        "no_jar",
-        "Unable to access jarfile",
-    ),
-    form(
-        "prettier",
-        SyntaxError,
-        "[error] ",
-        r"^\[error\] (?P<f>\S+\.\w+): SyntaxError: (?P<m>.+?)(?: \([0-9]+:[0-9]+\))?$",
-        "SyntaxError",
-        "",
-    ),
-    form(
-        "ocaml",
-        Exception,
-        "xception",
-        r#"^(?:Fatal error: exception |Exception: )(?P<c>(?:[A-Z]\w*\.)*[A-Z]\w*)(?:\s*\(?"?(?P<m>.+?)"?\)?)?\.?$"#,
-        "",
-        "uncaught exception",
-    ),
-    form("haskell", Exception, ": Prelude.", r"^[\w.-]+: Prelude\.(?P<c>\w+!*): (?P<m>.+)$", "", ""),
-    // Programs of a shell.
-    form("jq", UnknownError, "jq: error", r"^jq: error(?: \(at .*?\))?: (?P<m>.+)$", "", ""),
-    form("awk", SyntaxError, "awk: cmd. line:", r"^\w*awk: cmd\. line:[0-9]+:\s+\^ (?P<m>.+)$", "", ""),
-    form(
-        "make",
-        CompileError,
-        "*** recursive variable",
-        r"\*\*\* (?P<m>[Rr]ecursive variable .+?)\.\s+Stop\.$",
-        "error",
-        "",
-    ),
-    form(
-        "dotnet",
-        ConfigError,
-        ".NET",
-        r"^(?P<m>(?:No \.NET SDKs were found|A compatible \.NET SDK was not found|The application '[^']*' does not exist or is not a \.NET executable|You must install(?: or update)? \.NET to run this application).*)$",
-        "sdk_not_found",
-        "",
-    ),
-    form(
-        "timeout",
-        Timeout,
-        "timeout: sending signal",
-        r"^timeout: sending signal \w+ to command [‘']?(?P<s>[^’']+)",
-        "timeout",
-        "timed out:",
-    ),
-    form(
-        "wait-for-it",
-        Timeout,
-        "timeout occurred after waiting",
-        r"timeout occurred after waiting [0-9]+ seconds for (?P<s>\S+)$",
-        "timeout",
-        "timed out waiting for",
-    ),
-    form(
-        "ci",
-        Timeout,
-        "maximum execution time",
-        r"(?P<m>has exceeded the maximum execution time)",
-        "timeout",
-        "",
-    ),
-    form("ci", Timeout, "execution took longer than", r"(?P<m>execution took longer than)", "timeout", ""),
-    form(
-        "http",
-        HttpError,
-        "upstream returned",
-        r"upstream returned (?:HTTP )?(?P<c>[45][0-9]{2})(?P<m>.*)$",
-        "",
-        "upstream returned an error",
     ),
 ];

@@ -230,13 +230,13 @@ pub(crate) fn recognize_arrow(log: &LogView<'_>, at: usize) -> Option<Finding> {
 static UNDERLINE: Pattern = Pattern::new(r"^[\s│|]*([~^━─]{1,60})");
 
 /// What the marks under a line of source point at.
-fn named_below(log: &LogView<'_>, at: usize) -> Option<String> {
+pub(crate) fn named_below(log: &LogView<'_>, at: usize) -> Option<String> {
     (at + 2..at + 6).find_map(|index| {
         let marks = UNDERLINE.captures(log.text(index))?;
         let start = log.text(index).find(marks.get(1)).map(|at| log.text(index)[..at].chars().count())?;
         let source: Vec<char> = log.text(index - 1).chars().collect();
         let named: String = source.get(start..start + marks.get(1).chars().count())?.iter().collect();
-        let is_name = named.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+        let is_name = named.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '-'));
         is_name.then(|| crate::diagnosis::mask::symbol(&named))
     })
 }

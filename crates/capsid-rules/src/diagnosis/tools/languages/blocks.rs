@@ -6,6 +6,7 @@ use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::frames::StackFrame;
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
+use crate::diagnosis::tools::generic::located::named_below;
 
 pub(super) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
@@ -16,7 +17,7 @@ pub(super) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return recognize_crystal(log, at);
     }
     if text.starts_with("Error: ") || text.starts_with("Fatal Error: ") {
-        return recognize_fortran(log, at);
+        return recognize_sass(log, at).or_else(|| recognize_fortran(log, at));
     }
     if text.contains(" at (") && text.contains(".clj") {
         return recognize_clojure(log, at);
@@ -116,6 +117,24 @@ fn recognize_fortran(log: &LogView<'_>, at: usize) -> Option<Finding> {
         Finding::new("gfortran", "gfortran", ProblemClass::CompileError, at)
             .message(message.replace(" at (1)", ""))
             .position(place.get(1), place.number(2)),
+    )
+}
+
+static SASS: Pattern = Pattern::new(r"^\s+(\S+\.s[ac]ss) ([0-9]+):[0-9]+\s");
+
+/// The source stands below the message, and the file below the source.
+fn recognize_sass(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let message = log.text(at).strip_prefix("Error: ")?;
+    let (last, place) = log.find_after(at, 8, |text| SASS.captures(text))?;
+    let message = match named_below(log, at) {
+        Some(name) => format!("{}: {name}", message.trim_end_matches('.')),
+        None => message.to_owned(),
+    };
+    Some(
+        Finding::new("sass", "sass", ProblemClass::CompileError, at)
+            .message(message)
+            .position(place.get(1), place.number(2))
+            .until(last),
     )
 }
 
