@@ -1,7 +1,6 @@
 //! The last row of the table: lines of level ERROR and messages of programs that no other rule knows.
 
-mod form_table;
-mod form_table_tools;
+mod extensions;
 pub(crate) mod forms;
 pub(crate) mod last_resort;
 pub(crate) mod located;

@@ -1,7 +1,12 @@
 //! Programs that report in a form of their own, of one line or two. Each has a row in a table.
 
-use super::form_table::SERVICES;
-use super::form_table_tools::TOOLS;
+mod checks;
+mod databases;
+mod deployments;
+mod languages;
+mod packages;
+mod programs;
+
 use crate::diagnosis::diagnostic::{DiagnosticRole, ProblemClass};
 use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::frames::file_name;
@@ -36,7 +41,17 @@ pub(super) const fn form(
 }
 
 static NEEDLES: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(SERVICES.iter().chain(&TOOLS).map(|form| form.needle)).ok());
+    LazyLock::new(|| AhoCorasick::new(all_forms().map(|form| form.needle)).ok());
+
+fn all_forms() -> impl Iterator<Item = &'static Form> {
+    databases::FORMS
+        .iter()
+        .chain(&deployments::FORMS)
+        .chain(&packages::FORMS)
+        .chain(&checks::FORMS)
+        .chain(&languages::FORMS)
+        .chain(&programs::FORMS)
+}
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
@@ -47,7 +62,7 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         NEEDLES.as_ref()?.find_overlapping_iter(text).map(|hit| hit.pattern().as_usize()).collect();
     found.sort_unstable();
     found.dedup();
-    found.into_iter().find_map(|index| read_form(SERVICES.iter().chain(&TOOLS).nth(index)?, log, at))
+    found.into_iter().find_map(|index| read_form(all_forms().nth(index)?, log, at))
 }
 
 fn read_form(form: &Form, log: &LogView<'_>, at: usize) -> Option<Finding> {
