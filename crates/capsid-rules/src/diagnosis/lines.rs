@@ -109,7 +109,7 @@ static POSTGRES_PID: Pattern = Pattern::new(
     r"^\[[0-9]+\] (?:[\w-]+@[\w-]+ )?(?:LOG|ERROR|FATAL|PANIC|DETAIL|HINT|STATEMENT|WARNING|NOTICE|CONTEXT):",
 );
 static CLOCK: Pattern = Pattern::new(
-    r"^[0-9]{1,2}:[0-9]{2}[AP]M |^\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[APap][Mm])?\]?:?[ \t]+",
+    r"^[0-9]{2}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)? |^[0-9]{1,2}:[0-9]{2}[AP]M |^\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[APap][Mm])?\]?:?[ \t]+",
 );
 static KERNEL: Pattern = Pattern::new(r"^\[ *[0-9]+\.[0-9]{3,}\] ");
 static KLOG: Pattern =

@@ -29,7 +29,7 @@ const MAX_LINE: usize = 64 * 1024;
 const MAX_DOCUMENT: usize = 64 * 1024 * 1024;
 
 /// Words of which at least one stands in every diagnostic, in any case.
-const WORDS: [&str; 148] = [
+const WORDS: [&str; 149] = [
     "error",
     "err!",
     "fail",
@@ -178,6 +178,7 @@ const WORDS: [&str; 148] = [
     "bad substitution",
     "must be",
     "requires",
+    "required",
 ];
 
 static PREFILTER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {

@@ -12,7 +12,7 @@ use crate::diagnosis::lines::{Line, LineLevel, parse_level};
 use crate::diagnosis::pattern::Pattern;
 
 static LEVELED: Pattern = Pattern::new(
-    r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - |\([^)]{1,40}\) )*\[?(ERROR|ERR|FATAL|CRITICAL|CRIT|SEVERE|PANIC|EMERG|ALERT|Error|error|fatal|critical|crit|emerg) *\]?(?:\([0-9]+\))?(?:[ :\t]+|$)(.*)$",
+    r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - |\([^)]{1,40}\) )*\[? ?(ERROR|ERR|FATAL|CRITICAL|CRIT|SEVERE|PANIC|EMERG|ALERT|Error|error|fatal|critical|crit|emerg) *\]?(?:\([0-9]+\))?(?:[ :\t]+|$)(.*)$",
 );
 static ANY_LEVEL: Pattern = Pattern::new(
     r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - )*\[?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn|warning|error)\]?(?:[ :\t]|$)",
