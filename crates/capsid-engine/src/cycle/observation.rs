@@ -107,6 +107,10 @@ pub fn interpret(sources: &Sources, inputs: Inputs, history: Vec<EvolutionEvent>
         true => found.extend(signals::extract(&inputs.corpus, &diagnosis)),
         false => found.extend(given.iter().cloned()),
     }
+    // Whoever names what to work on does not mean the inputs that are absent.
+    if sources.repro.is_some() || !sources.signals.is_empty() {
+        found.retain(|signal| !is_cosmetic(signal) || sources.signals.contains(signal));
+    }
     remove_repeated(&mut found);
     let message_id = diagnosis.problem.as_ref().map(|problem| problem.ids().message);
     let past = PastCycles::new(&history, diagnosis.problem.as_ref());

@@ -5,6 +5,7 @@ use super::check_run::{Check, CheckRun, read_check, run_check};
 use crate::run::Run;
 use crate::run::reproduction::Reproduction;
 use crate::run::validation::{self, Validated, ValidationTree};
+use crate::tree::names;
 use crate::tree::private_tree::{ChangeLayer, ChangePair};
 use crate::workspace::Workspace;
 use capsid_model::Result;
@@ -183,10 +184,16 @@ impl Prover<'_> {
         Ok(run.has_run().then(|| (vec![run.run.clone()], run.tests)))
     }
 
-    /// Runs all commands with the source part of the change: the checks as they were decide.
+    /// Runs the commands with the source part of the change: the checks as they were decide. A command that runs a file
+    /// of the change itself was no check before.
     fn old_checks(&mut self, parts: &ChangeParts, all: &[String], command: &str) -> Result<bool> {
+        let old: Vec<String> =
+            all.iter().filter(|command| !runs_new_file(command, self.request.pairs)).cloned().collect();
+        if old.is_empty() {
+            return Ok(true);
+        }
         let (layer, _guard) = self.part(|folder, root| parts.source_layer(folder, root))?;
-        let validated = validation::run(all, false, self.workspace, &self.tree_with(Some(layer)))?;
+        let validated = validation::run(&old, false, self.workspace, &self.tree_with(Some(layer)))?;
         let passes = validated.commands.iter().all(|result| result.ok);
         let mut run = read_check(self.workspace, command, ProofStep::OldChecks, validated)?;
         run.run.ok &= passes;
@@ -231,6 +238,15 @@ impl Drop for RemovedLayer {
     fn drop(&mut self) {
         capsid_sandbox::remove_layer(self.0.path());
     }
+}
+
+/// Whether a command names a file that the change adds.
+fn runs_new_file(command: &str, pairs: &[ChangePair]) -> bool {
+    let added = |word: &str| {
+        let word = word.trim_matches(['\'', '"']).trim_start_matches("./");
+        pairs.iter().any(|pair| pair.before.is_none() && names::show(&pair.name) == word)
+    };
+    command.split_whitespace().skip(1).any(added)
 }
 
 fn check_of(reproduction: Option<&Reproduction>, command: &ReproCommand) -> Check {
@@ -288,6 +304,18 @@ mod tests {
             ["node x.js", "npm run build", "npm test"]
         );
         assert_eq!(all_commands(None, &owner), owner);
+    }
+
+    #[test]
+    fn a_check_that_the_change_adds_is_no_old_check() {
+        let pair = |name: &str, before: Option<&str>| ChangePair {
+            name: name.as_bytes().to_vec(),
+            before: before.map(|text| (0o100_644, text.as_bytes().to_vec())),
+            after: Some((0o100_644, Vec::new())),
+        };
+        let pairs = [pair("retry.test.js", None), pair("shop.test.js", Some("old"))];
+        assert!(runs_new_file("node ./retry.test.js", &pairs));
+        assert!(!runs_new_file("node shop.test.js", &pairs) && !runs_new_file("npm test", &pairs));
     }
 
     #[test]

@@ -20,6 +20,9 @@ use std::time::Instant;
 /// The end of an output that a run stores, in UTF-16 units.
 pub const STORED_OUTPUT: usize = 4_000;
 
+/// Endings of scripts that a command can name.
+const SCRIPTS: [&str; 9] = ["js", "mjs", "cjs", "ts", "py", "sh", "rb", "php", "pl"];
+
 /// What is to be reproduced, and by what.
 #[derive(Debug, Clone, Copy)]
 pub struct ReproduceRequest<'a> {
@@ -134,6 +137,10 @@ impl Trials<'_> {
         if let Err(refusal) = gate::check(&command.command, &self.workspace.config.gate()) {
             return self.refused(command, &refusal);
         }
+        // A check that is still to be written fails for want of itself.
+        if command.source != CommandSource::Repro && self.names_missing_file(&command.command) {
+            return Ok(TrialOutcome::Undecided(None));
+        }
         // What cannot fail shows nothing.
         if command.source != CommandSource::Repro && finding(&command.command).verdict != ProofLevel::Real {
             return Ok(TrialOutcome::Undecided(None));
@@ -145,6 +152,19 @@ impl Trials<'_> {
         }
         let runs = self.repeat(&check, command.source, first)?;
         Ok(self.decide(command, check, &runs))
+    }
+
+    /// Whether a command names a script of the repository that is not there.
+    fn names_missing_file(&self, command: &str) -> bool {
+        let is_script = |word: &&str| {
+            let name = word.rsplit('/').next().unwrap_or(word);
+            let plain = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+            !word.starts_with(['-', '/'])
+                && word.chars().all(plain)
+                && name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && SCRIPTS.contains(&end))
+        };
+        let root = &self.workspace.repository.root;
+        command.split_whitespace().skip(1).filter(is_script).any(|word| !root.join(word).exists())
     }
 
     /// Commands of a gene and of the owner may prepare each other, so those before one run in its view too.

@@ -14,10 +14,12 @@ use crate::commands::cycle::solidify::print_settled;
 use crate::commands::store::events::tree_lines;
 use crate::output::{self, DIM, GOOD, HEAD, NAME, paint};
 use capsid_disk::files;
-use capsid_engine::cycle::agent::{self, AgentOptions};
+use capsid_engine::cycle::agent::AgentOptions;
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
 use capsid_engine::cycle::observation::Sources;
-use capsid_engine::solidify::{self, CycleOutcome};
+use capsid_engine::cycle::solve::{self, SolveHooks, SolveNote, SolveOptions, SolveOutcome};
+use capsid_engine::run::agent_permit::Unlimited;
+use capsid_engine::solidify::CycleOutcome;
 use capsid_model::hash::sha256_hex;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result};
@@ -66,6 +68,7 @@ echo ok
 const FIX: &str = "\
 cat > /dev/null
 sed -i.bak 's|^echo .*|[ $# -gt 0 ] \\&\\& echo $((sum / $#)) \\|\\| echo 0|' average.sh && rm -f average.sh.bak
+printf 'Print 0 for an empty list\\n\\nThe mean of no numbers divided by zero.\\n' > \"$CAPSID_NOTE_FILE\"
 echo 'agent: average.sh answers an empty list now'
 ";
 
@@ -123,24 +126,24 @@ impl DemoStory {
     }
 
     fn first_cycle(&self) -> Result<()> {
-        chapter("Cycle 1: a log, signals, a gene, a change");
-        self.log("10:02:11 error: average.sh: line 4: division by zero")?;
-        let settled = self.cycle(FIX)?;
+        chapter("Cycle 1: a check that fails, a gene, a change");
+        let settled = self.cycle(Some("sh test.sh"), FIX)?;
         output::line("");
         print_settled(&settled, false);
-        output::line("The change proved itself, so it is kept and recorded as an event and a capsule.");
+        output::line(
+            "The check failed before the change, passes with it and fails again without it. So it is kept.",
+        );
         Ok(())
     }
 
     fn second_cycle(&self) -> Result<()> {
-        chapter("Cycle 2: the bug comes back, and the capsule is used again");
+        chapter("Cycle 2: the bug comes back, and the stored solution is tried first");
         self.write("average.sh", BROKEN)?;
         self.commit("A merge that brings the bug back")?;
-        self.log("16:47:52 error: average.sh: line 9: division by zero")?;
-        let settled = self.cycle(FIX)?;
+        let settled = self.cycle(Some("sh test.sh"), FIX)?;
         output::line("");
         print_settled(&settled, false);
-        output::line("The same capsule worked twice in a row: its streak grew and it may now be shared.");
+        output::line("No agent was called. The capsule worked twice in a row, so it may now be shared.");
         Ok(())
     }
 
@@ -148,7 +151,7 @@ impl DemoStory {
         chapter("Cycle 3: a careless agent");
         self.log("18:01:03 error: report.sh: not found")?;
         let before = self.fingerprint()?;
-        let settled = self.cycle(CARELESS)?;
+        let settled = self.cycle(None, CARELESS)?;
         output::line("");
         print_settled(&settled, false);
         let after = self.fingerprint()?;
@@ -194,7 +197,7 @@ impl DemoStory {
     }
 
     /// One cycle with a scripted agent, printed step by step.
-    fn cycle(&self, script: &str) -> Result<CycleOutcome> {
+    fn cycle(&self, check: Option<&str>, script: &str) -> Result<CycleOutcome> {
         let mut workspace = workspace(&self.repo)?;
         // A story leaves nothing in the user's own trail.
         let trail = self.trail().to_string_lossy().into_owned();
@@ -207,7 +210,11 @@ impl DemoStory {
         });
         let log = self.folder.join("app.log");
         let request = EvolveRequest {
-            sources: Sources { logs: vec![log], sessions: false, ..Sources::default() },
+            sources: Sources {
+                logs: if check.is_none() { vec![log] } else { Vec::new() },
+                repro: check.map(str::to_owned),
+                ..Sources::default()
+            },
             agent: true,
             ..EvolveRequest::default()
         };
@@ -219,27 +226,44 @@ impl DemoStory {
             Prepared::Refused(problem) => return Err(problem),
         };
         self.run(&ready);
-        let options = AgentOptions {
-            argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
-            timeout: None,
-            stop: Arc::new(AtomicBool::new(false)),
+        let options = SolveOptions {
+            agent: AgentOptions {
+                argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
+                timeout: None,
+                stop: Arc::new(AtomicBool::new(false)),
+            },
+            commit: false,
+            retries: 0,
         };
-        let ended = agent::run(&workspace, &mut ready, &options, &mut |bytes| {
-            output::print(&format!("  {}", String::from_utf8_lossy(bytes)));
-        })?;
-        solidify::solidify(&workspace, &ended.request(false))
+        let mut hooks = SolveHooks {
+            permit: &mut Unlimited,
+            on_note: &mut |note| match note {
+                SolveNote::Output(bytes) => output::print(&format!("  {}", String::from_utf8_lossy(bytes))),
+                SolveNote::Trying(offer) => {
+                    output::line(format_args!("  trying  {}", paint(NAME, inert_line(&offer.capsule_id))));
+                }
+                _ => {}
+            },
+            review: None,
+        };
+        match solve::solve(&workspace, &mut ready, &options, &mut hooks)? {
+            SolveOutcome::Finished(outcome) => Ok(*outcome),
+            SolveOutcome::Stopped | SolveOutcome::Declined => {
+                Err(Problem::new(Code::Internal, "The demo's agent was stopped."))
+            }
+        }
     }
 
     fn run(&self, ready: &Ready) {
+        if let Some(known) = ready.run.reproduction.as_ref().filter(|known| known.is_reproduced) {
+            output::line(format_args!("  check   {} fails", paint(NAME, inert_line(&known.command))));
+        }
         for signal in &ready.run.signals {
             output::line(format_args!("  signal  {}", paint(NAME, inert_line(signal))));
         }
         print_selection(&ready.selection);
         let size = ready.prompt.lines().count();
-        output::line(paint(
-            DIM,
-            format_args!("  the prompt has {size} lines; the agent reads it and edits the files"),
-        ));
+        output::line(paint(DIM, format_args!("  the prompt for an agent has {size} lines")));
     }
 
     fn log(&self, line: &str) -> Result<()> {

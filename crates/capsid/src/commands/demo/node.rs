@@ -75,11 +75,23 @@ impl DemoNode {
         files::replace(&self.home.join("app.log"), format!("{line}\n").as_bytes())
     }
 
+    /// One cycle on what the log says.
     pub(super) fn evolve(&self, agent: &str) -> Result<()> {
-        let (log, script) = (self.home.join("app.log"), self.home.join("agent.sh"));
+        let log = self.home.join("app.log").display().to_string();
+        self.cycle(&["evolve", "--log", &log], agent)
+    }
+
+    /// One cycle on a command that fails.
+    pub(super) fn evolve_on(&self, command: &str, agent: &str) -> Result<()> {
+        self.cycle(&["evolve", "--repro", command], agent)
+    }
+
+    fn cycle(&self, words: &[&str], agent: &str) -> Result<()> {
+        let script = self.home.join("agent.sh");
         files::replace(&script, agent.as_bytes())?;
-        let (log, script) = (log.display().to_string(), script.display().to_string());
-        self.capsid(&["evolve", "--log", &log, "--agent", "sh", &script])
+        let script = script.display().to_string();
+        let words: Vec<&str> = words.iter().copied().chain(["--agent", "sh", &script]).collect();
+        self.capsid(&words)
     }
 
     /// Runs a command and shows what it says.

@@ -4,11 +4,14 @@
 /// A service elsewhere, in both projects.
 pub const SERVICE: &str = "\
 // Stands for a service elsewhere: the first call after a pause takes too long.
+class TimeoutError extends Error {
+  get name() { return 'TimeoutError'; }
+}
 let awake = false;
 exports.ask = async (what) => {
   if (awake) return `${what}: 42`;
   awake = true;
-  throw Object.assign(new Error('upstream did not answer within 5000 ms'), { name: 'TimeoutError' });
+  throw new TimeoutError('upstream did not answer within 5000 ms');
 };
 ";
 
@@ -88,6 +91,7 @@ const { ask } = require('./service.js');
 const { retry } = require('./retry.js');
 exports.price = (item) => retry(() => ask(`price of ${item}`));
 END
+printf 'Call again after a timeout\n\nThe first call after a pause takes too long. It is called again, a little later each time.\n' > "$CAPSID_NOTE_FILE"
 echo 'agent: shop.js calls again after a timeout'
 "#;
 
@@ -103,9 +107,6 @@ sed -i.bak \
 echo 'agent: invoices.js uses what the network knew'
 "#;
 
-/// What the log of the first two projects says.
-pub const LATE: &str = "TimeoutError: upstream did not answer within 5000 ms";
-
 /// The third project: it trusts whatever the service answers, and reads addresses with a call of old.
 pub const MAILER: &str = "\
 const url = require('node:url');
@@ -118,14 +119,12 @@ pub const MAILER_TEST: &str = "\
 const assert = require('node:assert');
 const { greeting, host } = require('./mailer.js');
 assert.strictEqual(greeting({ customer: { name: 'Ada' } }), 'Dear Ada,');
+assert.strictEqual(greeting({}), 'Dear reader,');
 assert.strictEqual(host('https://example.org/a'), 'example.org');
 console.log('ok');
 ";
 
 /// What its log says.
-pub const NO_NAME: &str = "TypeError: Cannot read properties of undefined (reading 'name')";
-
-/// The same, of another illness.
 pub const OLD_CALL: &str = "DeprecationError: url.parse() is not maintained, use the URL class";
 
 /// Two genes of the third owner. The second one asks for nothing that could fail, so it proves nothing.
@@ -157,6 +156,7 @@ END
 sed -i.bak \
   -e "1a const { field } = require('./shape.js');" \
   -e "s/answer\.customer\.name/field(answer, 'customer.name', 'reader')/" mailer.js && rm -f mailer.js.bak
+printf 'Greet a reader without a name\n\nThe answer need not have a customer, so its fields are read by their path.\n' > "$CAPSID_NOTE_FILE"
 echo 'agent: mailer.js greets a reader without a name'
 "#;
 
