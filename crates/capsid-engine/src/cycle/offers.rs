@@ -100,6 +100,7 @@ fn to_offer(
             false,
             if exist { format!("same {} only", level.as_str()) } else { "its files are not here".to_owned() },
         ),
+        () if !grade_of(document).is_proven() => (false, "it was never proven".to_owned()),
         () if !is_reproduced => (false, "no command shows whether it solves the problem".to_owned()),
         () => (true, String::new()),
     };

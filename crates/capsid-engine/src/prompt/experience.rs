@@ -49,7 +49,8 @@ fn write_attempt(prompt: &mut PromptWriter<'_>, attempt: &FailedAttempt, max_cha
     let diff = select_hunks(&clean_data(&attempt.diff), diff_room);
     let diff = match (diff.is_empty(), attempt.diff.trim().is_empty()) {
         (true, false) => "(its change is too long to be shown here)",
-        _ => diff.trim_end(),
+        // A context line that is blank is part of its hunk.
+        _ => diff.trim_end_matches('\n'),
     };
     let change = [words.as_str(), diff].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
     prompt.line(&intro);
@@ -107,7 +108,7 @@ fn render_solution(solution: &PromptSolution, max_chars: usize) -> String {
     let add = |text: &mut String, part: &str| {
         if !part.trim().is_empty() {
             text.push('\n');
-            text.push_str(part.trim_end());
+            text.push_str(part.trim_end_matches('\n'));
         }
     };
     if let Some(trial) = &solution.trial {

@@ -47,6 +47,8 @@ pub struct ProofOutcome {
     pub missing: Option<String>,
     /// How the tests are weaker than before.
     pub weakening: Option<Weakening>,
+    /// Whether only tests and settings changed for a problem that no command showed.
+    pub is_check_only: bool,
     /// Whether the checks as they were pass with the source part of the change. True where no check file changed.
     pub old_checks_pass: bool,
     /// Whether the command passes although its output still shows the problem.
@@ -95,6 +97,10 @@ impl Prover<'_> {
         let mut outcome = ProofOutcome {
             weakening: passes.then(|| find_weakening(before_tests.as_ref(), after.tests.as_ref())).flatten(),
             still_shows_problem: passes && !after.run.passes_without(self.message_id()),
+            is_check_only: has_check_changes
+                && !parts.has_source
+                && self.request.run.problem.is_some()
+                && reproduction.is_none_or(|known| !known.is_reproduced),
             old_checks_pass: true,
             output: after.output.clone(),
             validated: after.validated,

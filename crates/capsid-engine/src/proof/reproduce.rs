@@ -181,7 +181,7 @@ impl Trials<'_> {
 
     /// A quick check runs again, to find out whether it always fails.
     fn repeat(&self, check: &Check, source: CommandSource, first: CheckRun) -> Result<Vec<CheckRun>> {
-        let decides = matches!(source, CommandSource::Repro | CommandSource::Log);
+        let decides = matches!(source, CommandSource::Repro | CommandSource::Log) || self.is_failing_test();
         let mut runs = vec![first];
         while decides || !runs[0].run.ok {
             let durations: Vec<u64> = runs.iter().map(|run| run.run.duration_ms).collect();
@@ -223,13 +223,19 @@ impl Trials<'_> {
         }
     }
 
+    /// Whether the log shows a test that failed.
+    fn is_failing_test(&self) -> bool {
+        self.request.diagnosis.problem.as_ref().is_some_and(|problem| problem.test.is_some())
+    }
+
     /// A command that passes: the log may be old, or the command may have nothing to do with it.
     fn passes(&self, command: &ReproCommand, check: Check, runs: &[CheckRun]) -> TrialOutcome {
         let ran_tests = runs[0].tests.as_ref().is_some_and(|tests| tests.ran > 0);
         let decides = match command.source {
             CommandSource::Repro | CommandSource::Log => true,
             CommandSource::Narrowed => ran_tests,
-            CommandSource::Gene | CommandSource::Owner => false,
+            // Where a test failed, the tests that pass now say that it is solved.
+            CommandSource::Gene | CommandSource::Owner => ran_tests && self.is_failing_test(),
         };
         if decides && !self.request.is_forced {
             return TrialOutcome::Stop(already_resolved(&command.command));

@@ -1,6 +1,7 @@
 //! What a finished cycle means for the stored solutions that it was offered. Pure: credit follows what was applied.
 
 use super::offer::CapsuleOffer;
+use capsid_rules::learning::match_level::MatchLevel;
 use capsid_rules::learning::proof::ProofGrade;
 use capsid_rules::learning::reuse_outcome::{OfferedCapsule, PatchTrial, ReuseOutcome};
 use capsid_rules::learning::similarity::is_same_solution;
@@ -29,9 +30,10 @@ impl CycleCredit {
         let grade = if input.is_kept { input.grade } else { ProofGrade::None };
         let is_solved_by_patch = input.offers.iter().any(|offer| offer.trial == PatchTrial::Applied);
         let outcomes = input.offers.iter().enumerate().map(|(at, offer)| {
-            let may_be_similar = at == 0 && !is_solved_by_patch && grade.is_proven();
-            let is_similar = may_be_similar && is_same_solution(&offer.patch, input.diff);
-            let counts = offer.trial != PatchTrial::NotTried || may_be_similar;
+            let is_same_problem = offer.level <= MatchLevel::Message;
+            let may_follow = at == 0 && !is_solved_by_patch && grade.is_proven();
+            let is_similar = may_follow && is_same_problem && is_same_solution(&offer.patch, input.diff);
+            let counts = offer.trial != PatchTrial::NotTried || may_follow;
             let outcome = ReuseOutcome::from_cycle(&OfferedCapsule {
                 level: offer.level,
                 patch: offer.trial,
@@ -72,7 +74,6 @@ impl CycleCredit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_rules::learning::match_level::MatchLevel;
 
     const DIFF: &str = "--- a/x.js\n+++ b/x.js\n@@ -1 +1 @@\n-return items.length - 1 + offset;\n+return items.length + offset;\n";
     const OTHER: &str = "--- a/y.js\n+++ b/y.js\n@@ -1 +1 @@\n-const port = config.port;\n+const port = Number(config.port) || 8080;\n";

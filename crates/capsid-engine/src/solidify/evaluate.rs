@@ -128,6 +128,10 @@ fn test_changes(
             ..TestChangeVerdict::default()
         };
     }
+    if proven.is_check_only && !request.approved {
+        let reason = "tests_weakened: only tests and settings changed, and no command showed the problem";
+        return TestChangeVerdict { violation: Some(reason.to_owned()), ..TestChangeVerdict::default() };
+    }
     const OLD_CHECKS_FAIL: &str = "the tests and settings as they were fail with this change";
     let policy = workspace.config.proof.test_changes;
     let is_unattended = request.unattended && !request.approved;

@@ -1,7 +1,8 @@
 //! Whether two changes are the same solution: shared token 3-grams of their added and of their removed lines.
 //!
 //! A 3-gram is three tokens that follow each other in the added, or in the removed, lines of one file. Added and
-//! removed lines are counted apart: to add what another change removed is no reuse.
+//! removed lines are counted apart: to add what another change removed is no reuse. What a line keeps when it is edited
+//! is no part of the change: two fixes of one long line share it, and nothing else.
 
 use std::collections::HashMap;
 
@@ -116,14 +117,36 @@ impl<'a> ChangeTokens<'a> {
         for (is_added, lists) in [(true, &self.added), (false, &self.removed)] {
             for gram in lists.iter().flat_map(|list| list.windows(3)) {
                 *grams.counts.entry((is_added, gram)).or_default() += 1;
-                grams.total += 1;
             }
         }
+        grams.leave_out_kept();
         grams
     }
 }
 
 impl TrigramCounts<'_> {
+    /// Leaves out what is both removed and added.
+    fn leave_out_kept(&mut self) {
+        let kept: Vec<_> = self
+            .counts
+            .iter()
+            .filter(|((is_added, _), _)| *is_added)
+            .filter_map(|((_, gram), count)| {
+                let removed = self.counts.get(&(false, *gram))?;
+                Some((*gram, *count.min(removed)))
+            })
+            .collect();
+        for (gram, count) in kept {
+            for side in [true, false] {
+                if let Some(left) = self.counts.get_mut(&(side, gram)) {
+                    *left -= count;
+                }
+            }
+        }
+        self.counts.retain(|_, count| *count > 0);
+        self.total = self.counts.values().sum();
+    }
+
     /// The coverage of this change, a capsule's, by a result.
     fn coverage(&self, result: &TrigramCounts<'_>) -> ChangeCoverage {
         let shared: usize = self

@@ -141,3 +141,17 @@ proptest! {
         change_coverage(&a, &b);
     }
 }
+
+#[test]
+fn two_fixes_of_one_long_line_are_two_solutions() {
+    let line = |price: &str, lines: &str| {
+        format!(
+            "    total = sum(line[\"{price}\"] * line[\"count\"] for line in order[\"{lines}\"] if line[\"count\"] > 0)"
+        )
+    };
+    let diff = |old: &str, new: &str| format!("--- a/o.py\n+++ b/o.py\n@@ -1 +1 @@\n-{old}\n+{new}\n");
+    let first = diff(&line("prize", "lines"), &line("price", "lines"));
+    let second = diff(&line("price", "line"), &line("price", "lines"));
+    assert!(!is_same_solution(&first, &second));
+    assert!(is_same_solution(&first, &first));
+}
