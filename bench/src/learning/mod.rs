@@ -1,0 +1,66 @@
+//! Goal 12: whether what the engine learns is true. See `bench/README.md`.
+
+mod corpus;
+mod metric;
+mod options;
+mod rules;
+mod score;
+mod speed;
+mod transforms;
+mod variants;
+
+use crate::Result;
+use corpus::{LabelledLog, LogCorpus, corpus_folder};
+use metric::{LearningMetric, print_metrics, to_results};
+use options::LearningOptions;
+use rules::{DiagnosisRules, ReferenceRules};
+use score::{score_corpus, to_metrics};
+use std::process::ExitCode;
+
+/// What it is called on the command line.
+pub const NAME: &str = "learning";
+/// Lines printed about what was wrong, for one line of the table.
+const MAX_NOTES: usize = 12;
+
+/// Runs the bench with the options of a command line. The exit code is 1 if a goal is missed.
+pub fn run(words: &[String]) -> Result<ExitCode> {
+    let options = LearningOptions::parse(words)?;
+    let metrics = measure(&options)?;
+    print_metrics(&metrics, MAX_NOTES);
+    if options.logs.is_none() {
+        let results = to_results(&metrics);
+        std::fs::write(crate::root().join("bench/results.json"), format!("{results:#}\n"))?;
+    }
+    let missed = metrics.iter().filter(|metric| metric.is_met() == Some(false)).count();
+    let met = metrics.iter().filter(|metric| metric.is_met() == Some(true)).count();
+    println!("\n{met} goals reached, {missed} missed");
+    Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Everything that the options ask for.
+pub fn measure(options: &LearningOptions) -> Result<Vec<LearningMetric>> {
+    if let Some(folder) = &options.logs {
+        return Ok(measure_corpus("logs", true, &LogCorpus::load(folder)?, options, |_| true));
+    }
+    let corpus = LogCorpus::load(&corpus_folder())?;
+    let mut metrics = measure_corpus("corpus", true, &corpus, options, |_| true);
+    if !options.is_quick {
+        metrics.extend(measure_corpus("open half", false, &corpus, options, |log| !log.held_out));
+        metrics.extend(measure_corpus("held-out half", false, &corpus, options, |log| log.held_out));
+    }
+    metrics.extend(variants::measure(&corpus, options)?);
+    metrics.extend(speed::measure(options));
+    Ok(metrics)
+}
+
+fn measure_corpus(
+    part: &str,
+    has_goals: bool,
+    corpus: &LogCorpus,
+    options: &LearningOptions,
+    accept: impl Fn(&LabelledLog) -> bool,
+) -> Vec<LearningMetric> {
+    let ours = options.rules.has_ours().then(|| score_corpus(corpus, &DiagnosisRules, &accept));
+    let reference = options.rules.has_reference().then(|| score_corpus(corpus, &ReferenceRules, &accept));
+    to_metrics(part, has_goals, ours.as_ref(), reference.as_ref())
+}

@@ -1,0 +1,68 @@
+//! The options of `capsid-bench learning`.
+
+use crate::Result;
+use std::path::PathBuf;
+
+/// Which rules run.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum RuleChoice {
+    Ours,
+    Reference,
+    #[default]
+    Both,
+}
+
+impl RuleChoice {
+    pub fn has_ours(self) -> bool {
+        self != Self::Reference
+    }
+
+    pub fn has_reference(self) -> bool {
+        self != Self::Ours
+    }
+}
+
+/// What to run.
+#[derive(Clone, Debug, Default)]
+pub struct LearningOptions {
+    /// A tenth of the work.
+    pub is_quick: bool,
+    pub rules: RuleChoice,
+    /// The seed of the held-out variants and of the simulated agents.
+    pub seed: Option<u64>,
+    /// Score another folder with labelled logs, and nothing else.
+    pub logs: Option<PathBuf>,
+    /// Leave out what needs the engine.
+    pub is_diagnosis_only: bool,
+}
+
+impl LearningOptions {
+    pub fn parse(words: &[String]) -> Result<Self> {
+        let mut options = Self::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().ok_or(format!("{word} needs a value"));
+            match word.as_str() {
+                "--quick" => options.is_quick = true,
+                "--diagnosis" => options.is_diagnosis_only = true,
+                "--seed" => options.seed = Some(value()?.parse().map_err(|_| "--seed is a whole number")?),
+                "--logs" => options.logs = Some(PathBuf::from(value()?)),
+                "--rules" => {
+                    options.rules = match value()?.as_str() {
+                        "ours" => RuleChoice::Ours,
+                        "reference" => RuleChoice::Reference,
+                        "both" => RuleChoice::Both,
+                        other => return Err(format!("--rules is ours, reference or both, not `{other}`").into()),
+                    }
+                }
+                other => {
+                    return Err(format!(
+                        "no option `{other}`; there are --quick, --diagnosis, --rules, --seed and --logs"
+                    )
+                    .into());
+                }
+            }
+        }
+        Ok(options)
+    }
+}

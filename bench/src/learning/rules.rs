@@ -1,0 +1,90 @@
+//! The two sets of rules that are compared: ours, and those of the reference engine.
+
+use super::corpus::LabelledLog;
+use capsid_engine::signals::{SignalCorpus, extract};
+use capsid_model::signal::normalise_errsig;
+use capsid_rules::diagnosis::diagnose;
+
+/// Of a longer log the reference engine read the end only.
+const REFERENCE_BYTES: usize = 200_000;
+
+/// What rules read from a log.
+#[derive(Default)]
+pub struct LogReading {
+    /// Whether an error came out.
+    pub has_error: bool,
+    /// Logs with the same value show the same message.
+    pub message: Option<String>,
+    /// Everything that must stay if the log only looks different.
+    pub ids: Vec<String>,
+    /// tool, code, class, test and place; nothing where the rules know no such fields.
+    pub fields: Option<[Option<String>; 5]>,
+}
+
+/// Rules that read a log.
+pub trait SignalRules: Sync {
+    fn name(&self) -> &'static str;
+    fn read_log(&self, log: &str) -> LogReading;
+}
+
+/// The rules of `capsid_rules::diagnosis`.
+pub struct DiagnosisRules;
+
+impl SignalRules for DiagnosisRules {
+    fn name(&self) -> &'static str {
+        "ours"
+    }
+
+    fn read_log(&self, log: &str) -> LogReading {
+        let Some(problem) = diagnose(log).problem else { return LogReading::default() };
+        let ids = problem.ids();
+        LogReading {
+            has_error: true,
+            message: Some(ids.message.clone()),
+            ids: vec![ids.exact, ids.message, ids.site, ids.template],
+            fields: Some([
+                Some(problem.tool),
+                problem.code,
+                Some(problem.class.as_str().to_owned()),
+                problem.test,
+                problem.place,
+            ]),
+        }
+    }
+}
+
+/// The extraction of the reference engine.
+pub struct ReferenceRules;
+
+impl SignalRules for ReferenceRules {
+    fn name(&self) -> &'static str {
+        "reference"
+    }
+
+    fn read_log(&self, log: &str) -> LogReading {
+        let mut start = log.len().saturating_sub(REFERENCE_BYTES);
+        while !log.is_char_boundary(start) {
+            start += 1;
+        }
+        let transcript = log.get(start..).unwrap_or_default().to_owned();
+        let signals = extract(&SignalCorpus { transcript, ..SignalCorpus::default() }, &[]);
+        let message = signals.iter().find_map(|signal| normalise_errsig(signal));
+        LogReading {
+            has_error: signals.iter().any(|signal| signal == "log_error" || signal.starts_with("errsig:")),
+            ids: message.iter().cloned().collect(),
+            message,
+            fields: None,
+        }
+    }
+}
+
+/// The fields of a label, in the order of a reading.
+pub fn label_fields(label: &LabelledLog) -> [(&'static str, Option<&str>); 5] {
+    [
+        ("tool", label.tool.as_deref()),
+        ("code", label.code.as_deref()),
+        ("class", label.class.as_deref()),
+        ("test", label.test.as_deref()),
+        ("place", label.place.as_deref()),
+    ]
+}
