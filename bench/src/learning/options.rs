@@ -32,6 +32,8 @@ pub struct LearningOptions {
     pub seed: Option<u64>,
     /// Score another folder with labelled logs, and nothing else.
     pub logs: Option<PathBuf>,
+    /// Write the generated logs into this folder.
+    pub kept_variants: Option<PathBuf>,
     /// Leave out what needs the engine.
     pub is_diagnosis_only: bool,
 }
@@ -47,6 +49,7 @@ impl LearningOptions {
                 "--diagnosis" => options.is_diagnosis_only = true,
                 "--seed" => options.seed = Some(value()?.parse().map_err(|_| "--seed is a whole number")?),
                 "--logs" => options.logs = Some(PathBuf::from(value()?)),
+                "--keep-variants" => options.kept_variants = Some(PathBuf::from(value()?)),
                 "--rules" => {
                     options.rules = match value()?.as_str() {
                         "ours" => RuleChoice::Ours,
@@ -57,7 +60,7 @@ impl LearningOptions {
                 }
                 other => {
                     return Err(format!(
-                        "no option `{other}`; there are --quick, --diagnosis, --rules, --seed and --logs"
+                        "no option `{other}`; there are --quick, --diagnosis, --rules, --seed, --keep-variants and --logs"
                     )
                     .into());
                 }

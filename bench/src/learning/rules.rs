@@ -15,6 +15,8 @@ pub struct LogReading {
     pub has_error: bool,
     /// Logs with the same value show the same message.
     pub message: Option<String>,
+    /// What the rules call it, for people.
+    pub shown: String,
     /// Everything that must stay if the log only looks different.
     pub ids: Vec<String>,
     /// tool, code, class, test and place; nothing where the rules know no such fields.
@@ -23,7 +25,6 @@ pub struct LogReading {
 
 /// Rules that read a log.
 pub trait SignalRules: Sync {
-    fn name(&self) -> &'static str;
     fn read_log(&self, log: &str) -> LogReading;
 }
 
@@ -31,16 +32,13 @@ pub trait SignalRules: Sync {
 pub struct DiagnosisRules;
 
 impl SignalRules for DiagnosisRules {
-    fn name(&self) -> &'static str {
-        "ours"
-    }
-
     fn read_log(&self, log: &str) -> LogReading {
         let Some(problem) = diagnose(log).problem else { return LogReading::default() };
         let ids = problem.ids();
         LogReading {
             has_error: true,
             message: Some(ids.message.clone()),
+            shown: problem.errsig(),
             ids: vec![ids.exact, ids.message, ids.site, ids.template],
             fields: Some([
                 Some(problem.tool),
@@ -57,10 +55,6 @@ impl SignalRules for DiagnosisRules {
 pub struct ReferenceRules;
 
 impl SignalRules for ReferenceRules {
-    fn name(&self) -> &'static str {
-        "reference"
-    }
-
     fn read_log(&self, log: &str) -> LogReading {
         let mut start = log.len().saturating_sub(REFERENCE_BYTES);
         while !log.is_char_boundary(start) {
@@ -71,6 +65,7 @@ impl SignalRules for ReferenceRules {
         let message = signals.iter().find_map(|signal| normalise_errsig(signal));
         LogReading {
             has_error: signals.iter().any(|signal| signal == "log_error" || signal.starts_with("errsig:")),
+            shown: signals.into_iter().find(|signal| signal.starts_with("errsig:")).unwrap_or_default(),
             ids: message.iter().cloned().collect(),
             message,
             fields: None,

@@ -9,11 +9,11 @@ mod wrap;
 use super::corpus::{LabelledLog, LogCorpus};
 use super::metric::{FigureGoal, LearningMetric};
 use super::options::LearningOptions;
-use super::rules::{DiagnosisRules, ReferenceRules, SignalRules};
+use super::rules::{DiagnosisRules, LogReading, ReferenceRules, SignalRules};
 use super::score::PairScore;
 use crate::Result;
 use fastrand::Rng;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A generated log. Two of them show the same message if their keys are equal.
 pub struct VariantLog {
@@ -29,9 +29,14 @@ pub fn measure(corpus: &LogCorpus, options: &LearningOptions) -> Result<Vec<Lear
     println!("seed of the held-out variants: {} ({})", seed.value, seed.origin);
     let mut rng = Rng::with_seed(seed.value);
     let mut logs = printed::generate(&mut rng)?;
-    logs.extend(reworked::LogRework::new()?.rework(corpus, &mut rng));
-    if options.is_quick {
-        logs.truncate(logs.len() / 2);
+    let is_wanted = |log: &&LabelledLog| log.live && (!options.is_quick || log.case.as_deref() == Some("origin"));
+    logs.extend(reworked::LogRework::new()?.rework(corpus.logs.iter().filter(is_wanted), &mut rng));
+    if let Some(folder) = &options.kept_variants {
+        std::fs::create_dir_all(folder)?;
+        for (at, log) in logs.iter().enumerate() {
+            let name = log.name.replace(' ', "-").replace(".log", "");
+            std::fs::write(folder.join(format!("{at:04}-{name}.log")), &log.log)?;
+        }
     }
     let ours = options.rules.has_ours().then(|| score_variants(corpus, &logs, &DiagnosisRules));
     let reference = options.rules.has_reference().then(|| score_variants(corpus, &logs, &ReferenceRules));
@@ -50,33 +55,48 @@ pub fn measure(corpus: &LogCorpus, options: &LearningOptions) -> Result<Vec<Lear
     ])
 }
 
-/// Pairs within one template or one family of the corpus, and across them.
+/// Pairs of templates, and pairs of logs of the corpus; and each log that is read in another way than most of its kind.
 fn score_variants(corpus: &LogCorpus, logs: &[VariantLog], rules: &dyn SignalRules) -> (PairScore, Vec<String>) {
     let labels: HashMap<&str, &LabelledLog> = corpus.logs.iter().map(|log| (log.file.as_str(), log)).collect();
-    let readings: Vec<Option<String>> = logs.iter().map(|log| rules.read_log(&log.log).message).collect();
+    let readings: Vec<LogReading> = logs.iter().map(|log| rules.read_log(&log.log)).collect();
     let mut score = PairScore::default();
-    let mut wrong: HashMap<String, usize> = HashMap::new();
     for (at, log) in logs.iter().enumerate() {
         for (other_at, other) in logs.iter().enumerate().skip(at + 1) {
             let is_unscored = match (&log.base, &other.base) {
-                (Some(one), Some(two)) => labels[one.as_str()].has_same_message(labels[two.as_str()]).is_none(),
+                (Some(one), Some(two)) if one != two => {
+                    labels[one.as_str()].has_same_message(labels[two.as_str()]).is_none()
+                }
                 // A template prints what a log of the corpus may show as well.
                 (None, Some(_)) | (Some(_), None) => true,
-                (None, None) => false,
+                _ => false,
             };
-            if is_unscored {
-                continue;
-            }
-            let is_same = log.key == other.key;
-            let is_called_same = readings[at].is_some() && readings[at] == readings[other_at];
-            score.add(is_same, is_called_same);
-            if is_same != is_called_same {
-                let verdict = if is_same { "are the same" } else { "differ" };
-                *wrong.entry(format!("{} and {} {verdict}", log.name, other.name)).or_default() += 1;
+            if !is_unscored {
+                let (one, two) = (&readings[at].message, &readings[other_at].message);
+                score.add(log.key == other.key, one.is_some() && one == two);
             }
         }
     }
-    let mut wrong: Vec<(String, usize)> = wrong.into_iter().collect();
-    wrong.sort_by(|one, two| two.1.cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
-    (score, wrong.into_iter().map(|(text, count)| format!("{count} x {text}")).collect())
+    (score, list_misread(logs, &readings))
+}
+
+/// Logs that are not read as most logs of their key are, and keys that are read as one.
+fn list_misread(logs: &[VariantLog], readings: &[LogReading]) -> Vec<String> {
+    let mut by_key: BTreeMap<&str, BTreeMap<&str, Vec<usize>>> = BTreeMap::new();
+    for (at, log) in logs.iter().enumerate() {
+        by_key.entry(&log.key).or_default().entry(&readings[at].shown).or_default().push(at);
+    }
+    let mut notes = Vec::new();
+    let mut owners: BTreeMap<&str, &VariantLog> = BTreeMap::new();
+    for ways in by_key.values() {
+        let Some((usual, usual_logs)) = ways.iter().max_by_key(|(_, logs)| logs.len()) else { continue };
+        let first = &logs[usual_logs[0]];
+        if let Some(other) = owners.insert(usual, first).filter(|_| !usual.is_empty()) {
+            notes.push(format!("{} and {} are both read as {usual:?}", other.name, first.name));
+        }
+        for (shown, found) in ways.iter().filter(|(shown, _)| shown != &usual) {
+            let names: Vec<&str> = found.iter().map(|at| logs[*at].name.as_str()).collect();
+            notes.push(format!("{} is read as {shown:?}, others as {usual:?}", names.join(", ")));
+        }
+    }
+    notes
 }

@@ -4,7 +4,7 @@ use super::VariantLog;
 use super::words::{camel_name, folder, root, snake_name};
 use super::wrap::wrap_log;
 use crate::Result;
-use crate::learning::corpus::{LabelledLog, LogCorpus};
+use crate::learning::corpus::LabelledLog;
 use crate::learning::transforms::is_structured;
 use fastrand::Rng;
 use regex::{Captures, Regex};
@@ -29,16 +29,16 @@ impl LogRework {
     pub fn new() -> Result<Self> {
         Ok(Self {
             position: Regex::new(r#"(\.(?:js|mjs|py|rs|sh)(?:"?, line |: line |:))(\d+)((?::\d+)?)"#)?,
-            number: Regex::new(r"\d+")?,
+            number: Regex::new(r"\b\d+\b")?,
             duration: Regex::new(r"(duration_ms:? |finished in |tests? in |target\(s\) in |\()(\d+\.\d+)(s|ms|\b)")?,
             symbol: Regex::new(r"`([A-Za-z_][A-Za-z0-9_]*)(\.(?:js|csv))?`")?,
         })
     }
 
     /// The log itself, logs with the same message, and one with another message where a symbol can be renamed.
-    pub fn rework(&self, corpus: &LogCorpus, rng: &mut Rng) -> Vec<VariantLog> {
+    pub fn rework<'a>(&self, labels: impl Iterator<Item = &'a LabelledLog>, rng: &mut Rng) -> Vec<VariantLog> {
         let mut logs = Vec::new();
-        for label in corpus.logs.iter().filter(|log| log.live) {
+        for label in labels {
             let text = label.text.clone().unwrap_or_default();
             let log = |key: &str, kind: &str, log: String| VariantLog {
                 name: format!("{} {kind}", label.file),
