@@ -47,6 +47,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("hub-reads", hub_reads::run),
     ("hub-memory", hub_memory::run),
     ("hub-graph", hub_graph::run),
+    (learning::NAME, learning::run_all),
 ];
 
 /// What a child of this program does.

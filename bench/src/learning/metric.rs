@@ -28,7 +28,9 @@ impl Figure {
         match self {
             Self::Share(part, whole) => format!("{:.3} ({part} of {whole})", self.value()),
             Self::Count(part, whole) => format!("{part} of {whole}"),
-            Self::Amount(value, unit) if value.fract() == 0.0 => format!("{value:.0} {unit}").trim_end().to_owned(),
+            Self::Amount(value, unit) if value.fract() == 0.0 => {
+                format!("{value:.0} {unit}").trim_end().to_owned()
+            }
             Self::Amount(value, unit) => format!("{value:.3} {unit}").trim_end().to_owned(),
         }
     }
@@ -129,7 +131,9 @@ impl LearningMetric {
     }
 
     fn to_json(&self) -> Value {
-        let figure = |figure: Option<Figure>| figure.map(|figure| json!({"value": figure.value(), "text": figure.render()}));
+        let figure = |figure: Option<Figure>| {
+            figure.map(|figure| json!({"value": figure.value(), "text": figure.render()}))
+        };
         json!({
             "bench": "learning", "work": self.name, "ours": figure(self.ours), "reference": figure(self.reference),
             "ratio": self.ratio(), "wanted": self.goal.render(), "met": self.is_met(), "notes": self.notes,
@@ -144,7 +148,7 @@ impl LearningMetric {
             ours: self.ours?.value(),
             peer: None,
             unit: "",
-            wanted: "as the learning bench says",
+            wanted: "see its own table",
             met: self.is_met(),
             note: String::new(),
         })

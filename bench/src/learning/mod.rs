@@ -1,6 +1,7 @@
 //! Goal 12: whether what the engine learns is true. See `bench/README.md`.
 
 mod corpus;
+mod engine;
 mod metric;
 mod options;
 mod rules;
@@ -10,6 +11,7 @@ mod transforms;
 mod variants;
 
 use crate::Result;
+use crate::report::Row;
 use corpus::{LabelledLog, LogCorpus, corpus_folder};
 use metric::{LearningMetric, print_metrics, to_results};
 use options::LearningOptions;
@@ -37,6 +39,13 @@ pub fn run(words: &[String]) -> Result<ExitCode> {
     Ok(if missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// The same as a part of all benches.
+pub fn run_all() -> Result<Vec<Row>> {
+    let metrics = measure(&LearningOptions::default())?;
+    print_metrics(&metrics, MAX_NOTES);
+    Ok(metrics.iter().filter_map(LearningMetric::to_row).collect())
+}
+
 /// Everything that the options ask for.
 pub fn measure(options: &LearningOptions) -> Result<Vec<LearningMetric>> {
     if let Some(folder) = &options.logs {
@@ -48,8 +57,13 @@ pub fn measure(options: &LearningOptions) -> Result<Vec<LearningMetric>> {
         metrics.extend(measure_corpus("open half", false, &corpus, options, |log| !log.held_out));
         metrics.extend(measure_corpus("held-out half", false, &corpus, options, |log| log.held_out));
     }
-    metrics.extend(variants::measure(&corpus, options)?);
+    let seed = variants::find_seed(options)?;
+    println!("seed: {} ({})", seed.value, seed.origin);
+    metrics.extend(variants::measure(&corpus, options, seed.value)?);
     metrics.extend(speed::measure(options));
+    if !options.is_diagnosis_only {
+        metrics.extend(engine::measure(&corpus, options, seed.value)?);
+    }
     Ok(metrics)
 }
 

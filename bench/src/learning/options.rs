@@ -34,6 +34,8 @@ pub struct LearningOptions {
     pub logs: Option<PathBuf>,
     /// Write the generated logs into this folder.
     pub kept_variants: Option<PathBuf>,
+    /// Print what takes how long.
+    pub is_verbose: bool,
     /// Leave out what needs the engine.
     pub is_diagnosis_only: bool,
 }
@@ -46,6 +48,7 @@ impl LearningOptions {
             let mut value = || words.next().ok_or(format!("{word} needs a value"));
             match word.as_str() {
                 "--quick" => options.is_quick = true,
+                "--verbose" => options.is_verbose = true,
                 "--diagnosis" => options.is_diagnosis_only = true,
                 "--seed" => options.seed = Some(value()?.parse().map_err(|_| "--seed is a whole number")?),
                 "--logs" => options.logs = Some(PathBuf::from(value()?)),
@@ -55,12 +58,14 @@ impl LearningOptions {
                         "ours" => RuleChoice::Ours,
                         "reference" => RuleChoice::Reference,
                         "both" => RuleChoice::Both,
-                        other => return Err(format!("--rules is ours, reference or both, not `{other}`").into()),
+                        other => {
+                            return Err(format!("--rules is ours, reference or both, not `{other}`").into());
+                        }
                     }
                 }
                 other => {
                     return Err(format!(
-                        "no option `{other}`; there are --quick, --diagnosis, --rules, --seed, --keep-variants and --logs"
+                        "no option `{other}`; there are --quick, --diagnosis, --verbose, --rules, --seed, --keep-variants and --logs"
                     )
                     .into());
                 }

@@ -2,6 +2,7 @@
 
 use super::corpus::LabelledLog;
 use capsid_engine::signals::{SignalCorpus, extract};
+use capsid_model::event::EvolutionEvent;
 use capsid_model::signal::normalise_errsig;
 use capsid_rules::diagnosis::diagnose;
 
@@ -56,12 +57,7 @@ pub struct ReferenceRules;
 
 impl SignalRules for ReferenceRules {
     fn read_log(&self, log: &str) -> LogReading {
-        let mut start = log.len().saturating_sub(REFERENCE_BYTES);
-        while !log.is_char_boundary(start) {
-            start += 1;
-        }
-        let transcript = log.get(start..).unwrap_or_default().to_owned();
-        let signals = extract(&SignalCorpus { transcript, ..SignalCorpus::default() }, &[]);
+        let signals = read_reference_signals(log, &[]);
         let message = signals.iter().find_map(|signal| normalise_errsig(signal));
         LogReading {
             has_error: signals.iter().any(|signal| signal == "log_error" || signal.starts_with("errsig:")),
@@ -71,6 +67,16 @@ impl SignalRules for ReferenceRules {
             fields: None,
         }
     }
+}
+
+/// The signals that the reference engine reads from a log, in the light of its history.
+pub fn read_reference_signals(log: &str, history: &[EvolutionEvent]) -> Vec<String> {
+    let mut start = log.len().saturating_sub(REFERENCE_BYTES);
+    while !log.is_char_boundary(start) {
+        start += 1;
+    }
+    let transcript = log.get(start..).unwrap_or_default().to_owned();
+    extract(&SignalCorpus { transcript, ..SignalCorpus::default() }, history)
 }
 
 /// The fields of a label, in the order of a reading.

@@ -53,7 +53,11 @@ impl PairScore {
 }
 
 /// Reads every log of a corpus that a filter accepts.
-pub fn score_corpus(corpus: &LogCorpus, rules: &dyn SignalRules, accept: impl Fn(&LabelledLog) -> bool) -> CorpusScore {
+pub fn score_corpus(
+    corpus: &LogCorpus,
+    rules: &dyn SignalRules,
+    accept: impl Fn(&LabelledLog) -> bool,
+) -> CorpusScore {
     let mut score = CorpusScore::default();
     let logs: Vec<&LabelledLog> = corpus.logs.iter().filter(|log| accept(log)).collect();
     let readings: Vec<LogReading> = logs.iter().map(|log| rules.read_log(&log.content)).collect();
@@ -102,7 +106,12 @@ fn score_fields(score: &mut CorpusScore, log: &LabelledLog, reading: &LogReading
 }
 
 /// A transform is scored on the logs in which the rules see what they must see.
-fn score_transforms(score: &mut CorpusScore, log: &LabelledLog, reading: &LogReading, rules: &dyn SignalRules) {
+fn score_transforms(
+    score: &mut CorpusScore,
+    log: &LabelledLog,
+    reading: &LogReading,
+    rules: &dyn SignalRules,
+) {
     if log.live != reading.message.is_some() {
         return;
     }
@@ -156,12 +165,15 @@ pub fn to_metrics(
         metrics.push(if at == 0 { metric.with_notes(notes(&|wrong| wrong.fields.clone())) } else { metric });
     }
     for (at, transform) in TRANSFORMS.iter().enumerate() {
-        let metric = line(
-            &format!("ids unchanged under {}", transform.name),
-            FigureGoal::AtLeast(0.99),
-            &|score| share(score.unchanged[at]),
-        );
-        metrics.push(if at == 0 { metric.with_notes(notes(&|wrong| wrong.unchanged.clone())) } else { metric });
+        let metric =
+            line(&format!("ids unchanged under {}", transform.name), FigureGoal::AtLeast(0.99), &|score| {
+                share(score.unchanged[at])
+            });
+        metrics.push(if at == 0 {
+            metric.with_notes(notes(&|wrong| wrong.unchanged.clone()))
+        } else {
+            metric
+        });
     }
     metrics
 }

@@ -31,7 +31,12 @@ fn make_log(bytes: usize) -> String {
             0 => format!("{time} WARN  pool retry {at} after timeout of 30 ms, connection passed on\n"),
             20 => format!("{time} INFO  health check passed in {} ms\n", at % 90),
             40 => format!("{time} INFO  job {at} ended, errors=0 skipped={}\n", at % 7),
-            _ => format!("{time} INFO  GET /items/{at}?page={} 200 {} bytes in {} ms\n", at % 9, at % 5_000, at % 70),
+            _ => format!(
+                "{time} INFO  GET /items/{at}?page={} 200 {} bytes in {} ms\n",
+                at % 9,
+                at % 5_000,
+                at % 70
+            ),
         };
         log.push_str(&line);
         at += 1;

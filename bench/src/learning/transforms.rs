@@ -14,7 +14,11 @@ pub const TRANSFORMS: [LogTransform; 7] = [
         touches_lines: true,
         apply: |log| map_lines(log, |at, line| format!("{} {line}", iso_time(at))),
     },
-    LogTransform { name: "crlf", touches_lines: true, apply: |log| map_lines(log, |_, line| format!("{line}\r")) },
+    LogTransform {
+        name: "crlf",
+        touches_lines: true,
+        apply: |log| map_lines(log, |_, line| format!("{line}\r")),
+    },
     LogTransform {
         name: "compose",
         touches_lines: true,
@@ -46,7 +50,12 @@ pub fn map_lines(log: &str, change: impl Fn(usize, &str) -> String) -> String {
 /// A time that grows from line to line.
 pub fn iso_time(at: usize) -> String {
     let seconds = at / 7;
-    format!("2026-11-03T08:{:02}:{:02}.{:07}Z", 15 + seconds / 60 % 40, seconds % 60, at * 31_337 % 10_000_000)
+    format!(
+        "2026-11-03T08:{:02}:{:02}.{:07}Z",
+        15 + seconds / 60 % 40,
+        seconds % 60,
+        at * 31_337 % 10_000_000
+    )
 }
 
 /// 6,000 lines of level INFO, about 350 kB.

@@ -21,7 +21,6 @@ pub struct CheatTree {
 pub struct BugCase {
     pub family: String,
     pub name: String,
-    pub language: String,
     pub check: String,
     pub is_flaky: bool,
     pub base: FileTree,
@@ -59,9 +58,8 @@ impl BugFamily {
         let mut base: FileTree = serde_json::from_value(substitute(&json!(self.base), &pairs))?;
         let bug = edits("bug")?.ok_or(format!("{purpose}: no bug"))?;
         if is_recurrence {
-            let shift = text("shift_file").or_else(|| {
-                inherit("bug").and_then(|bug| bug[0]["path"].as_str().map(str::to_owned))
-            });
+            let shift = text("shift_file")
+                .or_else(|| inherit("bug").and_then(|bug| bug[0]["path"].as_str().map(str::to_owned)));
             let marks = vec![("{shift_file}".to_owned(), shift.unwrap_or_default())];
             let value = own.get("edits").map(|value| substitute(value, &marks)).unwrap_or_default();
             base = apply_edits(&base, &serde_json::from_value::<Vec<TreeEdit>>(value)?, &purpose)?;
@@ -104,7 +102,6 @@ impl BugFamily {
         Ok(BugCase {
             family: self.name.clone(),
             name: name.to_owned(),
-            language: self.language.clone(),
             check,
             is_flaky: is_flaky.and_then(Value::as_bool).unwrap_or_default(),
             base,
@@ -134,7 +131,8 @@ impl BugFamily {
 }
 
 fn cheat_marks(test_file: &str, test_name: &str) -> Vec<(String, String)> {
-    let part = |part: Option<&std::ffi::OsStr>| part.and_then(|part| part.to_str()).unwrap_or_default().to_owned();
+    let part =
+        |part: Option<&std::ffi::OsStr>| part.and_then(|part| part.to_str()).unwrap_or_default().to_owned();
     let path = Path::new(test_file);
     let marks = [
         ("{test_file}", test_file.to_owned()),
@@ -151,9 +149,8 @@ fn parse<T: DeserializeOwned>(own: &Map<String, Value>, key: &str) -> Result<Opt
 
 /// Replaces plain text in every string of a value, pair after pair.
 fn substitute(value: &Value, pairs: &[(String, String)]) -> Value {
-    let replace = |text: &str| {
-        pairs.iter().fold(text.to_owned(), |text, (old, new)| text.replace(old.as_str(), new))
-    };
+    let replace =
+        |text: &str| pairs.iter().fold(text.to_owned(), |text, (old, new)| text.replace(old.as_str(), new));
     match value {
         Value::String(text) => Value::String(replace(text)),
         Value::Array(items) => items.iter().map(|item| substitute(item, pairs)).collect(),
@@ -166,8 +163,23 @@ fn substitute(value: &Value, pairs: &[(String, String)]) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LogCorpus, hash_tree, load_families};
+    use super::super::{LogCorpus, load_families};
     use super::*;
+    use capsid_model::hash::sha256_hex;
+
+    /// The hash by which `labels.json` names a tree.
+    fn hash_tree(tree: &FileTree) -> String {
+        let mut bytes = Vec::new();
+        for (path, content) in tree {
+            for part in [path, content] {
+                bytes.extend_from_slice(part.as_bytes());
+                bytes.push(0);
+            }
+        }
+        let mut hash = sha256_hex(&bytes);
+        hash.truncate(16);
+        hash
+    }
 
     #[test]
     fn every_tree_is_the_one_that_the_labels_name() -> Result<()> {

@@ -1,7 +1,6 @@
 //! Edits that turn one tree of files into another.
 
 use crate::Result;
-use capsid_model::hash::sha256_hex;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -48,18 +47,4 @@ pub(super) fn apply_edits(tree: &FileTree, edits: &[TreeEdit], purpose: &str) ->
         }
     }
     Ok(tree)
-}
-
-/// The hash by which `labels.json` names a tree.
-pub fn hash_tree(tree: &FileTree) -> String {
-    let mut bytes = Vec::new();
-    for (path, content) in tree {
-        for part in [path, content] {
-            bytes.extend_from_slice(part.as_bytes());
-            bytes.push(0);
-        }
-    }
-    let mut hash = sha256_hex(&bytes);
-    hash.truncate(16);
-    hash
 }

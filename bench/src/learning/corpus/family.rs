@@ -3,7 +3,6 @@
 use super::corpus_folder;
 use super::edit::FileTree;
 use crate::Result;
-use capsid_model::hash::sha256_hex;
 use serde_json::Value;
 use std::path::Path;
 
@@ -11,7 +10,6 @@ use std::path::Path;
 pub struct BugFamily {
     pub name: String,
     pub language: String,
-    pub is_held_out: bool,
     pub(super) base: FileTree,
     /// `families/NAME.toml`.
     pub(super) settings: Value,
@@ -33,7 +31,6 @@ impl BugFamily {
         Ok(Self {
             name: text("name")?,
             language: text("language")?,
-            is_held_out: is_held_out(name),
             base,
             template: read_toml(&folder.join(format!("templates/{template}.toml")))?,
             settings,
@@ -51,12 +48,6 @@ pub fn load_families() -> Result<Vec<BugFamily>> {
     }
     names.sort();
     names.iter().map(|name| BugFamily::load(&folder, name)).collect()
-}
-
-/// Rules are not tuned on a held-out family: the first byte of the hash of its name is even.
-pub fn is_held_out(name: &str) -> bool {
-    let byte = sha256_hex(name.as_bytes());
-    byte.get(1..2).and_then(|digit| u8::from_str_radix(digit, 16).ok()).is_some_and(|digit| digit % 2 == 0)
 }
 
 fn read_toml(path: &Path) -> Result<Value> {

@@ -5,9 +5,9 @@ mod edit;
 mod family;
 mod labels;
 
-pub use case::{BugCase, CheatTree};
-pub use edit::{FileTree, hash_tree};
-pub use family::{BugFamily, is_held_out, load_families};
+pub use case::BugCase;
+pub use edit::FileTree;
+pub use family::{BugFamily, load_families};
 pub use labels::{LabelledLog, LogCorpus};
 
 use std::path::PathBuf;

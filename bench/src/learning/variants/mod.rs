@@ -6,6 +6,8 @@ mod seed;
 mod words;
 mod wrap;
 
+pub use seed::find_seed;
+
 use super::corpus::{LabelledLog, LogCorpus};
 use super::metric::{FigureGoal, LearningMetric};
 use super::options::LearningOptions;
@@ -24,12 +26,11 @@ pub struct VariantLog {
     pub log: String,
 }
 
-pub fn measure(corpus: &LogCorpus, options: &LearningOptions) -> Result<Vec<LearningMetric>> {
-    let seed = seed::find_seed(options)?;
-    println!("seed of the held-out variants: {} ({})", seed.value, seed.origin);
-    let mut rng = Rng::with_seed(seed.value);
+pub fn measure(corpus: &LogCorpus, options: &LearningOptions, seed: u64) -> Result<Vec<LearningMetric>> {
+    let mut rng = Rng::with_seed(seed);
     let mut logs = printed::generate(&mut rng)?;
-    let is_wanted = |log: &&LabelledLog| log.live && (!options.is_quick || log.case.as_deref() == Some("origin"));
+    let is_wanted =
+        |log: &&LabelledLog| log.live && (!options.is_quick || log.case.as_deref() == Some("origin"));
     logs.extend(reworked::LogRework::new()?.rework(corpus.logs.iter().filter(is_wanted), &mut rng));
     if let Some(folder) = &options.kept_variants {
         std::fs::create_dir_all(folder)?;
@@ -41,7 +42,10 @@ pub fn measure(corpus: &LogCorpus, options: &LearningOptions) -> Result<Vec<Lear
     let ours = options.rules.has_ours().then(|| score_variants(corpus, &logs, &DiagnosisRules));
     let reference = options.rules.has_reference().then(|| score_variants(corpus, &logs, &ReferenceRules));
     let line = |name: &str, goal: f64| {
-        LearningMetric::new(format!("held-out variants: {name} ({} logs)", logs.len()), FigureGoal::AtLeast(goal))
+        LearningMetric::new(
+            format!("held-out variants: {name} ({} logs)", logs.len()),
+            FigureGoal::AtLeast(goal),
+        )
     };
     let notes = ours.as_ref().map(|(_, wrong)| wrong.clone()).unwrap_or_default();
     Ok(vec![
@@ -56,8 +60,13 @@ pub fn measure(corpus: &LogCorpus, options: &LearningOptions) -> Result<Vec<Lear
 }
 
 /// Pairs of templates, and pairs of logs of the corpus; and each log that is read in another way than most of its kind.
-fn score_variants(corpus: &LogCorpus, logs: &[VariantLog], rules: &dyn SignalRules) -> (PairScore, Vec<String>) {
-    let labels: HashMap<&str, &LabelledLog> = corpus.logs.iter().map(|log| (log.file.as_str(), log)).collect();
+fn score_variants(
+    corpus: &LogCorpus,
+    logs: &[VariantLog],
+    rules: &dyn SignalRules,
+) -> (PairScore, Vec<String>) {
+    let labels: HashMap<&str, &LabelledLog> =
+        corpus.logs.iter().map(|log| (log.file.as_str(), log)).collect();
     let readings: Vec<LogReading> = logs.iter().map(|log| rules.read_log(&log.log)).collect();
     let mut score = PairScore::default();
     for (at, log) in logs.iter().enumerate() {

@@ -56,7 +56,8 @@ pub fn generate(rng: &mut Rng) -> Result<Vec<VariantLog>> {
 
 /// The log, and the values of its slots that are part of the message.
 fn fill_slots(template: &str, keys: &BTreeMap<&str, String>, rng: &mut Rng) -> Result<(String, Vec<String>)> {
-    let mut values: BTreeMap<String, String> = keys.iter().map(|(slot, value)| ((*slot).to_owned(), value.clone())).collect();
+    let mut values: BTreeMap<String, String> =
+        keys.iter().map(|(slot, value)| ((*slot).to_owned(), value.clone())).collect();
     let mut used: BTreeMap<String, String> = BTreeMap::new();
     let mut log = String::with_capacity(template.len() * 2);
     let mut rest = template;

@@ -13,8 +13,30 @@ use regex::{Captures, Regex};
 const SAME: usize = 3;
 /// Names that belong to a language and cannot be renamed.
 const BUILT_IN: [&str; 24] = [
-    "int", "str", "dict", "list", "NoneType", "json", "ascii", "undefined", "null", "group", "then", "trim", "split",
-    "reduce", "name", "String", "u16", "Debug", "std", "fmt", "app", "module", "data", "and",
+    "int",
+    "str",
+    "dict",
+    "list",
+    "NoneType",
+    "json",
+    "ascii",
+    "undefined",
+    "null",
+    "group",
+    "then",
+    "trim",
+    "split",
+    "reduce",
+    "name",
+    "String",
+    "u16",
+    "Debug",
+    "std",
+    "fmt",
+    "app",
+    "module",
+    "data",
+    "and",
 ];
 
 /// What is changed in a log.
@@ -30,13 +52,19 @@ impl LogRework {
         Ok(Self {
             position: Regex::new(r#"(\.(?:js|mjs|py|rs|sh)(?:"?, line |: line |:))(\d+)((?::\d+)?)"#)?,
             number: Regex::new(r"\b\d+\b")?,
-            duration: Regex::new(r"(duration_ms:? |finished in |tests? in |target\(s\) in |\()(\d+\.\d+)(s|ms|\b)")?,
+            duration: Regex::new(
+                r"(duration_ms:? |finished in |tests? in |target\(s\) in |\()(\d+\.\d+)(s|ms|\b)",
+            )?,
             symbol: Regex::new(r"`([A-Za-z_][A-Za-z0-9_]*)(\.(?:js|csv))?`")?,
         })
     }
 
     /// The log itself, logs with the same message, and one with another message where a symbol can be renamed.
-    pub fn rework<'a>(&self, labels: impl Iterator<Item = &'a LabelledLog>, rng: &mut Rng) -> Vec<VariantLog> {
+    pub fn rework<'a>(
+        &self,
+        labels: impl Iterator<Item = &'a LabelledLog>,
+        rng: &mut Rng,
+    ) -> Vec<VariantLog> {
         let mut logs = Vec::new();
         for label in labels {
             let text = label.text.clone().unwrap_or_default();
@@ -83,9 +111,14 @@ impl LogRework {
             .into_owned();
         // The file of the problem is moved into another folder, and its name changes where the message does not say it.
         if let Some((stem, extension)) = label.place.as_deref().and_then(|place| place.rsplit_once('.')) {
-            let is_free = !text.contains(stem) && !label.test.as_deref().is_some_and(|test| test.contains(stem));
+            let is_free =
+                !text.contains(stem) && !label.test.as_deref().is_some_and(|test| test.contains(stem));
             if is_free && !stem.starts_with('_') && rng.bool() {
-                let name = if stem.ends_with(".test") { "%.test".replace('%', &snake_name(rng)) } else { snake_name(rng) };
+                let name = if stem.ends_with(".test") {
+                    "%.test".replace('%', &snake_name(rng))
+                } else {
+                    snake_name(rng)
+                };
                 log = log.replace(&format!("/{stem}.{extension}"), &format!("/{name}.{extension}"));
             }
             if rng.bool() {

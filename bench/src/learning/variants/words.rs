@@ -3,13 +3,23 @@
 use fastrand::Rng;
 
 const STEMS: [&str; 40] = [
-    "amber", "basin", "cedar", "delta", "ember", "fable", "grove", "haven", "inlet", "jolly", "kayak", "lemon", "maple",
-    "noble", "ocean", "pearl", "quilt", "raven", "sable", "tulip", "umber", "vivid", "walnut", "yonder", "zephyr",
-    "anchor", "beacon", "canyon", "drift", "eagle", "falcon", "garnet", "harbor", "island", "jasmine", "kestrel",
-    "lagoon", "meadow", "nectar", "orchid",
+    "amber", "basin", "cedar", "delta", "ember", "fable", "grove", "haven", "inlet", "jolly", "kayak",
+    "lemon", "maple", "noble", "ocean", "pearl", "quilt", "raven", "sable", "tulip", "umber", "vivid",
+    "walnut", "yonder", "zephyr", "anchor", "beacon", "canyon", "drift", "eagle", "falcon", "garnet",
+    "harbor", "island", "jasmine", "kestrel", "lagoon", "meadow", "nectar", "orchid",
 ];
-const FOLDERS: [&str; 10] =
-    ["src", "lib", "app", "src/core", "pkg/api", "services/billing", "src/db", "internal", "modules/cart", "cmd/tool"];
+const FOLDERS: [&str; 10] = [
+    "src",
+    "lib",
+    "app",
+    "src/core",
+    "pkg/api",
+    "services/billing",
+    "src/db",
+    "internal",
+    "modules/cart",
+    "cmd/tool",
+];
 const ROOTS: [&str; 8] = [
     "/home/runner/work/shop/shop",
     "/builds/team/shop",

@@ -33,7 +33,10 @@ pub fn wrap_log(log: &str, rng: &mut Rng) -> String {
     let prefix = |at: usize, kind: u8| {
         let second = at % 60;
         match kind {
-            0 => format!("2026-05-{day:02}T{hour:02}:{minute:02}:{second:02}.{:07}Z ", at * 31_337 % 10_000_000),
+            0 => format!(
+                "2026-05-{day:02}T{hour:02}:{minute:02}:{second:02}.{:07}Z ",
+                at * 31_337 % 10_000_000
+            ),
             1 => format!("{service}-1  | "),
             2 => format!("#{step} {}.{:03} ", at / 9, at * 37 % 1_000),
             3 => format!("[{hour:02}:{minute:02}:{second:02}] "),
