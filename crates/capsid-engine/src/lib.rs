@@ -10,6 +10,7 @@ pub mod files;
 pub mod memory;
 pub mod network;
 pub mod prompt;
+pub mod proof;
 pub mod recall;
 pub mod rules;
 pub mod run;

@@ -65,10 +65,9 @@ impl Capsule {
         score >= 0.7 && blast.files <= 5 && blast.lines <= 200 && streak >= 2
     }
 
-    /// The confidence: 0.8 for a passed validation, less for a wide change, and less for a trigger that was seen
-    /// only in part (`match_quality` is 1 for all of it). Where nothing was validated it starts from 0.5.
-    pub fn confidence_for(blast: BlastRadius, match_quality: f64, validated: bool) -> f64 {
-        let base = if validated { 0.8 } else { 0.5 };
+    /// The confidence: what its proof is worth, less for a wide change, and less for a trigger that was seen only in
+    /// part (`match_quality` is 1 for all of it).
+    pub fn confidence_for(blast: BlastRadius, match_quality: f64, base: f64) -> f64 {
         let penalty = (blast.files as f64 / 10.0 * 0.05).min(0.1);
         let partial = 0.1 * (1.0 - match_quality.clamp(0.0, 1.0));
         round3(base - penalty - partial)
@@ -86,11 +85,11 @@ mod tests {
     #[test]
     fn confidence_falls_with_the_blast_and_with_a_partial_match() {
         let blast = |files| BlastRadius { files, lines: 10 };
-        assert_eq!(Capsule::confidence_for(blast(1), 1.0, true), 0.795);
-        assert_eq!(Capsule::confidence_for(blast(2), 1.0, true), 0.79);
-        assert_eq!(Capsule::confidence_for(blast(500), 1.0, true), 0.7);
-        assert_eq!(Capsule::confidence_for(blast(1), 0.5, true), 0.745);
-        assert_eq!(Capsule::confidence_for(blast(1), 1.0, false), 0.495);
+        assert_eq!(Capsule::confidence_for(blast(1), 1.0, 0.8), 0.795);
+        assert_eq!(Capsule::confidence_for(blast(2), 1.0, 0.8), 0.79);
+        assert_eq!(Capsule::confidence_for(blast(500), 1.0, 0.8), 0.7);
+        assert_eq!(Capsule::confidence_for(blast(1), 0.5, 0.8), 0.745);
+        assert_eq!(Capsule::confidence_for(blast(1), 1.0, 0.5), 0.495);
     }
 
     #[test]

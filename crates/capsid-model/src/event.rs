@@ -159,6 +159,10 @@ pub struct EvolutionEvent {
     pub at: Option<Time>,
     /// Whether it changed nothing.
     pub is_empty: bool,
+    /// How strongly its change is proven, as the record says it; none in records that say nothing of it.
+    pub proof_grade: Option<String>,
+    /// Stored solutions whose own change failed on the problem that they are for.
+    pub failed_capsules: Vec<String>,
 }
 
 impl EvolutionEvent {
@@ -188,9 +192,29 @@ impl EvolutionEvent {
             failure_class: optional(of_meta("failure_class")),
             at: at.or_else(|| crate::id::stamp_of(&id).map(Time)),
             is_empty: of_meta("empty_cycle").and_then(Value::as_bool).unwrap_or(blast_radius.is_empty()),
+            proof_grade: optional(of_meta("proof").and_then(|proof| proof.get("grade"))),
+            failed_capsules: failed_offers(of_meta("offers")),
             blast_radius,
             id,
         })
+    }
+
+    /// Whether a success counts for the streak of its capsule: it is proven, or it is of a time before proofs.
+    pub fn counts_for_streak(&self) -> bool {
+        self.outcome.is_success()
+            && self.proof_grade.as_deref().is_none_or(|grade| grade.starts_with("fail_to_pass"))
+    }
+
+    /// What it means for the streak of a capsule: one more, the end of it, or nothing.
+    pub fn streak_step(&self, capsule_id: &str) -> Option<bool> {
+        if self.failed_capsules.iter().any(|id| id == capsule_id) {
+            return Some(false);
+        }
+        match self.concerns_capsule(capsule_id) {
+            true if self.outcome.is_success() => self.counts_for_streak().then_some(true),
+            true => Some(false),
+            false => None,
+        }
     }
 
     /// Whether the failure, if it was one, was the change's own: not the host's, the network's or the sandbox's, and
@@ -217,12 +241,16 @@ impl EvolutionEvent {
     }
 }
 
+/// The capsules of a list of offers whose trial failed.
+fn failed_offers(offers: Option<&Value>) -> Vec<String> {
+    let offers = offers.and_then(Value::as_array).into_iter().flatten();
+    let failed = offers.filter(|offer| offer.get("outcome").and_then(Value::as_str) == Some("failed"));
+    failed.map(|offer| text(offer.get("capsule_id"))).filter(|id| !id.is_empty()).collect()
+}
+
 /// Successes in a row of one capsule, counted back from the newest event.
 pub fn success_streak<'a>(capsule_id: &str, newest_first: impl Iterator<Item = &'a EvolutionEvent>) -> u64 {
-    newest_first
-        .filter(|event| event.concerns_capsule(capsule_id))
-        .take_while(|event| event.outcome.is_success())
-        .count() as u64
+    newest_first.filter_map(|event| event.streak_step(capsule_id)).take_while(|grows| *grows).count() as u64
 }
 
 #[cfg(test)]

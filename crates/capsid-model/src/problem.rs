@@ -144,8 +144,12 @@ codes! {
     GeneExists, "gene_exists", 1, "A gene with the same id is in the store already.";
     NotFound, "not_found", 1, "No record has the id that was asked for.";
     ChangeRefused, "change_refused", 1, "A thing is not in a state in which this can be done to it.";
+    NoProblemFound, "no_problem_found", 1, "A log that was named shows no problem, so no cycle ran.";
+    AlreadyResolved, "already_resolved", 1, "The command that should show the problem passes, so no cycle ran.";
+    SetupBroken, "setup_broken", 1, "The command that should show the problem fails for a reason of the machine.";
     NothingPending, "nothing_pending", 1, "There is no run that waits to be solidified or reviewed.";
     RunPending, "run_pending", 1, "An earlier run still waits to be solidified or rejected.";
+    BudgetUsedUp, "budget_used_up", 1, "The daily budget of the loop for agent calls is used up.";
     RunBusy, "run_busy", 1, "An agent is working on the run.";
     ViewUnavailable, "view_unavailable", 1, "A private view of the repository cannot be created here.";
     ApplyConflict, "apply_conflict", 1, "A proven change conflicts with edits made during the run, so nothing was applied.";

@@ -2,10 +2,10 @@
 
 use crate::asset::stamp;
 use crate::env::EnvFingerprint;
-use crate::text::cut;
+use crate::text::cut_front;
 use crate::{Object, SCHEMA_VERSION, Time, Value, json};
 
-/// The most that is kept of each output, in UTF-16 units.
+/// The most that is kept of the end of each output, in UTF-16 units.
 pub const OUTPUT_LIMIT: usize = 4000;
 
 /// The result of one validation command.
@@ -51,8 +51,8 @@ pub fn report(input: &ReportInput<'_>) -> Object {
             json!({
                 "command": result.command,
                 "ok": result.ok,
-                "stdout": cut(&result.stdout, OUTPUT_LIMIT),
-                "stderr": cut(&result.stderr, OUTPUT_LIMIT),
+                "stdout": cut_front(&result.stdout, OUTPUT_LIMIT),
+                "stderr": cut_front(&result.stderr, OUTPUT_LIMIT),
             })
         })
         .collect();

@@ -27,6 +27,19 @@ pub fn cut_front(text: &str, units: usize) -> &str {
     text
 }
 
+/// A count as people read it: `2,310`.
+pub fn group_digits(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 /// The text with every run of white space turned into one space, trimmed.
 pub fn collapse(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

@@ -27,7 +27,7 @@ impl Default for ProcessLimits {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(180),
-            output_bytes: 64 * 1024,
+            output_bytes: 512 * 1024,
             file_bytes: 2 << 30,
             memory_bytes: 8 << 30,
             open_files: 4096,

@@ -35,9 +35,9 @@ impl ProcessEnd {
 pub struct FinishedProcess {
     /// How.
     pub end: ProcessEnd,
-    /// The head of its standard output.
+    /// The head and the end of its standard output.
     pub stdout: String,
-    /// The head of its standard error.
+    /// The head and the end of its standard error.
     pub stderr: String,
     /// How long it took.
     pub duration: Duration,

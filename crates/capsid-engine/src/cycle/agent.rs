@@ -5,12 +5,14 @@ use super::agent_profile::agent_profile;
 use super::agent_view::{AgentView, freeze_change};
 use super::evolve::Ready;
 use crate::config::SandboxPolicy;
+use crate::run::Run;
 use crate::run::agent_facts::AgentFacts;
 use crate::run::folder::RunFolder;
 use crate::solidify::SolidifyRequest;
 use crate::workspace::Workspace;
+use capsid_disk::files;
 use capsid_model::redact::{RedactProfile, redact};
-use capsid_model::text::{cut, inert_line};
+use capsid_model::text::{cut, cut_front, inert_line};
 use capsid_model::{Problem, Result};
 use capsid_sandbox::isolation::best_of;
 use capsid_sandbox::{AgentEnd, AgentRequest, AgentRun, LimitHit, SandboxIds, run_agent};
@@ -23,6 +25,10 @@ use std::time::Duration;
 const MAX_COMMITS: usize = 20;
 /// The most of a reflog that is read.
 const MAX_REFLOG: u64 = 1 << 20;
+/// The end of what an agent printed that is kept, in bytes.
+const MAX_PRINTED: usize = 16 * 1024;
+/// The most of a note that is read, in bytes.
+const MAX_NOTE: u64 = 16 * 1024;
 
 /// How to run the agent.
 #[derive(Debug, Clone)]
@@ -71,36 +77,94 @@ pub fn run(
     options: &AgentOptions,
     on_output: &mut dyn FnMut(&[u8]),
 ) -> Result<AgentOutcome> {
-    let run = &ready.run;
-    let folder = RunFolder::of_run(workspace, &run.run_id)?;
-    let view = AgentView::open(workspace, run, &folder)?;
     let timeout =
         options.timeout.unwrap_or(Duration::from_secs(workspace.config.cycle.agent_timeout_seconds.max(1)));
-    let profile = agent_profile(workspace, &folder, view.tree.clone())?;
-    let request = AgentRequest {
-        argv: &options.argv,
-        cwd: &view.cwd,
-        prompt: ready.prompt.as_bytes(),
-        env: &[
-            ("CAPSID_RUN_ID".into(), run.run_id.clone()),
-            ("CAPSID_PROMPT_FILE".into(), ready.prompt_path.display().to_string()),
-        ],
-        timeout,
-        stop: &options.stop,
-        profile: is_confined(workspace, &view).then_some(&profile),
-    };
-    let ran = run_agent(&request, on_output);
-    let failure = failure(&ran, timeout);
-    let stopped = matches!(&ran, Ok(AgentRun { end: AgentEnd::Stopped, .. }));
-    let mut facts = facts(ran.as_ref().ok(), &view.upper, &workspace.repository.git_dir);
-    facts.failure.clone_from(&failure);
-    let ids = ran.as_ref().map_or(SandboxIds::User, |ran| ran.ids);
-    facts.write(&folder)?;
-    freeze_change(workspace, run, &folder, &view, ids)?;
-    let outcome = AgentOutcome { failure, problem: ran.err(), stopped, run_id: run.run_id.clone(), facts };
+    let program =
+        ViewProgram { argv: &options.argv, input: ready.prompt.as_bytes(), timeout, stop: &options.stop };
+    let outcome = run_in_view(workspace, &ready.run, &ready.prompt_path, &program, on_output)?;
     // From here on anybody may finish the run.
     ready.lock = None;
     Ok(outcome)
+}
+
+/// A program that changes files in the view of a run.
+pub(super) struct ViewProgram<'a> {
+    pub(super) argv: &'a [String],
+    /// What it reads on its standard input.
+    pub(super) input: &'a [u8],
+    pub(super) timeout: Duration,
+    pub(super) stop: &'a AtomicBool,
+}
+
+/// Runs a program in the view of a run, and freezes what it changed.
+pub(super) fn run_in_view(
+    workspace: &Workspace,
+    run: &Run,
+    prompt_path: &Path,
+    program: &ViewProgram<'_>,
+    on_output: &mut dyn FnMut(&[u8]),
+) -> Result<AgentOutcome> {
+    let folder = RunFolder::of_run(workspace, &run.run_id)?;
+    let view = AgentView::open(workspace, run, &folder)?;
+    files::create_private_folder(&folder.note_folder())?;
+    files::replace_private(&folder.note(), b"")?;
+    let profile = agent_profile(workspace, &folder, view.tree.clone())?;
+    let request = AgentRequest {
+        argv: program.argv,
+        cwd: &view.cwd,
+        prompt: program.input,
+        env: &[
+            ("CAPSID_RUN_ID".into(), run.run_id.clone()),
+            ("CAPSID_PROMPT_FILE".into(), prompt_path.display().to_string()),
+            ("CAPSID_NOTE_FILE".into(), folder.note().display().to_string()),
+        ],
+        timeout: program.timeout,
+        stop: program.stop,
+        profile: is_confined(workspace, &view).then_some(&profile),
+    };
+    let mut printed = PrintedEnd::default();
+    let ran = run_agent(&request, &mut |bytes| {
+        printed.push(bytes);
+        on_output(bytes);
+    });
+    let failure = failure(&ran, program.timeout);
+    let stopped = matches!(&ran, Ok(AgentRun { end: AgentEnd::Stopped, .. }));
+    let mut facts = facts(ran.as_ref().ok(), &view.upper, &workspace.repository.git_dir);
+    facts.failure.clone_from(&failure);
+    facts.note = read_note(&folder.note());
+    facts.printed = printed.into_text();
+    let ids = ran.as_ref().map_or(SandboxIds::User, |ran| ran.ids);
+    facts.write(&folder)?;
+    freeze_change(workspace, run, &folder, &view, ids)?;
+    Ok(AgentOutcome { failure, problem: ran.err(), stopped, run_id: run.run_id.clone(), facts })
+}
+
+/// The end of what an agent prints.
+#[derive(Default)]
+struct PrintedEnd(Vec<u8>);
+
+impl PrintedEnd {
+    fn push(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+        if self.0.len() > 4 * MAX_PRINTED {
+            self.0.drain(..self.0.len() - MAX_PRINTED);
+        }
+    }
+
+    fn into_text(self) -> String {
+        let text = String::from_utf8_lossy(&self.0);
+        redact(cut_front(&text, MAX_PRINTED), RedactProfile::Secrets).into_owned()
+    }
+}
+
+/// What the agent wrote into its note; nothing where it wrote none, or where what is there is no plain file.
+fn read_note(path: &Path) -> Option<String> {
+    let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    let mut bytes = Vec::new();
+    let file = is_file.then(|| std::fs::File::open(path).ok()).flatten()?;
+    std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_NOTE), &mut bytes).ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    (!text.trim().is_empty()).then(|| redact(&text, RedactProfile::Secrets).into_owned())
 }
 
 /// Whether the agent is confined: always, except where its owner does without a sandbox and none works. It works in a
@@ -137,7 +201,7 @@ fn facts(ran: Option<&AgentRun>, upper: &Path, git_dir: &Path) -> AgentFacts {
         outside_paths: ran.outside_writes.iter().take(20).map(shown).collect(),
         agent_commits: commit_subjects(upper, git_dir),
         limits_hit: ran.limits_hit.iter().map(|limit| limit.as_str().to_owned()).collect(),
-        failure: None,
+        ..AgentFacts::default()
     }
 }
 

@@ -26,6 +26,7 @@ pub(super) fn agent_profile(
     let mut kept_writes = expand(&policy.write);
     let known = AgentFiles::prepare(&home, named)?;
     kept_writes.extend(known.transcripts);
+    kept_writes.push(folder.note_folder());
     Ok(AgentProfile {
         tree,
         layers: folder.layers(),

@@ -1,13 +1,18 @@
 //! What the store offers for a set of signals, and what is chosen from it.
 
+use super::offers::find_level;
 use crate::memory::remote::advice::RemoteAdvice;
+use crate::rules::problem_ids::{StoredProblemIds, find_message_id};
 use crate::rules::select;
 use crate::rules::select::capsule::answering;
 use crate::rules::select::{FailedCapsule, SelectInput, Selection, SkippedCapsule};
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::gene::Gene;
-use capsid_model::{Object, Result, asset, env};
+use capsid_model::signal::normalise_errsig;
+use capsid_model::{Object, Result, Value, asset, env};
+use capsid_rules::diagnosis::{ProblemClass, ProblemRecord};
+use capsid_rules::learning::match_level::MatchLevel;
 use capsid_rules::memory::advice::advise;
 use capsid_rules::memory::graph::GraphStats;
 use std::collections::HashSet;
@@ -28,9 +33,11 @@ pub struct Choice {
 }
 
 /// Loads what the store offers and chooses for the signals, by this repository's own memory and what a shared one advises.
+/// With a problem, only capsules that solved the same one can be chosen.
 pub fn choose(
     workspace: &Workspace,
     signals: &[String],
+    problem: Option<&ProblemRecord>,
     statistics: &GraphStats,
     heard: Option<&RemoteAdvice>,
     drift: Option<u64>,
@@ -40,7 +47,7 @@ pub fn choose(
     if let Some(heard) = heard {
         heard.join(&mut advice);
     }
-    let (capsules, unverified) = load_capsules(workspace, signals)?;
+    let (capsules, unverified) = load_capsules(workspace, signals, problem)?;
     let failed = workspace.store.failed.documents()?;
     let failures: Vec<FailedCapsule> = failed.iter().map(FailedCapsule::read).collect();
     let mut selection = select::select(SelectInput {
@@ -66,8 +73,17 @@ pub fn choose(
 
 /// The capsules as they may be chosen, and those that answer the signals but are not what their ids say. What a capsule
 /// claims about its streak counts only as far as the event log supports it.
-fn load_capsules(workspace: &Workspace, signals: &[String]) -> Result<(Vec<Capsule>, Vec<SkippedCapsule>)> {
-    let documents = workspace.store.capsules.documents()?;
+fn load_capsules(
+    workspace: &Workspace,
+    signals: &[String],
+    problem: Option<&ProblemRecord>,
+) -> Result<(Vec<Capsule>, Vec<SkippedCapsule>)> {
+    let mut documents = workspace.store.capsules.documents()?;
+    let ids = wanted_ids(signals, problem);
+    documents.retain(|document| match &ids {
+        Some(ids) => find_level(ids, document).is_some_and(|level| level <= MatchLevel::Site),
+        None => shares_more_than_generic(document, signals),
+    });
     let mut capsules: Vec<Capsule> = documents.iter().map(Capsule::read).collect();
     // Only those that may be chosen are looked at closely: a store may hold very many.
     let answering: Vec<usize> =
@@ -89,4 +105,43 @@ fn load_capsules(workspace: &Workspace, signals: &[String]) -> Result<(Vec<Capsu
         is_unverified: true,
     };
     Ok((open.into_iter().map(|(_, capsule)| capsule).collect(), skipped.into_iter().map(skip).collect()))
+}
+
+/// The ids of the problem that the signals are about, if they are about one.
+fn wanted_ids(signals: &[String], problem: Option<&ProblemRecord>) -> Option<StoredProblemIds> {
+    match problem {
+        Some(problem) => Some(problem.into()),
+        None => {
+            let message = find_message_id(signals.iter().map(String::as_str))?;
+            Some(StoredProblemIds { message: Some(message), ..StoredProblemIds::default() })
+        }
+    }
+}
+
+/// Whether a capsule shares a signal that says what it is about, and not only that something is wrong.
+fn shares_more_than_generic(document: &Object, signals: &[String]) -> bool {
+    const GENERIC: [&str; 9] = [
+        "log_error",
+        "recurring_error",
+        "unstable",
+        "failed",
+        "user_feature_request",
+        "user_improvement_suggestion",
+        "stable_success_plateau",
+        "issue_already_resolved",
+        "repair_loop_detected",
+    ];
+    let is_generic = |signal: &str| {
+        GENERIC.contains(&signal) || ProblemClass::ALL.iter().any(|class| class.as_str() == signal)
+    };
+    let norms: HashSet<String> = signals
+        .iter()
+        .filter_map(|signal| normalise_errsig(signal))
+        .chain(signals.iter().filter(|signal| signal.starts_with("errsig_norm:")).cloned())
+        .collect();
+    let triggers = document.get("trigger").and_then(Value::as_array).into_iter().flatten();
+    triggers.filter_map(Value::as_str).any(|trigger| match normalise_errsig(trigger) {
+        Some(norm) => norms.contains(&norm),
+        None => !is_generic(trigger) && signals.iter().any(|signal| signal.eq_ignore_ascii_case(trigger)),
+    })
 }

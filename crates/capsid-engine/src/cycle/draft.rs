@@ -3,11 +3,12 @@
 use super::build_prompt::build_prompt;
 use super::candidates;
 use super::choice::{self, Choice};
-use super::evolve::{EvolveRequest, HubAdvice, Ready};
+use super::evolve::{EvolveRequest, HubAdvice, PromptSource, Ready};
 use super::observation::Observation;
+use super::offers::find_offers;
+use super::problem_check::CheckedProblem;
 use super::record;
 use crate::exchange::reuse;
-use crate::exchange::reuse::{ReuseHit, ReuseMode, ReuseSearch};
 use crate::files::phase;
 use crate::memory::outcome::PreviousAction;
 use crate::memory::records::{self, ObservedSignals, PlannedChange};
@@ -59,9 +60,10 @@ struct Decisions {
 pub(super) fn draft(
     workspace: &Workspace,
     request: &EvolveRequest,
-    seen: &Observation,
+    checked: &CheckedProblem,
     advice: HubAdvice,
 ) -> Result<Draft> {
+    let seen = &checked.seen;
     let HubAdvice { search, consulted } = advice;
     let heard = consulted.as_ref().and_then(|consulted| consulted.parse_advice(&seen.signals));
     let cycle = cycle_count(workspace)? + 1;
@@ -76,12 +78,27 @@ pub(super) fn draft(
     personality.set_current(&decided.step.state, workspace.now());
     let mut run = run(workspace, request, seen, cycle, &decided, &mut ids)?;
     let hit = search.as_ref().and_then(|search| search.hit.as_ref());
-    if let (Some(search), Some(hit)) = (&search, hit) {
-        build_on(workspace, &mut run, search, hit)?;
+    run.problem = seen.diagnosis.to_record();
+    run.reproduction = checked.reproduction.clone();
+    if let Some(problem) = &run.problem {
+        let is_reproduced = run.reproduction.as_ref().is_some_and(|known| known.is_reproduced);
+        run.offers = find_offers(workspace, problem, is_reproduced, hit)?;
+    }
+    if let (Some(search), Some(hit)) = (&search, hit)
+        && run.offers.iter().any(|offer| offer.is_foreign)
+    {
+        // What came from a hub is noted as shown; whether it was used is decided when the run is finished.
+        run.reused_asset_id = Some(hit.asset_id.clone());
+        run.source_type = "reference".to_owned();
+        run.reuse = search.provenance();
     }
     let action = plan(workspace, &run, &decided, &observed, &mut graph);
-    let prompt =
-        build_prompt(workspace, &run, &decided.choice, seen, &decided.strategy, &decided.step.state, hit)?;
+    let prompt = build_prompt(workspace, &run, &decided.choice, seen, &decided.step.state, hit, &[])?;
+    let prompt_source = PromptSource {
+        choice: decided.choice.clone(),
+        seen: seen.clone(),
+        personality: decided.step.state.clone(),
+    };
     let sources =
         seen.inputs.sources.iter().map(|source| json!({"name": source.name, "bytes": source.bytes}));
     Ok(Draft {
@@ -99,6 +116,8 @@ pub(super) fn draft(
             search,
             consulted,
             lock: None,
+            notes: checked.notes.clone(),
+            prompt_source,
         },
     })
 }
@@ -140,7 +159,14 @@ fn decide(
     personality: &PersonalityFile,
     ids: &mut IdMaker,
 ) -> Result<Decisions> {
-    let choice = choice::choose(workspace, &seen.signals, statistics, heard, request.drift)?;
+    let choice = choice::choose(
+        workspace,
+        &seen.signals,
+        seen.diagnosis.to_record().as_ref(),
+        statistics,
+        heard,
+        request.drift,
+    )?;
     let asked = request.strategy.as_deref().or(workspace.config.cycle.strategy.as_deref());
     let strategy = Strategy::resolve(asked, workspace.forces_innovation(), cycle, &seen.signals);
     let step = personality::next(personality, &seen.signals, &seen.history, request.drift.is_some());
@@ -211,30 +237,6 @@ fn run(
         },
         ..Run::default()
     })
-}
-
-/// Lets a run build on what a hub gave. Genes, dials and memory are chosen as without; but a solution that is applied
-/// as it is grows its own capsule here, and not the one that would have been applied instead.
-fn build_on(workspace: &Workspace, run: &mut Run, search: &ReuseSearch, hit: &ReuseHit) -> Result<()> {
-    run.source_type = hit.mode.source_type().to_owned();
-    run.reused_asset_id = Some(hit.asset_id.clone());
-    run.reuse = search.provenance();
-    if hit.mode == ReuseMode::Direct {
-        run.selected_capsule_id = own_capsule_of(workspace, &hit.asset_id)?;
-        run.match_quality = 1.0;
-    }
-    Ok(())
-}
-
-/// The capsule that earlier reuses of an asset left here.
-fn own_capsule_of(workspace: &Workspace, asset_id: &str) -> Result<Option<String>> {
-    let capsules = workspace.store.capsules.documents()?;
-    let text = |capsule: &Object, name: &str| capsule.get(name).and_then(Value::as_str).map(str::to_owned);
-    let of_it = |capsule: &&Object| {
-        text(capsule, "source_type").as_deref() == Some(ReuseMode::Direct.source_type())
-            && text(capsule, "reused_asset_id").as_deref() == Some(asset_id)
-    };
-    Ok(capsules.iter().find(of_it).and_then(|capsule| text(capsule, "id")))
 }
 
 /// The logs that lie inside the repository, relative to its root.

@@ -1,20 +1,26 @@
 //! `prepare`: from signals to a prompt, everything of a cycle that comes before the change.
 
+use super::build_prompt::build_prompt;
+use super::choice::Choice;
 use super::draft::draft;
 use super::observation::{self, Observation};
+use super::problem_check::{CheckedProblem, check_problem};
 use crate::config;
 use crate::exchange::reuse::{self, ReusePolicy, ReuseSearch};
 use crate::memory::remote::{self, ConsultOutcome, RemoteMemory};
+use crate::prompt::FailedAttempt;
 use crate::rules::select::Selection;
 use crate::run::folder::{RunFolder, RunStatus};
 use crate::run::state::RunState;
-use crate::run::{Run, ViewLevel};
+use crate::run::{Run, ViewLevel, tree_after};
 use crate::solidify::change::CycleChange;
 use crate::workspace::{Workspace, WorkspaceLock};
 use capsid_client::NodeClient;
-use capsid_disk::Lock;
+use capsid_disk::{Lock, files};
+use capsid_model::personality::Personality;
 use capsid_model::signal::signal_key;
 use capsid_model::{Code, Problem, Result, Value, json};
+use capsid_rules::learning::history::should_skip_same_inputs;
 use std::path::PathBuf;
 
 pub use super::observation::{ForeignRequest, Sources};
@@ -77,13 +83,52 @@ pub struct Ready {
     pub consulted: Option<ConsultOutcome>,
     /// Keeps others away from the run until its agent has ended.
     pub lock: Option<Lock>,
+    /// What the user should know, such as a program that is not allowed.
+    pub notes: Vec<String>,
+    /// What the prompt is made from, so that a later attempt can get another one.
+    pub prompt_source: PromptSource,
+}
+
+/// What the prompt of a run is made from.
+#[derive(Debug, Clone)]
+pub struct PromptSource {
+    pub choice: Choice,
+    pub seen: Observation,
+    pub personality: Personality,
 }
 
 impl Ready {
+    /// Builds the prompt again, with what this cycle tried so far.
+    pub fn rebuild_prompt(&mut self, workspace: &Workspace, attempts: &[FailedAttempt]) -> Result<()> {
+        let PromptSource { choice, seen, personality } = &self.prompt_source;
+        let hit = self.search.as_ref().and_then(|search| search.hit.as_ref());
+        self.prompt = build_prompt(workspace, &self.run, choice, seen, personality, hit, attempts)?;
+        files::replace_private(&self.prompt_path, self.prompt.as_bytes())
+    }
+
     /// For programs.
     pub fn to_json(&self, dry_run: bool) -> Value {
         json!({
             "ok": true,
+            "problem": self.run.problem,
+            "reproduction": self.run.reproduction.as_ref().map(|known| json!({
+                "command": known.command,
+                "source": known.source,
+                "runs": known.runs,
+                "flaky": known.flaky,
+                "is_reproduced": known.is_reproduced,
+            })),
+            "offers": self.run.offers.iter().map(|offer| json!({
+                "capsule_id": offer.capsule_id,
+                "title": offer.title,
+                "level": offer.level,
+                "grade": offer.grade,
+                "streak": offer.streak,
+                "is_foreign": offer.is_foreign,
+                "can_try": offer.can_try,
+                "reason": offer.reason,
+            })).collect::<Vec<_>>(),
+            "notes": self.notes,
             "dry_run": dry_run,
             "run_id": self.run.run_id,
             "cycle": self.run.cycle,
@@ -109,24 +154,29 @@ pub enum Prepared {
     Ready(Box<Ready>),
     /// Nothing to do, and why.
     Skipped(String),
+    /// What was named shows nothing to repair, or the user has to act first. No cycle ran.
+    Refused(Problem),
 }
 
-/// Prepares a cycle: reads, chooses, gates, records the run and writes the prompt.
+/// Prepares a cycle: reads, reproduces, chooses, gates, records the run and writes the prompt.
 pub fn prepare(workspace: &Workspace, request: &EvolveRequest) -> Result<Prepared> {
     workspace.require_store()?;
+    let seen = preflight(workspace, request)?;
+    // Commands and hubs may be slow, and must not keep the store locked.
+    let checked = match check_problem(workspace, request, seen)? {
+        Ok(checked) => checked,
+        Err(problem) => return Ok(Prepared::Refused(problem)),
+    };
+    if let Some(reason) = nothing_new(workspace, request, &checked)? {
+        return Ok(Prepared::Skipped(reason));
+    }
     let advice = match wants_advice(workspace, request) {
-        true => match preflight(workspace, request)? {
-            Ok(seen) => consult(workspace, request, &seen.signals),
-            Err(reason) => return Ok(Prepared::Skipped(reason)),
-        },
+        true => consult(workspace, request, &checked.seen),
         false => HubAdvice::default(),
     };
     let _lock = locked(workspace, request)?;
-    let seen = match begin(workspace, request)? {
-        Ok(seen) => seen,
-        Err(reason) => return Ok(Prepared::Skipped(reason)),
-    };
-    let draft = draft(workspace, request, &seen, advice)?;
+    leave_pending(workspace, request)?;
+    let draft = draft(workspace, request, &checked, advice)?;
     let ready = if request.dry_run { draft.ready } else { draft.write(workspace)? };
     Ok(Prepared::Ready(Box::new(ready)))
 }
@@ -147,7 +197,8 @@ pub(super) struct HubAdvice {
     pub(super) consulted: Option<ConsultOutcome>,
 }
 
-fn consult(workspace: &Workspace, request: &EvolveRequest, signals: &[String]) -> HubAdvice {
+fn consult(workspace: &Workspace, request: &EvolveRequest, seen: &Observation) -> HubAdvice {
+    let signals = &seen.signals;
     let search = wanted_hub(workspace, request);
     let memory = request.memory.as_ref();
     HubAdvice {
@@ -161,24 +212,11 @@ fn locked(workspace: &Workspace, request: &EvolveRequest) -> Result<Option<Works
     if request.dry_run { Ok(None) } else { workspace.lock().map(Some) }
 }
 
-/// What the hubs that are asked need to know. A slow hub must not keep the store locked, so the inputs are observed
-/// twice: what others did meanwhile counts.
-fn preflight(
-    workspace: &Workspace,
-    request: &EvolveRequest,
-) -> Result<std::result::Result<Observation, String>> {
+/// What is seen, once no earlier run waits.
+fn preflight(workspace: &Workspace, request: &EvolveRequest) -> Result<Observation> {
     let _lock = locked(workspace, request)?;
-    begin(workspace, request)
-}
-
-/// What is seen, or why there is nothing to do.
-fn begin(workspace: &Workspace, request: &EvolveRequest) -> Result<std::result::Result<Observation, String>> {
     leave_pending(workspace, request)?;
-    let seen = observation::observe(workspace, &request.sources)?;
-    Ok(match nothing_new(workspace, request, &seen)? {
-        Some(reason) => Err(reason),
-        None => Ok(seen),
-    })
+    observation::observe(workspace, &request.sources)
 }
 
 /// A run with a change must be finished first. One that changed nothing, or whose agent was killed, is left behind: in
@@ -216,9 +254,15 @@ fn waiting(run: &Run) -> Problem {
     )
 }
 
-/// The same signals from the same inputs as the run that was finished last need no new cycle.
-fn nothing_new(workspace: &Workspace, request: &EvolveRequest, seen: &Observation) -> Result<Option<String>> {
-    if request.force {
+/// The same signals from the same inputs as the run that was finished last need no new cycle, as long as the tree is as
+/// that run left it and no command shows the problem. A fix that was reverted runs again.
+fn nothing_new(
+    workspace: &Workspace,
+    request: &EvolveRequest,
+    checked: &CheckedProblem,
+) -> Result<Option<String>> {
+    let is_reproduced = checked.reproduction.as_ref().map(|known| known.is_reproduced);
+    if request.force || is_reproduced == Some(true) {
         return Ok(None);
     }
     let state = RunState::load(workspace)?;
@@ -229,9 +273,17 @@ fn nothing_new(workspace: &Workspace, request: &EvolveRequest, seen: &Observatio
     if matches!(state.finished_class(), Some("host" | "network" | "sandbox")) {
         return Ok(None);
     }
+    let seen = &checked.seen;
     let now = (signal_key(&seen.signals), seen.inputs.digest.clone());
     let same = now == (last.signal_key, last.inputs_digest) || request.seen.as_ref() == Some(&now);
-    Ok(same.then(|| {
-        format!("nothing is new since {}: same inputs, same signals (`--force` runs anyway)", last.run_id)
+    if !same {
+        return Ok(None);
+    }
+    let is_tree_unchanged = tree_after::is_as_left(workspace, &last.run_id, state.files_after())?;
+    Ok(should_skip_same_inputs(is_tree_unchanged, is_reproduced.map(|shown| !shown)).then(|| {
+        format!(
+            "nothing is new since {}: same inputs, same signals, same files (`--force` runs anyway)",
+            last.run_id
+        )
     }))
 }

@@ -175,6 +175,7 @@ fn pass(
     request.agent = !options.agent.is_empty();
     let mut ready = match evolve::prepare(workspace, request)? {
         Prepared::Skipped(reason) => return Ok(Pass::Idle(reason)),
+        Prepared::Refused(problem) => return Ok(Pass::Idle(problem.message)),
         Prepared::Ready(ready) => ready,
     };
     let signals = ready.run.signals.clone();
@@ -291,6 +292,7 @@ fn try_task(
     let request = EvolveRequest { agent: true, ..task.request(&options.request) };
     let mut ready = match evolve::prepare(workspace, &request)? {
         Prepared::Skipped(reason) => return Ok(Worked::Skipped(reason)),
+        Prepared::Refused(problem) => return Ok(Worked::Skipped(problem.message)),
         Prepared::Ready(ready) => ready,
     };
     work.run_id = Some(ready.run.run_id.clone());

@@ -5,5 +5,6 @@ pub mod foreign;
 pub mod mutation;
 pub mod outbound;
 pub mod personality;
+pub mod problem_ids;
 pub mod select;
 pub mod strategy;

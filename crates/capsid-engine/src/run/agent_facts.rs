@@ -22,6 +22,12 @@ pub struct AgentFacts {
     pub limits_hit: Vec<String>,
     /// What it did wrong, if it did.
     pub failure: Option<String>,
+    /// What it wrote into its note file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The end of what it printed.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub printed: String,
 }
 
 impl AgentFacts {

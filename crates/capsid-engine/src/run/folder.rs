@@ -126,6 +126,16 @@ impl RunFolder {
         self.path.join("diff.git")
     }
 
+    /// The folder of the agent's note. The agent can write in it, and what it writes stays.
+    pub fn note_folder(&self) -> PathBuf {
+        self.path.join("note")
+    }
+
+    /// What the agent says about its change.
+    pub fn note(&self) -> PathBuf {
+        self.note_folder().join("note.md")
+    }
+
     /// Write layers of validations.
     pub fn validation(&self) -> PathBuf {
         self.path.join("validation")
@@ -203,6 +213,18 @@ impl RunFolder {
         for folder in [self.layers(), self.validation()] {
             remove_layer(&folder);
         }
+    }
+
+    /// Removes what an attempt left, so that another one can begin from the tree.
+    pub fn remove_attempt(&self) -> Result<()> {
+        self.remove_layers();
+        for folder in [self.change(), self.note_folder()] {
+            remove_layer(&folder);
+        }
+        for file in [self.listing(), self.change().with_extension("json"), self.path.join("agent.json")] {
+            files::remove(&file)?;
+        }
+        Ok(())
     }
 
     /// Removes the folder of a run that nobody will ask for.

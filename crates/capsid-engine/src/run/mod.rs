@@ -1,7 +1,9 @@
 //! A run: one cycle from its prompt until its outcome is recorded. What `cycle` and `solidify` share.
 
 pub mod agent_facts;
+pub mod agent_permit;
 pub mod base;
+pub mod credit;
 pub mod facts;
 pub mod folder;
 pub mod learning;
@@ -12,6 +14,7 @@ pub mod pending;
 pub mod records;
 pub mod reproduction;
 pub mod state;
+pub mod tree_after;
 pub mod validation;
 pub mod verdict;
 

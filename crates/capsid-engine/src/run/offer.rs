@@ -24,4 +24,7 @@ pub struct CapsuleOffer {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     pub trial: PatchTrial,
+    /// Its change, as git applies it; empty if it has none.
+    #[serde(default)]
+    pub patch: String,
 }

@@ -1,6 +1,7 @@
 //! The documents that a finished cycle leaves: the event, the capsule, the failed capsule. Pure.
 
 use super::Run;
+use super::credit::CycleCredit;
 use super::facts::ChangeFacts;
 use super::verdict::{FailureClass, Verdict};
 use capsid_model::asset::stamp;
@@ -9,6 +10,8 @@ use capsid_model::env::EnvFingerprint;
 use capsid_model::event::{BlastRadius, EventOutcome};
 use capsid_model::text::cut;
 use capsid_model::{Object, SCHEMA_VERSION, Time, Value, json};
+use capsid_rules::learning::capsule_text::CapsuleText;
+use capsid_rules::learning::proof::{ProofGrade, ProofRecord};
 
 /// The most that is kept of a diff or of a capsule's content, in UTF-16 units.
 const KEPT_TEXT: usize = 8000;
@@ -39,8 +42,12 @@ pub struct FinishedCycle<'a> {
     pub facts: &'a ChangeFacts,
     /// Where it ran.
     pub env: &'a EnvFingerprint,
-    /// A summary from the caller.
-    pub summary: Option<&'a str>,
+    /// What the change is called and why it was made.
+    pub text: &'a CapsuleText,
+    /// The summary of the change.
+    pub summary: &'a str,
+    /// What it means for the solutions that it was offered.
+    pub credit: &'a CycleCredit,
     /// When.
     pub now: Time,
 }
@@ -50,33 +57,24 @@ impl FinishedCycle<'_> {
         if self.verdict.ok { EventOutcome::success() } else { EventOutcome::failed() }
     }
 
-    fn auto_summary(&self) -> String {
-        let signals = match self.run.signals.as_slice() {
-            [] => "(none)".to_owned(),
-            signals => signals.join(", "),
-        };
-        format!(
-            "固化：{} 命中信号 {signals}，变更 {} 文件 / {} 行。",
-            self.gene_id, self.blast.files, self.blast.lines
-        )
-    }
-
-    fn success_reason(&self) -> String {
-        let signals = self.run.signals.iter().take(4).cloned().collect::<Vec<_>>().join(", ");
-        let steps = self.strategy.iter().take(3).cloned().collect::<Vec<_>>().join(" ");
-        let text = format!(
-            "{} ({}) answered {signals}. Scope: {} files, {} lines. Score: {}. Steps: {steps}",
-            self.gene_id,
-            self.intent,
-            self.blast.files,
-            self.blast.lines,
-            self.outcome().score,
-        );
-        cut(&text, 1000).to_owned()
+    /// Where the change comes from: `reused`, `reference` or `generated`.
+    fn source_type(&self) -> &'static str {
+        let offers = &self.run.offers;
+        if self.credit.find_reused(offers).is_some() {
+            "reused"
+        } else if self.run.reused_asset_id.is_some() {
+            "reference"
+        } else {
+            "generated"
+        }
     }
 
     fn content(&self) -> String {
-        let mut text = format!("Intent: {}\nGene: {}\nSignals:\n", self.intent, self.gene_id);
+        let mut text = format!("{}\n\n", self.text.title);
+        if !self.text.explanation.is_empty() {
+            text.push_str(&format!("{}\n\n", self.text.explanation));
+        }
+        text.push_str(&format!("Intent: {}\nGene: {}\nSignals:\n", self.intent, self.gene_id));
         for signal in self.run.signals.iter().take(8) {
             text.push_str(&format!("- {}\n", cut(signal, 200)));
         }
@@ -115,7 +113,7 @@ pub fn event(cycle: &FinishedCycle<'_>, id: &str, report_id: &str, capsule_id: O
         "blast_radius": cycle.blast.to_value(),
         "outcome": cycle.outcome().to_value(),
         "capsule_id": capsule_id,
-        "source_type": run.source_type,
+        "source_type": cycle.source_type(),
         "env_fingerprint": cycle.env.to_object(),
         "validation_report_id": report_id,
         "meta": meta(cycle),
@@ -174,8 +172,27 @@ fn meta(cycle: &FinishedCycle<'_>) -> Object {
     if !run.merge_parents.is_empty() {
         meta.insert("merge_parents".to_owned(), json!(run.merge_parents));
     }
-    if let Some(capsule) = &run.selected_capsule_id {
-        meta.insert("reused_capsule_id".to_owned(), Value::from(capsule.as_str()));
+    meta.insert("title".to_owned(), Value::from(cycle.text.title.as_str()));
+    insert_value(&mut meta, "problem", run.problem.as_ref());
+    insert_value(&mut meta, "proof", verdict.proof.as_ref());
+    if let Some(missing) = &verdict.proof_gap {
+        meta.insert("proof_missing".to_owned(), Value::from(missing.as_str()));
+    }
+    if let Some(reused) = cycle.credit.find_reused(&run.offers).filter(|offer| !offer.is_foreign) {
+        meta.insert("reused_capsule_id".to_owned(), Value::from(reused.capsule_id.as_str()));
+    }
+    if !run.offers.is_empty() {
+        let offers = run.offers.iter().zip(&cycle.credit.outcomes);
+        let offers = offers.map(|(offer, outcome)| {
+            json!({
+                "capsule_id": offer.capsule_id,
+                "level": offer.level,
+                "trial": offer.trial,
+                "outcome": outcome,
+                "is_foreign": offer.is_foreign,
+            })
+        });
+        meta.insert("offers".to_owned(), offers.collect());
     }
     if !run.drift.is_null() {
         meta.insert("drift".to_owned(), run.drift.clone());
@@ -193,87 +210,102 @@ fn meta(cycle: &FinishedCycle<'_>) -> Object {
     meta
 }
 
-/// The capsule of a successful cycle, stamped: a new one, or the reused one grown in place.
-pub fn capsule(
-    cycle: &FinishedCycle<'_>,
-    id: &str,
-    previous: Option<&Object>,
-    streak: u64,
-    quality: f64,
-) -> Object {
-    let mut capsule = previous.cloned().unwrap_or_default();
-    let score = cycle.outcome().score;
-    let validated = !cycle.verdict.commands.is_empty();
-    let mut put = |name: &str, value: Value| {
-        capsule.insert(name.to_owned(), value);
-    };
-    put("type", "Capsule".into());
-    put("schema_version", SCHEMA_VERSION.into());
-    put("id", id.into());
-    let trigger = previous.and_then(|old| old.get("trigger")).cloned();
-    put("trigger", trigger.unwrap_or_else(|| cycle.run.signals.clone().into()));
-    put("gene", cycle.gene_id.into());
-    let old_summary = previous.and_then(|old| old.get("summary")).and_then(Value::as_str);
-    let summary = cycle.summary.or(old_summary).map_or_else(|| cycle.auto_summary(), str::to_owned);
-    put("summary", summary.into());
-    put("confidence", Capsule::confidence_for(cycle.blast, quality, validated).into());
-    put("blast_radius", cycle.blast.to_value());
-    put("outcome", cycle.outcome().to_value());
-    put("success_streak", streak.into());
-    put("success_reason", cycle.success_reason().into());
-    put("env_fingerprint", cycle.env.to_object().into());
-    let origin = Origin::resolve(cycle.run, previous);
-    put("source_type", origin.source_type.into());
-    if let Some(asset_id) = origin.asset_id {
-        put("reused_asset_id", asset_id.into());
+/// A capsule that solved its problem again, stamped. Its change, its words and its problem stay as they are.
+pub fn grown_capsule(cycle: &FinishedCycle<'_>, previous: &Object, streak: u64, quality: f64) -> Object {
+    let mut capsule = previous.clone();
+    let stored: Option<ProofRecord> =
+        previous.get("proof").and_then(|proof| serde_json::from_value(proof.clone()).ok());
+    let best = stored.map_or(cycle.verdict.grade(), |proof| proof.grade.max(cycle.verdict.grade()));
+    let blast = BlastRadius::read(previous.get("blast_radius"));
+    let confidence = Capsule::confidence_for(blast, quality, best.initial_confidence());
+    capsule.insert("confidence".to_owned(), confidence.into());
+    capsule.insert("success_streak".to_owned(), streak.into());
+    capsule.insert("outcome".to_owned(), cycle.outcome().to_value());
+    if !previous.contains_key("proof") {
+        insert_value(&mut capsule, "proof", cycle.verdict.proof.as_ref());
     }
-    if let Some(parent) = origin.asset_id.filter(|_| origin.source_type == "reference") {
-        put("parent", parent.into());
+    if !previous.contains_key("problem") {
+        insert_value(&mut capsule, "problem", cycle.run.problem.as_ref());
     }
-    // What was never validated is nothing to offer to others, however often it was done; nor is what came from them.
-    let own = origin.source_type != "reused";
-    let eligible = validated && own && Capsule::may_be_broadcast(score, cycle.blast, streak);
-    let mut a2a =
-        previous.and_then(|old| old.get("a2a")).and_then(Value::as_object).cloned().unwrap_or_default();
-    if let Some(source) = origin.source {
-        a2a.insert("source".to_owned(), source.into());
-    }
-    a2a.insert("eligible_to_broadcast".to_owned(), eligible.into());
-    put("a2a", a2a.into());
-    put("content", cycle.content().into());
-    put("diff", cycle.kept_diff().into());
-    put("strategy", cycle.strategy.into());
+    mark_eligible(&mut capsule, best, cycle.outcome().score, blast, streak);
     stamp(&mut capsule);
     capsule
 }
 
-/// Where a capsule comes from. It stays what it once was: a capsule that came from others does not become one's own by
-/// being applied again.
-struct Origin<'a> {
-    source_type: &'a str,
-    asset_id: Option<&'a str>,
-    /// Who published what it was reused from.
-    source: Option<&'a str>,
+/// The capsule of a new solution, stamped.
+pub fn new_capsule(cycle: &FinishedCycle<'_>, id: &str, streak: u64) -> Object {
+    let run = cycle.run;
+    let grade = cycle.verdict.grade();
+    let source_type = cycle.source_type();
+    let mut capsule = object(json!({
+        "type": "Capsule",
+        "schema_version": SCHEMA_VERSION,
+        "id": id,
+        "trigger": run.signals,
+        "gene": cycle.gene_id,
+        "summary": cycle.summary,
+        "title": cycle.text.title,
+        "explanation": cycle.text.explanation,
+        "confidence": Capsule::confidence_for(cycle.blast, 1.0, grade.initial_confidence()),
+        "blast_radius": cycle.blast.to_value(),
+        "outcome": cycle.outcome().to_value(),
+        "success_streak": streak,
+        "success_reason": success_reason(cycle),
+        "env_fingerprint": cycle.env.to_object(),
+        "source_type": source_type,
+        "content": cycle.content(),
+        "diff": cycle.kept_diff(),
+        "strategy": cycle.strategy,
+        "resolution_status": grade.resolution_status(),
+        "execution_trace": [{"stage": "validate", "ok": cycle.verdict.ok, "grade": grade}],
+    }));
+    insert_value(&mut capsule, "problem", run.problem.as_ref());
+    insert_value(&mut capsule, "proof", cycle.verdict.proof.as_ref());
+    if !cycle.patch_hash.is_empty() {
+        capsule.insert("patch_sha256".to_owned(), cycle.patch_hash.into());
+    }
+    if let Some(asset_id) = &run.reused_asset_id {
+        capsule.insert("reused_asset_id".to_owned(), asset_id.as_str().into());
+        let source = run.reuse.get("source_node_id").and_then(Value::as_str).filter(|id| !id.is_empty());
+        if let Some(source) = source {
+            capsule.insert("a2a".to_owned(), json!({"source": source}));
+        }
+    }
+    let parent = match (source_type, cycle.credit.find_parent(&run.offers)) {
+        (_, Some(offer)) => Some((offer.asset_id.as_str(), true)),
+        ("reference", None) => run.reused_asset_id.as_deref().map(|id| (id, false)),
+        _ => None,
+    };
+    if let Some((parent, is_alternative)) = parent {
+        capsule.insert("parent".to_owned(), parent.into());
+        if is_alternative {
+            capsule.insert("lineage".to_owned(), "alternative".into());
+        }
+    }
+    mark_eligible(&mut capsule, grade, cycle.outcome().score, cycle.blast, streak);
+    stamp(&mut capsule);
+    capsule
 }
 
-impl<'a> Origin<'a> {
-    fn resolve(run: &'a Run, previous: Option<&'a Object>) -> Self {
-        let of_run = Self {
-            source_type: &run.source_type,
-            asset_id: run.reused_asset_id.as_deref(),
-            source: run.reuse.get("source_node_id").and_then(Value::as_str).filter(|id| !id.is_empty()),
-        };
-        let text = |name: &str| previous.and_then(|old| old.get(name)).and_then(Value::as_str);
-        let before = text("source_type").unwrap_or_default();
-        let weight = |source_type: &str| match source_type {
-            "reused" => 2,
-            "reference" => 1,
-            _ => 0,
-        };
-        match weight(before) > weight(of_run.source_type) {
-            true => Self { source_type: before, asset_id: text("reused_asset_id"), source: None },
-            false => of_run,
-        }
+fn success_reason(cycle: &FinishedCycle<'_>) -> String {
+    match &cycle.verdict.proof {
+        Some(proof) => proof.success_reason(),
+        None => "No command could check the change.".to_owned(),
+    }
+}
+
+/// Notes whether a capsule may be offered to others: only what is proven, small, repeated, and one's own.
+fn mark_eligible(capsule: &mut Object, grade: ProofGrade, score: f64, blast: BlastRadius, streak: u64) {
+    let is_own = capsule.get("source_type").and_then(Value::as_str) != Some("reused");
+    let eligible = is_own && grade.can_be_offered() && Capsule::may_be_broadcast(score, blast, streak);
+    let mut a2a = capsule.get("a2a").and_then(Value::as_object).cloned().unwrap_or_default();
+    a2a.insert("eligible_to_broadcast".to_owned(), eligible.into());
+    capsule.insert("a2a".to_owned(), a2a.into());
+}
+
+fn insert_value<T: serde::Serialize>(object: &mut Object, name: &str, value: Option<&T>) {
+    if let Some(value) = value.and_then(|value| serde_json::to_value(value).ok()) {
+        object.insert(name.to_owned(), value);
     }
 }
 
@@ -300,6 +332,10 @@ pub fn failed_capsule(cycle: &FinishedCycle<'_>, id: &str, class: FailureClass) 
         "trigger": signals.iter().take(8).collect::<Vec<_>>(),
         "gene": cycle.gene_id,
         "summary": format!("Failed: {} on signals [{named}]", cycle.gene_id),
+        "title": cycle.text.title,
+        "explanation": cycle.text.explanation,
+        "output_tail": verdict.output,
+        "run_id": cycle.run.run_id,
         "blast_radius": cycle.blast.to_value(),
         "outcome": cycle.outcome().to_value(),
         "failure_class": class.as_str(),
@@ -310,6 +346,8 @@ pub fn failed_capsule(cycle: &FinishedCycle<'_>, id: &str, class: FailureClass) 
         "env_fingerprint": cycle.env.to_object(),
         "created_at": cycle.now.iso(),
     }));
+    insert_value(&mut failed, "problem", cycle.run.problem.as_ref());
+    insert_value(&mut failed, "proof", verdict.proof.as_ref());
     stamp(&mut failed);
     failed
 }

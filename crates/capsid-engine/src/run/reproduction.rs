@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 pub struct Reproduction {
     pub command: String,
     pub source: CommandSource,
+    /// Commands that run before it in the same view, such as a build.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub preparation: Vec<String>,
     /// The runs on the tree without the change.
     pub runs: Vec<ProofRun>,
     /// The tests of the first run, if its output has a summary.

@@ -39,6 +39,11 @@ impl RunState {
         self.file.get("last_solidify")?.get("failure_class")?.as_str()
     }
 
+    /// The files of the tree that the run that was finished last left changed.
+    pub fn files_after(&self) -> Option<&Value> {
+        self.file.get("last_solidify")?.get("files_after")
+    }
+
     /// Begins a run.
     pub fn begin(&mut self, run: &Run) {
         self.file.insert("last_run".to_owned(), run.public().into());

@@ -1,7 +1,8 @@
 //! What was decided about a cycle, and why.
 
 use capsid_model::report::CommandResult;
-use capsid_model::text::cut;
+use capsid_model::text::{cut, cut_front};
+use capsid_rules::learning::proof::{ProofGrade, ProofRecord};
 
 /// Whose failure it was. A gene is only charged for its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,12 +77,27 @@ pub struct Verdict {
     pub host_failure: Option<String>,
     /// Whether the cycle changed nothing.
     pub is_empty: bool,
+    /// What proves the change; none where no command could run.
+    pub proof: Option<ProofRecord>,
+    /// What the next grade of the proof needs.
+    pub proof_gap: Option<String>,
+    /// Why the change does not solve the problem although every command passes.
+    pub proof_failure: Option<String>,
+    /// Why somebody has to look at the change before it is kept.
+    pub review_reason: Option<String>,
+    /// The end of what the deciding command printed with the change.
+    pub output: String,
 }
 
 impl Verdict {
     /// Whether every command passed. None at all also counts as passed, and is shown as vacuous.
     pub fn validation_ok(&self) -> bool {
         self.commands.iter().all(|command| command.ok)
+    }
+
+    /// How strongly the change is proven.
+    pub fn grade(&self) -> ProofGrade {
+        self.proof.as_ref().map(|proof| proof.grade).unwrap_or_default()
     }
 
     /// Why it failed, in the order of what matters, one text for each part.
@@ -104,8 +120,11 @@ impl Verdict {
             errors.push(format!(
                 "validation_failed: {} => {}",
                 cut(&failed.command, 120),
-                cut(complaint.trim(), 200)
+                cut_front(complaint.trim(), 200)
             ));
+        }
+        if let Some(failure) = &self.proof_failure {
+            errors.push(format!("not_proven: {failure}"));
         }
         errors
     }
@@ -128,6 +147,8 @@ pub fn decide(mut verdict: Verdict, sandbox_failed: bool, gate_refused: bool) ->
         Some(FailureClass::Gene)
     } else if sandbox_failed {
         Some(FailureClass::Sandbox)
+    } else if verdict.validation_ok() && verdict.proof_failure.is_some() {
+        Some(FailureClass::Validation)
     } else if !verdict.validation_ok() {
         let network = verdict.commands.iter().filter(|c| !c.ok).any(|c| speaks_of_network(&c.stderr));
         Some(if network { FailureClass::Network } else { FailureClass::Validation })

@@ -53,7 +53,10 @@ fn ready(run_id: &str, planned: ApplyPlan) -> Result<ApplyPlan> {
 /// The commands of the run's gene and of the owner, on the tree as it is now with the change.
 fn revalidate(workspace: &Workspace, run: &Run, change: &CycleChange) -> Result<()> {
     let gene = run.gene.as_object().map(capsid_model::gene::Gene::read).unwrap_or_default();
-    let commands = validation::commands(&gene.validation, workspace);
+    let mut commands = validation::commands(&gene.validation, workspace);
+    let known = run.reproduction.iter().flat_map(|known| known.preparation.iter().chain([&known.command]));
+    let missing: Vec<String> = known.filter(|command| !commands.contains(command)).cloned().collect();
+    commands.splice(0..0, missing);
     let validated = validation::run(&commands, false, workspace, &change.validation_tree())?;
     match validated.commands.iter().find(|command| !command.ok) {
         None => Ok(()),

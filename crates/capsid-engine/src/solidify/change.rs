@@ -26,6 +26,8 @@ pub struct CycleChange {
     pub changes: Changes,
     /// Protected files that it touches although git ignores them.
     pub protected: Vec<String>,
+    /// Each file before and after.
+    pub pairs: Vec<ChangePair>,
     diff: ChangeDiff,
 }
 
@@ -51,7 +53,7 @@ impl CycleChange {
         let changes = diff.changes()?;
         let counted = |path: &String| changes.files.iter().any(|file| file.path == *path);
         let protected = protected.into_iter().filter(|path| !counted(path)).collect();
-        Ok(Self { folder: folder.clone(), base, listing, layer, changes, protected, diff })
+        Ok(Self { folder: folder.clone(), base, listing, layer, changes, protected, pairs, diff })
     }
 
     /// The names of the changed files.

@@ -9,6 +9,8 @@ use crate::workspace::Workspace;
 use capsid_model::hash::hex;
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, Value};
+use capsid_rules::learning::capsule_text::commit_message::{CommitFacts, render_commit_message};
+use capsid_rules::learning::proof::ProofRecord;
 use capsid_sandbox::git::Git;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -88,9 +90,15 @@ fn head(git: &Git) -> Result<Option<String>> {
     Ok((output.status == 0).then_some(id))
 }
 
+/// The title, the explanation, and what shows where the change comes from.
 fn message(outcome: &CycleOutcome) -> String {
-    let intent = outcome.event.get("intent").and_then(Value::as_str).unwrap_or_default();
-    format!("Evolve: {} ({intent})\n\nEvent: {}\n", inert_line(outcome.gene_id()), outcome.event_id())
+    let problem = outcome.event.get("meta").and_then(|meta| meta.get("problem"));
+    let problem = problem.and_then(|problem| problem.get("text")).and_then(Value::as_str).map(inert_line);
+    let proof = outcome.verdict.proof.as_ref().map(ProofRecord::success_reason);
+    let capsule = outcome.capsule.as_ref().and_then(|capsule| capsule.get("id")).and_then(Value::as_str);
+    let facts = CommitFacts { problem: problem.as_deref(), proof: proof.as_deref(), capsule_id: capsule };
+    let message = outcome.text.as_ref().map(|text| render_commit_message(text, &facts)).unwrap_or_default();
+    format!("{}\nEvent: {}\n", message.trim_end(), outcome.event_id())
 }
 
 /// Every name that the cycle touched, old names of renames included.

@@ -2,6 +2,8 @@
 
 use super::change::CycleChange;
 use super::{GeneUsed, SolidifyRequest};
+use crate::proof::prove::{ProofOutcome, ProofRequest, prove};
+use crate::proof::reproduce::STORED_OUTPUT;
 use crate::rules::constraints;
 use crate::rules::constraints::{ConstraintInput, HardCaps};
 use crate::rules::mutation::{is_high_risk_personality, may_take_high_risk};
@@ -16,6 +18,8 @@ use crate::workspace::Workspace;
 use capsid_model::Result;
 use capsid_model::mutation::Mutation;
 use capsid_model::personality::Personality;
+use capsid_model::text::cut_front;
+use capsid_rules::learning::proof::plan::TestChangeDecision;
 
 pub(super) fn evaluate(
     workspace: &Workspace,
@@ -45,20 +49,40 @@ pub(super) fn evaluate(
     violations.extend(touched.map(|path| format!("critical_path_modified: {path}")));
     violations.extend(broken_checks(&checks, &commands, change)?);
     // An unsafe change is not even mounted: what is wrong with it may be wrong for the sandbox too.
-    let runs = request.host_failure.is_none() && change.listing.violations.is_empty();
-    let validated = match runs {
-        true => validation::run(
-            &commands,
-            checks.contains(&ExtraCheck::ValidationTwice),
-            workspace,
-            &change.validation_tree(),
-        )?,
-        false => Validated { isolation: "none".to_owned(), ..Validated::default() },
+    let runs = request.host_failure.is_none()
+        && change.listing.violations.is_empty()
+        && !change.changes.files.is_empty();
+    let proof_request = ProofRequest {
+        run,
+        pairs: &change.pairs,
+        layer: change.layer.as_ref(),
+        commands: &commands,
+        is_twice: checks.contains(&ExtraCheck::ValidationTwice),
+        scratch: &change.folder.validation(),
     };
+    let proven = match runs {
+        true => prove(workspace, &proof_request)?,
+        false => ProofOutcome {
+            validated: Validated { isolation: "none".to_owned(), ..Validated::default() },
+            old_checks_pass: true,
+            ..ProofOutcome::default()
+        },
+    };
+    let test_changes = test_changes(workspace, request, &proven);
+    violations.extend(test_changes.violation);
+    let validated = proven.validated;
     let mut warnings = report.warnings;
     warnings.extend(side_effects(&validated));
     warnings.extend(dropped_files(change));
+    let proof_failure = proven
+        .still_shows_problem
+        .then(|| "the command passes, but not every time, or its output still shows the problem".to_owned());
     let verdict = Verdict {
+        proof: proven.record,
+        proof_gap: proven.missing,
+        proof_failure,
+        review_reason: test_changes.review_reason,
+        output: cut_front(&proven.output, STORED_OUTPUT).to_owned(),
         gene_created: gene.created,
         gene_reason: gene.reason.to_owned(),
         severity: report.severity.as_str().to_owned(),
@@ -84,6 +108,40 @@ pub(super) fn evaluate(
         ..Verdict::default()
     };
     Ok(verdict::decide(verdict, validated.sandbox_failed, validated.gate_refused))
+}
+
+/// What follows from tests that the change edits.
+#[derive(Default)]
+struct TestChangeVerdict {
+    violation: Option<String>,
+    review_reason: Option<String>,
+}
+
+fn test_changes(
+    workspace: &Workspace,
+    request: &SolidifyRequest,
+    proven: &ProofOutcome,
+) -> TestChangeVerdict {
+    if let Some(weakening) = &proven.weakening {
+        return TestChangeVerdict {
+            violation: Some(format!("tests_weakened: {weakening}")),
+            ..TestChangeVerdict::default()
+        };
+    }
+    const OLD_CHECKS_FAIL: &str = "the tests and settings as they were fail with this change";
+    let policy = workspace.config.proof.test_changes;
+    let is_unattended = request.unattended && !request.approved;
+    match policy.decide(proven.old_checks_pass, false, is_unattended) {
+        TestChangeDecision::Accept => TestChangeVerdict::default(),
+        TestChangeDecision::TestsWeakened => TestChangeVerdict {
+            violation: Some(format!("tests_weakened: {OLD_CHECKS_FAIL}")),
+            ..TestChangeVerdict::default()
+        },
+        TestChangeDecision::AwaitReview => TestChangeVerdict {
+            review_reason: (!request.approved).then(|| OLD_CHECKS_FAIL.to_owned()),
+            ..TestChangeVerdict::default()
+        },
+    }
 }
 
 /// What the commands wrote beside their verdict, in one sentence.

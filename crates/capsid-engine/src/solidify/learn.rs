@@ -10,8 +10,9 @@ const MARK_DAYS: f64 = 90.0;
 /// The most marks a gene keeps.
 const MARKS_KEPT: usize = 10;
 
-/// The gene with its mark for this environment moved by the outcome, stamped anew.
-pub fn marked_gene(gene: &Object, context: &str, success: bool, now: Time) -> Object {
+/// The gene with its mark for this environment moved by the outcome, stamped anew. A success that is not proven moves it
+/// less: `weight` says by how much.
+pub fn marked_gene(gene: &Object, context: &str, success: bool, weight: f64, now: Time) -> Object {
     let mut gene = gene.clone();
     let mut marks = match gene.get("epigenetic_marks") {
         Some(Value::Array(marks)) => marks.clone(),
@@ -26,7 +27,7 @@ pub fn marked_gene(gene: &Object, context: &str, success: bool, now: Time) -> Ob
         (false, false) => (-0.1, "failure_in_environment"),
     };
     let before = place.and_then(|at| marks[at].get("boost")).and_then(Value::as_f64).unwrap_or_default();
-    let boost = ((before + step).clamp(-0.5, 0.5) * 100.0).round() / 100.0;
+    let boost = ((before + step * weight).clamp(-0.5, 0.5) * 100.0).round() / 100.0;
     let mark = json!({"context": context, "boost": boost, "reason": reason, "created_at": now.iso()});
     match place {
         Some(at) => marks[at] = mark,
@@ -97,11 +98,11 @@ mod tests {
         let mut gene =
             serde_json::from_str::<Object>(r#"{"type":"Gene","id":"g","asset_id":"sha256:stale"}"#).unwrap();
         for (n, success, expected) in [(0, true, 0.1), (1, true, 0.15), (2, false, 0.05), (3, false, -0.05)] {
-            gene = marked_gene(&gene, "linux/x64/r", success, Time(n * day));
+            gene = marked_gene(&gene, "linux/x64/r", success, 1.0, Time(n * day));
             assert_eq!(gene["epigenetic_marks"][0]["boost"], expected);
             assert!(asset::verify(&gene).holds());
         }
-        gene = marked_gene(&gene, "darwin/arm64/r", true, Time(200 * day));
+        gene = marked_gene(&gene, "darwin/arm64/r", true, 1.0, Time(200 * day));
         assert_eq!(gene["epigenetic_marks"].as_array().unwrap().len(), 1, "the old mark is gone");
     }
 

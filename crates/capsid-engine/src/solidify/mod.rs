@@ -2,6 +2,7 @@
 
 pub mod apply_change;
 pub mod change;
+mod change_text;
 mod commit;
 mod commit_outcome;
 mod evaluate;
@@ -14,13 +15,17 @@ pub mod review_paths;
 
 pub use outcome::CycleOutcome;
 
+use crate::prompt::FailedAttempt;
 use crate::run::agent_facts::AgentFacts;
 use crate::run::folder::RunStatus;
+use crate::run::verdict::FailureClass;
 use crate::run::{Run, pending};
 use crate::workspace::Workspace;
 use capsid_model::gene::Gene;
 use capsid_model::{Code, Object, Problem, Result, Value};
+use capsid_rules::learning::capsule_text::note::parse_note;
 use change::CycleChange;
+use placement::EvaluatedChange;
 use std::time::Duration;
 
 /// How long the program that ran the agent waits for another run that is being finished.
@@ -33,6 +38,8 @@ pub struct SolidifyRequest {
     pub dry_run: bool,
     /// The intent to record.
     pub intent: Option<String>,
+    /// A title for the change.
+    pub title: Option<String>,
     /// A summary for the capsule.
     pub summary: Option<String>,
     /// Commit the cycle's files.
@@ -47,10 +54,37 @@ pub struct SolidifyRequest {
     pub run_id: Option<String>,
     /// Whether this program ran the agent.
     pub unattended: bool,
+    /// Whether a proven change waits for somebody to look at it.
+    pub needs_review: bool,
+    /// Whether only a proven change is a success: a stored solution that proves nothing solved nothing.
+    pub needs_proof: bool,
 }
+
+/// One attempt at the problem of a run.
+#[derive(Debug)]
+pub enum SolveAttempt {
+    Finished(Box<CycleOutcome>),
+    /// It failed and nothing is recorded of it: the run can try again.
+    Failed(Box<FailedAttempt>),
+}
+
+/// The longest diff that a failed attempt shows, in bytes.
+const SHOWN_DIFF: usize = 16 * 1024;
 
 /// Finishes the run that waits.
 pub fn solidify(workspace: &Workspace, request: &SolidifyRequest) -> Result<CycleOutcome> {
+    match solve_attempt(workspace, request, false)? {
+        SolveAttempt::Finished(outcome) => Ok(*outcome),
+        SolveAttempt::Failed(failed) => Err(Problem::new(Code::CycleFailed, failed.reason)),
+    }
+}
+
+/// Finishes the run that waits; where it may retry, a change that fails by itself leaves the run as it is.
+pub fn solve_attempt(
+    workspace: &Workspace,
+    request: &SolidifyRequest,
+    may_retry: bool,
+) -> Result<SolveAttempt> {
     let _lock = match request.unattended {
         true => workspace.lock_within(TURN)?,
         false => workspace.lock()?,
@@ -68,7 +102,31 @@ pub fn solidify(workspace: &Workspace, request: &SolidifyRequest) -> Result<Cycl
     let gene = gene_of(workspace, &run, request.intent.as_deref())?;
     let change = CycleChange::load(workspace, &run, &folder)?;
     let evaluated = placement::evaluate_and_place(workspace, &request, &run, &gene, change, &agent)?;
-    commit_outcome::commit_outcome(workspace, &request, &run, &gene, evaluated)
+    let is_own_failure = evaluated.verdict.failure_class.is_some_and(FailureClass::charges_gene);
+    let is_dropped = is_own_failure || (request.needs_proof && evaluated.verdict.failure_class.is_some());
+    if may_retry && is_dropped {
+        return Ok(SolveAttempt::Failed(Box::new(failed_attempt(workspace, &run, &agent, &evaluated)?)));
+    }
+    let outcome = commit_outcome::commit_outcome(workspace, &request, &run, &gene, evaluated, &agent)?;
+    Ok(SolveAttempt::Finished(Box::new(outcome)))
+}
+
+/// What the next attempt is told of one that failed.
+fn failed_attempt(
+    workspace: &Workspace,
+    run: &Run,
+    agent: &AgentFacts,
+    evaluated: &EvaluatedChange,
+) -> Result<FailedAttempt> {
+    let verdict = &evaluated.verdict;
+    let note = agent.note.as_deref().and_then(parse_note);
+    Ok(FailedAttempt {
+        run_id: run.run_id.clone(),
+        title: note.map(|note| note.title).unwrap_or_default(),
+        reason: verdict.reason(),
+        diff: evaluated.change.diff(&workspace.config.constraints.protected, SHOWN_DIFF)?,
+        output: verdict.output.clone(),
+    })
 }
 
 /// A policy that changed during the run may have been changed by the run.

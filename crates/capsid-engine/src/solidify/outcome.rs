@@ -1,11 +1,14 @@
 //! What a finished run amounts to.
 
 use crate::run::facts::{Applied, ChangeFacts};
+use crate::run::offer::CapsuleOffer;
 use crate::run::verdict::Verdict;
 use crate::tree::apply::ApplyOutcome;
 use crate::workspace::journal::Journal;
 use capsid_model::event::BlastRadius;
 use capsid_model::{Object, Problem, Value, json};
+use capsid_rules::learning::capsule_text::CapsuleText;
+use capsid_rules::learning::proof::ProofGrade;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -48,6 +51,10 @@ pub struct CycleOutcome {
     pub new_key: Option<String>,
     /// Whether nothing was written.
     pub dry_run: bool,
+    /// What the change is called and why it was made.
+    pub text: Option<CapsuleText>,
+    /// The stored solution that solved the problem, with how often it is proven here.
+    pub reused: Option<CapsuleOffer>,
 }
 
 /// A file of a change, for people and programs.
@@ -87,6 +94,8 @@ impl CycleOutcome {
             seal_problem: None,
             new_key: None,
             dry_run: false,
+            text: None,
+            reused: None,
         }
     }
 
@@ -118,11 +127,22 @@ impl CycleOutcome {
         Some((text(capsule, "id"), streak, confidence))
     }
 
+    /// How strongly the change is proven.
+    pub fn grade(&self) -> ProofGrade {
+        self.verdict.grade()
+    }
+
     /// For programs.
     pub fn to_json(&self) -> Value {
         let mut value = json!({
             "ok": self.ok,
             "run_id": self.run_id,
+            "title": self.text.as_ref().map(|text| text.title.as_str()),
+            "explanation": self.text.as_ref().map(|text| text.explanation.as_str()),
+            "problem": self.event.get("meta").and_then(|meta| meta.get("problem")),
+            "proof": self.verdict.proof,
+            "proof_missing": self.verdict.proof_gap,
+            "reused_capsule": self.reused.as_ref().map(|offer| offer.capsule_id.as_str()),
             "gene": self.gene,
             "event": self.event,
             "capsule": self.capsule,

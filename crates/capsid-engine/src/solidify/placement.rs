@@ -45,6 +45,9 @@ pub(super) fn evaluate_and_place(
         return Ok(evaluated);
     }
     if run.level == ViewLevel::InPlace {
+        if let Some(reason) = &evaluated.verdict.review_reason {
+            return Err(tests_changed(run, reason));
+        }
         evaluated.facts.applied = Applied::Yes;
         return Ok(evaluated);
     }
@@ -85,6 +88,16 @@ fn place(
         }
     }
     evaluated.facts.merged = merged;
+    if let Some(reason) = &evaluated.verdict.review_reason {
+        evaluated.facts.applied = Applied::NeedsReview;
+        evaluated.problem = Some(tests_changed(run, reason));
+        return Ok(());
+    }
+    if request.needs_review && !request.approved {
+        evaluated.facts.applied = Applied::NeedsReview;
+        evaluated.problem = Some(foreign_change(run));
+        return Ok(());
+    }
     let paths = evaluated.change.changes.files.iter().map(|file| file.path.as_str());
     let waiting = needing_review(
         paths,
@@ -137,6 +150,22 @@ pub(super) fn apply_conflict(run: &str, reasons: &[String]) -> Problem {
     .fix(format!(
         "Undo your edit of that file and run `capsid apply {run}`, or put the change on a branch with `capsid apply {run} --branch NAME`."
     ))
+}
+
+fn foreign_change(run: &Run) -> Problem {
+    Problem::new(
+        Code::ReviewRequired,
+        format!("The change of `{}` is proven here, but it comes from somebody else. Nothing was applied.", run.run_id),
+    )
+    .fix("Look at it with `capsid review`, then apply it with `capsid review --approve`; `[hub] apply = \"auto\"` applies such changes at once.")
+}
+
+fn tests_changed(run: &Run, reason: &str) -> Problem {
+    Problem::new(
+        Code::ReviewRequired,
+        format!("The change of `{}` edits tests or their settings, and {reason}.", run.run_id),
+    )
+    .fix("Look at it with `capsid review`, then keep it with `capsid review --approve`.")
 }
 
 fn review_required(run: &Run, paths: &[String]) -> Problem {

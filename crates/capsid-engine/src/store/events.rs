@@ -115,9 +115,9 @@ impl EventLog {
                 continue;
             }
             let event = object(&line).as_ref().and_then(EvolutionEvent::read);
-            match event.filter(|event| event.concerns_capsule(capsule_id)) {
-                Some(event) if event.outcome.is_success() => streak += 1,
-                Some(_) => break,
+            match event.and_then(|event| event.streak_step(capsule_id)) {
+                Some(true) => streak += 1,
+                Some(false) => break,
                 None => {}
             }
         }
@@ -143,10 +143,16 @@ impl EventLog {
             let Some(event) = record.as_ref().and_then(EvolutionEvent::read) else {
                 return ControlFlow::Continue(());
             };
-            let named: BTreeSet<&String> = event.capsule_id.iter().chain(&event.reused_capsule_id).collect();
-            for id in named.into_iter().filter(|id| ids.contains(*id) && event.concerns_capsule(id)) {
+            let named: BTreeSet<&String> = event
+                .capsule_id
+                .iter()
+                .chain(&event.reused_capsule_id)
+                .chain(&event.failed_capsules)
+                .collect();
+            for id in named.into_iter().filter(|id| ids.contains(*id)) {
+                let Some(grows) = event.streak_step(id) else { continue };
                 let streak = streaks.entry(id.clone()).or_default();
-                *streak = if event.outcome.is_success() { *streak + 1 } else { 0 };
+                *streak = if grows { *streak + 1 } else { 0 };
             }
             ControlFlow::Continue(())
         })?;

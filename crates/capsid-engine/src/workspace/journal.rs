@@ -26,6 +26,8 @@ pub struct Journal {
     pub gene: Option<Object>,
     /// The capsule, made, grown or broken.
     pub capsule: Option<Object>,
+    /// Further capsules whose streak ended.
+    pub broken: Vec<Object>,
     pub failed: Option<Object>,
     /// The report and the event.
     pub records: Vec<Object>,
@@ -74,7 +76,7 @@ impl Journal {
             phase::enter("genes");
             store.genes.upsert(gene)?;
         }
-        if let Some(capsule) = &self.capsule {
+        for capsule in self.broken.iter().chain(&self.capsule) {
             phase::enter("capsules");
             store.capsules.upsert(capsule)?;
         }

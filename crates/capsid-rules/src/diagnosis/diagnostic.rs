@@ -35,6 +35,33 @@ pub enum ProblemClass {
 }
 
 impl ProblemClass {
+    pub const ALL: [Self; 24] = [
+        Self::CompileError,
+        Self::SyntaxError,
+        Self::LintError,
+        Self::LinkError,
+        Self::BuildError,
+        Self::TestFailure,
+        Self::Exception,
+        Self::Crash,
+        Self::Timeout,
+        Self::OutOfMemory,
+        Self::DiskFull,
+        Self::ResourceLimit,
+        Self::PermissionDenied,
+        Self::NotFound,
+        Self::DependencyError,
+        Self::NetworkError,
+        Self::TlsError,
+        Self::HttpError,
+        Self::DatabaseError,
+        Self::ContainerError,
+        Self::VcsError,
+        Self::ConfigError,
+        Self::CiError,
+        Self::UnknownError,
+    ];
+
     /// The name of the class, which is the signal.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! The constraint check: whether a change stays within what the gene, the owner and the protocol allow.
 
 mod ethics;
-mod paths;
+pub mod paths;
 
 use crate::tree::{ChangeKind, Changes, FileChange};
 use capsid_model::event::BlastRadius;

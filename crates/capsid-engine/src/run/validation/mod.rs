@@ -23,6 +23,8 @@ use std::time::Duration;
 pub struct Validated {
     /// Each command that ran or was refused, up to the first that failed.
     pub commands: Vec<CommandResult>,
+    /// How each of them ended and how long it took, in the same order.
+    pub runs: Vec<CommandRun>,
     /// How they were kept apart from the machine.
     pub isolation: String,
     /// Under which ids they ran.
@@ -39,6 +41,31 @@ pub struct Validated {
     pub limits_hit: Vec<String>,
     /// Files that the commands wrote, by their top folder. All of them were discarded.
     pub side_effects: Vec<(String, u64)>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CommandRun {
+    /// None if a signal or a limit ended it, or if it did not run.
+    pub exit_code: Option<i32>,
+    pub duration: Duration,
+    /// Whether it ran at all.
+    pub has_run: bool,
+}
+
+impl Validated {
+    fn push(&mut self, (result, run): (CommandResult, CommandRun)) -> bool {
+        let ok = result.ok;
+        self.commands.push(result);
+        self.runs.push(run);
+        ok
+    }
+
+    /// The last result of a command, with how it ended.
+    pub fn find(&self, command: &str) -> Option<(&CommandResult, CommandRun)> {
+        let at = self.commands.iter().rposition(|result| result.command == command)?;
+        Some((&self.commands[at], self.runs.get(at).copied().unwrap_or_default()))
+    }
 }
 
 /// The commands of a cycle in order: the gene's, then the owner's, each once, blank ones left out.
@@ -70,15 +97,13 @@ pub fn run(
             Ok(view) => view,
             Err(problem) => {
                 note_failure(&problem, &mut validated);
-                validated.commands.push(failed(&commands[0], problem.message));
+                validated.push((failed(&commands[0], problem.message), CommandRun::default()));
                 return Ok(validated);
             }
         };
         for command in commands {
             let result = run_one(command, workspace, &view, &mut validated);
-            let ok = result.ok;
-            validated.commands.push(result);
-            if !ok {
+            if !validated.push(result) {
                 break;
             }
         }
@@ -99,7 +124,7 @@ fn run_one(
     workspace: &Workspace,
     view: &tree::OpenView,
     validated: &mut Validated,
-) -> CommandResult {
+) -> (CommandResult, CommandRun) {
     let policy = workspace.config.gate();
     let checked = gate::check(command, &policy)
         .and_then(|argv| check_script(&view.roots(), &argv, &policy).map(|()| argv));
@@ -107,7 +132,7 @@ fn run_one(
         Ok(argv) => argv,
         Err(refusal) => {
             validated.gate_refused = true;
-            return failed(command, refusal.to_string());
+            return (failed(command, refusal.to_string()), CommandRun::default());
         }
     };
     let policy = &workspace.config.validation;
@@ -128,11 +153,16 @@ fn run_one(
             finished.ids.as_str().clone_into(&mut validated.ids);
             validated.duration += finished.duration;
             validated.limits_hit.extend(finished.limits_hit.iter().map(|limit| limit.as_str().to_owned()));
-            result_of(command, &finished, limits.timeout)
+            let exit_code = match finished.end {
+                ProcessEnd::Exited(status) => Some(status),
+                ProcessEnd::Signalled(_) | ProcessEnd::TimedOut => None,
+            };
+            let run = CommandRun { exit_code, duration: finished.duration, has_run: true };
+            (result_of(command, &finished, limits.timeout), run)
         }
         Err(problem) => {
             note_failure(&problem, validated);
-            failed(command, problem.message)
+            (failed(command, problem.message), CommandRun::default())
         }
     }
 }

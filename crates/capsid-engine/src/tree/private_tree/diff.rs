@@ -3,7 +3,7 @@
 //! Neither attributes nor filters nor settings of the tree have a say: git sees bytes, not the tree.
 
 use super::copies::{BaseContent, TreeBase};
-use super::file_state::read_content;
+use super::file_state::{FileContent, read_content};
 use super::freeze::ChangeLayer;
 use crate::tree::changes::parse;
 use crate::tree::names::{self, Name};
@@ -20,9 +20,9 @@ pub struct ChangePair {
     /// Its path in the tree.
     pub name: Name,
     /// What it was; none if it is new.
-    pub before: Option<(u32, Vec<u8>)>,
+    pub before: FileContent,
     /// What it is; none if it is gone.
-    pub after: Option<(u32, Vec<u8>)>,
+    pub after: FileContent,
 }
 
 /// Two trees in a scratch git directory.

@@ -27,6 +27,9 @@ pub struct FileIdentity {
     pub changed: i64,
 }
 
+/// The mode of a file and its bytes, or the target of a link; none if there is no file.
+pub type FileContent = Option<(u32, Vec<u8>)>;
+
 impl FileIdentity {
     /// Reads it from what `stat` gave.
     pub fn from_stat(stat: &Stat) -> Self {

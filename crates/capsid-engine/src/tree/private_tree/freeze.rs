@@ -2,7 +2,7 @@
 
 use super::beneath::{self, split_leaf};
 use super::copy_file::copy_content;
-use super::file_state::{FileState, inspect_beneath, reopen};
+use super::file_state::{FileContent, FileState, inspect_beneath, reopen};
 use super::listing::UpperListing;
 use super::name_text;
 use crate::tree::ChangeKind;
@@ -55,6 +55,35 @@ pub struct ChangeLayer {
 }
 
 impl ChangeLayer {
+    /// Builds a layer of files with given contents in an empty directory. A file that is absent hides that of the tree.
+    pub fn create(folder: &Path, root: &Path, list: &[(Name, FileContent)]) -> Result<Self> {
+        disk::create_private_folder(folder)?;
+        let open = |path: &Path| beneath::open_root(path).map_err(|error| Problem::io("open", path, &error));
+        let mut freezer = Freezer {
+            source: open(root)?,
+            tree: open(root)?,
+            change: open(folder)?,
+            method: FreezeMethod::Copy,
+            directories: BTreeSet::new(),
+        };
+        let fail = |name: &[u8], error: io::Error| Problem::io("write", &names::place(folder, name), &error);
+        freezer.copy_owner(b"").map_err(|error| fail(b"", error))?;
+        let mut files = Vec::with_capacity(list.len());
+        // What is there comes first: it may hide what is absent.
+        let (present, absent): (Vec<_>, Vec<_>) = list.iter().partition(|(_, content)| content.is_some());
+        for (name, content) in present.into_iter().chain(absent) {
+            let (state, mode) = match content {
+                Some((mode, bytes)) => freezer.write_file(name, *mode, bytes),
+                None => freezer.freeze_deletion(name).map(|()| (FileState::Absent, 0)),
+            }
+            .map_err(|error| fail(name, error))?;
+            let kind = if content.is_some() { ChangeKind::Modified } else { ChangeKind::Deleted };
+            files.push(LayerFile { name: name.clone(), kind, state, mode, before_merge: None });
+        }
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Self { folder: folder.to_owned(), files })
+    }
+
     /// Stores the list of the files beside the layer, for its owner alone.
     pub fn write_list(&self) -> Result<()> {
         let text = serde_json::to_vec(self)
@@ -197,6 +226,29 @@ struct Freezer {
 }
 
 impl Freezer {
+    /// Writes a file or a link that no view has.
+    fn write_file(&mut self, name: &[u8], mode: u32, bytes: &[u8]) -> io::Result<(FileState, u32)> {
+        let (folder, leaf) = split_leaf(name);
+        let target = self.directory(folder)?;
+        if FileType::from_raw_mode(mode) == FileType::Symlink {
+            rustix::fs::symlinkat(bytes, &target, leaf)?;
+        } else {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            let file = rustix::fs::openat(&target, leaf, flags, Mode::from_raw_mode(0o600))?;
+            if let Some(like) =
+                beneath::stat(&self.tree, folder).ok().flatten().filter(|_| !folder.is_empty())
+            {
+                copy_owner(&file, &like);
+            } else {
+                copy_owner(&file, &rustix::fs::fstat(&self.tree)?);
+            }
+            rustix::fs::fchmod(&file, Mode::from_raw_mode(mode & 0o777))?;
+            io::Write::write_all(&mut File::from(file), bytes)?;
+        }
+        let frozen = inspect_beneath(&self.change, name)?;
+        Ok((frozen.state, mode & 0o777))
+    }
+
     fn freeze_file(&mut self, name: &[u8]) -> io::Result<(FileState, u32)> {
         let (folder, leaf) = split_leaf(name);
         let target = self.directory(folder)?;

@@ -26,7 +26,7 @@ pub use change_layer::list_upper;
 pub use copies::{BaseContent, BaseCopies, TreeBase};
 pub use copy_view::{CopyIgnored, CopyView, create_copy_view};
 pub use diff::{ChangeDiff, ChangePair};
-pub use file_state::{FileIdentity, FileState};
+pub use file_state::{FileContent, FileIdentity, FileState};
 pub use freeze::{ChangeLayer, FreezeMethod, LayerFile, freeze};
 pub use listing::{
     ChangeViolation, ChangedPath, DroppedDirectory, DroppedFiles, UpperListing, ViolationKind,

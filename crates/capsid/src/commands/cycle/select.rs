@@ -39,7 +39,7 @@ pub fn run(arguments: &SelectArgs, folder: &Path) -> Result<u8> {
         arguments.signals.clone()
     };
     let statistics = workspace.graph().statistics_as_is()?;
-    let choice = choice::choose(&workspace, &signals, &statistics, None, arguments.drift)?;
+    let choice = choice::choose(&workspace, &signals, None, &statistics, None, arguments.drift)?;
     if output::is_json() {
         output::document(&choice.selection.to_json());
     } else {
