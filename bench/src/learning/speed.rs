@@ -9,7 +9,7 @@ use capsid_rules::diagnosis::diagnose;
 use std::time::Instant;
 
 const LOG_BYTES: usize = 60_000_000;
-const QUICK_BYTES: usize = 6_000_000;
+const QUICK_BYTES: usize = 1_000_000;
 /// What stands in the middle of the log.
 const PROBLEM: &str = "$ npm test\n\
     /srv/shop/src/cart.js:14\n    return order.total.toFixed(2);\n                       ^\n\n\
