@@ -38,6 +38,25 @@ impl Lock {
         file.write_all(std::process::id().to_string().as_bytes()).map_err(fail)?;
         Ok(Self { file })
     }
+
+    /// The process that holds the lock, 0 if it left no name; none if nobody does. Writes nothing.
+    pub fn find_holder(path: &Path) -> Result<Option<u32>> {
+        let fail = |error: std::io::Error| Problem::io("read", path, &error);
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(fail(error)),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => {
+                let mut holder = String::new();
+                file.read_to_string(&mut holder).map_err(fail)?;
+                Ok(Some(holder.trim().parse().unwrap_or_default()))
+            }
+            Err(TryLockError::Error(error)) => Err(fail(error)),
+        }
+    }
 }
 
 impl Drop for Lock {
@@ -72,7 +91,11 @@ mod tests {
         let problem = Lock::acquire(&path, "The store", Duration::from_millis(30)).unwrap_err();
         assert_eq!(problem.code, Code::StoreLocked);
         assert!(problem.message.contains(&std::process::id().to_string()), "{}", problem.message);
+        assert_eq!(Lock::find_holder(&path).unwrap(), Some(std::process::id()));
         drop(first);
+        assert_eq!(Lock::find_holder(&path).unwrap(), None);
+        assert_eq!(Lock::find_holder(&folder.path().join("none")).unwrap(), None);
+        assert!(!folder.path().join("none").exists());
         Lock::acquire(&path, "The store", Duration::ZERO).unwrap();
     }
 }

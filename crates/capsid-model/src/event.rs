@@ -163,6 +163,10 @@ pub struct EvolutionEvent {
     pub proof_grade: Option<String>,
     /// Stored solutions whose own change failed on the problem that they are for.
     pub failed_capsules: Vec<String>,
+    /// The message id of the problem it was to solve; an older event has none.
+    pub problem_id: Option<String>,
+    /// Whether an agent or a patch ran. A cycle of which only the prompt was printed says nothing.
+    pub has_run: bool,
 }
 
 impl EvolutionEvent {
@@ -177,6 +181,7 @@ impl EvolutionEvent {
         let blast_radius = BlastRadius::read(document.get("blast_radius"));
         let id = text(document.get("id"));
         let at = of_meta("at").and_then(Value::as_str).and_then(Time::parse);
+        let is_empty = of_meta("empty_cycle").and_then(Value::as_bool).unwrap_or(blast_radius.is_empty());
         Some(Self {
             parent: optional(document.get("parent").or_else(|| document.get("parent_id"))),
             merge_parents: texts(of_meta("merge_parents")),
@@ -191,9 +196,11 @@ impl EvolutionEvent {
             platform: text(document.get("env_fingerprint").and_then(|print| print.get("platform"))),
             failure_class: optional(of_meta("failure_class")),
             at: at.or_else(|| crate::id::stamp_of(&id).map(Time)),
-            is_empty: of_meta("empty_cycle").and_then(Value::as_bool).unwrap_or(blast_radius.is_empty()),
             proof_grade: optional(of_meta("proof").and_then(|proof| proof.get("grade"))),
             failed_capsules: failed_offers(of_meta("offers")),
+            is_empty,
+            problem_id: optional(of_meta("problem").and_then(|problem| problem.pointer("/ids/message"))),
+            has_run: of_meta("has_run").and_then(Value::as_bool).unwrap_or(!is_empty || is_agent_view(meta)),
             blast_radius,
             id,
         })
@@ -246,6 +253,12 @@ fn failed_offers(offers: Option<&Value>) -> Vec<String> {
     let offers = offers.and_then(Value::as_array).into_iter().flatten();
     let failed = offers.filter(|offer| offer.get("outcome").and_then(Value::as_str) == Some("failed"));
     failed.map(|offer| text(offer.get("capsule_id"))).filter(|id| !id.is_empty()).collect()
+}
+
+/// Whether the change was made where only a started agent works.
+fn is_agent_view(meta: Option<&Value>) -> bool {
+    let level = meta.and_then(|meta| meta.pointer("/view/level")).and_then(Value::as_str);
+    matches!(level, Some("overlay" | "copy"))
 }
 
 /// Successes in a row of one capsule, counted back from the newest event.

@@ -12,6 +12,9 @@ pub const NO_SIGNALS: &str = "(none)";
 pub const COSMETIC: [&str; 4] =
     ["user_missing", "memory_missing", "session_logs_missing", "windows_shell_incompatible"];
 
+/// What stands before the id of a problem in a learning key.
+pub const PROBLEM_PREFIX: &str = "problem:";
+
 /// Names of signals that steer the engine itself.
 const CONTROL_PREFIXES: [&str; 6] = [
     "ban_gene:",
@@ -84,9 +87,19 @@ pub fn signal_key<S: AsRef<str>>(signals: &[S]) -> String {
 }
 
 /// The key that learning uses: snippets and counters folded away and control signals left out, so that the same
-/// situation has the same key next time.
+/// situation has the same key next time. The id of a problem stands in place of its signature.
 pub fn learning_key<S: AsRef<str>>(signals: &[S]) -> String {
-    key_of(folded(signals))
+    let mut parts = folded(signals);
+    if parts.iter().any(|part| part.starts_with(PROBLEM_PREFIX)) {
+        parts.retain(|part| !part.starts_with("errsig_norm:"));
+    }
+    key_of(parts)
+}
+
+/// The signals that learning uses: those that were seen, and the id of the problem if there is one.
+pub fn with_problem(signals: &[String], message_id: Option<&str>) -> Vec<String> {
+    let problem = message_id.map(|id| format!("{PROBLEM_PREFIX}{id}"));
+    signals.iter().cloned().chain(problem).collect()
 }
 
 /// The parts of the learning key.
@@ -161,6 +174,14 @@ mod tests {
         let first = ["user_feature_request:add a dark mode", "recurring_errsig(3x):boom", "ban_gene:x"];
         let second = ["user_feature_request:add a light mode", "recurring_errsig(9x):bang"];
         assert_eq!(learning_key(&first), learning_key(&second));
+    }
+
+    #[test]
+    fn a_problem_keys_what_was_learned_in_place_of_its_signature() {
+        let seen = ["log_error".to_owned(), "errsig:Error: boom".to_owned()];
+        assert_eq!(learning_key(&with_problem(&seen, Some("00ff"))), "log_error|problem:00ff");
+        assert_eq!(with_problem(&seen, None), seen);
+        assert!(learning_key(&seen).starts_with("errsig_norm:"), "older records keep their keys");
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub enum Command {
     Apply(commands::cycle::apply::ApplyArgs),
     Undo(commands::cycle::undo::UndoArgs),
     Cycle(commands::cycle::stop::CycleArgs),
+    Loop(commands::cycle::loop_resume::LoopArgs),
+    Status(commands::status::StatusArgs),
     Distill(commands::cycle::distill::DistillArgs),
     Signals(commands::cycle::signals::SignalsArgs),
     Select(commands::cycle::select::SelectArgs),
@@ -86,6 +88,8 @@ impl Cli {
             Command::Review(arguments) => commands::cycle::review::run(&arguments, &folder),
             Command::Apply(arguments) => commands::cycle::apply::run(&arguments, &folder),
             Command::Undo(arguments) => commands::cycle::undo::run(&arguments, &folder),
+            Command::Loop(arguments) => commands::cycle::loop_resume::run(&arguments, &folder),
+            Command::Status(_) => commands::status::run(&folder),
             Command::Cycle(arguments) => commands::cycle::stop::run(&arguments, &folder),
             Command::Distill(arguments) => commands::cycle::distill::run(&arguments, &folder),
             Command::Signals(arguments) => commands::cycle::signals::run(&arguments, &folder),
@@ -122,6 +126,7 @@ impl Command {
                 | Self::Apply(_)
                 | Self::Undo(_)
                 | Self::Cycle(_)
+                | Self::Loop(_)
                 | Self::Distill(_)
                 | Self::Archive(_)
                 | Self::Key(_)

@@ -32,34 +32,54 @@ pub struct Choice {
     pub failed: Vec<Object>,
 }
 
+/// What a choice depends on besides the signals that are matched.
+#[derive(Debug, Clone, Default)]
+pub struct ChoiceContext {
+    /// The signals with the id of the problem, by which the memory graph is asked.
+    pub learning: Vec<String>,
+    /// Genes that failed on this problem often: another one is chosen if there is one.
+    pub passed_over: Vec<String>,
+    /// The problem that is to be solved; none where there is none, or where only signals are known.
+    pub problem: Option<ProblemRecord>,
+}
+
 /// Loads what the store offers and chooses for the signals, by this repository's own memory and what a shared one advises.
 /// With a problem, only capsules that solved the same one can be chosen.
 pub fn choose(
     workspace: &Workspace,
     signals: &[String],
-    problem: Option<&ProblemRecord>,
+    context: &ChoiceContext,
     statistics: &GraphStats,
     heard: Option<&RemoteAdvice>,
     drift: Option<u64>,
 ) -> Result<Choice> {
     let pool = workspace.store.gene_pool()?;
-    let mut advice = advise(statistics, signals, pool.ids(), workspace.now());
+    let mut advice = advise(statistics, &context.learning, pool.ids(), workspace.now());
     if let Some(heard) = heard {
         heard.join(&mut advice);
     }
-    let (capsules, unverified) = load_capsules(workspace, signals, problem)?;
+    let (capsules, unverified) = load_capsules(workspace, signals, context.problem.as_ref())?;
     let failed = workspace.store.failed.documents()?;
     let failures: Vec<FailedCapsule> = failed.iter().map(FailedCapsule::read).collect();
-    let mut selection = select::select(SelectInput {
-        signals,
-        genes: pool.as_pool(),
-        capsules: &capsules,
-        advice: &advice,
-        failed: &failures,
-        env_context: &workspace.fingerprint().context(),
-        platform: env::platform(),
-        drift,
-    });
+    let env_context = workspace.fingerprint().context();
+    let select = |signals: &[String]| {
+        select::select(SelectInput {
+            signals,
+            genes: pool.as_pool(),
+            capsules: &capsules,
+            advice: &advice,
+            failed: &failures,
+            env_context: &env_context,
+            platform: env::platform(),
+            drift,
+        })
+    };
+    let bans = context.passed_over.iter().map(|gene| format!("ban_gene:{gene}"));
+    let passing_over: Vec<String> = signals.iter().cloned().chain(bans).collect();
+    let mut selection = select(&passing_over);
+    if selection.gene_id.is_none() && passing_over.len() > signals.len() {
+        selection = select(signals);
+    }
     selection.skipped_capsules.extend(unverified);
     let document = match &selection.gene_id {
         Some(id) => workspace.store.genes.find(id)?,

@@ -159,14 +159,8 @@ fn decide(
     personality: &PersonalityFile,
     ids: &mut IdMaker,
 ) -> Result<Decisions> {
-    let choice = choice::choose(
-        workspace,
-        &seen.signals,
-        seen.diagnosis.to_record().as_ref(),
-        statistics,
-        heard,
-        request.drift,
-    )?;
+    let context = seen.choice_context();
+    let choice = choice::choose(workspace, &seen.signals, &context, statistics, heard, request.drift)?;
     let asked = request.strategy.as_deref().or(workspace.config.cycle.strategy.as_deref());
     let strategy = Strategy::resolve(asked, workspace.forces_innovation(), cycle, &seen.signals);
     let step = personality::next(personality, &seen.signals, &seen.history, request.drift.is_some());
@@ -212,6 +206,7 @@ fn run(
         signals: seen.signals.clone(),
         signal_key: signal_key(&seen.signals),
         inputs_digest: seen.inputs.digest.clone(),
+        problem: seen.diagnosis.to_record(),
         mutation: decided.mutation.to_object().into(),
         personality: decided.step.state.to_object().into(),
         personality_key: decided.step.state.key(),
@@ -257,8 +252,9 @@ fn plan(
 ) -> PreviousAction {
     let now = workspace.now();
     let hypothesis_id = records::graph_id("hyp", now, workspace.random());
+    let signals = run.learning_signals();
     let plan = PlannedChange {
-        signals: &run.signals,
+        signals: &signals,
         hypothesis_id: &hypothesis_id,
         action_id: &run.action_id,
         mutation: &decided.mutation,
@@ -268,7 +264,7 @@ fn plan(
         observed,
     };
     let id = || records::graph_id("mge", now, workspace.random());
-    graph.push(records::signal(&id(), now, &run.signals, observed));
+    graph.push(records::signal(&id(), now, &signals, observed));
     graph.push(records::hypothesis(&id(), now, &plan));
     graph.push(records::attempt(&id(), now, &plan));
     learning::action_of(run, &hypothesis_id, plan.gene_category, observed)

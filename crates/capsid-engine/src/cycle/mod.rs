@@ -11,6 +11,7 @@ pub mod evolve;
 mod known_agents;
 pub mod observation;
 pub mod offers;
+pub mod past_cycles;
 mod patch_trial;
 mod problem_check;
 mod prompt_request;

@@ -2,7 +2,7 @@
 
 use super::choice;
 use super::evolve::EvolveRequest;
-use super::observation::Observation;
+use super::observation::{NAME_SOMETHING, Observation};
 use crate::proof::reproduce::{ReproduceOutcome, ReproduceRequest, ReproducedProblem, reproduce};
 use crate::run::reproduction::Reproduction;
 use crate::workspace::Workspace;
@@ -28,7 +28,7 @@ pub(super) fn check_problem(
 ) -> Result<std::result::Result<CheckedProblem, Problem>> {
     let repro = request.sources.repro.as_deref();
     if seen.decision.is_problem_free && repro.is_none() && request.sources.signals.is_empty() {
-        return Ok(Err(no_problem(request, &seen)));
+        return Ok(Err(no_problem(&seen)));
     }
     let is_checked = seen.diagnosis.problem.is_some() || repro.is_some();
     if !is_checked || request.dry_run {
@@ -60,8 +60,8 @@ pub(super) fn check_problem(
 /// The commands of the gene that would be chosen for what was seen.
 fn gene_commands(workspace: &Workspace, seen: &Observation) -> Result<Vec<String>> {
     let statistics = workspace.graph().statistics_as_is()?;
-    let problem = seen.diagnosis.to_record();
-    let choice = choice::choose(workspace, &seen.signals, problem.as_ref(), &statistics, None, None)?;
+    let context = seen.choice_context();
+    let choice = choice::choose(workspace, &seen.signals, &context, &statistics, None, None)?;
     Ok(choice.gene.map(|gene| gene.validation).unwrap_or_default())
 }
 
@@ -89,25 +89,7 @@ fn push_signal(signals: &mut Vec<String>, signal: &str) {
 }
 
 /// Says which log shows no problem, and what to do.
-fn no_problem(request: &EvolveRequest, seen: &Observation) -> Problem {
-    let logs = &request.sources.logs;
-    let name = match logs.as_slice() {
-        [] => "standard input".to_owned(),
-        [log] => log.display().to_string(),
-        several => format!("{} logs", several.len()),
-    };
-    let Diagnosis { lines, warnings, .. } = seen.diagnosis;
-    let plural = |count: usize, noun: &str| {
-        format!(
-            "{} {noun}{}",
-            capsid_model::text::group_digits(count as u64),
-            if count == 1 { "" } else { "s" }
-        )
-    };
-    let warnings = if warnings == 0 { String::new() } else { format!("; {}", plural(warnings, "warning")) };
-    Problem::new(
-        Code::NoProblemFound,
-        format!("No problem found in {name} ({}{warnings}).", plural(lines, "line")),
-    )
-    .fix("Name the command that fails with `--repro \"npm test\"`, or a signal with `--signal NAME`.")
+fn no_problem(seen: &Observation) -> Problem {
+    let message = format!("No problem found in {}.", seen.inputs.describe_named_logs());
+    Problem::new(Code::NoProblemFound, message).fix(NAME_SOMETHING)
 }

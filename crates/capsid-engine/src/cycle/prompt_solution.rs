@@ -116,6 +116,7 @@ mod tests {
             can_try: true,
             reason: reason.to_owned(),
             trial,
+            patch: String::new(),
         }
     }
 

@@ -2,6 +2,8 @@
 
 pub mod builtin;
 pub mod inputs;
+pub mod log_reading;
+pub mod matchers;
 pub mod paths;
 pub mod phase;
 pub mod script;

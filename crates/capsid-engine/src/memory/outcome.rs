@@ -63,7 +63,8 @@ pub struct InferredOutcome {
     pub note: String,
 }
 
-/// Infers the outcome of the previous action, from the event of its run if there is one, else from the log's errors.
+/// Infers the outcome of the previous action from the event of its run. Without one nobody finished the cycle: whatever
+/// the log shows, it says nothing about the gene.
 pub fn infer(
     previous: &PreviousAction,
     recorded: Option<&EvolutionEvent>,
@@ -91,17 +92,16 @@ fn from_event(event: &EvolutionEvent) -> InferredOutcome {
 
 fn from_log(previous: &PreviousAction, signals_now: &[String], errors_now: u64) -> InferredOutcome {
     let has_error = signals_now.iter().any(|signal| signal == "log_error");
-    let (status, base, note) = match (previous.had_error, has_error) {
-        (true, false) => ("success", 0.85, "error_cleared"),
-        (true, true) => ("failed", 0.20, "error_persisted"),
-        (false, true) => ("failed", 0.15, "new_error_appeared"),
-        // A quiet log before and after proves nothing about work that nobody recorded.
-        (false, false) => ("unknown", 0.60, "stable_no_error"),
+    let (base, note) = match (previous.had_error, has_error) {
+        (true, false) => (0.85, "error_cleared"),
+        (true, true) => (0.20, "error_persisted"),
+        (false, true) => (0.15, "new_error_appeared"),
+        (false, false) => (0.60, "stable_no_error"),
     };
     let before = previous.error_count().unwrap_or(errors_now);
     let change = ((before as f64 - errors_now as f64) / 50.0).clamp(-0.12, 0.12);
     InferredOutcome {
-        status,
+        status: "unknown",
         score: (base + change).clamp(0.0, 1.0),
         note: format!("{note}|heuristic_delta"),
     }
@@ -130,9 +130,9 @@ mod tests {
     }
 
     #[test]
-    fn the_log_tells_when_no_event_does() {
-        assert_eq!(log(true, false, 10), ("success", 0.85, "error_cleared|heuristic_delta".into()));
-        assert_eq!(log(true, true, 10).0, "failed");
+    fn a_cycle_that_nobody_finished_has_no_known_outcome() {
+        assert_eq!(log(true, false, 10), ("unknown", 0.85, "error_cleared|heuristic_delta".into()));
+        assert_eq!((log(true, true, 10).0, log(false, true, 10).0), ("unknown", "unknown"));
         assert_eq!(log(true, true, 0).1, 0.32, "at most 0.12 for fewer errors");
         assert_eq!(log(false, true, 15).1, 0.05, "five more errors cost a tenth");
     }

@@ -11,7 +11,7 @@ use crate::cycle::observation::{self, Sources};
 use crate::exchange::origin::{a2a, source};
 use crate::rules::select::ScoredCapsule;
 use crate::rules::select::capsule::{answering, may_answer};
-use crate::signals::{self, SignalCorpus};
+use crate::signals;
 use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::redact::{RedactProfile, redact};
@@ -156,7 +156,7 @@ fn proven_by(
 /// to show, so the history only says which genes are banned.
 pub fn signals_here(workspace: &Workspace) -> Result<Vec<String>> {
     let seen = observation::observe(workspace, &Sources { sessions: true, ..Sources::default() })?;
-    let mut signals = signals::extract(&seen.inputs.corpus, &[]);
+    let mut signals = signals::extract(&seen.inputs.corpus, &seen.diagnosis);
     signals.extend(seen.signals.into_iter().filter(|signal| is_control(signal)));
     Ok(signals)
 }
@@ -166,11 +166,9 @@ pub fn signals_here(workspace: &Workspace) -> Result<Vec<String>> {
 /// Logs put `error: ` before a message and people who quote it leave that out, so an error is looked for both ways.
 pub fn signals_in(text: &str) -> Vec<String> {
     let clean = redact(text, RedactProfile::Secrets);
-    let extract =
-        |transcript: String| signals::extract(&SignalCorpus { transcript, ..SignalCorpus::default() }, &[]);
-    let mut signals = extract(clean.clone().into_owned());
+    let mut signals = signals::extract_text(&clean);
     if signals.iter().any(|signal| signal.starts_with("errsig:")) {
-        let as_logged = extract(format!("error: {clean}"));
+        let as_logged = signals::extract_text(&format!("error: {clean}"));
         signals.extend(as_logged.into_iter().filter(|signal| signal.starts_with("errsig:")));
     }
     let mut seen = std::collections::HashSet::new();

@@ -63,7 +63,8 @@ fn category(input: &MutationInput<'_>, forced: bool, pressed: bool) -> &'static 
     if forced {
         return "innovate";
     }
-    if is_errorish(input.signals) && !input.strategy.repairs_too_much(input.recent) {
+    // An error that is still there is repaired, however many repairs there were.
+    if is_errorish(input.signals) {
         return "repair";
     }
     if input.drift || pressed || has_opportunity(input.signals) || input.strategy.innovate >= 0.5 {

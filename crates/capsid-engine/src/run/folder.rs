@@ -176,17 +176,7 @@ impl RunFolder {
 
     /// The process whose agent works on the run.
     pub fn worker(&self) -> Result<Option<u32>> {
-        if !self.path.exists() {
-            return Ok(None);
-        }
-        match self.lock() {
-            Ok(_) => Ok(None),
-            Err(problem) if problem.code == Code::StoreLocked => {
-                let holder = files::read_optional(&self.lock_file())?.unwrap_or_default();
-                Ok(Some(holder.trim().parse().unwrap_or_default()))
-            }
-            Err(problem) => Err(problem),
-        }
+        Lock::find_holder(&self.lock_file())
     }
 
     pub fn is_busy(&self) -> Result<bool> {

@@ -103,11 +103,12 @@ pub fn action_of(
     observed: &ObservedSignals,
 ) -> PreviousAction {
     let of_mutation = |name: &str| run.mutation.get(name).and_then(Value::as_str).map(str::to_owned);
+    let signals = run.learning_signals();
     PreviousAction {
         action_id: run.action_id.clone(),
         hypothesis_id: Some(hypothesis_id.to_owned()),
-        signal_key: learning_key(&run.signals),
-        signals: capsid_model::signal::folded(&run.signals),
+        signal_key: learning_key(&signals),
+        signals: capsid_model::signal::folded(&signals),
         mutation_id: of_mutation("id"),
         mutation_category: of_mutation("category"),
         mutation_risk_level: of_mutation("risk_level"),

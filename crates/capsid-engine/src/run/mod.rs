@@ -125,6 +125,12 @@ impl ViewLevel {
 }
 
 impl Run {
+    /// The signals that the memory graph keeps: those of the run and the id of its problem.
+    pub fn learning_signals(&self) -> Vec<String> {
+        let problem = self.problem.as_ref().map(|problem| problem.ids.message.as_str());
+        capsid_model::signal::with_problem(&self.signals, problem)
+    }
+
     /// The part of a run that the state file in the repository shows. The gene, the reproduction and the offers are left
     /// out: whoever writes that file must not choose by what a change is evaluated.
     pub fn public(&self) -> Object {

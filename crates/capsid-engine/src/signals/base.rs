@@ -1,6 +1,5 @@
-//! The signals that the text alone gives, in the order existing stores expect.
+//! Signals that a phrase in the text gives, whatever the problem is.
 
-use super::errors;
 use super::pattern::SignalPattern;
 use super::requests::{self, RequestKind};
 use super::tally::SignalTally;
@@ -35,46 +34,59 @@ const HIGH_USAGE: usize = 10;
 /// Uses of `exec` from which on it is called repeated.
 const REPEATED_EXEC: usize = 5;
 
-/// The base signals of a text; `lower` is the text in lower case.
-pub(super) fn signals(text: &str, lower: &str) -> Vec<String> {
-    let mut signals = Vec::new();
-    let has_error = errors::is_logged(lower);
-    if has_error {
-        signals.push("log_error".to_owned());
-    }
-    signals.extend(errors::signature(text));
+/// Inputs that are absent, and other phrases of the set-up.
+pub(super) fn add_missing(lower: &str, signals: &mut Vec<String>) {
     for (signal, phrases) in MISSING {
         if phrases.iter().any(|phrase| lower.contains(phrase)) {
             signals.push(signal.to_owned());
         }
     }
+}
+
+pub(super) fn add_protocol_drift(lower: &str, signals: &mut Vec<String>) {
     if lower.contains("prompt") && !lower.contains("evolutionevent") {
         signals.push("protocol_drift".to_owned());
     }
-    if let Some((count, key)) = errors::most_recurring(text) {
-        signals.push("recurring_error".to_owned());
-        signals.push(format!("recurring_errsig({count}x):{key}"));
-    }
+}
+
+pub(super) fn add_unsupported_input(lower: &str, signals: &mut Vec<String>) {
     if UNSUPPORTED_INPUT.is_in(lower) {
         signals.push("unsupported_input_type".to_owned());
     }
-    wish(text, RequestKind::Feature, "user_feature_request", &mut signals);
+}
+
+/// What the user asks for. An improvement waits while there is an error.
+pub(super) fn add_requests(text: &str, has_error: bool, signals: &mut Vec<String>) {
+    add_request(text, RequestKind::Feature, "user_feature_request", signals);
     if !has_error {
-        wish(text, RequestKind::Improvement, "user_improvement_suggestion", &mut signals);
+        add_request(text, RequestKind::Improvement, "user_improvement_suggestion", signals);
     }
+}
+
+/// What an instruction of the user asks for, unless a request was found already.
+pub(super) fn add_instruction(text: &str, signals: &mut Vec<String>) {
+    if signals.iter().any(|signal| signal == "user_feature_request") {
+        return;
+    }
+    if let Some(snippet) = requests::find_instruction(text) {
+        signals.push("user_feature_request".to_owned());
+        signals.push(format!("user_feature_request:{snippet}"));
+    }
+}
+
+/// What is slow, and what cannot be done.
+pub(super) fn add_opportunities(lower: &str, signals: &mut Vec<String>) {
     if PERF_BOTTLENECK.is_in(lower) {
         signals.push("perf_bottleneck".to_owned());
     }
-    if CAPABILITY_GAP.is_in(lower) && !lacks_context(&signals) {
+    if CAPABILITY_GAP.is_in(lower) && !lacks_context(signals) {
         signals.push("capability_gap".to_owned());
     }
-    tool_usage(text, &mut signals);
-    signals
 }
 
 /// Existing genes and keys know the bare name; the snippet tells what is wished. Both are given.
-fn wish(text: &str, wish: RequestKind, name: &str, signals: &mut Vec<String>) {
-    if let Some(snippet) = requests::snippet(text, wish) {
+fn add_request(text: &str, kind: RequestKind, name: &str, signals: &mut Vec<String>) {
+    if let Some(snippet) = requests::snippet(text, kind) {
         signals.push(name.to_owned());
         signals.push(format!("{name}:{snippet}"));
     }
@@ -87,7 +99,7 @@ fn lacks_context(signals: &[String]) -> bool {
         .any(|missing| signals.iter().any(|signal| signal == missing))
 }
 
-fn tool_usage(text: &str, signals: &mut Vec<String>) {
+pub(super) fn add_tool_usage(text: &str, signals: &mut Vec<String>) {
     let names = TOOL.captures_all(text).filter_map(|tool| tool.get(1));
     let tally = SignalTally::from_iter(names.map(|name| name.as_str()));
     let ensured = ENSURE.find_all(text).count();

@@ -1,7 +1,5 @@
-//! The signals that the protocol names without saying when they fire, and failures told in other words than the
-//! base rules know. These only ever add to what the base rules gave.
+//! The signals that the protocol names without saying when they fire.
 
-use super::errors;
 use super::pattern::SignalPattern;
 use super::stability;
 
@@ -64,17 +62,15 @@ static SHELL_REFUSAL: SignalPattern = SignalPattern::new(
 /// Unix commands and syntax that no Windows shell has.
 const UNIX_ONLY: [&str; 4] = ["pgrep", "ps aux", "cat >", "heredoc"];
 
-/// Adds the named signals of a text.
-pub(super) fn add(text: &str, lower: &str, platform: &str, signals: &mut Vec<String>) {
+/// Adds that a shell refuses commands of another system.
+pub(super) fn add_shell(lower: &str, platform: &str, signals: &mut Vec<String>) {
     if is_foreign_shell(lower, platform) {
         signals.push("windows_shell_incompatible".to_owned());
     }
-    if !signals.iter().any(|signal| signal.starts_with("errsig:"))
-        && let Some(signature) = errors::plain_signature(text)
-    {
-        signals.push("log_error".to_owned());
-        signals.push(signature);
-    }
+}
+
+/// Adds the named signals of a text.
+pub(super) fn add(text: &str, lower: &str, signals: &mut Vec<String>) {
     for (name, pattern) in &NAMED {
         if pattern.is_in(lower) {
             signals.push((*name).to_owned());
@@ -99,8 +95,9 @@ mod tests {
     use super::*;
 
     fn named(text: &str, platform: &str) -> Vec<String> {
-        let mut signals = Vec::new();
-        add(text, &text.to_lowercase(), platform, &mut signals);
+        let (mut signals, lower) = (Vec::new(), text.to_lowercase());
+        add_shell(&lower, platform, &mut signals);
+        add(text, &lower, &mut signals);
         signals
     }
 
@@ -212,38 +209,5 @@ mod tests {
     fn unix_commands_alone_matter_on_windows_only() {
         assert!(named("ps aux", "linux").is_empty());
         assert_eq!(named("ps aux", "win32"), ["windows_shell_incompatible"]);
-    }
-
-    #[test]
-    fn failures_in_other_words_give_an_error_and_its_signature() {
-        for line in [
-            "error[E0308]: mismatched types",
-            "thread 'main' panicked at src/main.rs:3:5:",
-            "panic: boom",
-            "FAILED tests/test_a.py::test_b - assert 1 == 2",
-            "AssertionError",
-            "✕ adds two numbers (3 ms)",
-            "npm ERR! code ELIFECYCLE",
-            "npm error code ENOENT",
-            "--- FAIL: TestSum (0.00s)",
-            "test sum ... FAILED",
-            "make: *** [Makefile:3: test] Error 1",
-            "fatal: not a git repository",
-            "Command exited with code 1",
-            "[TOOL RESULT] error[E0425]: cannot find function `log`",
-        ] {
-            let signals = named(&format!("fine\n  {line}\nmore"), "linux");
-            assert_eq!(signals[..2], ["log_error".to_owned(), format!("errsig:{line}")]);
-        }
-        for line in ["all 3 tests passed", "Command exited with code 0", "test sum ... ok"] {
-            assert_eq!(named(line, "linux"), Vec::<String>::new(), "{line}");
-        }
-    }
-
-    #[test]
-    fn a_signature_that_is_there_is_not_given_twice() {
-        let mut signals = vec!["errsig:error: x".to_owned()];
-        add("panic: boom", "panic: boom", "linux", &mut signals);
-        assert_eq!(signals, ["errsig:error: x", "crash"]);
     }
 }

@@ -116,6 +116,17 @@ pub(super) fn snippet(text: &str, wish: RequestKind) -> Option<String> {
     languages.iter().find_map(|words| words.snippet(text))
 }
 
+/// A line that says of itself that the user instructs the agent.
+static INSTRUCTION: SignalPattern = SignalPattern::new(
+    r"(?im)^[^\S\r\n]*(?:[-*>#]+[^\S\r\n]*)?\**user[ _-]?(?:instruction|request|task)s?\**[^\S\r\n]*[:：]\**|^[^\S\r\n]*用户(?:指令|要求|请求)[^\S\r\n]*[:：]",
+);
+
+/// What the user instructs the agent to do, in the words of that line.
+pub(super) fn find_instruction(text: &str) -> Option<String> {
+    let found = collapse(after(text, &INSTRUCTION)?);
+    (!found.is_empty()).then(|| cut(&found, SNIPPET_MAX).to_owned())
+}
+
 impl RequestWords {
     fn snippet(&self, text: &str) -> Option<String> {
         let found = self
@@ -177,6 +188,7 @@ pub(super) fn patterns() -> Vec<&'static SignalPattern> {
             let sentence = words.sentence.iter().flat_map(|(verb, noun)| [verb, noun]);
             sentence.chain([&words.around]).chain(&words.after)
         })
+        .chain([&INSTRUCTION])
         .collect()
 }
 
@@ -250,6 +262,17 @@ mod tests {
             assert_eq!(improvement(text).as_deref(), Some(text));
         }
         assert_eq!(improvement("an improvement was made"), None);
+    }
+
+    #[test]
+    fn a_user_instruction_is_a_request() {
+        assert_eq!(
+            find_instruction("log\nUser instruction: fix the  login page\nmore").as_deref(),
+            Some("fix the login page")
+        );
+        assert_eq!(find_instruction("**User instructions:** make it blue").as_deref(), Some("make it blue"));
+        assert_eq!(find_instruction("User instruction:"), None);
+        assert_eq!(find_instruction("the user instruction: is read"), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod evaluate;
 pub mod learn;
 mod outcome;
 mod placement;
+pub mod regression;
 pub mod restore;
 pub mod review;
 pub mod review_paths;

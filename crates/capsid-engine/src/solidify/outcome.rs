@@ -9,6 +9,7 @@ use capsid_model::event::BlastRadius;
 use capsid_model::{Object, Problem, Value, json};
 use capsid_rules::learning::capsule_text::CapsuleText;
 use capsid_rules::learning::proof::ProofGrade;
+use capsid_rules::learning::reuse_outcome::PatchTrial;
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -112,6 +113,11 @@ impl CycleOutcome {
     /// Whether the change is in the tree although it is not proven: somebody else made it there.
     pub fn is_left_in_tree(&self) -> bool {
         !self.ok && self.facts.view.level == crate::run::ViewLevel::InPlace && !self.changed_files.is_empty()
+    }
+
+    /// Whether the change of a stored solution solved the problem as it is.
+    pub fn is_solved_without_agent(&self) -> bool {
+        self.reused.as_ref().is_some_and(|offer| offer.trial == PatchTrial::Applied)
     }
 
     /// Whether a proven change is in the tree.

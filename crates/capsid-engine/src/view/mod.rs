@@ -4,4 +4,5 @@ pub mod evolution;
 pub mod filter;
 pub mod lineage;
 pub mod stats;
+pub mod status;
 pub mod tree;

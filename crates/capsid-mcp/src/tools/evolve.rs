@@ -91,6 +91,7 @@ fn begin(
     job.step("reading signals and choosing a gene")?;
     Ok(match prepare(workspace, &request)? {
         Prepared::Skipped(reason) => json!({"ok": true, "skipped": true, "reason": reason}),
+        Prepared::Refused(problem) => return Err(problem),
         Prepared::Ready(ready) => {
             let mut value = ready.to_json(dry_run);
             if !dry_run {

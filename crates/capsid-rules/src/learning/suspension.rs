@@ -57,6 +57,11 @@ impl AttemptLedger {
         }
     }
 
+    /// Whether an attempt at this problem failed.
+    pub fn has_attempts(&self, message_id: &str) -> bool {
+        self.problems.contains_key(message_id)
+    }
+
     /// Counts a failed attempt and suspends the problem when there were enough. A limit of zero counts as one.
     pub fn record_failure(
         &mut self,

@@ -11,6 +11,7 @@ pub mod mcp;
 pub mod merge_file;
 pub mod node;
 pub mod recall;
+pub mod status;
 pub mod store;
 pub mod trail;
 pub mod up;

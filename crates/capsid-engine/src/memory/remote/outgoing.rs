@@ -3,13 +3,16 @@
 use crate::rules::outbound::{MAX, outbound_signals};
 use capsid_model::asset::stamp;
 use capsid_model::redact::{RedactProfile, redact_value};
-use capsid_model::signal::{folded, learning_key};
+use capsid_model::signal::{PROBLEM_PREFIX, folded, learning_key};
 use capsid_model::{Object, Value};
 use capsid_rules::memory::KINDS;
 
-/// The signals in requests and reports to a hub: only their names, so that both use the same.
+/// The signals in requests and reports to a hub: only their names, so that both use the same. Ids of problems depend on
+/// the version of the rules, so an error leaves by its signature.
 pub(super) fn names(signals: &[String]) -> Vec<String> {
-    outbound_signals(&folded(signals), MAX)
+    let mut names = folded(signals);
+    names.retain(|name| !name.starts_with(PROBLEM_PREFIX));
+    outbound_signals(&names, MAX)
 }
 
 /// The kind of a record and its form that leaves; none for what stays. Its id is that of what is sent.

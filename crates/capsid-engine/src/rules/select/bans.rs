@@ -72,11 +72,18 @@ fn failing_genes<'a>(current: &SignalSet<'_>, failed: &'a [FailedCapsule]) -> Ve
     let mut failures: BTreeMap<&str, u32> = BTreeMap::new();
     let newest = &failed[failed.len().saturating_sub(LOOKED_AT)..];
     for capsule in newest.iter().filter(|capsule| capsule.is_charged()) {
-        if overlap(current, &capsule.trigger) >= 0.6 {
+        if overlap(current, &capsule.trigger) >= 0.6 && !is_about_other_error(current, &capsule.trigger) {
             *failures.entry(&capsule.gene).or_default() += 1;
         }
     }
     failures.into_iter().filter(|(_, count)| *count >= 2).map(|(gene, _)| gene).collect()
+}
+
+/// Whether there is an error now and the trigger names another one: a gene that fails on one problem may solve the next.
+fn is_about_other_error(current: &SignalSet<'_>, trigger: &[String]) -> bool {
+    let errors: HashSet<String> = current.raw.iter().filter_map(|signal| normalise_errsig(signal)).collect();
+    let mut known = trigger.iter().filter_map(|signal| normalise_errsig(signal)).peekable();
+    !errors.is_empty() && known.peek().is_some() && !known.any(|norm| errors.contains(&norm))
 }
 
 /// The share of the current signals that a trigger names, by the same text or the same normalised error.
@@ -123,6 +130,12 @@ mod tests {
         assert!(!banned(std::slice::from_ref(&near)));
         let old: Vec<_> = [vec![near; 2], vec![failed(None, &[]); 49]].concat();
         assert!(!banned(&old), "only the newest 50 count");
+    }
+
+    #[test]
+    fn failures_on_one_problem_ban_no_gene_for_another() {
+        let other = failed(Some("gene"), &["log_error", "errsig:bang", "slow"]);
+        assert!(!banned(&[other.clone(), other]));
     }
 
     #[test]

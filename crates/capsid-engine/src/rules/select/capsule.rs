@@ -66,7 +66,7 @@ pub(super) fn best(
     banned: &BTreeSet<&str>,
     platform: &str,
 ) -> (Option<ScoredCapsule>, Vec<SkippedCapsule>) {
-    let errors: BTreeSet<String> = signals.raw.iter().filter_map(|s| normalise_errsig(s)).collect();
+    let errors = error_names(signals);
     let mut best: Option<ScoredCapsule> = None;
     let mut skipped = Vec::new();
     for capsule in capsules {
@@ -92,7 +92,7 @@ pub(super) fn best(
 pub fn answering(capsules: &[Capsule], signals: &[String], platform: &str) -> Vec<(usize, ScoredCapsule)> {
     let banned: BTreeSet<&str> = banned_genes(signals).collect();
     let signals = SignalSet::new(matchable(signals));
-    let errors: BTreeSet<String> = signals.raw.iter().filter_map(|s| normalise_errsig(s)).collect();
+    let errors = error_names(&signals);
     let fitting = capsules.iter().enumerate().filter(|(_, capsule)| may_answer(capsule, &banned, platform));
     let mut hits: Vec<(usize, ScoredCapsule)> =
         fitting.filter_map(|(at, capsule)| Some((at, scored(capsule, &signals, &errors)?))).collect();
@@ -108,11 +108,22 @@ pub fn may_answer(capsule: &Capsule, banned: &BTreeSet<&str>, platform: &str) ->
         && is_compatible(&capsule.env_fingerprint, platform)
 }
 
-/// Scores a capsule; nothing when less than half of its trigger hits, or when it answered another error.
+/// The short names of the errors in the signals; a name may also be given as it is.
+fn error_names(signals: &SignalSet<'_>) -> BTreeSet<String> {
+    let short = |signal: &&str| signal.starts_with("errsig_norm:").then(|| (*signal).to_owned());
+    signals.raw.iter().filter_map(|signal| normalise_errsig(signal).or_else(|| short(signal))).collect()
+}
+
+/// Scores a capsule; nothing when less than half of its trigger hits and none of it is this very error, or when it
+/// answered another error.
 fn scored(capsule: &Capsule, signals: &SignalSet<'_>, errors: &BTreeSet<String>) -> Option<ScoredCapsule> {
     let considered = matchable(&capsule.trigger);
     let matched = considered.iter().filter(|entry| entry_hits(entry, signals, errors)).count();
-    if matched == 0 || matched * 2 < considered.len() || matches_other_error(&considered, signals, errors) {
+    let is_same_error = considered.iter().any(|entry| {
+        errors.contains(*entry) || normalise_errsig(entry).is_some_and(|norm| errors.contains(&norm))
+    });
+    let hits_enough = is_same_error || (matched > 0 && matched * 2 >= considered.len());
+    if !hits_enough || matches_other_error(&considered, signals, errors) {
         return None;
     }
     let mut scored = ScoredCapsule {
@@ -186,6 +197,8 @@ mod tests {
         let old = capsule("c", &["errsig:Error: boom at /a/b.js:10 | retry"]);
         assert!(pick(std::slice::from_ref(&old), &["errsig:Error: boom at /x.js:99 | retry"]).0.is_some());
         assert!(pick(&[old], &["errsig:retry"]).0.is_none(), "not an alias");
+        let full = capsule("c", &["log_error", "errsig:Error: boom at /a/b.js:10", "exception"]);
+        assert!(pick(&[full], &["errsig_norm:a7f34f18"]).0.is_some(), "an errsig_norm given as a signal");
         let named = capsule("c", &["errsig_norm:a7f34f18"]);
         assert!(pick(&[named], &["errsig:Error: boom at /a/b.js:10"]).0.is_some());
     }

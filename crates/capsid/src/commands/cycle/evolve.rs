@@ -1,5 +1,6 @@
 //! `capsid evolve`: one cycle, or many.
 
+use super::cycle_problem;
 use super::hub_search;
 use super::inputs::InputArgs;
 use super::review;
@@ -7,11 +8,12 @@ use super::solidify::conclude;
 use crate::commands::trail::seal::seal_since;
 use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
 use capsid_engine::config::ReuseConfig;
-use capsid_engine::cycle::agent::{self, AgentOptions};
+use capsid_engine::cycle::agent::{AgentOptions, AgentOutcome};
 use capsid_engine::cycle::evolve::{self, EvolveRequest, Prepared, Ready};
+use capsid_engine::cycle::solve::{self, SolveHooks, SolveOptions, SolveOutcome};
 use capsid_engine::rules::strategy;
+use capsid_engine::run::agent_permit::Unlimited;
 use capsid_engine::run::{ViewLevel, level};
-use capsid_engine::solidify::SolidifyRequest;
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result, json};
@@ -29,8 +31,11 @@ Examples:
   capsid evolve --log app.log                      print the prompt; edit; then `capsid solidify`
   capsid evolve --log - < build.log                the same, from stdin
   capsid evolve --agent ./fix.sh                   an agent makes the change, the prompt on its stdin
+  capsid evolve --repro 'npm test' --agent ./fix.sh    the command fails now and must pass after the change
+  capsid evolve --retry 2 --agent ./fix.sh         the agent may try again after a failed validation
   capsid evolve --review --agent claude -p         look at the diff before it is kept
   capsid evolve --loop --agent codex exec -        cycle after cycle until stopped
+  capsid evolve --loop --until-clean --agent ./fix.sh  until there is no live problem
   capsid evolve --offline --agent ./fix.sh         without asking the hub for a proven solution first
   MEMORY_GRAPH_PROVIDER=remote capsid evolve       with the advice of a memory that a hub keeps
 
@@ -67,7 +72,7 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "N", requires = "drift")]
     seed: Option<u64>,
 
-    /// Cycle after cycle, until stopped by a signal.
+    /// Cycle after cycle, whenever there is a problem or a request, until stopped by a signal.
     #[arg(long = "loop", conflicts_with_all = ["dry_run", "review"])]
     pub(super) looping: bool,
 
@@ -75,9 +80,21 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "N", requires = "looping")]
     pub(super) max_cycles: Option<u64>,
 
+    /// With --loop: stop when there is no live problem.
+    #[arg(long, requires = "looping")]
+    pub(super) until_clean: bool,
+
+    /// With --loop: stop with status 1 when the day's budget for agent calls is used up.
+    #[arg(long, requires = "looping")]
+    pub(super) exit_on_budget: bool,
+
     /// Ask no hub for a proven solution or for advice, and report the result to none.
     #[arg(long, visible_alias = "no-hub")]
     pub(super) offline: bool,
+
+    /// Let the agent try again this often after its change failed validation, in the same cycle.
+    #[arg(long, value_name = "N")]
+    pub(super) retry: Option<u32>,
 
     /// Seconds until the agent is stopped.
     #[arg(long, value_name = "SECONDS")]
@@ -113,6 +130,7 @@ pub(super) fn run(arguments: &EvolveArgs, workspace: &Workspace, request: &Evolv
             print_skipped(&reason, output::is_json());
             Ok(0)
         }
+        Prepared::Refused(problem) => Err(problem),
         Prepared::Ready(mut ready) => {
             if argv.is_empty() {
                 print_prompt(&ready, arguments);
@@ -170,6 +188,7 @@ pub(crate) fn talk_of(ready: &Ready) {
         run.cycle,
         paint(DIM, inert_line(&run.run_id))
     ));
+    cycle_problem::print_problem(ready);
     output::talk(format_args!("  signals   {}", signals.join(", ")));
     if let Some(search) = &ready.search {
         hub_search::print_search_result(search);
@@ -205,32 +224,41 @@ fn with_agent(
         output::talk(format_args!("  agent     {}", inert_line(&argv.join(" "))));
         print_level(workspace, ready);
     }
-    let options =
-        AgentOptions { argv, timeout: arguments.agent_timeout.map(Duration::from_secs), stop: stop_flag()? };
+    let options = SolveOptions {
+        agent: AgentOptions {
+            argv,
+            timeout: arguments.agent_timeout.map(Duration::from_secs),
+            stop: stop_flag()?,
+        },
+        commit: arguments.commit,
+        retries: arguments.retry.unwrap_or(workspace.config.cycle.retries),
+    };
     let start = workspace.now();
-    let ended = agent::run(workspace, ready, &options, &mut |bytes| show_agent(bytes))?;
-    if let Some(problem) = &ended.problem {
-        output::caution("agent", problem);
+    let run_id = ready.run.run_id.clone();
+    let mut review = |ended: &AgentOutcome| review::reviewed(workspace, ended.failure.is_some());
+    let mut hooks = SolveHooks {
+        permit: &mut Unlimited,
+        on_note: &mut |note| cycle_problem::print_note(note, quiet),
+        review: None,
+    };
+    if arguments.review {
+        hooks.review = Some(&mut review);
     }
+    let outcome = solve::solve(workspace, ready, &options, &mut hooks)?;
     if let Err(problem) = seal_since(start) {
         output::caution("not sealed", &problem);
     }
-    if ended.stopped {
-        return Err(Problem::new(
-            Code::Interrupted,
-            format!("The agent was stopped; the change of `{}` waits and is not applied.", ready.run.run_id),
-        )
-        .fix("Look at it with `capsid review`, finish it with `capsid solidify`, or drop it with `capsid review --reject`."));
-    }
-    let mut approved = false;
-    if arguments.review {
-        if !review::reviewed(workspace, ended.failure.is_some())? {
-            return Ok(1);
+    let settled = match outcome {
+        SolveOutcome::Finished(settled) => settled,
+        SolveOutcome::Declined => return Ok(1),
+        SolveOutcome::Stopped => {
+            return Err(Problem::new(
+                Code::Interrupted,
+                format!("The agent was stopped; the change of `{run_id}` waits and is not applied."),
+            )
+            .fix("Look at it with `capsid review`, finish it with `capsid solidify`, or drop it with `capsid review --reject`."));
         }
-        approved = true;
-    }
-    let request = SolidifyRequest { approved, ..ended.request(arguments.commit) };
-    let settled = capsid_engine::solidify::solidify(workspace, &request)?;
+    };
     let status = conclude(&settled, output::is_json());
     hub_search::deliver(workspace, arguments.offline);
     Ok(status)

@@ -30,6 +30,8 @@ pub(crate) fn run(arguments: &EvolveArgs, folder: &Path, request: EvolveRequest)
         agent_timeout: arguments.agent_timeout.map(Duration::from_secs),
         commit: arguments.commit,
         max_cycles: arguments.max_cycles,
+        until_clean: arguments.until_clean,
+        exit_on_budget: arguments.exit_on_budget,
         link: if arguments.offline { None } else { link(&opened, Arc::clone(&stop))? },
         stop,
     };
@@ -45,9 +47,10 @@ pub(crate) fn run(arguments: &EvolveArgs, folder: &Path, request: EvolveRequest)
             start = opened.now();
         }
     };
-    let cycles = looping::run(&open, &options, &mut on_note, &mut |bytes| show_agent(bytes))?;
-    output::talk(format_args!("{} {cycles} cycle(s); stopped cleanly.", paint(GOOD, "loop:")));
-    Ok(0)
+    let ended = looping::run(&open, &options, &mut on_note, &mut |bytes| show_agent(bytes))?;
+    let (cycles, reason) = (ended.cycles, ended.reason.describe());
+    output::talk(format_args!("{} {cycles} cycle(s); {reason}.", paint(GOOD, "loop:")));
+    ended.reason.problem().map_or(Ok(0), |problem| Err(problem.clone()))
 }
 
 /// The line to the hub; none where none is named.
@@ -69,13 +72,11 @@ fn print_loop_message(message: &LoopNote<'_>, as_json: bool) {
             talk_of(ready);
             output::print(&ready.prompt);
         }
-        LoopNote::Waiting { reason, sleep } => {
-            output::talk(format_args!(
-                "{} {}; next look in {:.1} s",
-                paint(DIM, "loop:"),
-                inert_line(reason),
-                sleep.as_secs_f64()
-            ));
+        LoopNote::Event(text) => {
+            output::talk(format_args!("{} {}", paint(WARN, "loop:"), inert_line(text)));
+        }
+        LoopNote::PassEnded(summary) => {
+            output::talk(format_args!("{} {}", paint(DIM, "loop:"), inert_line(&summary.to_string())));
         }
         LoopNote::Problem(problem) => {
             let message = inert_line(&problem.message);

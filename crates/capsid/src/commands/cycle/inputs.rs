@@ -1,7 +1,7 @@
-//! The options that say where signals come from, shared by `evolve`, `signals` and `recall`.
+//! The options that say where signals come from, shared by `evolve`, `signals`, `select` and `recall`.
 
 use capsid_engine::cycle::evolve::Sources;
-use capsid_engine::files::inputs::LOG_BYTES;
+use capsid_engine::files::log_reading::{LOG_BYTES, read_bounded};
 use capsid_model::{Code, Problem, Result};
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,14 @@ pub struct InputArgs {
     /// Read this log; may be given more than once, `-` reads stdin.
     #[arg(long = "log", value_name = "FILE")]
     pub logs: Vec<PathBuf>,
+
+    /// Add this signal; may be given more than once.
+    #[arg(long = "signal", value_name = "SIGNAL")]
+    pub signals: Vec<String>,
+
+    /// The command that reproduces the problem.
+    #[arg(long, value_name = "COMMAND")]
+    pub repro: Option<String>,
 
     /// Read this instead of USER.md.
     #[arg(long, value_name = "FILE")]
@@ -29,7 +37,13 @@ pub struct InputArgs {
 impl InputArgs {
     /// Whether the user named an input.
     pub fn names_any(&self) -> bool {
-        !self.logs.is_empty() || self.user.is_some() || self.memory.is_some()
+        !self.logs.is_empty() || !self.signals.is_empty() || self.user.is_some() || self.memory.is_some()
+    }
+
+    /// Whether signals are named, and no input to look for more.
+    pub fn is_signals_only(&self) -> bool {
+        let names_input = !self.logs.is_empty() || self.user.is_some() || self.memory.is_some();
+        !self.signals.is_empty() && !names_input
     }
 
     /// Reads stdin where `-` names it.
@@ -41,6 +55,8 @@ impl InputArgs {
             memory: self.memory.clone(),
             stdin: wants_stdin.then(read_stdin).transpose()?,
             sessions: !self.no_sessions,
+            repro: self.repro.clone(),
+            signals: self.signals.clone(),
             ..Sources::default()
         })
     }
@@ -55,6 +71,6 @@ pub(crate) fn log(path: &Path) -> Result<String> {
 }
 
 fn read_stdin() -> Result<String> {
-    capsid_transcript::tail_of(std::io::stdin().lock(), LOG_BYTES)
+    read_bounded(std::io::stdin().lock())
         .map_err(|error| Problem::new(Code::IoError, format!("Standard input could not be read: {error}.")))
 }

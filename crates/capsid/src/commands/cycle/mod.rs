@@ -1,12 +1,15 @@
 //! Commands of an evolution cycle: evolve, solidify, review, apply, undo, signals, select, explain and distill.
 
 pub mod apply;
+mod cycle_problem;
 pub mod distill;
 pub mod evolve;
 pub(crate) mod evolve_loop;
 pub mod explain;
 pub(crate) mod hub_search;
 pub mod inputs;
+pub mod loop_resume;
+mod problem_text;
 pub mod review;
 pub mod select;
 pub mod signals;

@@ -3,7 +3,8 @@
 use super::inputs::InputArgs;
 use crate::commands::workspace;
 use crate::output::{self, DIM, HEAD, NAME, paint};
-use capsid_engine::cycle::{choice, observation};
+use capsid_engine::cycle::choice::{self, ChoiceContext};
+use capsid_engine::cycle::observation;
 use capsid_engine::rules::select::Selection;
 use capsid_model::Result;
 use capsid_model::text::inert_line;
@@ -17,10 +18,6 @@ Examples:
   capsid select                                        for what is in the logs now
   capsid select --signal log_error --signal timeout    for these signals")]
 pub struct SelectArgs {
-    /// Choose for this signal; may be given more than once. Without one, the inputs are read.
-    #[arg(long = "signal", value_name = "SIGNAL")]
-    signals: Vec<String>,
-
     /// Let chance take part, with this seed.
     #[arg(long, value_name = "SEED")]
     drift: Option<u64>,
@@ -33,13 +30,21 @@ pub struct SelectArgs {
 pub fn run(arguments: &SelectArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     workspace.require_store()?;
-    let signals = if arguments.signals.is_empty() {
-        observation::observe(&workspace, &arguments.inputs.sources()?)?.signals
-    } else {
-        arguments.signals.clone()
+    // Signals that are named are the whole question, unless an input is named beside them.
+    let (signals, context) = match arguments.inputs.is_signals_only() {
+        true => {
+            let signals = arguments.inputs.signals.clone();
+            let context = ChoiceContext { learning: signals.clone(), ..ChoiceContext::default() };
+            (signals, context)
+        }
+        false => {
+            let seen = observation::observe(&workspace, &arguments.inputs.sources()?)?;
+            let context = seen.choice_context();
+            (seen.signals, context)
+        }
     };
     let statistics = workspace.graph().statistics_as_is()?;
-    let choice = choice::choose(&workspace, &signals, None, &statistics, None, arguments.drift)?;
+    let choice = choice::choose(&workspace, &signals, &context, &statistics, None, arguments.drift)?;
     if output::is_json() {
         output::document(&choice.selection.to_json());
     } else {

@@ -1,5 +1,6 @@
 //! `capsid solidify`: finishes the pending cycle.
 
+use super::cycle_problem;
 use super::hub_search;
 use crate::commands::store::listing::INTENTS;
 use crate::commands::{key, writable_workspace};
@@ -34,6 +35,10 @@ pub struct SolidifyArgs {
     #[arg(long, value_parser = INTENTS)]
     intent: Option<String>,
 
+    /// A title for the change, in at most 72 characters.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
     /// A summary for the capsule.
     #[arg(long, value_name = "TEXT")]
     summary: Option<String>,
@@ -63,6 +68,7 @@ pub fn run(arguments: &SolidifyArgs, folder: &Path) -> Result<u8> {
     let request = SolidifyRequest {
         dry_run: arguments.dry_run,
         intent: arguments.intent.clone(),
+        title: arguments.title.clone(),
         summary: arguments.summary.clone(),
         commit: arguments.commit,
         accept_config: arguments.accept_config,
@@ -136,6 +142,7 @@ pub(crate) fn print_settled(settled: &CycleOutcome, as_json: bool) {
     if verdict.commands.is_empty() {
         output::line(format_args!("  validation  {}", paint(WARN, "none: nothing was proved")));
     }
+    cycle_problem::print_proof(settled);
     for warning in &verdict.warnings {
         output::line(format_args!("  {}     {}", paint(WARN, "warning"), inert_line(warning)));
     }

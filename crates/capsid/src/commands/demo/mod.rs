@@ -216,6 +216,7 @@ impl DemoStory {
             Prepared::Skipped(reason) => {
                 return Err(Problem::new(Code::Internal, format!("The demo's cycle was skipped: {reason}.")));
             }
+            Prepared::Refused(problem) => return Err(problem),
         };
         self.run(&ready);
         let options = AgentOptions {

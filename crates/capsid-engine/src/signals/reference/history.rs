@@ -1,6 +1,6 @@
 //! What the last cycles say about the signals of this one: suppression, loops, saturation, failure streaks.
 
-use super::tally::SignalTally;
+use crate::signals::tally::SignalTally;
 use capsid_model::event::EvolutionEvent;
 use capsid_model::signal::{fold, is_cosmetic};
 use std::collections::HashSet;

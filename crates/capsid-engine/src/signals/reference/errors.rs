@@ -1,7 +1,7 @@
 //! Errors in a text: whether there is one, its signature, and which one keeps coming back.
 
-use super::pattern::SignalPattern;
-use super::tally::SignalTally;
+use crate::signals::pattern::SignalPattern;
+use crate::signals::tally::SignalTally;
 use capsid_model::text::{collapse, cut, is_space, trim};
 
 /// Tested on the lowercase text.
