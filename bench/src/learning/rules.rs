@@ -1,7 +1,8 @@
 //! The two sets of rules that are compared: ours, and those of the reference engine.
 
 use super::corpus::LabelledLog;
-use capsid_engine::signals::{SignalCorpus, extract};
+use capsid_engine::signals::SignalCorpus;
+use capsid_engine::signals::reference::extract;
 use capsid_model::event::EvolutionEvent;
 use capsid_model::signal::normalise_errsig;
 use capsid_rules::diagnosis::diagnose;

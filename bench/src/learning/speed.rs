@@ -4,7 +4,8 @@ use super::metric::{Figure, FigureGoal, LearningMetric};
 use super::options::LearningOptions;
 use super::transforms::iso_time;
 use crate::measure::{ROUNDS, median};
-use capsid_engine::signals::{SignalCorpus, extract};
+use capsid_engine::signals::SignalCorpus;
+use capsid_engine::signals::reference::extract;
 use capsid_rules::diagnosis::diagnose;
 use std::time::Instant;
 
