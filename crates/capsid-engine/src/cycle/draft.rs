@@ -7,7 +7,7 @@ use super::evolve::{EvolveRequest, HubAdvice, PromptSource, Ready};
 use super::observation::Observation;
 use super::offers::find_offers;
 use super::problem_check::CheckedProblem;
-use super::record;
+use super::record::{self, RunEvidence};
 use crate::exchange::reuse;
 use crate::files::phase;
 use crate::memory::outcome::PreviousAction;
@@ -46,6 +46,7 @@ pub(super) struct Draft {
     action: PreviousAction,
     candidates: Vec<Object>,
     sources: Value,
+    evidence: RunEvidence,
 }
 
 /// The decisions of a cycle, in the order they are made.
@@ -108,6 +109,7 @@ pub(super) fn draft(
         action,
         candidates: candidates::notice(&seen.inputs.corpus.transcript, &run.signals, workspace.now()),
         sources: sources.collect(),
+        evidence: RunEvidence::from_observation(seen),
         ready: Ready {
             prompt_path: workspace.paths.prompt(cycle, &run.run_id),
             run,
@@ -291,7 +293,7 @@ impl Draft {
         phase::enter("prompt");
         files::replace_private(&self.ready.prompt_path, self.ready.prompt.as_bytes())?;
         files::truncate_to_newest(&paths.evolution, "gep_prompt_", PROMPTS_KEPT)?;
-        record::write(workspace, &self.ready, &self.strategy.name, &self.sources)?;
+        record::write(workspace, &self.ready, &self.strategy.name, &self.sources, &self.evidence)?;
         let run = &self.ready.run;
         if let Some(search) = &self.ready.search {
             reuse::log::record_search(workspace, &run.run_id, search)?;

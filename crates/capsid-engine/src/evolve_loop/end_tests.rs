@@ -7,6 +7,7 @@ fn options() -> LoopOptions {
         agent: Vec::new(),
         agent_timeout: None,
         commit: false,
+        retries: None,
         max_cycles: None,
         until_clean: false,
         exit_on_budget: false,

@@ -112,7 +112,9 @@ pub fn gather(request: &InputRequest<'_>) -> Result<Inputs> {
         named.into_iter().map(|(name, log)| (name, log.diagnosis)).collect();
     // What runs in the background says nothing about a log that the user named.
     if found.is_empty() {
-        for (name, text) in [("sessions", &sessions), ("today's log", &corpus.today)] {
+        // A tool's result stands behind this mark, as the tool printed it.
+        let results = sessions.replace("[TOOL RESULT] ", "");
+        for (name, text) in [("sessions", &results), ("today's log", &corpus.today)] {
             found.push((name.to_owned(), read_log_text(text, request.matchers).diagnosis));
         }
     }

@@ -16,7 +16,9 @@ use crate::workspace::Workspace;
 use capsid_model::capsule::Capsule;
 use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::signal::{banned_genes, is_control};
+use capsid_model::text::collapse;
 use capsid_model::{Object, Result, asset, env};
+use capsid_rules::diagnosis::diagnose;
 use capsid_rules::meaning::{MeaningTerms, SearchableText, SemanticQuestion, score};
 use error_match::{ErrorQuery, ErrorWords};
 use proof::CapsuleUses;
@@ -163,13 +165,15 @@ pub fn signals_here(workspace: &Workspace) -> Result<Vec<String>> {
 
 /// The signals in a text that somebody asks with, such as an error message.
 ///
-/// Logs put `error: ` before a message and people who quote it leave that out, so an error is looked for both ways.
+/// Logs put `error: ` before a message and people who quote it leave that out, so an error is looked for both ways. Older
+/// capsules hold the line as it was printed.
 pub fn signals_in(text: &str) -> Vec<String> {
     let clean = redact(text, RedactProfile::Secrets);
     let mut signals = signals::extract_text(&clean);
-    if signals.iter().any(|signal| signal.starts_with("errsig:")) {
-        let as_logged = signals::extract_text(&format!("error: {clean}"));
-        signals.extend(as_logged.into_iter().filter(|signal| signal.starts_with("errsig:")));
+    if let Some(problem) = diagnose(&clean).problem {
+        let line = collapse(problem.plain.as_deref().unwrap_or(&problem.message));
+        signals.push(format!("errsig:{line}"));
+        signals.push(format!("errsig:error: {line}"));
     }
     let mut seen = std::collections::HashSet::new();
     signals.retain(|signal| seen.insert(signal.clone()));

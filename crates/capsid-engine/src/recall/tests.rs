@@ -164,7 +164,9 @@ fn what_was_changed_after_it_was_stamped_is_not_told() {
 #[test]
 fn what_was_answered_often_is_recalled_all_the_same() {
     let stage = Stage::new();
-    stage.repo.write("MEMORY.md", "error: TypeError: x is not a function\n");
+    let today = stage.workspace.paths.daily_log(stage.workspace.now());
+    std::fs::create_dir_all(today.parent().unwrap()).unwrap();
+    std::fs::write(today, "error: TypeError: x is not a function\n").unwrap();
     stage.capsule("capsule_a", json!({}));
     for n in 0..9 {
         let seen = json!({"intent": "repair", "signals": ["log_error", "errsig:x"]});

@@ -227,12 +227,12 @@ mod tests {
     }
 
     #[test]
-    fn too_many_repairs_give_another_intent_its_turn() {
+    fn an_error_is_repaired_however_many_repairs_there_were() {
         let recent = vec![event("repair", EventOutcome::failed()); 8];
-        let case = Case { recent: recent.clone(), ..Case::default() };
-        assert_eq!(case.category(&["log_error"]), "optimize");
-        let case = Case { recent, strategy: "repair-only", ..Case::default() };
-        assert_eq!(case.category(&["log_error"]), "repair");
+        for strategy in ["balanced", "innovate", "repair-only"] {
+            let case = Case { recent: recent.clone(), strategy, ..Case::default() };
+            assert_eq!(case.category(&["log_error"]), "repair");
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ fn a_problem_begins_the_signals_and_each_comes_once() {
         extract_text(text),
         [
             "log_error",
-            "errsig:ts TS2322: Type `string` is not assignable to type `number`.",
+            "errsig:tsc TS2322: Type `string` is not assignable to type `number`",
             "compile_error",
             "memory_missing",
             "user_missing",

@@ -114,7 +114,7 @@ fn merge(found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 /// What has to be repaired first.
-fn rank(class: ProblemClass) -> u8 {
+pub(super) fn rank(class: ProblemClass) -> u8 {
     match class {
         ProblemClass::SyntaxError | ProblemClass::CompileError | ProblemClass::DependencyError => 0,
         ProblemClass::BuildError | ProblemClass::LinkError | ProblemClass::ConfigError => 1,

@@ -15,6 +15,7 @@ mod ids;
 mod lines;
 mod mask;
 mod matchers;
+mod not_chosen;
 mod pattern;
 mod segment;
 mod stream;
@@ -25,6 +26,7 @@ pub use diagnostic::{Diagnosis, Diagnostic, DiagnosticRole, LogWindow, ProblemCl
 pub use errsig::parse_errsig;
 pub use ids::DiagnosisIds;
 pub use matchers::{Matcher, MatcherError};
+pub use not_chosen::describe_not_chosen;
 pub use stream::{DiagnosisReader, HEAD_BYTES, TAIL_BYTES};
 
 /// The version of these rules. It is part of every id, so that better rules never regroup stored problems.

@@ -78,6 +78,8 @@ pub(crate) fn recognize_wrapper(log: &LogView<'_>, at: usize) -> Option<Finding>
     if text.starts_with("For more information")
         || text.starts_with("nx run ") && !text.contains("ailed")
         || text.starts_with("Cleaning up")
+        // The result of a tool in a transcript quotes whole outputs.
+        || text.starts_with("**TOOLRESULT**")
     {
         return None;
     }

@@ -1,5 +1,6 @@
 //! `capsid evolve --loop`: cycle after cycle, and what passes between them and a hub.
 
+use crate::commands::cycle::cycle_problem;
 use crate::commands::cycle::evolve::{
     EvolveArgs, agent_command, require_agent, show_agent, stop_flag, talk_of,
 };
@@ -29,6 +30,7 @@ pub(crate) fn run(arguments: &EvolveArgs, folder: &Path, request: EvolveRequest)
         agent: agent_command(arguments, &opened),
         agent_timeout: arguments.agent_timeout.map(Duration::from_secs),
         commit: arguments.commit,
+        retries: arguments.retry,
         max_cycles: arguments.max_cycles,
         until_clean: arguments.until_clean,
         exit_on_budget: arguments.exit_on_budget,
@@ -72,6 +74,7 @@ fn print_loop_message(message: &LoopNote<'_>, as_json: bool) {
             talk_of(ready);
             output::print(&ready.prompt);
         }
+        LoopNote::Solve(note) => cycle_problem::print_note(note, as_json),
         LoopNote::Event(text) => {
             output::talk(format_args!("{} {}", paint(WARN, "loop:"), inert_line(text)));
         }

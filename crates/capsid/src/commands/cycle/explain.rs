@@ -1,16 +1,24 @@
-//! `capsid explain`: makes a recorded selection again from its recorded inputs.
+//! `capsid explain`: what a run saw, why it chose what it chose, and what proves its change. Nothing is written.
 
+use super::explain_problem::{
+    describe_missing, print_evidence, print_history, print_offers, print_proof, print_reproduction,
+};
 use super::hub_search::advice_lines;
+use super::problem_text::to_json;
 use super::select::print_selection;
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, HEAD, NAME, paint};
-use capsid_engine::cycle::record;
+use capsid_engine::cycle::record::{self, RunRecord};
+use capsid_engine::run::folder::RunFolder;
+use capsid_engine::workspace::Workspace;
 use capsid_model::text::inert_line;
-use capsid_model::{Result, Value, json};
+use capsid_model::{Object, Result, Value, json};
+use capsid_rules::diagnosis::describe_not_chosen;
+use capsid_rules::learning::proof::ProofRecord;
 use clap::Args;
 use std::path::Path;
 
-/// Replay the selection of a run from its recorded inputs, and show every score.
+/// Show the problem of a run, its proof, and its selection replayed from its recorded inputs with every score.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -22,10 +30,15 @@ pub struct ExplainArgs {
     run: Option<String>,
 }
 
+/// Events that are looked through for that of the run: as many as there are records.
+const RECENT_EVENTS: usize = 200;
+
 /// Runs the command. Exits 1 when the recorded choice does not follow from the recorded inputs.
 pub fn run(arguments: &ExplainArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
-    let record = record::read(&workspace, arguments.run.as_deref())?;
+    let record = load_record(&workspace, arguments.run.as_deref())?;
+    let event = find_event(&workspace, &record.run_id)?;
+    let proof = event.as_ref().and_then(read_proof);
     let replayed = record.selection.replay();
     let holds = replayed == record.selection;
     if output::is_json() {
@@ -41,6 +54,16 @@ pub fn run(arguments: &ExplainArgs, folder: &Path) -> Result<u8> {
             "reuse": record.reuse,
             "memory": record.memory,
             "replayed": replayed.to_json(),
+            "problem": record.evidence.problem.as_ref().map(to_json),
+            "problem_source": record.evidence.problem_source,
+            "windows": record.evidence.windows,
+            "also": also_view(&record),
+            "history": record.evidence.history,
+            "reproduction": record.reproduction,
+            "offers": record.offers,
+            "proof": proof,
+            "missing_for_next_grade": proof.as_ref().zip(event.as_ref())
+                .and_then(|(proof, event)| describe_missing(proof, event, &record.evidence)),
         }));
         return Ok(u8::from(!holds));
     }
@@ -59,6 +82,14 @@ pub fn run(arguments: &ExplainArgs, folder: &Path) -> Result<u8> {
             paint(DIM, format_args!("({bytes} bytes)"))
         ));
     }
+    print_evidence(&record.evidence);
+    print_history(&record.evidence.history);
+    match (&proof, &event, &record.reproduction) {
+        (Some(proof), Some(event), _) => print_proof(proof, event, &record.evidence),
+        (_, _, Some(reproduction)) => print_reproduction(reproduction),
+        _ => {}
+    }
+    print_offers(&record.offers);
     print_selection(&record.selection);
     print_reuse(&record.reuse);
     for line in advice_lines(&record.memory) {
@@ -78,6 +109,43 @@ pub fn run(arguments: &ExplainArgs, folder: &Path) -> Result<u8> {
         paint(BAD, "The recorded inputs give another choice: the record was changed.")
     });
     Ok(u8::from(!holds))
+}
+
+/// The record of a run. What became of its offers and its command is in the run itself while that is stored.
+fn load_record(workspace: &Workspace, run: Option<&str>) -> Result<RunRecord> {
+    let mut record = record::read(workspace, run)?;
+    let stored = RunFolder::of_run(workspace, &record.run_id).and_then(|folder| folder.read());
+    if let Some(stored) = stored.ok().flatten().map(|stored| stored.run) {
+        if !stored.offers.is_empty() {
+            record.offers = stored.offers;
+        }
+        record.reproduction = stored.reproduction.or(record.reproduction);
+    }
+    Ok(record)
+}
+
+/// The event that a run recorded, if it is finished.
+fn find_event(workspace: &Workspace, run_id: &str) -> Result<Option<Object>> {
+    let is_of_run = |event: &Object| {
+        event.get("meta").and_then(|meta| meta.get("run_id")).and_then(Value::as_str) == Some(run_id)
+    };
+    let events = workspace.store.events.recent_documents(RECENT_EVENTS)?;
+    Ok(events.into_iter().rev().find(is_of_run))
+}
+
+fn read_proof(event: &Object) -> Option<ProofRecord> {
+    let proof = event.get("meta")?.get("proof")?;
+    serde_json::from_value(proof.clone()).ok()
+}
+
+fn also_view(record: &RunRecord) -> Vec<Value> {
+    let view = |other| {
+        let mut view = to_json(other);
+        let problem = record.evidence.problem.as_ref();
+        view["not_chosen"] = json!(problem.map(|problem| describe_not_chosen(problem, other)));
+        view
+    };
+    record.evidence.also.iter().map(view).collect()
 }
 
 /// What the hub gave, as it was recorded.

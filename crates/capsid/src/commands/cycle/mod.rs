@@ -6,6 +6,7 @@ pub mod distill;
 pub mod evolve;
 pub(crate) mod evolve_loop;
 pub mod explain;
+mod explain_problem;
 pub(crate) mod hub_search;
 pub mod inputs;
 pub mod loop_resume;
