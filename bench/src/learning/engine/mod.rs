@@ -8,6 +8,7 @@ mod reference;
 mod schedule;
 mod store;
 mod tally;
+mod tools;
 
 use super::corpus::{BugFamily, LogCorpus, load_families};
 use super::metric::LearningMetric;
@@ -21,6 +22,7 @@ use reference::ReferenceEngine;
 use schedule::Schedule;
 use std::sync::Mutex;
 use tally::{CycleTally, to_metrics};
+use tools::ToolPaths;
 
 /// How many repositories are worked on at once.
 const WORKERS: usize = 2;
@@ -104,10 +106,11 @@ fn run_family(
     is_ours: bool,
 ) -> Result<CycleTally> {
     let mut sum = CycleTally::default();
+    let tools = ToolPaths::find();
     for kind in &work.kinds {
         let start = std::time::Instant::now();
-        let mut engine: Box<dyn LearningEngine> = if is_ours {
-            Box::new(ProgramEngine::create(&work.family.build_case("origin")?.check, "")?)
+        let mut engine: Box<dyn LearningEngine + '_> = if is_ours {
+            Box::new(ProgramEngine::create(&work.family.build_case("origin")?.check, "", &tools)?)
         } else {
             Box::new(ReferenceEngine::default())
         };

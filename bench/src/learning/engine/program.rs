@@ -3,6 +3,7 @@
 use super::agent::AGENT;
 use super::cycle::{CapsuleCredit, CycleRecord, CycleTask, LearningEngine};
 use super::store::{EngineStore, StoredCapsule};
+use super::tools::ToolPaths;
 use crate::Result;
 use crate::generated_repo::{check, succeed};
 use crate::learning::corpus::FileTree;
@@ -12,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A repository, and beside it a home, the agent's folder and the log.
-pub struct ProgramEngine {
+pub struct ProgramEngine<'a> {
+    tools: &'a ToolPaths,
     folder: tempfile::TempDir,
     program: PathBuf,
     /// Every path that a tree or an agent ever had.
@@ -22,10 +24,11 @@ pub struct ProgramEngine {
     settings: String,
 }
 
-impl ProgramEngine {
+impl<'a> ProgramEngine<'a> {
     /// A repository with a store; `check` is the owner's validation command.
-    pub fn create(check: &str, settings: &str) -> Result<Self> {
+    pub fn create(check: &str, settings: &str, tools: &'a ToolPaths) -> Result<Self> {
         let engine = Self {
+            tools,
             folder: tempfile::tempdir()?,
             program: find_program()?,
             known: BTreeSet::new(),
@@ -61,8 +64,9 @@ impl ProgramEngine {
     /// Names the owner's validation command.
     fn set_check(&self, check: &str) -> Result<()> {
         let text = format!(
-            "[validation]\ncommands = [{check:?}]\nprograms = [\"python3\", \"bash\", \"cargo\"]\n\
+            "[validation]\ncommands = [{check:?}]\nprograms = [\"python3\", \"bash\", \"cargo\"]\nread = {:?}\n\
              [cycle]\nsessions = false\n[agent]\nwrite = [{:?}]\n{}",
+            self.tools.read,
             self.agent_folder(),
             self.settings
         );
@@ -74,7 +78,7 @@ impl ProgramEngine {
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.current_dir(self.root()).env_clear().env("HOME", self.home()).args(words);
-        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command.env("PATH", &self.tools.path);
         command
     }
 
@@ -110,7 +114,8 @@ impl ProgramEngine {
         let words: Vec<&str> = task.case.check.split(' ').collect();
         for _ in 0..if task.case.is_flaky { 5 } else { 1 } {
             let mut command = Command::new(words[0]);
-            command.args(&words[1..]).current_dir(self.root()).env("PYTHONDONTWRITEBYTECODE", "1");
+            command.args(&words[1..]).current_dir(self.root()).env("PATH", &self.tools.path);
+            command.env("PYTHONDONTWRITEBYTECODE", "1");
             if !command.output()?.status.success() {
                 return Ok(false);
             }
@@ -124,7 +129,7 @@ fn is_changed_test(path: &str, text: &str, broken: &FileTree) -> bool {
     path.contains("test") && broken.get(path).is_some_and(|old| old != text)
 }
 
-impl LearningEngine for ProgramEngine {
+impl LearningEngine for ProgramEngine<'_> {
     fn commit_tree(&mut self, tree: &FileTree) -> Result<()> {
         for path in self.known.iter().filter(|path| !tree.contains_key(*path)) {
             let _was_not_there = std::fs::remove_file(self.root().join(path));
