@@ -14,7 +14,7 @@ use crate::Result;
 use crate::report::Row;
 use corpus::{LabelledLog, LogCorpus, corpus_folder};
 use metric::{LearningMetric, print_metrics, to_results};
-use options::LearningOptions;
+use options::{BenchHalf, LearningOptions};
 use rules::{DiagnosisRules, ReferenceRules};
 use score::{score_corpus, to_metrics};
 use std::process::ExitCode;
@@ -52,16 +52,19 @@ pub fn measure(options: &LearningOptions) -> Result<Vec<LearningMetric>> {
         return Ok(measure_corpus("logs", true, &LogCorpus::load(folder)?, options, |_| true));
     }
     let corpus = LogCorpus::load(&corpus_folder())?;
-    let mut metrics = measure_corpus("corpus", true, &corpus, options, |_| true);
-    if !options.is_quick {
-        metrics.extend(measure_corpus("open half", false, &corpus, options, |log| !log.held_out));
-        metrics.extend(measure_corpus("held-out half", false, &corpus, options, |log| log.held_out));
-    }
     let seed = variants::find_seed(options)?;
     println!("seed: {} ({})", seed.value, seed.origin);
-    metrics.extend(variants::measure(&corpus, options, seed.value)?);
-    metrics.extend(speed::measure(options));
-    if !options.is_diagnosis_only {
+    let mut metrics = Vec::new();
+    if options.only != Some(BenchHalf::Engine) {
+        metrics.extend(measure_corpus("corpus", true, &corpus, options, |_| true));
+        if !options.is_quick {
+            metrics.extend(measure_corpus("open half", false, &corpus, options, |log| !log.held_out));
+            metrics.extend(measure_corpus("held-out half", false, &corpus, options, |log| log.held_out));
+        }
+        metrics.extend(variants::measure(&corpus, options, seed.value)?);
+        metrics.extend(speed::measure(options));
+    }
+    if options.only != Some(BenchHalf::Diagnosis) {
         metrics.extend(engine::measure(&corpus, options, seed.value)?);
     }
     Ok(metrics)

@@ -22,6 +22,15 @@ impl RuleChoice {
     }
 }
 
+/// The two halves of the bench.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum BenchHalf {
+    /// Rules that read logs.
+    Diagnosis,
+    /// Cycles in repositories.
+    Engine,
+}
+
 /// What to run.
 #[derive(Clone, Debug, Default)]
 pub struct LearningOptions {
@@ -36,8 +45,8 @@ pub struct LearningOptions {
     pub kept_variants: Option<PathBuf>,
     /// Print what takes how long.
     pub is_verbose: bool,
-    /// Leave out what needs the engine.
-    pub is_diagnosis_only: bool,
+    /// Leave out the other half.
+    pub only: Option<BenchHalf>,
 }
 
 impl LearningOptions {
@@ -49,7 +58,15 @@ impl LearningOptions {
             match word.as_str() {
                 "--quick" => options.is_quick = true,
                 "--verbose" => options.is_verbose = true,
-                "--diagnosis" => options.is_diagnosis_only = true,
+                "--only" => {
+                    options.only = match value()?.as_str() {
+                        "diagnosis" => Some(BenchHalf::Diagnosis),
+                        "engine" => Some(BenchHalf::Engine),
+                        other => {
+                            return Err(format!("--only is diagnosis or engine, not `{other}`").into());
+                        }
+                    }
+                }
                 "--seed" => options.seed = Some(value()?.parse().map_err(|_| "--seed is a whole number")?),
                 "--logs" => options.logs = Some(PathBuf::from(value()?)),
                 "--keep-variants" => options.kept_variants = Some(PathBuf::from(value()?)),
@@ -65,7 +82,7 @@ impl LearningOptions {
                 }
                 other => {
                     return Err(format!(
-                        "no option `{other}`; there are --quick, --diagnosis, --verbose, --rules, --seed, --keep-variants and --logs"
+                        "no option `{other}`; there are --quick, --only, --verbose, --rules, --seed, --keep-variants and --logs"
                     )
                     .into());
                 }
