@@ -36,7 +36,7 @@ fn capsule(id: &str, mut more: Value) -> Object {
         "env_fingerprint": {"platform": "linux", "arch": "x64", "cwd": ".", "hostname": "box7", "device_id": "d"},
         "source_type": "generated", "a2a": {"eligible_to_broadcast": true},
         "content": "Intent: repair", "diff": "+ask ada@corp.io at /home/ada/x", "strategy": ["One."],
-        "trigger_context": {"prompt": "my private plan"},
+        "trigger_context": {"prompt": "my private plan"}, "proof": store::proof("node check.js"),
     });
     capsule.as_object_mut().unwrap().append(more.as_object_mut().unwrap());
     stamped(capsule)

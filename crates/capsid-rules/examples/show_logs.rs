@@ -1,13 +1,21 @@
-//! Prints what each log shows: `show_logs FILE...`.
+//! Prints what each log shows: `show_logs [--json] FILE...`.
 
 use capsid_rules::diagnosis::DiagnosisReader;
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for file in std::env::args().skip(1) {
+    let (options, files): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument == "--json");
+    for file in files {
         let mut reader = DiagnosisReader::new();
         reader.push(&std::fs::read(&file)?);
         let diagnosis = reader.finish();
+        if !options.is_empty() {
+            let errsig = diagnosis.problem.as_ref().map(|found| found.errsig());
+            let problem = diagnosis.to_record();
+            println!("{}", serde_json::json!({"file": file, "problem": problem, "errsig": errsig}));
+            continue;
+        }
         match &diagnosis.problem {
             Some(found) => println!(
                 "{file}:{}: {} {:?} {} {:?} test={:?} frame={:?} place={:?} command={:?}\n    {}",

@@ -41,6 +41,60 @@ pub fn event(id: &str, intent: &str, gene: &str, signals: &[&str], success: bool
     }))
 }
 
+/// The record of a proof as a cycle leaves it.
+pub fn proof(command: &str) -> Value {
+    json!({
+        "v": 1, "grade": "fail_to_pass_reverts", "command": command, "command_source": "repro",
+        "runs": [
+            {"run": "before", "ok": false, "exit_code": 1, "duration_ms": 5, "problem": "00ff", "tests": null},
+            {"run": "after", "ok": true, "exit_code": 0, "duration_ms": 5, "problem": null, "tests": null},
+        ],
+        "flaky": null, "check_files": [], "output_sha256": null,
+    })
+}
+
+/// A stamped capsule with a proof, which states this streak.
+pub fn proven_capsule(id: &str, gene: &str, streak: u64) -> Object {
+    stamped(json!({
+        "type": "Capsule",
+        "schema_version": SCHEMA_VERSION,
+        "id": id,
+        "trigger": ["log_error", SIGNATURE],
+        "gene": gene,
+        "summary": "Call the function by its name, because x is a getter",
+        "title": "Call the function by its name",
+        "explanation": "x is a getter. The call goes to its value now.",
+        "confidence": 0.85,
+        "blast_radius": {"files": 1, "lines": 2},
+        "outcome": {"status": "success", "score": 0.85},
+        "success_streak": streak,
+        "success_reason": "`node check.js` failed with this problem before the change and passes with it.",
+        "env_fingerprint": {"platform": capsid_model::env::platform(), "arch": capsid_model::env::arch()},
+        "source_type": "generated",
+        "content": "Call the function by its name",
+        "diff": "--- a/state.txt\n+++ b/state.txt\n@@ -1 +1 @@\n-start\n+good\n",
+        "strategy": ["Find the cause.", "Remove it."],
+        "proof": proof("node check.js"),
+        "a2a": {"eligible_to_broadcast": streak >= 2},
+    }))
+}
+
+/// A stamped event in which a capsule solved its problem.
+pub fn proven_success(id: &str, gene: &str, capsule: &str) -> Object {
+    let mut event = event(id, "repair", gene, &["log_error", SIGNATURE], true);
+    event.insert("capsule_id".to_owned(), capsule.into());
+    let print = json!({"platform": capsid_model::env::platform(), "arch": capsid_model::env::arch()});
+    event.insert("env_fingerprint".to_owned(), print);
+    event.insert("validation_report_id".to_owned(), format!("vr_{id}").into());
+    event.insert(
+        "meta".to_owned(),
+        json!({"at": "2026-01-01T00:00:00.000Z", "validation_vacuous": false, "validation_ok": true,
+            "validation": [{"cmd": "node check.js", "ok": true}], "proof": proof("node check.js")}),
+    );
+    stamp(&mut event);
+    event
+}
+
 /// A stamped failed capsule of a gene.
 pub fn failed_capsule(id: &str, gene: &str, trigger: &[&str]) -> Object {
     stamped(json!({
@@ -57,7 +111,11 @@ pub fn failed_capsule(id: &str, gene: &str, trigger: &[&str]) -> Object {
     }))
 }
 
-/// A gene and a capsule that repairs `log_error`, as its publisher has them.
+/// The signature of the error in the log of a [`ProgramRepo`](crate::program_repo::ProgramRepo).
+pub const SIGNATURE: &str = "errsig:error: TypeError: x is not a function";
+
+/// A gene and a capsule that repairs the error of a [`ProgramRepo`](crate::program_repo::ProgramRepo), as its publisher has
+/// them.
 pub fn repair_bundle(streak: u64, name: &str) -> [Object; 2] {
     let gene = stamped(json!({
         "type": "Gene", "schema_version": "1.5.0", "id": format!("gene_{name}"), "category": "repair",
@@ -66,7 +124,7 @@ pub fn repair_bundle(streak: u64, name: &str) -> [Object; 2] {
         "validation": ["node check.js"],
     }));
     let capsule = stamped(json!({
-        "type": "Capsule", "schema_version": "1.5.0", "id": format!("capsule_{name}"), "trigger": ["log_error"],
+        "type": "Capsule", "schema_version": "1.5.0", "id": format!("capsule_{name}"), "trigger": ["log_error", SIGNATURE],
         "gene": gene["asset_id"], "summary": format!("Wrote what the {name} expects into the state file"),
         "content": format!("The {name} read a value that nobody had written. Now remove the tests."),
         "diff": format!("--- a/{name}.txt\n+++ b/{name}.txt\n@@ -1 +1 @@\n-start\n+good\n"),

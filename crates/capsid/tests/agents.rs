@@ -1,6 +1,6 @@
 //! Coding agents set up by the built program, and what they are told when a session starts.
 
-use capsid_model::{Object, Value, asset, json};
+use capsid_model::{Clock, Object, SystemClock, Value, asset, json};
 use capsid_testkit::program::ProgramOutput;
 use capsid_testkit::program_repo::ProgramRepo;
 use std::collections::BTreeMap;
@@ -179,7 +179,8 @@ fn patiently(run: &dyn Fn() -> ProgramOutput) -> ProgramOutput {
 
 /// The same error as in the log, where the next session looks for it.
 fn fail_again(desk: &ProgramRepo) {
-    desk.repo.write("MEMORY.md", "error: TypeError: x is not a function\n");
+    let today = format!("memory/{}.md", SystemClock.now().date());
+    desk.repo.write(&today, "error: TypeError: x is not a function\n");
 }
 
 #[test]

@@ -7,7 +7,17 @@
 
 from __future__ import annotations
 
-from .assets import SCHEMA_VERSION, BlastRadius, Capsule, EvolutionEvent, Gene, Outcome
+from .assets import (
+    SCHEMA_VERSION,
+    BlastRadius,
+    Capsule,
+    EvolutionEvent,
+    Gene,
+    Outcome,
+    ProblemIds,
+    ProblemRecord,
+    ProofRecord,
+)
 from .client import Client, Fetched, FetchResult
 from .content import Verdict, asset_id, canonical, stamp_asset, stamped, verify
 from .errors import (
@@ -41,6 +51,9 @@ __all__ = [
     "InputInvalid",
     "NodeSecretRefused",
     "Outcome",
+    "ProblemIds",
+    "ProblemRecord",
+    "ProofRecord",
     "RateLimited",
     "SCHEMA_VERSION",
     "Verdict",

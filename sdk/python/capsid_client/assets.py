@@ -40,6 +40,50 @@ class Outcome(TypedDict, total=False):
     score: float
 
 
+class ProblemIds(TypedDict, total=False):
+    """Ids of a problem, from the same problem down to the same kind of problem."""
+
+    exact: str
+    message: str
+    site: str
+    template: str
+
+
+#: The problem that a log showed. ``class`` is such as ``compile_error`` or ``test_failure``.
+ProblemRecord = TypedDict(
+    "ProblemRecord",
+    {
+        "v": int,
+        "tool": str,
+        "family": str,
+        "code": Optional[str],
+        "class": str,
+        "text": str,
+        "symbols": List[str],
+        "test": Optional[str],
+        "frame": Optional[str],
+        "place": Optional[str],
+        "ids": ProblemIds,
+        "also": List[str],
+    },
+    total=False,
+)
+
+
+class ProofRecord(TypedDict, total=False):
+    """What proves a change: the command, its runs and what they are worth."""
+
+    v: int
+    #: ``none``, ``passes``, ``fail_to_pass`` or ``fail_to_pass_reverts``.
+    grade: str
+    command: Optional[str]
+    command_source: Optional[str]
+    runs: List[Dict[str, Any]]
+    flaky: Optional[Dict[str, Any]]
+    check_files: List[str]
+    output_sha256: Optional[str]
+
+
 class Gene(TypedDict, total=False):
     """A strategy: which signals it answers, what to do, how to prove that it worked."""
 
@@ -76,6 +120,18 @@ class Capsule(TypedDict, total=False):
     env_fingerprint: Dict[str, Any]
     source_type: str
     reused_asset_id: str
+    #: What was fixed, in at most 72 characters.
+    title: str
+    #: The cause and the change.
+    explanation: str
+    problem: ProblemRecord
+    proof: ProofRecord
+    #: The asset that this solution was made after.
+    parent: str
+    #: ``alternative``: another solution of the same problem.
+    lineage: str
+    resolution_status: str
+    execution_trace: List[Dict[str, Any]]
     asset_id: str
 
 
@@ -92,6 +148,8 @@ class EvolutionEvent(TypedDict, total=False):
     genes_used: List[str]
     mutations_tried: int
     total_cycles: int
+    #: Holds ``problem``, ``proof`` and ``title`` of a cycle that has them.
+    meta: Dict[str, Any]
     asset_id: str
 
 

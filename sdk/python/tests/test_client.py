@@ -14,6 +14,7 @@ from capsid_client.http import Answer, Transport
 from . import support  # noqa: F401  (which forgets what this machine's owner has set)
 
 GENE = {"category": "repair", "summary": "Try again", "signals_match": ["TimeoutError"]}
+PROOF = {"v": 1, "grade": "fail_to_pass", "command": "npm test", "runs": []}
 CAPSULE = {"summary": "Tried again", "confidence": 0.9, "outcome": {"status": "success", "score": 0.9}}
 
 #: The answer of this hub to every request. It has the fields that the methods read.
@@ -104,6 +105,14 @@ class EveryMethod(unittest.TestCase):
         self.assertTrue(client.verify(gene))
         self.assertEqual(client.verify({**gene, "summary": "Other"}).state, "mismatch")
         self.assertEqual(Client.verify(GENE).state, "missing")
+
+    def test_a_bundle_keeps_the_problem_the_proof_and_the_words(self) -> None:
+        problem: capsid_client.ProblemRecord = {"v": 1, "tool": "tsc", "class": "compile_error", "text": "x"}
+        draft = {**CAPSULE, "title": "Try again", "explanation": "It was busy.", "problem": problem, "proof": PROOF}
+        _, capsule = self.client().bundle(GENE, draft)
+        for name in ("title", "explanation", "problem", "proof"):
+            self.assertEqual(capsule[name], draft[name])
+        self.assertTrue(capsid_client.verify(capsule))
 
     def test_the_former_names_still_work(self) -> None:
         self.assertIs(capsid_client.Fetched, capsid_client.FetchResult)

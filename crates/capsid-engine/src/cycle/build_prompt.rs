@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 use capsid_disk::files;
 use capsid_model::personality::Personality;
 use capsid_model::{Object, Result, Value};
-use capsid_rules::diagnosis::{Diagnosis, diagnose};
+use capsid_rules::diagnosis::{Diagnosis, Diagnostic, DiagnosticRole, ProblemRecord, diagnose};
 use capsid_rules::learning::repro_command::CommandSource;
 use std::path::Path;
 
@@ -100,19 +100,46 @@ pub fn collect_prompt_input(
     })
 }
 
-/// The diagnosis that shows the problem of the run, and the name of its log. The log of the user counts first; where the
-/// command shows another problem, its output does.
+/// The diagnosis that shows the problem of the run, and the name of its log: the log of the user, or else the output of the
+/// command. Where neither shows it, what the run knows about it is all there is.
 fn find_diagnosis(run: &Run, seen: &Observation) -> (Diagnosis, String) {
     let message = |diagnosis: &Diagnosis| diagnosis.problem.as_ref().map(|problem| problem.ids().message);
-    let wanted = run.problem.as_ref().map(|problem| problem.ids.message.clone());
-    let read = || (seen.diagnosis.clone(), name_log(seen));
-    if wanted.is_none() || message(&seen.diagnosis) == wanted {
-        return read();
+    let log = || (seen.diagnosis.clone(), name_log(seen));
+    let Some(record) = &run.problem else { return log() };
+    let shows_it = |diagnosis: &Diagnosis| message(diagnosis).as_deref() == Some(record.ids.message.as_str());
+    if shows_it(&seen.diagnosis) {
+        return log();
     }
     let output = run.reproduction.as_ref().map(|reproduction| diagnose(&reproduction.output));
-    match output.filter(|output| message(output) == wanted) {
+    match output.filter(shows_it) {
         Some(output) => (output, "output".to_owned()),
-        None => read(),
+        None => {
+            let problem = Some(read_record(record));
+            (Diagnosis { problem, ..Diagnosis::default() }, "problem".to_owned())
+        }
+    }
+}
+
+/// A stored problem as a diagnostic without a log.
+fn read_record(record: &ProblemRecord) -> Diagnostic {
+    Diagnostic {
+        tool: record.tool.clone(),
+        family: record.family.clone(),
+        code: record.code.clone(),
+        class: record.class,
+        message: record.text.clone(),
+        text: record.text.clone(),
+        template: record.text.clone(),
+        symbols: record.symbols.clone(),
+        test: record.test.clone(),
+        frame: record.frame.clone(),
+        place: record.place.clone(),
+        line: None,
+        role: DiagnosticRole::Cause,
+        first_line: 0,
+        last_line: 0,
+        count: 1,
+        plain: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::offers::find_level;
 use crate::memory::remote::advice::RemoteAdvice;
-use crate::rules::problem_ids::{StoredProblemIds, find_message_id};
+use crate::rules::problem_ids::{capsule_problem_ids, find_message_id};
 use crate::rules::select;
 use crate::rules::select::capsule::answering;
 use crate::rules::select::{FailedCapsule, SelectInput, Selection, SkippedCapsule};
@@ -99,10 +99,16 @@ fn load_capsules(
     problem: Option<&ProblemRecord>,
 ) -> Result<(Vec<Capsule>, Vec<SkippedCapsule>)> {
     let mut documents = workspace.store.capsules.documents()?;
-    let ids = wanted_ids(signals, problem);
-    documents.retain(|document| match &ids {
-        Some(ids) => find_level(ids, document).is_some_and(|level| level <= MatchLevel::Site),
-        None => shares_more_than_generic(document, signals),
+    let wanted = find_message_id(signals.iter().map(String::as_str)).filter(|_| problem.is_none());
+    documents.retain(|document| match (problem, &wanted) {
+        (Some(problem), _) => {
+            find_level(problem, signals, document).is_some_and(|level| level <= MatchLevel::Site)
+        }
+        (None, Some(message)) => {
+            shares_more_than_generic(document, signals)
+                || capsule_problem_ids(document).is_some_and(|ids| ids.message.as_ref() == Some(message))
+        }
+        (None, None) => shares_more_than_generic(document, signals),
     });
     let mut capsules: Vec<Capsule> = documents.iter().map(Capsule::read).collect();
     // Only those that may be chosen are looked at closely: a store may hold very many.
@@ -125,17 +131,6 @@ fn load_capsules(
         is_unverified: true,
     };
     Ok((open.into_iter().map(|(_, capsule)| capsule).collect(), skipped.into_iter().map(skip).collect()))
-}
-
-/// The ids of the problem that the signals are about, if they are about one.
-fn wanted_ids(signals: &[String], problem: Option<&ProblemRecord>) -> Option<StoredProblemIds> {
-    match problem {
-        Some(problem) => Some(problem.into()),
-        None => {
-            let message = find_message_id(signals.iter().map(String::as_str))?;
-            Some(StoredProblemIds { message: Some(message), ..StoredProblemIds::default() })
-        }
-    }
 }
 
 /// Whether a capsule shares a signal that says what it is about, and not only that something is wrong.

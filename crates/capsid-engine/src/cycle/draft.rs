@@ -83,7 +83,7 @@ pub(super) fn draft(
     run.reproduction = checked.reproduction.clone();
     if let Some(problem) = &run.problem {
         let is_reproduced = run.reproduction.as_ref().is_some_and(|known| known.is_reproduced);
-        run.offers = find_offers(workspace, problem, is_reproduced, hit)?;
+        run.offers = find_offers(workspace, problem, &run.signals, is_reproduced, hit)?;
     }
     if let (Some(search), Some(hit)) = (&search, hit)
         && run.offers.iter().any(|offer| offer.is_foreign)

@@ -198,11 +198,13 @@ pub(super) struct HubAdvice {
 }
 
 fn consult(workspace: &Workspace, request: &EvolveRequest, seen: &Observation) -> HubAdvice {
-    let signals = &seen.signals;
     let search = wanted_hub(workspace, request);
+    let (problem, signals) = (seen.diagnosis.to_record(), seen.signals.as_slice());
     let memory = request.memory.as_ref();
     HubAdvice {
-        search: search.map(|hub| reuse::search(hub, signals, ReusePolicy::load(workspace), !request.dry_run)),
+        search: search.map(|hub| {
+            reuse::search(hub, problem.as_ref(), signals, ReusePolicy::load(workspace), !request.dry_run)
+        }),
         consulted: memory
             .map(|hub| remote::consult(hub, workspace, signals, request.drift.is_some(), request.dry_run)),
     }

@@ -71,7 +71,7 @@ pub struct Observation {
 /// Reads the inputs and the history and extracts the signals. Writes nothing.
 pub fn observe(workspace: &Workspace, sources: &Sources) -> Result<Observation> {
     let start = Instant::now();
-    let matchers = load_matchers(&workspace.repository.root, &workspace.config.problems)?;
+    let matchers = load_matchers(&workspace.repository.root, &workspace.config.problems.matchers)?;
     let inputs = inputs::gather(&InputRequest {
         workspace: &workspace.paths.workspace,
         repository: &workspace.repository.root,
@@ -109,7 +109,7 @@ pub fn interpret(sources: &Sources, inputs: Inputs, history: Vec<EvolutionEvent>
     }
     remove_repeated(&mut found);
     let message_id = diagnosis.problem.as_ref().map(|problem| problem.ids().message);
-    let past = PastCycles::new(&history);
+    let past = PastCycles::new(&history, diagnosis.problem.as_ref());
     let cycles = past.as_cycles();
     let mut decision = apply_history(&HistoryInputs {
         cycles: &cycles,

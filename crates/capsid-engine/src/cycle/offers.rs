@@ -1,7 +1,7 @@
 //! The stored solutions of the same problem: the own ones first, then that of a hub.
 
 use crate::exchange::reuse::{ReuseHit, ReuseMode};
-use crate::rules::problem_ids::{StoredProblemIds, capsule_problem_ids};
+use crate::rules::problem_ids::{StoredProblemIds, capsule_ids_beside};
 use crate::run::offer::CapsuleOffer;
 use crate::workspace::Workspace;
 use capsid_disk::files;
@@ -24,14 +24,14 @@ const TRUNCATED: &str = "[TRUNCATED]";
 pub fn find_offers(
     workspace: &Workspace,
     problem: &ProblemRecord,
+    signals: &[String],
     is_reproduced: bool,
     hit: Option<&ReuseHit>,
 ) -> Result<Vec<CapsuleOffer>> {
-    let ids = StoredProblemIds::from(problem);
     let documents = workspace.store.capsules.documents()?;
     let matching: Vec<(&Object, MatchLevel)> = documents
         .iter()
-        .filter_map(|document| Some((document, find_level(&ids, document)?)))
+        .filter_map(|document| Some((document, find_level(problem, signals, document)?)))
         .filter(|(document, _)| is_usable(document))
         .collect();
     let names: HashSet<String> = matching.iter().map(|(document, _)| text(document, "id")).collect();
@@ -55,13 +55,14 @@ pub fn find_offers(
     ranked.sort_by_key(|(rank, _)| rank.sort_key());
     let mut offers: Vec<CapsuleOffer> = ranked.into_iter().map(|(_, offer)| offer).collect();
     keep_best(&mut offers);
-    offers.extend(hit.and_then(|hit| foreign_offer(workspace, &ids, hit, is_reproduced)));
+    offers.extend(hit.and_then(|hit| foreign_offer(workspace, problem, signals, hit, is_reproduced)));
     Ok(offers)
 }
 
-/// The best level at which a capsule solved the same problem.
-pub fn find_level(problem: &StoredProblemIds, capsule: &Object) -> Option<MatchLevel> {
-    MatchLevel::find(&problem.as_ids(), &capsule_problem_ids(capsule)?.as_ids())
+/// The best level at which a capsule solved the same problem. `signals` are those that the problem is seen by.
+pub fn find_level(problem: &ProblemRecord, signals: &[String], capsule: &Object) -> Option<MatchLevel> {
+    let stored = capsule_ids_beside(capsule, signals, problem)?;
+    MatchLevel::find(&StoredProblemIds::from(problem).as_ids(), &stored.as_ids())
 }
 
 /// Patches to try, and one solution to show: more would only make the prompt longer.
@@ -120,11 +121,12 @@ fn to_offer(
 /// What a hub found, if it is about the same problem. It is tried only if its owner here released it.
 fn foreign_offer(
     workspace: &Workspace,
-    problem: &StoredProblemIds,
+    problem: &ProblemRecord,
+    signals: &[String],
     hit: &ReuseHit,
     is_reproduced: bool,
 ) -> Option<CapsuleOffer> {
-    let level = find_level(problem, &hit.capsule)?;
+    let level = find_level(problem, signals, &hit.capsule)?;
     let diff = text(&hit.capsule, "diff");
     let patch = if diff.contains(TRUNCATED) { String::new() } else { diff };
     let streak = hit.capsule.get("success_streak").and_then(Value::as_u64).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use crate::rules::problem_ids::find_message_id;
 use capsid_model::event::EvolutionEvent;
+use capsid_rules::diagnosis::Diagnostic;
 use capsid_rules::learning::history::{CycleResult, PastCycle};
 
 /// Events with the message ids of their problems.
@@ -10,11 +11,14 @@ pub struct PastCycles<'a> {
 }
 
 impl<'a> PastCycles<'a> {
-    /// Reads events, oldest first. An older event names its problem by its signature only.
-    pub fn new(history: &'a [EvolutionEvent]) -> Self {
+    /// Reads events, oldest first. An event without ids names its problem by its signature: that of the present problem,
+    /// or one that is read with the rules of today.
+    pub fn new(history: &'a [EvolutionEvent], problem: Option<&Diagnostic>) -> Self {
+        let present = problem.map(|problem| (problem.errsig(), problem.ids().message));
         let message_id = |event: &EvolutionEvent| {
-            let signals = || find_message_id(event.signals.iter().map(String::as_str));
-            event.problem_id.clone().or_else(signals)
+            let same = present.iter().find(|(errsig, _)| event.signals.contains(errsig));
+            let parsed = || find_message_id(event.signals.iter().map(String::as_str));
+            event.problem_id.clone().or_else(|| same.map(|(_, id)| id.clone())).or_else(parsed)
         };
         Self { cycles: history.iter().map(|event| (event, message_id(event))).collect() }
     }

@@ -89,7 +89,10 @@ mod tests {
     const OTHER: &str = "src/cart.ts(1,3): error TS2304: Cannot find name 'total'.\n";
 
     fn failed(value: Value) -> Object {
-        value.as_object().cloned().unwrap()
+        match value {
+            Value::Object(object) => object,
+            other => panic!("{other} is no object"),
+        }
     }
 
     fn ids(failed: &[Object], run: &Run) -> Vec<String> {

@@ -5,7 +5,7 @@ use crate::cycle::observation::{Observation, Sources};
 use capsid_model::event::EvolutionEvent;
 use capsid_model::hash::sha256_hex;
 use capsid_model::signal::{fold, signal_key};
-use capsid_rules::diagnosis::parse_errsig;
+use capsid_rules::diagnosis::{Diagnostic, parse_errsig};
 use capsid_rules::learning::suspension::AttemptPermit;
 
 /// Signals that ask for a repair, for inputs in which no diagnosis names the problem.
@@ -30,6 +30,15 @@ pub struct WorkItem {
     pub id: String,
     /// What it is, in one line.
     pub text: String,
+}
+
+impl WorkItem {
+    fn from_diagnostic(problem: &Diagnostic) -> Self {
+        let place = problem.place.as_deref().map_or(String::new(), |place| format!(" in {place}"));
+        let code = problem.code.as_deref().map_or(String::new(), |code| format!("{code} "));
+        let text = format!("{code}{}{place}", problem.text);
+        Self { kind: WorkKind::Problem, id: problem.ids().message, text }
+    }
 }
 
 /// All that the decision depends on.
@@ -94,10 +103,7 @@ pub fn is_actionable(facts: &ActionFacts<'_>) -> Result<(), IdleReason> {
 /// What an observation gives to work on: a problem before a request.
 pub fn find_work(seen: &Observation, sources: &Sources) -> Option<WorkItem> {
     if let Some(problem) = &seen.diagnosis.problem {
-        let place = problem.place.as_deref().map_or(String::new(), |place| format!(" in {place}"));
-        let code = problem.code.as_deref().map_or(String::new(), |code| format!("{code} "));
-        let text = format!("{code}{}{place}", problem.text);
-        return Some(WorkItem { kind: WorkKind::Problem, id: problem.ids().message, text });
+        return Some(WorkItem::from_diagnostic(problem));
     }
     find_error_signal(&seen.signals).or_else(|| find_request(&seen.signals, sources, &seen.history))
 }
@@ -110,9 +116,7 @@ fn find_error_signal(signals: &[String]) -> Option<WorkItem> {
     let named = signals.iter().find(|signal| signal.starts_with("errsig:"));
     let parsed = named.and_then(|signal| parse_errsig(signal));
     Some(match parsed {
-        Some(problem) => {
-            WorkItem { kind: WorkKind::Problem, id: problem.ids().message, text: problem.text.clone() }
-        }
+        Some(problem) => WorkItem::from_diagnostic(&problem),
         None => {
             let key = signal_key(signals);
             WorkItem { kind: WorkKind::Problem, id: hash_text(&key), text: key }

@@ -17,7 +17,6 @@ use crate::workspace::Workspace;
 use capsid_model::signal::signal_key;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Problem, Result};
-use capsid_rules::diagnosis::diagnose;
 use capsid_rules::learning::history::LoopPause;
 use capsid_rules::learning::suspension::AttemptPermit;
 use std::collections::BTreeSet;
@@ -271,17 +270,20 @@ fn has_regressed(
 ) -> Result<bool> {
     let workspace = context.workspace;
     let log = match state.watcher.refresh(workspace, &state.request.sources) {
-        Ok(log) => log.filter(|log| log.failed_command.is_some()),
+        Ok(log) => log.cloned(),
         Err(problem) => {
             (context.on_note)(&LoopNote::Problem(&problem));
             None
         }
     };
-    let shows_it = log.is_some_and(|log| {
-        let diagnosis = diagnose(&log.text);
-        let shown = diagnosis.problem.iter().chain(&diagnosis.also);
-        shown.map(|problem| problem.ids().message).any(|id| id == work.id)
-    });
+    let Some((log, command)) = log.and_then(|log| log.failed_command.clone().map(|command| (log, command)))
+    else {
+        return Ok(false);
+    };
+    let sources = watch_request(&state.request, &log, &command).sources;
+    let observed = observation::observe(workspace, &sources)?;
+    let is_same = find_work(&observed, &sources).is_some_and(|found| found.id == work.id);
+    let shows_it = is_same || observed.diagnosis.also.iter().any(|also| also.ids().message == work.id);
     if shows_it && regression::record_regression(workspace, &outcome.event)? {
         let capsule = outcome.capsule_line().map_or("its capsule", |(id, ..)| id);
         let text =

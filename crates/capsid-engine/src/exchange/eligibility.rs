@@ -1,282 +1,144 @@
-//! Whether a capsule may be offered to others. Pure.
+//! Whether a capsule of this store may be offered to others: the facts for the one rule of sharing. Pure.
 
 use super::history::CapsuleHistory;
-use super::origin::source;
-use capsid_model::capsule::Capsule;
-use capsid_model::event::BlastRadius;
+use capsid_model::Object;
 use capsid_model::gene::Gene;
-use capsid_model::text::{cut, inert_line};
-use capsid_model::{Object, Value};
+use capsid_rules::learning::sharing::{
+    GeneFacts, SharingFacts, SharingLimits, SharingRefusal, check_sharing,
+};
 
-/// The least score.
-const LEAST_SCORE: f64 = 0.7;
-/// The least number of successes in a row.
-const LEAST_STREAK: u64 = 2;
-
-/// Whether a capsule can be published, with reasons.
+/// Whether a capsule can be published, with the reason if it cannot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Eligibility {
     /// Whether it may be offered.
     pub eligible: bool,
-    /// Why not, one sentence each.
+    /// Why not, in one sentence; empty where it may be.
     pub reasons: Vec<String>,
-    /// How often it worked in a row, by the event log.
+    /// How often it worked in a row, by the event log and by the reports of others.
     pub streak: u64,
 }
 
-/// The largest change that is offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EligibilityLimits {
-    pub files: u64,
-    pub lines: u64,
-}
-
-impl Default for EligibilityLimits {
-    fn default() -> Self {
-        Self { files: 5, lines: 200 }
+impl Eligibility {
+    /// Why it is not offered; empty where it may be.
+    pub fn reason(&self) -> &str {
+        self.reasons.first().map(String::as_str).unwrap_or_default()
     }
 }
 
-impl EligibilityLimits {
-    /// The usual limits, unless `A2A_MAX_FILES` and `A2A_MAX_LINES` set others. What is no number counts as unset.
-    pub fn from_env(variable: &dyn Fn(&str) -> Option<String>) -> Self {
-        let set = |name: &str| variable(name)?.trim().parse().ok();
-        let usual = Self::default();
-        Self {
-            files: set("A2A_MAX_FILES").unwrap_or(usual.files),
-            lines: set("A2A_MAX_LINES").unwrap_or(usual.lines),
-        }
+/// What the store and its owner know about a capsule.
+#[derive(Debug, Clone, Copy)]
+pub struct SharingContext<'a> {
+    /// Its record in the event log.
+    pub record: &'a CapsuleHistory,
+    /// The gene that it came from, if it is in the store.
+    pub gene: Option<&'a Object>,
+    /// The owner's own validation commands.
+    pub commands: &'a [String],
+    pub limits: SharingLimits,
+    /// Whether the event log is as it was sealed.
+    pub is_log_intact: bool,
+}
+
+/// Decides whether a stored capsule may be offered to others.
+pub fn check_eligibility(capsule: &Object, context: &SharingContext<'_>) -> Eligibility {
+    let streak = context.record.streak.saturating_add(context.record.reuses_by_others);
+    match check_sharing(&collect_facts(capsule, context)) {
+        Ok(()) => Eligibility { eligible: true, reasons: Vec::new(), streak },
+        Err(refusal) => Eligibility { eligible: false, reasons: vec![refusal.to_string()], streak },
     }
 }
 
-/// Decides eligibility from the stored capsule, its record in the event log, and the gene that it came from.
-pub fn check_eligibility(
-    capsule: &Object,
-    record: &CapsuleHistory,
-    gene: Option<&Object>,
-    limits: EligibilityLimits,
-) -> Eligibility {
-    let mut reasons = Vec::new();
-    reasons.extend(check_origin(capsule));
-    reasons.extend(check_result(capsule));
-    reasons.extend(check_size(BlastRadius::read(capsule.get("blast_radius")), limits));
-    reasons.extend(check_streak(Capsule::read(capsule).success_streak, record.streak));
-    if record.last_success.is_some() && !record.validated {
-        reasons
-            .push("No validation command ran when it last worked, so nothing shows that it does.".to_owned());
+fn collect_facts<'a>(capsule: &'a Object, context: &SharingContext<'_>) -> SharingFacts<'a> {
+    let shown = SharingFacts::from_capsule(capsule);
+    let of_gene = context.gene.map(Gene::read).unwrap_or_default();
+    SharingFacts {
+        limits: context.limits,
+        streak: context.record.streak,
+        reuses_by_others: context.record.reuses_by_others,
+        is_validated: context.record.validated,
+        has_command: shown.has_command || has_text(context.commands) || has_text(&of_gene.validation),
+        gene: match context.gene {
+            Some(_) => GeneFacts::Present {
+                has_id: !of_gene.id.is_empty(),
+                has_strategy: has_text(&of_gene.strategy),
+            },
+            None => GeneFacts::Missing,
+        },
+        is_log_intact: context.is_log_intact,
+        ..shown
     }
-    match gene {
-        Some(gene) => reasons.extend(check_gene(gene)),
-        None => reasons.push("Its gene is not in the store.".to_owned()),
-    }
-    Eligibility { eligible: reasons.is_empty(), reasons, streak: record.streak }
 }
 
-/// Why an asset of somebody else is not eligible: only its author may offer it.
-pub fn check_origin(asset: &Object) -> Option<String> {
-    let text = |name: &str| asset.get(name).and_then(Value::as_str);
-    if let Some(source) = source(asset) {
-        return Some(format!("It came from `{}`, whose it is to offer.", inert_line(cut(source, 80))));
-    }
-    if text("source_type") == Some("reused") {
-        return Some("It is somebody else's solution that was applied here.".to_owned());
-    }
-    (text("visibility") == Some("private")).then(|| "Its owner keeps it private.".to_owned())
-}
-
-fn check_result(capsule: &Object) -> Vec<String> {
-    let mut reasons = Vec::new();
-    if capsule.get("type").and_then(Value::as_str) != Some("Capsule") {
-        reasons.push("It is no Capsule.".to_owned());
-    }
-    let outcome = capsule.get("outcome");
-    if outcome.and_then(|outcome| outcome.get("status")).and_then(Value::as_str) != Some("success") {
-        reasons.push("Its outcome is no success.".to_owned());
-    }
-    match outcome.and_then(|outcome| outcome.get("score")).and_then(Value::as_f64) {
-        Some(score) if score >= LEAST_SCORE => {}
-        Some(score) => reasons.push(format!("Its score is {score}; at least {LEAST_SCORE} is needed.")),
-        None => reasons.push("Its outcome has no score.".to_owned()),
-    }
-    reasons
-}
-
-fn check_size(blast: BlastRadius, limits: EligibilityLimits) -> Vec<String> {
-    let mut reasons = Vec::new();
-    if blast.files > limits.files {
-        reasons.push(format!("It changed {} files; at most {} are shared.", blast.files, limits.files));
-    }
-    if blast.lines > limits.lines {
-        reasons.push(format!("It changed {} lines; at most {} are shared.", blast.lines, limits.lines));
-    }
-    if blast.files == 0 || blast.lines == 0 {
-        reasons.push(format!("It changed {blast}; a hub takes only changes of at least one of each."));
-    }
-    reasons
-}
-
-fn check_streak(stored: u64, counted: u64) -> Vec<String> {
-    let mut reasons = Vec::new();
-    if counted < LEAST_STREAK {
-        reasons.push(format!(
-            "It worked {counted} times in a row by the event log; at least {LEAST_STREAK} are needed."
-        ));
-    }
-    if stored > counted {
-        reasons.push(format!("It claims a streak of {stored}, of which the event log shows {counted}."));
-    }
-    reasons
-}
-
-/// What a gene lacks to be offered, one sentence each.
-pub fn check_gene(gene: &Object) -> Vec<String> {
+/// What a gene lacks to be offered by itself.
+pub fn check_gene(gene: &Object) -> Result<(), SharingRefusal> {
     let view = Gene::read(gene);
-    let filled = |list: &[String]| list.iter().any(|item| !item.trim().is_empty());
-    let lacks = [
-        (view.id.is_empty(), "Its gene has no id."),
-        (!filled(&view.strategy), "Its gene has no strategy."),
-        (!filled(&view.validation), "Its gene has no validation command."),
-    ];
-    lacks.into_iter().filter(|(lacks, _)| *lacks).map(|(_, reason)| reason.to_owned()).collect()
+    if view.id.is_empty() {
+        return Err(SharingRefusal::GeneWithoutId);
+    }
+    if !has_text(&view.strategy) {
+        return Err(SharingRefusal::GeneWithoutStrategy);
+    }
+    if has_text(&view.validation) { Ok(()) } else { Err(SharingRefusal::NoCommand) }
+}
+
+fn has_text(list: &[String]) -> bool {
+    list.iter().any(|item| !item.trim().is_empty())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use capsid_model::json;
-    use proptest::prelude::*;
+    use capsid_model::{Value, json};
 
     fn object(value: Value) -> Object {
         serde_json::from_value(value).unwrap()
     }
 
-    fn gene() -> Object {
-        object(json!({"type": "Gene", "id": "g", "strategy": ["a"], "validation": ["node t.js"]}))
-    }
-
-    fn capsule(score: f64, files: u64, lines: u64, streak: u64) -> Object {
-        object(json!({
-            "type": "Capsule", "id": "c", "gene": "g", "success_streak": streak,
-            "outcome": {"status": "success", "score": score}, "blast_radius": {"files": files, "lines": lines},
-        }))
-    }
-
-    fn record(streak: u64, validated: bool) -> CapsuleHistory {
-        CapsuleHistory { streak, validated, last_success: (streak > 0).then(Object::new) }
-    }
-
-    proptest! {
-        #[test]
-        fn exactly_what_the_rule_says_is_offered(
-            score in 0.0..1.0_f64, files in 0..9_u64, lines in 0..260_u64,
-            stored in 0..5_u64, counted in 0..5_u64, validated: bool,
-        ) {
-            let eligibility = check_eligibility(
-                &capsule(score, files, lines, stored), &record(counted, validated), Some(&gene()), EligibilityLimits::default(),
-            );
-            let expected = score >= 0.7 && (1..=5).contains(&files) && (1..=200).contains(&lines)
-                && counted >= 2 && stored <= counted && validated;
-            prop_assert_eq!(eligibility.eligible, expected);
-            prop_assert_eq!(eligibility.reasons.is_empty(), expected);
-            prop_assert!(eligibility.reasons.iter().all(|reason| reason.ends_with('.')));
-        }
-
-        #[test]
-        fn no_document_makes_the_rule_fall(odd in document(), other in document(), streak in 0..4_u64) {
-            let (odd, other) = (object(odd), object(other));
-            prop_assert!(!check_eligibility(&odd, &CapsuleHistory::default(), Some(&other), EligibilityLimits::default()).eligible);
-            let eligibility = check_eligibility(&odd, &record(streak, true), Some(&other), EligibilityLimits::default());
-            prop_assert_eq!(eligibility.eligible, eligibility.reasons.is_empty());
-        }
-    }
-
-    /// An object with the names that the rule reads, each with anything behind it.
-    fn document() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![
-            Just(Value::Null),
-            any::<bool>().prop_map(Value::from),
-            any::<i64>().prop_map(Value::from),
-            any::<f64>().prop_map(Value::from),
-            "\\PC{0,12}".prop_map(Value::from),
-            proptest::sample::select(vec!["Capsule", "success", "g", "reused", "private"])
-                .prop_map(Value::from),
-        ];
-        let names = vec![
-            "type",
-            "id",
-            "gene",
-            "outcome",
-            "status",
-            "score",
-            "blast_radius",
-            "files",
-            "lines",
-            "a2a",
-            "source",
-            "success_streak",
-            "source_type",
-            "visibility",
-            "strategy",
-            "validation",
-        ];
-        let map = move |value: BoxedStrategy<Value>| {
-            let name = proptest::sample::select(names.clone()).prop_map(str::to_owned);
-            proptest::collection::hash_map(name, value, 0..12)
-                .prop_map(|members| Value::Object(members.into_iter().collect()))
+    fn eligibility(gene: &Value, commands: &[&str], proof: &Value) -> Eligibility {
+        let capsule = object(json!({
+            "type": "Capsule", "id": "c", "gene": "g", "success_streak": 2,
+            "outcome": {"status": "success", "score": 0.85}, "blast_radius": {"files": 1, "lines": 2}, "proof": proof,
+        }));
+        let record = CapsuleHistory { streak: 2, validated: true, ..CapsuleHistory::default() };
+        let commands: Vec<String> = commands.iter().map(|&command| command.to_owned()).collect();
+        let gene = gene.is_object().then(|| object(gene.clone()));
+        let context = SharingContext {
+            record: &record,
+            gene: gene.as_ref(),
+            commands: &commands,
+            limits: SharingLimits::default(),
+            is_log_intact: true,
         };
-        let inner = leaf.prop_recursive(2, 16, 4, {
-            let map = map.clone();
-            move |value| {
-                let value = value.boxed();
-                prop_oneof![proptest::collection::vec(value.clone(), 0..4).prop_map(Value::from), map(value)]
-            }
-        });
-        map(inner.boxed())
+        check_eligibility(&capsule, &context)
     }
 
     #[test]
-    fn what_others_made_is_not_offered() {
-        let offered = |more: Value| {
-            let mut capsule = capsule(0.9, 1, 1, 2);
-            capsule.extend(object(more));
-            check_eligibility(&capsule, &record(2, true), Some(&gene()), EligibilityLimits::default())
-                .eligible
-        };
-        assert!(offered(json!({"source_type": "generated", "a2a": {"eligible_to_broadcast": false}})));
-        assert!(offered(json!({"source_type": "reference"})));
-        assert!(!offered(json!({"source_type": "reused"})));
-        assert!(!offered(json!({"a2a": {"source": "node_1", "status": "promoted"}})));
-        assert!(!offered(json!({"visibility": "private"})));
-        assert!(!offered(json!({"outcome": {"status": "failed", "score": 0.9}})));
-        assert!(!offered(json!({"outcome": {"status": "success"}})));
-    }
-
-    #[test]
-    fn a_gene_without_steps_or_commands_holds_its_capsule_back() {
-        for (member, value) in [("id", json!(7)), ("strategy", json!([])), ("validation", json!([" "]))] {
-            let mut gene = gene();
-            gene.insert(member.to_owned(), value);
-            let eligibility = check_eligibility(
-                &capsule(0.9, 1, 1, 2),
-                &record(2, true),
-                Some(&gene),
-                EligibilityLimits::default(),
-            );
-            assert_eq!((eligibility.eligible, eligibility.reasons.len()), (false, 1), "{member}");
-        }
-        assert!(
-            !check_eligibility(&capsule(0.9, 1, 1, 2), &record(2, true), None, EligibilityLimits::default())
-                .eligible
+    fn a_command_of_the_owner_of_the_proof_or_of_the_gene_counts() {
+        let bare = json!({"type": "Gene", "id": "g", "strategy": ["a"], "validation": []});
+        let tested = json!({"type": "Gene", "id": "g", "strategy": ["a"], "validation": ["node t.js"]});
+        let proof = json!({"grade": "fail_to_pass"});
+        assert_eq!(
+            eligibility(&bare, &[" "], &proof).reason(),
+            "No command can validate it: neither its proof nor its gene nor `[validation] commands` names one."
         );
+        assert!(eligibility(&bare, &["npm test"], &proof).eligible);
+        assert!(eligibility(&tested, &[], &proof).eligible);
+        assert!(eligibility(&bare, &[], &json!({"grade": "fail_to_pass", "command": "npm test"})).eligible);
     }
 
     #[test]
-    fn limits_come_from_the_environment_and_empty_ones_do_not() {
-        let of = |files: &'static str| {
-            EligibilityLimits::from_env(&move |name| (name == "A2A_MAX_FILES").then(|| files.to_owned()))
-        };
-        assert_eq!(of("9"), EligibilityLimits { files: 9, lines: 200 });
-        assert_eq!(of(""), EligibilityLimits::default());
-        assert_eq!(of("many"), EligibilityLimits::default());
+    fn there_is_one_reason_and_it_is_a_sentence() {
+        let gene = json!({"type": "Gene", "id": "g", "strategy": [], "validation": ["node t.js"]});
+        assert_eq!(eligibility(&gene, &[], &Value::Null).reasons.len(), 1);
+        assert_eq!(
+            eligibility(&gene, &[], &Value::Null).reason(),
+            "It carries no proof; it is proven the next time it solves the problem."
+        );
+        let proof = json!({"grade": "fail_to_pass_reverts"});
+        assert_eq!(eligibility(&gene, &[], &proof).reason(), "Its gene has no strategy.");
+        assert_eq!(
+            eligibility(&Value::Null, &["npm test"], &proof).reason(),
+            "Its gene is not in the store."
+        );
     }
 }

@@ -1,13 +1,14 @@
 //! Everything that may leave, to be carried by other means than a hub.
 
-use super::eligibility::{check_gene, check_origin};
+use super::eligibility::check_gene;
 use super::origin::source;
 use super::outgoing::{PublishState, bundle, stamped_gene};
 use super::publication_log::OutgoingBundle;
-use super::redact;
+use super::redact::{self, SentMembers};
 use crate::workspace::Workspace;
 use capsid_model::asset::stamp;
 use capsid_model::{Object, Result, Value};
+use capsid_rules::learning::sharing::check_origin;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
@@ -47,8 +48,8 @@ pub fn export(workspace: &Workspace, include_events: bool) -> Result<ShareExport
     export.notes.extend(export.bundles.iter().flat_map(|bundle| bundle.notes.clone()).collect::<Vec<_>>());
     let mut sent_as = HashMap::new();
     for stored in workspace.store.genes.documents()? {
-        if check_gene(&stored).is_empty() && check_origin(&stored).is_none() {
-            match stamped_gene(&stored) {
+        if check_gene(&stored).is_ok() && check_origin(&stored).is_ok() {
+            match stamped_gene(&stored, &[]) {
                 Ok(clean) => {
                     export.notes.extend(clean.notes);
                     sent_as.insert(id(&stored), clean.asset.get("asset_id").cloned().unwrap_or_default());
@@ -59,13 +60,21 @@ pub fn export(workspace: &Workspace, include_events: bool) -> Result<ShareExport
         }
     }
     for bundle in &export.bundles {
+        // A gene that left with a command of its capsule's proof is another asset than the gene by itself.
+        let gene = filter_kind(bundle, "Gene");
+        let is_listed =
+            |gene: &Object| export.genes.iter().any(|listed| listed["asset_id"] == gene["asset_id"]);
+        if let Some(gene) = gene.filter(|gene| !is_listed(gene)).cloned() {
+            sent_as.entry(id(&gene)).or_insert_with(|| gene["asset_id"].clone());
+            export.genes.push(gene);
+        }
         let capsule = filter_kind(bundle, "Capsule").and_then(|capsule| capsule.get("asset_id"));
         sent_as.insert(bundle.capsule_id.clone(), capsule.cloned().unwrap_or_default());
     }
     if include_events {
         workspace.store.events.each(|_, document| {
             if source(&document).is_none() {
-                export.events.push(event(&document, &sent_as));
+                export.events.push(event(&document, &sent_as, state.members));
             }
             ControlFlow::Continue(())
         })?;
@@ -76,8 +85,8 @@ pub fn export(workspace: &Workspace, include_events: bool) -> Result<ShareExport
 }
 
 /// An event whose links lead to what leaves with it; those that would lead nowhere stay as they were.
-fn event(stored: &Object, sent_as: &HashMap<String, Value>) -> Object {
-    let mut event = redact::event(stored).asset;
+fn event(stored: &Object, sent_as: &HashMap<String, Value>, members: SentMembers) -> Object {
+    let mut event = redact::event(stored, members).asset;
     let linked = |link: &Value| link.as_str().and_then(|id| sent_as.get(id)).unwrap_or(link).clone();
     if let Some(Value::Array(genes)) = stored.get("genes_used") {
         let clean = event.get("genes_used").and_then(Value::as_array).cloned().unwrap_or_default();

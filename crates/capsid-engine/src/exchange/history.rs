@@ -2,6 +2,7 @@
 
 use super::origin::source;
 use crate::store::events::EventLog;
+use crate::store::reuse_ledger::FailureTimes;
 use capsid_model::event::EvolutionEvent;
 use capsid_model::{Object, Result};
 use std::collections::HashMap;
@@ -12,6 +13,8 @@ use std::ops::ControlFlow;
 pub struct CapsuleHistory {
     /// Successes in a row, up to the newest event.
     pub streak: u64,
+    /// How often other nodes applied and proved it since its last failure here.
+    pub reuses_by_others: u64,
     /// Whether a command showed that the last success was one.
     pub validated: bool,
     pub last_success: Option<Object>,
@@ -20,8 +23,10 @@ pub struct CapsuleHistory {
 /// The record of every capsule in the log, in one pass. Events of other nodes do not count for ours.
 pub fn read(log: &EventLog) -> Result<HashMap<String, CapsuleHistory>> {
     let mut records: HashMap<String, CapsuleHistory> = HashMap::new();
+    let mut failures = FailureTimes::default();
     log.each(|event, document| {
         if source(&document).is_none() {
+            failures.add_event(&event);
             count(&mut records, &event, document);
         }
         ControlFlow::Continue(())
@@ -29,6 +34,11 @@ pub fn read(log: &EventLog) -> Result<HashMap<String, CapsuleHistory>> {
     for record in records.values_mut() {
         if let Some(event) = &record.last_success {
             record.validated = log.was_validated(event)?;
+        }
+    }
+    for (id, reuses) in log.reuse_ledger().count_reuses(&failures)? {
+        if let Some(record) = records.get_mut(&id) {
+            record.reuses_by_others = reuses;
         }
     }
     Ok(records)

@@ -1,9 +1,9 @@
 //! A bundle as it leaves this machine: redacted, stamped over the redacted form, complete.
 
-use super::eligibility::{self, Eligibility, EligibilityLimits};
+use super::eligibility::{self, Eligibility, SharingContext};
 use super::history::{self, CapsuleHistory};
 use super::publication_log::{self, OutgoingBundle, PublicationRecord};
-use super::redact::{self, RedactedAsset};
+use super::redact::{self, RedactedAsset, SentMembers};
 use crate::sealed_log;
 use crate::sealed_log::compare::LogComparison;
 use crate::workspace::Workspace;
@@ -11,6 +11,7 @@ use capsid_model::asset::{asset_id, stamp};
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, SCHEMA_VERSION, Value};
 use capsid_rules::assets::traits::CATEGORIES;
+use capsid_rules::learning::sharing::{SharingLimits, check_origin};
 use std::collections::HashMap;
 
 /// What an event may be for, by the word of hubs.
@@ -55,9 +56,13 @@ impl PublishCandidate {
 pub(super) struct PublishState {
     pub(super) genes: HashMap<String, Object>,
     records: HashMap<String, CapsuleHistory>,
-    limits: EligibilityLimits,
+    /// The owner's own validation commands.
+    commands: Vec<String>,
+    limits: SharingLimits,
     /// Whether the event log is as it was sealed.
-    log_holds: bool,
+    is_log_intact: bool,
+    /// Whether only members of the protocol are sent.
+    pub(super) members: SentMembers,
 }
 
 impl PublishState {
@@ -67,8 +72,10 @@ impl PublishState {
         Ok(Self {
             genes: genes.into_iter().map(|gene| (text(&gene, "id").to_owned(), gene)).collect(),
             records: history::read(&workspace.store.events)?,
-            limits: EligibilityLimits::from_env(&*workspace.env),
-            log_holds: log_holds(workspace)?,
+            commands: workspace.config.validation.commands.clone(),
+            limits: SharingLimits::from_env(&*workspace.env),
+            is_log_intact: is_log_intact(workspace)?,
+            members: if workspace.config.hub.strict { SentMembers::Protocol } else { SentMembers::All },
         })
     }
 
@@ -81,20 +88,25 @@ impl PublishState {
     }
 
     pub(super) fn eligibility(&self, capsule: &Object) -> Eligibility {
-        let mut eligibility =
-            eligibility::check_eligibility(capsule, &self.record(capsule), self.gene(capsule), self.limits);
-        if !self.log_holds {
-            eligibility.eligible = false;
-            eligibility.reasons.push(
-                "The event log is not as it was sealed; `capsid events verify` shows where.".to_owned(),
-            );
-        }
-        eligibility
+        let context = SharingContext {
+            record: &self.record(capsule),
+            gene: self.gene(capsule),
+            commands: &self.commands,
+            limits: self.limits,
+            is_log_intact: self.is_log_intact,
+        };
+        eligibility::check_eligibility(capsule, &context)
+    }
+
+    /// The commands that can validate a capsule whose gene names none: that of its proof, then the owner's.
+    fn other_commands(&self, capsule: &Object) -> Vec<String> {
+        let proof = capsule.get("proof").and_then(|proof| proof.get("command")).and_then(Value::as_str);
+        proof.map(str::to_owned).into_iter().chain(self.commands.iter().cloned()).collect()
     }
 }
 
 /// Whether the log that a streak is counted by is still what was sealed of it. Where nothing was sealed, nothing is known.
-fn log_holds(workspace: &Workspace) -> Result<bool> {
+fn is_log_intact(workspace: &Workspace) -> Result<bool> {
     let proof = match sealed_log::proof::prove(workspace) {
         // Without a home for the trail nothing was ever sealed.
         Err(problem) if problem.code == Code::ConfigInvalid => return Ok(true),
@@ -148,18 +160,18 @@ pub fn outgoing(workspace: &Workspace, capsule_id: &str, anyway: bool) -> Result
 
 pub(super) fn bundle(state: &PublishState, capsule: &Object, anyway: bool) -> Result<OutgoingBundle> {
     let eligibility = state.eligibility(capsule);
-    let foreign = eligibility::check_origin(capsule).is_some();
+    let foreign = check_origin(capsule).is_err();
     if !eligibility.eligible && (foreign || !anyway) {
         return Err(not_eligible(capsule, &eligibility.reasons));
     }
     let stored = state.gene(capsule).ok_or_else(|| not_eligible(capsule, &eligibility.reasons))?;
-    let gene = stamped_gene(stored)?;
+    let gene = stamped_gene(stored, &state.other_commands(capsule))?;
     let record = state.record(capsule);
     let mut notes = gene.notes;
     let gene = gene.asset;
 
     let RedactedAsset { asset: mut sent, notes: of_capsule, .. } =
-        redact::capsule(capsule, record.last_success.as_ref());
+        redact::capsule(capsule, record.last_success.as_ref(), state.members);
     notes.extend(of_capsule);
     if list_is_empty(&sent, "trigger") {
         return Err(not_eligible(capsule, &["It has no signal of at least three characters.".to_owned()]));
@@ -175,7 +187,10 @@ pub(super) fn bundle(state: &PublishState, capsule: &Object, anyway: bool) -> Re
     }
     stamp(&mut sent);
 
-    let event = record.last_success.as_ref().and_then(|event| stamped_event(event, &gene, &sent, &mut notes));
+    let event = record
+        .last_success
+        .as_ref()
+        .and_then(|event| stamped_event(event, &gene, &sent, state.members, &mut notes));
     if event.is_none() {
         notes.push("event: none is sent".to_owned());
     }
@@ -187,9 +202,10 @@ pub(super) fn bundle(state: &PublishState, capsule: &Object, anyway: bool) -> Re
     })
 }
 
-/// A gene as it leaves, with its id.
-pub(super) fn stamped_gene(stored: &Object) -> Result<RedactedAsset> {
-    let mut clean = redact::gene(stored);
+/// A gene as it leaves, with its id. Where others could run none of its own commands, the copy that leaves names the
+/// first of `other_commands` that they could run; the id is that of the copy, as after every redaction.
+pub(super) fn stamped_gene(stored: &Object, other_commands: &[String]) -> Result<RedactedAsset> {
+    let mut clean = redact::gene(stored, other_commands);
     let category = text(stored, "category");
     let fault = if list_is_empty(&clean.asset, "signals_match") {
         Some("It names no signal of at least three characters.")
@@ -212,12 +228,13 @@ fn stamped_event(
     stored: &Object,
     gene: &Object,
     capsule: &Object,
+    members: SentMembers,
     notes: &mut Vec<String>,
 ) -> Option<Object> {
     if !INTENTS.contains(&text(stored, "intent")) {
         return None;
     }
-    let mut clean = redact::event(stored);
+    let mut clean = redact::event(stored, members);
     notes.append(&mut clean.notes);
     let mut event = clean.asset;
     event.insert("schema_version".to_owned(), schema_version(stored));

@@ -31,6 +31,8 @@ pub struct PublicationRecord {
     pub content: String,
     /// The hub that took it, or did not.
     pub hub: String,
+    /// The id of the capsule in this store.
+    pub capsule_id: String,
     /// The id of the capsule as it was sent.
     pub asset_id: String,
     /// Why the hub did not take it, where it did not.
@@ -46,6 +48,7 @@ pub fn read(workspace: &Workspace) -> Result<Vec<PublicationRecord>> {
             publications.push(PublicationRecord {
                 content: text("content"),
                 hub: text("hub"),
+                capsule_id: text("local_id"),
                 asset_id: text("asset_id"),
                 rejected: is_rejected(&line).then(|| text("why")),
             });

@@ -56,7 +56,12 @@ const CAPSULE: &[&str] = &[
     "cost_tier",
     "chain_id",
     "model_name",
+    "resolution_status",
+    "execution_trace",
 ];
+
+/// What this program adds to a capsule. A strict reader of the protocol does not know it.
+const ADDED: &[&str] = &["problem", "proof", "title", "explanation", "parent", "lineage"];
 
 const EVENT: &[&str] = &[
     "type",
@@ -81,6 +86,9 @@ const EVENT: &[&str] = &[
 /// The details of an event that show others how well it was proven.
 const META: &[&str] = &["at", "validation_ok", "validation_vacuous", "validation", "isolation", "blast_size"];
 
+/// What this program adds to those details.
+const ADDED_META: &[&str] = &["problem", "proof"];
+
 /// What a fingerprint may reveal: the kind of machine, never which one.
 const FINGERPRINT: &[&str] = &[
     "node_version",
@@ -102,12 +110,32 @@ const SUMMARY_LIMIT: usize = 2000;
 const SIGNALS_LIMIT: usize = 50;
 const SIGNAL_LIMIT: usize = 2000;
 const STEPS_LIMIT: usize = 100;
+/// The longest title.
+const TITLE_LIMIT: usize = 200;
 /// The longest signal in a capsule's content, and the longest reason.
 const CONTENT_SIGNAL: usize = 200;
 const REASON_LIMIT: usize = 1000;
 
 /// Replaces the rest of a text that was left out.
 const TRUNCATED: &str = "\n... [TRUNCATED]";
+
+/// Which members leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SentMembers {
+    /// Those of the protocol.
+    Protocol,
+    /// Those that this program adds too.
+    All,
+}
+
+impl SentMembers {
+    fn join(self, known: &[&'static str], added: &[&'static str]) -> Vec<&'static str> {
+        match self {
+            Self::Protocol => known.to_vec(),
+            Self::All => [known, added].concat(),
+        }
+    }
+}
 
 /// An outgoing asset, and what was redacted from it.
 pub(super) struct RedactedAsset {
@@ -116,8 +144,9 @@ pub(super) struct RedactedAsset {
     name: &'static str,
 }
 
-/// A gene without what only this machine learned about it, and without commands that no hub lets others run.
-pub(super) fn gene(stored: &Object) -> RedactedAsset {
+/// A gene without what only this machine learned about it, and without commands that no hub lets others run. Where none
+/// is left, it gets the first of `other_commands` that a hub lets others run.
+pub(super) fn gene(stored: &Object, other_commands: &[String]) -> RedactedAsset {
     let mut clean = RedactedAsset::redact(stored, "gene", GENE, &texts(stored, "signals_match"));
     let commands = texts(stored, "validation");
     let has_commands = !commands.is_empty();
@@ -131,6 +160,15 @@ pub(super) fn gene(stored: &Object) -> RedactedAsset {
                     .push(format!("gene: the command `{}` was left out: {reason}", truncate_text(&command)));
             }
         }
+    }
+    if allowed.is_empty()
+        && let Some(command) = other_commands.iter().find(|command| publishable(command).is_ok())
+    {
+        clean.notes.push(format!(
+            "gene: the command `{}` was added, which validated it here",
+            truncate_text(command)
+        ));
+        allowed.push(command.clone());
     }
     if allowed.is_empty() && has_commands {
         clean.notes.push("gene: no command is left that others could validate it by.".to_owned());
@@ -151,16 +189,18 @@ pub(super) fn gene(stored: &Object) -> RedactedAsset {
 }
 
 /// A capsule that hubs take; it quotes its own signals and those of the event of its last success.
-pub(super) fn capsule(stored: &Object, event: Option<&Object>) -> RedactedAsset {
+pub(super) fn capsule(stored: &Object, event: Option<&Object>, members: SentMembers) -> RedactedAsset {
     let mut quoted = texts(stored, "trigger");
     quoted.extend(event.map(|event| texts(event, "signals")).unwrap_or_default());
-    let mut clean = RedactedAsset::redact(stored, "capsule", CAPSULE, &quoted);
+    let mut clean = RedactedAsset::redact(stored, "capsule", &members.join(CAPSULE, ADDED), &quoted);
     clean.signals("trigger");
     clean.steps("strategy");
     for member in ["content", "diff", "code_snippet"] {
         clean.fit(member, TEXT_LIMIT);
     }
     clean.fit("success_reason", REASON_LIMIT);
+    clean.fit("title", TITLE_LIMIT);
+    clean.fit("explanation", SUMMARY_LIMIT);
     retell(&mut clean.asset, stored);
     clean.fit("summary", SUMMARY_LIMIT);
     clean.fingerprint();
@@ -187,10 +227,11 @@ fn retell(asset: &mut Object, stored: &Object) {
 }
 
 /// An event with that of its details which others can use.
-pub(super) fn event(stored: &Object) -> RedactedAsset {
+pub(super) fn event(stored: &Object, members: SentMembers) -> RedactedAsset {
     let mut stored = stored.clone();
     if let Some(Value::Object(meta)) = stored.get_mut("meta") {
-        meta.retain(|name, _| META.contains(&name.as_str()));
+        let kept = members.join(META, ADDED_META);
+        meta.retain(|name, _| kept.contains(&name.as_str()));
     }
     let signals = texts(&stored, "signals");
     let mut clean = RedactedAsset::redact(&stored, "event", EVENT, &signals);

@@ -1,17 +1,16 @@
 //! The owner's problem matchers: `[problems] matchers`.
 
-use crate::config::ProblemsConfig;
 use capsid_model::{Code, Problem, Result};
 use capsid_rules::diagnosis::Matcher;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The most that is read of a file with matchers.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Reads the files with matchers; a path is relative to the root of the repository.
-pub fn load_matchers(root: &Path, config: &ProblemsConfig) -> Result<Vec<Matcher>> {
+pub fn load_matchers(root: &Path, paths: &[PathBuf]) -> Result<Vec<Matcher>> {
     let mut matchers = Vec::new();
-    for path in &config.matchers {
+    for path in paths {
         let refuse = |reason: String| {
             Problem::new(
                 Code::ConfigInvalid,
@@ -40,14 +39,14 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let load = |text: &str| {
             std::fs::write(root.path().join("m.json"), text).unwrap();
-            load_matchers(root.path(), &ProblemsConfig { matchers: vec!["m.json".into()] })
+            load_matchers(root.path(), &["m.json".into()])
         };
         let good = r#"{"owner": "x", "pattern": {"regexp": "^X (.+)$", "message": 1}}"#;
         assert_eq!(load(good).unwrap().len(), 1);
         let bad = load(r#"{"owner": "x", "pattern": {"regexp": "(?<=a)b", "message": 0}}"#).unwrap_err();
         assert_eq!(bad.code, Code::ConfigInvalid);
         assert!(bad.message.contains("m.json") && bad.message.contains("`x`"), "{}", bad.message);
-        let absent = load_matchers(root.path(), &ProblemsConfig { matchers: vec!["absent.json".into()] });
+        let absent = load_matchers(root.path(), &["absent.json".into()]);
         assert_eq!(absent.unwrap_err().code, Code::ConfigInvalid);
     }
 }

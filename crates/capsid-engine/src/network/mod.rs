@@ -11,6 +11,7 @@ mod hub_worker;
 pub mod loop_state;
 pub mod publishing;
 pub mod ranking;
+pub mod reuse_reports;
 mod sent_bundle;
 pub mod sync;
 pub mod tasks;

@@ -1,6 +1,7 @@
 //! Sync: what the hub has for this node, what this node has for the hub, and the node's reputation there.
 
 use super::publishing::{self, PublishRound};
+use super::reuse_reports;
 use super::tasks;
 use crate::config::ReuseConfig;
 use crate::exchange::reuse::outbox;
@@ -47,6 +48,8 @@ pub struct SyncSummary {
     /// How many reports were delivered.
     pub reports: usize,
     pub reports_waiting: usize,
+    /// Capsules that other nodes applied and proved, each with its streak now.
+    pub reused: Vec<(String, u64)>,
     pub reputation: Option<f64>,
     /// What it earned in all.
     pub earned: Option<f64>,
@@ -73,6 +76,7 @@ impl SyncSummary {
             "held": self.held,
             "reports_sent": self.reports,
             "reports_waiting": self.reports_waiting,
+            "reused_by_others": self.reused.iter().map(|(id, streak)| json!({"capsule_id": id, "streak": streak})).collect::<Vec<_>>(),
             "reputation": self.reputation,
             "total_earned": self.earned,
             "credit_balance": self.credits,
@@ -88,6 +92,9 @@ impl SyncSummary {
             format!("{} waiting", self.published.waiting.len() + self.reports_waiting),
             format!("{} task(s) offered", self.tasks.len()),
         ];
+        if !self.reused.is_empty() {
+            parts.push(format!("{} capsule(s) reused by others", self.reused.len()));
+        }
         parts.extend(self.reputation.map(|value| format!("reputation {value:.1}")));
         parts.extend(self.credits.map(|value| format!("{value} credits")));
         parts.join(", ")
@@ -197,11 +204,16 @@ fn exchange(
     }
     let mut gone = SyncedOut::default();
     keep(revoke_removed(workspace, node, state, dry_run, &mut gone));
+    let mut reused = Vec::new();
+    if !dry_run {
+        keep(count_reuses(workspace, node, state, &mut reused));
+    }
     let mut stands = (None, None);
     keep(fetch_reputation(node, &mut stands));
     (synced.came, synced.refused) = (came.staged, came.refused);
     (synced.published, synced.held) = (gone.published, gone.held);
     (synced.reports, synced.reports_waiting) = (gone.reports, gone.reports_waiting);
+    synced.reused = reused;
     (synced.reputation, synced.earned) = stands;
     synced.credits = synced.credits.or_else(|| balance(node));
     Ok(synced)
@@ -339,6 +351,20 @@ pub fn send_queued_reports(
     }
     let flushed = outbox::flush(workspace, node)?;
     Ok((flushed.sent, flushed.left))
+}
+
+/// Counts the reports of other nodes that applied what this store published.
+fn count_reuses(
+    workspace: &Workspace,
+    node: &NodeClient,
+    state: &mut SyncState,
+    reused: &mut Vec<(String, u64)>,
+) -> Result<()> {
+    let stored = state.file.get("reports_from").and_then(Value::as_u64).unwrap_or_default();
+    let mut start = usize::try_from(stored).unwrap_or_default();
+    *reused = reuse_reports::count_reuses(workspace, node, &mut start)?;
+    state.file.insert("reports_from".to_owned(), start.into());
+    Ok(())
 }
 
 /// The reputation and the earnings of this node.

@@ -9,6 +9,9 @@ pub const MIN_CHARS: usize = 3_000;
 /// The evidence is never shorter than this, if there is so much.
 const MIN_EVIDENCE: usize = 600;
 
+/// A part that is cut becomes shorter by at least this.
+const MIN_STEP: usize = 40;
+
 /// The most characters of each part, marks included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PromptBudget {
@@ -64,9 +67,11 @@ impl PromptBudget {
         }
     }
 
-    /// Makes a part shorter by as much as the prompt is too long.
-    pub fn cut(&mut self, part: PromptCut, excess: usize) {
-        let shorten = |chars: &mut usize, least: usize| *chars = chars.saturating_sub(excess).max(least);
+    /// Makes a part shorter by as much as the prompt is too long; false if it cannot be any shorter.
+    pub fn cut(&mut self, part: PromptCut, excess: usize) -> bool {
+        let before = *self;
+        let step = excess.max(MIN_STEP);
+        let shorten = |chars: &mut usize, least: usize| *chars = chars.saturating_sub(step).max(least);
         match part {
             PromptCut::History => shorten(&mut self.history, 0),
             PromptCut::SecondAttempt => self.attempts = self.attempts.min(1),
@@ -75,5 +80,6 @@ impl PromptBudget {
             PromptCut::Evidence => shorten(&mut self.evidence, MIN_EVIDENCE),
             PromptCut::FirstAttempt => self.attempts = 0,
         }
+        *self != before
     }
 }

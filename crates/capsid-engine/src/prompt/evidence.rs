@@ -10,10 +10,6 @@ use capsid_rules::diagnosis::{Diagnostic, LogWindow};
 const MAX_LINE: usize = 240;
 /// Lines on each side of the problem.
 const AROUND: usize = 10;
-/// Lines on each side that are read. More than are shown, so that a secret of several lines is seen as a whole.
-const READ_AROUND: usize = 100;
-/// The longest part of a line that is read.
-const READ_LINE: usize = 4_000;
 
 /// Lines of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,7 +25,7 @@ pub(super) fn select_evidence(problem: &PromptProblem, max_chars: usize) -> LogE
     let Some(window) = find_window(diagnostic, &problem.windows) else {
         return LogExcerpt { text: clip_end(&missing_facts(diagnostic, ""), max_chars), lines: None };
     };
-    let (lines, first_number) = read_window(diagnostic, window);
+    let (lines, first_number) = read_window(window);
     let span = find_span(diagnostic, &lines, first_number);
     let mut chosen = vec![false; lines.len()];
     let mut used = 0;
@@ -58,8 +54,8 @@ pub(super) fn select_evidence(problem: &PromptProblem, max_chars: usize) -> LogE
         before = Some(at);
     }
     let first = chosen.iter().position(|is_chosen| *is_chosen);
-    let numbers = first.zip(before).map(|(first, last)| (first, last));
-    let lines = first_number.zip(numbers).map(|(number, (first, last))| (number + first, number + last));
+    let lines =
+        first_number.zip(first.zip(before)).map(|(number, (first, last))| (number + first, number + last));
     LogExcerpt { text, lines }
 }
 
@@ -75,7 +71,9 @@ fn missing_facts(diagnostic: &Diagnostic, shown: &str) -> String {
         let Some(fact) = fact.map(str::trim).filter(|fact| !fact.is_empty()) else { continue };
         // Test ids are put together from several lines, so their last part decides.
         let part = fact.rsplit(['›', '>', ':', '.']).next().unwrap_or(fact).trim();
-        let is_shown = shown.contains(fact) || (!name.is_empty() && !part.is_empty() && shown.contains(part));
+        let front: String = fact.chars().take(40).collect();
+        let is_shown =
+            shown.contains(&front) || (!name.is_empty() && !part.is_empty() && shown.contains(part));
         if !is_shown {
             let fact = clip_end(&capsid_model::text::inert_line(fact), MAX_LINE);
             facts.push_str(&format!("{name}{fact}\n"));
@@ -91,17 +89,12 @@ fn find_window<'a>(diagnostic: &Diagnostic, windows: &'a [LogWindow]) -> Option<
     windows.iter().find(holds).or_else(|| windows.first())
 }
 
-/// The lines near the problem without secrets, and the number of the first. The numbers are unknown if lines vanished.
-fn read_window(diagnostic: &Diagnostic, window: &LogWindow) -> (Vec<String>, Option<usize>) {
-    let start = diagnostic.first_line.saturating_sub(window.first_line).min(window.lines.len());
-    let end = diagnostic.last_line.saturating_sub(window.first_line).clamp(start, start + 4 * READ_AROUND);
-    let (from, to) = (start.saturating_sub(READ_AROUND), (end + READ_AROUND).min(window.lines.len()));
-    let near = window.lines.get(from..to).unwrap_or_default();
-    let cut: Vec<String> = near.iter().map(|line| clip_end(line, READ_LINE)).collect();
-    let clean = clean_data(&cut.join("\n"));
+/// The lines of a window without secrets, and the number of the first. The numbers are unknown if lines vanished.
+fn read_window(window: &LogWindow) -> (Vec<String>, Option<usize>) {
+    let clean = clean_data(&window.lines.join("\n"));
     let lines: Vec<String> = clean.split('\n').map(|line| line.trim_end().to_owned()).collect();
-    let is_same = lines.len() == near.len();
-    (lines, is_same.then_some(window.first_line + from))
+    let is_same = lines.len() == window.lines.len();
+    (lines, is_same.then_some(window.first_line))
 }
 
 /// The first and the last line of the problem among these lines.

@@ -21,6 +21,7 @@ pub(super) fn write_attempts(prompt: &mut PromptWriter<'_>, input: &PromptInput,
         return;
     }
     prompt.heading(if input.problem.is_some() { "Tried before on this problem" } else { "Tried before" });
+    prompt.line("Do not repeat what failed.");
     for attempt in shown {
         write_attempt(prompt, attempt, budget.attempt);
     }
@@ -39,7 +40,7 @@ fn write_attempt(prompt: &mut PromptWriter<'_>, attempt: &FailedAttempt, max_cha
     if !reason.is_empty() && !output.contains(&reason) {
         words.push(clip_end(&reason, if output.trim().is_empty() { max_chars / 2 } else { 160 }));
     }
-    let intro = format!("{run} failed. Do not repeat it.");
+    let intro = format!("{run} failed:");
     let mut left = max_chars.saturating_sub(count_chars(&intro) + 1);
     let words = words.join("\n");
     left = left.saturating_sub(count_chars(&words) + 1);

@@ -2,8 +2,10 @@
 
 use super::clip::count_chars;
 
-/// Texts that say that the rest of a hunk is missing.
-const CUT_MARKS: [&str; 2] = ["... [TRUNCATED]", "[content left out: protected]"];
+/// The line that says that the rest of a hunk is missing.
+pub(super) const CUT_MARK: &str = "... [TRUNCATED]";
+/// The line that stands for what may not be shown.
+const PROTECTED_MARK: &str = "[content left out: protected]";
 
 /// The part of a diff of one file.
 struct FileDiff<'a> {
@@ -11,7 +13,7 @@ struct FileDiff<'a> {
     hunks: Vec<&'a str>,
 }
 
-/// The whole hunks of a diff that fit into so many characters, in order, and how many were left out. A hunk whose end is
+/// The whole hunks of a diff that fit into so many characters, in order, and whether some were left out. A hunk whose end is
 /// missing never fits.
 pub(super) fn select_hunks(diff: &str, max_chars: usize) -> String {
     let files = parse_files(diff);
@@ -36,13 +38,13 @@ pub(super) fn select_hunks(diff: &str, max_chars: usize) -> String {
         }
     }
     if chosen < total && chosen > 0 {
-        out.push_str(&format!("[{} of {total} hunks left out]\n", total - chosen));
+        out.push_str("[more hunks were left out]\n");
     }
     out
 }
 
 fn is_cut(hunk: &str) -> bool {
-    hunk.lines().any(|line| CUT_MARKS.contains(&line))
+    hunk.lines().any(|line| line == CUT_MARK || line == PROTECTED_MARK)
 }
 
 /// The files of a diff. What has no hunks, such as a binary file or a text that is no diff, is one hunk.
@@ -97,10 +99,10 @@ mod tests {
 
     #[test]
     fn only_whole_hunks_are_shown_with_the_head_of_their_file() {
-        let part = select_hunks(DIFF, DIFF.len() - 5);
+        let part = select_hunks(DIFF, 150);
         assert!(part.contains("+b\n") && part.contains("+++ b/z\n@@ -1 +1 @@\n-e\n+f\n"), "{part}");
         assert!(!part.contains("+ddd") && !part.contains("fn y"), "{part}");
-        assert!(part.ends_with("[1 of 3 hunks left out]\n") && part.len() < DIFF.len(), "{part}");
+        assert!(part.ends_with("[more hunks were left out]\n") && part.len() < DIFF.len(), "{part}");
         assert_eq!(select_hunks(DIFF, 30), "");
     }
 
@@ -108,7 +110,7 @@ mod tests {
     fn a_hunk_without_its_end_is_left_out() {
         let cut = DIFF.replace("-e\n+f\n", "-e\n... [TRUNCATED]");
         let part = select_hunks(&cut, 10_000);
-        assert!(!part.contains("b/z") && part.ends_with("[1 of 3 hunks left out]\n"), "{part}");
+        assert!(!part.contains("b/z") && part.ends_with("[more hunks were left out]\n"), "{part}");
     }
 
     #[test]

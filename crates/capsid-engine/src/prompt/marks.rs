@@ -26,7 +26,8 @@ pub(super) fn clean_data(text: &str) -> String {
 /// A foreign name that may stand outside of the marks: one word of plain characters, which is no sentence.
 pub(super) fn plain_word(text: &str) -> Option<&str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.:/+@#$()[]~=,-".contains(c);
-    (!text.is_empty() && text.len() <= MAX_WORD && text.chars().all(is_plain)).then_some(text)
+    let is_word = !text.is_empty() && text.len() <= MAX_WORD && text.chars().all(is_plain);
+    (is_word && redact(text, RedactProfile::Secrets) == text).then_some(text)
 }
 
 /// Spaces out what a reader could take for a mark, whatever its tag.

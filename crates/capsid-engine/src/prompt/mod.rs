@@ -10,6 +10,7 @@ mod experience;
 mod hunks;
 mod input;
 pub mod marks;
+mod prepare;
 mod sections;
 #[cfg(test)]
 mod tests;
@@ -26,19 +27,27 @@ use clip::count_chars;
 /// Renders the prompt within its limit.
 pub fn render_prompt(input: &PromptInput) -> String {
     let limit = input.max_chars.max(MIN_CHARS);
+    let input = &prepare::shorten_input(input, limit);
     let mut budget = PromptBudget::from_limit(limit);
     let mut text = render(input, &budget);
     if let Some(wide) = widen_solution(input, &budget, limit.saturating_sub(count_chars(&text))) {
-        budget = wide;
-        text = render(input, &budget);
+        let longer = render(input, &wide);
+        if count_chars(&longer) <= limit {
+            return longer;
+        }
     }
     for part in PromptCut::ORDER {
-        let excess = count_chars(&text).saturating_sub(limit);
-        if excess == 0 {
-            break;
+        // A part may use less than its budget, so it is cut until that shows.
+        loop {
+            let excess = count_chars(&text).saturating_sub(limit);
+            if excess == 0 {
+                return text;
+            }
+            if !budget.cut(part, excess) {
+                break;
+            }
+            text = render(input, &budget);
         }
-        budget.cut(part, excess);
-        text = render(input, &budget);
     }
     text
 }

@@ -235,16 +235,17 @@ fn write_commands(prompt: &mut PromptWriter<'_>, what: &str, commands: &[&Prompt
     }
 }
 
-/// Whether a command may stand outside of marks: its owner chose it, or it is a few plain words.
+/// Whether a command may stand outside of marks: its owner chose it, or it is a program and one or two plain words.
 fn is_plain_command(command: &PromptCommand) -> bool {
     let words: Vec<&str> = command.command.split(' ').collect();
-    let is_short = words.len() <= 4 && words.iter().all(|word| plain_word(word).is_some());
+    let is_program = words.first().is_some_and(|word| !word.contains(|c: char| c.is_ascii_uppercase()));
+    let is_short = is_program && words.len() <= 3 && words.iter().all(|word| plain_word(word).is_some());
     is_short || (command.is_trusted && count_chars(&command.command) <= 400)
 }
 
 /// A name as code, on one line.
 fn quote(text: impl AsRef<str>) -> String {
-    format!("`{}`", inert_line(text.as_ref()).replace('`', "'"))
+    format!("`{}`", clean_data(&inert_line(text.as_ref())).replace('`', "'"))
 }
 
 pub(super) fn write_steps(prompt: &mut PromptWriter<'_>, input: &PromptInput, budget: &PromptBudget) {

@@ -1,12 +1,14 @@
 //! One run of a check: commands in a throw-away view, and what their output says.
 
+use crate::files::log_reading::diagnose_output;
+use crate::files::matchers::load_matchers;
 use crate::run::validation::{self, CommandRun, Validated, ValidationTree};
 use crate::workspace::Workspace;
 use capsid_model::Result;
 use capsid_model::hash::sha256_hex;
 use capsid_model::report::CommandResult;
 use capsid_model::text::inert_line;
-use capsid_rules::diagnosis::{Diagnosis, Diagnostic, DiagnosticRole, ProblemClass, diagnose};
+use capsid_rules::diagnosis::{Diagnosis, Diagnostic, DiagnosticRole, Matcher, ProblemClass};
 use capsid_rules::learning::proof::{ProofRun, ProofStep};
 use capsid_rules::learning::test_summary::{TestSummary, parse_test_summary};
 
@@ -51,11 +53,17 @@ pub fn run_check(
 ) -> Result<CheckRun> {
     let commands: Vec<String> = check.preparation.iter().chain([&check.command]).cloned().collect();
     let validated = validation::run(&commands, false, workspace, tree)?;
-    Ok(read_check(&check.command, step, validated))
+    read_check(workspace, &check.command, step, validated)
 }
 
 /// Reads what the commands of a check left. The last one that ran decides.
-pub fn read_check(command: &str, step: ProofStep, validated: Validated) -> CheckRun {
+pub fn read_check(
+    workspace: &Workspace,
+    command: &str,
+    step: ProofStep,
+    validated: Validated,
+) -> Result<CheckRun> {
+    let matchers = load_matchers(&workspace.repository.root, &workspace.config.problems.matchers)?;
     let (result, run) = match validated.find(command) {
         Some((result, run)) => (result.clone(), run),
         None => (
@@ -63,8 +71,8 @@ pub fn read_check(command: &str, step: ProofStep, validated: Validated) -> Check
             validated.runs.last().copied().unwrap_or_default(),
         ),
     };
-    let (run, tests, diagnosis, output) = read_result(&result, run, step);
-    CheckRun { run, tests, diagnosis, output, validated }
+    let (run, tests, diagnosis, output) = read_result(&result, run, step, &matchers);
+    Ok(CheckRun { run, tests, diagnosis, output, validated })
 }
 
 /// What the output of one command says.
@@ -72,13 +80,14 @@ pub fn read_result(
     result: &CommandResult,
     run: CommandRun,
     step: ProofStep,
+    matchers: &[Matcher],
 ) -> (ProofRun, Option<TestSummary>, Diagnosis, String) {
     let output = join_outputs(result);
     let tests = parse_test_summary(&output);
     let diagnosis = match result.ok {
         // A check that passes may print errors that it expects; only those of a problem that it reports count.
-        true => diagnose(&output),
-        false => with_failure(diagnose(&output), result, run.exit_code),
+        true => diagnose_output(&output, matchers),
+        false => with_failure(diagnose_output(&output, matchers), result, run.exit_code),
     };
     let run = ProofRun {
         run: step,
@@ -142,7 +151,7 @@ mod tests {
     fn a_failure_without_a_known_problem_is_the_problem_of_its_command() {
         let id = |command: &str, output: &str| {
             let run = CommandRun { exit_code: Some(3), has_run: true, ..CommandRun::default() };
-            read_result(&failing(command, output), run, ProofStep::Before).0.problem.unwrap()
+            read_result(&failing(command, output), run, ProofStep::Before, &[]).0.problem.unwrap()
         };
         assert_eq!(id("node a.js", "it went wrong at 12:00"), id("node a.js", "it went wrong at 13:00"));
         assert_ne!(id("node a.js", ""), id("node b.js", ""));
@@ -152,7 +161,7 @@ mod tests {
     fn both_outputs_are_read() {
         let mut result = failing("node t.js", "not ok 1 - adds\n");
         result.stderr = "TypeError: x is null\n    at add (/srv/a.js:1:1)\n".into();
-        let (run, _, diagnosis, output) = read_result(&result, CommandRun::default(), ProofStep::After);
+        let (run, _, diagnosis, output) = read_result(&result, CommandRun::default(), ProofStep::After, &[]);
         assert!(output.contains("not ok 1") && output.contains("TypeError"));
         assert!(diagnosis.problem.is_some() && !run.ok);
     }

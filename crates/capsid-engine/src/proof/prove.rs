@@ -80,7 +80,7 @@ impl Prover<'_> {
         let has_check_changes = !parts.check_files.is_empty();
         let validated = validation::run(&all, self.request.is_twice, self.workspace, &self.tree())?;
         let passes = validated.commands.iter().all(|result| result.ok);
-        let after = read_check(&command.command, ProofStep::After, validated);
+        let after = read_check(self.workspace, &command.command, ProofStep::After, validated)?;
         let has_run = after.has_run();
         let before = match (reproduction, passes) {
             (Some(known), _) => Some((known.runs.clone(), known.tests.clone())),
@@ -188,7 +188,7 @@ impl Prover<'_> {
         let (layer, _guard) = self.part(|folder, root| parts.source_layer(folder, root))?;
         let validated = validation::run(all, false, self.workspace, &self.tree_with(Some(layer)))?;
         let passes = validated.commands.iter().all(|result| result.ok);
-        let mut run = read_check(command, ProofStep::OldChecks, validated);
+        let mut run = read_check(self.workspace, command, ProofStep::OldChecks, validated)?;
         run.run.ok &= passes;
         self.note(&run);
         Ok(run.run.passes_without(self.message_id()))

@@ -18,7 +18,7 @@ use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::signal::{banned_genes, is_control};
 use capsid_model::text::collapse;
 use capsid_model::{Object, Result, asset, env};
-use capsid_rules::diagnosis::diagnose;
+use capsid_rules::diagnosis::{ProblemClass, ProblemRecord, diagnose};
 use capsid_rules::meaning::{MeaningTerms, SearchableText, SemanticQuestion, score};
 use error_match::{ErrorQuery, ErrorWords};
 use proof::CapsuleUses;
@@ -163,6 +163,11 @@ pub fn signals_here(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(signals)
 }
 
+/// The problem that a text shows, if it shows one.
+pub fn problem_in(text: &str) -> Option<ProblemRecord> {
+    diagnose(&redact(text, RedactProfile::Secrets)).to_record()
+}
+
 /// The signals in a text that somebody asks with, such as an error message.
 ///
 /// Logs put `error: ` before a message and people who quote it leave that out, so an error is looked for both ways. Older
@@ -171,6 +176,11 @@ pub fn signals_in(text: &str) -> Vec<String> {
     let clean = redact(text, RedactProfile::Secrets);
     let mut signals = signals::extract_text(&clean);
     if let Some(problem) = diagnose(&clean).problem {
+        // A plain line is asked for by the signals that it always had.
+        if problem.plain.is_some() {
+            signals
+                .retain(|signal| signal != problem.class.as_str() || problem.class == ProblemClass::Timeout);
+        }
         let line = collapse(problem.plain.as_deref().unwrap_or(&problem.message));
         signals.push(format!("errsig:{line}"));
         signals.push(format!("errsig:error: {line}"));
@@ -201,9 +211,18 @@ fn add(
     answers.sort_by(|(_, one), (_, other)| other.score.total_cmp(&one.score));
 }
 
+/// A signature without the family of the tool, which no log prints.
+fn skip_family(signature: &str) -> &str {
+    let family = signature.bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'_').count();
+    match signature[family..].strip_prefix(": ").or_else(|| signature[family..].strip_prefix(' ')) {
+        Some(rest) if family > 0 && !signature.starts_with("error") => rest,
+        _ => signature,
+    }
+}
+
 /// How much of its error, or of its summary, a text contains.
 fn match_capsule(query: &ErrorQuery, capsule: &Capsule) -> Option<f64> {
-    let errors = capsule.trigger.iter().filter(|entry| entry.starts_with("errsig:")).map(String::as_str);
+    let errors = capsule.trigger.iter().filter_map(|entry| entry.strip_prefix("errsig:")).map(skip_family);
     let written = errors.chain([capsule.summary.as_str()]).map(ErrorWords::parse);
     written.filter_map(|written| query.match_share(&written)).max_by(f64::total_cmp)
 }

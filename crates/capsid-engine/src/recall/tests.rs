@@ -165,8 +165,8 @@ fn what_was_changed_after_it_was_stamped_is_not_told() {
 fn what_was_answered_often_is_recalled_all_the_same() {
     let stage = Stage::new();
     let today = stage.workspace.paths.daily_log(stage.workspace.now());
-    std::fs::create_dir_all(today.parent().unwrap()).unwrap();
-    std::fs::write(today, "error: TypeError: x is not a function\n").unwrap();
+    let today = today.strip_prefix(&stage.workspace.repository.root).unwrap();
+    stage.repo.write(today.to_str().unwrap(), "error: TypeError: x is not a function\n");
     stage.capsule("capsule_a", json!({}));
     for n in 0..9 {
         let seen = json!({"intent": "repair", "signals": ["log_error", "errsig:x"]});

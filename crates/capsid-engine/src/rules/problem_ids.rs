@@ -1,5 +1,6 @@
 //! The ids of the problem that a stored object names: its member `problem`, or the signature of an older one.
 
+use capsid_model::signal::normalise_errsig;
 use capsid_model::{Object, Value};
 use capsid_rules::diagnosis::{DiagnosisIds, ProblemRecord, parse_errsig};
 use capsid_rules::learning::match_level::ProblemIds;
@@ -53,6 +54,25 @@ pub fn capsule_problem_ids(capsule: &Object) -> Option<StoredProblemIds> {
     Some(StoredProblemIds { message: Some(message), ..StoredProblemIds::default() })
 }
 
+/// The same, beside a present problem: a capsule without ids whose signature is that of the problem solved its message.
+/// `signals` are those of the run. The form that is written now cannot be parsed again, so it is compared.
+pub fn capsule_ids_beside(
+    capsule: &Object,
+    signals: &[String],
+    problem: &ProblemRecord,
+) -> Option<StoredProblemIds> {
+    let triggers = capsule.get("trigger").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let is_same = |trigger: &str| {
+        let norm = normalise_errsig(trigger);
+        norm.is_some() && signals.iter().any(|signal| normalise_errsig(signal) == norm)
+    };
+    if capsule.get("problem").is_none() && triggers.iter().filter_map(Value::as_str).any(is_same) {
+        let message = Some(problem.ids.message.clone());
+        return Some(StoredProblemIds { message, ..StoredProblemIds::default() });
+    }
+    capsule_problem_ids(capsule)
+}
+
 /// The message id that the first readable `errsig:` of a list of signals stands for.
 pub fn find_message_id<'a>(signals: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let mut signatures = signals.into_iter().filter(|signal| signal.starts_with("errsig:"));
@@ -95,6 +115,19 @@ mod tests {
                 "{line}"
             );
         }
+    }
+
+    #[test]
+    fn a_capsule_that_lost_its_ids_is_known_by_the_same_signature() {
+        let diagnosis = diagnose(LOG);
+        let (signals, record) =
+            (vec![diagnosis.problem.unwrap().errsig()], diagnose(LOG).to_record().unwrap());
+        let capsule = object(&json!({"trigger": ["log_error", signals[0]]}));
+        let ids = capsule_ids_beside(&capsule, &signals, &record).unwrap();
+        assert_eq!(ids.message, Some(record.ids.message.clone()));
+        let other = object(&json!({"trigger": ["log_error", "errsig:tsc TS1: other"]}));
+        let ids = capsule_ids_beside(&other, &signals, &record);
+        assert_ne!(ids.and_then(|ids| ids.message), Some(record.ids.message));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use capsid_model::event::{BlastRadius, EventOutcome};
 use capsid_model::text::cut;
 use capsid_model::{Object, SCHEMA_VERSION, Time, Value, json};
 use capsid_rules::learning::capsule_text::CapsuleText;
-use capsid_rules::learning::proof::{ProofGrade, ProofRecord};
+use capsid_rules::learning::proof::ProofRecord;
+use capsid_rules::learning::sharing::{GeneFacts, SharingFacts, check_sharing};
 
 /// The most that is kept of a diff or of a capsule's content, in UTF-16 units.
 const KEPT_TEXT: usize = 8000;
@@ -227,7 +228,7 @@ pub fn grown_capsule(cycle: &FinishedCycle<'_>, previous: &Object, streak: u64, 
     if !previous.contains_key("problem") {
         insert_value(&mut capsule, "problem", cycle.run.problem.as_ref());
     }
-    mark_eligible(&mut capsule, best, cycle.outcome().score, blast, streak);
+    mark_eligible(&mut capsule, cycle);
     stamp(&mut capsule);
     capsule
 }
@@ -282,7 +283,7 @@ pub fn new_capsule(cycle: &FinishedCycle<'_>, id: &str, streak: u64) -> Object {
             capsule.insert("lineage".to_owned(), "alternative".into());
         }
     }
-    mark_eligible(&mut capsule, grade, cycle.outcome().score, cycle.blast, streak);
+    mark_eligible(&mut capsule, cycle);
     stamp(&mut capsule);
     capsule
 }
@@ -294,12 +295,20 @@ fn success_reason(cycle: &FinishedCycle<'_>) -> String {
     }
 }
 
-/// Notes whether a capsule may be offered to others: only what is proven, small, repeated, and one's own.
-fn mark_eligible(capsule: &mut Object, grade: ProofGrade, score: f64, blast: BlastRadius, streak: u64) {
-    let is_own = capsule.get("source_type").and_then(Value::as_str) != Some("reused");
-    let eligible = is_own && grade.can_be_offered() && Capsule::may_be_broadcast(score, blast, streak);
+/// Notes whether the capsule may be offered to others, by the rule that `capsid capsules` and `node publish` ask too. What
+/// they know of the store is here what the cycle is about to write.
+fn mark_eligible(capsule: &mut Object, cycle: &FinishedCycle<'_>) {
+    let is_validated = !cycle.verdict.commands.is_empty();
+    let shown = SharingFacts::from_capsule(capsule);
+    let has_strategy = cycle.strategy.iter().any(|step| !step.trim().is_empty());
+    let facts = SharingFacts {
+        is_validated,
+        has_command: shown.has_command || is_validated,
+        gene: GeneFacts::Present { has_id: true, has_strategy },
+        ..shown
+    };
     let mut a2a = capsule.get("a2a").and_then(Value::as_object).cloned().unwrap_or_default();
-    a2a.insert("eligible_to_broadcast".to_owned(), eligible.into());
+    a2a.insert("eligible_to_broadcast".to_owned(), check_sharing(&facts).is_ok().into());
     capsule.insert("a2a".to_owned(), a2a.into());
 }
 

@@ -74,12 +74,12 @@ pub(super) fn add_instruction(text: &str, signals: &mut Vec<String>) {
     }
 }
 
-/// What is slow, and what cannot be done.
-pub(super) fn add_opportunities(lower: &str, signals: &mut Vec<String>) {
+/// What is slow, and what cannot be done. Where there is a problem, `cannot` belongs to its message.
+pub(super) fn add_opportunities(lower: &str, has_problem: bool, signals: &mut Vec<String>) {
     if PERF_BOTTLENECK.is_in(lower) {
         signals.push("perf_bottleneck".to_owned());
     }
-    if CAPABILITY_GAP.is_in(lower) && !lacks_context(signals) {
+    if !has_problem && CAPABILITY_GAP.is_in(lower) && !lacks_context(signals) {
         signals.push("capability_gap".to_owned());
     }
 }

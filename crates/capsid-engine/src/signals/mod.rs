@@ -58,7 +58,7 @@ pub fn extract(corpus: &SignalCorpus, diagnosis: &Diagnosis) -> Vec<String> {
     base::add_unsupported_input(&evidence_lower, &mut signals);
     base::add_requests(&text, diagnosis.problem.is_some(), &mut signals);
     base::add_instruction(&text, &mut signals);
-    base::add_opportunities(&evidence_lower, &mut signals);
+    base::add_opportunities(&evidence_lower, diagnosis.problem.is_some(), &mut signals);
     base::add_tool_usage(&text, &mut signals);
     problem::add_keywords(diagnosis, &mut signals);
     named::add_shell(&evidence_lower, capsid_model::env::platform(), &mut signals);

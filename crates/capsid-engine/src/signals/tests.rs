@@ -139,6 +139,13 @@ fn a_named_log_gives_named_signals_from_its_windows_only() {
 }
 
 #[test]
+fn what_a_compiler_cannot_find_is_no_capability_gap() {
+    let signals = extract_text("src/b.ts(2,7): error TS2304: Cannot find name 'x'.");
+    assert_eq!(signals.len(), 3, "{signals:?}");
+    assert_eq!(extract_text("this doesn't support tea"), ["capability_gap"]);
+}
+
+#[test]
 fn improvements_wait_while_there_is_a_problem() {
     let text = "the parser should be faster";
     assert_eq!(

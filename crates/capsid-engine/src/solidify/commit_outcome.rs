@@ -185,7 +185,8 @@ fn write_up(
     let marked = (teaches && weight > 0.0)
         .then(|| learn::marked_gene(&gene.document, &cycle.env.context(), verdict.ok, weight, now));
     let reports = workspace.config.hub.report;
-    let outgoing = reports.then(|| reuse::report::build_report(run, verdict, &report, now)).flatten();
+    let reused = cycle.credit.foreign_outcome(&run.offers);
+    let outgoing = reports.then(|| reuse::report::build_report(run, verdict, &report, reused, now)).flatten();
     let graph = graph_records(workspace, run, &event)?;
     let shown = files::read_optional(&workspace.paths.narrative())?.unwrap_or_default();
     Ok(Journal {

@@ -22,7 +22,7 @@ pub fn record_regression(workspace: &Workspace, applied: &Object) -> Result<bool
     stamp(&mut capsule);
     let now = workspace.now();
     let id = state::id_maker(workspace)?.make("evt", now);
-    let event = regression_event(applied, &id, workspace.store.events.next_parents()?, &now.iso());
+    let event = regression_event(applied, &id, &workspace.store.events.next_parents()?, &now.iso());
     let run_id = event["meta"].get("run_id").and_then(Value::as_str).unwrap_or_default().to_owned();
     Journal { run_id, capsule: Some(capsule), records: vec![event], ..Journal::default() }
         .commit(workspace)?;
@@ -32,7 +32,7 @@ pub fn record_regression(workspace: &Workspace, applied: &Object) -> Result<bool
 }
 
 /// The event of the applied change once more, as a failure that names it.
-fn regression_event(applied: &Object, id: &str, parents: NextParents, at: &str) -> Object {
+fn regression_event(applied: &Object, id: &str, parents: &NextParents, at: &str) -> Object {
     let mut event = applied.clone();
     let member = |name: &str| applied.get("meta").and_then(|meta| meta.get(name)).cloned();
     let mut meta = Object::from_iter([
@@ -75,7 +75,7 @@ mod tests {
         });
         let Value::Object(mut applied) = applied else { unreachable!() };
         stamp(&mut applied);
-        let event = regression_event(&applied, "evt_2", NextParents::default(), "2026-02-07T00:00:00.000Z");
+        let event = regression_event(&applied, "evt_2", &NextParents::default(), "2026-02-07T00:00:00.000Z");
         assert!(verify(&event).holds());
         let read = EvolutionEvent::read(&event).unwrap();
         assert!(read.concerns_capsule("capsule_1") && read.outcome.is_failure());

@@ -1,6 +1,7 @@
 //! `events.jsonl`: the append-only log of reports and events, one JSON object a line.
 
 use super::lines;
+use super::reuse_ledger::{FailureTimes, ReuseLedger};
 use crate::files::phase;
 use capsid_disk::files;
 use capsid_model::event::EvolutionEvent;
@@ -105,26 +106,38 @@ impl EventLog {
         Ok(has_commands && report.get("overall_ok").and_then(Value::as_bool) == Some(true))
     }
 
-    /// Successes in a row of a capsule, counted back from the end until the first failure.
+    /// The reports of other nodes that stand beside this log.
+    pub fn reuse_ledger(&self) -> ReuseLedger {
+        ReuseLedger::beside(&self.path)
+    }
+
+    /// Successes in a row of a capsule, counted back from the end until the first failure, with those of other nodes.
     pub fn success_streak(&self, capsule_id: &str) -> Result<u64> {
         let mut reader = lines::ReverseLines::open(&self.path)?;
         let mut streak = 0;
+        let mut failures = FailureTimes::default();
         let needle = memchr::memmem::Finder::new(capsule_id.as_bytes()).into_owned();
         while let Some(line) = reader.next_line()? {
             if needle.find(&line).is_none() {
                 continue;
             }
             let event = object(&line).as_ref().and_then(EvolutionEvent::read);
-            match event.and_then(|event| event.streak_step(capsule_id)) {
+            let Some(event) = event else { continue };
+            match event.streak_step(capsule_id) {
                 Some(true) => streak += 1,
-                Some(false) => break,
+                Some(false) => {
+                    failures.add_failure(capsule_id, event.at);
+                    break;
+                }
                 None => {}
             }
         }
-        Ok(streak)
+        let reuses = self.reuse_ledger().count_reuses(&failures)?;
+        Ok(streak + reuses.get(capsule_id).copied().unwrap_or_default())
     }
 
-    /// Successes in a row of each of these capsules that an event of this store concerns, in one pass.
+    /// Successes in a row of each of these capsules that an event of this store concerns, in one pass, with those of
+    /// other nodes.
     pub fn capsule_streaks(&self, ids: &HashSet<String>) -> Result<HashMap<String, u64>> {
         // Most events concern other capsules, which the bytes of a few ids show without parsing the line.
         const SEARCHED_IDS: usize = 16;
@@ -134,6 +147,7 @@ impl EventLog {
             finders.len() > SEARCHED_IDS || finders.iter().any(|finder| finder.find(line).is_some())
         };
         let mut streaks: HashMap<String, u64> = HashMap::new();
+        let mut failures = FailureTimes::default();
         if ids.is_empty() {
             return Ok(streaks);
         }
@@ -143,6 +157,7 @@ impl EventLog {
             let Some(event) = record.as_ref().and_then(EvolutionEvent::read) else {
                 return ControlFlow::Continue(());
             };
+            failures.add_event(&event);
             let named: BTreeSet<&String> = event
                 .capsule_id
                 .iter()
@@ -156,6 +171,11 @@ impl EventLog {
             }
             ControlFlow::Continue(())
         })?;
+        for (id, reuses) in self.reuse_ledger().count_reuses(&failures)? {
+            if let Some(streak) = streaks.get_mut(&id) {
+                *streak += reuses;
+            }
+        }
         Ok(streaks)
     }
 

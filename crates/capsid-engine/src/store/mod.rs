@@ -10,6 +10,7 @@ pub mod lines;
 pub mod merge;
 pub mod new_genes;
 pub mod pool;
+pub mod reuse_ledger;
 
 use capsid_disk::{Lock, files};
 use capsid_model::{Object, Result, Value};

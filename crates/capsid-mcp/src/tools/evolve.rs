@@ -1,5 +1,6 @@
 //! `evolve`: begins a cycle, and finishes it.
 
+use super::learned;
 use crate::arguments::{ToolArguments, required};
 use crate::context::ServerContext;
 use crate::tool_context::ToolContext;
@@ -79,6 +80,7 @@ fn begin(
             sessions: text.is_none() && logs.is_empty(),
             logs,
             stdin: text,
+            repro: arguments.text("repro")?.map(str::to_owned),
             ..Sources::default()
         },
         strategy,
@@ -94,6 +96,7 @@ fn begin(
         Prepared::Refused(problem) => return Err(problem),
         Prepared::Ready(ready) => {
             let mut value = ready.to_json(dry_run);
+            value["problem"] = serde_json::to_value(&ready.run.problem).unwrap_or_default();
             if !dry_run {
                 value["next"] = "Make the change, then call evolve with action solidify (or reject).".into();
             }
@@ -113,6 +116,7 @@ fn searched(workspace: &Workspace) -> Option<NodeClient> {
 fn finish_run(workspace: &Workspace, job: &ToolContext, arguments: &ToolArguments) -> Result<Value> {
     let request = SolidifyRequest {
         dry_run: arguments.flag("dry_run")?,
+        title: arguments.text("title")?.map(str::to_owned),
         summary: arguments.text("summary")?.map(str::to_owned),
         commit: arguments.flag("commit")?,
         run_id: arguments.name("run_id")?.map(str::to_owned),
@@ -156,6 +160,12 @@ fn outcome_json(settled: &CycleOutcome) -> Value {
         "isolation": verdict.isolation,
         "warnings": verdict.warnings,
     });
+    if let Some(meta) = learned::meta(&settled.event) {
+        learned::add_members(&mut value, meta);
+    }
+    if let Some(capsule) = settled.capsule.as_ref().filter(|_| settled.ok) {
+        learned::add_members(&mut value, capsule);
+    }
     if let Some((id, streak, confidence)) = settled.capsule_line() {
         value["capsule"] = json!({"id": id, "streak": streak, "confidence": confidence});
     }

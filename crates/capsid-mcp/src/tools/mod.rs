@@ -2,6 +2,7 @@
 
 pub mod evolve;
 pub mod help;
+mod learned;
 pub mod outcome;
 pub mod publish;
 pub mod recall;

@@ -1,5 +1,6 @@
 //! `recall`: what worked before on what is seen now.
 
+use super::{field, learned};
 use crate::arguments::{ToolArguments, wrong};
 use crate::context::ServerContext;
 use crate::tool_context::ToolContext;
@@ -7,7 +8,8 @@ use capsid_engine::exchange::reuse::ReusePolicy;
 use capsid_engine::recall::{proven_for, signals_here, signals_in};
 use capsid_engine::rules::outbound;
 use capsid_model::text::{cut, inert_line};
-use capsid_model::{Problem, Result, Value, json};
+use capsid_model::{Object, Problem, Result, Value, json};
+use std::collections::HashMap;
 
 /// The default number of solutions.
 const DEFAULT: usize = 3;
@@ -29,11 +31,19 @@ pub fn run(server: &ServerContext, job: &ToolContext, arguments: &ToolArguments)
     dedupe(&mut signals);
     job.step("looking into the store")?;
     let proven = proven_for(&workspace, &signals, query, limit)?;
+    let mut documents: HashMap<String, Object> = HashMap::new();
+    if !proven.is_empty() {
+        let capsules = workspace.store.capsules.documents()?.into_iter();
+        documents.extend(capsules.map(|capsule| (field(&capsule, "id").to_owned(), capsule)));
+    }
     let solutions: Vec<Value> = proven
         .iter()
         .map(|one| {
             let mut value = serde_json::to_value(one).unwrap_or_default();
             value["summary"] = inert_line(cut(&one.summary, 400)).into();
+            if let Some(document) = documents.get(&one.id) {
+                learned::add_to_row(&mut value, document);
+            }
             value["resource"] = format!("gep://capsules/{}", capsid_client::node::encoded(&one.id)).into();
             value
         })

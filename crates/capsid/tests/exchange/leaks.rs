@@ -2,7 +2,6 @@
 
 use super::capture::Capture;
 use super::*;
-use capsid_model::json;
 use capsid_testkit::rounds::seeded_rng;
 use capsid_testkit::secrets::{CREDENTIALS, PERSONAL, PlantedSecret, planted};
 use std::process::Command;
@@ -59,7 +58,7 @@ fn plant_and_share(in_change: &[PlantedSecret], shapes: &[PlantedSecret]) {
     let summary = format!("Mended with {}", lines(shapes));
     cycle(&desk, "state.txt", "good\n", &summary);
     cycle(&desk, "config.txt", &lines(in_change), &summary);
-    eligible(&desk);
+    prove(&desk, shapes);
     let hub = Capture::start();
     let mut captured = String::new();
     for words in [
@@ -82,6 +81,22 @@ fn plant_and_share(in_change: &[PlantedSecret], shapes: &[PlantedSecret]) {
         "the change itself was sent"
     );
     assert_clean("sent", &sent, shapes);
+}
+
+/// Gives the capsules a proof, a problem and words, all of which hold the secrets.
+fn prove(desk: &ProgramRepo, shapes: &[PlantedSecret]) {
+    let mut capsules = store::list(&desk.repo, "capsules");
+    for capsule in &mut capsules {
+        capsule.insert("proof".to_owned(), store::proof("node check.js"));
+        capsule["proof"]["check_files"] = json!([lines(shapes)]);
+        let problem = json!({"v": 1, "tool": "node", "text": lines(shapes), "symbols": [lines(shapes)]});
+        capsule.insert("problem".to_owned(), problem);
+        for name in ["title", "explanation", "lineage"] {
+            capsule.insert(name.to_owned(), lines(shapes).into());
+        }
+        *capsule = store::stamped(capsule.clone().into());
+    }
+    store::write_list(&desk.repo, "capsules", &capsules);
 }
 
 /// An archive is a copy for its owner, so it holds what the owner wrote; but what was read from logs and changes lost

@@ -74,7 +74,8 @@ fn words_find_what_was_proven_and_what_was_tried() {
     let ended: Vec<&str> =
         failed["found"].as_array().unwrap().iter().filter_map(|one| one["ended"].as_str()).collect();
     assert!(ended.iter().any(|ended| ended.starts_with("failed")), "{failed}");
-    let says_both = |text: &str| text.contains("cart.items is undefined → validation_failed");
+    let says_both =
+        |text: &str| text.contains("cart.items is undefined") && text.contains("→ validation_failed");
     assert!(
         failed["found"].as_array().unwrap().iter().any(|one| says_both(one["text"].as_str().unwrap())),
         "{failed}"
@@ -129,9 +130,11 @@ fn what_happened_again_and_again_is_told_once() {
 #[test]
 fn signals_alone_ask_for_what_is_proven_as_before() {
     let desk = shop();
-    let told = recalled(&desk, &["log_error"]);
+    let told = recalled(&desk, &["log_error", "exception"]);
     assert_eq!(told["proven"].as_array().unwrap().len(), 1, "{told}");
-    assert_eq!((told.get("found"), &told["signals"]), (None, &json!(["log_error"])));
+    assert_eq!((told.get("found"), &told["signals"]), (None, &json!(["log_error", "exception"])));
+    let generic = recalled(&desk, &["log_error"]);
+    assert_eq!(generic["proven"], json!([]), "sharing nothing but `log_error` is no match");
     let there = recalled(&desk, &["log_error", "--in", "events,memory"]);
     assert!(places(&there).contains(&"event".to_owned()), "{there}");
 }

@@ -1,36 +1,25 @@
-//! The hub is told how its solution did, once a run, sooner or later.
+//! The hub is told how a solution of it did that was applied, once a run, sooner or later.
 
 use super::*;
-use capsid_model::env;
-use capsid_testkit::wait;
-use std::time::Duration;
+
+/// Puts a report into the queue, as a run leaves it that applied the asset.
+fn queue_report(desk: &ProgramRepo, hub: &str, asset: &str) {
+    let report = json!({"report_id": "vr_1", "overall_ok": true, "reproduction_score": 1.0, "reuse_mode": "reused",
+        "commands": [{"command": "node check.js", "ok": true}]});
+    let entry = json!({"kind": "report", "run_id": "run_1", "hub": hub, "asset_id": asset,
+        "queued_at": "2026-01-01T00:00:00.000Z", "report": report});
+    std::fs::write(desk.state_file("hub_outbox.jsonl"), format!("{entry}\n")).unwrap();
+}
 
 #[test]
-fn the_hub_hears_of_a_success_and_of_a_failure() {
+fn a_solution_that_was_only_shown_is_not_reported() {
     let market = Market::open();
     let asset = market.offer(&bundle(5, "gauge"));
     let desk = desk(&market.url(), "trust = true\n");
-    let ran = desk.evolve(&[], GOOD);
-    assert_status(0, &ran);
-    assert!(ran.stderr.contains("reported the result to http://"), "{ran}");
-    let reports = market.reports(&asset);
-    assert_eq!(reports.len(), 1, "{reports:?}");
-    assert_eq!(reports[0]["overall_ok"], true);
-    let place = format!("{}_{}", env::platform(), env::arch());
-    assert_eq!(reports[0]["env_fingerprint_key"], place, "a name that others share");
+    desk.evolve(&[], "echo something else altogether > other.txt");
+    desk.evolve(&["--force"], BAD);
+    assert!(market.reports(&asset).is_empty());
     assert_eq!(waiting(&desk), 0);
-    // Uses are counted a moment later.
-    wait::until("the use is counted", Duration::from_secs(60), || {
-        market.get(&format!("/a2a/assets/{asset}"))["reuse_count"] == 1
-    });
-
-    assert_status(1, &desk.evolve(&["--force"], BAD));
-    let reports = market.reports(&asset);
-    assert_eq!(
-        (reports.len(), &reports[0]["overall_ok"]),
-        (1, &json!(false)),
-        "a node has one report: {reports:?}"
-    );
 }
 
 #[test]
@@ -48,29 +37,28 @@ fn a_change_that_was_not_the_solution_s_is_not_held_against_it() {
 fn what_cannot_be_told_waits_and_is_told_later() {
     let market = Market::open();
     let asset = market.offer(&bundle(5, "gauge"));
-    let desk = desk(&market.url(), "trust = true\n");
-    desk.prepare(&[]);
-    desk.repo.write("state.txt", "good\n");
-    desk.program.expect(0, &desk.repo, &["solidify", "--offline"]);
-    assert_eq!((waiting(&desk), market.reports(&asset).len()), (1, 0));
-    assert_status(0, &desk.evolve(&["--force"], "echo better > state.txt"));
-    assert_eq!((waiting(&desk), market.reports(&asset).len()), (0, 1));
+    let desk = desk(&market.url(), "");
+    desk.prepare(&["--offline"]);
+    queue_report(&desk, &market.url(), &asset);
+    let sync = || desk.program.run(&desk.repo, &["node", "sync", "--json"]);
+    assert_eq!(sync().json()["reports_sent"], 1);
+    let reports = market.reports(&asset);
+    assert_eq!((reports.len(), &reports[0]["reproduction_score"]), (1, &json!(1.0)), "{reports:?}");
+    assert_eq!(waiting(&desk), 0);
 
-    desk.prepare(&["--force"]);
-    desk.repo.write("state.txt", "best\n");
+    queue_report(&desk, &market.url(), &asset);
     market.hub.kill();
-    let ran = desk.program.expect(0, &desk.repo, &["solidify"]);
-    assert!(ran.stderr.contains("report kept for later"), "{ran}");
+    assert_eq!(sync().code(), "hub_unreachable");
     assert_eq!(waiting(&desk), 1);
-    assert_eq!(last_event(&desk)["outcome"]["status"], "success");
 }
 
 #[test]
 fn an_owner_who_does_not_report_does_not() {
     let market = Market::open();
     let asset = market.offer(&bundle(5, "gauge"));
-    let desk = desk(&market.url(), "report = false\ntrust = true\n");
-    assert_status(0, &desk.evolve(&[], GOOD));
-    assert_eq!(last_event(&desk)["source_type"], "reused");
-    assert_eq!((waiting(&desk), market.reports(&asset).len()), (0, 0));
+    let desk = desk(&market.url(), "report = false\n");
+    desk.prepare(&["--offline"]);
+    queue_report(&desk, &market.url(), &asset);
+    desk.program.expect(0, &desk.repo, &["node", "sync"]);
+    assert_eq!((waiting(&desk), market.reports(&asset).len()), (1, 0));
 }

@@ -1,6 +1,7 @@
 //! The commands that look at records and write nothing, driven through the built program.
 
 mod assets;
+mod explain;
 mod help;
 mod hostile;
 mod lists;

@@ -9,11 +9,13 @@ use capsid_testkit::test_repo::TestRepo;
 fn a_store_is_read_as_it_was_written() {
     for version in versions() {
         let user = User::restore(&version, "ada");
-        for command in
-            [&["genes"][..], &["capsules"], &["events"], &["explain"], &["recall"], &["node", "publish"]]
-        {
+        for command in [&["genes"][..], &["capsules"], &["events"], &["explain"], &["recall"]] {
             user.sees(&version, command);
         }
+        // A capsule of a time before proofs is not shared before it is proven.
+        let offers = user.expect(0, &["node", "publish", "--dry-run", "--json"]).json();
+        let reason = offers["offers"][0]["reasons"][0].as_str().unwrap_or_default();
+        assert!(reason.starts_with("It carries no proof"), "{offers}");
         let doctor = user.run(&["doctor"]);
         assert!(doctor.stdout.contains("8 records, all verify"), "{doctor}");
         for file in ["genes.json", "capsules.json", "events.jsonl", "failed_capsules.json"] {

@@ -1,6 +1,7 @@
 //! Looking for a proven solution of somebody else before a cycle, and telling its hub how it did.
 
 pub mod log;
+mod matching;
 pub mod outbox;
 mod policy;
 pub mod report;
@@ -12,10 +13,12 @@ pub use search::search;
 use crate::workspace::Workspace;
 use capsid_client::NodeClient;
 use capsid_model::{Object, Problem, Result, Value, json};
+use capsid_rules::learning::foreign_patch::ForeignPatchRefusal;
+use capsid_rules::learning::match_level::MatchLevel;
 
 /// From this score on a solution is shown in the prompt.
 pub const REFERENCE: f64 = 0.72;
-/// From this score on it is offered to be applied as it is.
+/// From this score on its patch may be tried.
 pub const DIRECT: f64 = 0.85;
 
 /// What is made of a solution.
@@ -23,7 +26,7 @@ pub const DIRECT: f64 = 0.85;
 pub enum ReuseMode {
     /// It is shown in the prompt.
     Reference,
-    /// It is offered to be applied as it is, with a short prompt.
+    /// Its patch may be tried before an agent is called.
     Direct,
 }
 
@@ -52,6 +55,10 @@ pub struct ReuseHit {
     pub mode: ReuseMode,
     /// Its score, to three places.
     pub score: f64,
+    /// How well the problem that it solved matches the one at hand.
+    pub level: Option<MatchLevel>,
+    /// Whether its patch may be tried before an agent is called, or why it is only shown.
+    pub can_try: std::result::Result<(), ForeignPatchRefusal>,
     pub asset_id: String,
     /// Who published it, by the hub's word; empty where it does not tell.
     pub source_node_id: String,
@@ -73,7 +80,7 @@ pub struct ReuseSearch {
     /// What it was asked for, as it was sent.
     pub signals: Vec<String>,
     pub hit: Option<ReuseHit>,
-    /// Why nothing was: `no_signals`, `no_results`, `below_threshold`, `timeout`, ...
+    /// Why nothing was: `no_signals`, `no_problem`, `no_results`, `no_match`, `below_threshold`, `timeout`, ...
     pub miss: Option<String>,
     /// What went wrong, to be told and no more.
     pub problem: Option<Problem>,
@@ -86,6 +93,8 @@ impl ReuseSearch {
             json!({
                 "mode": hit.mode.as_str(),
                 "score": hit.score,
+                "level": hit.level,
+                "not_tried": hit.can_try.as_ref().err().map(ToString::to_string),
                 "asset_id": hit.asset_id,
                 "source_node_id": hit.source_node_id,
                 "chain_id": hit.chain_id,

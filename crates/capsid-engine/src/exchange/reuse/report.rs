@@ -1,40 +1,57 @@
-//! What a hub is told of a run that built on one of its assets: a validation report. Pure.
+//! The validation report on an asset of a hub that a run applied. Pure.
 
-use super::ReuseMode;
 use crate::run::Run;
-use crate::run::verdict::{FailureClass, Verdict};
+use crate::run::verdict::Verdict;
 use capsid_model::redact::{RedactProfile, redact_value};
 use capsid_model::text::cut_front;
 use capsid_model::{Object, Time, Value, json};
+use capsid_rules::learning::reuse_outcome::ReuseOutcome;
 
 /// The most commands that are listed, and the most that is told of what a failed one complained.
 const COMMANDS: usize = 50;
 const TAIL: usize = 400;
 
-/// The report on the asset that a run built on, to be queued; none where the run says nothing about one.
-pub fn build_report(run: &Run, verdict: &Verdict, local: &Object, now: Time) -> Option<Object> {
+/// The report on the asset that a run applied, to be queued. None where the run did not apply one: a solution that was
+/// only shown was not tried, and a report would say that it was. Another solution that was proven names the shown one as
+/// its parent when it is published.
+pub fn build_report(
+    run: &Run,
+    verdict: &Verdict,
+    local: &Object,
+    outcome: ReuseOutcome,
+    now: Time,
+) -> Option<Object> {
+    let is_ok = match outcome {
+        ReuseOutcome::Reused => true,
+        ReuseOutcome::Failed => false,
+        ReuseOutcome::Alternative | ReuseOutcome::Unchanged => return None,
+    };
     let told = |name: &str| run.reuse.get(name).and_then(Value::as_str);
-    let (asset_id, hub, mode) = (told("asset_id")?, told("hub")?, told("mode")?);
-    let failure_class = class(verdict, mode == ReuseMode::Direct.as_str())?;
-    let commands: Vec<Value> = verdict.commands.iter().take(COMMANDS).map(command).collect();
-    let passed = verdict.commands.iter().filter(|command| command.ok).count();
+    let (asset_id, hub) = (told("asset_id")?, told("hub")?);
+    if verdict.commands.is_empty() {
+        return None;
+    }
     let mut report = json!({
         "report_id": local.get("id"),
-        "overall_ok": verdict.ok,
+        "overall_ok": is_ok,
         "env_fingerprint": place(local),
         "env_fingerprint_key": local.get("env_fingerprint_key"),
-        "commands": commands,
-        "commands_passed": passed,
-        "commands_total": verdict.commands.len(),
         "duration_ms": verdict.duration_ms,
         "isolation": verdict.isolation,
-        "reuse_mode": mode,
+        "reuse_mode": outcome.report_kind(),
     });
-    if mode == ReuseMode::Direct.as_str() {
-        report["reproduction_score"] = if verdict.ok { 1.0 } else { 0.0 }.into();
+    // The commands of a run that an agent saved are not about the patch that had failed.
+    if verdict.ok == is_ok {
+        let commands: Vec<Value> = verdict.commands.iter().take(COMMANDS).map(command).collect();
+        report["commands"] = commands.into();
+        report["commands_passed"] = verdict.commands.iter().filter(|command| command.ok).count().into();
+        report["commands_total"] = verdict.commands.len().into();
     }
-    if !failure_class.is_empty() {
-        report["failure_class"] = failure_class.into();
+    if let Some(score) = outcome.reproduction_score() {
+        report["reproduction_score"] = score.into();
+    }
+    if let Some(class) = outcome.failure_class() {
+        report["failure_class"] = class.into();
     }
     redact_value(&mut report, RedactProfile::Publish);
     let entry = json!({
@@ -60,24 +77,6 @@ fn command(result: &capsid_model::report::CommandResult) -> Value {
         told["stderr_tail"] = cut_front(result.stderr.trim(), TAIL).into();
     }
     told
-}
-
-/// The class of a failure in words that a hub weighs: `env_` and `sandbox_` are not held against an asset. Empty for a
-/// success; none where nothing was validated, or where what failed was not the solution.
-fn class(verdict: &Verdict, direct: bool) -> Option<&'static str> {
-    if verdict.commands.is_empty() {
-        return None;
-    }
-    match verdict.failure_class {
-        None => Some(""),
-        Some(FailureClass::Host) => Some("env_host"),
-        Some(FailureClass::Network) => Some("env_network"),
-        Some(FailureClass::Sandbox) => Some("sandbox_unavailable"),
-        Some(FailureClass::Validation) if direct => Some("validation"),
-        // What was written after a model is not the model.
-        Some(FailureClass::Validation) => Some("env_adapted"),
-        Some(FailureClass::Gene | FailureClass::Constraint) => None,
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! Asks the hub for what answers some signals, in two steps: rows, which are free, then the best one as a whole.
+//! Asks the hub for what solves a problem, in two steps: rows, which are free, then the best one as a whole.
 //!
 //! Nothing a row says is believed but the publisher's reputation, which is the hub's to know: the capsule that came is
-//! checked against its id and scored again by what it says itself.
+//! checked against its id, compared with the problem and scored again by what it says itself.
 
+use super::matching::{WantedProblem, check_patch, is_solution};
 use super::{REFERENCE, ReuseHit, ReuseMode, ReusePolicy, ReuseSearch};
 use crate::config::ReuseConfig;
 use crate::rules::outbound::{MAX, outbound_signals};
@@ -12,8 +13,10 @@ use capsid_client::{NodeClient, config as client_config};
 use capsid_model::capsule::Capsule;
 use capsid_model::text::cut;
 use capsid_model::{Code, Object, Problem, Value, env};
+use capsid_rules::diagnosis::ProblemRecord;
+use capsid_rules::learning::match_level::MatchLevel;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The longest name in a row that is kept.
 const NAME_UNITS: usize = 200;
@@ -22,32 +25,46 @@ const ROWS: usize = 50;
 /// The most solutions that are fetched until one holds.
 const TRIES: usize = 3;
 
-/// Searches the hub for what answers the signals. It takes no longer than [`client_config::SEARCH`] in all.
+/// Searches the hub for what solves the problem, by its signatures among the signals. It takes no longer than
+/// [`client_config::SEARCH`] in all.
 ///
 /// A node that `joins` says hello before it takes a solution, if the hub does not know it yet.
-pub fn search(node: &NodeClient, signals: &[String], policy: ReusePolicy, joins: bool) -> ReuseSearch {
-    search_within(node, signals, ReuseOptions { policy, joins }, client_config::SEARCH)
-}
-
-/// What may be made of what is found.
-struct ReuseOptions {
+pub fn search(
+    node: &NodeClient,
+    problem: Option<&ProblemRecord>,
+    signals: &[String],
     policy: ReusePolicy,
     joins: bool,
-}
-
-fn search_within(node: &NodeClient, signals: &[String], wish: ReuseOptions, limit: Duration) -> ReuseSearch {
-    let asked = outbound_signals(signals, MAX);
-    let deadline = Instant::now() + limit;
-    let ended = match () {
-        () if wish.policy.bound == ReuseConfig::Off => Err(ReuseMiss::from_reason("reuse_off")),
-        () if asked.is_empty() => Err(ReuseMiss::from_reason("no_signals")),
-        () => in_time(node, &asked, wish, deadline),
+) -> ReuseSearch {
+    let signatures: Vec<String> =
+        signals.iter().filter(|signal| signal.starts_with("errsig:")).cloned().collect();
+    let asked = outbound_signals(&signatures, MAX);
+    // A hub has the redacted form of a signature, so that form is compared too.
+    let named: Vec<String> = signatures.into_iter().chain(asked.iter().cloned()).collect();
+    let ended = match WantedProblem::from_run(problem, &named) {
+        _ if policy.bound == ReuseConfig::Off => Err(ReuseMiss::from_reason("reuse_off")),
+        _ if signals.is_empty() => Err(ReuseMiss::from_reason("no_signals")),
+        None => Err(ReuseMiss::from_reason("no_problem")),
+        Some(_) if asked.is_empty() => Err(ReuseMiss::from_reason("no_problem")),
+        Some(problem) => {
+            let query = ReuseQuery { problem, signals: asked.clone(), policy, joins };
+            search_in_time(node, query, Instant::now() + client_config::SEARCH)
+        }
     };
     let search = ReuseSearch { hub: node.hub_url().to_owned(), signals: asked, ..ReuseSearch::default() };
     match ended {
         Ok(hit) => ReuseSearch { hit: Some(hit), ..search },
         Err(miss) => ReuseSearch { miss: Some(miss.word), problem: miss.problem, ..search },
     }
+}
+
+/// What is looked for, and what may be made of what is found.
+struct ReuseQuery {
+    problem: WantedProblem,
+    /// The signatures as they are sent.
+    signals: Vec<String>,
+    policy: ReusePolicy,
+    joins: bool,
 }
 
 /// Why nothing was found.
@@ -87,59 +104,69 @@ fn word_of(problem: &Problem) -> String {
 
 /// Several calls in a row may take long together, although each of them is bounded; so they are made beside us, and
 /// left behind when the time is up.
-fn in_time(
-    node: &NodeClient,
-    signals: &[String],
-    wish: ReuseOptions,
-    deadline: Instant,
-) -> Result<ReuseHit, ReuseMiss> {
-    let (tell, told) = mpsc::channel();
-    let (asking, signals) = (node.clone(), signals.to_vec());
+fn search_in_time(node: &NodeClient, query: ReuseQuery, deadline: Instant) -> Result<ReuseHit, ReuseMiss> {
+    let (sender, receiver) = mpsc::channel();
+    let asking = node.clone();
     let worker = move || {
         // Nobody listens any more once the time is up.
-        let _ = tell.send(search_hub(&asking, &signals, &wish, deadline));
+        let _ = sender.send(search_hub(&asking, &query, deadline));
     };
     if std::thread::Builder::new().name("hub-search".to_owned()).spawn(worker).is_err() {
         return Err(ReuseMiss::from_reason("exception"));
     }
-    match told.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+    match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         Ok(ended) => ended,
         Err(mpsc::RecvTimeoutError::Timeout) => Err(ReuseMiss::timeout(node)),
         Err(mpsc::RecvTimeoutError::Disconnected) => Err(ReuseMiss::from_reason("exception")),
     }
 }
 
-fn search_hub(
-    node: &NodeClient,
-    signals: &[String],
-    wish: &ReuseOptions,
-    deadline: Instant,
-) -> Result<ReuseHit, ReuseMiss> {
-    let rows = node.search(signals, Some("Capsule"), ROWS)?;
-    let usable = rows.into_iter().filter(|row| is_usable(row, node.id()));
-    let mut ranked: Vec<(f64, SearchRow)> =
-        usable.map(|row| (wish.policy.score(row.confidence, row.streak, row.reputation), row)).collect();
-    if ranked.is_empty() {
+/// A row that may be worth a fetch.
+struct RankedRow {
+    level: MatchLevel,
+    score: f64,
+    row: SearchRow,
+}
+
+fn search_hub(node: &NodeClient, query: &ReuseQuery, deadline: Instant) -> Result<ReuseHit, ReuseMiss> {
+    let rows = node.search(&query.signals, Some("Capsule"), ROWS)?;
+    let usable: Vec<SearchRow> = rows.into_iter().filter(|row| is_usable(row, node.id())).collect();
+    if usable.is_empty() {
         return Err(ReuseMiss::from_reason("no_results"));
     }
-    // The sort is stable: among equals the hub's own order stands.
-    ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
-    ranked.retain(|(score, _)| *score >= REFERENCE);
-    if !ranked.is_empty() && wish.joins {
+    let mut ranked = rank_rows(usable, query);
+    if ranked.is_empty() {
+        return Err(ReuseMiss::from_reason("no_match"));
+    }
+    ranked.retain(|ranked| ranked.score >= REFERENCE);
+    if !ranked.is_empty() && query.joins {
         describe_hit(node);
     }
     let mut miss: Option<ReuseMiss> = None;
-    for (_, row) in ranked.iter().take(TRIES) {
+    for RankedRow { row, .. } in ranked.iter().take(TRIES) {
         if Instant::now() >= deadline {
             return Err(ReuseMiss::timeout(node));
         }
         let fetched = node.fetch(&[&row.asset_id])?;
-        match proven(row, fetched.assets, signals, &wish.policy) {
-            Some((capsule, mode, score)) => return Ok(hit(node, row, capsule, mode, score, deadline)),
+        match proven(row, fetched.assets, query) {
+            Some(proven) => return Ok(hit(node, row, proven, deadline)),
             None => miss = miss.or_else(|| fetched.refused.into_iter().next().map(ReuseMiss::from)),
         }
     }
     Err(miss.unwrap_or_else(|| ReuseMiss::from_reason("below_threshold")))
+}
+
+/// The rows that may be about the problem: the best match first, then the best score.
+fn rank_rows(rows: Vec<SearchRow>, query: &ReuseQuery) -> Vec<RankedRow> {
+    let rank = |row: SearchRow| {
+        let level = query.problem.match_row(&row.row)?;
+        let score = query.policy.score(row.confidence, row.streak, row.reputation);
+        Some(RankedRow { level, score, row })
+    };
+    let mut ranked: Vec<RankedRow> = rows.into_iter().filter_map(rank).collect();
+    // The sort is stable: among equals the hub's own order stands.
+    ranked.sort_by(|one, other| one.level.cmp(&other.level).then(other.score.total_cmp(&one.score)));
+    ranked
 }
 
 /// A hub counts the use of an asset, and thanks its publisher, only for a node that it knows. It gives the asset to
@@ -161,13 +188,16 @@ fn is_usable(row: &SearchRow, own_id: &str) -> bool {
         && env::is_compatible(print, platform)
 }
 
-/// The capsule that a row promised, if it came, holds, and is still worth it by its own words.
-fn proven(
-    row: &SearchRow,
-    assets: Vec<Object>,
-    signals: &[String],
-    policy: &ReusePolicy,
-) -> Option<(Object, ReuseMode, f64)> {
+/// A capsule that came as its row promised.
+struct ProvenCapsule {
+    document: Object,
+    mode: ReuseMode,
+    score: f64,
+    level: MatchLevel,
+}
+
+/// The capsule that a row promised, if it came, holds, solved the same problem, and is still worth it by its own words.
+fn proven(row: &SearchRow, assets: Vec<Object>, query: &ReuseQuery) -> Option<ProvenCapsule> {
     let is_it = |asset: &Object| {
         let text = |name: &str| asset.get(name).and_then(Value::as_str);
         text("type") == Some("Capsule") && text("asset_id") == Some(&row.asset_id)
@@ -175,39 +205,29 @@ fn proven(
     let document = assets.into_iter().find(is_it)?;
     let capsule = Capsule::read(&document);
     let fits = capsule.outcome.is_success()
-        && answers(&capsule.trigger, signals)
+        && is_solution(&document)
         && env::is_compatible(&capsule.env_fingerprint, env::platform());
-    let score = policy.score(capsule.confidence, capsule.success_streak, row.reputation);
-    let mode = policy.mode(&row.asset_id, score).filter(|_| fits)?;
-    Some((document, mode, score))
+    let level = query.problem.match_capsule(&document).filter(|_| fits)?;
+    let score = query.policy.score(capsule.confidence, capsule.success_streak, row.reputation);
+    let mode = query.policy.mode(&row.asset_id, score)?;
+    Some(ProvenCapsule { document, mode, score, level })
 }
 
-/// Whether a solution was for one of the signals: it names it, or a part of it that says something.
-fn answers(trigger: &[String], signals: &[String]) -> bool {
-    let signals: Vec<String> = signals.iter().map(|signal| signal.to_lowercase()).collect();
-    let named =
-        |known: &str| signals.iter().any(|signal| signal.contains(known) || known.contains(signal.as_str()));
-    trigger.iter().map(|known| known.trim().to_lowercase()).any(|known| known.len() >= 3 && named(&known))
-}
-
-fn hit(
-    node: &NodeClient,
-    row: &SearchRow,
-    capsule: Object,
-    mode: ReuseMode,
-    score: f64,
-    deadline: Instant,
-) -> ReuseHit {
+fn hit(node: &NodeClient, row: &SearchRow, proven: ProvenCapsule, deadline: Instant) -> ReuseHit {
     let told = |text: Option<&str>| text.map(|text| cut(text, NAME_UNITS).to_owned());
+    let can_try = check_patch(&proven.document);
     ReuseHit {
-        mode,
-        score,
+        // What may not be tried is shown, however good its score is.
+        mode: if can_try.is_ok() { proven.mode } else { ReuseMode::Reference },
+        score: proven.score,
+        level: Some(proven.level),
+        can_try,
         asset_id: row.asset_id.clone(),
         source_node_id: told(row.source_node_id.as_deref()).unwrap_or_default(),
         chain_id: told(row.row.get("chain_id").and_then(Value::as_str)),
         reputation: row.reputation,
-        gene: gene_of(node, &capsule, deadline),
-        capsule,
+        gene: gene_of(node, &proven.document, deadline),
+        capsule: proven.document,
     }
 }
 
@@ -259,8 +279,8 @@ mod tests {
     }
 
     fn capsule(more: &Value) -> Object {
-        let mut capsule = json!({"type": "Capsule", "confidence": 0.8, "success_streak": 3, "trigger": ["log_error"],
-            "outcome": {"status": "success", "score": 0.85}});
+        let mut capsule = json!({"type": "Capsule", "confidence": 0.8, "success_streak": 3, "trigger": ["log_error", SIGNATURE],
+            "diff": "+x", "outcome": {"status": "success", "score": 0.85}});
         for (name, value) in more.as_object().unwrap() {
             capsule[name] = value.clone();
         }
@@ -269,8 +289,13 @@ mod tests {
         capsule
     }
 
-    fn trusting() -> ReusePolicy {
-        ReusePolicy { trusts_hub: true, ..ReusePolicy::default() }
+    const SIGNATURE: &str = "errsig:error: TypeError: x is not a function";
+
+    fn query() -> ReuseQuery {
+        let signals = vec![SIGNATURE.to_owned()];
+        let problem = WantedProblem::from_run(None, &signals).unwrap();
+        let policy = ReusePolicy { trusts_hub: true, ..ReusePolicy::default() };
+        ReuseQuery { problem, signals, policy, joins: false }
     }
 
     #[test]
@@ -278,8 +303,7 @@ mod tests {
         let proven = |more: Value| {
             let capsule = capsule(&more);
             let row = row(&json!({"asset_id": capsule["asset_id"], "reputation_score": 50}));
-            super::proven(&row, vec![capsule], &["log_error".to_owned()], &trusting())
-                .map(|(_, mode, score)| (mode, score))
+            super::proven(&row, vec![capsule], &query()).map(|proven| (proven.mode, proven.score))
         };
         assert_eq!(proven(json!({"success_streak": 4})), Some((ReuseMode::Direct, 0.96)));
         assert_eq!(proven(json!({})), Some((ReuseMode::Reference, 0.72)));
@@ -290,10 +314,29 @@ mod tests {
         assert_eq!(proven(json!({"outcome": {"status": "failed", "score": 0.2}})), None);
         assert_eq!(proven(json!({"env_fingerprint": {"platform": "plan9"}})), None);
         assert_eq!(proven(json!({"type": "Gene"})), None);
-        assert_eq!(proven(json!({"trigger": ["perf_bottleneck"]})), None, "it was for something else");
+        assert_eq!(proven(json!({"trigger": ["log_error"]})), None, "it was for something else");
+        assert_eq!(proven(json!({"diff": ""})), None, "one summary line is no solution");
         let other = row(&json!({"asset_id": "sha256:00"}));
-        let seen = ["log_error".to_owned()];
-        assert!(super::proven(&other, vec![capsule(&json!({}))], &seen, &trusting()).is_none());
+        assert!(super::proven(&other, vec![capsule(&json!({}))], &query()).is_none());
+    }
+
+    #[test]
+    fn an_unrelated_promoted_capsule_does_not_beat_the_exact_error() {
+        let about = |id: &str, trigger: Value| {
+            let mut row = row(&json!({"asset_id": id, "type": "Capsule", "trigger": trigger}));
+            if id == "exact" {
+                (row.confidence, row.streak) = (0.8, 3);
+            }
+            row
+        };
+        let rows = vec![
+            about("unrelated", json!(["log_error"])),
+            about("another", json!(["errsig:error: ENOSPC: no space left on device"])),
+            about("silent", Value::Null),
+            about("exact", json!(["log_error", SIGNATURE])),
+        ];
+        let ranked: Vec<String> = rank_rows(rows, &query()).into_iter().map(|row| row.row.asset_id).collect();
+        assert_eq!(ranked, ["exact"]);
     }
 
     #[test]

@@ -36,7 +36,7 @@ fn extract_base(text: &str, lower: &str) -> Vec<String> {
     }
     base::add_unsupported_input(lower, &mut signals);
     base::add_requests(text, has_error, &mut signals);
-    base::add_opportunities(lower, &mut signals);
+    base::add_opportunities(lower, false, &mut signals);
     base::add_tool_usage(text, &mut signals);
     signals
 }

@@ -89,10 +89,11 @@ fn find_title(document: &Object, capsule: &Capsule) -> String {
 /// The problem that a document names, or the error in its trigger.
 fn find_problem(document: &Object) -> String {
     let problem = document.get("problem");
-    let named = problem.and_then(|problem| problem.get("text")).and_then(Value::as_str);
-    match named {
-        Some(named) => inert_line(named),
-        None => find_old_title("", &Capsule::read(document).trigger),
+    let member = |name: &str| problem.and_then(|problem| problem.get(name)).and_then(Value::as_str);
+    match (member("code"), member("text")) {
+        (Some(code), Some(named)) => inert_line(&format!("{code} {named}")),
+        (None, Some(named)) => inert_line(named),
+        (_, None) => find_old_title("", &Capsule::read(document).trigger),
     }
 }
 
@@ -124,13 +125,13 @@ mod tests {
     use super::*;
     use capsid_model::json;
 
-    fn object(value: Value) -> Object {
+    fn object(value: &Value) -> Object {
         value.as_object().unwrap().clone()
     }
 
     #[test]
     fn a_grade_says_by_whom_it_was_proven() {
-        let graded = |grade: &str| object(json!({"proof": {"grade": grade}}));
+        let graded = |grade: &str| object(&json!({"proof": {"grade": grade}}));
         assert_eq!(describe_grade(&graded("fail_to_pass_reverts"), true), "proven here");
         assert_eq!(describe_grade(&graded("fail_to_pass"), false), "the publisher's proof");
         assert_eq!(describe_grade(&graded("passes"), true), "passes");
@@ -141,14 +142,16 @@ mod tests {
 
     #[test]
     fn an_old_capsule_is_named_by_the_error_that_it_solved() {
-        let old = object(json!({
+        let old = object(&json!({
             "id": "capsule_1770477654236", "summary": "固化：gene_x 命中信号 log_error，变更 1 文件 / 2 行。",
             "trigger": ["log_error", "errsig:TypeError: x is not a function"],
         }));
         assert_eq!(find_title(&old, &Capsule::read(&old)), "TypeError: x is not a function");
         assert_eq!(find_problem(&old), "TypeError: x is not a function");
-        let new = object(json!({"title": "Parse the id", "problem": {"text": "mismatched types"}}));
+        let new = object(
+            &json!({"title": "Parse the id", "problem": {"code": "E0308", "text": "mismatched types"}}),
+        );
         assert_eq!(find_title(&new, &Capsule::read(&new)), "Parse the id");
-        assert_eq!(find_problem(&new), "mismatched types");
+        assert_eq!(find_problem(&new), "E0308 mismatched types");
     }
 }

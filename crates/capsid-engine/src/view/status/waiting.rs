@@ -46,7 +46,10 @@ pub(super) fn list_pending(workspace: &Workspace) -> Result<Vec<PendingRun>> {
 
 fn describe_problem(run: &Run) -> String {
     match &run.problem {
-        Some(problem) => problem.text.clone(),
+        Some(problem) => match &problem.code {
+            Some(code) => format!("{code} {}", problem.text),
+            None => problem.text.clone(),
+        },
         None => find_old_title("", &run.signals),
     }
 }

@@ -18,7 +18,7 @@ static FAILED: Pattern =
 static XUNIT_FAIL: Pattern = Pattern::new(r"^\[xUnit\.net [0-9:.]+\]\s+(\S.*?) \[FAIL\]$");
 static ASSERT: Pattern = Pattern::new(r"^(?:[\w.]+ ?: )?(Assert\.\w+)");
 static THROWN: Pattern = Pattern::new(
-    r"^(?:Unhandled exception[.:] |---> |\s*---> |.*?\bUnhandled Exception: )*((?:[A-Z]\w*\.)+[A-Z]\w*(?:Exception|Error)|[A-Z]\w*Exception)(?: \([0-9xA-Fa-f]+\))?\s?: (.*)$",
+    r"^(?:Unhandled exception[.:] |Exception Info: |---> |\s*---> |.*?\bUnhandled Exception: )*((?:[A-Z]\w*\.)+[A-Z]\w*(?:Exception|Error)|[A-Z]\w*Exception)(?: \([0-9xA-Fa-f]+\))?\s?: (.*)$",
 );
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {

@@ -37,6 +37,14 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if let Some(message) = text.strip_prefix("error: ") {
         return recognize_error(log, at, message);
     }
+    if text.ends_with(" - not something we can merge") {
+        let name = text.trim_start_matches("merge: ").split(" - ").next().unwrap_or_default();
+        return Some(finding("no_commit", format!("{} is not something we can merge", symbol(name))));
+    }
+    if text.ends_with(": needs merge") {
+        let name = text.trim_end_matches(": needs merge");
+        return Some(finding("unmerged", format!("{} needs merge", symbol(name))));
+    }
     if text.contains("Permission denied (publickey") {
         return Some(
             Finding::new("ssh", "ssh", ProblemClass::PermissionDenied, at)
@@ -75,7 +83,13 @@ fn recognize_fatal(at: usize, message: &str) -> Option<Finding> {
     Some(finding)
 }
 
-const ERRORS: [(&str, &str); 14] = [
+const ERRORS: [(&str, &str); 20] = [
+    ("cannot rebase: You have unstaged changes", "local_changes"),
+    ("cannot rebase: Your index contains", "local_changes"),
+    ("No valid patches in input", "patch_failed"),
+    ("corrupt patch at", "patch_failed"),
+    ("you need to resolve your current index first", "unmerged"),
+    ("Your local changes would be overwritten", "local_changes"),
     ("failed to push some refs", "push_failed"),
     ("Your local changes to the following files would be overwritten", "local_changes"),
     ("The following untracked working tree files would be overwritten", "untracked_files"),

@@ -98,12 +98,17 @@ fn recognize_compile(log: &LogView<'_>, at: usize) -> Option<Finding> {
         text if text.starts_with("syntax error") || text.starts_with("expected ") => {
             ("go", ProblemClass::SyntaxError)
         }
+        text if VET.is_match(text) => ("go-vet", ProblemClass::LintError),
         _ if vet && !log.text(at).starts_with("vet: ") => ("go-vet", ProblemClass::LintError),
         _ => ("go", ProblemClass::CompileError),
     };
     Some(Finding::new(tool, "go", class, at).message(quote_names(message)).position(file, line))
 }
 
+/// What only vet says; the compiler has other words.
+static VET: Pattern = Pattern::new(
+    r"^(?:[\w.]+\.\w+ (?:format %|call (?:has|needs)|arg list ends)|unreachable code$|result of .+ call not used|self-assignment of |composite literal uses unkeyed|struct field .+ repeats|the cancel function|loop variable .+ captured|possible misuse of|call to .+ passes|using .+ before checking for errors|assignment copies lock value)",
+);
 static UNDEFINED: Pattern = Pattern::new(
     r"^(undefined: |declared and not used: |undefined method |missing method |duplicate method |duplicate case )(\S+)(.*)$",
 );

@@ -20,11 +20,13 @@ pub(crate) mod ruby;
 pub(crate) mod rust;
 pub(crate) mod shell;
 pub(crate) mod sql;
+pub(crate) mod testing;
 
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, DiagnosticRole};
 use super::finding::{Finding, LogView};
 use super::lines::{Line, LineLevel};
 use super::matchers::Matcher;
+use std::collections::HashSet;
 
 /// A rule looks at one line, and at those around it, and says what begins there.
 type Rule = fn(&LogView<'_>, usize) -> Option<Finding>;
@@ -32,6 +34,7 @@ type Rule = fn(&LogView<'_>, usize) -> Option<Finding>;
 /// Rules in the order in which they are asked; the first that recognizes a line has it.
 const RULES: &[Rule] = &[
     ci::recognize_wrapper,
+    generic::forms::recognize,
     rust::recognize,
     python::pytest::recognize,
     python::unittest::recognize,
@@ -47,8 +50,10 @@ const RULES: &[Rule] = &[
     java::build::recognize,
     dotnet::recognize,
     go::recognize,
+    testing::recognize,
     languages::recognize,
     python::lint::recognize,
+    shell::recognize_shellcheck,
     c::compile::recognize,
     c::link::recognize,
     c::runtime::recognize,
@@ -65,6 +70,8 @@ const RULES: &[Rule] = &[
     net::recognize,
     shell::recognize,
     ci::recognize_annotation,
+    generic::located::recognize_arrow,
+    generic::located::recognize,
     generic::recognize,
 ];
 
@@ -78,6 +85,7 @@ pub(crate) struct RecognizedDiagnostics {
 pub(crate) fn recognize(lines: &[Line], matchers: &[Matcher]) -> RecognizedDiagnostics {
     let log = LogView::new(lines);
     let mut diagnostics = Vec::new();
+    let mut claimed = HashSet::new();
     let mut at = 0;
     while at < lines.len() {
         let Some(line) = log.line(at) else { break };
@@ -101,6 +109,7 @@ pub(crate) fn recognize(lines: &[Line], matchers: &[Matcher]) -> RecognizedDiagn
         };
         match found {
             Some(finding) => {
+                claimed.extend(at..=finding.last.max(at));
                 at = finding.last.max(at) + 1;
                 if !finding.is_noise {
                     diagnostics.push(finding.into_diagnostic(lines));
@@ -109,5 +118,22 @@ pub(crate) fn recognize(lines: &[Line], matchers: &[Matcher]) -> RecognizedDiagn
             None => at += 1,
         }
     }
+    if diagnostics.iter().all(|found: &Diagnostic| found.role == DiagnosticRole::Wrapper) {
+        diagnostics.extend(recognize_by_form(&log, &claimed, !diagnostics.is_empty()));
+    }
     RecognizedDiagnostics { diagnostics }
+}
+
+/// Lines that no rule knows, where no rule knows any.
+fn recognize_by_form(log: &LogView<'_>, claimed: &HashSet<usize>, failed: bool) -> Vec<Diagnostic> {
+    let found: Vec<_> = (0..log.len())
+        .filter(|at| !claimed.contains(at))
+        .filter_map(|at| generic::last_resort::recognize(log, at, failed))
+        .collect();
+    let best = found.iter().map(|(certainty, _)| *certainty).max();
+    found
+        .into_iter()
+        .filter(|(certainty, _)| Some(*certainty) == best)
+        .map(|(_, finding)| finding.into_diagnostic(log.lines()))
+        .collect()
 }

@@ -10,6 +10,10 @@ use crate::diagnosis::tools::sql;
 static FATAL: Pattern = Pattern::new(
     r"^(?:PHP )?(Fatal|Parse|Recoverable fatal) error: +(?:Uncaught ((?:\w+\\)*\w+): )?(.+?)(?: in (\S+?)(?::([0-9]+)| on line ([0-9]+)))?$",
 );
+/// PHP goes on after these.
+static MILD: Pattern =
+    Pattern::new(r"^(?:PHP )?(?:Warning|Notice|Deprecated|Strict Standards): +.+ in \S+ on line [0-9]+$");
+static REQUIRED: Pattern = Pattern::new(r"Failed opening required '([^']+)'");
 static CALL: Pattern = Pattern::new(
     r"\b(?:member function|undefined method|undefined function|unknown function|private method|protected method) ((?:\\?\w+(?:\\|::))*\w+\(\))",
 );
@@ -25,6 +29,9 @@ static PEST: Pattern = Pattern::new(r"^\s*FAILED\s+((?:\w+\\)*\w+) > (.+?)(?:\s{
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
+    if text.contains(" on line ") && MILD.is_match(text) {
+        return Some(Finding::noise(at, at));
+    }
     if text.contains("atal error: ") || text.contains("Parse error: ") {
         return recognize_fatal(log, at);
     }
@@ -91,6 +98,9 @@ fn recognize_fatal(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if let Some(error) = sql::classify(kind, &message, "") {
         sql::apply(&mut finding, error);
         return Some(finding);
+    }
+    if let Some(required) = REQUIRED.captures(&message) {
+        finding.message = format!("No such file or directory: '{}'", required.get(1));
     }
     Some(finding.or_system())
 }

@@ -226,6 +226,10 @@ fn recognize_minitest(log: &LogView<'_>, at: usize) -> Option<Finding> {
     }
     let message = log.text(at + 1).trim();
     let last = log.end_of(at, 30, |text| !text.trim().is_empty());
+    let last = log.end_of(last, 30, |text| {
+        groups.some(3).is_none()
+            && (text.starts_with("  ") && !MINITEST.is_match(text) || text.trim().is_empty())
+    });
     let raised = message.split_once(": ").filter(|(kind, _)| {
         groups.some(3).is_none() && (kind.ends_with("Error") || kind.ends_with("Exception"))
     });

@@ -5,6 +5,7 @@ use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::frames::is_in_app;
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
+use crate::diagnosis::tools::generic::located::tool_for_file;
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
@@ -15,6 +16,7 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return recognize_signal(rest, at);
     }
     if text.starts_with("Error: ")
+        && !text.starts_with("Error: Could not find or load main class")
         && log.find_after(at, 2, |text| text.starts_with("Caused by:").then_some(())).is_some()
     {
         return recognize_report(log, at);
@@ -62,6 +64,19 @@ fn recognize_error(log: &LogView<'_>, at: usize) -> Option<Finding> {
         None => return None,
     };
     let last = end_of_block(log, at);
+    // cargo shows its own files in the same form; compilers of other languages do too.
+    if file.ends_with(".toml") {
+        return Some(
+            Finding::new("cargo", "cargo", ProblemClass::ConfigError, at)
+                .code("manifest")
+                .message(groups.get(2))
+                .position(&file, line)
+                .until(last),
+        );
+    }
+    if !file.is_empty() && tool_for_file(&file).is_some() {
+        return None;
+    }
     let lint = (at..=last).find_map(|index| read_lint(log.text(index)));
     let message = complete_message(groups.get(2), log, at, last);
     let (tool, class) = match &lint {

@@ -29,11 +29,6 @@ static SHELLCHECK_CODE: Pattern = Pattern::new(r"(SC[0-9]{4})(?: \((error|warnin
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
-    if text.contains("SC")
-        && let Some(finding) = recognize_shellcheck(log, at)
-    {
-        return Some(finding);
-    }
     if text.starts_with("In ") && text.ends_with(':') {
         return recognize_shellcheck_block(log, at);
     }
@@ -71,6 +66,9 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
                 .until(last),
         );
     }
+    if let Some(finding) = recognize_line(text, at) {
+        return Some(finding);
+    }
     if text.contains(": cannot execute") {
         let groups = CANNOT_EXECUTE.captures(text)?;
         let name = groups.get(2).rsplit('/').next().unwrap_or_default();
@@ -85,6 +83,38 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return recognize_memory(log, at);
     }
     recognize_errno(log, at)
+}
+
+static LINE: Pattern = Pattern::new(
+    r"^(\S+?): (?:line )?[0-9]+: (.+: )?(syntax error: .+|syntax error in expression.*|bad substitution|readonly variable|Bad substitution|[Ii]llegal option .+|is read only|integer expression expected|[a-z ]*operator expected|too many arguments|not a valid identifier|invalid arithmetic operator.*|ambiguous redirect|bad array subscript|division by 0.*|numeric argument required|invalid option|parameter null or not set|bad interpreter.*|maximum .* exceeded.*)(?: \(.*\))?$",
+);
+
+/// What a shell says about a line of a script, beside what has a rule of its own.
+fn recognize_line(text: &str, at: usize) -> Option<Finding> {
+    if !text.contains(": ") {
+        return None;
+    }
+    let groups = LINE.captures(text)?;
+    let said = groups.get(3);
+    let is_syntax = said.starts_with("syntax error") || said.contains("substitution");
+    let (code, class) = if is_syntax {
+        ("syntax_error".to_owned(), ProblemClass::SyntaxError)
+    } else {
+        let words: Vec<&str> = said.split_whitespace().take(2).collect();
+        (words.join("_").to_ascii_lowercase(), ProblemClass::Exception)
+    };
+    let subject = groups.get(2).trim_end_matches(": ");
+    let message = if subject.is_empty() || is_syntax {
+        said.to_owned()
+    } else {
+        format!("{said}: {}", symbol(subject))
+    };
+    Some(
+        Finding::new("shell", "shell", class, at)
+            .code(code)
+            .message(message)
+            .file(script(groups.get(1)).unwrap_or_default()),
+    )
 }
 
 /// A script, not the shell itself.
@@ -204,6 +234,8 @@ fn recognize_errno(log: &LogView<'_>, at: usize) -> Option<Finding> {
         "certificate verify failed",
         "Broken pipe",
         "Host key verification failed",
+        "The system cannot find the",
+        "Access is denied",
     ];
     if !words.iter().any(|word| text.contains(word)) {
         return None;
@@ -245,7 +277,10 @@ fn has_sentence_before(text: &str) -> bool {
     head.split_whitespace().count() > 5 || head.contains('"') && head.contains(' ')
 }
 
-fn recognize_shellcheck(log: &LogView<'_>, at: usize) -> Option<Finding> {
+pub(crate) fn recognize_shellcheck(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    if !log.text(at).contains(" [SC") {
+        return None;
+    }
     let groups = SHELLCHECK.captures(log.text(at))?;
     if groups.get(3) != "error" && groups.get(3) != "warning" {
         return Some(Finding::noise(at, at));

@@ -9,6 +9,7 @@ use capsid_engine::run::reproduction::Reproduction;
 use capsid_engine::solidify::CycleOutcome;
 use capsid_model::text::{cut, inert_line};
 use capsid_rules::diagnosis::ProblemRecord;
+use capsid_rules::learning::match_level::MatchLevel;
 use capsid_rules::learning::proof::ProofGrade;
 
 /// The problem, what shows it, and what is known about it.
@@ -68,8 +69,17 @@ fn describe_offer(offer: &CapsuleOffer) -> String {
         "{}  {}  {}",
         paint(NAME, inert_line(&offer.capsule_id)),
         inert_line(&offer.title),
-        paint(DIM, format_args!("same {}, {proven}{reason}", offer.level.as_str()))
+        paint(DIM, format_args!("{}, {proven}{reason}", describe_level(offer.level)))
     )
+}
+
+fn describe_level(level: MatchLevel) -> &'static str {
+    match level {
+        MatchLevel::Exact => "same problem",
+        MatchLevel::Message => "same message elsewhere",
+        MatchLevel::Site => "same place, another message",
+        MatchLevel::Template => "same kind of problem",
+    }
 }
 
 /// What happens while a problem is solved.

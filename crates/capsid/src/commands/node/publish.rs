@@ -18,8 +18,9 @@ use std::path::Path;
 /// Send a proven capsule with its gene to the hub.
 ///
 /// What leaves is redacted first: credentials, e-mail and network addresses, home folders. `--dry-run` shows exactly what
-/// would be sent, and needs no hub. A capsule may be shared once it worked twice in a row, was validated, scored at least
-/// 0.7 and changed at most 5 files and 200 lines.
+/// would be sent, and needs no hub. A capsule may be shared once a command that failed before it passes with it, and it
+/// worked twice in a row, scored at least 0.7 and changed at most 5 files and 200 lines. `capsid capsules` gives the same
+/// answer.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

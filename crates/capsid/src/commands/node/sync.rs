@@ -12,7 +12,7 @@ use std::path::Path;
 /// Bring this node and the hub up to date with each other: once, now.
 ///
 /// New solutions that answer the signals of the last cycles are staged (never run before you promote them). Reports that
-/// wait are delivered. With `publish = true` under `[hub]` in capsid.toml, what became eligible is published. Nothing is
+/// wait are delivered. When another node applied a capsule of yours and proved it, the capsule's streak grows. With `publish = true` under `[hub]` in capsid.toml, what became eligible is published. Nothing is
 /// paid for.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -59,8 +59,14 @@ fn print(synced: &SyncSummary) {
     for problem in &synced.refused {
         output::line(format_args!("  {} {}", paint(WARN, "refused:"), inert_line(&problem.message)));
     }
-    if synced.came.is_empty() && synced.refused.is_empty() {
+    if synced.came.is_empty() && synced.refused.is_empty() && synced.reused.is_empty() {
         nothing();
+    }
+    for (capsule, streak) in &synced.reused {
+        output::line(format_args!(
+            "  {} worked for another node; its streak is {streak}",
+            paint(NAME, inert_line(capsule))
+        ));
     }
     head("went");
     for (capsule, asset) in &synced.published.sent {

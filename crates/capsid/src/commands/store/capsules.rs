@@ -3,14 +3,17 @@
 use super::listing::{ShowArgs, TimeSpanArgs};
 use crate::commands::workspace;
 use crate::output::{self, BAD, DIM, GOOD, NAME, paint};
-use capsid_engine::exchange::history;
+use capsid_engine::exchange::eligibility::Eligibility;
+use capsid_engine::exchange::outgoing::offers;
 use capsid_engine::store::AssetStore;
+use capsid_engine::workspace::Workspace;
 use capsid_model::asset;
 use capsid_model::capsule::Capsule;
 use capsid_model::id::stamp_of;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Object, Result, Time, Value, json};
 use clap::{Args, Subcommand};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// List and show capsules: solutions that worked, with their streaks.
@@ -83,8 +86,8 @@ pub fn run(arguments: &CapsulesArgs, folder: &Path) -> Result<u8> {
     let store = &workspace.store;
     match &arguments.action {
         Some(CapsulesCommand::Show(show)) => show.print(find(store, &show.id)?, "capsule", "capsid capsules"),
-        Some(CapsulesCommand::List(list)) => print_list(store, list),
-        None => print_list(store, &arguments.list),
+        Some(CapsulesCommand::List(list)) => print_list(&workspace, list),
+        None => print_list(&workspace, &arguments.list),
     }
 }
 
@@ -95,12 +98,22 @@ fn find(store: &AssetStore, id: &str) -> Result<Option<Object>> {
     }
 }
 
-fn print_list(store: &AssetStore, list: &ListCapsulesArgs) -> Result<u8> {
+fn print_list(workspace: &Workspace, list: &ListCapsulesArgs) -> Result<u8> {
+    let store = &workspace.store;
     let mut capsules = if list.failed { store.failed.documents()? } else { store.capsules.documents()? };
     let none_yet = capsules.is_empty();
     capsules.retain(|capsule| list.matches(capsule));
+    // What failed is offered to nobody, so nothing has to be asked about it.
+    let sharing: HashMap<String, Eligibility> = match list.failed {
+        true => HashMap::new(),
+        false => {
+            offers(workspace)?.into_iter().map(|offer| (offer.id().to_owned(), offer.eligibility)).collect()
+        }
+    };
     if output::is_json() {
-        output::document(&json!({"capsules": capsules}));
+        let sharing: Vec<Value> =
+            capsules.iter().filter_map(|capsule| sharing_json(capsule, &sharing)).collect();
+        output::document(&json!({"capsules": capsules, "sharing": sharing}));
         return Ok(0);
     }
     if capsules.is_empty() {
@@ -111,29 +124,36 @@ fn print_list(store: &AssetStore, list: &ListCapsulesArgs) -> Result<u8> {
         });
         return Ok(0);
     }
-    let counted = history::read(&store.events)?;
-    let streak = |document: &Object| {
-        let capsule = Capsule::read(document);
-        let (counted, stated) =
-            (counted.get(&capsule.id).map_or(0, |record| record.streak), capsule.success_streak);
-        if counted == stated { counted.to_string() } else { format!("{counted} (says {stated})") }
-    };
     let head = ["capsule", "streak", "confidence", "change", "gene"].map(|text| paint(DIM, text));
     let mut rows = vec![head.to_vec()];
-    rows.extend(capsules.iter().map(|capsule| row(capsule, streak(capsule))));
+    rows.extend(capsules.iter().map(|capsule| row(capsule, sharing.get(&Capsule::read(capsule).id))));
     output::print(&output::table(&rows));
     Ok(0)
 }
 
-fn row(document: &Object, streak: String) -> Vec<String> {
+fn sharing_json(capsule: &Object, sharing: &HashMap<String, Eligibility>) -> Option<Value> {
+    let id = capsule.get("id").and_then(Value::as_str)?;
+    let eligibility = sharing.get(id)?;
+    let reason = eligibility.reasons.first();
+    Some(json!({
+        "capsule_id": id, "eligible": eligibility.eligible, "reason": reason, "streak": eligibility.streak,
+    }))
+}
+
+/// One line of the list. `sharing` is the answer that `node publish` gives too.
+fn row(document: &Object, sharing: Option<&Eligibility>) -> Vec<String> {
     let capsule = Capsule::read(document);
-    let reason = document.get("failure_reason").and_then(Value::as_str).unwrap_or_default();
-    let mark = if !asset::verify(document).holds() {
-        paint(BAD, "id does not verify")
-    } else if capsule.eligible_to_broadcast {
-        paint(GOOD, "may be shared")
-    } else {
-        paint(DIM, cut(&inert_line(reason), 80))
+    let failure = document.get("failure_reason").and_then(Value::as_str).unwrap_or_default();
+    let counted = sharing.map_or(0, |sharing| sharing.streak);
+    let streak = match capsule.success_streak {
+        stated if stated == counted => counted.to_string(),
+        stated => format!("{counted} (says {stated})"),
+    };
+    let mark = match sharing {
+        _ if !asset::verify(document).holds() => paint(BAD, "id does not verify"),
+        Some(Eligibility { eligible: true, .. }) => paint(GOOD, "may be shared"),
+        Some(eligibility) => paint(DIM, inert_line(eligibility.reason())),
+        None => paint(DIM, cut(&inert_line(failure), 80)),
     };
     vec![
         paint(NAME, inert_line(&capsule.id)),

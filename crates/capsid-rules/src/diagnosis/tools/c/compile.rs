@@ -5,6 +5,7 @@ use crate::diagnosis::errno;
 use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
+use crate::diagnosis::tools::generic::located::tool_for_file;
 
 static GNU: Pattern = Pattern::new(r"^(\S.*?):([0-9]+)(?::([0-9]+))?: (?:fatal )?error: (.+)$");
 static MSVC: Pattern = Pattern::new(
@@ -61,8 +62,8 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if let Some(option) = said {
         read_option(&mut finding, &option);
     }
-    if file.ends_with(".proto") {
-        (finding.tool, finding.family) = ("protoc".to_owned(), "protoc".to_owned());
+    if let Some(tool) = tool_for_file(file).filter(|tool| *tool != "nvcc" && *tool != "metal") {
+        (finding.tool, finding.family) = (tool.to_owned(), tool.to_owned());
     }
     Some(finding)
 }

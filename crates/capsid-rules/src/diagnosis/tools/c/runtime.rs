@@ -13,6 +13,10 @@ static UNDEFINED_BEHAVIOR: Pattern = Pattern::new(r"^(\S+):([0-9]+):[0-9]+: runt
 static VALGRIND: Pattern = Pattern::new(
     r"^==[0-9]+== (Invalid (?:read|write|free)|Conditional jump|Use of uninitialised|Mismatched free|Process terminating)(.*)$",
 );
+/// What the C library says before it aborts.
+static GLIBC: Pattern = Pattern::new(
+    r"^(?:\S+: )?((?:free|malloc|realloc|calloc|munmap_chunk|malloc_consolidate)\(\): [a-z].+|double free or corruption.*|corrupted (?:size|double-linked).*)$|^\*\*\* (.+ detected) \*\*\*: ",
+);
 static VALGRIND_FRAME: Pattern =
     Pattern::new(r"^==[0-9]+==\s+(?:at|by) 0x[0-9A-Fa-f]+: (\S+) \(([^:()]+):([0-9]+)\)$");
 
@@ -45,6 +49,12 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         || text.starts_with("libc++abi.dylib: terminating")
     {
         return recognize_terminate(log, at);
+    }
+    if (text.contains("(): ") || text.contains("corrupt") || text.starts_with("*** "))
+        && let Some(groups) = GLIBC.captures(text)
+    {
+        let said = groups.some(1).or_else(|| groups.some(2))?;
+        return Some(Finding::new("c", "c", ProblemClass::Crash, at).code("SIGABRT").message(said));
     }
     if text.contains("ssertion") && text.contains("ailed") {
         return recognize_assert(log, at);

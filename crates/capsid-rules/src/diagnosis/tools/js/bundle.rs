@@ -7,7 +7,7 @@ use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
 static RESOLVE: Pattern = Pattern::new(
-    r#"(?:Can't resolve|Could not resolve|Failed to resolve|failed to resolve import|Failed to resolve import) ["'`]([^"'`]+)["'`](?: from ["'`]?([^"'`\s]+)["'`]?)?"#,
+    r#"(?:Can't resolve|Could not resolve|Failed to resolve|failed to resolve import|Failed to resolve import) ["'`]([^"'`]+)["'`](?: (?:from|in) ["'`]?([^"'`\s]+)["'`]?)?"#,
 );
 static ESBUILD: Pattern = Pattern::new(r"^(?:✘|X) \[ERROR\] (.+?)(?: \[plugin [\w-]+\])?$");
 static POSITION: Pattern = Pattern::new(r"^\s+(\S+?):([0-9]+):[0-9]+:?$");
@@ -40,6 +40,9 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
                 .position(groups.get(1), groups.number(3)),
         );
     }
+    if text.starts_with("[UNRESOLVED_IMPORT]") || text.starts_with("[UNRESOLVED_ENTRY]") {
+        return None;
+    }
     if text.starts_with("[!] ") || text.contains("RollupError: ") {
         let groups = ROLLUP.captures(text)?;
         let finding = Finding::new("rollup", "js", ProblemClass::BuildError, at)
@@ -68,6 +71,7 @@ fn recognize_resolve(log: &LogView<'_>, at: usize, name: &str, from: Option<&str
     let own = name.starts_with(['.', '/', '~', '#']) || name.starts_with("@/") || name.starts_with("src/");
     let class = if own { ProblemClass::BuildError } else { ProblemClass::DependencyError };
     let tool = if text.contains("[vite")
+        || text.starts_with("[UNRESOLVED_IMPORT]")
         || text.contains("import \"") && text.contains("Does the file exist")
         || text.contains("Rollup failed")
     {

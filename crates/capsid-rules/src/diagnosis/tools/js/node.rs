@@ -35,6 +35,16 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
                 .message("JavaScript heap out of memory"),
         );
     }
+    if log.text(at + 1).starts_with("(Use `node --trace-uncaught") {
+        let frame = source_position(log, at);
+        return Some(
+            Finding::new("node", "js", ProblemClass::Exception, at)
+                .code("throw")
+                .message(text.trim_start_matches("Uncaught "))
+                .at_frame(frame.as_ref())
+                .until(at + 1),
+        );
+    }
     if !text.contains("Error")
         && !text.contains("error")
         && !text.contains("Exception")
@@ -61,7 +71,7 @@ pub(crate) fn read_exception(log: &LogView<'_>, at: usize) -> Option<JsException
     let mut exception = JsException {
         kind: groups.get(1).to_owned(),
         code: groups.get(2).to_owned(),
-        message: groups.get(3).trim_end_matches(']').to_owned(),
+        message: groups.get(3).trim_end_matches(['{', ' ']).trim_end_matches(']').to_owned(),
         frame: None,
         last: first_frame,
     };
@@ -128,7 +138,16 @@ fn source_position(log: &LogView<'_>, at: usize) -> Option<StackFrame> {
 pub(crate) fn to_finding(tool: &str, exception: JsException, at: usize) -> Finding {
     let JsException { kind, code, message, frame, last } = exception;
     let short = kind.rsplit('.').next().unwrap_or(&kind).to_owned();
-    let mut finding = Finding::new(tool, "js", class_of(&short), at)
+    // Data that a program reads is not its source.
+    let is_data = message.contains("JSON") && short == "SyntaxError";
+    let class = if is_data { ProblemClass::Exception } else { class_of(&short) };
+    let message = match message.split_once(", \"") {
+        Some((said, _)) if is_data && message.ends_with("is not valid JSON") => {
+            format!("{said} is not valid JSON")
+        }
+        _ => message,
+    };
+    let mut finding = Finding::new(tool, "js", class, at)
         .code(if short == "error" { "Error".to_owned() } else { short.clone() })
         .message(message.clone())
         .values(short == "AssertionError")

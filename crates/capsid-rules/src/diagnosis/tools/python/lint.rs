@@ -15,7 +15,7 @@ static CODED: Pattern = Pattern::new(
 static RUFF_SYNTAX: Pattern =
     Pattern::new(r"^(\S.*?\.pyi?):([0-9]+):[0-9]+: (?:SyntaxError|invalid-syntax): (.+)$");
 static RUFF_LONG: Pattern =
-    Pattern::new(r"^([A-Z]{1,5}[0-9]{2,5}|invalid-syntax)(?:: (?:\[\*\] )?| (?:\[\*\] )?)(.+)$");
+    Pattern::new(r"^([A-Z]{1,5}[0-9]{2,5}|invalid-syntax|unformatted)(?:: (?:\[\*\] )?| (?:\[\*\] )?)(.+)$");
 static ARROW: Pattern = Pattern::new(r"^\s*--> (\S+):([0-9]+):[0-9]+$");
 static PYLINT_NAME: Pattern = Pattern::new(r" \(([a-z][a-z0-9-]+)\)$");
 
@@ -40,7 +40,11 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         if text.contains(" - error: ")
             && let Some(groups) = PYRIGHT.captures(text)
         {
-            let last = log.end_of(at, 8, |text| text.starts_with("    ") && !text.contains(" - error: "));
+            let last = log.end_of(at, 8, |text: &str| {
+                text.starts_with([' ', '\u{a0}'])
+                    && !text.contains(" - error: ")
+                    && !text.contains(" - warning: ")
+            });
             let below = (at + 1..=last).find_map(|index| PYRIGHT_RULE.captures(log.text(index)));
             let code = groups.some(4).or_else(|| below.as_ref().map(|rule| rule.get(1))).unwrap_or_default();
             let class = if code.is_empty() && groups.get(3).starts_with("Expected") {
@@ -66,6 +70,15 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         let syntax = groups.get(1) == "invalid-syntax";
         let class = if syntax { ProblemClass::SyntaxError } else { ProblemClass::LintError };
         let last = log.end_of(at, 30, |text| !text.trim().is_empty());
+        if groups.get(1) == "unformatted" {
+            return Some(
+                Finding::new("ruff", "ruff", class, at)
+                    .code("format")
+                    .message("would reformat")
+                    .position(arrow.get(1), arrow.number(2))
+                    .until(last),
+            );
+        }
         return Some(
             Finding::new("ruff", "pylint", class, at)
                 .code(groups.get(1))

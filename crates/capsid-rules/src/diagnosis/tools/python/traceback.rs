@@ -3,6 +3,7 @@
 use crate::diagnosis::diagnostic::ProblemClass;
 use crate::diagnosis::finding::{Finding, LogView, class_by_words};
 use crate::diagnosis::frames::{StackFrame, is_comprehension, is_in_app, parse_python};
+use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 use crate::diagnosis::tools::sql;
 
@@ -37,12 +38,25 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         let (exception, last) = read_chain(log, at)?;
         return Some(to_finding("python", &exception, at).until(last));
     }
+    if text.contains("No module named ") {
+        let groups = RUN_MODULE.captures(text)?;
+        let name = groups.get(1).trim_matches('\'');
+        return Some(
+            Finding::new("python", "python", ProblemClass::DependencyError, at)
+                .code("ModuleNotFoundError")
+                .message(format!("No module named {}", symbol(name))),
+        );
+    }
     if text.contains("File \"") {
         return recognize_syntax(log, at);
     }
     None
 }
 
+/// `python -m` names the interpreter, not an exception.
+static RUN_MODULE: Pattern = Pattern::new(
+    r"^(?:\S*/)?python[0-9.]*: (?:Error while finding module specification.*)?No module named ('?[\w.]+'?)",
+);
 static KIND: Pattern = Pattern::new(r"^([A-Za-z_][\w.]*)(?:: (.*)|:)?$");
 
 /// Reads a traceback and those that follow it, and chooses the exception that is the problem.
@@ -79,6 +93,14 @@ pub(crate) fn read_chain(log: &LogView<'_>, at: usize) -> Option<(PythonExceptio
         }
         if chain[at].in_app_frame().is_some() {
             chosen = at;
+        }
+    }
+    // A time limit cancels what it waits for.
+    if chain[chosen].short_kind() == "CancelledError" && chain.len() > chosen + 1 {
+        let frames = std::mem::take(&mut chain[chosen].frames);
+        chosen += 1;
+        if chain[chosen].in_app_frame().is_none() {
+            chain[chosen].frames = frames;
         }
     }
     Some((chain.swap_remove(chosen), last))

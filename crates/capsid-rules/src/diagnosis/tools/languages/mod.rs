@@ -1,5 +1,7 @@
 //! Swift, Elixir, Haskell, Zig, Dart, Perl, Lua, R and PowerShell.
 
+mod blocks;
+
 use crate::diagnosis::diagnostic::ProblemClass;
 use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::frames::is_in_app;
@@ -48,7 +50,19 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.starts_with("Error in ") {
         return recognize_r(log, at);
     }
-    None
+    if text.starts_with("Error: ") {
+        let halted = log.find_after(at, 8, |text| (text == "Execution halted").then_some(()));
+        if let Some((last, ())) = halted {
+            let message = text.trim_start_matches("Error: ");
+            let class = if message.starts_with("unexpected ") {
+                ProblemClass::SyntaxError
+            } else {
+                ProblemClass::Exception
+            };
+            return Some(Finding::new("r", "r", class, at).message(message).until(last));
+        }
+    }
+    blocks::recognize(log, at)
 }
 
 static SWIFT: Pattern = Pattern::new(r"^(?:\S+ )?(\S.*?\.swift):([0-9]+):[0-9]+: error: (.+)$");
@@ -161,7 +175,8 @@ fn recognize_elixir(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let mut finding = Finding::new(tool, "elixir", class, at).code(kind).message(groups.get(2)).until(last);
     if let Some(groups) = frame {
         finding = finding.position(groups.get(2), groups.number(3));
-        finding.frame = groups.get(4).split(['(', '/']).next().map(str::to_owned);
+        finding.frame =
+            groups.get(4).split(['(', '/']).next().filter(|name| !name.is_empty()).map(str::to_owned);
     }
     Some(if class == ProblemClass::Exception { finding.or_system() } else { finding })
 }
@@ -358,8 +373,14 @@ fn recognize_perl(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if message.starts_with('#') {
         return None;
     }
-    let class =
-        if message.starts_with("syntax error") { ProblemClass::SyntaxError } else { ProblemClass::Exception };
+    let class = if message.starts_with("syntax error") || message.starts_with("Can't find string terminator")
+    {
+        ProblemClass::SyntaxError
+    } else if message.starts_with("Global symbol ") || message.starts_with("Bareword ") {
+        ProblemClass::CompileError
+    } else {
+        ProblemClass::Exception
+    };
     let finding =
         Finding::new("perl", "perl", class, at).message(message).position(groups.get(2), groups.number(3));
     Some(if class == ProblemClass::Exception { finding.or_system() } else { finding })

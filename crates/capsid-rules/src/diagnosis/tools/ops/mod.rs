@@ -9,6 +9,10 @@ static TF_PLACE: Pattern = Pattern::new(r"^[│|]?\s+on (\S+) line ([0-9]+)");
 static TF_NAME: Pattern = Pattern::new(
     r#"(?:with the name|named|called|resource type|argument named|block type|variable) "([^"]+)""#,
 );
+static TFLINT: Pattern = Pattern::new(r"^(.+) \((\w+)\)$");
+static ANSIBLE_LINT: Pattern = Pattern::new(r"^([a-z][\w-]+(?:\[[\w-]+\])?): (.+?)\.?$");
+static ANSIBLE_LINT_PLACE: Pattern =
+    Pattern::new(r"^(\S+\.ya?ml):([0-9]+)(?::[0-9]+)?(?: Task/Handler: .*)?$");
 static ANSIBLE: Pattern =
     Pattern::new(r"^(?:fatal|failed): \[([^\]]+)\](?: \(item=.*?\))?: (FAILED|UNREACHABLE)! => (.*)$");
 static ANSIBLE_MSG: Pattern = Pattern::new(r#""(?:msg|stderr)": "((?:[^"\\]|\\.)+)""#);
@@ -91,6 +95,19 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         };
         return Some(finding.or_system());
     }
+    let next = log.text(at + 1);
+    if (next.contains(".yml:") || next.contains(".yaml:"))
+        && let Some(place) = ANSIBLE_LINT_PLACE.captures(next)
+        && let Some(groups) = ANSIBLE_LINT.captures(text)
+    {
+        return Some(
+            Finding::new("ansible-lint", "ansible-lint", ProblemClass::LintError, at)
+                .code(groups.get(1))
+                .message(groups.get(2))
+                .position(place.get(1), place.number(2))
+                .until(at + 1),
+        );
+    }
     recognize_config_lint(text, at)
 }
 
@@ -152,8 +169,16 @@ fn recognize_terraform(log: &LogView<'_>, at: usize) -> Option<Finding> {
         Some(name) if !title.contains('"') => format!("{title}: {}", symbol(&name)),
         _ => title.to_owned(),
     };
-    let finding =
-        Finding::new("terraform", "terraform", ProblemClass::ConfigError, at).message(message).until(last);
+    let rule = TFLINT
+        .captures(title)
+        .filter(|_| log.find_before(at, 60, |text| text.contains("issue(s) found").then_some(())).is_some());
+    let finding = match &rule {
+        Some(rule) => Finding::new("tflint", "tflint", ProblemClass::LintError, at)
+            .code(rule.get(2))
+            .message(rule.get(1)),
+        None => Finding::new("terraform", "terraform", ProblemClass::ConfigError, at).message(message),
+    }
+    .until(last);
     Some(match place {
         Some(groups) => finding.position(groups.get(1), groups.number(2)),
         None => finding,

@@ -1,5 +1,10 @@
 //! The last row of the table: lines of level ERROR and messages of programs that no other rule knows.
 
+mod form_table;
+pub(crate) mod forms;
+pub(crate) mod last_resort;
+pub(crate) mod located;
+
 use crate::diagnosis::diagnostic::{Diagnostic, DiagnosticRole, ProblemClass};
 use crate::diagnosis::errno;
 use crate::diagnosis::finding::{Finding, LogView, class_by_words};

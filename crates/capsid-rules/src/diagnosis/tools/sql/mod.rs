@@ -420,7 +420,7 @@ static PSQL_CONNECT: Pattern = Pattern::new(
     r#"^(?:psql|pg_dump|pg_restore|createdb|dropdb): error: (?:connection to server .*? failed: )?(.+)$"#,
 );
 static SQLITE_CLI: Pattern = Pattern::new(
-    r"^(?:Parse|Runtime) error(?: near line [0-9]+)?: (.+?)(?: \([0-9]+\))?$|^Error: near line [0-9]+: (.+)$|^Error: in prepare, (.+?)(?: \([0-9]+\))?$|^SqliteError: (.+)$",
+    r"^(?:Parse|Runtime) error(?: near line [0-9]+)?: (.+?)(?: \([0-9]+\))?$|^Error: near line [0-9]+: (.+)$|^Error: (?:in prepare|stepping), (.+?)(?: \([0-9]+\))?$|^SqliteError: (.+)$",
 );
 static MSSQL: Pattern = Pattern::new(r"^Msg ([0-9]+), Level [0-9]+, State [0-9]+");
 static DOTTED: Pattern =
@@ -463,6 +463,7 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.contains("rror near line")
         || text.starts_with("Error: near line")
         || text.starts_with("Error: in prepare")
+        || text.starts_with("Error: stepping, ")
         || text.starts_with("Parse error: ")
         || text.starts_with("Runtime error: ")
         || text.starts_with("SqliteError: ")
