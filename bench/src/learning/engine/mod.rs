@@ -8,6 +8,7 @@ mod reference;
 mod schedule;
 mod store;
 mod tally;
+mod through_hub;
 mod tools;
 
 use super::corpus::{BugFamily, LogCorpus, load_families};
@@ -22,12 +23,15 @@ use reference::ReferenceEngine;
 use schedule::Schedule;
 use std::sync::Mutex;
 use tally::{CycleTally, to_metrics};
+use through_hub::SharedHub;
 use tools::ToolPaths;
 
 /// How many repositories are worked on at once.
 const WORKERS: usize = 2;
 /// The families of a quick run: one of each language that starts quickly.
 const QUICK: [&str; 3] = ["wrong_default", "wrong_key", "unset_env"];
+/// The families whose solutions are shared through a hub.
+const SHARED: [&str; 4] = ["wrong_default", "wrong_key", "unbound_variable", "null_access"];
 
 /// What happens in one repository.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,7 +54,16 @@ pub fn measure(corpus: &LogCorpus, options: &LearningOptions, seed: u64) -> Resu
         .filter(|family| !options.is_quick || QUICK.contains(&family.name.as_str()))
         .map(|family| FamilyWork { family, kinds: choose_kinds(family) })
         .collect();
-    let ours = options.rules.has_ours().then(|| run_all(&works, corpus, options, seed, true)).transpose()?;
+    let mut ours =
+        options.rules.has_ours().then(|| run_all(&works, corpus, options, seed, true)).transpose()?;
+    if let Some(ours) = ours.as_mut().filter(|_| !options.is_quick) {
+        let hub = SharedHub::start()?;
+        let tools = ToolPaths::find();
+        for family in families.iter().filter(|family| SHARED.contains(&family.name.as_str())) {
+            let shared = hub.share_solution(family, corpus, &tools);
+            ours.merge(shared.map_err(|error| format!("hub, {}: {error}", family.name))?);
+        }
+    }
     let reference =
         options.rules.has_reference().then(|| run_all(&works, corpus, options, seed, false)).transpose()?;
     Ok(to_metrics(ours.as_ref(), reference.as_ref()))

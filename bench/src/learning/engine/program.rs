@@ -249,7 +249,7 @@ fn find_credits(
 }
 
 /// The program that was built beside this one.
-fn find_program() -> Result<PathBuf> {
+pub fn find_program() -> Result<PathBuf> {
     let own = std::env::current_exe()?;
     // A test lies in `deps`, one folder below.
     let folders = own.ancestors().skip(1).take(2);
