@@ -1,6 +1,6 @@
 //! The stored solutions of the same problem: the own ones first, then that of a hub.
 
-use crate::exchange::reuse::{ReuseHit, ReuseMode};
+use crate::exchange::reuse::ReuseHit;
 use crate::rules::problem_ids::{StoredProblemIds, capsule_ids_beside};
 use crate::run::offer::CapsuleOffer;
 use crate::workspace::Workspace;
@@ -118,7 +118,7 @@ fn to_offer(
     }
 }
 
-/// What a hub found, if it is about the same problem. It is tried only if its owner here released it.
+/// What a hub found, if it is about the same problem. It is tried only if others have shown that it works.
 fn foreign_offer(
     workspace: &Workspace,
     problem: &ProblemRecord,
@@ -133,9 +133,9 @@ fn foreign_offer(
     let mut offer = to_offer(workspace, &hit.capsule, level, streak, patch, is_reproduced);
     offer.asset_id.clone_from(&hit.asset_id);
     offer.is_foreign = true;
-    if offer.can_try && hit.mode != ReuseMode::Direct {
+    if let (true, Err(refusal)) = (offer.can_try, &hit.can_try) {
         offer.can_try = false;
-        "it was not released here with `capsid node promote`".clone_into(&mut offer.reason);
+        offer.reason = refusal.to_string().trim_end_matches('.').to_owned();
     }
     Some(offer)
 }
