@@ -8,8 +8,8 @@ use crate::learning::corpus::{BugCase, FileTree};
 pub struct CycleTask<'a> {
     pub case: &'a BugCase,
     pub log: &'a str,
-    /// Tasks with the same value have the same problem.
-    pub problem: &'a str,
+    /// Tasks with the same value have the same solution, except for names, folders and values.
+    pub solution: &'a str,
     pub plan: &'a AgentPlan,
 }
 
@@ -17,7 +17,7 @@ pub struct CycleTask<'a> {
 #[derive(Clone, Debug)]
 pub struct CapsuleCredit {
     pub capsule: String,
-    /// Whether the change of the cycle is the change of the capsule.
+    /// Whether the change of the cycle is the change of the capsule, or the same with other names.
     pub was_applied: bool,
 }
 
@@ -36,6 +36,8 @@ pub struct CycleRecord {
     pub credits: Vec<CapsuleCredit>,
     /// Capsules that were tried or shown.
     pub offered: Vec<String>,
+    /// Stored capsules whose patch applies to the broken tree.
+    pub fitting: Vec<String>,
     /// The capsule that solved the problem without an agent.
     pub solved_by: Option<String>,
     pub new_capsule: Option<String>,

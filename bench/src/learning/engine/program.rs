@@ -1,6 +1,7 @@
 //! The built program in a real repository, with real commands in the real sandbox.
 
 use super::agent::AGENT;
+use super::change::{is_same_change, list_changed_lines};
 use super::cycle::{CapsuleCredit, CycleRecord, CycleTask, LearningEngine};
 use super::store::{EngineStore, StoredCapsule};
 use super::tools::ToolPaths;
@@ -8,7 +9,7 @@ use crate::Result;
 use crate::generated_repo::{check, succeed};
 use crate::learning::corpus::FileTree;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -20,6 +21,8 @@ pub struct ProgramEngine<'a> {
     /// Every path that a tree or an agent ever had.
     known: BTreeSet<String>,
     tree: FileTree,
+    /// What each capsule that was made here solves.
+    solutions: HashMap<String, String>,
     /// More settings, such as a hub's.
     settings: String,
 }
@@ -33,6 +36,7 @@ impl<'a> ProgramEngine<'a> {
             program: find_program()?,
             known: BTreeSet::new(),
             tree: FileTree::new(),
+            solutions: HashMap::new(),
             settings: settings.to_owned(),
         };
         for folder in [engine.root(), engine.home(), engine.agent_folder()] {
@@ -96,6 +100,21 @@ impl<'a> ProgramEngine<'a> {
         self.known.iter().filter_map(read).collect()
     }
 
+    /// Capsules whose patch applies to the tree as it is.
+    fn find_fitting(&self, capsules: &[StoredCapsule]) -> Result<Vec<String>> {
+        let mut fitting = Vec::new();
+        let patch = self.folder.path().join("fitting.patch");
+        for capsule in capsules.iter().filter(|capsule| !capsule.diff.is_empty()) {
+            std::fs::write(&patch, &capsule.diff)?;
+            let mut command = Command::new("git");
+            command.current_dir(self.root()).args(["apply", "--check", "-C1"]).arg(&patch);
+            if command.output()?.status.success() {
+                fitting.push(capsule.id.clone());
+            }
+        }
+        Ok(fitting)
+    }
+
     fn count_prompts(&self) -> Result<usize> {
         let names = std::fs::read_dir(self.agent_folder())?.flatten();
         Ok(names.filter(|entry| entry.file_name().to_string_lossy().starts_with("prompt-")).count())
@@ -152,6 +171,7 @@ impl LearningEngine for ProgramEngine<'_> {
         let store = self.store();
         let before = store.read_capsules()?;
         let events = store.count_events()?;
+        let fitting = self.find_fitting(&before)?;
         let prompts = self.count_prompts()?;
         task.plan.write(&self.agent_folder(), &task.case.broken)?;
         self.known.extend(task.plan.tree.iter().flat_map(|tree| tree.keys().cloned()));
@@ -172,6 +192,7 @@ impl LearningEngine for ProgramEngine<'_> {
         let event = store.read_events()?.into_iter().nth(events);
         let mut record = read_record(&output, event.as_ref());
         record.capsules_before = before.len();
+        record.fitting = fitting;
         record.was_agent_called = self.count_prompts()? > prompts;
         if record.was_agent_called {
             let prompt = std::fs::read_to_string(agent.join(format!("prompt-{prompts}")))?;
@@ -186,11 +207,18 @@ impl LearningEngine for ProgramEngine<'_> {
         record.is_error_hidden |= event.is_none() && !record.was_agent_called;
         record.is_fixed = record.is_success && self.is_fixed(task, &after)?;
         let capsules = store.read_capsules()?;
-        record.credits = find_credits(&before, &capsules, event.as_ref(), &task.case.broken, &after);
+        let made = list_changed_lines(&task.case.broken, &after);
+        let is_right_patch = !record.was_agent_called && record.is_fixed;
+        record.credits = find_credits(&before, &capsules, event.as_ref(), |capsule| {
+            is_right_patch
+                || is_same_change(&capsule.diff, &made)
+                || self.solutions.get(&capsule.id).is_some_and(|known| known == task.solution)
+        });
         record.new_capsule = capsules
             .iter()
             .find(|capsule| before.iter().all(|old| old.id != capsule.id))
             .map(|new| new.id.clone());
+        self.solutions.extend(record.new_capsule.clone().map(|id| (id, task.solution.to_owned())));
         self.git(&["add", "--all"])?;
         self.git(&["commit", "--quiet", "--allow-empty", "--message", "Keep what the cycle left"])?;
         self.tree = after;
@@ -224,16 +252,14 @@ fn read_record(output: &Output, event: Option<&Value>) -> CycleRecord {
     }
 }
 
-/// Capsules whose streak grew, or that the event calls reused; and whether their change is the one that was made.
+/// Capsules whose streak grew, or that the event calls reused.
 fn find_credits(
     before: &[StoredCapsule],
     after: &[StoredCapsule],
     event: Option<&Value>,
-    broken: &FileTree,
-    tree: &FileTree,
+    was_applied: impl Fn(&StoredCapsule) -> bool,
 ) -> Vec<CapsuleCredit> {
     let reused = event.and_then(|event| event["meta"]["reused_capsule_id"].as_str());
-    let made = super::change::list_changed_lines(broken, tree);
     let mut credits = Vec::new();
     for old in before {
         let new = after.iter().find(|capsule| capsule.id == old.id);
@@ -241,7 +267,7 @@ fn find_credits(
         // A capsule never changes what it says, whoever is credited.
         let was_rewritten = new.is_some_and(|new| new.diff != old.diff);
         if has_grown || was_rewritten || reused == Some(old.id.as_str()) {
-            let was_applied = !was_rewritten && super::change::is_same_change(&old.diff, &made);
+            let was_applied = !was_rewritten && was_applied(old);
             credits.push(CapsuleCredit { capsule: old.id.clone(), was_applied });
         }
     }

@@ -11,8 +11,8 @@ use capsid_model::signal::{folded, is_cosmetic};
 struct ReferenceCapsule {
     id: String,
     trigger: Vec<String>,
-    /// The problem that its change solves.
-    problem: String,
+    /// What its change solves.
+    solution: String,
 }
 
 /// Its state of one repository.
@@ -57,6 +57,12 @@ impl LearningEngine for ReferenceEngine {
             was_agent_called: true,
             is_error_hidden,
             capsules_before,
+            fitting: self
+                .capsules
+                .iter()
+                .filter(|known| known.solution == task.solution)
+                .map(|known| known.id.clone())
+                .collect(),
             offered: selected.map(|at| self.capsules[at].id.clone()).into_iter().collect(),
             ..CycleRecord::default()
         };
@@ -68,10 +74,10 @@ impl LearningEngine for ReferenceEngine {
                     let capsule = &mut self.capsules[at];
                     record.credits.push(CapsuleCredit {
                         capsule: capsule.id.clone(),
-                        was_applied: capsule.problem == task.problem && !is_cheat,
+                        was_applied: capsule.solution == task.solution && !is_cheat,
                     });
                     // The change of this cycle takes the place of the one before.
-                    capsule.problem = task.problem.to_owned();
+                    capsule.solution = task.solution.to_owned();
                 }
                 None => {
                     let id = format!("capsule_{}", self.capsules.len());
@@ -79,7 +85,7 @@ impl LearningEngine for ReferenceEngine {
                     self.capsules.push(ReferenceCapsule {
                         id,
                         trigger: folded,
-                        problem: task.problem.to_owned(),
+                        solution: task.solution.to_owned(),
                     });
                 }
             }
@@ -100,7 +106,7 @@ impl LearningEngine for ReferenceEngine {
         self.capsules.push(ReferenceCapsule {
             id: "capsule_decoy".to_owned(),
             trigger: vec!["log_error".to_owned()],
-            problem: "nothing of this repository".to_owned(),
+            solution: "nothing of this repository".to_owned(),
         });
         Ok(())
     }

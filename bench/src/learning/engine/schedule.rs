@@ -125,20 +125,21 @@ impl<'a> Schedule<'a> {
         Ok(calls)
     }
 
-    /// A capsule that solved the problem must be offered, and must solve it alone: in these cases its patch fits.
+    /// A capsule that solved the problem must be offered, and must solve it alone where its patch applies.
     fn check_recall(&mut self, name: &str, known: &[String], record: &CycleRecord) {
         let is_recalled =
             record.offered.iter().chain(&record.solved_by).any(|capsule| known.contains(capsule));
         self.tally.recalled.1 += 1;
         self.tally.recalled.0 += usize::from(is_recalled);
         let is_alone = !record.was_agent_called && record.is_fixed;
-        self.tally.without_agent.1 += 1;
+        let fits = is_alone || record.fitting.iter().any(|capsule| known.contains(capsule));
+        self.tally.without_agent.1 += usize::from(fits);
         self.tally.without_agent.0 += usize::from(is_alone);
         let note = || format!("{name}: {}", shorten(&record.message));
         if !is_recalled {
             self.tally.notes.recalled.push(note());
         }
-        if !is_alone {
+        if fits && !is_alone {
             self.tally.notes.without_agent.push(note());
         }
     }
@@ -146,12 +147,16 @@ impl<'a> Schedule<'a> {
     fn run_cycle(&mut self, case: &BugCase, schedule: &str, plan: &AgentPlan) -> Result<CycleRecord> {
         let file = case.log_name();
         let log = self.corpus.logs.iter().find(|log| log.file == file).ok_or(format!("no log {file}"))?;
-        let problem = problem_key(&case.name);
-        let task = CycleTask { case, log: &log.content, problem, plan };
+        let task = CycleTask { case, log: &log.content, solution: solution_key(&case.name), plan };
         let record = self.engine.run_cycle(&task).map_err(|error| format!("{schedule} {file}: {error}"))?;
         self.tally.add_cycle(&format!("{schedule} {}-{}", case.family, case.name), &record);
         Ok(record)
     }
+}
+
+/// Variants of the origin have its fix, with other names, folders or values.
+fn solution_key(case: &str) -> &str {
+    if ["renamed", "moved", "values"].contains(&case) { "origin" } else { problem_key(case) }
 }
 
 /// A recurrence is the problem of the origin.

@@ -100,5 +100,5 @@ fn run_cycle(
     let file = case.log_name();
     let log = corpus.logs.iter().find(|log| log.file == file).ok_or(format!("no log {file}"))?;
     engine.commit_tree(&case.broken)?;
-    engine.run_cycle(&CycleTask { case, log: &log.content, problem: "origin", plan })
+    engine.run_cycle(&CycleTask { case, log: &log.content, solution: "origin", plan })
 }

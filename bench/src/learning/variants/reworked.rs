@@ -51,7 +51,7 @@ impl LogRework {
     pub fn new() -> Result<Self> {
         Ok(Self {
             position: Regex::new(r#"(\.(?:js|mjs|py|rs|sh)(?:"?, line |: line |:))(\d+)((?::\d+)?)"#)?,
-            number: Regex::new(r"\b\d+\b")?,
+            number: Regex::new(r"(^|[\s(\[,:=])(\d+)\b")?,
             duration: Regex::new(
                 r"(duration_ms:? |finished in |tests? in |target\(s\) in |\()(\d+\.\d+)(s|ms|\b)",
             )?,
@@ -92,7 +92,9 @@ impl LogRework {
         let text = label.text.clone().unwrap_or_default();
         let mut log = content.to_owned();
         if let Some(message) = label.message.as_deref().filter(|_| !self.number.is_match(&text)) {
-            let other = self.number.replace_all(message, |found: &Captures<'_>| other_number(&found[0], rng));
+            let other = self.number.replace_all(message, |found: &Captures<'_>| {
+                format!("{}{}", &found[1], other_number(&found[2], rng))
+            });
             log = log.replace(message, &other);
         }
         let shift = rng.u32(1..60);
