@@ -75,7 +75,7 @@ pub fn score_corpus(
                 score.wrong.recognized.push(format!("{}: has no problem, but an error was read", log.file));
             }
         }
-        if at % transform_every == 0 {
+        if at.is_multiple_of(transform_every) {
             score_transforms(&mut score, log, reading, rules);
         }
     }
