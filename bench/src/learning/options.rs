@@ -43,6 +43,8 @@ pub struct LearningOptions {
     pub logs: Option<PathBuf>,
     /// Write the generated logs into this folder.
     pub kept_variants: Option<PathBuf>,
+    /// The families whose repositories are used; all of them if it is empty.
+    pub families: Vec<String>,
     /// Print what takes how long.
     pub is_verbose: bool,
     /// Leave out the other half.
@@ -50,6 +52,11 @@ pub struct LearningOptions {
 }
 
 impl LearningOptions {
+    /// Whether the repositories of a family are used.
+    pub fn accepts_family(&self, name: &str) -> bool {
+        self.families.is_empty() || self.families.iter().any(|known| known == name)
+    }
+
     pub fn parse(words: &[String]) -> Result<Self> {
         let mut options = Self::default();
         let mut words = words.iter();
@@ -57,6 +64,7 @@ impl LearningOptions {
             let mut value = || words.next().ok_or(format!("{word} needs a value"));
             match word.as_str() {
                 "--quick" => options.is_quick = true,
+                "--families" => options.families = value()?.split(',').map(str::to_owned).collect(),
                 "--verbose" => options.is_verbose = true,
                 "--only" => {
                     options.only = match value()?.as_str() {
@@ -82,7 +90,7 @@ impl LearningOptions {
                 }
                 other => {
                     return Err(format!(
-                        "no option `{other}`; there are --quick, --only, --verbose, --rules, --seed, --keep-variants and --logs"
+                        "no option `{other}`; there are --quick, --only, --families, --verbose, --rules, --seed, --keep-variants and --logs"
                     )
                     .into());
                 }

@@ -135,7 +135,7 @@ if plan["literal"]:
     for block in re.findall(r"<<<DATA[^\n]*\n(.*?)\nDATA [^\n]*>>>", prompt, re.S):
         if re.search(r"^(?:diff --git |--- a/)", block, re.M):
             patch = block[re.search(r"^(?:diff --git |--- a/)", block, re.M).start():] + "\n"
-            if subprocess.run(["git", "apply", "-C1"], input=patch, text=True, capture_output=True).returncode == 0:
+            if subprocess.run(["git", "apply", "--recount", "-C1"], input=patch, text=True, capture_output=True).returncode == 0:
                 break
 if plan["note"]:
     print(plan["note"])

@@ -52,6 +52,7 @@ pub fn measure(corpus: &LogCorpus, options: &LearningOptions, seed: u64) -> Resu
     let works: Vec<FamilyWork<'_>> = families
         .iter()
         .filter(|family| !options.is_quick || QUICK.contains(&family.name.as_str()))
+        .filter(|family| options.accepts_family(&family.name))
         .map(|family| FamilyWork { family, kinds: choose_kinds(family) })
         .collect();
     let mut ours =
@@ -59,7 +60,8 @@ pub fn measure(corpus: &LogCorpus, options: &LearningOptions, seed: u64) -> Resu
     if let Some(ours) = ours.as_mut().filter(|_| !options.is_quick) {
         let hub = SharedHub::start()?;
         let tools = ToolPaths::find();
-        for family in families.iter().filter(|family| SHARED.contains(&family.name.as_str())) {
+        let shared = families.iter().filter(|family| SHARED.contains(&family.name.as_str()));
+        for family in shared.filter(|family| options.accepts_family(&family.name)) {
             let shared = hub.share_solution(family, corpus, &tools);
             ours.merge(shared.map_err(|error| format!("hub, {}: {error}", family.name))?);
         }

@@ -154,12 +154,11 @@ pub fn to_metrics(ours: Option<&CycleTally>, reference: Option<&CycleTally>) -> 
     let prompt = |tally: &CycleTally| Figure::Amount(percentile(&tally.prompts, 0.5), "characters");
     metrics
         .push(LearningMetric::new("prompt, median", FigureGoal::AtMost(4_500.0)).with_ours(ours.map(prompt)));
-    if ours.is_some_and(|tally| tally.shared.1 > 0) {
+    if let Some(tally) = ours.filter(|tally| tally.shared.1 > 0) {
         metrics.push(
-            line("found in another repository through a hub", FigureGoal::AtLeast(0.97), &|tally| {
-                share(tally.shared)
-            })
-            .with_notes(notes(&|notes| &notes.shared)),
+            LearningMetric::new("solved in another repository through a hub", FigureGoal::AtLeast(0.97))
+                .with_ours(Some(share(tally.shared)))
+                .with_notes(notes(&|notes| &notes.shared)),
         );
     }
     metrics

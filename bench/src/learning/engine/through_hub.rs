@@ -29,7 +29,8 @@ impl SharedHub {
         Ok(Self { hub, location, program, _folder: folder })
     }
 
-    /// Solves the bug of a family twice in one repository, publishes the solution, and meets the bug in another one.
+    /// Solves the bug of a family three times in one repository, so that the hub's threshold is reached, publishes the
+    /// solution, and meets the bug in another one.
     pub fn share_solution(
         &self,
         family: &BugFamily,
@@ -41,7 +42,7 @@ impl SharedHub {
         let origin = family.build_case("origin")?;
         let mut author = ProgramEngine::create(&origin.check, &settings, tools)?;
         author.commit_tree(&origin.base)?;
-        for name in ["origin", "recur1"] {
+        for name in ["origin", "recur1", "recur3"] {
             let case = family.build_case(name)?;
             let record = run_cycle(&mut author, &case, corpus, &AgentPlan::fix(&case))?;
             tally.add_cycle(&format!("hub, author {}-{name}", family.name), &record);
