@@ -109,7 +109,7 @@ static POSTGRES_PID: Pattern = Pattern::new(
     r"^\[[0-9]+\] (?:[\w-]+@[\w-]+ )?(?:LOG|ERROR|FATAL|PANIC|DETAIL|HINT|STATEMENT|WARNING|NOTICE|CONTEXT):",
 );
 static CLOCK: Pattern = Pattern::new(
-    r"^[0-9]{1,2}:[0-9]{2}[AP]M |^\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[APap][Mm])?\]?:?[ \t]+",
+    r"^[0-9]{2}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)? |^[0-9]{1,2}:[0-9]{2}[AP]M |^\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[APap][Mm])?\]?:?[ \t]+",
 );
 static KERNEL: Pattern = Pattern::new(r"^\[ *[0-9]+\.[0-9]{3,}\] ");
 static KLOG: Pattern =
@@ -117,7 +117,7 @@ static KLOG: Pattern =
 static COMPOSE: Pattern = Pattern::new(r"^([A-Za-z][\w.-]*) +\|(?: |$)");
 static POD: Pattern = Pattern::new(r"^\[pod/[\w./-]+\] |^\[[^\]\[]+/[^\]\[]+\] +\| ");
 static TASK: Pattern = Pattern::new(
-    r"^(?:@?[\w./-]+:(?:build|test|lint|dev|typecheck|type-check|check|check-types|start|compile)(?::[\w-]+)*: |[@\w./-]+ (?:build|test|lint|dev|start|typecheck|compile|install|postinstall|prepare)(?::[\w-]+)*: )",
+    r"^(?:@[\w.-]+/[\w.-]+: |@?[\w./-]+:(?:build|test|lint|dev|typecheck|type-check|check|check-types|start|compile)(?::[\w-]+)*: |[@\w./-]+ (?:build|test|lint|dev|start|typecheck|compile|install|postinstall|prepare)(?::[\w-]+)*: )",
 );
 static STEP: Pattern = Pattern::new(r"^(?:#[0-9]+ )?[0-9]+\.[0-9]{2,3} ");
 static STEP_NAME: Pattern = Pattern::new(

@@ -92,12 +92,12 @@ fn read_command(text: &str) -> Option<String> {
 }
 
 static COUNTS: Pattern = Pattern::new(
-    r"(?i)(?:^|[^\w.])(?:([0-9]+) (?:tests? |specs? |examples? |checks? |suites? )?(?:failed|failing|failures?|errors?|broken)\b|(?:failures|failed|errors|fail)[:=] *([0-9]+)\b|# fail +([0-9]+)$|ℹ fail +([0-9]+)$)",
+    r"(?i)(?:^|[^\w.])(?:([0-9]+) (?:tests? |specs? |examples? |checks? |suites? )?(?:failed|failing|failures?|fail|errors?|broken)\b|(?:failures|failed|errors|fail)[:=] *([0-9]+)\b|# fail +([0-9]+)$|ℹ fail +([0-9]+)$)",
 );
 static PASSED: Pattern = Pattern::new(
     r"(?xi)
     ^\s*test\ result:\ ok
-    | (?:^|[\s=,])[0-9]+\ (?:tests?\ )?pass(?:ed|ing)?\b
+    | (?:^|[\s=,])[1-9][0-9]*\ (?:tests?\ )?pass(?:ed|ing)?\b
     | ^\s*(?:\#|ℹ)\ fail\ +0$
     | ^ok\s+\S+\s+(?:\(cached\)|[0-9.]+s|\[no)
     | ^PASS$ | ^PASS\s+\S

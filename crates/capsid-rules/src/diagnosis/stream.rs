@@ -29,7 +29,7 @@ const MAX_LINE: usize = 64 * 1024;
 const MAX_DOCUMENT: usize = 64 * 1024 * 1024;
 
 /// Words of which at least one stands in every diagnostic, in any case.
-const WORDS: [&str; 130] = [
+const WORDS: [&str; 149] = [
     "error",
     "err!",
     "fail",
@@ -160,6 +160,25 @@ const WORDS: [&str; 130] = [
     "won't",
     "no package",
     "not exist",
+    "not allowed",
+    "no tests",
+    "no test files",
+    "exception caught",
+    "\ncrit: ",
+    "lockfile",
+    "last generated",
+    "specified",
+    "not something we",
+    "needs merge",
+    "prelude.",
+    "readonly",
+    "no stash",
+    "unterminated",
+    "unclosed",
+    "bad substitution",
+    "must be",
+    "requires",
+    "required",
 ];
 
 static PREFILTER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {

@@ -26,6 +26,9 @@ static MINITEST_TEST: Pattern =
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
+    if text == "rake aborted!" {
+        return recognize_rake(log, at);
+    }
     if text.contains(":in `") || text.contains(":in '") {
         return recognize_exception(log, at);
     }
@@ -215,6 +218,31 @@ fn recognize_rspec_load(log: &LogView<'_>, at: usize) -> Option<Finding> {
     };
     let code = kind.rsplit("::").next().unwrap_or_default();
     Some(Finding::new("rspec", "ruby", class, at).code(code).message(message).file(file).until(index + 1))
+}
+
+/// The exception stands below, and its frames below it.
+fn recognize_rake(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let text = log.text(at + 1);
+    let (kind, message) = text.split_once(": ").filter(|(kind, _)| !kind.contains(' ')).unwrap_or(("", text));
+    let last = log.end_of(at + 1, 30, |text| !text.trim().is_empty() && !text.starts_with("Tasks: "));
+    let frame = (at + 2..=last).find_map(|index| {
+        let (file, rest) =
+            log.text(index).split_once(":in ").map_or((log.text(index), ""), |(file, rest)| (file, rest));
+        let (file, line) = file.rsplit_once(':')?;
+        is_in_app("", file).then(|| StackFrame {
+            function: ruby_function(rest.trim_matches(['`', '\''])).filter(|name| !name.starts_with("block")),
+            file: file.to_owned(),
+            line: line.parse().ok(),
+        })
+    });
+    Some(
+        Finding::new("ruby", "ruby", ProblemClass::Exception, at)
+            .code(kind.rsplit("::").next().unwrap_or_default())
+            .message(message)
+            .at_frame(frame.as_ref())
+            .until(last)
+            .or_system(),
+    )
 }
 
 /// `Class#test_x [F:L]:` below `Failure:` or `Error:`.

@@ -55,6 +55,9 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
                 .file(script(groups.get(1)).unwrap_or_default()),
         );
     }
+    if let Some(finding) = recognize_line(text, at) {
+        return Some(finding);
+    }
     if text.contains("yntax error") && text.contains(": line ") || text.contains("Syntax error: ") {
         let groups = SYNTAX.captures(text)?;
         let last = log.end_of(at, 1, |next| next.contains(": line ") && next.contains(": `"));
@@ -65,9 +68,6 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
                 .file(script(groups.get(1)).unwrap_or_default())
                 .until(last),
         );
-    }
-    if let Some(finding) = recognize_line(text, at) {
-        return Some(finding);
     }
     if text.contains(": cannot execute") {
         let groups = CANNOT_EXECUTE.captures(text)?;
@@ -86,7 +86,7 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
 }
 
 static LINE: Pattern = Pattern::new(
-    r"^(\S+?): (?:line )?[0-9]+: (.+: )?(syntax error: .+|syntax error in expression.*|bad substitution|readonly variable|Bad substitution|[Ii]llegal option .+|is read only|integer expression expected|[a-z ]*operator expected|too many arguments|not a valid identifier|invalid arithmetic operator.*|ambiguous redirect|bad array subscript|division by 0.*|numeric argument required|invalid option|parameter null or not set|bad interpreter.*|maximum .* exceeded.*)(?: \(.*\))?$",
+    r"^(\S+?): (?:line )?[0-9]+: (.+: )?(syntax error: (?:operand expected|invalid).*|syntax error in expression.*|bad substitution|readonly variable|Bad substitution|[Ii]llegal option .+|is read only|integer expression expected|[a-z ]*operator expected|too many arguments|not a valid identifier|invalid arithmetic operator.*|ambiguous redirect|bad array subscript|division by 0.*|numeric argument required|invalid option|parameter null or not set|bad interpreter.*|maximum .* exceeded.*)(?: \(.*\))?$",
 );
 
 /// What a shell says about a line of a script, beside what has a rule of its own.
@@ -246,10 +246,12 @@ fn recognize_errno(log: &LogView<'_>, at: usize) -> Option<Finding> {
         || head.split(' ').count() <= 4 && text.contains(": ")
         || starts_with_words;
     // A line with a level belongs to the last row of the table.
-    let is_go = text.contains("dial tcp") || text.contains("listen tcp");
+    let is_go = ["dial tcp", "listen tcp", "tls: failed to verify"].iter().any(|words| text.contains(words));
     let is_program = is_program || is_go;
     let first = text.split([' ', ':']).next().unwrap_or_default();
-    if !is_program || RESERVED.is_match(first.trim_matches(['[', ']'])) || !is_go && has_sentence_before(text)
+    if !is_program
+        || RESERVED.is_match(first.trim_matches(['[', ']']))
+        || !is_go && !text.starts_with("The system cannot find") && has_sentence_before(text)
     {
         return None;
     }

@@ -1,84 +1,10 @@
 //! Messages with the position of a file before them, in the forms that most compilers and linters share. The name of
 //! the file says whose words they are.
 
+use super::extensions::TOOLS;
 use crate::diagnosis::diagnostic::ProblemClass;
 use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::pattern::Pattern;
-
-/// Extension, tool, and whether the tool prints errors without the word.
-const TOOLS: [(&str, &str, bool); 71] = [
-    ("nim", "nim", false),
-    ("d", "dmd", false),
-    ("pas", "fpc", false),
-    ("pp", "fpc", false),
-    ("erl", "erlc", true),
-    ("hrl", "erlc", true),
-    ("yrl", "erlc", true),
-    ("v", "verilator", false),
-    ("sv", "verilator", false),
-    ("svh", "verilator", false),
-    ("vhd", "ghdl", false),
-    ("vhdl", "ghdl", false),
-    ("proto", "protoc", true),
-    ("thrift", "thrift", false),
-    ("fbs", "flatc", false),
-    ("capnp", "capnp", false),
-    ("gleam", "gleam", false),
-    ("elm", "elm", false),
-    ("purs", "purescript", false),
-    ("sol", "solc", false),
-    ("vy", "vyper", false),
-    ("cairo", "cairo", false),
-    ("move", "move", false),
-    ("f", "gfortran", false),
-    ("f90", "gfortran", false),
-    ("f95", "gfortran", false),
-    ("F90", "gfortran", false),
-    ("for", "gfortran", false),
-    ("adb", "gnat", true),
-    ("ads", "gnat", true),
-    ("cob", "cobc", false),
-    ("cbl", "cobc", false),
-    ("cr", "crystal", false),
-    ("clj", "clojure", false),
-    ("cljs", "clojure", false),
-    ("cljc", "clojure", false),
-    ("tex", "latex", false),
-    ("sty", "latex", false),
-    ("bib", "bibtex", false),
-    ("rst", "sphinx", false),
-    ("gd", "godot", false),
-    ("asm", "nasm", false),
-    ("nasm", "nasm", false),
-    ("S", "as", false),
-    ("s", "as", false),
-    ("cu", "nvcc", false),
-    ("cuh", "nvcc", false),
-    ("glsl", "glslc", false),
-    ("vert", "glslc", false),
-    ("frag", "glslc", false),
-    ("wgsl", "naga", false),
-    ("metal", "metal", false),
-    ("hx", "haxe", true),
-    ("odin", "odin", true),
-    ("rkt", "racket", true),
-    ("lisp", "sbcl", false),
-    ("groovy", "groovy", false),
-    ("jl", "julia", false),
-    ("vala", "valac", false),
-    ("fs", "fsc", false),
-    ("fsx", "fsc", false),
-    ("vb", "vbc", false),
-    ("xml", "xmllint", false),
-    ("xsd", "xmllint", false),
-    ("html", "html", false),
-    ("graphql", "graphql", false),
-    ("dts", "dtc", false),
-    ("l", "flex", false),
-    ("y", "bison", false),
-    ("idl", "midl", false),
-    ("qml", "qml", false),
-];
 
 static COLON: Pattern = Pattern::new(
     r"^(?:%?[Ee]rror: |ERROR: |\[error\] )?((?:[A-Za-z]:)?[^\s:()\[\]']*\.(\w{1,8})):([0-9]+)(?:[.:]([0-9]+)(?:-[0-9.:]+)?)?:\s?(.+)$",
@@ -230,13 +156,13 @@ pub(crate) fn recognize_arrow(log: &LogView<'_>, at: usize) -> Option<Finding> {
 static UNDERLINE: Pattern = Pattern::new(r"^[\s│|]*([~^━─]{1,60})");
 
 /// What the marks under a line of source point at.
-fn named_below(log: &LogView<'_>, at: usize) -> Option<String> {
+pub(crate) fn named_below(log: &LogView<'_>, at: usize) -> Option<String> {
     (at + 2..at + 6).find_map(|index| {
         let marks = UNDERLINE.captures(log.text(index))?;
         let start = log.text(index).find(marks.get(1)).map(|at| log.text(index)[..at].chars().count())?;
         let source: Vec<char> = log.text(index - 1).chars().collect();
         let named: String = source.get(start..start + marks.get(1).chars().count())?.iter().collect();
-        let is_name = named.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
+        let is_name = named.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '-'));
         is_name.then(|| crate::diagnosis::mask::symbol(&named))
     })
 }

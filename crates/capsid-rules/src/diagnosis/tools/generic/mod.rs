@@ -1,6 +1,6 @@
 //! The last row of the table: lines of level ERROR and messages of programs that no other rule knows.
 
-mod form_table;
+mod extensions;
 pub(crate) mod forms;
 pub(crate) mod last_resort;
 pub(crate) mod located;
@@ -12,13 +12,20 @@ use crate::diagnosis::lines::{Line, LineLevel, parse_level};
 use crate::diagnosis::pattern::Pattern;
 
 static LEVELED: Pattern = Pattern::new(
-    r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - |\([^)]{1,40}\) )*\[?(ERROR|ERR|FATAL|CRITICAL|CRIT|SEVERE|PANIC|EMERG|ALERT|Error|error|fatal|critical|crit|emerg) *\]?(?:\([0-9]+\))?(?:[ :\t]+|$)(.*)$",
+    r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - |\([^)]{1,40}\) )*\[? ?(ERROR|ERR|FATAL|CRITICAL|CRIT|SEVERE|PANIC|EMERG|ALERT|Error|error|fatal|critical|crit|emerg) *\]?(?:\([0-9]+\))?(?:[ :\t]+|$)(.*)$",
 );
 static ANY_LEVEL: Pattern = Pattern::new(
     r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - )*\[?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn|warning|error)\]?(?:[ :\t]|$)",
 );
 static LOGGER: Pattern = Pattern::new(
     r"^(?:(?:[0-9]+ )?--- )?(?:(?:\[[^\]]*\]|\([^)]*\)|<[^>]*>)\s*)*(?:(?:[a-zA-Z_$][\w$]*(?:[.:/][\w$:]+)+|[A-Z][A-Za-z0-9_$]{2,40}|[\w.]+:[\w.]+:[0-9]+)\s*(?:\[[^\]]*\]\s*)?(?:--? |: +))?(.+)$",
+);
+static LOGRUS: Pattern =
+    Pattern::new(r#"^(?:ERRO|FATA|PANI)\[[0-9]+\]\s*(.+?)(?:\s{2,}.*?(?:error="?([^"]+)"?.*)?)?$"#);
+static THREAD_FIRST: Pattern =
+    Pattern::new(r"^(?:main|[\w.-]*[Tt]hread[\w.-]*|[a-z]+(?:-[\w]+)*-[0-9]+) (?:ERROR|FATAL|SEVERE) +(.+)$");
+static RAILS: Pattern = Pattern::new(
+    r"^(?:\[[0-9a-f-]{8,}\] )?((?:[A-Z]\w*::)+[A-Z]\w*(?:Error|NotFound|Invalid|Exception|Missing)) \((.+)\):?$",
 );
 static PYTHON_LOGGING: Pattern = Pattern::new(r"^(ERROR|CRITICAL):([\w.]+):(.+)$");
 static PROGRAM: Pattern =
@@ -33,7 +40,7 @@ static CHINESE: Pattern =
     Pattern::new(r"^(?:\[[^\]]*\]\s*)*(?:\S{0,12}?)(?:错误|异常|报错|失败)\s*[：:]\s*(.+)$");
 static TOOL_RESULT: Pattern = Pattern::new(r#"^\*\*TOOLRESULT\*\*: \{.*"status": ?"error""#);
 static FAILED_TO: Pattern = Pattern::new(
-    r"^(?:[\w.-]+: )?((?:Failed to|failed to|Unable to|unable to|Could not|could not|Cannot|Can't|FAILED to|Couldn't) [a-z]+ .+)$",
+    r"^(?:([\w.-]+): )?((?:Failed to|failed to|Unable to|unable to|Could not|could not|Cannot|Can't|FAILED to|Couldn't) [a-z]+ .+)$",
 );
 static BUILD_FAILED: Pattern = Pattern::new(
     r"^(?:Build|Compilation|Deployment|Deploy|Migration|Job|Task|Command|Installation|Upload|Test run|Tests|Lint|Type ?check)(?: \S+)? (?:failed|FAILED)(?:[.:!]|$| with| after)(.*)$",
@@ -161,6 +168,17 @@ fn recognize_level(line: &Line, at: usize) -> Option<Finding> {
     if let Some(groups) = PYTHON_LOGGING.captures(text) {
         return Some(with_kind(generic(at, "app", groups.get(3).trim()), groups.get(3).trim()));
     }
+    if let Some(groups) = LOGRUS.captures(text) {
+        let message = match groups.some(2) {
+            Some(error) => format!("{}: {error}", groups.get(1).trim()),
+            None => groups.get(1).trim().to_owned(),
+        };
+        return Some(with_kind(generic(at, "app", &message), &message));
+    }
+    if let Some(groups) = line.stamped.then(|| THREAD_FIRST.captures(text)).flatten() {
+        let message = groups.get(1);
+        return Some(with_kind(generic(at, "app", message), message));
+    }
     let groups = LEVELED.captures(text)?;
     let word = groups.get(1);
     let upper = word.bytes().all(|b| b.is_ascii_uppercase());
@@ -232,8 +250,16 @@ fn recognize_plain(line: &Line, at: usize) -> Option<Finding> {
         }
         return Some(finding);
     }
+    if text.contains("::")
+        && let Some(groups) = RAILS.captures(text)
+    {
+        let kind = groups.get(1).rsplit("::").next().unwrap_or_default().to_owned();
+        return Some(
+            Finding::new("ruby", "ruby", ProblemClass::Exception, at).code(kind).message(groups.get(2)),
+        );
+    }
     if let Some(groups) = PROGRAM.captures(text) {
-        return Some(generic(at, "app", groups.get(2)));
+        return Some(last_resort::program_finding(at, groups.get(1), groups.get(2)));
     }
     if text.contains(['错', '异', '报', '失']) {
         let groups = CHINESE.captures(text)?;
@@ -260,7 +286,7 @@ fn recognize_words(line: &Line, at: usize) -> Option<Finding> {
         return Some(generic(at, "app", text));
     }
     let groups = FAILED_TO.captures(text)?;
-    Some(generic(at, "app", groups.get(1)))
+    Some(last_resort::program_finding(at, groups.get(1), groups.get(2)))
 }
 
 /// Whether a line states a level first.

@@ -7,7 +7,7 @@ use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
 
 static RESOLVE: Pattern = Pattern::new(
-    r#"(?:Can't resolve|Could not resolve|Failed to resolve|failed to resolve import|Failed to resolve import) ["'`]([^"'`]+)["'`](?: (?:from|in) ["'`]?([^"'`\s]+)["'`]?)?"#,
+    r#"(?:Can't resolve|Could not resolve|Failed to resolve|failed to resolve import|Failed to resolve import) ["'`]([^"'`]+)["'`](?: from ["'`]?([^"'`\s]+)["'`]?| in ([\w./-]+\.\w+)(?:$|\s))?"#,
 );
 static ESBUILD: Pattern = Pattern::new(r"^(?:✘|X) \[ERROR\] (.+?)(?: \[plugin [\w-]+\])?$");
 static POSITION: Pattern = Pattern::new(r"^\s+(\S+?):([0-9]+):[0-9]+:?$");
@@ -26,7 +26,7 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.contains("esolve ")
         && let Some(groups) = RESOLVE.captures(text)
     {
-        return recognize_resolve(log, at, groups.get(1), groups.some(2));
+        return recognize_resolve(log, at, groups.get(1), groups.some(2).or_else(|| groups.some(3)));
     }
     if text.contains("[ERROR] ") {
         return recognize_esbuild(log, at);

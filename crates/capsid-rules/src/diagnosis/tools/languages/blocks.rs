@@ -3,9 +3,9 @@
 
 use crate::diagnosis::diagnostic::ProblemClass;
 use crate::diagnosis::finding::{Finding, LogView};
-use crate::diagnosis::frames::StackFrame;
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
+use crate::diagnosis::tools::generic::located::named_below;
 
 pub(super) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
@@ -16,22 +16,22 @@ pub(super) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         return recognize_crystal(log, at);
     }
     if text.starts_with("Error: ") || text.starts_with("Fatal Error: ") {
-        return recognize_fortran(log, at);
+        return recognize_sass(log, at).or_else(|| recognize_fortran(log, at));
     }
     if text.contains(" at (") && text.contains(".clj") {
-        return recognize_clojure(log, at);
+        return super::clojure::recognize_clojure(log, at);
     }
     if text.starts_with("ERROR: ")
         || text.contains("Test Failed at ")
         || text.contains("Error During Test at ")
     {
-        return recognize_julia(log, at);
+        return super::julia::recognize_julia(log, at);
     }
     if text.contains("exception error: ")
         || text.contains("** exception ")
         || text.contains("Reason for termination")
     {
-        return recognize_erlang(log, at);
+        return super::erlang::recognize_erlang(log, at);
     }
     if text.starts_with("[ERROR ") && text.contains(".purs:") {
         let groups = PURESCRIPT.captures(text)?;
@@ -48,7 +48,7 @@ pub(super) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         );
     }
     if text.starts_with("! ") {
-        return recognize_tex(log, at);
+        return super::tex::recognize_tex(log, at);
     }
     if text.starts_with("Warning, treated as error:") {
         let groups = SPHINX.captures(log.text(at + 1))?;
@@ -119,32 +119,22 @@ fn recognize_fortran(log: &LogView<'_>, at: usize) -> Option<Finding> {
     )
 }
 
-static CLOJURE: Pattern = Pattern::new(
-    r"^(Syntax error|Execution error|Error|Unexpected error)(?: \(([\w.$-]+)\))?.*? at (?:(\S+) )?\((\S+?\.cljc?s?):([0-9]+)(?::[0-9]+)?\)\.$",
-);
+static SASS: Pattern = Pattern::new(r"^\s+(\S+\.s[ac]ss) ([0-9]+):[0-9]+\s");
 
-fn recognize_clojure(log: &LogView<'_>, at: usize) -> Option<Finding> {
-    let groups = CLOJURE.captures(log.text(at))?;
-    let (last, message) = log.find_after(at, 2, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
-    let is_run = groups.get(1) == "Execution error";
-    let class = if is_run { ProblemClass::Exception } else { ProblemClass::CompileError };
-    let mut finding = Finding::new("clojure", "clojure", class, at)
-        .code(groups.get(2).rsplit('.').next().unwrap_or_default())
-        .message(quote_name(message))
-        .position(groups.get(4), groups.number(5))
-        .until(last);
-    finding.frame = groups.some(3).map(str::to_owned);
-    Some(if is_run { finding.or_system() } else { finding })
-}
-
-static NAME: Pattern =
-    Pattern::new(r"^(Unable to resolve (?:symbol|classname)|No such (?:var|namespace)): (\S+)(.*)$");
-
-fn quote_name(message: &str) -> String {
-    match NAME.captures(message) {
-        Some(groups) => format!("{}: {}{}", groups.get(1), symbol(groups.get(2)), groups.get(3)),
+/// The source stands below the message, and the file below the source.
+fn recognize_sass(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let message = log.text(at).strip_prefix("Error: ")?;
+    let (last, place) = log.find_after(at, 8, |text| SASS.captures(text))?;
+    let message = match named_below(log, at) {
+        Some(name) => format!("{}: {name}", message.trim_end_matches('.')),
         None => message.to_owned(),
-    }
+    };
+    Some(
+        Finding::new("sass", "sass", ProblemClass::CompileError, at)
+            .message(message)
+            .position(place.get(1), place.number(2))
+            .until(last),
+    )
 }
 
 /// `Unknown value totl`: the last word is the name.
@@ -153,120 +143,6 @@ fn quote_last(message: &str) -> String {
         Some((said, name)) if message.starts_with("Unknown ") => format!("{said} {}", symbol(name)),
         _ => message.to_owned(),
     }
-}
-
-static JULIA: Pattern =
-    Pattern::new(r"^ERROR: (?:LoadError: |InitError: )*(?:([A-Z]\w*(?:Error|Exception)): ?)?(.*)$");
-static JULIA_FRAME: Pattern = Pattern::new(r"^\s+\[[0-9]+\] (.+?)(?:\(.*\))?$");
-static JULIA_PLACE: Pattern = Pattern::new(r"^\s+@ (?:[\w.]+ )?(\S+\.jl):([0-9]+)");
-static JULIA_TEST: Pattern = Pattern::new(r"^(.+): (?:Test Failed|Error During Test) at (\S+\.jl):([0-9]+)$");
-
-fn recognize_julia(log: &LogView<'_>, at: usize) -> Option<Finding> {
-    let text = log.text(at);
-    if let Some(groups) = JULIA_TEST.captures(text) {
-        let said = log.find_after(at, 3, |text| text.trim_start().strip_prefix("Expression: "));
-        let (last, message) = said.unwrap_or((at, "test failed"));
-        return Some(
-            Finding::new("julia", "julia", ProblemClass::TestFailure, at)
-                .code("fail")
-                .message(message)
-                .values(true)
-                .test(groups.get(1))
-                .position(groups.get(2), groups.number(3))
-                .until(last),
-        );
-    }
-    let groups = JULIA.captures(text)?;
-    let (stack, ()) = log.find_after(at, 6, |text| (text == "Stacktrace:").then_some(()))?;
-    let last = log.end_of(stack, 60, |text| text.starts_with(' ') || text.starts_with("in expression"));
-    let frame = (stack + 1..last).find_map(|index| {
-        let function = JULIA_FRAME.captures(log.text(index))?;
-        let place = JULIA_PLACE.captures(log.text(index + 1))?;
-        let file = place.get(1);
-        if file.starts_with("./") || file.contains("/stdlib/") || file.contains(".julia/packages") {
-            return None;
-        }
-        let name = function.get(1);
-        let is_named = !name.contains("top-level") && !name.contains("macro expansion");
-        Some(StackFrame {
-            function: is_named.then(|| name.split(['(', '{']).next().unwrap_or(name).to_owned()),
-            file: file.to_owned(),
-            line: place.number(2),
-        })
-    });
-    let (kind, message) = (groups.get(1), groups.get(2));
-    let class = match kind {
-        "ArgumentError" if message.starts_with("Package ") => ProblemClass::DependencyError,
-        "ParseError" => ProblemClass::SyntaxError,
-        _ => ProblemClass::Exception,
-    };
-    let finding = Finding::new("julia", "julia", class, at)
-        .code(kind)
-        .message(message)
-        .at_frame(frame.as_ref())
-        .until(last);
-    Some(if class == ProblemClass::Exception { finding.or_system() } else { finding })
-}
-
-static ERLANG: Pattern =
-    Pattern::new(r"(?:exception (?:error|exit|throw): |Reason for termination ==\s*\*?\*?\s*)(.+)$");
-static ERLANG_CALL: Pattern =
-    Pattern::new(r"in (?:function|call from)\s+(\S+?)(?:/[0-9]+)? \((\S+\.erl), line ([0-9]+)\)");
-
-fn recognize_erlang(log: &LogView<'_>, at: usize) -> Option<Finding> {
-    let groups = ERLANG.captures(log.text(at))?;
-    let message = groups.get(1).trim_matches(['*', ' ']);
-    let code = match message {
-        "bad argument" => "badarg",
-        "undefined function" => "undef",
-        said if said.starts_with("no function clause") => "function_clause",
-        said if said.starts_with("no match of right hand side") => "badmatch",
-        said if said.starts_with("no case clause") => "case_clause",
-        said if said.starts_with("undefined function") => "undef",
-        said if said.contains("arithmetic expression") => "badarith",
-        _ => "",
-    };
-    let last = log.end_of(at, 10, |text| text.starts_with("   "));
-    let frame = (at..=last).find_map(|index| {
-        let groups = ERLANG_CALL.captures(log.text(index))?;
-        Some(StackFrame {
-            function: Some(groups.get(1).to_owned()),
-            file: groups.get(2).to_owned(),
-            line: groups.number(3),
-        })
-    });
-    Some(
-        Finding::new("erlang", "erlang", ProblemClass::Exception, at)
-            .code(code)
-            .message(message)
-            .at_frame(frame.as_ref())
-            .until(last),
-    )
-}
-
-static TEX_LINE: Pattern = Pattern::new(r"^l\.([0-9]+) ?(.*)$");
-static TEX_FILE: Pattern = Pattern::new(r"^\(?\.?/?([\w./-]+\.(?:tex|ltx))");
-static TEX_COMMAND: Pattern = Pattern::new(r"(\\[A-Za-z@]+)\s*$");
-
-fn recognize_tex(log: &LogView<'_>, at: usize) -> Option<Finding> {
-    let message = log.text(at).strip_prefix("! ")?;
-    let (last, place) = log.find_after(at, 8, |text| TEX_LINE.captures(text))?;
-    let (_, file) = log
-        .find_before(at, 60, |text| TEX_FILE.captures(text).map(|groups| groups.get(1).to_owned()))
-        .unwrap_or((at, String::new()));
-    let message = message.trim_start_matches("LaTeX Error: ").trim_start_matches("Package ");
-    let message = match TEX_COMMAND.captures(place.get(2)) {
-        Some(command) if message.starts_with("Undefined control") => {
-            format!("{} {}", message.trim_end_matches('.'), symbol(command.get(1)))
-        }
-        _ => message.to_owned(),
-    };
-    Some(
-        Finding::new("latex", "latex", ProblemClass::CompileError, at)
-            .message(message)
-            .position(&file, place.number(1))
-            .until(last),
-    )
 }
 
 static GODOT: Pattern = Pattern::new(r"\(res://(\S+?):([0-9]+)\)");

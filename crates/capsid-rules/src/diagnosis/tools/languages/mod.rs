@@ -1,6 +1,10 @@
 //! Swift, Elixir, Haskell, Zig, Dart, Perl, Lua, R and PowerShell.
 
 mod blocks;
+mod clojure;
+mod erlang;
+mod julia;
+mod tex;
 
 use crate::diagnosis::diagnostic::ProblemClass;
 use crate::diagnosis::finding::{Finding, LogView};

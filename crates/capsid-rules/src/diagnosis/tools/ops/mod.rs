@@ -20,7 +20,7 @@ static SYSTEMD: Pattern = Pattern::new(
     r"^(?:\S+ systemd\[[0-9]+\]: )?(\S+\.(?:service|mount|socket|timer)): (?:Failed at step (\w+) spawning (\S+): (.+)|(Main process exited|Control process exited), code=(\w+), status=(\S+)|Failed with result '([\w-]+)'\.)$",
 );
 static AWS: Pattern = Pattern::new(
-    r"^(?:aws: \[ERROR\]: )?An error occurred \((\w+)\) when calling the (\w+) operation(?: \(reached max retries: [0-9]+\))?: (.+)$",
+    r"^(?:aws: \[ERROR\]: |(?:upload|download|delete|copy|move|make_bucket|remove_bucket) failed: .*? |fatal error: )?An error occurred \((\w+)\) when calling the (\w+) operation(?: \(reached max retries: [0-9]+\))?: (.+)$",
 );
 static MARKDOWNLINT: Pattern = Pattern::new(
     r"^(\S+\.(?:md|markdown|mdx)):([0-9]+)(?::[0-9]+)? (?:error )?(MD[0-9]{3})/([\w/-]+) (.+?)(?: \[.*\])?$",

@@ -476,6 +476,9 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         let last = log.end_of(at, 3, |text| text.starts_with("  "));
         return Some(finding(sqlite_error(message), last));
     }
+    if text.trim_start().starts_with("SQLSTATE[") {
+        return classify("PDOException", text.trim(), "").map(|error| finding(error, at));
+    }
     if text.starts_with("Msg ") && MSSQL.is_match(text) {
         let number = MSSQL.captures(text)?.get(1).to_owned();
         return Some(finding(

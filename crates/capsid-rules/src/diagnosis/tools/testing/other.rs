@@ -18,6 +18,13 @@ pub(super) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.starts_with("[FAIL") {
         return recognize_forge(log, at);
     }
+    if text.ends_with(": FAIL")
+        || text.ends_with("*failed*")
+        || text.contains("[FAIL]")
+        || text.ends_with("ms]")
+    {
+        return recognize_named(log, at);
+    }
     if text.starts_with("#   Failed test") {
         return recognize_perl(log, at);
     }
@@ -111,5 +118,27 @@ fn recognize_perl(log: &LogView<'_>, at: usize) -> Option<Finding> {
             .position(place.get(1), place.number(2))
             .role(DiagnosticRole::Cause)
             .until(last),
+    )
+}
+
+static NAMED: [(&str, &str, Pattern); 4] = [
+    ("tasty", "haskell", Pattern::new(r"^\s+(\S.*?):\s+FAIL$")),
+    ("eunit", "erlang", Pattern::new(r"^(\w+: \w+)\.\.\.\*failed\*$")),
+    ("alcotest", "ocaml", Pattern::new(r"^> \[FAIL\]\s+(\S.*?)\.?$")),
+    ("bun", "js", Pattern::new(r"^(?:✗|\(fail\)) (\S.*?) \[[0-9.]+ms\]$")),
+];
+static SPACES: Pattern = Pattern::new(r"\s+");
+
+/// A line that names a failing test; the values stand around it.
+fn recognize_named(log: &LogView<'_>, at: usize) -> Option<Finding> {
+    let (tool, family, name) = NAMED.iter().find_map(|(tool, family, pattern)| {
+        pattern.captures(log.text(at)).map(|groups| (*tool, *family, groups.get(1).to_owned()))
+    })?;
+    Some(
+        Finding::new(tool, family, ProblemClass::TestFailure, at)
+            .code("fail")
+            .message("test failed")
+            .test(SPACES.replace_all(&name, |_| " ".to_owned()))
+            .role(DiagnosticRole::Summary),
     )
 }

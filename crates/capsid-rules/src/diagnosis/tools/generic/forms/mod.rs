@@ -1,6 +1,12 @@
 //! Programs that report in a form of their own, of one line or two. Each has a row in a table.
 
-use super::form_table::FORMS;
+mod checks;
+mod databases;
+mod deployments;
+mod languages;
+mod packages;
+mod programs;
+
 use crate::diagnosis::diagnostic::{DiagnosticRole, ProblemClass};
 use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::frames::file_name;
@@ -23,8 +29,29 @@ pub(super) struct Form {
     pub words: &'static str,
 }
 
+pub(super) const fn form(
+    tool: &'static str,
+    class: ProblemClass,
+    needle: &'static str,
+    pattern: &'static str,
+    code: &'static str,
+    words: &'static str,
+) -> Form {
+    Form { tool, class, needle, pattern: Pattern::new(pattern), code, words }
+}
+
 static NEEDLES: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(FORMS.iter().map(|form| form.needle)).ok());
+    LazyLock::new(|| AhoCorasick::new(all_forms().map(|form| form.needle)).ok());
+
+fn all_forms() -> impl Iterator<Item = &'static Form> {
+    databases::FORMS
+        .iter()
+        .chain(&deployments::FORMS)
+        .chain(&packages::FORMS)
+        .chain(&checks::FORMS)
+        .chain(&languages::FORMS)
+        .chain(&programs::FORMS)
+}
 
 pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     let text = log.text(at);
@@ -35,7 +62,7 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         NEEDLES.as_ref()?.find_overlapping_iter(text).map(|hit| hit.pattern().as_usize()).collect();
     found.sort_unstable();
     found.dedup();
-    found.into_iter().find_map(|index| read_form(FORMS.get(index)?, log, at))
+    found.into_iter().find_map(|index| read_form(all_forms().nth(index)?, log, at))
 }
 
 fn read_form(form: &Form, log: &LogView<'_>, at: usize) -> Option<Finding> {
@@ -43,13 +70,15 @@ fn read_form(form: &Form, log: &LogView<'_>, at: usize) -> Option<Finding> {
     let mut last = at;
     let mut message = groups.named("m").unwrap_or_default().trim().to_owned();
     let is_open = message.is_empty() && groups.has("m") || message.ends_with(':');
-    if is_open {
+    for _ in 0..if is_open { 2 } else { 0 } {
+        if !message.is_empty() && !message.ends_with(':') {
+            break;
+        }
         let (index, next) =
-            log.find_after(at, 3, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
+            log.find_after(last, 3, |text| Some(text.trim()).filter(|text| !text.is_empty()))?;
         last = index;
-        message = format!("{message} {}", next.trim_start_matches(['*', '-', '>', ' ', '│', '|']))
-            .trim()
-            .to_owned();
+        let next = next.trim_start_matches(['*', '-', '>', ' ', '│', '|']);
+        message = format!("{message} {next}").trim().to_owned();
     }
     if form.tool == "npm"
         && log.find_before(at, 200, |text| text.starts_with("# npm audit report").then_some(())).is_none()
@@ -76,7 +105,7 @@ fn read_form(form: &Form, log: &LogView<'_>, at: usize) -> Option<Finding> {
     if let Some(test) = groups.named("t") {
         finding = finding.test(test);
     }
-    if form.tool == "ci" {
+    if matches!(form.tool, "ci" | "app") {
         finding.role = DiagnosticRole::Generic;
     }
     let is_fixed = matches!(
@@ -98,6 +127,10 @@ fn find_place(form: &Form, log: &LogView<'_>, at: usize) -> Option<String> {
     let found = match form.tool {
         "bandit" => log.find_after(at, 4, |text| read(&LOCATION, text)),
         "sqlfluff" => log.find_before(at, 100, |text| read(&SQL_FILE, text)),
+        "svelte-check" => {
+            let (before, _) = log.text(at.saturating_sub(1)).split_once(':')?;
+            Some((at, before.to_owned()))
+        }
         "spotless" => Some((at, log.text(at + 1).trim().to_owned())),
         _ => None,
     };

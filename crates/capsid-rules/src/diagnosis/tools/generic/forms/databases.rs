@@ -1,0 +1,96 @@
+//! How databases report, one row each.
+
+use super::{Form, form};
+use crate::diagnosis::diagnostic::ProblemClass::DatabaseError;
+
+pub(super) static FORMS: [Form; 12] = [
+    form(
+        "clickhouse",
+        DatabaseError,
+        "DB::Exception: ",
+        r"^(?:.*?Code: (?P<n>[0-9]+)\. )?DB::Exception: (?P<m>.+?)(?:\. \((?P<c>[A-Z_]+)\))?(?: \(version .*)?$",
+        "",
+        "",
+    ),
+    form(
+        "cassandra",
+        DatabaseError,
+        "Error from server: code=",
+        r#"code=(?P<c>[0-9a-fA-F]{4}) \[[^\]]*\] message="(?P<m>.+?)"$"#,
+        "",
+        "",
+    ),
+    form(
+        "snowflake",
+        DatabaseError,
+        "SQL compilation error",
+        r"^(?:.*?: )?(?P<c>[0-9]{6}) \([0-9A-Z]{5}\): (?:[0-9a-f-]+: )?SQL compilation error:?\s*(?P<m>.*)$",
+        "",
+        "",
+    ),
+    form(
+        "bigquery",
+        DatabaseError,
+        "BigQuery error in ",
+        r"^BigQuery error in [\w -]+ operation: (?:Error processing job '[^']*': )?(?P<m>.+)$",
+        "",
+        "",
+    ),
+    form(
+        "duckdb",
+        DatabaseError,
+        " Error: ",
+        r"^(?:duckdb\.\w+: |Error: )?(?P<c>Catalog|Binder|Constraint|Conversion|Out of Range|Invalid Input|Parser) Error: (?P<m>.+)$",
+        "",
+        "",
+    ),
+    form(
+        "dbt",
+        DatabaseError,
+        " Error in ",
+        r"^\s*(?P<c>Database|Runtime|Compilation|Parsing|Dependency) Error in (?P<s>(?:model|test|snapshot|seed|source|macro|rpc request|sql operation) ?\S*) \((?P<f>\S+)\)(?P<m>)$",
+        "",
+        "",
+    ),
+    form(
+        "flyway",
+        DatabaseError,
+        "ERROR: Migration ",
+        r"^ERROR: Migration (?P<s>\S+) failed",
+        "migration_failed",
+        "migration failed",
+    ),
+    form(
+        "flyway",
+        DatabaseError,
+        "Migration of schema",
+        r"^ERROR: Migration of schema .*? (?:to version|with repeatable migration) (?P<s>.+?) failed",
+        "migration_failed",
+        "migration failed",
+    ),
+    form(
+        "liquibase",
+        DatabaseError,
+        "Liquibase: ",
+        r"^Unexpected error running Liquibase: (?P<m>.+)$",
+        "",
+        "",
+    ),
+    form(
+        "redis",
+        DatabaseError,
+        "Could not connect to Redis at ",
+        r"^(?P<m>Could not connect to Redis at .+)$",
+        "",
+        "",
+    ),
+    form("redis", DatabaseError, "NOAUTH", r"^(?:\(error\) )?(?P<c>NOAUTH) (?P<m>.+)$", "", ""),
+    form(
+        "elasticsearch",
+        DatabaseError,
+        "_exception\"",
+        r#""type" ?: ?"(?P<c>\w+_exception)", ?"reason" ?: ?"(?P<m>[^"]+)""#,
+        "",
+        "",
+    ),
+];

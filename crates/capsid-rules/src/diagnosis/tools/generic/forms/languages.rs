@@ -1,0 +1,102 @@
+//! How languages and their tools report, one row each.
+
+use super::{Form, form};
+use crate::diagnosis::diagnostic::ProblemClass::{
+    CompileError, ConfigError, DatabaseError, Exception, SyntaxError, UnknownError, VcsError,
+};
+
+pub(super) static FORMS: [Form; 16] = [
+    form("app", UnknownError, ": ", r"^(?:fail|crit): [\w.]+\[[0-9]+\](?P<m>)$", "", ""),
+    form("dart", Exception, "EXCEPTION CAUGHT BY", r"EXCEPTION CAUGHT BY [A-Z ]+(?P<m>)", "", ""),
+    form(
+        "go",
+        CompileError,
+        "import cycle not allowed",
+        r"(?:imports (?P<s>\S+): )?import cycle not allowed",
+        "import_cycle",
+        "import cycle not allowed:",
+    ),
+    form("jest", ConfigError, "● Validation Error", r"^● Validation Error:(?P<m>)$", "validation", ""),
+    form(
+        "jest",
+        ConfigError,
+        "No tests found, exiting with code",
+        r"^No tests found, exiting with code [1-9]",
+        "no_tests",
+        "No tests found",
+    ),
+    form(
+        "vitest",
+        ConfigError,
+        "No test files found, exiting with code",
+        r"^No test files found, exiting with code [1-9]",
+        "no_tests",
+        "No tests found",
+    ),
+    form(
+        "postcss",
+        SyntaxError,
+        "[postcss] ",
+        r"\[postcss\] (?:postcss-import: )?(?P<f>\S+?):(?P<l>[0-9]+):[0-9]+: (?P<m>.+)$",
+        "",
+        "",
+    ),
+    form(
+        "postcss",
+        SyntaxError,
+        "CssSyntaxError: ",
+        r"CssSyntaxError: (?:\S+: )?(?P<f>\S+?):(?P<l>[0-9]+):[0-9]+: (?P<m>.+)$",
+        "",
+        "",
+    ),
+    form("svelte-check", CompileError, ")", r"^Error: (?P<m>.+) \((?:ts|js|svelte|css)\)$", "", ""),
+    form(
+        "poetry",
+        ConfigError,
+        "since poetry.lock was last generated",
+        r"since poetry\.lock was last generated",
+        "lock",
+        "pyproject.toml changed since poetry.lock was generated",
+    ),
+    form(
+        "uv",
+        ConfigError,
+        "The lockfile at `uv.lock` needs",
+        r"^error: The lockfile at `uv\.lock` needs to be updated",
+        "lock",
+        "uv.lock needs to be updated",
+    ),
+    form(
+        "bundler",
+        ConfigError,
+        "your Gemfile specified",
+        r"^Your Ruby version is \S+, but your Gemfile specified \S+",
+        "ruby_version",
+        "Ruby version differs from the Gemfile",
+    ),
+    form(
+        "redis",
+        DatabaseError,
+        "Could not create server TCP listening",
+        r"(?P<m>Could not create server TCP listening socket .+)$",
+        "",
+        "",
+    ),
+    form("php", Exception, ".php line ", r"^In (?P<f>\w+\.php) line (?P<l>[0-9]+):(?P<m>)$", "", ""),
+    form(
+        "black",
+        SyntaxError,
+        "cannot parse: ",
+        r"^error: cannot parse: (?P<f>\S+?):(?P<l>[0-9]+):[0-9]+$",
+        "cannot_format",
+        "cannot parse",
+    ),
+    form(
+        "git",
+        VcsError,
+        "No stash entries found",
+        r"^No stash entries found\.$",
+        "no_stash",
+        "No stash entries found",
+    ),
+];
