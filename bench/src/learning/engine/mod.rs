@@ -26,8 +26,8 @@ use tally::{CycleTally, to_metrics};
 use through_hub::SharedHub;
 use tools::ToolPaths;
 
-/// How many repositories are worked on at once.
-const WORKERS: usize = 2;
+/// How many repositories are worked on at once: a cycle often waits for the disk or another program.
+const WORKERS: usize = 3;
 /// The families of a quick run: one of each language that starts quickly.
 const QUICK: [&str; 3] = ["wrong_default", "wrong_key", "unset_env"];
 /// The families whose solutions are shared through a hub.
