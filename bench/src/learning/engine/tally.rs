@@ -3,6 +3,9 @@
 use super::cycle::CycleRecord;
 use crate::learning::metric::{Figure, FigureGoal, LearningMetric};
 
+/// Problems that it takes to speak of a 95th percentile.
+const MIN_TAIL: usize = 20;
+
 /// What the cycles of all schedules add up to.
 #[derive(Clone, Debug, Default)]
 pub struct CycleTally {
@@ -108,6 +111,9 @@ pub fn to_metrics(ours: Option<&CycleTally>, reference: Option<&CycleTally>) -> 
     let share = |(part, whole): (usize, usize)| Figure::Share(part, whole);
     let count = |(part, whole): (usize, usize)| Figure::Count(part, whole);
     let amount = |value: f64| Figure::Amount(value, "");
+    // Of a few problems, the slowest one shows the luck of the simulated agent and not the engine.
+    let has_tail = ours.is_some_and(|tally| tally.cycles_to_fix.len() >= MIN_TAIL);
+    let tail_goal = if has_tail { FigureGoal::AtMost(3.0) } else { FigureGoal::Open };
     let mut metrics = vec![
         line("live error hidden", FigureGoal::AtMost(0.0), &|tally| {
             Figure::Count(tally.hidden, tally.cycles)
@@ -137,7 +143,7 @@ pub fn to_metrics(ours: Option<&CycleTally>, reference: Option<&CycleTally>) -> 
         line("cycles to fix, skill 0.6, median", FigureGoal::AtMost(1.0), &|tally| {
             amount(percentile(&tally.cycles_to_fix, 0.5))
         }),
-        line("cycles to fix, skill 0.6, p95", FigureGoal::AtMost(3.0), &|tally| {
+        line("cycles to fix, skill 0.6, p95", tail_goal, &|tally| {
             amount(percentile(&tally.cycles_to_fix, 0.95))
         }),
     ];
