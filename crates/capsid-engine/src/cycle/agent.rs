@@ -107,7 +107,7 @@ pub(super) fn run_in_view(
     let folder = RunFolder::of_run(workspace, &run.run_id)?;
     let view = AgentView::open(workspace, run, &folder)?;
     files::create_private_folder(&folder.note_folder())?;
-    files::replace_private(&folder.note(), b"")?;
+    files::replace_private(&folder.note_file(), b"")?;
     let profile = agent_profile(workspace, &folder, view.tree.clone())?;
     let request = AgentRequest {
         argv: program.argv,
@@ -116,7 +116,7 @@ pub(super) fn run_in_view(
         env: &[
             ("CAPSID_RUN_ID".into(), run.run_id.clone()),
             ("CAPSID_PROMPT_FILE".into(), prompt_path.display().to_string()),
-            ("CAPSID_NOTE_FILE".into(), folder.note().display().to_string()),
+            ("CAPSID_NOTE_FILE".into(), folder.note_file().display().to_string()),
         ],
         timeout: program.timeout,
         stop: program.stop,
@@ -131,7 +131,7 @@ pub(super) fn run_in_view(
     let stopped = matches!(&ran, Ok(AgentRun { end: AgentEnd::Stopped, .. }));
     let mut facts = facts(ran.as_ref().ok(), &view.upper, &workspace.repository.git_dir);
     facts.failure.clone_from(&failure);
-    facts.note = read_note(&folder.note());
+    facts.note = read_note(&folder.note_file());
     facts.printed = printed.into_text();
     let ids = ran.as_ref().map_or(SandboxIds::User, |ran| ran.ids);
     facts.write(&folder)?;

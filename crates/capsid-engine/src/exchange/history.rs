@@ -5,7 +5,7 @@ use crate::store::events::EventLog;
 use crate::store::reuse_ledger::FailureTimes;
 use capsid_model::event::EvolutionEvent;
 use capsid_model::{Object, Result};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
 /// The record of one capsule in the log.
@@ -45,16 +45,16 @@ pub fn read(log: &EventLog) -> Result<HashMap<String, CapsuleHistory>> {
 }
 
 fn count(records: &mut HashMap<String, CapsuleHistory>, event: &EvolutionEvent, document: Object) {
-    if let Some(reused) = event.reused_capsule_id.as_deref().filter(|id| event.concerns_capsule(id)) {
-        records.entry(reused.to_owned()).or_default().streak *= u64::from(event.outcome.is_success());
+    let named: BTreeSet<&String> =
+        event.capsule_id.iter().chain(&event.reused_capsule_id).chain(&event.failed_capsules).collect();
+    for id in named {
+        if let Some(grows) = event.streak_step(id) {
+            let record = records.entry(id.clone()).or_default();
+            record.streak = if grows { record.streak + 1 } else { 0 };
+        }
     }
-    let Some(id) = &event.capsule_id else { return };
-    let record = records.entry(id.clone()).or_default();
-    if event.outcome.is_success() {
-        record.streak += 1;
-        record.last_success = Some(document);
-    } else {
-        record.streak = 0;
+    if let Some(id) = event.capsule_id.as_ref().filter(|_| event.outcome.is_success()) {
+        records.entry(id.clone()).or_default().last_success = Some(document);
     }
 }
 

@@ -90,7 +90,7 @@ impl Prover<'_> {
         let (before_runs, before_tests) = before.unwrap_or_default();
         self.runs.extend(before_runs);
         let before_ms = self.runs.iter().map(|run| run.duration_ms).max();
-        self.note(&after);
+        self.add_run(&after);
         let mut outcome = ProofOutcome {
             weakening: passes.then(|| find_weakening(before_tests.as_ref(), after.tests.as_ref())).flatten(),
             still_shows_problem: passes && !after.run.passes_without(self.message_id()),
@@ -140,7 +140,7 @@ impl Prover<'_> {
         self.began.elapsed() < self.workspace.config.proof.budget()
     }
 
-    fn note(&mut self, run: &CheckRun) {
+    fn add_run(&mut self, run: &CheckRun) {
         self.runs.push(run.run.clone());
         self.hashes.push_str(&run.output_hash());
         self.hashes.push('\n');
@@ -190,7 +190,7 @@ impl Prover<'_> {
         let passes = validated.commands.iter().all(|result| result.ok);
         let mut run = read_check(self.workspace, command, ProofStep::OldChecks, validated)?;
         run.run.ok &= passes;
-        self.note(&run);
+        self.add_run(&run);
         Ok(run.run.passes_without(self.message_id()))
     }
 
@@ -204,7 +204,7 @@ impl Prover<'_> {
                 run_check(self.workspace, check, ProofStep::WithoutSource, &self.tree_with(Some(layer)))?
             }
         };
-        self.note(&run);
+        self.add_run(&run);
         Ok(run.tests)
     }
 
@@ -219,7 +219,7 @@ impl Prover<'_> {
                 return Ok(());
             }
             let run = run_check(self.workspace, check, ProofStep::After, &self.tree())?;
-            self.note(&run);
+            self.add_run(&run);
         }
     }
 }

@@ -28,10 +28,11 @@ impl CapsuleUses {
         Self { event_id: event.id.clone(), at: event.at, proves, streak: 0, is_complete: false }
     }
 
-    fn count(&mut self, event: &EvolutionEvent, claimed: u64) {
+    /// Counts an event that grows the streak or ends it.
+    fn count(&mut self, grows: bool, claimed: u64) {
         if !self.is_complete {
-            self.streak += u64::from(event.outcome.is_success());
-            self.is_complete = !event.outcome.is_success() || self.streak >= claimed;
+            self.streak += u64::from(grows);
+            self.is_complete = !grows || self.streak >= claimed;
         }
     }
 }
@@ -55,12 +56,15 @@ pub(super) fn uses(events: &EventLog, claims: &[(&str, u64)]) -> Result<HashMap<
         let Some(event) = EvolutionEvent::read(&document) else { continue };
         let validated = events.was_validated(&document)?;
         open.retain(|(id, claimed)| {
-            if !event.concerns_capsule(id) {
+            let step = event.streak_step(id);
+            if step.is_none() && !event.concerns_capsule(id) {
                 return true;
             }
             let uses =
                 by_id.entry((*id).to_owned()).or_insert_with(|| CapsuleUses::newest(&event, validated));
-            uses.count(&event, *claimed);
+            if let Some(grows) = step {
+                uses.count(grows, *claimed);
+            }
             !uses.is_complete
         });
     }

@@ -132,7 +132,7 @@ impl RunFolder {
     }
 
     /// What the agent says about its change.
-    pub fn note(&self) -> PathBuf {
+    pub fn note_file(&self) -> PathBuf {
         self.note_folder().join("note.md")
     }
 

@@ -11,7 +11,7 @@ use capsid_model::event::{BlastRadius, EventOutcome};
 use capsid_model::text::cut;
 use capsid_model::{Object, SCHEMA_VERSION, Time, Value, json};
 use capsid_rules::learning::capsule_text::CapsuleText;
-use capsid_rules::learning::proof::ProofRecord;
+use capsid_rules::learning::proof::{ProofGrade, ProofRecord};
 use capsid_rules::learning::sharing::{GeneFacts, SharingFacts, check_sharing};
 
 /// The most that is kept of a diff or of a capsule's content, in UTF-16 units.
@@ -216,13 +216,14 @@ pub fn grown_capsule(cycle: &FinishedCycle<'_>, previous: &Object, streak: u64, 
     let mut capsule = previous.clone();
     let stored: Option<ProofRecord> =
         previous.get("proof").and_then(|proof| serde_json::from_value(proof.clone()).ok());
-    let best = stored.map_or(cycle.verdict.grade(), |proof| proof.grade.max(cycle.verdict.grade()));
+    let known = stored.map_or(ProofGrade::None, |proof| proof.grade);
+    let best = known.max(cycle.verdict.grade());
     let blast = BlastRadius::read(previous.get("blast_radius"));
     let confidence = Capsule::confidence_for(blast, quality, best.initial_confidence());
     capsule.insert("confidence".to_owned(), confidence.into());
     capsule.insert("success_streak".to_owned(), streak.into());
     capsule.insert("outcome".to_owned(), cycle.outcome().to_value());
-    if !previous.contains_key("proof") {
+    if best > known || !previous.contains_key("proof") {
         insert_value(&mut capsule, "proof", cycle.verdict.proof.as_ref());
     }
     if !previous.contains_key("problem") {

@@ -149,6 +149,9 @@ pub fn environment(object: &Object) -> Option<String> {
     (is_clean && name.chars().count() <= ENVIRONMENT_LIMIT).then_some(name)
 }
 
+/// The longest text of a publisher in a card, in characters.
+const CARD_TEXT_LIMIT: usize = 200;
+
 /// The members of a listing that never change, without braces.
 pub fn card(object: &Object, asset_type: AssetType, id: &str) -> String {
     let mut card = Map::new();
@@ -176,10 +179,23 @@ pub fn card(object: &Object, asset_type: AssetType, id: &str) -> String {
         "source_type",
         "reused_asset_id",
         "parent",
+        "lineage",
     ];
     for key in copied {
         if let Some(value) = object.get(key) {
             card.insert(key.to_owned(), value.clone());
+        }
+    }
+    // What its publisher says: what it is called, what it solved, and how strongly that was proven there.
+    let said = |member: &str, name: &str| object.get(member)?.get(name)?.as_str();
+    let texts = [
+        ("title", object.get("title").and_then(Value::as_str)),
+        ("problem_text", said("problem", "text")),
+        ("proof_grade", said("proof", "grade")),
+    ];
+    for (key, value) in texts {
+        if let Some(value) = value.filter(|value| !value.trim().is_empty()) {
+            card.insert(key.to_owned(), cut(value, CARD_TEXT_LIMIT).into());
         }
     }
     let signals = ["trigger", "signals_match", "signals"].iter().find_map(|key| object.get(*key));

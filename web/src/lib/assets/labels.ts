@@ -39,8 +39,10 @@ type NamedAsset = Pick<AssetRow, 'summary' | 'type'> & Partial<AssetRow>;
 /** A summary that is a heading by itself. */
 const MAX_HEADING_LEN = 170;
 
-/** The heading of an asset's own page: its summary or the first sentence of it, or what else there is. */
+/** The heading of an asset's own page: its title, its summary or the first sentence of it, or what else there is. */
 export function formatTitle(asset: NamedAsset): string {
+	const title = inertLine(asset.title ?? '');
+	if (title) return truncateText(title, 110);
 	const summary = formatSummaryLine(asset, Infinity);
 	if (summary.length <= MAX_HEADING_LEN) return summary;
 	return truncateText(/^.{20,}?[.;!?](?=\s)/u.exec(summary)?.[0].replace(/[.;]$/, '') ?? summary, 110);
@@ -48,10 +50,30 @@ export function formatTitle(asset: NamedAsset): string {
 
 /** One line that names an asset in a list. */
 export function formatSummaryLine(asset: NamedAsset, longest = 160): string {
-	const summary = inertLine(asset.summary);
+	const title = inertLine(asset.title ?? '');
+	if (title) return truncateText(title, longest);
+	const summary = usableSummary(asset);
 	if (summary) return truncateText(summary, longest);
 	return asset.type === 'EvolutionEvent' ? formatEventTitle(asset) : `${asset.type} without a summary`;
 }
+
+/** A summary that says something. What old engines wrote by themselves gives way to the error that was answered. */
+function usableSummary(asset: NamedAsset): string {
+	const summary = inertLine(asset.summary);
+	if (!/^(固化[：:]|gene_\S+ \(\w+\) answered )/u.test(summary)) return summary;
+	const signals = Array.isArray(asset.signals) ? asset.signals.map(String) : [];
+	const error = signals.find((signal) => signal.startsWith('errsig:'));
+	return error ? inertLine(error.slice('errsig:'.length)) : summary;
+}
+
+/** What the publisher's own proof says, in words. */
+export const PROOF_GRADES: Record<string, string> = {
+	none: 'not proven by its publisher',
+	passes: 'its check passes at its publisher',
+	fail_to_pass: "the publisher's proof: its check failed before and passes after",
+	fail_to_pass_reverts:
+		"the publisher's proof: its check failed before, passes after and fails again without it"
+};
 
 function truncateText(text: string, longest: number): string {
 	if (text.length <= longest) return text;

@@ -31,7 +31,7 @@ pub struct LearnedSolution {
 
 /// An attempt that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FailedAttempt {
+pub struct FailedCycle {
     pub id: String,
     pub problem: String,
     pub reason: String,
@@ -60,11 +60,11 @@ pub(super) fn list_learned(workspace: &Workspace) -> Result<Vec<LearnedSolution>
 }
 
 /// The newest failed attempts of the store.
-pub(super) fn list_failed(workspace: &Workspace) -> Result<Vec<FailedAttempt>> {
+pub(super) fn list_failed(workspace: &Workspace) -> Result<Vec<FailedCycle>> {
     let newest = find_newest(workspace.store.failed.documents()?);
     Ok(newest
         .iter()
-        .map(|document| FailedAttempt {
+        .map(|document| FailedCycle {
             id: text(document, "id").to_owned(),
             problem: find_problem(document),
             reason: cut(&inert_line(text(document, "failure_reason")), MAX_REASON).to_owned(),

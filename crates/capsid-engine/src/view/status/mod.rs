@@ -4,7 +4,7 @@ mod learned;
 mod loop_activity;
 mod waiting;
 
-pub use learned::{FailedAttempt, LearnedSolution};
+pub use learned::{FailedCycle, LearnedSolution};
 pub use loop_activity::{LoopActivity, SuspendedProblem};
 pub use waiting::PendingRun;
 
@@ -22,7 +22,7 @@ pub struct StatusReport {
     /// The newest solutions.
     pub learned: Vec<LearnedSolution>,
     /// The newest attempts that failed.
-    pub failed: Vec<FailedAttempt>,
+    pub failed: Vec<FailedCycle>,
     #[serde(rename = "loop")]
     pub activity: LoopActivity,
 }

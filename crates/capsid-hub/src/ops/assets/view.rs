@@ -211,6 +211,17 @@ struct AssetCard {
     reused_asset_id: Value,
     #[schema(required = false)]
     parent: Value,
+    #[schema(required = false)]
+    lineage: Value,
+    /// What its publisher calls it.
+    #[schema(required = false)]
+    title: Option<String>,
+    /// The problem that its publisher solved with it.
+    #[schema(required = false)]
+    problem_text: Option<String>,
+    /// The publisher's own proof: `none`, `passes`, `fail_to_pass` or `fail_to_pass_reverts`.
+    #[schema(required = false)]
+    proof_grade: Option<String>,
 }
 
 /// A row, or only some of its members.
