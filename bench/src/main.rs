@@ -15,6 +15,7 @@ mod hub_memory;
 mod hub_publish;
 mod hub_reads;
 mod hub_search;
+mod learning;
 mod measure;
 mod peer;
 mod report;
@@ -46,6 +47,7 @@ const BENCHES: &[(&str, Bench)] = &[
     ("hub-reads", hub_reads::run),
     ("hub-memory", hub_memory::run),
     ("hub-graph", hub_graph::run),
+    (learning::NAME, learning::run_all),
 ];
 
 /// What a child of this program does.
@@ -61,6 +63,10 @@ const CHILDREN: &[(&str, child::Work)] = &[
 fn main() -> ExitCode {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match wanted.as_slice() {
+        [name, options @ ..] if name == learning::NAME => match learning::run(options) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
         [name, path] if name == hub_reads::BARE => hub_reads::serve_bare(path.as_ref()),
         [name, path] if name.starts_with("--") => work(name, path),
         names => run(names),
