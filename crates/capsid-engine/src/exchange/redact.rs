@@ -276,7 +276,8 @@ impl RedactedAsset {
     /// Adds the line that names the problem, redacted, to the triggers: engines that compare lines find a capsule by it.
     fn add_raw_line(&mut self, stored: &Object) {
         let problem = stored.get("problem").cloned().unwrap_or_default();
-        let raw = serde_json::from_value::<ProblemRecord>(problem).ok().and_then(|record| record.raw_errsig());
+        let raw =
+            serde_json::from_value::<ProblemRecord>(problem).ok().and_then(|record| record.raw_errsig());
         let Some(raw) = raw else { return };
         let clean = redact(redact_signal(&raw), RedactProfile::Publish).into_owned();
         let mut triggers = texts(&self.asset, "trigger");
