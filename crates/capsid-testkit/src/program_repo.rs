@@ -8,6 +8,19 @@ use std::path::{Path, PathBuf};
 /// The validation command of every gene in the repository; it fails once `state.txt` holds `bad`.
 pub const CHECK: &str = "node check.js";
 
+/// Fails with the problem of [`BROKEN_LOG`] until `state.txt` holds `good`.
+const BROKEN_CHECK: &str = "const state = require('fs').readFileSync('state.txt', 'utf8')
+if (!state.includes('good')) {
+  throw new TypeError('x is not a function')
+}
+";
+
+/// What that check printed elsewhere.
+const BROKEN_LOG: &str = "$ node check.js
+TypeError: x is not a function
+    at Object.<anonymous> (/srv/app/check.js:3:9)
+";
+
 /// The program and a repository to use it in.
 pub struct ProgramRepo {
     pub program: TestProgram,
@@ -38,6 +51,15 @@ impl ProgramRepo {
             ],
         );
         Self { program: TestProgram::at(binary), repo }
+    }
+
+    /// The same, where the check fails with the problem of the log until `state.txt` holds `good`.
+    pub fn broken(binary: impl Into<PathBuf>) -> Self {
+        let desk = Self::new(binary);
+        desk.repo.write("check.js", BROKEN_CHECK);
+        desk.repo.write("app.log", BROKEN_LOG);
+        desk.repo.commit("Break it");
+        desk
     }
 
     /// A file of the state that the program keeps of the repository.

@@ -22,6 +22,7 @@ mod hub_maintenance;
 mod hub_serve;
 mod hub_trials;
 mod kill;
+mod learning;
 mod loop_hub;
 mod mcp;
 mod memory;

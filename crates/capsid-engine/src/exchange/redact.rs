@@ -9,6 +9,7 @@ use capsid_model::redact::{REDACTED, RedactProfile, redact, redact_value};
 use capsid_model::signal::is_control;
 use capsid_model::text::cut;
 use capsid_model::{Object, Value, json};
+use capsid_rules::diagnosis::ProblemRecord;
 
 const GENE: &[&str] = &[
     "type",
@@ -193,6 +194,7 @@ pub(super) fn capsule(stored: &Object, event: Option<&Object>, members: SentMemb
     let mut quoted = texts(stored, "trigger");
     quoted.extend(event.map(|event| texts(event, "signals")).unwrap_or_default());
     let mut clean = RedactedAsset::redact(stored, "capsule", &members.join(CAPSULE, ADDED), &quoted);
+    clean.add_raw_line(stored);
     clean.signals("trigger");
     clean.steps("strategy");
     for member in ["content", "diff", "code_snippet"] {
@@ -269,6 +271,21 @@ impl RedactedAsset {
             }
         }
         Self { asset, notes, name }
+    }
+
+    /// Adds the line that names the problem, redacted, to the triggers: engines that compare lines find a capsule by it.
+    fn add_raw_line(&mut self, stored: &Object) {
+        let problem = stored.get("problem").cloned().unwrap_or_default();
+        let raw =
+            serde_json::from_value::<ProblemRecord>(problem).ok().and_then(|record| record.raw_errsig());
+        let Some(raw) = raw else { return };
+        let clean = redact(redact_signal(&raw), RedactProfile::Publish).into_owned();
+        let mut triggers = texts(&self.asset, "trigger");
+        // A line that is all secret says nothing, and the first triggers are the ones that are kept.
+        if clean != format!("errsig:{REDACTED}") && !triggers.contains(&clean) {
+            triggers.insert(triggers.len().min(SIGNALS_LIMIT - 1), clean);
+            self.asset.insert("trigger".to_owned(), triggers.into());
+        }
     }
 
     /// Signals that hubs take: no orders to our own engine, at least three characters, not too many and not too long.

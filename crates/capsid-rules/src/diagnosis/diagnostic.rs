@@ -168,6 +168,7 @@ impl Diagnostic {
             place: self.place.clone(),
             ids: self.ids(),
             also: also.iter().map(|other| other.ids().exact).collect(),
+            raw: self.plain.clone(),
         }
     }
 }
@@ -193,6 +194,16 @@ pub struct ProblemRecord {
     /// The exact ids of the other problems of the same log.
     #[serde(default)]
     pub also: Vec<String>,
+    /// The line that names the problem, as it was printed, for engines that compare lines. It is part of no key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
+}
+
+impl ProblemRecord {
+    /// The signature that an engine which compares lines makes of this problem.
+    pub fn raw_errsig(&self) -> Option<String> {
+        self.raw.as_deref().map(super::errsig::render_raw_errsig)
+    }
 }
 
 /// Lines of the log around a diagnostic.
@@ -222,6 +233,20 @@ pub struct Diagnosis {
 impl Diagnosis {
     /// What a file stores about the live problem.
     pub fn to_record(&self) -> Option<ProblemRecord> {
-        self.problem.as_ref().map(|problem| problem.to_record(&self.also))
+        let problem = self.problem.as_ref()?;
+        let mut record = problem.to_record(&self.also);
+        record.raw = record.raw.or_else(|| self.find_raw_line(problem));
+        Some(record)
+    }
+
+    /// The first of a problem's lines that an engine which compares lines takes for its signature: the first that says
+    /// `error:` or the like, otherwise the first of all.
+    fn find_raw_line(&self, problem: &Diagnostic) -> Option<String> {
+        let own = problem.first_line..=problem.last_line;
+        let numbered = self.windows.iter().flat_map(|window| (window.first_line..).zip(&window.lines));
+        let lines: Vec<&String> =
+            numbered.filter(|(number, _)| own.contains(number)).map(|(_, line)| line).collect();
+        let named = lines.iter().find(|line| super::errsig::names_error(line));
+        named.or_else(|| lines.first()).map(|line| line.trim().to_owned()).filter(|line| !line.is_empty())
     }
 }

@@ -11,7 +11,7 @@ const MAX_CHARS: usize = 220;
 /// The signal. A plain line keeps the form it had before there were rules for tools.
 pub(super) fn render_errsig(diagnostic: &Diagnostic) -> String {
     if let Some(plain) = &diagnostic.plain {
-        return format!("errsig:{}", cut(&fold_space(plain), 260));
+        return render_raw_errsig(plain);
     }
     let code = diagnostic.code.as_deref().filter(|code| !diagnostic.text.starts_with(code));
     let mut body = diagnostic.family.clone();
@@ -28,6 +28,20 @@ pub(super) fn render_errsig(diagnostic: &Diagnostic) -> String {
         body = format!("{}_{}", cut(&body, MAX_CHARS - 20), id.get(..12).unwrap_or_default());
     }
     format!("errsig:{body}")
+}
+
+/// The signature of a line as it stands.
+pub(super) fn render_raw_errsig(line: &str) -> String {
+    format!("errsig:{}", cut(&fold_space(line), 260))
+}
+
+/// Whether a line says by a common word that it names an error.
+pub(super) fn names_error(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    ["error:", "exception:", "[error"].iter().any(|word| lower.contains(word))
+        || ["错误", "异常", "报错", "失败"].iter().any(|word| {
+            lower.split_once(word).is_some_and(|(_, rest)| rest.trim_start().starts_with([':', '：']))
+        })
 }
 
 /// Puts `_` before each number that stands alone: the normalizer would fold it away.
@@ -90,5 +104,18 @@ mod tests {
         assert_eq!(protect_numbers("42P01 u16 1146: x"), "42P01 u16 _1146: x");
         assert_eq!(protect_numbers("python3.11"), "python3._11");
         assert_eq!(protect_numbers(""), "");
+    }
+
+    #[test]
+    fn a_problem_keeps_the_line_that_engines_without_ids_compare() {
+        let raw = |log: &str| crate::diagnosis::diagnose(log).to_record().unwrap().raw_errsig();
+        let traceback = "Traceback (most recent call last):\n  File \"/srv/a.py\", line 3, in f\n    d['k']\nKeyError: 'k'\n";
+        assert_eq!(raw(traceback).as_deref(), Some("errsig:KeyError: 'k'"));
+        assert_eq!(
+            raw("src/a.ts(7,3): error TS2322: Type 'a' is not assignable to type 'b'.\n").as_deref(),
+            Some("errsig:src/a.ts(7,3): error TS2322: Type 'a' is not assignable to type 'b'.")
+        );
+        let line = "error: TypeError: x is not a function";
+        assert_eq!(raw(line), Some(format!("errsig:{line}")));
     }
 }

@@ -27,6 +27,11 @@ fn desk() -> ProgramRepo {
     ProgramRepo::new(env!("CARGO_BIN_EXE_capsid"))
 }
 
+/// A desk whose check fails with the problem of its log.
+fn broken() -> ProgramRepo {
+    ProgramRepo::broken(env!("CARGO_BIN_EXE_capsid"))
+}
+
 fn last_event(desk: &ProgramRepo) -> Object {
     store::events(&desk.repo).pop().unwrap()
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_good_change_becomes_an_event_and_a_capsule_and_every_record_verifies() {
-    let desk = desk();
+    let desk = broken();
     let ran = desk.evolve(&["--json"], GOOD);
     assert_status(0, &ran);
     let settled = ran.json();
@@ -136,21 +136,26 @@ fn a_cycle_that_changes_nothing_is_a_failure() {
 
 #[test]
 fn a_reused_capsule_grows_its_streak_and_a_failed_reuse_breaks_it() {
-    let desk = desk();
-    let first = desk.evolve(&["--json"], "echo good1 > state.txt").json();
+    let desk = broken();
+    let first = desk.evolve(&["--json"], GOOD).json();
     let id = &first["capsule"]["id"];
     assert_eq!(first["capsule"]["a2a"]["eligible_to_broadcast"], false);
-    let ran = desk.evolve(&["--json", "--force"], "echo good2 > state.txt");
+    desk.repo.write("state.txt", "start\n");
+    let ran = desk.evolve(&["--json"], BAD);
     assert_status(0, &ran);
+    assert_eq!(desk.repo.read("state.txt"), "good\n", "no agent was needed");
     let second = ran.json();
     assert_eq!(&second["capsule"]["id"], id);
     assert_eq!(second["capsule"]["success_streak"], 2);
-    assert_eq!(second["capsule"]["a2a"]["eligible_to_broadcast"], false, "the check never failed before");
-    assert_eq!(second["event"]["source_type"], "generated");
+    assert_eq!(second["capsule"]["a2a"]["eligible_to_broadcast"], true);
+    assert_eq!(second["event"]["source_type"], "reused");
     assert_eq!(&second["event"]["meta"]["reused_capsule_id"], id);
     assert_eq!(store::list(&desk.repo, "capsules").len(), 1, "grown in place");
-    let ran = desk.evolve(&["--json", "--force"], BAD);
-    assert_status(1, &ran);
+    // The same problem has another cause now, so the stored change no longer helps.
+    desk.repo.write("check.js", desk.repo.read("check.js").replace("'good'", "'better'"));
+    desk.repo.write("state.txt", "start\n");
+    desk.repo.commit("Ask for more");
+    assert_status(1, &desk.evolve(&["--json"], BAD));
     let capsule = store::list(&desk.repo, "capsules").pop().unwrap();
     assert_eq!(&capsule["id"], id);
     assert_eq!(capsule["success_streak"], 0);

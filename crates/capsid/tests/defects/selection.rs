@@ -89,6 +89,9 @@ fn defect_09_the_recorded_event_decides_the_outcome_and_not_a_quiet_log() {
     let desk = desk();
     assert_status(1, &desk.evolve(&[], BAD));
     desk.repo.write("app.log", "all is well\n");
+    let ran = desk.program.run(&desk.repo, &["evolve", "--no-sessions", "--log", "app.log"]);
+    assert_eq!((ran.status, ran.code()), (1, "no_problem_found"), "{ran}");
+    desk.repo.write("app.log", "error: yet another\n");
     desk.prepare(&[]);
     let outcomes: Vec<Object> =
         graph(&desk).into_iter().filter(|record| record["kind"] == "outcome").collect();

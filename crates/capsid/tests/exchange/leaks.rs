@@ -56,7 +56,6 @@ fn plant_and_share(in_change: &[PlantedSecret], shapes: &[PlantedSecret]) {
     let log: String = shapes.iter().map(|shape| format!("error: {}\n", shape.line)).collect();
     desk.repo.write("app.log", format!("error: TypeError: {signature}\n{log}"));
     let summary = format!("Mended with {}", lines(shapes));
-    cycle(&desk, "state.txt", "good\n", &summary);
     cycle(&desk, "config.txt", &lines(in_change), &summary);
     prove(&desk, shapes);
     let hub = Capture::start();
@@ -89,12 +88,19 @@ fn prove(desk: &ProgramRepo, shapes: &[PlantedSecret]) {
     for capsule in &mut capsules {
         capsule.insert("proof".to_owned(), store::proof("node check.js"));
         capsule["proof"]["check_files"] = json!([lines(shapes)]);
-        let problem = json!({"v": 1, "tool": "node", "text": lines(shapes), "symbols": [lines(shapes)]});
+        let problem = json!({
+            "v": 1, "tool": "node", "family": "js", "code": null, "class": "exception",
+            "text": lines(shapes), "symbols": [lines(shapes)], "raw": lines(shapes),
+            "ids": {"exact": "1", "message": "2", "site": "3", "template": "4"},
+        });
         capsule.insert("problem".to_owned(), problem);
         for name in ["title", "explanation", "lineage"] {
             capsule.insert(name.to_owned(), lines(shapes).into());
         }
         *capsule = store::stamped(capsule.clone().into());
+        let id = capsule["id"].as_str().unwrap();
+        let successes = ["evt_2", "evt_3"].map(|event| store::proven_success(event, "gene_repair", id));
+        store::append_events(&desk.repo, &successes);
     }
     store::write_list(&desk.repo, "capsules", &capsules);
 }

@@ -4,8 +4,8 @@ use super::*;
 
 fn capsule(id: &str, streak: u64) -> Object {
     store::stamped(json!({
-        "type": "Capsule", "schema_version": "1.6.0", "id": id, "trigger": ["log_error"], "gene": "gene_repair",
-        "summary": "It removed the cause of the error.", "confidence": 0.8,
+        "type": "Capsule", "schema_version": "1.6.0", "id": id, "trigger": ["log_error", store::SIGNATURE],
+        "gene": "gene_repair", "summary": "It removed the cause of the error.", "confidence": 0.8,
         "blast_radius": {"files": 1, "lines": 1}, "outcome": {"status": "success", "score": 0.85},
         "success_streak": streak,
     }))
@@ -18,7 +18,7 @@ fn event(id: &str, capsule: &str) -> Object {
 }
 
 fn select(desk: &ProgramRepo) -> ProgramOutput {
-    good(desk, &["select", "--signal", "log_error"])
+    good(desk, &["select", "--signal", "log_error", "--signal", store::SIGNATURE])
 }
 
 #[test]

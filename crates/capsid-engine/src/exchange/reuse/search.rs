@@ -36,8 +36,10 @@ pub fn search(
     policy: ReusePolicy,
     joins: bool,
 ) -> ReuseSearch {
-    let signatures: Vec<String> =
+    let mut signatures: Vec<String> =
         signals.iter().filter(|signal| signal.starts_with("errsig:")).cloned().collect();
+    // Engines that compare lines publish the raw line as the trigger.
+    signatures.extend(problem.and_then(ProblemRecord::raw_errsig).filter(|raw| !signatures.contains(raw)));
     let asked = outbound_signals(&signatures, MAX);
     // A hub has the redacted form of a signature, so that form is compared too.
     let named: Vec<String> = signatures.into_iter().chain(asked.iter().cloned()).collect();
