@@ -95,11 +95,8 @@ pub(super) fn draft(
     }
     let action = plan(workspace, &run, &decided, &observed, &mut graph);
     let prompt = build_prompt(workspace, &run, &decided.choice, seen, &decided.step.state, hit, &[])?;
-    let prompt_source = PromptSource {
-        choice: decided.choice.clone(),
-        seen: seen.clone(),
-        personality: decided.step.state.clone(),
-    };
+    let prompt_source =
+        PromptSource { choice: decided.choice.clone(), seen: seen.clone(), personality: decided.step.state };
     let sources =
         seen.inputs.sources.iter().map(|source| json!({"name": source.name, "bytes": source.bytes}));
     Ok(Draft {

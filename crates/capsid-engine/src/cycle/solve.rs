@@ -44,12 +44,15 @@ pub enum SolveNote<'a> {
     Output(&'a [u8]),
 }
 
+/// Asks somebody about a change; whether it is approved.
+pub type ReviewFn<'a> = dyn FnMut(&AgentOutcome) -> Result<bool> + 'a;
+
 /// What decides on the way.
 pub struct SolveHooks<'a> {
     pub permit: &'a mut dyn AgentPermit,
     pub on_note: &'a mut dyn FnMut(&SolveNote<'_>),
     /// Asks somebody to look at the change before it is finished; none where nobody does. Whether it is approved.
-    pub review: Option<&'a mut dyn FnMut(&AgentOutcome) -> Result<bool>>,
+    pub review: Option<&'a mut ReviewFn<'a>>,
 }
 
 /// How it ended.

@@ -124,9 +124,9 @@ pub(super) fn print_proof(settled: &CycleOutcome) {
     }
     let Some(proof) = settled.verdict.proof.as_ref().filter(|_| settled.ok) else { return };
     let grade = match proof.grade {
-        ProofGrade::None => paint(WARN, "not proven").to_string(),
-        ProofGrade::Passes => paint(WARN, "passes").to_string(),
-        ProofGrade::FailToPass | ProofGrade::FailToPassReverts => paint(GOOD, "proven here").to_string(),
+        ProofGrade::None => paint(WARN, "not proven"),
+        ProofGrade::Passes => paint(WARN, "passes"),
+        ProofGrade::FailToPass | ProofGrade::FailToPassReverts => paint(GOOD, "proven here"),
     };
     output::line(format_args!("  proof       {grade}: {}", inert_line(&proof.success_reason())));
     if let Some(missing) = settled.verdict.proof_gap.as_ref().filter(|_| !proof.grade.is_proven()) {
