@@ -29,6 +29,7 @@ mod memory;
 mod network;
 mod node_commands;
 mod node_identity;
+mod packages;
 mod python_sdk;
 mod real_client;
 mod reuse;

@@ -124,7 +124,9 @@ fn print_list(workspace: &Workspace, list: &ListCapsulesArgs) -> Result<u8> {
         });
         return Ok(0);
     }
-    let head = ["capsule", "streak", "confidence", "change", "gene"].map(|text| paint(DIM, text));
+    let reason = if list.failed { "reason" } else { "sharing" };
+    let head =
+        ["capsule", "streak", "confidence", "change", "gene", reason, "title"].map(|text| paint(DIM, text));
     let mut rows = vec![head.to_vec()];
     rows.extend(capsules.iter().map(|capsule| row(capsule, sharing.get(&Capsule::read(capsule).id))));
     output::print(&output::table(&rows));
@@ -162,5 +164,6 @@ fn row(document: &Object, sharing: Option<&Eligibility>) -> Vec<String> {
         capsule.blast_radius.to_string(),
         inert_line(&capsule.gene),
         mark,
+        inert_line(document.get("title").and_then(Value::as_str).unwrap_or_default()),
     ]
 }

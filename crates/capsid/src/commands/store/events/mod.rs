@@ -208,13 +208,14 @@ fn print_list(log: &EventLog, list: &ListEventsArgs) -> Result<u8> {
         output::document(&json!({"events": events}));
         return Ok(0);
     }
-    let events: Vec<EvolutionEvent> = matches.into_iter().map(|(event, _)| event).collect();
-    if events.is_empty() {
+    if matches.is_empty() {
         output::talk("No event matches.");
     } else if list.tree {
+        let events: Vec<EvolutionEvent> = matches.into_iter().map(|(event, _)| event).collect();
         tree::draw(&events, &label).into_iter().for_each(output::line);
     } else {
-        output::print(&output::table(&events.iter().map(row).collect::<Vec<_>>()));
+        let rows: Vec<_> = matches.iter().map(|(event, document)| row(event, document)).collect();
+        output::print(&output::table(&rows));
     }
     Ok(0)
 }
@@ -226,7 +227,8 @@ pub(crate) fn tree_lines(log: &EventLog) -> Result<Vec<String>> {
     Ok(tree::draw(&events, &label))
 }
 
-fn row(event: &EvolutionEvent) -> Vec<String> {
+fn row(event: &EvolutionEvent, document: &Object) -> Vec<String> {
+    let title = document.get("meta").and_then(|meta| meta.get("title")).and_then(Value::as_str);
     vec![
         paint(NAME, inert_line(&event.id)),
         event.at.map(|at| cut(&at.iso(), 19).replace('T', " ")).unwrap_or_default(),
@@ -234,6 +236,7 @@ fn row(event: &EvolutionEvent) -> Vec<String> {
         inert_line(&event.intent),
         event.blast_radius.to_string(),
         paint(DIM, inert_line(&event.genes_used.join(", "))),
+        inert_line(title.unwrap_or_default()),
     ]
 }
 
