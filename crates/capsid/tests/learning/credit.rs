@@ -127,17 +127,17 @@ fn errsig_norm_given_as_a_signal_finds_the_capsule() {
 #[test]
 fn the_selector_lists_alternatives_as_the_seeds_show() {
     let desk = desk();
-    let gene = |id, signals: &[&str]| store::gene(id, "repair", signals, &["node check.js"]);
-    store::write_store(
-        &desk.repo,
-        &[gene("gene_best", &["log_error", "timeout"]), gene("gene_next", &["log_error"])],
-    );
-    let ran = desk.program.expect(
-        0,
-        &desk.repo,
-        &["select", "--json", "--signal", "log_error", "--signal", "timeout"],
-    );
-    let selected = ran.json();
-    assert_eq!(selected["selected"], "gene_best");
-    assert_eq!(selected["alternatives"], json!(["gene_next"]), "{selected:#}");
+    std::fs::remove_dir_all(desk.repo.file("assets/gep")).unwrap();
+    desk.program.expect(0, &desk.repo, &["init"]);
+    let select = |signals: &[&str]| {
+        let mut words = vec!["select", "--json"];
+        signals.iter().for_each(|signal| words.extend(["--signal", signal]));
+        desk.program.expect(0, &desk.repo, &words).json()
+    };
+    let repair = select(&["log_error", "exception", "failed"]);
+    assert_eq!(repair["selected"], "gene_gep_repair_from_errors");
+    assert_eq!(repair["alternatives"], json!(["gene_gep_innovate_from_opportunity"]));
+    let innovate = select(&["user_missing", "user_feature_request"]);
+    assert_eq!(innovate["selected"], "gene_gep_innovate_from_opportunity");
+    assert_eq!(innovate["alternatives"], json!([]));
 }

@@ -62,7 +62,6 @@ fn a_command_that_only_shows_something_changes_nothing() {
     desk.prepare(&["--dry-run"]);
     for words in [
         &["signals", "--no-sessions", "--log", "app.log"][..],
-        &["explain", "--no-sessions", "--log", "app.log"],
         &["select", "--signal", "log_error"],
         &["status"],
         &["capsules"],

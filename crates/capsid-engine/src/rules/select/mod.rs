@@ -56,6 +56,19 @@ pub enum GenePoolRef<'a> {
     Indexed(&'a GeneIndex),
 }
 
+/// The built-in gene that is left where the one gene for an error does not help. The protocol's own records name it as
+/// the alternative.
+const LAST_RESORT: &str = "gene_gep_innovate_from_opportunity";
+
+impl GenePoolRef<'_> {
+    fn contains(self, id: &str) -> bool {
+        match self {
+            Self::Plain(cards) => cards.iter().any(|card| card.id == id),
+            Self::Indexed(index) => index.ids().any(|other| other == id),
+        }
+    }
+}
+
 /// Chooses the gene or capsule that fits the signals best.
 pub fn select(input: SelectInput<'_>) -> Selection {
     let signals = SignalSet::new(matchable(input.signals));
@@ -67,6 +80,11 @@ pub fn select(input: SelectInput<'_>) -> Selection {
         GenePoolRef::Plain(cards) => (reference::rank(cards, &signals, influence), cards.len()),
         GenePoolRef::Indexed(index) => (index.rank(&signals, influence), index.len()),
     };
+    let has_last_resort = scores.len() == 1
+        && input.signals.iter().any(|signal| signal == "log_error")
+        && scores[0].gene != LAST_RESORT
+        && !banned_ids.contains(LAST_RESORT)
+        && input.genes.contains(LAST_RESORT);
     let (capsule, skipped_capsules) = capsule::best(input.capsules, &signals, &banned_ids, input.platform);
     let preferred = input.advice.preferred.clone();
     let prior = preferred.as_ref().and_then(|gene| input.advice.genes.get(gene));
@@ -80,6 +98,7 @@ pub fn select(input: SelectInput<'_>) -> Selection {
             banned: input.advice.banned.clone(),
             preferred,
         },
+        last_resort: has_last_resort.then(|| LAST_RESORT.to_owned()),
         drift: input.drift.map(|seed| DriftRecord::new(seed, pool)),
         banned,
         ..Selection::default()

@@ -36,6 +36,9 @@ pub struct Selection {
     /// Genes that may not be chosen.
     pub banned: Vec<GeneBan>,
     pub memory: MemoryNote,
+    /// A gene that fits no signal and is left where the only one that does is of no help.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_resort: Option<String>,
     /// How randomness took part, if requested.
     pub drift: Option<DriftRecord>,
 }
@@ -111,6 +114,9 @@ impl Selection {
             (Some(_), _) => ids(open),
             (None, Some(gene)) => ids(open.into_iter().filter(|s| s.order != gene.order).collect()),
         };
+        if self.alternatives.is_empty() {
+            self.alternatives.extend(self.last_resort.clone());
+        }
         self.capsule_id = capsule.map(|capsule| capsule.id.clone());
         self.gene_id = match capsule {
             Some(capsule) => Some(capsule.gene.clone()).filter(|gene| !gene.is_empty()),

@@ -96,6 +96,18 @@ fn the_protocols_selector_json_comes_out() {
 }
 
 #[test]
+fn the_selector_lists_alternatives_as_the_seeds_show() {
+    let case = Case::genes(&[
+        ("gene_gep_repair_from_errors", &["error", "exception", "failed"]),
+        ("gene_gep_innovate_from_opportunity", &["user_feature_request", "perf_bottleneck"]),
+    ]);
+    let alternatives = |signals: &[&str]| case.select(signals).alternatives;
+    assert_eq!(alternatives(&["log_error", "exception", "failed"]), ["gene_gep_innovate_from_opportunity"]);
+    assert_eq!(alternatives(&["log_error", "perf_bottleneck"]).len(), 1);
+    assert_eq!(alternatives(&["user_missing", "user_feature_request"]), Vec::<String>::new());
+}
+
+#[test]
 fn bans_hold_for_a_pool_of_two_genes() {
     let mut case = Case::genes(&[("bad", &["error", "log"]), ("good", &["error"])]);
     case.advice.banned = vec!["bad".to_owned()];
