@@ -82,7 +82,23 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if text.contains("ut of memory") {
         return recognize_memory(log, at);
     }
-    recognize_errno(log, at)
+    recognize_errno(log, at).or_else(|| recognize_parameter(text, at))
+}
+
+static PARAMETER: Pattern = Pattern::new(r"^(\S+?): line [0-9]+: ([A-Z_][A-Z0-9_]*|\w+_\w+|[0-9]): (\S.*)$");
+
+/// `${NAME:?M}` prints a message of the script.
+fn recognize_parameter(text: &str, at: usize) -> Option<Finding> {
+    if !text.contains(": line ") {
+        return None;
+    }
+    let groups = PARAMETER.captures(text)?;
+    Some(
+        Finding::new("shell", "shell", ProblemClass::ConfigError, at)
+            .code("parameter_not_set")
+            .message(format!("{}: {}", symbol(groups.get(2)), groups.get(3)))
+            .file(script(groups.get(1)).unwrap_or_default()),
+    )
 }
 
 static LINE: Pattern = Pattern::new(

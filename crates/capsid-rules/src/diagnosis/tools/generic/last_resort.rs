@@ -80,7 +80,7 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize, failed: bool) -> Option<(C
     let line = log.line(at)?;
     let text = line.text.trim_end();
     let text = text.strip_prefix("==> ").or_else(|| text.strip_prefix("===> ")).unwrap_or(text);
-    if !is_candidate(line, text) {
+    if !is_candidate(line, text) || super::is_foreseen(log, at) {
         return None;
     }
     if let Some(groups) = TITLED.captures(text) {

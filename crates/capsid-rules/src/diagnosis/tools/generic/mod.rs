@@ -10,6 +10,7 @@ use crate::diagnosis::errno;
 use crate::diagnosis::finding::{Finding, LogView, class_by_words};
 use crate::diagnosis::lines::{Line, LineLevel, parse_level};
 use crate::diagnosis::pattern::Pattern;
+use crate::diagnosis::tools::js::tap::belongs_to_passed_test;
 
 static LEVELED: Pattern = Pattern::new(
     r"^(?:\[[^\]]{1,40}\] ?|[\w.-]+ - |\([^)]{1,40}\) )*\[? ?(ERROR|ERR|FATAL|CRITICAL|CRIT|SEVERE|PANIC|EMERG|ALERT|Error|error|fatal|critical|crit|emerg) *\]?(?:\([0-9]+\))?(?:[ :\t]+|$)(.*)$",
@@ -87,13 +88,26 @@ pub(crate) fn recognize(log: &LogView<'_>, at: usize) -> Option<Finding> {
         finding.plain = Some(text.to_owned());
         return Some(finding);
     }
-    if is_harmless(text) {
+    if is_harmless(text) || is_foreseen(log, at) {
         return None;
     }
     recognize_structured(line, at)
         .or_else(|| recognize_level(line, at))
         .or_else(|| recognize_plain(line, at))
         .or_else(|| recognize_words(line, at))
+}
+
+/// What was foreseen is no problem: a line says so, or the test that printed it passed.
+pub(super) fn is_foreseen(log: &LogView<'_>, at: usize) -> bool {
+    let text = log.text(at).trim_start();
+    let says_so = text
+        .get(..6)
+        .filter(|start| start.eq_ignore_ascii_case("expect"))
+        .and_then(|_| text.get(6..))
+        .is_some_and(|rest| {
+            rest.starts_with("ed: ") || rest.starts_with("ing: ") || rest.starts_with("ed error")
+        });
+    says_so || belongs_to_passed_test(log, at)
 }
 
 fn is_harmless(text: &str) -> bool {

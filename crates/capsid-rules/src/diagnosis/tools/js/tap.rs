@@ -5,6 +5,8 @@ use crate::diagnosis::finding::{Finding, LogView};
 use crate::diagnosis::frames::{is_js_in_app, parse_js};
 use crate::diagnosis::mask::symbol;
 use crate::diagnosis::pattern::Pattern;
+use crate::diagnosis::segment::read_verdict;
+use crate::diagnosis::tools::generic;
 
 static NOT_OK: Pattern =
     Pattern::new(r"^\s*not ok(?: [0-9]+)?(?: -)?(?: (.*?))?(?: # (?:time=)?[0-9.]+ ?m?s)?$");
@@ -43,14 +45,47 @@ fn recognize_not_ok(log: &LogView<'_>, at: usize) -> Option<Finding> {
     if let Some(finding) = read_comments(log, at, name) {
         return Some(finding);
     }
-    Some(
-        Finding::new("tap", "tap", ProblemClass::TestFailure, at)
-            .code("fail")
-            .message(symbol(name))
-            .text("test failed")
-            .test(name)
-            .role(DiagnosticRole::Summary),
-    )
+    Some(read_lines_beside(log, at, name))
+}
+
+static STATUS: Pattern = Pattern::new(r"^\s*(?:(ok)|not ok)(?: [0-9]+\b| - | [\w.:]+(?: |$))");
+static TAP_LINE: Pattern = Pattern::new(r"^\s*(?:(?:not )?ok\b|[0-9]+\.\.[0-9]+|TAP version |# Subtest)");
+static SAID: Pattern = Pattern::new(
+    r"(?i)\b(?:expected|actual|got|assert\w*|error|exception|fail(?:ed|ure)?|mismatch|differs?|wrong|not equal|should be|instead of|missing|cannot|unexpected|is not|did not|does not)\b",
+);
+static AS_INTENDED: Pattern = Pattern::new(r"(?i)\bas (?:it should|expected|intended)\b|^expect(?:ed|ing): ");
+
+/// Whether the next test that reports its end passed: what stands before that belongs to it.
+pub(crate) fn belongs_to_passed_test(log: &LogView<'_>, at: usize) -> bool {
+    log.find_after(at, 12, |text| STATUS.captures(text).map(|groups| groups.some(1).is_some()))
+        .is_some_and(|(_, passed)| passed)
+}
+
+/// A test without a YAML block: what it printed before, or the comments after it, say why it failed. Otherwise only
+/// its name does.
+fn read_lines_beside(log: &LogView<'_>, at: usize, name: &str) -> Finding {
+    let first = (at.saturating_sub(40)..at)
+        .rev()
+        .find(|index| TAP_LINE.is_match(log.text(*index)))
+        .map_or(at.saturating_sub(40), |index| index + 1);
+    if let Some(mut found) = (first..at).rev().find_map(|index| generic::recognize(log, index)) {
+        found.class = ProblemClass::TestFailure;
+        (found.first, found.last) = (at, at);
+        return found.test(name).role(DiagnosticRole::Summary);
+    }
+    let after = log.end_of(at, 30, |text| text.trim_start().starts_with("# "));
+    let said = (first..at)
+        .chain(at + 1..=after)
+        .map(|index| log.text(index).trim().trim_start_matches('#').trim_start())
+        .find(|text| SAID.is_match(text) && !AS_INTENDED.is_match(text) && read_verdict(text).is_none());
+    let finding = Finding::new("tap", "tap", ProblemClass::TestFailure, at)
+        .code("fail")
+        .test(name)
+        .role(DiagnosticRole::Summary);
+    match said {
+        Some(said) => finding.message(said),
+        None => finding.message(symbol(name)).text(format!("test failed: {name}")),
+    }
 }
 
 /// The YAML block below a failing test.
@@ -204,4 +239,49 @@ fn recognize_bats(log: &LogView<'_>, at: usize) -> Option<Finding> {
             .position(groups.get(1).trim_end_matches(','), groups.number(2))
             .until(at + 2),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::diagnosis::diagnose;
+
+    fn read(log: &str) -> (String, Option<String>) {
+        let problem = diagnose(log).problem.unwrap();
+        (problem.text, problem.test)
+    }
+
+    #[test]
+    fn a_bare_failure_is_explained_by_the_lines_beside_it() {
+        let test = Some("prices".to_owned());
+        let first =
+            read("ok 1 - a\nerror: exit code of price.sh is 0, expected 3\nnot ok 2 - prices\n1..2\n");
+        assert_eq!(first, ("exit code of price.sh is <n>, expected <n>".to_owned(), test.clone()));
+        let got = read(
+            "expected blue, got green\nnot ok 1 - prices\n# a bad price is an error, as it should be\nok 2 - b\n1..2\n",
+        );
+        assert_eq!(got, ("expected blue, got green".to_owned(), test.clone()));
+        let after = read("not ok 1 - prices\n# the total is wrong\nok 2 - b\n1..2\n");
+        assert_eq!(after, ("the total is wrong".to_owned(), test.clone()));
+        let none = read("not ok 1 - prices\nok 2 - b\n1..2\n");
+        assert_eq!(none, ("test failed: prices".to_owned(), test));
+    }
+
+    #[test]
+    fn what_a_passing_test_prints_is_no_problem() {
+        for log in [
+            "ok log.line\nexpected: unknown level: FATAL\nok log.level\n",
+            "ok 1 - a\nerror: cache is cold\nok 2 - b\n1..2\n",
+            "start\nexpecting: invalid port: x\ndone\n",
+        ] {
+            assert_eq!(diagnose(log).problem, None, "{log}");
+        }
+    }
+
+    #[test]
+    fn a_shell_names_the_parameter_that_is_not_set() {
+        let log = "bin/ship.sh: line 6: SHIP_HOST: is not set\nnot ok 1 - ship\n1..1\n";
+        let problem = diagnose(log).problem.unwrap();
+        assert_eq!((problem.tool.as_str(), problem.text.as_str()), ("shell", "`SHIP_HOST`: is not set"));
+        assert_eq!(problem.place.as_deref(), Some("ship.sh"));
+    }
 }
