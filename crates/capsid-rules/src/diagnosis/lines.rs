@@ -100,7 +100,7 @@ static ISO: Pattern = Pattern::new(
     r"^[\[(]?[0-9]{4}[-/.][0-9]{2}[-/.][0-9]{2}(?:[T _]?[ ]?[0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:[.,:][0-9]+)?[ ]?(?:Z|UTC|GMT|C?E?S?T|EDT|P[SD]T|M[SD]T|CDT|BST|JST|[+-][0-9]{2}:?[0-9]{2})?)?[\])]?[:,|]?(?:[ \t]|$)",
 );
 static SYSLOG: Pattern = Pattern::new(
-    r"^(?:<[0-9]+>)?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9]?[0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)? [\w.:-]+ (?:[\w./@()-]+(?:\[[0-9]+\])?: )?",
+    r"^(?:<[0-9]+>)?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ 0-9]?[0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)? [\w.:-]+ (?:[\w./@()-]+(?:\[[0-9]+\])?:(?: |$))?",
 );
 static AFTER_ISO: Pattern = Pattern::new(
     r"^(?:[0-9]{2}[OE]\+? ?|[\w.-]+ (?:kernel|systemd)(?:\[[0-9]+\])?: |[\w.-]+ [\w./-]+\[[0-9]+\]: |(?:app|heroku)\[[\w.-]+\]: |[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[ \t]+|\[[0-9]+(?:-[0-9]+)?\] (?:[\w-]+@[\w-]+ )?)",
@@ -109,7 +109,7 @@ static POSTGRES_PID: Pattern = Pattern::new(
     r"^\[[0-9]+\] (?:[\w-]+@[\w-]+ )?(?:LOG|ERROR|FATAL|PANIC|DETAIL|HINT|STATEMENT|WARNING|NOTICE|CONTEXT):",
 );
 static CLOCK: Pattern = Pattern::new(
-    r"^[0-9]{2}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)? |^[0-9]{1,2}:[0-9]{2}[AP]M |^\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[APap][Mm])?\]?:?[ \t]+",
+    r"^[0-9]{2}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)? |^[0-9]{1,2}:[0-9]{2}[AP]M |^\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?(?: ?[APap][Mm])?(?:\]:?(?:[ \t]|$)|:?[ \t]+)",
 );
 static KERNEL: Pattern = Pattern::new(r"^\[ *[0-9]+\.[0-9]{3,}\] ");
 static KLOG: Pattern =
@@ -119,7 +119,7 @@ static POD: Pattern = Pattern::new(r"^\[pod/[\w./-]+\] |^\[[^\]\[]+/[^\]\[]+\] +
 static TASK: Pattern = Pattern::new(
     r"^(?:@[\w.-]+/[\w.-]+: |@?[\w./-]+:(?:build|test|lint|dev|typecheck|type-check|check|check-types|start|compile)(?::[\w-]+)*: |[@\w./-]+ (?:build|test|lint|dev|start|typecheck|compile|install|postinstall|prepare)(?::[\w-]+)*: )",
 );
-static STEP: Pattern = Pattern::new(r"^(?:#[0-9]+ )?[0-9]+\.[0-9]{2,3} ");
+static STEP: Pattern = Pattern::new(r"^#[0-9]+ [0-9]+\.[0-9]{2,3}(?: |$)|^[0-9]+\.[0-9]{2,3} ");
 static STEP_NAME: Pattern = Pattern::new(
     r"^#[0-9]+ (?:\[|ERROR|DONE|CACHED|CANCELED|WARN|sha256:|exporting|naming|transferring|load|resolve|writing)",
 );
@@ -272,6 +272,14 @@ mod tests {
             "{\"log\":\"error: x\\n\",\"stream\":\"stderr\"}",
         ] {
             assert_eq!(clean(raw), "error: x", "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn a_prefix_takes_one_space_and_leaves_an_empty_line_empty() {
+        assert_eq!(clean("[12:00:01]   File \"a.py\", line 2, in f"), "  File \"a.py\", line 2, in f");
+        for raw in ["[12:00:01] ", "Nov  3 08:15:22 host app[12]: ", "#8 1.82 ", "#8 1.82"] {
+            assert_eq!(clean(raw), "", "{raw:?}");
         }
     }
 

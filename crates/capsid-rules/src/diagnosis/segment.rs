@@ -143,6 +143,10 @@ pub(crate) fn read_verdict(text: &str) -> Option<bool> {
         counted_zero |= count == 0;
         rest = rest.get(groups.range().end..).unwrap_or_default();
     }
+    // An audit of packages says nothing about what is run after it.
+    if text.starts_with("found 0 vulnerabilities") {
+        return None;
+    }
     if PASSED.is_match(text) && !text.contains("retry") {
         return Some(true);
     }
@@ -259,6 +263,7 @@ mod tests {
         ] {
             assert_eq!(read_verdict(text), Some(false), "{text}");
         }
+        assert_eq!(read_verdict("found 0 vulnerabilities"), None);
         assert_eq!(read_verdict("We saw 3 errors last week."), None);
     }
 

@@ -13,6 +13,7 @@ use capsid_testkit::hub::{HubProcess, TestHubLocation, ask};
 use capsid_testkit::postgres::{TestDatabase, TestPostgres};
 use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
 use capsid_testkit::test_repo::TestRepo;
+use std::process::Command;
 use std::time::Duration;
 
 const SETTINGS: &str = "[promotion]\ninterval_seconds = 1\n";
@@ -34,11 +35,12 @@ fn the_story_can_be_watched() {
     let told = program.command(folder.path(), &["demo", "--network", "--dir", "story"]).output().unwrap();
     let told = ProgramOutput::from_output(told);
     assert_status(0, &told);
-    for sign in ["promoted:", "invoices$ capsid evolve", "nobody copied a file"] {
+    for sign in ["promoted:", "invoices$ capsid evolve", "no agent was needed", "nobody copied a file"] {
         assert!(told.stdout.contains(sign), "{sign} is missing\n{told}");
     }
+    assert!(!told.stdout.contains("nobody should have called me"), "{told}");
     let log = std::fs::read_to_string(folder.path().join("story/invoices/assets/gep/events.jsonl")).unwrap();
-    assert!(log.contains(r#""source_type":"reference""#), "{log}");
+    assert!(log.contains(r#""source_type":"reused""#), "{log}");
 }
 
 /// A node: its program with a home of its own, and its repository.
@@ -82,10 +84,15 @@ impl TestNode {
 
     #[track_caller]
     fn evolve(&self, check: &str, agent: &str) -> Value {
-        let script = self.program.home().join("agent.sh");
+        let home = self.program.home();
+        let (log, script) = (home.join("check.log"), home.join("agent.sh"));
+        let shell = format!("{check} 2>&1");
+        let ran = Command::new("sh").args(["-c", &shell]).current_dir(self.repo.path()).output().unwrap();
+        assert!(!ran.status.success(), "`{check}` passes");
+        std::fs::write(&log, format!("$ {check}\n{}", String::from_utf8_lossy(&ran.stdout))).unwrap();
         std::fs::write(&script, agent).unwrap();
-        let script = script.to_str().unwrap();
-        self.capsid(&["evolve", "--json", "--repro", check, "--agent", "sh", script]).json()
+        let (log, script) = (log.to_str().unwrap(), script.to_str().unwrap());
+        self.capsid(&["evolve", "--json", "--log", log, "--agent", "sh", script]).json()
     }
 
     fn node_id(&self) -> String {
@@ -117,18 +124,20 @@ fn story(database: Option<&TestDatabase>) {
     let hub = HubProcess::start(&operator, &place);
     let [a, validator, b] = ["shop", "validator", "invoices"].map(|name| TestNode::new(name, &hub));
 
-    // A's repository fails; a scripted fixer finds the way, and it works three times in a row.
-    a.project(&[("shop.js", scenes::SHOP), ("shop.test.js", scenes::SHOP_TEST)], "node shop.test.js");
+    // A's repository fails. A scripted agent finds the way; when the problem comes back, the stored solution is enough.
+    a.project(&[("shop.js", scenes::SHOP), ("shop.test.js", scenes::SHOP_TEST)], scenes::SHOP_CHECK);
     a.repo.write("assets/gep/genes.jsonl", format!("{}\n", scenes::GENE));
     a.commit();
-    for n in 0..3 {
+    for (n, agent) in [scenes::FIX, scenes::NOT_NEEDED, scenes::NOT_NEEDED].iter().enumerate() {
         if n > 0 {
             a.repo.write("shop.js", scenes::SHOP);
             std::fs::remove_file(a.repo.file("retry.js")).unwrap();
             std::fs::remove_file(a.repo.file("retry.test.js")).unwrap();
         }
-        let settled = a.evolve("node shop.test.js", scenes::FIX);
+        let settled = a.evolve(scenes::SHOP_CHECK, agent);
         assert_eq!(settled["capsule"]["success_streak"], n + 1, "{settled}");
+        assert_eq!(settled["capsule"]["title"], "Call the service again after a timeout", "{settled}");
+        assert_eq!(settled["proof"]["grade"], "fail_to_pass_reverts", "{settled}");
         assert_eq!(settled["event"]["genes_used"], json!(["gene_retry_after_timeout"]));
     }
     a.capsid(&["node", "hello"]);
@@ -148,16 +157,17 @@ fn story(database: Option<&TestDatabase>) {
     let before = get(&hub, &path);
     let credits = get(&hub, &format!("/a2a/nodes/{}", a.node_id()));
 
-    // B's repository is another one with the same error; what A found is in its prompt, as a model: B promoted nothing.
+    // B's repository is another one with the same problem. What A found is in its prompt, and B's agent uses it.
     b.project(
         &[("invoices.js", scenes::INVOICES), ("invoices.test.js", scenes::INVOICES_TEST)],
-        "node invoices.test.js",
+        scenes::INVOICES_CHECK,
     );
     b.commit();
-    let settled = b.evolve("09:15:30", scenes::APPLY);
-    assert_eq!(settled["event"]["source_type"], "reference", "{settled}");
+    let settled = b.evolve(scenes::INVOICES_CHECK, scenes::APPLY);
+    assert_eq!(settled["event"]["source_type"], "reused", "{settled}");
     assert_eq!(settled["event"]["reused_asset_id"], asset.as_str());
-    assert_eq!(settled["capsule"]["parent"], asset.as_str());
+    assert_eq!(settled["capsule"]["reused_asset_id"], asset.as_str());
+    assert_eq!(settled["proof"]["grade"], "fail_to_pass_reverts", "{settled}");
     assert_eq!(settled["event"]["outcome"]["status"], "success");
     assert!(b.repo.file("retry.js").exists());
 
@@ -172,6 +182,7 @@ fn story(database: Option<&TestDatabase>) {
         Some(by_b)
     });
     assert_eq!(reports["overall_ok"], true, "{reports}");
+    assert_eq!(reports["reproduction_score"], 1.0, "{reports}");
     let after = wait("the raised usage", || {
         let now = get(&hub, &path);
         (now["reuse_count"].as_u64() > before["reuse_count"].as_u64()).then_some(now)

@@ -1,7 +1,7 @@
 //! Commands of an evolution cycle: evolve, solidify, review, apply, undo, signals, select, explain and distill.
 
 pub mod apply;
-mod cycle_problem;
+pub(crate) mod cycle_problem;
 pub mod distill;
 pub mod evolve;
 pub(crate) mod evolve_loop;

@@ -9,6 +9,7 @@ mod program;
 pub mod scenes;
 
 use super::workspace;
+use crate::commands::cycle::cycle_problem::describe_problem;
 use crate::commands::cycle::select::print_selection;
 use crate::commands::cycle::solidify::print_settled;
 use crate::commands::store::events::tree_lines;
@@ -59,16 +60,27 @@ echo $((sum / $#))
 ";
 
 const TEST: &str = "\
-[ \"$(sh average.sh 2 4)\" = 3 ] || { echo 'average.sh 2 4 should print 3' >&2; exit 1; }
-[ \"$(sh average.sh)\" = 0 ] || { echo 'average.sh should print 0' >&2; exit 1; }
+[ \"$(sh average.sh 2 4)\" = 3 ] || { echo 'error: average.sh 2 4 should print 3' >&2; exit 1; }
+[ \"$(sh average.sh)\" = 0 ] || { echo 'error: average.sh without numbers should print 0' >&2; exit 1; }
 echo ok
+";
+
+/// Another script of the user's, with another bug.
+const REPORT: &str = "\
+# Prints a line for the report.
+set -u
+echo \"$title: $(sh average.sh 2 4)\"
 ";
 
 /// Scripted agents: each reads its prompt and edits files, as a real one would.
 const FIX: &str = "\
 cat > /dev/null
 sed -i.bak 's|^echo .*|[ $# -gt 0 ] \\&\\& echo $((sum / $#)) \\|\\| echo 0|' average.sh && rm -f average.sh.bak
-printf 'Print 0 for an empty list\\n\\nThe mean of no numbers divided by zero.\\n' > \"$CAPSID_NOTE_FILE\"
+cat > \"$CAPSID_NOTE_FILE\" <<'END'
+Print 0 for an empty list
+
+Without arguments the sum was divided by zero. average.sh divides only if there are numbers.
+END
 echo 'agent: average.sh answers an empty list now'
 ";
 
@@ -79,6 +91,9 @@ echo 'all notes replaced' > NOTES.md
 for n in 1 2 3; do echo junk > junk$n.txt; done
 echo 'agent: done, I think'
 ";
+
+/// The log that a cycle reads, in the folder of the story.
+const LOG: &str = "check.log";
 
 const NOTES: &str = "A draft of mine that is not committed.\n";
 
@@ -112,6 +127,7 @@ impl DemoStory {
         git.run(&["config", "commit.gpgsign", "false"])?;
         story.write("average.sh", BROKEN)?;
         story.write("test.sh", TEST)?;
+        story.write("report.sh", REPORT)?;
         story.write(".gitignore", ".env\n")?;
         story.write("capsid.toml", &policy())?;
         super::init::set_up(&workspace(&story.repo)?)?;
@@ -121,41 +137,50 @@ impl DemoStory {
         output::line(format_args!("It is in {}", paint(NAME, story.repo.display())));
         output::line("  average.sh   prints the mean of its arguments, and fails without any");
         output::line("  test.sh      what must pass; capsid.toml says so");
+        output::line("  report.sh    uses a name that is not set");
         output::line("  NOTES.md     a draft of the user's, not committed");
         Ok(story)
     }
 
     fn first_cycle(&self) -> Result<()> {
-        chapter("Cycle 1: a check that fails, a gene, a change");
-        let settled = self.cycle(Some("sh test.sh"), FIX)?;
+        chapter("Cycle 1: a check fails, an agent repairs it");
+        self.log("sh test.sh")?;
+        let settled = self.cycle(FIX)?;
+        require_success(&settled)?;
         output::line("");
         print_settled(&settled, false);
         output::line(
-            "The check failed before the change, passes with it and fails again without it. So it is kept.",
+            "The check failed before the change and passes with it. That is the proof, so the change is",
         );
+        output::line("kept and stored as a capsule, under the title that the agent gave it.");
         Ok(())
     }
 
     fn second_cycle(&self) -> Result<()> {
-        chapter("Cycle 2: the bug comes back, and the stored solution is tried first");
+        chapter("Cycle 2: the bug comes back, and no agent is needed");
         self.write("average.sh", BROKEN)?;
         self.commit("A merge that brings the bug back")?;
-        let settled = self.cycle(Some("sh test.sh"), FIX)?;
+        self.log("sh test.sh")?;
+        let settled = self.cycle(FIX)?;
+        require_success(&settled)?;
         output::line("");
         print_settled(&settled, false);
-        output::line("No agent was called. The capsule worked twice in a row, so it may now be shared.");
+        output::line(
+            "It is the same problem, so the stored change was tried first, and the check passes again.",
+        );
+        output::line("The capsule is proven twice in a row now: it may be shared.");
         Ok(())
     }
 
     fn third_cycle(&self) -> Result<()> {
-        chapter("Cycle 3: a careless agent");
-        self.log("18:01:03 error: report.sh: not found")?;
+        chapter("Cycle 3: another problem, and a careless agent");
+        self.log("sh report.sh")?;
         let before = self.fingerprint()?;
-        let settled = self.cycle(None, CARELESS)?;
+        let settled = self.cycle(CARELESS)?;
         output::line("");
         print_settled(&settled, false);
         let after = self.fingerprint()?;
-        if before != after {
+        if settled.ok || before != after {
             return Err(Problem::new(
                 Code::Internal,
                 "The demo's files are not as they were before the third cycle.",
@@ -197,7 +222,7 @@ impl DemoStory {
     }
 
     /// One cycle with a scripted agent, printed step by step.
-    fn cycle(&self, check: Option<&str>, script: &str) -> Result<CycleOutcome> {
+    fn cycle(&self, script: &str) -> Result<CycleOutcome> {
         let mut workspace = workspace(&self.repo)?;
         // A story leaves nothing in the user's own trail.
         let trail = self.trail().to_string_lossy().into_owned();
@@ -208,13 +233,9 @@ impl DemoStory {
             "AGENT_CAPSULE_DB" => None,
             name => super::variable(name),
         });
-        let log = self.folder.join("app.log");
+        let log = self.folder.join(LOG);
         let request = EvolveRequest {
-            sources: Sources {
-                logs: if check.is_none() { vec![log] } else { Vec::new() },
-                repro: check.map(str::to_owned),
-                ..Sources::default()
-            },
+            sources: Sources { logs: vec![log], sessions: false, ..Sources::default() },
             agent: true,
             ..EvolveRequest::default()
         };
@@ -225,7 +246,7 @@ impl DemoStory {
             }
             Prepared::Refused(problem) => return Err(problem),
         };
-        self.run(&ready);
+        print_prepared(&ready);
         let options = SolveOptions {
             agent: AgentOptions {
                 argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
@@ -235,40 +256,24 @@ impl DemoStory {
             commit: false,
             retries: 0,
         };
+        let size = ready.prompt.lines().count();
         let mut hooks = SolveHooks {
             permit: &mut Unlimited,
-            on_note: &mut |note| match note {
-                SolveNote::Output(bytes) => output::print(&format!("  {}", String::from_utf8_lossy(bytes))),
-                SolveNote::Trying(offer) => {
-                    output::line(format_args!("  trying  {}", paint(NAME, inert_line(&offer.capsule_id))));
-                }
-                _ => {}
-            },
+            on_note: &mut |note| print_progress(note, size),
             review: None,
         };
         match solve::solve(&workspace, &mut ready, &options, &mut hooks)? {
-            SolveOutcome::Finished(outcome) => Ok(*outcome),
+            SolveOutcome::Finished(settled) => Ok(*settled),
             SolveOutcome::Stopped | SolveOutcome::Declined => {
-                Err(Problem::new(Code::Internal, "The demo's agent was stopped."))
+                Err(program::story_broke("a cycle was not finished"))
             }
         }
     }
 
-    fn run(&self, ready: &Ready) {
-        if let Some(known) = ready.run.reproduction.as_ref().filter(|known| known.is_reproduced) {
-            output::line(format_args!("  check   {} fails", paint(NAME, inert_line(&known.command))));
-        }
-        for signal in &ready.run.signals {
-            output::line(format_args!("  signal  {}", paint(NAME, inert_line(signal))));
-        }
-        print_selection(&ready.selection);
-        let size = ready.prompt.lines().count();
-        output::line(paint(DIM, format_args!("  the prompt for an agent has {size} lines")));
-    }
-
-    fn log(&self, line: &str) -> Result<()> {
-        output::line(format_args!("  app.log  {line}"));
-        files::replace(&self.folder.join("app.log"), format!("{line}\n").as_bytes())
+    /// Runs a check and writes what it prints into the log that the cycle reads.
+    fn log(&self, command: &str) -> Result<()> {
+        output::line(format_args!("{} {}", paint(DIM, "$"), paint(HEAD, command)));
+        program::record_check(command, &self.repo, &[], &self.folder.join(LOG))
     }
 
     fn write(&self, name: &str, content: &str) -> Result<()> {
@@ -277,7 +282,7 @@ impl DemoStory {
 
     fn commit(&self, message: &str) -> Result<()> {
         let git = self.git();
-        git.run(&["add", "average.sh", "test.sh", ".gitignore", "capsid.toml", "assets"])?;
+        git.run(&["add", "average.sh", "test.sh", "report.sh", ".gitignore", "capsid.toml", "assets"])?;
         git.run(&["commit", "-q", "-m", message])?;
         Ok(())
     }
@@ -299,6 +304,38 @@ impl DemoStory {
         prints.sort();
         Ok(prints)
     }
+}
+
+/// What the cycle knows before anybody changes a file.
+fn print_prepared(ready: &Ready) {
+    let run = &ready.run;
+    if let Some(problem) = &run.problem {
+        output::line(format_args!("  problem   {}", paint(NAME, describe_problem(problem))));
+    }
+    if let Some(known) = run.reproduction.as_ref().filter(|known| known.is_reproduced) {
+        output::line(format_args!("  check     `{}` fails here too", inert_line(&known.command)));
+    }
+    print_selection(&ready.selection);
+}
+
+fn print_progress(note: &SolveNote<'_>, prompt_lines: usize) {
+    match note {
+        SolveNote::Trying(offer) => output::line(format_args!(
+            "  trying    {}  {}",
+            paint(NAME, inert_line(&offer.capsule_id)),
+            inert_line(&offer.title)
+        )),
+        SolveNote::Agent { .. } => output::line(paint(
+            DIM,
+            format_args!("  the prompt has {prompt_lines} lines; the agent reads it and edits the files"),
+        )),
+        SolveNote::Output(bytes) => output::print(&format!("  {}", String::from_utf8_lossy(bytes))),
+        SolveNote::NotSolved(_) | SolveNote::Retry(_) | SolveNote::Problem(_) => {}
+    }
+}
+
+fn require_success(settled: &CycleOutcome) -> Result<()> {
+    if settled.ok { Ok(()) } else { Err(program::story_broke(&settled.verdict.reason())) }
 }
 
 /// The owner allows `sh` and names the test. Where no sandbox works, the demo says so and goes on without.

@@ -1,6 +1,6 @@
 //! A node of a story: a home and a repository of its own, in which this program runs as its owner would run it.
 
-use super::program::{ProgramRun, run_self, story_broke};
+use super::program::{ProgramRun, record_check, run_self, story_broke};
 use super::scenes;
 use crate::output::{self, DIM, HEAD, paint};
 use capsid_disk::files;
@@ -13,6 +13,9 @@ use std::time::Duration;
 
 /// How long one command of a story may take.
 const MAX_LEN: Duration = Duration::from_secs(120);
+
+/// The log that a cycle reads, in the home of its node.
+const LOG: &str = "check.log";
 
 /// One node of the story: a home and a repository of its own.
 pub(super) struct DemoNode {
@@ -69,29 +72,18 @@ impl DemoNode {
         git.run(&["commit", "-q", "-m", message]).map(drop)
     }
 
-    pub(super) fn log(&self, at: &str, error: &str) -> Result<()> {
-        let line = format!("{at} error: {error}");
-        output::line(format_args!("  app.log  {line}"));
-        files::replace(&self.home.join("app.log"), format!("{line}\n").as_bytes())
+    /// Runs a check and writes what it prints into the log that the next cycle reads.
+    pub(super) fn log(&self, command: &str) -> Result<()> {
+        let prompt = paint(DIM, format_args!("{}$", self.name));
+        output::line(format_args!("\n{prompt} {}", paint(HEAD, command)));
+        record_check(command, &self.repo, &self.env, &self.home.join(LOG))
     }
 
-    /// One cycle on what the log says.
     pub(super) fn evolve(&self, agent: &str) -> Result<()> {
-        let log = self.home.join("app.log").display().to_string();
-        self.cycle(&["evolve", "--log", &log], agent)
-    }
-
-    /// One cycle on a command that fails.
-    pub(super) fn evolve_on(&self, command: &str, agent: &str) -> Result<()> {
-        self.cycle(&["evolve", "--repro", command], agent)
-    }
-
-    fn cycle(&self, words: &[&str], agent: &str) -> Result<()> {
-        let script = self.home.join("agent.sh");
+        let (log, script) = (self.home.join(LOG), self.home.join("agent.sh"));
         files::replace(&script, agent.as_bytes())?;
-        let script = script.display().to_string();
-        let words: Vec<&str> = words.iter().copied().chain(["--agent", "sh", &script]).collect();
-        self.capsid(&words)
+        let (log, script) = (log.display().to_string(), script.display().to_string());
+        self.capsid(&["evolve", "--log", &log, "--agent", "sh", &script])
     }
 
     /// Runs a command and shows what it says.

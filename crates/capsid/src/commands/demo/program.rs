@@ -1,10 +1,18 @@
 //! This program, run by itself.
 
+use crate::output::{self, DIM, paint};
+use capsid_disk::files;
+use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result};
 use capsid_sandbox::{AgentEnd, AgentRequest, run_agent};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+
+/// How long a check of a project may take.
+const CHECK: Duration = Duration::from_secs(60);
+/// How much of its output is shown; the log has all of it.
+const SHOWN_LINES: usize = 6;
 
 /// How the program is run.
 pub(super) struct ProgramRun<'a> {
@@ -29,6 +37,37 @@ pub(super) fn run_self(
     let request =
         AgentRequest { argv: &argv, cwd: folder, prompt: input, env, timeout: longest, stop, profile: None };
     run_agent(&request, on_output).map(|run| run.end)
+}
+
+/// Runs a check of a project that fails, and shows what it prints. The log gets the command too, as a terminal shows it.
+pub(super) fn record_check(command: &str, folder: &Path, env: &[(String, String)], log: &Path) -> Result<()> {
+    let argv: Vec<String> = ["sh", "-c", &format!("exec {command} 2>&1")].map(str::to_owned).to_vec();
+    let stop = AtomicBool::new(false);
+    let request = AgentRequest {
+        argv: &argv,
+        cwd: folder,
+        prompt: b"",
+        env,
+        timeout: CHECK,
+        stop: &stop,
+        profile: None,
+    };
+    let mut printed = format!("$ {command}\n").into_bytes();
+    let end = run_agent(&request, &mut |bytes| printed.extend_from_slice(bytes))?.end;
+    let text = String::from_utf8_lossy(&printed);
+    let mut lines = text.lines().skip(1).filter(|line| !["", "^"].contains(&line.trim()));
+    for line in lines.by_ref().take(SHOWN_LINES) {
+        output::line(format_args!("  {}", paint(DIM, inert_line(line))));
+    }
+    if lines.next().is_some() {
+        output::line(format_args!("  {}", paint(DIM, "...")));
+    }
+    files::replace(log, text.as_bytes())?;
+    match end {
+        AgentEnd::Exited(0) => Err(story_broke(&format!("`{command}` passes"))),
+        AgentEnd::Exited(_) => Ok(()),
+        end => Err(story_broke(&format!("`{command}` ended with {end:?}"))),
+    }
 }
 
 /// A story that cannot go on.
