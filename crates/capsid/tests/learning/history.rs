@@ -59,7 +59,7 @@ fn an_obedient_agent_that_changes_nothing_charges_no_gene() {
 fn after_repeated_failures_a_proven_fix_is_not_refused_for_its_new_gene() {
     let desk = broken();
     for _ in 0..3 {
-        assert_status(1, &desk.evolve(&["--force"], "true"));
+        assert_status(1, &desk.evolve(&["--force"], BAD));
     }
     let ran = desk.evolve(&["--json", "--force"], GOOD);
     assert_status(0, &ran);
