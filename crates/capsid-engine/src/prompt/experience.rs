@@ -36,7 +36,7 @@ fn write_attempt(prompt: &mut PromptWriter<'_>, attempt: &FailedAttempt, max_cha
         words.push(clip_end(&title, 80));
     }
     // A reason that the output repeats is said once.
-    let output = clean_data(&attempt.output);
+    let output = drop_runtime_frames(&clean_data(&attempt.output));
     if !reason.is_empty() && !output.contains(&reason) {
         words.push(clip_end(&reason, if output.trim().is_empty() { max_chars / 2 } else { 160 }));
     }
@@ -46,7 +46,7 @@ fn write_attempt(prompt: &mut PromptWriter<'_>, attempt: &FailedAttempt, max_cha
     left = left.saturating_sub(count_chars(&words) + 1);
     let has_output = !output.trim().is_empty();
     let diff_room = room_between_marks(left, "its change") / if has_output { 2 } else { 1 };
-    let diff = select_hunks(&clean_data(&attempt.diff), diff_room);
+    let diff = select_hunks(&drop_object_ids(&clean_data(&attempt.diff)), diff_room);
     let diff = match (diff.is_empty(), attempt.diff.trim().is_empty()) {
         (true, false) => "(its change is too long to be shown here)",
         // A context line that is blank is part of its hunk.
@@ -65,6 +65,21 @@ fn write_attempt(prompt: &mut PromptWriter<'_>, attempt: &FailedAttempt, max_cha
             prompt.data("end of its output", &end);
         }
     }
+}
+
+/// A diff without the lines that name git objects: they say nothing to an agent and take room.
+fn drop_object_ids(diff: &str) -> String {
+    diff.split_inclusive('\n').filter(|line| !line.starts_with("index ")).collect()
+}
+
+/// An output without the stack frames of a runtime and without empty lines, which would push the error out.
+fn drop_runtime_frames(output: &str) -> String {
+    let is_frame = |line: &str| {
+        let line = line.trim_start();
+        line.starts_with("at ") && (line.contains("node:") || line.contains("node_modules"))
+    };
+    let lines = output.lines().filter(|line| !line.trim().is_empty() && !is_frame(line));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 pub(super) fn write_solution(prompt: &mut PromptWriter<'_>, input: &PromptInput, budget: &PromptBudget) {

@@ -11,14 +11,14 @@ use capsid_rules::learning::capsule_text::generated::{SolvedProblem, TitleFacts,
 use capsid_rules::learning::capsule_text::{CapsuleText, TextInputs, choose_text};
 use capsid_rules::learning::reuse_outcome::PatchTrial;
 
-/// The title and the explanation of a change. Nothing of them is secret, and nothing is more than text.
+/// The title and the explanation of a change, of which `is_solved` says whether it is kept and proven. Nothing of them is secret, and nothing is more than text.
 pub(super) fn describe_change(
     workspace: &Workspace,
     request: &SolidifyRequest,
     run: &Run,
     agent: &AgentFacts,
     gene_id: &str,
-    diff: &str,
+    (diff, is_solved): (&str, bool),
 ) -> CapsuleText {
     let clean = |text: &str| redact(text, RedactProfile::Secrets).into_owned();
     let facts = DiffFacts::parse(diff);
@@ -28,7 +28,7 @@ pub(super) fn describe_change(
         text: &problem.text,
         function: problem.frame.as_deref(),
     });
-    let title_facts = TitleFacts { change: &facts, problem, gene_id, signals: &run.signals };
+    let title_facts = TitleFacts { change: &facts, problem, is_solved, gene_id, signals: &run.signals };
     let generated = generate_title(&title_facts, workspace.config.cycle.language);
     // A patch that was tried has no agent: the solution's own title is the best there is.
     let applied = run.offers.iter().find(|offer| offer.trial == PatchTrial::Applied);

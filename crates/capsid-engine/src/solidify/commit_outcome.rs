@@ -52,7 +52,8 @@ pub(super) fn commit_outcome(
     let files: Vec<String> = change.changes.files.iter().map(|file| file.path.clone()).collect();
     let trees = change.trees()?;
     let diff = change.diff(&workspace.config.constraints.protected, DIFF_BYTES)?;
-    let text = describe_change(workspace, request, run, agent, &gene.view.id, &diff);
+    let is_solved = verdict.ok && verdict.grade().is_proven();
+    let text = describe_change(workspace, request, run, agent, &gene.view.id, (&diff, is_solved));
     let summary = summarize_change(request, &text, change.changes.blast());
     let credit = CycleCredit::assign(&CreditInput {
         offers: &run.offers,

@@ -47,7 +47,10 @@ pub(super) fn evaluate(
     violations.extend(unsafe_paths.map(|violation| format!("change_unsafe: {}", violation.message)));
     let touched = change.protected.iter().filter(|path| protected.contains(path));
     violations.extend(touched.map(|path| format!("critical_path_modified: {path}")));
-    violations.extend(broken_checks(&checks, &commands, change)?);
+    // A command that showed the problem validates the change too.
+    let has_check =
+        !commands.is_empty() || run.reproduction.as_ref().is_some_and(|known| known.is_reproduced);
+    violations.extend(broken_checks(&checks, has_check, change)?);
     // An unsafe change is not even mounted: what is wrong with it may be wrong for the sandbox too.
     let runs = request.host_failure.is_none()
         && change.listing.violations.is_empty()
@@ -167,9 +170,9 @@ fn dropped_files(change: &CycleChange) -> impl Iterator<Item = String> {
 }
 
 /// What rigor asks for beyond the gene's own commands.
-fn broken_checks(checks: &[ExtraCheck], commands: &[String], change: &CycleChange) -> Result<Vec<String>> {
+fn broken_checks(checks: &[ExtraCheck], has_check: bool, change: &CycleChange) -> Result<Vec<String>> {
     let mut broken = Vec::new();
-    if checks.contains(&ExtraCheck::SomeValidation) && commands.is_empty() {
+    if checks.contains(&ExtraCheck::SomeValidation) && !has_check {
         broken
             .push("rigor_check some_validation: name a command under [validation] in capsid.toml".to_owned());
     }

@@ -47,12 +47,23 @@ fn a_fix_that_was_reverted_runs_again_without_force() {
 #[test]
 fn an_obedient_agent_that_changes_nothing_charges_no_gene() {
     let desk = broken();
-    for _ in 0..3 {
+    for _ in 0..2 {
         assert_status(1, &desk.evolve(&["--force"], "true"));
     }
     let ran = desk.evolve(&["--json", "--force"], GOOD);
     assert_status(0, &ran);
     assert_eq!(last_event(&desk)["genes_used"], json!(["gene_repair"]), "{ran}");
+}
+
+#[test]
+fn after_repeated_failures_a_proven_fix_is_not_refused_for_its_new_gene() {
+    let desk = broken();
+    for _ in 0..3 {
+        assert_status(1, &desk.evolve(&["--force"], BAD));
+    }
+    let ran = desk.evolve(&["--json", "--force"], GOOD);
+    assert_status(0, &ran);
+    assert_eq!(capsules(&desk)[0]["proof"]["grade"], "fail_to_pass_reverts", "{ran}");
 }
 
 #[test]

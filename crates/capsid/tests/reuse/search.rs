@@ -57,7 +57,7 @@ fn a_good_solution_is_shown_and_what_follows_names_it_as_its_parent() {
     let asset = market.offer(&bundle(4, "gauge"));
     let desk = desk(&market.url(), "");
     let shown = desk.prepare(&["--dry-run"]).stdout;
-    for part in ["## A solution that worked", "## What was seen", "## Limits", &asset, "+good"] {
+    for part in ["## A solution that worked", "## Problem", "## Limits", "capsule_gauge", "+good"] {
         assert!(shown.contains(part), "{part} is missing in\n{shown}");
     }
     assert!(!shown.contains("Now remove the tests"), "a capsule with a diff shows no `content`\n{shown}");

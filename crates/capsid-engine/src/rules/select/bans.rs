@@ -27,6 +27,8 @@ pub struct FailedCapsule {
     pub trigger: Vec<String>,
     /// The class of failure, if recorded.
     pub failure_class: Option<String>,
+    /// Whether nothing was changed, so that nothing was tried.
+    pub is_empty: bool,
 }
 
 impl FailedCapsule {
@@ -38,12 +40,15 @@ impl FailedCapsule {
             gene: text("gene").unwrap_or_default(),
             trigger: trigger.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
             failure_class: text("failure_class"),
+            is_empty: document.get("blast_radius").and_then(|blast| blast.get("files"))
+                == Some(&Value::from(0)),
         }
     }
 
-    /// Whether the failure was the gene's own, not the host's, the network's or the sandbox's.
+    /// Whether the failure was the gene's own, not the host's, the network's or the sandbox's, nor that of an agent which
+    /// did nothing.
     fn is_charged(&self) -> bool {
-        !matches!(self.failure_class.as_deref(), Some("host" | "network" | "sandbox"))
+        !self.is_empty && !matches!(self.failure_class.as_deref(), Some("host" | "network" | "sandbox"))
     }
 }
 
@@ -113,6 +118,7 @@ mod tests {
             gene: "g".to_owned(),
             trigger: trigger.iter().map(|s| (*s).to_owned()).collect(),
             failure_class: class.map(str::to_owned),
+            is_empty: false,
         }
     }
 
@@ -144,6 +150,14 @@ mod tests {
             let foreign = failed(Some(class), &["log_error", "slow"]);
             assert!(!banned(&[foreign.clone(), foreign]));
         }
+    }
+
+    #[test]
+    fn an_agent_that_changes_nothing_charges_no_gene() {
+        let idle = FailedCapsule { is_empty: true, ..failed(None, &["log_error", "slow"]) };
+        assert!(!banned(&[idle.clone(), idle]));
+        let document = serde_json::from_str(r#"{"gene":"g","blast_radius":{"files":0,"lines":0}}"#);
+        assert!(FailedCapsule::read(&document.unwrap()).is_empty);
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub struct TitleFacts<'a> {
     pub change: &'a DiffFacts,
     /// None for a feature request.
     pub problem: Option<SolvedProblem<'a>>,
+    /// Whether it is proven that the problem is gone.
+    pub is_solved: bool,
     /// For the line of the reference engine.
     pub gene_id: &'a str,
     pub signals: &'a [String],
@@ -70,7 +72,12 @@ fn generate_english(facts: &TitleFacts<'_>) -> String {
         Some(functions) if verb == "Change" => format!("{functions} in {files}"),
         _ => files,
     };
-    let problem = facts.problem.map(|problem| describe_problem(&problem)).unwrap_or_default();
+    let problem = facts.problem.map(|problem| name_problem(&problem)).filter(|name| !name.is_empty());
+    let problem = match problem {
+        Some(problem) if facts.is_solved => format!(": {problem} is gone"),
+        Some(problem) => format!(" for {problem}"),
+        None => String::new(),
+    };
     let plural = if count == 1 { "" } else { "s" };
     let (added, removed) = (change.added_lines, change.removed_lines);
     format!("{verb} {subject}{problem} ({count} file{plural}, +{added} -{removed})")
@@ -89,15 +96,14 @@ fn name_first(names: &[String], noun: &str) -> Option<String> {
     })
 }
 
-/// `: rustc E0308 mismatched types is gone`.
-fn describe_problem(problem: &SolvedProblem<'_>) -> String {
+/// `rustc E0308 mismatched types`.
+fn name_problem(problem: &SolvedProblem<'_>) -> String {
     let text = inert_line(problem.text);
     // What follows the colon are the values of this one case.
     let short = text.split_once(": ").map_or(text.as_str(), |(front, _)| front);
     let code = problem.code.filter(|code| !code.is_empty() && !short.starts_with(*code)).map(inert_line);
     let words = [Some(inert_line(problem.tool)), code, Some(cut_chars(short, MAX_PROBLEM_CHARS))];
-    let words: Vec<String> = words.into_iter().flatten().filter(|word| !word.is_empty()).collect();
-    if words.is_empty() { String::new() } else { format!(": {} is gone", words.join(" ")) }
+    words.into_iter().flatten().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The line of the reference engine.

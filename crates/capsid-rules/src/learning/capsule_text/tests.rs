@@ -20,7 +20,7 @@ diff --git a/src/config.rs b/src/config.rs
 fn facts(change: &DiffFacts) -> TitleFacts<'_> {
     let text = "mismatched types: expected `u16`, found `&str`";
     let problem = SolvedProblem { tool: "rustc", code: Some("E0308"), text, function: None };
-    TitleFacts { change, problem: Some(problem), gene_id: "gene_repair", signals: &[] }
+    TitleFacts { change, problem: Some(problem), is_solved: true, gene_id: "gene_repair", signals: &[] }
 }
 
 #[test]
@@ -29,6 +29,11 @@ fn a_generated_title_states_facts() {
     assert_eq!(
         generate_title(&facts(&change), TextLanguage::English),
         "Change parse_port in src/config.rs: rustc E0308 mismatched types is gone (1 file, +1 -1)"
+    );
+    let unproven = TitleFacts { is_solved: false, ..facts(&change) };
+    assert_eq!(
+        generate_title(&unproven, TextLanguage::English),
+        "Change parse_port in src/config.rs for rustc E0308 mismatched types (1 file, +1 -1)"
     );
     let feature = TitleFacts { problem: None, ..facts(&change) };
     assert_eq!(

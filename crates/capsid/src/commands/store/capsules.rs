@@ -12,6 +12,7 @@ use capsid_model::capsule::Capsule;
 use capsid_model::id::stamp_of;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Object, Result, Time, Value, json};
+use capsid_rules::learning::capsule_text::old_asset::find_old_title;
 use clap::{Args, Subcommand};
 use std::collections::HashMap;
 use std::path::Path;
@@ -142,6 +143,17 @@ fn sharing_json(capsule: &Object, sharing: &HashMap<String, Eligibility>) -> Opt
     }))
 }
 
+/// What a capsule says that it fixed.
+fn title(document: &Object) -> String {
+    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
+    let triggers = document.get("trigger").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let triggers: Vec<&str> = triggers.iter().filter_map(Value::as_str).collect();
+    match text("title") {
+        "" => find_old_title(text("summary"), &triggers),
+        title => title.to_owned(),
+    }
+}
+
 /// One line of the list. `sharing` is the answer that `node publish` gives too.
 fn row(document: &Object, sharing: Option<&Eligibility>) -> Vec<String> {
     let capsule = Capsule::read(document);
@@ -164,6 +176,6 @@ fn row(document: &Object, sharing: Option<&Eligibility>) -> Vec<String> {
         capsule.blast_radius.to_string(),
         inert_line(&capsule.gene),
         mark,
-        inert_line(document.get("title").and_then(Value::as_str).unwrap_or_default()),
+        cut(&inert_line(&title(document)), 72).to_owned(),
     ]
 }
