@@ -13,6 +13,7 @@ use capsid_testkit::program_repo::ProgramRepo;
 use capsid_testkit::store;
 
 const GOOD: &str = "echo good > state.txt";
+const BAD: &str = "echo bad > state.txt";
 
 /// A repository whose check passes.
 fn desk() -> ProgramRepo {
