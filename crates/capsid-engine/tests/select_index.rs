@@ -109,11 +109,8 @@ fn advice() -> impl Strategy<Value = Advice> {
 }
 
 fn choose(genes: GenePoolRef<'_>, signals: &[String], advice: &Advice, drift: Option<u64>) -> Selection {
-    let failed = FailedCapsule {
-        gene: "gene_2".to_owned(),
-        trigger: signals.to_vec(),
-        ..FailedCapsule::default()
-    };
+    let failed =
+        FailedCapsule { gene: "gene_2".to_owned(), trigger: signals.to_vec(), ..FailedCapsule::default() };
     select(SelectInput {
         signals,
         genes,

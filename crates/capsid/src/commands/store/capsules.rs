@@ -173,7 +173,7 @@ fn row(document: &Object, sharing: Option<&Eligibility>) -> Vec<String> {
         format!("{:.3}", capsule.confidence),
         capsule.blast_radius.to_string(),
         inert_line(&capsule.gene),
-        cut(&inert_line(&title(document)), 72).to_owned(),
+        cut(&inert_line(&title(document)), 72).trim_end().to_owned(),
         mark,
     ]
 }
