@@ -108,6 +108,19 @@ fn a_bundle_is_redacted_linked_and_verifies() {
 }
 
 #[test]
+fn a_published_trigger_holds_the_raw_line_redacted_for_engines_that_compare_lines() {
+    let repo = proven();
+    let line = "TypeError: x is not a function at /home/ada/private/a.js";
+    let problem = capsid_rules::diagnosis::diagnose(line).to_record().unwrap();
+    let problem = serde_json::to_value(&problem).unwrap();
+    write_list(&repo, "capsules", &[capsule("capsule_1", json!({"problem": problem}))]);
+    let sent = outgoing(&workspace(&repo), "capsule_1", false).unwrap();
+    let raw = "errsig:TypeError: x is not a function at [REDACTED]";
+    assert_eq!(sent.assets[1]["trigger"], json!(["log_error", raw]));
+    assert!(!format!("{:?}", sent.assets).contains("ada"));
+}
+
+#[test]
 fn a_text_that_was_cut_leaves_no_half_of_a_name() {
     let repo = proven();
     let output: String =
