@@ -32,7 +32,10 @@ impl CycleCredit {
         let outcomes = input.offers.iter().enumerate().map(|(at, offer)| {
             let is_same_problem = offer.level <= MatchLevel::Message;
             let may_follow = at == 0 && !is_solved_by_patch && grade.is_proven();
-            let is_similar = may_follow && is_same_problem && is_same_solution(&offer.patch, input.diff);
+            let is_similar = may_follow
+                && is_same_problem
+                && share_a_file(&offer.patch, input.diff)
+                && is_same_solution(&offer.patch, input.diff);
             let counts = offer.trial != PatchTrial::NotTried || may_follow;
             let outcome = ReuseOutcome::from_cycle(&OfferedCapsule {
                 level: offer.level,
@@ -69,6 +72,18 @@ impl CycleCredit {
         let foreign = offers.iter().zip(&self.outcomes).find(|(offer, _)| offer.is_foreign);
         foreign.map_or(ReuseOutcome::Unchanged, |(_, outcome)| *outcome)
     }
+}
+
+/// Whether two changes touch a file of the same name. The same edit elsewhere is a solution of its own.
+fn share_a_file(one: &str, other: &str) -> bool {
+    let files = |diff: &str| -> Vec<String> {
+        diff.lines()
+            .filter_map(|line| line.strip_prefix("+++ b/"))
+            .map(|path| path.trim_end().to_owned())
+            .collect()
+    };
+    let known = files(one);
+    files(other).iter().any(|path| known.contains(path))
 }
 
 #[cfg(test)]
