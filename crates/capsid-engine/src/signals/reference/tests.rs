@@ -5,7 +5,7 @@ use crate::store::events::EventLog;
 use capsid_model::json;
 use proptest::prelude::*;
 
-fn of(text: &str) -> Vec<String> {
+fn signals_of(text: &str) -> Vec<String> {
     let corpus = SignalCorpus { transcript: text.to_owned(), ..SignalCorpus::default() };
     extract(&corpus, &[])
 }
@@ -23,7 +23,7 @@ fn signals_come_in_their_order_and_once() {
                 key missing\nno jsonl files\npath.resolve(__dirname, '../../../x')\n\
                 unsupported file type\nplease add tea\nerror: again\nTypeError: x is null";
     assert_eq!(
-        of(text),
+        signals_of(text),
         [
             "log_error",
             "errsig:TypeError : x is null",
@@ -52,60 +52,60 @@ fn errors_are_logged_in_two_languages() {
         "错误：文件",
         "失败 : x",
     ] {
-        assert!(of(text).contains(&"log_error".to_owned()), "{text}");
+        assert!(signals_of(text).contains(&"log_error".to_owned()), "{text}");
     }
     for text in ["an error here", "\"status\": \"ok\"", "没有错误", "no failures"] {
-        assert!(!of(text).contains(&"log_error".to_owned()), "{text}");
+        assert!(!signals_of(text).contains(&"log_error".to_owned()), "{text}");
     }
 }
 
 #[test]
 fn a_signature_is_cut_to_260_units() {
-    let signals = of(&format!("error: {}", "🧬".repeat(300)));
+    let signals = signals_of(&format!("error: {}", "🧬".repeat(300)));
     assert_eq!(signals[1].encode_utf16().count(), "errsig:".len() + 259);
-    assert!(of("[error reading x]").contains(&"errsig:[error reading x]".to_owned()));
+    assert!(signals_of("[error reading x]").contains(&"errsig:[error reading x]".to_owned()));
 }
 
 #[test]
 fn improvements_wait_while_there_is_an_error() {
     let text = "the parser should be faster";
     assert_eq!(
-        of(text),
+        signals_of(text),
         ["user_improvement_suggestion", "user_improvement_suggestion:the parser should be faster"]
     );
-    assert_eq!(of(&format!("{text}\nerror: x")), ["log_error", "errsig:error: x"]);
+    assert_eq!(signals_of(&format!("{text}\nerror: x")), ["log_error", "errsig:error: x"]);
 }
 
 #[test]
 fn an_error_recurs_from_the_third_time_on() {
     let one = "{\"error\":  \"boom\"}\n";
-    assert!(!of(&one.repeat(2)).contains(&"recurring_error".to_owned()));
-    let signals = of(&one.repeat(3));
+    assert!(!signals_of(&one.repeat(2)).contains(&"recurring_error".to_owned()));
+    let signals = signals_of(&one.repeat(3));
     assert!(signals.contains(&"recurring_error".to_owned()));
     assert!(signals.contains(&"recurring_errsig(3x):\"error\": \"boom\"".to_owned()));
 }
 
 #[test]
 fn a_gap_is_no_gap_while_context_is_missing() {
-    assert_eq!(of("this doesn't support tea"), ["capability_gap"]);
-    assert_eq!(of("this cannot be\n[USER.md MISSING]"), ["user_missing"]);
-    assert_eq!(of("cannotation"), ["stable_success_plateau"]);
+    assert_eq!(signals_of("this doesn't support tea"), ["capability_gap"]);
+    assert_eq!(signals_of("this cannot be\n[USER.md MISSING]"), ["user_missing"]);
+    assert_eq!(signals_of("cannotation"), ["stable_success_plateau"]);
 }
 
 #[test]
 fn tools_are_counted() {
-    assert_eq!(of(&"[TOOL: web-search]".repeat(9)), ["stable_success_plateau"]);
-    assert_eq!(of(&"[TOOL: web-search]".repeat(10)), ["high_tool_usage:web-search"]);
-    assert_eq!(of(&"[TOOL: exec] ".repeat(5)), ["repeated_tool_usage:exec"]);
+    assert_eq!(signals_of(&"[TOOL: web-search]".repeat(9)), ["stable_success_plateau"]);
+    assert_eq!(signals_of(&"[TOOL: web-search]".repeat(10)), ["high_tool_usage:web-search"]);
+    assert_eq!(signals_of(&"[TOOL: exec] ".repeat(5)), ["repeated_tool_usage:exec"]);
     let ensured = "[TOOL: exec] exec: node skills/x/index.js ensure\n".repeat(6);
-    assert_eq!(of(&ensured), ["stable_success_plateau"]);
-    assert_eq!(of(&"[TOOL: exec] ".repeat(10)), ["high_tool_usage:exec", "repeated_tool_usage:exec"]);
+    assert_eq!(signals_of(&ensured), ["stable_success_plateau"]);
+    assert_eq!(signals_of(&"[TOOL: exec] ".repeat(10)), ["high_tool_usage:exec", "repeated_tool_usage:exec"]);
 }
 
 #[test]
 fn protocol_drift_ends_where_events_are_named() {
-    assert_eq!(of("the prompt"), ["protocol_drift"]);
-    assert_eq!(of("the prompt asks for an EvolutionEvent"), ["stable_success_plateau"]);
+    assert_eq!(signals_of("the prompt"), ["protocol_drift"]);
+    assert_eq!(signals_of("the prompt asks for an EvolutionEvent"), ["stable_success_plateau"]);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_signature_that_is_there_is_not_given_twice() {
 
 #[test]
 fn hostile_text_ends_soon_and_gives_short_signals() {
-    let long_line = of(&"x".repeat(1_000_000));
+    let long_line = signals_of(&"x".repeat(1_000_000));
     assert_eq!(long_line, ["stable_success_plateau"]);
     for piece in [
         "{\"error\"",
@@ -184,7 +184,7 @@ fn hostile_text_ends_soon_and_gives_short_signals() {
         "uncaught ",
         "\u{0}\u{feff}\n",
     ] {
-        let signals = of(&piece.repeat(100_000 / piece.len()));
+        let signals = signals_of(&piece.repeat(100_000 / piece.len()));
         assert!(signals.iter().all(|signal| signal.len() < 1_000), "{piece:?}");
     }
 }
@@ -217,9 +217,9 @@ proptest! {
         )
     ) {
         let text = text.concat();
-        let signals = of(&text);
+        let signals = signals_of(&text);
         prop_assert!(!signals.is_empty());
         prop_assert_eq!(signals.iter().collect::<HashSet<_>>().len(), signals.len());
-        prop_assert_eq!(of(&text), signals);
+        prop_assert_eq!(signals_of(&text), signals);
     }
 }
