@@ -21,7 +21,7 @@ use std::time::Instant;
 pub const STORED_OUTPUT: usize = 4_000;
 
 /// How often a check that should fail and passes is run, if all runs together are quick.
-const MAX_PASSING_RUNS: usize = 8;
+const MAX_PASSING_RUNS: usize = 32;
 const MAX_PASSING_MS: u64 = 10_000;
 
 /// Endings of scripts that a command can name.
@@ -245,7 +245,7 @@ impl Trials<'_> {
             CommandSource::Gene | CommandSource::Owner => ran_tests && self.is_failing_test(),
         };
         if decides && !self.request.is_forced {
-            return TrialOutcome::Stop(already_resolved(&command.command));
+            return TrialOutcome::Stop(already_resolved(&command.command, runs.len()));
         }
         let reproduction = to_reproduction(command, check, runs, &runs[0], false);
         TrialOutcome::Undecided((command.source != CommandSource::Narrowed).then_some(reproduction))
@@ -315,8 +315,10 @@ fn allow_line(program: &str) -> String {
     format!("Allow its program in `capsid.toml`: `[validation]` `programs = [\"{program}\"]`.")
 }
 
-fn already_resolved(command: &str) -> Problem {
-    Problem::new(Code::AlreadyResolved, format!("`{}` passes here; the log may be old.", inert_line(command)))
+fn already_resolved(command: &str, runs: usize) -> Problem {
+    let times = if runs == 1 { String::new() } else { format!(", {runs} times of {runs}") };
+    let command = inert_line(command);
+    Problem::new(Code::AlreadyResolved, format!("`{command}` passes here{times}; the log may be old."))
         .fix("Make a new log, or run the cycle anyway with `--force`.")
 }
 

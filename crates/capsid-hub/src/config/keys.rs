@@ -1,6 +1,6 @@
 //! Every setting, once: its name, how it is read and how it is shown.
 
-use super::{GraphAccess, HubConfig, SecretText, TlsConfig};
+use super::{GraphAccess, HubConfig, HubProfile, SecretText, TlsConfig};
 use crate::outbound::endpoint::EmbeddingEndpoint;
 use capsid_rules::credits::{from_shown, text, to_decimal};
 use capsid_rules::identity::secrets::RequireSecret;
@@ -82,6 +82,8 @@ macro_rules! keys {
 }
 
 keys! {
+    "server.profile", Text, "private or public",
+        |c, v| c.profile = HubProfile::parse(v.as_str()?)?, |c| c.profile.as_str();
     "server.listen", Text, "an address and a port, such as 127.0.0.1:4000",
         |c, v| c.listen = v.as_str()?.parse().ok()?, |c| c.listen.to_string();
     "server.public_url", Text, "an http:// or https:// address without a query, such as https://hub.example.org",

@@ -1,7 +1,7 @@
 //! Where settings come from: the command line, then the environment, then `hub.toml`, then the defaults.
 
 use super::keys::{KEYS, SettingKey};
-use super::{HubConfig, TlsConfig};
+use super::{HubConfig, HubProfile, TlsConfig};
 use capsid_model::problem::{Code, Problem, Result};
 use serde_json::Value;
 use std::fmt;
@@ -66,7 +66,16 @@ impl LoadedConfig {
 
 /// Reads all settings. Anything that cannot be used is an error that names it.
 pub fn load(source: &SettingSources<'_>) -> Result<LoadedConfig> {
-    let config = HubConfig { data: source.data.clone(), ..HubConfig::default() };
+    let loaded = load_over(source, HubConfig::default())?;
+    match loaded.config.profile {
+        HubProfile::Private => Ok(loaded),
+        // Another profile has other defaults under what is set.
+        profile => load_over(source, HubConfig::for_profile(profile)),
+    }
+}
+
+fn load_over(source: &SettingSources<'_>, defaults: HubConfig) -> Result<LoadedConfig> {
+    let config = HubConfig { data: source.data.clone(), ..defaults };
     let mut loaded = LoadedConfig { config, origins: vec![SettingOrigin::Default; KEYS.len()] };
     if let Some((path, text)) = read_file(source)? {
         loaded.apply_file(&path, &text)?;

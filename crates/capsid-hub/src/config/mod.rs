@@ -2,9 +2,11 @@
 
 mod keys;
 mod load;
+mod profile;
 
 pub use keys::{KEYS, SettingKey};
 pub use load::{LoadedConfig, SAMPLE, SettingOrigin, SettingSources, load};
+pub use profile::HubProfile;
 
 use capsid_rules::credits;
 use capsid_rules::evaluation::promotion::PromotionRule;
@@ -23,6 +25,8 @@ use utoipa::ToSchema;
 /// The settings of one hub.
 #[derive(Debug, Clone)]
 pub struct HubConfig {
+    /// Who can reach it; decides the defaults.
+    pub profile: HubProfile,
     pub listen: SocketAddr,
     pub data: PathBuf,
     /// `postgres://…`, or nothing for SQLite in the data folder.
@@ -288,6 +292,7 @@ const HOUR: i64 = 60 * MINUTE;
 impl Default for HubConfig {
     fn default() -> Self {
         Self {
+            profile: HubProfile::Private,
             listen: SocketAddr::from(([127, 0, 0, 1], 4000)),
             data: PathBuf::from("hub"),
             database: None,

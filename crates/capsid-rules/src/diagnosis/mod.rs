@@ -12,6 +12,7 @@ mod errsig;
 mod finding;
 mod frames;
 mod ids;
+mod kept_lines;
 mod lines;
 mod mask;
 mod matchers;

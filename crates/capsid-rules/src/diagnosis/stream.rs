@@ -3,6 +3,7 @@
 use super::choose::{ChosenProblem, choose};
 use super::diagnostic::{Diagnosis, Diagnostic, LogWindow};
 use super::documents;
+use super::kept_lines::{KeptLine, KeptLines};
 use super::lines::{Line, LineLevel, read_line};
 use super::matchers::Matcher;
 use super::segment;
@@ -202,50 +203,10 @@ pub struct DiagnosisReader {
     lines: usize,
     warnings: usize,
     head: KeptLines,
+    middle: KeptLines,
     tail: KeptLines,
     document: Option<Vec<u8>>,
     started: bool,
-}
-
-struct KeptLine {
-    number: usize,
-    text: String,
-}
-
-/// Lines one after the other, without an allocation for each.
-#[derive(Default)]
-struct KeptLines {
-    bytes: Vec<u8>,
-    /// Number, start and end of each line.
-    lines: Vec<(usize, usize, usize)>,
-}
-
-impl KeptLines {
-    fn push(&mut self, number: usize, raw: &[u8]) {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(raw);
-        self.lines.push((number, start, self.bytes.len()));
-    }
-
-    /// Drops the first lines until the rest is no longer than a size.
-    fn shorten(&mut self, size: usize) {
-        let from = self.bytes.len().saturating_sub(size);
-        let first = self.lines.partition_point(|(_, start, _)| *start < from);
-        let cut = self.lines.get(first).map_or(self.bytes.len(), |(_, start, _)| *start);
-        self.bytes.drain(..cut);
-        self.lines.drain(..first);
-        for (_, start, end) in &mut self.lines {
-            *start -= cut;
-            *end -= cut;
-        }
-    }
-
-    fn to_lines(&self) -> impl Iterator<Item = KeptLine> + '_ {
-        self.lines.iter().map(|(number, start, end)| KeptLine {
-            number: *number,
-            text: String::from_utf8_lossy(self.bytes.get(*start..*end).unwrap_or_default()).into_owned(),
-        })
-    }
 }
 
 impl DiagnosisReader {
@@ -288,8 +249,9 @@ impl DiagnosisReader {
         let document =
             self.document.take().and_then(|bytes| documents::parse(&String::from_utf8_lossy(&bytes)));
         let mut lines = Vec::new();
-        self.tail.shorten(KEPT_TAIL);
-        let raw: Vec<KeptLine> = self.head.to_lines().chain(self.tail.to_lines()).collect();
+        self.tail.shorten(KEPT_TAIL, &mut self.middle);
+        let kept = [&self.head, &self.middle, &self.tail];
+        let raw: Vec<KeptLine> = kept.into_iter().flat_map(KeptLines::to_lines).collect();
         let mut expected = 1;
         for kept in &raw {
             if kept.number != expected {
@@ -416,7 +378,7 @@ impl DiagnosisReader {
         }
         self.tail.push(number, raw);
         if self.tail.bytes.len() > 4 * KEPT_TAIL {
-            self.tail.shorten(KEPT_TAIL);
+            self.tail.shorten(KEPT_TAIL, &mut self.middle);
         }
     }
 }
