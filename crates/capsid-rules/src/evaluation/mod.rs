@@ -1,6 +1,7 @@
 //! Rules of evaluation: scores, consensus, reputation, promotion and what a test proves.
 
 pub mod consensus;
+pub mod evidence_grade;
 pub mod gdi;
 pub mod promotion;
 pub mod proof;

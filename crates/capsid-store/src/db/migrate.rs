@@ -45,6 +45,7 @@ const STEPS: &[Migration] = steps! {
     "20261116-graph-use";
     "20261116-embeddings";
     "20261116-graph";
+    "20261118-evidence";
 };
 
 /// The names of all steps.
