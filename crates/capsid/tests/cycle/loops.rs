@@ -157,6 +157,10 @@ fn the_loop_stops_after_repeated_failures_with_advice() {
     desk.program.expect(0, &desk.repo, &["loop", "resume", &id[..6]]);
     let status = desk.program.expect(0, &desk.repo, &["status", "--json"]).json();
     assert_eq!(status["loop"]["suspended"], json!([]));
+    // What was resumed is worked on again.
+    let next = run_loop(&desk, &["--force", "--log", "app.log", "--max-cycles", "1"], GOOD);
+    assert_status(0, &next);
+    assert_eq!(event_count(&desk), 4, "{next}");
 }
 
 #[test]
