@@ -16,6 +16,7 @@ mod private_file;
 mod proxy;
 pub mod refusal;
 mod retry;
+pub mod runner;
 mod work;
 
 pub use config::ClientConfig;

@@ -52,6 +52,7 @@ codes! {
     NodeSecretRequired, "node_secret_required", 401, "This node has a secret and the request does not show it.";
     NodeSecretNotSet, "node_secret_not_set", 401, "This node has no secret yet; it has to say hello first.";
     Unauthorized, "unauthorized", 401, "The session token or API key is missing, unknown or expired.";
+    RunnerTokenInvalid, "runner_token_invalid", 401, "The request does not show the token of this hub's runner.";
     InvalidCredentials, "invalid_credentials", 401, "E-mail and password do not belong together.";
     InsufficientCredits, "insufficient_credits", 402, "The account does not hold enough credits.";
     NodeSecretInvalid, "node_secret_invalid", 403, "The secret that was shown is not this node's.";
@@ -91,6 +92,7 @@ codes! {
     AlreadyExists, "already_exists", 409, "There is one with this name already.";
     ConfusableName, "confusable_name", 409, "The name looks like that of another thing, but is written otherwise.";
     AssignmentNotOpen, "assignment_not_open", 409, "There is no open assignment with this task id and nonce for the node.";
+    RunnerJobNotOpen, "runner_job_not_open", 409, "No runner has this job now.";
     TaskNotOpen, "task_not_open", 409, "The task cannot be taken; the answer says how it stands.";
     TaskNotClaimed, "task_not_claimed", 409, "Nobody works on the task, or its time is over.";
     SwarmSubtaskNotReleasable, "swarm_subtask_not_releasable", 409, "Others wait for this part of a task, so it cannot be given back.";

@@ -3,7 +3,7 @@
 use crate::http::openapi::OpenApiDocument;
 use crate::routes::{
     accounts, admin, assets, bounties, credits, discovery, evaluation, events, graph, mailbox, memory,
-    messages, nodes, pages, services, skills, tasks, webhooks, workers,
+    messages, nodes, pages, runner, services, skills, tasks, webhooks, workers,
 };
 use crate::server::middleware;
 use crate::state::SharedHub;
@@ -78,6 +78,9 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(evaluation::stake))
         .routes(routes!(evaluation::unstake))
         .routes(routes!(evaluation::stake_status))
+        // The runner, if the operator started one.
+        .routes(routes!(runner::next_job))
+        .routes(routes!(runner::report))
         // Nodes, for pages and other nodes.
         .routes(routes!(nodes::list))
         .routes(routes!(nodes::detail))

@@ -19,6 +19,7 @@ mod exchange;
 mod explore;
 mod hub_admin;
 mod hub_maintenance;
+mod hub_runner;
 mod hub_serve;
 mod hub_trials;
 mod kill;

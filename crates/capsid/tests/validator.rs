@@ -54,7 +54,7 @@ impl Market {
 }
 
 /// The diff that creates files.
-fn creates(files: &[(&str, &str)]) -> String {
+pub fn creates(files: &[(&str, &str)]) -> String {
     let one = |(path, text): &(&str, &str)| {
         let lines: Vec<String> = text.lines().map(|line| format!("+{line}\n")).collect();
         format!(
@@ -66,7 +66,7 @@ fn creates(files: &[(&str, &str)]) -> String {
     files.iter().map(one).collect()
 }
 
-fn publish(author: &NodeClient, name: &str, diff: &str) -> String {
+pub fn publish(author: &NodeClient, name: &str, diff: &str) -> String {
     let gene = stamped(json!({
         "type": "Gene", "schema_version": "1.5.0", "id": format!("gene_{name}"), "category": "repair",
         "signals_match": [format!("{name}_failed")], "summary": format!("Repairs the {name} where it stumbles"),

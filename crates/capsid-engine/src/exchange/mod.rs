@@ -1,5 +1,6 @@
 //! What passes between this store and others: what may leave and in which form, what came and how it is taken in.
 
+pub mod bundle_runs;
 pub mod companions;
 pub mod consent;
 pub mod eligibility;

@@ -196,6 +196,11 @@ fn check_names(line: &str) -> std::result::Result<(), DiffRefusal> {
     if name == "/dev/null" { Ok(()) } else { checked(name).map(|_| ()) }
 }
 
+/// Whether a path stays below its folder and names nothing that belongs to git.
+pub fn is_safe_path(path: &str) -> bool {
+    checked(path).is_ok()
+}
+
 /// A path that stays below its folder and names nothing that belongs to git.
 fn checked(name: &str) -> std::result::Result<String, DiffRefusal> {
     let parts: Vec<&str> = name.split('/').collect();

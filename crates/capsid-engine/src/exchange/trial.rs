@@ -51,6 +51,8 @@ pub struct TrialReport {
     pub complete: u32,
     /// The hash of all that was printed.
     pub log_hash: String,
+    /// The same without digits and the folder's name, for times, ports and folders differ from run to run.
+    pub steady_hash: String,
     pub isolation: &'static str,
 }
 
@@ -74,6 +76,7 @@ impl TrialReport {
             total,
             complete: 0,
             log_hash: sha256_hex(class.as_bytes()),
+            steady_hash: sha256_hex(class.as_bytes()),
             isolation: "none",
         }
     }
@@ -145,7 +148,7 @@ fn apply(root: &Path, repository: &Path, diff: &str) -> Result<Option<CreatedFil
     Ok((applied.status == 0).then(CreatedFiles::default))
 }
 
-fn run_all(
+pub(super) fn run_all(
     root: &Path,
     commands: &[String],
     made: &CreatedFiles,
@@ -174,6 +177,9 @@ fn run_all(
         }
     }
     trial.log_hash = sha256_hex(log.as_bytes());
+    let mut steady = log.replace(&*root.to_string_lossy(), "");
+    steady.retain(|c| !c.is_ascii_digit());
+    trial.steady_hash = sha256_hex(steady.as_bytes());
     trial.ok = trial.total > 0 && trial.passed() == trial.total;
     trial.class = match trial.commands.last() {
         _ if trial.ok => "ok",

@@ -104,6 +104,16 @@ keys! {
         |c, v| c.max_skew_ms = Some(parse_integer(v, 0, YEAR_MS)?).filter(|ms| *ms > 0), |c| c.max_skew_ms.unwrap_or(0);
     "validation.programs", List, "names of programs, such as [\"python3\", \"cargo\"]",
         |c, v| c.extra_programs = programs(v)?, |c| c.extra_programs;
+    "validation.runner", Text, "off or on",
+        |c, v| c.runner.is_on = on_or_off(v.as_str()?)?, |c| if c.runner.is_on { "on" } else { "off" };
+    "validation.runner_token", Text, "a token of visible ASCII characters",
+        |c, v| c.runner.token = hidden(v.as_str()?)?, |c| shown_hidden(&c.runner.token);
+    "validation.command_seconds", Number, "a whole number of seconds from 1 to 3600",
+        |c, v| c.runner.command_seconds = parse_integer(v, 1, 3600)? as u64, |c| c.runner.command_seconds;
+    "validation.seconds_by_level", List, "three numbers of seconds, such as [\"60\", \"600\", \"3600\"]",
+        |c, v| c.runner.seconds_by_level = by_level(v)?, |c| c.runner.seconds_by_level.map(|each| each.to_string());
+    "validation.runner_slots", Number, "a whole number from 1 to 64",
+        |c, v| c.runner.slots = parse_integer(v, 1, 64)?, |c| c.runner.slots;
     "webhooks.allow_local", Flag, "true or false",
         |c, v| c.allow_local_webhooks = v.as_bool()?, |c| c.allow_local_webhooks;
     "webhooks.timeout_seconds", Number, "a number of seconds from 0.1 to 300",
@@ -318,6 +328,21 @@ fn name(text: &str) -> Option<String> {
 fn hidden(text: &str) -> Option<SecretText> {
     let key = text.trim();
     key.bytes().all(|byte| byte.is_ascii_graphic()).then(|| SecretText(key.to_owned()))
+}
+
+fn on_or_off(text: &str) -> Option<bool> {
+    match text {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// Reads `["60", "600", "3600"]`: one number for each level of owners.
+fn by_level(value: &Toml) -> Option<[u64; 3]> {
+    let numbers: Option<Vec<u64>> =
+        value.as_array()?.iter().map(|each| each.as_str()?.trim().parse().ok()).collect();
+    numbers?.try_into().ok()
 }
 
 fn shown_hidden(key: &SecretText) -> &'static str {

@@ -276,6 +276,7 @@ mod tests {
             "search.embeddings_model",
             "search.embeddings_key",
             "validation.programs",
+            "validation.runner_token",
             "tasks.reputation_gates",
             "tasks.model_tiers",
         ];

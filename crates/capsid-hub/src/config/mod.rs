@@ -46,6 +46,8 @@ pub struct HubConfig {
     pub max_skew_ms: Option<i64>,
     /// Programs that validation commands may use beside node, npm and npx.
     pub extra_programs: Vec<String>,
+    /// The runner that an operator may start beside the hub.
+    pub runner: RunnerConfig,
     /// Whether webhooks may go to this machine, for trying things out.
     pub allow_local_webhooks: bool,
     /// How much of what is taken.
@@ -65,6 +67,32 @@ pub struct HubConfig {
     pub graph: GraphConfig,
     /// How assets are found by meaning.
     pub search: SearchConfig,
+}
+
+/// The runner that an operator may start beside the hub.
+#[derive(Debug, Clone)]
+pub struct RunnerConfig {
+    /// Whether jobs are queued for it.
+    pub is_on: bool,
+    /// What it shows to the hub; empty for the one in the data folder.
+    pub token: SecretText,
+    pub command_seconds: u64,
+    /// Seconds that one owner's bundles may take in a day, for owners of level 0, 1 and 2.
+    pub seconds_by_level: [u64; 3],
+    /// How many jobs run at the same time.
+    pub slots: i64,
+}
+
+impl Default for RunnerConfig {
+    fn default() -> Self {
+        Self {
+            is_on: false,
+            token: SecretText::default(),
+            command_seconds: 60,
+            seconds_by_level: [60, 600, 3600],
+            slots: 1,
+        }
+    }
 }
 
 /// Who may ask the knowledge graph, and what that costs.
@@ -304,6 +332,7 @@ impl Default for HubConfig {
             open_registration: true,
             max_skew_ms: None,
             extra_programs: Vec::new(),
+            runner: RunnerConfig::default(),
             allow_local_webhooks: false,
             limits: RateLimitsConfig::default(),
             promotion: PromotionConfig::default(),

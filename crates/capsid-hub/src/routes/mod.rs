@@ -14,6 +14,7 @@ pub mod memory;
 pub mod messages;
 pub mod nodes;
 pub mod pages;
+pub mod runner;
 pub mod services;
 pub mod skills;
 pub mod tasks;

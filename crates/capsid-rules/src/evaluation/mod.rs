@@ -6,4 +6,6 @@ pub mod gdi;
 pub mod promotion;
 pub mod proof;
 pub mod reputation;
+pub mod runner_job;
+pub mod runner_outcome;
 mod score;

@@ -9,6 +9,7 @@ pub mod promotion;
 pub mod reports;
 pub mod reviews;
 pub mod rewards;
+pub mod runner_jobs;
 pub mod scoring;
 pub mod stakes;
 pub mod votes;

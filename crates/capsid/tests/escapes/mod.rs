@@ -12,7 +12,7 @@
 #![cfg(target_os = "linux")]
 
 mod findings;
-mod table;
+pub mod table;
 
 use capsid_testkit::rounds::is_soak;
 use table::{Level, User, run_families};

@@ -135,7 +135,7 @@ pub fn attacks() -> PathBuf {
 }
 
 /// The program where another user can start it: it may have been built in a folder that is closed to others.
-fn reachable_program(folder: &Path) -> String {
+pub fn reachable_program(folder: &Path) -> String {
     let built = Path::new(env!("CARGO_BIN_EXE_capsid"));
     let path = folder.join("capsid");
     if std::fs::hard_link(built, &path).is_err() {

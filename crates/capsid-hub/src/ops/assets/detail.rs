@@ -4,6 +4,7 @@ use super::audit_trail::{StateChangeView, list_changes};
 use super::id_in_path;
 use super::purchase;
 use super::revoke::not_found;
+use super::runner_result::RunnerResultView;
 use super::view::{AssetView, ConsensusWeight, FieldSelection, Selected, rounded};
 use super::visibility::{AssetReader, may_have};
 use crate::auth::account;
@@ -61,6 +62,10 @@ pub struct AssetDetailView {
     bundle: Option<BundleView>,
     validation: AssetValidationView,
     gdi: Gdi,
+    /// What the hub's runner found, where it ran the commands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = RunnerResultView, required = false)]
+    runner: Option<RunnerResultView>,
     chain_siblings: Vec<AssetView>,
     /// The latest changes of state, oldest first.
     audit_trail: Vec<StateChangeView>,
@@ -210,6 +215,7 @@ fn load_detail(
         bundle: load_bundle(tx, &asset.bundle_id)?,
         validation: AssetValidationView::new(&tally, asset.traits.proof),
         gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?)),
+        runner: RunnerResultView::find(tx, &asset.asset_id)?,
         chain_siblings: siblings.iter().map(AssetView::new).collect(),
         audit_trail: list_changes(tx, listed, LATEST_CHANGES)?,
         why_not_promoted: None,

@@ -13,6 +13,7 @@ pub mod list_own;
 pub mod publish;
 pub mod purchase;
 pub mod revoke;
+pub mod runner_result;
 pub mod search;
 pub mod semantic_search;
 pub mod usage;

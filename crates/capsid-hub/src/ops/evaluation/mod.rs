@@ -5,5 +5,6 @@ pub mod list_reports;
 pub mod moderate;
 pub mod report;
 pub mod reviews;
+pub mod runner;
 pub mod stake;
 pub mod vote;

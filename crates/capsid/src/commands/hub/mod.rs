@@ -8,6 +8,7 @@ mod location;
 mod migrate;
 mod progress;
 mod restore;
+mod runner;
 pub(crate) mod serve;
 
 pub(crate) use location::HubLocation;
@@ -25,6 +26,7 @@ Examples:
   capsid hub migrate --data DIR            bring a database up to date before the new hub starts
   capsid hub fsck                          check everything a hub keeps
   capsid hub backup FILE                   copy it while the hub runs; `restore` brings it back
+  capsid hub runner --token-file FILE      run the commands of candidates in a sandbox, as a user of its own
   capsid hub admin --help                  accounts, assets and nodes, beside a hub that runs")]
 pub struct HubArgs {
     #[command(subcommand)]
@@ -41,6 +43,7 @@ enum HubCommand {
     Fsck(fsck::HubFsckArgs),
     Backup(backup::HubBackupArgs),
     Restore(restore::HubRestoreArgs),
+    Runner(runner::HubRunnerArgs),
     Admin(admin::HubAdminArgs),
 }
 
@@ -53,6 +56,7 @@ pub fn run(arguments: &HubArgs) -> Result<u8> {
         HubCommand::Fsck(arguments) => fsck::run(arguments),
         HubCommand::Backup(arguments) => backup::run(arguments),
         HubCommand::Restore(arguments) => restore::run(arguments),
+        HubCommand::Runner(arguments) => runner::run(arguments),
         HubCommand::Admin(arguments) => admin::run(arguments),
     }
 }

@@ -2,8 +2,9 @@
 
 use super::HubLocation;
 use crate::commands::variable;
-use capsid_hub::config::HubConfig;
-use capsid_hub::random::SystemRandom;
+use capsid_disk::files;
+use capsid_hub::config::{HubConfig, SecretText};
+use capsid_hub::random::{Random, SystemRandom};
 use capsid_hub::run::serve_hub;
 use capsid_hub::server;
 use capsid_hub::server::log_format;
@@ -102,6 +103,7 @@ pub(crate) fn run_hub(
     let mut database = capsid_store::StoreOptions::new(&config.data, config.database.clone());
     database.migrate = !options.no_migrate;
     let store = Store::open(&database, SystemClock.now())?;
+    set_runner_token(&mut config)?;
     let hub = Hub::new(store, config, Arc::new(SystemClock), Arc::new(SystemRandom))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -131,6 +133,19 @@ impl ServeOptions {
         let public = self.public_url.clone().map(|url| ("server.public_url", url));
         Ok(self.location.load(listen.into_iter().chain(public).collect())?.config)
     }
+}
+
+/// The token that the runner shows: as it is set, or as it stands in the data folder, where it is made once.
+fn set_runner_token(config: &mut HubConfig) -> Result<()> {
+    if !config.runner.is_on || !config.runner.token.0.is_empty() {
+        return Ok(());
+    }
+    let path = config.data.join("runner-token");
+    let random: &dyn Random = &SystemRandom;
+    files::create_secret(&path, format!("runner_{}\n", random.hex(32)).as_bytes())?;
+    let token = files::read_optional(&path)?.unwrap_or_default();
+    config.runner.token = SecretText(token.trim().to_owned());
+    Ok(())
 }
 
 /// Whether other machines can come in without TLS. A public address says that something before the hub has it.

@@ -1,0 +1,257 @@
+//! Runs one bundle for a hub: in an empty folder, without its change, and twice with it. Everything runs in the sandbox
+//! for strangers.
+
+use super::scratch::{self, CreatedFile, CreatedFiles};
+use super::trial::{self, TrialReport};
+use capsid_model::gate::CommandPolicy;
+use capsid_model::{Code, Problem, Result};
+use capsid_rules::evaluation::runner_job::RunnerJob;
+use capsid_rules::evaluation::runner_outcome::{BundleRuns, FolderRun, RunnerOutcome};
+use capsid_rules::learning::check_files::is_check_file;
+use capsid_sandbox::git::Git;
+use std::path::Path;
+use std::time::Duration;
+
+/// What an empty Node project is.
+const BARE_PACKAGE: &str = "{\"name\": \"bare\", \"version\": \"1.0.0\"}\n";
+/// Files that say how tests are run stay as they are in the files without the change.
+const MANIFESTS: [&str; 3] = ["package.json", "Cargo.toml", "pyproject.toml"];
+
+/// What the runs of a bundle showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunBundle {
+    pub outcome: RunnerOutcome,
+    /// What was missing or how it failed; may be empty.
+    pub reason: String,
+    pub duration: Duration,
+}
+
+/// Refuses to run as root: should foreign commands ever leave the sandbox, they find an ordinary user.
+pub fn refuse_root() -> Result<()> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    Err(Problem::new(Code::InputInvalid, "The runner does not run as root.")
+        .fix("Start it as a user of its own, such as `sudo -u capsid-runner capsid hub runner ...`."))
+}
+
+/// Runs a bundle.
+pub fn run_bundle(job: &RunnerJob) -> Result<RunBundle> {
+    let folders = match BundleFolders::from_job(job) {
+        Ok(folders) => folders,
+        Err(reason) => return Ok(inconclusive(reason)),
+    };
+    let mut policy = CommandPolicy::default();
+    policy.programs.extend(job.programs.iter().cloned());
+    let mut runner = FolderRunner {
+        job,
+        policy,
+        timeout: Duration::from_secs(job.command_seconds.max(1)),
+        spent: Duration::ZERO,
+    };
+    let bare = runner.run(&folders.bare, None)?;
+    if bare.ok {
+        return Ok(runner.conclude(RunnerOutcome::VacuousEmpty, ""));
+    }
+    let base = runner.run(&folders.base, None)?;
+    let first = runner.run(&folders.change, folders.diff)?;
+    if base.ok && first.ok {
+        return Ok(runner.conclude(RunnerOutcome::VacuousBase, ""));
+    }
+    let second = runner.run(&folders.change, folders.diff)?;
+    let outcome = RunnerOutcome::from_runs(&BundleRuns {
+        bare: control_run(&bare),
+        base: control_run(&base),
+        change: [change_run(&first), change_run(&second)],
+        is_same_output: first.steady_hash == second.steady_hash,
+    });
+    let shown = if first.ok { &second } else { &first };
+    let reason = shown.commands.last().filter(|last| !last.ok).map(|last| last.stderr_tail.clone());
+    let reason = match outcome {
+        RunnerOutcome::Inconclusive => format!("{}: {}", shown.class, reason.unwrap_or_default()),
+        RunnerOutcome::Failed | RunnerOutcome::Flaky => reason.unwrap_or_default(),
+        _ => String::new(),
+    };
+    Ok(runner.conclude(outcome, reason.trim_end_matches(": ")))
+}
+
+fn inconclusive(reason: &str) -> RunBundle {
+    RunBundle { outcome: RunnerOutcome::Inconclusive, reason: reason.to_owned(), duration: Duration::ZERO }
+}
+
+/// The files of each run.
+struct BundleFolders<'a> {
+    bare: CreatedFiles,
+    base: CreatedFiles,
+    change: CreatedFiles,
+    /// What is applied to `change` before it runs, where the bundle brings a project.
+    diff: Option<&'a str>,
+}
+
+impl<'a> BundleFolders<'a> {
+    /// The folders, or why they cannot be made.
+    fn from_job(job: &'a RunnerJob) -> std::result::Result<Self, &'static str> {
+        let bare = from_files([("package.json", BARE_PACKAGE)]);
+        let made = scratch::created(&job.diff).map_err(|_| "The change cannot be put into a folder.")?;
+        if !job.files.is_empty() {
+            let files = job.files.iter().map(|file| (file.path.as_str(), file.text.as_str()));
+            let project = from_files(files);
+            if project.files.iter().any(|file| !scratch::is_safe_path(&file.path)) {
+                return Err("The bundle's project holds a path that leaves its folder.");
+            }
+            return Ok(Self { bare, base: project.clone(), change: project, diff: Some(&job.diff) });
+        }
+        if made.missing > 0 {
+            return Err("The change is to files that the bundle does not bring.");
+        }
+        if made.files.is_empty() {
+            return Err("The bundle brings no change.");
+        }
+        let mut base = made.clone();
+        for file in &mut base.files {
+            let name = file.path.rsplit('/').next().unwrap_or_default();
+            if !MANIFESTS.contains(&name) && !is_check_file(&file.path, &job.commands) {
+                file.content.clear();
+            }
+        }
+        Ok(Self { bare, base, change: made, diff: None })
+    }
+}
+
+fn from_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> CreatedFiles {
+    let file = |(path, text): (&str, &str)| CreatedFile { path: path.to_owned(), content: text.to_owned() };
+    CreatedFiles { files: files.into_iter().map(file).collect(), missing: 0 }
+}
+
+/// Runs the commands of a job in one folder after the other.
+struct FolderRunner<'a> {
+    job: &'a RunnerJob,
+    policy: CommandPolicy,
+    timeout: Duration,
+    spent: Duration,
+}
+
+impl FolderRunner<'_> {
+    fn run(&mut self, files: &CreatedFiles, diff: Option<&str>) -> Result<TrialReport> {
+        let folder = tempfile::tempdir()
+            .map_err(|error| Problem::io("make a folder in", &std::env::temp_dir(), &error))?;
+        let root = folder.path().join("work");
+        std::fs::create_dir(&root).map_err(|error| Problem::io("create", &root, &error))?;
+        scratch::fill(&root, files)?;
+        if let Some(diff) = diff
+            && !apply(&root, diff)?
+        {
+            return Ok(TrialReport::nothing("env_files_missing", self.job.commands.len()));
+        }
+        let trial = trial::run_all(&root, &self.job.commands, files, self.timeout, &self.policy);
+        self.spent += trial.duration();
+        Ok(trial)
+    }
+
+    fn conclude(&self, outcome: RunnerOutcome, reason: &str) -> RunBundle {
+        RunBundle { outcome, reason: reason.to_owned(), duration: self.spent }
+    }
+}
+
+/// Applies a change to a project; `false` if it does not fit.
+fn apply(root: &Path, diff: &str) -> Result<bool> {
+    let git = Git::at(root);
+    git.run(&["init", "-q"])?;
+    // Without `--unsafe-paths` git itself refuses to leave the folder or to follow a link out of it.
+    let applied = git.try_run(&["apply", "--whitespace=nowarn", "-"], diff.as_bytes())?;
+    let git_dir = root.join(".git");
+    std::fs::remove_dir_all(&git_dir).map_err(|error| Problem::io("remove", &git_dir, &error))?;
+    Ok(applied.status == 0)
+}
+
+/// In a control, a missing file is a failure like any other: the commands do not pass there.
+fn control_run(trial: &TrialReport) -> FolderRun {
+    match trial.class {
+        _ if trial.ok => FolderRun::Passed,
+        "command_failed" | "timeout" | "env_files_missing" => FolderRun::Failed,
+        _ => FolderRun::NotRun,
+    }
+}
+
+fn change_run(trial: &TrialReport) -> FolderRun {
+    match trial.class {
+        _ if trial.ok => FolderRun::Passed,
+        "command_failed" | "timeout" => FolderRun::Failed,
+        _ => FolderRun::NotRun,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use capsid_rules::evaluation::runner_job::RunnerFile;
+
+    fn new_file(path: &str, lines: &[&str]) -> String {
+        let body: String = lines.iter().map(|line| format!("+{line}\n")).collect();
+        format!(
+            "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{} @@\n{body}",
+            lines.len()
+        )
+    }
+
+    fn job(diff: &str, command: &str) -> RunnerJob {
+        RunnerJob {
+            job_id: "run_1".to_owned(),
+            asset_id: String::new(),
+            diff: diff.to_owned(),
+            commands: vec![command.to_owned()],
+            programs: Vec::new(),
+            files: Vec::new(),
+            command_seconds: 30,
+        }
+    }
+
+    fn outcome(diff: &str, command: &str) -> RunnerOutcome {
+        run_bundle(&job(diff, command)).unwrap().outcome
+    }
+
+    const SOURCE: &[&str] = &["module.exports = 2"];
+
+    #[test]
+    fn one_bundle_for_each_row_of_the_table() {
+        let source = new_file("a.js", SOURCE);
+        let real = new_file("test.js", &["if (require('./a') !== 2) process.exit(1)"]);
+        assert_eq!(outcome(&format!("{source}{real}"), "node test.js"), RunnerOutcome::Reproduced);
+        assert_eq!(outcome(&source, "npm test --if-present"), RunnerOutcome::VacuousEmpty);
+        let blind = new_file("test.js", &["require('./a')"]);
+        assert_eq!(outcome(&format!("{source}{blind}"), "node test.js"), RunnerOutcome::VacuousBase);
+        let failing = new_file("test.js", &["if (require('./a') !== 3) process.exit(1)"]);
+        assert_eq!(outcome(&format!("{source}{failing}"), "node test.js"), RunnerOutcome::Failed);
+        let flaky = new_file(
+            "test.js",
+            &[
+                "if (require('./a') !== 2) process.exit(1)",
+                "console.log('x'.repeat(process.hrtime()[1] % 97))",
+            ],
+        );
+        assert_eq!(outcome(&format!("{source}{flaky}"), "node test.js"), RunnerOutcome::Flaky);
+        assert_eq!(outcome(&source, "node test.js"), RunnerOutcome::Inconclusive);
+        let changed = "--- a/a.js\n+++ b/a.js\n@@ -1 +1 @@\n-1\n+2\n";
+        assert_eq!(outcome(changed, "node test.js"), RunnerOutcome::Inconclusive);
+        assert_eq!(outcome(&format!("{source}{real}"), "rm -rf /"), RunnerOutcome::Inconclusive);
+    }
+
+    #[test]
+    fn a_change_to_existing_files_is_run_in_the_project_that_the_bundle_brings() {
+        let change = "--- a/a.js\n+++ b/a.js\n@@ -1 +1 @@\n-module.exports = 1\n+module.exports = 2\n";
+        let file = |path: &str, text: &str| RunnerFile { path: path.to_owned(), text: text.to_owned() };
+        let mut job = job(change, "node test.js");
+        job.files = vec![
+            file("a.js", "module.exports = 1\n"),
+            file("test.js", "if (require('./a') !== 2) process.exit(1)\n"),
+        ];
+        assert_eq!(run_bundle(&job).unwrap().outcome, RunnerOutcome::Reproduced);
+        job.files[1].text = "process.exit(0)\n".to_owned();
+        assert_eq!(run_bundle(&job).unwrap().outcome, RunnerOutcome::VacuousBase);
+        job.files[0].text = "module.exports = 9\n".to_owned();
+        job.files[1].text = "if (require('./a') !== 2) process.exit(1)\n".to_owned();
+        assert_eq!(run_bundle(&job).unwrap().outcome, RunnerOutcome::Inconclusive);
+        job.files[0].path = "../a.js".to_owned();
+        assert_eq!(run_bundle(&job).unwrap().outcome, RunnerOutcome::Inconclusive);
+    }
+}

@@ -1,0 +1,43 @@
+//! The calls of the hub's runner.
+
+use crate::error::{ApiError, ApiResult};
+use crate::http::json::JsonBody;
+use crate::ops::evaluation::runner::{self, RunnerJobResponse, RunnerReportResponse};
+use crate::state::SharedHub;
+use axum::Json;
+use axum::extract::{FromRequestParts, State};
+use axum::http::header;
+use axum::http::request::Parts;
+use capsid_rules::evaluation::runner_job::RunnerReport;
+
+/// What a runner shows.
+pub struct RunnerToken(Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for RunnerToken {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> ApiResult<Self> {
+        let value = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        Ok(Self(value.and_then(|value| value.strip_prefix("Bearer ")).map(|token| token.trim().to_owned())))
+    }
+}
+
+/// Takes the next bundle that is to be run, if one waits. For the hub's runner only.
+#[utoipa::path(post, path = "/runner/next", tag = "admin", responses((status = 200, body = RunnerJobResponse)))]
+pub async fn next_job(
+    State(hub): State<SharedHub>,
+    token: RunnerToken,
+) -> ApiResult<Json<RunnerJobResponse>> {
+    Ok(Json(runner::next_job(&hub, token.0.as_deref()).await?))
+}
+
+/// Reports what the runs of a bundle showed. For the hub's runner only.
+#[utoipa::path(post, path = "/runner/report", tag = "admin", request_body = RunnerReport,
+    responses((status = 200, body = RunnerReportResponse)))]
+pub async fn report(
+    State(hub): State<SharedHub>,
+    token: RunnerToken,
+    JsonBody(found): JsonBody<RunnerReport>,
+) -> ApiResult<Json<RunnerReportResponse>> {
+    Ok(Json(runner::report(&hub, token.0.as_deref(), found).await?))
+}
