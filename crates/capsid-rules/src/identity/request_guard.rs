@@ -161,7 +161,9 @@ fn canonical_origin(url: &str) -> Option<String> {
 fn is_own_origin(origin: &str, host: Option<&str>) -> bool {
     let Some(host) = host else { return false };
     let Some(origin) = canonical_origin(origin) else { return false };
-    ["http", "https"].iter().any(|scheme| canonical_origin(&format!("{scheme}://{host}")).as_ref() == Some(&origin))
+    ["http", "https"]
+        .iter()
+        .any(|scheme| canonical_origin(&format!("{scheme}://{host}")).as_ref() == Some(&origin))
 }
 
 fn is_listed_origin(origin: &str, policy: &GuardPolicy) -> bool {
@@ -175,9 +177,8 @@ fn check_body(head: &RequestHead<'_>) -> Result<(), GuardRefusal> {
     if !head.has_body {
         return Ok(());
     }
-    let kind = head.content_type.map(|text| {
-        text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-    });
+    let kind =
+        head.content_type.map(|text| text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
     let is_browser = head.origin.is_some() || head.fetch_site.is_some() || head.is_from_browser;
     match kind.as_deref() {
         Some("application/json") => Ok(()),

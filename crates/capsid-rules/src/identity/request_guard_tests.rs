@@ -95,7 +95,10 @@ fn only_pages_of_the_hub_and_of_listed_sites_may_call_it() {
         ..post("hub.example.org", Some("application/json"))
     };
     assert_eq!(admit(&head, &listed), Ok(Admission::WebPage));
-    assert_eq!(admit(&RequestHead { content_type: Some("text/plain"), ..head }, &listed), Err(GuardRefusal::ContentType));
+    assert_eq!(
+        admit(&RequestHead { content_type: Some("text/plain"), ..head }, &listed),
+        Err(GuardRefusal::ContentType)
+    );
 }
 
 #[test]
