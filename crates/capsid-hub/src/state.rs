@@ -92,7 +92,11 @@ impl Hub {
         resolver: Arc<dyn Resolver>,
     ) -> Result<SharedHub> {
         let proposed = format!("hub_{}", random.hex(8));
-        let hub_id = store.write_now(move |tx| meta::get_or_set(tx, "hub_id", &proposed))?;
+        // Only the first start writes: a hub whose disk is full still starts, and reads.
+        let hub_id = match store.read_now(|tx| meta::find(tx, "hub_id"))? {
+            Some(hub_id) => hub_id,
+            None => store.write_now(move |tx| meta::get_or_set(tx, "hub_id", &proposed))?,
+        };
         let (close, closing) = watch::channel(false);
         let (store, config, telemetry) = (Arc::new(store), config.into(), Arc::<Telemetry>::default());
         let clock = HubClock::new(clock);

@@ -1,9 +1,9 @@
 //! Running a hub: what it says of itself, and what it does when its disk is nearly full.
 
-use crate::common::{Bundle, TestHub, both, on_sqlite, on_sqlite_with};
+use crate::common::{Bundle, TestHub, both, on_sqlite, on_sqlite_with, request, send};
 use capsid_hub::config::{HubConfig, HubProfile, TlsConfig};
 use capsid_rules::identity::network::AddressRange;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 
 #[test]
@@ -38,13 +38,19 @@ fn a_disk_that_is_nearly_full_takes_no_writes_and_goes_on_reading() {
     let hub = TestHub::sqlite();
     let bundles = hub.fill(2);
     let hub = hub.restart_with(|config| config.admission.min_free_bytes = u64::MAX);
-    hub.publish("node_0", &Bundle::new(7)).refused(507, "storage_full");
-    hub.message("node_9", "hello", json!({})).refused(507, "storage_full");
-    hub.get(&format!("/a2a/assets/{}", bundles[0].capsule_id())).expect(200);
-    hub.get("/a2a/stats").expect(200);
-    let fetched = hub.message("node_1", "fetch", json!({"asset_ids": [bundles[0].capsule_id()]}));
-    assert!([200, 507].contains(&fetched.status), "{fetched}");
-    assert_eq!(hub.get("/health").expect(503)["checks"]["database"]["write"], "failing");
+    // Without what the harness writes after each call.
+    let get = |path: &str| hub.runtime.block_on(send(hub.router(), request("GET", path, None, None)));
+    let post = |kind: &str, payload: Value| {
+        let body = hub.envelope("node_0", kind, payload).to_string().into_bytes();
+        let request = request("POST", &format!("/a2a/{kind}"), None, Some(body));
+        hub.runtime.block_on(send(hub.router(), request))
+    };
+    post("publish", Bundle::new(7).payload()).refused(507, "storage_full");
+    post("hello", json!({})).refused(507, "storage_full");
+    post("fetch", json!({"asset_ids": [bundles[0].capsule_id()]})).expect(200);
+    get(&format!("/a2a/assets/{}", bundles[0].capsule_id())).expect(200);
+    get("/a2a/stats").expect(200);
+    assert_eq!(get("/health").expect(503)["checks"]["database"]["write"], "failing");
     let hub = hub.restart_with(|config| config.admission.min_free_bytes = 1);
     hub.publish("node_0", &Bundle::new(7)).expect(200);
 }
