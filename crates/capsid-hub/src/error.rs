@@ -74,6 +74,7 @@ codes! {
     PlanUpgradeRequired, "plan_upgrade_required", 403, "The operator of this hub has not opened the knowledge graph to whoever asks.";
     AdminRequired, "admin_required", 403, "Only an admin may do this.";
     RegistrationClosed, "registration_closed", 403, "The operator of this hub makes the accounts.";
+    OriginNotAllowed, "origin_not_allowed", 403, "The request comes from a web page of another site.";
     NotFound, "not_found", 404, "There is nothing with this id.";
     AssetNotFound, "asset_not_found", 404, "The hub has no asset with this id.";
     NodeNotFound, "node_not_found", 404, "The hub knows no node with this id.";
@@ -107,6 +108,8 @@ codes! {
     PayloadTooLarge, "payload_too_large", 413, "The body is larger than this endpoint takes.";
     UriTooLong, "uri_too_long", 414, "The address of the request is longer than the hub reads.";
     UnsupportedEncoding, "unsupported_encoding", 415, "The body is compressed, which this hub does not take.";
+    UnsupportedMediaType, "unsupported_media_type", 415, "The body is not sent as JSON.";
+    HostNotAllowed, "host_not_allowed", 421, "The hub does not answer to the name that the request was sent to.";
     BundleRequired, "bundle_required", 422, "Gene and Capsule have to be published together.";
     AssetIdMismatch, "asset_id_mismatch", 422, "An asset's id is not the hash of its content.";
     ValidationCommandRejected, "validation_command_rejected", 422, "A validation command does not pass the hub's policy.";

@@ -5,8 +5,10 @@ use crate::embedding::{Embedder, EmbedderParts};
 use crate::http::envelope::ResponseEnvelope;
 use crate::outbound::resolve::{Resolver, SystemResolver};
 use crate::random::Random;
-use crate::runtime::caches::{GraphCountCache, HealthCache, LiveStatsCache, StatsCache};
+use crate::runtime::caches::{BacklogCache, GraphCountCache, HealthCache, LiveStatsCache, StatsCache};
 use crate::runtime::event_notifier::EventNotifier;
+use crate::runtime::exposure::is_exposed_to_strangers;
+use crate::runtime::hub_clock::HubClock;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::runtime::password_hasher::PasswordHasher;
 use crate::runtime::rate_limiter::RateLimiter;
@@ -26,7 +28,7 @@ use tokio::sync::watch;
 pub struct Hub {
     pub store: Arc<Store>,
     pub config: Arc<HubConfig>,
-    pub clock: Arc<dyn Clock>,
+    pub clock: Arc<HubClock>,
     pub random: Arc<dyn Random>,
     /// How much it takes of whom.
     pub limiter: RateLimiter,
@@ -44,6 +46,10 @@ pub struct Hub {
     pub embedder: Embedder,
     /// Whether its database could be written when that was last tried.
     pub health: HealthCache,
+    /// What last waited in its database.
+    pub backlog: BacklogCache,
+    /// Whether it is for friends and strangers can reach it.
+    pub is_exposed: bool,
     /// What it last told of itself.
     pub stats: StatsCache,
     /// How much it last counted in its knowledge graph.
@@ -86,14 +92,20 @@ impl Hub {
         resolver: Arc<dyn Resolver>,
     ) -> Result<SharedHub> {
         let proposed = format!("hub_{}", random.hex(8));
-        let hub_id = store.write_now(move |tx| meta::get_or_set(tx, "hub_id", &proposed))?;
+        // Only the first start writes: a hub whose disk is full still starts, and reads.
+        let hub_id = match store.read_now(|tx| meta::find(tx, "hub_id"))? {
+            Some(hub_id) => hub_id,
+            None => store.write_now(move |tx| meta::get_or_set(tx, "hub_id", &proposed))?,
+        };
         let (close, closing) = watch::channel(false);
         let (store, config, telemetry) = (Arc::new(store), config.into(), Arc::<Telemetry>::default());
+        let clock = HubClock::new(clock);
+        let shared_clock = Arc::clone(&clock) as Arc<dyn Clock>;
         let embedder = Embedder::new(
             &config.search,
             EmbedderParts {
                 store: Arc::clone(&store),
-                clock: Arc::clone(&clock),
+                clock: Arc::clone(&shared_clock),
                 random: Arc::clone(&random),
                 resolver: Arc::clone(&resolver),
                 telemetry: Arc::clone(&telemetry),
@@ -101,15 +113,17 @@ impl Hub {
             },
         );
         Ok(Arc::new(Self {
-            limiter: RateLimiter::new(store.dialect()),
-            reads: RateLimiter::local(),
+            limiter: RateLimiter::new(store.dialect(), &clock, &telemetry),
+            reads: RateLimiter::local(&clock, &telemetry),
             passwords: PasswordHasher::default(),
             events: EventNotifier::default(),
             waiting: KeyedSemaphore::default(),
-            usage: UsageCounter::new(Arc::clone(&store), Arc::clone(&clock), config.rewards()),
+            usage: UsageCounter::new(Arc::clone(&store), shared_clock, config.rewards()),
             indexer: SearchIndexer::new(Arc::clone(&store)),
             embedder,
             health: HealthCache::default(),
+            backlog: BacklogCache::default(),
+            is_exposed: is_exposed_to_strangers(&config),
             stats: StatsCache::default(),
             graph: GraphCountCache::default(),
             live: LiveStatsCache::default(),
@@ -146,7 +160,7 @@ impl Hub {
         AssignmentTerms { validators: promotion.validators, valid_ms: promotion.assignment_ms, chance }
     }
 
-    /// The present moment.
+    /// The present moment. It never goes back.
     pub fn now(&self) -> Time {
         self.clock.now()
     }

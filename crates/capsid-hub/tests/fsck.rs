@@ -239,6 +239,55 @@ fn work_that_does_not_fit_its_pay_is_found() {
 }
 
 #[test]
+fn a_matched_bounty_that_an_admin_cancelled_is_no_damage() {
+    both(|hub| {
+        fill_with_work(hub);
+        let now = capsid_model::time::Clock::now(&*hub.clock);
+        let withdraw = move |tx: &mut dyn Tx| {
+            settle::withdraw(tx, "bounty_matched", "user:admin", "Cancelled by an admin.", now)
+        };
+        hub.hub.store.write_now(withdraw).unwrap();
+        let stands = "SELECT 1 FROM tasks t JOIN bounties b ON b.task_id = t.task_id
+            WHERE t.status = 'completed' AND b.status = 'cancelled'";
+        assert!(hub.hub.store.read_now(move |tx| tx.exists(stands, &[])).unwrap());
+        assert_clean(hub);
+        // Without the withdrawal in the audit it is damage.
+        tamper(hub, "UPDATE bounties SET status = 'cancelled' WHERE bounty_id = 'bounty_accepted'");
+        assert_finds(hub, "bounty_state_wrong");
+    });
+}
+
+#[test]
+fn a_publisher_that_its_reporters_owner_claims_is_no_damage() {
+    both(|hub| {
+        let bundle = Bundle::new(1);
+        hub.publish("node_a", &bundle).expect(200);
+        hub.register("node_b");
+        let (_, account) = crate::common::economy::user(hub, "owner");
+        let claim = |node: &'static str, at: i64| {
+            let owner = account.trim_start_matches("user:").to_owned();
+            let claim = "UPDATE nodes SET owner = $3, claimed_at = $2 WHERE node_id = $1";
+            hub.hub
+                .store
+                .write_now(move |tx| tx.run(claim, capsid_store::params![node, at, &owner]))
+                .unwrap();
+        };
+        claim("node_b", 1);
+        hub.clock.advance(60_000);
+        let report = json!({"target_asset_id": bundle.capsule_id(), "validation_report": {
+            "report_id": "r1", "overall_ok": true, "commands": [{"command": "node t.js", "ok": true, "exit_code": 0}]}});
+        hub.message("node_b", "report", report).expect(200);
+        assert_clean(hub);
+        // Later, and in the very millisecond in which the asset was scored.
+        for later in [0, 5] {
+            hub.clock.advance(later);
+            claim("node_a", capsid_model::time::Clock::now(&*hub.clock).0);
+            assert_clean(hub);
+        }
+    });
+}
+
+#[test]
 fn what_follows_from_something_else_is_mended_and_nothing_else_is_touched() {
     let changes = [
         ("UPDATE assets SET call_count = call_count + 1 WHERE seq = 1", "counter_wrong"),

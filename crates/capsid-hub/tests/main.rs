@@ -8,6 +8,7 @@
 )]
 
 mod accounts;
+mod admission;
 mod advice;
 mod announcements;
 mod assets;
@@ -16,6 +17,7 @@ mod bounties;
 mod calls;
 mod claims;
 mod cleanup;
+mod clock;
 mod common;
 mod credits;
 mod described;
@@ -33,6 +35,7 @@ mod hello;
 mod meaning;
 mod mutations;
 mod nodes;
+mod operation;
 mod pages;
 mod property;
 mod publish;

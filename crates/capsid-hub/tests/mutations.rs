@@ -93,6 +93,57 @@ fn spoil_many(on: On) {
     }
 }
 
+/// Heads as programs, browsers and attackers send them, with any of the requests: never a 5xx, always JSON, and what comes
+/// from another site or under an invented name leaves nothing behind.
+#[test]
+fn an_odd_head_is_refused_with_a_reason() {
+    const HOSTS: [&str; 7] = ["hub.test", "127.0.0.1", "localhost:1", "evil.test", "", "[::1", "\u{7f}"];
+    const ORIGINS: [&str; 5] = ["http://hub.test", "http://evil.test", "null", "", "http://hub.test:99999"];
+    const SITES: [&str; 4] = ["same-origin", "cross-site", "none", "?"];
+    const KINDS: [&str; 6] = [
+        "application/json",
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+        "",
+        "\u{e9}",
+    ];
+    let (hub, mut rng) = (start(On::Sqlite), seeded_rng());
+    let samples = samples(&hub);
+    for n in 0..rounds(600, 10_000) {
+        let sample = &samples[rng.usize(0..samples.len())];
+        let mut headers: Vec<(&str, &str)> = Vec::new();
+        let mut add = |name, values: &[&'static str], rng: &mut Rng| {
+            for _ in 0..[0, 1, 1, 1, 2][rng.usize(0..5)] {
+                headers.push((name, values[rng.usize(0..values.len())]));
+            }
+        };
+        add("host", &HOSTS, &mut rng);
+        add("origin", &ORIGINS, &mut rng);
+        add("sec-fetch-site", &SITES, &mut rng);
+        add("content-type", &KINDS, &mut rng);
+        add("x-forwarded-for", &["1.2.3.4", "x", "::1, 127.0.0.1", ""], &mut rng);
+        let is_foreign = headers.iter().any(|(name, value)| {
+            (*name == "origin" && *value != ORIGINS[0]) || (*name == "host" && *value == "evil.test")
+        });
+        let before = (is_foreign && n % COMPARED == 0).then(|| dump_without_logins(&hub));
+        let mut request = axum::http::Request::builder().method(sample.method).uri(&sample.path);
+        for (name, value) in &headers {
+            request = request.header(*name, value.as_bytes());
+        }
+        let Ok(request) = request.body(axum::body::Body::from(sample.fresh(n).to_string())) else { continue };
+        let answer = hub.runtime.block_on(crate::common::send(hub.router(), request));
+        assert!(answer.status < 500, "{headers:?} {answer}");
+        if answer.status >= 400 {
+            answer.explains();
+        }
+        if is_foreign {
+            assert!([403, 421].contains(&answer.status), "{headers:?} {answer}");
+            assert!(before.is_none_or(|before| before == dump_without_logins(&hub)), "{headers:?} {answer}");
+        }
+    }
+}
+
 /// The database without the count of wrong passwords, which a refusal has to leave behind.
 fn dump_without_logins(hub: &TestHub) -> String {
     let dump = hub.dump();

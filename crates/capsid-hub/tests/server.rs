@@ -1,99 +1,19 @@
 //! The server under clients that are slow, loud, many or confused.
 
+use crate::common::running::{Running, read_json};
 use axum::Router;
 use axum::routing::get;
 use capsid_hub::config::{HubConfig, TimeoutsConfig, TlsConfig};
-use capsid_hub::random::SeededRandom;
-use capsid_hub::router;
-use capsid_hub::run::serve_hub;
-use capsid_hub::server::serve_router;
-use capsid_hub::state::{Hub, SharedHub};
-use capsid_model::time::{Clock, SystemClock};
-use capsid_store::{Store, StoreOptions};
 use capsid_testkit::wait;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// Ends a test that would hang. It is shorter than an idle connection lives.
 const LIMIT: Duration = Duration::from_secs(40);
-
-/// A hub that runs within the test.
-struct Running {
-    base: String,
-    address: std::net::SocketAddr,
-    hub: SharedHub,
-    stop: Option<oneshot::Sender<()>>,
-    ends: JoinHandle<capsid_model::problem::Result<()>>,
-    client: reqwest::Client,
-    _data: tempfile::TempDir,
-}
-
-impl Running {
-    async fn start(config: HubConfig) -> Self {
-        Self::start_with(config, None).await
-    }
-
-    /// Starts a hub, or its server around other routes.
-    async fn start_with(mut config: HubConfig, routes: Option<Router>) -> Self {
-        let data = tempfile::tempdir().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        config.listen = address;
-        config.data = data.path().to_owned();
-        let folder = data.path().to_owned();
-        let hub = tokio::task::spawn_blocking(move || {
-            capsid_testkit::sqlite::place_database(&folder);
-            let store = Store::open(&StoreOptions::new(folder, None), SystemClock.now()).unwrap();
-            Hub::new(store, config, Arc::new(SystemClock), Arc::new(SeededRandom::new(7))).unwrap()
-        });
-        let hub = hub.await.unwrap();
-        let (stop, stopped) = oneshot::channel::<()>();
-        let stopped = async move { drop(stopped.await) };
-        let ends = match routes {
-            None => tokio::spawn(serve_hub(Arc::clone(&hub), listener, stopped)),
-            Some(routes) => {
-                let routes = router::finish(routes, &hub);
-                tokio::spawn(serve_router(Arc::clone(&hub), routes, listener, stopped))
-            }
-        };
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { base: hub.config.base_url(), address, hub, stop: Some(stop), ends, client, _data: data }
-    }
-
-    fn url(&self, path: &str) -> String {
-        format!("{}{path}", self.base)
-    }
-
-    async fn get(&self, path: &str) -> (u16, Value) {
-        read_json(self.client.get(self.url(path)).send().await.unwrap()).await
-    }
-
-    async fn post(&self, path: &str, body: impl Into<reqwest::Body>) -> (u16, Value) {
-        read_json(self.client.post(self.url(path)).body(body).send().await.unwrap()).await
-    }
-
-    async fn connect(&self) -> TcpStream {
-        TcpStream::connect(self.address).await.unwrap()
-    }
-
-    async fn stop(mut self) {
-        self.stop.take();
-        self.ends.await.unwrap().unwrap();
-    }
-}
-
-async fn read_json(response: reqwest::Response) -> (u16, Value) {
-    let status = response.status().as_u16();
-    let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
-    assert!(kind.starts_with("application/json"), "{status}: {kind}");
-    (status, response.json().await.unwrap())
-}
 
 fn hello() -> String {
     json!({
@@ -187,7 +107,7 @@ async fn a_head_that_drips_is_cut_off() {
     let hub = Running::start(hurried()).await;
     let mut silent = hub.connect().await;
     let mut dripping = hub.connect().await;
-    dripping.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\nx-drip: ").await.unwrap();
+    dripping.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nx-drip: ").await.unwrap();
     let (mut reader, mut writer) = dripping.into_split();
     let drip = tokio::spawn(async move {
         while writer.write_all(b"a").await.is_ok() {
@@ -204,7 +124,7 @@ async fn a_head_that_drips_is_cut_off() {
 async fn a_second_head_has_the_same_deadline_and_idle_time_another() {
     let hub = Running::start(hurried()).await;
     let mut stream = hub.connect().await;
-    let request = b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n";
+    let request = b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
     stream.write_all(request).await.unwrap();
     let mut buffer = [0; 4096];
     assert!(stream.read(&mut buffer).await.unwrap() > 0);
@@ -227,7 +147,7 @@ async fn a_second_head_has_the_same_deadline_and_idle_time_another() {
 async fn a_body_that_drips_is_refused() {
     let hub = Running::start(hurried()).await;
     let mut stream = hub.connect().await;
-    let head = b"POST /a2a/hello HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{";
+    let head = b"POST /a2a/hello HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{";
     stream.write_all(head).await.unwrap();
     let answer = read_to_close(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("request_timeout"), "{answer}");
@@ -320,7 +240,7 @@ async fn what_a_client_began_is_done_even_when_it_hangs_up() {
     let routes = Router::new().route("/work", axum::routing::post(handler));
     let hub = Running::start_with(HubConfig::default(), Some(routes)).await;
     let mut stream = hub.connect().await;
-    stream.write_all(b"POST /work HTTP/1.1\r\nhost: hub\r\ncontent-length: 0\r\n\r\n").await.unwrap();
+    stream.write_all(b"POST /work HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n").await.unwrap();
     begins.recv().await.unwrap();
     drop(stream);
     hang_up.send(()).await.unwrap();
@@ -363,7 +283,7 @@ async fn the_hub_speaks_tls() {
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
     // Somebody without TLS is not served.
     let mut plain = hub.connect().await;
-    plain.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    plain.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
     assert!(!read_to_close(&mut plain).await.contains("200 OK"));
     hub.stop().await;
 }
@@ -389,7 +309,10 @@ async fn health_and_metrics_tell_the_truth() {
     assert_eq!((status, &body["status"]), (200, &json!("ok")), "{body}");
     assert_eq!(
         body["checks"],
-        json!({ "database": { "kind": "sqlite", "read": "ok", "write": "ok" }, "schema": "ok" })
+        json!({
+            "database": { "kind": "sqlite", "read": "ok", "write": "ok" },
+            "schema": "ok", "clock": "ok", "log": "ok", "profile": "ok",
+        })
     );
     hub.post("/a2a/hello", "{}").await;
     hub.get("/no/such/node_0123456789abcdef").await;
@@ -526,7 +449,7 @@ async fn a_head_that_cannot_be_read_is_answered_in_json() {
 async fn a_body_that_says_it_is_too_large_is_not_waited_for() {
     let hub = Running::start(HubConfig::default()).await;
     let mut stream = hub.connect().await;
-    let head = "POST /a2a/hello HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999\r\n\r\n";
+    let head = "POST /a2a/hello HTTP/1.1\r\nhost: localhost\r\ncontent-length: 99999999\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     let answer = read_to_close(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("payload_too_large"), "{answer}");
@@ -539,7 +462,7 @@ async fn one_address_holds_a_quarter_of_the_connections_at_most() {
     let mut held = Vec::new();
     for _ in 0..20 {
         let mut stream = hub.connect().await;
-        stream.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+        stream.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
         let mut first = [0; 12];
         stream.read_exact(&mut first).await.unwrap();
         assert_eq!(&first, b"HTTP/1.1 200");
@@ -552,5 +475,75 @@ async fn one_address_holds_a_quarter_of_the_connections_at_most() {
         hub.client.get(hub.url("/health")).send().await.is_ok_and(|answer| answer.status().as_u16() == 200)
     })
     .await;
+    hub.stop().await;
+}
+
+/// A connection from one of this machine's addresses.
+async fn connect_from(hub: &Running, address: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(format!("{address}:0").parse().unwrap()).unwrap();
+    socket.connect(hub.address).await.unwrap()
+}
+
+#[tokio::test]
+async fn four_addresses_cannot_exhaust_the_connections() {
+    let hub = Running::start(HubConfig { max_connections: 80, ..HubConfig::default() }).await;
+    let mut held = Vec::new();
+    for _ in 0..22 {
+        for network in 1..=4 {
+            held.push(connect_from(&hub, &format!("127.0.{network}.1")).await);
+        }
+    }
+    let began = tokio::time::Instant::now();
+    let mut fifth = connect_from(&hub, "127.0.5.1").await;
+    fifth
+        .write_all(b"GET /a2a/stats HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .await
+        .unwrap();
+    let answer = read_to_close(&mut fifth).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    let text = hub.hub.telemetry.text();
+    assert!(text.contains(r#"capsid_hub_refusals_by_rule_total{rule="connections_reserve"}"#), "{text}");
+    drop(held);
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn connections_that_send_nothing_are_closed_early_once_half_are_used() {
+    let hub = Running::start(HubConfig { max_connections: 8, ..HubConfig::default() }).await;
+    let mut silent = Vec::new();
+    for _ in 0..4 {
+        silent.push(hub.connect().await);
+    }
+    let began = tokio::time::Instant::now();
+    for stream in &mut silent {
+        read_to_close(stream).await;
+    }
+    // The usual deadline of a head is ten seconds.
+    assert!(began.elapsed() < hub.hub.config.timeouts.head, "{:?}", began.elapsed());
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn an_event_stream_is_no_idle_connection() {
+    let hub = Running::start(HubConfig { max_connections: 4, ..HubConfig::default() }).await;
+    let stream = hub.client.get(hub.url("/a2a/events/stream?node_id=node_a")).send().await.unwrap();
+    assert_eq!(stream.status().as_u16(), 200);
+    // Three more, each of which closes the longest idle one once there is no room.
+    let mut others = Vec::new();
+    for _ in 0..3 {
+        others.push(hub.connect().await);
+    }
+    // Only time shows that a connection is left alone.
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    for _ in 0..2 {
+        let mut next = hub.connect().await;
+        next.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+        assert!(read_to_close(&mut next).await.starts_with("HTTP/1.1 200 "));
+    }
+    let mut stream = stream;
+    let alive = tokio::time::timeout(Duration::from_millis(200), stream.chunk()).await;
+    assert!(!matches!(alive, Ok(Ok(None) | Err(_))), "the stream was closed: {alive:?}");
     hub.stop().await;
 }

@@ -1,6 +1,8 @@
 //! Moments in milliseconds since the epoch. Rules take them as arguments; only a [`Clock`] reads one.
 
 use std::fmt;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 /// A moment, in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -39,6 +41,11 @@ impl fmt::Display for Time {
 pub trait Clock: Send + Sync {
     /// The present moment.
     fn now(&self) -> Time;
+
+    /// Milliseconds since some fixed moment. Setting the clock does not change their pace.
+    fn ticks(&self) -> i64 {
+        self.now().0
+    }
 }
 
 /// The machine's clock.
@@ -48,6 +55,11 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> Time {
         Time(jiff::Timestamp::now().as_millisecond())
+    }
+
+    fn ticks(&self) -> i64 {
+        static START: OnceLock<Instant> = OnceLock::new();
+        i64::try_from(START.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(i64::MAX)
     }
 }
 

@@ -37,7 +37,8 @@ impl RateLimit {
 /// Takes one request: the number to remember, or the milliseconds to wait.
 ///
 /// `previous` is what was remembered; it counts microseconds and means nothing to others. `now` is in milliseconds.
-/// A clock that was set back, or a limit that was changed, delays no one for longer than a window.
+/// What was remembered from beyond the window comes from another clock or another limit, and is discarded: a refused
+/// request remembers nothing, so holding on to it would refuse everything until the clock gets there.
 pub fn check(previous: Option<i64>, now: i64, limit: RateLimit) -> Result<i64, i64> {
     if limit.count == 0 {
         return Err(limit.window_ms.max(1));
@@ -45,7 +46,8 @@ pub fn check(previous: Option<i64>, now: i64, limit: RateLimit) -> Result<i64, i
     let now = now.saturating_mul(1_000);
     let interval = limit.interval_us();
     let furthest = now.saturating_add(interval.saturating_mul(i64::from(limit.count)));
-    let next = previous.unwrap_or(now).clamp(now, furthest).saturating_add(interval);
+    let known = previous.filter(|previous| *previous <= furthest);
+    let next = known.unwrap_or(now).max(now).saturating_add(interval);
     if next <= furthest {
         return Ok(next);
     }

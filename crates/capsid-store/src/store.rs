@@ -27,12 +27,22 @@ pub struct StoreOptions {
     pub readers: usize,
     /// How many connections write to PostgreSQL.
     pub writers: usize,
+    /// Refuse writes to SQLite while its disk has less free space than this; 0 checks nothing.
+    pub min_free_bytes: u64,
 }
 
 impl StoreOptions {
     /// SQLite in a folder, or PostgreSQL by a URL, with the usual settings of a hub.
     pub fn new(data: impl Into<PathBuf>, database: Option<String>) -> Self {
-        Self { data: data.into(), database, exclusive: true, migrate: true, readers: 4, writers: 8 }
+        Self {
+            data: data.into(),
+            database,
+            exclusive: true,
+            migrate: true,
+            readers: 4,
+            writers: 8,
+            min_free_bytes: 0,
+        }
     }
 
     /// The same for a tool that works beside a running hub: it shares the file and leaves the schema alone.
@@ -169,7 +179,7 @@ fn open_sqlite(options: &StoreOptions, now: Time) -> Result<SqliteThreads> {
     let lock = options.exclusive.then(|| acquire_lock(&file)).transpose()?;
     private_files::file(&file)?;
     migrate::sqlite(&file, options.migrate, now)?;
-    SqliteThreads::open(&file, options.readers, lock)
+    SqliteThreads::open(&file, options.readers, options.min_free_bytes, lock)
 }
 
 fn acquire_lock(file: &Path) -> Result<Lock> {

@@ -22,3 +22,26 @@ fn an_operation_that_panics_is_undone_and_the_next_one_is_served() {
     assert_eq!(failed.unwrap_err().code, Code::Internal);
     assert_eq!(store.read_now(|tx| tx.count("SELECT COUNT(*) FROM nodes", &[])).unwrap(), 0);
 }
+
+/// An error that cannot be made of a problem, as one that logs to a full disk once could not.
+#[derive(Debug)]
+struct LoudError;
+
+impl From<Problem> for LoudError {
+    fn from(problem: Problem) -> Self {
+        assert!(problem.code == Code::StoreBusy, "a bug");
+        Self
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_panics_does_not_end_the_thread_that_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&StoreOptions::new(folder.path(), None), Time(0)).unwrap();
+    let uneven = store.write::<u64, LoudError, _>(|tx| {
+        tx.run("UPDATE ledger_sum SET value = 7", &[]).map_err(|_| LoudError)
+    });
+    assert!(uneven.await.is_err());
+    let kept = store.write::<String, Problem, _>(|tx| meta::get_or_set(tx, "key", "kept"));
+    assert_eq!(kept.await.unwrap(), "kept");
+}

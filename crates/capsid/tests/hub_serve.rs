@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// A hub that runs, and the address that it printed.
@@ -39,7 +39,7 @@ impl Hub {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+            "{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
             body.len()
         );
         stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
@@ -129,7 +129,8 @@ fn what_is_under_way_is_finished_when_the_signal_comes() {
     let hub =
         Hub::start(&program, folder.path(), &["hub", "serve", "--listen", "127.0.0.1:0", "--data", "data"]);
     let mut stream = TcpStream::connect(&hub.address).unwrap();
-    let head = "POST /a2a/hello HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n";
+    let head =
+        "POST /a2a/hello HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\nexpect: 100-continue\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     // The hub says so when it reads the body.
     let mut goes_on = [0; 25];
@@ -178,6 +179,83 @@ fn settings_are_shown_with_their_origin_and_without_passwords() {
     assert_status(2, &wrong);
     assert_eq!(wrong.code(), "config_invalid");
     assert!(wrong.stderr.contains("did you mean `server.listen`"), "{wrong}");
+}
+
+#[test]
+fn a_log_that_cannot_be_written_takes_no_request_down() {
+    let program = program();
+    let broken = [
+        // A full disk.
+        Stdio::from(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap()),
+        // A pipe that nobody reads any more.
+        Stdio::from(std::io::pipe().unwrap().1),
+    ];
+    for stderr in broken {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command =
+            program.command(folder.path(), &["hub", "serve", "--listen", "127.0.0.1:0", "--data", "data"]);
+        let mut child = command.env("CAPSID_LOG", "info").stderr(stderr).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
+        let hub = Hub { child, address };
+        hub.hello();
+        for path in ["/a2a/stats", "/a2a/assets", "/skill.md"] {
+            assert_eq!(hub.ask("GET", path, "").0, 200, "{path}");
+        }
+        wait::until("the hub says that its log is degraded", Duration::from_secs(30), || {
+            let (status, health) = hub.ask("GET", "/health", "");
+            assert_eq!(status, 200, "{health}");
+            let health: Value = health.parse().unwrap();
+            health["checks"]["log"] == "degraded" && health["status"] == "ok"
+        });
+        let (_, metrics) = hub.ask("GET", "/metrics", "");
+        let dropped = metrics.lines().find(|line| line.starts_with("capsid_hub_log_lines_dropped_total"));
+        assert!(dropped.is_some_and(|line| !line.ends_with(" 0")), "{dropped:?}");
+        assert_status(0, &hub.stop(Signal::TERM));
+    }
+}
+
+#[test]
+fn a_public_hub_does_not_start_without_tls_or_a_proxy() {
+    let (program, folder) = (program(), tempfile::tempdir().unwrap());
+    let serve = ["hub", "serve", "--listen", "127.0.0.1:0", "--data", "data"];
+    let profile = ("CAPSID_HUB_PROFILE", "public");
+    let refused = ProgramOutput::from_output(
+        program.command(folder.path(), &serve).env(profile.0, profile.1).output().unwrap(),
+    );
+    assert_eq!((refused.status, refused.code()), (2, "config_invalid"), "{refused}");
+    assert!(refused.stderr.contains("server.trusted_proxies"), "{refused}");
+    assert!(!folder.path().join("data/hub.db").exists(), "a hub that never ran left a database");
+    let mut command = program.command(folder.path(), &serve);
+    command.envs([profile, ("CAPSID_HUB_TRUSTED_PROXIES", "127.0.0.1")]);
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("listening on "), "{line}");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    child.wait().unwrap();
+}
+
+/// What `hub config --origin` prints with either profile. `CAPSID_UPDATE_DOCS=1` writes the files anew.
+#[test]
+fn the_settings_of_both_profiles_are_those_of_the_snapshot() {
+    let (program, folder) = (program(), tempfile::tempdir().unwrap());
+    for profile in ["private", "public"] {
+        let mut command = program.command(folder.path(), &["hub", "config", "--origin", "--data", "data"]);
+        let shown = ProgramOutput::from_output(command.env("CAPSID_HUB_PROFILE", profile).output().unwrap());
+        assert_status(0, &shown);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/hub_config_{profile}.txt"));
+        if std::env::var_os("CAPSID_UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &shown.stdout).unwrap();
+        }
+        let written = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            written == shown.stdout,
+            "{} is out of date; run CAPSID_UPDATE_DOCS=1 cargo test -p capsid --test program snapshot",
+            path.display()
+        );
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Every setting, once: its name, how it is read and how it is shown.
 
+use super::admission::{hosts, origins, ranges, shown_ranges};
 use super::{GraphAccess, HubConfig, HubProfile, SecretText, TlsConfig};
 use crate::outbound::endpoint::EmbeddingEndpoint;
 use capsid_rules::credits::{from_shown, text, to_decimal};
@@ -90,6 +91,20 @@ keys! {
         |c, v| c.public_url = Some(public_url(v.as_str()?)?), |c| c.public_url;
     "server.max_connections", Number, "a whole number from 1 to 1000000",
         |c, v| c.max_connections = parse_integer(v, 1, 1_000_000)? as usize, |c| c.max_connections;
+    "server.connections_per_address", Number, "a whole number from 1 to 1000000",
+        |c, v| c.admission.connections_per_address = parse_integer(v, 1, 1_000_000)? as usize,
+        |c| c.admission.connections_per_address;
+    "server.connections_per_network", Number, "a whole number from 1 to 1000000",
+        |c, v| c.admission.connections_per_network = parse_integer(v, 1, 1_000_000)? as usize,
+        |c| c.admission.connections_per_network;
+    "server.reserve_percent", Number, "a whole number from 0 to 90",
+        |c, v| c.admission.reserve_percent = parse_integer(v, 0, 90)? as usize, |c| c.admission.reserve_percent;
+    "server.allowed_hosts", List, "names of this hub, such as [\"hub.example.org\"]",
+        |c, v| c.admission.allowed_hosts = hosts(v)?, |c| c.admission.allowed_hosts;
+    "server.allowed_origins", List, "schemes and hosts of web pages, such as [\"https://app.example.org\"]",
+        |c, v| c.admission.allowed_origins = origins(v)?, |c| c.admission.allowed_origins;
+    "server.trusted_proxies", List, "addresses and ranges of addresses, such as [\"127.0.0.1\", \"10.0.0.0/8\"]",
+        |c, v| c.admission.trusted_proxies = ranges(v)?, |c| shown_ranges(&c.admission.trusted_proxies);
     "server.tls_certificate", Text, "the path of a PEM file",
         |c, v| tls(c).certificate = path(v)?, |c| c.tls.as_ref().map(|tls| &tls.certificate);
     "server.tls_key", Text, "the path of a PEM file",
@@ -161,6 +176,9 @@ keys! {
         |c, v| c.limits.graph_query = limit(v)?, |c| rate(c.limits.graph_query);
     "limits.graph_ingest", Text, "a limit such as 150/minute",
         |c, v| c.limits.graph_ingest = limit(v)?, |c| rate(c.limits.graph_ingest);
+    "limits.min_free_bytes", Number, "a whole number of bytes; 0 for no check",
+        |c, v| c.admission.min_free_bytes = parse_integer(v, 0, 1 << 50)?.unsigned_abs(),
+        |c| c.admission.min_free_bytes;
     "promotion.interval_seconds", Number, "a whole number of seconds; 0 for never",
         |c, v| c.promotion.interval_ms = parse_integer(v, 0, 31_536_000)? * 1000, |c| c.promotion.interval_ms / 1000;
     "promotion.require_report", Flag, "true or false",

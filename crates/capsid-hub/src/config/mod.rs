@@ -1,9 +1,11 @@
 //! What an operator may set. Every value has a default that suits a hub on one's own machine.
 
+mod admission;
 mod keys;
 mod load;
 mod profile;
 
+pub use admission::AdmissionConfig;
 pub use keys::{KEYS, SettingKey};
 pub use load::{LoadedConfig, SAMPLE, SettingOrigin, SettingSources, load};
 pub use profile::HubProfile;
@@ -36,6 +38,8 @@ pub struct HubConfig {
     /// A certificate and its key, as PEM files.
     pub tls: Option<TlsConfig>,
     pub max_connections: usize,
+    /// Who is let in.
+    pub admission: AdmissionConfig,
     /// How long the server waits for what.
     pub timeouts: TimeoutsConfig,
     /// Whether a node has to show its secret.
@@ -327,6 +331,7 @@ impl Default for HubConfig {
             public_url: None,
             tls: None,
             max_connections: 4096,
+            admission: AdmissionConfig::default(),
             timeouts: TimeoutsConfig::default(),
             require_secret: RequireSecret::Tofu,
             open_registration: true,

@@ -1,6 +1,7 @@
 //! The two kinds of hub, and the defaults of each.
 
 use super::HubConfig;
+use capsid_model::problem::{Code, Problem, Result};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -40,8 +41,23 @@ impl HubConfig {
         }
     }
 
+    /// Refuses to run a public hub to which strangers would send their secrets in the clear.
+    pub fn check_profile(&self) -> Result<()> {
+        let has_tls = self.tls.is_some() || !self.admission.trusted_proxies.is_empty();
+        match self.profile {
+            HubProfile::Public if !has_tls => {
+                Err(Problem::new(Code::ConfigInvalid, "A hub with the profile `public` needs TLS.").fix(
+                    "Set server.tls_certificate and server.tls_key, or name the proxy that has TLS in \
+                     server.trusted_proxies.",
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What differs on a hub that strangers use.
-    fn with_public_defaults(self) -> Self {
+    fn with_public_defaults(mut self) -> Self {
+        self.admission.set_public_defaults();
         self
     }
 }

@@ -28,7 +28,8 @@ pub async fn root() -> Json<RootResponse> {
 
 /// Tells whether the hub and its database work.
 ///
-/// 200 when the database can be read and written and has the schema of this program, else 503. `checks` tells each.
+/// 200 when the database can be read and written and has the schema of this program, else 503. `checks` tells each, and
+/// what is `degraded`: the clock, the log, or a private hub that the whole internet can reach.
 #[utoipa::path(get, path = "/health", tag = "hub",
     responses((status = 200, body = HealthResponse), (status = 503, body = HealthResponse)))]
 pub async fn health(State(hub): State<SharedHub>) -> (StatusCode, Json<HealthResponse>) {
@@ -42,7 +43,7 @@ pub async fn health(State(hub): State<SharedHub>) -> (StatusCode, Json<HealthRes
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub async fn metrics(State(hub): State<SharedHub>) -> Response {
     let kind = "text/plain; version=0.0.4; charset=utf-8";
-    ([(header::CONTENT_TYPE, kind)], health::metrics(&hub)).into_response()
+    ([(header::CONTENT_TYPE, kind)], health::metrics(&hub).await).into_response()
 }
 
 /// Describes every call of this hub.

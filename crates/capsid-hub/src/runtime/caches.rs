@@ -2,6 +2,7 @@
 
 use capsid_model::time::Time;
 use capsid_store::graph::GraphCounts;
+use capsid_store::system::backlog::HubBacklog;
 use capsid_store::system::stats::HubStats;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,6 +39,8 @@ impl<T: Clone> TimedCache<T> {
 
 /// Whether the database could be written.
 pub type HealthCache = TimedCache<bool>;
+/// What waits in the database.
+pub type BacklogCache = TimedCache<HubBacklog>;
 /// The hub in numbers.
 pub type StatsCache = TimedCache<HubStats>;
 /// The same for whoever watches them, and when they were counted.

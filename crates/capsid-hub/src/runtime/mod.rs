@@ -3,7 +3,10 @@
 mod batcher;
 pub mod caches;
 pub mod event_notifier;
+pub mod exposure;
+pub mod hub_clock;
 pub mod keyed_semaphore;
+pub mod log_queue;
 pub mod password_hasher;
 pub mod rate_limiter;
 pub mod search_indexer;

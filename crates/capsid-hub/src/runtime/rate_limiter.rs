@@ -1,12 +1,15 @@
-//! How much is taken of whom. A lone hub keeps count in memory; hubs that share a PostgreSQL keep it there.
+//! How much is taken of whom. A lone hub keeps count in memory, by ticks that setting the clock does not change; hubs that
+//! share a PostgreSQL keep it there, by its time.
 
 use crate::error::{ApiError, ApiResult, HubCode};
-use capsid_model::time::Time;
+use crate::runtime::hub_clock::HubClock;
+use crate::runtime::telemetry::Telemetry;
+use capsid_model::time::{Clock, Time};
 use capsid_rules::rate_limit::{RateLimit, check, refund};
 use capsid_store::Store;
 use capsid_store::db::tx::Dialect;
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Entries are swept once there are this many.
 const SWEEP_AT: usize = 100_000;
@@ -15,20 +18,24 @@ const SWEEP_AT: usize = 100_000;
 pub struct RateLimiter {
     /// Arrival times by key; nothing when the database keeps them.
     memory: Option<Mutex<HashMap<String, i64>>>,
+    clock: Arc<HubClock>,
+    telemetry: Arc<Telemetry>,
 }
 
 impl RateLimiter {
     /// Keeps count where a hub on this kind of database does.
-    pub fn new(dialect: Dialect) -> Self {
-        Self { memory: (dialect == Dialect::Sqlite).then(Mutex::default) }
+    pub fn new(dialect: Dialect, clock: &Arc<HubClock>, telemetry: &Arc<Telemetry>) -> Self {
+        let memory = (dialect == Dialect::Sqlite).then(Mutex::default);
+        Self { memory, clock: Arc::clone(clock), telemetry: Arc::clone(telemetry) }
     }
 
     /// Keeps count in memory, whatever the database: for reads, which are many and must not become writes.
-    pub fn local() -> Self {
-        Self { memory: Some(Mutex::default()) }
+    pub fn local(clock: &Arc<HubClock>, telemetry: &Arc<Telemetry>) -> Self {
+        Self::new(Dialect::Sqlite, clock, telemetry)
     }
 
-    /// Takes one request of `who`, or refuses it with `code` and tells when to come again.
+    /// Takes one request of `who`, or refuses it with `code` and tells when to come again. `now` is for counts in the
+    /// database.
     pub async fn check(
         &self,
         store: &Store,
@@ -40,7 +47,7 @@ impl RateLimiter {
     ) -> ApiResult<()> {
         let key = format!("{what}:{who}");
         let taken = match &self.memory {
-            Some(memory) => check_in_memory(memory, key, limit, now),
+            Some(memory) => check_in_memory(memory, key, limit, self.clock.ticks()),
             None => {
                 store
                     .write::<_, ApiError, _>(move |tx| {
@@ -49,7 +56,10 @@ impl RateLimiter {
                     .await?
             }
         };
-        taken.map_err(|retry_after_ms| too_many(code, what, limit, retry_after_ms))
+        taken.map_err(|retry_after_ms| {
+            self.telemetry.refused_by(&format!("limits.{what}"));
+            too_many(code, what, limit, retry_after_ms)
+        })
     }
 
     /// Takes a request back that turned out not to count, such as a login that was right.
@@ -78,14 +88,14 @@ fn check_in_memory(
     memory: &Mutex<HashMap<String, i64>>,
     key: String,
     limit: RateLimit,
-    now: Time,
+    ticks: i64,
 ) -> ApiResult<(), i64> {
     let mut arrivals = memory.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if arrivals.len() >= SWEEP_AT {
         // What lies in the past no longer delays anybody.
-        arrivals.retain(|_, arrival| *arrival > now.0 * 1000);
+        arrivals.retain(|_, arrival| *arrival > ticks.saturating_mul(1000));
     }
-    let arrival = check(arrivals.get(&key).copied(), now.0, limit)?;
+    let arrival = check(arrivals.get(&key).copied(), ticks, limit)?;
     arrivals.insert(key, arrival);
     Ok(())
 }

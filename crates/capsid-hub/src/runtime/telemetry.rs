@@ -2,6 +2,10 @@
 //! never an id, an address or anything that a client made up.
 
 use crate::error::HubCode;
+use crate::runtime::log_queue;
+use capsid_model::time::Time;
+use capsid_rules::credits::CREDIT;
+use capsid_store::system::backlog::HubBacklog;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 use std::sync::Arc;
@@ -14,6 +18,7 @@ const REQUESTS: &str = "capsid_hub_requests_total";
 const SECONDS: &str = "capsid_hub_request_seconds";
 const IN_FLIGHT: &str = "capsid_hub_requests_in_flight";
 const REFUSALS: &str = "capsid_hub_refusals_total";
+const REFUSALS_BY_RULE: &str = "capsid_hub_refusals_by_rule_total";
 const CONNECTIONS: &str = "capsid_hub_connections";
 const TURNED_AWAY: &str = "capsid_hub_connections_turned_away_total";
 const WRONG: &str = "capsid_hub_wrong_credentials_total";
@@ -24,6 +29,10 @@ const WEBHOOKS_IN_FLIGHT: &str = "capsid_hub_webhook_calls_in_flight";
 const EMBEDDING_CALLS: &str = "capsid_hub_embedding_calls_total";
 const EMBEDDING_SECONDS: &str = "capsid_hub_embedding_call_seconds";
 const EMBEDDINGS: &str = "capsid_hub_embeddings_loaded";
+const LOG_DROPPED: &str = "capsid_hub_log_lines_dropped_total";
+const CANDIDATES: &str = "capsid_hub_candidates_waiting";
+const ESCROW: &str = "capsid_hub_escrow_held_credits";
+const JOB_AGE: &str = "capsid_hub_last_job_run_age_seconds";
 
 /// The counters of one hub. Each hub of a process has its own.
 pub struct Telemetry {
@@ -49,6 +58,10 @@ fn describe() {
     describe_histogram!(SECONDS, "Time until an answer began, by route.");
     describe_gauge!(IN_FLIGHT, "Requests that wait for their answer.");
     describe_counter!(REFUSALS, "Refusals by code, such as node_secret_invalid and server_busy.");
+    describe_counter!(
+        REFUSALS_BY_RULE,
+        "Requests and connections kept out, by rule: host, origin, limits.publish, connections_per_address and so on."
+    );
     describe_gauge!(CONNECTIONS, "Open connections.");
     describe_counter!(TURNED_AWAY, "Connections refused because too many were open.");
     describe_counter!(WRONG, "Wrong secrets, session tokens and API keys.");
@@ -62,6 +75,10 @@ fn describe() {
         "Time that calls to the endpoint for embeddings took, by what for."
     );
     describe_gauge!(EMBEDDINGS, "Embeddings that questions are compared with.");
+    describe_counter!(LOG_DROPPED, "Lines of the log that could not be written.");
+    describe_gauge!(CANDIDATES, "Capsules that wait for promotion.");
+    describe_gauge!(ESCROW, "Credits held for bounties, stakes and rewards.");
+    describe_gauge!(JOB_AGE, "Seconds since each job last ran.");
     gauge!(WEBHOOKS_IN_FLIGHT).set(0.0);
     gauge!(IN_FLIGHT).set(0.0);
     gauge!(CONNECTIONS).set(0.0);
@@ -73,7 +90,25 @@ fn describe() {
 impl Telemetry {
     /// Everything, in the text form that Prometheus reads.
     pub fn text(&self) -> String {
+        self.record(|| counter!(LOG_DROPPED).absolute(log_queue::dropped_lines()));
         self.handle.render()
+    }
+
+    /// Notes what waits in the database.
+    pub fn record_backlog(&self, backlog: &HubBacklog, now: Time) {
+        self.record(|| {
+            gauge!(CANDIDATES).set(backlog.candidates as f64);
+            gauge!(ESCROW).set(backlog.escrow as f64 / CREDIT as f64);
+            for (job, at) in &backlog.jobs {
+                let age = now.0.saturating_sub(*at).max(0) as f64 / 1000.0;
+                gauge!(JOB_AGE, "job" => job.clone()).set(age);
+            }
+        });
+    }
+
+    /// Counts a request or a connection that a rule kept out.
+    pub fn refused_by(&self, rule: &str) {
+        self.record(|| counter!(REFUSALS_BY_RULE, "rule" => rule.to_owned()).increment(1));
     }
 
     /// Sums up what has been measured since the last time. Without it an unread histogram grows.

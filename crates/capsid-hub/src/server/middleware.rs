@@ -3,6 +3,7 @@
 
 use crate::auth::credentials::count_wrong_credentials;
 use crate::error::{ApiError, HubCode};
+use crate::server::admission::{RequestGuard, guard_request};
 use crate::state::SharedHub;
 use axum::Router;
 use axum::body::{Body, HttpBody};
@@ -38,6 +39,7 @@ pub fn apply_middleware(router: Router, hub: &SharedHub) -> Router {
         .layer(from_fn_with_state(Arc::clone(hub), in_time))
         .layer(CatchPanicLayer::custom(caught))
         .layer(from_fn(as_json))
+        .layer(from_fn_with_state(RequestGuard::new(hub), guard_request))
         .layer(from_fn(with_headers))
         .layer(from_fn_with_state(Arc::clone(hub), access_log))
 }

@@ -1,27 +1,31 @@
 //! Listening: connections with a cap and deadlines, TLS where it is asked for, and an orderly end.
 
+mod admission;
+mod connections;
+pub mod file_limit;
 pub mod log_format;
 pub mod middleware;
+mod response_body;
 mod stream;
 pub mod tls;
 
-use crate::auth::credentials::rate_limit_key;
 use crate::error::{ApiError, HubCode};
 use crate::http::body::TimedBody;
-use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::state::SharedHub;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use capsid_model::problem::{Code, Problem, Result};
+use connections::{ConnectionSlot, ConnectionTable};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
+use response_body::TrackedBody;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use stream::{ConnectionPhase, TimedStream};
+use stream::TimedStream;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -31,11 +35,9 @@ use tower::ServiceExt;
 
 /// How many clients are told at one time that there is no room; more are just hung up on.
 const REFUSING: usize = 64;
-/// One address may hold one in so many of all connections…
-const SHARE: usize = 4;
-/// …and so many in any case.
-const LEAST_SHARE: usize = 16;
 const TIDYING: Duration = Duration::from_secs(5);
+/// How often connections that only wait are looked at.
+const CLOSING: Duration = Duration::from_millis(500);
 
 /// Serves a router until `shutdown` is over, then lets requests that are under way come to their end.
 pub async fn serve_router(
@@ -45,8 +47,10 @@ pub async fn serve_router(
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     let door = Acceptor {
-        room: Arc::new(Semaphore::new(hub.config.max_connections)),
-        by_address: KeyedSemaphore::default(),
+        table: ConnectionTable::new(
+            hub.config.connection_limits(),
+            hub.config.admission.trusted_proxies.clone(),
+        ),
         refusing: Arc::new(Semaphore::new(REFUSING)),
         tls: hub.config.tls.as_ref().map(tls::acceptor).transpose()?,
         open: GracefulShutdown::new(),
@@ -54,6 +58,7 @@ pub async fn serve_router(
         hub: Arc::clone(&hub),
     };
     let mut tidying = tokio::time::interval(TIDYING);
+    let mut closing = tokio::time::interval(CLOSING);
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         tokio::select! {
@@ -62,6 +67,7 @@ pub async fn serve_router(
                 Err(error) => pause_after_error(&error).await,
             },
             _ = tidying.tick() => hub.telemetry.drop_idle_series(),
+            _ = closing.tick() => door.table.close_waiting(),
             () = &mut shutdown => break,
         }
     }
@@ -112,20 +118,19 @@ struct Acceptor {
     hub: SharedHub,
     router: Router,
     tls: Option<TlsAcceptor>,
-    room: Arc<Semaphore>,
-    by_address: KeyedSemaphore,
+    table: Arc<ConnectionTable>,
     refusing: Arc<Semaphore>,
     open: GracefulShutdown,
 }
 
 impl Acceptor {
     fn admit(&self, stream: TcpStream, peer: SocketAddr) {
-        let share = (self.hub.config.max_connections / SHARE).max(LEAST_SHARE);
-        let Some(own) = self.by_address.enter(&rate_limit_key(peer.ip()), share) else {
-            return self.refuse(stream);
-        };
-        let Ok(place) = Arc::clone(&self.room).try_acquire_owned() else {
-            return self.refuse(stream);
+        let slot = match self.table.enter(peer.ip()) {
+            Ok(slot) => slot,
+            Err(refusal) => {
+                self.hub.telemetry.refused_by(refusal.as_str());
+                return self.refuse(stream);
+            }
         };
         // Answers are small and should leave at once. A socket that cannot do this still works.
         let _slower = stream.set_nodelay(true);
@@ -133,18 +138,24 @@ impl Acceptor {
         let (hub, router, watcher) = (Arc::clone(&self.hub), self.router.clone(), self.open.watcher());
         let tls = self.tls.clone();
         tokio::spawn(async move {
-            let _held = (place, own, counted);
+            let _counted = counted;
             let connection = AcceptedConnection { peer, hub, router };
-            match tls {
-                None => connection.serve(stream, watcher).await,
-                Some(tls) => {
-                    let patience = connection.hub.config.timeouts.head;
-                    match timeout(patience, tls.accept(stream)).await {
-                        Ok(Ok(stream)) => connection.serve(stream, watcher).await,
-                        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                        Err(_) => tracing::debug!("a TLS handshake took too long"),
+            let serving = async {
+                match tls {
+                    None => connection.serve(stream, watcher, &slot).await,
+                    Some(tls) => {
+                        let patience = connection.hub.config.timeouts.head;
+                        match timeout(patience, tls.accept(stream)).await {
+                            Ok(Ok(stream)) => connection.serve(stream, watcher, &slot).await,
+                            Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                            Err(_) => tracing::debug!("a TLS handshake took too long"),
+                        }
                     }
                 }
+            };
+            tokio::select! {
+                () = serving => {}
+                () = slot.closed() => tracing::debug!("a connection that only waited was closed"),
             }
         });
     }
@@ -175,7 +186,7 @@ impl Acceptor {
 fn no_room() -> String {
     let error = ApiError::new(
         HubCode::ServerBusy,
-        "The hub has as many connections open as it takes, in all or from one address.",
+        "The hub has as many connections open as it takes, in all or from one address or network.",
         "Try again in a few seconds.",
     )
     .retry_after(5000);
@@ -195,12 +206,12 @@ struct AcceptedConnection {
 }
 
 impl AcceptedConnection {
-    async fn serve<S>(self, stream: S, watcher: hyper_util::server::graceful::Watcher)
+    async fn serve<S>(self, stream: S, watcher: hyper_util::server::graceful::Watcher, slot: &ConnectionSlot)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let times = self.hub.config.timeouts;
-        let phase = Arc::new(ConnectionPhase::default());
+        let phase = Arc::clone(&slot.phase);
         let stream = TimedStream::new(stream, Arc::clone(&phase), times.head, times.stall);
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             phase.request();
@@ -208,9 +219,8 @@ impl AcceptedConnection {
             request.extensions_mut().insert(ConnectInfo(self.peer));
             let (router, phase) = (self.router.clone(), Arc::clone(&phase));
             async move {
-                let answer = router.oneshot(request).await;
-                phase.between();
-                answer
+                let response = router.oneshot(request).await?;
+                Ok::<_, std::convert::Infallible>(response.map(|body| TrackedBody::new(body, phase)))
             }
         });
         // The library's own timer counts idle time too, so it has the longer of the two.

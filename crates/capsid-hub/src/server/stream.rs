@@ -3,8 +3,8 @@
 use crate::server::middleware::unreadable_head;
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -19,27 +19,60 @@ const REQUEST: u8 = 1;
 const BETWEEN: u8 = 2;
 
 /// Where a connection is: in the head of a request, in a request, or between two.
-#[derive(Debug, Default)]
-pub struct ConnectionPhase(AtomicU8);
+#[derive(Debug)]
+pub struct ConnectionPhase {
+    phase: AtomicU8,
+    /// Whether anything ever arrived.
+    has_sent: AtomicBool,
+    /// When it began to wait for a request.
+    since: Mutex<Instant>,
+}
+
+impl Default for ConnectionPhase {
+    fn default() -> Self {
+        Self {
+            phase: AtomicU8::new(HEAD),
+            has_sent: AtomicBool::new(false),
+            since: Mutex::new(Instant::now()),
+        }
+    }
+}
 
 impl ConnectionPhase {
     /// A head has arrived.
     pub fn request(&self) {
-        self.0.store(REQUEST, Ordering::Relaxed);
+        self.has_sent.store(true, Ordering::Relaxed);
+        self.phase.store(REQUEST, Ordering::Relaxed);
     }
 
     /// A request has its answer.
     pub fn between(&self) {
-        self.0.store(BETWEEN, Ordering::Relaxed);
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.phase.store(BETWEEN, Ordering::Relaxed);
+    }
+
+    /// How long it has waited for a request, and whether it ever sent anything. Nothing while it answers one.
+    pub fn waits_for(&self) -> Option<(Duration, bool)> {
+        let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_busy = self.phase.load(Ordering::Relaxed) == REQUEST;
+        (!is_busy).then(|| (since.elapsed(), self.has_sent.load(Ordering::Relaxed)))
+    }
+
+    /// Lets a test be later than it is.
+    #[cfg(test)]
+    pub fn pass(&self, time: Duration) {
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        *since = since.checked_sub(time).unwrap_or(*since);
     }
 
     fn is_head(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == HEAD
+        self.phase.load(Ordering::Relaxed) == HEAD
     }
 
     /// Something arrived; tells whether a new head begins with it.
     fn begins_head(&self) -> bool {
-        self.0.compare_exchange(BETWEEN, HEAD, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.has_sent.store(true, Ordering::Relaxed);
+        self.phase.compare_exchange(BETWEEN, HEAD, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 }
 

@@ -26,6 +26,7 @@ pub mod bundle;
 pub mod economy;
 pub mod mutate;
 pub mod names;
+pub mod running;
 pub mod samples;
 pub mod work;
 
@@ -92,6 +93,10 @@ pub fn on_sqlite_with(change: impl Fn(&mut HubConfig), test: impl Fn(&TestHub)) 
 pub struct TestClock(AtomicI64);
 
 impl TestClock {
+    pub fn at(time: Time) -> Self {
+        Self(AtomicI64::new(time.0))
+    }
+
     pub fn advance(&self, ms: i64) {
         self.0.fetch_add(ms, Ordering::SeqCst);
     }
@@ -166,6 +171,7 @@ impl TestHub {
         let options = StoreOptions {
             readers: 2,
             writers: 4,
+            min_free_bytes: config.admission.min_free_bytes,
             ..StoreOptions::new(&config.data, config.database.clone())
         };
         let store = Store::open(&options, START).unwrap();

@@ -48,7 +48,12 @@ where
     fn finish(self: Box<Self>, committed: Result<(), Problem>) {
         let outcome = match (self.outcome, committed) {
             (Some(Err(refused)), _) => Err(refused),
-            (_, Err(problem)) => Err(E::from(problem)),
+            // Whoever made the error type may panic in it. The thread that all the others wait for goes on; the caller is
+            // told that the database was closed.
+            (_, Err(problem)) => match catch_unwind(AssertUnwindSafe(|| E::from(problem))) {
+                Ok(error) => Err(error),
+                Err(_) => return,
+            },
             (Some(done), Ok(())) => done,
             (None, Ok(())) => return,
         };

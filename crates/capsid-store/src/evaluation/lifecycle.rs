@@ -61,6 +61,8 @@ fn set(
     reason: Option<&str>,
     now: Time,
 ) -> Result<()> {
+    // Whoever began earlier may come later. What follows has no earlier time than what it follows.
+    let now = now.max(Time(asset.created_at)).max(Time(asset.promoted_at.unwrap_or(i64::MIN)));
     let promoted_at = (to == AssetStatus::Promoted && asset.promoted_at.is_none()).then_some(now);
     tx.run(
         "UPDATE assets SET status = $2, promoted_at = COALESCE(promoted_at, $3),

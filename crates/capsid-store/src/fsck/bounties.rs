@@ -128,11 +128,14 @@ fn claims(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     })
 }
 
-/// A task and its bounty stand alike. One that was completed may also have been given back, because nobody decided.
+/// A task and its bounty stand alike. One that was completed may also have been given back: because nobody decided, or
+/// because an admin withdrew the bounty, which the audit says.
 fn pairs(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let wrong = "SELECT b.bounty_id, b.status, t.status FROM bounties b JOIN tasks t ON t.task_id = b.task_id
         WHERE NOT ((t.status = 'open' AND b.status = 'open') OR (t.status = 'claimed' AND b.status = 'claimed')
             OR (t.status = 'completed' AND b.status IN ('matched', 'accepted', 'expired'))
+            OR (t.status = 'completed' AND b.status = 'cancelled' AND EXISTS (SELECT 1 FROM audit u
+                WHERE u.kind = 'bounty' AND u.subject = b.bounty_id AND u.action = 'withdraw'))
             OR (t.status = 'expired' AND b.status = 'expired')
             OR (t.status = 'cancelled' AND b.status = 'cancelled'))
             OR t.bounty_id IS NULL OR t.bounty_id <> b.bounty_id OR t.amount <> b.amount

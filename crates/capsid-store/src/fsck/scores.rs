@@ -2,7 +2,7 @@
 //!
 //! Whatever changes an asset's evidence scores it anew at once, so the evidence at `scored_at` is still there, but for
 //! three things that move by themselves: the publisher's reputation (any from 0 to 100 will do), the moment of the last
-//! activity when that came later, and who owns the nodes that fetched or reported.
+//! activity when that came later, and who owns the nodes that published, fetched or reported.
 
 use crate::assets::AssetRow;
 use crate::db::tx::Tx;
@@ -49,13 +49,16 @@ fn bounded(asset: &AssetRow, scored_at: Time) -> GdiInputs {
     }
 }
 
+/// Whether a node that matters was claimed since, or in the same millisecond: reports of the publisher's owner do not count.
 fn owners_changed(tx: &mut dyn Tx, asset: &AssetRow) -> Result<bool> {
     tx.exists(
-        "SELECT 1 FROM reports r JOIN nodes n ON n.node_id = r.node_id WHERE r.asset_id = $1 AND n.claimed_at > $2
+        "SELECT 1 FROM nodes p WHERE p.node_id = $3 AND p.claimed_at >= $2
          UNION ALL
-         SELECT 1 FROM fetches f JOIN nodes n ON n.node_id = f.node_id WHERE f.asset_id = $1 AND n.claimed_at > $2
+         SELECT 1 FROM reports r JOIN nodes n ON n.node_id = r.node_id WHERE r.asset_id = $1 AND n.claimed_at >= $2
+         UNION ALL
+         SELECT 1 FROM fetches f JOIN nodes n ON n.node_id = f.node_id WHERE f.asset_id = $1 AND n.claimed_at >= $2
          LIMIT 1",
-        params![&asset.asset_id, asset.scored_at],
+        params![&asset.asset_id, asset.scored_at, &asset.node_id],
     )
 }
 

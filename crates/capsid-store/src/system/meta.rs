@@ -11,6 +11,11 @@ pub fn get_or_set(tx: &mut dyn Tx, key: &str, proposed: &str) -> Result<String> 
     tx.query_one("SELECT value FROM meta WHERE key = $1", params![key])
 }
 
+/// The value that is kept under a name.
+pub fn find(tx: &mut dyn Tx, key: &str) -> Result<Option<String>> {
+    tx.query_first("SELECT value FROM meta WHERE key = $1", params![key])
+}
+
 /// Writes something that changes every time, which shows that something can be written.
 pub fn touch(tx: &mut dyn Tx, now: Time) -> Result<()> {
     tx.run(

@@ -3,7 +3,7 @@
 use crate::commands::demo::{background::BackgroundDemo, hub::config as story_config, scratch_folder};
 use crate::commands::hub::serve::{self, ServeOptions};
 use crate::output::{self, DIM, HEAD, NAME, WARN, paint};
-use capsid_hub::config::HubConfig;
+use capsid_hub::state::Hub;
 use capsid_model::Result;
 use capsid_model::text::inert_line;
 use clap::Args;
@@ -31,7 +31,7 @@ pub fn run(arguments: &UpArgs) -> Result<u8> {
     if arguments.demo {
         return demo(&arguments.options);
     }
-    let status = serve::start(&arguments.options, "warn", |hub| output::talk(welcome(&hub.config)))?;
+    let status = serve::start(&arguments.options, "warn", |hub| output::talk(welcome(hub)))?;
     output::talk("The hub has stopped. Nothing is lost; `capsid up` starts it again.");
     Ok(status)
 }
@@ -42,7 +42,7 @@ fn demo(options: &ServeOptions) -> Result<u8> {
     let config = story_config(&folder.join("hub"), options.listen())?;
     let mut story = None;
     let status = serve::run_hub(config, options, "warn", |hub| {
-        output::talk(welcome(&hub.config));
+        output::talk(welcome(hub));
         story = Some(BackgroundDemo::begin(folder.clone(), hub.config.base_url()));
     })?;
     drop(story);
@@ -50,7 +50,8 @@ fn demo(options: &ServeOptions) -> Result<u8> {
     Ok(status)
 }
 
-fn welcome(config: &HubConfig) -> String {
+fn welcome(hub: &Hub) -> String {
+    let config = &hub.config;
     let base = config.base_url();
     let row = |name: &str, text: String| format!("  {}  {text}\n", paint(DIM, format_args!("{name:<8}")));
     let database = if config.database.is_some() { "PostgreSQL" } else { "SQLite" };
@@ -62,6 +63,9 @@ fn welcome(config: &HubConfig) -> String {
     text += &format!("\nConnect an agent:\n\n  export A2A_HUB_URL={base}\n");
     if base.starts_with("http://") {
         text += "  export EVOMAP_HUB_ALLOW_INSECURE=1    # clients ask for this where there is no TLS\n";
+    }
+    if hub.is_exposed {
+        text += &format!("\n{} {}\n", paint(WARN, "warning:"), serve::EXPOSED);
     }
     if serve::is_exposed(config) {
         let warning =

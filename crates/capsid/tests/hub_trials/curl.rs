@@ -24,3 +24,23 @@ fn the_samples_of_the_protocol_work_with_curl() {
         (status.parse().unwrap(), body.parse().unwrap())
     });
 }
+
+#[test]
+fn curl_publishes_with_d_alone() {
+    let (program, scratch) = (program(), Scratch::sqlite());
+    let hub = HubProcess::start(&program, &scratch.place);
+    let message = super::kill::message("node_a", "msg_1", &crate::common::bundle::Bundle::new(1));
+    let ran = Command::new("curl")
+        .args(["-sS", "--noproxy", "*", "-d", &message, &format!("http://{}/a2a/publish", hub.address)])
+        .output()
+        .expect("curl: see scripts/setup");
+    let said = String::from_utf8(ran.stdout).unwrap();
+    assert!(said.contains(r#""decision":"accept""#) || said.contains("acknowledged"), "{said}");
+    // From a page of another site the same request does nothing.
+    let ran = Command::new("curl")
+        .args(["-sS", "--noproxy", "*", "-H", "Origin: http://evil.test", "-H", "Content-Type: text/plain"])
+        .args(["-d", &message, &format!("http://{}/a2a/publish", hub.address)])
+        .output()
+        .unwrap();
+    assert!(String::from_utf8(ran.stdout).unwrap().contains("origin_not_allowed"));
+}

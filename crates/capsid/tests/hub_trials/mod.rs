@@ -3,8 +3,11 @@
 //! `CAPSID_SEED=n` repeats a run, `CAPSID_ROUNDS=n` sets its length, `CAPSID_SOAK=1` makes it longer.
 #![cfg(unix)]
 
+mod connections;
 mod curl;
 mod described;
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod kill;
 mod several;
 #[path = "../../../capsid-hub/tests/samples/walk.rs"]

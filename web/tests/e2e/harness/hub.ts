@@ -147,7 +147,7 @@ function stampAsset(asset: Members): StampedAsset {
 	return { ...asset, asset_id: computeAssetId(asset) };
 }
 
-function buildBundle(solution: TestSolution): [StampedAsset, StampedAsset, StampedAsset] {
+export function buildBundle(solution: TestSolution): [StampedAsset, StampedAsset, StampedAsset] {
 	const { signal, summary } = solution;
 	const category = solution.category ?? 'repair';
 	const outcome = { status: 'success', score: 0.9 };

@@ -1,10 +1,12 @@
 //! Whether the hub works, and what it counts.
 
 use crate::error::ApiError;
+use crate::runtime::hub_clock::MAX_DIFFERENCE_MS;
+use crate::runtime::log_queue;
 use crate::state::Hub;
 use capsid_model::time::Time;
 use capsid_store::db::tx::Dialect;
-use capsid_store::system::meta;
+use capsid_store::system::{backlog, meta};
 use serde::Serialize;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -23,12 +25,20 @@ const BELIEVED: Duration = Duration::from_secs(5);
 #[schema(as = Works)]
 pub enum WorkingState {
     Ok,
+    /// It needs the operator, and the hub goes on.
+    Degraded,
     Failing,
 }
 
 impl From<bool> for WorkingState {
     fn from(works: bool) -> Self {
         if works { Self::Ok } else { Self::Failing }
+    }
+}
+
+impl WorkingState {
+    fn degraded_if(is_degraded: bool) -> Self {
+        if is_degraded { Self::Degraded } else { Self::Ok }
     }
 }
 
@@ -55,6 +65,12 @@ impl HealthResponse {
 struct HealthChecks {
     database: DatabaseHealth,
     schema: WorkingState,
+    /// Degraded if this machine's clock and the hub's time differ by five seconds or more.
+    clock: WorkingState,
+    /// Degraded while lines of the log cannot be written.
+    log: WorkingState,
+    /// Degraded if the hub is private and the whole internet can reach it.
+    profile: WorkingState,
 }
 
 /// Whether the database works.
@@ -88,6 +104,9 @@ pub async fn check_health(hub: &Hub) -> HealthResponse {
                 write: writable.into(),
             },
             schema: current.into(),
+            clock: WorkingState::degraded_if(hub.clock.difference_ms().abs() >= MAX_DIFFERENCE_MS),
+            log: WorkingState::degraded_if(log_queue::is_degraded()),
+            profile: WorkingState::degraded_if(hub.is_exposed),
         },
     }
 }
@@ -110,6 +129,17 @@ pub(super) fn uptime_s(hub: &Hub, at: Time) -> i64 {
 
 /// What the hub counts of itself, as text for Prometheus.
 #[tracing::instrument(skip_all)]
-pub fn metrics(hub: &Hub) -> String {
+pub async fn metrics(hub: &Hub) -> String {
+    let counted = async {
+        let counting = hub.store.read::<_, ApiError, _>(|tx| Ok(backlog::count_backlog(tx)?));
+        match timeout(PATIENCE, counting).await {
+            Ok(Ok(backlog)) => Ok((backlog, Some(BELIEVED))),
+            _ => Err(()),
+        }
+    };
+    // Without the database, the last counts stay.
+    if let Ok(backlog) = hub.backlog.get_or_load(counted).await {
+        hub.telemetry.record_backlog(&backlog, hub.now());
+    }
     hub.telemetry.text()
 }

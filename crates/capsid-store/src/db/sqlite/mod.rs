@@ -4,6 +4,7 @@
 mod checkpoints;
 mod connection;
 mod database_file;
+mod free_space;
 mod tx;
 
 use crate::db::operation::ErasedOperation;
@@ -12,6 +13,7 @@ use capsid_model::problem::{Code, Problem, Result};
 use checkpoints::Checkpoints;
 use connection::SqliteConnection;
 use database_file::DatabaseFile;
+use free_space::FreeSpace;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -32,13 +34,14 @@ pub struct SqliteThreads {
     threads: Vec<JoinHandle<()>>,
     checkpoints: Option<Checkpoints>,
     file: DatabaseFile,
+    space: FreeSpace,
     /// Held as long as the store is open: a second hub on the same file is refused.
     _lock: Option<Lock>,
 }
 
 impl SqliteThreads {
     /// Starts the threads. The file has been migrated.
-    pub fn open(path: &Path, readers: usize, lock: Option<Lock>) -> Result<Self> {
+    pub fn open(path: &Path, readers: usize, min_free_bytes: u64, lock: Option<Lock>) -> Result<Self> {
         let (writes, waiting) = sync_channel(QUEUE);
         let writer = SqliteConnection::writer(path)?;
         let mut threads = vec![spawn("store-writer", move || write_all(writer, &waiting))?];
@@ -50,7 +53,8 @@ impl SqliteThreads {
         }
         let checkpoints = Some(Checkpoints::start(path)?);
         let file = DatabaseFile::open(path);
-        Ok(Self { writes: Some(writes), reads: Some(reads), threads, checkpoints, file, _lock: lock })
+        let space = FreeSpace::new(path, min_free_bytes);
+        Ok(Self { writes: Some(writes), reads: Some(reads), threads, checkpoints, file, space, _lock: lock })
     }
 
     /// Hands an operation to the writer.
@@ -61,7 +65,10 @@ impl SqliteThreads {
                 .fix("Stop the hub, put the file back in its place, and start it again.")));
             return;
         }
-        submit(self.writes.as_ref(), task);
+        match self.space.check() {
+            Ok(()) => submit(self.writes.as_ref(), task),
+            Err(problem) => task.finish(Err(problem)),
+        }
     }
 
     /// Looks whether the open file is still at its path; otherwise nothing is written from then on.

@@ -207,8 +207,10 @@ pub(crate) fn refund(
 }
 
 fn end(tx: &mut dyn Tx, bounty_id: &str, outcome: &str, now: Time) -> Result<()> {
+    // Whoever began earlier may come later.
     tx.run(
-        "UPDATE bounties SET settled_at = $2, outcome = $3 WHERE bounty_id = $1",
+        "UPDATE bounties SET settled_at = CASE WHEN COALESCE(matched_at, created_at) > $2
+            THEN COALESCE(matched_at, created_at) ELSE $2 END, outcome = $3 WHERE bounty_id = $1",
         params![bounty_id, now, outcome],
     )?;
     Ok(())

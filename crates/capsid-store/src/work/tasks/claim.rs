@@ -91,6 +91,7 @@ fn assign_task(
     now: Time,
 ) -> Result<ClaimOutcome> {
     let actor = format!("node:{}", node.node_id);
+    let now = now.max(Time(task.created_at));
     set_status(tx, task, after, &actor, "claim", None, now)?;
     tx.run(
         "UPDATE tasks SET claimed_by = $2, claimed_at = $3, submission_id = $4, commitment_deadline = $5,

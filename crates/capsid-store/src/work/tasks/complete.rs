@@ -67,6 +67,7 @@ pub fn complete(
         Err(refused) => return Ok(refused),
     };
     let actor = format!("node:{}", node.node_id);
+    let now = now.max(Time(task.claimed_at.unwrap_or(task.created_at)));
     set_status(tx, &task, after, &actor, "complete", None, now)?;
     tx.run(
         "UPDATE tasks SET result_asset = $2, completed_at = $3 WHERE task_id = $1",

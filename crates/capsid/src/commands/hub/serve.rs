@@ -7,6 +7,7 @@ use capsid_hub::config::{HubConfig, SecretText};
 use capsid_hub::random::{Random, SystemRandom};
 use capsid_hub::run::serve_hub;
 use capsid_hub::server;
+use capsid_hub::server::file_limit::raise_file_limit;
 use capsid_hub::server::log_format;
 use capsid_hub::server::log_format::LogFormat;
 use capsid_hub::server::tls;
@@ -71,6 +72,9 @@ pub fn run(arguments: &HubServeArgs) -> Result<u8> {
     start(&arguments.options, "info", |hub| {
         let data = hub.config.data.display();
         tracing::info!(address = hub.config.base_url(), %data, "the hub listens");
+        if hub.is_exposed {
+            tracing::warn!("{EXPOSED}");
+        }
         if is_exposed(&hub.config) {
             tracing::warn!(
                 "other machines can reach this hub, and without TLS they send their secrets in the clear"
@@ -96,12 +100,15 @@ pub(crate) fn run_hub(
         LogFormatArg::Json => LogFormat::Json,
     };
     let filter = variable("CAPSID_LOG").filter(|filter| !filter.trim().is_empty());
-    log_format::start(format, filter.as_deref().unwrap_or(level), std::io::stderr().is_terminal())?;
+    let _log =
+        log_format::start(format, filter.as_deref().unwrap_or(level), std::io::stderr().is_terminal())?;
     // What can be refused is refused before the database is touched.
+    config.check_profile()?;
     config.tls.as_ref().map(tls::acceptor).transpose()?;
     let listener = listen(&mut config)?;
     let mut database = capsid_store::StoreOptions::new(&config.data, config.database.clone());
     database.migrate = !options.no_migrate;
+    database.min_free_bytes = config.admission.min_free_bytes;
     let store = Store::open(&database, SystemClock.now())?;
     set_runner_token(&mut config)?;
     let hub = Hub::new(store, config, Arc::new(SystemClock), Arc::new(SystemRandom))?;
@@ -112,6 +119,7 @@ pub(crate) fn run_hub(
     runtime.block_on(async {
         let stop = server::stop_signal()?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(|error| not_started(&error))?;
+        warn_of_few_files(&hub.config);
         print_address(&hub.config);
         announce(&hub);
         serve_hub(Arc::clone(&hub), listener, stop).await
@@ -146,6 +154,20 @@ fn set_runner_token(config: &mut HubConfig) -> Result<()> {
     let token = files::read_optional(&path)?.unwrap_or_default();
     config.runner.token = SecretText(token.trim().to_owned());
     Ok(())
+}
+
+/// What the operator of a hub for friends should know when strangers can reach it.
+pub(crate) const EXPOSED: &str = "The whole internet can reach this hub, and its profile is `private`, which trusts whoever \
+    comes. Set server.profile to `public`, or listen on a local address.";
+
+/// A system that allows few open files allows few connections.
+fn warn_of_few_files(config: &HubConfig) {
+    if let Some(fewer) = raise_file_limit(config.max_connections) {
+        tracing::warn!(
+            "the system allows about {fewer} connections at one time, fewer than server.max_connections; raise the \
+             limit of open files (ulimit -n, LimitNOFILE=)"
+        );
+    }
 }
 
 /// Whether other machines can come in without TLS. A public address says that something before the hub has it.
