@@ -16,6 +16,7 @@ mod bounties;
 mod calls;
 mod claims;
 mod cleanup;
+mod client_findings;
 mod common;
 mod credits;
 mod described;

@@ -1,6 +1,7 @@
 //! The two kinds of hub, and the defaults of each.
 
 use super::HubConfig;
+use capsid_rules::work::swarm::AggregatorFallback;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -41,7 +42,8 @@ impl HubConfig {
     }
 
     /// What differs on a hub that strangers use.
-    fn with_public_defaults(self) -> Self {
+    fn with_public_defaults(mut self) -> Self {
+        self.work.aggregator.fallback = AggregatorFallback::Nobody;
         self
     }
 }

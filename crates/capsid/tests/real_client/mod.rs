@@ -8,6 +8,8 @@ mod http;
 mod hub;
 mod loopback;
 mod memory;
+mod proxy_tasks;
+mod recall;
 mod relay;
 mod tasks;
 
