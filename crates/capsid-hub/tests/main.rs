@@ -34,6 +34,7 @@ mod hello;
 mod meaning;
 mod mutations;
 mod nodes;
+mod older_clients;
 mod pages;
 mod property;
 mod publish;

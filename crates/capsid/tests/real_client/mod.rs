@@ -6,6 +6,7 @@
 mod evolver;
 mod http;
 mod hub;
+mod keyless;
 mod loopback;
 mod memory;
 mod proxy_tasks;

@@ -98,7 +98,7 @@ enum SimilarityBand {
 }
 
 impl SimilarityBand {
-    fn of(similarity: f64) -> Self {
+    fn from_similarity(similarity: f64) -> Self {
         match similarity {
             0.75.. => Self::High,
             0.6.. => Self::Medium,
@@ -287,7 +287,7 @@ impl SemanticHitView {
             0 => 1.0,
             asked => rounded((found.matched_signals.len() as f64 / asked as f64).min(1.0)),
         };
-        let similarity_band = SimilarityBand::of(similarity);
+        let similarity_band = SimilarityBand::from_similarity(similarity);
         Self { found, score: None, similarity, similarity_band, why: None }
     }
 
@@ -307,7 +307,7 @@ impl SemanticHitView {
             found: FoundAssetView::new(&hit, signals.len()),
             score: Some(score),
             similarity,
-            similarity_band: SimilarityBand::of(similarity),
+            similarity_band: SimilarityBand::from_similarity(similarity),
             why: Some(why),
         }
     }
