@@ -189,7 +189,7 @@ impl NodeClient {
         let (mut tries, mut waited) = (0, Duration::ZERO);
         loop {
             let (problem, next) = match self.http.attempt(call) {
-                Ok(answer) if answer.ok() => return Ok(answer),
+                Ok(answer) if answer.ok() || refusal::is_decision(&answer) => return Ok(answer),
                 Ok(answer) => (refusal::from_answer(&answer), wait_for(&answer, repeat, tries)),
                 Err(failure) => {
                     let may = failure.again && (!failure.sent || repeat == RetryPolicy::Harmless);

@@ -71,6 +71,13 @@ pub(crate) fn from_answer(answer: &HttpAnswer) -> Problem {
     }
 }
 
+/// Whether an answer is a hub's decision on a bundle. A hub may send one with the status of a refusal, and it is the
+/// caller's to read: it says what became of each asset.
+pub(crate) fn is_decision(answer: &HttpAnswer) -> bool {
+    let decision = answer.body.pointer("/payload/decision").and_then(Value::as_str);
+    answer.status == 422 && matches!(decision, Some("reject" | "quarantine"))
+}
+
 /// The problem that a payload with the status `rejected` is.
 pub(crate) fn from_rejection(payload: &Object) -> Problem {
     let reason = payload.get("reason").and_then(Value::as_str).unwrap_or_default();

@@ -83,6 +83,7 @@ codes! {
     ListingNotFound, "listing_not_found", 404, "No node offers a service with this id.";
     SubmissionNotFound, "submission_not_found", 404, "The hub has no submission with this id.";
     DeliveryNotFound, "delivery_not_found", 404, "The hub has no webhook delivery with this id.";
+    NotOffered, "not_offered", 404, "Other hubs have this call, and this one does not offer it.";
     RouteNotFound, "route_not_found", 404, "The hub has no such path, or not with this method.";
     RequestTimeout, "request_timeout", 408, "The body did not arrive in time.";
     DuplicateMessageId, "duplicate_message_id", 409, "The message id was used before with another body.";
@@ -112,6 +113,8 @@ codes! {
     HostNotAllowed, "host_not_allowed", 421, "The hub does not answer to the name that the request was sent to.";
     BundleRequired, "bundle_required", 422, "Gene and Capsule have to be published together.";
     AssetIdMismatch, "asset_id_mismatch", 422, "An asset's id is not the hash of its content.";
+    BundleRejected, "bundle_rejected", 422, "The bundle does not pass the quality gate; it is stored as rejected.";
+    BundleQuarantined, "bundle_quarantined", 422, "The bundle is stored and held back until somebody has looked at it.";
     ValidationCommandRejected, "validation_command_rejected", 422, "A validation command does not pass the hub's policy.";
     SignatureInvalid, "signature_invalid", 422, "The bundle's signature was not made with the node's secret.";
     RateLimited, "rate_limited", 429, "Too many requests; the answer says when to come again.";

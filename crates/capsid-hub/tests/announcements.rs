@@ -10,6 +10,11 @@ fn own(hub: &TestHub, node: &str, account: &str) {
     hub.change(&format!("UPDATE nodes SET owner = '{owner}', claimed_at = 1 WHERE node_id = '{node}'"));
 }
 
+/// Lets a node say that it takes any work.
+fn takes_work(hub: &TestHub, node: &str) {
+    hub.post("/a2a/worker/register", &json!({"sender_id": node, "enabled": true})).expect(200);
+}
+
 fn waiting(hub: &TestHub) -> bool {
     hub.hub.store.read_now(capsid_store::work::announcements::is_waiting).unwrap()
 }
@@ -19,6 +24,7 @@ fn nobody_hears_of_a_task_that_was_taken_or_taken_back_before() {
     both_with(quiet, |hub| {
         for node in ["node_quick", "node_slow"] {
             hub.register(node);
+            takes_work(hub, node);
         }
         let (ann, _) = user(hub, "ann");
         let (_, taken) = offer(hub, &ann, 20.0);
@@ -69,6 +75,9 @@ fn whoever_asked_is_not_told_nor_are_their_other_nodes() {
         let secret = hub.register("node_asks");
         for node in ["node_brother", "node_stranger"] {
             hub.register(node);
+        }
+        for node in ["node_asks", "node_brother", "node_stranger"] {
+            takes_work(hub, node);
         }
         own(hub, "node_brother", &account);
         offer(hub, &ann, 20.0);

@@ -463,13 +463,14 @@ fn earnings_tell_what_waits_and_what_was_paid() {
         hub.publish("node_w", &Bundle::new(1)).expect(200);
         offer(hub, "user:user_ann", 50_000);
         let (now, capsule) = (hub.clock.now(), id(Bundle::new(1).capsule_id()));
+        let terms = hub.hub.config.work.completion_terms();
         let done = hub
             .hub
             .store
             .write_now(move |tx| {
                 let node = nodes::lock(tx, "node_w")?.unwrap();
                 claim::claim(tx, &node, "task_1", None, "sub_1", &[], now)?;
-                complete(tx, &node, "task_1", SubmittedResult::Asset(&capsule), DAY, now)
+                complete(tx, &node, "task_1", SubmittedResult::Asset(&capsule), &terms, now)
             })
             .unwrap();
         assert!(matches!(done, CompleteOutcome::Done(_)), "{done:?}");

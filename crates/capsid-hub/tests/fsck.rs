@@ -42,7 +42,7 @@ fn fill(hub: &TestHub) -> Vec<Bundle> {
     hub.message("node_1", "revoke", json!({"target_asset_id": bundles[1].capsule_id(), "reason": "wrong"}))
         .expect(200);
     let poor = Bundle::new(77).with(|bundle| bundle.capsule["outcome"]["score"] = json!(0.1));
-    hub.publish("node_0", &poor).expect(200);
+    hub.publish("node_0", &poor).expect(422);
     hub.publish("node_0", &bundles[0]).expect(200);
     bundles
 }
@@ -140,6 +140,7 @@ fn fill_with_work(hub: &TestHub) {
     let now = capsid_model::time::Clock::now(&*hub.clock);
     let asset = id(Bundle::new(1).capsule_id());
     let terms = hub.hub.config.settlement_terms();
+    let completion = hub.hub.config.work.completion_terms();
     hub.hub
         .store
         .write_now(move |tx: &mut dyn Tx| {
@@ -171,7 +172,7 @@ fn fill_with_work(hub: &TestHub) {
                     claim::claim(tx, &node, &task_id, None, &submission, &[], now)?;
                 }
                 if matches!(name, "matched" | "accepted") {
-                    complete(tx, &node, &task_id, SubmittedResult::Asset(&asset), 1000, now)?;
+                    complete(tx, &node, &task_id, SubmittedResult::Asset(&asset), &completion, now)?;
                 }
                 if name == "accepted" {
                     settle::accept(tx, &bounty_id, "node:node_0", "Accepted.", &terms, now)?;

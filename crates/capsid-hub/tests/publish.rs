@@ -124,8 +124,8 @@ fn what_fails_the_quality_gate_is_rejected_with_its_reasons() {
         ];
         for (n, change) in changes.into_iter().enumerate() {
             let bundle = Bundle::new(n as u64).with(change);
-            let answer = published(hub, "node_a", &bundle);
-            assert_eq!(answer["status"], "rejected", "{n}");
+            let answer = hub.publish("node_a", &bundle).refused(422, "bundle_rejected");
+            assert_eq!((&answer["status"], &answer["stored"]), (&json!("rejected"), &json!(true)), "{n}");
             assert_eq!(answer["decision"], "reject");
             assert_eq!(answer["reason"], "quality_gate_failed");
             assert_eq!(answer["problems"].as_array().unwrap().len(), 1);
@@ -216,8 +216,8 @@ fn a_near_copy_of_another_nodes_long_text_is_held_back() {
         let original = Bundle::new(1).with(|bundle| bundle.capsule["content"] = json!(text));
         assert_eq!(published(hub, "node_a", &original)["status"], "accepted");
         let copy = original.with(|bundle| bundle.capsule["confidence"] = json!(0.9));
-        let answer = published(hub, "node_b", &copy);
-        assert_eq!(answer["decision"], "quarantine");
+        let answer = hub.publish("node_b", &copy).refused(422, "bundle_quarantined");
+        assert_eq!((&answer["decision"], &answer["stored"]), (&json!("quarantine"), &json!(true)));
         assert_eq!(answer["reason"], "near_duplicate");
     });
 }

@@ -374,23 +374,50 @@ async fn every_path_is_described_and_every_description_has_its_path() {
 }
 
 #[tokio::test]
-async fn an_agent_can_begin_with_the_page_alone() {
+async fn the_reference_names_every_call() {
+    let hub = Running::start(HubConfig::default()).await;
+    let page = hub.client.get(hub.url("/skill-reference.md")).send().await.unwrap().text().await.unwrap();
+    let (_, document) = hub.get("/openapi.json").await;
+    for path in document["paths"].as_object().unwrap().keys() {
+        assert!(page.contains(&format!(" {path}\n")), "{path} is not in the reference");
+    }
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_can_follow_the_guide_with_curl_alone() {
     let hub = Running::start(HubConfig::default()).await;
     let response = hub.client.get(hub.url("/skill.md")).send().await.unwrap();
     assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/markdown"));
     let page = response.text().await.unwrap();
-    let (_, document) = hub.get("/openapi.json").await;
-    for path in document["paths"].as_object().unwrap().keys() {
-        if ["/a2a", "/auth", "/account", "/claim"].iter().any(|start| path.starts_with(start)) {
-            assert!(page.contains(path.as_str()), "{path} is not on the page");
-        }
-    }
-    // The first sample on the page works as it is printed.
-    let (_, sample) = page.split_once("/a2a/hello -H 'content-type: application/json' -d '").unwrap();
-    let (sample, _) = sample.split_once("'\n").unwrap();
-    let (status, body) = hub.post("/a2a/hello", sample.to_owned()).await;
-    assert_eq!((status, body["node_secret"].as_str().unwrap().len()), (200, 64), "{body}");
+    assert!(page.len() <= 12_000, "{} bytes", page.len());
     assert!(page.contains(&format!("A2A_HUB_URL={}", hub.base)));
+    // Somebody else has asked for something.
+    let hello = json!({"protocol": "gep-a2a", "protocol_version": "1.0.0", "message_type": "hello",
+        "message_id": "msg_1", "sender_id": "node_asks", "timestamp": "2026-01-01T00:00:00Z", "payload": {}});
+    let (status, _) = hub.post("/a2a/hello", hello.to_string()).await;
+    assert_eq!(status, 200);
+    let (status, asked) = hub
+        .post("/a2a/ask", json!({"node_id": "node_asks", "question": "Why does it wait?"}).to_string())
+        .await;
+    assert_eq!(status, 200, "{asked}");
+    let task = asked["task_id"].as_str().unwrap().to_owned();
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let script: String = blocks.map(|block| format!("{block}\necho\n")).collect();
+    let script = script.replace("TASK=TASK_ID", &format!("TASK={task}"));
+    let ran = tokio::task::spawn_blocking(move || {
+        std::process::Command::new("sh").args(["-euc", &script]).output()
+    });
+    let ran = ran.await.unwrap().unwrap();
+    let printed = String::from_utf8(ran.stdout).unwrap();
+    assert!(ran.status.success(), "{printed}\n{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(!printed.contains("\"error\":"), "{printed}");
+    for done in
+        ["\"node_secret\":\"", "\"status\":\"accepted\"", "\"why_not_promoted\"", "\"status\":\"completed\""]
+    {
+        assert!(printed.contains(done), "{done} in {printed}");
+    }
+    assert_eq!(hub.get("/a2a/stats").await.1["total_all_types"], 3);
     hub.stop().await;
 }
 

@@ -7,6 +7,7 @@ pub mod assets;
 pub mod credits;
 pub mod diagnosis;
 pub mod evaluation;
+pub mod front_matter;
 pub mod graph;
 pub mod identity;
 pub mod learning;

@@ -37,6 +37,7 @@ impl Store {
         let store = Self::connect(options, now)?;
         if options.migrate {
             graph::fill_if_new(&store)?;
+            graph::fill_property_words(&store)?;
         }
         Ok(store)
     }

@@ -2,6 +2,7 @@
 
 use capsid_model::problem::{Code, Result};
 use capsid_model::time::Time;
+use capsid_rules::work::swarm::{AggregatorFallback, AggregatorTerms};
 use capsid_store::accounts::{self, AccountRole, NewUser};
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
@@ -13,7 +14,7 @@ use capsid_store::search::embeddings::{self, EmbeddingSpace};
 use capsid_store::system::{jobs, meta, responses};
 use capsid_store::work::bounties::settle::{self, SettlementTerms};
 use capsid_store::work::tasks::claim;
-use capsid_store::work::tasks::complete::{self, SubmittedResult};
+use capsid_store::work::tasks::complete::{self, CompletionTerms, SubmittedResult};
 use capsid_store::work::{bounties, pending_earnings, tasks, workers};
 use capsid_store::{Store, StoreOptions, assets, graph, memory, nodes, skills};
 
@@ -159,7 +160,7 @@ fn a_stored_answer_with_an_impossible_status_cannot_be_read() {
 fn a_version_that_is_no_number_cannot_be_counted_on() {
     is_damage("UPDATE skills SET version = 'one'", ["version", "one"], |tx| {
         let skill = skills::lock(tx, "skill_a")?.unwrap();
-        let text = skills::SkillText { card: "{}".to_owned(), body: "{}".to_owned() };
+        let text = skills::SkillText { card: "{}".to_owned(), body: "{}".to_owned(), ..Default::default() };
         skills::change(tx, &skill, &text, NOW).map(drop)
     });
 }
@@ -218,6 +219,11 @@ fn node(tx: &mut dyn Tx, node_id: &str) -> Result<NodeRow> {
     Ok(nodes::lock(tx, node_id)?.unwrap())
 }
 
+const COMPLETION: CompletionTerms = CompletionTerms {
+    decide_ms: 1,
+    aggregator: AggregatorTerms { min_reputation: 60.0, fallback: AggregatorFallback::Proposer },
+};
+
 const TERMS: SettlementTerms = SettlementTerms {
     commission_milli: 0,
     service_commission_milli: 0,
@@ -238,7 +244,7 @@ fn a_part_without_a_weight_is_not_one_that_weighs_nothing() {
     });
     is_damage(change, ["weight", "task_part"], |tx| {
         let node = node(tx, "node_a")?;
-        complete::complete(tx, &node, "task_part", SubmittedResult::Asset(&ID), 1, NOW).map(drop)
+        complete::complete(tx, &node, "task_part", SubmittedResult::Asset(&ID), &COMPLETION, NOW).map(drop)
     });
 }
 

@@ -210,7 +210,7 @@ class Client:
     ) -> Json:
         """Publishes a gene and a capsule, optionally with the event that records how they were made. Type, schema
         version, trigger, links, fingerprint and ids are filled in; the arguments stay unchanged. Raises
-        :class:`HubRefused` if the hub rejects the bundle."""
+        :class:`HubRefused` if the hub rejects the bundle or holds it back."""
         assets_to_send = self.bundle(gene, capsule, event)
         # The signature of the bundle needs the secret that the hub gives at hello.
         self._ensure_hello()

@@ -79,6 +79,14 @@ class Publishing(support.WithHub):
         self.assertEqual(report["target_asset_id"], capsule_id)
         self.assertEqual(reader.decide(capsule_id, "accept", "It works here.")["decision"], "accept")
 
+    def test_a_bundle_that_is_stored_and_rejected_is_an_exception(self) -> None:
+        gene, capsule = build_drafts("AssertionError")
+        capsule["outcome"] = {"status": "success", "score": 0.1}
+        with self.assertRaises(HubRefused) as caught:
+            self.client().publish(gene, capsule)
+        self.assertEqual((caught.exception.status, caught.exception.hub_code), (422, "bundle_rejected"))
+        self.assertIs(caught.exception.answer["stored"], True)
+
     def test_the_program_accepts_every_asset_that_is_sent(self) -> None:
         gene, capsule = build_drafts("KeyError")
         gene.update(strategy=["Look"], constraints={"max_files": 2, "forbidden_paths": [".git"]}, validation=[])

@@ -18,16 +18,45 @@ pub struct CapsuleHistory {
     /// Whether a command showed that the last success was one.
     pub validated: bool,
     pub last_success: Option<Object>,
+    /// How many attempts at its signals there were, up to the last success and after the one before.
+    pub mutations_tried: u64,
+    /// How many cycles of this store there were up to the last success.
+    pub total_cycles: u64,
+}
+
+/// Counts cycles, and attempts in a row that did not succeed, by what they were about.
+#[derive(Default)]
+struct CycleCounter {
+    cycles: u64,
+    attempts: HashMap<Vec<String>, u64>,
+}
+
+impl CycleCounter {
+    /// Counts an event; gives how many attempts at its signals there are now, and how many cycles.
+    fn add(&mut self, event: &EvolutionEvent) -> (u64, u64) {
+        self.cycles += 1;
+        let mut signals = event.signals.clone();
+        signals.sort();
+        let attempts = self.attempts.entry(signals).or_default();
+        *attempts += 1;
+        let counted = *attempts;
+        if event.outcome.is_success() {
+            *attempts = 0;
+        }
+        (counted, self.cycles)
+    }
 }
 
 /// The record of every capsule in the log, in one pass. Events of other nodes do not count for ours.
 pub fn read(log: &EventLog) -> Result<HashMap<String, CapsuleHistory>> {
     let mut records: HashMap<String, CapsuleHistory> = HashMap::new();
     let mut failures = FailureTimes::default();
+    let mut counter = CycleCounter::default();
     log.each(|event, document| {
         if source(&document).is_none() {
             failures.add_event(&event);
-            count(&mut records, &event, document);
+            let counted = counter.add(&event);
+            count(&mut records, &event, document, counted);
         }
         ControlFlow::Continue(())
     })?;
@@ -44,7 +73,12 @@ pub fn read(log: &EventLog) -> Result<HashMap<String, CapsuleHistory>> {
     Ok(records)
 }
 
-fn count(records: &mut HashMap<String, CapsuleHistory>, event: &EvolutionEvent, document: Object) {
+fn count(
+    records: &mut HashMap<String, CapsuleHistory>,
+    event: &EvolutionEvent,
+    document: Object,
+    (attempts, cycles): (u64, u64),
+) {
     let named: BTreeSet<&String> =
         event.capsule_id.iter().chain(&event.reused_capsule_id).chain(&event.failed_capsules).collect();
     for id in named {
@@ -54,7 +88,9 @@ fn count(records: &mut HashMap<String, CapsuleHistory>, event: &EvolutionEvent, 
         }
     }
     if let Some(id) = event.capsule_id.as_ref().filter(|_| event.outcome.is_success()) {
-        records.entry(id.clone()).or_default().last_success = Some(document);
+        let record = records.entry(id.clone()).or_default();
+        record.last_success = Some(document);
+        (record.mutations_tried, record.total_cycles) = (attempts, cycles);
     }
 }
 

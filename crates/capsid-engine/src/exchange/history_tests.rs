@@ -68,3 +68,25 @@ fn a_success_is_validated_by_its_own_word_or_by_its_report() {
     }
     assert!(!records.contains_key("foreign"));
 }
+
+#[test]
+fn attempts_at_the_same_signals_are_counted_up_to_the_success() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = EventLog::at(folder.path().join("events.jsonl"));
+    let event = |status: &str, signals: Value, capsule: Value| {
+        let event = json!({"type": "EvolutionEvent", "outcome": {"status": status}, "signals": signals,
+            "capsule_id": capsule});
+        event.as_object().cloned().unwrap()
+    };
+    log.append(&[
+        event("failed", json!(["a", "b"]), Value::Null),
+        event("failed", json!(["other"]), Value::Null),
+        event("failed", json!(["b", "a"]), Value::Null),
+        event("success", json!(["a", "b"]), json!("first")),
+        event("success", json!(["a", "b"]), json!("second")),
+    ])
+    .unwrap();
+    let records = read(&log).unwrap();
+    let counted = |id: &str| (records[id].mutations_tried, records[id].total_cycles);
+    assert_eq!((counted("first"), counted("second")), ((3, 4), (1, 5)));
+}

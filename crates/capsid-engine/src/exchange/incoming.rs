@@ -5,6 +5,7 @@ use capsid_model::asset::{IdVerdict, stamp, verify};
 use capsid_model::schema::{self, SchemaSeverity};
 use capsid_model::text::{cut, inert_line, is_invisible};
 use capsid_model::{Code, Object, Problem, Result, Value, canonical, json};
+use std::fmt;
 
 /// The largest text that is read, and the largest asset in it.
 pub const TEXT_LIMIT: usize = 64 << 20;
@@ -25,47 +26,109 @@ pub(super) struct IncomingAsset {
     pub(super) sender: Option<String>,
 }
 
-/// All assets in a text: a document, a list, or JSON lines; each an asset, a message or a bundle.
-pub(super) fn find(text: &str) -> Result<(Vec<IncomingAsset>, Vec<Problem>)> {
+/// A message about an asset, and who sent it.
+pub(super) struct IncomingMessage {
+    pub(super) kind: MessageKind,
+    pub(super) sender: Option<String>,
+    /// The id of the asset that it is about; empty where it names none.
+    pub(super) target: String,
+}
+
+/// What a message about an asset says.
+#[derive(Clone, Copy)]
+pub(super) enum MessageKind {
+    Report,
+    Decision,
+    Revoke,
+}
+
+impl IncomingMessage {
+    fn read(message: &Object) -> Option<Self> {
+        let kind = match message.get("message_type").and_then(Value::as_str)? {
+            "report" => MessageKind::Report,
+            "decision" => MessageKind::Decision,
+            "revoke" => MessageKind::Revoke,
+            _ => return None,
+        };
+        let text =
+            |value: Option<&Value>| value.and_then(Value::as_str).map(|text| inert_line(cut(text, 100)));
+        let target = message.get("payload").and_then(|payload| payload.get("target_asset_id"));
+        let sender = text(message.get("sender_id"));
+        Some(Self { kind, sender, target: text(target).unwrap_or_default() })
+    }
+}
+
+impl fmt::Display for IncomingMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match self.kind {
+            MessageKind::Report => "report",
+            MessageKind::Decision => "decision",
+            MessageKind::Revoke => "revoke",
+        };
+        let sender = self.sender.as_deref().unwrap_or("somebody");
+        let target = if self.target.is_empty() { "no asset" } else { &self.target };
+        write!(f, "the {word} of {sender} on {target}")
+    }
+}
+
+/// What a text holds.
+#[derive(Default)]
+pub(super) struct IncomingText {
+    pub(super) assets: Vec<IncomingAsset>,
+    pub(super) messages: Vec<IncomingMessage>,
+    /// Lines that could not be read.
+    pub(super) bad: Vec<Problem>,
+}
+
+/// All assets and messages in a text: a document, a list, or JSON lines; each an asset, a message or a bundle.
+pub(super) fn find(text: &str) -> Result<IncomingText> {
     if text.len() > TEXT_LIMIT {
         return Err(Problem::new(Code::InputInvalid, "The text is larger than 64 MiB."));
     }
-    let (mut assets, mut bad) = (Vec::new(), Vec::new());
+    let mut found = IncomingText::default();
     if let Ok(document) = serde_json::from_str::<Value>(text) {
-        unwrap(document, None, &mut assets);
-        return Ok((assets, bad));
+        unwrap(document, None, &mut found);
+        return Ok(found);
     }
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     for (at, line) in lines {
         match canonical::read(line) {
-            Ok(value) => unwrap(value, None, &mut assets),
-            Err(problem) if assets.is_empty() && bad.is_empty() => {
+            Ok(value) => unwrap(value, None, &mut found),
+            Err(problem) if found.assets.is_empty() && found.bad.is_empty() => {
                 let message = format!("The text is no JSON, and neither is its line {}.", at + 1);
-                bad.push(Problem::new(problem.code, message).fix("Give an asset, a list, or JSON lines."));
+                found
+                    .bad
+                    .push(Problem::new(problem.code, message).fix("Give an asset, a list, or JSON lines."));
             }
             Err(problem) => {
-                bad.push(Problem::new(
+                found.bad.push(Problem::new(
                     problem.code,
                     format!("Line {} is no JSON; it was passed over.", at + 1),
                 ));
             }
         }
-        if bad.len() >= BAD_LINES {
-            bad.push(Problem::new(Code::JsonInvalid, "Too many lines are no JSON; the rest was not read."));
+        if found.bad.len() >= BAD_LINES {
+            found
+                .bad
+                .push(Problem::new(Code::JsonInvalid, "Too many lines are no JSON; the rest was not read."));
             break;
         }
     }
-    match bad.len() {
-        1 if assets.is_empty() => Err(bad.remove(0)),
-        _ => Ok((assets, bad)),
+    match found.bad.len() {
+        1 if found.assets.is_empty() => Err(found.bad.remove(0)),
+        _ => Ok(found),
     }
 }
 
-/// Takes assets out of lists, bundles and messages; a message that holds none is passed over.
-fn unwrap(value: Value, sender: Option<&str>, assets: &mut Vec<IncomingAsset>) {
+/// Takes assets out of lists, bundles and messages. A hello holds none and is passed over.
+fn unwrap(value: Value, sender: Option<&str>, found: &mut IncomingText) {
     match value {
-        Value::Array(items) => items.into_iter().for_each(|item| unwrap(item, sender, assets)),
+        Value::Array(items) => items.into_iter().for_each(|item| unwrap(item, sender, found)),
         Value::Object(mut object) if !object.contains_key("type") => {
+            if let Some(message) = IncomingMessage::read(&object) {
+                found.messages.push(message);
+                return;
+            }
             let named = object.get("sender_id").or_else(|| object.get("node_id")).and_then(Value::as_str);
             let named = named.map(str::to_owned);
             let sender = named.as_deref().or(sender);
@@ -76,21 +139,21 @@ fn unwrap(value: Value, sender: Option<&str>, assets: &mut Vec<IncomingAsset>) {
                     any = true;
                     match inner {
                         // What is named an asset is one, however odd.
-                        Value::Object(_) if member == "asset" => push(inner, sender, assets),
-                        inner => unwrap(inner, sender, assets),
+                        Value::Object(_) if member == "asset" => push(inner, sender, found),
+                        inner => unwrap(inner, sender, found),
                     }
                 }
             }
             if !any && !object.is_empty() && sender.is_none() {
-                push(Value::Object(object), sender, assets);
+                push(Value::Object(object), sender, found);
             }
         }
-        other => push(other, sender, assets),
+        other => push(other, sender, found),
     }
 }
 
-fn push(asset: Value, sender: Option<&str>, assets: &mut Vec<IncomingAsset>) {
-    assets.push(IncomingAsset { asset, sender: sender.map(str::to_owned) });
+fn push(asset: Value, sender: Option<&str>, found: &mut IncomingText) {
+    found.assets.push(IncomingAsset { asset, sender: sender.map(str::to_owned) });
 }
 
 /// The asset and whether it had an id, or why it is refused. `place` is its number in what came, to name it by.
@@ -263,7 +326,7 @@ mod tests {
     }
 
     fn ids(text: &str) -> Vec<String> {
-        let (assets, bad) = find(text).unwrap();
+        let IncomingText { assets, bad, .. } = find(text).unwrap();
         assert!(bad.is_empty(), "{bad:?}");
         assets.iter().map(|incoming| incoming.asset["id"].as_str().unwrap().to_owned()).collect()
     }
@@ -280,16 +343,17 @@ mod tests {
         assert_eq!(ids(&format!("{hello}\n{single}\n{bundle}\n")), ["a", "a", "b"]);
         assert_eq!(ids(&json!({"assets": [a, b]}).to_string()), ["a", "b"]);
         assert_eq!(ids(&json!({"payload": {"results": [b]}}).to_string()), ["b"]);
-        let (assets, _) = find(&bundle.to_string()).unwrap();
+        let IncomingText { assets, .. } = find(&bundle.to_string()).unwrap();
         assert_eq!(assets[1].sender.as_deref(), Some("node_1"));
     }
 
     #[test]
     fn what_is_no_json_is_told_and_the_rest_goes_on() {
         assert_eq!(find("not json").err().unwrap().code, Code::JsonInvalid);
-        let (assets, bad) = find(&format!("{}\nnot json\n{}\n", gene("a"), gene("b"))).unwrap();
+        let IncomingText { assets, bad, .. } =
+            find(&format!("{}\nnot json\n{}\n", gene("a"), gene("b"))).unwrap();
         assert_eq!((assets.len(), bad.len()), (2, 1));
-        let (_, bad) = find(&"x\n".repeat(100_000)).unwrap();
+        let IncomingText { bad, .. } = find(&"x\n".repeat(100_000)).unwrap();
         assert!(bad.len() <= BAD_LINES + 1);
         assert!(find(&"[".repeat(100_000)).is_err());
     }
@@ -400,7 +464,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_makes_the_reader_fall(text in "[\\[\\]{}\",:a-z0-9\\\\\n]{0,60}") {
-            if let Ok((assets, _)) = find(&text) {
+            if let Ok(IncomingText { assets, .. }) = find(&text) {
                 for incoming in assets {
                     let _ = checked(&incoming.asset, 1);
                 }

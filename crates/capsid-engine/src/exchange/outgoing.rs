@@ -190,7 +190,8 @@ pub(super) fn bundle(state: &PublishState, capsule: &Object, anyway: bool) -> Re
     let event = record
         .last_success
         .as_ref()
-        .and_then(|event| stamped_event(event, &gene, &sent, state.members, &mut notes));
+        .map(|event| with_counts(event, &record))
+        .and_then(|event| stamped_event(&event, &gene, &sent, state.members, &mut notes));
     if event.is_none() {
         notes.push("event: none is sent".to_owned());
     }
@@ -222,6 +223,17 @@ pub(super) fn stamped_gene(stored: &Object, other_commands: &[String]) -> Result
     clean.asset.insert("schema_version".to_owned(), schema_version(stored));
     stamp(&mut clean.asset);
     Ok(clean)
+}
+
+/// An event with how much it took to get there, where it does not say so itself.
+fn with_counts(event: &Object, record: &CapsuleHistory) -> Object {
+    let mut event = event.clone();
+    for (member, count) in
+        [("mutations_tried", record.mutations_tried), ("total_cycles", record.total_cycles)]
+    {
+        event.entry(member.to_owned()).or_insert_with(|| count.into());
+    }
+    event
 }
 
 fn stamped_event(

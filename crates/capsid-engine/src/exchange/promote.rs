@@ -3,14 +3,12 @@
 use super::consent::{CommandConsent, require_consent, unknown_commands};
 use super::incoming::{name_of, received_id};
 use super::origin::source;
-use super::stage::staged;
+use super::stage::{identity, remove_staged, staged};
 use super::trial;
 use crate::files::phase;
 use crate::run::validation::{self, Validated, ValidationTree};
 use crate::sealed_log;
-use crate::store::events::object;
 use crate::workspace::Workspace;
-use capsid_disk::files;
 use capsid_model::asset::stamp;
 use capsid_model::gate;
 use capsid_model::gene::Gene;
@@ -411,22 +409,6 @@ fn save_promoted(workspace: &Workspace, ours: &Object) -> Result<()> {
         }
         _ => store.events.append(std::slice::from_ref(ours)),
     }
-}
-
-/// Takes assets that were taken in off the stage.
-fn remove_staged(workspace: &Workspace, done: &[&Object]) -> Result<()> {
-    phase::enter("candidates");
-    let path = workspace.store.external_candidates();
-    let text = files::read_optional(&path)?.unwrap_or_default();
-    let is_done = |staged: &Object| done.iter().any(|asset| identity(asset) == identity(staged));
-    let is_it = |line: &&str| object(line.as_bytes()).is_some_and(|staged| is_done(&staged));
-    let left: String = text.split_inclusive('\n').filter(|line| !is_it(line)).collect();
-    files::replace(&path, left.as_bytes())
-}
-
-/// The unique id of an asset: the id it was received under, or its own.
-fn identity(asset: &Object) -> &str {
-    received_id(asset).unwrap_or_else(|| text(asset, "asset_id"))
 }
 
 fn kind(asset: &Object) -> &str {

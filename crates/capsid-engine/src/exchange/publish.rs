@@ -41,10 +41,10 @@ pub fn send(node: &NodeClient, assets: &[Object]) -> Result<Object> {
     decided(node.publish(assets)?)
 }
 
-/// A hub also answers 200 to a bundle that it rejects; the decision is in the body.
+/// Hubs answer 200 or 422 to a bundle that they reject; the decision is in the body.
 fn decided(answer: Object) -> Result<Object> {
     match is_rejected(&answer) {
-        true => Err(refusal(&answer, "The hub rejected it").hub_status(200)),
+        true => Err(refusal(&answer, "The hub rejected it").hub_status(422)),
         false => Ok(answer),
     }
 }
@@ -81,7 +81,7 @@ mod tests {
         let response = json!({"status": "rejected", "decision": "reject", "reason": "quality_gate_failed",
             "problems": ["the score\u{1b}[31m is low", 7, "no file"]});
         let problem = decided(object(response)).unwrap_err();
-        assert_eq!((problem.code, problem.hub_status), (Code::HubRefused, Some(200)));
+        assert_eq!((problem.code, problem.hub_status), (Code::HubRefused, Some(422)));
         assert_eq!(problem.hub_code.as_deref(), Some("quality_gate_failed"));
         assert!(problem.message.contains("the score\\u{1b}[31m is low; no file"), "{}", problem.message);
         assert!(!capsid_client::refusal::may_pass(&problem));

@@ -1,6 +1,8 @@
 //! Stages foreign assets: checked, with lowered confidence, never selected and never run.
 
-use super::incoming::{self, IncomingAsset, ReceiptInfo, checked, lowered, received_id};
+use super::incoming::{
+    self, IncomingAsset, IncomingMessage, MessageKind, ReceiptInfo, checked, lowered, received_id,
+};
 use crate::files::phase;
 use crate::memory::records::graph_id;
 use crate::memory::remote;
@@ -31,11 +33,65 @@ pub struct StageOutcome {
     pub notes: Vec<String>,
 }
 
-/// Stages assets from a text: one asset, a list, JSON lines, or messages that hold assets or bundles. Takes the store's
-/// lock.
+/// Stages assets from a text: one asset, a list, JSON lines, or messages that hold assets or bundles. A message that
+/// takes back what its sender sent does so; what any other message says is ignored, and a note names it. Takes the
+/// store's lock.
 pub fn stage(workspace: &Workspace, text: &str, source: Option<&str>) -> Result<StageOutcome> {
-    let (incoming, refused) = incoming::find(text)?;
-    stage_found(workspace, &incoming, refused, source, None)
+    let found = incoming::find(text)?;
+    let mut staged = stage_found(workspace, &found.assets, found.bad, source, None)?;
+    for message in &found.messages {
+        staged.notes.push(apply_message(workspace, message)?);
+    }
+    Ok(staged)
+}
+
+/// Does what a message says, as far as a message in a file can; gives a line that says what became of it.
+fn apply_message(workspace: &Workspace, message: &IncomingMessage) -> Result<String> {
+    let ignored = |reason: &str| format!("ignored: {message}. {reason}");
+    match message.kind {
+        MessageKind::Report => Ok(ignored(
+            "Nothing in a file shows that its sender ran anything. A hub checks that: `capsid node report`.",
+        )),
+        MessageKind::Decision => Ok(ignored("Only a hub acts on decisions: `capsid node decide`.")),
+        MessageKind::Revoke => {
+            let _lock = workspace.lock()?;
+            let all = staged(workspace)?;
+            let meant: Vec<&Object> =
+                all.iter().filter(|asset| identity(asset) == message.target.as_str()).collect();
+            let sender = |asset: &&Object| asset.get("a2a").and_then(|a2a| a2a.get("source")).cloned();
+            if meant.is_empty() {
+                return Ok(ignored("Nothing with this id is staged; what was promoted here stays."));
+            }
+            if meant
+                .iter()
+                .filter_map(sender)
+                .any(|sender| Some(sender.as_str().unwrap_or_default()) != message.sender.as_deref())
+            {
+                return Ok(ignored(
+                    "The staged asset came from another node, and only its sender takes it back.",
+                ));
+            }
+            remove_staged(workspace, &meant)?;
+            Ok(format!("done: {message}. It is not staged any more."))
+        }
+    }
+}
+
+/// Takes assets off the stage.
+pub(super) fn remove_staged(workspace: &Workspace, done: &[&Object]) -> Result<()> {
+    phase::enter("candidates");
+    let path = workspace.store.external_candidates();
+    let text = files::read_optional(&path)?.unwrap_or_default();
+    let is_done = |staged: &Object| done.iter().any(|asset| identity(asset) == identity(staged));
+    let is_it = |line: &&str| object(line.as_bytes()).is_some_and(|staged| is_done(&staged));
+    let left: String = text.split_inclusive('\n').filter(|line| !is_it(line)).collect();
+    files::replace(&path, left.as_bytes())
+}
+
+/// The unique id of an asset: the id it was received under, or its own.
+pub(super) fn identity(asset: &Object) -> &str {
+    let own = asset.get("asset_id").and_then(Value::as_str).unwrap_or_default();
+    received_id(asset).unwrap_or(own)
 }
 
 /// Stages assets of which each is a text of its own. Takes the store's lock.

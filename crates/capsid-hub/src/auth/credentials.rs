@@ -11,9 +11,12 @@ use capsid_rules::identity::secrets::{PresentedSecret, SecretState};
 use capsid_store::accounts::UserRow;
 use capsid_store::nodes::NodeRow;
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Where a request comes from that came through no socket.
+const LOCAL: &str = "local";
 
 /// What a request shows of itself.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +75,13 @@ impl Credentials {
             self.compared = ComparedCredentials::new(Arc::clone(&self.compared.counter));
         }
         self
+    }
+
+    /// Whether the request comes from the machine that the hub runs on.
+    pub fn is_from_loopback(&self) -> bool {
+        let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)].map(rate_limit_key);
+        // A request that came through no socket comes from this process.
+        self.address == LOCAL || loopback.contains(&self.address)
     }
 
     /// What they show of a node's secret. It is compared once; after that only the version of the secret is.
@@ -172,7 +182,7 @@ impl FromRequestParts<SharedHub> for Credentials {
         let address = parts
             .extensions
             .get::<ConnectInfo<SocketAddr>>()
-            .map_or_else(|| "local".to_owned(), |ConnectInfo(address)| rate_limit_key(address.ip()));
+            .map_or_else(|| LOCAL.to_owned(), |ConnectInfo(address)| rate_limit_key(address.ip()));
         let bearer = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = bearer
             .and_then(|value| value.split_once(' '))

@@ -40,6 +40,22 @@ pub async fn run_idempotent<T, F>(
     message: &Message<'_>,
     endpoint: &'static str,
     message_type: &'static str,
+    op: F,
+) -> ApiResult<Idempotent<T>>
+where
+    T: Serialize + Send + 'static,
+    F: FnMut(&mut dyn Tx, &OperationContext, &NodeRow) -> ApiResult<T> + Send + 'static,
+{
+    run_idempotent_with(hub, message, endpoint, message_type, |_| 200, op).await
+}
+
+/// The same for an operation whose response may have another status than 200.
+pub async fn run_idempotent_with<T, F>(
+    hub: &SharedHub,
+    message: &Message<'_>,
+    endpoint: &'static str,
+    message_type: &'static str,
+    status: fn(&T) -> u16,
     mut op: F,
 ) -> ApiResult<Idempotent<T>>
 where
@@ -59,7 +75,7 @@ where
                 MessageLookup::New => {}
             }
             let response = op(tx, &context, &node)?;
-            let reply = JsonReply::ok(envelope.render(&response)?);
+            let reply = JsonReply { status: status(&response), body: envelope.render(&response)? };
             responses::save_response(tx, &key, reply.status, &reply.body, context.now)?;
             Ok(Idempotent::Fresh { response, reply })
         })

@@ -8,6 +8,7 @@ use capsid_rules::identity::secrets::RequireSecret;
 use capsid_rules::meaning::vectors;
 use capsid_rules::rate_limit::RateLimit;
 use capsid_rules::work::bounties::UndecidedOutcome;
+use capsid_rules::work::swarm::AggregatorFallback;
 use capsid_rules::work::tasks::RewardRequirement;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -234,6 +235,11 @@ keys! {
         |c, v| c.work.gates = gates(v)?, |c| shown_gates(&c.work.gates);
     "tasks.model_tiers", List, "models and tiers from 0 to 5, such as [\"my-model:3\"]",
         |c, v| c.work.model_tiers = tiers(v)?, |c| shown_tiers(&c.work.model_tiers);
+    "tasks.aggregator_min_reputation", Number, "a number from 0 to 100",
+        |c, v| c.work.aggregator.min_reputation = real(v, 100.0)?, |c| c.work.aggregator.min_reputation;
+    "tasks.aggregator_fallback", Text, "proposer or none",
+        |c, v| c.work.aggregator.fallback = AggregatorFallback::parse(v.as_str()?)?,
+        |c| c.work.aggregator.fallback.as_str();
     "bounties.decision_hours", Number, "a number of hours from 0.001 to 8760",
         |c, v| c.work.decision_ms = hours(v)?, |c| in_hours(c.work.decision_ms);
     "bounties.undecided", Text, "refund or pay",

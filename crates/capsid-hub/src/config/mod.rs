@@ -15,9 +15,11 @@ use capsid_rules::evaluation::promotion::PromotionRule;
 use capsid_rules::identity::secrets::RequireSecret;
 use capsid_rules::rate_limit::RateLimit;
 use capsid_rules::work::bounties::UndecidedOutcome;
-use capsid_rules::work::tasks::RewardRequirement;
+use capsid_rules::work::swarm::{AggregatorFallback, AggregatorTerms};
+use capsid_rules::work::tasks::{AGGREGATOR_REPUTATION, RewardRequirement};
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::work::bounties::settle::SettlementTerms;
+use capsid_store::work::tasks::complete::CompletionTerms;
 use serde::Serialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
@@ -228,6 +230,15 @@ pub struct TasksConfig {
     pub gates: Vec<RewardRequirement>,
     /// Models by name, and their tiers.
     pub model_tiers: Vec<(String, i64)>,
+    /// Who merges the results of a swarm.
+    pub aggregator: AggregatorTerms,
+}
+
+impl TasksConfig {
+    /// What follows when something was handed in.
+    pub fn completion_terms(&self) -> CompletionTerms {
+        CompletionTerms { decide_ms: self.decision_ms, aggregator: self.aggregator }
+    }
 }
 
 /// How webhooks are called.
@@ -381,6 +392,10 @@ impl Default for TasksConfig {
             reduced_payouts: false,
             gates: Vec::new(),
             model_tiers: Vec::new(),
+            aggregator: AggregatorTerms {
+                min_reputation: AGGREGATOR_REPUTATION,
+                fallback: AggregatorFallback::Proposer,
+            },
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::HubConfig;
 use capsid_model::problem::{Code, Problem, Result};
+use capsid_rules::work::swarm::AggregatorFallback;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -58,6 +59,7 @@ impl HubConfig {
     /// What differs on a hub that strangers use.
     fn with_public_defaults(mut self) -> Self {
         self.admission.set_public_defaults();
+        self.work.aggregator.fallback = AggregatorFallback::Nobody;
         self
     }
 }

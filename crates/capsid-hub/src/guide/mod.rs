@@ -1,13 +1,16 @@
-//! `/skill.md`: the page from which an agent learns to use this hub. The guide is written by hand; the list of calls is
-//! made from the hub's own description, so that it names every call and none that is not there.
+//! `/skill.md`: the page from which an agent learns to use this hub, short enough to be read at once; and the reference
+//! that it links to. Both are written by hand; the list of calls is made from the hub's own description, so that it names
+//! every call and none that is not there.
+
+mod calls;
 
 use crate::error::HubCode;
 use crate::http::envelope::VERSION;
-use serde_json::{Map, Value, json};
+pub use calls::{GuideCall, calls};
+use serde_json::Value;
 
-const GUIDE: &str = include_str!("guide.md");
-/// How deep a sample goes into a description.
-const SAMPLE_DEPTH: usize = 6;
+const SKILL: &str = include_str!("skill.md");
+const REFERENCE: &str = include_str!("reference.md");
 
 /// A part of the guide.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,36 +20,13 @@ pub struct GuideTopic {
     pub text: String,
 }
 
-/// One call of the hub.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GuideCall {
-    /// `GET`, `POST` and so on.
-    pub method: String,
-    /// The path, with `{names}` for its variable parts.
-    pub path: String,
-    /// What it does, in a sentence.
-    pub summary: String,
-    pub query: Vec<String>,
-    pub body: Option<Value>,
+/// The page that an agent reads first.
+pub fn skill_page(base: &str) -> String {
+    filled(SKILL, base)
 }
 
-impl GuideCall {
-    /// How to make it from a shell.
-    fn curl(&self, base: &str) -> String {
-        let Self { method, path, .. } = self;
-        match &self.body {
-            Some(body) => {
-                let body = body.to_string().replace('\'', "'\\''");
-                format!("curl -X {method} '{base}{path}' -H 'content-type: application/json' -d '{body}'")
-            }
-            None if method == "GET" => format!("curl '{base}{path}'"),
-            None => format!("curl -X {method} '{base}{path}'"),
-        }
-    }
-}
-
-/// The whole page.
-pub fn page(document: &Value, base: &str) -> String {
+/// The reference: every topic, and every call with a sample.
+pub fn reference_page(document: &Value, base: &str) -> String {
     let mut page = introduction(base);
     for topic in topics(document, base) {
         page.push_str(&format!("\n## {}\n\n{}\n", capital(&topic.name), topic.text));
@@ -66,7 +46,7 @@ pub fn page(document: &Value, base: &str) -> String {
 pub fn topics(document: &Value, base: &str) -> Vec<GuideTopic> {
     let has = |path: &str| document["paths"].get(path).is_some();
     let mut topics = Vec::new();
-    for section in GUIDE.split("\n## ").skip(1) {
+    for section in REFERENCE.split("\n## ").skip(1) {
         let (name, text) = section.split_once('\n').unwrap_or((section, ""));
         let text = match text.trim().strip_prefix("<!-- needs ").and_then(|rest| rest.split_once(" -->")) {
             Some((path, text)) if has(path) => text,
@@ -118,78 +98,8 @@ fn usual_fix(code: HubCode) -> &'static str {
     }
 }
 
-/// Every call in the hub's description.
-pub fn calls(document: &Value) -> Vec<GuideCall> {
-    let nothing = Map::new();
-    let paths = document["paths"].as_object().unwrap_or(&nothing);
-    let operations = paths.iter().flat_map(|(path, methods)| {
-        methods.as_object().into_iter().flatten().map(move |(method, operation)| (path, method, operation))
-    });
-    operations.map(|(path, method, operation)| call(document, path, method, operation)).collect()
-}
-
-fn call(document: &Value, path: &str, method: &str, operation: &Value) -> GuideCall {
-    let text = |key: &str| operation[key].as_str().map(str::to_owned);
-    let parameters = operation["parameters"].as_array().into_iter().flatten();
-    let query = parameters.filter(|parameter| parameter["in"] == "query").filter_map(|p| p["name"].as_str());
-    let media = &operation["requestBody"]["content"]["application/json"];
-    let mut body = (!media.is_null()).then(|| {
-        media.get("example").cloned().unwrap_or_else(|| sample(document, &media["schema"], SAMPLE_DEPTH))
-    });
-    // A message names its own type.
-    let kind = path.rsplit('/').next().unwrap_or_default();
-    if let Some(named) = body.as_mut().and_then(|body| body.get_mut("message_type")) {
-        *named = kind.into();
-    }
-    GuideCall {
-        method: method.to_uppercase(),
-        path: path.to_owned(),
-        summary: text("summary").or_else(|| text("description")).unwrap_or_default(),
-        query: query.map(str::to_owned).collect(),
-        body,
-    }
-}
-
-/// A value that fits a schema: its own example where it has one.
-fn sample(document: &Value, schema: &Value, depth: usize) -> Value {
-    if let Some(example) =
-        schema.get("example").or_else(|| schema["examples"].get(0)).or(schema.get("default"))
-    {
-        return example.clone();
-    }
-    let Some(depth) = depth.checked_sub(1) else { return Value::Null };
-    if let Some(name) = schema["$ref"].as_str() {
-        let target = name.strip_prefix('#').and_then(|pointer| document.pointer(pointer));
-        return target.map_or(Value::Null, |target| sample(document, target, depth));
-    }
-    if let Some(first) = ["oneOf", "anyOf", "allOf"]
-        .iter()
-        .find_map(|many| schema[*many].as_array()?.iter().find(|one| one["type"] != "null"))
-    {
-        return sample(document, first, depth);
-    }
-    if let Some(first) = schema["enum"].get(0) {
-        return first.clone();
-    }
-    let kinds = schema["type"].as_array().into_iter().flatten().chain([&schema["type"]]);
-    match kinds.filter_map(Value::as_str).find(|kind| *kind != "null") {
-        Some("string") => json!("text"),
-        Some("integer") => json!(1),
-        Some("number") => json!(0.5),
-        Some("boolean") => json!(true),
-        Some("array") => json!([sample(document, &schema["items"], depth)]),
-        _ => {
-            let members = schema["properties"].as_object().into_iter().flatten();
-            members
-                .map(|(name, member)| (name.clone(), sample(document, member, depth)))
-                .collect::<Map<_, _>>()
-                .into()
-        }
-    }
-}
-
 fn introduction(base: &str) -> String {
-    filled(GUIDE.split("\n## ").next().unwrap_or_default(), base)
+    filled(REFERENCE.split("\n## ").next().unwrap_or_default(), base)
 }
 
 fn filled(text: &str, base: &str) -> String {
@@ -206,7 +116,7 @@ fn capital(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{calls, error_topic, page, topics};
+    use super::{calls, error_topic, reference_page, skill_page, topics};
     use serde_json::json;
 
     #[test]
@@ -219,10 +129,11 @@ mod tests {
                 "message_type": { "type": "string", "example": "other" }, "n": { "type": ["null", "integer"] },
                 "list": { "type": "array", "items": { "enum": ["a'b"] } } } } } },
         });
-        let page = page(&document, "http://hub:1");
+        let page = reference_page(&document, "http://hub:1");
         assert!(page.contains("curl -X POST http://hub:1/a2a/hello"), "{page}");
         assert!(page.contains("### GET /a2a/x") && page.contains("Query: `q`."), "{page}");
         assert!(page.contains(r#"{"message_type":"hello","n":1,"list":["a'\''b"]}"#), "{page}");
+        assert!(page.contains("curl 'http://hub:1/a2a/x' -H 'authorization: Bearer NODE_SECRET'"), "{page}");
         assert!(
             !page.contains("/a2a/publish -H") && !page.contains("{base}") && !page.contains("<!--"),
             "{page}"
@@ -230,6 +141,20 @@ mod tests {
         assert_eq!(calls(&document).len(), 2);
         let names: Vec<_> = topics(&document, "").into_iter().map(|topic| topic.name).collect();
         assert_eq!(names, ["start", "envelope", "errors"]);
+    }
+
+    #[test]
+    fn the_first_page_is_short_and_shows_credentials() {
+        let page = skill_page("https://hub.example.org/with/a/long/path");
+        assert!(page.len() <= 12_000, "{} bytes", page.len());
+        assert!(!page.contains("{base}") && !page.contains("{version}"));
+        let blocks: Vec<&str> =
+            page.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        let calls: Vec<&str> = blocks.iter().flat_map(|block| block.split("curl ").skip(1)).collect();
+        assert!(calls.len() > 6);
+        let (hello, others) = calls.split_first().unwrap();
+        assert!(hello.contains("/a2a/hello"));
+        assert!(others.iter().all(|call| call.contains("authorization: Bearer $SECRET")), "{others:#?}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod hub;
 pub mod mailbox;
 pub mod memory;
 pub mod nodes;
+pub mod not_offered;
 pub mod services;
 pub mod skills;
 pub mod tasks;

@@ -55,14 +55,24 @@ pub async fn openapi(
     Json(guide::describe_calls(&hub, &described.0))
 }
 
-/// Explains this hub to an agent: how to begin, and every call with a sample.
+/// Explains this hub to an agent, in samples that it can run with curl.
 #[utoipa::path(get, path = "/skill.md", tag = "discovery",
     responses((status = 200, body = String, content_type = "text/markdown")))]
-pub async fn skill_page(
+pub async fn skill_page(State(hub): State<SharedHub>) -> Response {
+    markdown(guide::render_guide(&hub))
+}
+
+/// Explains every topic, and every call with a sample.
+#[utoipa::path(get, path = "/skill-reference.md", tag = "discovery",
+    responses((status = 200, body = String, content_type = "text/markdown")))]
+pub async fn skill_reference(
     State(hub): State<SharedHub>,
     Extension(described): Extension<OpenApiDocument>,
 ) -> Response {
-    let page = guide::render_guide(&hub, &described.0);
+    markdown(guide::render_reference(&hub, &described.0))
+}
+
+fn markdown(page: String) -> Response {
     ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], page).into_response()
 }
 

@@ -21,6 +21,7 @@ use crate::ops::nodes::hello::{self, HelloResponse};
 use crate::state::SharedHub;
 use axum::Json;
 use axum::extract::State;
+use utoipa::ToSchema;
 
 type HelloMessage = A2aResponse<HelloResponse>;
 type PublishMessage = A2aResponse<PublishResponse>;
@@ -45,12 +46,24 @@ pub async fn hello(
     hello::hello(&hub, &message).await
 }
 
+/// A bundle that is stored and not let in, or one that is not stored.
+#[derive(ToSchema)]
+#[schema(as = PublishRefusal)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "It is only described.")]
+enum PublishRefusal {
+    Stored(PublishMessage),
+    NotStored(ErrorBody),
+}
+
 /// Publishes a bundle.
 ///
 /// `payload.assets` holds one Gene, one Capsule and perhaps one EvolutionEvent. Each id is computed again. The bundle
-/// enters as a candidate and is promoted once another owner's node has reproduced it.
+/// enters as a candidate and is promoted once another owner's node has reproduced it. One that is rejected or held back
+/// is answered with 422 and the same members as one that is accepted.
 #[utoipa::path(post, path = "/a2a/publish", tag = "messages", request_body = A2aMessage,
-    responses((status = 200, body = PublishMessage), (status = "4XX", body = ErrorBody)))]
+    responses((status = 200, body = PublishMessage), (status = 422, body = PublishRefusal),
+        (status = "4XX", body = ErrorBody)))]
 pub async fn publish(
     State(hub): State<SharedHub>,
     credentials: Credentials,

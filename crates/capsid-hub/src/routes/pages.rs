@@ -2,6 +2,7 @@
 
 use crate::error::ApiError;
 use crate::http::negotiation::prefers_html;
+use crate::ops::not_offered::not_offered;
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::Next;
@@ -19,6 +20,9 @@ pub async fn serve_browser(request: Request, next: Next) -> Response {
 
 /// What is no call may be a file of the pages. A browser that is lost is told so by a page.
 pub async fn serve_file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
+    if let Some(refusal) = not_offered(uri.path()) {
+        return refusal.into_response();
+    }
     if !is_read(&method) {
         return no_route().await.into_response();
     }

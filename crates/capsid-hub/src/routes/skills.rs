@@ -5,7 +5,7 @@ use crate::error::ApiResult;
 use crate::http::json::JsonBody;
 use crate::http::openapi::ErrorBody;
 use crate::http::query::{PathId, QueryParams};
-use crate::ops::skills::download::{self, DownloadSkillRequest, DownloadSkillResponse};
+use crate::ops::skills::download::{self, DownloadSkillRequest, DownloadSkillResponse, FetchSkillParams};
 use crate::ops::skills::list::{self, ListSkillsParams, ListSkillsResponse};
 use crate::ops::skills::publish::{
     self, DeleteSkillParams, PublishSkillRequest, PublishSkillResponse, WithdrawSkillRequest,
@@ -85,6 +85,16 @@ pub async fn download_as(
     JsonBody(taker): JsonBody<DownloadSkillRequest>,
 ) -> ApiResult<Json<DownloadSkillResponse>> {
     Ok(Json(download::download_skill_as(&hub, &credentials, &skill_id, taker).await?))
+}
+
+/// Gives a skill by its id or by the name in its front matter.
+#[utoipa::path(get, path = "/a2a/skill/store/fetch", tag = "skills", params(FetchSkillParams),
+    responses((status = 200, body = DownloadSkillResponse), (status = "4XX", body = ErrorBody)))]
+pub async fn fetch(
+    State(hub): State<SharedHub>,
+    QueryParams(params): QueryParams<FetchSkillParams>,
+) -> ApiResult<Json<DownloadSkillResponse>> {
+    Ok(Json(download::fetch_skill(&hub, params).await?))
 }
 
 /// Lists skills in the order of their ids.

@@ -100,13 +100,13 @@ pub fn complete(hub: &TestHub, node: &str, task: &str, bundle: u64) -> String {
     hub.publish(node, &bundle).expect(200);
     let asset = AssetId::parse(bundle.capsule_id()).unwrap();
     let (node, task, now) = (node.to_owned(), task.to_owned(), hub.hub.now());
-    let decide_ms = hub.hub.config.work.decision_ms;
+    let terms = hub.hub.config.work.completion_terms();
     let done = hub
         .hub
         .store
         .write_now(move |tx| {
             let node = nodes::lock(tx, &node)?.unwrap();
-            complete::complete(tx, &node, &task, SubmittedResult::Asset(&asset), decide_ms, now)
+            complete::complete(tx, &node, &task, SubmittedResult::Asset(&asset), &terms, now)
         })
         .unwrap();
     assert!(matches!(done, CompleteOutcome::Done(_)), "{done:?}");

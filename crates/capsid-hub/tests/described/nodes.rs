@@ -34,6 +34,7 @@ fn share_skills(on: &Witness<'_>) {
     assert_eq!(on.send("PUT", "", "/a2a/skill/store/update", "", &whole)["version"], "2");
     on.get("", "/a2a/skill/store/list", "", "");
     on.get("", "/a2a/skill/store/list", "", "?limit=1");
+    on.get("", "/a2a/skill/store/fetch", "", "?name=retry");
     on.get("", "/a2a/skill/store/{skill_id}/download", "bare", "");
     on.post("", "/a2a/skill/store/{skill_id}/download", "retry", &json!({"node_id": "node_skilled"}));
     let gone = json!({"node_id": "node_skilled", "skill_id": "bare"});

@@ -71,7 +71,7 @@ fn unsafe_bundle(n: u64) -> Bundle {
 }
 
 fn publish_unsafe(hub: &TestHub, n: u64) {
-    let answer = hub.publish("node_a", &unsafe_bundle(n)).expect(200);
+    let answer = hub.publish("node_a", &unsafe_bundle(n)).refused(422, "bundle_quarantined");
     assert_eq!((&answer["status"], &answer["reason"]), (&json!("quarantined"), &json!("content_safety")));
 }
 
@@ -106,15 +106,15 @@ fn a_near_copy_is_a_strike_only_where_it_is_anothers() {
             })
         };
         assert_eq!(hub.publish("node_a", &copy(1)).expect(200)["status"], "accepted");
-        assert_eq!(hub.publish("node_a", &copy(2)).expect(200)["reason"], "near_duplicate");
+        assert_eq!(hub.publish("node_a", &copy(2)).expect(422)["reason"], "near_duplicate");
         assert_eq!(node(hub, "node_a").reputation, 50.0, "one's own");
         account(hub, "ann", AccountRole::User);
         hub.register("node_b");
         own(hub, "ann", "node_a");
         own(hub, "ann", "node_b");
-        hub.publish("node_b", &copy(3)).expect(200);
+        hub.publish("node_b", &copy(3)).expect(422);
         assert_eq!(node(hub, "node_b").reputation, 50.0, "one's owner's");
-        assert_eq!(hub.publish("node_c", &copy(4)).expect(200)["reason"], "near_duplicate");
+        assert_eq!(hub.publish("node_c", &copy(4)).expect(422)["reason"], "near_duplicate");
         assert_eq!(node(hub, "node_c").reputation, 50.0, "nobody has proved the first one");
         let first = capsid_store::assets::id::AssetId::parse(copy(1).capsule_id()).unwrap();
         let now = hub.clock.now();
@@ -123,7 +123,7 @@ fn a_near_copy_is_a_strike_only_where_it_is_anothers() {
             capsid_store::evaluation::lifecycle::change(tx, &first, change, "operator", None, now)
         };
         hub.hub.store.write_now(promote).unwrap();
-        assert_eq!(hub.publish("node_d", &copy(5)).expect(200)["reason"], "near_duplicate");
+        assert_eq!(hub.publish("node_d", &copy(5)).expect(422)["reason"], "near_duplicate");
         assert_eq!(node(hub, "node_d").reputation, 45.0);
     });
 }

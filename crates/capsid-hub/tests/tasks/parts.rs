@@ -1,6 +1,8 @@
 //! Parts of a task, workers, and what a node hears of tasks.
 
 use super::*;
+use capsid_hub::config::HubConfig;
+use capsid_rules::work::swarm::AggregatorFallback;
 
 /// Cuts a claimed task into two parts of a node.
 fn cut(hub: &TestHub, task: &str, node: &'static str) {
@@ -21,7 +23,8 @@ fn cut(hub: &TestHub, task: &str, node: &'static str) {
 
 #[test]
 fn a_part_is_kept_until_it_is_done_and_merging_takes_reputation() {
-    on_sqlite(|hub| {
+    let nobody = |config: &mut HubConfig| config.work.aggregator.fallback = AggregatorFallback::Nobody;
+    on_sqlite_with(nobody, |hub| {
         let bundle = |n: u64| Bundle::new(n).capsule_id().to_owned();
         for (n, node) in ["node_a", "node_b", "node_c"].into_iter().enumerate() {
             hub.register(node);

@@ -2,6 +2,7 @@
 
 pub mod admission;
 pub mod bundle;
+pub mod fill_ids;
 pub mod lineage;
 pub mod safety;
 pub mod similarity;

@@ -2,7 +2,7 @@
 
 use super::concepts::{ConceptMention, ConceptRelation, lexicon};
 use super::tokenizer::{self, TextToken, TokenKind};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most terms of a question.
 pub const MAX_ASKED: usize = 48;
@@ -49,6 +49,11 @@ impl SemanticQuestion {
     /// The same question without what merely lies near it.
     pub fn exact_terms(&self) -> Self {
         Self { terms: self.terms.iter().filter(|asked| !asked.is_near).cloned().collect() }
+    }
+
+    /// How many different words and phrases it has.
+    pub fn word_count(&self) -> usize {
+        self.terms.iter().map(|asked| asked.word.as_str()).collect::<HashSet<_>>().len()
     }
 
     /// Whether it asks for nothing.

@@ -1,6 +1,8 @@
 //! Swarms: a task in parts, and how what it earns is shared: 5 % for who proposed the parts, 85 % for who solved them
 //! and 10 % for who merged the results.
 
+use capsid_model::text_enum;
+
 /// The whole, in billionths; weights are counted in them, so that sums are exact.
 pub const WHOLE: i64 = 1_000_000_000;
 /// What solvers share.
@@ -15,6 +17,36 @@ pub const FEWEST: usize = 2;
 pub const MAX: usize = 10;
 /// Ten weights that were each rounded may come out so much too high.
 const ROUNDING: i64 = 10;
+
+/// Who merges what solvers found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AggregatorTerms {
+    /// The reputation it takes.
+    pub min_reputation: f64,
+    /// Who may where nobody has it.
+    pub fallback: AggregatorFallback,
+}
+
+/// Who merges the results where nobody has the reputation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AggregatorFallback {
+    /// Whoever proposed the parts.
+    Proposer,
+    /// Nobody: the results wait for somebody who earns it.
+    Nobody,
+}
+
+text_enum!(AggregatorFallback {
+    Proposer = "proposer",
+    Nobody = "none",
+});
+
+impl AggregatorTerms {
+    /// The reputation it takes to merge the results of a task that itself takes so much.
+    pub fn required(&self, of_whole: f64) -> f64 {
+        self.min_reputation.max(of_whole)
+    }
+}
 
 /// What is wrong with a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -164,6 +164,14 @@ pub fn complexity(title: &str, body: &str, signals: &str) -> f64 {
     (score * 100.0).round() / 100.0
 }
 
+/// Whether one of a task's signals, with commas between them, is among those that a node has worked on. A task without
+/// signals is about anything.
+pub fn shares_signal<'a>(task: &str, known: impl IntoIterator<Item = &'a str>) -> bool {
+    let plain = |signal: &str| signal.trim().to_lowercase().replace([' ', '-'], "_");
+    let wanted: Vec<String> = task.split(',').map(plain).filter(|signal| !signal.is_empty()).collect();
+    wanted.is_empty() || known.into_iter().any(|signal| wanted.contains(&plain(signal)))
+}
+
 /// What is wrong with a promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommitmentError {

@@ -7,6 +7,7 @@ use crate::db::tx::{Param, Tx};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 use capsid_rules::evaluation::proof::ProofLevel;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use std::collections::HashMap;
@@ -21,6 +22,27 @@ row! {
         pub asset: AssetRow = AssetRow::COLUMNS,
         /// Its publisher's reputation, 0 to 100.
         pub reputation: f64 = "COALESCE(n.reputation_override, n.reputation)",
+        /// How many reports that count say that it works.
+        pub passes: i64 = "(SELECT COUNT(*) FROM reports r WHERE r.asset_id = a.asset_id AND r.weight > 0
+            AND r.overall_ok = 1)",
+        /// How many say that it does not.
+        pub fails: i64 = "(SELECT COUNT(*) FROM reports r WHERE r.asset_id = a.asset_id AND r.weight > 0
+            AND r.overall_ok = 0)",
+        /// The place of the best grade among those that say it works.
+        best_grade: Option<i64> = BEST_GRADE,
+    }
+}
+
+/// The grades are numbered as [`EvidenceGrade`] orders them.
+const BEST_GRADE: &str = "(SELECT CAST(MAX(CASE r.grade WHEN 'self' THEN 0 WHEN 'unverified' THEN 1
+    WHEN 'probe' THEN 2 WHEN 'fetched' THEN 3 WHEN 'used' THEN 4 WHEN 'applied' THEN 5 WHEN 'assigned' THEN 6
+    WHEN 'reproduced' THEN 7 WHEN 'hub' THEN 8 END) AS BIGINT) FROM reports r
+    WHERE r.asset_id = a.asset_id AND r.weight > 0 AND r.overall_ok = 1)";
+
+impl ListedAsset {
+    /// The best grade among the reports that count and say that it works.
+    pub fn grade(&self) -> Option<EvidenceGrade> {
+        EvidenceGrade::ALL.get(usize::try_from(self.best_grade?).ok()?).copied()
     }
 }
 

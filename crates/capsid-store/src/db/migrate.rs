@@ -47,6 +47,7 @@ const STEPS: &[Migration] = steps! {
     "20261116-graph";
     "20261118-evidence";
     "20261118-runner";
+    "20261118-clients";
 };
 
 /// The names of all steps.

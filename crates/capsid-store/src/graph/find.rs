@@ -1,5 +1,6 @@
 //! Finding in the graph: the things that a question names, and the assets that these lead to.
 
+use super::property_words::property_meanings;
 use super::read::{by_names, find_visible};
 use super::walk::neighbours;
 use super::{Entity, PathStep, RelatedAsset, Relation, entities, texts};
@@ -25,6 +26,8 @@ const JUDGED: usize = 400;
 const MAX_NAMES: usize = 48;
 const MAX_SINGLE: usize = 8;
 const JOINTS: [&str; 4] = [" ", "_", "-", ""];
+/// How much what was told of a thing says, where its name says 1.
+const PROPERTY: f64 = 0.5;
 /// How many texts there are is counted up to here.
 const COUNTED: i64 = 20_000;
 
@@ -39,13 +42,14 @@ pub fn matching(
     if question.is_empty() || limit == 0 {
         return Ok(Vec::new());
     }
-    let (corpus, mut best) = candidates(tx, question)?;
+    let Candidates { corpus, mut best, by_properties } = candidates(tx, question)?;
     // However many others share its words, what is called exactly as asked is among those that are judged.
     let exact = exactly_named(tx, question)?;
     let judged: HashSet<i64> = best.iter().copied().collect();
     best.extend(exact.difference(&judged));
     let words: HashSet<&str> = question.terms.iter().map(|term| term.word.as_str()).collect();
     let judge = TextScorer::new(question, &corpus);
+    let told = property_meanings(tx, &by_properties)?;
     let mut matches: Vec<(Entity, f64, Vec<String>)> = Vec::new();
     for thing in entities(tx, &best)? {
         if !kinds.is_empty() && !kinds.contains(&thing.kind) {
@@ -53,29 +57,48 @@ pub fn matching(
         }
         let meaning =
             MeaningTerms::parse(&SearchableText { title: &thing.name, ..SearchableText::default() });
-        if let Some(answer) = judge.score(&meaning) {
+        let by_name = judge.score(&meaning).map(|answer| {
             let answered = answer.words.len() as f64 / words.len().max(1) as f64;
             let bonus = if exact.contains(&thing.id) { 1.0 + answered } else { 1.0 };
-            let score = answer.score * coverage(question, &meaning) * fame(&thing) * bonus;
-            matches.push((thing, score, answer.words));
-        }
+            (answer.score * coverage(question, &meaning) * fame(&thing) * bonus, answer.words)
+        });
+        let by_property = told
+            .get(&thing.id)
+            .and_then(|properties| judge.score(properties))
+            .map(|answer| (answer.score * PROPERTY * fame(&thing), answer.words));
+        let best = [by_name, by_property].into_iter().flatten().max_by(|a, b| a.0.total_cmp(&b.0));
+        matches.extend(best.map(|(score, words)| (thing, score, words)));
     }
     matches.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.id.cmp(&b.0.id)));
     matches.truncate(limit);
     Ok(matches)
 }
 
-/// The things that share the most and the rarest terms with a question, and how often these occur.
-fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<(TermFrequencies, Vec<i64>)> {
+/// What shares terms with a question.
+struct Candidates {
+    /// How often the terms occur.
+    corpus: TermFrequencies,
+    /// The things that share the most and the rarest terms.
+    best: Vec<i64>,
+    /// Those of them of which something was told that has some of the terms.
+    by_properties: Vec<i64>,
+}
+
+fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<Candidates> {
     let wanted: Vec<(String, &QueryTerm)> =
         question.terms.iter().take(MAX_TERMS).map(|wanted| (encode_term(&wanted.term), wanted)).collect();
     let terms: HashSet<&str> = wanted.iter().map(|(term, _)| term.as_str()).collect();
     let mut terms: Vec<&str> = terms.into_iter().collect();
     terms.sort_unstable();
     let mut having: HashMap<String, Vec<i64>> = HashMap::new();
-    let sql = texts(tx).having;
-    for (term, thing) in tx.query_all::<(String, i64)>(sql, params![&json!(terms).to_string(), PER_TERM])? {
+    let (named, told) = (texts(tx).having, texts(tx).having_properties);
+    let terms = json!(terms).to_string();
+    for (term, thing) in tx.query_all::<(String, i64)>(named, params![&terms, PER_TERM])? {
         having.entry(term).or_default().push(thing);
+    }
+    let mut by_properties: HashMap<String, Vec<i64>> = HashMap::new();
+    for (term, thing) in tx.query_all::<(String, i64)>(told, params![&terms, PER_TERM])? {
+        by_properties.entry(term).or_default().push(thing);
     }
     let texts = tx
         .count("SELECT COUNT(*) FROM (SELECT 1 FROM graph_entities LIMIT $1) c", params![COUNTED])?
@@ -83,16 +106,27 @@ fn candidates(tx: &mut dyn Tx, question: &SemanticQuestion) -> Result<(TermFrequ
     let mut corpus = TermFrequencies { texts, ..TermFrequencies::default() };
     let mut points: HashMap<i64, f64> = HashMap::new();
     for (term, wanted) in &wanted {
-        let Some(things) = having.get(term) else { continue };
-        corpus.counts.insert(wanted.term.clone(), things.len() as u64);
-        for thing in things {
-            *points.entry(*thing).or_default() += wanted.weight / (1.0 + things.len() as f64).ln().max(0.5);
+        let [named, told] =
+            [having.get(term), by_properties.get(term)].map(|things| things.map_or(&[][..], Vec::as_slice));
+        if named.is_empty() && told.is_empty() {
+            continue;
+        }
+        let all: HashSet<i64> = named.iter().chain(told).copied().collect();
+        corpus.counts.insert(wanted.term.clone(), all.len() as u64);
+        let rarity = 1.0 / (1.0 + all.len() as f64).ln().max(0.5);
+        for (things, weight) in [(named, 1.0), (told, PROPERTY)] {
+            for thing in things {
+                *points.entry(*thing).or_default() += wanted.weight * weight * rarity;
+            }
         }
     }
     let mut best: Vec<(i64, f64)> = points.into_iter().collect();
     best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     best.truncate(JUDGED);
-    Ok((corpus, best.into_iter().map(|(id, _)| id).collect()))
+    let best: Vec<i64> = best.into_iter().map(|(id, _)| id).collect();
+    let told: HashSet<i64> = by_properties.into_values().flatten().collect();
+    let by_properties = best.iter().copied().filter(|id| told.contains(id)).collect();
+    Ok(Candidates { corpus, best, by_properties })
 }
 
 /// The things that are called as a question's words, as two or three of them together, or as all of them.

@@ -8,6 +8,7 @@ mod ingest;
 pub(crate) mod membership;
 mod notes;
 mod postgres;
+mod property_words;
 mod read;
 mod rebuild;
 mod refcounts;
@@ -23,6 +24,7 @@ pub use ingest::forget::{
 pub use ingest::list_own::{OwnEntity, OwnGraphCursor, OwnGraphPage, OwnRelation, mine};
 pub use ingest::{IngestOutcome, IngestSummary, MAX_TOLD, ingest};
 pub use notes::{EntityNote, notes};
+pub(crate) use property_words::fill_property_words;
 pub use read::{GraphCounts, counts, degrees, entities, named};
 pub(crate) use rebuild::fill_if_new;
 pub use rebuild::{RebuildSummary, rebuild};
@@ -59,6 +61,11 @@ struct GraphSql {
     around: &'static str,
     /// The things that have some terms: terms, how many of each.
     having: &'static str,
+    /// The same by what was told of them.
+    having_properties: &'static str,
+    add_property_words: &'static str,
+    /// The terms of what a teller said of things.
+    forget_property_words: &'static str,
     own_notes: &'static str,
     own_relations: &'static str,
     add_notes: &'static str,

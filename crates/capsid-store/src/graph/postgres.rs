@@ -127,6 +127,19 @@ pub const TEXTS: GraphSql = GraphSql {
         ") t CROSS JOIN LATERAL
             (SELECT x.entity FROM graph_words x WHERE x.term = t.term ORDER BY x.entity LIMIT $2) w"
     ),
+    having_properties: concat!(
+        "SELECT t.term, w.entity FROM (SELECT j.v AS term FROM ",
+        list!("$1"),
+        ") t CROSS JOIN LATERAL (SELECT DISTINCT x.entity FROM graph_property_words x WHERE x.term = t.term
+            ORDER BY x.entity LIMIT $2) w"
+    ),
+    add_property_words: "INSERT INTO graph_property_words (term, entity, said_by)
+        SELECT j.v ->> 0, CAST(j.v ->> 1 AS BIGINT), $2 FROM json_array_elements(CAST($1 AS json)) AS j (v)
+        ORDER BY 1, 2 ON CONFLICT DO NOTHING",
+    forget_property_words: concat!(
+        "DELETE FROM graph_property_words WHERE said_by = $1 AND entity IN ",
+        numbers!("$2")
+    ),
     own_notes: concat!(
         "SELECT n.entity, n.name, n.properties, n.confidence FROM graph_notes n WHERE n.said_by = $1 AND n.entity IN ",
         numbers!("$2")

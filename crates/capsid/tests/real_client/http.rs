@@ -12,7 +12,13 @@ pub fn post(origin: &str, path: &str, bearer: Option<&str>, body: &str) -> Strin
 /// Gets what is at a path.
 #[track_caller]
 pub fn get(origin: &str, path: &str) -> String {
-    ask("GET", origin, path, None, "")
+    get_as(origin, path, None)
+}
+
+/// The same for somebody who shows a token.
+#[track_caller]
+pub fn get_as(origin: &str, path: &str, bearer: Option<&str>) -> String {
+    ask("GET", origin, path, bearer, "")
 }
 
 #[track_caller]

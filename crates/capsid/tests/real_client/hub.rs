@@ -59,6 +59,11 @@ impl<'a> Hub<'a> {
         self.log().contains(&format!("answered method=\"{method}\" route=\"{route}\" status={status} "))
     }
 
+    /// Whether it answered anything with this status.
+    pub fn has_answered(&self, status: u16) -> bool {
+        self.log().contains(&format!(" status={status} "))
+    }
+
     /// Lets everybody have an asset, as the operator, beside the running hub.
     pub fn promote(&self, asset: &str) {
         let args = [&["hub", "admin", "promote", asset], self.options].concat();

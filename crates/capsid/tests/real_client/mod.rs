@@ -6,8 +6,11 @@
 mod evolver;
 mod http;
 mod hub;
+mod keyless;
 mod loopback;
 mod memory;
+mod proxy_tasks;
+mod recall;
 mod relay;
 mod tasks;
 

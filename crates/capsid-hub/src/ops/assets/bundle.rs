@@ -7,6 +7,7 @@ use capsid_model::gate::{self, CommandPolicy};
 use capsid_model::{Object, Value};
 use capsid_rules::assets::admission::{initial_status, quality_faults};
 use capsid_rules::assets::bundle::bundle_id;
+use capsid_rules::assets::fill_ids::fill_ids;
 use capsid_rules::assets::safety;
 use capsid_rules::assets::safety::AssetTexts;
 use capsid_rules::assets::similarity::{sketch, text_of};
@@ -126,6 +127,32 @@ pub fn check_ids(payload: &PublishRequest<'_>) -> ApiResult<Vec<AssetIdCheck>> {
             })
         })
         .collect()
+}
+
+/// The assets of a payload with their ids and links filled in; nothing where every id is right already.
+pub fn filled_assets(
+    payload: &PublishRequest<'_>,
+    checks: &[AssetIdCheck],
+) -> ApiResult<Option<Vec<Object>>> {
+    if checks.iter().all(|check| check.matches) {
+        return Ok(None);
+    }
+    let objects = raw_assets(payload)?.iter().enumerate().map(|(at, raw)| object(raw, at));
+    let mut objects = objects.collect::<ApiResult<Vec<Object>>>()?;
+    fill_ids(&mut objects);
+    Ok(Some(objects))
+}
+
+impl AssetIdCheck {
+    /// Whether the asset has an id at all.
+    pub fn has_claim(&self) -> bool {
+        self.claimed_asset_id.is_some()
+    }
+
+    /// The same for an asset that came without an id, which the hub filled in.
+    pub fn without_claim(self) -> Self {
+        Self { claimed_asset_id: None, matches: false, ..self }
+    }
 }
 
 /// Reads a bundle and checks all that can be checked without the database.
@@ -249,7 +276,8 @@ fn verify(text: &str, object: &Object, path: &str) -> ApiResult<AssetId> {
             HubCode::AssetIdMismatch,
             format!("asset_id mismatch: the id in `{path}.asset_id` is not the hash of the asset."),
             "Compute it for each asset as sha256(canonical_json(asset without asset_id)), with keys sorted at every \
-             level, and write it as `sha256:` and 64 lower-case hexadecimal digits.",
+             level, and write it as `sha256:` and 64 lower-case hexadecimal digits. Numbers are hashed as JavaScript \
+             writes them: `1.0` as `1`, `1e3` as `1000`. POST /a2a/validate answers with the ids filled in.",
         )
         .with("path", format!("{path}.asset_id"))
         .with("claimed_asset_id", capsid_model::text::cut(claimed, 100))

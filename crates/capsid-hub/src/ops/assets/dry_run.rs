@@ -2,11 +2,14 @@
 
 use super::bundle::{
     AssetIdCheck, CheckedBundle, PublishRequest, PublishWarning, SAFETY_WARNING, check_bundle, check_ids,
+    filled_assets,
 };
 use crate::auth::message::Message;
 use crate::error::{ApiError, ApiResult, ErrorCorrection, FieldError};
 use crate::http::envelope::A2aResponse;
+use crate::http::json;
 use crate::state::SharedHub;
+use capsid_model::Object;
 use capsid_rules::lifecycle::AssetStatus;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -18,6 +21,11 @@ pub struct DryRunResponse {
     dry_run: bool,
     estimated_fee: i64,
     computed_assets: Vec<AssetIdCheck>,
+    /// The assets with their ids and the links between them filled in, ready to be published; only where an id is
+    /// missing or wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<BTreeMap<String, Value>>, required = false)]
+    assets: Option<Vec<Object>>,
     valid: bool,
     /// The same as `valid`.
     ok: bool,
@@ -94,10 +102,35 @@ pub async fn dry_run(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aRes
     }
     let request: PublishRequest<'_> = message.payload()?;
     let computed_assets = check_ids(&request)?;
+    let assets = filled_assets(&request, &computed_assets)?;
+    // Whoever sends no ids asks for them; the rest of the bundle is then checked as it would be published.
+    let response = match &assets {
+        Some(filled) if !computed_assets.iter().any(AssetIdCheck::has_claim) => {
+            let text = serde_json::to_string(&FilledBundle { assets: filled })
+                .map_err(ApiError::not_serializable)?;
+            let filled: PublishRequest<'_> = json::read(&text, "payload")?;
+            let computed = check_ids(&filled)?.into_iter().map(AssetIdCheck::without_claim).collect();
+            check(hub, &filled, computed)
+        }
+        _ => check(hub, &request, computed_assets),
+    };
+    Ok(hub.answer("validate").wrap(DryRunResponse { assets, ..response }))
+}
+
+/// A bundle whose ids the hub filled in.
+#[derive(Serialize)]
+struct FilledBundle<'a> {
+    assets: &'a [Object],
+}
+
+fn check(
+    hub: &SharedHub,
+    request: &PublishRequest<'_>,
+    computed_assets: Vec<AssetIdCheck>,
+) -> DryRunResponse {
     let response = DryRunResponse { dry_run: true, computed_assets, ..DryRunResponse::default() };
-    let response = match check_bundle(&request, &hub.config.command_policy(), hub.new_id("rcpt")) {
+    match check_bundle(request, &hub.config.command_policy(), hub.new_id("rcpt")) {
         Ok(checked) => response.accept(checked),
         Err(error) => response.refuse(error),
-    };
-    Ok(hub.answer("validate").wrap(response))
+    }
 }

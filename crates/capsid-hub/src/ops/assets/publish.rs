@@ -1,10 +1,10 @@
 //! Publishing a gene and a capsule together.
 
 use super::bundle::{CheckedBundle, PublishRequest, PublishWarning, check_bundle};
-use crate::auth::idempotency::{Idempotent, run_idempotent};
+use crate::auth::idempotency::{Idempotent, run_idempotent_with};
 use crate::auth::message::Message;
 use crate::context::OperationContext;
-use crate::error::{ApiError, ApiResult, HubCode};
+use crate::error::{ApiError, ApiResult, ErrorCorrection, HubCode};
 use crate::http::cursor::unhex;
 use crate::state::{Hub, SharedHub};
 use capsid_model::time::Time;
@@ -27,6 +27,15 @@ use utoipa::ToSchema;
 /// What became of a bundle.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PublishResponse {
+    /// The code of the refusal, where the bundle is rejected or held back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    error: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = ErrorCorrection, required = false)]
+    correction: Option<ErrorCorrection>,
+    /// Whether the hub stores the bundle, in whatever state. Sending the same again then changes nothing.
+    stored: bool,
     /// accepted, published (before), rejected or quarantined.
     status: &'static str,
     /// accept, reject or quarantine.
@@ -107,9 +116,14 @@ pub async fn publish(
 ) -> ApiResult<Idempotent<PublishResponse>> {
     let publication = CheckedPublication::check(hub, request, message.header.secret.as_deref())?;
     tracing::Span::current().record("bundle.id", &publication.checked.bundle.bundle_id);
-    let published = run_idempotent(hub, message, "/a2a/publish", "decision", move |tx, context, node| {
-        publish_in(tx, context, node, &publication)
-    });
+    let published = run_idempotent_with(
+        hub,
+        message,
+        "/a2a/publish",
+        "decision",
+        PublishResponse::http_status,
+        move |tx, context, node| publish_in(tx, context, node, &publication),
+    );
     let published = published.await?;
     hub.indexer.published();
     Ok(published)
@@ -130,9 +144,14 @@ pub fn publish_in(
 }
 
 impl PublishResponse {
-    /// Whether the bundle was taken and not let in.
+    /// Whether the bundle was stored and not let in.
     pub fn is_refused(&self) -> bool {
         self.decision != "accept"
+    }
+
+    /// Many clients look at the status alone, so a refusal has that of one.
+    fn http_status(&self) -> u16 {
+        if self.is_refused() { 422 } else { 200 }
     }
 
     fn new(checked: &CheckedBundle, published: PublishOutcome, balance: i64) -> ApiResult<Self> {
@@ -140,7 +159,7 @@ impl PublishResponse {
         let mut warnings = checked.warnings.clone();
         let is_known = matches!(published, PublishOutcome::Already { .. });
         let (status, reason, receipt_id, assets) = match published {
-            PublishOutcome::OfAnother => return Err(duplicate_asset_error()),
+            PublishOutcome::OfAnother(status) => return Err(duplicate_asset_error(status)),
             PublishOutcome::Revoked(id) => return Err(revoked(&id)),
             PublishOutcome::Already { status, receipt_id, assets } => {
                 (status, own.reason.clone(), receipt_id, assets)
@@ -161,7 +180,11 @@ impl PublishResponse {
             _ => ("accepted", "accept", reason),
         };
         let capsule = assets.iter().find(|asset| asset.asset_type == AssetType::Capsule);
+        let refusal = refusal(status, reason.as_deref(), &checked.faults);
         Ok(Self {
+            error: refusal.as_ref().map(|error| error.code.as_str()),
+            correction: refusal.map(|error| error.correction()),
+            stored: true,
             status: word,
             decision,
             reason,
@@ -174,6 +197,28 @@ impl PublishResponse {
             credits: PublishCredits { charged: 0, available: credits::to_decimal(balance) },
             warnings,
         })
+    }
+}
+
+/// The refusal of a bundle that is stored and not let in.
+fn refusal(status: AssetStatus, reason: Option<&str>, faults: &[String]) -> Option<ApiError> {
+    let reason = match faults {
+        [] => reason.unwrap_or("no reason is known").to_owned(),
+        faults => faults.join("; "),
+    };
+    let changed = "Change what it names, and publish that: changed content has an id of its own.";
+    match status {
+        AssetStatus::Rejected => Some(ApiError::new(
+            HubCode::BundleRejected,
+            format!("The bundle is stored and rejected: {reason}."),
+            changed,
+        )),
+        AssetStatus::Quarantined => Some(ApiError::new(
+            HubCode::BundleQuarantined,
+            format!("The bundle is stored and held back: {reason}."),
+            "Wait for the operator of this hub to look at it, or publish changed content.",
+        )),
+        _ => None,
     }
 }
 
@@ -234,12 +279,17 @@ fn may_publish(node: &NodeRow, now: Time) -> ApiResult<()> {
     Err(error)
 }
 
-fn duplicate_asset_error() -> ApiError {
-    ApiError::new(
-        HubCode::DuplicateAsset,
-        "Another node has published this capsule.",
-        "Fetch and reuse it, or publish what you did differently.",
-    )
+/// Only what is served can be reused.
+fn duplicate_asset_error(status: AssetStatus) -> ApiError {
+    let fix = match status {
+        AssetStatus::Promoted | AssetStatus::Stale => {
+            "Fetch and reuse it, or publish what you did differently."
+        }
+        AssetStatus::Candidate => "Report whether it works for you, or publish what you did differently.",
+        _ => "Publish what you did differently; this capsule is not served.",
+    };
+    ApiError::new(HubCode::DuplicateAsset, "Another node has published this capsule.", fix)
+        .with("asset_status", status.as_str())
 }
 
 fn revoked(id: &AssetId) -> ApiError {

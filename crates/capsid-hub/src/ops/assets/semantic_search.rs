@@ -77,9 +77,34 @@ pub struct SemanticHitView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = f64, required = false)]
     score: Option<f64>,
+    /// 0 to 1: how near its embedding is to that of the question; without embeddings, the share of the question's words
+    /// that it answers.
+    similarity: f64,
+    similarity_band: SimilarityBand,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = WhyFound, required = false)]
     why: Option<WhyFound>,
+}
+
+/// How much an asset is like what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum SimilarityBand {
+    /// From 0.75 on.
+    High,
+    /// From 0.6 on.
+    Medium,
+    Low,
+}
+
+impl SimilarityBand {
+    fn from_similarity(similarity: f64) -> Self {
+        match similarity {
+            0.75.. => Self::High,
+            0.6.. => Self::Medium,
+            _ => Self::Low,
+        }
+    }
 }
 
 /// Why an asset was found.
@@ -145,6 +170,7 @@ pub async fn search_by_meaning(
     hub.limit_reads(credentials).await?;
     let limit = query::limit(params.limit.as_deref(), 20, 100) as usize;
     let skip = cursor::skipped(NAME, params.cursor.as_deref(), params.offset.as_deref())?;
+    let asked = question.word_count();
     let domain = params.domain.filter(|domain| !domain.trim().is_empty());
     let most = skip + limit + 1;
     let wanted = SemanticQuery {
@@ -167,7 +193,7 @@ pub async fn search_by_meaning(
     let total = (found.len() as i64, has_more);
     let fields = FieldSelection::parse(params.fields.as_deref());
     let page = found.into_iter().take(skip + limit).skip(skip);
-    let rows = page.map(|found| fields.select(SemanticHitView::new(found, &signals)));
+    let rows = page.map(|found| fields.select(SemanticHitView::new(found, &signals, asked)));
     let next = if has_more { cursor::after(NAME, skip + limit) } else { None };
     Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, total, next))
 }
@@ -179,9 +205,10 @@ async fn search_by_words(
     signals: Vec<String>,
     filters: GraphFilters,
 ) -> ApiResult<SemanticPageResponse> {
+    let asked = signals.len();
     let found = keyword::find_by_words(hub, credentials, NAME, params, signals, filters).await?;
     let rows = found.rows.into_iter();
-    let rows = rows.map(|row| found.fields.select(SemanticHitView { found: row, score: None, why: None }));
+    let rows = rows.map(|row| found.fields.select(SemanticHitView::from_words(row, asked)));
     Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, found.total, found.next))
 }
 
@@ -254,8 +281,20 @@ fn is_code(word: &str) -> bool {
 }
 
 impl SemanticHitView {
-    /// The row of an asset that was found by meaning.
-    pub fn new(found: SemanticHit, signals: &[String]) -> Self {
+    /// The row of an asset that was found by so many words themselves.
+    fn from_words(found: FoundAssetView, asked: usize) -> Self {
+        let similarity = match asked {
+            0 => 1.0,
+            asked => rounded((found.matched_signals.len() as f64 / asked as f64).min(1.0)),
+        };
+        let similarity_band = SimilarityBand::from_similarity(similarity);
+        Self { found, score: None, similarity, similarity_band, why: None }
+    }
+
+    /// The row of an asset that was found by meaning, by a question of so many words.
+    pub fn new(found: SemanticHit, signals: &[String], asked: usize) -> Self {
+        let answered = found.words.len() as f64 / asked.max(1) as f64;
+        let similarity = rounded(found.similarity.unwrap_or(answered).clamp(0.0, 1.0));
         let why = WhyFound {
             words: found.words,
             ways: found.places.iter().map(|(way, _)| way.as_str()).collect(),
@@ -264,7 +303,13 @@ impl SemanticHitView {
         };
         let score = (found.score * 1e6).round() / 1e6;
         let hit = search::to_hit(found.listed, signals);
-        Self { found: FoundAssetView::new(&hit, signals.len()), score: Some(score), why: Some(why) }
+        Self {
+            found: FoundAssetView::new(&hit, signals.len()),
+            score: Some(score),
+            similarity,
+            similarity_band: SimilarityBand::from_similarity(similarity),
+            why: Some(why),
+        }
     }
 }
 

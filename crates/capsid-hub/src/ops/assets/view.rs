@@ -3,6 +3,7 @@
 use crate::error::{ApiError, ApiResult};
 use capsid_model::time::Time;
 use capsid_rules::evaluation::consensus::{ConsensusTally, ConsensusVerdict};
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 use capsid_rules::evaluation::proof::ProofLevel;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_store::assets::id::AssetId;
@@ -114,6 +115,7 @@ pub struct AssetState {
     chain_id: Option<String>,
     has_evolution_event: bool,
     validation_label: ProofLevel,
+    validation_summary: ValidationSummary,
     created_at: String,
     #[schema(required)]
     promoted_at: Option<String>,
@@ -151,12 +153,51 @@ impl AssetState {
             chain_id: asset.traits.chain_id.clone(),
             has_evolution_event: asset.traits.has_event,
             validation_label: asset.traits.proof,
+            validation_summary: ValidationSummary::new(listed),
             created_at: Time(asset.created_at).iso(),
             promoted_at: asset.promoted_at.map(|at| Time(at).iso()),
             last_activity_at: Time(asset.last_activity_at).iso(),
             safety: asset.safety.clone(),
             similar_to: asset.similar_to,
         }
+    }
+}
+
+/// What the validation of an asset shows.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub struct ValidationSummary {
+    #[serde(rename = "validationQuality")]
+    quality: ValidationQuality,
+    /// How many reports that count say that it works.
+    passes: i64,
+    /// How many say that it does not.
+    fails: i64,
+    /// The best of what those rest on that say it works: fetched, used, applied, assigned, reproduced or hub.
+    #[schema(value_type = Option<String>, required)]
+    grade: Option<&'static str>,
+}
+
+/// How far a validation can be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum ValidationQuality {
+    /// It can fail, and somebody else saw it pass.
+    Real,
+    /// It cannot fail, or nobody else tried it.
+    Suspicious,
+    /// There is none.
+    Empty,
+}
+
+impl ValidationSummary {
+    fn new(listed: &ListedAsset) -> Self {
+        let quality = match listed.asset.traits.proof {
+            ProofLevel::Absent => ValidationQuality::Empty,
+            ProofLevel::Real if listed.passes > 0 => ValidationQuality::Real,
+            _ => ValidationQuality::Suspicious,
+        };
+        let grade = listed.grade().map(EvidenceGrade::as_str);
+        Self { quality, passes: listed.passes, fails: listed.fails, grade }
     }
 }
 

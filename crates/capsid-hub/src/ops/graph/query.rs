@@ -15,6 +15,7 @@ use capsid_model::time::Time;
 use capsid_rules::credits;
 use capsid_rules::graph::kind;
 use capsid_rules::graph::names::shown_id;
+use capsid_rules::meaning::SemanticQuestion;
 use capsid_rules::meaning::fuse::RankingSource;
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list;
@@ -234,6 +235,7 @@ fn answer_question(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<QueryGra
     });
     let nodes = nodes.collect::<ApiResult<_>>()?;
     let signals = capsid_rules::meaning::terms::query_words(&asked.words);
+    let question = SemanticQuestion::parse(&asked.words, &[]);
     let mut ways = vec![RankingSource::Text];
     if asked.by_meaning {
         ways.push(RankingSource::Graph);
@@ -245,7 +247,11 @@ fn answer_question(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<QueryGra
         ways,
         credits_charged: credits::to_decimal(0),
         query: asked.words.clone(),
-        assets: answer.assets.into_iter().map(|found| SemanticHitView::new(found, &signals)).collect(),
+        assets: answer
+            .assets
+            .into_iter()
+            .map(|found| SemanticHitView::new(found, &signals, question.word_count()))
+            .collect(),
     })
 }
 

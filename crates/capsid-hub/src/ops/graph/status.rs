@@ -1,9 +1,9 @@
 //! Whether there is a graph to ask, by whom and for what, and how much there is of it.
 
-use super::caller::{GraphSender, authenticate_caller, check_entitled};
+use super::caller::{GraphSender, authenticate_caller, check_entitled, nobody};
 use super::price::price;
 use crate::auth::credentials::Credentials;
-use crate::config::GraphAccess;
+use crate::config::{GraphAccess, HubProfile};
 use crate::embedding::EmbedderState;
 use crate::error::{ApiError, ApiResult};
 use crate::http::traced_id;
@@ -162,11 +162,15 @@ pub async fn show_graph_status(
     hub.limit_reads(&credentials).await?;
     let sender = GraphSender::from_request(credentials, None, params.node_id.as_deref(), None)?;
     let (context, now) = (hub.context(), hub.now());
+    // On a machine of one's own, a page and a monitor look at it without saying who they are.
+    let may_be_unknown = hub.config.profile == HubProfile::Private && sender.credentials.is_from_loopback();
     let known = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             // What somebody has and pays is told to nobody else, so a secret is asked for as if something were spent.
-            let Some(asker) = authenticate_caller(tx, &context, &sender, true)? else { return Ok(None) };
+            let Some(asker) = authenticate_caller(tx, &context, &sender, true)? else {
+                return if may_be_unknown { Ok(None) } else { Err(nobody(&sender)) };
+            };
             let balance = ledger::balance(tx, &asker.name)?;
             let used = usage::lately(tx, &asker.name, now)?;
             Ok(Some((asker, balance, used)))

@@ -7,12 +7,15 @@ use crate::http::traced_id;
 use crate::state::Hub;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::cmp::Reverse;
 use utoipa::{IntoParams, ToSchema};
 
 /// The most answers that help gives.
 const MATCHES: usize = 20;
 /// Where the guide is.
 const GUIDE: &str = "/skill.md";
+/// Where the reference is.
+const REFERENCE: &str = "/skill-reference.md";
 
 /// Where a stranger reads on.
 #[derive(Debug, Serialize, ToSchema)]
@@ -39,10 +42,16 @@ pub fn show_root() -> RootResponse {
     }
 }
 
-/// The whole guide as Markdown.
+/// The guide as Markdown.
 #[tracing::instrument(skip_all)]
-pub fn render_guide(hub: &Hub, document: &Value) -> String {
-    guide::page(document, &hub.config.base_url())
+pub fn render_guide(hub: &Hub) -> String {
+    guide::skill_page(&hub.config.base_url())
+}
+
+/// The reference as Markdown.
+#[tracing::instrument(skip_all)]
+pub fn render_reference(hub: &Hub, document: &Value) -> String {
+    guide::reference_page(document, &hub.config.base_url())
 }
 
 /// The description of every call, with the address of this hub.
@@ -120,6 +129,7 @@ pub struct HelpParams {
 pub struct HelpResponse {
     matches: Vec<HelpMatch>,
     guide: &'static str,
+    reference: &'static str,
     calls: &'static str,
 }
 
@@ -135,33 +145,50 @@ enum HelpMatch {
     Error { error: &'static str, status: u16, meaning: &'static str },
 }
 
+impl HelpMatch {
+    fn path_len(&self) -> usize {
+        if let Self::Call { path, .. } = self { path.len() } else { 0 }
+    }
+}
+
 /// Finds calls, topics and error codes by words.
 #[tracing::instrument(skip_all)]
 pub fn find_help(hub: &Hub, document: &Value, params: HelpParams) -> HelpResponse {
     let asked = params.q.unwrap_or_default().to_lowercase();
     let words: Vec<&str> =
         asked.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(16).collect();
-    let mut found: Vec<(usize, HelpMatch)> = Vec::new();
-    let mut consider = |text: String, entry: HelpMatch| {
+    let mut found: Vec<((usize, usize), HelpMatch)> = Vec::new();
+    let mut consider = |named: usize, text: String, entry: HelpMatch| {
         let text = text.to_lowercase();
-        let score = words.iter().filter(|word| text.contains(**word)).count();
-        if score > 0 {
-            found.push((score, entry));
+        let mentioned = words.iter().filter(|word| text.contains(**word)).count();
+        if mentioned > 0 {
+            found.push(((named, mentioned), entry));
         }
     };
     for call in guide::calls(document) {
         let text = format!("{} {}", call.path, call.summary);
-        consider(text, HelpMatch::Call { method: call.method, path: call.path, summary: call.summary });
+        let named = call.named_by(&words);
+        consider(
+            named,
+            text,
+            HelpMatch::Call { method: call.method, path: call.path, summary: call.summary },
+        );
     }
     for topic in guide::topics(document, &hub.config.base_url()) {
         let doc = format!("/a2a/skill?topic={}", topic.name);
-        consider(format!("{} {}", topic.name, topic.text), HelpMatch::Topic { topic: topic.name, doc });
+        consider(0, format!("{} {}", topic.name, topic.text), HelpMatch::Topic { topic: topic.name, doc });
     }
     for code in HubCode::ALL {
         let (error, meaning) = (code.as_str(), code.meaning());
-        consider(format!("{error} {meaning}"), HelpMatch::Error { error, status: code.status(), meaning });
+        let named = if asked.trim() == error { usize::MAX } else { 0 };
+        consider(
+            named,
+            format!("{error} {meaning}"),
+            HelpMatch::Error { error, status: code.status(), meaning },
+        );
     }
-    found.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    // Of calls that are there twice, the one with the shorter path comes first.
+    found.sort_by_key(|(score, entry)| (Reverse(*score), entry.path_len()));
     let matches = found.into_iter().take(MATCHES).map(|(_, entry)| entry).collect();
-    HelpResponse { matches, guide: GUIDE, calls: "/openapi.json" }
+    HelpResponse { matches, guide: GUIDE, reference: REFERENCE, calls: "/openapi.json" }
 }

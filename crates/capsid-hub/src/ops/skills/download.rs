@@ -4,7 +4,7 @@ use super::publish::{check_id, not_found};
 use super::view::{SkillBody, SkillView};
 use crate::auth::credentials::Credentials;
 use crate::auth::sender::Sender;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::json::read_stored;
 use crate::http::traced_id;
 use crate::http::validate;
@@ -53,4 +53,32 @@ pub async fn download_skill_as(
         Sender::new(node_id, credentials.clone()).verify(hub).await?;
     }
     download_skill(hub, skill_id).await
+}
+
+/// Which skill is wanted.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct FetchSkillParams {
+    /// The id of a skill, or the name in its front matter.
+    name: Option<String>,
+    /// The version; the newest where it is missing.
+    version: Option<String>,
+}
+
+/// Gives a skill by its id or by the name in its front matter. Only the newest version is kept.
+#[tracing::instrument(skip_all)]
+pub async fn fetch_skill(hub: &Hub, params: FetchSkillParams) -> ApiResult<DownloadSkillResponse> {
+    let name = params.name.filter(|name| !name.trim().is_empty());
+    let name = name.ok_or_else(|| ApiError::field("name", "the id or the name of a skill", "missing"))?;
+    validate::name(&name, "name", 500)?;
+    let found = hub.store.read::<_, ApiError, _>(move |tx| Ok(skills::find_id(tx, &name)?)).await?;
+    let found = download_skill(hub, &found.ok_or_else(not_found)?).await?;
+    match params.version.filter(|version| !version.is_empty()) {
+        Some(version) if version != found.skill.version() => Err(ApiError::new(
+            HubCode::NotFound,
+            "This hub keeps the newest version of a skill only.",
+            format!("Leave `version` out to get version {}.", found.skill.version()),
+        )),
+        _ => Ok(found),
+    }
 }

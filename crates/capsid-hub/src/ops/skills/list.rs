@@ -4,9 +4,9 @@ use super::publish::is_plain;
 use super::view::SkillView;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
-use crate::http::query;
+use crate::http::{query, validate};
 use crate::state::Hub;
-use capsid_store::skills;
+use capsid_store::skills::{self, SkillFilter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -16,7 +16,9 @@ use utoipa::ToSchema;
 pub struct ListSkillsParams {
     /// Only those of this node.
     node_id: Option<String>,
-    /// How many; 20 where it is missing, 100 at most.
+    /// Only those whose id, name, description or tags hold this text.
+    q: Option<String>,
+    /// How many; 20 where it is missing, 200 at most.
     limit: Option<String>,
     /// The `next_cursor` of the page before.
     cursor: Option<String>,
@@ -37,7 +39,8 @@ pub struct ListSkillsResponse {
 /// Lists skills in the order of their ids.
 #[tracing::instrument(skip_all)]
 pub async fn list_skills(hub: &Hub, query: ListSkillsParams) -> ApiResult<ListSkillsResponse> {
-    let most = query::limit(query.limit.as_deref(), 20, 100);
+    let most = query::limit(query.limit.as_deref(), 20, 200);
+    validate::text_or(query.q.as_deref(), "q", 200)?;
     query.node_id.as_deref().map_or(Ok(()), |id| check_node_id(id, "node_id"))?;
     let after = query.cursor.filter(|cursor| !cursor.is_empty());
     if after.as_deref().is_some_and(|cursor| !is_plain(cursor)) {
@@ -48,10 +51,10 @@ pub async fn list_skills(hub: &Hub, query: ListSkillsParams) -> ApiResult<ListSk
         ));
     }
     let after = after.unwrap_or_default();
-    let mut found = hub
-        .store
-        .read::<_, ApiError, _>(move |tx| Ok(skills::list(tx, query.node_id.as_deref(), &after, most + 1)?))
-        .await?;
+    let text = query.q.map(|q| q.trim().to_lowercase()).filter(|q| !q.is_empty());
+    let filter = SkillFilter { node_id: query.node_id, text };
+    let mut found =
+        hub.store.read::<_, ApiError, _>(move |tx| Ok(skills::list(tx, &filter, &after, most + 1)?)).await?;
     let more = found.len() as i64 > most;
     found.truncate(most as usize);
     let next = found.last().filter(|_| more).map(|skill| skill.skill_id.clone());

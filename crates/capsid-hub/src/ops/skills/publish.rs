@@ -7,6 +7,7 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::traced_id;
 use crate::http::validate;
 use crate::state::Hub;
+use capsid_rules::front_matter::FrontMatter;
 use capsid_store::skills::{self, SkillRow, SkillText};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -62,13 +63,26 @@ impl PublishSkillRequest {
                 format!("Keep it within {SKILL_BYTES} bytes, files included."),
             ));
         }
-        let card = SkillCard {
-            category: self.category.clone(),
-            tags: self.tags.clone(),
-            changelog: self.changelog.clone(),
-        };
+        let front = FrontMatter::read(content);
+        let tags = self.tags.clone().or_else(|| (!front.tags.is_empty()).then(|| front.tags.clone()));
+        let listed: Vec<&str> =
+            [Some(skill_id.as_str()), front.name.as_deref(), front.description.as_deref()]
+                .into_iter()
+                .flatten()
+                .chain(tags.iter().flatten().map(String::as_str))
+                .collect();
+        let listed_text = listed.join("\n").to_lowercase();
+        let card = SkillCard { category: self.category.clone(), tags, changelog: self.changelog.clone() };
         let body = SkillBody { content: content.to_owned(), bundled_files: files.to_vec() };
-        Ok((skill_id, SkillText { card: stored_text(&card), body: stored_text(&body) }))
+        let text = SkillText {
+            card: stored_text(&card),
+            body: stored_text(&body),
+            name: front.name,
+            description: front.description,
+            size_bytes: size as i64,
+            listed_text,
+        };
+        Ok((skill_id, text))
     }
 }
 

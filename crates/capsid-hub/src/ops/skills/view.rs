@@ -12,9 +12,17 @@ use utoipa::ToSchema;
 #[schema(as = Skill)]
 pub struct SkillView {
     skill_id: String,
+    /// What its front matter calls it, or else its id.
+    name: String,
+    #[schema(required)]
+    description: Option<String>,
     /// The node that published it.
     node_id: String,
     version: String,
+    /// How long its text and its files are together.
+    #[serde(rename = "sizeBytes")]
+    #[schema(required)]
+    size_bytes: Option<i64>,
     #[serde(flatten)]
     card: SkillCard,
     downloads: i64,
@@ -49,8 +57,15 @@ pub struct SkillFile {
 }
 
 impl SkillView {
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+
     pub(super) fn from_row(skill: SkillRow) -> ApiResult<Self> {
         Ok(Self {
+            name: skill.name.unwrap_or_else(|| skill.skill_id.clone()),
+            description: skill.description,
+            size_bytes: skill.size_bytes,
             skill_id: skill.skill_id,
             node_id: skill.node_id,
             version: skill.version,

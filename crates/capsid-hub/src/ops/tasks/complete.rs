@@ -136,9 +136,9 @@ pub fn complete_task_in(
     task_id: &str,
     asset: Option<AssetId>,
 ) -> ApiResult<CompleteTaskResponse> {
-    let decision_ms = context.config.work.decision_ms;
+    let terms = context.config.work.completion_terms();
     let submitted = asset.as_ref().map_or(SubmittedResult::Newest, SubmittedResult::Asset);
-    match complete::complete(tx, node, task_id, submitted, decision_ms, context.now)? {
+    match complete::complete(tx, node, task_id, submitted, &terms, context.now)? {
         CompleteOutcome::Done(task) | CompleteOutcome::Again(task) => {
             CompleteTaskResponse::load(tx, task, &context.config.settlement_terms())
         }

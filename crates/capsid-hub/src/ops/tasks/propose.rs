@@ -6,14 +6,17 @@ use super::{missing_ids, not_found};
 use crate::auth::credentials::Credentials;
 use crate::auth::sender::Sender;
 use crate::auth::sender_fields::sender_fields;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
 use crate::http::{traced_id, validate};
+use crate::ops::assets::view::rounded;
 use crate::ops::bounties::offer;
 use crate::ops::bounties::offer::{BODY_MOST, SignalsInput, TITLE_MOST};
 use crate::state::SharedHub;
 use capsid_model::time::Time;
-use capsid_rules::work::swarm::{FEWEST, MAX, ProposalError, weights};
+use capsid_rules::work::swarm::{AggregatorFallback, AggregatorTerms, FEWEST, MAX, ProposalError, weights};
+use capsid_store::db::tx::Tx;
 use capsid_store::work::swarm;
 use capsid_store::work::swarm::{ProposeOutcome, SubtaskProposal};
 use capsid_store::work::tasks;
@@ -61,6 +64,42 @@ pub struct ProposeSubtasksResponse {
     parent_task_id: String,
     subtasks: Vec<TaskView>,
     total_weight: f64,
+    /// What may keep the task from coming to its end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    warnings: Vec<ProposalWarning>,
+}
+
+/// What the node that proposes parts should know.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ProposalWarning {
+    /// `no_eligible_aggregator`.
+    code: &'static str,
+    text: String,
+    /// The reputation it takes to merge the results.
+    required_reputation: f64,
+    /// The best that a node has which could.
+    best_reputation: f64,
+}
+
+impl ProposalWarning {
+    /// Nobody could merge the results as things stand.
+    fn no_eligible_aggregator(terms: &AggregatorTerms, required: f64, best: f64) -> Self {
+        let then = match terms.fallback {
+            AggregatorFallback::Proposer => "If that stays so, you merge the results yourself.",
+            AggregatorFallback::Nobody => "If that stays so, the task ends without a result.",
+        };
+        Self {
+            code: "no_eligible_aggregator",
+            text: format!(
+                "Merging the results takes a reputation of {}, and the best node has {}. {then}",
+                rounded(required),
+                rounded(best)
+            ),
+            required_reputation: rounded(required),
+            best_reputation: rounded(best),
+        }
+    }
 }
 
 impl ProposeSubtasksRequest {
@@ -163,14 +202,32 @@ pub async fn propose_subtasks(
                     Err(refused) => refused,
                 },
             };
-            to_response(&task_id, proposed, context.now)
+            let warnings = match &proposed {
+                ProposeOutcome::Done(_) => warnings(tx, &context, &task_id)?,
+                _ => Vec::new(),
+            };
+            to_response(&task_id, proposed, warnings, context.now)
         })
         .await?;
     hub.events.notify();
     Ok(response)
 }
 
-fn to_response(task_id: &str, proposed: ProposeOutcome, now: Time) -> ApiResult<ProposeSubtasksResponse> {
+fn warnings(tx: &mut dyn Tx, context: &OperationContext, task_id: &str) -> ApiResult<Vec<ProposalWarning>> {
+    let Some(whole) = tasks::get(tx, task_id)? else { return Ok(Vec::new()) };
+    let terms = &context.config.work.aggregator;
+    let (required, best) =
+        (terms.required(whole.min_reputation), swarm::best_reputation(tx, &whole, context.now)?);
+    let warning = (best < required).then(|| ProposalWarning::no_eligible_aggregator(terms, required, best));
+    Ok(warning.into_iter().collect())
+}
+
+fn to_response(
+    task_id: &str,
+    proposed: ProposeOutcome,
+    warnings: Vec<ProposalWarning>,
+    now: Time,
+) -> ApiResult<ProposeSubtasksResponse> {
     Err(match proposed {
         ProposeOutcome::Done(parts) => {
             let total: i64 = parts.iter().filter_map(|part| part.weight).sum();
@@ -180,6 +237,7 @@ fn to_response(task_id: &str, proposed: ProposeOutcome, now: Time) -> ApiResult<
                 parent_task_id: task_id.to_owned(),
                 subtasks: TaskView::from_rows(&parts, now),
                 total_weight: part_of_whole(total),
+                warnings,
             });
         }
         ProposeOutcome::NotFound => not_found(task_id),

@@ -7,6 +7,7 @@ use super::names::{are_confusable, is_unseen, key_of, look_alike_key, mixes_scri
 use super::{EntityKey, kind};
 use capsid_model::text::collapse;
 use properties::has_markup;
+pub use properties::{MAX_PROPERTY_TEXT, property_text};
 pub use refusal::{IngestRefusal, confusable};
 use refusal::{is_empty_text, markup, truncate, wrong_type};
 use serde_json::{Map, Value};

@@ -3,6 +3,7 @@
 use super::refusal::{IngestRefusal, markup};
 use super::{MAX_DEPTH, MAX_PROPERTIES};
 use crate::graph::names::is_unseen;
+use capsid_model::text::cut;
 use serde_json::Value;
 
 /// The text of properties, which is the same for the same properties.
@@ -68,6 +69,31 @@ fn sorted(value: &Value) -> Value {
         }
         Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
         other => other.clone(),
+    }
+}
+
+/// The most of a thing's properties that a question looks at, in bytes.
+pub const MAX_PROPERTY_TEXT: usize = 2 * 1024;
+
+/// The texts among the values of properties, a line each.
+pub fn property_text(properties: &str) -> String {
+    let mut text = String::new();
+    if let Ok(value) = serde_json::from_str(properties) {
+        add_texts(&value, &mut text);
+    }
+    cut(&text, MAX_PROPERTY_TEXT).to_owned()
+}
+
+fn add_texts(value: &Value, text: &mut String) {
+    match value {
+        _ if text.len() >= MAX_PROPERTY_TEXT => {}
+        Value::String(found) => {
+            text.push_str(found);
+            text.push('\n');
+        }
+        Value::Array(items) => items.iter().for_each(|item| add_texts(item, text)),
+        Value::Object(members) => members.values().for_each(|value| add_texts(value, text)),
+        _ => {}
     }
 }
 

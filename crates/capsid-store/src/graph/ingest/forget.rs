@@ -1,6 +1,7 @@
 //! Taking back what was told: everything that somebody told, or some of it. What others told, and what the hub itself
 //! says, stays as it is. All of a call is done or nothing is; the same call again changes nothing.
 
+use super::super::property_words::forget_property_words;
 use super::super::read::by_names;
 use super::super::refcounts::{RefcountChange, count_things};
 use super::super::texts;
@@ -155,6 +156,7 @@ fn delete_statements(tx: &mut dyn Tx, who: &str, notes: &[i64], relations: &[i64
     let mut named: BTreeMap<i64, i64> = BTreeMap::new();
     let list = |ids: &[i64]| json!(ids).to_string();
     let gone = tx.query_all::<i64>(texts.forget_notes, params![who, &list(notes)])?;
+    forget_property_words(tx, who, notes)?;
     let ends = tx.query_all::<(i64, i64)>(texts.forget_told, params![who, &list(relations)])?;
     for id in gone.iter().chain(ends.iter().flat_map(|(source, target)| [source, target])) {
         *named.entry(*id).or_default() += 1;

@@ -4,6 +4,7 @@ pub mod forget;
 pub mod list_own;
 mod resolve;
 
+use super::property_words::set_property_words;
 use super::refcounts::{RefcountChange, count_things};
 use super::texts;
 use crate::db::tx::Tx;
@@ -205,6 +206,14 @@ fn write_notes(
     now: Time,
 ) -> Result<()> {
     let texts = texts(tx);
+    let is_written = |id: &i64| changes.new.contains_key(id) || changes.changed.contains_key(id);
+    let written: Vec<(i64, Option<&str>)> = batch
+        .entities
+        .iter()
+        .map(|entity| (entity.thing.id(), entity.properties.as_deref()))
+        .filter(|(id, _)| is_written(id))
+        .collect();
+    set_property_words(tx, who, &written)?;
     if !changes.new.is_empty() {
         // Whoever tells the same at the same moment counts it once.
         let added = tx.query_all::<i64>(texts.add_notes, params![&rows(changes.new), who, now])?;

@@ -137,8 +137,8 @@ pub fn offer(tx: &mut dyn Tx, new: &NewBounty, now: Time) -> Result<OfferOutcome
     Ok(OfferOutcome::Done(Box::new(reload(tx, &new.bounty_id)?)))
 }
 
-/// A task that pays well is told to everybody who may take it, another one to workers, and one that is kept for a node to
-/// that node.
+/// A task that pays well is told to everybody who may take it and is good at it, another one to workers, and one that is
+/// kept for a node to that node.
 fn announce_bounty(tx: &mut dyn Tx, task: &NewTask, high_value: i64, now: Time) -> Result<()> {
     let task = tasks::reload(tx, &task.task_id)?;
     if let Some(node_id) = &task.reserved_for {
@@ -146,7 +146,7 @@ fn announce_bounty(tx: &mut dyn Tx, task: &NewTask, high_value: i64, now: Time) 
         return Ok(());
     }
     let pays_well = task.amount > 0 && task.amount >= high_value;
-    let kind = if pays_well { "high_value_task" } else { announcements::FOR_WORKERS };
+    let kind = if pays_well { announcements::PAYS_WELL } else { announcements::FOR_WORKERS };
     announcements::announce(tx, &task.notice(kind), &task, now)
 }
 

@@ -10,6 +10,7 @@ use crate::{assets, graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::AssetStatus;
+use capsid_rules::work::swarm::AggregatorTerms;
 use capsid_rules::work::tasks::{SubtaskRole, TaskEvent, TaskRefusal, TaskStatus, step};
 
 /// How handing in went.
@@ -39,7 +40,16 @@ pub enum SubmittedResult<'a> {
     Newest,
 }
 
-/// Hands in an asset for a task. The node is locked. `decide_ms` is how long the creator of the bounty has to decide.
+/// What follows when something was handed in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CompletionTerms {
+    /// How long the creator of the bounty has to decide.
+    pub decide_ms: i64,
+    /// Who merges the results of a swarm.
+    pub aggregator: AggregatorTerms,
+}
+
+/// Hands in an asset for a task. The node is locked.
 ///
 /// Clients hand in while they publish, and sometimes by an id that they changed before publishing. So an id that is not
 /// known stands for the newest capsule that the node has published since it took the task.
@@ -48,7 +58,7 @@ pub fn complete(
     node: &NodeRow,
     task_id: &str,
     handed_in: SubmittedResult<'_>,
-    decide_ms: i64,
+    terms: &CompletionTerms,
     now: Time,
 ) -> Result<CompleteOutcome> {
     let Some(task) = lock(tx, task_id)? else { return Ok(CompleteOutcome::NotFound) };
@@ -79,9 +89,9 @@ pub fn complete(
     }
     let task = super::reload(tx, task_id)?;
     match task.role {
-        None => bounties::task_completed(tx, &task, &task, decide_ms, now)?,
-        Some(SubtaskRole::Solver) => swarm::part_solved(tx, &task, now)?,
-        Some(SubtaskRole::Aggregator) => swarm::merged(tx, &task, decide_ms, now)?,
+        None => bounties::task_completed(tx, &task, &task, terms.decide_ms, now)?,
+        Some(SubtaskRole::Solver) => swarm::part_solved(tx, &task, &terms.aggregator, now)?,
+        Some(SubtaskRole::Aggregator) => swarm::merged(tx, &task, terms.decide_ms, now)?,
     }
     Ok(CompleteOutcome::Done(task))
 }

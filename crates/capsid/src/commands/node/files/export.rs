@@ -8,7 +8,7 @@ use capsid_disk::files;
 use capsid_engine::exchange::export::{ShareExport, export};
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::inert_line;
-use capsid_model::{Object, Result, Value, json};
+use capsid_model::{Result, Value, json};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub struct NodeExportArgs {
     /// One bundle a line, as it would be published.
     #[arg(long, conflicts_with = "protocol")]
     bundles: bool,
-    /// Messages of the protocol: a hello, then one publish an asset.
+    /// Messages of the protocol: a hello, then one publish a bundle, as a hub takes them.
     #[arg(long)]
     protocol: bool,
     /// One asset a line; this is the default.
@@ -47,6 +47,11 @@ pub struct NodeExportArgs {
 pub fn run(arguments: &NodeExportArgs, folder: &Path) -> Result<u8> {
     let workspace = workspace(folder)?;
     let export = export(&workspace, arguments.include_events)?;
+    if (arguments.protocol || arguments.persist) && export.genes.len() > export.bundles.len() {
+        output::talk(
+            "Genes without an eligible capsule are in no message: a hub takes a gene and a capsule together.",
+        );
+    }
     let items: Vec<Value> = if arguments.bundles {
         export.bundles.iter().map(|bundle| json!({"assets": bundle.assets})).collect()
     } else if arguments.protocol {
@@ -84,7 +89,7 @@ fn write(arguments: &NodeExportArgs, items: Vec<Value>) -> Result<()> {
     Ok(())
 }
 
-/// A hello, then one publish an asset.
+/// A hello, then one publish a bundle.
 fn messages(workspace: &Workspace, export: &ShareExport) -> Result<Vec<Value>> {
     let identity = Identity::open(&home_folder()?, &variable)?;
     let now = workspace.now();
@@ -98,14 +103,6 @@ fn messages(workspace: &Workspace, export: &ShareExport) -> Result<Vec<Value>> {
         "capsule_count": export.bundles.len(),
         "env_fingerprint": workspace.fingerprint().to_object(),
     });
-    let publish = |asset: &Object| {
-        json!({
-            "asset_type": asset.get("type"),
-            "asset_id": asset.get("asset_id"),
-            "local_id": asset.get("id"),
-            "asset": asset,
-        })
-    };
-    let assets = export.assets().into_iter().map(|asset| message("publish", publish(asset)));
-    Ok(std::iter::once(message("hello", hello)).chain(assets).collect())
+    let bundles = export.bundles.iter().map(|bundle| message("publish", json!({"assets": bundle.assets})));
+    Ok(std::iter::once(message("hello", hello)).chain(bundles).collect())
 }
