@@ -7,6 +7,7 @@ use crate::outbound::resolve::{Resolver, SystemResolver};
 use crate::random::Random;
 use crate::runtime::caches::{GraphCountCache, HealthCache, LiveStatsCache, StatsCache};
 use crate::runtime::event_notifier::EventNotifier;
+use crate::runtime::hub_keys::HubKeys;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::runtime::password_hasher::PasswordHasher;
 use crate::runtime::rate_limiter::RateLimiter;
@@ -51,6 +52,8 @@ pub struct Hub {
     /// What it last told whoever watches its numbers.
     pub live: LiveStatsCache,
     pub hub_id: String,
+    /// What it seals, hashes and signs with.
+    pub keys: Arc<HubKeys>,
     pub started: Time,
     /// How it finds the addresses of names.
     pub resolver: Arc<dyn Resolver>,
@@ -87,6 +90,7 @@ impl Hub {
     ) -> Result<SharedHub> {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::get_or_set(tx, "hub_id", &proposed))?;
+        let keys = Arc::new(HubKeys::load(&store, random.as_ref())?);
         let (close, closing) = watch::channel(false);
         let (store, config, telemetry) = (Arc::new(store), config.into(), Arc::<Telemetry>::default());
         let embedder = Embedder::new(
@@ -120,6 +124,7 @@ impl Hub {
             closing,
             close,
             hub_id,
+            keys,
             store,
             config,
             clock,

@@ -30,6 +30,7 @@ mod graph_store;
 mod guards;
 mod guide;
 mod hello;
+mod identity;
 mod meaning;
 mod mutations;
 mod nodes;

@@ -1,6 +1,6 @@
 //! The two kinds of hub, and the defaults of each.
 
-use super::HubConfig;
+use super::{HubConfig, IdentityConfig};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -42,6 +42,6 @@ impl HubConfig {
 
     /// What differs on a hub that strangers use.
     fn with_public_defaults(self) -> Self {
-        self
+        Self { identity: IdentityConfig::public(), ..self }
     }
 }

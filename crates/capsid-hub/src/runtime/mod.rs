@@ -3,6 +3,7 @@
 mod batcher;
 pub mod caches;
 pub mod event_notifier;
+pub mod hub_keys;
 pub mod keyed_semaphore;
 pub mod password_hasher;
 pub mod rate_limiter;
