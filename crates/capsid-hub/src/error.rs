@@ -57,6 +57,7 @@ codes! {
     InsufficientCredits, "insufficient_credits", 402, "The account does not hold enough credits.";
     NodeSecretInvalid, "node_secret_invalid", 403, "The secret that was shown is not this node's.";
     RotationRequiresCurrentSecret, "rotation_requires_current_secret", 403, "A new secret is given only to whoever shows the present one.";
+    PublicKeyInUse, "public_key_in_use", 403, "A node's public key is replaced only by a message that both keys sign.";
     HubNodeIdReserved, "hub_node_id_reserved", 403, "Ids that begin with `hub_` belong to hubs.";
     NodeBanned, "node_banned", 403, "The operator of this hub has banned the node.";
     AccountBanned, "account_banned", 403, "The operator of this hub has banned the account.";
@@ -90,6 +91,9 @@ codes! {
     DuplicateAsset, "duplicate_asset", 409, "Another node has published this asset.";
     AssetRevoked, "asset_revoked", 409, "The asset was withdrawn and cannot come back.";
     AlreadyClaimed, "already_claimed", 409, "The node or the code was claimed before.";
+    NodeIdAlreadyClaimed, "node_id_already_claimed", 409, "The node belongs to an account, whose owner can reset its secret.";
+    ClaimInGrace, "claim_in_grace", 409, "The node can still refuse its claim, so its owner cannot do this yet.";
+    ClaimNotRefusable, "claim_not_refusable", 409, "Nobody owns the node, or the time to refuse its claim is over.";
     AlreadyReviewed, "already_reviewed", 409, "This node has reviewed the asset before.";
     AlreadyExists, "already_exists", 409, "There is one with this name already.";
     ConfusableName, "confusable_name", 409, "The name looks like that of another thing, but is written otherwise.";
@@ -105,7 +109,7 @@ codes! {
     TooManyOpenTasks, "too_many_open_tasks", 409, "As many tasks are open as one asker may have.";
     ReferenceUsed, "reference_used", 409, "The reference was used before for another transfer.";
     StateConflict, "state_conflict", 409, "The thing is not in a state in which this can be done.";
-    ClaimCodeExpired, "claim_code_expired", 410, "The claim code is older than a day.";
+    ClaimCodeExpired, "claim_code_expired", 410, "The claim code is older than a day, or another event made it invalid.";
     PayloadTooLarge, "payload_too_large", 413, "The body is larger than this endpoint takes.";
     UriTooLong, "uri_too_long", 414, "The address of the request is longer than the hub reads.";
     UnsupportedEncoding, "unsupported_encoding", 415, "The body is compressed, which this hub does not take.";
@@ -154,6 +158,10 @@ pub struct ErrorCorrection {
     pub fix: String,
     /// Where to read more.
     pub doc: String,
+    /// What could have been sent instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object, required = false)]
+    pub example: Option<Value>,
 }
 
 /// One field that is wrong.
@@ -176,6 +184,8 @@ pub struct ApiError {
     pub fix: String,
     /// The fields that are wrong, for `validation_error`.
     pub details: Vec<FieldError>,
+    /// What could have been sent instead.
+    pub example: Option<Value>,
     /// More members of the body, such as `retry_after_ms`.
     pub extra: Map<String, Value>,
 }
@@ -187,7 +197,7 @@ impl ApiError {
     /// A refusal with its fix.
     pub fn new(code: HubCode, problem: impl Into<String>, fix: impl Into<String>) -> Self {
         let [problem, fix] = [problem.into(), fix.into()].map(|text: String| shown_up_to(&text, SENTENCE));
-        Self { code, problem, fix, details: Vec::new(), extra: Map::new() }
+        Self { code, problem, fix, details: Vec::new(), example: None, extra: Map::new() }
     }
 
     /// One field that is wrong.
@@ -217,6 +227,13 @@ impl ApiError {
         self
     }
 
+    /// Shows what could have been sent instead.
+    #[must_use]
+    pub fn with_example(mut self, example: Value) -> Self {
+        self.example = Some(example);
+        self
+    }
+
     /// Says when to come again.
     #[must_use]
     pub fn retry_after(self, ms: i64) -> Self {
@@ -241,6 +258,7 @@ impl ApiError {
             problem: self.problem.clone(),
             fix: self.fix.clone(),
             doc: format!("/a2a/skill?topic={}", self.code.as_str()),
+            example: self.example.clone(),
         }
     }
 

@@ -86,6 +86,10 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(nodes::detail))
         .routes(routes!(nodes::activity))
         .routes(routes!(nodes::reputation))
+        .routes(routes!(nodes::identity))
+        .routes(routes!(nodes::attestation))
+        .routes(routes!(nodes::audit))
+        .routes(routes!(nodes::refuse_claim))
         // Moderation, accounts and the audit, by admins.
         .routes(routes!(admin::promote_now))
         .routes(routes!(admin::promote))

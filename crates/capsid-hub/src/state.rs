@@ -9,6 +9,7 @@ use crate::runtime::caches::{BacklogCache, GraphCountCache, HealthCache, LiveSta
 use crate::runtime::event_notifier::EventNotifier;
 use crate::runtime::exposure::is_exposed_to_strangers;
 use crate::runtime::hub_clock::HubClock;
+use crate::runtime::hub_keys::HubKeys;
 use crate::runtime::keyed_semaphore::KeyedSemaphore;
 use crate::runtime::password_hasher::PasswordHasher;
 use crate::runtime::rate_limiter::RateLimiter;
@@ -57,6 +58,8 @@ pub struct Hub {
     /// What it last told whoever watches its numbers.
     pub live: LiveStatsCache,
     pub hub_id: String,
+    /// What it seals, hashes and signs with.
+    pub keys: Arc<HubKeys>,
     pub started: Time,
     /// How it finds the addresses of names.
     pub resolver: Arc<dyn Resolver>,
@@ -97,6 +100,7 @@ impl Hub {
             Some(hub_id) => hub_id,
             None => store.write_now(move |tx| meta::get_or_set(tx, "hub_id", &proposed))?,
         };
+        let keys = Arc::new(HubKeys::load(&store, random.as_ref())?);
         let (close, closing) = watch::channel(false);
         let (store, config, telemetry) = (Arc::new(store), config.into(), Arc::<Telemetry>::default());
         let clock = HubClock::new(clock);
@@ -134,6 +138,7 @@ impl Hub {
             closing,
             close,
             hub_id,
+            keys,
             store,
             config,
             clock,

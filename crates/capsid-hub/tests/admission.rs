@@ -4,7 +4,7 @@ use crate::common::{Bundle, TestHub, TestResponse, both, on_sqlite, on_sqlite_wi
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
-use capsid_rules::identity::network::AddressRange;
+use capsid_rules::identity::addresses::AddressRange;
 use capsid_rules::rate_limit::RateLimit;
 use serde_json::json;
 use std::net::SocketAddr;

@@ -15,7 +15,7 @@ fn options(hub: &TestHub) -> StoreOptions {
     StoreOptions::new(&hub.hub.config.data, hub.hub.config.database.clone())
 }
 
-fn back_up(hub: &TestHub, out: &Path) {
+pub fn back_up(hub: &TestHub, out: &Path) {
     backup::backup(&options(hub), out, DELAY, Box::new(|_, _| {})).unwrap();
 }
 

@@ -64,7 +64,13 @@ fn claim_codes_that_nobody_used_are_forgotten() {
         hub.hub
             .store
             .write_now(move |tx| {
-                capsid_store::accounts::claim_codes::current_or_new(tx, "node_w", "CODE-1", now)
+                capsid_store::accounts::claim_codes::current_or_new(
+                    tx,
+                    "node_w",
+                    "CODE-1",
+                    &Default::default(),
+                    now,
+                )
             })
             .unwrap();
         let made = count(hub, codes);

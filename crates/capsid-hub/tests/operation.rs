@@ -2,7 +2,7 @@
 
 use crate::common::{Bundle, TestHub, both, on_sqlite, on_sqlite_with, request, send};
 use capsid_hub::config::{HubConfig, HubProfile, TlsConfig};
-use capsid_rules::identity::network::AddressRange;
+use capsid_rules::identity::addresses::AddressRange;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

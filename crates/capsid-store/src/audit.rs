@@ -107,6 +107,46 @@ row! {
     }
 }
 
+/// Which changes of and by a node.
+#[derive(Debug, Clone)]
+pub struct NodeAuditFilter {
+    pub node_id: String,
+    pub action: Option<String>,
+    /// From this moment on.
+    pub since: i64,
+    /// Before this moment.
+    pub until: i64,
+}
+
+macro_rules! of_node {
+    () => {
+        "FROM audit WHERE seq IN (SELECT seq FROM audit WHERE kind = 'node' AND subject = $1
+                UNION SELECT seq FROM audit WHERE actor = 'node:' || $1)
+            AND (CAST($2 AS TEXT) IS NULL OR action = CAST($2 AS TEXT)) AND at >= $3 AND at < $4"
+    };
+}
+
+/// What happened to a node and what it did, newest first.
+pub fn list_for_node(
+    tx: &mut dyn Tx,
+    filter: &NodeAuditFilter,
+    limit: i64,
+    offset: i64,
+) -> Result<Vec<AuditRow>> {
+    tx.query_all(
+        select!(AuditRow, concat!(of_node!(), " ORDER BY seq DESC LIMIT $5 OFFSET $6")),
+        params![&filter.node_id, &filter.action, filter.since, filter.until, limit, offset],
+    )
+}
+
+/// How much happened to a node and how much it did.
+pub fn count_for_node(tx: &mut dyn Tx, filter: &NodeAuditFilter) -> Result<i64> {
+    tx.count(
+        concat!("SELECT COUNT(*) ", of_node!()),
+        params![&filter.node_id, &filter.action, filter.since, filter.until],
+    )
+}
+
 /// How many changes are looked at for one page. The audit only grows, and an actor may have done nothing for years.
 const LOOKED_AT: i64 = 50_000;
 

@@ -32,12 +32,13 @@ use capsid_model::time::Time;
 
 impl Store {
     /// Opens the database, making or migrating it where that is asked for. Blocks. A database from before there was a
-    /// knowledge graph gets one, which is why this is not in `store.rs`: the graph is above it.
+    /// knowledge graph gets one, and names get what they are compared by. Both are above `store.rs`.
     pub fn open(options: &StoreOptions, now: Time) -> Result<Self> {
         let store = Self::connect(options, now)?;
         if options.migrate {
             graph::fill_if_new(&store)?;
             graph::fill_property_words(&store)?;
+            nodes::names::fill_if_new(&store)?;
         }
         Ok(store)
     }

@@ -1,8 +1,11 @@
 //! Which account a request comes from.
 
 use crate::auth::credentials::Credentials;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use capsid_model::time::Time;
+use capsid_rules::identity::actor::Actor;
+use capsid_rules::identity::claims::{grace_ends, is_in_grace};
 use capsid_store::accounts::{UserRow, api_keys, sessions};
 use capsid_store::db::tx::Tx;
 use capsid_store::nodes::NodeRow;
@@ -59,6 +62,28 @@ pub fn require_admin(tx: &mut dyn Tx, credentials: &Credentials, now: Time) -> A
 /// Whether an account may act for a node.
 pub fn may_act_for(user: &UserRow, node: &NodeRow) -> bool {
     user.is_admin() || node.owner.as_ref() == Some(&user.user_id)
+}
+
+/// What an account is to a node: an admin, its owner, or nothing.
+pub fn actor_for(user: &UserRow, node: &NodeRow, context: &OperationContext) -> Option<Actor> {
+    if user.is_admin() {
+        return Some(Actor::Admin);
+    }
+    let grace_ms = context.config.identity.claim_grace_ms;
+    let owner =
+        if is_in_grace(node.claimed_at, grace_ms, context.now.0) { Actor::NewOwner } else { Actor::Owner };
+    (node.owner.as_ref() == Some(&user.user_id)).then_some(owner)
+}
+
+/// The refusal of an owner whose claim the node can still refuse.
+pub fn in_grace(context: &OperationContext, node: &NodeRow) -> ApiError {
+    let end = grace_ends(node.claimed_at, context.config.identity.claim_grace_ms).unwrap_or(context.now.0);
+    ApiError::new(
+        HubCode::ClaimInGrace,
+        format!("The node {} can still refuse its claim, until {}.", node.node_id, Time(end).iso()),
+        "Wait until then. The node itself can go on with its secret.",
+    )
+    .with("grace_ends_at", Time(end).iso())
 }
 
 /// The refusal of an account that the operator has banned.

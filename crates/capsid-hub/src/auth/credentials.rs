@@ -7,7 +7,9 @@ use axum::http::header;
 use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use capsid_rules::identity::secrets::{PresentedSecret, SecretState};
+use capsid_model::time::Time;
+use capsid_rules::identity::network::Network;
+use capsid_rules::identity::secrets::PresentedSecret;
 use capsid_store::accounts::UserRow;
 use capsid_store::nodes::NodeRow;
 use std::convert::Infallible;
@@ -17,6 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Where a request comes from that came through no socket.
 const LOCAL: &str = "local";
+/// How exactly the hub knows when it last heard of a node, and when its secret was last shown.
+pub(super) const SEEN_EVERY_MS: i64 = 30_000;
 
 /// What a request shows of itself.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +33,8 @@ pub struct Credentials {
     pub api_key: Option<String>,
     /// The address it comes from.
     pub address: String,
+    /// The network it comes from.
+    pub network: Network,
     /// What they were found to be. All copies share it, so that a request is authenticated once.
     pub compared: Arc<ComparedCredentials>,
 }
@@ -105,7 +111,15 @@ impl Credentials {
 
     /// Whether they show a secret that nobody has shown before.
     pub fn is_first_use(&self, node: &NodeRow) -> bool {
-        node.secret_state == SecretState::Issued && self.presented_to(node) == PresentedSecret::Right
+        node.presented_at.is_none() && self.presented_to(node) == PresentedSecret::Right
+    }
+
+    /// Whether they show the secret and the hub has to note that: for the first time, for the first time in a while, or
+    /// while somebody says that it is lost.
+    pub fn is_use_to_note(&self, node: &NodeRow, now: Time) -> bool {
+        let noted = node.last_secret_at.filter(|_| node.recovery_at.is_none());
+        noted.is_none_or(|at| now.0 - at >= SEEN_EVERY_MS)
+            && self.presented_to(node) == PresentedSecret::Right
     }
 
     /// The account of the session token or API key: as it was found before, or as `find` finds it.
@@ -179,16 +193,15 @@ impl FromRequestParts<SharedHub> for Credentials {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, hub: &SharedHub) -> ApiResult<Self, Infallible> {
-        let address = parts
-            .extensions
-            .get::<ConnectInfo<SocketAddr>>()
-            .map_or_else(|| LOCAL.to_owned(), |ConnectInfo(address)| rate_limit_key(address.ip()));
+        let caller = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
+        let address = caller.map_or_else(|| LOCAL.to_owned(), rate_limit_key);
+        let network = caller.map_or_else(Network::loopback, Network::of_address);
         let bearer = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = bearer
             .and_then(|value| value.split_once(' '))
             .filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer"));
         let compared = ComparedCredentials::new(Arc::clone(&hub.authentications));
-        let credentials = Self { address, compared, ..Self::default() };
+        let credentials = Self { address, network, compared, ..Self::default() };
         Ok(match token {
             Some((_, token)) => credentials.with_bearer(token, parts.method.is_safe()),
             None => credentials,

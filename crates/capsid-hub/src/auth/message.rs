@@ -17,6 +17,8 @@ pub struct Message<'a> {
     pub header: Credentials,
     /// Who sends it, with the secret of the body where the headers show none.
     pub sender: Sender,
+    /// Whether the hub chose the sender's id, because the message had none.
+    pub is_sender_assigned: bool,
     text: &'a str,
 }
 
@@ -70,7 +72,25 @@ pub fn parse_message<'a>(
     let envelope = parse_envelope(hub, text, types)?;
     let credentials = header.clone().or_secret(envelope.node_secret.as_deref());
     let sender = Sender::new(&envelope.sender_id, credentials);
-    Ok(Message { envelope, header, sender, text })
+    Ok(Message { envelope, header, sender, is_sender_assigned: false, text })
+}
+
+/// The same for a hello, which may come from a node that has no id yet. It is refused with an id that nobody has, or gets
+/// that id where the operator wants it so.
+pub fn parse_hello<'a>(hub: &Hub, text: &'a str, header: Credentials) -> ApiResult<Message<'a>> {
+    if !Envelope::lacks_sender(text) {
+        return parse_message(hub, text, &["hello"], header);
+    }
+    let fresh = format!("node_{}", hub.random.hex(8));
+    if !hub.config.identity.assign_ids {
+        let refusal = parse_envelope(hub, text, &["hello"]).err();
+        return Err(refusal.unwrap_or_else(Envelope::sender_missing).with_example(Envelope::example(&fresh)));
+    }
+    let envelope = Envelope::read_or_assign(text, &["hello"], Some(&fresh))?;
+    check_skew(hub, &envelope)?;
+    let credentials = header.clone().or_secret(envelope.node_secret.as_deref());
+    let sender = Sender::new(&envelope.sender_id, credentials);
+    Ok(Message { envelope, header, sender, is_sender_assigned: true, text })
 }
 
 /// The same for a message that is counted for its sender. Whoever may not speak for a node cannot use up what it may

@@ -4,17 +4,17 @@
 //! whether the node has had another secret since.
 
 use crate::auth::account;
-use crate::auth::credentials::Credentials;
+use crate::auth::credentials::{Credentials, SEEN_EVERY_MS};
 use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::state::Hub;
-use capsid_rules::identity::secrets::{AccessDenial, PresentedSecret, RequireSecret, SecretBinding, may_act};
-use capsid_store::accounts::api_keys;
+use capsid_model::time::Time;
+use capsid_rules::identity::access::{AccessDenial, AccessFacts, SecretBinding, may_act};
+use capsid_rules::identity::actor::Actor;
+use capsid_rules::identity::secrets::{PresentedSecret, RequireSecret};
+use capsid_store::accounts::{api_keys, node_secrets};
 use capsid_store::db::tx::Tx;
 use capsid_store::nodes::{self, NodeRow};
-
-/// How exactly the hub knows when it last heard of a node.
-const SEEN_EVERY_MS: i64 = 30_000;
 
 /// A node, and the credentials of a request that speaks for it.
 #[derive(Debug, Clone)]
@@ -51,30 +51,44 @@ impl Sender {
         T: Send + 'static,
     {
         let (context, sender) = (hub.context(), self.clone());
-        let (result, binds) = hub
+        let (result, is_noted) = hub
             .store
             .read::<_, ApiError, _>(move |tx| {
                 let node = sender.find(tx, &context)?;
-                let binds = node.as_ref().is_some_and(|node| sender.is_first_use(node));
-                Ok((op(tx, node.as_ref())?, binds))
+                let is_noted =
+                    node.as_ref().is_some_and(|node| sender.credentials.is_use_to_note(node, context.now));
+                Ok((op(tx, node.as_ref())?, is_noted))
             })
             .await?;
-        if binds {
-            self.bind_if_shown(hub).await?;
+        if is_noted {
+            self.note_secret_use(hub).await?;
         }
         Ok(result)
     }
 
-    /// Binds the node if the request shows its secret for the first time.
-    pub async fn bind_if_shown(&self, hub: &Hub) -> ApiResult<()> {
-        let sender = self.clone();
+    /// Notes that the request shows the node's secret, which binds the node the first time.
+    pub async fn note_secret_use(&self, hub: &Hub) -> ApiResult<()> {
+        let (sender, now) = (self.clone(), hub.now());
         hub.store
             .write(move |tx| match nodes::lock(tx, &sender.id)? {
                 // It may have been replaced since it was looked at.
-                Some(node) if sender.is_first_use(&node) => Ok(nodes::bind_secret(tx, &sender.id)?),
-                _ => Ok(()),
+                Some(node) => sender.note_use(tx, &node, now),
+                None => Ok(()),
             })
             .await
+    }
+
+    /// The same within a transaction.
+    pub fn note_use(&self, tx: &mut dyn Tx, node: &NodeRow, now: Time) -> ApiResult<()> {
+        match &self.credentials.secret {
+            Some(secret) if self.credentials.is_first_use(node) => {
+                Ok(node_secrets::bind(tx, node, secret, &self.credentials.network, now)?)
+            }
+            _ if self.credentials.is_use_to_note(node, now) => {
+                Ok(node_secrets::note_use(tx, &node.node_id, now)?)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Authenticates for a read within a transaction. An unknown node may read, and is not made.
@@ -112,11 +126,30 @@ impl Sender {
         context: &OperationContext,
         node: &NodeRow,
     ) -> ApiResult<()> {
+        match self.actor(tx, context, node)? {
+            actor if actor.can_spend() => Ok(()),
+            Actor::NewOwner => Err(account::in_grace(context, node)),
+            _ => Err(access_denied(AccessDenial::SecretRequired, &self.id)),
+        }
+    }
+
+    /// Who makes the request, as far as the node is concerned. Rights are checked against this. Only reads.
+    pub fn actor(&self, tx: &mut dyn Tx, context: &OperationContext, node: &NodeRow) -> ApiResult<Actor> {
         let presented = self.presented(node);
-        let may = context.config.require_secret == RequireSecret::Never
-            || presented == PresentedSecret::Right
-            || self.is_owner_request(tx, context, node, presented)?;
-        if may { Ok(()) } else { Err(access_denied(AccessDenial::SecretRequired, &self.id)) }
+        if presented == PresentedSecret::Right {
+            return Ok(Actor::Node);
+        }
+        if presented == PresentedSecret::Nothing
+            && let Some(user) = account::find_caller_or_none(tx, &self.credentials, context.now)?
+            && let Some(actor) = account::actor_for(&user, node, context)
+        {
+            return Ok(actor);
+        }
+        Ok(match may_act(self.facts(context, node)) {
+            Err(_) => Actor::Stranger,
+            Ok(_) if context.config.require_secret == RequireSecret::Never => Actor::Unchecked,
+            Ok(_) => Actor::Keyless,
+        })
     }
 
     /// What the request shows of a node's secret. It is compared once, unless the node has another secret by now.
@@ -124,20 +157,22 @@ impl Sender {
         self.credentials.presented_to(node)
     }
 
-    /// Whether the request shows a secret that nobody has shown before.
-    pub fn is_first_use(&self, node: &NodeRow) -> bool {
-        self.credentials.is_first_use(node)
-    }
-
     /// The refusal where a node that has to be known is not.
     pub fn unknown(&self) -> ApiError {
         access_denied(AccessDenial::SecretNotSet, &self.id)
     }
 
-    fn act(&self, tx: &mut dyn Tx, context: &OperationContext, node: NodeRow) -> ApiResult<NodeRow> {
+    fn act(&self, tx: &mut dyn Tx, context: &OperationContext, mut node: NodeRow) -> ApiResult<NodeRow> {
         match self.check(tx, context, &node)? {
-            Permission::Secret(SecretBinding::Binds) => nodes::bind_secret(tx, &self.id)?,
-            Permission::Secret(SecretBinding::Unchanged) => {}
+            Permission::Secret(_) => {
+                self.note_use(tx, &node, context.now)?;
+                if self.credentials.is_first_use(&node) {
+                    node.presented_at = Some(context.now.0);
+                }
+                if node.issued_network.is_none() && node.is_from_network(&self.credentials.network) {
+                    nodes::set_network(tx, &self.id, &self.credentials.network)?;
+                }
+            }
             Permission::Owner => {
                 if let Some(key) = &self.credentials.api_key {
                     api_keys::used(tx, key, context.now)?;
@@ -154,11 +189,22 @@ impl Sender {
 
     /// Decides whether the request may speak for the node. Only reads.
     fn check(&self, tx: &mut dyn Tx, context: &OperationContext, node: &NodeRow) -> ApiResult<Permission> {
-        let presented = self.presented(node);
-        match may_act(node.secret_state, context.config.require_secret, presented) {
+        let facts = self.facts(context, node);
+        match may_act(facts) {
             Ok(binding) => Ok(Permission::Secret(binding)),
-            Err(_) if self.is_owner_request(tx, context, node, presented)? => Ok(Permission::Owner),
+            Err(_) if self.is_owner_request(tx, context, node, facts.presented)? => Ok(Permission::Owner),
             Err(denial) => Err(access_denied(denial, &self.id)),
+        }
+    }
+
+    fn facts(&self, context: &OperationContext, node: &NodeRow) -> AccessFacts {
+        let identity = &context.config.identity;
+        AccessFacts {
+            stage: node.stage(identity.issue_window_ms, context.now),
+            policy: context.config.require_secret,
+            presented: self.presented(node),
+            same_network: node.is_from_network(&self.credentials.network),
+            pin: identity.pin_keyless,
         }
     }
 
@@ -174,7 +220,7 @@ impl Sender {
             return Ok(false);
         }
         let user = account::caller(tx, &self.credentials, context.now)?;
-        Ok(user.is_some_and(|user| account::may_act_for(&user, node)))
+        Ok(user.is_some_and(|user| account::actor_for(&user, node, context).is_some()))
     }
 }
 
@@ -220,6 +266,12 @@ pub fn access_denied(denial: AccessDenial, node_id: &str) -> ApiError {
             HubCode::NodeSecretNotSet,
             format!("The node {node_id} has no secret yet."),
             "Say hello first: POST /a2a/hello.",
+        ),
+        AccessDenial::OtherNetwork => ApiError::new(
+            HubCode::NodeSecretRequired,
+            format!("The node {node_id} belongs to another network, and this request shows no secret."),
+            "Send `Authorization: Bearer <node_secret>` with the secret that hello returned, or use the node from its own \
+             network.",
         ),
     }
 }

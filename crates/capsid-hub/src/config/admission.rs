@@ -1,8 +1,8 @@
 //! Who is let in: names, web pages, proxies, connections, and how full the disk may be.
 
 use super::HubConfig;
+use capsid_rules::identity::addresses::AddressRange;
 use capsid_rules::identity::connection_limits::ConnectionLimits;
-use capsid_rules::identity::network::AddressRange;
 use capsid_rules::identity::request_guard::GuardPolicy;
 use toml::Value as Toml;
 

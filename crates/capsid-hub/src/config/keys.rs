@@ -4,7 +4,8 @@ use super::admission::{hosts, origins, ranges, shown_ranges};
 use super::{GraphAccess, HubConfig, HubProfile, SecretText, TlsConfig};
 use crate::outbound::endpoint::EmbeddingEndpoint;
 use capsid_rules::credits::{from_shown, text, to_decimal};
-use capsid_rules::identity::secrets::RequireSecret;
+use capsid_rules::identity::secret_clients::SecretClient;
+use capsid_rules::identity::secrets::{KeylessPin, RequireSecret};
 use capsid_rules::meaning::vectors;
 use capsid_rules::rate_limit::RateLimit;
 use capsid_rules::work::bounties::UndecidedOutcome;
@@ -116,6 +117,24 @@ keys! {
         |c, v| c.require_secret = RequireSecret::parse(v.as_str()?)?, |c| c.require_secret.as_str();
     "identity.open_registration", Flag, "true or false",
         |c, v| c.open_registration = v.as_bool()?, |c| c.open_registration;
+    "identity.issue_window_seconds", Number, "a number of seconds from 0.1 to 600",
+        |c, v| c.identity.issue_window_ms = seconds(v, 600.0)?, |c| c.identity.issue_window_ms as f64 / 1000.0;
+    "identity.secret_clients", List, "clients, such as [\"capsid\", \"evolver>=1.29.4\"]",
+        |c, v| c.identity.secret_clients = secret_clients(v)?, |c| shown_clients(&c.identity.secret_clients);
+    "identity.pin_keyless", Text, "off or network",
+        |c, v| c.identity.pin_keyless = KeylessPin::parse(v.as_str()?)?, |c| c.identity.pin_keyless.as_str();
+    "identity.keyless_repin_hours", Number, "a number of hours from 0.001 to 8760",
+        |c, v| c.identity.keyless_repin_ms = hours(v)?, |c| in_hours(c.identity.keyless_repin_ms);
+    "identity.count_keyless_reports", Flag, "true or false",
+        |c, v| c.identity.count_keyless_reports = v.as_bool()?, |c| c.identity.count_keyless_reports;
+    "identity.recovery_quiet_hours", Number, "a number of hours from 0 to 8760; 0 for never",
+        |c, v| c.identity.recovery_quiet_ms = hours_or_never(v)?, |c| in_hours(c.identity.recovery_quiet_ms);
+    "identity.claim_grace_hours", Number, "a number of hours from 0 to 8760; 0 for never",
+        |c, v| c.identity.claim_grace_ms = hours_or_never(v)?, |c| in_hours(c.identity.claim_grace_ms);
+    "identity.reserved_names", List, "names, such as [\"admin\", \"support\"]",
+        |c, v| c.identity.reserved_names = names(v)?, |c| c.identity.reserved_names;
+    "identity.assign_ids", Flag, "true or false",
+        |c, v| c.identity.assign_ids = v.as_bool()?, |c| c.identity.assign_ids;
     "protocol.max_skew_ms", Number, "a whole number of milliseconds; 0 for no check",
         |c, v| c.max_skew_ms = Some(parse_integer(v, 0, YEAR_MS)?).filter(|ms| *ms > 0), |c| c.max_skew_ms.unwrap_or(0);
     "validation.programs", List, "names of programs, such as [\"python3\", \"cargo\"]",
@@ -278,6 +297,22 @@ fn seconds(value: &Toml, most: f64) -> Option<i64> {
 
 fn hours(value: &Toml) -> Option<i64> {
     real(value, 8760.0).filter(|hours| *hours >= 0.001).map(|hours| (hours * 3_600_000.0).round() as i64)
+}
+
+fn hours_or_never(value: &Toml) -> Option<i64> {
+    real(value, 8760.0).map(|hours| (hours * 3_600_000.0).round() as i64)
+}
+
+fn secret_clients(value: &Toml) -> Option<Vec<SecretClient>> {
+    value.as_array()?.iter().map(|client| SecretClient::parse(client.as_str()?)).collect()
+}
+
+fn shown_clients(clients: &[SecretClient]) -> Vec<String> {
+    clients.iter().map(SecretClient::to_string).collect()
+}
+
+fn names(value: &Toml) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|value| name(value.as_str()?).filter(|name| !name.is_empty())).collect()
 }
 
 fn in_hours(ms: i64) -> f64 {

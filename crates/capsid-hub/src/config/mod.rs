@@ -1,11 +1,13 @@
 //! What an operator may set. Every value has a default that suits a hub on one's own machine.
 
 mod admission;
+mod identity;
 mod keys;
 mod load;
 mod profile;
 
 pub use admission::AdmissionConfig;
+pub use identity::IdentityConfig;
 pub use keys::{KEYS, SettingKey};
 pub use load::{LoadedConfig, SAMPLE, SettingOrigin, SettingSources, load};
 pub use profile::HubProfile;
@@ -46,6 +48,8 @@ pub struct HubConfig {
     pub timeouts: TimeoutsConfig,
     /// Whether a node has to show its secret.
     pub require_secret: RequireSecret,
+    /// How nodes prove who they are.
+    pub identity: IdentityConfig,
     /// Whether anybody may make an account.
     pub open_registration: bool,
     /// Messages whose time is further away than this are refused. Off by default.
@@ -345,6 +349,7 @@ impl Default for HubConfig {
             admission: AdmissionConfig::default(),
             timeouts: TimeoutsConfig::default(),
             require_secret: RequireSecret::Tofu,
+            identity: IdentityConfig::default(),
             open_registration: true,
             max_skew_ms: None,
             extra_programs: Vec::new(),

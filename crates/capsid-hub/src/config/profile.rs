@@ -1,6 +1,6 @@
 //! The two kinds of hub, and the defaults of each.
 
-use super::HubConfig;
+use super::{HubConfig, IdentityConfig};
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_rules::work::swarm::AggregatorFallback;
 use serde::Serialize;
@@ -59,6 +59,7 @@ impl HubConfig {
     /// What differs on a hub that strangers use.
     fn with_public_defaults(mut self) -> Self {
         self.admission.set_public_defaults();
+        self.identity = IdentityConfig::public();
         self.work.aggregator.fallback = AggregatorFallback::Nobody;
         self
     }

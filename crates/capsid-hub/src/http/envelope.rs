@@ -62,8 +62,35 @@ struct RawEnvelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
+    /// Whether a text is an object without the id of a sender.
+    pub fn lacks_sender(text: &str) -> bool {
+        #[derive(Deserialize)]
+        struct SenderOnly<'s> {
+            #[serde(borrow)]
+            sender_id: Option<&'s RawValue>,
+        }
+        let sender =
+            serde_json::from_str::<SenderOnly<'_>>(text).map(|only| only.sender_id.map(RawValue::get));
+        matches!(sender, Ok(None | Some("null" | "\"\"")))
+    }
+
+    /// The refusal of a message without the id of a sender.
+    pub fn sender_missing() -> ApiError {
+        broken("`sender_id` is missing.")
+    }
+
+    /// A message that a node with this id could send.
+    pub fn example(sender_id: &str) -> Value {
+        example(sender_id)
+    }
+
     /// Reads a message whose type is one of `types`.
     pub fn read(text: &'a str, types: &[&str]) -> ApiResult<Self> {
+        Self::read_or_assign(text, types, None)
+    }
+
+    /// The same where a sender without an id gets one.
+    pub fn read_or_assign(text: &'a str, types: &[&str], assigned: Option<&str>) -> ApiResult<Self> {
         let fields: RawEnvelope<'a> =
             serde_json::from_str(text).map_err(|_| broken("The body is not a JSON object."))?;
         let protocol = word(fields.protocol, "protocol")?;
@@ -76,7 +103,10 @@ impl<'a> Envelope<'a> {
         }
         let message_type = word(fields.message_type, "message_type")?;
         let message_id = word(fields.message_id, "message_id")?;
-        let sender_id = word(fields.sender_id, "sender_id")?;
+        let sender_id = match assigned {
+            Some(assigned) => assigned.to_owned(),
+            None => word(fields.sender_id, "sender_id")?,
+        };
         let timestamp = word(fields.timestamp, "timestamp")?;
         let payload = fields.payload.ok_or_else(|| broken("`payload` is missing."))?;
         if !json::is_object(payload) {
@@ -131,13 +161,16 @@ fn broken(problem: impl Into<String>) -> ApiError {
         "Send all seven fields of the envelope: protocol, protocol_version, message_type, message_id, sender_id, \
          timestamp and payload.",
     )
-    .with("example", example())
+    .with("example", example(EXAMPLE_SENDER))
+    .with_example(example(EXAMPLE_SENDER))
 }
 
-fn example() -> Value {
+const EXAMPLE_SENDER: &str = "node_e5f6a7b8c9d0e1f2";
+
+fn example(sender_id: &str) -> Value {
     serde_json::json!({
         "protocol": PROTOCOL, "protocol_version": VERSION, "message_type": "hello",
-        "message_id": "msg_1736934600_a1b2c3d4", "sender_id": "node_e5f6a7b8c9d0e1f2",
+        "message_id": "msg_1736934600_a1b2c3d4", "sender_id": sender_id,
         "timestamp": "2025-01-15T08:30:00Z", "payload": {}
     })
 }

@@ -4,7 +4,7 @@ use super::walk::{MAX_STEPS, finish};
 use crate::state::SharedHub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_store::accounts::{claim_codes, login_attempts, sessions};
+use capsid_store::accounts::{claim_codes, login_attempts, node_secrets, sessions};
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::rewards;
 use capsid_store::notifications::{deliveries, events, mailbox};
@@ -14,6 +14,25 @@ use capsid_store::work::tasks::cleanup;
 
 /// Forgets some of what is no longer needed, and tells how much.
 type CleanupFn = fn(&mut dyn Tx, Time) -> Result<u64>;
+
+/// Whether an issued secret is kept whose window has ended.
+pub async fn has_issued_secrets(hub: &SharedHub, now: Time) -> Result<bool> {
+    let before = now.0 - hub.config.identity.issue_window_ms;
+    hub.store.read(move |tx| node_secrets::has_issued_before(tx, before)).await
+}
+
+/// Erases issued secrets whose window has ended.
+pub async fn erase_issued_secrets(hub: &SharedHub, now: Time) -> Result<u64> {
+    let (before, mut done) = (now.0 - hub.config.identity.issue_window_ms, 0);
+    for _ in 0..MAX_STEPS {
+        let erased = hub.store.write(move |tx| node_secrets::erase_issued_before(tx, before)).await?;
+        done += erased;
+        if erased < 1000 {
+            break;
+        }
+    }
+    finish(hub, "issued_secrets", None, done).await
+}
 
 pub async fn run_cleanup(hub: &SharedHub, now: Time) -> Result<u64> {
     let give_up_ms = hub.config.webhooks.give_up_ms;

@@ -44,6 +44,8 @@ pub enum Job {
     Deadlines,
     /// Tells nodes of new tasks.
     Announcements,
+    /// Erases issued secrets whose window has ended.
+    IssuedSecrets,
     /// Forgets what is no longer needed.
     Tidying,
     /// Has embeddings made of assets that lack one. It waits for somebody else, so it comes last.
@@ -52,7 +54,7 @@ pub enum Job {
 
 impl Job {
     /// Every job, in the order in which they are done.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Assignments,
         Self::Promotion,
         Self::Outliers,
@@ -62,6 +64,7 @@ impl Job {
         Self::Reputation,
         Self::Deadlines,
         Self::Announcements,
+        Self::IssuedSecrets,
         Self::Tidying,
         Self::Embedding,
     ];
@@ -78,6 +81,7 @@ impl Job {
             Self::Reputation => "reputation",
             Self::Deadlines => "deadlines",
             Self::Announcements => "announcements",
+            Self::IssuedSecrets => "issued_secrets",
             Self::Tidying => "tidying",
             Self::Embedding => "embedding",
         }
@@ -90,7 +94,7 @@ impl Job {
             Self::Outliers | Self::Rewards | Self::Rescoring | Self::Tidying => MINUTE_MS,
             Self::Ageing => 6 * HOUR_MS,
             Self::Reputation => 10 * MINUTE_MS,
-            Self::Deadlines | Self::Announcements => SECOND_MS,
+            Self::Deadlines | Self::Announcements | Self::IssuedSecrets => SECOND_MS,
             Self::Embedding => hub.embedder.interval_ms(),
         }
     }
@@ -200,6 +204,7 @@ async fn is_needed(hub: &SharedHub, job: Job) -> Result<bool> {
     match job {
         Job::Deadlines => work::has_deadlines(hub).await,
         Job::Announcements => work::has_announcements(hub).await,
+        Job::IssuedSecrets => cleanup::has_issued_secrets(hub, hub.now()).await,
         Job::Embedding => hub.embedder.is_needed().await,
         _ => Ok(true),
     }
@@ -218,6 +223,7 @@ async fn perform(hub: &SharedHub, job: Job) -> Result<u64> {
         Job::Reputation => assets::reassess_nodes(hub, now).await,
         Job::Deadlines => work::run_deadlines(hub, now).await,
         Job::Announcements => work::announce(hub, now).await,
+        Job::IssuedSecrets => cleanup::erase_issued_secrets(hub, now).await,
         Job::Tidying => cleanup::run_cleanup(hub, now).await,
         Job::Embedding => hub.embedder.run().await,
     }

@@ -2,7 +2,7 @@
 
 use crate::auth::credentials::Credentials;
 use crate::auth::idempotency::Idempotent;
-use crate::auth::message::{MessageLimit, authenticate_and_limit, parse_message};
+use crate::auth::message::{MessageLimit, authenticate_and_limit, parse_hello, parse_message};
 use crate::error::ApiResult;
 use crate::http::envelope::A2aResponse;
 use crate::http::json::{JsonBody, JsonText};
@@ -33,8 +33,8 @@ type RevokeMessage = A2aResponse<RevokeResponse>;
 
 /// Registers a node, or greets one that is known.
 ///
-/// The first hello returns the node's secret and a claim code for its user. Later ones return the same until the
-/// secret is shown for the first time.
+/// The first hello returns the node's secret and a claim code for its user. For a minute the same network gets the same
+/// secret again, and later another one, until somebody has shown it. Nobody else ever gets one.
 #[utoipa::path(post, path = "/a2a/hello", tag = "messages", request_body = A2aMessage,
     responses((status = 200, body = HelloMessage), (status = "4XX", body = ErrorBody)))]
 pub async fn hello(
@@ -42,8 +42,7 @@ pub async fn hello(
     credentials: Credentials,
     JsonText(text): JsonText,
 ) -> ApiResult<HelloMessage> {
-    let message = parse_message(&hub, &text, &["hello"], credentials)?;
-    hello::hello(&hub, &message).await
+    hello::hello(&hub, &parse_hello(&hub, &text, credentials)?).await
 }
 
 /// A bundle that is stored and not let in, or one that is not stored.

@@ -2,9 +2,14 @@
 
 use crate::auth::credentials::Credentials;
 use crate::error::ApiResult;
+use crate::http::json::JsonBody;
+use crate::http::openapi::ErrorBody;
 use crate::http::query::{PathId, QueryParams};
+use crate::ops::nodes::audit::{self, NodeAuditParams, NodeAuditResponse};
 use crate::ops::nodes::detail::{self, NodeActivityParams, NodeActivityResponse};
+use crate::ops::nodes::identity::{self, NodeAttestationResponse, NodeIdentityResponse};
 use crate::ops::nodes::list::{self, ListNodesParams, NodePageResponse};
+use crate::ops::nodes::refuse_claim::{self, RefuseClaimRequest, RefuseClaimResponse};
 use crate::ops::nodes::reputation::{self, NodeReputationResponse};
 use crate::ops::nodes::view::NodeView;
 use crate::state::SharedHub;
@@ -54,4 +59,58 @@ pub async fn reputation(
     PathId(id): PathId,
 ) -> ApiResult<Json<NodeReputationResponse>> {
     Ok(Json(reputation::node_reputation(&hub, &credentials, id).await?))
+}
+
+/// Who a node is, as far as this hub knows.
+#[utoipa::path(get, path = "/a2a/identity/{node_id}", tag = "nodes",
+    params(("node_id" = String, Path, description = "The node's id")),
+    responses((status = 200, body = NodeIdentityResponse), (status = "4XX", body = ErrorBody)))]
+pub async fn identity(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(id): PathId,
+) -> ApiResult<Json<NodeIdentityResponse>> {
+    Ok(Json(identity::node_identity(&hub, &credentials, id).await?))
+}
+
+/// Who a node is, signed by the hub.
+///
+/// The signature is over the bytes of `signed_text`.
+#[utoipa::path(get, path = "/a2a/identity/{node_id}/attestation", tag = "nodes",
+    params(("node_id" = String, Path, description = "The node's id")),
+    responses((status = 200, body = NodeAttestationResponse), (status = "4XX", body = ErrorBody)))]
+pub async fn attestation(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(id): PathId,
+) -> ApiResult<Json<NodeAttestationResponse>> {
+    Ok(Json(identity::attest_node(&hub, &credentials, id).await?))
+}
+
+/// What happened to a node and what it did, newest first.
+///
+/// For the node by its secret, for its owner, and for admins.
+#[utoipa::path(get, path = "/a2a/audit/{node_id}", tag = "nodes",
+    params(("node_id" = String, Path, description = "The node's id"), NodeAuditParams),
+    responses((status = 200, body = NodeAuditResponse), (status = "4XX", body = ErrorBody)))]
+pub async fn audit(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(id): PathId,
+    QueryParams(params): QueryParams<NodeAuditParams>,
+) -> ApiResult<Json<NodeAuditResponse>> {
+    Ok(Json(audit::node_audit(&hub, credentials, id, params).await?))
+}
+
+/// Takes the node from the account that claimed it.
+///
+/// It needs the node's secret, and works for `identity.claim_grace_hours` after the claim.
+#[utoipa::path(post, path = "/a2a/claim/refuse", tag = "nodes", request_body = RefuseClaimRequest,
+    responses((status = 200, body = RefuseClaimResponse), (status = "4XX", body = ErrorBody)))]
+pub async fn refuse_claim(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    JsonBody(request): JsonBody<RefuseClaimRequest>,
+) -> ApiResult<Json<RefuseClaimResponse>> {
+    Ok(Json(refuse_claim::refuse_claim(&hub, credentials, &request).await?))
 }

@@ -1,7 +1,7 @@
 //! Whether the whole internet can reach the hub.
 
 use crate::config::{HubConfig, HubProfile};
-use capsid_rules::identity::network::is_global;
+use capsid_rules::identity::addresses::is_global;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 /// Whether a hub for friends listens where strangers can reach it.

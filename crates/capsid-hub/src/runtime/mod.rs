@@ -5,6 +5,7 @@ pub mod caches;
 pub mod event_notifier;
 pub mod exposure;
 pub mod hub_clock;
+pub mod hub_keys;
 pub mod keyed_semaphore;
 pub mod log_queue;
 pub mod password_hasher;

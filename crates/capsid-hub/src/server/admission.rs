@@ -8,7 +8,7 @@ use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use capsid_rules::identity::network::client_address;
+use capsid_rules::identity::addresses::client_address;
 use capsid_rules::identity::request_guard::{Admission, GuardPolicy, GuardRefusal, RequestHead, admit};
 use std::net::SocketAddr;
 use std::sync::Arc;

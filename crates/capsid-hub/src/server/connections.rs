@@ -2,10 +2,10 @@
 
 use super::stream::ConnectionPhase;
 use crate::auth::credentials::rate_limit_key;
+use capsid_rules::identity::addresses::{AddressRange, network_of};
 use capsid_rules::identity::connection_limits::{
     ConnectionCounts, ConnectionLimits, ConnectionRefusal, hurried_wait,
 };
-use capsid_rules::identity::network::{AddressRange, network_of};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;

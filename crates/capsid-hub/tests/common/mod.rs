@@ -23,6 +23,7 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::needless_pass_by_value)]
 
 pub mod bundle;
+pub mod caller;
 pub mod economy;
 pub mod mutate;
 pub mod names;

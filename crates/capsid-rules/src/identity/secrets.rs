@@ -1,6 +1,4 @@
-//! Who may act for a node: trust on first use.
-//!
-//! A node may act without its secret until it has shown the secret once. From then on nobody else can act for it.
+//! A node's secret: how far the node has got with it, and when the hub asks for it.
 
 use capsid_model::text_enum;
 use serde::Serialize;
@@ -14,7 +12,7 @@ pub enum SecretState {
     None,
     /// It was handed out and not shown yet.
     Issued,
-    /// It was shown, so the node is known to have it.
+    /// It has to be shown.
     Bound,
 }
 
@@ -42,6 +40,22 @@ text_enum!(RequireSecret {
     Always = "always",
 });
 
+/// From where a keyless node may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeylessPin {
+    /// From anywhere.
+    #[default]
+    Off,
+    /// From its own network alone.
+    Network,
+}
+
+text_enum!(KeylessPin {
+    Off = "off",
+    Network = "network",
+});
+
 /// What a request showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PresentedSecret {
@@ -51,187 +65,89 @@ pub enum PresentedSecret {
     Wrong,
 }
 
-/// What a permitted request does to the node's secret.
+/// How far a node has got with its secret at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SecretBinding {
-    Unchanged,
-    /// It binds the node to its secret: store [`SecretState::Bound`].
-    Binds,
+pub enum SecretStage {
+    /// It has none.
+    None,
+    /// It was issued to a client that may not keep it.
+    Issued,
+    /// It was issued a moment ago to a client that keeps it, and that may still send calls without it.
+    Awaited,
+    /// Its client keeps it and has had time to: it has to be shown, though nobody has shown it yet.
+    Due,
+    /// Somebody has shown it.
+    Bound,
 }
 
-/// Why a request may not act for a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AccessDenial {
-    /// It showed none and must.
-    SecretRequired,
-    /// It showed a wrong one.
-    SecretInvalid,
-    /// The node has none yet; it must say hello first.
-    SecretNotSet,
-}
+impl SecretStage {
+    /// Every stage, for tables.
+    pub const ALL: [Self; 5] = [Self::None, Self::Issued, Self::Awaited, Self::Due, Self::Bound];
 
-impl AccessDenial {
-    /// The error code.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::SecretRequired => "node_secret_required",
-            Self::SecretInvalid => "node_secret_invalid",
-            Self::SecretNotSet => "node_secret_not_set",
-        }
+    /// Whether the node is keyless: it is not bound, and its client may never show a secret.
+    pub fn is_keyless(self) -> bool {
+        matches!(self, Self::None | Self::Issued)
     }
 
-    /// The HTTP status.
-    pub fn http_status(self) -> u16 {
-        match self {
-            Self::SecretInvalid => 403,
-            Self::SecretRequired | Self::SecretNotSet => 401,
-        }
+    /// Whether the secret has to be shown.
+    pub fn is_bound(self) -> bool {
+        matches!(self, Self::Due | Self::Bound)
     }
 }
 
-/// Whether a request may act for a node, and whether it binds the node to its secret.
-pub fn may_act(
+/// The stage of a node. `keeps_secret`: its client is known to store secrets. `window_open`: the secret was issued less
+/// than an issue window ago.
+pub fn secret_stage(
     state: SecretState,
-    policy: RequireSecret,
-    presented: PresentedSecret,
-) -> Result<SecretBinding, AccessDenial> {
-    use PresentedSecret::{Nothing, Right, Wrong};
-    match (state, presented) {
-        (SecretState::None, Nothing) if policy != RequireSecret::Always => Ok(SecretBinding::Unchanged),
-        // Whatever is shown for a node without a secret, there is nothing to compare it with.
-        (SecretState::None, _) if policy == RequireSecret::Never => Ok(SecretBinding::Unchanged),
-        (SecretState::None, _) => Err(AccessDenial::SecretNotSet),
-        (_, Wrong) => Err(AccessDenial::SecretInvalid),
-        (SecretState::Issued, Right) => Ok(SecretBinding::Binds),
-        (SecretState::Bound, Right) => Ok(SecretBinding::Unchanged),
-        (SecretState::Issued, Nothing) if policy != RequireSecret::Always => Ok(SecretBinding::Unchanged),
-        (SecretState::Bound, Nothing) if policy == RequireSecret::Never => Ok(SecretBinding::Unchanged),
-        (_, Nothing) => Err(AccessDenial::SecretRequired),
-    }
-}
-
-/// Whether a plain hello shows the secret: always the same one until the node is bound, so that two hellos at once
-/// both learn it, and never afterwards. That of a node which an account owns is the owner's to hand out.
-pub fn hello_shows_secret(state: SecretState, claimed: bool) -> bool {
-    state != SecretState::Bound && !claimed
-}
-
-/// Why a secret is not replaced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RotationDenial {
-    /// The present secret was not shown.
-    SecretRequired,
-    /// A wrong secret was shown.
-    SecretInvalid,
-    /// The node belongs to an account, whose owner can reset the secret.
-    AlreadyClaimed,
-}
-
-impl RotationDenial {
-    /// The reason that clients read.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::SecretRequired | Self::SecretInvalid => "rotation_requires_current_secret",
-            Self::AlreadyClaimed => "node_id_already_claimed",
-        }
-    }
-
-    /// The HTTP status: a claimed node is told in an ordinary answer.
-    pub fn http_status(self) -> u16 {
-        match self {
-            Self::SecretRequired => 401,
-            Self::SecretInvalid => 403,
-            Self::AlreadyClaimed => 200,
-        }
-    }
-}
-
-/// Whether a node may get a new secret: with the present one, and while no account owns it also without any that was
-/// ever shown, or from the device it registered from.
-pub fn may_rotate(
-    state: SecretState,
-    presented: PresentedSecret,
-    same_device: bool,
-    claimed: bool,
-) -> Result<(), RotationDenial> {
-    match (state, presented) {
-        (_, PresentedSecret::Right) => Ok(()),
-        _ if claimed => Err(RotationDenial::AlreadyClaimed),
-        (SecretState::None, _) | (SecretState::Issued, PresentedSecret::Nothing) => Ok(()),
-        _ if same_device => Ok(()),
-        (_, PresentedSecret::Nothing) => Err(RotationDenial::SecretRequired),
-        (_, PresentedSecret::Wrong) => Err(RotationDenial::SecretInvalid),
+    was_presented: bool,
+    keeps_secret: bool,
+    window_open: bool,
+) -> SecretStage {
+    match state {
+        SecretState::None => SecretStage::None,
+        _ if was_presented => SecretStage::Bound,
+        SecretState::Bound => SecretStage::Due,
+        SecretState::Issued if !keeps_secret => SecretStage::Issued,
+        SecretState::Issued if window_open => SecretStage::Awaited,
+        SecretState::Issued => SecretStage::Due,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use PresentedSecret::{Nothing, Right, Wrong};
-    use RequireSecret::{Always, Never, Tofu};
-    use SecretState::{Bound, Issued};
 
     #[test]
-    fn the_whole_table_of_acting() {
-        let (keeps, binds) = (Ok(SecretBinding::Unchanged), Ok(SecretBinding::Binds));
-        let required = Err(AccessDenial::SecretRequired);
-        let invalid = Err(AccessDenial::SecretInvalid);
-        let not_set = Err(AccessDenial::SecretNotSet);
-        // state, presented, then the answer under never, tofu and always
-        let table = [
-            (SecretState::None, Nothing, keeps, keeps, not_set),
-            (SecretState::None, Right, keeps, not_set, not_set),
-            (SecretState::None, Wrong, keeps, not_set, not_set),
-            (Issued, Nothing, keeps, keeps, required),
-            (Issued, Right, binds, binds, binds),
-            (Issued, Wrong, invalid, invalid, invalid),
-            (Bound, Nothing, keeps, required, required),
-            (Bound, Right, keeps, keeps, keeps),
-            (Bound, Wrong, invalid, invalid, invalid),
-        ];
-        for (state, presented, never, tofu, always) in table {
-            assert_eq!(may_act(state, Never, presented), never, "{state:?} {presented:?} never");
-            assert_eq!(may_act(state, Tofu, presented), tofu, "{state:?} {presented:?} tofu");
-            assert_eq!(may_act(state, Always, presented), always, "{state:?} {presented:?} always");
+    fn the_whole_table_of_stages() {
+        use SecretState::{Bound, Issued};
+        for (presented, keeps, open) in flags() {
+            assert_eq!(secret_stage(SecretState::None, presented, keeps, open), SecretStage::None);
+            let bound = if presented { SecretStage::Bound } else { SecretStage::Due };
+            assert_eq!(secret_stage(Bound, presented, keeps, open), bound);
+            let issued = match (presented, keeps, open) {
+                (true, _, _) => SecretStage::Bound,
+                (false, false, _) => SecretStage::Issued,
+                (false, true, true) => SecretStage::Awaited,
+                (false, true, false) => SecretStage::Due,
+            };
+            assert_eq!(secret_stage(Issued, presented, keeps, open), issued, "{presented} {keeps} {open}");
         }
     }
 
-    #[test]
-    fn the_whole_table_of_rotating() {
-        let yes = Ok(());
-        let required = Err(RotationDenial::SecretRequired);
-        let invalid = Err(RotationDenial::SecretInvalid);
-        let claimed = Err(RotationDenial::AlreadyClaimed);
-        // state, presented, then the answer for: stranger, same device, claimed stranger, claimed same device
-        let table = [
-            (SecretState::None, Nothing, [yes, yes, claimed, claimed]),
-            (SecretState::None, Right, [yes, yes, yes, yes]),
-            (SecretState::None, Wrong, [yes, yes, claimed, claimed]),
-            (Issued, Nothing, [yes, yes, claimed, claimed]),
-            (Issued, Right, [yes, yes, yes, yes]),
-            (Issued, Wrong, [invalid, yes, claimed, claimed]),
-            (Bound, Nothing, [required, yes, claimed, claimed]),
-            (Bound, Right, [yes, yes, yes, yes]),
-            (Bound, Wrong, [invalid, yes, claimed, claimed]),
-        ];
-        for (state, presented, expected) in table {
-            let owners = [(false, false), (true, false), (false, true), (true, true)];
-            for ((same_device, owned), expected) in owners.into_iter().zip(expected) {
-                let answer = may_rotate(state, presented, same_device, owned);
-                assert_eq!(answer, expected, "{state:?} {presented:?} {same_device} {owned}");
-            }
-        }
+    fn flags() -> impl Iterator<Item = (bool, bool, bool)> {
+        (0..8).map(|bits| (bits & 1 > 0, bits & 2 > 0, bits & 4 > 0))
     }
 
     #[test]
     fn words_are_read_back() {
-        for policy in [Never, Tofu, Always] {
+        for policy in [RequireSecret::Never, RequireSecret::Tofu, RequireSecret::Always] {
             assert_eq!(RequireSecret::parse(policy.as_str()), Some(policy));
         }
-        for state in [SecretState::None, Issued, Bound] {
+        for state in [SecretState::None, SecretState::Issued, SecretState::Bound] {
             assert_eq!(SecretState::parse(state.as_str()), Some(state));
-            assert_eq!(hello_shows_secret(state, false), state != Bound);
-            assert!(!hello_shows_secret(state, true));
+        }
+        for pin in [KeylessPin::Off, KeylessPin::Network] {
+            assert_eq!(KeylessPin::parse(pin.as_str()), Some(pin));
         }
         assert_eq!(RequireSecret::parse("sometimes"), None);
     }

@@ -1,6 +1,6 @@
 //! What an owner or an operator does to nodes and accounts. Every change is audited.
 
-use crate::accounts::{self, AccountRole, UserRow};
+use crate::accounts::{self, AccountRole, UserRow, node_secrets};
 use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
 use crate::db::row::{row, select};
@@ -125,7 +125,7 @@ pub fn reset_secret(
     by: AdminAction<'_>,
 ) -> Result<Option<i64>> {
     let Some(node) = nodes::lock(tx, node_id)? else { return Ok(None) };
-    nodes::replace_secret(tx, node_id, secret)?;
+    node_secrets::replace(tx, node_id, secret, by.now)?;
     let version = node.secret_version + 1;
     let (before, after) = (format!("version {}", node.secret_version), format!("version {version}"));
     by.audit_change(tx, ["node", node_id, "reset_secret"], Some(&before), Some(&after))?;

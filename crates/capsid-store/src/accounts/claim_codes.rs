@@ -7,6 +7,8 @@ use crate::params;
 use crate::{accounts, nodes};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::identity::claims::survives_binding;
+use capsid_rules::identity::network::Network;
 
 /// How long a code can be used.
 pub const VALID_MS: i64 = 24 * 3_600_000;
@@ -20,15 +22,19 @@ row! {
         pub node_id: String = "c.node_id",
         /// Until when it can be used.
         pub expires_at: i64 = "c.expires_at",
-        /// Whether it was used, or the node has an owner by another one.
-        pub claimed: bool = "CAST(CASE WHEN c.claimed_at IS NOT NULL OR n.owner IS NOT NULL THEN 1 ELSE 0 END AS BIGINT)",
+        /// Whether it was used.
+        pub claimed: bool = "CAST(CASE WHEN c.claimed_at IS NOT NULL THEN 1 ELSE 0 END AS BIGINT)",
+        /// When it was made invalid before its time.
+        invalidated_at: Option<i64> = "c.invalidated_at",
+        /// The account that owns the node.
+        owner: Option<String> = "n.owner",
     }
 }
 
 impl ClaimCodeRow {
-    /// Whether its time is over. What was claimed stays claimed.
+    /// Whether it can no longer be used. One that was used stays used, unless the node refused the claim.
     pub fn is_expired(&self, now: Time) -> bool {
-        !self.claimed && self.expires_at <= now.0
+        self.invalidated_at.is_some() || (!self.claimed && (self.expires_at <= now.0 || self.owner.is_some()))
     }
 }
 
@@ -47,21 +53,57 @@ pub enum NodeClaimOutcome {
     Before,
 }
 
-/// The code that a node shows its user: the present one, or `fresh` when there is none that still holds.
-pub fn current_or_new(tx: &mut dyn Tx, node_id: &str, fresh: &str, now: Time) -> Result<String> {
+/// The code that a node shows its user: the present one of its network, or `fresh` when there is none that still holds.
+pub fn current_or_new(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    fresh: &str,
+    network: &Network,
+    now: Time,
+) -> Result<String> {
     let open = tx.query_first::<String>(
-        "SELECT code FROM claims WHERE node_id = $1 AND claimed_at IS NULL AND expires_at > $2
+        "SELECT code FROM claims WHERE node_id = $1 AND claimed_at IS NULL AND invalidated_at IS NULL
+            AND expires_at > $2 AND network = $3
          ORDER BY expires_at DESC LIMIT 1",
-        params![node_id, now],
+        params![node_id, now, network.as_str()],
     )?;
     if let Some(code) = open {
         return Ok(code);
     }
     tx.run(
-        "INSERT INTO claims (code, node_id, created_at, expires_at) VALUES ($1, $2, $3, $4)",
-        params![fresh, node_id, now, now.0 + VALID_MS],
+        "INSERT INTO claims (code, node_id, network, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)",
+        params![fresh, node_id, network.as_str(), now, now.0 + VALID_MS],
     )?;
     Ok(fresh.to_owned())
+}
+
+/// Ends all codes of a node that were not used.
+pub fn invalidate_all(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {
+    tx.run(
+        "UPDATE claims SET invalidated_at = $2 WHERE node_id = $1 AND claimed_at IS NULL AND invalidated_at IS NULL",
+        params![node_id, now],
+    )?;
+    Ok(())
+}
+
+/// Ends the codes that a bound node does not have from a hello of its own.
+pub fn invalidate_of_strangers(
+    tx: &mut dyn Tx,
+    node_id: &str,
+    issued_to: Option<&str>,
+    shown_from: &Network,
+    now: Time,
+) -> Result<()> {
+    let codes = tx.query_all::<(String, Option<String>)>(
+        "SELECT code, network FROM claims WHERE node_id = $1 AND claimed_at IS NULL AND invalidated_at IS NULL",
+        params![node_id],
+    )?;
+    for (code, network) in codes {
+        if !survives_binding(network.as_deref(), issued_to, shown_from.as_str()) {
+            tx.run("UPDATE claims SET invalidated_at = $2 WHERE code = $1", params![&code, now])?;
+        }
+    }
+    Ok(())
 }
 
 /// Finds a code, in the form that `capsid_rules::account::claim_code` gives.
@@ -78,11 +120,11 @@ pub fn claim(tx: &mut dyn Tx, code: &str, user: &accounts::UserRow, now: Time) -
     // Two codes of one node, used at once, wait for each other here.
     nodes::lock(tx, &claim.node_id)?;
     let Some(claim) = find(tx, code)? else { return Ok(NodeClaimOutcome::Unknown) };
-    if claim.claimed {
-        return Ok(NodeClaimOutcome::Before);
-    }
     if claim.is_expired(now) {
         return Ok(NodeClaimOutcome::Expired);
+    }
+    if claim.claimed {
+        return Ok(NodeClaimOutcome::Before);
     }
     tx.run(
         "UPDATE claims SET claimed_at = $2, user_id = $3 WHERE code = $1",
@@ -101,7 +143,26 @@ pub fn claim(tx: &mut dyn Tx, code: &str, user: &accounts::UserRow, now: Time) -
         reason: None,
     };
     audit::add(tx, &user.actor(), change, now)?;
+    invalidate_all(tx, &claim.node_id, now)?;
     Ok(NodeClaimOutcome::Done { node_id: claim.node_id })
+}
+
+/// Takes a node from the account that claimed it, in the name of the node. The code that was used ends.
+pub fn refuse(tx: &mut dyn Tx, node_id: &str, owner: &str, now: Time) -> Result<()> {
+    tx.run("UPDATE nodes SET owner = NULL, claimed_at = NULL WHERE node_id = $1", params![node_id])?;
+    tx.run(
+        "UPDATE claims SET invalidated_at = $2 WHERE node_id = $1 AND invalidated_at IS NULL",
+        params![node_id, now],
+    )?;
+    let change = AuditChange {
+        kind: "node",
+        subject: node_id,
+        action: "refuse_claim",
+        before: Some(owner),
+        after: None,
+        reason: None,
+    };
+    audit::add(tx, &format!("node:{node_id}"), change, now)
 }
 
 /// How long a code is kept that nobody used in time.

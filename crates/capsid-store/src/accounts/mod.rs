@@ -7,6 +7,7 @@ pub mod admin;
 pub mod api_keys;
 pub mod claim_codes;
 pub mod login_attempts;
+pub mod node_secrets;
 pub mod sessions;
 
 use crate::audit::{self, AuditChange};

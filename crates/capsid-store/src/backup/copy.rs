@@ -6,14 +6,21 @@ use crate::db::tx::{Dialect, Param, Tx};
 use crate::params;
 use capsid_model::problem::Result;
 
+/// Secrets that nobody has shown yet. They are not copied: a hello returns another one.
+const ISSUED_SECRETS: [(&str, &str); 2] = [("nodes", "issued_secret"), ("nodes", "issued_sealed")];
+
+/// What these were sealed with.
+const ISSUE_KEYS: &str = "issue_keys";
+
 /// Copies every row. The search index is not copied: the other database has it in another form.
 pub fn all(from: &mut dyn Tx, to: &mut dyn Tx, progress: &mut dyn FnMut(u64, u64)) -> Result<()> {
     let mut total = 0;
-    for table in tables() {
+    let copied = || tables().iter().filter(|table| table.name != ISSUE_KEYS);
+    for table in copied() {
         total += from.count(&table.count, params![])?.unsigned_abs();
     }
     let mut done = 0;
-    for table in tables() {
+    for table in copied() {
         one(from, to, table, &mut |rows| {
             done += rows;
             progress(done, total);
@@ -35,7 +42,8 @@ fn one(
     let full = TOGETHER * table.columns.len();
     stream(from, table, &mut |row| {
         for (at, column) in table.columns.iter().enumerate() {
-            waiting.push(read(row, at, column)?);
+            let is_erased = ISSUED_SECRETS.contains(&(table.name.as_str(), column.name.as_str()));
+            waiting.push(if is_erased { column.kind.null() } else { read(row, at, column)? });
         }
         if waiting.len() == full {
             write(to, &table.insert_many, &waiting)?;

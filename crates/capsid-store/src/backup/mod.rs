@@ -39,6 +39,7 @@ pub fn backup(options: &StoreOptions, out: &Path, now: Time, mut progress: Backu
             let source = open_read_only(&existing(options)?)?;
             migrate::sqlite_is_known(&source)?;
             pages::copy(&source, &path, &mut *progress)?;
+            erase_issued_secrets(&path)?;
         }
         Some(_) => {
             let store = Store::open(&options.clone().shared(), now)?;
@@ -82,6 +83,15 @@ pub fn restore(from: &Path, options: &StoreOptions, now: Time, mut progress: Bac
     pages::copy(&source, temporary.path(), &mut *progress)?;
     verify_copy(temporary.path())?;
     replace_database(temporary, &file)
+}
+
+/// A backup holds no secret in plain text. A hub of an older version keeps those that nobody has shown.
+fn erase_issued_secrets(path: &Path) -> Result<()> {
+    let failed = |error: rusqlite::Error| sqlite::problem(&error);
+    let target = Connection::open(path).map_err(failed)?;
+    let erase = "PRAGMA synchronous = OFF; PRAGMA secure_delete = ON;
+        UPDATE nodes SET issued_secret = NULL WHERE issued_secret IS NOT NULL;";
+    target.execute_batch(erase).map_err(failed)
 }
 
 fn existing(options: &StoreOptions) -> Result<PathBuf> {

@@ -48,6 +48,7 @@ const STEPS: &[Migration] = steps! {
     "20261118-evidence";
     "20261118-runner";
     "20261118-clients";
+    "20261118-identity";
 };
 
 /// The names of all steps.
@@ -160,6 +161,8 @@ pub fn sqlite_is_known(connection: &rusqlite::Connection) -> Result<()> {
 pub fn sqlite(file: &Path, allowed: bool, now: Time) -> Result<()> {
     let failed = |error: rusqlite::Error| sqlite::problem(&error);
     let mut connection = sqlite::open_for_migration(file)?;
+    // What a step deletes may be a secret, so it is overwritten too.
+    connection.execute_batch("PRAGMA secure_delete = ON;").map_err(failed)?;
     let change =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(failed)?;
     change.execute_batch(&render_ddl(Dialect::Sqlite, TABLE)).map_err(failed)?;

@@ -51,6 +51,18 @@ pub enum ColumnKind {
     Blob,
 }
 
+impl ColumnKind {
+    /// A missing value.
+    pub fn null(self) -> CellValue {
+        match self {
+            Self::Int => CellValue::Int(None),
+            Self::Real => CellValue::Real(None),
+            Self::Text => CellValue::Text(None),
+            Self::Blob => CellValue::Blob(None),
+        }
+    }
+}
+
 /// A value of any column, on its way from one database to another.
 #[derive(Debug, Clone)]
 pub enum CellValue {

@@ -33,6 +33,8 @@ pub struct NewReport {
     pub reproduction_score: Option<f64>,
     /// What kind of failure it was.
     pub failure_class: Option<String>,
+    /// Whether its sender never showed a secret, on a hub that does not count such reports.
+    pub keyless: bool,
     /// Whether the sender could not run the validation at all, which says nothing about the asset.
     pub inconclusive: bool,
     /// All that was sent, as JSON.
@@ -102,7 +104,7 @@ pub fn record(
     if ticket.is_none() && earlier.as_ref().is_some_and(|earlier| earlier.assigned) {
         return Ok(ReportOutcome::AssignedStands);
     }
-    let weight = if report.inconclusive { 0.0 } else { weight(source, node.reputation) };
+    let weight = if report.inconclusive || report.keyless { 0.0 } else { weight(source, node.reputation) };
     let label = weighted_reports::report_label(source);
     let before = match &earlier {
         Some(_) => graph::membership::reported(tx, &asset, &node.node_id)?,

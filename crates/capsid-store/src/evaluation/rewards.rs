@@ -163,7 +163,7 @@ pub fn referred(
     let (Some(new), Some(old)) = (nodes::get(tx, node_id)?, nodes::lock(tx, referrer)?) else {
         return Ok(());
     };
-    let same_device = new.device_id.is_some() && new.device_id == old.device_id;
+    let same_device = new.device_hash.is_some() && new.device_hash == old.device_hash;
     if same_device || new.owner_key() == old.owner_key() || old.status != "active" {
         return Ok(());
     }

@@ -16,6 +16,7 @@ mod ledger;
 mod repair;
 mod scores;
 mod search;
+mod secrets;
 mod statuses;
 
 use crate::assets::id::AssetId;
@@ -26,6 +27,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use repair::{RepairSummary, repair};
+pub use secrets::check_issued;
 
 /// The most findings that are listed; more are only counted.
 const LISTED: usize = 1000;
@@ -128,13 +130,14 @@ pub fn check(tx: &mut dyn Tx, progress: FsckProgress<'_>) -> Result<FsckReport> 
         transfers: count(tx, "SELECT COUNT(*) FROM transfers")?,
         ..FsckReport::default()
     };
-    let steps: [(&'static str, FsckStep); 8] = [
+    let steps: [(&'static str, FsckStep); 9] = [
         ("file", file::check),
         ("ledger", ledger::check),
         ("bounties", bounties::check),
         ("bundles", bundles::check),
         ("counters", counters::check),
         ("statuses", statuses::check),
+        ("secrets", secrets::check),
         ("search index", search::check),
         ("graph", graph::check),
     ];

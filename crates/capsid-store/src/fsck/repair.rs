@@ -87,7 +87,8 @@ fn repair_node(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {
     let [published, promoted, rejected, revoked] = totals.counted;
     tx.run(
         "UPDATE nodes SET total_published = $2, total_promoted = $3, total_rejected = $4, total_revoked = $5,
-            penalty = CASE WHEN penalty >= 0 AND penalty <= 100 THEN penalty ELSE 0 END WHERE node_id = $1",
+            penalty = CASE WHEN penalty >= 0 AND penalty <= 100 THEN penalty ELSE 0 END,
+            issued_secret = NULL, issued_sealed = NULL WHERE node_id = $1",
         params![node_id, published, promoted, rejected, revoked],
     )?;
     scoring::reassess(tx, node_id, now)?;

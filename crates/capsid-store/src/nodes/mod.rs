@@ -1,6 +1,7 @@
 //! Nodes: who they are, what secret they have, and how they stand.
 
 pub mod list;
+pub mod names;
 pub mod reputation_days;
 
 use crate::db::row::{row, select};
@@ -9,7 +10,9 @@ use crate::ledger::{self, MINT, Transfer};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::identity::secrets::{PresentedSecret, SecretState};
+use capsid_rules::identity::display_name::DisplayName;
+use capsid_rules::identity::network::Network;
+use capsid_rules::identity::secrets::{PresentedSecret, SecretStage, SecretState, secret_stage};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -21,14 +24,31 @@ row! {
         /// Whether it has a secret, and whether that was ever shown.
         pub secret_state: SecretState = "secret_state",
         secret_hash: Option<Vec<u8>> = "secret_hash",
-        /// The secret itself, while nobody has shown it.
-        pub issued_secret: Option<String> = "issued_secret",
+        /// The hash of a secret that was issued before, valid until one of the two is shown.
+        earlier_hash: Option<Vec<u8>> = "earlier_hash",
+        /// The secret, sealed, while it can be returned once more.
+        pub issued_sealed: Option<Vec<u8>> = "issued_sealed",
+        /// When the secret was issued.
+        pub issued_at: Option<i64> = "issued_at",
+        /// The network it was issued to; before that, the network of the node's first message.
+        pub issued_network: Option<String> = "issued_network",
+        /// Whether its client is known to store the secret.
+        pub keeps_secret: bool = "keeps_secret",
+        /// When the secret was first shown.
+        pub presented_at: Option<i64> = "presented_at",
+        /// When the secret was last shown, to the half minute.
+        pub last_secret_at: Option<i64> = "last_secret_at",
+        /// Since when somebody asks for another secret in the place of a lost one.
+        pub recovery_at: Option<i64> = "recovery_at",
+        /// Ed25519.
+        pub public_key: Option<Vec<u8>> = "public_key",
         /// Which one in a row.
         pub secret_version: i64 = "secret_version",
-        /// The machine it said hello from.
-        pub device_id: Option<String> = "device_id",
+        /// The machine it said hello from, as a keyed hash.
+        pub device_hash: Option<Vec<u8>> = "device_hash",
         /// The account that claimed it.
         pub owner: Option<String> = "owner",
+        pub claimed_at: Option<i64> = "claimed_at",
         pub status: String = "status",
         /// Until when it may not publish.
         pub cooldown_until: Option<i64> = "cooldown_until",
@@ -49,10 +69,36 @@ impl NodeRow {
     /// Compares what a request showed with this node's secret, in constant time.
     pub fn presented(&self, secret: Option<&str>) -> PresentedSecret {
         let Some(secret) = secret else { return PresentedSecret::Nothing };
-        let shown = Sha256::digest(secret.to_ascii_lowercase().as_bytes());
-        match &self.secret_hash {
-            Some(hash) if bool::from(hash.as_slice().ct_eq(shown.as_slice())) => PresentedSecret::Right,
-            _ => PresentedSecret::Wrong,
+        let shown = secret_hash(secret);
+        let is_right = [&self.secret_hash, &self.earlier_hash]
+            .into_iter()
+            .flatten()
+            .any(|hash| bool::from(hash.as_slice().ct_eq(shown.as_slice())));
+        if is_right { PresentedSecret::Right } else { PresentedSecret::Wrong }
+    }
+
+    /// Whether a text is the secret that was issued last.
+    pub fn is_newest_secret(&self, secret: &str) -> bool {
+        self.secret_hash.as_deref().is_some_and(|hash| hash == secret_hash(secret))
+    }
+
+    /// Whether the secret was issued less than an issue window ago.
+    pub fn is_window_open(&self, window_ms: i64, now: Time) -> bool {
+        self.issued_at.is_some_and(|at| now.0 < at.saturating_add(window_ms))
+    }
+
+    /// How far the node has got with its secret.
+    pub fn stage(&self, window_ms: i64, now: Time) -> SecretStage {
+        let window_open = self.is_window_open(window_ms, now);
+        secret_stage(self.secret_state, self.presented_at.is_some(), self.keeps_secret, window_open)
+    }
+
+    /// Whether a request comes from the node's own network. A node of an older hub has none, and then belongs to whoever
+    /// comes first, unless somebody owns it.
+    pub fn is_from_network(&self, network: &Network) -> bool {
+        match &self.issued_network {
+            Some(own) => own == network.as_str(),
+            None => self.owner.is_none(),
         }
     }
 
@@ -99,34 +145,20 @@ pub(crate) fn lock_known(tx: &mut dyn Tx, node_id: &str) -> Result<NodeRow> {
         .ok_or_else(|| crate::damaged(format!("The node {node_id} is named, but is not there.")))
 }
 
-/// Gives a node a secret that nobody has shown yet. Until somebody does, the hub can tell it again.
-pub fn issue_secret(tx: &mut dyn Tx, node_id: &str, secret: &str) -> Result<()> {
-    let hash: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
-    tx.run(
-        "UPDATE nodes SET secret_state = 'issued', secret_hash = $2, issued_secret = $3,
-            secret_version = secret_version + 1 WHERE node_id = $1",
-        params![node_id, &hash, secret],
-    )?;
+/// The hash of a secret, which is hexadecimal digits.
+pub(crate) fn secret_hash(secret: &str) -> [u8; 32] {
+    Sha256::digest(secret.to_ascii_lowercase().as_bytes()).into()
+}
+
+/// Notes the network of a node that has none yet.
+pub fn set_network(tx: &mut dyn Tx, node_id: &str, network: &Network) -> Result<()> {
+    tx.run("UPDATE nodes SET issued_network = $2 WHERE node_id = $1", params![node_id, network.as_str()])?;
     Ok(())
 }
 
-/// Gives a node a secret that is told once, to whoever may have it, and has to be shown from now on.
-pub fn replace_secret(tx: &mut dyn Tx, node_id: &str, secret: &str) -> Result<()> {
-    let hash: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
-    tx.run(
-        "UPDATE nodes SET secret_state = 'bound', secret_hash = $2, issued_secret = NULL,
-            secret_version = secret_version + 1 WHERE node_id = $1",
-        params![node_id, &hash],
-    )?;
-    Ok(())
-}
-
-/// Somebody has shown the secret: from now on it must be shown, and its text is forgotten.
-pub fn bind_secret(tx: &mut dyn Tx, node_id: &str) -> Result<()> {
-    tx.run(
-        "UPDATE nodes SET secret_state = 'bound', issued_secret = NULL WHERE node_id = $1 AND secret_state = 'issued'",
-        params![node_id],
-    )?;
+/// Gives a node a public key, or another one.
+pub fn set_public_key(tx: &mut dyn Tx, node_id: &str, key: &[u8; 32]) -> Result<()> {
+    tx.run("UPDATE nodes SET public_key = $2 WHERE node_id = $1", params![node_id, key])?;
     Ok(())
 }
 
@@ -150,14 +182,15 @@ pub fn touch(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {
 /// What a node tells about itself in a hello. What it does not tell stays as it was.
 #[derive(Debug, Clone, Default)]
 pub struct NodeProfileUpdate {
-    /// A name; the first one sticks.
-    pub name: Option<String>,
+    /// A name and what it is compared by; the first one sticks.
+    pub name: Option<DisplayName>,
     /// The model it runs on.
     pub model: Option<String>,
     /// Who told it of this hub.
     pub referrer: Option<String>,
-    /// The machine; the first one sticks.
-    pub device_id: Option<String>,
+    /// The machine, as a keyed hash; the first one sticks.
+    pub device_hash: Option<[u8; 32]>,
+    /// Without what names the machine.
     pub env_fingerprint: Option<String>,
     /// How many genes it has.
     pub gene_count: Option<i64>,
@@ -174,21 +207,25 @@ pub fn model(tx: &mut dyn Tx, node_id: &str) -> Result<Option<String>> {
 
 /// Keeps what a node tells about itself.
 pub fn update_profile(tx: &mut dyn Tx, node_id: &str, update: &NodeProfileUpdate, now: Time) -> Result<()> {
+    let name = update.name.as_ref().map(|name| name.text.as_str());
+    let device = update.device_hash.as_ref().map(|hash| hash.as_slice());
     tx.run(
-        "UPDATE nodes SET name = COALESCE(name, $2), model = COALESCE($3, model), referrer = COALESCE(referrer, $4),
-            device_id = COALESCE(device_id, $5), env_fingerprint = COALESCE($6, env_fingerprint),
-            gene_count = COALESCE($7, gene_count), capsule_count = COALESCE($8, capsule_count), last_seen_at = $9
+        "UPDATE nodes SET name_key = CASE WHEN name IS NULL THEN CAST($10 AS TEXT) ELSE name_key END, name = COALESCE(name, $2),
+            model = COALESCE($3, model), referrer = COALESCE(referrer, $4), device_hash = COALESCE(device_hash, $5),
+            env_fingerprint = COALESCE($6, env_fingerprint), gene_count = COALESCE($7, gene_count),
+            capsule_count = COALESCE($8, capsule_count), last_seen_at = $9
          WHERE node_id = $1",
         params![
             node_id,
-            &update.name,
+            name,
             &update.model,
             &update.referrer,
-            &update.device_id,
+            device,
             &update.env_fingerprint,
             update.gene_count,
             update.capsule_count,
-            now
+            now,
+            update.name.as_ref().map(|name| name.key.as_str())
         ],
     )?;
     Ok(())

@@ -16,6 +16,15 @@ pub fn find(tx: &mut dyn Tx, key: &str) -> Result<Option<String>> {
     tx.query_first("SELECT value FROM meta WHERE key = $1", params![key])
 }
 
+/// The key that hubs which share a database seal issued secrets with; the first one that is proposed stays.
+pub fn issue_key(tx: &mut dyn Tx, proposed: &[u8; 32]) -> Result<Vec<u8>> {
+    tx.run(
+        "INSERT INTO issue_keys (name, key) VALUES ('issued', $1) ON CONFLICT DO NOTHING",
+        params![proposed],
+    )?;
+    tx.query_one("SELECT key FROM issue_keys WHERE name = 'issued'", params![])
+}
+
 /// Writes something that changes every time, which shows that something can be written.
 pub fn touch(tx: &mut dyn Tx, now: Time) -> Result<()> {
     tx.run(

@@ -1,7 +1,7 @@
 //! The nodes of an account.
 
 use super::view::AgentView;
-use crate::auth::account::{may_act_for, require_session, require_user};
+use crate::auth::account::{actor_for, in_grace, require_session, require_user};
 use crate::auth::credentials::Credentials;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::traced_id;
@@ -57,17 +57,21 @@ pub async fn reset_secret(
     credentials: Credentials,
     node_id: String,
 ) -> ApiResult<ResetSecretResponse> {
-    let (now, secret) = (hub.now(), hub.random.hex(32));
+    let (context, secret) = (hub.context(), hub.random.hex(32));
     let (id, fresh) = (node_id.clone(), secret.clone());
     let version = hub
         .store
         .write(move |tx| {
-            let user = require_session(tx, &credentials, now)?;
+            let user = require_session(tx, &credentials, context.now)?;
             // Whose node it is, is nobody else's business.
-            let mine = nodes::get(tx, &id)?.is_some_and(|node| may_act_for(&user, &node));
-            let by = AdminAction { actor: &user.actor(), reason: None, now };
-            let version = if mine { admin::reset_secret(tx, &id, &fresh, by)? } else { None };
-            version.ok_or_else(|| not_yours(&id))
+            let node = nodes::get(tx, &id)?.ok_or_else(|| not_yours(&id))?;
+            match actor_for(&user, &node, &context) {
+                None => return Err(not_yours(&id)),
+                Some(actor) if actor.can_reset_secret() => {}
+                Some(_) => return Err(in_grace(&context, &node)),
+            }
+            let by = AdminAction { actor: &user.actor(), reason: None, now: context.now };
+            admin::reset_secret(tx, &id, &fresh, by)?.ok_or_else(|| not_yours(&id))
         })
         .await?;
     Ok(ResetSecretResponse { status: "reset", node_id, node_secret: secret, node_secret_version: version })

@@ -2,13 +2,18 @@
 
 use crate::auth::account;
 use crate::auth::credentials::Credentials;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::state::Hub;
 use capsid_model::time::Time;
 use capsid_rules::identity::accounts::claim_code;
+use capsid_rules::identity::claims::grace_ends;
 use capsid_store::accounts::claim_codes;
 use capsid_store::accounts::claim_codes::{ClaimCodeRow, NodeClaimOutcome};
+use capsid_store::db::tx::Tx;
+use capsid_store::notifications::notices::{NodeNotice, notify_node};
 use serde::Serialize;
+use serde_json::Map;
 use utoipa::ToSchema;
 
 /// Whether a claim code was used.
@@ -58,15 +63,34 @@ pub async fn claim_node(hub: &Hub, credentials: Credentials, code: &str) -> ApiR
     tracing::Span::current().record("user.id", &user.user_id);
     let claim = find_claim(hub, &address, code).await?;
     tracing::Span::current().record("node.id", &claim.node_id);
-    let (code, owner, now) = (claim.code, user.clone(), hub.now());
-    let outcome =
-        hub.store.write::<_, ApiError, _>(move |tx| Ok(claim_codes::claim(tx, &code, &owner, now)?)).await?;
+    let (code, owner, context) = (claim.code, user.clone(), hub.context());
+    let outcome = hub
+        .store
+        .write::<_, ApiError, _>(move |tx| {
+            let outcome = claim_codes::claim(tx, &code, &owner, context.now)?;
+            if let NodeClaimOutcome::Done { node_id } = &outcome {
+                notify_claimed(tx, &context, node_id)?;
+            }
+            Ok(outcome)
+        })
+        .await?;
     match outcome {
         NodeClaimOutcome::Done { node_id } => {
+            hub.events.notify();
             Ok(ClaimNodeResponse { status: "claimed", node_id, user_id: user.user_id })
         }
         other => Err(refused(&other)),
     }
+}
+
+/// Tells a node that it has an owner, and until when it can refuse that.
+fn notify_claimed(tx: &mut dyn Tx, context: &OperationContext, node_id: &str) -> ApiResult<()> {
+    let mut notice = NodeNotice { kind: "node_claimed", payload: Map::new() }.with("node_id", node_id);
+    if let Some(end) = grace_ends(Some(context.now.0), context.config.identity.claim_grace_ms) {
+        notice = notice.with("refuse_until", Time(end).iso()).with("refuse_endpoint", "/a2a/claim/refuse");
+    }
+    notify_node(tx, node_id, &notice, context.now)?;
+    Ok(())
 }
 
 /// Finds a code. Codes are short enough to be typed, so wrong ones are counted against the address they come from.
@@ -84,8 +108,8 @@ fn refused(claimed: &NodeClaimOutcome) -> ApiError {
     match claimed {
         NodeClaimOutcome::Expired => ApiError::new(
             HubCode::ClaimCodeExpired,
-            "The claim code is older than a day.",
-            "Let the node say hello again; it then shows a new code.",
+            "The claim code is older than a day, or was made invalid since.",
+            "Let the node say hello again with its secret; it then shows a new code.",
         ),
         NodeClaimOutcome::Before => ApiError::new(
             HubCode::AlreadyClaimed,

@@ -133,17 +133,17 @@ pub async fn asset_detail(
     let fields = FieldSelection::parse(params.fields.as_deref());
     let (context, rule) = (hub.context(), hub.config.promotion.rule);
     let by = credentials.clone();
-    let (detail, binds) = hub
+    let (detail, shows) = hub
         .store
         .read::<_, ApiError, _>(move |tx| {
             let listed = list::by_id(tx, &[id])?.pop().ok_or_else(not_found)?;
             let viewer = AssetViewer::load(tx, &context, &by, params.node_id.as_deref(), &listed)?;
             let detailed = params.detailed.as_deref().is_some_and(|text| text != "false" && text != "0");
-            Ok((load_detail(tx, &context, &listed, &viewer, detailed, &rule)?, viewer.binds))
+            Ok((load_detail(tx, &context, &listed, &viewer, detailed, &rule)?, viewer.shows))
         })
         .await?;
-    if let Some(node_id) = binds {
-        Sender::new(node_id, credentials.clone()).bind_if_shown(hub).await?;
+    if let Some(node_id) = shows {
+        Sender::new(node_id, credentials.clone()).note_secret_use(hub).await?;
     }
     hub.usage.viewed(id);
     fields.select(detail)
@@ -155,8 +155,8 @@ struct AssetViewer {
     sees_body: bool,
     /// Has shown who it is: an account, or a node by its secret.
     is_known: bool,
-    /// The node whose secret was shown for the first time.
-    binds: Option<String>,
+    /// The node whose secret was shown, where that has to be noted.
+    shows: Option<String>,
 }
 
 impl AssetViewer {
@@ -189,7 +189,9 @@ impl AssetViewer {
         let may_have = may_have(tx, context, asking, listed)?;
         let owed = purchase::is_owed(tx, context, asking, listed)? && !is_publisher && !is_owner;
         Ok(Self {
-            binds: named.find(|node| credentials.is_first_use(node)).map(|node| node.node_id.clone()),
+            shows: named
+                .find(|node| credentials.is_use_to_note(node, context.now))
+                .map(|node| node.node_id.clone()),
             sees_body: is_publisher || is_owner || (may_have && !owed),
             is_known: !owed && (user.is_some() || is_publisher || has_secret),
         })

@@ -10,7 +10,7 @@ use crate::state::{Hub, SharedHub};
 use capsid_model::time::Time;
 use capsid_rules::assets::bundle::signed_text;
 use capsid_rules::credits;
-use capsid_rules::identity::secrets::SecretState;
+use capsid_rules::identity::secrets::{PresentedSecret, SecretState};
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
@@ -136,11 +136,13 @@ pub fn publish_in(
     node: &NodeRow,
     publication: &CheckedPublication,
 ) -> ApiResult<PublishResponse> {
-    check_signature(publication, node)?;
+    let weak = check_signature(publication, node)?;
     may_publish(node, context.now)?;
     let published = store::publish(tx, node, &publication.checked.bundle, context.now)?;
     let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
-    PublishResponse::new(&publication.checked, published, balance)
+    let mut response = PublishResponse::new(&publication.checked, published, balance)?;
+    response.warnings.extend(weak);
+    Ok(response)
 }
 
 impl PublishResponse {
@@ -240,27 +242,34 @@ impl PublishedScore {
     }
 }
 
-/// A signature counts once the node's secret is proven to be known; before that anybody could make one.
-fn check_signature(publication: &CheckedPublication, node: &NodeRow) -> ApiResult<()> {
-    let Some((signature, Some(secret))) = &publication.signature else { return Ok(()) };
+/// A signature counts once the node's secret is proven to be known; before that anybody could make one. Some clients sign
+/// with the node's id, which proves nothing; the secret that they show proves more, so their bundle is taken.
+fn check_signature(publication: &CheckedPublication, node: &NodeRow) -> ApiResult<Option<PublishWarning>> {
+    let Some((signature, Some(secret))) = &publication.signature else { return Ok(None) };
     if node.secret_state != SecretState::Bound {
-        return Ok(());
+        return Ok(None);
     }
     let bundle = &publication.checked.bundle;
     let signed = signed_text(&bundle.gene.asset_id.to_string(), &bundle.capsule.asset_id.to_string());
-    let holds = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).is_ok_and(|mut mac| {
-        mac.update(signed.as_bytes());
-        unhex(signature).is_some_and(|signature| mac.verify_slice(&signature).is_ok())
-    });
-    match holds {
-        true => Ok(()),
-        false => Err(ApiError::new(
-            HubCode::SignatureInvalid,
-            "`payload.signature` was not made with the node's secret over the ids of gene and capsule.",
-            "Sign `sorted([gene_id, capsule_id]).join(\"|\")` with HMAC-SHA256 and the node's secret, or leave the \
-             signature out.",
-        )),
+    let is_made_with = |key: &str| {
+        Hmac::<Sha256>::new_from_slice(key.as_bytes()).is_ok_and(|mut mac| {
+            mac.update(signed.as_bytes());
+            unhex(signature).is_some_and(|signature| mac.verify_slice(&signature).is_ok())
+        })
+    };
+    if is_made_with(secret) {
+        return Ok(None);
     }
+    if is_made_with(&node.node_id) && node.presented(Some(secret)) == PresentedSecret::Right {
+        let text = "`payload.signature` was made with the node's id, which everybody knows. It is ignored.";
+        return Ok(Some(PublishWarning::new("signature_weak", text)));
+    }
+    Err(ApiError::new(
+        HubCode::SignatureInvalid,
+        "`payload.signature` was not made with the node's secret over the ids of gene and capsule.",
+        "Sign `sorted([gene_id, capsule_id]).join(\"|\")` with HMAC-SHA256 and the node's secret, or leave the \
+         signature out.",
+    ))
 }
 
 fn may_publish(node: &NodeRow, now: Time) -> ApiResult<()> {

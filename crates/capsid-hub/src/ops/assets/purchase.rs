@@ -6,7 +6,7 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use crate::ops::assets::visibility::{AssetReader, owns};
 use crate::state::SharedHub;
 use capsid_rules::credits;
-use capsid_rules::identity::secrets::AccessDenial;
+use capsid_rules::identity::access::AccessDenial;
 use capsid_store::assets::list;
 use capsid_store::assets::list::ListedAsset;
 use capsid_store::db::tx::Tx;

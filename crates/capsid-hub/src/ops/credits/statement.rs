@@ -1,22 +1,21 @@
 //! Statements: what moved in and out of an account, as JSON or for a spreadsheet.
 
-use crate::auth::account::{find_caller_or_none, may_act_for, require_user};
+use crate::auth::account::require_user;
 use crate::auth::credentials::Credentials;
 use crate::auth::sender::{Sender, access_denied};
-use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::envelope::check_node_id;
 use crate::http::{cursor, query, traced_id, validate};
 use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_rules::credits;
-use capsid_rules::identity::secrets::{AccessDenial, PresentedSecret, RequireSecret};
+use capsid_rules::identity::access::AccessDenial;
 use capsid_store::accounts::UserRow;
 use capsid_store::assets::list::ListPosition;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger;
 use capsid_store::ledger::statement::{self, StatementFilter, StatementLine};
-use capsid_store::nodes::{self, NodeRow};
+use capsid_store::nodes;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
@@ -161,31 +160,19 @@ pub async fn get_node_statement(
     hub.limit_reads(credentials).await?;
     let node_id = validate::node(None, params.node_id.as_deref())?;
     let query = StatementQuery::parse(params, &node_id, &ledger::node_account(&node_id))?;
-    let (id, shown, context) = (node_id.clone(), credentials.clone(), hub.context());
-    Sender::new(&node_id, credentials.clone())
+    let (sender, context) = (Sender::new(&node_id, credentials.clone()), hub.context());
+    let reader = sender.clone();
+    sender
         .read(hub, move |tx, node| {
-            let node = node.ok_or_else(|| access_denied(AccessDenial::SecretNotSet, &id))?;
-            check_reader(tx, node, &shown, &context)?;
-            load_statement(tx, &query)
+            let node = node.ok_or_else(|| reader.unknown())?;
+            // What a node has and pays is not everybody's business, so its secret is asked for even before it was ever
+            // shown.
+            match reader.actor(tx, &context, node)?.can_see_account() {
+                true => load_statement(tx, &query),
+                false => Err(access_denied(AccessDenial::SecretRequired, &node.node_id)),
+            }
         })
         .await
-}
-
-/// What a node has and pays is not everybody's business, so its secret is asked for even before it was ever shown.
-fn check_reader(
-    tx: &mut dyn Tx,
-    node: &NodeRow,
-    shown: &Credentials,
-    context: &OperationContext,
-) -> ApiResult<()> {
-    let by_secret = shown.presented_to(node) == PresentedSecret::Right;
-    if by_secret || context.config.require_secret == RequireSecret::Never {
-        return Ok(());
-    }
-    match find_caller_or_none(tx, shown, context.now)? {
-        Some(user) if may_act_for(&user, node) => Ok(()),
-        _ => Err(access_denied(AccessDenial::SecretRequired, &node.node_id)),
-    }
 }
 
 fn load_statement(tx: &mut dyn Tx, query: &StatementQuery) -> ApiResult<StatementResponse> {

@@ -1,15 +1,17 @@
 //! Moving credits between an account and its own nodes.
 
 use super::statement::own_account;
-use crate::auth::account::require_user;
+use crate::auth::account::{actor_for, in_grace, require_user};
 use crate::auth::credentials::Credentials;
+use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::{traced_id, validate};
 use crate::state::SharedHub;
-use capsid_model::time::Time;
 use capsid_rules::credits;
+use capsid_rules::identity::actor::Actor;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger::{self, Transfer, TransferOutcome};
+use capsid_store::nodes;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
@@ -80,8 +82,8 @@ pub async fn transfer_credits(
         return Err(ApiError::field("to", "another account than `from`", "the same"));
     }
     hub.limit_calls_of(&credentials, "account").await?;
-    let now = hub.now();
-    hub.store.write(move |tx| transfer_in(tx, &credentials, &request, amount, now)).await
+    let context = hub.context();
+    hub.store.write(move |tx| transfer_in(tx, &credentials, &request, amount, &context)).await
 }
 
 fn transfer_in(
@@ -89,10 +91,16 @@ fn transfer_in(
     credentials: &Credentials,
     request: &TransferRequest,
     amount: i64,
-    now: Time,
+    context: &OperationContext,
 ) -> ApiResult<TransferResponse> {
+    let now = context.now;
     let user = require_user(tx, credentials, now)?;
     let from = own_account(tx, &user, &request.from, "from")?;
+    if let Some(node) = nodes::get(tx, &request.from)?
+        && actor_for(&user, &node, context) == Some(Actor::NewOwner)
+    {
+        return Err(in_grace(context, &node));
+    }
     let to = own_account(tx, &user, &request.to, "to")?;
     let reference = format!("transfer:{}:{}", user.user_id, request.reference);
     let moving = Transfer { reference: &reference, kind: "transfer", from: &from, to: &to, amount };

@@ -121,7 +121,10 @@ pub fn report_in(
         }
         (None, None, None) => return Err(not_found()),
     };
-    match reports::record(tx, node, &target, &request.report, context.now)? {
+    let identity = &context.config.identity;
+    let keyless = node.stage(identity.issue_window_ms, context.now).is_keyless();
+    let report = NewReport { keyless: keyless && !identity.count_keyless_reports, ..request.report.clone() };
+    match reports::record(tx, node, &target, &report, context.now)? {
         ReportOutcome::Kept(kept) => Ok(ReportResponse::new(kept, request.report.inconclusive)),
         ReportOutcome::AssetNotFound => Err(not_found()),
         ReportOutcome::AssignmentNotOpen => Err(ApiError::new(
@@ -203,6 +206,7 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
         commands_total: total,
         reproduction_score,
         failure_class,
+        keyless: false,
         inconclusive,
         body: body.to_owned(),
     })

@@ -10,7 +10,7 @@ use crate::http::traced_id;
 use crate::ops::assets::id_in_path;
 use crate::ops::assets::revoke::not_found;
 use crate::state::SharedHub;
-use capsid_rules::identity::secrets::{AccessDenial, PresentedSecret};
+use capsid_rules::identity::access::AccessDenial;
 use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
@@ -122,7 +122,7 @@ fn voter(
     let sender = Sender::new(node_id, credentials.clone());
     let node = sender.lock(tx, context)?;
     // Where the hub asks for no secrets a node may act without; a vote is its owner's all the same.
-    if sender.presented(&node) != PresentedSecret::Right {
+    if !sender.actor(tx, context, &node)?.can_vote() {
         return Err(access_denied(AccessDenial::SecretInvalid, node_id));
     }
     match node.owner {

@@ -41,8 +41,8 @@ pub struct GraphCaller {
     pub name: String,
     /// Whether it is an admin, or an admin's node.
     pub is_admin: bool,
-    /// Whether it shows its secret for the first time.
-    pub binds: bool,
+    /// Whether it shows its secret, and the hub has to note that.
+    pub is_noted: bool,
 }
 
 impl GraphCaller {
@@ -53,12 +53,12 @@ impl GraphCaller {
             None => None,
         };
         let is_admin = owner.is_some_and(|owner| owner.is_admin());
-        Ok(Self { name: node_account(&node.node_id), is_admin, binds: false })
+        Ok(Self { name: node_account(&node.node_id), is_admin, is_noted: false })
     }
 
     /// The asker of an account.
     pub fn user(user: &capsid_store::accounts::UserRow) -> Self {
-        Self { name: user_account(&user.user_id), is_admin: user.is_admin(), binds: false }
+        Self { name: user_account(&user.user_id), is_admin: user.is_admin(), is_noted: false }
     }
 }
 
@@ -79,7 +79,8 @@ pub fn authenticate_caller(
     if pays {
         sender.check_spender(tx, context, &node)?;
     }
-    Ok(Some(GraphCaller { binds: sender.is_first_use(&node), ..GraphCaller::node(tx, &node)? }))
+    let is_noted = sender.credentials().is_use_to_note(&node, context.now);
+    Ok(Some(GraphCaller { is_noted, ..GraphCaller::node(tx, &node)? }))
 }
 
 /// The refusal of a request that shows nobody.

@@ -87,8 +87,8 @@ async fn find_caller(
             Ok((asker, have))
         })
         .await?;
-    if let (Some(node_id), true) = (&sender.node_id, known.0.as_ref().is_some_and(|asker| asker.binds)) {
-        Sender::new(node_id, sender.credentials.clone()).bind_if_shown(hub).await?;
+    if let (Some(node_id), true) = (&sender.node_id, known.0.as_ref().is_some_and(|asker| asker.is_noted)) {
+        Sender::new(node_id, sender.credentials.clone()).note_secret_use(hub).await?;
     }
     Ok(known)
 }

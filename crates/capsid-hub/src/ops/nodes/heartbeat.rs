@@ -257,7 +257,8 @@ pub async fn heartbeat(
     hub.store
         .write::<_, ApiError, _>(move |tx| {
             let node = sender.lock(tx, &context)?;
-            let mut news = load_news(tx, &context, &node, &base, &fresh)?;
+            let code = claim_code(tx, &context, &sender, &node, &fresh)?;
+            let mut news = load_news(tx, &context, &node, &base, code)?;
             exchange_work(tx, &context, &node, &changes, &mut news)?;
             let your_node_id = node.node_id;
             Ok(HeartbeatResponse { status: "ok", your_node_id, reason: None, news: Some(news) })
@@ -333,12 +334,27 @@ fn late(tx: &mut dyn Tx, node: &NodeRow, now: Time) -> ApiResult<Vec<OverdueTask
     Ok(late.collect())
 }
 
+/// The code with which a person makes the node theirs. It is returned to whoever shows the secret, and to nobody else.
+fn claim_code(
+    tx: &mut dyn Tx,
+    context: &OperationContext,
+    sender: &Sender,
+    node: &NodeRow,
+    fresh: &str,
+) -> ApiResult<Option<String>> {
+    if node.owner.is_some() || !sender.actor(tx, context, node)?.can_see_claim_code() {
+        return Ok(None);
+    }
+    let network = &sender.credentials().network;
+    Ok(Some(claim_codes::current_or_new(tx, &node.node_id, fresh, network, context.now)?))
+}
+
 fn load_news(
     tx: &mut dyn Tx,
     context: &OperationContext,
     node: &NodeRow,
     base: &str,
-    fresh_code: &str,
+    code: Option<String>,
 ) -> ApiResult<HeartbeatNews> {
     let node_id = node.node_id.as_str();
     let seen = events::begin(tx, node_id, EventChannel::Heartbeat, None)?;
@@ -347,10 +363,6 @@ fn load_news(
         events::advance_cursor(tx, node_id, EventChannel::Heartbeat, last.seq)?;
     }
     let claimed = node.owner.is_some();
-    let code = match claimed {
-        true => None,
-        false => Some(claim_codes::current_or_new(tx, node_id, fresh_code, context.now)?),
-    };
     let events = unseen.into_iter().map(EventView::from_row).collect::<ApiResult<Vec<_>>>()?;
     Ok(HeartbeatNews {
         node_status: node.status.clone(),

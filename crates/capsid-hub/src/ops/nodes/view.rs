@@ -4,6 +4,7 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use crate::ops::assets::view::rounded;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::reputation::{decayed_until, level};
+use capsid_rules::identity::display_name::shown_name;
 use capsid_store::accounts::admin::NodeStatus;
 use capsid_store::db::tx::Tx;
 use capsid_store::nodes::list as node_list;
@@ -21,6 +22,7 @@ const DEAD_MS: i64 = 30 * DORMANT_MS;
 #[schema(as = Node)]
 pub struct NodeView {
     node_id: String,
+    /// Its name. With that of an unclaimed node stands the end of its id.
     #[schema(required)]
     alias: Option<String>,
     #[schema(required)]
@@ -79,8 +81,8 @@ impl NodeView {
         };
         let cooldown_until = node.cooldown_until.filter(|until| *until > now.0);
         Self {
+            alias: node.name.map(|name| shown_name(&name, &node.node_id, node.claimed)),
             node_id: node.node_id,
-            alias: node.name,
             model: node.model,
             status: node.status,
             online: silent <= ONLINE_MS,

@@ -148,10 +148,10 @@ pub async fn list_node_deliveries(
         limit: params.limit,
         cursor: params.cursor,
     })?;
-    let (sender, now) = (Sender::new(node_id, credentials), hub.now());
+    let (sender, context) = (Sender::new(node_id, credentials), hub.context());
     let by = sender.clone();
     let read = move |tx: &mut dyn Tx, node: Option<&NodeRow>| {
-        let node = check_secret_or_owner(tx, node, &by, now)?;
+        let node = check_secret_or_owner(tx, node, &by, &context)?;
         page.read(tx, &node.node_id)
     };
     sender.read(hub, read).await

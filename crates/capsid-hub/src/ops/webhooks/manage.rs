@@ -2,7 +2,7 @@
 //! the node itself.
 
 use super::view::{WebhookView, load_webhook_view};
-use crate::auth::account::{caller, may_act_for, require_session, require_user};
+use crate::auth::account::{may_act_for, require_session, require_user};
 use crate::auth::credentials::Credentials;
 use crate::auth::sender::{Sender, access_denied};
 use crate::context::OperationContext;
@@ -13,7 +13,7 @@ use crate::ops::accounts::agents::not_yours;
 use crate::state::Hub;
 use crate::webhooks::sign;
 use capsid_model::time::Time;
-use capsid_rules::identity::secrets::{AccessDenial, PresentedSecret};
+use capsid_rules::identity::access::AccessDenial;
 use capsid_store::accounts::UserRow;
 use capsid_store::audit::{self, AuditChange};
 use capsid_store::db::tx::Tx;
@@ -51,11 +51,11 @@ pub async fn show_node_webhook(
     params: ShowWebhookParams,
 ) -> ApiResult<WebhookView> {
     let node_id = validate::node(None, params.node_id.as_deref())?;
-    let (sender, now) = (Sender::new(node_id, credentials), hub.now());
+    let (sender, context) = (Sender::new(node_id, credentials), hub.context());
     let by = sender.clone();
     let read = move |tx: &mut dyn Tx, node: Option<&NodeRow>| {
-        let node = check_secret_or_owner(tx, node, &by, now)?;
-        load_webhook_view(tx, &node.node_id, now)
+        let node = check_secret_or_owner(tx, node, &by, &context)?;
+        load_webhook_view(tx, &node.node_id, context.now)
     };
     sender.read(hub, read).await
 }
@@ -132,7 +132,7 @@ pub(super) fn check_secret_or_owner<'n>(
     tx: &mut dyn Tx,
     node: Option<&'n NodeRow>,
     sender: &Sender,
-    now: Time,
+    context: &OperationContext,
 ) -> ApiResult<&'n NodeRow> {
     let Some(node) = node else {
         return Err(ApiError::new(
@@ -141,8 +141,7 @@ pub(super) fn check_secret_or_owner<'n>(
             "Say hello first: POST /a2a/hello.",
         ));
     };
-    let shows = sender.presented(node) == PresentedSecret::Right;
-    if shows || caller(tx, sender.credentials(), now)?.is_some_and(|user| may_act_for(&user, node)) {
+    if sender.actor(tx, context, node)?.can_see_secrets() {
         return Ok(node);
     }
     Err(access_denied(AccessDenial::SecretRequired, &node.node_id))
@@ -151,7 +150,7 @@ pub(super) fn check_secret_or_owner<'n>(
 /// Lets somebody act for a node who shows its secret or owns it.
 pub(super) fn authenticate(tx: &mut dyn Tx, context: &OperationContext, sender: &Sender) -> ApiResult<()> {
     let node = sender.lock(tx, context)?;
-    check_secret_or_owner(tx, Some(&node), sender, context.now).map(drop)
+    check_secret_or_owner(tx, Some(&node), sender, context).map(drop)
 }
 
 fn audit_change(tx: &mut dyn Tx, user: &UserRow, node_id: &str, action: &str, now: Time) -> ApiResult<()> {

@@ -70,7 +70,11 @@ fn rebuild(location: &HubLocation) -> Result<RebuildSummary> {
 /// Checks a whole database and shows how far it is.
 pub(super) fn check(store: &Store) -> Result<FsckReport> {
     let mut progress = ProgressLine::new("checking");
-    store.read_now(move |tx| fsck::check(tx, &mut |what, done, total| progress.update(what, done, total)))
+    store.read_now(move |tx| {
+        let mut report = fsck::check(tx, &mut |what, done, total| progress.update(what, done, total))?;
+        fsck::check_issued(tx, &mut report, SystemClock.now())?;
+        Ok(report)
+    })
 }
 
 pub(super) fn print_report(report: &FsckReport, FsckActions { mended, rebuilt }: FsckActions, as_json: bool) {
