@@ -341,6 +341,7 @@ fn offer_by(desk: &OpenHub, number: &str, asker: &str, amount: i64) -> String {
         listing_id: None,
         task,
         high_value: i64::MAX,
+        funds: capsid_rules::credits::CreditSource::GrantedFirst,
     };
     desk.store.write_now(move |tx| bounties::offer(tx, &new, NOW)).unwrap();
     format!("bounty_{number}")

@@ -1,4 +1,5 @@
-//! Rules about secrets and accounts.
+//! Rules about secrets, accounts and owners.
 
 pub mod accounts;
+pub mod owner_level;
 pub mod secrets;

@@ -46,6 +46,8 @@ const STEPS: &[Migration] = steps! {
     "20261116-embeddings";
     "20261116-graph";
     "20261118-evidence";
+    "20261118-credits";
+    "20261118-credits-conservation", "20261118-credits-conservation.sqlite.sql", "20261118-credits-conservation.postgres.sql";
 };
 
 /// The names of all steps.

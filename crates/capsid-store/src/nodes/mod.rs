@@ -1,6 +1,7 @@
 //! Nodes: who they are, what secret they have, and how they stand.
 
 pub mod list;
+pub mod owner_level;
 pub mod reputation_days;
 
 use crate::db::row::{row, select};
@@ -9,6 +10,7 @@ use crate::ledger::{self, MINT, Transfer};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::credits::CreditSource;
 use capsid_rules::identity::secrets::{PresentedSecret, SecretState};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -87,7 +89,7 @@ pub fn lock_or_register(tx: &mut dyn Tx, node_id: &str, grant: i64, now: Time) -
     if made == 1 && grant > 0 {
         let (reference, account) = (format!("grant:node:{node_id}"), ledger::node_account(node_id));
         let gift = Transfer { reference: &reference, kind: "grant", from: MINT, to: &account, amount: grant };
-        ledger::transfer(tx, gift, now)?;
+        ledger::transfer_from(tx, gift, CreditSource::Granted, now)?;
     }
     lock(tx, node_id)?
         .ok_or_else(|| crate::damaged(format!("The node {node_id} is not there after it was made.")))

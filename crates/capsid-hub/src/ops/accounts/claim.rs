@@ -8,6 +8,7 @@ use capsid_model::time::Time;
 use capsid_rules::identity::accounts::claim_code;
 use capsid_store::accounts::claim_codes;
 use capsid_store::accounts::claim_codes::{ClaimCodeRow, NodeClaimOutcome};
+use capsid_store::accounts::grants;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -58,9 +59,17 @@ pub async fn claim_node(hub: &Hub, credentials: Credentials, code: &str) -> ApiR
     tracing::Span::current().record("user.id", &user.user_id);
     let claim = find_claim(hub, &address, code).await?;
     tracing::Span::current().record("node.id", &claim.node_id);
-    let (code, owner, now) = (claim.code, user.clone(), hub.now());
-    let outcome =
-        hub.store.write::<_, ApiError, _>(move |tx| Ok(claim_codes::claim(tx, &code, &owner, now)?)).await?;
+    let (code, owner, now, policy) = (claim.code, user.clone(), hub.now(), hub.config.grants());
+    let outcome = hub
+        .store
+        .write::<_, ApiError, _>(move |tx| {
+            let outcome = claim_codes::claim(tx, &code, &owner, now)?;
+            if let NodeClaimOutcome::Done { node_id } = &outcome {
+                grants::settle_claim(tx, &policy, &owner.user_id, node_id, now)?;
+            }
+            Ok(outcome)
+        })
+        .await?;
     match outcome {
         NodeClaimOutcome::Done { node_id } => {
             Ok(ClaimNodeResponse { status: "claimed", node_id, user_id: user.user_id })

@@ -4,6 +4,7 @@ use super::audit_trail::{StateChangeView, list_changes};
 use super::id_in_path;
 use super::purchase;
 use super::revoke::not_found;
+use super::scan_view::ScanView;
 use super::view::{AssetView, ConsensusWeight, FieldSelection, Selected, rounded};
 use super::visibility::{AssetReader, may_have};
 use crate::auth::account;
@@ -24,6 +25,7 @@ use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list;
 use capsid_store::assets::list::ListedAsset;
+use capsid_store::assets::scans;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::{promotion, scoring};
 use capsid_store::nodes::{self, NodeRow};
@@ -60,6 +62,9 @@ pub struct AssetDetailView {
     #[schema(required)]
     bundle: Option<BundleView>,
     validation: AssetValidationView,
+    /// The last scan of its texts.
+    #[schema(required)]
+    scan: Option<ScanView>,
     gdi: Gdi,
     chain_siblings: Vec<AssetView>,
     /// The latest changes of state, oldest first.
@@ -209,6 +214,7 @@ fn load_detail(
         asset: AssetView::new(listed),
         bundle: load_bundle(tx, &asset.bundle_id)?,
         validation: AssetValidationView::new(&tally, asset.traits.proof),
+        scan: scans::get(tx, &asset.asset_id)?.map(ScanView::from),
         gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?)),
         chain_siblings: siblings.iter().map(AssetView::new).collect(),
         audit_trail: list_changes(tx, listed, LATEST_CHANGES)?,

@@ -95,7 +95,12 @@ pub async fn dry_run(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aRes
     let request: PublishRequest<'_> = message.payload()?;
     let computed_assets = check_ids(&request)?;
     let response = DryRunResponse { dry_run: true, computed_assets, ..DryRunResponse::default() };
-    let response = match check_bundle(&request, &hub.config.command_policy(), hub.new_id("rcpt")) {
+    let response = match check_bundle(
+        &request,
+        &hub.config.command_policy(),
+        hub.config.quotas.asset_bytes,
+        hub.new_id("rcpt"),
+    ) {
         Ok(checked) => response.accept(checked),
         Err(error) => response.refuse(error),
     };

@@ -72,6 +72,10 @@ pub struct HelloWelcome {
     claimed: bool,
     #[schema(value_type = f64, required = false)]
     credit_balance: Number,
+    #[schema(value_type = f64, required = false)]
+    granted_balance: Number,
+    #[schema(value_type = f64, required = false)]
+    earned_balance: Number,
     #[schema(required = false)]
     survival_status: &'static str,
     #[schema(required = false)]
@@ -314,13 +318,15 @@ fn refuse_rotation(denial: RotationDenial) -> ApiResult<HelloResponse> {
 }
 
 fn acknowledge(tx: &mut dyn Tx, node: &NodeRow, greeting: &HelloContext) -> ApiResult<HelloWelcome> {
-    let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
+    let held = ledger::balances(tx, &ledger::node_account(&node.node_id))?;
     Ok(HelloWelcome {
         your_node_id: node.node_id.clone(),
         hub_node_id: greeting.hub_id.clone(),
         node_secret_version: node.secret_version,
         claimed: node.owner.is_some(),
-        credit_balance: credits::to_decimal(balance),
+        credit_balance: credits::to_decimal(held.total),
+        granted_balance: credits::to_decimal(held.granted),
+        earned_balance: credits::to_decimal(held.earned()),
         survival_status: "alive",
         referral_code: node.node_id.clone(),
         heartbeat_interval_ms: 300_000,

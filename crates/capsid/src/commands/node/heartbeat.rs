@@ -68,7 +68,7 @@ fn print(node: &NodeClient, answer: &Value) {
     let wait = number(answer, "next_heartbeat_ms").map(|ms| format!("in {}", print::span(ms as i64)));
     let tasks = list(answer, "available_tasks").len();
     sheet(&[
-        ("credits", number(answer, "credit_balance").map(credits).unwrap_or_default()),
+        ("credits", print::balance(answer)),
         ("next beat", wait.unwrap_or_default()),
         ("tasks", if tasks > 0 { format!("{tasks} to take: capsid node tasks") } else { String::new() }),
     ]);
