@@ -223,6 +223,8 @@ const TERMS: SettlementTerms = SettlementTerms {
     service_commission_milli: 0,
     reduces: true,
     undecided: capsid_rules::work::bounties::UndecidedOutcome::Refund,
+    preview: false,
+    dispute_ms: 0,
 };
 
 #[test]

@@ -1,7 +1,7 @@
 //! `capsid node heartbeat`.
 
 use super::connection::HubConnectionArgs;
-use super::print::{self, credits, list, number, sheet, text};
+use super::print::{self, list, number, sheet, text};
 use crate::output::{self, NAME, WARN, paint};
 use capsid_client::NodeClient;
 use capsid_model::{Object, Result, Value};

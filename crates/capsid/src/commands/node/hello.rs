@@ -1,7 +1,7 @@
 //! `capsid node hello`.
 
 use super::connection::HubConnectionArgs;
-use super::print::{self, credits, number, raw, reputation, sheet, when};
+use super::print::{self, number, raw, reputation, sheet, when};
 use super::redact_outbound::OutboundRedactor;
 use crate::commands::{home_folder, workspace};
 use crate::output::{self, HEAD, NAME, paint};
