@@ -24,10 +24,9 @@ END $$;
 
 CREATE FUNCTION check_granted() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    moved BIGINT := (SELECT granted FROM transfers WHERE seq = NEW.transfer);
+    moved BIGINT := (SELECT granted * SIGN(NEW.delta) FROM transfers WHERE seq = NEW.transfer);
 BEGIN
-    IF NEW.granted_after IS DISTINCT FROM
-        granted_before(NEW.account, NEW.seq) + CASE WHEN NEW.delta < 0 THEN -moved ELSE moved END THEN
+    IF NEW.granted_after IS DISTINCT FROM granted_before(NEW.account, NEW.seq) + moved THEN
         RAISE EXCEPTION 'ledger: the granted part of entry % does not go on from the one before', NEW.seq
             USING ERRCODE = 'check_violation';
     END IF;

@@ -120,7 +120,7 @@ fn junk_does_not_keep_its_rewards() {
         hub.clock.advance(13 * DAY);
         run_jobs(hub);
         let withdraw = |bundle: &Bundle| {
-            let path = format!("/admin/assets/{}/reject", bundle.capsule_id());
+            let path = format!("/admin/assets/{}/quarantine", bundle.capsule_id());
             hub.post_as(&root, &path, &json!({"reason": "junk"}))
         };
         withdraw(&bundles[0]).expect(200);
@@ -188,7 +188,7 @@ fn both_balances_are_shown() {
             shows(&hub.get("/a2a/validator/status?node_id=node_a").expect(200), "stake");
             let (token, _) = user(hub, "ann");
             hub.post_as(&token, &format!("/claim/{}", text(&hello["claim_code"])), &json!({})).expect(200);
-            shows(&hub.get_as(&token, "/account/agents").expect(200)["nodes"][0], "agents");
+            shows(&hub.get_as(&token, "/account/agents").expect(200)["agents"][0], "agents");
         },
     );
 }
