@@ -55,6 +55,6 @@ pub fn filled(assets: u64) -> Result<PathBuf> {
 fn bundle(n: u64) -> Result<NewBundle> {
     let text = bundles::payload(n).to_string();
     let payload: PublishRequest<'_> = serde_json::from_str(&text)?;
-    let read = bundle::check_bundle(&payload, &gate::CommandPolicy::default(), format!("rcpt_{n}"));
+    let read = bundle::check_bundle(&payload, &gate::CommandPolicy::default(), 1 << 18, format!("rcpt_{n}"));
     Ok(read.map_err(|error| error.problem)?.bundle)
 }

@@ -100,6 +100,9 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(admin::ban_user))
         .routes(routes!(admin::unban_user))
         .routes(routes!(admin::list_audit))
+        .routes(routes!(admin::moderation_cases))
+        .routes(routes!(admin::decide_case))
+        .routes(routes!(admin::appeal))
         // Strangers, monitors and the pages call these: the hub itself, its guide, rules and numbers.
         .routes(routes!(discovery::root))
         .routes(routes!(discovery::health))

@@ -447,6 +447,7 @@ fn offer(hub: &TestHub, creator: &str, amount: i64) {
         listing_id: None,
         task,
         high_value: 1,
+        funds: capsid_rules::credits::CreditSource::GrantedFirst,
     };
     let offered = hub.hub.store.write_now(move |tx| bounties::offer(tx, &new, now)).unwrap();
     assert!(matches!(offered, OfferOutcome::Done(_)), "{offered:?}");

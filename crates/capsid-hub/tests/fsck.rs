@@ -164,6 +164,7 @@ fn fill_with_work(hub: &TestHub) {
                     task,
                     high_value: 1,
                     request: None,
+                    funds: capsid_rules::credits::CreditSource::GrantedFirst,
                 };
                 bounties::offer(tx, &new, now)?;
                 if name == "cancelled" {

@@ -439,8 +439,11 @@ fn run_step(hub: &TestHub, step: &Step) {
                 .unwrap();
         }
         Step::Reject { task } => {
-            let bounty = format!("b_{task}");
-            hub.hub.store.write_now(move |tx| settle::reject(tx, &bounty, "user:admin", None, now)).unwrap();
+            let (bounty, terms) = (format!("b_{task}"), hub.hub.config.settlement_terms());
+            hub.hub
+                .store
+                .write_now(move |tx| settle::reject(tx, &bounty, "user:admin", None, &terms, now))
+                .unwrap();
         }
         Step::Tell { who, body } => {
             let told = ingest::read(body.as_object().unwrap()).unwrap();

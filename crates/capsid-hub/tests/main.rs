@@ -49,6 +49,7 @@ mod secrets;
 mod server;
 mod services;
 mod shared_assets;
+mod strangers;
 mod swarm;
 mod tasks;
 mod webhooks;

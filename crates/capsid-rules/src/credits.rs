@@ -1,5 +1,6 @@
 //! Amounts of credits. All of them are whole milli-credits; only what is shown has a decimal point.
 
+use capsid_model::text_enum;
 use serde_json::Number;
 
 /// One credit in milli-credits.
@@ -16,6 +17,102 @@ pub const REUSE_REWARD_MAX: i64 = 12 * CREDIT;
 pub const REPORT_REWARD_MIN: i64 = 10 * CREDIT;
 /// The most a validator gets whose report agrees with the outcome.
 pub const REPORT_REWARD_MAX: i64 = 30 * CREDIT;
+
+/// Which credits of an account a payment uses: what the hub gave it to begin with, or what it earned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CreditSource {
+    /// All of them, the granted ones first.
+    GrantedFirst,
+    Granted,
+    Earned,
+}
+
+/// What an account holds, in milli-credits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AccountBalances {
+    pub total: i64,
+    /// The part that was granted. The rest was earned.
+    pub granted: i64,
+}
+
+impl AccountBalances {
+    /// The part that was earned.
+    pub fn earned(self) -> i64 {
+        self.total - self.granted
+    }
+
+    /// What a payment from a source can use.
+    pub fn available(self, source: CreditSource) -> i64 {
+        match source {
+            CreditSource::GrantedFirst => self.total,
+            CreditSource::Granted => self.granted,
+            CreditSource::Earned => self.earned(),
+        }
+    }
+
+    /// How much of a payment is granted credits; nothing where the account does not hold enough.
+    pub fn granted_part(self, source: CreditSource, amount: i64) -> Option<i64> {
+        (self.available(source) >= amount).then(|| match source {
+            CreditSource::GrantedFirst => self.granted.min(amount),
+            CreditSource::Granted => amount,
+            CreditSource::Earned => 0,
+        })
+    }
+}
+
+/// What granted credits can be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum GrantedUse {
+    /// For everything.
+    #[default]
+    Any,
+    /// For what the hub sells. They cannot be staked, transferred or offered as a bounty.
+    Fees,
+}
+
+text_enum!(GrantedUse {
+    Any = "any",
+    Fees = "fees",
+});
+
+impl GrantedUse {
+    /// Which credits can be given to others: transferred, or offered as a bounty.
+    pub fn source(self) -> CreditSource {
+        match self {
+            Self::Any => CreditSource::GrantedFirst,
+            Self::Fees => CreditSource::Earned,
+        }
+    }
+}
+
+/// Which credits a validator can stake.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StakeSource {
+    #[default]
+    Any,
+    Earned,
+}
+
+text_enum!(StakeSource {
+    Any = "any",
+    Earned = "earned",
+});
+
+impl StakeSource {
+    /// The credits that a stake uses.
+    pub fn source(self) -> CreditSource {
+        match self {
+            Self::Any => CreditSource::GrantedFirst,
+            Self::Earned => CreditSource::Earned,
+        }
+    }
+}
+
+/// What a validator loses of its stake whose report contradicts the outcome, in whole milli-credits, rounded down.
+pub fn slashed(stake: i64, percent: i64) -> i64 {
+    let part = i128::from(stake.max(0)) * i128::from(percent.clamp(0, 100)) / 100;
+    i64::try_from(part).unwrap_or(0)
+}
 
 /// What one reuse earns, by the asset's score from 0 to 100.
 pub fn reuse_reward(gdi_score: f64, most: i64) -> i64 {

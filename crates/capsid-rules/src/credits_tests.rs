@@ -49,3 +49,35 @@ proptest! {
         prop_assert_eq!(text(milli), to_decimal(milli).to_string());
     }
 }
+
+#[test]
+fn a_payment_uses_granted_credits_first_and_only_what_its_source_has() {
+    let account = AccountBalances { total: 100, granted: 30 };
+    let part = |source, amount| account.granted_part(source, amount);
+    assert_eq!(part(CreditSource::GrantedFirst, 20), Some(20));
+    assert_eq!(part(CreditSource::GrantedFirst, 100), Some(30));
+    assert_eq!(part(CreditSource::GrantedFirst, 101), None);
+    assert_eq!((part(CreditSource::Earned, 70), part(CreditSource::Earned, 71)), (Some(0), None));
+    assert_eq!((part(CreditSource::Granted, 30), part(CreditSource::Granted, 31)), (Some(30), None));
+}
+
+#[test]
+fn a_slash_is_a_part_of_the_stake() {
+    assert_eq!((slashed(50_000, 20), slashed(50_000, 0), slashed(50_000, 100)), (10_000, 0, 50_000));
+    assert_eq!((slashed(3, 50), slashed(-5, 20), slashed(i64::MAX, 100)), (1, 0, i64::MAX));
+}
+
+proptest::proptest! {
+    #[test]
+    fn what_is_left_after_a_payment_is_never_less_than_its_granted_part(
+        total in 0..1_000_i64, granted in 0..1_000_i64, amount in 1..1_000_i64, which in 0..3_usize,
+    ) {
+        let account = AccountBalances { total, granted: granted.min(total) };
+        let source = [CreditSource::GrantedFirst, CreditSource::Granted, CreditSource::Earned][which];
+        if let Some(part) = account.granted_part(source, amount) {
+            let left = AccountBalances { total: total - amount, granted: account.granted - part };
+            proptest::prop_assert!((0..=amount).contains(&part));
+            proptest::prop_assert!(0 <= left.granted && left.granted <= left.total);
+        }
+    }
+}

@@ -3,6 +3,7 @@
 
 use capsid_model::problem::{Code, Result};
 use capsid_model::time::Time;
+use capsid_rules::credits::CreditSource;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger::{self, MINT, Transfer, TransferOutcome};
 use capsid_store::{Store, StoreOptions, fsck, params};
@@ -30,23 +31,31 @@ struct Order {
     from: String,
     to: String,
     amount: i64,
+    source: CreditSource,
 }
 
 impl Order {
     fn new(reference: &str, from: &str, to: &str, amount: i64) -> Self {
         let [reference, from, to] = [reference, from, to].map(str::to_owned);
-        Self { reference, kind: "test", from, to, amount }
+        Self { reference, kind: "test", from, to, amount, source: CreditSource::GrantedFirst }
     }
 
     fn carry_out(&self, tx: &mut dyn Tx) -> Result<TransferOutcome> {
-        let Self { reference, kind, from, to, amount } = self;
-        ledger::transfer(tx, Transfer { reference, kind, from, to, amount: *amount }, NOW)
+        let Self { reference, kind, from, to, amount, source } = self;
+        ledger::transfer_from(tx, Transfer { reference, kind, from, to, amount: *amount }, *source, NOW)
     }
 
     fn send(&self, store: &Store) -> Result<TransferOutcome> {
         let order = self.clone();
         store.write_now(move |tx| order.carry_out(tx))
     }
+}
+
+/// The granted parts of all accounts.
+fn granted(store: &Store) -> BTreeMap<String, i64> {
+    let rows =
+        store.read_now(|tx| tx.query_all::<(String, i64)>("SELECT account, granted FROM accounts", &[]));
+    rows.unwrap().into_iter().filter(|(_, granted)| *granted != 0).collect()
 }
 
 fn balances(store: &Store) -> BTreeMap<String, i64> {
@@ -58,6 +67,7 @@ fn balances(store: &Store) -> BTreeMap<String, i64> {
 #[track_caller]
 fn assert_sound(store: &Store) {
     assert_eq!(store.read_now(ledger::sum).unwrap(), 0);
+    assert_eq!(store.read_now(ledger::granted_sum).unwrap(), 0);
     let report = store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap();
     assert!(report.is_clean(), "{:#?}", report.findings);
 }
@@ -110,6 +120,9 @@ fn nobody_but_the_mint_owes() {
 const TAMPERING: &[&[&str]] = &[
     &["UPDATE accounts SET balance = balance + 1 WHERE account = 'node:a'"],
     &["UPDATE accounts SET balance = -1 WHERE account = 'node:a'"],
+    &["UPDATE accounts SET granted = granted + 1 WHERE account = 'node:a'"],
+    &["UPDATE accounts SET granted = 501 WHERE account = 'node:a'"],
+    &["UPDATE transfers SET granted = amount + 1"],
     &["INSERT INTO accounts (account, balance) VALUES ('node:thief', 7)"],
     &["UPDATE entries SET delta = delta + 1"],
     &["DELETE FROM entries"],
@@ -198,6 +211,7 @@ fn one_that_does_not_add_up_takes_no_other_down() {
 struct Model {
     made: HashMap<String, Order>,
     balances: BTreeMap<String, i64>,
+    granted: BTreeMap<String, i64>,
 }
 
 impl Model {
@@ -207,12 +221,29 @@ impl Model {
             return None;
         }
         if let Some(made) = self.made.get(&order.reference) {
-            return (made == order).then_some(TransferOutcome::AlreadyDone);
+            let same = Order { source: made.source, ..order.clone() };
+            return (*made == same).then_some(TransferOutcome::AlreadyDone);
         }
-        let have = self.balances.get(&order.from).copied().unwrap_or_default();
+        let held = |of: &BTreeMap<String, i64>| of.get(&order.from).copied().unwrap_or_default();
+        let (total, granted) = (held(&self.balances), held(&self.granted));
+        let (have, part) = match order.source {
+            CreditSource::GrantedFirst => (total, granted.min(order.amount)),
+            CreditSource::Granted => (granted, order.amount),
+            CreditSource::Earned => (total - granted, 0),
+        };
         if order.from != MINT && have < order.amount {
             return Some(TransferOutcome::Insufficient { have });
         }
+        let is_gift = order.source == CreditSource::Granted;
+        let part = if order.from != MINT {
+            part
+        } else if is_gift {
+            order.amount
+        } else {
+            0
+        };
+        *self.granted.entry(order.from.clone()).or_default() -= part;
+        *self.granted.entry(order.to.clone()).or_default() += part;
         *self.balances.entry(order.from.clone()).or_default() -= order.amount;
         *self.balances.entry(order.to.clone()).or_default() += order.amount;
         self.made.insert(order.reference.clone(), order.clone());
@@ -228,7 +259,9 @@ fn any_order(chance: &mut fastrand::Rng, sent: &[Order]) -> Order {
             let [from, to] = [(); 2].map(|()| accounts[chance.usize(..accounts.len())]);
             // The mint pays often enough for the others to have something.
             let from = if chance.bool() { from } else { MINT };
-            Order::new(&format!("r{n}"), from, to, chance.i64(0..1000))
+            let sources = [CreditSource::GrantedFirst, CreditSource::Granted, CreditSource::Earned];
+            let source = sources[chance.usize(..3)];
+            Order { source, ..Order::new(&format!("r{n}"), from, to, chance.i64(0..1000)) }
         }
     };
     if chance.u8(..20) == 0 {
@@ -250,10 +283,15 @@ fn whatever_is_moved_the_ledger_is_as_the_model_says() {
             let moved = order.send(store).ok();
             assert_eq!(moved, expected, "step {step}: {order:?}");
             assert_eq!(store.read_now(ledger::sum).unwrap(), 0, "step {step}: {order:?}");
+            assert_eq!(store.read_now(ledger::granted_sum).unwrap(), 0, "step {step}: {order:?}");
             sent.push(order);
         }
         model.balances.retain(|_, balance| *balance != 0);
-        assert_eq!(balances(store), model.balances);
+        model.granted.retain(|_, granted| *granted != 0);
+        assert_eq!((balances(store), granted(store)), (model.balances, model.granted));
+        let findings = store.read_now(|tx| fsck::check(tx, &mut |_, _, _| {})).unwrap().findings;
+        let wrong: Vec<_> = findings.iter().filter(|finding| finding.code.contains("granted")).collect();
+        assert!(wrong.is_empty(), "{wrong:#?}");
         let uneven = store.read_now(|tx| {
             tx.count("SELECT COUNT(*) FROM (SELECT transfer FROM entries GROUP BY transfer HAVING SUM(delta) <> 0) x", &[])
         });

@@ -229,6 +229,8 @@ const TERMS: SettlementTerms = SettlementTerms {
     service_commission_milli: 0,
     reduces: true,
     undecided: capsid_rules::work::bounties::UndecidedOutcome::Refund,
+    preview: false,
+    dispute_ms: 0,
 };
 
 #[test]
@@ -258,7 +260,9 @@ fn a_node_that_is_not_there_has_no_record() {
 #[test]
 fn a_row_that_vanished_after_its_change_is_not_the_old_one() {
     let lost_stake = "CREATE TRIGGER lose AFTER INSERT ON stakes BEGIN DELETE FROM stakes; END";
-    is_damage(lost_stake, ["stake", "node_a"], |tx| stakes::stake(tx, "node_a", 0, "r", NOW).map(drop));
+    is_damage(lost_stake, ["stake", "node_a"], |tx| {
+        stakes::stake(tx, "node_a", 0, capsid_rules::credits::StakeSource::Any, "r", NOW).map(drop)
+    });
     let lost_task = "CREATE TRIGGER lose AFTER UPDATE ON tasks BEGIN
         DELETE FROM tasks WHERE task_id = NEW.task_id; END";
     is_damage(lost_task, ["task", "task_claimed"], |tx| {

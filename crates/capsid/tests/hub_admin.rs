@@ -4,6 +4,7 @@ use crate::common::program;
 use capsid_model::hash::sha256_hex;
 use capsid_model::time::Time;
 use capsid_model::{Value, json};
+use capsid_rules::assets::safety::SafetyVerdict;
 use capsid_rules::assets::similarity::sketch;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_store::assets::id::AssetId;
@@ -81,7 +82,16 @@ impl OpenHub {
             let body = format!("{{\"type\":\"{}\",\"text\":\"{text}\"}}", asset_type.as_str());
             let asset_id = AssetId::parse(&format!("sha256:{}", sha256_hex(body.as_bytes()))).unwrap();
             let (card, meaning, traits) = Default::default();
-            NewAsset { asset_id, asset_type, card, body, traits, meaning, environment: None }
+            NewAsset {
+                asset_id,
+                asset_type,
+                card,
+                body,
+                traits,
+                meaning,
+                environment: None,
+                scanned: SafetyVerdict::Clean,
+            }
         };
         let (gene, capsule) = (asset(AssetType::Gene), asset(AssetType::Capsule));
         let ids = [gene.asset_id.to_string(), capsule.asset_id.to_string()];
@@ -341,6 +351,7 @@ fn offer_by(desk: &OpenHub, number: &str, asker: &str, amount: i64) -> String {
         listing_id: None,
         task,
         high_value: i64::MAX,
+        funds: capsid_rules::credits::CreditSource::GrantedFirst,
     };
     desk.store.write_now(move |tx| bounties::offer(tx, &new, NOW)).unwrap();
     format!("bounty_{number}")

@@ -59,6 +59,19 @@ pub fn require_admin(tx: &mut dyn Tx, credentials: &Credentials, now: Time) -> A
     ))
 }
 
+/// The account of an arbiter that a request must come from: an admin, or somebody whom the operator appointed.
+pub fn require_moderator(tx: &mut dyn Tx, credentials: &Credentials, now: Time) -> ApiResult<UserRow> {
+    let user = require_user(tx, credentials, now)?;
+    if user.is_admin() || user.appointed_at.is_some() {
+        return Ok(user);
+    }
+    Err(ApiError::new(
+        HubCode::AdminRequired,
+        "Only an admin, or somebody whom the operator appointed, may do this.",
+        "Ask the operator of this hub: `capsid hub admin appoint EMAIL` appoints an account.",
+    ))
+}
+
 /// Whether an account may act for a node.
 pub fn may_act_for(user: &UserRow, node: &NodeRow) -> bool {
     user.is_admin() || node.owner.as_ref() == Some(&user.user_id)

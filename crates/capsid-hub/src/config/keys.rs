@@ -1,9 +1,10 @@
 //! Every setting, once: its name, how it is read and how it is shown.
 
 use super::admission::{hosts, origins, ranges, shown_ranges};
-use super::{GraphAccess, HubConfig, HubProfile, SecretText, TlsConfig};
+use super::quotas::{by_level, shown_size, shown_sizes, size, whole};
+use super::{GraphAccess, HoldWarned, HubConfig, HubProfile, SecretText, TlsConfig};
 use crate::outbound::endpoint::EmbeddingEndpoint;
-use capsid_rules::credits::{from_shown, text, to_decimal};
+use capsid_rules::credits::{GrantedUse, StakeSource, from_shown, text, to_decimal};
 use capsid_rules::identity::secret_clients::SecretClient;
 use capsid_rules::identity::secrets::{KeylessPin, RequireSecret};
 use capsid_rules::meaning::vectors;
@@ -145,8 +146,8 @@ keys! {
         |c, v| c.runner.token = hidden(v.as_str()?)?, |c| shown_hidden(&c.runner.token);
     "validation.command_seconds", Number, "a whole number of seconds from 1 to 3600",
         |c, v| c.runner.command_seconds = parse_integer(v, 1, 3600)? as u64, |c| c.runner.command_seconds;
-    "validation.seconds_by_level", List, "three numbers of seconds, such as [\"60\", \"600\", \"3600\"]",
-        |c, v| c.runner.seconds_by_level = by_level(v)?, |c| c.runner.seconds_by_level.map(|each| each.to_string());
+    "validation.seconds_by_level", List, "three numbers of seconds, such as [60, 600, 3600]",
+        |c, v| c.runner.seconds_by_level = by_level(v, whole)?.try_into().ok()?, |c| c.runner.seconds_by_level;
     "validation.runner_slots", Number, "a whole number from 1 to 64",
         |c, v| c.runner.slots = parse_integer(v, 1, 64)?, |c| c.runner.slots;
     "webhooks.allow_local", Flag, "true or false",
@@ -265,6 +266,28 @@ keys! {
         |c, v| c.work.undecided = UndecidedOutcome::parse(v.as_str()?)?, |c| c.work.undecided.as_str();
     "bounties.reduced_payouts", Flag, "true or false",
         |c, v| c.work.reduced_payouts = v.as_bool()?, |c| c.work.reduced_payouts;
+    "bounties.preview", Flag, "true or false",
+        |c, v| c.work.preview = v.as_bool()?, |c| c.work.preview;
+    "bounties.dispute_hours", Number, "a number of hours from 0 to 8760; 0 for no disputes",
+        |c, v| c.work.dispute_ms = (real(v, 8760.0)? * 3_600_000.0).round() as i64, |c| in_hours(c.work.dispute_ms);
+    "credits.granted", Text, "any or fees",
+        |c, v| c.credits.granted = GrantedUse::parse(v.as_str()?)?, |c| c.credits.granted.as_str();
+    "credits.reward_hold_days", Number, "a number of days from 0 to 365",
+        |c, v| c.credits.reward_hold_ms = (real(v, 365.0)? * DAY_MS).round() as i64,
+        |c| c.credits.reward_hold_ms as f64 / DAY_MS;
+    "credits.stake_from", Text, "any or earned",
+        |c, v| c.credits.stake_from = StakeSource::parse(v.as_str()?)?, |c| c.credits.stake_from.as_str();
+    "credits.slash_percent", Number, "a whole number from 0 to 100",
+        |c, v| c.credits.slash_percent = parse_integer(v, 0, 100)?, |c| c.credits.slash_percent;
+    "limits.publish_bytes", List, "sizes for owners of level 0, 1 and 2, or one for all, such as [\"64 MiB\"]",
+        |c, v| c.quotas.publish_bytes = by_level(v, size)?, |c| shown_sizes(&c.quotas.publish_bytes);
+    "limits.publish_bundles", List, "numbers for owners of level 0, 1 and 2, or one for all; none for no limit",
+        |c, v| c.quotas.publish_bundles = by_level(v, whole)?, |c| c.quotas.publish_bundles;
+    "limits.asset_bytes", Text, "a size from 1 KiB to 1 MiB, such as 256 KiB",
+        |c, v| c.quotas.asset_bytes = size(v).filter(|bytes| (1024..=1_048_576).contains(bytes))?,
+        |c| shown_size(c.quotas.asset_bytes);
+    "safety.hold_warned", Text, "off or level0",
+        |c, v| c.hold_warned = HoldWarned::parse(v.as_str()?)?, |c| c.hold_warned.as_str();
     "graph.access", Text, "everyone, admins or nobody",
         |c, v| c.graph.access = GraphAccess::parse(v.as_str()?)?, |c| c.graph.access.as_str();
     "graph.query_price", Number, "an amount of credits from 0 to 1000000000",
@@ -276,6 +299,7 @@ keys! {
 }
 
 const YEAR_MS: i64 = 31_536_000_000;
+const DAY_MS: f64 = 86_400_000.0;
 
 fn parse_integer(value: &Toml, least: i64, most: i64) -> Option<i64> {
     value.as_integer().filter(|number| (least..=most).contains(number))
@@ -395,13 +419,6 @@ fn on_or_off(text: &str) -> Option<bool> {
         "off" => Some(false),
         _ => None,
     }
-}
-
-/// Reads `["60", "600", "3600"]`: one number for each level of owners.
-fn by_level(value: &Toml) -> Option<[u64; 3]> {
-    let numbers: Option<Vec<u64>> =
-        value.as_array()?.iter().map(|each| each.as_str()?.trim().parse().ok()).collect();
-    numbers?.try_into().ok()
 }
 
 fn shown_hidden(key: &SecretText) -> &'static str {

@@ -5,20 +5,24 @@ mod identity;
 mod keys;
 mod load;
 mod profile;
+mod quotas;
 
 pub use admission::AdmissionConfig;
 pub use identity::IdentityConfig;
 pub use keys::{KEYS, SettingKey};
 pub use load::{LoadedConfig, SAMPLE, SettingOrigin, SettingSources, load};
 pub use profile::HubProfile;
+pub use quotas::{HoldWarned, QuotasConfig};
 
-use capsid_rules::credits;
+use capsid_rules::credits::{self, GrantedUse, StakeSource};
 use capsid_rules::evaluation::promotion::PromotionRule;
+use capsid_rules::identity::owner_level::LevelPolicy;
 use capsid_rules::identity::secrets::RequireSecret;
 use capsid_rules::rate_limit::RateLimit;
 use capsid_rules::work::bounties::UndecidedOutcome;
 use capsid_rules::work::swarm::{AggregatorFallback, AggregatorTerms};
 use capsid_rules::work::tasks::{AGGREGATOR_REPUTATION, RewardRequirement};
+use capsid_store::accounts::grants::GrantPolicy;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::work::bounties::settle::SettlementTerms;
 use capsid_store::work::tasks::complete::CompletionTerms;
@@ -72,6 +76,10 @@ pub struct HubConfig {
     pub credits: CreditsConfig,
     /// How tasks and bounties go.
     pub work: TasksConfig,
+    /// How much an owner may publish.
+    pub quotas: QuotasConfig,
+    /// Which assets wait for moderation.
+    pub hold_warned: HoldWarned,
     pub webhooks: WebhooksConfig,
     /// Who may ask the knowledge graph, and what that costs.
     pub graph: GraphConfig,
@@ -88,7 +96,7 @@ pub struct RunnerConfig {
     pub token: SecretText,
     pub command_seconds: u64,
     /// Seconds that one owner's bundles may take in a day, for owners of level 0, 1 and 2.
-    pub seconds_by_level: [u64; 3],
+    pub seconds_by_level: [i64; 3],
     /// How many jobs run at the same time.
     pub slots: i64,
 }
@@ -215,6 +223,14 @@ pub struct CreditsConfig {
     pub commission_milli: i64,
     /// What it keeps of services, in thousandths of a percent.
     pub service_commission_milli: i64,
+    /// What granted credits can be used for.
+    pub granted: GrantedUse,
+    /// How long rewards are held before they are paid.
+    pub reward_hold_ms: i64,
+    /// Which credits can be staked.
+    pub stake_from: StakeSource,
+    /// What a report that contradicts an arbitrated outcome costs of the stake, in percent.
+    pub slash_percent: i64,
 }
 
 /// How tasks and bounties go.
@@ -230,6 +246,10 @@ pub struct TasksConfig {
     pub undecided: UndecidedOutcome,
     /// Whether nodes of a reputation below 30 are paid half.
     pub reduced_payouts: bool,
+    /// Whether creators see only a preview of what was handed in until they open or accept it.
+    pub preview: bool,
+    /// How long a rejection can be disputed after the creator has read the answer; 0 for not at all.
+    pub dispute_ms: i64,
     /// What amounts ask of whoever wants to earn them.
     pub gates: Vec<RewardRequirement>,
     /// Models by name, and their tiers.
@@ -335,6 +355,7 @@ pub struct PromotionConfig {
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
 
 impl Default for HubConfig {
     fn default() -> Self {
@@ -361,6 +382,8 @@ impl Default for HubConfig {
             account_grant: 200_000,
             credits: CreditsConfig::default(),
             work: TasksConfig::default(),
+            quotas: QuotasConfig::default(),
+            hold_warned: HoldWarned::default(),
             webhooks: WebhooksConfig::default(),
             graph: GraphConfig::default(),
             search: SearchConfig::default(),
@@ -383,6 +406,10 @@ impl Default for CreditsConfig {
             fetch_price: 0,
             commission_milli: 0,
             service_commission_milli: 0,
+            granted: GrantedUse::Any,
+            reward_hold_ms: 0,
+            stake_from: StakeSource::Any,
+            slash_percent: 0,
         }
     }
 }
@@ -395,6 +422,8 @@ impl Default for TasksConfig {
             decision_ms: 72 * HOUR,
             undecided: UndecidedOutcome::Refund,
             reduced_payouts: false,
+            preview: false,
+            dispute_ms: 0,
             gates: Vec::new(),
             model_tiers: Vec::new(),
             aggregator: AggregatorTerms {
@@ -482,7 +511,23 @@ impl HubConfig {
             daily_cap: credits.daily_reward_cap,
             referrer: credits.referrer_reward,
             referred: credits.referred_reward,
+            hold_ms: credits.reward_hold_ms,
+            levels: self.levels(),
+            slash_percent: credits.slash_percent,
         }
+    }
+
+    /// Whether owners have to earn their level.
+    pub fn levels(&self) -> LevelPolicy {
+        match self.profile {
+            HubProfile::Private => LevelPolicy::Trusted,
+            HubProfile::Public => LevelPolicy::Earned,
+        }
+    }
+
+    /// Who is granted what.
+    pub fn grants(&self) -> GrantPolicy {
+        GrantPolicy { account: self.account_grant, levels: self.levels() }
     }
 
     /// How this hub settles bounties.
@@ -492,6 +537,8 @@ impl HubConfig {
             service_commission_milli: self.credits.service_commission_milli,
             reduces: self.work.reduced_payouts,
             undecided: self.work.undecided,
+            preview: self.work.preview,
+            dispute_ms: self.work.dispute_ms,
         }
     }
 

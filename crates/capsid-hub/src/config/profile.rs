@@ -1,7 +1,10 @@
 //! The two kinds of hub, and the defaults of each.
 
-use super::{HubConfig, IdentityConfig};
+use super::quotas::{KIB, MIB};
+use super::{DAY, HOUR, HoldWarned, HubConfig, IdentityConfig};
 use capsid_model::problem::{Code, Problem, Result};
+use capsid_rules::credits::{CREDIT, GrantedUse, StakeSource};
+use capsid_rules::rate_limit::RateLimit;
 use capsid_rules::work::swarm::AggregatorFallback;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -61,6 +64,31 @@ impl HubConfig {
         self.admission.set_public_defaults();
         self.identity = IdentityConfig::public();
         self.work.aggregator.fallback = AggregatorFallback::Nobody;
+        self.with_public_credits().with_public_quotas()
+    }
+
+    /// Granted credits only pay fees, and rewards wait until the asset has proven itself.
+    fn with_public_credits(mut self) -> Self {
+        self.node_grant = 0;
+        self.account_grant = 50 * CREDIT;
+        let credits = &mut self.credits;
+        credits.reuse_reward = 2 * CREDIT;
+        (credits.report_reward_min, credits.report_reward_max) = (2 * CREDIT, 5 * CREDIT);
+        credits.validator_stake = 50 * CREDIT;
+        (credits.granted, credits.stake_from) = (GrantedUse::Fees, StakeSource::Earned);
+        (credits.reward_hold_ms, credits.slash_percent) = (14 * DAY, 20);
+        (self.work.preview, self.work.dispute_ms) = (true, 72 * HOUR);
+        self
+    }
+
+    /// What one stranger may store, and how many nodes and accounts one may make.
+    fn with_public_quotas(mut self) -> Self {
+        self.quotas.publish_bytes = vec![MIB, 16 * MIB, 64 * MIB];
+        self.quotas.publish_bundles = vec![20, 200, 2000];
+        self.quotas.asset_bytes = 64 * KIB;
+        self.limits.register = RateLimit { count: 3, window_ms: DAY };
+        self.limits.hello = RateLimit { count: 60, window_ms: HOUR };
+        self.hold_warned = HoldWarned::Level0;
         self
     }
 }

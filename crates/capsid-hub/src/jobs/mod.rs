@@ -4,6 +4,8 @@
 
 mod assets;
 mod cleanup;
+mod held_credits;
+mod scanning;
 mod walk;
 mod work;
 
@@ -46,6 +48,10 @@ pub enum Job {
     Announcements,
     /// Erases issued secrets whose window has ended.
     IssuedSecrets,
+    /// Pays rewards that were held, and grants owners that have become known.
+    HeldCredits,
+    /// Scans assets again by newer rules, promoted ones first.
+    Scanning,
     /// Forgets what is no longer needed.
     Tidying,
     /// Has embeddings made of assets that lack one. It waits for somebody else, so it comes last.
@@ -54,7 +60,7 @@ pub enum Job {
 
 impl Job {
     /// Every job, in the order in which they are done.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Assignments,
         Self::Promotion,
         Self::Outliers,
@@ -65,6 +71,8 @@ impl Job {
         Self::Deadlines,
         Self::Announcements,
         Self::IssuedSecrets,
+        Self::HeldCredits,
+        Self::Scanning,
         Self::Tidying,
         Self::Embedding,
     ];
@@ -82,6 +90,8 @@ impl Job {
             Self::Deadlines => "deadlines",
             Self::Announcements => "announcements",
             Self::IssuedSecrets => "issued_secrets",
+            Self::HeldCredits => "held_credits",
+            Self::Scanning => "scanning",
             Self::Tidying => "tidying",
             Self::Embedding => "embedding",
         }
@@ -91,7 +101,8 @@ impl Job {
     pub fn interval_ms(self, hub: &Hub) -> i64 {
         match self {
             Self::Assignments | Self::Promotion => hub.config.promotion.interval_ms,
-            Self::Outliers | Self::Rewards | Self::Rescoring | Self::Tidying => MINUTE_MS,
+            Self::Outliers | Self::Rewards | Self::Rescoring | Self::HeldCredits | Self::Tidying => MINUTE_MS,
+            Self::Scanning => SECOND_MS,
             Self::Ageing => 6 * HOUR_MS,
             Self::Reputation => 10 * MINUTE_MS,
             Self::Deadlines | Self::Announcements | Self::IssuedSecrets => SECOND_MS,
@@ -206,6 +217,8 @@ async fn is_needed(hub: &SharedHub, job: Job) -> Result<bool> {
         Job::Announcements => work::has_announcements(hub).await,
         Job::IssuedSecrets => cleanup::has_issued_secrets(hub, hub.now()).await,
         Job::Embedding => hub.embedder.is_needed().await,
+        Job::HeldCredits => held_credits::has_due(hub).await,
+        Job::Scanning => scanning::has_outdated(hub).await,
         _ => Ok(true),
     }
 }
@@ -224,6 +237,8 @@ async fn perform(hub: &SharedHub, job: Job) -> Result<u64> {
         Job::Deadlines => work::run_deadlines(hub, now).await,
         Job::Announcements => work::announce(hub, now).await,
         Job::IssuedSecrets => cleanup::erase_issued_secrets(hub, now).await,
+        Job::HeldCredits => held_credits::settle(hub, now).await,
+        Job::Scanning => scanning::rescan(hub, now).await,
         Job::Tidying => cleanup::run_cleanup(hub, now).await,
         Job::Embedding => hub.embedder.run().await,
     }

@@ -6,7 +6,7 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_store::db::tx::Tx;
 use capsid_store::work::announcements;
-use capsid_store::work::bounties::settle;
+use capsid_store::work::bounties::{disputes, settle};
 use capsid_store::work::tasks::expire;
 
 /// How many deadlines of a kind a run meets.
@@ -24,7 +24,8 @@ pub async fn has_deadlines(hub: &SharedHub) -> Result<bool> {
             Ok(!expire::find_expired(tx, 1, now)?.is_empty()
                 || !expire::find_overdue(tx, claim_ms, 1, now)?.is_empty()
                 || !expire::find_approaching(tx, 1, now)?.is_empty()
-                || !settle::find_undecided(tx, 1, now)?.is_empty())
+                || !settle::find_undecided(tx, 1, now)?.is_empty()
+                || !disputes::find_due(tx, 1, now)?.is_empty())
         })
         .await
 }
@@ -49,6 +50,9 @@ pub async fn run_deadlines(hub: &SharedHub, now: Time) -> Result<u64> {
     }
     for id in hub.store.read(move |tx| settle::find_undecided(tx, STEP, now)).await? {
         done += run_deadline(hub, id, move |tx, id| settle::decide(tx, id, &terms, now)).await;
+    }
+    for id in hub.store.read(move |tx| disputes::find_due(tx, STEP, now)).await? {
+        done += run_deadline(hub, id, move |tx, id| disputes::settle_due(tx, id, &terms, now)).await;
     }
     hub.events.notify();
     finish(hub, "deadlines", None, done).await

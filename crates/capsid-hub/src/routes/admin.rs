@@ -2,7 +2,7 @@
 
 use crate::auth::credentials::Credentials;
 use crate::error::ApiResult;
-use crate::http::json::OptionalJsonBody;
+use crate::http::json::{JsonBody, OptionalJsonBody};
 use crate::http::openapi::ErrorBody;
 use crate::http::query::{PathId, QueryParams};
 use crate::jobs::{self, RunJobsResponse};
@@ -10,6 +10,9 @@ use crate::ops::accounts::admin::{self, ListUsersParams, ListUsersResponse};
 use crate::ops::accounts::view::AccountView;
 use crate::ops::audit::{self, ListAuditParams, ListAuditResponse};
 use crate::ops::evaluation::moderate::{self, ModerateResponse, ReasonBody};
+use crate::ops::evaluation::moderation_queue::{
+    self, AppealRequest, DecideCaseRequest, ListCasesParams, ListCasesResponse, ModerationCaseView,
+};
 use crate::state::SharedHub;
 use axum::Json;
 use axum::extract::State;
@@ -123,4 +126,44 @@ pub async fn list_audit(
     QueryParams(params): QueryParams<ListAuditParams>,
 ) -> ApiResult<Json<ListAuditResponse>> {
     Ok(Json(audit::list_audit(&hub, credentials, params).await?))
+}
+
+/// Lists what waits for a moderator: assets with warnings, new publishers and disputes.
+#[utoipa::path(get, path = "/admin/moderation", tag = "admin", params(ListCasesParams),
+    responses((status = 200, body = ListCasesResponse)))]
+pub async fn moderation_cases(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    QueryParams(params): QueryParams<ListCasesParams>,
+) -> ApiResult<Json<ListCasesResponse>> {
+    Ok(Json(moderation_queue::list_cases(&hub, credentials, params).await?))
+}
+
+/// Decides a case; for admins and those whom the operator appointed.
+#[utoipa::path(post, path = "/admin/moderation/{case_id}/decide", tag = "admin",
+    params(("case_id" = i64, Path)), request_body = DecideCaseRequest,
+    responses((status = 200, body = ModerationCaseView)))]
+pub async fn decide_case(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(case_id): PathId,
+    JsonBody(request): JsonBody<DecideCaseRequest>,
+) -> ApiResult<Json<ModerationCaseView>> {
+    let case_id = case_id
+        .parse()
+        .map_err(|_| crate::error::ApiError::field("case_id", "the number of a case", "another text"))?;
+    Ok(Json(moderation_queue::decide_case(&hub, credentials, case_id, request).await?))
+}
+
+/// Appeals against the decision on a node's own asset, or on the node itself; once.
+#[utoipa::path(post, path = "/a2a/moderation/{subject}/appeal", tag = "assets",
+    params(("subject" = String, Path, description = "The asset, or the node.")), request_body = AppealRequest,
+    responses((status = 200, body = ModerationCaseView)))]
+pub async fn appeal(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(subject): PathId,
+    JsonBody(request): JsonBody<AppealRequest>,
+) -> ApiResult<Json<ModerationCaseView>> {
+    Ok(Json(moderation_queue::appeal_case(&hub, credentials, subject, &request).await?))
 }

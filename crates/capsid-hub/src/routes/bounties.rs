@@ -6,12 +6,14 @@ use crate::http::json::{JsonBody, OptionalJsonBody};
 use crate::http::query::{PathId, QueryParams};
 use crate::ops::bounties::create::{CreateBountyRequest, CreateBountyResponse, create_bounty};
 use crate::ops::bounties::decide::{DecideBountyRequest, accept_bounty, cancel_bounty, reject_bounty};
-use crate::ops::bounties::detail::get_bounty;
+use crate::ops::bounties::detail::{GetBountyParams, get_bounty};
+use crate::ops::bounties::dispute::{ResolveDisputeRequest, dispute_bounty, resolve_dispute};
 use crate::ops::bounties::list::{
     ListBountiesParams, ListBountiesResponse, list_bounties, list_own_bounties,
 };
 use crate::ops::bounties::match_asset::{MatchBountyRequest, match_bounty};
 use crate::ops::bounties::offer::Placed;
+use crate::ops::bounties::preview::open_bounty;
 use crate::ops::bounties::view::BountyDetailView;
 use crate::state::SharedHub;
 use axum::Json;
@@ -31,6 +33,8 @@ pub fn paths() -> OpenApiRouter<SharedHub> {
         .routes(routes!(accept))
         .routes(routes!(reject))
         .routes(routes!(cancel))
+        .routes(routes!(dispute))
+        .routes(routes!(resolve))
 }
 
 /// What was placed, as 201 where it is new and as 200 where it was there before.
@@ -75,15 +79,21 @@ pub async fn create(
 }
 
 /// Shows a bounty, what was handed in for it, and what became of the credits.
+///
+/// With `open=true` its creator reads the answer in full. Where creators get a preview, the hub records that.
 #[utoipa::path(get, path = "/bounty/{id}", tag = "bounties",
-    params(("id" = String, Path, description = "The bounty.")),
+    params(("id" = String, Path, description = "The bounty."), GetBountyParams),
     responses((status = 200, body = BountyDetailView)))]
 pub async fn detail(
     State(hub): State<SharedHub>,
     credentials: Credentials,
     PathId(bounty_id): PathId,
+    QueryParams(params): QueryParams<GetBountyParams>,
 ) -> ApiResult<Json<BountyDetailView>> {
-    get_bounty(&hub, &credentials, bounty_id).await.map(Json)
+    match params.is_opening() {
+        true => open_bounty(&hub, credentials, bounty_id, params.node()).await.map(Json),
+        false => get_bounty(&hub, &credentials, bounty_id).await.map(Json),
+    }
 }
 
 /// Matches a bounty with something that was published; only for admins.
@@ -138,4 +148,30 @@ pub async fn cancel(
     OptionalJsonBody(request): OptionalJsonBody<DecideBountyRequest>,
 ) -> ApiResult<Json<BountyDetailView>> {
     cancel_bounty(&hub, credentials, bounty_id, &request).await.map(Json)
+}
+
+/// Disputes a rejection by a creator who has read the answer; for the node that did the task, with a reason.
+#[utoipa::path(post, path = "/bounty/{id}/dispute", tag = "bounties", request_body = DecideBountyRequest,
+    params(("id" = String, Path, description = "The bounty.")),
+    responses((status = 200, body = BountyDetailView)))]
+pub async fn dispute(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(bounty_id): PathId,
+    JsonBody(request): JsonBody<DecideBountyRequest>,
+) -> ApiResult<Json<BountyDetailView>> {
+    dispute_bounty(&hub, credentials, bounty_id, &request).await.map(Json)
+}
+
+/// Decides a dispute; for admins and those whom the operator appointed.
+#[utoipa::path(post, path = "/bounty/{id}/resolve", tag = "bounties", request_body = ResolveDisputeRequest,
+    params(("id" = String, Path, description = "The bounty.")),
+    responses((status = 200, body = BountyDetailView)))]
+pub async fn resolve(
+    State(hub): State<SharedHub>,
+    credentials: Credentials,
+    PathId(bounty_id): PathId,
+    JsonBody(request): JsonBody<ResolveDisputeRequest>,
+) -> ApiResult<Json<BountyDetailView>> {
+    resolve_dispute(&hub, credentials, bounty_id, &request).await.map(Json)
 }

@@ -166,7 +166,7 @@ pub fn all_is_well(hub: &TestHub) {
                 )?,
                 tx.count(
                     "SELECT CAST(COALESCE(SUM(amount), 0) AS BIGINT) FROM bounties
-                     WHERE status IN ('open', 'claimed', 'matched')",
+                     WHERE status IN ('open', 'claimed', 'matched', 'rejected', 'disputed')",
                     &[],
                 )?,
             ))

@@ -42,6 +42,7 @@ impl TestHub {
             listing_id: None,
             task,
             high_value,
+            funds: capsid_rules::credits::CreditSource::GrantedFirst,
         };
         let offered = self.hub.store.write_now(move |tx| {
             nodes::lock_or_register(tx, ASKER, 1_000_000 * CREDIT, now)?;

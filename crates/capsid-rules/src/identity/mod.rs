@@ -10,6 +10,7 @@ pub mod connection_limits;
 pub mod display_name;
 pub mod issuing;
 pub mod network;
+pub mod owner_level;
 pub mod recovery;
 pub mod request_guard;
 pub mod secret_clients;

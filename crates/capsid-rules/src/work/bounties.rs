@@ -12,6 +12,10 @@ pub enum BountyStatus {
     Claimed,
     /// Something was handed in, and the creator decides.
     Matched,
+    /// The creator read what was handed in and rejected it; whoever did the task may open a dispute.
+    Rejected,
+    /// An arbiter decides whether the rejection stands.
+    Disputed,
     Accepted,
     /// Its time was over, and it was given back.
     Expired,
@@ -23,6 +27,8 @@ text_enum!(BountyStatus {
     Open = "open",
     Claimed = "claimed",
     Matched = "matched",
+    Rejected = "rejected",
+    Disputed = "disputed",
     Accepted = "accepted",
     Expired = "expired",
     Cancelled = "cancelled",
@@ -31,7 +37,7 @@ text_enum!(BountyStatus {
 impl BountyStatus {
     /// Whether credits are still put aside for it.
     pub fn is_held(self) -> bool {
-        matches!(self, Self::Open | Self::Claimed | Self::Matched)
+        matches!(self, Self::Open | Self::Claimed | Self::Matched | Self::Rejected | Self::Disputed)
     }
 }
 
@@ -47,6 +53,12 @@ pub enum BountyEvent {
     Accept,
     /// The creator does not, and somebody else may try; of a swarm, the merging is done again.
     Reject,
+    /// The creator does not, after reading it: the credits stay aside until it is clear who gets them.
+    RejectRead,
+    /// Whoever did the task disputes the rejection.
+    Dispute,
+    /// The rejection stands: nobody disputed it in time, or the arbiter agreed with the creator.
+    Uphold,
     Expire,
     /// The creator takes it back.
     Cancel,
@@ -56,13 +68,17 @@ pub enum BountyEvent {
 
 /// The status after a step; nothing when the step cannot be taken. `in_parts` tells whether a swarm works on it.
 pub fn step(status: BountyStatus, step: BountyEvent, in_parts: bool) -> Option<BountyStatus> {
-    use BountyStatus::{Accepted, Cancelled, Claimed, Expired, Matched, Open};
+    use BountyStatus::{Accepted, Cancelled, Claimed, Disputed, Expired, Matched, Open, Rejected};
     match (step, status) {
         (BountyEvent::Claim, Open) => Some(Claimed),
         (BountyEvent::Release, Claimed) => Some(Open),
         (BountyEvent::Match, Open | Claimed) => Some(Matched),
-        (BountyEvent::Accept, Matched) => Some(Accepted),
-        (BountyEvent::Reject, Matched) => Some(if in_parts { Claimed } else { Open }),
+        (BountyEvent::Accept, Matched | Rejected | Disputed) => Some(Accepted),
+        (BountyEvent::Reject, Matched) | (BountyEvent::Uphold, Rejected | Disputed) => {
+            Some(if in_parts { Claimed } else { Open })
+        }
+        (BountyEvent::RejectRead, Matched) => Some(Rejected),
+        (BountyEvent::Dispute, Rejected) => Some(Disputed),
         (BountyEvent::Expire, Open | Claimed | Matched) => Some(Expired),
         (BountyEvent::Cancel, Open) => Some(Cancelled),
         (BountyEvent::Withdraw, Open | Claimed | Matched) => Some(Cancelled),
@@ -106,6 +122,33 @@ impl BountyActor {
     }
 }
 
+/// How long an arbiter has to decide a dispute.
+pub const ARBITER_MS: i64 = 7 * 24 * 3_600_000;
+
+/// Who gets the credits of a disputed bounty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub enum DisputeDecision {
+    /// Whoever did the task is paid in full.
+    Solver,
+    /// The rejection stands.
+    Creator,
+    /// Each side gets half.
+    Split,
+}
+
+text_enum!(DisputeDecision {
+    Solver = "solver",
+    Creator = "creator",
+    Split = "split",
+});
+
+/// How a dispute ends that no arbiter decided in time.
+pub fn undecided_dispute(is_reproduced: bool) -> DisputeDecision {
+    if is_reproduced { DisputeDecision::Solver } else { DisputeDecision::Split }
+}
+
 /// What becomes of a bounty that nobody decided on in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -146,12 +189,15 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const STEPS: [BountyEvent; 7] = [
+    const STEPS: [BountyEvent; 10] = [
         BountyEvent::Claim,
         BountyEvent::Release,
         BountyEvent::Match,
         BountyEvent::Accept,
         BountyEvent::Reject,
+        BountyEvent::RejectRead,
+        BountyEvent::Dispute,
+        BountyEvent::Uphold,
         BountyEvent::Expire,
         BountyEvent::Cancel,
     ];
@@ -159,7 +205,10 @@ mod tests {
     #[test]
     fn what_is_held_can_always_end_and_what_ended_stays() {
         for status in BountyStatus::ALL {
-            assert_eq!(step(status, BountyEvent::Expire, false).is_some(), status.is_held(), "{status:?}");
+            let can_end = [BountyEvent::Expire, BountyEvent::Accept]
+                .iter()
+                .any(|what| step(status, *what, false).is_some_and(|after| !after.is_held()));
+            assert_eq!(can_end, status.is_held(), "{status:?}");
             if !status.is_held() {
                 assert!(STEPS.iter().all(|what| step(status, *what, false).is_none()), "{status:?}");
             }
@@ -170,8 +219,28 @@ mod tests {
     fn only_what_was_handed_in_is_paid() {
         for status in BountyStatus::ALL {
             let paid = step(status, BountyEvent::Accept, false) == Some(BountyStatus::Accepted);
-            assert_eq!(paid, status == BountyStatus::Matched);
+            let is_handed_in =
+                matches!(status, BountyStatus::Matched | BountyStatus::Rejected | BountyStatus::Disputed);
+            assert_eq!(paid, is_handed_in);
         }
+    }
+
+    #[test]
+    fn what_was_read_and_rejected_cannot_be_taken_back() {
+        for status in [BountyStatus::Rejected, BountyStatus::Disputed] {
+            for what in [BountyEvent::Cancel, BountyEvent::Withdraw, BountyEvent::Expire, BountyEvent::Reject]
+            {
+                assert_eq!(step(status, what, false), None, "{status:?} {what:?}");
+            }
+        }
+        assert_eq!(step(BountyStatus::Rejected, BountyEvent::Uphold, false), Some(BountyStatus::Open));
+        assert_eq!(step(BountyStatus::Disputed, BountyEvent::Uphold, true), Some(BountyStatus::Claimed));
+    }
+
+    #[test]
+    fn a_dispute_that_nobody_decides_pays_what_was_reproduced() {
+        assert_eq!(undecided_dispute(true), DisputeDecision::Solver);
+        assert_eq!(undecided_dispute(false), DisputeDecision::Split);
     }
 
     #[test]

@@ -33,6 +33,28 @@ impl AdminAction<'_> {
     }
 }
 
+/// Appoints an account to moderate and to decide disputes, or dismisses it, and gives it as it was; nothing when there is
+/// none.
+pub fn appoint(
+    tx: &mut dyn Tx,
+    user_id: &str,
+    is_appointed: bool,
+    by: AdminAction<'_>,
+) -> Result<Option<UserRow>> {
+    if !accounts::lock(tx, user_id)? {
+        return Ok(None);
+    }
+    let Some(user) = accounts::get(tx, user_id)? else { return Ok(None) };
+    if user.appointed_at.is_some() != is_appointed {
+        let since = is_appointed.then_some(by.now);
+        tx.run("UPDATE users SET appointed_at = $2 WHERE user_id = $1", params![user_id, since])?;
+        let word = |appointed: bool| Some(if appointed { "appointed" } else { "not appointed" });
+        let action = if is_appointed { "appoint" } else { "dismiss" };
+        by.audit_change(tx, ["user", user_id, action], word(!is_appointed), word(is_appointed))?;
+    }
+    Ok(Some(user))
+}
+
 /// Where a node stands with the operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(rename_all = "snake_case"))]
@@ -211,6 +233,8 @@ row! {
         pub last_seen_at: i64 = "n.last_seen_at",
         pub claimed_at: Option<i64> = "n.claimed_at",
         pub balance: i64 = "COALESCE(a.balance, 0)",
+        /// The part of it that was granted.
+        pub granted: i64 = "COALESCE(a.granted, 0)",
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod admin;
 pub mod api_keys;
 pub mod claim_codes;
+pub mod grants;
 pub mod login_attempts;
 pub mod node_secrets;
 pub mod sessions;
@@ -18,6 +19,7 @@ use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::text_enum;
 use capsid_model::time::Time;
+use capsid_rules::credits::CreditSource;
 use sha2::{Digest, Sha256};
 
 /// What an account may do.
@@ -49,6 +51,8 @@ row! {
         pub created_at: i64 = "u.created_at",
         /// Since when it may do nothing.
         pub banned_at: Option<i64> = "u.banned_at",
+        /// Since when it may moderate and decide disputes.
+        pub appointed_at: Option<i64> = "u.appointed_at",
     }
 }
 
@@ -93,7 +97,7 @@ pub fn create(tx: &mut dyn Tx, new: &NewUser, actor: &str, now: Time) -> Result<
             (format!("grant:user:{}", new.user_id), ledger::user_account(&new.user_id));
         let gift =
             Transfer { reference: &reference, kind: "grant", from: MINT, to: &account, amount: new.grant };
-        ledger::transfer(tx, gift, now)?;
+        ledger::transfer_from(tx, gift, CreditSource::Granted, now)?;
     }
     audit_change(tx, actor, &new.user_id, "create", [None, Some(new.role.as_str())], now)?;
     get(tx, &new.user_id)

@@ -5,6 +5,7 @@ pub mod id;
 pub mod lineage;
 pub mod list;
 pub mod new;
+pub mod scans;
 
 use crate::assets::id::AssetId;
 use crate::db::row::{Attempt, FromRow, RowReader, joined, row, select};
@@ -38,6 +39,8 @@ row! {
         pub traits: AssetTraits = TRAIT_COLUMNS,
         /// Why it is held or warned of.
         pub safety: Option<String> = "a.safety",
+        /// By which rules its texts were scanned; 0 for none yet.
+        pub scan_version: i64 = "a.scan_version",
         /// What it is much like.
         pub similar_to: Option<AssetId> = "a.similar_to",
         /// How often others fetched it.

@@ -2,6 +2,7 @@
 
 use crate::assets::AssetTraits;
 use crate::assets::id::AssetId;
+use capsid_rules::assets::safety::SafetyVerdict;
 use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, gdi};
 use capsid_rules::lifecycle::AssetType;
 
@@ -20,6 +21,8 @@ pub struct NewAsset {
     /// What it means, as a line.
     pub meaning: String,
     pub environment: Option<String>,
+    /// What the scan of its texts said.
+    pub scanned: SafetyVerdict,
 }
 
 impl NewAsset {

@@ -49,6 +49,8 @@ const STEPS: &[Migration] = steps! {
     "20261118-runner";
     "20261118-clients";
     "20261118-identity";
+    "20261118-credits";
+    "20261118-credits-conservation", "20261118-credits-conservation.sqlite.sql", "20261118-credits-conservation.postgres.sql";
 };
 
 /// The names of all steps.

@@ -5,7 +5,7 @@ use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
 use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
-use crate::evaluation::scoring;
+use crate::evaluation::{held_rewards, scoring};
 use crate::notifications::events;
 use crate::{graph, params, search};
 use capsid_model::problem::Result;
@@ -70,6 +70,7 @@ fn set(
         params![&asset.asset_id, to.as_str(), promoted_at],
     )?;
     count(tx, asset, to)?;
+    held_rewards::return_failed(tx, asset, to, now)?;
     let subject = asset.asset_id.to_string();
     let written = AuditChange {
         kind: "asset",

@@ -2,15 +2,19 @@
 
 pub mod assignments;
 pub mod decisions;
+pub mod held_rewards;
 pub mod lifecycle;
 pub mod list_reports;
+pub mod moderation;
 pub mod penalties;
 pub mod promotion;
 pub mod reports;
+pub mod rescan;
 pub mod reviews;
 pub mod rewards;
 pub mod runner_jobs;
 pub mod scoring;
+pub mod slashing;
 pub mod stakes;
 pub mod votes;
 mod weighted_reports;

@@ -10,7 +10,7 @@ use crate::assets::{self, AssetRow};
 use crate::db::DAY_MS;
 use crate::db::tx::Tx;
 use crate::evaluation::rewards;
-use crate::evaluation::rewards::RewardRates;
+use crate::evaluation::rewards::{NewReward, RewardRates};
 use crate::evaluation::weighted_reports::{self, WeightedReport};
 use crate::evaluation::{lifecycle, penalties, scoring};
 use crate::params;
@@ -305,7 +305,14 @@ pub fn reward_reports(tx: &mut dyn Tx, id: &AssetId, rewards: &RewardRates, now:
         let agrees = enough && report.vote.weight > 0.0 && report.vote.ok == passed;
         let due = if agrees { report_reward(agreed, rewards.report_min, rewards.report_max) } else { 0 };
         let reference = format!("report:{id}:{}", report.node_id);
-        let paid = rewards::pay_reward(tx, rewards, &report.node_id, "validation", &reference, due, now)?;
+        let reward = NewReward {
+            node_id: &report.node_id,
+            source: "validation",
+            reference: &reference,
+            asset: Some(id),
+            amount: due,
+        };
+        let paid = rewards::pay_reward(tx, rewards, reward, now)?;
         tx.run("UPDATE reports SET reward = $2 WHERE seq = $1", params![report.seq, paid])?;
         rewarded += u64::from(paid > 0);
     }

@@ -5,13 +5,15 @@ use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
 use crate::db::DAY_MS;
 use crate::db::tx::Tx;
+use crate::evaluation::held_rewards::{self, HeldRewardRow};
 use crate::ledger::earnings;
 use crate::ledger::{self, MINT, Transfer, TransferOutcome};
-use crate::nodes;
+use crate::nodes::{self, owner_level};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::credits;
+use capsid_rules::identity::owner_level::{KNOWN, LevelPolicy};
 use capsid_rules::lifecycle::AssetType;
 
 /// The most nodes one node is rewarded for bringing in, on one day.
@@ -37,6 +39,25 @@ pub struct RewardRates {
     pub referrer: i64,
     /// For the node that was brought in.
     pub referred: i64,
+    /// How long rewards are held before they are paid; 0 pays at once.
+    pub hold_ms: i64,
+    /// Whether only reuse by owners of level 1 pays.
+    pub levels: LevelPolicy,
+    /// What a report against an arbitrated outcome costs of the stake, in percent.
+    pub slash_percent: i64,
+}
+
+/// A reward to be paid.
+#[derive(Debug, Clone, Copy)]
+pub struct NewReward<'a> {
+    pub node_id: &'a str,
+    /// What it is earned by.
+    pub source: &'a str,
+    /// What it is for; the same cause is rewarded once.
+    pub reference: &'a str,
+    /// The asset that it is for, where there is one.
+    pub asset: Option<&'a AssetId>,
+    pub amount: i64,
 }
 
 impl RewardRates {
@@ -50,20 +71,16 @@ impl RewardRates {
         daily_cap: 0,
         referrer: 0,
         referred: 0,
+        hold_ms: 0,
+        levels: LevelPolicy::Trusted,
+        slash_percent: 0,
     };
 }
 
 /// Pays a node out of the mint, once for each reference, and tells how much it was: less than the amount, or nothing,
-/// when its owner has had most or all that may be had today.
-pub fn pay_reward(
-    tx: &mut dyn Tx,
-    rewards: &RewardRates,
-    node_id: &str,
-    source: &str,
-    reference: &str,
-    amount: i64,
-    now: Time,
-) -> Result<i64> {
+/// when its owner has had most or all that may be had today. Where this hub holds rewards, it is paid later.
+pub fn pay_reward(tx: &mut dyn Tx, rewards: &RewardRates, reward: NewReward<'_>, now: Time) -> Result<i64> {
+    let NewReward { node_id, source, reference, amount, .. } = reward;
     if amount <= 0 || ledger::find(tx, reference)?.is_some() {
         return Ok(0);
     }
@@ -76,6 +93,19 @@ pub fn pay_reward(
         return Ok(0);
     }
     day.reserve(tx, amount)?;
+    if rewards.hold_ms > 0 {
+        let held = HeldRewardRow {
+            reference: reference.to_owned(),
+            node_id: node_id.to_owned(),
+            source: source.to_owned(),
+            asset_id: reward.asset.copied(),
+            amount,
+            due_at: now.0.saturating_add(rewards.hold_ms),
+            state: "held".to_owned(),
+        };
+        held_rewards::hold(tx, &held, now)?;
+        return Ok(amount);
+    }
     let account = ledger::node_account(node_id);
     let reward = Transfer { reference, kind: source, from: MINT, to: &account, amount };
     match ledger::transfer(tx, reward, now)? {
@@ -127,7 +157,14 @@ pub fn promoted(tx: &mut dyn Tx, rewards: &RewardRates, id: &AssetId, now: Time)
         return Ok(0);
     }
     let reference = format!("promotion:{id}");
-    pay_reward(tx, rewards, &asset.node_id, "promotion", &reference, rewards.promotion, now)
+    let reward = NewReward {
+        node_id: &asset.node_id,
+        source: "promotion",
+        reference: &reference,
+        asset: Some(id),
+        amount: rewards.promotion,
+    };
+    pay_reward(tx, rewards, reward, now)
 }
 
 /// Rewards the publisher of an asset that another owner fetched for the first time.
@@ -142,9 +179,20 @@ pub fn reused(
         return Ok(0);
     }
     let Some(fetcher) = nodes::get(tx, fetcher)? else { return Ok(0) };
+    // Nodes are free, so use by owners that nobody knows pays nothing.
+    if owner_level::for_node(tx, rewards.levels, &fetcher)? < KNOWN {
+        return Ok(0);
+    }
     let reference = format!("reuse:{}:{}", asset.asset_id, fetcher.owner_key());
     let amount = credits::reuse_reward(asset.gdi as f64 / 100.0, rewards.reuse);
-    pay_reward(tx, rewards, &asset.node_id, "reuse", &reference, amount, now)
+    let reward = NewReward {
+        node_id: &asset.node_id,
+        source: "reuse",
+        reference: &reference,
+        asset: Some(&asset.asset_id),
+        amount,
+    };
+    pay_reward(tx, rewards, reward, now)
 }
 
 /// Rewards a node for bringing in another one that says hello for the first time, and that one for coming. Both are
@@ -177,10 +225,18 @@ pub fn referred(
         "INSERT INTO referrals (node_id, referrer, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
         params![node_id, referrer, now],
     )?;
-    let reference = format!("referral:{node_id}:referrer");
-    pay_reward(tx, rewards, referrer, "referral", &reference, rewards.referrer, now)?;
-    let reference = format!("referral:{node_id}:referred");
-    pay_reward(tx, rewards, node_id, "referral", &reference, rewards.referred, now)?;
+    let parties = [("referrer", referrer, rewards.referrer), ("referred", node_id, rewards.referred)];
+    for (role, node_id_paid, amount) in parties {
+        let reference = format!("referral:{node_id}:{role}");
+        let reward = NewReward {
+            node_id: node_id_paid,
+            source: "referral",
+            reference: &reference,
+            asset: None,
+            amount,
+        };
+        pay_reward(tx, rewards, reward, now)?;
+    }
     Ok(())
 }
 

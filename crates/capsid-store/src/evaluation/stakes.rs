@@ -6,6 +6,7 @@ use crate::ledger::{self, Transfer, TransferOutcome};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::credits::{self, StakeSource};
 
 row! {
     /// What a node has staked.
@@ -34,7 +35,7 @@ pub enum StakeOutcome {
     Insufficient {
         /// What more it would take.
         need: i64,
-        /// What it has.
+        /// What it has of the credits that can be staked.
         have: i64,
     },
 }
@@ -50,6 +51,7 @@ pub fn stake(
     tx: &mut dyn Tx,
     node_id: &str,
     amount: i64,
+    source: StakeSource,
     reference: &str,
     now: Time,
 ) -> Result<StakeOutcome> {
@@ -62,7 +64,8 @@ pub fn stake(
     let pledge = Transfer { reference, kind: "stake", from: &from, to: &to, amount: amount - held };
     // A hub may ask for no stake at all.
     if pledge.amount > 0
-        && let TransferOutcome::Insufficient { have } = ledger::transfer(tx, pledge, now)?
+        && let TransferOutcome::Insufficient { have } =
+            ledger::transfer_from(tx, pledge, source.source(), now)?
     {
         return Ok(StakeOutcome::Insufficient { need: amount - held, have });
     }
@@ -97,4 +100,25 @@ pub fn release(tx: &mut dyn Tx, node_id: &str, reference: &str, now: Time) -> Re
     }
     tx.run("UPDATE stakes SET amount = 0, status = 'released' WHERE node_id = $1", params![node_id])?;
     Ok(Some(stake.amount))
+}
+
+/// Takes a part of a node's stake for a report that contradicts an arbitrated outcome, and tells how much that was. It goes
+/// to the mint, so that nobody gains by it.
+pub fn slash(tx: &mut dyn Tx, node_id: &str, percent: i64, reference: &str, now: Time) -> Result<i64> {
+    let held = tx.query_first::<StakeRow>(
+        select!(StakeRow, "FROM stakes WHERE node_id = $1 FOR UPDATE"),
+        params![node_id],
+    )?;
+    let Some(stake) = held.filter(StakeRow::is_active) else { return Ok(0) };
+    let amount = credits::slashed(stake.amount, percent);
+    if amount == 0 || ledger::find(tx, reference)?.is_some() {
+        return Ok(0);
+    }
+    let from = ledger::stake_account(node_id);
+    let lost = Transfer { reference, kind: "slash", from: &from, to: ledger::MINT, amount };
+    if let TransferOutcome::Insufficient { .. } = ledger::transfer(tx, lost, now)? {
+        return Err(crate::damaged(format!("The stake of {node_id} is not in its account.")));
+    }
+    tx.run("UPDATE stakes SET amount = amount - $2 WHERE node_id = $1", params![node_id, amount])?;
+    Ok(amount)
 }

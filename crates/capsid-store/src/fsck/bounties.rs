@@ -37,7 +37,7 @@ const WORDS: &[(&str, &str, &[&str])] = &[
     (
         "bounties",
         "SELECT status, COUNT(*) FROM bounties GROUP BY status",
-        &["open", "claimed", "matched", "accepted", "expired", "cancelled"],
+        &["open", "claimed", "matched", "rejected", "disputed", "accepted", "expired", "cancelled"],
     ),
     ("bounties", "SELECT source, COUNT(*) FROM bounties GROUP BY source", &["bounty", "question", "service"]),
     (
@@ -95,9 +95,11 @@ fn find_orphan_escrow(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let stray = "SELECT account, balance FROM accounts WHERE account LIKE 'hold:%' AND balance <> 0
             AND NOT EXISTS (SELECT 1 FROM bounties b WHERE 'hold:bounty:' || b.bounty_id = account)
             AND NOT EXISTS (SELECT 1 FROM stakes s WHERE 'hold:stake:' || s.node_id = account)
+            AND NOT EXISTS (SELECT 1 FROM held_rewards h WHERE 'hold:reward:' || h.reference = account)
         ORDER BY account";
     tx.query_each(stray, params![], |(account, balance): (String, i64)| {
-        let problem = format!("{balance} are put aside, and there is no bounty and no stake for it.");
+        let problem =
+            format!("{balance} are put aside, and there is no bounty, no stake and no reward for it.");
         report.lost("hold_stray", account, problem);
         Ok(())
     })
@@ -133,9 +135,9 @@ fn claims(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
 fn pairs(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let wrong = "SELECT b.bounty_id, b.status, t.status FROM bounties b JOIN tasks t ON t.task_id = b.task_id
         WHERE NOT ((t.status = 'open' AND b.status = 'open') OR (t.status = 'claimed' AND b.status = 'claimed')
-            OR (t.status = 'completed' AND b.status IN ('matched', 'accepted', 'expired'))
             OR (t.status = 'completed' AND b.status = 'cancelled' AND EXISTS (SELECT 1 FROM audit u
                 WHERE u.kind = 'bounty' AND u.subject = b.bounty_id AND u.action = 'withdraw'))
+            OR (t.status = 'completed' AND b.status IN ('matched', 'rejected', 'disputed', 'accepted', 'expired'))
             OR (t.status = 'expired' AND b.status = 'expired')
             OR (t.status = 'cancelled' AND b.status = 'cancelled'))
             OR t.bounty_id IS NULL OR t.bounty_id <> b.bounty_id OR t.amount <> b.amount

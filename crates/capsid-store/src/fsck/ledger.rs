@@ -12,7 +12,15 @@ pub fn check(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
         let problem = format!("All accounts together hold {sum} milli-credits instead of 0.");
         report.lost("ledger_not_zero", "accounts", problem);
     }
+    let granted = ledger::granted_sum(tx)?;
+    if granted != 0 {
+        let problem =
+            format!("The granted parts of all accounts add up to {granted} milli-credits instead of 0.");
+        report.lost("ledger_not_zero", "accounts", problem);
+    }
     balances(tx, report)?;
+    granted_parts(tx, report)?;
+    held_rewards(tx, report)?;
     transfers(tx, report)?;
     stakes(tx, report)?;
     running_balances(tx, report)
@@ -50,6 +58,53 @@ fn transfers(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
             "A transfer of {amount} has {entries} entries that add up to {total} and pay {paid}; it should have 2 that add up to 0."
         );
         report.lost("transfer_uneven", reference, problem);
+        Ok(())
+    })
+}
+
+/// The granted part of an account is what its entries say, and no more than the account holds.
+fn granted_parts(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
+    let differing = "SELECT account, granted, balance, entered FROM (
+            SELECT a.account, a.granted, a.balance, COALESCE(
+                (SELECT e.granted_after FROM entries e WHERE e.account = a.account ORDER BY e.seq DESC LIMIT 1),
+                (SELECT o.granted FROM granted_openings o WHERE o.account = a.account), 0) AS entered
+            FROM accounts a) t
+        WHERE granted <> entered OR (account <> $1 AND (granted < 0 OR granted > balance)) ORDER BY account";
+    tx.query_each(
+        differing,
+        params![MINT],
+        |(account, granted, balance, entered): (String, i64, i64, i64)| {
+            let problem = format!("Of {balance}, {granted} are granted; by the entries it is {entered}.");
+            report.lost("granted_wrong", account, problem);
+            Ok(())
+        },
+    )?;
+    let broken = "SELECT account, seq, granted_after, expected FROM (
+            SELECT e.account, e.seq, e.granted_after, COALESCE(
+                    LAG(e.granted_after) OVER (PARTITION BY e.account ORDER BY e.seq), o.granted, 0)
+                + CASE WHEN e.delta < 0 THEN -t.granted ELSE t.granted END AS expected
+            FROM entries e JOIN transfers t ON t.seq = e.transfer
+                LEFT JOIN granted_openings o ON o.account = e.account) x
+        WHERE granted_after IS NOT NULL AND granted_after <> expected ORDER BY account, seq";
+    tx.query_each(broken, params![], |(account, seq, after, expected): (String, i64, i64, i64)| {
+        let problem = format!(
+            "Entry {seq} says that {after} were granted afterwards; by the entries it was {expected}."
+        );
+        report.lost("entry_chain_broken", account, problem);
+        Ok(())
+    })
+}
+
+/// What is held for a reward is its amount until it is paid or returned, and nothing afterwards.
+fn held_rewards(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
+    let differing = "SELECT reference, state, due, held FROM (
+            SELECT h.reference, h.state, CASE WHEN h.state = 'held' THEN h.amount ELSE 0 END AS due,
+                COALESCE(a.balance, 0) AS held
+            FROM held_rewards h LEFT JOIN accounts a ON a.account = 'hold:reward:' || h.reference) x
+        WHERE due <> held OR state NOT IN ('held', 'paid', 'returned') ORDER BY reference";
+    tx.query_each(differing, params![], |(reference, state, due, held): (String, String, i64, i64)| {
+        let problem = format!("The reward is {state}, so {due} should be held, and {held} are.");
+        report.lost("reward_not_held", reference, problem);
         Ok(())
     })
 }

@@ -1,5 +1,8 @@
 //! Money: double entry, so that it can be moved but neither made nor lost. The sum over all accounts is always zero;
 //! `mint` is the account that is in debt for all the others hold.
+//!
+//! A part of what an account holds is granted: the hub gave it to begin with. It stays granted whoever holds it, and adds
+//! up to zero by itself.
 
 pub mod earnings;
 pub mod statement;
@@ -9,6 +12,7 @@ use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
+use capsid_rules::credits::{AccountBalances, CreditSource};
 
 /// The account that credits come from.
 pub const MINT: &str = "mint";
@@ -55,9 +59,23 @@ pub fn stake_account(node_id: &str) -> String {
     format!("hold:stake:{node_id}")
 }
 
+/// The account in which a reward is held until its asset has stayed valid long enough.
+pub fn reward_account(reference: &str) -> String {
+    format!("hold:reward:{reference}")
+}
+
 /// What an account holds; nothing when it was never used.
 pub fn balance(tx: &mut dyn Tx, account: &str) -> Result<i64> {
     Ok(tx.query_first("SELECT balance FROM accounts WHERE account = $1", params![account])?.unwrap_or(0))
+}
+
+/// What an account holds in all, and which part of it was granted.
+pub fn balances(tx: &mut dyn Tx, account: &str) -> Result<AccountBalances> {
+    let held = tx.query_first::<(i64, i64)>(
+        "SELECT balance, granted FROM accounts WHERE account = $1",
+        params![account],
+    )?;
+    Ok(held.map_or_else(AccountBalances::default, |(total, granted)| AccountBalances { total, granted }))
 }
 
 row! {
@@ -111,9 +129,19 @@ pub fn lock_accounts(tx: &mut dyn Tx, accounts: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Moves credits. Doing it again under the same reference moves nothing; asking for another movement under a reference
-/// that was used is an error.
+/// Moves credits, the granted ones first; those out of the mint are earned.
 pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<TransferOutcome> {
+    transfer_from(tx, transfer, CreditSource::GrantedFirst, now)
+}
+
+/// Moves credits of one kind; out of the mint, it makes them. Doing it again under the same reference moves nothing; asking for another movement under a reference
+/// that was used is an error.
+pub fn transfer_from(
+    tx: &mut dyn Tx,
+    transfer: Transfer<'_>,
+    source: CreditSource,
+    now: Time,
+) -> Result<TransferOutcome> {
     if transfer.amount <= 0 || transfer.from == transfer.to {
         return Err(Problem::new(
             Code::Internal,
@@ -124,18 +152,23 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Tr
         return find_repeated(&known, &transfer);
     }
     lock_accounts(tx, &[transfer.from, transfer.to])?;
-    let have = balance(tx, transfer.from)?;
-    if transfer.from != MINT && have < transfer.amount {
+    let have = balances(tx, transfer.from)?;
+    let granted = match (transfer.from, source) {
+        (MINT, CreditSource::Granted) => Some(transfer.amount),
+        (MINT, _) => Some(0),
+        _ => have.granted_part(source, transfer.amount),
+    };
+    let Some(granted) = granted else {
         // Somebody may have made the same transfer while this one waited.
         return match find(tx, transfer.reference)? {
             Some(known) => find_repeated(&known, &transfer),
-            None => Ok(TransferOutcome::Insufficient { have }),
+            None => Ok(TransferOutcome::Insufficient { have: have.available(source) }),
         };
-    }
+    };
     let made = tx.query_first::<i64>(
-        "INSERT INTO transfers (reference, kind, amount, created_at) VALUES ($1, $2, $3, $4)
+        "INSERT INTO transfers (reference, kind, amount, created_at, granted) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT DO NOTHING RETURNING seq",
-        params![transfer.reference, transfer.kind, transfer.amount, now],
+        params![transfer.reference, transfer.kind, transfer.amount, now, granted],
     )?;
     let Some(seq) = made else {
         let Some(known) = find(tx, transfer.reference)? else {
@@ -146,8 +179,8 @@ pub fn transfer(tx: &mut dyn Tx, transfer: Transfer<'_>, now: Time) -> Result<Tr
         };
         return find_repeated(&known, &transfer);
     };
-    enter(tx, seq, transfer.from, -transfer.amount)?;
-    enter(tx, seq, transfer.to, transfer.amount)?;
+    enter(tx, seq, transfer.from, -transfer.amount, -granted)?;
+    enter(tx, seq, transfer.to, transfer.amount, granted)?;
     Ok(TransferOutcome::Done)
 }
 
@@ -161,16 +194,22 @@ fn find_repeated(known: &TransferRow, transfer: &Transfer<'_>) -> Result<Transfe
     ))
 }
 
-fn enter(tx: &mut dyn Tx, transfer: i64, account: &str, delta: i64) -> Result<()> {
-    let after = tx.query_one::<i64>(
-        "UPDATE accounts SET balance = balance + $2 WHERE account = $1 RETURNING balance",
-        params![account, delta],
+fn enter(tx: &mut dyn Tx, transfer: i64, account: &str, delta: i64, granted: i64) -> Result<()> {
+    let (after, granted_after) = tx.query_one::<(i64, i64)>(
+        "UPDATE accounts SET balance = balance + $2, granted = granted + $3 WHERE account = $1
+         RETURNING balance, granted",
+        params![account, delta, granted],
     )?;
     tx.run(
-        "INSERT INTO entries (transfer, account, delta, balance_after) VALUES ($1, $2, $3, $4)",
-        params![transfer, account, delta, after],
+        "INSERT INTO entries (transfer, account, delta, balance_after, granted_after) VALUES ($1, $2, $3, $4, $5)",
+        params![transfer, account, delta, after, granted_after],
     )?;
     Ok(())
+}
+
+/// What all accounts hold together that was granted, which is zero.
+pub fn granted_sum(tx: &mut dyn Tx) -> Result<i64> {
+    tx.count("SELECT CAST(COALESCE(SUM(granted), 0) AS BIGINT) FROM accounts", params![])
 }
 
 /// The sum over all accounts, which is zero.

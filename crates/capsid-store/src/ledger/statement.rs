@@ -40,6 +40,10 @@ row! {
         pub delta: i64 = "e.delta",
         /// What the account held afterwards.
         pub balance_after: i64 = "e.balance_after",
+        /// How much of what moved was granted.
+        pub granted: i64 = "t.granted",
+        /// How much of what the account held afterwards was granted; nothing for lines from before that was counted.
+        pub granted_after: Option<i64> = "e.granted_after",
         /// Where it came from or went to.
         pub counterparty: String = "COALESCE(o.account, '')",
     }
@@ -101,6 +105,10 @@ pub struct CreditSupply {
     pub escrow: i64,
     /// What validators have put aside.
     pub staked: i64,
+    /// Rewards that are paid later.
+    pub held_rewards: i64,
+    /// What was granted of all that the mint made.
+    pub granted: i64,
     /// What the hub itself holds.
     pub hub: i64,
     /// What nodes and accounts can spend.
@@ -125,6 +133,8 @@ pub fn supply(tx: &mut dyn Tx) -> Result<CreditSupply> {
         minted: -super::balance(tx, MINT)?,
         escrow,
         staked,
+        held_rewards: held(tx, "hold:reward:%")?,
+        granted: -super::balances(tx, MINT)?.granted,
         hub: super::balance(tx, HUB)?,
         circulating,
         sum: super::sum(tx)?,

@@ -2,6 +2,7 @@
 
 pub mod list;
 pub mod names;
+pub mod owner_level;
 pub mod reputation_days;
 
 use crate::db::row::{row, select};
@@ -10,6 +11,7 @@ use crate::ledger::{self, MINT, Transfer};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::credits::CreditSource;
 use capsid_rules::identity::display_name::DisplayName;
 use capsid_rules::identity::network::Network;
 use capsid_rules::identity::secrets::{PresentedSecret, SecretStage, SecretState, secret_stage};
@@ -133,7 +135,7 @@ pub fn lock_or_register(tx: &mut dyn Tx, node_id: &str, grant: i64, now: Time) -
     if made == 1 && grant > 0 {
         let (reference, account) = (format!("grant:node:{node_id}"), ledger::node_account(node_id));
         let gift = Transfer { reference: &reference, kind: "grant", from: MINT, to: &account, amount: grant };
-        ledger::transfer(tx, gift, now)?;
+        ledger::transfer_from(tx, gift, CreditSource::Granted, now)?;
     }
     lock(tx, node_id)?
         .ok_or_else(|| crate::damaged(format!("The node {node_id} is not there after it was made.")))

@@ -2,5 +2,6 @@
 
 pub mod publish;
 pub mod purchases;
+pub mod quotas;
 pub mod usage;
 pub mod usage_days;

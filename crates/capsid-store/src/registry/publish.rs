@@ -9,9 +9,13 @@ use crate::nodes::NodeRow;
 use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::assets::safety::SCAN_VERSION;
 use capsid_rules::assets::similarity::{SimilarityVerdict, TextSketch, judge};
 use capsid_rules::evaluation::gdi::hundredths;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
+
+/// Why a bundle waits that has a warning and comes from somebody nobody knows.
+pub const AWAITING_MODERATION: &str = "awaiting_moderation";
 
 /// A bundle that passed every check that needs no database.
 #[derive(Debug, Clone)]
@@ -113,7 +117,8 @@ pub fn publish(tx: &mut dyn Tx, node: &NodeRow, bundle: &NewBundle, now: Time) -
         "UPDATE nodes SET total_published = total_published + 1, total_rejected = total_rejected + $2 WHERE node_id = $1",
         params![&node.node_id, entry.status == AssetStatus::Rejected],
     )?;
-    if entry.status == AssetStatus::Quarantined {
+    // What waits for a moderator is not judged yet.
+    if entry.status == AssetStatus::Quarantined && entry.reason.as_deref() != Some(AWAITING_MODERATION) {
         let why = entry.reason.as_deref().unwrap_or_default();
         penalties::penalize_quarantine(tx, node, &bundle.capsule.asset_id, why, like.as_ref(), now)?;
     }
@@ -251,9 +256,9 @@ fn add(
         "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, local_id,
             category, chain_id, confidence, success_streak, blast_files, blast_lines, triggers, summary_chars,
             has_event, anti_pattern, proof, safety, similar_to, gdi, gdi_mean, gdi_intrinsic, gdi_usage, gdi_social,
-            gdi_freshness, scored_at, card, body, meaning, environment)
+            gdi_freshness, scored_at, card, body, meaning, environment, scan_at, scan_version, scan_verdict)
          VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-            $22, $23, $24, $25, $26, $6, $27, $28, $29, $30) ON CONFLICT (asset_id) DO NOTHING",
+            $22, $23, $24, $25, $26, $6, $27, $28, $29, $30, $6, $31, $32) ON CONFLICT (asset_id) DO NOTHING",
         params![
             &asset.asset_id,
             asset.asset_type.as_str(),
@@ -284,7 +289,9 @@ fn add(
             &asset.card,
             &asset.body,
             &asset.meaning,
-            &asset.environment
+            &asset.environment,
+            SCAN_VERSION,
+            asset.scanned.as_str()
         ],
     )? == 1;
     if !added {

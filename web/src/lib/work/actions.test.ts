@@ -23,6 +23,11 @@ describe('the actions of a bounty', () => {
 		expect(listActions(at('claimed'), creator)).toEqual([]);
 	});
 
+	it('let its creator pay for what it had rejected, and never cancel that', () => {
+		for (const status of ['rejected', 'disputed'] as const)
+			for (const viewer of [creator, admin]) expect(listActions(at(status), viewer)).toEqual(['accept']);
+	});
+
 	it('let an admin match and cancel until it ends', () => {
 		expect(listActions(at('open'), admin)).toEqual(['match', 'cancel']);
 		expect(listActions(at('claimed'), admin)).toEqual(['match', 'cancel']);

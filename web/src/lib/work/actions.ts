@@ -17,9 +17,11 @@ const UNUSABLE = ['rejected', 'revoked', 'quarantined'];
 export function listActions(bounty: BountyState, viewer: BountyViewer): BountyAction[] {
 	const decides = viewer.isCreator || viewer.isAdmin;
 	const isMatched = bounty.status === 'matched';
+	// What was rejected after it was read is not over: its creator may still pay, and an arbiter may decide.
+	const isArgued = bounty.status === 'rejected' || bounty.status === 'disputed';
 	const isHeld = isMatched || bounty.status === 'open' || bounty.status === 'claimed';
 	const offered: [BountyAction, boolean][] = [
-		['accept', decides && isMatched && !isUnusable(bounty)],
+		['accept', decides && (isMatched || isArgued) && !isUnusable(bounty)],
 		['reject', decides && isMatched],
 		['match', viewer.isAdmin && isHeld && !isMatched && !bounty.is_decomposed],
 		// Its creator may take back what nobody works on. An admin who did not offer it may end it at any time.

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { formatCredits, subtractCredits, formatDelta, parseAmount } from './credits';
+import { formatBalances, formatCredits, subtractCredits, formatDelta, parseAmount } from './credits';
 
 describe('amounts', () => {
 	it('are formatted to the thousandth', () => {
 		expect(formatCredits(1)).toBe('1 credit');
 		expect(formatCredits(12.5)).toBe('12.5 credits');
 		expect(formatCredits(1234.5678)).toBe('1,234.568 credits');
+	});
+
+	it('name the granted and the earned part of a balance', () => {
+		const held = { credit_balance: 512.5, granted_balance: 500, earned_balance: 12.5 };
+		expect(formatBalances(held)).toBe('512.5 credits (500 granted, 12.5 earned)');
 	});
 
 	it('have a sign in a statement', () => {

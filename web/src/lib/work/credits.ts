@@ -5,6 +5,19 @@ export function formatCredits(amount: number): string {
 	return `${NUMBER.format(amount)} ${Math.abs(amount) === 1 ? 'credit' : 'credits'}`;
 }
 
+/** What an account holds, as the hub tells it. */
+export interface Balances {
+	credit_balance: number;
+	granted_balance: number;
+	earned_balance: number;
+}
+
+/** All that an account holds, and which part was granted and which was earned. */
+export function formatBalances(held: Balances): string {
+	const [granted, earned] = [NUMBER.format(held.granted_balance), NUMBER.format(held.earned_balance)];
+	return `${formatCredits(held.credit_balance)} (${granted} granted, ${earned} earned)`;
+}
+
 /** With its sign, as in a statement. */
 export function formatDelta(amount: number): string {
 	const sign = amount > 0 ? '+' : amount < 0 ? '−' : '';

@@ -15,6 +15,8 @@ export const BOUNTY_STATUSES: BountyStatus[] = [
 	'open',
 	'claimed',
 	'matched',
+	'rejected',
+	'disputed',
 	'accepted',
 	'expired',
 	'cancelled'

@@ -10,6 +10,7 @@ use capsid_rules::identity::accounts::claim_code;
 use capsid_rules::identity::claims::grace_ends;
 use capsid_store::accounts::claim_codes;
 use capsid_store::accounts::claim_codes::{ClaimCodeRow, NodeClaimOutcome};
+use capsid_store::accounts::grants;
 use capsid_store::db::tx::Tx;
 use capsid_store::notifications::notices::{NodeNotice, notify_node};
 use serde::Serialize;
@@ -63,13 +64,14 @@ pub async fn claim_node(hub: &Hub, credentials: Credentials, code: &str) -> ApiR
     tracing::Span::current().record("user.id", &user.user_id);
     let claim = find_claim(hub, &address, code).await?;
     tracing::Span::current().record("node.id", &claim.node_id);
-    let (code, owner, context) = (claim.code, user.clone(), hub.context());
+    let (code, owner, context, policy) = (claim.code, user.clone(), hub.context(), hub.config.grants());
     let outcome = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
             let outcome = claim_codes::claim(tx, &code, &owner, context.now)?;
             if let NodeClaimOutcome::Done { node_id } = &outcome {
                 notify_claimed(tx, &context, node_id)?;
+                grants::settle_claim(tx, &policy, &owner.user_id, node_id, context.now)?;
             }
             Ok(outcome)
         })

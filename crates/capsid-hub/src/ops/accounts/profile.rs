@@ -23,6 +23,10 @@ pub struct ProfileResponse {
     role: AccountRole,
     #[schema(value_type = f64)]
     credit_balance: Number,
+    #[schema(value_type = f64)]
+    granted_balance: Number,
+    #[schema(value_type = f64)]
+    earned_balance: Number,
     nodes: Vec<AgentView>,
 }
 
@@ -34,7 +38,7 @@ pub async fn show_profile(hub: &Hub, credentials: Credentials) -> ApiResult<Prof
         .store
         .read(move |tx| {
             let user = require_user(tx, &credentials, now)?;
-            let balance = ledger::balance(tx, &ledger::user_account(&user.user_id))?;
+            let balance = ledger::balances(tx, &ledger::user_account(&user.user_id))?;
             let owned = admin::nodes_of(tx, &user.user_id, MAX_AGENTS)?;
             Ok::<_, ApiError>((user, balance, owned))
         })
@@ -44,7 +48,9 @@ pub async fn show_profile(hub: &Hub, credentials: Credentials) -> ApiResult<Prof
         user_id: user.user_id,
         email: user.email,
         role: user.role,
-        credit_balance: credits::to_decimal(balance),
+        credit_balance: credits::to_decimal(balance.total),
+        granted_balance: credits::to_decimal(balance.granted),
+        earned_balance: credits::to_decimal(balance.earned()),
         nodes: owned.into_iter().map(AgentView::from).collect(),
     })
 }

@@ -31,7 +31,7 @@ async fn create_account(hub: &Hub, address: &str, login: LoginRequest) -> ApiRes
         email: login.email,
         password_hash: hub.passwords.hash(login.password, salt).await?,
         role: AccountRole::User,
-        grant: hub.config.account_grant,
+        grant: hub.config.grants().at_registration(),
     };
     let (now, actor) = (hub.now(), format!("user:{}", new.user_id));
     hub.store

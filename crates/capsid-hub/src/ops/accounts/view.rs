@@ -49,6 +49,10 @@ pub struct AgentView {
     total_published: i64,
     #[schema(value_type = f64)]
     credit_balance: Number,
+    #[schema(value_type = f64)]
+    granted_balance: Number,
+    #[schema(value_type = f64)]
+    earned_balance: Number,
     created_at: String,
     last_seen_at: String,
     #[schema(required)]
@@ -65,6 +69,8 @@ impl From<AdminNodeRow> for AgentView {
             reputation: node.reputation,
             total_published: node.total_published,
             credit_balance: credits::to_decimal(node.balance),
+            granted_balance: credits::to_decimal(node.granted),
+            earned_balance: credits::to_decimal(node.balance - node.granted),
             created_at: Time(node.created_at).iso(),
             last_seen_at: Time(node.last_seen_at).iso(),
             claimed_at: node.claimed_at.map(|at| Time(at).iso()),

@@ -1,5 +1,6 @@
 //! Reading a bundle: which assets there are, whether their ids hold, and what each has to be.
 
+use super::size_limits::check_sizes;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::object_reader::ObjectReader;
 use capsid_model::asset;
@@ -8,8 +9,7 @@ use capsid_model::{Object, Value};
 use capsid_rules::assets::admission::{initial_status, quality_faults};
 use capsid_rules::assets::bundle::bundle_id;
 use capsid_rules::assets::fill_ids::fill_ids;
-use capsid_rules::assets::safety;
-use capsid_rules::assets::safety::AssetTexts;
+use capsid_rules::assets::safety::{SafetyScan, SafetyVerdict, scan_asset};
 use capsid_rules::assets::similarity::{sketch, text_of};
 use capsid_rules::assets::traits;
 use capsid_rules::assets::traits::{CATEGORIES, SUMMARY_LIMIT, id_holds, strings, text};
@@ -159,9 +159,10 @@ impl AssetIdCheck {
 pub fn check_bundle(
     payload: &PublishRequest<'_>,
     policy: &CommandPolicy,
+    asset_bytes: i64,
     receipt_id: String,
 ) -> ApiResult<CheckedBundle> {
-    let [gene, capsule, event] = sort(payload)?;
+    let [gene, capsule, event] = sort(payload, asset_bytes)?;
     let (gene, capsule) = (gene.ok_or_else(bundle_required)?, capsule.ok_or_else(bundle_required)?);
     check_gene(&gene, policy)?;
     check_capsule(&capsule)?;
@@ -170,11 +171,16 @@ pub fn check_bundle(
     }
     check_links(&gene, &capsule, event.as_ref())?;
     let chain = payload.chain_id.clone().or_else(|| text(&capsule.object, "chain_id"));
-    let found = scan(&gene, &capsule);
+    let parts: Vec<&BundlePart<'_>> =
+        [Some(&gene), Some(&capsule), event.as_ref()].into_iter().flatten().collect();
+    let found: Vec<SafetyScan> = parts.iter().map(|part| scan_asset(&part.object)).collect();
+    let verdicts = found.iter().map(SafetyScan::verdict).collect::<Vec<_>>();
+    let verdict = |at: usize| verdicts.get(at).copied().unwrap_or(SafetyVerdict::Clean);
     let faults = quality_faults(&capsule.object);
     let (status, reason) = initial_status(&gene.object, &faults, &found);
     let (evidence, findings) = proof::proof(&strings(&gene.object, "validation"));
-    let warnings = warn(&found, [&gene.path, &capsule.path], evidence, &findings, event.is_some());
+    let paths: Vec<&str> = parts.iter().map(|part| part.path.as_str()).collect();
+    let warnings = warn(&found, &paths, evidence, &findings, event.is_some());
     let bundle = NewBundle {
         bundle_id: bundle_id(&gene.id.to_string(), &capsule.id.to_string()),
         sketch: sketch(&text_of(
@@ -182,12 +188,12 @@ pub fn check_bundle(
             &content(&capsule.object),
             &strings(&gene.object, "strategy"),
         )),
-        gene: new_asset(&gene, None, evidence, event.is_some(), None),
-        capsule: new_asset(&capsule, Some(&gene), evidence, event.is_some(), chain.clone()),
-        event: event.as_ref().map(|part| new_asset(part, None, ProofLevel::Absent, true, chain)),
+        gene: new_asset(&gene, None, evidence, event.is_some(), None, verdict(0)),
+        capsule: new_asset(&capsule, Some(&gene), evidence, event.is_some(), chain.clone(), verdict(1)),
+        event: event.as_ref().map(|part| new_asset(part, None, ProofLevel::Absent, true, chain, verdict(2))),
         status,
         reason: reason.map(str::to_owned),
-        gene_held: found[0].verdict() == safety::SafetyVerdict::Quarantine,
+        gene_held: verdict(0) == SafetyVerdict::Quarantine,
         receipt_id,
     };
     Ok(CheckedBundle { bundle, warnings, faults })
@@ -195,8 +201,8 @@ pub fn check_bundle(
 
 /// What the publisher should know about texts, validation and parts of a bundle.
 fn warn(
-    scans: &[safety::SafetyScan; 2],
-    paths: [&str; 2],
+    scans: &[SafetyScan],
+    paths: &[&str],
     evidence: ProofLevel,
     findings: &[CommandProof],
     has_event: bool,
@@ -243,7 +249,7 @@ fn object(raw: &RawValue, at: usize) -> ApiResult<Object> {
 }
 
 /// Finds gene, capsule and event, in whatever order they came, and verifies their ids.
-fn sort<'p>(payload: &'p PublishRequest<'_>) -> ApiResult<[Option<BundlePart<'p>>; 3]> {
+fn sort<'p>(payload: &'p PublishRequest<'_>, asset_bytes: i64) -> ApiResult<[Option<BundlePart<'p>>; 3]> {
     let mut sorted = [None, None, None];
     for (at, raw) in raw_assets(payload)?.iter().enumerate() {
         let object = object(raw, at)?;
@@ -261,6 +267,7 @@ fn sort<'p>(payload: &'p PublishRequest<'_>) -> ApiResult<[Option<BundlePart<'p>
             return Err(bundle_required());
         }
         let id = verify(raw.get(), &object, &path)?;
+        check_sizes(&path, raw.get(), &object, asset_bytes)?;
         let body = asset::restored(raw.get()).map_or(Cow::Borrowed(raw.get()), Cow::Owned);
         *slot = Some(BundlePart { asset_type, object, id, body, path });
     }
@@ -398,32 +405,6 @@ fn cut(text: &str) -> String {
     capsid_model::text::inert_line(capsid_model::text::cut(text, 100))
 }
 
-/// Looks through the texts of a gene, and apart from it through those of a capsule: neither answers for the other.
-fn scan(gene: &BundlePart<'_>, capsule: &BundlePart<'_>) -> [safety::SafetyScan; 2] {
-    let (strategy, validation) = (strings(&gene.object, "strategy"), strings(&gene.object, "validation"));
-    let (matched, triggers) = (strings(&gene.object, "signals_match"), strings(&capsule.object, "trigger"));
-    let summary = |part: &BundlePart<'_>| text(&part.object, "summary").unwrap_or_default();
-    let of_gene = safety::scan(&AssetTexts {
-        summary: &summary(gene),
-        content: "",
-        strategy: &borrowed(&strategy),
-        validation: &borrowed(&validation),
-        signals: &borrowed(&matched),
-    });
-    let of_capsule = safety::scan(&AssetTexts {
-        summary: &summary(capsule),
-        content: &content(&capsule.object),
-        strategy: &[],
-        validation: &[],
-        signals: &borrowed(&triggers),
-    });
-    [of_gene, of_capsule]
-}
-
-fn borrowed(owned: &[String]) -> Vec<&str> {
-    owned.iter().map(String::as_str).collect()
-}
-
 fn content(capsule: &Object) -> String {
     ["content", "diff", "code_snippet"]
         .iter()
@@ -438,6 +419,7 @@ fn new_asset(
     proof: ProofLevel,
     has_event: bool,
     chain_id: Option<String>,
+    scanned: SafetyVerdict,
 ) -> NewAsset {
     let gene = gene.map(|gene| &gene.object);
     NewAsset {
@@ -448,5 +430,6 @@ fn new_asset(
         traits: traits::traits(&part.object, part.asset_type, gene, proof, has_event, chain_id),
         meaning: traits::meaning(&part.object, part.asset_type, gene).line(),
         environment: traits::environment(&part.object),
+        scanned,
     }
 }

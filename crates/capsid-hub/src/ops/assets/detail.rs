@@ -5,6 +5,7 @@ use super::id_in_path;
 use super::purchase;
 use super::revoke::not_found;
 use super::runner_result::RunnerResultView;
+use super::scan_view::ScanView;
 use super::view::{AssetView, ConsensusWeight, FieldSelection, Selected, rounded};
 use super::visibility::{AssetReader, may_have};
 use crate::auth::account;
@@ -25,6 +26,7 @@ use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list;
 use capsid_store::assets::list::ListedAsset;
+use capsid_store::assets::scans;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::{promotion, scoring};
 use capsid_store::nodes::{self, NodeRow};
@@ -61,6 +63,9 @@ pub struct AssetDetailView {
     #[schema(required)]
     bundle: Option<BundleView>,
     validation: AssetValidationView,
+    /// The last scan of its texts.
+    #[schema(required)]
+    scan: Option<ScanView>,
     gdi: Gdi,
     /// What the hub's runner found, where it ran the commands.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -216,6 +221,7 @@ fn load_detail(
         asset: AssetView::new(listed),
         bundle: load_bundle(tx, &asset.bundle_id)?,
         validation: AssetValidationView::new(&tally, asset.traits.proof),
+        scan: scans::get(tx, &asset.asset_id)?.map(ScanView::from),
         gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?)),
         runner: RunnerResultView::find(tx, &asset.asset_id)?,
         chain_siblings: siblings.iter().map(AssetView::new).collect(),

@@ -129,7 +129,8 @@ fn check(
     computed_assets: Vec<AssetIdCheck>,
 ) -> DryRunResponse {
     let response = DryRunResponse { dry_run: true, computed_assets, ..DryRunResponse::default() };
-    match check_bundle(request, &hub.config.command_policy(), hub.new_id("rcpt")) {
+    let (policy, receipt) = (hub.config.command_policy(), hub.new_id("rcpt"));
+    match check_bundle(request, &policy, hub.config.quotas.asset_bytes, receipt) {
         Ok(checked) => response.accept(checked),
         Err(error) => response.refuse(error),
     }

@@ -1,6 +1,7 @@
 //! Publishing a gene and a capsule together.
 
 use super::bundle::{CheckedBundle, PublishRequest, PublishWarning, check_bundle};
+use super::publish_policy::PublishPolicy;
 use crate::auth::idempotency::{Idempotent, run_idempotent_with};
 use crate::auth::message::Message;
 use crate::context::OperationContext;
@@ -101,7 +102,8 @@ pub struct CheckedPublication {
 impl CheckedPublication {
     /// Checks all that can be checked without the database. A signature is made with `secret`.
     pub fn check(hub: &Hub, request: &PublishRequest<'_>, secret: Option<&str>) -> ApiResult<Self> {
-        let checked = check_bundle(request, &hub.config.command_policy(), hub.new_id("rcpt"))?;
+        let limit = hub.config.quotas.asset_bytes;
+        let checked = check_bundle(request, &hub.config.command_policy(), limit, hub.new_id("rcpt"))?;
         let signature = request.signature.clone().map(|signature| (signature, secret.map(str::to_owned)));
         Ok(Self { checked, signature })
     }
@@ -138,7 +140,12 @@ pub fn publish_in(
 ) -> ApiResult<PublishResponse> {
     let weak = check_signature(publication, node)?;
     may_publish(node, context.now)?;
-    let published = store::publish(tx, node, &publication.checked.bundle, context.now)?;
+    let bundle = &publication.checked.bundle;
+    let policy = PublishPolicy::load(tx, context, node, bundle)?;
+    policy.check_quota(tx, context, bundle)?;
+    let admitted = policy.admit(context, bundle);
+    let published = store::publish(tx, node, &admitted, context.now)?;
+    policy.record(tx, context, node, &admitted, &published)?;
     let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
     let mut response = PublishResponse::new(&publication.checked, published, balance)?;
     response.warnings.extend(weak);

@@ -26,7 +26,7 @@ pub fn is_owed(
     if context.config.credits.fetch_price == 0 || !asset.status.is_distributed() {
         return Ok(false);
     }
-    if asking.was_handed(tx, &asset.asset_id)? {
+    if asking.was_handed(tx, &asset.asset_id, context.config.work.preview)? {
         return Ok(false);
     }
     let Some(node) = asking.node else { return Ok(true) };

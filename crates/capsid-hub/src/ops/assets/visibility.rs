@@ -22,13 +22,14 @@ pub struct AssetReader<'a> {
 }
 
 impl AssetReader<'_> {
-    /// Whether the asset was handed in to whoever asks, or to be merged by them.
-    pub fn was_handed(&self, tx: &mut dyn Tx, asset: &AssetId) -> ApiResult<bool> {
+    /// Whether the asset was handed in to whoever asks, or to be merged by them. With `preview`, the creator of a bounty has
+    /// to open it first.
+    pub fn was_handed(&self, tx: &mut dyn Tx, asset: &AssetId, preview: bool) -> ApiResult<bool> {
         let reader = ResultReader {
             node_id: self.node.map(|node| node.node_id.as_str()),
             user_id: self.user.map(|user| user.user_id.as_str()),
         };
-        Ok(access::may_read(tx, reader, asset)?)
+        Ok(access::may_read(tx, reader, asset, preview)?)
     }
 }
 
@@ -40,10 +41,16 @@ pub fn may_have(
     listed: &ListedAsset,
 ) -> ApiResult<bool> {
     let asset = &listed.asset;
+    // What nobody has looked through is given to nobody.
+    if asset.scan_version == 0 {
+        return Ok(false);
+    }
     if asset.status.is_distributed() {
         return Ok(true);
     }
-    if asset.status == AssetStatus::Candidate && asking.was_handed(tx, &asset.asset_id)? {
+    if asset.status == AssetStatus::Candidate
+        && asking.was_handed(tx, &asset.asset_id, context.config.work.preview)?
+    {
         return Ok(true);
     }
     let Some(node) = asking.node else { return Ok(false) };

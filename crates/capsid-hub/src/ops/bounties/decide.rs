@@ -72,6 +72,21 @@ impl BountyDecider {
         Ok(Self { node: node.map(str::to_owned), credentials, reason: None })
     }
 
+    /// The node that decides, where it says which one it is.
+    pub fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
+    /// Why it decides so.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    /// What the request shows.
+    pub fn credentials(&self) -> &Credentials {
+        &self.credentials
+    }
+
     /// Checks that the creator of a bounty decides, its owner where it is a node, or an admin, and tells which. The node is
     /// locked.
     pub fn may_decide(
@@ -194,7 +209,7 @@ pub fn accept_in(
 pub enum BountyDecision {
     /// It is paid by these terms.
     Accept(SettlementTerms),
-    Reject,
+    Reject(SettlementTerms),
     Cancel,
 }
 
@@ -212,7 +227,7 @@ pub fn decide_in(
         BountyDecision::Accept(terms) => {
             settle::accept(tx, bounty_id, actor, &by.accepted(reason), terms, now)
         }
-        BountyDecision::Reject => settle::reject(tx, bounty_id, actor, reason, now),
+        BountyDecision::Reject(terms) => settle::reject(tx, bounty_id, actor, reason, terms, now),
         // They may end any bounty that was not paid; a creator only one that nobody works on.
         BountyDecision::Cancel if matches!(by, BountyActor::Admin | BountyActor::Operator) => {
             settle::withdraw(tx, bounty_id, actor, &by.cancelled(reason), now)
@@ -231,7 +246,7 @@ fn decided_by(
     decider.may_decide(tx, context, &bounty)
 }
 
-fn to_response(
+pub(super) fn to_response(
     tx: &mut dyn Tx,
     context: &OperationContext,
     bounty_id: &str,
@@ -272,10 +287,20 @@ pub async fn reject_bounty(
     bounty_id: String,
     request: &DecideBountyRequest,
 ) -> ApiResult<BountyDetailView> {
+    let terms = hub.config.settlement_terms();
     decide(hub, request.decider(credentials)?, move |tx, context, decider| {
         let (actor, by) = decided_by(tx, context, &bounty_id, decider)?;
         let (by, reason) = ((actor.as_str(), by), decider.reason.as_deref());
-        let decided = decide_in(tx, &bounty_id, &BountyDecision::Reject, by, reason, context.now)?;
+        let bounty = bounties::get(tx, &bounty_id)?.ok_or_else(|| not_found(&bounty_id))?;
+        let is_silent = reason.is_none_or(|reason| reason.trim().is_empty());
+        if is_silent && bounty.status == BountyStatus::Matched && terms.can_be_disputed(&bounty) {
+            return Err(ApiError::field(
+                "reason",
+                "a sentence that says why the answer is rejected",
+                "nothing",
+            ));
+        }
+        let decided = decide_in(tx, &bounty_id, &BountyDecision::Reject(terms), by, reason, context.now)?;
         to_response(tx, context, &bounty_id, decided, "Nothing was handed in that could be sent back.")
     })
     .await
@@ -298,7 +323,7 @@ pub async fn cancel_bounty(
             context,
             &bounty_id,
             decided,
-            "Somebody works on it or has handed something in, or it is over.",
+            "Somebody works on it or has handed something in, its creator has read an answer, or it is over.",
         )
     })
     .await

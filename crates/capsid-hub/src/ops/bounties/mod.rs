@@ -3,9 +3,11 @@
 pub mod create;
 pub mod decide;
 pub mod detail;
+pub mod dispute;
 pub mod list;
 pub mod match_asset;
 pub mod offer;
+pub mod preview;
 pub mod view;
 
 use crate::error::{ApiError, HubCode};

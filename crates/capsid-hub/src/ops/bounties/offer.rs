@@ -7,7 +7,7 @@ use crate::state::Hub;
 use capsid_model::hash::sha256_hex;
 use capsid_model::text::is_invisible;
 use capsid_model::time::Time;
-use capsid_rules::credits;
+use capsid_rules::credits::{self, GrantedUse};
 use capsid_rules::work::tasks::{RewardRequirement, min_reputation};
 use capsid_store::db::tx::Tx;
 use capsid_store::work::bounties;
@@ -231,6 +231,8 @@ pub struct OfferDraft {
     chance: String,
     high_value: i64,
     gates: Vec<RewardRequirement>,
+    /// What granted credits can be used for.
+    granted: GrantedUse,
 }
 
 /// The service that is ordered, and who is to do it.
@@ -278,6 +280,7 @@ impl Hub {
             chance: format!("{}_{}", self.now().0, self.random.hex(8)),
             high_value: self.config.work.high_value,
             gates: self.config.work.gates.clone(),
+            granted: self.config.credits.granted,
         }
     }
 }
@@ -329,10 +332,11 @@ impl OfferDraft {
             ..NewTask::default()
         };
         let (source, high_value) = (self.source, self.high_value);
-        let new = NewBounty { bounty_id, source, listing_id, task, request, high_value };
+        let funds = self.granted.source();
+        let new = NewBounty { bounty_id, source, listing_id, task, request, high_value, funds };
         match bounties::offer(tx, &new, now)? {
             OfferOutcome::Done(bounty) => Ok(PlacedBounty { bounty: *bounty, is_new: true }),
-            OfferOutcome::Insufficient { have } => Err(insufficient(amount, have)),
+            OfferOutcome::Insufficient { have } => Err(insufficient(amount, have, self.granted)),
         }
     }
 }
@@ -353,14 +357,14 @@ fn reference_used_error() -> ApiError {
     )
 }
 
-fn insufficient(need: i64, have: i64) -> ApiError {
+fn insufficient(need: i64, have: i64, granted: GrantedUse) -> ApiError {
+    let message = match granted {
+        GrantedUse::Any => "It takes more credits than there are",
+        GrantedUse::Fees => "A bounty takes earned credits, and there are fewer",
+    };
     ApiError::new(
         HubCode::InsufficientCredits,
-        format!(
-            "It takes more credits than there are: need {}, have {}.",
-            credits::text(need),
-            credits::text(have)
-        ),
+        format!("{message}: need {}, have {}.", credits::text(need), credits::text(have)),
         "Offer less, or earn credits first.",
     )
     .with("required", credits::to_decimal(need))

@@ -1,6 +1,7 @@
 //! A bounty as responses show it.
 
 use super::not_found;
+use super::preview::SubmissionPreview;
 use crate::error::ApiResult;
 use crate::ops::assets::view::rounded;
 use crate::ops::tasks::view::{SubmissionView, allowed_models};
@@ -116,6 +117,16 @@ pub struct BountyDetailView {
     is_decomposed: bool,
     #[schema(required)]
     matched_asset_status: Option<AssetStatus>,
+    /// What was handed in, as its creator sees it before paying.
+    #[schema(required)]
+    preview: Option<SubmissionPreview>,
+    /// Why the creator rejected what it had read, until when that can be disputed or decided, and why it is disputed.
+    #[schema(required)]
+    rejection: Option<String>,
+    #[schema(required)]
+    dispute_by: Option<String>,
+    #[schema(required)]
+    dispute: Option<String>,
     submissions: Vec<SubmissionView>,
     payouts: Vec<PayoutView>,
     #[schema(value_type = f64)]
@@ -145,6 +156,15 @@ impl From<payouts::Payout> for PayoutView {
 impl BountyDetailView {
     /// A bounty, what was handed in for it, and what became of the credits.
     pub fn load(tx: &mut dyn Tx, bounty_id: &str, now: Time) -> ApiResult<Self> {
+        Self::load_with(tx, bounty_id, false, now)
+    }
+
+    /// The same with the answer in full, for whoever may read it.
+    pub fn load_opened(tx: &mut dyn Tx, bounty_id: &str, now: Time) -> ApiResult<Self> {
+        Self::load_with(tx, bounty_id, true, now)
+    }
+
+    fn load_with(tx: &mut dyn Tx, bounty_id: &str, with_body: bool, now: Time) -> ApiResult<Self> {
         let bounty = bounties::get(tx, bounty_id)?.ok_or_else(|| not_found(bounty_id))?;
         let task = tasks::get(tx, &bounty.task_id)?.ok_or_else(|| not_found(bounty_id))?;
         let mut tries = submissions::list_for_task(tx, &task.task_id, MAX_SUBMISSIONS)?;
@@ -157,6 +177,10 @@ impl BountyDetailView {
             body: task.body,
             is_decomposed: task.decomposed_at.is_some(),
             matched_asset_status: settle::matched_status(tx, &bounty)?,
+            preview: SubmissionPreview::load(tx, &bounty, with_body)?,
+            rejection: bounty.rejection.clone(),
+            dispute_by: bounty.dispute_by.map(|at| Time(at).iso()),
+            dispute: bounty.dispute.clone(),
             submissions: tries.into_iter().map(SubmissionView::from).collect(),
             payouts: paid.payouts.into_iter().map(PayoutView::from).collect(),
             commission: credits::to_decimal(paid.commission),

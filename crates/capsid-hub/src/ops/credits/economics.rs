@@ -19,6 +19,12 @@ pub struct EconomicsResponse {
     escrow: Number,
     #[schema(value_type = f64)]
     staked: Number,
+    /// Rewards that are paid later.
+    #[schema(value_type = f64)]
+    held_rewards: Number,
+    /// What was granted of all that was made.
+    #[schema(value_type = f64)]
+    granted: Number,
     #[schema(value_type = f64)]
     hub: Number,
     #[schema(value_type = f64)]
@@ -38,6 +44,8 @@ pub async fn get_economics(hub: &SharedHub, credentials: &Credentials) -> ApiRes
         minted: credits::to_decimal(supply.minted),
         escrow: credits::to_decimal(supply.escrow),
         staked: credits::to_decimal(supply.staked),
+        held_rewards: credits::to_decimal(supply.held_rewards),
+        granted: credits::to_decimal(supply.granted),
         hub: credits::to_decimal(supply.hub),
         circulating: credits::to_decimal(supply.circulating),
         sum: credits::to_decimal(supply.sum),

@@ -85,6 +85,10 @@ pub struct StatementView {
     account: String,
     #[schema(value_type = f64)]
     credit_balance: Number,
+    #[schema(value_type = f64)]
+    granted_balance: Number,
+    #[schema(value_type = f64)]
+    earned_balance: Number,
     entries: Vec<StatementEntryView>,
     count: i64,
     has_more: bool,
@@ -103,6 +107,12 @@ pub struct StatementEntryView {
     delta: Number,
     #[schema(value_type = f64)]
     balance_after: Number,
+    /// How much of what moved was granted.
+    #[schema(value_type = f64)]
+    granted: Number,
+    /// How much of the balance afterwards was granted, where that is known.
+    #[schema(required, value_type = Option<f64>)]
+    granted_after: Option<Number>,
     #[schema(required, value_type = Option<String>)]
     counterparty: String,
 }
@@ -115,6 +125,8 @@ impl From<StatementLine> for StatementEntryView {
             reference: line.reference,
             delta: credits::to_decimal(line.delta),
             balance_after: credits::to_decimal(line.balance_after),
+            granted: credits::to_decimal(line.granted),
+            granted_after: line.granted_after.map(credits::to_decimal),
             counterparty: line.counterparty,
         }
     }
@@ -186,10 +198,12 @@ fn load_statement(tx: &mut dyn Tx, query: &StatementQuery) -> ApiResult<Statemen
     if query.csv {
         return Ok(StatementResponse::Csv { text: statement::csv(&lines), next_cursor });
     }
-    let balance = ledger::balance(tx, &query.filter.account)?;
+    let held = ledger::balances(tx, &query.filter.account)?;
     Ok(StatementResponse::Json(StatementView {
         account: query.name.clone(),
-        credit_balance: credits::to_decimal(balance),
+        credit_balance: credits::to_decimal(held.total),
+        granted_balance: credits::to_decimal(held.granted),
+        earned_balance: credits::to_decimal(held.earned()),
         count: lines.len() as i64,
         entries: lines.into_iter().map(StatementEntryView::from).collect(),
         has_more,

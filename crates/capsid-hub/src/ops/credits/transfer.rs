@@ -7,7 +7,7 @@ use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::{traced_id, validate};
 use crate::state::SharedHub;
-use capsid_rules::credits;
+use capsid_rules::credits::{self, GrantedUse};
 use capsid_rules::identity::actor::Actor;
 use capsid_store::db::tx::Tx;
 use capsid_store::ledger::{self, Transfer, TransferOutcome};
@@ -57,12 +57,21 @@ pub struct AccountBalanceView {
     account: String,
     #[schema(value_type = f64)]
     credit_balance: Number,
+    #[schema(value_type = f64)]
+    granted_balance: Number,
+    #[schema(value_type = f64)]
+    earned_balance: Number,
 }
 
 impl AccountBalanceView {
     fn load(tx: &mut dyn Tx, name: &str, account: &str) -> ApiResult<Self> {
-        let credit_balance = credits::to_decimal(ledger::balance(tx, account)?);
-        Ok(Self { account: name.to_owned(), credit_balance })
+        let held = ledger::balances(tx, account)?;
+        Ok(Self {
+            account: name.to_owned(),
+            credit_balance: credits::to_decimal(held.total),
+            granted_balance: credits::to_decimal(held.granted),
+            earned_balance: credits::to_decimal(held.earned()),
+        })
     }
 }
 
@@ -82,8 +91,8 @@ pub async fn transfer_credits(
         return Err(ApiError::field("to", "another account than `from`", "the same"));
     }
     hub.limit_calls_of(&credentials, "account").await?;
-    let context = hub.context();
-    hub.store.write(move |tx| transfer_in(tx, &credentials, &request, amount, &context)).await
+    let (context, granted) = (hub.context(), hub.config.credits.granted);
+    hub.store.write(move |tx| transfer_in(tx, &credentials, &request, amount, granted, &context)).await
 }
 
 fn transfer_in(
@@ -91,6 +100,7 @@ fn transfer_in(
     credentials: &Credentials,
     request: &TransferRequest,
     amount: i64,
+    granted: GrantedUse,
     context: &OperationContext,
 ) -> ApiResult<TransferResponse> {
     let now = context.now;
@@ -111,10 +121,10 @@ fn transfer_in(
             "Use a new reference for each transfer, and the same one only to try the same transfer again.",
         ));
     }
-    let status = match ledger::transfer(tx, moving, now)? {
+    let status = match ledger::transfer_from(tx, moving, granted.source(), now)? {
         TransferOutcome::Done => "done",
         TransferOutcome::AlreadyDone => "already_done",
-        TransferOutcome::Insufficient { have } => return Err(insufficient(amount, have)),
+        TransferOutcome::Insufficient { have } => return Err(insufficient(amount, have, granted)),
     };
     Ok(TransferResponse {
         status,
@@ -125,15 +135,19 @@ fn transfer_in(
     })
 }
 
-fn insufficient(need: i64, have: i64) -> ApiError {
+fn insufficient(need: i64, have: i64, granted: GrantedUse) -> ApiError {
+    let (need_text, have_text) = (credits::text(need), credits::text(have));
+    let (message, fix) = match granted {
+        GrantedUse::Any => ("The account holds fewer credits than are to be moved", "Move less."),
+        GrantedUse::Fees => (
+            "The account has earned fewer credits than are to be moved, and granted credits cannot be transferred",
+            "Move only earned credits; granted credits pay for what this hub sells.",
+        ),
+    };
     ApiError::new(
         HubCode::InsufficientCredits,
-        format!(
-            "The account holds fewer credits than are to be moved: need {}, have {}.",
-            credits::text(need),
-            credits::text(have)
-        ),
-        "Move less.",
+        format!("{message}: need {need_text}, have {have_text}."),
+        fix,
     )
     .with("required", credits::to_decimal(need))
     .with("available", credits::to_decimal(have))

@@ -3,6 +3,7 @@
 pub mod decide;
 pub mod list_reports;
 pub mod moderate;
+pub mod moderation_queue;
 pub mod report;
 pub mod reviews;
 pub mod runner;

@@ -16,7 +16,7 @@ use capsid_store::evaluation::lifecycle;
 use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
 use capsid_store::evaluation::rewards;
 use capsid_store::evaluation::rewards::RewardRates;
-use capsid_store::evaluation::scoring;
+use capsid_store::evaluation::{scoring, slashing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -79,7 +79,8 @@ pub fn apply_decision(
     }
 }
 
-/// Changes the state of an asset and of its bundle, scores it anew, and rewards its publisher for a promotion. For
+/// Changes the state of an asset and of its bundle, scores it anew, and rewards its publisher for a promotion; reports that
+/// say otherwise cost a part of the stake. For
 /// admins, validators and the operator alike.
 pub fn moderate_in(
     tx: &mut dyn Tx,
@@ -95,6 +96,10 @@ pub fn moderate_in(
         scoring::rescore(tx, id, now)?;
         if change == AssetEvent::Promote {
             rewards::promoted(tx, rewards, id, now)?;
+        }
+        if let AssetEvent::Promote | AssetEvent::Reject = change {
+            let passed = change == AssetEvent::Promote;
+            slashing::slash_contradicting(tx, id, passed, rewards.slash_percent, now)?;
         }
     }
     Ok(outcome)

@@ -7,7 +7,7 @@ use crate::http::traced_id;
 use crate::http::validate;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
-use capsid_rules::credits;
+use capsid_rules::credits::{self, StakeSource};
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::stakes;
 use capsid_store::evaluation::stakes::{StakeOutcome, StakeRow};
@@ -66,6 +66,10 @@ pub struct StakeResponse {
     min_stake: Number,
     #[schema(value_type = f64)]
     credit_balance: Number,
+    #[schema(value_type = f64)]
+    granted_balance: Number,
+    #[schema(value_type = f64)]
+    earned_balance: Number,
 }
 
 /// A stake.
@@ -97,22 +101,27 @@ pub async fn stake(
     hub.store
         .write::<_, ApiError, _>(move |tx| {
             sender.lock(tx, &context)?;
-            match stakes::stake(tx, &node_id, amount, &reference, context.now)? {
+            let source = context.config.credits.stake_from;
+            match stakes::stake(tx, &node_id, amount, source, &reference, context.now)? {
                 StakeOutcome::Active(_) => load_stake(tx, &node_id, least),
-                StakeOutcome::Insufficient { need, have } => Err(insufficient(need, have)),
+                StakeOutcome::Insufficient { need, have } => Err(insufficient(need, have, source)),
             }
         })
         .await
 }
 
-fn insufficient(need: i64, have: i64) -> ApiError {
+fn insufficient(need: i64, have: i64, source: StakeSource) -> ApiError {
+    let (need_text, have_text) = (credits::text(need), credits::text(have));
     ApiError::new(
         HubCode::InsufficientCredits,
-        format!(
-            "The stake takes more credits than the node holds: need {}, have {}.",
-            credits::text(need),
-            credits::text(have)
-        ),
+        match source {
+            StakeSource::Any => {
+                format!("The stake takes more credits than the node holds: need {need_text}, have {have_text}.")
+            }
+            StakeSource::Earned => format!(
+                "The stake takes earned credits, and the node has earned fewer: need {need_text}, have {have_text}."
+            ),
+        },
         "Earn credits first, or stake less.",
     )
     .with("required", credits::to_decimal(need))
@@ -172,6 +181,7 @@ fn load_stake(tx: &mut dyn Tx, node_id: &str, least: i64) -> ApiResult<StakeResp
     let none = StakeRow { amount: 0, status: "none".to_owned(), staked_at: 0 };
     let stake = stakes::get(tx, node_id)?.unwrap_or(none);
     let is_active = stake.is_active();
+    let held = ledger::balances(tx, &ledger::node_account(node_id))?;
     Ok(StakeResponse {
         stake: StakeView {
             node_id: node_id.to_owned(),
@@ -181,6 +191,8 @@ fn load_stake(tx: &mut dyn Tx, node_id: &str, least: i64) -> ApiResult<StakeResp
         },
         is_validator: is_active,
         min_stake: credits::to_decimal(least),
-        credit_balance: credits::to_decimal(ledger::balance(tx, &ledger::node_account(node_id))?),
+        credit_balance: credits::to_decimal(held.total),
+        granted_balance: credits::to_decimal(held.granted),
+        earned_balance: credits::to_decimal(held.earned()),
     })
 }

@@ -141,6 +141,10 @@ pub struct HeartbeatNews {
     survival_status: &'static str,
     #[schema(value_type = f64, required = false)]
     credit_balance: Number,
+    #[schema(value_type = f64, required = false)]
+    granted_balance: Number,
+    #[schema(value_type = f64, required = false)]
+    earned_balance: Number,
     #[schema(required = false)]
     server_time: String,
     #[schema(required = false)]
@@ -364,10 +368,13 @@ fn load_news(
     }
     let claimed = node.owner.is_some();
     let events = unseen.into_iter().map(EventView::from_row).collect::<ApiResult<Vec<_>>>()?;
+    let held = ledger::balances(tx, &ledger::node_account(node_id))?;
     Ok(HeartbeatNews {
         node_status: node.status.clone(),
         survival_status: "alive",
-        credit_balance: credits::to_decimal(ledger::balance(tx, &ledger::node_account(node_id))?),
+        credit_balance: credits::to_decimal(held.total),
+        granted_balance: credits::to_decimal(held.granted),
+        earned_balance: credits::to_decimal(held.earned()),
         server_time: context.now.iso(),
         next_heartbeat_ms: INTERVAL_MS,
         pending_events: events.clone(),

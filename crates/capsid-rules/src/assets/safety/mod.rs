@@ -3,9 +3,16 @@
 //! Assets are engineering text, and engineers write "ignore previous errors" every day. So only whole phrases count that
 //! speak to a reader about its own instructions, and a phrase that is named in order to be stopped only warns.
 
+mod hosts;
+mod marks;
+mod texts;
+
+pub use texts::scan_asset;
+
 use crate::meaning::tokenizer::runs;
 use capsid_model::redact::{RedactProfile, redact_telling};
 use capsid_model::text::is_invisible;
+use capsid_model::text_enum;
 use serde::Serialize;
 
 /// The texts of an asset.
@@ -34,7 +41,18 @@ pub enum SafetyKind {
     Invisible,
     /// Something that names a person or a machine.
     Personal,
+    /// A command that runs what it downloads.
+    DownloadAndRun,
+    /// A long text in a code that nobody can read.
+    EncodedBlob,
+    /// An address that looks like that of a known host.
+    LookalikeHost,
+    /// A step that names a place where credentials are kept.
+    CredentialStep,
 }
+
+/// By which rules texts are scanned. A higher number scans what is stored again.
+pub const SCAN_VERSION: i64 = 2;
 
 /// One thing that was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,6 +69,7 @@ pub struct SafetyFinding {
 /// What follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum SafetyVerdict {
     /// Nothing of weight was found.
     Clean,
@@ -58,6 +77,12 @@ pub enum SafetyVerdict {
     Warn,
     Quarantine,
 }
+
+text_enum!(SafetyVerdict {
+    Clean = "clean",
+    Warn = "warn",
+    Quarantine = "quarantine",
+});
 
 /// What a scan found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -98,6 +123,17 @@ pub fn scan(texts: &AssetTexts<'_>) -> SafetyScan {
             scan_text(text, || format!("{name}[{index}]"), &mut findings);
         }
     }
+    for (index, text) in texts.strategy.iter().enumerate() {
+        let mut found = |kind, score, text: String| {
+            findings.push(SafetyFinding { kind, place: format!("strategy[{index}]"), text, score });
+        };
+        marks::credential_step(text, &mut found);
+    }
+    weigh(findings)
+}
+
+/// What several findings weigh together.
+fn weigh(mut findings: Vec<SafetyFinding>) -> SafetyScan {
     let worst = findings.iter().map(|finding| finding.score).fold(0.0, f64::max);
     // Small things add up, but never to a quarantine by themselves.
     let sum: f64 = findings.iter().map(|finding| finding.score).sum();
@@ -115,6 +151,9 @@ fn scan_text(text: &str, place: impl Fn() -> String, findings: &mut Vec<SafetyFi
     hidden_characters(text, &mut found);
     phrases(text, &mut found);
     credentials(text, &mut found);
+    marks::download_and_run(text, &mut found);
+    marks::encoded_blob(text, &mut found);
+    hosts::lookalikes(text, &mut found);
 }
 
 type SafetyMatch<'f> = dyn FnMut(SafetyKind, f64, String) + 'f;

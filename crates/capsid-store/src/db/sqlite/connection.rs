@@ -105,12 +105,17 @@ impl SqliteConnection {
         if self.inner.is_autocommit() {
             return None;
         }
-        let sum = self.inner.prepare_cached("SELECT value FROM ledger_sum");
-        match sum.and_then(|mut sum| sum.query_row([], |row| row.get::<_, i64>(0))) {
-            Ok(0) => None,
-            Ok(sum) => Some(Problem::new(
+        let sums = self.inner.prepare_cached("SELECT l.value, g.value FROM ledger_sum l, granted_sum g");
+        match sums
+            .and_then(|mut sums| sums.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))))
+        {
+            Ok((0, 0)) => None,
+            Ok((sum, granted)) => Some(Problem::new(
                 Code::Internal,
-                format!("All accounts together would hold {sum} milli-credits instead of 0; it was undone."),
+                format!(
+                    "All accounts together would hold {sum} milli-credits, {granted} of them granted, instead of 0; it \
+                     was undone."
+                ),
             )),
             Err(error) => Some(problem(&error)),
         }

@@ -4,6 +4,7 @@
 //! creator or by time. Each end moves all that was put aside, and says in `outcome` how it ended.
 
 pub mod assign;
+pub mod disputes;
 pub mod list;
 pub mod payouts;
 pub mod settle;
@@ -21,6 +22,7 @@ use crate::work::tasks::{NewTask, TaskRow};
 use crate::{nodes, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::credits::CreditSource;
 use capsid_rules::work::bounties::{BountyEvent, BountyStatus, decide_by, step};
 
 row! {
@@ -50,6 +52,23 @@ row! {
         pub created_at: i64 = "b.created_at",
         /// Until when its task may be done.
         pub expires_at: i64 = "b.expires_at",
+        /// When the creator last read what was handed in.
+        pub opened_at: Option<i64> = "b.opened_at",
+        /// When and why the creator rejected it after that.
+        pub rejected_at: Option<i64> = "b.rejected_at",
+        pub rejection: Option<String> = "b.rejection",
+        /// Until when a rejection may be disputed, or an arbiter decides.
+        pub dispute_by: Option<i64> = "b.dispute_by",
+        pub disputed_at: Option<i64> = "b.disputed_at",
+        /// Why it is disputed.
+        pub dispute: Option<String> = "b.dispute",
+    }
+}
+
+impl BountyRow {
+    /// Whether the creator has read what is handed in.
+    pub fn is_opened(&self) -> bool {
+        self.opened_at.is_some() && self.opened_at >= self.matched_at
     }
 }
 
@@ -72,6 +91,8 @@ pub struct NewBounty {
     pub request: Option<String>,
     /// From how many milli-credits up nodes are told at once.
     pub high_value: i64,
+    /// Which credits of the creator can be offered.
+    pub funds: CreditSource,
 }
 
 /// What is there under the id of a bounty that is to be offered.
@@ -110,7 +131,7 @@ pub fn offer(tx: &mut dyn Tx, new: &NewBounty, now: Time) -> Result<OfferOutcome
     if amount > 0 {
         let (reference, hold) = (format!("bounty:{}:escrow", new.bounty_id), escrow_account(&new.bounty_id));
         let aside = Transfer { reference: &reference, kind: "escrow", from: creator, to: &hold, amount };
-        if let TransferOutcome::Insufficient { have } = ledger::transfer(tx, aside, now)? {
+        if let TransferOutcome::Insufficient { have } = ledger::transfer_from(tx, aside, new.funds, now)? {
             return Ok(OfferOutcome::Insufficient { have });
         }
     }
@@ -303,7 +324,9 @@ pub(crate) fn advance(
         BountyEvent::Release => "release",
         BountyEvent::Match => "match",
         BountyEvent::Accept => "accept",
-        BountyEvent::Reject => "reject",
+        BountyEvent::Reject | BountyEvent::RejectRead => "reject",
+        BountyEvent::Dispute => "dispute",
+        BountyEvent::Uphold => "uphold",
         BountyEvent::Expire => "expire",
         BountyEvent::Cancel => "cancel",
         BountyEvent::Withdraw => "withdraw",

@@ -1,7 +1,7 @@
 //! The end of a bounty: it is paid, given back, or what was handed in is sent back.
 
 use super::shares::{self, BountyShare};
-use super::{BountyRow, advance, escrow_account, lock, notify_creator};
+use super::{BountyRow, advance, disputes, escrow_account, lock, notify_creator};
 use crate::db::tx::Tx;
 use crate::ledger::earnings;
 use crate::ledger::{self, Transfer};
@@ -27,9 +27,18 @@ pub struct SettlementTerms {
     pub reduces: bool,
     /// What becomes of what nobody decided on.
     pub undecided: UndecidedOutcome,
+    /// Whether the creator sees only a preview until it opens or accepts what was handed in.
+    pub preview: bool,
+    /// How long a rejection of what the creator has read can be disputed; 0 for not at all.
+    pub dispute_ms: i64,
 }
 
 impl SettlementTerms {
+    /// Whether whoever did the task can dispute a rejection: the creator has read it, and may use it.
+    pub fn can_be_disputed(&self, bounty: &BountyRow) -> bool {
+        self.dispute_ms > 0 && (!self.preview || bounty.is_opened())
+    }
+
     /// What is left for those who did the task of a bounty of this source, once the hub has its part.
     pub fn net(&self, amount: i64, source: &str) -> i64 {
         let rate = if source == "service" { self.service_commission_milli } else { self.commission_milli };
@@ -63,7 +72,7 @@ pub fn matched_status(tx: &mut dyn Tx, bounty: &BountyRow) -> Result<Option<Asse
 }
 
 /// Whether what was handed in was withdrawn, refused or held back since.
-fn is_gone(tx: &mut dyn Tx, bounty: &BountyRow) -> Result<bool> {
+pub(super) fn is_gone(tx: &mut dyn Tx, bounty: &BountyRow) -> Result<bool> {
     Ok(matched_status(tx, bounty)?.is_some_and(AssetStatus::is_unusable))
 }
 
@@ -87,16 +96,29 @@ pub fn accept(
     if !advance(tx, &bounty, BountyEvent::Accept, &whole, actor, Some(outcome), now)? {
         return Ok(BountyDecisionOutcome::Refused(bounty));
     }
-    let shares = expected_payouts(tx, &bounty, &whole, terms)?;
-    pay_share(tx, &bounty, &whole, &shares, terms, now)?;
-    end(tx, bounty_id, outcome, now)?;
+    pay_and_end(tx, &bounty, &whole, bounty.amount, outcome, terms, now)?;
+    current(tx, &bounty)
+}
+
+/// Pays so much of what was put aside to those who did the task, gives the rest back and ends the bounty.
+pub(super) fn pay_and_end(
+    tx: &mut dyn Tx,
+    bounty: &BountyRow,
+    whole: &TaskRow,
+    gross: i64,
+    outcome: &str,
+    terms: &SettlementTerms,
+    now: Time,
+) -> Result<()> {
+    let shares = payouts_of(tx, bounty, whole, gross, terms)?;
+    pay_share(tx, bounty, whole, &shares, gross, terms, now)?;
+    end(tx, &bounty.bounty_id, outcome, now)?;
     for (share, _) in &shares {
         if let Some(submission) = &share.submission_id {
             submissions::end(tx, submission, "accepted", now)?;
         }
     }
-    notify_creator(tx, &bounty, &whole, "bounty_paid", now)?;
-    current(tx, &bounty)
+    notify_creator(tx, bounty, whole, "bounty_paid", now)
 }
 
 /// What everybody who works on a bounty's task would be paid if what is handed in for it were accepted now: without
@@ -107,8 +129,18 @@ pub fn expected_payouts(
     whole: &TaskRow,
     terms: &SettlementTerms,
 ) -> Result<Vec<(BountyShare, i64)>> {
+    payouts_of(tx, bounty, whole, bounty.amount, terms)
+}
+
+fn payouts_of(
+    tx: &mut dyn Tx,
+    bounty: &BountyRow,
+    whole: &TaskRow,
+    gross: i64,
+    terms: &SettlementTerms,
+) -> Result<Vec<(BountyShare, i64)>> {
     let shares = shares::shares(tx, bounty, whole)?;
-    let amounts = shares::amounts(tx, terms.net(bounty.amount, &bounty.source), whole, &shares)?;
+    let amounts = shares::amounts(tx, terms.net(gross, &bounty.source), whole, &shares)?;
     let mut net = Vec::with_capacity(shares.len());
     for (share, amount) in shares.into_iter().zip(amounts) {
         let missing =
@@ -124,12 +156,14 @@ fn pay_share(
     bounty: &BountyRow,
     whole: &TaskRow,
     shares: &[(BountyShare, i64)],
+    gross: i64,
     terms: &SettlementTerms,
     now: Time,
 ) -> Result<()> {
     lock_payees(tx, bounty, shares)?;
-    let mut left = terms.net(bounty.amount, &bounty.source);
-    move_out(tx, bounty, "commission", "commission", ledger::HUB, bounty.amount - left, now)?;
+    let commission = gross - terms.net(gross, &bounty.source);
+    let mut left = bounty.amount - commission;
+    move_out(tx, bounty, "commission", "commission", ledger::HUB, commission, now)?;
     let source = match (bounty.source.as_str(), whole.decomposed_at) {
         ("service", _) => "service",
         (_, Some(_)) => "swarm",
@@ -147,7 +181,7 @@ fn pay_share(
             .with("paid_for", share.task_id.as_str());
         notices::notify_node(tx, &share.node_id, &notice, now)?;
     }
-    // What nobody was due, for want of reputation, is the creator's again.
+    // What nobody was due, for want of reputation or of an agreement, is the creator's again.
     move_out(tx, bounty, "rest", "refund", &bounty.creator, left, now)
 }
 
@@ -206,7 +240,7 @@ pub(crate) fn refund(
     Ok(true)
 }
 
-fn end(tx: &mut dyn Tx, bounty_id: &str, outcome: &str, now: Time) -> Result<()> {
+pub(super) fn end(tx: &mut dyn Tx, bounty_id: &str, outcome: &str, now: Time) -> Result<()> {
     // Whoever began earlier may come later.
     tx.run(
         "UPDATE bounties SET settled_at = CASE WHEN COALESCE(matched_at, created_at) > $2
@@ -216,35 +250,54 @@ fn end(tx: &mut dyn Tx, bounty_id: &str, outcome: &str, now: Time) -> Result<()>
     Ok(())
 }
 
-fn current(tx: &mut dyn Tx, bounty: &BountyRow) -> Result<BountyDecisionOutcome> {
+pub(super) fn current(tx: &mut dyn Tx, bounty: &BountyRow) -> Result<BountyDecisionOutcome> {
     Ok(BountyDecisionOutcome::Done(super::reload(tx, &bounty.bounty_id)?))
 }
 
 /// Sends back what was handed in: others may try until the bounty expires, which it does at once when its time is over.
+/// What the creator has read is held until the rejection can no longer be disputed.
 pub fn reject(
     tx: &mut dyn Tx,
     bounty_id: &str,
     actor: &str,
     reason: Option<&str>,
+    terms: &SettlementTerms,
     now: Time,
 ) -> Result<BountyDecisionOutcome> {
     let Some((bounty, whole)) = lock(tx, bounty_id)? else { return Ok(BountyDecisionOutcome::NotFound) };
+    // What was withdrawn meanwhile is nothing to argue about.
+    if terms.can_be_disputed(&bounty) && !is_gone(tx, &bounty)? {
+        return disputes::reject_read(tx, &bounty, &whole, actor, reason, terms, now);
+    }
     if !advance(tx, &bounty, BountyEvent::Reject, &whole, actor, reason, now)? {
         return Ok(BountyDecisionOutcome::Refused(bounty));
     }
-    tx.run(
-        "UPDATE bounties SET matched_asset = NULL, matched_node = NULL, matched_at = NULL, decide_by = NULL
-         WHERE bounty_id = $1",
-        params![bounty_id],
-    )?;
-    tasks::complete::undo(tx, &whole, actor, reason, now)?;
-    if whole.expires_at <= now.0 {
-        tasks::expire::expire(tx, &whole.task_id, now)?;
-    }
+    reopen(tx, &bounty, &whole, actor, reason, now)?;
     current(tx, &bounty)
 }
 
-/// Takes a bounty back that nobody works on. `outcome` says who did, and why.
+/// Lets others try after a rejection.
+pub(super) fn reopen(
+    tx: &mut dyn Tx,
+    bounty: &BountyRow,
+    whole: &TaskRow,
+    actor: &str,
+    reason: Option<&str>,
+    now: Time,
+) -> Result<()> {
+    tx.run(
+        "UPDATE bounties SET matched_asset = NULL, matched_node = NULL, matched_at = NULL, decide_by = NULL,
+            dispute_by = NULL WHERE bounty_id = $1",
+        params![&bounty.bounty_id],
+    )?;
+    tasks::complete::undo(tx, whole, actor, reason, now)?;
+    if whole.expires_at <= now.0 {
+        tasks::expire::expire(tx, &whole.task_id, now)?;
+    }
+    Ok(())
+}
+
+/// Takes a bounty back that nobody works on. `outcome` says who did, and why. A creator who has read an answer cannot.
 pub fn cancel(
     tx: &mut dyn Tx,
     bounty_id: &str,
@@ -256,14 +309,15 @@ pub fn cancel(
     if bounty.status == BountyStatus::Cancelled {
         return Ok(BountyDecisionOutcome::Done(bounty));
     }
-    if !refund(tx, &bounty, &whole, BountyEvent::Cancel, actor, outcome, now)? {
+    if bounty.opened_at.is_some() || !refund(tx, &bounty, &whole, BountyEvent::Cancel, actor, outcome, now)? {
         return Ok(BountyDecisionOutcome::Refused(bounty));
     }
     tasks::set_status(tx, &whole, TaskStatus::Cancelled, actor, "cancel", None, now)?;
     current(tx, &bounty)
 }
 
-/// Ends a bounty that was not paid, whoever works on it, with its task and all its parts. For admins.
+/// Ends a bounty that was not paid, whoever works on it, with its task and all its parts. For admins. One whose creator has
+/// read an answer is decided by accepting, rejecting or a dispute.
 pub fn withdraw(
     tx: &mut dyn Tx,
     bounty_id: &str,
@@ -275,7 +329,8 @@ pub fn withdraw(
     if bounty.status == BountyStatus::Cancelled {
         return Ok(BountyDecisionOutcome::Done(bounty));
     }
-    if !refund(tx, &bounty, &whole, BountyEvent::Withdraw, actor, outcome, now)? {
+    if bounty.opened_at.is_some() || !refund(tx, &bounty, &whole, BountyEvent::Withdraw, actor, outcome, now)?
+    {
         return Ok(BountyDecisionOutcome::Refused(bounty));
     }
     for task in tasks::parts(tx, &whole.task_id)?.iter().chain([&whole]) {
@@ -297,12 +352,14 @@ pub fn decide(tx: &mut dyn Tx, bounty_id: &str, terms: &SettlementTerms, now: Ti
         return Ok(false);
     }
     let gone = is_gone(tx, &bounty)?;
-    match terms.undecided {
-        UndecidedOutcome::Pay if !gone => {
+    // Who has read the answer and says nothing has it for good.
+    let is_due = terms.undecided == UndecidedOutcome::Pay || bounty.is_opened();
+    match is_due && !gone {
+        true => {
             let outcome = "Paid: the creator did not decide in time.";
             accept(tx, bounty_id, "hub", outcome, terms, now)?;
         }
-        _ => {
+        false => {
             let outcome = match gone {
                 true => "Given back: what was handed in was withdrawn.",
                 false => "Given back: the creator did not decide in time.",

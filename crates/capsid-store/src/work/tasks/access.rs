@@ -14,14 +14,17 @@ pub struct ResultReader<'a> {
     pub user_id: Option<&'a str>,
 }
 
-/// A bounty's creator reads what it is matched with, and what was handed in for any part of it.
+/// A bounty's creator reads what it is matched with, and what was handed in for any part of it; where it gets a preview,
+/// once it has opened or accepted it.
 const FOR_CREATORS: [&str; 2] = [
     "SELECT 1 FROM bounties b LEFT JOIN nodes n ON b.creator LIKE 'node:%' AND n.node_id = substr(b.creator, 6)
      WHERE b.matched_asset = $1 AND b.status IN ('matched', 'accepted')
-        AND (b.creator IN ($2, $3) OR n.owner = $4) LIMIT 1",
+        AND (b.creator IN ($2, $3) OR n.owner = $4)
+        AND (CAST($5 AS BIGINT) = 0 OR b.status = 'accepted' OR b.opened_at >= b.matched_at) LIMIT 1",
     "SELECT 1 FROM submissions s JOIN tasks t ON t.task_id = s.task_id JOIN bounties b ON b.bounty_id = t.bounty_id
         LEFT JOIN nodes n ON b.creator LIKE 'node:%' AND n.node_id = substr(b.creator, 6)
-     WHERE s.asset_id = $1 AND s.status = 'pending' AND (b.creator IN ($2, $3) OR n.owner = $4) LIMIT 1",
+     WHERE s.asset_id = $1 AND s.status = 'pending' AND (b.creator IN ($2, $3) OR n.owner = $4)
+        AND (CAST($5 AS BIGINT) = 0 OR b.opened_at >= b.matched_at) LIMIT 1",
 ];
 
 /// Whoever proposed the parts of a task, and whoever merges them, reads what the solvers found.
@@ -33,8 +36,9 @@ const FOR_SWARMS: [&str; 2] = [
      WHERE p.result_asset = $1 AND m.status IN ('claimed', 'completed') AND (n.node_id = $2 OR n.owner = $3) LIMIT 1",
 ];
 
-/// Whether somebody may read an asset because it was handed in to them, until it is sent back or given up.
-pub fn may_read(tx: &mut dyn Tx, reader: ResultReader<'_>, asset: &AssetId) -> Result<bool> {
+/// Whether somebody may read an asset because it was handed in to them, until it is sent back or given up. With `preview`,
+/// creators have to open it first.
+pub fn may_read(tx: &mut dyn Tx, reader: ResultReader<'_>, asset: &AssetId, preview: bool) -> Result<bool> {
     // No node, no account and no owner has an empty name.
     let (node_id, user_id) = (reader.node_id.unwrap_or_default(), reader.user_id.unwrap_or_default());
     let account = |kind: &str, id: &str| if id.is_empty() { String::new() } else { format!("{kind}:{id}") };
@@ -43,7 +47,7 @@ pub fn may_read(tx: &mut dyn Tx, reader: ResultReader<'_>, asset: &AssetId) -> R
         return Ok(false);
     }
     for creators in FOR_CREATORS {
-        if tx.exists(creators, params![asset, &node, &user, user_id])? {
+        if tx.exists(creators, params![asset, &node, &user, user_id, preview])? {
             return Ok(true);
         }
     }

@@ -1,7 +1,7 @@
 //! `capsid node heartbeat`.
 
 use super::connection::HubConnectionArgs;
-use super::print::{self, credits, list, number, sheet, text};
+use super::print::{self, list, number, sheet, text};
 use crate::output::{self, NAME, WARN, paint};
 use capsid_client::NodeClient;
 use capsid_model::{Object, Result, Value};
@@ -68,7 +68,7 @@ fn print(node: &NodeClient, answer: &Value) {
     let wait = number(answer, "next_heartbeat_ms").map(|ms| format!("in {}", print::span(ms as i64)));
     let tasks = list(answer, "available_tasks").len();
     sheet(&[
-        ("credits", number(answer, "credit_balance").map(credits).unwrap_or_default()),
+        ("credits", print::balance(answer)),
         ("next beat", wait.unwrap_or_default()),
         ("tasks", if tasks > 0 { format!("{tasks} to take: capsid node tasks") } else { String::new() }),
     ]);

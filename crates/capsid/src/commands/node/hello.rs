@@ -1,7 +1,7 @@
 //! `capsid node hello`.
 
 use super::connection::HubConnectionArgs;
-use super::print::{self, credits, number, raw, reputation, sheet, when};
+use super::print::{self, number, raw, reputation, sheet, when};
 use super::redact_outbound::OutboundRedactor;
 use crate::commands::{home_folder, workspace};
 use crate::output::{self, HEAD, NAME, paint};
@@ -141,7 +141,7 @@ fn print(node: &NodeClient, greeting: &HelloResult, expires: Option<Time>, rotat
     let profile = response.get("capability_profile").cloned().unwrap_or_default();
     print::done(format_args!("{} is known to {}", paint(NAME, node.id()), node.hub_url()));
     sheet(&[
-        ("credits", number(&response, "credit_balance").map(credits).unwrap_or_default()),
+        ("credits", print::balance(&response)),
         ("reputation", number(&profile, "reputation").map(|it| reputation(Some(it))).unwrap_or_default()),
         ("level", print::word(&profile, "level")),
         (

@@ -59,6 +59,17 @@ pub(super) fn credits(amount_of: f64) -> String {
     if number == "1" { "1 credit".to_owned() } else { format!("{number} credits") }
 }
 
+/// What an answer says that an account holds, and which part of it was granted and earned where the hub says so.
+pub(super) fn balance(value: &Value) -> String {
+    let Some(total) = number(value, "credit_balance") else { return String::new() };
+    match number(value, "granted_balance").zip(number(value, "earned_balance")) {
+        Some((granted, earned)) => {
+            format!("{} ({} granted, {} earned)", credits(total), amount(granted), amount(earned))
+        }
+        None => credits(total),
+    }
+}
+
 /// A reputation, or a placeholder where the hub sent none.
 pub(super) fn reputation(value: Option<f64>) -> String {
     value.map_or_else(

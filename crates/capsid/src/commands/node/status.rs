@@ -173,6 +173,8 @@ impl NodeStatusReport {
             "reputation": self.public.get("reputation_score"),
             "level": profile.get("level"),
             "credit_balance": self.stake.get("credit_balance"),
+            "granted_balance": self.stake.get("granted_balance"),
+            "earned_balance": self.stake.get("earned_balance"),
             "stake": self.stake.get("stake"),
             "open_tasks": self.open_tasks.get("total"),
             "tasks_under_way": self.under_way(),
@@ -230,7 +232,7 @@ impl NodeStatusReport {
             ("owner", owner),
             ("reputation", reputation(number(public, "reputation_score"))),
             ("level", print::word(&profile, "level")),
-            ("credits", number(&self.stake, "credit_balance").map(credits).unwrap_or_default()),
+            ("credits", print::balance(&self.stake)),
             (
                 "stake",
                 staked

@@ -191,14 +191,16 @@ fn choose_name(
 }
 
 fn acknowledge(tx: &mut dyn Tx, node: &NodeRow, hello: &HelloContext) -> ApiResult<HelloWelcome> {
-    let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
+    let held = ledger::balances(tx, &ledger::node_account(&node.node_id))?;
     Ok(HelloWelcome {
         your_node_id: node.node_id.clone(),
         node_id_assigned_by_hub: hello.is_id_assigned.then_some(true),
         hub_node_id: hello.hub_id.clone(),
         node_secret_version: node.secret_version,
         claimed: node.owner.is_some(),
-        credit_balance: credits::to_decimal(balance),
+        credit_balance: credits::to_decimal(held.total),
+        granted_balance: credits::to_decimal(held.granted),
+        earned_balance: credits::to_decimal(held.earned()),
         survival_status: "alive",
         referral_code: node.node_id.clone(),
         heartbeat_interval_ms: 300_000,

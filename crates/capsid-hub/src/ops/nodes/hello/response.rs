@@ -31,6 +31,10 @@ pub struct HelloWelcome {
     pub(super) claimed: bool,
     #[schema(value_type = f64)]
     pub(super) credit_balance: Number,
+    #[schema(value_type = f64, required = false)]
+    pub(super) granted_balance: Number,
+    #[schema(value_type = f64, required = false)]
+    pub(super) earned_balance: Number,
     pub(super) survival_status: &'static str,
     pub(super) referral_code: String,
     pub(super) heartbeat_interval_ms: i64,

@@ -80,20 +80,28 @@ pub fn ledger(store: &Store, asked: &LedgerArgs, as_json: bool) -> Result<u8> {
     let (account, balance, lines) = store.read_now(move |tx| {
         let account = account_of(tx, &named)?;
         let lines = statement::lines(tx, &StatementFilter::for_account(&account), one_more(limit))?;
-        Ok((account.clone(), ledger::balance(tx, &account)?, lines))
+        Ok((account.clone(), ledger::balances(tx, &account)?, lines))
     })?;
     let found = LimitedList::from_limited(lines, limit);
     if as_json {
         let entries: Vec<Value> = found.items.iter().map(line_value).collect();
         output::document(&json!({
-            "account": account, "balance": credits::to_decimal(balance), "count": entries.len(),
+            "account": account, "balance": credits::to_decimal(balance.total),
+            "granted": credits::to_decimal(balance.granted), "earned": credits::to_decimal(balance.earned()),
+            "count": entries.len(),
             "has_more": found.has_more, "entries": entries,
         }));
         return Ok(0);
     }
     output::print(&output::table(&found.items.iter().map(line_row).collect::<Vec<_>>()));
     found.hint();
-    output::line(format_args!("{} holds {}", paint(NAME, inert_line(&account)), credits::text(balance)));
+    output::line(format_args!(
+        "{} holds {}: {} granted, {} earned",
+        paint(NAME, inert_line(&account)),
+        credits::text(balance.total),
+        credits::text(balance.granted),
+        credits::text(balance.earned())
+    ));
     Ok(0)
 }
 
@@ -151,6 +159,7 @@ fn overview(store: &Store, limit: u32, as_json: bool) -> Result<u8> {
         ("nodes and accounts hold", supply.circulating),
         ("put aside for bounties", supply.escrow),
         ("put aside by validators", supply.staked),
+        ("rewards that are paid later", supply.held_rewards),
         ("the hub holds", supply.hub),
     ];
     let rows: Vec<Vec<String>> =
@@ -173,6 +182,7 @@ fn supply_value(supply: &CreditSupply) -> Value {
     json!({
         "minted": credits::to_decimal(supply.minted), "circulating": credits::to_decimal(supply.circulating),
         "escrow": credits::to_decimal(supply.escrow), "staked": credits::to_decimal(supply.staked),
+        "held_rewards": credits::to_decimal(supply.held_rewards), "granted": credits::to_decimal(supply.granted),
         "hub": credits::to_decimal(supply.hub), "sum": credits::to_decimal(supply.sum), "transfers": supply.transfers,
     })
 }
@@ -194,6 +204,7 @@ fn line_value(line: &StatementLine) -> Value {
     json!({
         "at": Time(line.at).iso(), "kind": line.kind, "reference": line.reference,
         "delta": credits::to_decimal(line.delta), "balance_after": credits::to_decimal(line.balance_after),
+        "granted": credits::to_decimal(line.granted), "granted_after": line.granted_after.map(credits::to_decimal),
         "counterparty": line.counterparty,
     })
 }

@@ -186,6 +186,8 @@ fn node_value(node: &AdminNodeRow) -> Value {
         "secret_state": node.secret_state, "owner": node.owner, "reputation": node.reputation,
         "reputation_set": node.reputation_set, "cooldown_until": node.cooldown_until.map(moment),
         "total_published": node.total_published, "credit_balance": credits::to_decimal(node.balance),
+        "granted_balance": credits::to_decimal(node.granted),
+        "earned_balance": credits::to_decimal(node.balance - node.granted),
         "created_at": moment(node.created_at), "last_seen_at": moment(node.last_seen_at),
         "claimed_at": node.claimed_at.map(moment),
     })

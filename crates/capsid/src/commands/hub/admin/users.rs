@@ -1,6 +1,6 @@
 //! Accounts.
 
-use super::{AdminOutcome, OPERATOR, not_found, refused};
+use super::{AdminOutcome, OPERATOR, ReasonArgs, not_found, refused};
 use crate::commands::hub::HubLocation;
 use capsid_hub::ops::accounts::view::AccountView;
 use capsid_hub::random::{Random, SystemRandom};
@@ -63,6 +63,41 @@ pub struct ResetPasswordArgs {
     password_stdin: bool,
 }
 
+/// Appoint an account to moderate assets and decide disputes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  capsid hub admin appoint mia@example.org --reason 'knows the field'
+  capsid hub admin appoint mia@example.org --dismiss")]
+pub struct AppointArgs {
+    /// The account's e-mail address.
+    #[arg(value_name = "EMAIL")]
+    email: String,
+
+    /// Take the appointment back.
+    #[arg(long)]
+    dismiss: bool,
+
+    #[command(flatten)]
+    why: ReasonArgs,
+}
+
+/// Appoints an account, or dismisses it.
+pub fn appoint(store: &Store, asked: &AppointArgs) -> Result<AdminOutcome> {
+    let email = email(&asked.email)?;
+    let (wanted, why, is_appointed) = (email.clone(), asked.why.clone(), !asked.dismiss);
+    let user = store.write_now(move |tx| {
+        let Some((user, _)) = accounts::by_email(tx, &wanted)? else { return Ok(None) };
+        admin::appoint(tx, &user.user_id, is_appointed, why.by())
+    })?;
+    let user = user.ok_or_else(|| not_found("account", &email))?;
+    let line = match is_appointed {
+        true => format!("{email} may moderate and decide disputes."),
+        false => format!("{email} is not appointed."),
+    };
+    Ok(AdminOutcome { line, value: json!({"ok": true, "user": user_json(&user), "appointed": is_appointed}) })
+}
+
 /// Makes an account.
 pub fn create(store: &Store, asked: &CreateUserArgs, place: &HubLocation) -> Result<AdminOutcome> {
     let email = email(&asked.email)?;
@@ -72,7 +107,7 @@ pub fn create(store: &Store, asked: &CreateUserArgs, place: &HubLocation) -> Res
         email: email.clone(),
         password_hash: password.hash()?,
         role: if asked.admin { AccountRole::Admin } else { AccountRole::User },
-        grant: place.load(Vec::new())?.config.account_grant,
+        grant: place.load(Vec::new())?.config.grants().at_registration(),
     };
     let now = SystemClock.now();
     let user = store.write_now(move |tx| accounts::create(tx, &new, OPERATOR, now))?;

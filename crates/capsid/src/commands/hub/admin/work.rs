@@ -141,7 +141,7 @@ pub fn decide(store: &Store, asked: &AdminBountiesArgs, config: &HubConfig) -> R
         .ok_or_else(|| Problem::new(Code::InputInvalid, "Nothing is to be done.").fix("Name a bounty."))?;
     let (id, decision) = match command {
         BountyCommand::Accept(id) => (id, BountyDecision::Accept(terms)),
-        BountyCommand::Reject(id) => (id, BountyDecision::Reject),
+        BountyCommand::Reject(id) => (id, BountyDecision::Reject(terms)),
         BountyCommand::Cancel(id) => (id, BountyDecision::Cancel),
     };
     let named = id.to_owned();

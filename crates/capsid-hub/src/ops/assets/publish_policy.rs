@@ -1,0 +1,131 @@
+//! What a publisher may store today, and whether a moderator looks at it first.
+
+use crate::config::HoldWarned;
+use crate::context::OperationContext;
+use crate::error::{ApiError, ApiResult, HubCode};
+use capsid_model::time::Time;
+use capsid_rules::assets::safety::SafetyVerdict;
+use capsid_rules::identity::owner_level::{KNOWN, LevelPolicy, OwnerLevel, by_level};
+use capsid_rules::lifecycle::AssetStatus;
+use capsid_store::assets;
+use capsid_store::db::tx::Tx;
+use capsid_store::evaluation::moderation::{self, CaseKind};
+use capsid_store::nodes::NodeRow;
+use capsid_store::nodes::owner_level;
+use capsid_store::registry::publish::{AWAITING_MODERATION, NewBundle, PublishOutcome};
+use capsid_store::registry::quotas::{self, PublishQuota, QuotaExceeded};
+
+/// How a bundle is let in.
+#[derive(Debug)]
+pub struct PublishPolicy {
+    level: OwnerLevel,
+    /// Whom the quota is counted for.
+    owner: String,
+    bytes: i64,
+}
+
+impl PublishPolicy {
+    /// The policy for a bundle of a node.
+    pub fn load(
+        tx: &mut dyn Tx,
+        context: &OperationContext,
+        node: &NodeRow,
+        bundle: &NewBundle,
+    ) -> ApiResult<Self> {
+        let levels = context.config.levels();
+        let owner = match levels {
+            LevelPolicy::Trusted => format!("node:{}", node.node_id),
+            LevelPolicy::Earned => node.owner_key(),
+        };
+        let assets = [Some(&bundle.gene), Some(&bundle.capsule), bundle.event.as_ref()];
+        let bytes = assets.into_iter().flatten().map(|asset| asset.body.len() as i64).sum();
+        Ok(Self { level: owner_level::for_node(tx, levels, node)?, owner, bytes })
+    }
+
+    /// Refuses a bundle that is new and exceeds what its owner may publish on one day.
+    pub fn check_quota(
+        &self,
+        tx: &mut dyn Tx,
+        context: &OperationContext,
+        bundle: &NewBundle,
+    ) -> ApiResult<()> {
+        let limits = &context.config.quotas;
+        let quota = PublishQuota {
+            bytes: by_level(&limits.publish_bytes, self.level),
+            bundles: by_level(&limits.publish_bundles, self.level),
+        };
+        if quota == (PublishQuota { bytes: None, bundles: None }) {
+            return Ok(());
+        }
+        // Who sends again what is there takes no room.
+        if assets::get(tx, &bundle.capsule.asset_id)?.is_some() {
+            return Ok(());
+        }
+        match quotas::check(tx, &self.owner, &quota, self.bytes, context.now)? {
+            Some(exceeded) => Err(quota_exceeded(&exceeded, context.now)),
+            None => Ok(()),
+        }
+    }
+
+    /// The bundle as it enters: one with a warning, of an owner that nobody knows, waits for a moderator where the hub wants
+    /// that.
+    pub fn admit(&self, context: &OperationContext, bundle: &NewBundle) -> NewBundle {
+        let mut admitted = bundle.clone();
+        if self.level < KNOWN
+            && context.config.hold_warned == HoldWarned::Level0
+            && admitted.status == AssetStatus::Candidate
+            && verdict(bundle) == SafetyVerdict::Warn
+        {
+            admitted.status = AssetStatus::Quarantined;
+            admitted.reason = Some(AWAITING_MODERATION.to_owned());
+            admitted.gene_held |= bundle.gene.scanned == SafetyVerdict::Warn;
+        }
+        admitted
+    }
+
+    /// Counts what was stored, and tells moderators of it.
+    pub fn record(
+        &self,
+        tx: &mut dyn Tx,
+        context: &OperationContext,
+        node: &NodeRow,
+        bundle: &NewBundle,
+        outcome: &PublishOutcome,
+    ) -> ApiResult<()> {
+        let PublishOutcome::Kept { reason, .. } = outcome else { return Ok(()) };
+        quotas::count(tx, &self.owner, self.bytes, context.now)?;
+        if context.config.levels() == LevelPolicy::Trusted || self.level >= KNOWN {
+            return Ok(());
+        }
+        let capsule = bundle.capsule.asset_id.to_string();
+        if verdict(bundle) == SafetyVerdict::Warn {
+            let why = reason.as_deref().unwrap_or("content_safety_warning");
+            moderation::open_case(tx, CaseKind::Warning, &capsule, &node.node_id, why, context.now)?;
+        }
+        if node.total_published == 0 {
+            let why = format!("It published its first bundle: {capsule}.");
+            moderation::open_case(tx, CaseKind::Publisher, &node.node_id, &node.node_id, &why, context.now)?;
+        }
+        Ok(())
+    }
+}
+
+/// The worst verdict on an asset of a bundle.
+fn verdict(bundle: &NewBundle) -> SafetyVerdict {
+    let event = bundle.event.as_ref().map_or(SafetyVerdict::Clean, |event| event.scanned);
+    bundle.gene.scanned.max(bundle.capsule.scanned).max(event)
+}
+
+fn quota_exceeded(exceeded: &QuotaExceeded, now: Time) -> ApiError {
+    let QuotaExceeded { what, limit, used, until } = *exceeded;
+    ApiError::new(
+        HubCode::RateLimited,
+        format!("The bundle exceeds what may be published on one day: {limit} {what}, and {used} are used."),
+        format!("Wait until {} and publish it again.", Time(until).iso()),
+    )
+    .retry_after(until - now.0)
+    .with(
+        "policy",
+        serde_json::json!({ "limit": limit, "unit": what, "used": used, "window_ms": 86_400_000 }),
+    )
+}
