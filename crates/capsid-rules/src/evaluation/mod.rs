@@ -3,7 +3,11 @@
 pub mod consensus;
 pub mod evidence_grade;
 pub mod gdi;
+pub mod owners;
 pub mod promotion;
 pub mod proof;
+pub mod quorum;
 pub mod reputation;
 mod score;
+pub mod trust_policy;
+pub mod trust_summary;
