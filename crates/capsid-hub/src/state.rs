@@ -88,7 +88,9 @@ impl Hub {
         let proposed = format!("hub_{}", random.hex(8));
         let hub_id = store.write_now(move |tx| meta::get_or_set(tx, "hub_id", &proposed))?;
         let (close, closing) = watch::channel(false);
-        let (store, config, telemetry) = (Arc::new(store), config.into(), Arc::<Telemetry>::default());
+        let config: Arc<HubConfig> = config.into();
+        store.set_trust(config.trust());
+        let (store, telemetry) = (Arc::new(store), Arc::<Telemetry>::default());
         let embedder = Embedder::new(
             &config.search,
             EmbedderParts {

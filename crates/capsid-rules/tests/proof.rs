@@ -82,14 +82,16 @@ fn a_wrapper_never_changes_a_verdict() {
         "dotenv --",
         "dotenv -e .env.test --",
     ];
-    let simple = |command: &&str| !command.contains(['|', '&', ';', '(', '{']) && !command.starts_with(['!', ':']);
+    let simple =
+        |command: &&str| !command.contains(['|', '&', ';', '(', '{']) && !command.starts_with(['!', ':']);
     for (_, command) in labelled().into_iter().filter(|(_, command)| simple(command)) {
         let alone = finding(command).verdict;
         for wrapper in WRAPPERS {
             let wrapped = format!("{wrapper} {command}");
             assert_eq!(finding(&wrapped).verdict, alone, "{wrapped}");
         }
-        let quoted = command.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$").replace('`', "\\`");
+        let quoted =
+            command.replace('\\', "\\\\").replace('"', "\\\"").replace('$', "\\$").replace('`', "\\`");
         let wrapped = format!("concurrently \"{quoted}\"");
         assert_eq!(finding(&wrapped).verdict, alone, "{wrapped}");
     }

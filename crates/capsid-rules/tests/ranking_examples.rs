@@ -40,7 +40,8 @@ fn used(of: OwnerEvidence, used: f64, by: u32, fetches_30d: f64, fetchers_30d: f
 }
 
 fn examples() -> [RankedExample; 10] {
-    let honest = GdiInputs { lines: 10, reputation: 55.0, days_since_activity: 2.0, ..declared(0.9, 5, 2, 75) };
+    let honest =
+        GdiInputs { lines: 10, reputation: 55.0, days_since_activity: 2.0, ..declared(0.9, 5, 2, 75) };
     let new = GdiInputs { lines: 10, reputation: 50.0, ..declared(0.85, 3, 1, 57) };
     let junk = GdiInputs { lines: 1, reputation: 30.0, ..declared(1.0, 99, 5, 190) };
     let inflated = GdiInputs { lines: 1, reputation: 51.0, ..declared(1.0, 50, 5, 200) };

@@ -1,6 +1,8 @@
 //! The two kinds of hub, and the defaults of each.
 
-use super::HubConfig;
+use super::{HubConfig, RowValues};
+use capsid_rules::evaluation::owners::OwnerPolicy;
+use capsid_rules::evaluation::promotion::PromotionRule;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -42,6 +44,14 @@ impl HubConfig {
 
     /// What differs on a hub that strangers use.
     fn with_public_defaults(self) -> Self {
+        self.with_public_evaluation()
+    }
+
+    /// How reports count and assets are ranked where nobody is known.
+    fn with_public_evaluation(mut self) -> Self {
+        self.owners = OwnerPolicy::PUBLIC;
+        self.promotion.rule = PromotionRule::public();
+        self.ranking.row_values = RowValues::Adjusted;
         self
     }
 }

@@ -40,6 +40,10 @@ pub enum Job {
     Rescoring,
     /// Works out anew how nodes stand; penalties fade.
     Reputation,
+    /// Works out how far owners are trusted.
+    Owners,
+    /// Evaluates assets again that are from before reports were graded.
+    Reevaluation,
     /// Ends tasks and bounties whose time is over.
     Deadlines,
     /// Tells nodes of new tasks.
@@ -52,7 +56,7 @@ pub enum Job {
 
 impl Job {
     /// Every job, in the order in which they are done.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Assignments,
         Self::Promotion,
         Self::Outliers,
@@ -60,6 +64,8 @@ impl Job {
         Self::Ageing,
         Self::Rescoring,
         Self::Reputation,
+        Self::Owners,
+        Self::Reevaluation,
         Self::Deadlines,
         Self::Announcements,
         Self::Tidying,
@@ -76,6 +82,8 @@ impl Job {
             Self::Ageing => "ageing",
             Self::Rescoring => "rescoring",
             Self::Reputation => "reputation",
+            Self::Owners => "owners",
+            Self::Reevaluation => "reevaluation",
             Self::Deadlines => "deadlines",
             Self::Announcements => "announcements",
             Self::Tidying => "tidying",
@@ -90,6 +98,8 @@ impl Job {
             Self::Outliers | Self::Rewards | Self::Rescoring | Self::Tidying => MINUTE_MS,
             Self::Ageing => 6 * HOUR_MS,
             Self::Reputation => 10 * MINUTE_MS,
+            Self::Owners => HOUR_MS,
+            Self::Reevaluation => MINUTE_MS,
             Self::Deadlines | Self::Announcements => SECOND_MS,
             Self::Embedding => hub.embedder.interval_ms(),
         }
@@ -200,6 +210,7 @@ async fn is_needed(hub: &SharedHub, job: Job) -> Result<bool> {
     match job {
         Job::Deadlines => work::has_deadlines(hub).await,
         Job::Announcements => work::has_announcements(hub).await,
+        Job::Reevaluation => assets::has_unproven(hub).await,
         Job::Embedding => hub.embedder.is_needed().await,
         _ => Ok(true),
     }
@@ -216,6 +227,8 @@ async fn perform(hub: &SharedHub, job: Job) -> Result<u64> {
         Job::Ageing => assets::age(hub, now).await,
         Job::Rescoring => assets::rescore(hub, now).await,
         Job::Reputation => assets::reassess_nodes(hub, now).await,
+        Job::Owners => assets::assess_owners(hub, now).await,
+        Job::Reevaluation => assets::reevaluate(hub, now).await,
         Job::Deadlines => work::run_deadlines(hub, now).await,
         Job::Announcements => work::announce(hub, now).await,
         Job::Tidying => cleanup::run_cleanup(hub, now).await,

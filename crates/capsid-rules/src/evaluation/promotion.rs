@@ -155,7 +155,8 @@ fn remaining_obstacles(standing: &PromotionFacts) -> Vec<PromotionObstacle> {
 }
 
 fn score_obstacles(standing: &PromotionFacts, rule: &PromotionRule) -> Vec<PromotionObstacle> {
-    const PUBLISHER: &str = "The publisher, with a bundle that says more of what it does and how it was tried.";
+    const PUBLISHER: &str =
+        "The publisher, with a bundle that says more of what it does and how it was tried.";
     let least = [
         (
             "gdi_too_low",

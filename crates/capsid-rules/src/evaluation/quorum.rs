@@ -80,7 +80,11 @@ pub struct QuorumFacts {
 }
 
 /// What the reports on a candidate lack. `require_report` is off where the operator promotes without any.
-pub fn quorum_obstacles(facts: &QuorumFacts, rule: &QuorumRule, require_report: bool) -> Vec<PromotionObstacle> {
+pub fn quorum_obstacles(
+    facts: &QuorumFacts,
+    rule: &QuorumRule,
+    require_report: bool,
+) -> Vec<PromotionObstacle> {
     let mut found = Vec::new();
     let by_use = !facts.is_testable && rule.use_owners > 0;
     if require_report && !facts.runner_passed {
@@ -108,7 +112,8 @@ pub fn quorum_obstacles(facts: &QuorumFacts, rule: &QuorumRule, require_report: 
 }
 
 fn report_obstacles(facts: &QuorumFacts, rule: &QuorumRule) -> Vec<PromotionObstacle> {
-    const REPORTERS: &str = "Other owners: take it on trial or fetch it, run its test, and report the result.";
+    const REPORTERS: &str =
+        "Other owners: take it on trial or fetch it, run its test, and report the result.";
     let mut found = Vec::new();
     let (have, need) = (f64::from(facts.owners_passed), f64::from(rule.min_owners.max(1)));
     let few = |code, text| PromotionObstacle {
@@ -174,7 +179,10 @@ fn use_obstacles(facts: &QuorumFacts, rule: &QuorumRule) -> Vec<PromotionObstacl
         found.push(PromotionObstacle {
             code: "use_failed",
             rule: "promotion.use_owners",
-            text: format!("It has no test that could fail, and it failed for {} of its users.", facts.owners_failed),
+            text: format!(
+                "It has no test that could fail, and it failed for {} of its users.",
+                facts.owners_failed
+            ),
             have: f64::from(facts.owners_failed),
             need: 0.0,
             help: "The publisher, with a bundle that works for them; or an administrator.",
@@ -195,7 +203,10 @@ fn arbiter_obstacle(facts: &QuorumFacts, rule: &QuorumRule) -> Option<PromotionO
             format!("it is one of its publisher's first {FIRST_ASSETS} assets")
         }
         ArbiterRule::Small if facts.assignable_owners < FEW_OWNERS => {
-            format!("only {} owners could be asked to validate it; {FEW_OWNERS} make a fair draw", facts.assignable_owners)
+            format!(
+                "only {} owners could be asked to validate it; {FEW_OWNERS} make a fair draw",
+                facts.assignable_owners
+            )
         }
         ArbiterRule::Small => return None,
     };
@@ -257,7 +268,10 @@ mod tests {
             ..QuorumFacts::default()
         };
         assert_eq!(codes(&runner, &QuorumRule::PUBLIC), [""; 0]);
-        assert_eq!(codes(&QuorumFacts { fails: 3.0, owners_failed: 3, ..runner }, &QuorumRule::PUBLIC), ["reports_failed"]);
+        assert_eq!(
+            codes(&QuorumFacts { fails: 3.0, owners_failed: 3, ..runner }, &QuorumRule::PUBLIC),
+            ["reports_failed"]
+        );
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use crate::evaluation::proof::ProofLevel;
 use capsid_model::text_enum;
 use capsid_model::time::Time;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How many environments are named.
 const MAX_ENVIRONMENTS: usize = 3;
 
 /// What others showed of an asset, weakest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TrustLevel {
@@ -55,17 +55,19 @@ pub struct TrustFacts {
 }
 
 /// Why an asset can be trusted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct TrustSummary {
     pub level: TrustLevel,
     /// How many independent owners it passed for.
     pub owners: u32,
     /// When the last report came that counts, as RFC 3339.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = String, required = false))]
     pub last_at: Option<String>,
     /// Where it passed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
     pub environments: Vec<String>,
     /// One line in words.
     pub text: String,
@@ -114,11 +116,9 @@ fn text(level: TrustLevel, facts: &TrustFacts, last_at: Option<&str>, environmen
         count => format!("{count} independent owners"),
     };
     let line = match level {
-        TrustLevel::Failed => format!(
-            "Failed for {}{when}; passed for {}.",
-            owners(facts.owners_failed),
-            facts.owners_passed
-        ),
+        TrustLevel::Failed => {
+            format!("Failed for {}{when}; passed for {}.", owners(facts.owners_failed), facts.owners_passed)
+        }
         TrustLevel::Untested => "Not tested by anyone else.".to_owned(),
         TrustLevel::Used => format!("Used by {}{when}{wheres}.", owners(facts.owners_passed)),
         TrustLevel::Tested => format!("Tested by {}{when}{wheres}.", owners(facts.owners_passed)),

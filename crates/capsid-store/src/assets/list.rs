@@ -21,6 +21,8 @@ row! {
         pub asset: AssetRow = AssetRow::COLUMNS,
         /// Its publisher's reputation, 0 to 100.
         pub reputation: f64 = "COALESCE(n.reputation_override, n.reputation)",
+        /// The level of the account that owns its publisher, as it was last assessed.
+        pub owner_level: Option<i64> = "(SELECT o.level FROM owners o WHERE o.owner = 'user:' || n.owner)",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::assets::AssetTraits;
 use crate::assets::id::AssetId;
-use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, gdi};
+use capsid_rules::evaluation::gdi::{BeliefRule, Gdi, GdiInputs, gdi};
 use capsid_rules::lifecycle::AssetType;
 
 /// An asset that passed every check that needs no database.
@@ -24,9 +24,9 @@ pub struct NewAsset {
 
 impl NewAsset {
     /// Its first score, by a publisher of this reputation.
-    pub fn score(&self, reputation: f64) -> Gdi {
+    pub fn score(&self, reputation: f64, rule: &BeliefRule) -> Gdi {
         let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
-        gdi(&GdiInputs {
+        let known = GdiInputs {
             confidence: self.traits.confidence,
             success_streak: small(self.traits.success_streak),
             files: small(self.traits.blast_files),
@@ -37,6 +37,7 @@ impl NewAsset {
             has_event: self.traits.has_event,
             validation: self.traits.proof,
             ..GdiInputs::default()
-        })
+        };
+        gdi(&known, rule)
     }
 }

@@ -46,6 +46,7 @@ const STEPS: &[Migration] = steps! {
     "20261116-embeddings";
     "20261116-graph";
     "20261118-evidence";
+    "20261118-ranking";
 };
 
 /// The names of all steps.

@@ -4,6 +4,7 @@ use super::search::{self as keyword, MAX_LEN};
 use super::view::{FieldSelection, FoundAssetView, Selected, page_response, rounded};
 use super::{asset_type, status};
 use crate::auth::credentials::Credentials;
+use crate::config::HubConfig;
 use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
 use crate::http::query;
@@ -167,7 +168,7 @@ pub async fn search_by_meaning(
     let total = (found.len() as i64, has_more);
     let fields = FieldSelection::parse(params.fields.as_deref());
     let page = found.into_iter().take(skip + limit).skip(skip);
-    let rows = page.map(|found| fields.select(SemanticHitView::new(found, &signals)));
+    let rows = page.map(|found| fields.select(SemanticHitView::new(found, &signals, &hub.config)));
     let next = if has_more { cursor::after(NAME, skip + limit) } else { None };
     Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, total, next))
 }
@@ -255,7 +256,7 @@ fn is_code(word: &str) -> bool {
 
 impl SemanticHitView {
     /// The row of an asset that was found by meaning.
-    pub fn new(found: SemanticHit, signals: &[String]) -> Self {
+    pub fn new(found: SemanticHit, signals: &[String], config: &HubConfig) -> Self {
         let why = WhyFound {
             words: found.words,
             ways: found.places.iter().map(|(way, _)| way.as_str()).collect(),
@@ -264,7 +265,7 @@ impl SemanticHitView {
         };
         let score = (found.score * 1e6).round() / 1e6;
         let hit = search::to_hit(found.listed, signals);
-        Self { found: FoundAssetView::new(&hit, signals.len()), score: Some(score), why: Some(why) }
+        Self { found: FoundAssetView::new(&hit, signals.len(), config), score: Some(score), why: Some(why) }
     }
 }
 

@@ -88,7 +88,13 @@ pub fn usage(e: &GdiInputs) -> Vec<GdiPart> {
     let part = |name, count: u32, counted: f64, half: f64, weight, what| {
         let value = saturate(f64::from(count), half);
         let lower = (saturate(amount(counted), half) * spread).min(value);
-        GdiPart { name, value, lower, weight, why: format!("{count} {what}, {counted:.1} by owners that count") }
+        GdiPart {
+            name,
+            value,
+            lower,
+            weight,
+            why: format!("{count} {what}, {counted:.1} by owners that count"),
+        }
     };
     vec![
         part("usage.fetches", e.fetches_30d, owners.fetches_30d, 50.0, 0.40, "fetches in 30 days"),
@@ -136,7 +142,9 @@ fn validation(e: &GdiInputs) -> GdiPart {
     let value = if total > 0.0 { clip01(passes / total) } else { 0.5 };
     let why = match e.validation {
         ProofLevel::Real => format!("reports weighing {counted:.2} passed, {failed:.2} failed"),
-        ProofLevel::Weak => "the validation passes where there is nothing to run, and counts as absent".to_owned(),
+        ProofLevel::Weak => {
+            "the validation passes where there is nothing to run, and counts as absent".to_owned()
+        }
         ProofLevel::Vacuous => "the validation proves nothing and counts as absent".to_owned(),
         ProofLevel::Absent => "there is no validation that a report could rest on".to_owned(),
     };

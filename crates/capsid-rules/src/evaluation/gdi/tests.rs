@@ -132,7 +132,8 @@ fn self_declared_values_do_not_count_fully_after_one_friendly_pass() {
         summary_chars: 200,
         ..honest
     };
-    let passed_once = |validation| GdiInputs { passes: 0.5, owners: passed_by(1, 0.5), validation, ..inflated };
+    let passed_once =
+        |validation| GdiInputs { passes: 0.5, owners: passed_by(1, 0.5), validation, ..inflated };
     let proven = GdiInputs { passes: 3.0, owners: passed_by(3, 3.0), ..honest };
     for validation in [ProofLevel::Real, ProofLevel::Vacuous] {
         let friendly = gdi(&passed_once(validation));
@@ -143,8 +144,7 @@ fn self_declared_values_do_not_count_fully_after_one_friendly_pass() {
 
 #[test]
 fn the_parts_add_up() {
-    let gdi =
-        gdi(&GdiInputs { validation: ProofLevel::Real, passes: 2.0, fails: 1.0, upvotes: 4, ..used() });
+    let gdi = gdi(&GdiInputs { validation: ProofLevel::Real, passes: 2.0, fails: 1.0, upvotes: 4, ..used() });
     let social: f64 = gdi
         .parts
         .iter()
@@ -236,7 +236,12 @@ fn more(of: OwnerEvidence, weight: f64) -> [OwnerEvidence; 9] {
         OwnerEvidence { runs_90d: add(of.runs_90d), ..of },
         OwnerEvidence { upvotes: add(of.upvotes), ..of },
         // A node that passes it anew moves several of them at once.
-        OwnerEvidence { passes: add(of.passes), reproduced: add(of.reproduced), successes: of.successes + 1, ..of },
+        OwnerEvidence {
+            passes: add(of.passes),
+            reproduced: add(of.reproduced),
+            successes: of.successes + 1,
+            ..of
+        },
     ]
 }
 

@@ -91,7 +91,10 @@ pub fn assess(facts: &OwnerFacts, policy: &OwnerPolicy) -> OwnerAssessment {
     let weight = owner_weight(facts.agreed, facts.settled, policy.settled_for_weight);
     let conditions = conditions(facts, policy, weight);
     let reaches = |level: OwnerLevel| {
-        conditions.iter().filter(|condition| condition.level <= level.number()).all(|condition| condition.is_met)
+        conditions
+            .iter()
+            .filter(|condition| condition.level <= level.number())
+            .all(|condition| condition.is_met)
     };
     let earned = [OwnerLevel::Trusted, OwnerLevel::Known].into_iter().find(|level| reaches(*level));
     let level = if facts.is_appointed { OwnerLevel::Appointed } else { earned.unwrap_or_default() };

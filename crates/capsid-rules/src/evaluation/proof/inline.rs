@@ -3,8 +3,7 @@
 use super::{CONSTANT, ProofResult, Weakness, vacuous};
 
 const PRINTS: Weakness = vacuous("Its code only prints; nothing is asserted.");
-const LOADS: Weakness =
-    vacuous("Its code only loads what is installed; nothing of the change is checked.");
+const LOADS: Weakness = vacuous("Its code only loads what is installed; nothing of the change is checked.");
 /// How much code is read, in bytes.
 const MAX_CODE: usize = 4 << 10;
 

@@ -81,8 +81,18 @@ fn is_assignment(word: &str) -> bool {
 
 /// `concurrently 'npm test' 'npm run lint'`: each argument is a command line, and all must pass.
 pub fn concurrently(args: &[&str], depth: usize) -> ProofResult {
-    const WITH_VALUE: &[&str] =
-        &["-n", "--names", "-c", "--prefix-colors", "-p", "--prefix", "-m", "--max-processes", "-s", "--success"];
+    const WITH_VALUE: &[&str] = &[
+        "-n",
+        "--names",
+        "-c",
+        "--prefix-colors",
+        "-p",
+        "--prefix",
+        "-m",
+        "--max-processes",
+        "-s",
+        "--success",
+    ];
     let mut commands = Vec::new();
     let mut rest = args;
     while let [first, tail @ ..] = rest {

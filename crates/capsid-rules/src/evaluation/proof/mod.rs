@@ -114,7 +114,9 @@ fn evaluate(steps: &[ShellStep], depth: usize) -> ProofResult {
         Some((Err(_), before)) if steps.last().is_some_and(ShellStep::passes_status) => {
             strongest(before.iter().copied()).unwrap_or(Err(PRINTS))
         }
-        Some((Err(last), before)) if last.level == ProofLevel::Vacuous && before.iter().any(Result::is_ok) => {
+        Some((Err(last), before))
+            if last.level == ProofLevel::Vacuous && before.iter().any(Result::is_ok) =>
+        {
             Err(THROWN_AWAY)
         }
         Some((last, _)) => *last,

@@ -2,14 +2,15 @@
 
 use super::launchers::without_launcher;
 use super::{
-    CONSTANT, MAX_DEPTH, PRINTS, ProofResult, THROWN_AWAY, Weakness, evaluate as judge_steps, inline, launchers, runners,
-    shell, vacuous,
+    CONSTANT, MAX_DEPTH, PRINTS, ProofResult, THROWN_AWAY, Weakness, evaluate as judge_steps, inline,
+    launchers, runners, shell, vacuous,
 };
 
 pub(super) const INFO: Weakness = vacuous("It only asks for a version or for help.");
 pub(super) const LISTS: Weakness = vacuous("It only lists what there is.");
 pub(super) const INSTALLS: Weakness = vacuous("It only installs something.");
-pub(super) const SYNTAX: Weakness = vacuous("It only looks at syntax; nothing that the change does is checked.");
+pub(super) const SYNTAX: Weakness =
+    vacuous("It only looks at syntax; nothing that the change does is checked.");
 pub(super) const NOTHING: Weakness = vacuous("It runs nothing.");
 
 /// Programs that print what there is, which a filter may then look at.
@@ -35,7 +36,9 @@ pub fn evaluate_program(words: &[String], depth: usize) -> ProofResult {
         "true" | ":" | "exit" | "sleep" | "cd" | "set" | "export" | "wait" | "mkdir" | "touch" => {
             Err(NOTHING)
         }
-        "which" | "where" | "type" | "command" => Err(vacuous("It only looks whether a program is installed.")),
+        "which" | "where" | "type" | "command" => {
+            Err(vacuous("It only looks whether a program is installed."))
+        }
         "test" | "[" | "[[" => constant_test(args),
         "node" | "nodejs" => node(args),
         "npm" => npm(args, depth),
@@ -51,7 +54,9 @@ pub fn evaluate_program(words: &[String], depth: usize) -> ProofResult {
         "make" | "gmake" => make(args),
         "git" => git(args),
         "curl" | "wget" => fetches(args),
-        "jest" | "vitest" | "playwright" | "mocha" | "_mocha" | "cypress" => runners::evaluate_runner(program, args),
+        "jest" | "vitest" | "playwright" | "mocha" | "_mocha" | "cypress" => {
+            runners::evaluate_runner(program, args)
+        }
         "concurrently" => launchers::concurrently(args, depth),
         "run-s" | "run-p" | "npm-run-all" => launchers::run_scripts(args, depth),
         "pip" | "pip3" | "apt" | "apt-get" | "brew" | "apk" | "gem" | "corepack" => installer(args),

@@ -28,7 +28,9 @@ pub fn by_script(script: &str, args: &[&str]) -> ProofResult {
     let file = name_of(script);
     let name = [".js", ".mjs", ".cjs"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
     match name {
-        "jest" | "vitest" | "playwright" | "mocha" | "_mocha" | "cypress" if script.contains("node_modules") => {
+        "jest" | "vitest" | "playwright" | "mocha" | "_mocha" | "cypress"
+            if script.contains("node_modules") =>
+        {
             evaluate_runner(name, args)
         }
         _ => Ok(()),
