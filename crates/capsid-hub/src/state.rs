@@ -102,7 +102,9 @@ impl Hub {
         };
         let keys = Arc::new(HubKeys::load(&store, random.as_ref())?);
         let (close, closing) = watch::channel(false);
-        let (store, config, telemetry) = (Arc::new(store), config.into(), Arc::<Telemetry>::default());
+        let config: Arc<HubConfig> = config.into();
+        store.set_trust(config.trust());
+        let (store, telemetry) = (Arc::new(store), Arc::<Telemetry>::default());
         let clock = HubClock::new(clock);
         let shared_clock = Arc::clone(&clock) as Arc<dyn Clock>;
         let embedder = Embedder::new(

@@ -6,11 +6,13 @@ use crate::db::postgres::PostgresThreads;
 use crate::db::private_files;
 use crate::db::sqlite;
 use crate::db::sqlite::SqliteThreads;
-use crate::db::tx::{Dialect, Tx};
+use crate::db::tx::{Dialect, TrustingTx, Tx};
 use capsid_disk::lock::Lock;
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_model::time::Time;
+use capsid_rules::evaluation::trust_policy::TrustPolicy;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 /// Where the database is and how it is used.
@@ -69,6 +71,7 @@ enum Backend {
 /// An open database.
 pub struct Store {
     backend: Backend,
+    trust: Arc<RwLock<TrustPolicy>>,
 }
 
 impl Store {
@@ -81,7 +84,12 @@ impl Store {
             }
             None => Backend::Sqlite(open_sqlite(options, now)?),
         };
-        Ok(Self { backend })
+        Ok(Self { backend, trust: Arc::default() })
+    }
+
+    /// Sets how evidence counts, for every operation from now on.
+    pub fn set_trust(&self, policy: TrustPolicy) {
+        *self.trust.write().unwrap_or_else(std::sync::PoisonError::into_inner) = policy;
     }
 
     /// Which database this is.
@@ -100,7 +108,7 @@ impl Store {
         T: Send + 'static,
         E: From<Problem> + Send + 'static,
     {
-        let (task, arrives) = TypedOperation::new(op);
+        let (task, arrives) = TypedOperation::new(trusting(Arc::clone(&self.trust), op));
         self.submit_write(Box::new(task));
         arrives.await.unwrap_or_else(|_| Err(E::from(closed())))
     }
@@ -112,7 +120,7 @@ impl Store {
         T: Send + 'static,
         E: From<Problem> + Send + 'static,
     {
-        let (task, arrives) = TypedOperation::new(op);
+        let (task, arrives) = TypedOperation::new(trusting(Arc::clone(&self.trust), op));
         self.submit_read(Box::new(task));
         arrives.await.unwrap_or_else(|_| Err(E::from(closed())))
     }
@@ -123,7 +131,7 @@ impl Store {
         F: FnMut(&mut dyn Tx) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (task, arrives) = TypedOperation::new(op);
+        let (task, arrives) = TypedOperation::new(trusting(Arc::clone(&self.trust), op));
         self.submit_write(Box::new(task));
         arrives.blocking_recv().unwrap_or_else(|_| Err(closed()))
     }
@@ -134,7 +142,7 @@ impl Store {
         F: FnMut(&mut dyn Tx) -> Result<T> + Send + 'static,
         T: Send + 'static,
     {
-        let (task, arrives) = TypedOperation::new(op);
+        let (task, arrives) = TypedOperation::new(trusting(Arc::clone(&self.trust), op));
         self.submit_read(Box::new(task));
         arrives.blocking_recv().unwrap_or_else(|_| Err(closed()))
     }
@@ -159,6 +167,17 @@ impl Store {
             Backend::Sqlite(sqlite) => sqlite.read(task),
             Backend::Postgres(postgres) => postgres.read(task),
         }
+    }
+}
+
+/// The operation in transactions that know how evidence counts.
+fn trusting<T, E, F>(trust: Arc<RwLock<TrustPolicy>>, mut op: F) -> impl FnMut(&mut dyn Tx) -> Result<T, E>
+where
+    F: FnMut(&mut dyn Tx) -> Result<T, E>,
+{
+    move |tx| {
+        let trust = *trust.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        op(&mut TrustingTx { tx, trust })
     }
 }
 

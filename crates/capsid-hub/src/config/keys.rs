@@ -2,9 +2,11 @@
 
 use super::admission::{hosts, origins, ranges, shown_ranges};
 use super::quotas::{by_level, shown_size, shown_sizes, size, whole};
-use super::{GraphAccess, HoldWarned, HubConfig, HubProfile, SecretText, TlsConfig};
+use super::{GraphAccess, HoldWarned, HubConfig, HubProfile, RowValues, SecretText, TlsConfig};
 use crate::outbound::endpoint::EmbeddingEndpoint;
 use capsid_rules::credits::{GrantedUse, StakeSource, from_shown, text, to_decimal};
+use capsid_rules::evaluation::owners::UnclaimedOwners;
+use capsid_rules::evaluation::quorum::ArbiterRule;
 use capsid_rules::identity::secret_clients::SecretClient;
 use capsid_rules::identity::secrets::{KeylessPin, RequireSecret};
 use capsid_rules::meaning::vectors;
@@ -218,6 +220,42 @@ keys! {
         |c, v| c.promotion.validators = parse_integer(v, 1, 100)? as usize, |c| c.promotion.validators;
     "promotion.assignment_seconds", Number, "a whole number of seconds from 1",
         |c, v| c.promotion.assignment_ms = parse_integer(v, 1, 31_536_000)? * 1000, |c| c.promotion.assignment_ms / 1000;
+    "promotion.min_owners", Number, "a whole number from 1 to 1000",
+        |c, v| c.promotion.rule.quorum.min_owners = parse_integer(v, 1, 1000)? as u32,
+        |c| c.promotion.rule.quorum.min_owners;
+    "promotion.min_weight", Number, "a number from 0 to 1000",
+        |c, v| c.promotion.rule.quorum.min_weight = real(v, 1000.0)?, |c| c.promotion.rule.quorum.min_weight;
+    "promotion.arbiter", Text, "off, small or always",
+        |c, v| c.promotion.rule.quorum.arbiter = ArbiterRule::parse(v.as_str()?)?,
+        |c| c.promotion.rule.quorum.arbiter.as_str();
+    "promotion.use_owners", Number, "a whole number from 0 to 1000; 0 for the same rule as for other assets",
+        |c, v| c.promotion.rule.quorum.use_owners = parse_integer(v, 0, 1000)? as u32,
+        |c| c.promotion.rule.quorum.use_owners;
+    "promotion.use_hours", Number, "a number of hours from 0 to 8760",
+        |c, v| c.promotion.rule.quorum.use_hours = real(v, 8760.0)?, |c| c.promotion.rule.quorum.use_hours;
+    "owners.unclaimed", Text, "node or network",
+        |c, v| c.owners.unclaimed = UnclaimedOwners::parse(v.as_str()?)?, |c| c.owners.unclaimed.as_str();
+    "owners.min_age_days", Number, "a number of days from 0 to 3650",
+        |c, v| c.owners.min_age_days = real(v, 3650.0)?, |c| c.owners.min_age_days;
+    "owners.min_days_seen", Number, "a whole number from 0 to 3650",
+        |c, v| c.owners.min_days_seen = parse_integer(v, 0, 3650)? as u32, |c| c.owners.min_days_seen;
+    "owners.level2_days", Number, "a number of days from 0 to 3650",
+        |c, v| c.owners.level2_days = real(v, 3650.0)?, |c| c.owners.level2_days;
+    "owners.level2_settled", Number, "a whole number from 0 to 1000000",
+        |c, v| c.owners.level2_settled = parse_integer(v, 0, 1_000_000)? as u32, |c| c.owners.level2_settled;
+    "owners.level2_weight", Number, "a number from 0 to 1",
+        |c, v| c.owners.level2_weight = real(v, 1.0)?, |c| c.owners.level2_weight;
+    "owners.settled_for_weight", Number, "a whole number from 0 to 1000000; 0 gives every owner a weight of 1",
+        |c, v| c.owners.settled_for_weight = parse_integer(v, 0, 1_000_000)? as u32,
+        |c| c.owners.settled_for_weight;
+    "owners.reputation_caps", Text, "off or on",
+        |c, v| c.owners.reputation_caps = switch(v)?, |c| shown_switch(c.owners.reputation_caps);
+    "ranking.belief_floor", Number, "a number from 0 to 1",
+        |c, v| c.ranking.belief.floor = real(v, 1.0)?, |c| c.ranking.belief.floor;
+    "ranking.belief_half", Number, "a number above 0, to 1000",
+        |c, v| c.ranking.belief.half = real(v, 1000.0).filter(|half| *half > 0.0)?, |c| c.ranking.belief.half;
+    "ranking.row_values", Text, "declared or adjusted",
+        |c, v| c.ranking.row_values = RowValues::parse(v.as_str()?)?, |c| c.ranking.row_values.as_str();
     "credits.node_grant", Number, "an amount of credits from 0 to 1000000000",
         |c, v| c.node_grant = credits(v)?, |c| to_decimal(c.node_grant);
     "credits.account_grant", Number, "an amount of credits from 0 to 1000000000",
@@ -308,6 +346,19 @@ fn parse_integer(value: &Toml, least: i64, most: i64) -> Option<i64> {
 fn real(value: &Toml, most: f64) -> Option<f64> {
     let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))?;
     (0.0..=most).contains(&number).then_some(number)
+}
+
+/// Reads `on` and `off`.
+fn switch(value: &Toml) -> Option<bool> {
+    match value.as_str()? {
+        "on" => Some(true),
+        "off" => Some(false),
+        _ => None,
+    }
+}
+
+fn shown_switch(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
 }
 
 /// Credits are counted in thousandths.

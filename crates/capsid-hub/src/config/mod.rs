@@ -15,7 +15,10 @@ pub use profile::HubProfile;
 pub use quotas::{HoldWarned, QuotasConfig};
 
 use capsid_rules::credits::{self, GrantedUse, StakeSource};
+use capsid_rules::evaluation::gdi::BeliefRule;
+use capsid_rules::evaluation::owners::OwnerPolicy;
 use capsid_rules::evaluation::promotion::PromotionRule;
+use capsid_rules::evaluation::trust_policy::TrustPolicy;
 use capsid_rules::identity::owner_level::LevelPolicy;
 use capsid_rules::identity::secrets::RequireSecret;
 use capsid_rules::rate_limit::RateLimit;
@@ -85,6 +88,42 @@ pub struct HubConfig {
     pub graph: GraphConfig,
     /// How assets are found by meaning.
     pub search: SearchConfig,
+    /// What is asked of owners.
+    pub owners: OwnerPolicy,
+    /// How assets are ranked, and what rows tell.
+    pub ranking: RankingConfig,
+}
+
+/// How assets are ranked, and what rows tell.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RankingConfig {
+    pub belief: BeliefRule,
+    pub row_values: RowValues,
+}
+
+/// What rows of assets tell of confidence, streak and reputation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RowValues {
+    /// What the publisher declares.
+    #[default]
+    Declared,
+    /// As far as others bear it out.
+    Adjusted,
+}
+
+impl RowValues {
+    /// Reads a setting.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Declared, Self::Adjusted].into_iter().find(|values| values.as_str() == text)
+    }
+
+    /// The word of the setting.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Adjusted => "adjusted",
+        }
+    }
 }
 
 /// The runner that an operator may start beside the hub.
@@ -387,6 +426,8 @@ impl Default for HubConfig {
             webhooks: WebhooksConfig::default(),
             graph: GraphConfig::default(),
             search: SearchConfig::default(),
+            owners: OwnerPolicy::PRIVATE,
+            ranking: RankingConfig::default(),
         }
     }
 }
@@ -528,6 +569,16 @@ impl HubConfig {
     /// Who is granted what.
     pub fn grants(&self) -> GrantPolicy {
         GrantPolicy { account: self.account_grant, levels: self.levels() }
+    }
+
+    /// How evidence counts on this hub.
+    pub fn trust(&self) -> TrustPolicy {
+        let base = match self.profile {
+            HubProfile::Private => TrustPolicy::PRIVATE,
+            HubProfile::Public => TrustPolicy::PUBLIC,
+        };
+        let owners = OwnerPolicy { least_level: base.owners.least_level, ..self.owners };
+        TrustPolicy { owners, belief: self.ranking.belief, ..base }
     }
 
     /// How this hub settles bounties.

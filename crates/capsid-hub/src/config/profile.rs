@@ -1,9 +1,11 @@
 //! The two kinds of hub, and the defaults of each.
 
 use super::quotas::{KIB, MIB};
-use super::{DAY, HOUR, HoldWarned, HubConfig, IdentityConfig};
+use super::{DAY, HOUR, HoldWarned, HubConfig, IdentityConfig, RowValues};
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_rules::credits::{CREDIT, GrantedUse, StakeSource};
+use capsid_rules::evaluation::owners::OwnerPolicy;
+use capsid_rules::evaluation::promotion::PromotionRule;
 use capsid_rules::rate_limit::RateLimit;
 use capsid_rules::work::swarm::AggregatorFallback;
 use serde::Serialize;
@@ -64,7 +66,7 @@ impl HubConfig {
         self.admission.set_public_defaults();
         self.identity = IdentityConfig::public();
         self.work.aggregator.fallback = AggregatorFallback::Nobody;
-        self.with_public_credits().with_public_quotas()
+        self.with_public_evaluation().with_public_credits().with_public_quotas()
     }
 
     /// Granted credits only pay fees, and rewards wait until the asset has proven itself.
@@ -89,6 +91,14 @@ impl HubConfig {
         self.limits.register = RateLimit { count: 3, window_ms: DAY };
         self.limits.hello = RateLimit { count: 60, window_ms: HOUR };
         self.hold_warned = HoldWarned::Level0;
+        self
+    }
+
+    /// How reports count and assets are ranked where nobody is known.
+    fn with_public_evaluation(mut self) -> Self {
+        self.owners = OwnerPolicy::PUBLIC;
+        self.promotion.rule = PromotionRule::public();
+        self.ranking.row_values = RowValues::Adjusted;
         self
     }
 }

@@ -5,7 +5,7 @@ use crate::state::SharedHub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::AssetStatus;
-use capsid_store::evaluation::{assignments, penalties, promotion, scoring};
+use capsid_store::evaluation::{assignments, owners, penalties, promotion, reevaluation, scoring};
 use capsid_store::system::jobs;
 
 /// How many rows a step looks at.
@@ -90,4 +90,36 @@ pub async fn reassess_nodes(hub: &SharedHub, now: Time) -> Result<u64> {
         place = hub.store.write(move |tx| penalties::reassess_next(tx, &after, TOGETHER as i64, now)).await?;
     }
     finish(hub, NAME, place, 0).await
+}
+
+/// Works out how far accounts are trusted, each once a day.
+pub async fn assess_owners(hub: &SharedHub, now: Time) -> Result<u64> {
+    const NAME: &str = "owners";
+    let mut place = Some(hub.store.read(|tx| jobs::place(tx, NAME)).await?);
+    let mut changed = 0;
+    for _ in 0..MAX_STEPS {
+        let Some(after) = place else { break };
+        let step = hub.store.write(move |tx| owners::assess_next(tx, &after, TOGETHER as i64, now)).await?;
+        changed += step.0;
+        place = step.1;
+    }
+    finish(hub, NAME, place, changed).await
+}
+
+/// Whether assets wait for their evaluation.
+pub async fn has_unproven(hub: &SharedHub) -> Result<bool> {
+    hub.store.read(reevaluation::has_unproven).await
+}
+
+/// Evaluates assets again that are from before reports were graded, as many as are due.
+pub async fn reevaluate(hub: &SharedHub, now: Time) -> Result<u64> {
+    let mut done = 0;
+    for _ in 0..MAX_STEPS {
+        let some = hub.store.write(move |tx| reevaluation::reevaluate_due(tx, TOGETHER as i64, now)).await?;
+        done += some;
+        if some < TOGETHER as u64 {
+            break;
+        }
+    }
+    Ok(done)
 }

@@ -42,6 +42,10 @@ pub enum Job {
     Rescoring,
     /// Works out anew how nodes stand; penalties fade.
     Reputation,
+    /// Works out how far owners are trusted.
+    Owners,
+    /// Evaluates assets again that are from before reports were graded.
+    Reevaluation,
     /// Ends tasks and bounties whose time is over.
     Deadlines,
     /// Tells nodes of new tasks.
@@ -60,7 +64,7 @@ pub enum Job {
 
 impl Job {
     /// Every job, in the order in which they are done.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Assignments,
         Self::Promotion,
         Self::Outliers,
@@ -68,6 +72,8 @@ impl Job {
         Self::Ageing,
         Self::Rescoring,
         Self::Reputation,
+        Self::Owners,
+        Self::Reevaluation,
         Self::Deadlines,
         Self::Announcements,
         Self::IssuedSecrets,
@@ -87,6 +93,8 @@ impl Job {
             Self::Ageing => "ageing",
             Self::Rescoring => "rescoring",
             Self::Reputation => "reputation",
+            Self::Owners => "owners",
+            Self::Reevaluation => "reevaluation",
             Self::Deadlines => "deadlines",
             Self::Announcements => "announcements",
             Self::IssuedSecrets => "issued_secrets",
@@ -105,6 +113,8 @@ impl Job {
             Self::Scanning => SECOND_MS,
             Self::Ageing => 6 * HOUR_MS,
             Self::Reputation => 10 * MINUTE_MS,
+            Self::Owners => HOUR_MS,
+            Self::Reevaluation => MINUTE_MS,
             Self::Deadlines | Self::Announcements | Self::IssuedSecrets => SECOND_MS,
             Self::Embedding => hub.embedder.interval_ms(),
         }
@@ -216,6 +226,7 @@ async fn is_needed(hub: &SharedHub, job: Job) -> Result<bool> {
         Job::Deadlines => work::has_deadlines(hub).await,
         Job::Announcements => work::has_announcements(hub).await,
         Job::IssuedSecrets => cleanup::has_issued_secrets(hub, hub.now()).await,
+        Job::Reevaluation => assets::has_unproven(hub).await,
         Job::Embedding => hub.embedder.is_needed().await,
         Job::HeldCredits => held_credits::has_due(hub).await,
         Job::Scanning => scanning::has_outdated(hub).await,
@@ -234,6 +245,8 @@ async fn perform(hub: &SharedHub, job: Job) -> Result<u64> {
         Job::Ageing => assets::age(hub, now).await,
         Job::Rescoring => assets::rescore(hub, now).await,
         Job::Reputation => assets::reassess_nodes(hub, now).await,
+        Job::Owners => assets::assess_owners(hub, now).await,
+        Job::Reevaluation => assets::reevaluate(hub, now).await,
         Job::Deadlines => work::run_deadlines(hub, now).await,
         Job::Announcements => work::announce(hub, now).await,
         Job::IssuedSecrets => cleanup::erase_issued_secrets(hub, now).await,

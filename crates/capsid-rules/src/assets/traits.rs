@@ -93,22 +93,45 @@ pub fn traits(
     chain_id: Option<String>,
 ) -> AssetTraits {
     let number = |value: Option<&Value>| value.and_then(Value::as_f64).unwrap_or_default();
-    let inner = |outer: &str, key: &str| number(object.get(outer).and_then(|value| value.get(key)));
     let signals = signals_key(asset_type);
+    let (blast_files, blast_lines) = blast_radius(object);
     AssetTraits {
         local_id: text(object, "id"),
         category: category(object, asset_type, gene),
         chain_id,
         confidence: number(object.get("confidence")),
         success_streak: number(object.get("success_streak")) as i64,
-        blast_files: inner("blast_radius", "files") as i64,
-        blast_lines: inner("blast_radius", "lines") as i64,
+        blast_files,
+        blast_lines,
         triggers: strings(object, signals).len() as i64,
         summary_chars: summary(object).chars().count() as i64,
         has_event,
         anti_pattern: is_anti_pattern(object),
         proof,
     }
+}
+
+/// How many files and lines an asset changes: as it declares, or as its diff shows where that is more.
+pub fn blast_radius(object: &Object) -> (i64, i64) {
+    let declared = |key: &str| {
+        let value = object.get("blast_radius").and_then(|value| value.get(key)).and_then(Value::as_f64);
+        value.unwrap_or_default() as i64
+    };
+    let (files, lines) = object.get("diff").and_then(Value::as_str).map_or((0, 0), measure_diff);
+    (declared("files").max(files), declared("lines").max(lines))
+}
+
+/// How many files and lines a unified diff changes.
+fn measure_diff(diff: &str) -> (i64, i64) {
+    let (mut files, mut lines) = (0, 0);
+    for line in diff.lines() {
+        if line.starts_with("+++ ") {
+            files += 1;
+        } else if !line.starts_with("--- ") && line.starts_with(['+', '-']) {
+            lines += 1;
+        }
+    }
+    (if lines > 0 { files.max(1) } else { files }, lines)
 }
 
 /// The member that holds what an asset answers to.
@@ -277,6 +300,17 @@ mod tests {
         let told =
             traits(&object(json!({})), AssetType::Capsule, Some(&gene), ProofLevel::Absent, false, None);
         assert_eq!(told.category.as_deref(), Some("repair"));
+    }
+
+    #[test]
+    fn a_change_is_never_smaller_than_its_diff_shows() {
+        let blast = |value: Value| blast_radius(value.as_object().unwrap());
+        let diff = "--- a/x.js\n+++ b/x.js\n@@ -1 +1,2 @@\n-a\n+b\n+c\n--- a/y.js\n+++ b/y.js\n@@ -1 +1 @@\n-d\n+e\n";
+        assert_eq!(blast(json!({"diff": diff, "blast_radius": {"files": 1, "lines": 1}})), (2, 5));
+        assert_eq!(blast(json!({"diff": diff, "blast_radius": {"files": 3, "lines": 40}})), (3, 40));
+        assert_eq!(blast(json!({"diff": "+a\n-b", "blast_radius": {}})), (1, 2));
+        assert_eq!(blast(json!({"diff": {"x": 1}, "blast_radius": {"files": 2, "lines": 7}})), (2, 7));
+        assert_eq!(blast(json!({})), (0, 0));
     }
 
     #[test]

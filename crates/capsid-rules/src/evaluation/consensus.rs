@@ -100,8 +100,8 @@ pub fn outliers(reports: &[ReportVote]) -> Vec<usize> {
     counted(reports).into_iter().filter(|(_, report)| report.ok != passed).map(|(at, _)| at).collect()
 }
 
-/// The reports that count: every assigned one, and of the others the newest of each owner that has no assigned one.
-fn counted(reports: &[ReportVote]) -> Vec<(usize, &ReportVote)> {
+/// The reports that count, with their places: every assigned one, and of the others the newest of each owner that has no assigned one.
+pub fn counted(reports: &[ReportVote]) -> Vec<(usize, &ReportVote)> {
     let weighty = || reports.iter().enumerate().filter(|(_, report)| amount(report.weight) > 0.0);
     // The later of two entries stays, so an owner's assigned report is put in last.
     let unasked = weighty().filter(|(_, report)| !report.assigned);

@@ -3,9 +3,13 @@
 pub mod consensus;
 pub mod evidence_grade;
 pub mod gdi;
+pub mod owners;
 pub mod promotion;
 pub mod proof;
+pub mod quorum;
 pub mod reputation;
 pub mod runner_job;
 pub mod runner_outcome;
 mod score;
+pub mod trust_policy;
+pub mod trust_summary;

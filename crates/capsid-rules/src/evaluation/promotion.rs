@@ -1,5 +1,6 @@
 //! What stands between a candidate and its promotion, and when a promoted asset grows old.
 
+use crate::evaluation::quorum::{QuorumFacts, QuorumRule, quorum_obstacles};
 use crate::lifecycle::{AssetEvent, AssetStatus};
 use serde::Serialize;
 
@@ -22,12 +23,8 @@ pub struct PromotionFacts {
     pub success_streak: u32,
     /// Its publisher's reputation, 0 to 100.
     pub reputation: f64,
-    /// How many nodes of other owners reported that it passed.
-    pub passes_by_others: u32,
-    /// Weight of the reports that it passed.
-    pub passes: f64,
-    /// Weight of the reports that it failed.
-    pub fails: f64,
+    /// Who reported on it.
+    pub quorum: QuorumFacts,
     /// Whether an administrator accepted it.
     pub admin_accepted: bool,
     /// Whether it shows what not to do; such assets are kept as warnings.
@@ -47,19 +44,29 @@ pub struct PromotionRule {
     pub min_streak: u32,
     /// The least reputation of the publisher.
     pub min_reputation: f64,
-    /// Whether a node of another owner must have reported that it passed.
+    /// Whether other owners must have reported that it passed.
     pub require_report: bool,
+    /// Who must have reported that.
+    pub quorum: QuorumRule,
+}
+
+impl PromotionRule {
+    /// Where nobody is known.
+    pub fn public() -> Self {
+        Self { min_gdi: 20.0, quorum: QuorumRule::PUBLIC, ..Self::default() }
+    }
 }
 
 impl Default for PromotionRule {
     fn default() -> Self {
         Self {
-            min_gdi: 25.0,
+            min_gdi: 5.0,
             min_intrinsic: 0.4,
             min_confidence: 0.5,
             min_streak: 1,
             min_reputation: 30.0,
             require_report: true,
+            quorum: QuorumRule::PRIVATE,
         }
     }
 }
@@ -69,9 +76,13 @@ impl Default for PromotionRule {
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = Obstacle))]
 pub struct PromotionObstacle {
     pub code: &'static str,
+    /// The rule that is not met: the setting that decides, or what the hub never promotes.
+    pub rule: &'static str,
     pub text: String,
     pub have: f64,
     pub need: f64,
+    /// Who could help, and how.
+    pub help: &'static str,
 }
 
 /// All that stands in the way of a promotion; nothing means promote.
@@ -81,7 +92,7 @@ pub fn obstacles(standing: &PromotionFacts, rule: &PromotionRule) -> Vec<Promoti
     let mut found = remaining_obstacles(standing);
     if !standing.admin_accepted {
         found.extend(score_obstacles(standing, rule));
-        found.extend(report_obstacles(standing, rule));
+        found.extend(quorum_obstacles(&standing.quorum, &rule.quorum, rule.require_report));
     }
     found
 }
@@ -96,78 +107,112 @@ pub fn ageing(status: AssetStatus, freshness: f64) -> Option<AssetEvent> {
 }
 
 fn remaining_obstacles(standing: &PromotionFacts) -> Vec<PromotionObstacle> {
-    let flag = |code, text: &str| PromotionObstacle { code, text: text.to_owned(), have: 1.0, need: 0.0 };
+    let flag = |code, rule, text: &str, help| PromotionObstacle {
+        code,
+        rule,
+        text: text.to_owned(),
+        have: 1.0,
+        need: 0.0,
+        help,
+    };
     let mut found = Vec::new();
     if standing.status != AssetStatus::Candidate {
         let text = format!("Only a candidate is promoted; this asset is {}.", standing.status);
-        found.push(PromotionObstacle { code: "not_a_candidate", text, have: 0.0, need: 1.0 });
+        found.push(PromotionObstacle {
+            code: "not_a_candidate",
+            rule: "status",
+            text,
+            have: 0.0,
+            need: 1.0,
+            help: "The audit of the asset says what happened to it.",
+        });
     }
     if standing.is_anti_pattern {
-        found.push(flag("anti_pattern", "It shows what not to do and is kept as a warning only."));
+        found.push(flag(
+            "anti_pattern",
+            "anti_pattern",
+            "It shows what not to do and is kept as a warning only.",
+            "Nobody; publish what to do instead as a bundle of its own.",
+        ));
     }
     if standing.safety_held {
-        found.push(flag("safety", "The safety scan holds it; an administrator must release it."));
+        found.push(flag(
+            "safety",
+            "safety",
+            "The safety scan holds it; an administrator must release it.",
+            "An administrator, after a look at what the scan found.",
+        ));
     }
     if standing.publisher_held {
-        found.push(flag("publisher_held", "Its publisher is banned or quarantined."));
+        found.push(flag(
+            "publisher_held",
+            "publisher_status",
+            "Its publisher is banned or quarantined.",
+            "An administrator, who can release the publisher.",
+        ));
     }
     found
 }
 
 fn score_obstacles(standing: &PromotionFacts, rule: &PromotionRule) -> Vec<PromotionObstacle> {
+    const PUBLISHER: &str =
+        "The publisher, with a bundle that says more of what it does and how it was tried.";
     let least = [
-        ("gdi_too_low", "Its score (lower bound)", standing.gdi_score, rule.min_gdi),
-        ("intrinsic_too_low", "Its intrinsic score", standing.intrinsic, rule.min_intrinsic),
-        ("confidence_too_low", "Its confidence", standing.confidence, rule.min_confidence),
+        (
+            "gdi_too_low",
+            "promotion.min_gdi",
+            "Its score (lower bound)",
+            standing.gdi_score,
+            rule.min_gdi,
+            "Other owners, who use it or run its test and report the result.",
+        ),
+        (
+            "intrinsic_too_low",
+            "promotion.min_intrinsic",
+            "Its intrinsic score",
+            standing.intrinsic,
+            rule.min_intrinsic,
+            PUBLISHER,
+        ),
+        (
+            "confidence_too_low",
+            "promotion.min_confidence",
+            "Its confidence",
+            standing.confidence,
+            rule.min_confidence,
+            PUBLISHER,
+        ),
         (
             "streak_too_short",
+            "promotion.min_streak",
             "Its success streak",
             f64::from(standing.success_streak),
             f64::from(rule.min_streak),
+            PUBLISHER,
         ),
-        ("reputation_too_low", "Its publisher's reputation", standing.reputation, rule.min_reputation),
+        (
+            "reputation_too_low",
+            "promotion.min_reputation",
+            "Its publisher's reputation",
+            standing.reputation,
+            rule.min_reputation,
+            "The publisher, with assets that others promote and reuse; penalties fade by 3 % a day.",
+        ),
     ];
     least
         .into_iter()
         // What is not a number reaches nothing.
-        .filter(|(_, _, have, need)| have.partial_cmp(need).is_none_or(std::cmp::Ordering::is_lt))
-        .map(|(code, what, have, need)| {
+        .filter(|(_, _, _, have, need, _)| have.partial_cmp(need).is_none_or(std::cmp::Ordering::is_lt))
+        .map(|(code, rule, what, have, need, help)| {
             let have = if have.is_finite() { have } else { 0.0 };
             let text = format!("{what} is {}; it must be at least {}.", short(have), short(need));
-            PromotionObstacle { code, text, have, need }
+            PromotionObstacle { code, rule, text, have, need, help }
         })
         .collect()
 }
 
-fn report_obstacles(standing: &PromotionFacts, rule: &PromotionRule) -> Vec<PromotionObstacle> {
-    let mut found = Vec::new();
-    if rule.require_report && standing.passes_by_others == 0 {
-        found.push(PromotionObstacle {
-            code: "no_report_by_others",
-            text: "No node of another owner has reported yet that its validation passed.".to_owned(),
-            have: 0.0,
-            need: 1.0,
-        });
-    }
-    let total = standing.passes + standing.fails;
-    if standing.fails > 0.0 && standing.fails * 2.0 >= total {
-        let text = format!(
-            "Half or more of the reports failed, by weight: {} of {}.",
-            short(standing.fails),
-            short(total)
-        );
-        found.push(PromotionObstacle {
-            code: "reports_failed",
-            text,
-            have: standing.fails,
-            need: total / 2.0,
-        });
-    }
-    found
-}
-
-/// At most two decimals, rounded down so that 24.999 is not told as 25.
-fn short(value: f64) -> String {
+/// At most two decimals, rounded down so that 4.999 is not told as 5.
+pub(super) fn short(value: f64) -> String {
     let cut = (value * 100.0).floor() / 100.0;
     // 0.29 * 100 is 28.999…: a value of two decimals stays what it is.
     let near = (value * 100.0).round() / 100.0;
@@ -188,9 +233,12 @@ mod tests {
             confidence: 0.85,
             success_streak: 3,
             reputation: 50.0,
-            passes_by_others: 1,
-            passes: 0.5,
-            fails: 0.0,
+            quorum: QuorumFacts {
+                is_testable: true,
+                owners_passed: 1,
+                passes: 0.5,
+                ..QuorumFacts::default()
+            },
             admin_accepted: false,
             is_anti_pattern: false,
             safety_held: false,
@@ -209,13 +257,15 @@ mod tests {
 
     #[test]
     fn each_gate_has_its_own_obstacle() {
-        assert_eq!(codes(&PromotionFacts { gdi_score: 24.999, ..good() }), ["gdi_too_low"]);
+        assert_eq!(codes(&PromotionFacts { gdi_score: 4.999, ..good() }), ["gdi_too_low"]);
         assert_eq!(codes(&PromotionFacts { intrinsic: 0.39, ..good() }), ["intrinsic_too_low"]);
         assert_eq!(codes(&PromotionFacts { confidence: 0.49, ..good() }), ["confidence_too_low"]);
         assert_eq!(codes(&PromotionFacts { success_streak: 0, ..good() }), ["streak_too_short"]);
         assert_eq!(codes(&PromotionFacts { reputation: 29.9, ..good() }), ["reputation_too_low"]);
-        assert_eq!(codes(&PromotionFacts { passes_by_others: 0, ..good() }), ["no_report_by_others"]);
-        assert_eq!(codes(&PromotionFacts { fails: 0.5, ..good() }), ["reports_failed"]);
+        let silent = QuorumFacts { owners_passed: 0, passes: 0.0, ..good().quorum };
+        assert_eq!(codes(&PromotionFacts { quorum: silent, ..good() }), ["no_report_by_others"]);
+        let failing = QuorumFacts { fails: 0.5, owners_failed: 1, ..good().quorum };
+        assert_eq!(codes(&PromotionFacts { quorum: failing, ..good() }), ["reports_failed"]);
         assert_eq!(codes(&PromotionFacts { is_anti_pattern: true, ..good() }), ["anti_pattern"]);
         assert_eq!(codes(&PromotionFacts { safety_held: true, ..good() }), ["safety"]);
         assert_eq!(codes(&PromotionFacts { publisher_held: true, ..good() }), ["publisher_held"]);
@@ -225,15 +275,15 @@ mod tests {
 
     #[test]
     fn what_only_just_fails_is_not_told_as_enough() {
-        let found = obstacles(&PromotionFacts { gdi_score: 24.999, ..good() }, &PromotionRule::default());
-        assert_eq!(found[0].text, "Its score (lower bound) is 24.99; it must be at least 25.");
+        let found = obstacles(&PromotionFacts { gdi_score: 4.999, ..good() }, &PromotionRule::default());
+        assert_eq!(found[0].text, "Its score (lower bound) is 4.99; it must be at least 5.");
         assert_eq!(short(0.29), "0.29");
     }
 
     #[test]
     fn the_exact_limits_suffice() {
         let just = PromotionFacts {
-            gdi_score: 25.0,
+            gdi_score: 5.0,
             intrinsic: 0.4,
             confidence: 0.5,
             success_streak: 1,
@@ -247,8 +297,7 @@ mod tests {
     fn an_administrator_replaces_scores_but_not_safety() {
         let poor = PromotionFacts {
             gdi_score: 0.0,
-            passes_by_others: 0,
-            fails: 3.0,
+            quorum: QuorumFacts { fails: 3.0, ..QuorumFacts::default() },
             admin_accepted: true,
             ..good()
         };
@@ -259,9 +308,13 @@ mod tests {
     #[test]
     fn reports_can_be_made_optional_but_failures_still_block() {
         let rule = PromotionRule { require_report: false, ..PromotionRule::default() };
-        let unreported = PromotionFacts { passes_by_others: 0, passes: 0.0, ..good() };
+        let unreported = PromotionFacts { quorum: QuorumFacts::default(), ..good() };
         assert!(obstacles(&unreported, &rule).is_empty());
-        assert_eq!(obstacles(&PromotionFacts { fails: 0.1, ..unreported }, &rule)[0].code, "reports_failed");
+        let failed = QuorumFacts { fails: 0.1, ..QuorumFacts::default() };
+        assert_eq!(
+            obstacles(&PromotionFacts { quorum: failed, ..unreported }, &rule)[0].code,
+            "reports_failed"
+        );
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::owners;
 use crate::nodes::reputation_days;
 use crate::nodes::{self, NodeRow};
 use crate::params;
@@ -51,6 +52,7 @@ pub fn appoint(
         let word = |appointed: bool| Some(if appointed { "appointed" } else { "not appointed" });
         let action = if is_appointed { "appoint" } else { "dismiss" };
         by.audit_change(tx, ["user", user_id, action], word(!is_appointed), word(is_appointed))?;
+        owners::assess_account(tx, user_id, by.now)?;
     }
     Ok(Some(user))
 }

@@ -8,7 +8,8 @@ use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::credits::CreditSource;
-use capsid_rules::identity::owner_level::{KNOWN, LevelPolicy};
+use capsid_rules::evaluation::owners::OwnerLevel;
+use capsid_rules::identity::owner_level::LevelPolicy;
 
 /// Who is granted what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +93,7 @@ pub fn grant_known(tx: &mut dyn Tx, policy: &GrantPolicy, user_id: &str, now: Ti
     if policy.account == 0 || has_grant(tx, user_id)? {
         return Ok(false);
     }
-    if owner_level::for_user(tx, policy.levels, user_id)? < KNOWN {
+    if owner_level::for_user(tx, user_id)? < OwnerLevel::Known {
         return Ok(false);
     }
     let (reference, account) = (grant_reference(user_id), ledger::user_account(user_id));

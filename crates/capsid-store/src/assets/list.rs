@@ -30,6 +30,8 @@ row! {
             AND r.overall_ok = 0)",
         /// The place of the best grade among those that say it works.
         best_grade: Option<i64> = BEST_GRADE,
+        /// The level of the account that owns its publisher, as it was last assessed.
+        pub owner_level: Option<i64> = "(SELECT o.level FROM owners o WHERE o.owner = 'user:' || n.owner)",
     }
 }
 

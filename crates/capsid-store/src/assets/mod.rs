@@ -8,12 +8,13 @@ pub mod new;
 pub mod scans;
 
 use crate::assets::id::AssetId;
-use crate::db::row::{Attempt, FromRow, RowReader, joined, row, select};
+use crate::db::row::{Attempt, FromRow, Json, RowReader, joined, row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 pub use capsid_rules::assets::traits::AssetTraits;
 use capsid_rules::evaluation::gdi::{Gdi, hundredths};
+use capsid_rules::evaluation::trust_summary::TrustSummary;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
 
 row! {
@@ -60,6 +61,14 @@ row! {
         pub gdi_social: f64 = "a.gdi_social",
         pub gdi_freshness: f64 = "a.gdi_freshness",
         pub scored_at: i64 = "a.scored_at",
+        /// Whether it is from before reports were graded, and waits for its evaluation.
+        pub is_unproven: bool = "a.unproven",
+        /// How far what its publisher declares is borne out, 0 to 1; nothing until it is scored again.
+        pub belief: Option<f64> = "a.belief",
+        /// How many successes are borne out.
+        pub successes: i64 = "a.successes",
+        /// Why it can be trusted; nothing while nobody else reported.
+        pub trust: Option<Json<TrustSummary>> = "a.trust",
         /// The part of a listing that never changes, as JSON members without braces.
         pub card: String = "a.card",
     }
@@ -127,11 +136,18 @@ pub fn by_local_id(tx: &mut dyn Tx, node_id: &str, local_id: &str) -> Result<Opt
          LIMIT 1", params![local_id, node_id])
 }
 
-/// Sets an asset's score.
-pub(crate) fn set_score(tx: &mut dyn Tx, id: &AssetId, gdi: &Gdi, now: i64) -> Result<()> {
+/// Sets an asset's score, and what rows tell of the evidence: the successes that others bear out, and why it can be
+/// trusted, as JSON.
+pub(crate) fn set_score(
+    tx: &mut dyn Tx,
+    id: &AssetId,
+    gdi: &Gdi,
+    (successes, trust): (u32, &str),
+    now: i64,
+) -> Result<()> {
     tx.run(
         "UPDATE assets SET gdi = $2, gdi_mean = $3, gdi_intrinsic = $4, gdi_usage = $5, gdi_social = $6,
-            gdi_freshness = $7, scored_at = $8 WHERE asset_id = $1",
+            gdi_freshness = $7, scored_at = $8, belief = $9, successes = $10, trust = $11 WHERE asset_id = $1",
         params![
             id,
             hundredths(gdi.score),
@@ -140,7 +156,10 @@ pub(crate) fn set_score(tx: &mut dyn Tx, id: &AssetId, gdi: &Gdi, now: i64) -> R
             gdi.usage,
             gdi.social,
             gdi.freshness,
-            now
+            now,
+            gdi.beliefs.validated,
+            i64::from(successes),
+            trust
         ],
     )?;
     Ok(())

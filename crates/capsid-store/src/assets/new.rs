@@ -3,7 +3,7 @@
 use crate::assets::AssetTraits;
 use crate::assets::id::AssetId;
 use capsid_rules::assets::safety::SafetyVerdict;
-use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, gdi};
+use capsid_rules::evaluation::gdi::{BeliefRule, Gdi, GdiInputs, gdi};
 use capsid_rules::lifecycle::AssetType;
 
 /// An asset that passed every check that needs no database.
@@ -27,9 +27,9 @@ pub struct NewAsset {
 
 impl NewAsset {
     /// Its first score, by a publisher of this reputation.
-    pub fn score(&self, reputation: f64) -> Gdi {
+    pub fn score(&self, reputation: f64, rule: &BeliefRule) -> Gdi {
         let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
-        gdi(&GdiInputs {
+        let known = GdiInputs {
             confidence: self.traits.confidence,
             success_streak: small(self.traits.success_streak),
             files: small(self.traits.blast_files),
@@ -40,6 +40,7 @@ impl NewAsset {
             has_event: self.traits.has_event,
             validation: self.traits.proof,
             ..GdiInputs::default()
-        })
+        };
+        gdi(&known, rule)
     }
 }

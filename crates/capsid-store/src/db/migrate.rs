@@ -51,6 +51,7 @@ const STEPS: &[Migration] = steps! {
     "20261118-identity";
     "20261118-credits";
     "20261118-credits-conservation", "20261118-credits-conservation.sqlite.sql", "20261118-credits-conservation.postgres.sql";
+    "20261118-ranking";
 };
 
 /// The names of all steps.

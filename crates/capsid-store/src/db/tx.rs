@@ -4,6 +4,7 @@ use super::raw_row::RawRow;
 use super::row::{FromRow, RowReader};
 use crate::damaged;
 use capsid_model::problem::Result;
+use capsid_rules::evaluation::trust_policy::TrustPolicy;
 
 /// The two databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +29,10 @@ pub enum Param<'a> {
 pub trait Tx {
     /// Which database this is, for the few statements that cannot be the same in both.
     fn dialect(&self) -> Dialect;
+    /// How evidence counts on this hub.
+    fn trust(&self) -> TrustPolicy {
+        TrustPolicy::default()
+    }
     /// Runs a statement and tells how many rows it changed.
     fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64>;
     /// Runs a query and shows each row in turn.
@@ -96,6 +101,44 @@ impl dyn Tx + '_ {
             Ok(())
         })?;
         Ok(exists)
+    }
+}
+
+/// A transaction of a hub that has its own policy of trust.
+pub(crate) struct TrustingTx<'t> {
+    pub tx: &'t mut dyn Tx,
+    pub trust: TrustPolicy,
+}
+
+impl Tx for TrustingTx<'_> {
+    fn dialect(&self) -> Dialect {
+        self.tx.dialect()
+    }
+
+    fn trust(&self) -> TrustPolicy {
+        self.trust
+    }
+
+    fn run(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<u64> {
+        self.tx.run(sql, params)
+    }
+
+    fn each(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
+    ) -> Result<()> {
+        self.tx.each(sql, params, visit)
+    }
+
+    fn one(
+        &mut self,
+        sql: &'static str,
+        params: &[Param<'_>],
+        visit: &mut dyn FnMut(&dyn RawRow) -> Result<()>,
+    ) -> Result<()> {
+        self.tx.one(sql, params, visit)
     }
 }
 

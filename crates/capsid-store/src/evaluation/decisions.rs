@@ -4,8 +4,9 @@
 use crate::assets::AssetRow;
 use crate::assets::id::AssetId;
 use crate::audit::{self, AuditChange};
-use crate::db::row::column_enums;
+use crate::db::row::{column_enums, row, select};
 use crate::db::tx::Tx;
+use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::weighted_reports;
 use crate::nodes::NodeRow;
 use crate::params;
@@ -13,6 +14,7 @@ use capsid_model::problem::Result;
 use capsid_model::text_enum;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::consensus::{ReportSource, ReportVote, weight};
+use capsid_rules::evaluation::owners::OwnerLevel;
 use capsid_rules::evaluation::reputation::SENIOR;
 use capsid_rules::lifecycle::AssetEvent;
 
@@ -82,10 +84,11 @@ pub fn decision_weight(tx: &mut dyn Tx, asset: &AssetRow, node: &NodeRow) -> Res
     }
     let staked =
         tx.exists("SELECT 1 FROM stakes WHERE node_id = $1 AND status = 'active'", params![&node.node_id])?;
-    Ok(match staked || node.reputation >= SENIOR {
-        true => DecisionWeight::Validator(weight(ReportSource::Unsolicited, node.reputation)),
-        false => DecisionWeight::Other,
-    })
+    let owner = owners::owner_of(tx, node)?;
+    let standing = owners::standing(tx, &owner)?;
+    let is_validator = (staked || node.reputation >= SENIOR) && standing.level >= OwnerLevel::Known;
+    let weight = weight(ReportSource::Unsolicited, node.reputation) * standing.weight;
+    Ok(if is_validator && weight > 0.0 { DecisionWeight::Validator(weight) } else { DecisionWeight::Other })
 }
 
 /// Records a decision. The asset is locked, so that a sender has one at a time.
@@ -131,17 +134,32 @@ pub fn record(
 
 /// The decisions of validators on an asset as votes, each with its time: an acceptance passes, the others fail.
 pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
-    let decisions = tx.query_all::<(i64, f64, AssetDecision, String)>(
-        "SELECT d.created_at, d.weight, d.decision, COALESCE('user:' || n.owner, 'node:' || n.node_id)
-         FROM decisions d JOIN nodes n ON n.node_id = SUBSTR(d.actor, 6)
-            JOIN assets a ON a.asset_id = d.asset_id JOIN nodes p ON p.node_id = a.node_id
-         WHERE d.asset_id = $1 AND d.weight > 0 AND d.actor LIKE 'node:%'
-            AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
-         ORDER BY d.created_at, d.seq",
+    let policy = tx.trust().owners;
+    let decisions = tx.query_all::<DecisionOfNode>(
+        select!(
+            DecisionOfNode,
+            "FROM decisions d JOIN nodes n ON n.node_id = SUBSTR(d.actor, 6)
+                JOIN assets a ON a.asset_id = d.asset_id JOIN nodes p ON p.node_id = a.node_id
+             WHERE d.asset_id = $1 AND d.weight > 0 AND d.actor LIKE 'node:%'
+                AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
+             ORDER BY d.created_at, d.seq"
+        ),
         params![id],
     )?;
-    let vote = |(at, weight, decision, owner)| {
-        (at, ReportVote { weight, ok: decision == AssetDecision::Accept, assigned: false, owner })
+    let vote = |made: DecisionOfNode| {
+        let (owner, ok) = (made.node.owner_key(&policy), made.decision == AssetDecision::Accept);
+        (made.at, ReportVote { weight: made.weight, ok, assigned: false, owner })
     };
     Ok(decisions.into_iter().map(vote).collect())
+}
+
+row! {
+    /// A decision of a validator.
+    #[derive(Debug)]
+    struct DecisionOfNode {
+        at: i64 = "d.created_at",
+        weight: f64 = "d.weight",
+        decision: AssetDecision = "d.decision",
+        node: NodeOwnership = OWNERSHIP_COLUMNS,
+    }
 }

@@ -103,7 +103,7 @@ fn fade(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<f64> {
 /// without anything happening to them. Gives where to go on.
 pub fn reassess_next(tx: &mut dyn Tx, after: &str, limit: i64, now: Time) -> Result<Option<String>> {
     let nodes = tx.query_all::<(String, bool)>(
-        "SELECT node_id, CASE WHEN total_published > 0 OR penalty > 0 THEN 1 ELSE 0 END FROM nodes
+        "SELECT node_id, CASE WHEN total_published > 0 OR penalty > 0 OR owner IS NOT NULL THEN 1 ELSE 0 END FROM nodes
          WHERE node_id > $1 ORDER BY node_id LIMIT $2",
         params![after, limit],
     )?;
@@ -112,7 +112,7 @@ pub fn reassess_next(tx: &mut dyn Tx, after: &str, limit: i64, now: Time) -> Res
     for (node_id, _) in nodes.iter().filter(|(_, has_record)| *has_record) {
         nodes::lock_known(tx, node_id)?;
         fade(tx, node_id, now)?;
-        scoring::reassess(tx, node_id, now)?;
+        scoring::reassess_node(tx, node_id, now)?;
     }
     Ok(next)
 }

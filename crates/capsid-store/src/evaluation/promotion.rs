@@ -1,9 +1,9 @@
 //! What becomes of assets with time: candidates are promoted, what nobody uses grows old, reports against the outcome
 //! are told apart, and scores are kept true. Each is a walk in small steps: a step says where the next one begins.
 //!
-//! Two things decide on a promotion, and they are kept apart. The gates want a passing report by another owner's
-//! node; any such report will do, for many a good gene has no validation to run. The score knows better: a validation
-//! that is absent or proves nothing adds nothing to it, whoever says that it passed.
+//! Two things decide on a promotion, and they are kept apart. The gates want passing reports that count, by as many
+//! owners as the rule says. The score knows better what they show: a validation that is absent or proves nothing adds
+//! nothing to it, whoever says that it passed.
 
 use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
@@ -12,7 +12,7 @@ use crate::db::tx::Tx;
 use crate::evaluation::rewards;
 use crate::evaluation::rewards::{NewReward, RewardRates};
 use crate::evaluation::weighted_reports::{self, WeightedReport};
-use crate::evaluation::{lifecycle, penalties, scoring};
+use crate::evaluation::{lifecycle, penalties, quorum, scoring};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -47,17 +47,14 @@ impl AssetWalkStep {
 }
 
 /// All that a promotion looks at.
-pub fn load_facts(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<PromotionFacts> {
+pub fn load_facts(
+    tx: &mut dyn Tx,
+    asset: &AssetRow,
+    rule: &PromotionRule,
+    now: Time,
+) -> Result<PromotionFacts> {
     let evidence = scoring::evidence(tx, asset, now)?;
-    let score = gdi(&evidence);
-    let tally = scoring::consensus(tx, &asset.asset_id)?;
-    let mut passed: Vec<String> = scoring::reports(tx, &asset.asset_id)?
-        .into_iter()
-        .filter(|report| report.ok && report.weight > 0.0)
-        .map(|report| report.owner)
-        .collect();
-    passed.sort_unstable();
-    passed.dedup();
+    let score = gdi(&evidence, &tx.trust().belief);
     let publisher_held =
         tx.exists("SELECT 1 FROM nodes WHERE node_id = $1 AND status <> 'active'", params![&asset.node_id])?;
     Ok(PromotionFacts {
@@ -67,9 +64,7 @@ pub fn load_facts(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<Promot
         confidence: evidence.confidence,
         success_streak: evidence.success_streak,
         reputation: evidence.reputation,
-        passes_by_others: u32::try_from(passed.len()).unwrap_or(u32::MAX),
-        passes: tally.passes,
-        fails: tally.fails,
+        quorum: quorum::load_quorum(tx, asset, &rule.quorum, now)?,
         // An admin's word is carried out at once, so nothing waits for it here.
         admin_accepted: false,
         is_anti_pattern: asset.traits.anti_pattern,
@@ -87,7 +82,7 @@ pub fn list_obstacles(
     now: Time,
 ) -> Result<Vec<PromotionObstacle>> {
     if asset.asset_type == AssetType::Capsule {
-        return Ok(obstacles(&load_facts(tx, asset, now)?, rule));
+        return Ok(obstacles(&load_facts(tx, asset, rule, now)?, rule));
     }
     let capsule = match capsule_of(tx, asset)? {
         Some(id) => assets::get(tx, &id)?,
@@ -97,10 +92,12 @@ pub fn list_obstacles(
         Some(capsule) => list_obstacles(tx, &capsule, rule, now),
         None => Ok(vec![PromotionObstacle {
             code: "no_live_capsule",
+            rule: "status",
             text: "It is promoted with a capsule of its bundle, and none of these can be promoted any more."
                 .to_owned(),
             have: 0.0,
             need: 1.0,
+            help: "Its publisher, with a bundle that holds it and a capsule.",
         }]),
     }
 }

@@ -13,7 +13,8 @@ use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::credits;
-use capsid_rules::identity::owner_level::{KNOWN, LevelPolicy};
+use capsid_rules::evaluation::owners::OwnerLevel;
+use capsid_rules::identity::owner_level::LevelPolicy;
 use capsid_rules::lifecycle::AssetType;
 
 /// The most nodes one node is rewarded for bringing in, on one day.
@@ -180,7 +181,7 @@ pub fn reused(
     }
     let Some(fetcher) = nodes::get(tx, fetcher)? else { return Ok(0) };
     // Nodes are free, so use by owners that nobody knows pays nothing.
-    if owner_level::for_node(tx, rewards.levels, &fetcher)? < KNOWN {
+    if owner_level::for_node(tx, &fetcher)? < OwnerLevel::Known {
         return Ok(0);
     }
     let reference = format!("reuse:{}:{}", asset.asset_id, fetcher.owner_key());

@@ -2,11 +2,15 @@
 
 use crate::assets::AssetRow;
 use crate::assets::id::AssetId;
+use crate::db::row::{row, select};
 use crate::db::tx::Tx;
-use crate::nodes::{self, NodeRow};
+use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
+use crate::nodes::NodeRow;
 use crate::params;
 use capsid_model::problem::Result;
-use capsid_rules::evaluation::consensus::{ReportSource, ReportVote};
+use capsid_rules::evaluation::consensus::{ReportSource, ReportVote, counted};
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
+use capsid_rules::evaluation::proof::ProofLevel;
 
 /// The word that is stored and sent.
 pub fn report_label(source: ReportSource) -> &'static str {
@@ -17,13 +21,15 @@ pub fn report_label(source: ReportSource) -> &'static str {
     }
 }
 
-/// Whether a node speaks about its own asset: it published it, or its owner's other node did.
+/// Whether a node speaks about its own asset: it published it, or another node of its owner did.
 pub fn is_own(tx: &mut dyn Tx, asset: &AssetRow, node: &NodeRow) -> Result<bool> {
     if asset.node_id == node.node_id {
         return Ok(true);
     }
-    let publisher = nodes::get(tx, &asset.node_id)?;
-    Ok(node.owner.is_some() && publisher.is_some_and(|publisher| publisher.owner == node.owner))
+    let speaker = owners::owner_of(tx, node)?;
+    let policy = tx.trust().owners;
+    let publisher = owners::find_ownership(tx, &asset.node_id)?;
+    Ok(publisher.is_some_and(|publisher| publisher.owner_key(&policy) == speaker))
 }
 
 /// A report as the rules see it, and where it is kept.
@@ -37,26 +43,84 @@ pub struct WeightedReport {
     pub outlier: bool,
     /// What it earned, once that is settled.
     pub reward: Option<i64>,
+    /// What it rests on.
+    pub grade: EvidenceGrade,
+    /// Where it ran, such as `linux_x64`.
+    pub environment: Option<String>,
     pub vote: ReportVote,
+}
+
+row! {
+    /// A report by a node that did not publish the asset.
+    #[derive(Debug)]
+    struct ReportOfOther {
+        seq: i64 = "r.seq",
+        at: i64 = "r.created_at",
+        outlier: bool = "r.outlier",
+        reward: Option<i64> = "r.reward",
+        weight: f64 = "r.weight",
+        ok: bool = "r.overall_ok",
+        label: String = "r.label",
+        grade: EvidenceGrade = "r.grade",
+        environment: Option<String> = "r.env_fingerprint_key",
+        sender: NodeOwnership = OWNERSHIP_COLUMNS,
+    }
 }
 
 /// The reports of others on an asset, oldest first. Nodes that have come to belong to the publisher's owner since are
 /// others no more.
 pub fn load_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<WeightedReport>> {
-    type Vote = (f64, bool, String, String);
-    let rows = tx.query_all::<(i64, i64, String, bool, Option<i64>, Vote)>(
-        "SELECT r.seq, r.created_at, r.node_id, r.outlier, r.reward, r.weight, r.overall_ok, r.label,
-            COALESCE('user:' || n.owner, 'node:' || n.node_id)
-         FROM reports r JOIN nodes n ON n.node_id = r.node_id JOIN assets a ON a.asset_id = r.asset_id
-            JOIN nodes p ON p.node_id = a.node_id
-         WHERE r.asset_id = $1 AND r.label <> 'self' AND r.node_id <> a.node_id
-            AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
-         ORDER BY r.created_at, r.seq",
+    let policy = tx.trust().owners;
+    let publisher = tx.query_first::<NodeOwnership>(
+        crate::db::row::joined!(
+            " ",
+            "SELECT",
+            OWNERSHIP_COLUMNS,
+            "FROM assets a JOIN nodes n ON n.node_id = a.node_id WHERE a.asset_id = $1"
+        ),
         params![id],
     )?;
-    let reports = rows.into_iter().map(|(seq, at, node_id, outlier, reward, (weight, ok, label, owner))| {
-        let vote = ReportVote { weight, ok, assigned: label == report_label(ReportSource::Assigned), owner };
-        WeightedReport { seq, at, node_id, outlier, reward, vote }
+    let Some(publisher) = publisher.map(|publisher| publisher.owner_key(&policy)) else {
+        return Ok(Vec::new());
+    };
+    let rows = tx.query_all::<ReportOfOther>(
+        select!(
+            ReportOfOther,
+            "FROM reports r JOIN nodes n ON n.node_id = r.node_id JOIN assets a ON a.asset_id = r.asset_id
+             WHERE r.asset_id = $1 AND r.label <> 'self' AND r.node_id <> a.node_id ORDER BY r.created_at, r.seq"
+        ),
+        params![id],
+    )?;
+    let reports = rows.into_iter().map(|row| {
+        let assigned = row.label == report_label(ReportSource::Assigned);
+        let vote =
+            ReportVote { weight: row.weight, ok: row.ok, assigned, owner: row.sender.owner_key(&policy) };
+        WeightedReport {
+            seq: row.seq,
+            at: row.at,
+            node_id: row.sender.node_id,
+            outlier: row.outlier,
+            reward: row.reward,
+            grade: row.grade,
+            environment: row.environment,
+            vote,
+        }
     });
-    Ok(reports.collect())
+    Ok(reports.filter(|report| report.vote.owner != publisher).collect())
+}
+
+/// The reports that count among these: those with a weight, and one voice for each owner.
+pub fn counted_reports(reports: &[WeightedReport]) -> Vec<&WeightedReport> {
+    let votes: Vec<ReportVote> = reports.iter().map(|report| report.vote.clone()).collect();
+    counted(&votes).into_iter().filter_map(|(at, _)| reports.get(at)).collect()
+}
+
+/// What the validation of an asset is worth. A weak one is real once somebody showed that it fails without the change.
+pub fn shown_validation(declared: ProofLevel, reports: &[&WeightedReport]) -> ProofLevel {
+    let is_controlled =
+        |report: &&WeightedReport| matches!(report.grade, EvidenceGrade::Reproduced | EvidenceGrade::Hub);
+    match declared {
+        ProofLevel::Weak if reports.iter().any(is_controlled) => ProofLevel::Real,
+        declared => declared,
+    }
 }

@@ -127,7 +127,7 @@ fn reputations(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
     let impossible =
         "SELECT node_id, reputation, penalty FROM nodes WHERE NOT (reputation >= 0 AND reputation <= 100)
         OR NOT (penalty >= 0 AND penalty <= 100)
-        OR (total_promoted = 0 AND reputation > 50) ORDER BY node_id";
+        OR (owner IS NULL AND total_promoted = 0 AND reputation > 50) ORDER BY node_id";
     tx.query_each(impossible, params![], |(node_id, reputation, penalty): (String, f64, f64)| {
         let problem = format!(
             "The reputation {reputation} with a penalty of {penalty} cannot come from the node's record."

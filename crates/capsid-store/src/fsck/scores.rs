@@ -1,8 +1,8 @@
 //! Scores: each follows from the evidence as it was when the asset was scored.
 //!
 //! Whatever changes an asset's evidence scores it anew at once, so the evidence at `scored_at` is still there, but for
-//! three things that move by themselves: the publisher's reputation (any from 0 to 100 will do), the moment of the last
-//! activity when that came later, and who owns the nodes that published, fetched or reported.
+//! four things that move by themselves: the publisher's reputation (any from 0 to 100 will do), the moment of the last
+//! activity when that came later, who owns the nodes that published, fetched or reported, and the levels of these owners.
 
 use crate::assets::AssetRow;
 use crate::db::tx::Tx;
@@ -10,15 +10,20 @@ use crate::evaluation::scoring;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::evaluation::gdi::{Gdi, GdiInputs, combine, gdi, hundredths};
+use capsid_rules::evaluation::gdi::{GdiInputs, combine, gdi, hundredths};
+use capsid_rules::evaluation::owners::OwnerLevel;
+use capsid_rules::evaluation::trust_policy::TrustPolicy;
 
 const CLOSE: f64 = 1e-9;
 
 /// What is wrong with an asset's score.
 pub fn fault(tx: &mut dyn Tx, asset: &AssetRow, has_evidence: bool) -> Result<Option<String>> {
+    if asset.is_unproven {
+        return Ok(None);
+    }
     let scored_at = Time(asset.scored_at);
     if !has_evidence {
-        return Ok(fault_by(asset, &bounded(asset, scored_at)));
+        return Ok(fault_by(asset, &bounded(asset, scored_at), &tx.trust()));
     }
     if owners_changed(tx, asset)? {
         let shares = [asset.gdi_intrinsic, asset.gdi_usage, asset.gdi_social, asset.gdi_freshness];
@@ -26,7 +31,7 @@ pub fn fault(tx: &mut dyn Tx, asset: &AssetRow, has_evidence: bool) -> Result<Op
             shares.iter().all(|share| (0.0..=1.0).contains(share)) && (0..=10_000).contains(&asset.gdi);
         return Ok((!possible).then(|| "The score is none that an asset can have.".to_owned()));
     }
-    Ok(fault_by(asset, &scoring::evidence(tx, asset, scored_at)?))
+    Ok(fault_by(asset, &scoring::evidence(tx, asset, scored_at)?, &tx.trust()))
 }
 
 /// The evidence of an asset that nobody fetched or reported.
@@ -62,9 +67,9 @@ fn owners_changed(tx: &mut dyn Tx, asset: &AssetRow) -> Result<bool> {
     )
 }
 
-fn fault_by(asset: &AssetRow, evidence: &GdiInputs) -> Option<String> {
-    let least = gdi(&GdiInputs { reputation: 0.0, ..*evidence });
-    let most = gdi(&GdiInputs { reputation: 100.0, ..*evidence });
+fn fault_by(asset: &AssetRow, evidence: &GdiInputs, trust: &TrustPolicy) -> Option<String> {
+    let least = gdi(&GdiInputs { reputation: 0.0, ..*evidence }, &trust.belief);
+    let most = gdi(&GdiInputs { reputation: 100.0, ..*evidence }, &trust.belief);
     let wrong =
         |name: &str, stored: f64, due: f64| Some(format!("`{name}` is {stored} and should be {due}."));
     if asset.gdi_intrinsic < least.intrinsic - CLOSE || asset.gdi_intrinsic > most.intrinsic + CLOSE {
@@ -85,17 +90,15 @@ fn fault_by(asset: &AssetRow, evidence: &GdiInputs) -> Option<String> {
     if differ(asset.gdi_mean, mean) {
         return wrong("gdi_mean", asset.gdi_mean, mean);
     }
-    let lower = combine(intrinsic, lower(&least, "usage."), lower(&least, "social."), freshness);
-    let due = hundredths(lower);
-    // The stored dimension was rounded once more than the sum that the score was made of.
-    ((asset.gdi - due).abs() > 1)
-        .then(|| format!("The score is {} hundredths and should be {due}.", asset.gdi))
-}
-
-/// The lower bound of a dimension.
-fn lower(score: &Gdi, dimension: &str) -> f64 {
-    let parts = score.parts.iter().filter(|part| part.name.starts_with(dimension));
-    parts.map(|part| part.weight * part.lower).sum::<f64>().clamp(0.0, 1.0)
+    // Levels are assessed daily, and what they change in a score cannot be told afterwards.
+    let has_levels = trust.owners.least_level == OwnerLevel::New;
+    let (low, high) = match has_levels || active_since {
+        true => (0, hundredths(mean)),
+        false => (hundredths(least.score), hundredths(most.score)),
+    };
+    // A stored score was rounded once more.
+    (asset.gdi < low - 1 || asset.gdi > high + 1)
+        .then(|| format!("The score is {} hundredths and should be from {low} to {high}.", asset.gdi))
 }
 
 fn differ(a: f64, b: f64) -> bool {

@@ -175,7 +175,9 @@ pub fn has_published(tx: &mut dyn Tx, node_id: &str, text: &str) -> Result<bool>
 /// Notes that a node was heard of.
 pub fn touch(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<()> {
     tx.run(
-        "UPDATE nodes SET last_seen_at = $2 WHERE node_id = $1 AND last_seen_at < $2",
+        "UPDATE nodes SET last_seen_at = $2,
+            days_seen = days_seen + CASE WHEN last_seen_at / 86400000 < $2 / 86400000 THEN 1 ELSE 0 END
+         WHERE node_id = $1 AND last_seen_at < $2",
         params![node_id, now],
     )?;
     Ok(())
@@ -215,7 +217,8 @@ pub fn update_profile(tx: &mut dyn Tx, node_id: &str, update: &NodeProfileUpdate
         "UPDATE nodes SET name_key = CASE WHEN name IS NULL THEN CAST($10 AS TEXT) ELSE name_key END, name = COALESCE(name, $2),
             model = COALESCE($3, model), referrer = COALESCE(referrer, $4), device_hash = COALESCE(device_hash, $5),
             env_fingerprint = COALESCE($6, env_fingerprint), gene_count = COALESCE($7, gene_count),
-            capsule_count = COALESCE($8, capsule_count), last_seen_at = $9
+            capsule_count = COALESCE($8, capsule_count),
+            days_seen = days_seen + CASE WHEN last_seen_at / 86400000 < $9 / 86400000 THEN 1 ELSE 0 END, last_seen_at = $9
          WHERE node_id = $1",
         params![
             node_id,

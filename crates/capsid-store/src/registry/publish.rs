@@ -4,7 +4,7 @@ use crate::assets::id::AssetId;
 use crate::assets::new::NewAsset;
 use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
-use crate::evaluation::penalties;
+use crate::evaluation::{penalties, scoring};
 use crate::nodes::NodeRow;
 use crate::{graph, params};
 use capsid_model::problem::Result;
@@ -251,7 +251,8 @@ fn add(
     now: Time,
 ) -> Result<(PublishedAsset, bool)> {
     let (status, reason) = (entry.status, entry.reason.as_deref());
-    let (traits, gdi) = (&asset.traits, asset.score(node.reputation));
+    let reputation = scoring::publisher_reputation(tx, &node.node_id)?;
+    let (traits, gdi) = (&asset.traits, asset.score(reputation, &tx.trust().belief));
     let added = tx.run(
         "INSERT INTO assets (asset_id, asset_type, status, node_id, bundle_id, created_at, last_activity_at, local_id,
             category, chain_id, confidence, success_streak, blast_files, blast_lines, triggers, summary_chars,

@@ -222,7 +222,7 @@ fn load_detail(
         bundle: load_bundle(tx, &asset.bundle_id)?,
         validation: AssetValidationView::new(&tally, asset.traits.proof),
         scan: scans::get(tx, &asset.asset_id)?.map(ScanView::from),
-        gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?)),
+        gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?, &tx.trust().belief)),
         runner: RunnerResultView::find(tx, &asset.asset_id)?,
         chain_siblings: siblings.iter().map(AssetView::new).collect(),
         audit_trail: list_changes(tx, listed, LATEST_CHANGES)?,
@@ -286,6 +286,7 @@ fn round_gdi(mut gdi: Gdi) -> Gdi {
     ] {
         *number = rounded(*number);
     }
+    (gdi.beliefs.validated, gdi.beliefs.used) = (rounded(gdi.beliefs.validated), rounded(gdi.beliefs.used));
     for part in &mut gdi.parts {
         (part.value, part.lower, part.weight) =
             (rounded(part.value), rounded(part.lower), rounded(part.weight));

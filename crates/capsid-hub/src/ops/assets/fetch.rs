@@ -325,22 +325,22 @@ fn find_assets(
         FetchTarget::Ids(ids) => {
             let mut known = asset_list::by_id(tx, ids)?;
             retain_readable(tx, context, asking, &mut known)?;
-            load_bodies(tx, known, plan)?
+            load_bodies(tx, context, known, plan)?
         }
         FetchTarget::LocalId(local_id) => {
             // Only a node that is known has assets of its own.
             let by = node.map_or("", |node| node.node_id.as_str());
             let known = asset_list::by_local_id(tx, by, local_id, plan.limit)?;
-            load_bodies(tx, known, plan)?
+            load_bodies(tx, context, known, plan)?
         }
-        FetchTarget::Signals(signals) => by_signals(tx, signals, plan)?,
+        FetchTarget::Signals(signals) => by_signals(tx, context, signals, plan)?,
         FetchTarget::Best => {
             let filter = AssetFilter {
                 types: plan.asset_type.into_iter().collect(),
                 ..AssetFilter::with_status(AssetStatus::Promoted)
             };
             let known = asset_list::list(tx, &filter, AssetSort::Ranked, ListPosition::START, plan.limit)?;
-            load_bodies(tx, known, plan)?
+            load_bodies(tx, context, known, plan)?
         }
         FetchTarget::Nothing => Vec::new(),
     };
@@ -374,6 +374,7 @@ async fn poll_assignments(hub: &SharedHub, sender: &Sender) -> ApiResult<Vec<Ass
 
 fn by_signals(
     tx: &mut dyn Tx,
+    context: &OperationContext,
     signals: &[String],
     plan: &FetchPlan,
 ) -> ApiResult<Vec<(ListedAsset, FetchedAsset)>> {
@@ -381,11 +382,11 @@ fn by_signals(
         SignalSearch { asset_type: plan.asset_type, ..SignalSearch::signals(signals.to_vec(), plan.limit) };
     let hits = search::find(tx, &query)?.into_iter();
     if !plan.search_only {
-        return load_bodies(tx, hits.map(|hit| hit.listed).collect(), plan);
+        return load_bodies(tx, context, hits.map(|hit| hit.listed).collect(), plan);
     }
     Ok(hits
         .map(|hit| {
-            let row = FetchedAsset::Found(FoundAssetView::new(&hit, signals.len()));
+            let row = FetchedAsset::Found(FoundAssetView::new(&hit, signals.len(), &context.config));
             (hit.listed, row)
         })
         .collect())
@@ -394,6 +395,7 @@ fn by_signals(
 /// Adds to each asset what it is given as.
 fn load_bodies(
     tx: &mut dyn Tx,
+    context: &OperationContext,
     mut known: Vec<ListedAsset>,
     plan: &FetchPlan,
 ) -> ApiResult<Vec<(ListedAsset, FetchedAsset)>> {
@@ -402,7 +404,7 @@ fn load_bodies(
         return Ok(known
             .into_iter()
             .map(|listed| {
-                let row = FetchedAsset::Row(AssetView::new(&listed));
+                let row = FetchedAsset::Row(AssetView::ranked(&listed, &context.config));
                 (listed, row)
             })
             .collect());

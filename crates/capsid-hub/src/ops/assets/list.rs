@@ -3,6 +3,7 @@
 use super::view::{AssetPageResponse, AssetView, FieldSelection};
 use super::{asset_type, status, word};
 use crate::auth::credentials::Credentials;
+use crate::config::HubConfig;
 use crate::error::{ApiError, ApiResult};
 use crate::http::query;
 use crate::http::validate::CATEGORIES;
@@ -94,7 +95,7 @@ impl AssetFilterParams {
             node_id: node.cloned(),
             chain_id: chain.cloned(),
             category: word("category", self.category.as_deref(), known, &CATEGORIES.join(", "))?,
-            label: word("label", self.label.as_deref(), ProofLevel::parse, "absent, vacuous or real")?,
+            label: word("label", self.label.as_deref(), ProofLevel::parse, "absent, vacuous, weak or real")?,
             ..AssetFilter::with_status(status(self.status.as_deref())?.unwrap_or(AssetStatus::Promoted))
         };
         Ok((filter, signal.map(str::to_owned)))
@@ -141,16 +142,17 @@ pub async fn list_assets(
         .await?;
     found.drain(..skip.min(found.len()));
     let next = cut(&mut found, limit, |last| cursor::write(name, sort.position(&last.asset)));
-    to_page(&found, &fields, total, next)
+    to_page(&found, &hub.config, &fields, total, next)
 }
 
 fn to_page(
     found: &[ListedAsset],
+    config: &HubConfig,
     fields: &FieldSelection,
     total: (i64, bool),
     next: Option<String>,
 ) -> ApiResult<AssetPageResponse> {
-    let rows = found.iter().map(|listed| fields.select(AssetView::new(listed)));
+    let rows = found.iter().map(|listed| fields.select(AssetView::ranked(listed, config)));
     Ok(AssetPageResponse::new(rows.collect::<ApiResult<_>>()?, total, next))
 }
 
@@ -218,7 +220,7 @@ pub async fn list_ranked_assets(
         let part = if last.asset.trust_tier == "featured" { FEATURED } else { NORMAL };
         cursor::write(part, AssetSort::Ranked.position(&last.asset))
     });
-    to_page(&found, &fields, total, next)
+    to_page(&found, &hub.config, &fields, total, next)
 }
 
 fn tier(

@@ -5,11 +5,13 @@ use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use capsid_model::time::Time;
 use capsid_rules::assets::safety::SafetyVerdict;
-use capsid_rules::identity::owner_level::{KNOWN, LevelPolicy, OwnerLevel, by_level};
+use capsid_rules::evaluation::owners::OwnerLevel;
+use capsid_rules::identity::owner_level::{LevelPolicy, by_level};
 use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::moderation::{self, CaseKind};
+use capsid_store::evaluation::owners;
 use capsid_store::nodes::NodeRow;
 use capsid_store::nodes::owner_level;
 use capsid_store::registry::publish::{AWAITING_MODERATION, NewBundle, PublishOutcome};
@@ -35,11 +37,11 @@ impl PublishPolicy {
         let levels = context.config.levels();
         let owner = match levels {
             LevelPolicy::Trusted => format!("node:{}", node.node_id),
-            LevelPolicy::Earned => node.owner_key(),
+            LevelPolicy::Earned => owners::owner_of(tx, node)?,
         };
         let assets = [Some(&bundle.gene), Some(&bundle.capsule), bundle.event.as_ref()];
         let bytes = assets.into_iter().flatten().map(|asset| asset.body.len() as i64).sum();
-        Ok(Self { level: owner_level::for_node(tx, levels, node)?, owner, bytes })
+        Ok(Self { level: owner_level::for_node(tx, node)?, owner, bytes })
     }
 
     /// Refuses a bundle that is new and exceeds what its owner may publish on one day.
@@ -71,7 +73,7 @@ impl PublishPolicy {
     /// that.
     pub fn admit(&self, context: &OperationContext, bundle: &NewBundle) -> NewBundle {
         let mut admitted = bundle.clone();
-        if self.level < KNOWN
+        if self.level < OwnerLevel::Known
             && context.config.hold_warned == HoldWarned::Level0
             && admitted.status == AssetStatus::Candidate
             && verdict(bundle) == SafetyVerdict::Warn
@@ -94,7 +96,7 @@ impl PublishPolicy {
     ) -> ApiResult<()> {
         let PublishOutcome::Kept { reason, .. } = outcome else { return Ok(()) };
         quotas::count(tx, &self.owner, self.bytes, context.now)?;
-        if context.config.levels() == LevelPolicy::Trusted || self.level >= KNOWN {
+        if context.config.levels() == LevelPolicy::Trusted || self.level >= OwnerLevel::Known {
             return Ok(());
         }
         let capsule = bundle.capsule.asset_id.to_string();

@@ -132,7 +132,11 @@ pub(super) async fn find_by_words(
     let total = (hits.len() as i64, has_more);
     hits.truncate(skip + limit);
     Ok(WordSearchResult {
-        rows: hits.iter().skip(skip).map(|hit| FoundAssetView::new(hit, signals.len())).collect(),
+        rows: hits
+            .iter()
+            .skip(skip)
+            .map(|hit| FoundAssetView::new(hit, signals.len(), &hub.config))
+            .collect(),
         fields: FieldSelection::parse(params.fields.as_deref()),
         total,
         next: if has_more { cursor::after(name, skip + limit) } else { None },

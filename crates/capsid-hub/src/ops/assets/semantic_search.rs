@@ -4,6 +4,7 @@ use super::search::{self as keyword, MAX_LEN};
 use super::view::{FieldSelection, FoundAssetView, Selected, page_response, rounded};
 use super::{asset_type, status};
 use crate::auth::credentials::Credentials;
+use crate::config::HubConfig;
 use crate::error::{ApiError, ApiResult};
 use crate::http::cursor;
 use crate::http::query;
@@ -193,7 +194,8 @@ pub async fn search_by_meaning(
     let total = (found.len() as i64, has_more);
     let fields = FieldSelection::parse(params.fields.as_deref());
     let page = found.into_iter().take(skip + limit).skip(skip);
-    let rows = page.map(|found| fields.select(SemanticHitView::new(found, &signals, asked)));
+    let row = |found| fields.select(SemanticHitView::new(found, &signals, asked, &hub.config));
+    let rows = page.map(row);
     let next = if has_more { cursor::after(NAME, skip + limit) } else { None };
     Ok(SemanticPageResponse::new(rows.collect::<ApiResult<_>>()?, total, next))
 }
@@ -292,7 +294,7 @@ impl SemanticHitView {
     }
 
     /// The row of an asset that was found by meaning, by a question of so many words.
-    pub fn new(found: SemanticHit, signals: &[String], asked: usize) -> Self {
+    pub fn new(found: SemanticHit, signals: &[String], asked: usize, config: &HubConfig) -> Self {
         let answered = found.words.len() as f64 / asked.max(1) as f64;
         let similarity = rounded(found.similarity.unwrap_or(answered).clamp(0.0, 1.0));
         let why = WhyFound {
@@ -304,7 +306,7 @@ impl SemanticHitView {
         let score = (found.score * 1e6).round() / 1e6;
         let hit = search::to_hit(found.listed, signals);
         Self {
-            found: FoundAssetView::new(&hit, signals.len()),
+            found: FoundAssetView::new(&hit, signals.len(), config),
             score: Some(score),
             similarity,
             similarity_band: SimilarityBand::from_similarity(similarity),

@@ -1,11 +1,16 @@
 //! An asset as lists show it: what never changes, which is stored as text, and what does.
 
+use crate::config::{HubConfig, RowValues};
 use crate::error::{ApiError, ApiResult};
 use capsid_model::time::Time;
 use capsid_rules::evaluation::consensus::{ConsensusTally, ConsensusVerdict};
 use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
+use capsid_rules::evaluation::owners::OwnerLevel;
 use capsid_rules::evaluation::proof::ProofLevel;
+use capsid_rules::evaluation::trust_policy::TrustPolicy;
+use capsid_rules::evaluation::trust_summary::{TrustFacts, TrustSummary, summarize_trust};
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
+use capsid_store::assets::AssetRow;
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list::ListedAsset;
 use capsid_store::search::{self, SearchHit};
@@ -32,6 +37,58 @@ impl AssetView {
     pub fn new(listed: &ListedAsset) -> Self {
         Self { card: listed.asset.card.clone(), state: AssetState::new(listed) }
     }
+
+    /// The row of an asset in a search or a ranking. Where the operator wants that, it tells what the publisher declares
+    /// only as far as others bear it out: clients decide by these values what they reuse.
+    pub fn ranked(listed: &ListedAsset, config: &HubConfig) -> Self {
+        let row = Self::new(listed);
+        match config.ranking.row_values {
+            RowValues::Declared => row,
+            RowValues::Adjusted => adjusted(row, listed, &config.trust()),
+        }
+    }
+}
+
+/// A row with confidence, streak and reputation as far as others bear them out, and the publisher's values beside them.
+fn adjusted(mut row: AssetView, listed: &ListedAsset, trust: &TrustPolicy) -> AssetView {
+    let (asset, traits) = (&listed.asset, &listed.asset.traits);
+    let declared = DeclaredValues {
+        confidence: traits.confidence,
+        success_streak: traits.success_streak,
+        reputation_score: row.state.reputation_score,
+    };
+    let belief = asset.belief.unwrap_or(trust.belief.floor);
+    let confidence = rounded_or_zero(belief * traits.confidence);
+    let streak = traits.success_streak.min(asset.successes).max(1);
+    let level = listed.owner_level.and_then(OwnerLevel::from_number).unwrap_or_default();
+    let level = level.max(trust.owners.least_level);
+    row.card =
+        with_members(&row.card, &[("confidence", confidence.into()), ("success_streak", streak.into())]);
+    row.state.reputation_score = rounded_or_zero(trust.owners.capped_reputation(listed.reputation, level));
+    row.state.declared = Some(declared);
+    row
+}
+
+/// A card with other values for some of its members. One that cannot be read stays as it is.
+fn with_members(card: &str, values: &[(&str, Value)]) -> String {
+    let whole = format!("{{{card}}}");
+    let Ok(CardMembers(members)) = serde_json::from_str(&whole) else { return card.to_owned() };
+    let member = |(name, value): (String, &RawValue)| {
+        let value = values
+            .iter()
+            .find(|(replaced, _)| *replaced == name)
+            .map_or_else(|| value.get().to_owned(), |(_, value)| value.to_string());
+        format!("{}:{value}", Value::from(name))
+    };
+    members.into_iter().map(member).collect::<Vec<_>>().join(",")
+}
+
+/// What a publisher declares, beside values that are adjusted.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct DeclaredValues {
+    confidence: f64,
+    success_streak: i64,
+    reputation_score: f64,
 }
 
 /// The description names all members of a row in one place, whichever part they come from.
@@ -128,6 +185,16 @@ pub struct AssetState {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     similar_to: Option<AssetId>,
+    /// Why it can be trusted, in one line.
+    trust: TrustSummary,
+    /// Whether it is from before reports were graded, and waits for its evaluation.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    unproven: bool,
+    /// The publisher's own values, where the row tells them only as far as others bear them out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = DeclaredValues, required = false)]
+    declared: Option<DeclaredValues>,
 }
 
 impl AssetState {
@@ -159,6 +226,9 @@ impl AssetState {
             last_activity_at: Time(asset.last_activity_at).iso(),
             safety: asset.safety.clone(),
             similar_to: asset.similar_to,
+            trust: asset.trust.clone().map_or_else(|| untested(asset), |trust| trust.0),
+            unproven: asset.is_unproven,
+            declared: None,
         }
     }
 }
@@ -199,6 +269,12 @@ impl ValidationSummary {
         let grade = listed.grade().map(EvidenceGrade::as_str);
         Self { quality, passes: listed.passes, fails: listed.fails, grade }
     }
+}
+
+/// The line of an asset that nobody else reported on.
+fn untested(asset: &AssetRow) -> TrustSummary {
+    let (validation, is_unproven) = (asset.traits.proof, asset.is_unproven);
+    summarize_trust(&TrustFacts { validation, is_unproven, ..TrustFacts::default() })
 }
 
 /// What a card holds. It is stored as text when an asset is published, and only described here.
@@ -354,13 +430,13 @@ pub struct FoundAssetView {
 
 impl FoundAssetView {
     /// The row of an asset that was found by so many signals.
-    pub fn new(hit: &SearchHit, signals: usize) -> Self {
+    pub fn new(hit: &SearchHit, signals: usize, config: &HubConfig) -> Self {
         let score = match signals.min(search::MAX_SIGNALS) {
             0 => 1.0,
             signals => hit.half_points as f64 / (2 * signals) as f64,
         };
         Self {
-            asset: AssetView::new(&hit.listed),
+            asset: AssetView::ranked(&hit.listed, config),
             matched_signals: hit.matched_signals.clone(),
             match_score: rounded_or_zero(score),
         }

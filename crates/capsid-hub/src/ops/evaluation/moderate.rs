@@ -14,6 +14,7 @@ use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::lifecycle;
 use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
+use capsid_store::evaluation::outcomes;
 use capsid_store::evaluation::rewards;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::evaluation::{scoring, slashing};
@@ -93,6 +94,12 @@ pub fn moderate_in(
 ) -> Result<StatusChangeOutcome> {
     let outcome = lifecycle::change(tx, id, change, actor, reason, now)?;
     if matches!(outcome, StatusChangeOutcome::Done { .. }) {
+        // Whoever moderates is an arbiter: what it decides settles the reports on the asset.
+        match change {
+            AssetEvent::Promote => outcomes::record_outcome(tx, id, true, actor, now)?,
+            AssetEvent::Reject => outcomes::record_outcome(tx, id, false, actor, now)?,
+            _ => {}
+        }
         scoring::rescore(tx, id, now)?;
         if change == AssetEvent::Promote {
             rewards::promoted(tx, rewards, id, now)?;

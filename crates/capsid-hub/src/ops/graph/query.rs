@@ -5,6 +5,7 @@ use super::filters::GraphFilters;
 use super::hits::{self, GraphAnswer, GraphHit, GraphQuestion};
 use super::price::{AnonymousAccess, admit};
 use crate::auth::credentials::Credentials;
+use crate::config::HubConfig;
 use crate::error::{ApiError, ApiResult};
 use crate::http::json::read_stored;
 use crate::http::validate;
@@ -26,6 +27,7 @@ use capsid_store::graph::{self, Entity, EntityNote, PathStep, Relation};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value, json};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// The longest question.
@@ -214,7 +216,8 @@ pub async fn query_graph(
     if asked.by_meaning {
         asked.near = hub.embedder.find_near(&asked.words).await;
     }
-    let mut answer = hub.store.read::<_, ApiError, _>(move |tx| answer_question(tx, &asked)).await?;
+    let config = Arc::clone(&hub.config);
+    let mut answer = hub.store.read::<_, ApiError, _>(move |tx| answer_question(tx, &asked, &config)).await?;
     answer.credits_charged = credits::to_decimal(charge.charge(hub).await?);
     Ok(answer)
 }
@@ -222,7 +225,11 @@ pub async fn query_graph(
 /// Properties that are the hub's to tell; what others tell under these names stays with who told it.
 const KEPT_BACK: [&str; 3] = ["said", "asset_id", "status"];
 
-fn answer_question(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<QueryGraphResponse> {
+fn answer_question(
+    tx: &mut dyn Tx,
+    asked: &GraphQuestion,
+    config: &HubConfig,
+) -> ApiResult<QueryGraphResponse> {
     let answer = hits::find(tx, asked)?;
     let relations = relations(&answer);
     let entities = ends(tx, &answer, &relations)?;
@@ -250,7 +257,7 @@ fn answer_question(tx: &mut dyn Tx, asked: &GraphQuestion) -> ApiResult<QueryGra
         assets: answer
             .assets
             .into_iter()
-            .map(|found| SemanticHitView::new(found, &signals, question.word_count()))
+            .map(|found| SemanticHitView::new(found, &signals, question.word_count(), config))
             .collect(),
     })
 }

@@ -4,6 +4,7 @@ use crate::http::envelope::{PROTOCOL, VERSION};
 use crate::http::json::{BODY_LIMIT, DEPTH_LIMIT, MAILBOX_LIMIT};
 use crate::state::Hub;
 use capsid_rules::evaluation::promotion::PromotionRule;
+use capsid_rules::evaluation::quorum::ArbiterRule;
 use capsid_rules::identity::secrets::RequireSecret;
 use capsid_rules::rate_limit::RateLimit;
 use capsid_rules::work::models;
@@ -70,6 +71,16 @@ struct PromotionRuleView {
     min_streak: i64,
     min_reputation: f64,
     require_report: bool,
+    /// How many owners must have passed it.
+    min_owners: i64,
+    /// How much their reports must weigh together.
+    min_weight: f64,
+    /// off, small or always: when an arbiter must be among them.
+    #[schema(value_type = String)]
+    arbiter: ArbiterRule,
+    /// How many owners must have used an asset that has no test that could fail; 0 for the same rule.
+    use_owners: i64,
+    use_hours: f64,
 }
 
 impl From<PromotionRule> for PromotionRuleView {
@@ -81,6 +92,11 @@ impl From<PromotionRule> for PromotionRuleView {
             min_streak: i64::from(rule.min_streak),
             min_reputation: rule.min_reputation,
             require_report: rule.require_report,
+            min_owners: i64::from(rule.quorum.min_owners),
+            min_weight: rule.quorum.min_weight,
+            arbiter: rule.quorum.arbiter,
+            use_owners: i64::from(rule.quorum.use_owners),
+            use_hours: rule.quorum.use_hours,
         }
     }
 }

@@ -7,8 +7,10 @@ use crate::http::traced_id;
 use crate::ops::assets::view::rounded;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
+use capsid_rules::evaluation::owners::LevelCondition;
 use capsid_rules::evaluation::reputation::{ReputationShare, shares};
 use capsid_store::db::tx::Tx;
+use capsid_store::evaluation::owners::{self, OwnerView};
 use capsid_store::evaluation::scoring;
 use capsid_store::nodes::reputation_days;
 use capsid_store::nodes::reputation_days::ReputationPoint;
@@ -26,6 +28,36 @@ pub struct NodeReputationResponse {
     parts: Vec<ReputationShare>,
     /// At most one point a day, the oldest first; the last one is the present.
     history: Vec<ReputationPointView>,
+    /// How far the hub trusts the party behind the node. Its nodes share one reputation.
+    owner: OwnerTrustView,
+}
+
+/// How far the hub trusts the party behind a node, and why.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = OwnerTrust)]
+pub struct OwnerTrustView {
+    /// 0 new, 1 known, 2 trusted, 3 appointed.
+    owner_level: i64,
+    /// How much its reports weigh, 0 to 1.
+    weight: f64,
+    /// How many of its reports an arbiter's outcome settled.
+    settled_reports: i64,
+    /// How many of these agreed with the outcome.
+    agreed_reports: i64,
+    /// What each level asks for. Empty until the owner is first assessed.
+    conditions: Vec<LevelCondition>,
+}
+
+impl From<OwnerView> for OwnerTrustView {
+    fn from(owner: OwnerView) -> Self {
+        Self {
+            owner_level: owner.level,
+            weight: rounded(owner.weight),
+            settled_reports: owner.settled,
+            agreed_reports: owner.agreed,
+            conditions: owner.conditions,
+        }
+    }
 }
 
 /// How a reputation was.
@@ -58,6 +90,9 @@ fn load_reputation(tx: &mut dyn Tx, node_id: &str, now: Time) -> ApiResult<NodeR
     if history.last().is_none_or(|last| last.at < now.0) {
         history.push(ReputationPoint { at: now.0, score: node.reputation });
     }
+    let ownership = owners::find_ownership(tx, node_id)?;
+    let key = ownership.map(|found| found.owner_key(&tx.trust().owners)).unwrap_or_default();
+    let owner = owners::load_view(tx, &key)?;
     let parts = parts.into_iter().map(|part| ReputationShare {
         value: rounded(part.value),
         weight: rounded(part.weight),
@@ -72,5 +107,6 @@ fn load_reputation(tx: &mut dyn Tx, node_id: &str, now: Time) -> ApiResult<NodeR
         score: rounded(node.reputation),
         parts: parts.collect(),
         history: history.collect(),
+        owner: owner.into(),
     })
 }

@@ -1,9 +1,9 @@
 //! What code within a command proves: does it look at anything outside itself, and can it fail because of that?
 
-use super::{CONSTANT, ProofResult};
+use super::{CONSTANT, ProofResult, Weakness, vacuous};
 
-const PRINTS: &str = "Its code only prints; nothing is asserted.";
-const LOADS: &str = "Its code only loads what is installed; nothing of the change is checked.";
+const PRINTS: Weakness = vacuous("Its code only prints; nothing is asserted.");
+const LOADS: Weakness = vacuous("Its code only loads what is installed; nothing of the change is checked.");
 /// How much code is read, in bytes.
 const MAX_CODE: usize = 4 << 10;
 

@@ -3,9 +3,14 @@
 //! A command is vacuous when it only prints, asks for a version or for help, lists, installs, evaluates a constant, looks at
 //! nothing but syntax (`node --check`: a file that parses may still do anything), or throws its own result away. Whatever is
 //! not known to be vacuous is taken for real: calling an honest command worthless is the worse mistake.
+//!
+//! A command is weak when it passes where there is nothing to run, as `npm test --if-present` does in an empty folder. It
+//! counts as vacuous until somebody shows that it fails without the change.
 
 mod inline;
+mod launchers;
 mod programs;
+mod runners;
 mod shell;
 
 use capsid_model::text_enum;
@@ -21,6 +26,8 @@ pub enum ProofLevel {
     Absent,
     /// No command could tell a good change from a bad one.
     Vacuous,
+    /// It passes where there is nothing to run.
+    Weak,
     /// At least one command could.
     Real,
 }
@@ -28,6 +35,7 @@ pub enum ProofLevel {
 text_enum!(ProofLevel {
     Absent = "absent",
     Vacuous = "vacuous",
+    Weak = "weak",
     Real = "real",
 });
 
@@ -54,19 +62,41 @@ pub fn finding(command: &str) -> CommandProof {
     } else {
         match evaluate(&steps, 0) {
             Ok(()) => (ProofLevel::Real, "It can fail when the change is wrong."),
-            Err(why) => (ProofLevel::Vacuous, why),
+            Err(weakness) => (weakness.level, weakness.why),
         }
     };
     CommandProof { command: command.to_owned(), verdict, why }
 }
 
-/// Nothing, or why something proves nothing.
-type ProofResult = Result<(), &'static str>;
+/// Why something proves nothing, or little.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Weakness {
+    level: ProofLevel,
+    why: &'static str,
+}
 
-const THROWN_AWAY: &str = "It throws its own result away, so it always passes.";
-const CONSTANT: &str = "It only evaluates a constant.";
+const fn vacuous(why: &'static str) -> Weakness {
+    Weakness { level: ProofLevel::Vacuous, why }
+}
+
+const fn weak(why: &'static str) -> Weakness {
+    Weakness { level: ProofLevel::Weak, why }
+}
+
+/// Nothing, or why something proves nothing, or little.
+type ProofResult = Result<(), Weakness>;
+
+const THROWN_AWAY: Weakness = vacuous("It throws its own result away, so it always passes.");
+const CONSTANT: Weakness = vacuous("It only evaluates a constant.");
+const PRINTS: Weakness = vacuous("It only prints.");
 /// A command within a command within a command is taken as real.
 const MAX_DEPTH: usize = 3;
+
+/// What the strongest of several commands proves; the first of equal ones is named.
+fn strongest(judged: impl IntoIterator<Item = ProofResult>) -> Option<ProofResult> {
+    let level = |judged: &ProofResult| judged.map_or_else(|weakness| weakness.level, |()| ProofLevel::Real);
+    judged.into_iter().reduce(|best, next| if level(&next) > level(&best) { next } else { best })
+}
 
 /// What a whole command line proves.
 fn evaluate(steps: &[ShellStep], depth: usize) -> ProofResult {
@@ -74,16 +104,20 @@ fn evaluate(steps: &[ShellStep], depth: usize) -> ProofResult {
         return Ok(());
     }
     let stops_at_errors = steps.iter().any(ShellStep::stops_at_errors);
-    let mut lines =
-        steps.chunk_by(|_, next| next.join != StepJoin::Then).map(|line| evaluate_line(line, depth));
+    let lines = steps.chunk_by(|_, next| next.join != StepJoin::Then).map(|line| evaluate_line(line, depth));
     if stops_at_errors {
-        return lines.find(Result::is_ok).unwrap_or(Err("It only prints."));
+        return strongest(lines).unwrap_or(Err(PRINTS));
     }
     // What a shell answers is what its last line answers.
     let lines: Vec<ProofResult> = lines.collect();
     match lines.split_last() {
-        Some((Err(_), before)) if before.iter().any(Result::is_ok) => {
-            if steps.last().is_some_and(ShellStep::passes_status) { Ok(()) } else { Err(THROWN_AWAY) }
+        Some((Err(_), before)) if steps.last().is_some_and(ShellStep::passes_status) => {
+            strongest(before.iter().copied()).unwrap_or(Err(PRINTS))
+        }
+        Some((Err(last), before))
+            if last.level == ProofLevel::Vacuous && before.iter().any(Result::is_ok) =>
+        {
+            Err(THROWN_AWAY)
         }
         Some((last, _)) => *last,
         None => Ok(()),
@@ -99,14 +133,11 @@ fn evaluate_line(line: &[ShellStep], depth: usize) -> ProofResult {
     };
     let swallowed = pipelines.iter().rposition(always_passes);
     let kept = pipelines.iter().skip(swallowed.unwrap_or(0));
-    let judged: Vec<ProofResult> = kept.map(|pipeline| evaluate_pipeline(pipeline, depth)).collect();
-    if judged.iter().any(Result::is_ok) {
-        return Ok(());
+    let judged = strongest(kept.map(|pipeline| evaluate_pipeline(pipeline, depth))).unwrap_or(Ok(()));
+    match judged {
+        Err(weakness) if swallowed.is_some() && weakness.level == ProofLevel::Vacuous => Err(THROWN_AWAY),
+        judged => judged,
     }
-    if swallowed.is_some() {
-        return Err(THROWN_AWAY);
-    }
-    judged.first().copied().unwrap_or(Ok(()))
 }
 
 /// What commands joined by `|` prove. A filter of constant text only ever says the same.
@@ -150,7 +181,8 @@ mod tests {
 
     #[test]
     fn words_are_read_back() {
-        for proof in [ProofLevel::Absent, ProofLevel::Vacuous, ProofLevel::Real] {
+        assert!(ProofLevel::ALL.is_sorted());
+        for proof in ProofLevel::ALL {
             assert_eq!(ProofLevel::parse(proof.as_str()), Some(proof));
         }
     }

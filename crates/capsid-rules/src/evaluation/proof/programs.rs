@@ -1,17 +1,17 @@
 //! What known programs prove with the arguments they are given.
 
-use super::{CONSTANT, MAX_DEPTH, ProofResult, evaluate as judge_steps, inline, shell};
+use super::launchers::without_launcher;
+use super::{
+    CONSTANT, MAX_DEPTH, PRINTS, ProofResult, THROWN_AWAY, Weakness, evaluate as judge_steps, inline,
+    launchers, runners, shell, vacuous,
+};
 
-const PRINTS: &str = "It only prints.";
-const INFO: &str = "It only asks for a version or for help.";
-const LISTS: &str = "It only lists what there is.";
-const INSTALLS: &str = "It only installs something.";
-const SYNTAX: &str = "It only looks at syntax; nothing that the change does is checked.";
-const NOTHING: &str = "It runs nothing.";
-
-/// Programs that are only a way to start another.
-const LAUNCHERS: &[&str] =
-    &["env", "time", "sudo", "nice", "exec", "cross-env", "timeout", "gtimeout", "xvfb-run"];
+pub(super) const INFO: Weakness = vacuous("It only asks for a version or for help.");
+pub(super) const LISTS: Weakness = vacuous("It only lists what there is.");
+pub(super) const INSTALLS: Weakness = vacuous("It only installs something.");
+pub(super) const SYNTAX: Weakness =
+    vacuous("It only looks at syntax; nothing that the change does is checked.");
+pub(super) const NOTHING: Weakness = vacuous("It runs nothing.");
 
 /// Programs that print what there is, which a filter may then look at.
 const SHOW_DATA: &[&str] = &["cat", "curl", "find", "git", "head", "ls", "tail", "wget"];
@@ -36,10 +36,13 @@ pub fn evaluate_program(words: &[String], depth: usize) -> ProofResult {
         "true" | ":" | "exit" | "sleep" | "cd" | "set" | "export" | "wait" | "mkdir" | "touch" => {
             Err(NOTHING)
         }
-        "which" | "where" | "type" | "command" => Err("It only looks whether a program is installed."),
+        "which" | "where" | "type" | "command" => {
+            Err(vacuous("It only looks whether a program is installed."))
+        }
         "test" | "[" | "[[" => constant_test(args),
         "node" | "nodejs" => node(args),
-        "npm" | "pnpm" => npm(args, depth),
+        "npm" => npm(args, depth),
+        "pnpm" => npm(args, depth).and_then(|()| runners::forwarded_flags(args)),
         "yarn" => yarn(args, depth),
         "npx" | "pnpx" | "bunx" => npx(args, depth),
         "bun" => bun(args, depth),
@@ -51,8 +54,13 @@ pub fn evaluate_program(words: &[String], depth: usize) -> ProofResult {
         "make" | "gmake" => make(args),
         "git" => git(args),
         "curl" | "wget" => fetches(args),
+        "jest" | "vitest" | "playwright" | "mocha" | "_mocha" | "cypress" => {
+            runners::evaluate_runner(program, args)
+        }
+        "concurrently" => launchers::concurrently(args, depth),
+        "run-s" | "run-p" | "npm-run-all" => launchers::run_scripts(args, depth),
         "pip" | "pip3" | "apt" | "apt-get" | "brew" | "apk" | "gem" | "corepack" => installer(args),
-        _ => lists_only(args),
+        _ => lists_only(args).and_then(|()| runners::weak_flags(args)),
     }
 }
 
@@ -61,27 +69,7 @@ pub fn shows_data(words: &[String]) -> bool {
     without_launcher(words).first().is_some_and(|program| SHOW_DATA.contains(&name_of(program)))
 }
 
-/// The command behind `CI=1`, `env`, `timeout 60` and the like.
-fn without_launcher(words: &[String]) -> &[String] {
-    let mut words = words;
-    let mut launched = false;
-    while let [first, rest @ ..] = words {
-        let assigns = first.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        });
-        let launches = LAUNCHERS.contains(&name_of(first)) && !rest.is_empty();
-        let of_launcher =
-            launched && (first.starts_with('-') || first.starts_with(|c: char| c.is_ascii_digit()));
-        if !(assigns || launches || of_launcher) {
-            break;
-        }
-        launched |= launches;
-        words = rest;
-    }
-    words
-}
-
-fn name_of(program: &str) -> &str {
+pub(super) fn name_of(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     [".exe", ".cmd"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name)
 }
@@ -135,12 +123,13 @@ fn node(args: &[&str]) -> ProofResult {
             | "--conditions"
             | "--env-file" => rest = tail.get(1..).unwrap_or(&[]),
             "--" | "-" => return if tail.is_empty() && *first == "--" { Err(NOTHING) } else { Ok(()) },
-            flag if flag == "--test" || flag.starts_with("--test-") => return Ok(()),
+            flag if flag == "--test" || flag.starts_with("--test-") => return runners::node_test(rest),
             flag if flag.starts_with("--eval=") || flag.starts_with("--print=") => {
                 return inline::javascript(flag.split_once('=').map_or("", |(_, code)| code));
             }
             flag if flag.starts_with('-') => rest = tail,
-            _ => return Ok(()),
+            // A runner that is started by the path of its script.
+            script => return runners::by_script(script, tail),
         }
     }
     Err(NOTHING)
@@ -159,6 +148,10 @@ fn script(name: Option<&&str>) -> ProofResult {
 }
 
 fn npm(args: &[&str], depth: usize) -> ProofResult {
+    npm_command(args, depth).and_then(|()| runners::script_flags(args))
+}
+
+fn npm_command(args: &[&str], depth: usize) -> ProofResult {
     let mut words = args.iter().filter(|word| !word.starts_with('-'));
     match words.next().copied() {
         None => Err(NOTHING),
@@ -182,13 +175,20 @@ fn npm(args: &[&str], depth: usize) -> ProofResult {
     }
 }
 
+/// Yarn, and pnpm and bun like it, hand to a script all that follows its name.
 fn yarn(args: &[&str], depth: usize) -> ProofResult {
+    yarn_command(args, depth).and_then(|()| runners::forwarded_flags(args))
+}
+
+fn yarn_command(args: &[&str], depth: usize) -> ProofResult {
     let mut words = args.iter().filter(|word| !word.starts_with('-'));
     match words.next() {
         None => Err(INSTALLS),
         Some(&"run") => script(words.next()),
         Some(&("info" | "versions" | "licenses")) => Err(LISTS),
         Some(&"test") => Ok(()),
+        // A program of a dependency may be named like a script.
+        Some(&("jest" | "vitest" | "playwright" | "mocha" | "cypress")) => npx(args, depth),
         Some(name) => script(Some(name)).and_then(|()| npm(args, depth)),
     }
 }
@@ -216,9 +216,9 @@ fn bun(args: &[&str], depth: usize) -> ProofResult {
     match args {
         ["-e" | "--eval" | "-p" | "--print", code, ..] => inline::javascript(code),
         ["x", rest @ ..] => npx(rest, depth),
-        ["test", ..] => Ok(()),
+        ["test", rest @ ..] => runners::weak_flags(rest),
         [first, ..] if first.ends_with("js") || first.ends_with("ts") => Ok(()),
-        _ => npm(args, depth),
+        _ => npm(args, depth).and_then(|()| runners::forwarded_flags(args)),
     }
 }
 
@@ -266,7 +266,7 @@ fn shell_of(args: &[&str], depth: usize) -> ProofResult {
 }
 
 /// A command line within a command line.
-fn within(command: &str, depth: usize) -> ProofResult {
+pub(super) fn within(command: &str, depth: usize) -> ProofResult {
     let steps = shell::split(command);
     if steps.is_empty() { Err(NOTHING) } else { judge_steps(&steps, depth + 1) }
 }
@@ -294,8 +294,21 @@ fn go(args: &[&str]) -> ProofResult {
 }
 
 fn make(args: &[&str]) -> ProofResult {
-    if args.iter().any(|arg| matches!(*arg, "-n" | "--dry-run" | "--just-print")) {
+    // Short flags without a value may be written together.
+    let short = |arg: &str, flag: char| {
+        arg.strip_prefix('-').is_some_and(|flags| {
+            flags.contains(flag) && flags.chars().all(|flag| "bBdeikLnpqrRsStvw".contains(flag))
+        })
+    };
+    let any = |flag: char, long: &[&str]| args.iter().any(|arg| short(arg, flag) || long.contains(arg));
+    if any('n', &["--dry-run", "--just-print", "--recon"]) {
         return Err(LISTS);
+    }
+    if any('i', &["--ignore-errors"]) {
+        return Err(THROWN_AWAY);
+    }
+    if any('t', &["--touch"]) || any('q', &["--question"]) {
+        return Err(NOTHING);
     }
     match args {
         ["help" | "clean" | "install" | "deps"] => Err(NOTHING),
@@ -340,7 +353,7 @@ fn installer(args: &[&str]) -> ProofResult {
 }
 
 /// Test runners and compilers that are told to run nothing.
-fn lists_only(args: &[&str]) -> ProofResult {
+pub(super) fn lists_only(args: &[&str]) -> ProofResult {
     let lists = |arg: &&str| {
         matches!(
             *arg,

@@ -46,7 +46,12 @@ impl HubLocation {
 
     /// Opens the hub's database while a hub may run on it.
     pub(crate) fn open_beside(&self) -> Result<Store> {
-        Store::open(&self.options()?.shared(), SystemClock.now())
+        let config = self.load(Vec::new())?.config;
+        let trust = config.trust();
+        let store =
+            Store::open(&StoreOptions::new(config.data, config.database).shared(), SystemClock.now())?;
+        store.set_trust(trust);
+        Ok(store)
     }
 
     fn data(&self) -> Result<PathBuf> {

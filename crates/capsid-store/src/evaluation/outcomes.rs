@@ -1,0 +1,40 @@
+//! Arbitrated outcomes: what the hub's runner, an administrator or an appointed owner decided of an asset. They alone say
+//! whose reports were right.
+
+use crate::assets::id::AssetId;
+use crate::db::tx::Tx;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+
+/// Records what an arbiter decided. A later decision takes the place of the earlier.
+pub fn record_outcome(tx: &mut dyn Tx, id: &AssetId, passed: bool, arbiter: &str, now: Time) -> Result<()> {
+    tx.run(
+        "INSERT INTO arbitrated_outcomes (asset_id, passed, arbiter, at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (asset_id) DO UPDATE SET passed = excluded.passed, arbiter = excluded.arbiter, at = excluded.at",
+        params![id, passed, arbiter, now],
+    )?;
+    Ok(())
+}
+
+/// Whether an arbiter passed an asset; nothing while none decided.
+pub fn find_outcome(tx: &mut dyn Tx, id: &AssetId) -> Result<Option<bool>> {
+    tx.query_first("SELECT passed FROM arbitrated_outcomes WHERE asset_id = $1", params![id])
+}
+
+/// How many reports of an account an outcome settled since a moment, and how many of these agreed with it. Only reports
+/// from before the outcome count, and one for each asset.
+pub fn count_settled(tx: &mut dyn Tx, user_id: &str, since: i64) -> Result<(u32, u32)> {
+    let rows = tx.query_all::<(AssetId, bool)>(
+        "SELECT r.asset_id, CASE WHEN r.overall_ok = o.passed THEN 1 ELSE 0 END
+         FROM nodes n JOIN reports r ON r.node_id = n.node_id JOIN arbitrated_outcomes o ON o.asset_id = r.asset_id
+         WHERE n.owner = $1 AND r.created_at > $2 AND r.created_at <= o.at
+            AND r.grade NOT IN ('self', 'unverified', 'probe') ORDER BY r.asset_id, r.created_at, r.seq",
+        params![user_id, since],
+    )?;
+    // The last report of the owner on an asset is the one that it stands by.
+    let last = rows.chunk_by(|one, next| one.0 == next.0).filter_map(|reports| reports.last());
+    let agreed: Vec<bool> = last.map(|(_, agrees)| *agrees).collect();
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    Ok((count(agreed.len()), count(agreed.iter().filter(|agrees| **agrees).count())))
+}

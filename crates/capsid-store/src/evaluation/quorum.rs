@@ -1,0 +1,128 @@
+//! Who reported on a candidate, as the rules of promotion ask.
+
+use crate::assets::AssetRow;
+use crate::db::row::joined;
+use crate::db::tx::Tx;
+use crate::evaluation::owner_evidence::is_use;
+use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
+use crate::evaluation::weighted_reports::{WeightedReport, counted_reports, load_others, shown_validation};
+use crate::evaluation::{outcomes, scoring};
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade as Grade;
+use capsid_rules::evaluation::owners::OwnerLevel;
+use capsid_rules::evaluation::proof::ProofLevel;
+use capsid_rules::evaluation::quorum::{ArbiterRule, QuorumFacts, QuorumRule};
+use std::collections::BTreeSet;
+
+const HOUR_MS: f64 = 3_600_000.0;
+/// How many validators are looked at; more make no difference to a rule.
+const MAX_VALIDATORS: i64 = 1000;
+
+/// Who reported on a candidate.
+pub fn load_quorum(tx: &mut dyn Tx, asset: &AssetRow, rule: &QuorumRule, now: Time) -> Result<QuorumFacts> {
+    let reports = load_others(tx, &asset.asset_id)?;
+    let counted = counted_reports(&reports);
+    let validation = shown_validation(asset.traits.proof, &counted);
+    let distinct = |ok: bool| {
+        let owners = counted.iter().filter(|report| report.vote.ok == ok).map(|report| &report.vote.owner);
+        small(owners.collect::<BTreeSet<_>>().len())
+    };
+    let runner_passed = counted.iter().any(|report| report.grade == Grade::Hub && report.vote.ok);
+    let tally = scoring::consensus(tx, &asset.asset_id)?;
+    let mut facts = QuorumFacts {
+        is_testable: validation == ProofLevel::Real,
+        owners_passed: distinct(true),
+        owners_failed: distinct(false),
+        passes: tally.passes,
+        fails: tally.fails,
+        runner_passed,
+        arbiter_passed: runner_passed,
+        ..QuorumFacts::default()
+    };
+    if !facts.is_testable && rule.use_owners > 0 {
+        add_users(tx, &mut facts, asset, &counted, rule, now)?;
+    }
+    if rule.arbiter != ArbiterRule::Off {
+        add_arbiter(tx, &mut facts, asset, &counted)?;
+    }
+    Ok(facts)
+}
+
+/// Owners that had the asset for long enough, and for whom it works.
+fn add_users(
+    tx: &mut dyn Tx,
+    facts: &mut QuorumFacts,
+    asset: &AssetRow,
+    counted: &[&WeightedReport],
+    rule: &QuorumRule,
+    now: Time,
+) -> Result<()> {
+    let since = now.0 - (rule.use_hours * HOUR_MS) as i64;
+    let (mut users, mut trusted) = (BTreeSet::new(), BTreeSet::new());
+    for report in counted {
+        let uses = is_use(report.grade, ProofLevel::Absent) || report.grade == Grade::Applied;
+        if !report.vote.ok || !uses {
+            continue;
+        }
+        let had_it = tx.exists(
+            "SELECT 1 FROM fetches WHERE asset_id = $1 AND node_id = $2 AND first_at <= $3",
+            params![&asset.asset_id, &report.node_id, since],
+        )?;
+        let level = owners::standing(tx, &report.vote.owner)?.level;
+        if had_it && level >= OwnerLevel::Known {
+            users.insert(report.vote.owner.as_str());
+        }
+        if had_it && level >= OwnerLevel::Trusted {
+            trusted.insert(report.vote.owner.as_str());
+        }
+    }
+    facts.users = small(users.len());
+    facts.trusted_users = small(trusted.len());
+    Ok(())
+}
+
+/// Whether an arbiter passed the asset, and what else says whether one is needed.
+fn add_arbiter(
+    tx: &mut dyn Tx,
+    facts: &mut QuorumFacts,
+    asset: &AssetRow,
+    counted: &[&WeightedReport],
+) -> Result<()> {
+    let policy = tx.trust().owners;
+    let publisher = owners::find_ownership(tx, &asset.node_id)?.map(|node| node.owner_key(&policy));
+    facts.arbiter_passed |= outcomes::find_outcome(tx, &asset.asset_id)? == Some(true);
+    for report in counted.iter().filter(|report| report.vote.ok) {
+        facts.arbiter_passed |= owners::standing(tx, &report.vote.owner)?.level == OwnerLevel::Appointed;
+    }
+    facts.promoted_before = u32::try_from(tx.count(
+        "SELECT COUNT(*) FROM nodes n JOIN assets a ON a.node_id = n.node_id
+         WHERE (n.node_id = $1 OR n.owner = (SELECT m.owner FROM nodes m WHERE m.node_id = $1))
+            AND a.asset_type = 'Capsule' AND a.promoted_at IS NOT NULL",
+        params![&asset.node_id],
+    )?)
+    .unwrap_or_default();
+    let validators = tx.query_all::<NodeOwnership>(
+        joined!(
+            " ",
+            "SELECT",
+            OWNERSHIP_COLUMNS,
+            "FROM stakes s JOIN nodes n ON n.node_id = s.node_id
+             WHERE s.status = 'active' AND n.status = 'active' ORDER BY n.node_id LIMIT $1"
+        ),
+        params![MAX_VALIDATORS],
+    )?;
+    let mut assignable = BTreeSet::new();
+    for owner in validators.iter().map(|node| node.owner_key(&policy)) {
+        if Some(&owner) != publisher.as_ref() && owners::standing(tx, &owner)?.level >= OwnerLevel::Known {
+            assignable.insert(owner);
+        }
+    }
+    facts.assignable_owners = small(assignable.len());
+    Ok(())
+}
+
+fn small(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
