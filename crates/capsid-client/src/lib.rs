@@ -16,6 +16,7 @@ mod private_file;
 mod proxy;
 pub mod refusal;
 mod retry;
+mod trial;
 mod work;
 
 pub use config::ClientConfig;

@@ -140,10 +140,16 @@ impl Hub {
 
     /// How assignments are made by this hub, with fresh chance.
     pub fn assignment_terms(&self) -> AssignmentTerms {
-        let mut chance = [0; 32];
-        self.random.fill(&mut chance);
+        let chance = self.random_bytes();
         let promotion = &self.config.promotion;
         AssignmentTerms { validators: promotion.validators, valid_ms: promotion.assignment_ms, chance }
+    }
+
+    /// Bytes that nobody can foretell.
+    pub fn random_bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        self.random.fill(&mut bytes);
+        bytes
     }
 
     /// The present moment.

@@ -2,6 +2,7 @@
 
 pub mod companions;
 pub mod consent;
+pub mod control;
 pub mod eligibility;
 pub mod export;
 pub mod history;
@@ -12,6 +13,7 @@ pub mod promote;
 pub mod publication_log;
 pub mod publish;
 mod redact;
+pub mod reproduction;
 pub mod reuse;
 mod scratch;
 pub mod stage;

@@ -1,8 +1,9 @@
 //! Every setting, once: its name, how it is read and how it is shown.
 
-use super::{GraphAccess, HubConfig, HubProfile, SecretText, TlsConfig};
+use super::{GraphAccess, HubConfig, HubProfile, SecretText, TlsConfig, TrialAccess};
 use crate::outbound::endpoint::EmbeddingEndpoint;
 use capsid_rules::credits::{from_shown, text, to_decimal};
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 use capsid_rules::identity::secrets::RequireSecret;
 use capsid_rules::meaning::vectors;
 use capsid_rules::rate_limit::RateLimit;
@@ -169,6 +170,12 @@ keys! {
         |c, v| c.promotion.validators = parse_integer(v, 1, 100)? as usize, |c| c.promotion.validators;
     "promotion.assignment_seconds", Number, "a whole number of seconds from 1",
         |c, v| c.promotion.assignment_ms = parse_integer(v, 1, 31_536_000)? * 1000, |c| c.promotion.assignment_ms / 1000;
+    "promotion.proof", Text, "fetched, used, applied, assigned, reproduced or hub",
+        |c, v| c.promotion.rule.lowest_grade = counted_grade(v.as_str()?)?, |c| c.promotion.rule.lowest_grade.as_str();
+    "promotion.trial", Text, "node or level1",
+        |c, v| c.promotion.trial = TrialAccess::parse(v.as_str()?)?, |c| c.promotion.trial.as_str();
+    "promotion.demote_owners", Number, "a whole number from 1 to 1000",
+        |c, v| c.promotion.rule.demote_owners = parse_integer(v, 1, 1000)? as u32, |c| c.promotion.rule.demote_owners;
     "credits.node_grant", Number, "an amount of credits from 0 to 1000000000",
         |c, v| c.node_grant = credits(v)?, |c| to_decimal(c.node_grant);
     "credits.account_grant", Number, "an amount of credits from 0 to 1000000000",
@@ -223,6 +230,11 @@ keys! {
 }
 
 const YEAR_MS: i64 = 31_536_000_000;
+
+/// A grade of reports that can count.
+fn counted_grade(text: &str) -> Option<EvidenceGrade> {
+    EvidenceGrade::parse(text).filter(|grade| *grade >= EvidenceGrade::Fetched)
+}
 
 fn parse_integer(value: &Toml, least: i64, most: i64) -> Option<i64> {
     value.as_integer().filter(|number| (least..=most).contains(number))

@@ -1,6 +1,7 @@
 //! The two kinds of hub, and the defaults of each.
 
-use super::HubConfig;
+use super::{HubConfig, TrialAccess};
+use capsid_rules::evaluation::evidence_grade::{EvidenceGrade, GradeWeights};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -41,7 +42,18 @@ impl HubConfig {
     }
 
     /// What differs on a hub that strangers use.
-    fn with_public_defaults(self) -> Self {
+    fn with_public_defaults(mut self) -> Self {
+        self.promotion.rule.lowest_grade = EvidenceGrade::Assigned;
+        self.promotion.rule.asks_arbiter = true;
+        self.promotion.trial = TrialAccess::Level1;
         self
+    }
+
+    /// What reports weigh by their grade.
+    pub fn grade_weights(&self) -> GradeWeights {
+        match self.profile {
+            HubProfile::Private => GradeWeights::Private,
+            HubProfile::Public => GradeWeights::Public,
+        }
     }
 }

@@ -3,6 +3,7 @@
 pub mod admission;
 pub mod bundle;
 pub mod lineage;
+pub mod reproduction;
 pub mod safety;
 pub mod similarity;
 pub mod traits;

@@ -72,8 +72,10 @@ mod tests {
             let each: Vec<f64> = EvidenceGrade::ALL.iter().map(|grade| weights.of(*grade)).collect();
             assert!(each.is_sorted(), "{each:?}");
         }
-        assert!(EvidenceGrade::ALL.iter().all(|grade| {
-            GradeWeights::Public.of(*grade) <= GradeWeights::Private.of(*grade)
-        }));
+        assert!(
+            EvidenceGrade::ALL
+                .iter()
+                .all(|grade| { GradeWeights::Public.of(*grade) <= GradeWeights::Private.of(*grade) })
+        );
     }
 }

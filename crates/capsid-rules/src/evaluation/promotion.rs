@@ -1,5 +1,6 @@
 //! What stands between a candidate and its promotion, and when a promoted asset grows old.
 
+use super::evidence_grade::EvidenceGrade;
 use crate::lifecycle::{AssetEvent, AssetStatus};
 use serde::Serialize;
 
@@ -28,6 +29,8 @@ pub struct PromotionFacts {
     pub passes: f64,
     /// Weight of the reports that it failed.
     pub fails: f64,
+    /// What an arbiter reported, if one did.
+    pub arbiter: Option<bool>,
     /// Whether an administrator accepted it.
     pub admin_accepted: bool,
     /// Whether it shows what not to do; such assets are kept as warnings.
@@ -39,7 +42,7 @@ pub struct PromotionFacts {
 }
 
 /// What a promotion asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PromotionRule {
     pub min_gdi: f64,
     pub min_intrinsic: f64,
@@ -49,6 +52,12 @@ pub struct PromotionRule {
     pub min_reputation: f64,
     /// Whether a node of another owner must have reported that it passed.
     pub require_report: bool,
+    /// The lowest grade of reports that count.
+    pub lowest_grade: EvidenceGrade,
+    /// How many owners must have seen an asset fail before it is demoted, or rejected as a candidate.
+    pub demote_owners: u32,
+    /// Whether an arbiter decides where reports disagree, instead of the majority.
+    pub asks_arbiter: bool,
 }
 
 impl Default for PromotionRule {
@@ -60,6 +69,9 @@ impl Default for PromotionRule {
             min_streak: 1,
             min_reputation: 30.0,
             require_report: true,
+            lowest_grade: EvidenceGrade::Fetched,
+            demote_owners: 2,
+            asks_arbiter: false,
         }
     }
 }
@@ -150,7 +162,19 @@ fn report_obstacles(standing: &PromotionFacts, rule: &PromotionRule) -> Vec<Prom
         });
     }
     let total = standing.passes + standing.fails;
-    if standing.fails > 0.0 && standing.fails * 2.0 >= total {
+    let is_disputed = standing.passes > 0.0 && standing.fails > 0.0;
+    if rule.asks_arbiter && is_disputed && standing.arbiter != Some(true) {
+        found.push(PromotionObstacle {
+            code: "waiting_for_arbiter",
+            text: format!(
+                "The reports disagree ({} for it, {} against, by weight); an arbiter decides.",
+                short(standing.passes),
+                short(standing.fails)
+            ),
+            have: 0.0,
+            need: 1.0,
+        });
+    } else if standing.fails > 0.0 && standing.fails * 2.0 >= total {
         let text = format!(
             "Half or more of the reports failed, by weight: {} of {}.",
             short(standing.fails),
@@ -191,6 +215,7 @@ mod tests {
             passes_by_others: 1,
             passes: 0.5,
             fails: 0.0,
+            arbiter: None,
             admin_accepted: false,
             is_anti_pattern: false,
             safety_held: false,
@@ -262,6 +287,19 @@ mod tests {
         let unreported = PromotionFacts { passes_by_others: 0, passes: 0.0, ..good() };
         assert!(obstacles(&unreported, &rule).is_empty());
         assert_eq!(obstacles(&PromotionFacts { fails: 0.1, ..unreported }, &rule)[0].code, "reports_failed");
+    }
+
+    #[test]
+    fn where_reports_disagree_an_arbiter_decides() {
+        let rule = PromotionRule { asks_arbiter: true, ..PromotionRule::default() };
+        let disputed = PromotionFacts { passes_by_others: 2, passes: 1.0, fails: 0.5, ..good() };
+        let codes = |facts: &PromotionFacts, rule: &PromotionRule| -> Vec<&'static str> {
+            obstacles(facts, rule).into_iter().map(|obstacle| obstacle.code).collect()
+        };
+        assert_eq!(codes(&disputed, &rule), ["waiting_for_arbiter"]);
+        assert_eq!(codes(&PromotionFacts { arbiter: Some(true), ..disputed }, &rule), [""; 0]);
+        assert_eq!(codes(&disputed, &PromotionRule::default()), [""; 0], "the majority decides");
+        assert_eq!(codes(&PromotionFacts { fails: 0.0, ..disputed }, &rule), [""; 0]);
     }
 
     #[test]

@@ -127,6 +127,7 @@ macro_rules! column_enums {
 pub(crate) use column_enums;
 
 column_enums!(
+    capsid_rules::evaluation::evidence_grade::EvidenceGrade,
     capsid_rules::evaluation::proof::ProofLevel,
     capsid_rules::identity::secrets::SecretState,
     capsid_rules::lifecycle::AssetStatus,

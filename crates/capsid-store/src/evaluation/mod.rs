@@ -2,6 +2,8 @@
 
 pub mod assignments;
 pub mod decisions;
+pub mod demotion;
+pub mod evidence;
 pub mod lifecycle;
 pub mod list_reports;
 pub mod penalties;
@@ -11,5 +13,7 @@ pub mod reviews;
 pub mod rewards;
 pub mod scoring;
 pub mod stakes;
+pub mod trials;
+pub mod voices;
 pub mod votes;
 mod weighted_reports;

@@ -12,7 +12,7 @@ use crate::db::tx::Tx;
 use crate::evaluation::rewards;
 use crate::evaluation::rewards::RewardRates;
 use crate::evaluation::weighted_reports::{self, WeightedReport};
-use crate::evaluation::{lifecycle, penalties, scoring};
+use crate::evaluation::{lifecycle, penalties, scoring, voices};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -39,7 +39,7 @@ pub struct AssetWalkStep {
 }
 
 impl AssetWalkStep {
-    fn from_rows(rows: Vec<(i64, Option<AssetId>)>, limit: i64) -> Self {
+    pub(super) fn from_rows(rows: Vec<(i64, Option<AssetId>)>, limit: i64) -> Self {
         let full = rows.len() as i64 == limit;
         let next = rows.last().map(|(seq, _)| *seq).filter(|_| full);
         Self { found: rows.into_iter().filter_map(|(_, id)| id).collect(), next }
@@ -47,17 +47,16 @@ impl AssetWalkStep {
 }
 
 /// All that a promotion looks at.
-pub fn load_facts(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<PromotionFacts> {
+pub fn load_facts(
+    tx: &mut dyn Tx,
+    asset: &AssetRow,
+    rule: &PromotionRule,
+    now: Time,
+) -> Result<PromotionFacts> {
     let evidence = scoring::evidence(tx, asset, now)?;
     let score = gdi(&evidence);
-    let tally = scoring::consensus(tx, &asset.asset_id)?;
-    let mut passed: Vec<String> = scoring::reports(tx, &asset.asset_id)?
-        .into_iter()
-        .filter(|report| report.ok && report.weight > 0.0)
-        .map(|report| report.owner)
-        .collect();
-    passed.sort_unstable();
-    passed.dedup();
+    let voices = voices::load(tx, &asset.asset_id)?;
+    let tally = voices.tally_for_promotion(rule.lowest_grade);
     let publisher_held =
         tx.exists("SELECT 1 FROM nodes WHERE node_id = $1 AND status <> 'active'", params![&asset.node_id])?;
     Ok(PromotionFacts {
@@ -67,9 +66,10 @@ pub fn load_facts(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<Promot
         confidence: evidence.confidence,
         success_streak: evidence.success_streak,
         reputation: evidence.reputation,
-        passes_by_others: u32::try_from(passed.len()).unwrap_or(u32::MAX),
+        passes_by_others: voices.count_passed(rule.lowest_grade),
         passes: tally.passes,
         fails: tally.fails,
+        arbiter: voices.arbiter,
         // An admin's word is carried out at once, so nothing waits for it here.
         admin_accepted: false,
         is_anti_pattern: asset.traits.anti_pattern,
@@ -87,7 +87,7 @@ pub fn list_obstacles(
     now: Time,
 ) -> Result<Vec<PromotionObstacle>> {
     if asset.asset_type == AssetType::Capsule {
-        return Ok(obstacles(&load_facts(tx, asset, now)?, rule));
+        return Ok(obstacles(&load_facts(tx, asset, rule, now)?, rule));
     }
     let capsule = match capsule_of(tx, asset)? {
         Some(id) => assets::get(tx, &id)?,

@@ -4,7 +4,7 @@ use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
 use crate::db::DAY_MS;
 use crate::db::tx::Tx;
-use crate::evaluation::{decisions, weighted_reports};
+use crate::evaluation::{evidence as report_evidence, voices, weighted_reports};
 use crate::nodes::reputation_days;
 use crate::{params, search};
 use capsid_model::problem::Result;
@@ -18,13 +18,9 @@ pub fn reports(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<ReportVote>> {
     Ok(weighted_reports::load_others(tx, id)?.into_iter().map(|report| report.vote).collect())
 }
 
-/// What the reports on an asset and the decisions of validators say together. An owner has one voice: the last.
+/// What reports, decisions of validators and reviews say together, since the asset was last demoted.
 pub fn consensus(tx: &mut dyn Tx, id: &AssetId) -> Result<ConsensusTally> {
-    let reports = weighted_reports::load_others(tx, id)?.into_iter().map(|report| (report.at, report.vote));
-    let mut votes: Vec<(i64, ReportVote)> = reports.chain(decisions::votes(tx, id)?).collect();
-    votes.sort_by_key(|(at, _)| *at);
-    let votes: Vec<ReportVote> = votes.into_iter().map(|(_, vote)| vote).collect();
-    Ok(tally(&votes))
+    Ok(voices::load(tx, id)?.tally())
 }
 
 /// All that is known of an asset.
@@ -74,7 +70,7 @@ pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInput
         days_since_activity: now.days_since(Time(asset.last_activity_at)).max(0.0),
         other_owners: other_owners(tx, id, &reports)?,
         passed_by_other: reports.iter().any(|report| report.ok && report.weight > 0.0),
-        validation: asset.traits.proof,
+        validation: report_evidence::load_proof(tx, asset)?,
     })
 }
 

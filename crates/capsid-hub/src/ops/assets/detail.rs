@@ -25,7 +25,7 @@ use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list;
 use capsid_store::assets::list::ListedAsset;
 use capsid_store::db::tx::Tx;
-use capsid_store::evaluation::{promotion, scoring};
+use capsid_store::evaluation::{evidence, promotion, scoring};
 use capsid_store::nodes::{self, NodeRow};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -208,7 +208,7 @@ fn load_detail(
     let mut detail = AssetDetailView {
         asset: AssetView::new(listed),
         bundle: load_bundle(tx, &asset.bundle_id)?,
-        validation: AssetValidationView::new(&tally, asset.traits.proof),
+        validation: AssetValidationView::new(&tally, evidence::load_proof(tx, asset)?),
         gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?)),
         chain_siblings: siblings.iter().map(AssetView::new).collect(),
         audit_trail: list_changes(tx, listed, LATEST_CHANGES)?,
