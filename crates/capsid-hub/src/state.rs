@@ -1,6 +1,6 @@
 //! The hub: what every request works with.
 
-use crate::config::HubConfig;
+use crate::config::{HubConfig, HubProfile};
 use crate::embedding::{Embedder, EmbedderParts};
 use crate::http::envelope::ResponseEnvelope;
 use crate::outbound::resolve::{Resolver, SystemResolver};
@@ -142,7 +142,12 @@ impl Hub {
     pub fn assignment_terms(&self) -> AssignmentTerms {
         let chance = self.random_bytes();
         let promotion = &self.config.promotion;
-        AssignmentTerms { validators: promotion.validators, valid_ms: promotion.assignment_ms, chance }
+        AssignmentTerms {
+            validators: promotion.validators,
+            valid_ms: promotion.assignment_ms,
+            is_drawn: self.config.profile == HubProfile::Public,
+            chance,
+        }
     }
 
     /// Bytes that nobody can foretell.

@@ -26,7 +26,8 @@ pub struct ControlRuns {
 pub fn run_control(diff: &str, commands: &[String], timeout: Duration) -> Result<ControlRuns> {
     let Ok(made) = scratch::created(diff) else { return Ok(ControlRuns::default()) };
     let bare = run_bare(commands, timeout)?;
-    let emptied = CreatedFiles { files: made.files.iter().map(|file| empty(file, commands)).collect(), ..made };
+    let emptied =
+        CreatedFiles { files: made.files.iter().map(|file| empty(file, commands)).collect(), ..made };
     Ok(ControlRuns { bare, base: run_files(&emptied, commands, timeout)?.and_then(|run| as_control(&run)) })
 }
 
@@ -87,7 +88,10 @@ fn run_files(files: &CreatedFiles, commands: &[String], timeout: Duration) -> Re
 /// Whether the commands passed. A run that the sandbox or the gate prevented says neither.
 fn as_control(run: &TrialReport) -> Option<bool> {
     let is_prevented = run.class.starts_with("sandbox_")
-        || matches!(run.class, "spawn_failed" | "parse_failed" | "executable_not_allowed" | "env_no_commands");
+        || matches!(
+            run.class,
+            "spawn_failed" | "parse_failed" | "executable_not_allowed" | "env_no_commands"
+        );
     (!is_prevented).then_some(run.ok)
 }
 

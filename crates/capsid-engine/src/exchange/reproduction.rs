@@ -1,5 +1,9 @@
 //! The reproduction that a capsule carries, and how one is made of a folder.
 
+use super::publication_log::OutgoingBundle;
+use capsid_model::asset::stamp;
+use capsid_model::redact::{RedactProfile, redact};
+use capsid_model::text::inert_line;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use capsid_rules::assets::reproduction::{MAX_BYTES, MAX_FILES, Reproduction, ReproductionFile};
 use std::path::Path;
@@ -10,7 +14,7 @@ pub fn read_reproduction(capsule: &Object) -> Option<Reproduction> {
 }
 
 /// Makes a reproduction of the files of a folder. Nothing else is read, and no link is followed.
-pub fn make_reproduction(folder: &Path, command: &str) -> Result<Reproduction> {
+fn make_reproduction(folder: &Path, command: &str) -> Result<Reproduction> {
     let mut files = Vec::new();
     collect(folder, "", &mut files)?;
     Reproduction::new(files, command).map_err(|refusal| {
@@ -22,14 +26,41 @@ pub fn make_reproduction(folder: &Path, command: &str) -> Result<Reproduction> {
     })
 }
 
+/// Adds a reproduction to the capsule of a bundle that is about to leave, redacted, and computes the ids anew.
+pub fn add_to_bundle(bundle: &mut OutgoingBundle, folder: &Path) -> Result<()> {
+    let is_kind = |asset: &Object, kind: &str| asset.get("type").and_then(Value::as_str) == Some(kind);
+    let gene = bundle.assets.iter().find(|asset| is_kind(asset, "Gene")).cloned();
+    let Some(at) = bundle.assets.iter().position(|asset| is_kind(asset, "Capsule")) else { return Ok(()) };
+    let command = find_command(&bundle.assets[at], gene.as_ref()).ok_or_else(|| {
+        Problem::new(Code::InputInvalid, "Nothing names the command that fails in the reproduction.")
+            .fix("Give the gene a validation command, then publish again.")
+    })?;
+    let mut reproduction = make_reproduction(folder, &command)?;
+    for file in &mut reproduction.files {
+        let clean = redact(&file.text, RedactProfile::Publish).into_owned();
+        if clean != file.text {
+            bundle.notes.push(format!("reproduction: `{}` was redacted", inert_line(&file.path)));
+            file.text = clean;
+        }
+    }
+    attach(&mut bundle.assets[at], &reproduction);
+    stamp(&mut bundle.assets[at]);
+    let id = bundle.assets[at].get("asset_id").cloned().unwrap_or_default();
+    for event in bundle.assets.iter_mut().filter(|asset| is_kind(asset, "EvolutionEvent")) {
+        event.insert("capsule_id".to_owned(), id.clone());
+        stamp(event);
+    }
+    Ok(())
+}
+
 /// Adds a reproduction to a capsule.
-pub fn attach(capsule: &mut Object, reproduction: &Reproduction) {
+fn attach(capsule: &mut Object, reproduction: &Reproduction) {
     let value = json!({"files": reproduction.files, "command": reproduction.command});
     capsule.insert("reproduction".to_owned(), value);
 }
 
 /// The command that shows the problem: that of the capsule's own proof, else the first of the gene's validation.
-pub fn find_command(capsule: &Object, gene: Option<&Object>) -> Option<String> {
+fn find_command(capsule: &Object, gene: Option<&Object>) -> Option<String> {
     let proven = capsule.get("proof").and_then(|proof| proof.get("command")).and_then(Value::as_str);
     let first = || gene?.get("validation")?.as_array()?.first()?.as_str();
     proven.or_else(first).map(str::to_owned)

@@ -290,7 +290,12 @@ fn report(assignment: &ValidationAssignment, trial: &TrialReport, now: Time) -> 
 }
 
 /// Adds what shows that the asset was read, and what the commands did without the change.
-fn add_evidence(report: &mut Object, subject: &ValidationSubject, control: ControlRuns, is_from_scratch: bool) {
+fn add_evidence(
+    report: &mut Object,
+    subject: &ValidationSubject,
+    control: ControlRuns,
+    is_from_scratch: bool,
+) {
     if let Some(proof) = &subject.read_proof {
         report.insert("read_proof".to_owned(), proof.as_str().into());
     }

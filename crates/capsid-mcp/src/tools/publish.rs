@@ -251,13 +251,7 @@ fn bundle(server: &ServerContext, job: &ToolContext, id: Option<&str>, agreed: b
     Ok(value)
 }
 
-fn fetch(
-    server: &ServerContext,
-    job: &ToolContext,
-    id: &str,
-    is_trial: bool,
-    agreed: bool,
-) -> Result<Value> {
+fn fetch(server: &ServerContext, job: &ToolContext, id: &str, is_trial: bool, agreed: bool) -> Result<Value> {
     let (workspace, node) = (server.store()?, server.node()?);
     if !agreed {
         let mut payload = json!({"asset_ids": [id]});

@@ -61,7 +61,9 @@ impl Reproduction {
             return Err(ReproductionRefusal::TooManyFiles(files.len()));
         }
         let mut known = HashSet::new();
-        if let Some(odd) = files.iter().find(|file| !is_inside(&file.path) || !known.insert(file.path.as_str())) {
+        if let Some(odd) =
+            files.iter().find(|file| !is_inside(&file.path) || !known.insert(file.path.as_str()))
+        {
             return Err(ReproductionRefusal::Path(odd.path.clone()));
         }
         let bytes = files.iter().map(|file| file.path.len() + file.text.len()).sum::<usize>() + command.len();
@@ -78,9 +80,8 @@ impl Reproduction {
         if files.len() > MAX_FILES {
             return Err(ReproductionRefusal::TooManyFiles(files.len()));
         }
-        let file = |file: &Value| {
-            Some(ReproductionFile { path: text(file, "path")?, text: text(file, "text")? })
-        };
+        let file =
+            |file: &Value| Some(ReproductionFile { path: text(file, "path")?, text: text(file, "text")? });
         let files: Option<Vec<ReproductionFile>> = files.iter().map(file).collect();
         let command = text(value, "command").ok_or(ReproductionRefusal::Shape)?;
         Self::new(files.ok_or(ReproductionRefusal::Shape)?, &command)
@@ -89,9 +90,8 @@ impl Reproduction {
 
 /// Whether a path stays inside of its folder, on every system.
 fn is_inside(path: &str) -> bool {
-    let is_plain = |part: &str| {
-        !part.is_empty() && part != "." && part != ".." && !part.eq_ignore_ascii_case(".git")
-    };
+    let is_plain =
+        |part: &str| !part.is_empty() && part != "." && part != ".." && !part.eq_ignore_ascii_case(".git");
     path.chars().count() <= MAX_PATH
         && !path.contains(['\\', ':'])
         && !path.chars().any(char::is_control)
@@ -109,14 +109,17 @@ mod tests {
 
     #[test]
     fn a_small_project_is_read() {
-        let read = parse(&json!([{"path": "src/a.js", "text": "1"}, {"path": "test.js", "text": ""}])).unwrap();
+        let read =
+            parse(&json!([{"path": "src/a.js", "text": "1"}, {"path": "test.js", "text": ""}])).unwrap();
         assert_eq!((read.files.len(), read.command.as_str()), (2, "node test.js"));
         assert_eq!(Reproduction::parse(&serde_json::to_value(&read).unwrap()), Ok(read));
     }
 
     #[test]
     fn whatever_else_is_refused() {
-        for path in ["", "/etc/passwd", "../x", "a/../b", "a//b", ".git/config", "C:\\x", "a\nb", &"x".repeat(241)] {
+        for path in
+            ["", "/etc/passwd", "../x", "a/../b", "a//b", ".git/config", "C:\\x", "a\nb", &"x".repeat(241)]
+        {
             let refused = parse(&json!([{"path": path, "text": ""}]));
             assert_eq!(refused, Err(ReproductionRefusal::Path(path.to_owned())), "{path:?}");
         }

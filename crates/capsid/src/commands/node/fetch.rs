@@ -185,7 +185,11 @@ fn print_fetched(fetched: &FetchedAssets, staged: Option<&StageOutcome>) {
             line(id, 100)
         ));
     }
-    if fetched.payload.get("trials").is_some_and(|trials| trials.as_array().is_some_and(|them| !them.is_empty())) {
+    if fetched
+        .payload
+        .get("trials")
+        .is_some_and(|trials| trials.as_array().is_some_and(|them| !them.is_empty()))
+    {
         print::print_note(format_args!(
             "On trial for an hour. `capsid node report ID --ok` or `--failed` says how it did."
         ));
