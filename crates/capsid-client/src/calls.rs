@@ -3,7 +3,7 @@
 use crate::asset;
 use crate::identity::is_name;
 use crate::node::{NodeClient, bundle_signature};
-use crate::trial::raw_bodies;
+use crate::raw_assets::raw_bodies;
 use capsid_model::text::cut;
 use capsid_model::{Object, Problem, Result, Value, json};
 use std::collections::BTreeMap;

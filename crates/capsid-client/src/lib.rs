@@ -14,6 +14,7 @@ pub mod identity;
 pub mod node;
 mod private_file;
 mod proxy;
+mod raw_assets;
 pub mod refusal;
 mod retry;
 mod trial;

@@ -4,7 +4,7 @@ use super::scratch::{self, CreatedFile, CreatedFiles};
 use super::trial::{TrialReport, apply_diff, run_all};
 use capsid_model::gate::CommandPolicy;
 use capsid_model::{Problem, Result};
-use capsid_rules::assets::reproduction::Reproduction;
+use capsid_rules::assets::reproduction::CapsuleReproduction;
 use capsid_rules::learning::check_files::is_check_file;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,7 +35,7 @@ pub fn run_control(diff: &str, commands: &[String], timeout: Duration) -> Result
 pub fn run_on_reproduction(
     diff: &str,
     commands: &[String],
-    reproduction: &Reproduction,
+    reproduction: &CapsuleReproduction,
     timeout: Duration,
 ) -> Result<(TrialReport, ControlRuns)> {
     let files = to_created(reproduction);
@@ -60,7 +60,7 @@ pub fn run_on_reproduction(
     Ok((trial, ControlRuns { bare: run_bare(commands, timeout)?, base }))
 }
 
-fn to_created(reproduction: &Reproduction) -> CreatedFiles {
+fn to_created(reproduction: &CapsuleReproduction) -> CreatedFiles {
     let files = reproduction.files.iter();
     let files = files.map(|file| CreatedFile { path: file.path.clone(), content: file.text.clone() });
     CreatedFiles { files: files.collect(), missing: 0 }

@@ -38,10 +38,10 @@ fn commands_that_pass_without_the_change_are_found() {
     assert_eq!(refused, ControlRuns::default(), "what was not run says nothing");
 }
 
-fn reproduction(source: &str) -> Reproduction {
+fn reproduction(source: &str) -> CapsuleReproduction {
     let file = |path: &str, text: &str| ReproductionFile { path: path.to_owned(), text: text.to_owned() };
     let test = "if (require('./a') !== 2) process.exit(1)\n";
-    Reproduction::new(vec![file("a.js", source), file("a.test.js", test)], "node a.test.js").unwrap()
+    CapsuleReproduction::new(vec![file("a.js", source), file("a.test.js", test)], "node a.test.js").unwrap()
 }
 
 #[test]

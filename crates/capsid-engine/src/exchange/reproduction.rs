@@ -5,19 +5,19 @@ use capsid_model::asset::stamp;
 use capsid_model::redact::{RedactProfile, redact};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Object, Problem, Result, Value, json};
-use capsid_rules::assets::reproduction::{MAX_BYTES, MAX_FILES, Reproduction, ReproductionFile};
+use capsid_rules::assets::reproduction::{CapsuleReproduction, MAX_BYTES, MAX_FILES, ReproductionFile};
 use std::path::Path;
 
 /// The reproduction of a capsule, if it carries one that can be used.
-pub fn read_reproduction(capsule: &Object) -> Option<Reproduction> {
-    Reproduction::parse(capsule.get("reproduction")?).ok()
+pub fn read_reproduction(capsule: &Object) -> Option<CapsuleReproduction> {
+    CapsuleReproduction::parse(capsule.get("reproduction")?).ok()
 }
 
 /// Makes a reproduction of the files of a folder. Nothing else is read, and no link is followed.
-fn make_reproduction(folder: &Path, command: &str) -> Result<Reproduction> {
+fn make_reproduction(folder: &Path, command: &str) -> Result<CapsuleReproduction> {
     let mut files = Vec::new();
     collect(folder, "", &mut files)?;
-    Reproduction::new(files, command).map_err(|refusal| {
+    CapsuleReproduction::new(files, command).map_err(|refusal| {
         Problem::new(
             Code::InputInvalid,
             format!("`{}` cannot be sent as a reproduction: it should be {refusal}.", folder.display()),
@@ -54,7 +54,7 @@ pub fn add_to_bundle(bundle: &mut OutgoingBundle, folder: &Path) -> Result<()> {
 }
 
 /// Adds a reproduction to a capsule.
-fn attach(capsule: &mut Object, reproduction: &Reproduction) {
+fn attach(capsule: &mut Object, reproduction: &CapsuleReproduction) {
     let value = json!({"files": reproduction.files, "command": reproduction.command});
     capsule.insert("reproduction".to_owned(), value);
 }

@@ -23,7 +23,7 @@ pub struct ReproductionFile {
 
 /// A small project in which a command fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Reproduction {
+pub struct CapsuleReproduction {
     pub files: Vec<ReproductionFile>,
     pub command: String,
 }
@@ -51,7 +51,7 @@ impl fmt::Display for ReproductionRefusal {
     }
 }
 
-impl Reproduction {
+impl CapsuleReproduction {
     /// Checks what somebody made.
     pub fn new(files: Vec<ReproductionFile>, command: &str) -> Result<Self, ReproductionRefusal> {
         if files.is_empty() || command.trim().is_empty() || command.chars().count() > MAX_COMMAND {
@@ -103,8 +103,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn parse(files: &Value) -> Result<Reproduction, ReproductionRefusal> {
-        Reproduction::parse(&json!({"files": files, "command": "node test.js"}))
+    fn parse(files: &Value) -> Result<CapsuleReproduction, ReproductionRefusal> {
+        CapsuleReproduction::parse(&json!({"files": files, "command": "node test.js"}))
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
         let read =
             parse(&json!([{"path": "src/a.js", "text": "1"}, {"path": "test.js", "text": ""}])).unwrap();
         assert_eq!((read.files.len(), read.command.as_str()), (2, "node test.js"));
-        assert_eq!(Reproduction::parse(&serde_json::to_value(&read).unwrap()), Ok(read));
+        assert_eq!(CapsuleReproduction::parse(&serde_json::to_value(&read).unwrap()), Ok(read));
     }
 
     #[test]
@@ -133,6 +133,6 @@ mod tests {
         let large = parse(&json!([{"path": "a", "text": "x".repeat(MAX_BYTES)}]));
         assert!(matches!(large, Err(ReproductionRefusal::TooLarge(bytes)) if bytes > MAX_BYTES));
         let mute = json!({"files": [{"path": "a", "text": ""}], "command": " "});
-        assert_eq!(Reproduction::parse(&mute), Err(ReproductionRefusal::Shape));
+        assert_eq!(CapsuleReproduction::parse(&mute), Err(ReproductionRefusal::Shape));
     }
 }

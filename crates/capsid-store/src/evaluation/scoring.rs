@@ -36,7 +36,7 @@ pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInput
     )?;
     let reproduced: Vec<f64> = tx.query_all::<f64>(
         "SELECT reproduction_score FROM reports
-         WHERE asset_id = $1 AND label <> 'self' AND reproduction_score IS NOT NULL ORDER BY seq",
+         WHERE asset_id = $1 AND label <> 'self' AND weight > 0 AND reproduction_score IS NOT NULL ORDER BY seq",
         params![id],
     )?;
     Ok(GdiInputs {
@@ -56,7 +56,7 @@ pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInput
             params![id, month_ago],
         )?),
         successful_runs_90d: small(tx.count(
-            "SELECT COUNT(*) FROM reports WHERE asset_id = $1 AND label <> 'self' AND overall_ok = 1 AND created_at > $2",
+            "SELECT COUNT(*) FROM reports WHERE asset_id = $1 AND label <> 'self' AND weight > 0 AND overall_ok = 1 AND created_at > $2",
             params![id, now.0 - 90 * DAY_MS],
         )?),
         upvotes: small(asset.upvotes),
@@ -81,7 +81,7 @@ fn other_owners(tx: &mut dyn Tx, id: &AssetId, reports: &[ReportVote]) -> Result
          JOIN nodes n ON n.node_id = f.node_id WHERE f.asset_id = $1 AND f.counts = 1 LIMIT 8",
         params![id],
     )?;
-    owners.extend(reports.iter().map(|report| report.owner.clone()));
+    owners.extend(reports.iter().filter(|report| report.weight > 0.0).map(|report| report.owner.clone()));
     owners.sort_unstable();
     owners.dedup();
     Ok(owners.len().min(100) as u32)

@@ -7,7 +7,7 @@ use capsid_model::gate::{self, CommandPolicy};
 use capsid_model::{Object, Value};
 use capsid_rules::assets::admission::{initial_status, quality_faults};
 use capsid_rules::assets::bundle::bundle_id;
-use capsid_rules::assets::reproduction::{Reproduction, ReproductionRefusal};
+use capsid_rules::assets::reproduction::{CapsuleReproduction, ReproductionRefusal};
 use capsid_rules::assets::safety;
 use capsid_rules::assets::safety::AssetTexts;
 use capsid_rules::assets::similarity::{sketch, text_of};
@@ -299,7 +299,7 @@ fn check_reproduction(capsule: &BundlePart<'_>, policy: &CommandPolicy) -> ApiRe
         return Ok(());
     };
     let path = format!("{}.reproduction", capsule.path);
-    let reproduction = Reproduction::parse(value).map_err(|refusal| {
+    let reproduction = CapsuleReproduction::parse(value).map_err(|refusal| {
         let received = match &refusal {
             ReproductionRefusal::Shape => kind_of(value).to_owned(),
             ReproductionRefusal::Path(path) => format!("`{path}`"),

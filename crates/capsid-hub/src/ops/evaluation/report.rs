@@ -203,7 +203,8 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
         Ok(told.or(known.map(|count| count as i64)))
     };
     let total = count("commands_total", listed.as_ref().map(|commands| commands.len()))?;
-    let passed = count("commands_passed", listed.as_ref().map(|commands| passed(commands)))?;
+    let results = listed.filter(|commands| has_results(commands));
+    let passed = count("commands_passed", results.map(|commands| passed(commands)))?;
     if let (Some(passed), Some(total)) = (passed, total)
         && passed > total
     {
@@ -221,7 +222,7 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
         has_environment: MACHINES
             .iter()
             .any(|key| object.get(*key).and_then(|it| machine(it, path)).is_some()),
-        ..read_statements(object, path, listed.map(Vec::as_slice))?
+        ..read_statements(object, path, results.map(Vec::as_slice))?
     };
     let reproduction_score = fields.number("reproduction_score", 0.0, 1.0)?.filter(|_| !inconclusive);
     Ok(NewReport {
@@ -265,6 +266,11 @@ fn listed<'a>(object: &'a Map<String, Value>, path: &str) -> ApiResult<Option<&'
 
 fn is_ok(command: &Value) -> bool {
     command.get("ok").and_then(Value::as_bool) == Some(true)
+}
+
+/// Whether a list says how each command ended. Some clients list the commands alone.
+fn has_results(commands: &[Value]) -> bool {
+    commands.iter().all(|command| command.get("ok").is_some_and(Value::is_boolean))
 }
 
 fn passed(commands: &[Value]) -> usize {
@@ -378,6 +384,11 @@ mod tests {
         .unwrap();
         assert!(!older.report.overall_ok);
         assert_eq!((older.report.commands_passed, older.report.commands_total), (Some(1), Some(2)));
+        let bare = read(&json!({"target_asset_id": ID, "validation_report": {
+            "overall_ok": true, "commands": ["npm test"]}}))
+        .unwrap();
+        assert_eq!((bare.report.commands_passed, bare.report.commands_total), (None, Some(1)));
+        assert_eq!(bare.report.stated.commands, None, "it does not say how they ended");
         let asked = read(&json!({"task_id": "t", "nonce": "n", "overall_ok": true, "commands_passed": 1,
             "commands_total": 1, "reproduction_score": 1, "env_fingerprint": {"platform": "linux", "arch": "x64"}}))
         .unwrap();

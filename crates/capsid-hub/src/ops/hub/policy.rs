@@ -57,6 +57,8 @@ struct PromotionPolicy {
     #[schema(value_type = i64)]
     validators: usize,
     assignment_seconds: i64,
+    /// Who may take a candidate on trial: node or level1.
+    trial: &'static str,
     rule: PromotionRuleView,
 }
 
@@ -70,6 +72,10 @@ struct PromotionRuleView {
     min_streak: i64,
     min_reputation: f64,
     require_report: bool,
+    /// The lowest grade of reports that count.
+    proof: &'static str,
+    /// How many owners must have seen an asset fail before it is demoted.
+    demote_owners: i64,
 }
 
 impl From<PromotionRule> for PromotionRuleView {
@@ -81,6 +87,8 @@ impl From<PromotionRule> for PromotionRuleView {
             min_streak: i64::from(rule.min_streak),
             min_reputation: rule.min_reputation,
             require_report: rule.require_report,
+            proof: rule.lowest_grade.as_str(),
+            demote_owners: i64::from(rule.demote_owners),
         }
     }
 }
@@ -151,6 +159,7 @@ pub fn show_policy(hub: &Hub) -> PolicyResponse {
             interval_seconds: promotion.interval_ms / 1000,
             validators: promotion.validators,
             assignment_seconds: promotion.assignment_ms / 1000,
+            trial: promotion.trial.as_str(),
             rule: promotion.rule.into(),
         },
         limits: LimitPolicy {
