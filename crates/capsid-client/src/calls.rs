@@ -3,6 +3,7 @@
 use crate::asset;
 use crate::identity::is_name;
 use crate::node::{NodeClient, bundle_signature};
+use crate::raw_assets::raw_bodies;
 use capsid_model::text::cut;
 use capsid_model::{Object, Problem, Result, Value, json};
 use std::collections::BTreeMap;
@@ -39,6 +40,8 @@ pub struct FetchedAssets {
     pub refused: Vec<Problem>,
     /// The publisher by asset id, if the hub reports it.
     pub sources: BTreeMap<String, String>,
+    /// Each asset as the hub served it, by its id.
+    pub bodies: BTreeMap<String, String>,
     /// The rest of the payload: tasks, balance, what was missing.
     pub payload: Object,
 }
@@ -58,6 +61,15 @@ impl NodeClient {
         Ok(rows(list(&answer), limit))
     }
 
+    /// Looks for candidates of others that answer signals and can be taken on trial. None on a hub that offers none.
+    pub fn search_candidates(&self, signals: &[String], limit: usize) -> Result<Vec<SearchRow>> {
+        let payload = json!({"signals": signals, "asset_type": "Capsule", "search_only": true, "trial": true,
+            "limit": limit});
+        let answer = self.message("fetch", payload)?;
+        let candidates = answer.get("candidates").and_then(Value::as_array).map(Vec::as_slice);
+        Ok(rows(candidates.unwrap_or_default(), limit))
+    }
+
     /// Fetches assets by id; each is checked before it is returned, and assets that were not requested are refused.
     pub fn fetch(&self, ids: &[&str]) -> Result<FetchedAssets> {
         self.fetched(json!({"asset_ids": ids}), Some(ids))
@@ -68,10 +80,11 @@ impl NodeClient {
         self.fetched(payload, None)
     }
 
-    fn fetched(&self, payload: Value, requested: Option<&[&str]>) -> Result<FetchedAssets> {
-        let mut answer = self.message("fetch", payload)?;
+    pub(crate) fn fetched(&self, payload: Value, requested: Option<&[&str]>) -> Result<FetchedAssets> {
+        let (mut answer, bytes) = self.message_with_bytes("fetch", payload)?;
         let mut fetched = FetchedAssets::default();
         parse_assets(&mut fetched, list(&answer), requested);
+        fetched.bodies = raw_bodies(&bytes);
         fetched.sources = sources(&fetched.assets, &answer);
         answer.retain(|name, _| name != "results" && name != "assets");
         fetched.payload = answer;

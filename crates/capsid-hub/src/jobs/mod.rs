@@ -239,10 +239,10 @@ async fn perform(hub: &SharedHub, job: Job) -> Result<u64> {
     let now = hub.now();
     match job {
         Job::Assignments => assets::assign(hub, now).await,
-        Job::Promotion => assets::promote(hub, now).await,
+        Job::Promotion => Ok(assets::demote(hub, now).await? + assets::promote(hub, now).await?),
         Job::Outliers => assets::close_outliers(hub, now).await,
         Job::Rewards => assets::reward_reports(hub, now).await,
-        Job::Ageing => assets::age(hub, now).await,
+        Job::Ageing => Ok(assets::age(hub, now).await? + assets::withdraw_events(hub, now).await?),
         Job::Rescoring => assets::rescore(hub, now).await,
         Job::Reputation => assets::reassess_nodes(hub, now).await,
         Job::Owners => assets::assess_owners(hub, now).await,

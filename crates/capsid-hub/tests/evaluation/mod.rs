@@ -3,9 +3,13 @@
 mod assignments;
 mod decay;
 mod decisions;
+mod demotion;
+mod evidence;
 mod helpers;
 mod jobs;
+mod own_work;
 mod penalties;
 mod promotion;
 mod reports;
 mod states;
+mod trials;

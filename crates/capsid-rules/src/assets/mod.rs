@@ -4,6 +4,7 @@ pub mod admission;
 pub mod bundle;
 pub mod fill_ids;
 pub mod lineage;
+pub mod reproduction;
 pub mod safety;
 pub mod similarity;
 pub mod traits;

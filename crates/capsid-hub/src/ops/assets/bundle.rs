@@ -2,13 +2,14 @@
 
 use super::size_limits::check_sizes;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::object_reader::ObjectReader;
+use crate::http::object_reader::{ObjectReader, kind_of};
 use capsid_model::asset;
 use capsid_model::gate::{self, CommandPolicy};
 use capsid_model::{Object, Value};
 use capsid_rules::assets::admission::{initial_status, quality_faults};
 use capsid_rules::assets::bundle::bundle_id;
 use capsid_rules::assets::fill_ids::fill_ids;
+use capsid_rules::assets::reproduction::{CapsuleReproduction, ReproductionRefusal};
 use capsid_rules::assets::safety::{SafetyScan, SafetyVerdict, scan_asset};
 use capsid_rules::assets::similarity::{sketch, text_of};
 use capsid_rules::assets::traits;
@@ -166,6 +167,7 @@ pub fn check_bundle(
     let (gene, capsule) = (gene.ok_or_else(bundle_required)?, capsule.ok_or_else(bundle_required)?);
     check_gene(&gene, policy)?;
     check_capsule(&capsule)?;
+    check_reproduction(&capsule, policy)?;
     if let Some(event) = &event {
         check_event(event)?;
     }
@@ -324,6 +326,30 @@ fn check_gene(gene: &BundlePart<'_>, policy: &CommandPolicy) -> ApiResult<()> {
 fn is_outside_repository(argv: &[String]) -> bool {
     let script = argv.iter().skip(1).find(|word| !word.starts_with('-'));
     script.is_some_and(|script| script.starts_with('/') || script.split(['/', '\\']).any(|part| part == ".."))
+}
+
+/// A reproduction that comes with a capsule must be one that validators can use.
+fn check_reproduction(capsule: &BundlePart<'_>, policy: &CommandPolicy) -> ApiResult<()> {
+    let Some(value) = capsule.object.get("reproduction").filter(|value| !value.is_null()) else {
+        return Ok(());
+    };
+    let path = format!("{}.reproduction", capsule.path);
+    let reproduction = CapsuleReproduction::parse(value).map_err(|refusal| {
+        let received = match &refusal {
+            ReproductionRefusal::Shape => kind_of(value).to_owned(),
+            ReproductionRefusal::Path(path) => format!("`{path}`"),
+            ReproductionRefusal::TooManyFiles(count) => format!("{count} files"),
+            ReproductionRefusal::TooLarge(bytes) => format!("{bytes} bytes"),
+        };
+        ApiError::field(path.clone(), refusal.to_string(), received)
+    })?;
+    gate::check(&reproduction.command, policy).map(drop).map_err(|refusal| {
+        ApiError::new(
+            HubCode::ValidationCommandRejected,
+            format!("The command of the reproduction is refused: {}", refusal.message),
+            "Use a command that the hub's policy allows.",
+        )
+    })
 }
 
 fn check_capsule(capsule: &BundlePart<'_>) -> ApiResult<()> {
