@@ -3,6 +3,7 @@
 use super::bundle::{CheckedBundle, PublishRequest, PublishWarning, check_bundle};
 use crate::auth::idempotency::{Idempotent, run_idempotent};
 use crate::auth::message::Message;
+use crate::auth::public_key::{is_signed_by, read_bytes};
 use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::cursor::unhex;
@@ -87,6 +88,8 @@ pub struct CheckedPublication {
     checked: CheckedBundle,
     /// A signature and the key that it must be made with.
     signature: Option<(String, Option<String>)>,
+    /// A signature that must be made with the node's public key.
+    key_signature: Option<String>,
 }
 
 impl CheckedPublication {
@@ -94,7 +97,7 @@ impl CheckedPublication {
     pub fn check(hub: &Hub, request: &PublishRequest<'_>, secret: Option<&str>) -> ApiResult<Self> {
         let checked = check_bundle(request, &hub.config.command_policy(), hub.new_id("rcpt"))?;
         let signature = request.signature.clone().map(|signature| (signature, secret.map(str::to_owned)));
-        Ok(Self { checked, signature })
+        Ok(Self { checked, signature, key_signature: request.public_key_signature.clone() })
     }
 }
 
@@ -123,8 +126,12 @@ pub fn publish_in(
     publication: &CheckedPublication,
 ) -> ApiResult<PublishResponse> {
     let weak = check_signature(publication, node)?;
+    let signed_by = check_key_signature(publication, node)?;
     may_publish(node, context.now)?;
     let published = store::publish(tx, node, &publication.checked.bundle, context.now)?;
+    if let Some(key) = signed_by {
+        store::set_signer(tx, &publication.checked.bundle.bundle_id, &node.node_id, key)?;
+    }
     let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
     let mut response = PublishResponse::new(&publication.checked, published, balance)?;
     response.warnings.extend(weak);
@@ -225,6 +232,27 @@ fn check_signature(publication: &CheckedPublication, node: &NodeRow) -> ApiResul
         "Sign `sorted([gene_id, capsule_id]).join(\"|\")` with HMAC-SHA256 and the node's secret, or leave the \
          signature out.",
     ))
+}
+
+/// The public key of the node, where it signed the bundle.
+fn check_key_signature<'n>(
+    publication: &CheckedPublication,
+    node: &'n NodeRow,
+) -> ApiResult<Option<&'n [u8]>> {
+    let Some(signature) = &publication.key_signature else { return Ok(None) };
+    let bundle = &publication.checked.bundle;
+    let signed = signed_text(&bundle.gene.asset_id.to_string(), &bundle.capsule.asset_id.to_string());
+    let key = node.public_key.as_deref();
+    let signature = read_bytes(signature);
+    match (key, signature) {
+        (Some(key), Some(signature)) if is_signed_by(key, &signed, &signature) => Ok(Some(key)),
+        _ => Err(ApiError::new(
+            HubCode::SignatureInvalid,
+            "`payload.public_key_signature` was not made with the node's public key over the ids of gene and capsule.",
+            "Say hello with `public_key` first, sign `sorted([gene_id, capsule_id]).join(\"|\")` with that key (Ed25519), \
+             or leave the signature out.",
+        )),
+    }
 }
 
 fn may_publish(node: &NodeRow, now: Time) -> ApiResult<()> {
