@@ -71,6 +71,9 @@ fn answers_are_as_they_are_described() {
         let filled = Filled::fill(&witness);
         filled.read_everything(&witness);
         filled.decide(&witness);
+        let strict = TestHub::start(hub.on, |config| config.identity.claim_grace_ms = 3_600_000);
+        let witness = Witness { hub: &strict, seen: witness.seen };
+        nodes::refuse_claim(&witness);
         let seen = witness.seen.borrow();
         let left: Vec<_> =
             described(&hub.description).into_iter().filter(|call| !seen.contains(call)).collect();

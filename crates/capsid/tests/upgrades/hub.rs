@@ -36,6 +36,21 @@ fn a_backup_of_an_older_hub_is_restored() {
     }
 }
 
+#[test]
+fn an_upgraded_hub_keeps_no_secret_and_no_machine_in_plain_text() {
+    for version in versions() {
+        let (scratch, _) = sqlite(&version);
+        let plain = || {
+            let database = rusqlite::Connection::open(scratch.place.data.join("hub.db")).unwrap();
+            let sql = "SELECT count(issued_secret), count(device_id), sum(env_fingerprint LIKE '%device_id%') FROM nodes";
+            database.query_row(sql, [], |row| Ok([row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?])).unwrap()
+        };
+        assert_eq!(plain(), [1, 1, 1]);
+        assert_status(0, &scratch.place.run(&program(), &["migrate"]));
+        assert_eq!(plain(), [0, 0, 0]);
+    }
+}
+
 /// A copy of a version's hub on SQLite, and what its story tells.
 pub fn sqlite(version: &Path) -> (Scratch, Value) {
     let (stored, scratch) = (version.join("hub-sqlite"), Scratch::sqlite());

@@ -43,6 +43,8 @@ pub struct PublishRequest<'a> {
     asset: Option<&'a RawValue>,
     /// Over the ids of gene and capsule, made with the node's secret.
     pub signature: Option<String>,
+    /// Over the same, made with the node's public key.
+    pub public_key_signature: Option<String>,
     chain_id: Option<String>,
 }
 
