@@ -20,6 +20,9 @@ from .text import inert
 Json = Dict[str, Any]
 Signals = Union[str, Sequence[str]]
 
+# The decisions of a hub on a bundle that it does not let in.
+_REFUSING = ("reject", "quarantine")
+
 
 class FetchResult(List[Json]):
     """Assets with verified ids. ``refused`` has the reasons for those that were left out, ``payload`` the rest of the
@@ -236,12 +239,17 @@ class Client:
         payload: Json = {"assets": assets_to_send}
         gene_id, capsule_id = assets_to_send[0]["asset_id"], assets_to_send[1]["asset_id"]
         payload.update(_without_none(signature=self._node.signature(gene_id, capsule_id)))
-        answer = self._node.message("publish", payload)
-        if answer.get("decision") == "reject" and answer.get("reason") != "already_published":
+        try:
+            answer, status = self._node.message("publish", payload), 200
+        except HubRefused as problem:
+            answer, status = dict(problem.answer or {}), problem.status or 422
+            if answer.get("decision") not in _REFUSING:
+                raise
+        if answer.get("decision") in _REFUSING and answer.get("reason") != "already_published":
             problems = answer.get("problems")
             details = "; ".join(map(str, problems)) if isinstance(problems, list) else ""
             reason = str(answer.get("reason", "rejected"))
-            raise build_refusal(200, reason, inert(details) or "The bundle was rejected.", None, answer)
+            raise build_refusal(status, reason, inert(details) or "The bundle was not let in.", None, answer)
         return answer
 
     def validate(

@@ -84,7 +84,7 @@ class Publishing(support.WithHub):
         capsule["outcome"] = {"status": "success", "score": 0.1}
         with self.assertRaises(HubRefused) as caught:
             self.client().publish(gene, capsule)
-        self.assertEqual((caught.exception.status, caught.exception.hub_code), (422, "bundle_rejected"))
+        self.assertEqual((caught.exception.status, caught.exception.hub_code), (422, "quality_gate_failed"))
         self.assertIs(caught.exception.answer["stored"], True)
 
     def test_a_candidate_is_taken_on_trial_and_the_report_counts(self) -> None:
