@@ -5,5 +5,6 @@ pub mod bundle;
 pub mod lineage;
 pub mod safety;
 pub mod similarity;
+pub mod sizes;
 pub mod traits;
 pub mod trending;

@@ -17,7 +17,6 @@ pub mod revoke;
 pub mod scan_view;
 pub mod search;
 pub mod semantic_search;
-mod size_limits;
 pub mod usage;
 pub mod verify;
 pub mod view;
