@@ -250,7 +250,7 @@ async fn perform(hub: &SharedHub, job: Job) -> Result<u64> {
         Job::Deadlines => work::run_deadlines(hub, now).await,
         Job::Announcements => work::announce(hub, now).await,
         Job::IssuedSecrets => cleanup::erase_issued_secrets(hub, now).await,
-        Job::HeldCredits => held_credits::settle(hub, now).await,
+        Job::HeldCredits => held_credits::settle_due(hub, now).await,
         Job::Scanning => scanning::rescan(hub, now).await,
         Job::Tidying => cleanup::run_cleanup(hub, now).await,
         Job::Embedding => hub.embedder.run().await,

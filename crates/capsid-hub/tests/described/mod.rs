@@ -64,7 +64,11 @@ fn with(route: &str, ids: &str) -> String {
 
 #[test]
 fn answers_are_as_they_are_described() {
-    both_with(crate::common::economy::trusting, |hub| {
+    let disputing = |config: &mut capsid_hub::config::HubConfig| {
+        crate::common::economy::trusting(config);
+        config.work.dispute_ms = 72 * 3_600_000;
+    };
+    both_with(disputing, |hub| {
         let witness = Witness { hub, seen: RefCell::default() };
         filled_hub::empty(&witness);
         nodes::call_everything(&witness);

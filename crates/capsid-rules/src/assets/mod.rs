@@ -7,5 +7,6 @@ pub mod lineage;
 pub mod reproduction;
 pub mod safety;
 pub mod similarity;
+pub mod sizes;
 pub mod traits;
 pub mod trending;

@@ -1,6 +1,5 @@
 //! Reading a bundle: which assets there are, whether their ids hold, and what each has to be.
 
-use super::size_limits::check_sizes;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::http::object_reader::{ObjectReader, kind_of};
 use capsid_model::asset;
@@ -12,6 +11,7 @@ use capsid_rules::assets::fill_ids::fill_ids;
 use capsid_rules::assets::reproduction::{CapsuleReproduction, ReproductionRefusal};
 use capsid_rules::assets::safety::{SafetyScan, SafetyVerdict, scan_asset};
 use capsid_rules::assets::similarity::{sketch, text_of};
+use capsid_rules::assets::sizes::{Oversize, oversize};
 use capsid_rules::assets::traits;
 use capsid_rules::assets::traits::{CATEGORIES, SUMMARY_LIMIT, id_holds, strings, text};
 use capsid_rules::evaluation::proof;
@@ -276,6 +276,19 @@ fn sort<'p>(payload: &'p PublishRequest<'_>, asset_bytes: i64) -> ApiResult<[Opt
         *slot = Some(BundlePart { asset_type, object, id, body, path });
     }
     Ok(sorted)
+}
+
+/// Refuses an asset that is larger than this hub takes.
+fn check_sizes(path: &str, body: &str, object: &Object, most: i64) -> ApiResult<()> {
+    let Some(Oversize { what, bytes, limit }) = oversize(body, object, most) else { return Ok(()) };
+    Err(ApiError::new(
+        HubCode::PayloadTooLarge,
+        format!("`{path}` is too large: {what} may have {limit} bytes here, and has {bytes}."),
+        "Leave out what others do not need, or split the change.",
+    )
+    .with("path", path)
+    .with("limit_bytes", limit)
+    .with("bytes", bytes))
 }
 
 fn verify(text: &str, object: &Object, path: &str) -> ApiResult<AssetId> {

@@ -19,7 +19,6 @@ pub mod runner_result;
 pub mod scan_view;
 pub mod search;
 pub mod semantic_search;
-mod size_limits;
 mod trial;
 pub mod usage;
 pub mod verify;
