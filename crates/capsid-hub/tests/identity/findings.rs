@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::common::{Bundle, both, both_with};
+use capsid_model::problem::Problem;
 use capsid_rules::identity::secrets::RequireSecret;
 use serde_json::json;
 
@@ -77,7 +78,7 @@ fn a_strangers_hello_before_binding_returns_no_secret_and_no_claim_code() {
                 |hub| {
                     let (home, elsewhere) = (hub.from(HOME), hub.from(ELSEWHERE));
                     let payload = json!({"env_fingerprint": client});
-                    let secret = secret_in(&home.hello(NODE, None, payload.clone()).expect(200));
+                    let secret = secret_in(&home.hello(NODE, None, payload).expect(200));
                     let greets_a_stranger = || {
                         let before = hub.dump();
                         let named =
