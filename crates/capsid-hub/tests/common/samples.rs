@@ -213,19 +213,6 @@ fn work(hub: &TestHub) -> Vec<Sample> {
         hub.post("/task/claim", &call(task)).expect(200)["submission_id"].clone()
     };
     let soon = capsid_model::time::Time(super::START.0 + 3_600_000).iso();
-    // An admin owns the node that did the task, and so may dispute for it.
-    let owned = "UPDATE nodes SET owner = (SELECT user_id FROM users WHERE email = 'root@example.org')
-        WHERE node_id = 'node_w'";
-    assert_eq!(hub.hub.store.write_now(move |tx| tx.run(owned, &[])).unwrap(), 1);
-    let argued = |status: &'static str| {
-        let (bounty, until) = (id(&matched()), hub.hub.now().0 + 3_600_000);
-        let named = bounty.clone();
-        let sql =
-            "UPDATE bounties SET status = $2, rejected_at = matched_at, dispute_by = $3 WHERE bounty_id = $1";
-        let set = move |tx: &mut dyn capsid_store::db::tx::Tx| tx.run(sql, params![&named, status, until]);
-        assert_eq!(hub.hub.store.write_now(set).unwrap(), 1);
-        bounty
-    };
     let mut samples = Vec::new();
     for prefix in ["", "/a2a"] {
         let name = |verb: &str| format!("{verb}_{}", prefix.len());
@@ -393,6 +380,19 @@ fn asking(hub: &TestHub) -> Vec<Sample> {
         hub.post_as(&root, &format!("/bounty/{id}/match"), &found).expect(200)
     };
     let id = |bounty: &Value| bounty["bounty_id"].as_str().unwrap().to_owned();
+    // An admin owns the node that did the task, and so may dispute for it.
+    let owned = "UPDATE nodes SET owner = (SELECT user_id FROM users WHERE email = 'root@example.org')
+        WHERE node_id = 'node_w'";
+    assert_eq!(hub.hub.store.write_now(move |tx| tx.run(owned, &[])).unwrap(), 1);
+    let argued = |status: &'static str| {
+        let (bounty, until) = (id(&matched()), hub.hub.now().0 + 3_600_000);
+        let named = bounty.clone();
+        let sql =
+            "UPDATE bounties SET status = $2, rejected_at = matched_at, dispute_by = $3 WHERE bounty_id = $1";
+        let set = move |tx: &mut dyn capsid_store::db::tx::Tx| tx.run(sql, params![&named, status, until]);
+        assert_eq!(hub.hub.store.write_now(set).unwrap(), 1);
+        bounty
+    };
     let mut samples = Vec::new();
     for prefix in ["", "/a2a"] {
         let about = |id: String, verb: &str| format!("{prefix}/bounty/{id}/{verb}");
