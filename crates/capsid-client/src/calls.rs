@@ -67,7 +67,8 @@ impl NodeClient {
             "limit": limit});
         let answer = self.message("fetch", payload)?;
         let candidates = answer.get("candidates").and_then(Value::as_array).map(Vec::as_slice);
-        Ok(rows(candidates.unwrap_or_default(), limit))
+        let is_candidate = |row: &SearchRow| row.status.as_deref() == Some("candidate");
+        Ok(offered_rows(candidates.unwrap_or_default(), limit, is_candidate))
     }
 
     /// Fetches assets by id; each is checked before it is returned, and assets that were not requested are refused.
@@ -176,10 +177,19 @@ fn requested_ids(asset: Object, requested: Option<&[&str]>) -> Result<Object> {
 
 /// The rows of a search that can be used, each asset once.
 fn rows(received: &[Value], limit: usize) -> Vec<SearchRow> {
+    // What others of the same owner published is offered before it is promoted.
+    let is_offered = |hit: &SearchRow| match hit.status.as_deref() {
+        None | Some("promoted") => true,
+        Some("candidate") => hit.row.get("own") == Some(&Value::Bool(true)),
+        Some(_) => false,
+    };
+    offered_rows(received, limit, is_offered)
+}
+
+fn offered_rows(received: &[Value], limit: usize, is_offered: impl Fn(&SearchRow) -> bool) -> Vec<SearchRow> {
     let mut rows: Vec<SearchRow> = Vec::new();
     for hit in received.iter().take(MAX_ROWS).filter_map(row) {
-        let is_offered = hit.status.as_deref().is_none_or(|status| status == "promoted");
-        if is_offered && rows.len() < limit && rows.iter().all(|known| known.asset_id != hit.asset_id) {
+        if is_offered(&hit) && rows.len() < limit && rows.iter().all(|known| known.asset_id != hit.asset_id) {
             rows.push(hit);
         }
     }
@@ -221,6 +231,7 @@ mod tests {
             json!({"asset_id": id('b'), "success_streak": 1e300, "confidence": "x", "status": "promoted",
                 "source_node_id": "\u{1b}[2J", "type": "<b>", "summary": "s".repeat(1 << 20)}),
             json!({"asset_id": id('c'), "status": "rejected"}),
+            json!({"asset_id": id('d'), "status": "candidate"}),
             json!({"asset_id": "sha256:short"}),
             json!({"asset_id": 7}),
             json!("row"),

@@ -49,6 +49,12 @@ pub fn load(tx: &mut dyn Tx, id: &AssetId) -> Result<AssetVoices> {
     Ok(AssetVoices { voices, arbiter })
 }
 
+/// Whether a report of a grade counts for a promotion. Below `fetched` only reports from before there were grades have a
+/// weight, and they go on counting.
+fn counts(grade: EvidenceGrade, lowest: EvidenceGrade) -> bool {
+    grade < EvidenceGrade::Fetched || counts_for_promotion(grade, lowest)
+}
+
 impl AssetVoices {
     /// All of them together.
     pub fn tally(&self) -> ConsensusTally {
@@ -57,7 +63,7 @@ impl AssetVoices {
 
     /// Those that count for a promotion, and the decisions.
     pub fn tally_for_promotion(&self, lowest: EvidenceGrade) -> ConsensusTally {
-        tally(&self.votes(|grade| grade.is_none_or(|grade| counts_for_promotion(grade, lowest))))
+        tally(&self.votes(|grade| grade.is_none_or(|grade| counts(grade, lowest))))
     }
 
     /// How many owners say that it passed, or failed.
@@ -68,7 +74,7 @@ impl AssetVoices {
 
     /// How many owners reported a pass that counts for a promotion.
     pub fn count_passed(&self, lowest: EvidenceGrade) -> u32 {
-        let reports = self.votes(|grade| grade.is_some_and(|grade| counts_for_promotion(grade, lowest)));
+        let reports = self.votes(|grade| grade.is_some_and(|grade| counts(grade, lowest)));
         let mut owners: Vec<&str> = reports
             .iter()
             .filter(|report| report.ok && report.weight > 0.0)
@@ -79,7 +85,7 @@ impl AssetVoices {
         u32::try_from(owners.len()).unwrap_or(u32::MAX)
     }
 
-    fn votes(&self, counts: impl Fn(Option<EvidenceGrade>) -> bool) -> Vec<ReportVote> {
-        self.voices.iter().filter(|voice| counts(voice.grade)).map(|voice| voice.vote.clone()).collect()
+    fn votes(&self, is_counted: impl Fn(Option<EvidenceGrade>) -> bool) -> Vec<ReportVote> {
+        self.voices.iter().filter(|voice| is_counted(voice.grade)).map(|voice| voice.vote.clone()).collect()
     }
 }
