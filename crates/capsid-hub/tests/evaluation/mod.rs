@@ -7,5 +7,6 @@ mod helpers;
 mod jobs;
 mod penalties;
 mod promotion;
+mod ranking;
 mod reports;
 mod states;

@@ -131,7 +131,7 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<NodeRecord> {
         params![node_id],
     )?;
     if nodes.is_empty() {
-        return Err(crate::damaged(format!("The node {node_id} is named, but is not there.")));
+        return Err(crate::damaged(format!("The node {node_id} is named, but is not there in `nodes`.")));
     }
     let sum = |of: fn(&(i64, i64, i64, i64, f64, i64)) -> i64| small(nodes.iter().map(of).sum());
     let (confidence, reused, gdi) = tx.query_one::<(f64, i64, f64)>(
