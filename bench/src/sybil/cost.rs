@@ -103,7 +103,9 @@ fn well_proven(config: &HubConfig) -> Asset {
     });
     let owner = |weight| Speaker { level: OwnerLevel::Known, weight };
     book.report(config, Speaker::KNOWN, Grade::Hub, true);
-    [0.79, 0.65].map(|weight| book.report(config, owner(weight), Grade::Reproduced, true));
+    for weight in [0.79, 0.65] {
+        book.report(config, owner(weight), Grade::Reproduced, true);
+    }
     for n in 0..8 {
         book.fetch(config, owner(0.6), 3);
         if n < 6 {

@@ -43,7 +43,7 @@ fn print_ranks(config: &HubConfig) -> bool {
     println!("|---|---|---|---|");
     let mut is_clean = true;
     for kind in AttackKind::ALL {
-        let mut best: Option<(usize, f64)> = None;
+        let mut best: Option<usize> = None;
         let (mut promoted, mut tries, mut highest) = (0, 0, 0.0_f64);
         for seed in 0..SEEDS {
             let honest = honest_population(config, seed);
@@ -54,13 +54,13 @@ fn print_ranks(config: &HubConfig) -> bool {
                 if is_promoted(&junk, config) {
                     promoted += 1;
                     let rank = rank_in(&honest, &junk, config);
-                    best = Some(best.map_or((rank, own), |found| found.min((rank, own))));
+                    best = Some(best.map_or(rank, |found| found.min(rank)));
                 }
             }
         }
-        let rank = best.map_or("not ranked".to_owned(), |(rank, _)| rank.to_string());
+        let rank = best.map_or("not ranked".to_owned(), |rank| rank.to_string());
         println!("| {} | {promoted} of {tries} | {rank} | {highest:.1} |", kind.name());
-        is_clean &= !kind.is_junk() || best.is_none_or(|(rank, _)| rank > TOP);
+        is_clean &= !kind.is_junk() || best.is_none_or(|rank| rank > TOP);
     }
     let (held, rivals) = attacks::rivals_held_back(config, SEEDS);
     println!(

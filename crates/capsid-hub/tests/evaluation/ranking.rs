@@ -6,7 +6,8 @@ use capsid_hub::config::{HubConfig, HubProfile};
 use capsid_model::time::Clock;
 use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 use capsid_store::accounts::AccountRole;
-use capsid_store::evaluation::{outcomes, owners, scoring};
+use capsid_store::evaluation::owners::{self, outcomes};
+use capsid_store::evaluation::scoring;
 use capsid_store::params;
 use serde_json::{Value, json};
 
@@ -84,7 +85,7 @@ fn junk(n: u64) -> Bundle {
         bundle.gene["validation"] = json!(["node --version"]);
         bundle.capsule["confidence"] = json!(1.0);
         bundle.capsule["success_streak"] = json!(99);
-        bundle.capsule["trigger"] = json!(["Signal1Error", "a", "b", "c", "d"]);
+        bundle.capsule["trigger"] = json!(["Signal1Error", "timeout", "refused", "missing", "flaky"]);
         bundle.capsule["blast_radius"] = json!({"files": 1, "lines": 1});
     })
 }
@@ -147,7 +148,7 @@ fn four_free_nodes_do_not_hold_a_good_candidate_back() {
         }
         assert_eq!(codes(hub, bundle.capsule_id()), ["waiting_for_arbiter"]);
         decide_as_operator(hub, bundle.capsule_id(), true);
-        run_jobs(hub);
+        hub.run_jobs();
         assert_eq!(status(hub, bundle.capsule_id()), "promoted");
     });
 }
@@ -233,7 +234,7 @@ fn outcomes_that_strangers_alone_decided_never_raise_a_weight() {
         let weight = |hub: &TestHub| {
             hub.clock.advance(2 * DAY);
             run_jobs(hub);
-            hub.hub.store.read_now(|tx| owners::standing(tx, "user:user_member")).unwrap().weight
+            hub.hub.store.read_now(|tx| owners::load_standing(tx, "user:user_member")).unwrap().weight
         };
         assert_eq!(weight(hub), 0.0);
         for bundle in &settled[..5] {
@@ -287,13 +288,12 @@ fn levels_are_assessed_daily_and_shown_with_reasons() {
 #[test]
 fn a_second_node_has_the_reputation_of_the_first() {
     both(|hub| {
-        let token = account(hub, "member", AccountRole::User);
-        let _unused = token;
+        account(hub, "member", AccountRole::User);
         hub.register("node_one");
         own(hub, "member", "node_one");
         let bundle = Bundle::new(1);
         hub.publish("node_one", &bundle).expect(200);
-        report(hub, "node_b", bundle.capsule_id(), true).expect(200);
+        graded(hub, "node_b", bundle.capsule_id(), true, EvidenceGrade::Fetched, 0.5);
         run_jobs(hub);
         let first = node(hub, "node_one").reputation;
         assert!(first > 50.0, "{first}");
@@ -450,7 +450,7 @@ fn an_upgrade_demotes_nothing_and_evaluates_again_within_a_week() {
                     .clone()
                     .with(|bundle| bundle.gene["validation"] = json!(["npm test --if-present"]));
                 hub.publish("node_a", &weak).expect(200);
-                report(hub, "node_b", weak.capsule_id(), true).expect(200);
+                graded(hub, "node_b", weak.capsule_id(), true, EvidenceGrade::Fetched, 0.5);
             }
             run_jobs(hub);
             // As a database looks that an earlier version filled.

@@ -6,7 +6,8 @@ use crate::db::DAY_MS;
 use crate::db::row::joined;
 use crate::db::tx::Tx;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::{decisions, owner_evidence, trust, weighted_reports};
+use crate::evaluation::owners::{owner_evidence, trust};
+use crate::evaluation::{decisions, weighted_reports};
 use crate::nodes::reputation_days;
 use crate::{params, search};
 use capsid_model::problem::Result;
@@ -87,7 +88,7 @@ pub fn publisher_reputation(tx: &mut dyn Tx, node_id: &str) -> Result<f64> {
         return Ok(reputation);
     }
     let owner = owners::find_ownership(tx, node_id)?.map(|found| found.owner_key(&policy));
-    let level = owners::standing(tx, owner.as_deref().unwrap_or_default())?.level;
+    let level = owners::load_standing(tx, owner.as_deref().unwrap_or_default())?.level;
     Ok(policy.capped_reputation(reputation, level))
 }
 
