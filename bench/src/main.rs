@@ -23,6 +23,7 @@ mod seal_append;
 mod seal_verify;
 mod sealed;
 mod select;
+mod sybil;
 
 use report::Row;
 use std::path::PathBuf;
@@ -64,6 +65,10 @@ fn main() -> ExitCode {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match wanted.as_slice() {
         [name, options @ ..] if name == learning::NAME => match learning::run(options) {
+            Ok(code) => return code,
+            Err(error) => Err(error),
+        },
+        [name] if name == sybil::NAME => match sybil::run() {
             Ok(code) => return code,
             Err(error) => Err(error),
         },

@@ -337,7 +337,7 @@ fn not_to_be_made(diff: &str) -> Option<&'static str> {
 /// Why commands prove nothing, if they do not.
 fn proves_nothing(commands: &[String]) -> Option<String> {
     let (level, findings) = proof(commands);
-    let first = findings.first().filter(|_| level != ProofLevel::Real)?;
+    let first = findings.first().filter(|_| level < ProofLevel::Weak)?;
     Some(format!("`{}`: {}", inert_line(cut(&first.command, 120)), first.why))
 }
 

@@ -127,7 +127,7 @@ impl Prover<'_> {
             runs: &self.runs,
             has_check_changes,
             is_vacuous: reproduction.is_none_or(|known| !known.is_reproduced)
-                && proof(&all).0 != ProofLevel::Real,
+                && proof(&all).0 < ProofLevel::Weak,
             is_weakened: outcome.weakening.is_some(),
             has_new_failing_test: new_test_fails,
         };
@@ -293,7 +293,7 @@ fn deciding_command(reproduction: Option<&Reproduction>, commands: &[String]) ->
     let known =
         reproduction.map(|known| ReproCommand { command: known.command.clone(), source: known.source });
     known.or_else(|| {
-        let real = commands.iter().find(|command| proof(&[command]).0 == ProofLevel::Real);
+        let real = commands.iter().find(|command| proof(&[command]).0 >= ProofLevel::Weak);
         let command = real.or_else(|| commands.first())?.clone();
         Some(ReproCommand { command, source: CommandSource::Owner })
     })

@@ -146,7 +146,7 @@ impl Trials<'_> {
             return Ok(TrialOutcome::Undecided(None));
         }
         // What cannot fail shows nothing.
-        if command.source != CommandSource::Repro && finding(&command.command).verdict != ProofLevel::Real {
+        if command.source != CommandSource::Repro && finding(&command.command).verdict < ProofLevel::Weak {
             return Ok(TrialOutcome::Undecided(None));
         }
         let check = self.check_of(command);

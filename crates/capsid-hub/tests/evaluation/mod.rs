@@ -10,6 +10,7 @@ mod jobs;
 mod own_work;
 mod penalties;
 mod promotion;
+mod ranking;
 mod reports;
 mod states;
 mod trials;

@@ -85,7 +85,7 @@ pub fn decision_weight(tx: &mut dyn Tx, asset: &AssetRow, node: &NodeRow) -> Res
     let staked =
         tx.exists("SELECT 1 FROM stakes WHERE node_id = $1 AND status = 'active'", params![&node.node_id])?;
     let owner = owners::owner_of(tx, node)?;
-    let standing = owners::standing(tx, &owner)?;
+    let standing = owners::load_standing(tx, &owner)?;
     let is_validator = (staked || node.reputation >= SENIOR) && standing.level >= OwnerLevel::Known;
     let weight = weight(ReportSource::Unsolicited, node.reputation) * standing.weight;
     Ok(if is_validator && weight > 0.0 { DecisionWeight::Validator(weight) } else { DecisionWeight::Other })

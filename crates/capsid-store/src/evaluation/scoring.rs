@@ -6,7 +6,8 @@ use crate::db::DAY_MS;
 use crate::db::row::joined;
 use crate::db::tx::Tx;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::{evidence as report_evidence, owner_evidence, trust, voices, weighted_reports};
+use crate::evaluation::owners::{owner_evidence, trust};
+use crate::evaluation::{evidence as report_evidence, voices, weighted_reports};
 use crate::nodes::reputation_days;
 use crate::{params, search};
 use capsid_model::problem::Result;
@@ -83,7 +84,7 @@ pub fn publisher_reputation(tx: &mut dyn Tx, node_id: &str) -> Result<f64> {
         return Ok(reputation);
     }
     let owner = owners::find_ownership(tx, node_id)?.map(|found| found.owner_key(&policy));
-    let level = owners::standing(tx, owner.as_deref().unwrap_or_default())?.level;
+    let level = owners::load_standing(tx, owner.as_deref().unwrap_or_default())?.level;
     Ok(policy.capped_reputation(reputation, level))
 }
 
@@ -128,7 +129,7 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<NodeRecord> {
         params![node_id],
     )?;
     if nodes.is_empty() {
-        return Err(crate::damaged(format!("The node {node_id} is named, but is not there.")));
+        return Err(crate::damaged(format!("The node {node_id} is named, but is not there in `nodes`.")));
     }
     let sum = |of: fn(&(i64, i64, i64, i64, f64, i64)) -> i64| small(nodes.iter().map(of).sum());
     let (confidence, reused, gdi) = tx.query_one::<(f64, i64, f64)>(

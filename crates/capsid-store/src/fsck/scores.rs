@@ -91,14 +91,17 @@ fn fault_by(asset: &AssetRow, evidence: &GdiInputs, trust: &TrustPolicy) -> Opti
         return wrong("gdi_mean", asset.gdi_mean, mean);
     }
     // Levels are assessed daily, and what they change in a score cannot be told afterwards.
-    let has_levels = trust.owners.least_level == OwnerLevel::New;
-    let (low, high) = match has_levels || active_since {
-        true => (0, hundredths(mean)),
-        false => (hundredths(least.score), hundredths(most.score)),
-    };
-    // A stored score was rounded once more.
-    (asset.gdi < low - 1 || asset.gdi > high + 1)
-        .then(|| format!("The score is {} hundredths and should be from {low} to {high}.", asset.gdi))
+    if trust.owners.least_level == OwnerLevel::New {
+        let possible = (0..=hundredths(mean) + 1).contains(&asset.gdi);
+        return (!possible).then(|| "The score is none that the asset can have.".to_owned());
+    }
+    // The stored dimensions tell the reputation and the freshness that the score was made with.
+    let fresh = (freshness - least.freshness) * least.beliefs.validated.max(least.beliefs.used);
+    let moved = 35.0 * (intrinsic - least.intrinsic) + 15.0 * fresh;
+    let due = hundredths(least.score + moved);
+    // A stored dimension was rounded once more than the sum that the score was made of.
+    ((asset.gdi - due).abs() > 1)
+        .then(|| format!("The score is {} hundredths and should be {due}.", asset.gdi))
 }
 
 fn differ(a: f64, b: f64) -> bool {

@@ -9,10 +9,10 @@ use capsid_rules::evaluation::owners::OwnerLevel;
 /// The level of the owner of a node.
 pub fn for_node(tx: &mut dyn Tx, node: &NodeRow) -> Result<OwnerLevel> {
     let owner = owners::owner_of(tx, node)?;
-    Ok(owners::standing(tx, &owner)?.level)
+    Ok(owners::load_standing(tx, &owner)?.level)
 }
 
 /// The level of an account.
 pub fn for_user(tx: &mut dyn Tx, user_id: &str) -> Result<OwnerLevel> {
-    Ok(owners::standing(tx, &format!("user:{user_id}"))?.level)
+    Ok(owners::load_standing(tx, &format!("user:{user_id}"))?.level)
 }

@@ -1,5 +1,5 @@
 import { claimedText } from '$lib/api/claimed';
-import type { AssetRow, Proof, AssetStatus } from '$lib/hub/types';
+import type { AssetRow, Proof, AssetStatus, TrustLevel } from '$lib/hub/types';
 import { inertLine } from '$lib/ui/inert';
 
 /** What is said of assets, in the same words everywhere. */
@@ -20,6 +20,12 @@ export const PROOF_LABELS: Record<Proof, { name: string; tone: Tone; means: stri
 		name: 'Tested',
 		tone: 'good',
 		means: 'At least one of its validation commands could tell a good change from a bad one.'
+	},
+	weak: {
+		name: 'Weak test',
+		tone: 'warn',
+		means:
+			'Its validation passes where there is nothing to run. It counts once somebody showed that it fails without the change.'
 	},
 	vacuous: {
 		name: 'Test proves nothing',
@@ -65,6 +71,15 @@ function usableSummary(asset: NamedAsset): string {
 	const error = signals.find((signal) => signal.startsWith('errsig:'));
 	return error ? inertLine(error.slice('errsig:'.length)) : summary;
 }
+
+/** How much others showed of an asset. */
+export const TRUST_TONES: Record<TrustLevel, Tone> = {
+	failed: 'bad',
+	untested: 'plain',
+	used: 'info',
+	tested: 'good',
+	proven: 'good'
+};
 
 /** What the publisher's own proof says, in words. */
 export const PROOF_GRADES: Record<string, string> = {

@@ -5,6 +5,7 @@ type Schemas = components['schemas'];
 export type AssetStatus = Schemas['AssetStatus'];
 /** What a validation is worth: it could fail, it could not, or there is none. */
 export type Proof = Schemas['Proof'];
+export type TrustLevel = Schemas['TrustLevel'];
 export type AssetRow = Schemas['AssetRow'];
 export type AssetDetail = Schemas['AssetDetail'];
 export type Gdi = Schemas['Gdi'];

@@ -15,7 +15,7 @@ use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::demotion;
 use capsid_store::evaluation::lifecycle;
 use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
-use capsid_store::evaluation::outcomes;
+use capsid_store::evaluation::owners::outcomes;
 use capsid_store::evaluation::rewards;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::evaluation::{scoring, slashing};

@@ -1,10 +1,10 @@
 //! Works out once a day how far accounts are trusted.
 
-use super::standing;
+use super::load_standing;
+use super::outcomes::count_settled;
 use crate::audit::{self, AuditChange};
 use crate::db::DAY_MS;
 use crate::db::tx::Tx;
-use crate::evaluation::outcomes::count_settled;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -35,7 +35,7 @@ pub fn assess_account(tx: &mut dyn Tx, user_id: &str, now: Time) -> Result<bool>
     let owner = format!("user:{user_id}");
     let facts = load_facts(tx, user_id, now)?;
     let assessed = assess(&facts, &policy);
-    let before = standing(tx, &owner)?.level;
+    let before = load_standing(tx, &owner)?.level;
     let conditions = serde_json::to_string(&assessed.conditions)
         .map_err(|error| crate::damaged(format!("The conditions of a level cannot be written: {error}.")))?;
     tx.run(
@@ -106,7 +106,7 @@ pub struct OwnerView {
 
 /// How far an owner is trusted, with the reasons.
 pub fn load_view(tx: &mut dyn Tx, owner: &str) -> Result<OwnerView> {
-    let now = standing(tx, owner)?;
+    let now = load_standing(tx, owner)?;
     let stored = tx.query_first::<(i64, i64, String)>(
         "SELECT settled, agreed, conditions FROM owners WHERE owner = $1",
         params![owner],

@@ -1,6 +1,10 @@
 //! Owners: who is behind a node, and how far that party is trusted.
 
 mod assess;
+pub mod outcomes;
+pub mod owner_evidence;
+pub mod quorum;
+pub mod trust;
 
 pub use assess::{OwnerView, assess_account, assess_next, load_view};
 
@@ -70,7 +74,7 @@ pub struct OwnerStanding {
 }
 
 /// How far an owner is trusted, as it was last assessed.
-pub fn standing(tx: &mut dyn Tx, owner: &str) -> Result<OwnerStanding> {
+pub fn load_standing(tx: &mut dyn Tx, owner: &str) -> Result<OwnerStanding> {
     let policy = tx.trust().owners;
     let stored =
         tx.query_first::<(i64, f64)>("SELECT level, weight FROM owners WHERE owner = $1", params![owner])?;

@@ -3,10 +3,11 @@
 use crate::assets::AssetRow;
 use crate::db::row::joined;
 use crate::db::tx::Tx;
-use crate::evaluation::owner_evidence::is_use;
+use crate::evaluation::owners::outcomes;
+use crate::evaluation::owners::owner_evidence::is_use;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::weighted_reports::{WeightedReport, counted_reports, load_others, shown_validation};
-use crate::evaluation::{evidence, outcomes, voices};
+use crate::evaluation::{evidence, voices};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
@@ -78,7 +79,7 @@ fn add_users(
             "SELECT 1 FROM fetches WHERE asset_id = $1 AND node_id = $2 AND first_at <= $3",
             params![&asset.asset_id, &report.node_id, since],
         )?;
-        let level = owners::standing(tx, &report.vote.owner)?.level;
+        let level = owners::load_standing(tx, &report.vote.owner)?.level;
         if had_it && level >= OwnerLevel::Known {
             users.insert(report.vote.owner.as_str());
         }
@@ -102,7 +103,7 @@ fn add_arbiter(
     let publisher = owners::find_ownership(tx, &asset.node_id)?.map(|node| node.owner_key(&policy));
     facts.arbiter_passed |= outcomes::find_outcome(tx, &asset.asset_id)? == Some(true);
     for report in counted.iter().filter(|report| report.vote.ok) {
-        facts.arbiter_passed |= owners::standing(tx, &report.vote.owner)?.level == OwnerLevel::Appointed;
+        facts.arbiter_passed |= owners::load_standing(tx, &report.vote.owner)?.level == OwnerLevel::Appointed;
     }
     facts.promoted_before = u32::try_from(tx.count(
         "SELECT COUNT(*) FROM nodes n JOIN assets a ON a.node_id = n.node_id
@@ -123,7 +124,8 @@ fn add_arbiter(
     )?;
     let mut assignable = BTreeSet::new();
     for owner in validators.iter().map(|node| node.owner_key(&policy)) {
-        if Some(&owner) != publisher.as_ref() && owners::standing(tx, &owner)?.level >= OwnerLevel::Known {
+        if Some(&owner) != publisher.as_ref() && owners::load_standing(tx, &owner)?.level >= OwnerLevel::Known
+        {
             assignable.insert(owner);
         }
     }
