@@ -103,27 +103,29 @@ fn collect(folder: &Path, below: &str, files: &mut Vec<ReproductionFile>) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use capsid_disk::files;
 
     #[test]
     fn a_folder_becomes_a_reproduction_and_comes_back() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("src")).unwrap();
-        std::fs::write(folder.path().join("src/a.js"), "module.exports = 1\n").unwrap();
-        std::fs::write(folder.path().join("test.js"), "process.exit(1)\n").unwrap();
+        let write = |name: &str, bytes: &[u8]| files::replace(&folder.path().join(name), bytes).unwrap();
+        write("src/a.js", b"module.exports = 1\n");
+        write("test.js", b"process.exit(1)\n");
         let made = make_reproduction(folder.path(), "node test.js").unwrap();
         let paths: Vec<&str> = made.files.iter().map(|file| file.path.as_str()).collect();
         assert_eq!(paths, ["src/a.js", "test.js"]);
         let mut capsule = Object::new();
         attach(&mut capsule, &made);
         assert_eq!(read_reproduction(&capsule), Some(made));
-        std::fs::write(folder.path().join("large"), vec![b'x'; MAX_BYTES + 1]).unwrap();
+        write("large", &vec![b'x'; MAX_BYTES + 1]);
         assert_eq!(make_reproduction(folder.path(), "node test.js").unwrap_err().code, Code::InputInvalid);
     }
 
     #[test]
     fn binary_files_and_links_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("a"), [0xff, 0xfe]).unwrap();
+        files::replace(&folder.path().join("a"), &[0xff, 0xfe]).unwrap();
         assert!(make_reproduction(folder.path(), "node a").unwrap_err().message.contains("no text"));
         std::fs::remove_file(folder.path().join("a")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", folder.path().join("a")).unwrap();
