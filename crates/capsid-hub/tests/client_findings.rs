@@ -74,6 +74,7 @@ fn every_row_has_a_validation_summary() {
         }
         promote(hub, &[&real, &untried, &absent]);
         let report = |node: &str, ok: bool| {
+            hub.message(node, "hello", json!({})).expect(200);
             hub.message(node, "fetch", json!({"asset_ids": [real.capsule_id()]})).expect(200);
             let report =
                 json!({"target_asset_id": real.capsule_id(), "validation_report": {"overall_ok": ok}});

@@ -53,7 +53,7 @@ pub fn owner_factor(tx: &mut dyn Tx, node: &NodeRow) -> Result<f64> {
         return Ok(0.0);
     }
     let owner = owners::owner_of(tx, node)?;
-    Ok(owners::standing(tx, &owner)?.weight)
+    Ok(owners::load_standing(tx, &owner)?.weight)
 }
 
 /// Whether a sender has shown that it read the asset: by an HMAC over the bytes that are served, with a nonce that only
