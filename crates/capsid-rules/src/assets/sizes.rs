@@ -84,17 +84,17 @@ mod tests {
 
     #[test]
     fn an_asset_and_its_unknown_members_have_a_limit_each() {
-        let check = |value: serde_json::Value, most| {
+        let check = |value: &serde_json::Value, most| {
             let body = value.to_string();
             oversize(&body, value.as_object().unwrap(), most).map(|found| found.limit)
         };
         let small = json!({"type": "Capsule"});
         let size = small.to_string().len() as i64;
-        assert_eq!((check(small.clone(), size), check(small, size - 1)), (None, Some(size - 1)));
+        assert_eq!((check(&small, size), check(&small, size - 1)), (None, Some(size - 1)));
         let with = |key: &str, bytes: usize| json!({"type": "Capsule", key: "x".repeat(bytes)});
         // A name and two quotation marks count, too.
-        assert_eq!(check(with("x", 16 * 1024 - 3), 1 << 20), None);
-        assert_eq!(check(with("x", 16 * 1024 - 2), 1 << 20), Some(UNKNOWN_BYTES));
-        assert_eq!(check(with("diff", 100_000), 1 << 20), None);
+        assert_eq!(check(&with("x", 16 * 1024 - 3), 1 << 20), None);
+        assert_eq!(check(&with("x", 16 * 1024 - 2), 1 << 20), Some(UNKNOWN_BYTES));
+        assert_eq!(check(&with("diff", 100_000), 1 << 20), None);
     }
 }
