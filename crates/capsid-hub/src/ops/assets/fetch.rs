@@ -355,7 +355,7 @@ fn find_assets(
         FetchTarget::Ids(ids) => {
             let mut known = asset_list::by_id(tx, ids)?;
             if plan.trial {
-                require_trial_access(context, node)?;
+                require_trial_access(tx, context, node)?;
                 retain_triable(tx, context, asking, &mut known)?;
             } else {
                 retain_readable(tx, context, asking, &mut known)?;
@@ -400,7 +400,7 @@ fn find_assets(
 
 /// Whether a search offers candidates: only to a node that asks for them and may try them.
 fn may_offer(context: &OperationContext, node: &NodeRow, plan: &FetchPlan) -> bool {
-    plan.trial && plan.search_only && require_trial_access(context, Some(node)).is_ok()
+    plan.trial && plan.search_only && require_trial_access(tx, context, Some(node)).is_ok()
 }
 
 /// What a validator is asked to look at. One that has little to do gets more, so this may write.

@@ -9,6 +9,8 @@ use crate::error::{ApiError, ApiResult, HubCode};
 use crate::state::SharedHub;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::{AssetStatus, AssetType};
+use capsid_rules::evaluation::owners::OwnerLevel;
+use capsid_store::nodes::owner_level;
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list::ListedAsset;
 use capsid_store::db::tx::Tx;
@@ -51,7 +53,11 @@ pub struct OfferedCandidateView {
 }
 
 /// Whether a node may take candidates on trial, or why not.
-pub fn require_trial_access(context: &OperationContext, node: Option<&NodeRow>) -> ApiResult<()> {
+pub fn require_trial_access(
+    tx: &mut dyn Tx,
+    context: &OperationContext,
+    node: Option<&NodeRow>,
+) -> ApiResult<()> {
     let refusal = |message: &str, fix: &str| Err(ApiError::new(HubCode::TrialNotAllowed, message, fix));
     match node {
         None => refusal(
@@ -61,7 +67,7 @@ pub fn require_trial_access(context: &OperationContext, node: Option<&NodeRow>) 
         Some(node) if node.status != "active" => {
             refusal("The node is held back by the operator of this hub.", "Ask the operator of the hub.")
         }
-        Some(node) if context.config.promotion.trial == TrialAccess::Level1 && !has_level1(node) => refusal(
+        Some(node) if context.config.promotion.trial == TrialAccess::Level1 && !has_level1(tx, node)? => refusal(
             "On this hub only owners of level 1 may take assets on trial.",
             "Claim the node with an account; a level comes with time.",
         ),
@@ -69,9 +75,9 @@ pub fn require_trial_access(context: &OperationContext, node: Option<&NodeRow>) 
     }
 }
 
-/// Whether a node's owner has level 1. The owner of an unclaimed node never has.
-fn has_level1(node: &NodeRow) -> bool {
-    node.owner.is_some()
+/// Whether a node's owner has level 1.
+fn has_level1(tx: &mut dyn Tx, node: &NodeRow) -> ApiResult<bool> {
+    Ok(owner_level::for_node(tx, node)? >= OwnerLevel::Known)
 }
 
 /// Leaves out what may neither be had nor be taken on trial.

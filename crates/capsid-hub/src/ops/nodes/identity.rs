@@ -2,7 +2,6 @@
 
 use super::view::find_node;
 use crate::auth::credentials::Credentials;
-use crate::config::HubProfile;
 use crate::error::{ApiError, ApiResult};
 use crate::http::traced_id;
 use crate::ops::assets::view::rounded;
@@ -11,6 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use capsid_model::time::Time;
 use capsid_rules::identity::display_name::shown_name;
+use capsid_store::nodes::owner_level;
 use capsid_store::nodes;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -88,12 +88,16 @@ pub async fn node_identity(
             let listed = find_node(tx, &id)?;
             let node = nodes::get(tx, &id)?;
             let window_ms = context.config.identity.issue_window_ms;
+            let owner_level = match &node {
+                Some(node) => owner_level::for_node(tx, node)?.number(),
+                None => 0,
+            };
             let stage = node.as_ref().map(|node| node.stage(window_ms, context.now));
             Ok(NodeIdentityResponse {
                 name: listed.name.map(|name| shown_name(&name, &listed.node_id, listed.claimed)),
                 node_id: listed.node_id,
                 claimed: listed.claimed,
-                owner_level: i64::from(context.config.profile == HubProfile::Private),
+                owner_level,
                 bound: stage.is_some_and(|stage| stage.is_bound()),
                 public_key: node.and_then(|node| node.public_key).map(|key| STANDARD.encode(key)),
                 reputation_score: rounded(listed.reputation),
