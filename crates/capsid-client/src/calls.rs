@@ -3,6 +3,7 @@
 use crate::asset;
 use crate::identity::is_name;
 use crate::node::{NodeClient, bundle_signature};
+use crate::raw_assets::raw_bodies;
 use capsid_model::text::cut;
 use capsid_model::{Object, Problem, Result, Value, json};
 use std::collections::BTreeMap;
@@ -39,6 +40,8 @@ pub struct FetchedAssets {
     pub refused: Vec<Problem>,
     /// The publisher by asset id, if the hub reports it.
     pub sources: BTreeMap<String, String>,
+    /// Each asset as the hub served it, by its id.
+    pub bodies: BTreeMap<String, String>,
     /// The rest of the payload: tasks, balance, what was missing.
     pub payload: Object,
 }
@@ -58,6 +61,16 @@ impl NodeClient {
         Ok(rows(list(&answer), limit))
     }
 
+    /// Looks for candidates of others that answer signals and can be taken on trial. None on a hub that offers none.
+    pub fn search_candidates(&self, signals: &[String], limit: usize) -> Result<Vec<SearchRow>> {
+        let payload = json!({"signals": signals, "asset_type": "Capsule", "search_only": true, "trial": true,
+            "limit": limit});
+        let answer = self.message("fetch", payload)?;
+        let candidates = answer.get("candidates").and_then(Value::as_array).map(Vec::as_slice);
+        let is_candidate = |row: &SearchRow| row.status.as_deref() == Some("candidate");
+        Ok(offered_rows(candidates.unwrap_or_default(), limit, is_candidate))
+    }
+
     /// Fetches assets by id; each is checked before it is returned, and assets that were not requested are refused.
     pub fn fetch(&self, ids: &[&str]) -> Result<FetchedAssets> {
         self.fetched(json!({"asset_ids": ids}), Some(ids))
@@ -68,10 +81,11 @@ impl NodeClient {
         self.fetched(payload, None)
     }
 
-    fn fetched(&self, payload: Value, requested: Option<&[&str]>) -> Result<FetchedAssets> {
-        let mut answer = self.message("fetch", payload)?;
+    pub(crate) fn fetched(&self, payload: Value, requested: Option<&[&str]>) -> Result<FetchedAssets> {
+        let (mut answer, bytes) = self.message_with_bytes("fetch", payload)?;
         let mut fetched = FetchedAssets::default();
         parse_assets(&mut fetched, list(&answer), requested);
+        fetched.bodies = raw_bodies(&bytes);
         fetched.sources = sources(&fetched.assets, &answer);
         answer.retain(|name, _| name != "results" && name != "assets");
         fetched.payload = answer;
@@ -163,10 +177,19 @@ fn requested_ids(asset: Object, requested: Option<&[&str]>) -> Result<Object> {
 
 /// The rows of a search that can be used, each asset once.
 fn rows(received: &[Value], limit: usize) -> Vec<SearchRow> {
+    // What others of the same owner published is offered before it is promoted.
+    let is_offered = |hit: &SearchRow| match hit.status.as_deref() {
+        None | Some("promoted") => true,
+        Some("candidate") => hit.row.get("own") == Some(&Value::Bool(true)),
+        Some(_) => false,
+    };
+    offered_rows(received, limit, is_offered)
+}
+
+fn offered_rows(received: &[Value], limit: usize, is_offered: impl Fn(&SearchRow) -> bool) -> Vec<SearchRow> {
     let mut rows: Vec<SearchRow> = Vec::new();
     for hit in received.iter().take(MAX_ROWS).filter_map(row) {
-        let is_offered = hit.status.as_deref().is_none_or(|status| status == "promoted");
-        if is_offered && rows.len() < limit && rows.iter().all(|known| known.asset_id != hit.asset_id) {
+        if is_offered(&hit) && rows.len() < limit && rows.iter().all(|known| known.asset_id != hit.asset_id) {
             rows.push(hit);
         }
     }
@@ -208,6 +231,7 @@ mod tests {
             json!({"asset_id": id('b'), "success_streak": 1e300, "confidence": "x", "status": "promoted",
                 "source_node_id": "\u{1b}[2J", "type": "<b>", "summary": "s".repeat(1 << 20)}),
             json!({"asset_id": id('c'), "status": "rejected"}),
+            json!({"asset_id": id('d'), "status": "candidate"}),
             json!({"asset_id": "sha256:short"}),
             json!({"asset_id": 7}),
             json!("row"),

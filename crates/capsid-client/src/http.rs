@@ -37,6 +37,8 @@ pub struct HttpAnswer {
     pub status: u16,
     /// The JSON in the body.
     pub body: Value,
+    /// The body as it came.
+    pub bytes: Vec<u8>,
     /// How long the hub asks to wait.
     pub retry_after: Option<Duration>,
 }
@@ -123,7 +125,7 @@ impl HttpClient {
         if !is_json(&kind) {
             // A proxy in front of an unreachable hub answers itself, in HTML.
             if matches!(status, 429 | 502 | 503 | 504) {
-                return Ok(HttpAnswer { status, body: Value::Null, retry_after: named });
+                return Ok(HttpAnswer { status, body: Value::Null, bytes: Vec::new(), retry_after: named });
             }
             let shown = if kind.is_empty() { "no type".to_owned() } else { inert_line(cut(&kind, 60)) };
             return Err(HttpFailure::for_good(
@@ -134,7 +136,7 @@ impl HttpClient {
         let bytes = read.map_err(|error| self.failed(&error, true))?;
         let body = self.json(&bytes).map_err(HttpFailure::for_good)?;
         let retry_after = retry::retry_after_body(&body).or(named);
-        Ok(HttpAnswer { status, body, retry_after })
+        Ok(HttpAnswer { status, body, bytes, retry_after })
     }
 
     fn request(&self, call: HttpCall<'_>) -> Result<http::Request<Vec<u8>>> {

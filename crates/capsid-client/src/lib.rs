@@ -14,9 +14,11 @@ pub mod identity;
 pub mod node;
 mod private_file;
 mod proxy;
+mod raw_assets;
 pub mod refusal;
 mod retry;
 pub mod runner;
+mod trial;
 mod work;
 
 pub use config::ClientConfig;

@@ -98,6 +98,13 @@ impl NodeClient {
         self.with_secret(&|known| self.send(kind, &body, known))
     }
 
+    /// The same, with the answer as it came.
+    pub(crate) fn message_with_bytes(&self, kind: &str, payload: Value) -> Result<(Object, Vec<u8>)> {
+        let (id, now) = self.fresh_id();
+        let body = envelope::message(kind, &id, self.id(), now, payload);
+        self.with_secret(&|known| self.send_with_bytes(kind, &body, known))
+    }
+
     /// One id for all tries of one message: the hub does what it asks for once.
     pub(crate) fn fresh_id(&self) -> (String, Time) {
         let now = self.clock.now();
@@ -169,19 +176,24 @@ impl NodeClient {
     }
 
     pub(crate) fn send(&self, kind: &str, body: &Value, known: &KnownHub) -> Result<Object> {
+        self.send_with_bytes(kind, body, known).map(|(payload, _)| payload)
+    }
+
+    fn send_with_bytes(&self, kind: &str, body: &Value, known: &KnownHub) -> Result<(Object, Vec<u8>)> {
         let path = format!("/a2a/{kind}");
         let (bearer, secret_version) = (known.secret.as_deref(), known.secret_version);
         let call = HttpCall { method: "POST", path: &path, body: Some(body), bearer, secret_version };
         let answer = self.call(call, RetryPolicy::Harmless)?;
         let expected =
             ExpectedResponse { kind, node_id: self.id(), hub_node_id: known.hub_node_id.as_deref() };
-        envelope::answered(&answer.body, expected).map_err(|what| {
+        let payload = envelope::answered(&answer.body, expected).map_err(|what| {
             let (named, pinned) = (envelope::sender(&answer.body), expected.hub_node_id);
             match pinned.is_some() && named.is_some() && named != pinned {
                 true => self.http.odd(&what).fix(RENAMED),
                 false => self.http.odd(&what),
             }
-        })
+        })?;
+        Ok((payload, answer.bytes))
     }
 
     /// Makes a call, again where the hub asks to wait or cannot be reached, and turns a refusal into a problem.

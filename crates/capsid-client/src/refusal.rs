@@ -142,7 +142,7 @@ mod tests {
     use std::time::Duration;
 
     fn answer(status: u16, body: Value) -> HttpAnswer {
-        HttpAnswer { status, body, retry_after: Some(Duration::from_millis(1500)) }
+        HttpAnswer { status, body, bytes: Vec::new(), retry_after: Some(Duration::from_millis(1500)) }
     }
 
     #[test]

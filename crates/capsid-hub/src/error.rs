@@ -65,6 +65,7 @@ codes! {
     NotAssetOwner, "not_asset_owner", 403, "Only the publisher, its owner or an admin may do this.";
     SelfVoteForbidden, "self_vote_forbidden", 403, "Nobody votes on their own asset.";
     UsageRequired, "usage_required", 403, "Only a node that fetched the asset may review it.";
+    TrialNotAllowed, "trial_not_allowed", 403, "The node may not take assets on trial.";
     NotTaskClaimer, "not_task_claimer", 403, "Another node works on the task, or nobody does.";
     InsufficientReputation, "insufficient_reputation", 403, "The task takes more reputation than the node has.";
     InsufficientModelTier, "insufficient_model_tier", 403, "The task takes another model than the node's.";
@@ -121,6 +122,7 @@ codes! {
     BundleQuarantined, "bundle_quarantined", 422, "The bundle is stored and held back until somebody has looked at it.";
     ValidationCommandRejected, "validation_command_rejected", 422, "A validation command does not pass the hub's policy.";
     SignatureInvalid, "signature_invalid", 422, "The bundle's signature was not made with the node's secret.";
+    ReportContradictory, "report_contradictory", 422, "The report says two things that cannot both be true.";
     RateLimited, "rate_limited", 429, "Too many requests; the answer says when to come again.";
     HelloRateLimit, "hello_rate_limit", 429, "Too many hellos from this address.";
     TooManyAttempts, "too_many_attempts", 429, "Too many failed logins from this address.";

@@ -1,6 +1,6 @@
 //! The hub: what every request works with.
 
-use crate::config::HubConfig;
+use crate::config::{HubConfig, HubProfile};
 use crate::embedding::{Embedder, EmbedderParts};
 use crate::http::envelope::ResponseEnvelope;
 use crate::outbound::resolve::{Resolver, SystemResolver};
@@ -161,10 +161,21 @@ impl Hub {
 
     /// How assignments are made by this hub, with fresh chance.
     pub fn assignment_terms(&self) -> AssignmentTerms {
-        let mut chance = [0; 32];
-        self.random.fill(&mut chance);
+        let chance = self.random_bytes();
         let promotion = &self.config.promotion;
-        AssignmentTerms { validators: promotion.validators, valid_ms: promotion.assignment_ms, chance }
+        AssignmentTerms {
+            validators: promotion.validators,
+            valid_ms: promotion.assignment_ms,
+            is_drawn: self.config.profile == HubProfile::Public,
+            chance,
+        }
+    }
+
+    /// Bytes that nobody can foretell.
+    pub fn random_bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        self.random.fill(&mut bytes);
+        bytes
     }
 
     /// The present moment. It never goes back.

@@ -651,7 +651,7 @@ fn the_owner_of_a_node_decides_for_it() {
         let (bob, _) = user(hub, "bob");
         hub.post_as(&bob, &path, &json!({})).refused(403, "not_bounty_creator");
         hub.post_as(&ann, &path, &json!({})).expect(200);
-        assert_eq!(event_kinds(hub, "node_q"), ["bounty_refunded"]);
+        assert_eq!(event_kinds(hub, "node_q"), ["node_claimed", "bounty_refunded"]);
         assert_eq!(node_balance(hub, "node_q"), 500_000);
         all_is_well(hub);
     });

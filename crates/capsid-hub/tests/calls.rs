@@ -111,12 +111,13 @@ fn an_unknown_node_is_told_to_say_hello() {
 #[test]
 fn a_heartbeat_tells_how_the_node_stands() {
     both(|hub| {
-        let code = hub.message("node_a", "hello", json!({})).expect(200)["claim_code"].clone();
+        let met = hub.message("node_a", "hello", json!({})).expect(200);
+        let (secret, code) = (met["node_secret"].as_str().unwrap(), &met["claim_code"]);
         let beat = json!({
             "node_id": "node_a", "sender_id": "node_a", "version": "1", "uptime_ms": 5, "gene_count": 0,
             "meta": {"anti_abuse": {"fingerprint": "telemetry-marker"}, "worker_enabled": false},
         });
-        let answer = hub.post("/a2a/heartbeat", &beat).expect(200);
+        let answer = hub.post_as(secret, "/a2a/heartbeat", &beat).expect(200);
         assert_eq!(answer["status"], "ok");
         assert_eq!(answer["your_node_id"], "node_a");
         assert_eq!(answer["node_status"], "active");
@@ -125,7 +126,7 @@ fn a_heartbeat_tells_how_the_node_stands() {
         assert_eq!(answer["next_heartbeat_ms"], 300_000);
         assert_eq!(answer["server_time"], "2026-01-01T00:00:00.000Z");
         assert_eq!(answer["claim_state"]["claimed"], false);
-        assert_eq!(answer["claim_state"]["claim_code"], code);
+        assert_eq!(&answer["claim_state"]["claim_code"], code);
         for list in
             ["available_work", "available_tasks", "overdue_tasks", "commitment_results", "pending_events"]
         {
@@ -136,7 +137,7 @@ fn a_heartbeat_tells_how_the_node_stands() {
         }
         assert!(!hub.dump().contains("telemetry-marker"));
         let enveloped = hub.envelope("node_a", "heartbeat", json!({"node_id": "node_a"}));
-        assert_eq!(hub.post("/a2a/heartbeat", &enveloped).expect(200)["status"], "ok");
+        assert_eq!(hub.post_as(secret, "/a2a/heartbeat", &enveloped).expect(200)["status"], "ok");
         let other = hub.envelope("node_a", "hello", json!({}));
         hub.post("/a2a/heartbeat", &other).refused(400, "message_type_mismatch");
         bad_nodes(hub, "/a2a/heartbeat", &json!({"sender_id": "node_a"}));

@@ -89,13 +89,18 @@ fn every_row_has_a_validation_summary() {
             fetched["results"].clone(),
             hub.get("/a2a/assets?type=Capsule").expect(200)["assets"].clone(),
             hub.get("/a2a/assets/ranked?type=Capsule").expect(200)["assets"].clone(),
-            hub.get("/a2a/assets/search?type=Capsule").expect(200)["assets"].clone(),
-            hub.get("/a2a/assets/semantic-search?type=Capsule").expect(200)["assets"].clone(),
+            hub.get("/a2a/assets/search?type=Capsule&signals=Signal1Error,Signal2Error,Signal3Error")
+                .expect(200)["assets"]
+                .clone(),
+            hub.get("/a2a/assets/semantic-search?type=Capsule&q=Signal1Error%20Signal2Error%20Signal3Error")
+                .expect(200)["assets"]
+                .clone(),
         ];
         for rows in lists {
             let of = |bundle: &Bundle| {
-                let mut rows = rows.as_array().unwrap().iter();
-                rows.find(|row| row["asset_id"] == bundle.capsule_id()).unwrap()["validation_summary"].clone()
+                let mut each = rows.as_array().unwrap().iter();
+                let row = each.find(|row| row["asset_id"] == bundle.capsule_id());
+                row.unwrap_or_else(|| panic!("no row of it in {rows}"))["validation_summary"].clone()
             };
             let summary = of(&real);
             assert_eq!(summary["validationQuality"], "real", "{summary}");

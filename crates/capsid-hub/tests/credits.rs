@@ -507,7 +507,8 @@ fn the_hub_tells_what_things_cost_and_what_there_is() {
         let told = hub.get("/a2a/credit/economics").expect(200);
         assert_eq!(
             told,
-            json!({"minted": 700, "escrow": 50.5, "staked": 100, "hub": 0, "circulating": 549.5, "sum": 0, "transfers": 4})
+            json!({"minted": 700, "escrow": 50.5, "staked": 100, "held_rewards": 0, "granted": 700, "hub": 0,
+                "circulating": 549.5, "sum": 0, "transfers": 4})
         );
         let price = hub.get("/a2a/credit/price").expect(200);
         assert_eq!((&price["prices"]["fetch"], &price["rewards"]["promotion"]), (&json!(0), &json!(20)));

@@ -60,13 +60,18 @@ fn tamper(hub: &TestHub, sql: &'static str) {
 /// Takes away what the database itself would refuse a wrong ledger with.
 fn guards_off(hub: &TestHub) {
     let guards: &[&'static str] = match hub.on {
-        crate::common::On::Sqlite => {
-            &["DROP TRIGGER accounts_made", "DROP TRIGGER accounts_changed", "DROP TRIGGER accounts_gone"]
-        }
+        crate::common::On::Sqlite => &[
+            "DROP TRIGGER accounts_made",
+            "DROP TRIGGER accounts_changed",
+            "DROP TRIGGER accounts_gone",
+            "DROP TRIGGER accounts_granted_changed",
+            "PRAGMA ignore_check_constraints = ON",
+        ],
         crate::common::On::Postgres => &[
             "ALTER TABLE accounts DISABLE TRIGGER USER",
             "ALTER TABLE entries DISABLE TRIGGER USER",
             "ALTER TABLE accounts DROP CONSTRAINT only_the_mint_may_owe",
+            "ALTER TABLE accounts DROP CONSTRAINT granted_is_a_part",
         ],
     };
     hub.hub
@@ -216,6 +221,17 @@ fn work_that_does_not_fit_its_pay_is_found() {
         ("UPDATE accounts SET balance = 5 WHERE account = 'hold:bounty:bounty_cancelled'", "bounty_not_held"),
         ("INSERT INTO accounts (account, balance) VALUES ('hold:bounty:none', 5)", "hold_stray"),
         ("DELETE FROM stakes", "hold_stray"),
+        (
+            "UPDATE accounts SET granted = granted - 1 WHERE account LIKE 'node:%' AND granted > 0",
+            "granted_wrong",
+        ),
+        ("UPDATE accounts SET granted = balance + 1 WHERE account LIKE 'node:%'", "granted_wrong"),
+        ("UPDATE transfers SET granted = 0", "entry_chain_broken"),
+        (
+            "INSERT INTO held_rewards (reference, node_id, source, amount, held_at, due_at, state)
+             VALUES ('r', 'node_0', 'reuse', 5, 1, 2, 'held')",
+            "reward_not_held",
+        ),
         ("UPDATE stakes SET amount = 1", "stake_not_held"),
     ];
     for on in [crate::common::On::Sqlite, crate::common::On::Postgres] {

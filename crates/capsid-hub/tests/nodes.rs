@@ -48,7 +48,7 @@ fn nodes_are_listed_in_every_order_without_their_secrets() {
         let one = hub.get("/a2a/nodes/agent_3").expect(200);
         assert_eq!(
             (&one["alias"], &one["online"], &one["claimed"]),
-            (&json!("n3"), &json!(true), &json!(false))
+            (&json!("n3 (nt_3)"), &json!(true), &json!(false))
         );
         hub.get("/a2a/nodes/nobody").refused(404, "node_not_found");
         hub.get("/a2a/nodes/%00").refused(400, "validation_error");

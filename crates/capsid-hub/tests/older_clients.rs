@@ -2,7 +2,9 @@
 //! tools of gep-mcp-server 1.6.0. What they read of the answers is there.
 
 use crate::common::{Bundle, TestHub, both};
+use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
+use sha2::Sha256;
 
 const MINUTE: i64 = 60_000;
 
@@ -43,6 +45,31 @@ fn evolver_1_20_4_runs_for_two_hours_without_a_secret() {
             }
             hub.clock.advance(2 * MINUTE);
         }
+    });
+}
+
+/// 1.29.8 signs its bundles with its own id, and shows the right secret beside them.
+#[test]
+fn evolver_1_29_8_publishes_with_its_signature() {
+    both(|hub| {
+        let fingerprint = json!({"platform": "linux", "arch": "x64", "evolver_version": "1.29.8", "client": "evolver",
+            "client_version": "1.29.8"});
+        let hello =
+            hub.message("node_0a1b2c3d4e5f", "hello", json!({"env_fingerprint": fingerprint})).expect(200);
+        let secret = hello["node_secret"].as_str().unwrap();
+        // It fetches before it has stored the secret, and shows that from its first claim on.
+        hub.message("node_0a1b2c3d4e5f", "fetch", json!({"asset_type": null, "include_tasks": true}))
+            .expect(200);
+        hub.post_as(secret, "/a2a/heartbeat", &json!({"node_id": "node_0a1b2c3d4e5f"})).expect(200);
+        let bundle = Bundle::new(1);
+        let mut ids = [bundle.gene_id(), bundle.capsule_id()];
+        ids.sort_unstable();
+        let mut signature = Hmac::<Sha256>::new_from_slice(b"node_0a1b2c3d4e5f").unwrap();
+        signature.update(ids.join("|").as_bytes());
+        let mut payload = bundle.payload();
+        payload["signature"] = json!(capsid_model::hash::hex(&signature.finalize().into_bytes()));
+        let published = hub.message_as("node_0a1b2c3d4e5f", secret, "publish", payload).expect(200);
+        assert_eq!(published["status"], "accepted");
     });
 }
 
@@ -112,6 +139,11 @@ fn gep_mcp_server_finds_what_its_tools_need() {
         hub.message("node_reads", "fetch", json!({"asset_ids": [bundle.capsule_id()]})).expect(200);
         hub.message("node_reads", "report", report).expect(200);
         share_skills(&mcp);
+        // gep_get_identity and gep_get_audit_logs
+        assert_eq!(mcp.get("/a2a/identity/node_mcp")["node_id"], "node_mcp");
+        assert!(mcp.get("/a2a/identity/node_mcp/attestation").is_object());
+        let logs = mcp.get("/a2a/audit/node_mcp?sender_id=node_mcp&limit=50&offset=0");
+        assert!(logs["logs"].is_array() && logs["total"].is_number(), "{logs}");
         // gep_revoke
         let revoke = json!({"target_asset_id": bundle.capsule_id(), "target_local_id": null, "reason": null});
         assert_eq!(mcp.message("revoke", revoke)["status"], "revoked");

@@ -487,6 +487,10 @@ fn gep_submit_validation_report(
     if target.is_none() && local.is_none() {
         required::<()>(None, "targetAssetId")?;
     }
+    if let Some(target) = target.filter(|_| !input.flag("dry_run").unwrap_or_default()) {
+        job.step("asking the hub")?;
+        return Ok(json!({"ok": true, "answer": server.node()?.report_tried(target, &report)?}));
+    }
     let body = json!({"target_asset_id": target, "target_local_id": local, "validation_report": report});
     sent(server, job, input, PublishDraft::message("report", body))
 }

@@ -18,6 +18,27 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
+/// Lowercase hex of HMAC-SHA256.
+pub fn hmac_sha256_hex(key: &[u8], bytes: &[u8]) -> String {
+    const BLOCK: usize = 64;
+    let mut padded = [0_u8; BLOCK];
+    let hashed;
+    let key = if key.len() > BLOCK {
+        hashed = Sha256::digest(key);
+        hashed.as_slice()
+    } else {
+        key
+    };
+    padded.iter_mut().zip(key).for_each(|(byte, key)| *byte = *key);
+    let mut inner = Sha256::new();
+    inner.update(padded.map(|byte| byte ^ 0x36));
+    inner.update(bytes);
+    let mut outer = Sha256::new();
+    outer.update(padded.map(|byte| byte ^ 0x5c));
+    outer.update(inner.finalize());
+    hex(&outer.finalize())
+}
+
 /// The stable hash: FNV-1a, 32 bits, over UTF-16 code units, eight hex digits.
 ///
 /// Each step takes in a whole 16-bit unit, which is what existing stores hold.
@@ -31,6 +52,20 @@ pub fn stable_hash(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hmac_matches_rfc_4231() {
+        let text = b"what do ya want for nothing?";
+        assert_eq!(
+            hmac_sha256_hex(b"Jefe", text),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+        let long = [0xaa; 131];
+        assert_eq!(
+            hmac_sha256_hex(&long, b"Test Using Larger Than Block-Size Key - Hash Key First"),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        );
+    }
 
     #[test]
     fn stable_hash_matches_existing_stores() {

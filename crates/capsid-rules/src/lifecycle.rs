@@ -69,6 +69,8 @@ pub enum AssetEvent {
     Release,
     /// Its publisher takes it back.
     Revoke,
+    /// It failed for others.
+    Demote,
     /// Nobody used it for long.
     GrowStale,
     /// Nobody used it for very long.
@@ -82,6 +84,7 @@ text_enum!(AssetEvent {
     Quarantine = "quarantine",
     Release = "release",
     Revoke = "revoke",
+    Demote = "demote",
     GrowStale = "grow_stale",
     Archive = "archive",
     Revive = "revive",
@@ -115,6 +118,7 @@ pub fn step(from: AssetStatus, change: AssetEvent) -> Result<AssetStatus, AssetC
         (AssetEvent::Quarantine, Candidate | Promoted | Stale) => Quarantined,
         (AssetEvent::Release, Quarantined) => Candidate,
         (AssetEvent::Revoke, Candidate | Promoted | Stale | Archived) => Revoked,
+        (AssetEvent::Demote, Promoted | Stale) => Candidate,
         (AssetEvent::GrowStale, Promoted) => Stale,
         (AssetEvent::Archive, Stale) => Archived,
         (AssetEvent::Revive, Stale) => Promoted,
@@ -135,6 +139,7 @@ fn refusal_reason(from: AssetStatus, change: AssetEvent) -> &'static str {
         (_, AssetEvent::Quarantine) => "It is not given out, so there is nothing to hold back.",
         (_, AssetEvent::Release) => "Only a quarantined asset can be released.",
         (_, AssetEvent::Revoke) => "It cannot be revoked.",
+        (_, AssetEvent::Demote) => "Only what is given out can be demoted.",
         (_, AssetEvent::GrowStale) => "Only a promoted asset can grow stale.",
         (_, AssetEvent::Archive) => "Only a stale asset can be archived.",
         (_, AssetEvent::Revive) => "Only a stale or an archived asset can be revived.",
@@ -213,11 +218,13 @@ mod tests {
             ("candidate", "reject", "rejected"),
             ("candidate", "quarantine", "quarantined"),
             ("candidate", "revoke", "revoked"),
+            ("promoted", "demote", "candidate"),
             ("promoted", "quarantine", "quarantined"),
             ("promoted", "revoke", "revoked"),
             ("promoted", "grow_stale", "stale"),
             ("quarantined", "release", "candidate"),
             ("quarantined", "reject", "rejected"),
+            ("stale", "demote", "candidate"),
             ("stale", "quarantine", "quarantined"),
             ("stale", "revoke", "revoked"),
             ("stale", "archive", "archived"),

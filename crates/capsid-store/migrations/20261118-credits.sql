@@ -1,6 +1,6 @@
 -- Two kinds of credits in one account: what the hub gave to begin with (granted), and the rest (earned).
 ALTER TABLE accounts ADD COLUMN granted {int} NOT NULL DEFAULT 0
-    CHECK (account = 'mint' OR (granted >= 0 AND granted <= balance));
+    CONSTRAINT granted_is_a_part CHECK (account = 'mint' OR (granted >= 0 AND granted <= balance));
 -- How much of what moved was granted.
 ALTER TABLE transfers ADD COLUMN granted {int} NOT NULL DEFAULT 0 CHECK (granted >= 0 AND granted <= amount);
 -- Null for entries from before the two were told apart; what was granted then is in granted_openings.

@@ -18,6 +18,9 @@ ALTER TABLE nodes ADD COLUMN device_hash {blob};
 -- Names with the same key look the same.
 ALTER TABLE nodes ADD COLUMN name_key {text};
 
+-- The public key that the publisher signed the bundle with.
+ALTER TABLE bundles ADD COLUMN signed_by {blob};
+
 -- The network that a claim code was returned to, and when it was made invalid before its time.
 ALTER TABLE claims ADD COLUMN network {text};
 ALTER TABLE claims ADD COLUMN invalidated_at {int};
@@ -33,6 +36,8 @@ CREATE INDEX audit_by_actor ON audit (actor, seq);
 CREATE INDEX nodes_by_name_key ON nodes (name_key) WHERE name_key IS NOT NULL;
 
 UPDATE nodes SET presented_at = last_seen_at, last_secret_at = last_seen_at WHERE secret_state = 'bound';
+UPDATE claims SET invalidated_at = created_at WHERE claimed_at IS NULL
+    AND node_id IN (SELECT node_id FROM nodes WHERE secret_state = 'bound');
 UPDATE nodes SET issued_secret = NULL WHERE issued_secret IS NOT NULL;
 UPDATE nodes SET device_id = NULL WHERE device_id IS NOT NULL;
 UPDATE nodes SET env_fingerprint = NULL WHERE env_fingerprint LIKE '%device_id%';

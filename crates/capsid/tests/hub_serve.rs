@@ -82,7 +82,10 @@ fn a_hub_starts_answers_and_stops_in_order() {
     let hub = Hub::start(&program, folder.path(), &args);
     let again = hub.hello();
     assert_eq!(again["hub_node_id"], first["hub_node_id"]);
-    assert_eq!(again["node_secret"], first["node_secret"]);
+    assert_eq!(again["claim_code"], first["claim_code"]);
+    // The key to the first secret was in the memory of the hub that ended.
+    assert_ne!(again["node_secret"], first["node_secret"]);
+    assert_eq!(again["node_secret_version"], 2);
     assert_status(0, &hub.stop(Signal::INT));
 }
 

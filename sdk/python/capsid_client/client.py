@@ -12,6 +12,7 @@ from .errors import CapsidError, HubRefused, InputInvalid
 from .http import Transport
 from .identity import Identity
 from .node import Node, build_refusal, quote_segment
+from .raw_json import compute_read_proof, find_asset_texts
 from .redact import redact
 from .settings import resolve_settings
 from .text import inert
@@ -19,15 +20,33 @@ from .text import inert
 Json = Dict[str, Any]
 Signals = Union[str, Sequence[str]]
 
+# The decisions of a hub on a bundle that it does not let in.
+_REFUSING = ("reject", "quarantine")
+
 
 class FetchResult(List[Json]):
     """Assets with verified ids. ``refused`` has the reasons for those that were left out, ``payload`` the rest of the
-    hub's answer: tasks, balance, what was missing."""
+    hub's answer: tasks, balance, what was missing. ``texts`` has each asset as it was served, by its id."""
 
-    def __init__(self, assets: Sequence[Json], refused_assets: Sequence[CapsidError], payload: Json) -> None:
+    def __init__(
+        self,
+        assets: Sequence[Json],
+        refused_assets: Sequence[CapsidError],
+        payload: Json,
+        texts: Optional[Mapping[str, str]] = None,
+    ) -> None:
         super().__init__(assets)
         self.refused = list(refused_assets)
         self.payload = payload
+        self.texts = dict(texts or {})
+
+    def read_proof(self, asset_id: str, nonce: Optional[str] = None) -> Optional[str]:
+        """Computes the proof that an asset was read, with the nonce of its trial or of an assignment. Without either,
+        or where the asset did not come, there is none."""
+        trials = [trial for trial in self.payload.get("trials") or [] if isinstance(trial, dict)]
+        own = next((trial.get("nonce") for trial in trials if trial.get("asset_id") == asset_id), None)
+        key, text = nonce or own, self.texts.get(asset_id)
+        return compute_read_proof(key, text) if isinstance(key, str) and text is not None else None
 
 
 #: The former name of :class:`FetchResult`. Deprecated.
@@ -168,17 +187,20 @@ class Client:
         local_id: Optional[str] = None,
         limit: Optional[int] = None,
         include_tasks: bool = False,
+        trial: bool = False,
         strict: bool = True,
     ) -> FetchResult:
         """Fetches assets as they were published. Every id is computed again; an asset with a wrong id, or one that was
-        not requested, raises. With ``strict=False`` it is left out and listed in ``.refused``."""
+        not requested, raises. With ``strict=False`` it is left out and listed in ``.refused``. With ``trial``, candidates
+        come too, to be tried, each with a nonce for ``read_proof``."""
         wanted = [asset_ids] if isinstance(asset_ids, str) else asset_ids
         words = [signals] if isinstance(signals, str) else signals
         payload: Json = {"asset_ids": wanted, "signals": self._redact_value(words), "asset_type": asset_type}
-        payload.update(local_id=local_id, limit=limit, include_tasks=include_tasks or None)
+        payload.update(local_id=local_id, limit=limit, include_tasks=include_tasks or None, trial=trial or None)
         # The hub counts the use by nodes that it knows, and rewards publishers for it.
         self._ensure_hello()
-        answer = self._node.message("fetch", {name: value for name, value in payload.items() if value is not None})
+        sent = {name: value for name, value in payload.items() if value is not None}
+        answer, text = self._node.message_with_text("fetch", sent)
         result: List[Json] = []
         refused_assets: List[CapsidError] = []
         for received in self._read_rows(answer, "results", "assets"):
@@ -189,7 +211,7 @@ class Client:
                     raise
                 refused_assets.append(problem)
         rest = {name: value for name, value in answer.items() if name not in ("results", "assets")}
-        return FetchResult(result, refused_assets, rest)
+        return FetchResult(result, refused_assets, rest, find_asset_texts(text))
 
     # Sharing assets
 
@@ -217,12 +239,17 @@ class Client:
         payload: Json = {"assets": assets_to_send}
         gene_id, capsule_id = assets_to_send[0]["asset_id"], assets_to_send[1]["asset_id"]
         payload.update(_without_none(signature=self._node.signature(gene_id, capsule_id)))
-        answer = self._node.message("publish", payload)
-        if answer.get("decision") == "reject" and answer.get("reason") != "already_published":
+        try:
+            answer, status = self._node.message("publish", payload), 200
+        except HubRefused as problem:
+            answer, status = dict(problem.answer or {}), problem.status or 422
+            if answer.get("decision") not in _REFUSING:
+                raise
+        if answer.get("decision") in _REFUSING and answer.get("reason") != "already_published":
             problems = answer.get("problems")
             details = "; ".join(map(str, problems)) if isinstance(problems, list) else ""
             reason = str(answer.get("reason", "rejected"))
-            raise build_refusal(200, reason, inert(details) or "The bundle was rejected.", None, answer)
+            raise build_refusal(status, reason, inert(details) or "The bundle was not let in.", None, answer)
         return answer
 
     def validate(
@@ -237,14 +264,24 @@ class Client:
     def report(
         self, asset_id: str, passed: Optional[bool] = None, *, report: Optional[Mapping[str, object]] = None
     ) -> Json:
-        """Reports whether an asset worked here."""
+        """Reports whether an asset worked here. A hub counts a report only if its sender had the asset, so it is taken on
+        trial first and ``read_proof`` is added."""
         if passed is None and report is None:
             raise InputInvalid("A report needs a result.", fix="Give `passed`, or a `report` with `overall_ok`.")
         sent: Json = {"report_id": f"report_{secrets.token_hex(8)}", **(self._redact_value(report) or {})}
         if passed is not None:
             sent["overall_ok"] = passed
         sent.setdefault("env_fingerprint_key", _get_fingerprint_key())
+        if "read_proof" not in sent:
+            sent.update(_without_none(read_proof=self._prove_reading(asset_id)))
         return self._node.message("report", {"target_asset_id": asset_id, "validation_report": sent})
+
+    def _prove_reading(self, asset_id: str) -> Optional[str]:
+        try:
+            return self.fetch([asset_id], trial=True, strict=False).read_proof(asset_id)
+        except HubRefused:
+            # A hub that gives no trial takes the report all the same.
+            return None
 
     def decide(self, asset_id: str, decision: str, reason: Optional[str] = None) -> Json:
         """Sends a decision on an asset: ``accept``, ``reject`` or ``quarantine``."""

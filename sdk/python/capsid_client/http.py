@@ -33,6 +33,8 @@ class Answer:
     body: Any
     #: How long the hub asks to wait, in seconds.
     retry_after: Optional[float]
+    #: The body as it came.
+    text: str = ""
 
     @property
     def ok(self) -> bool:
@@ -124,7 +126,8 @@ class Transport:
             raise self.invalid_answer(f"its answer is larger than {MAX_ANSWER_LEN >> 20} MiB")
         if response.length:
             raise self.invalid_answer("its answer broke off")
-        return Answer(status, self._parse_body(data), _parse_seconds(response.getheader("Retry-After")))
+        body = self._parse_body(data)
+        return Answer(status, body, _parse_seconds(response.getheader("Retry-After")), data.decode("utf-8"))
 
     def _parse_body(self, data: bytes) -> Any:
         try:

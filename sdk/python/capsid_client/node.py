@@ -75,6 +75,16 @@ class Node:
         self.hello({})
         return self._send(kind, payload, self.known_hub())
 
+    def message_with_text(self, kind: str, payload: Mapping[str, object]) -> Tuple[Dict[str, Any], str]:
+        """The same, with the answer as it came."""
+        try:
+            return self._send_with_text(kind, payload, self.known_hub())
+        except HubRefused as problem:
+            if problem.hub_code not in _HELLO_CODES:
+                raise
+        self.hello({})
+        return self._send_with_text(kind, payload, self.known_hub())
+
     def signature(self, gene_id: str, capsule_id: str) -> Optional[str]:
         """Computes the signature that proves that this node made a bundle."""
         secret = self.known_hub().secret
@@ -103,6 +113,11 @@ class Node:
         return self._call(method, path, body, self.known_hub(), token, is_repeatable=method == "GET").body
 
     def _send(self, kind: str, payload: Mapping[str, object], known_hub: KnownHub) -> Dict[str, Any]:
+        return self._send_with_text(kind, payload, known_hub)[0]
+
+    def _send_with_text(
+        self, kind: str, payload: Mapping[str, object], known_hub: KnownHub
+    ) -> Tuple[Dict[str, Any], str]:
         # One id for all tries of one message: the hub does what it asks for once.
         message = {
             "protocol": "gep-a2a",
@@ -113,17 +128,19 @@ class Node:
             "timestamp": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "payload": payload,
         }
-        answer = self._call("POST", f"/a2a/{kind}", encode_json(message), known_hub, None, is_repeatable=True).body
+        came = self._call("POST", f"/a2a/{kind}", encode_json(message), known_hub, None, is_repeatable=True)
+        answer = came.body
         if not isinstance(answer, dict):
             raise self.transport.invalid_answer("its answer is no object")
         if "protocol" not in answer:
-            return answer
+            return answer, came.text
         sender, expected = answer.get("sender_id"), known_hub.hub_node_id
         if isinstance(sender, str) and expected is not None and sender != expected:
             names = f"it calls itself `{inert(sender, 80)}`, and was `{inert(expected, 80)}` before"
             raise self.transport.invalid_answer(names)
         inner = answer.get("payload")
-        return inner if isinstance(inner, dict) else {k: v for k, v in answer.items() if k not in _ENVELOPE_FIELDS}
+        rest = {k: v for k, v in answer.items() if k not in _ENVELOPE_FIELDS}
+        return (inner if isinstance(inner, dict) else rest), came.text
 
     def _call(
         self,

@@ -84,8 +84,28 @@ class Publishing(support.WithHub):
         capsule["outcome"] = {"status": "success", "score": 0.1}
         with self.assertRaises(HubRefused) as caught:
             self.client().publish(gene, capsule)
-        self.assertEqual((caught.exception.status, caught.exception.hub_code), (422, "bundle_rejected"))
+        self.assertEqual((caught.exception.status, caught.exception.hub_code), (422, "quality_gate_failed"))
         self.assertIs(caught.exception.answer["stored"], True)
+
+    def test_a_candidate_is_taken_on_trial_and_the_report_counts(self) -> None:
+        author, reader = self.client(), self.client()
+        _, capsule_id = author.publish(*build_drafts("ChildProcessError"))["asset_ids"][:2]
+        self.assertEqual(reader.fetch([capsule_id], strict=False), [])
+        taken = reader.fetch([capsule_id], trial=True)
+        self.assertEqual([asset["asset_id"] for asset in taken], [capsule_id])
+        self.assertEqual(json.loads(taken.texts[capsule_id]), taken[0])
+        self.assertEqual(len(taken.read_proof(capsule_id) or ""), 64)
+        proof = {
+            "v": 1,
+            "grade": "fail_to_pass",
+            "command": "npm test",
+            "runs": [
+                {"run": "before", "ok": False, "exit_code": 1, "duration_ms": 5},
+                {"run": "after", "ok": True, "exit_code": 0, "duration_ms": 5},
+            ],
+        }
+        report = reader.report(capsule_id, True, report={"proof": proof})
+        self.assertEqual((report["grade"], report["weight"]), ("applied", 1))
 
     def test_the_program_accepts_every_asset_that_is_sent(self) -> None:
         gene, capsule = build_drafts("KeyError")

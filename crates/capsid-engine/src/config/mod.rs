@@ -126,6 +126,18 @@ pub struct HubConnectionConfig {
     pub strict: bool,
     /// Whether a change that solved a problem with a solution of the hub is kept without a review.
     pub apply: ApplyPolicy,
+    /// Whether candidates of others are tried that nobody has tried yet.
+    pub trial: TrialPolicy,
+}
+
+/// Whether candidates of a hub are tried.
+#[derive(Debug, Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum TrialPolicy {
+    #[default]
+    Off,
+    /// A candidate that solved the same problem is tried in a private view, and the result is reported.
+    Auto,
 }
 
 /// What becomes of a proven change that came from a hub.
@@ -168,6 +180,7 @@ impl Default for HubConnectionConfig {
             sync_hours: 4,
             strict: false,
             apply: ApplyPolicy::Review,
+            trial: TrialPolicy::Off,
         }
     }
 }
@@ -514,6 +527,8 @@ sync_hours = 4
 strict = false
 # A change that solved a problem with a solution of the hub: "review" waits for you, "auto" applies it at once.
 apply = "review"
+# Try solutions that nobody else has tried yet, in a private view without network, and report the result: "off" or "auto".
+trial = "off"
 "#,
         list(programs),
         list(commands),

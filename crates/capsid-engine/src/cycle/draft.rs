@@ -94,7 +94,9 @@ pub(super) fn draft(
         run.reuse = search.provenance();
     }
     let action = plan(workspace, &run, &decided, &observed, &mut graph);
-    let prompt = build_prompt(workspace, &run, &decided.choice, seen, &decided.step.state, hit, &[])?;
+    // What nobody has tried is tried; it is no advice for an agent.
+    let shown = hit.filter(|hit| !hit.is_candidate);
+    let prompt = build_prompt(workspace, &run, &decided.choice, seen, &decided.step.state, shown, &[])?;
     let prompt_source =
         PromptSource { choice: decided.choice.clone(), seen: seen.clone(), personality: decided.step.state };
     let sources =

@@ -3,6 +3,7 @@
 pub mod bundle_runs;
 pub mod companions;
 pub mod consent;
+pub mod control;
 pub mod eligibility;
 pub mod export;
 pub mod history;
@@ -13,6 +14,7 @@ pub mod promote;
 pub mod publication_log;
 pub mod publish;
 mod redact;
+pub mod reproduction;
 pub mod reuse;
 mod scratch;
 pub mod stage;

@@ -139,15 +139,21 @@ fn apply(root: &Path, repository: &Path, diff: &str) -> Result<Option<CreatedFil
     ])?;
     let file = std::fs::File::open(&archive).map_err(|error| Problem::io("open", &archive, &error))?;
     tar::Archive::new(file).unpack(root).map_err(|error| Problem::io("fill", root, &error))?;
+    Ok(apply_diff(root, diff)?.then(CreatedFiles::default))
+}
+
+/// Applies a complete diff to the files of a folder. Whether it applied.
+pub(super) fn apply_diff(root: &Path, diff: &str) -> Result<bool> {
     let scratch = Git::at(root);
     scratch.run(&["init", "-q"])?;
     // Without `--unsafe-paths` git itself refuses to leave the folder or to follow a link out of it.
     let applied = scratch.try_run(&["apply", "--whitespace=nowarn", "-"], diff.as_bytes())?;
     let git_dir = root.join(".git");
     std::fs::remove_dir_all(&git_dir).map_err(|error| Problem::io("remove", &git_dir, &error))?;
-    Ok((applied.status == 0).then(CreatedFiles::default))
+    Ok(applied.status == 0)
 }
 
+/// Runs commands in a folder, one after the other, until one fails.
 pub(super) fn run_all(
     root: &Path,
     commands: &[String],

@@ -1,5 +1,7 @@
 //! A validator's round: what the hub asks about is tried in the sandbox, and what was seen is signed and reported.
 
+use crate::exchange::control::{self, ControlRuns};
+use crate::exchange::reproduction::read_reproduction;
 use crate::exchange::trial::{self, TrialReport};
 use crate::workspace::os_release;
 use capsid_client::NodeClient;
@@ -117,6 +119,14 @@ impl ValidationAssignment {
     }
 }
 
+/// What is tried.
+struct ValidationSubject {
+    capsule: Object,
+    commands: Vec<String>,
+    /// What shows the hub that this node read the capsule.
+    read_proof: Option<String>,
+}
+
 /// One assignment that was worked on.
 #[derive(Debug)]
 pub struct ValidatedAssignment {
@@ -186,15 +196,14 @@ impl ValidatorNode {
 
     /// Tries one and reports; a problem with it does not stop the others.
     fn judge(&self, assignment: &ValidationAssignment) -> ValidatedAssignment {
-        let tried = self.fetch(assignment).and_then(|(capsule, commands)| {
-            let diff = capsule.get("diff").and_then(Value::as_str).unwrap_or_default();
-            Ok((trial::run(diff, &commands, self.repository.as_deref(), self.timeout)?, capsule))
-        });
+        let tried = self.fetch(assignment).and_then(|subject| Ok((self.try_subject(&subject)?, subject)));
         let asset_id = assignment.asset_id.clone();
         match tried {
-            Ok((trial, capsule)) => {
-                let report = signed(report(assignment, &trial, self.clock.now()), &self.key);
-                let summary = capsule.get("summary").and_then(Value::as_str).unwrap_or_default();
+            Ok(((trial, control), subject)) => {
+                let mut report = report(assignment, &trial, self.clock.now());
+                add_evidence(&mut report, &subject, control, self.repository.is_none());
+                let report = signed(report, &self.key);
+                let summary = subject.capsule.get("summary").and_then(Value::as_str).unwrap_or_default();
                 let summary = inert_line(cut(summary, 100));
                 ValidatedAssignment {
                     asset_id,
@@ -210,9 +219,25 @@ impl ValidatorNode {
         }
     }
 
+    /// Runs the commands with the change, and without it if they pass: a test that cannot fail proves nothing.
+    fn try_subject(&self, subject: &ValidationSubject) -> Result<(TrialReport, ControlRuns)> {
+        let capsule = &subject.capsule;
+        let diff = capsule.get("diff").and_then(Value::as_str).unwrap_or_default();
+        let reproduction = self.repository.is_none().then(|| read_reproduction(capsule)).flatten();
+        if let Some(reproduction) = reproduction {
+            return control::run_on_reproduction(diff, &subject.commands, &reproduction, self.timeout);
+        }
+        let trial = trial::run(diff, &subject.commands, self.repository.as_deref(), self.timeout)?;
+        let control = match trial.ok && self.repository.is_none() {
+            true => control::run_control(diff, &subject.commands, self.timeout)?,
+            false => ControlRuns::default(),
+        };
+        Ok((trial, control))
+    }
+
     /// The capsule, and the commands of its gene where that can be had: both have ids that hold. What the hub itself says
     /// is to be run counts only where it gives no gene.
-    fn fetch(&self, assignment: &ValidationAssignment) -> Result<(Object, Vec<String>)> {
+    fn fetch(&self, assignment: &ValidationAssignment) -> Result<ValidationSubject> {
         let id = assignment.asset_id.as_str();
         let mut fetched = self.node.fetch(&[id])?;
         let Some(capsule) = fetched.assets.pop() else {
@@ -225,7 +250,8 @@ impl ValidatorNode {
             }));
         };
         let commands = self.gene_commands(id).unwrap_or_else(|| assignment.commands.clone());
-        Ok((capsule, commands))
+        let read_proof = fetched.read_proof(id, &assignment.nonce);
+        Ok(ValidationSubject { capsule, commands, read_proof })
     }
 
     fn gene_commands(&self, capsule_id: &str) -> Option<Vec<String>> {
@@ -261,6 +287,25 @@ fn report(assignment: &ValidationAssignment, trial: &TrialReport, now: Time) -> 
         "created_at": now.iso(),
     });
     report.as_object().cloned().unwrap_or_default()
+}
+
+/// Adds what shows that the asset was read, and what the commands did without the change.
+fn add_evidence(
+    report: &mut Object,
+    subject: &ValidationSubject,
+    control: ControlRuns,
+    is_from_scratch: bool,
+) {
+    if let Some(proof) = &subject.read_proof {
+        report.insert("read_proof".to_owned(), proof.as_str().into());
+    }
+    if control != ControlRuns::default() {
+        report.insert("control".to_owned(), json!({"bare": control.bare, "base": control.base}));
+    }
+    if is_from_scratch {
+        let ran_on = if read_reproduction(&subject.capsule).is_some() { "reproduction" } else { "scratch" };
+        report.insert("ran_on".to_owned(), ran_on.into());
+    }
 }
 
 /// Signs a report: the signature covers its canonical JSON and is stored next to it.

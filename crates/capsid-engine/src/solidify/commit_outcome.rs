@@ -187,7 +187,14 @@ fn write_up(
         .then(|| learn::marked_gene(&gene.document, &cycle.env.context(), verdict.ok, weight, now));
     let reports = workspace.config.hub.report;
     let reused = cycle.credit.foreign_outcome(&run.offers);
-    let outgoing = reports.then(|| reuse::report::build_report(run, verdict, &report, reused, now)).flatten();
+    let mut outgoing =
+        reports.then(|| reuse::report::build_report(run, verdict, &report, reused, now)).flatten();
+    // An owner who sends only members of the protocol sends no proof.
+    if let Some(sent) = outgoing.as_mut().and_then(|entry| entry.get_mut("report")?.as_object_mut())
+        && workspace.config.hub.strict
+    {
+        sent.shift_remove("proof");
+    }
     let graph = graph_records(workspace, run, &event)?;
     let shown = files::read_optional(&workspace.paths.narrative())?.unwrap_or_default();
     Ok(Journal {

@@ -5,5 +5,6 @@ pub mod credentials;
 pub mod idempotency;
 mod limits;
 pub mod message;
+pub mod public_key;
 pub mod sender;
 pub mod sender_fields;

@@ -69,13 +69,22 @@ impl Sender {
     /// Notes that the request shows the node's secret, which binds the node the first time.
     pub async fn note_secret_use(&self, hub: &Hub) -> ApiResult<()> {
         let (sender, now) = (self.clone(), hub.now());
-        hub.store
-            .write(move |tx| match nodes::lock(tx, &sender.id)? {
+        let noted = hub
+            .store
+            .write::<_, ApiError, _>(move |tx| match nodes::lock(tx, &sender.id)? {
                 // It may have been replaced since it was looked at.
                 Some(node) => sender.note_use(tx, &node, now),
                 None => Ok(()),
             })
-            .await
+            .await;
+        match noted {
+            // What can be read is read, also while nothing can be written. The next call notes it.
+            Err(error) if error.code.status() >= 500 => {
+                tracing::warn!(code = error.code.as_str(), "that a secret was shown could not be noted");
+                Ok(())
+            }
+            noted => noted,
+        }
     }
 
     /// The same within a transaction.

@@ -2,9 +2,10 @@
 
 use super::admission::{hosts, origins, ranges, shown_ranges};
 use super::quotas::{by_level, shown_size, shown_sizes, size, whole};
-use super::{GraphAccess, HoldWarned, HubConfig, HubProfile, RowValues, SecretText, TlsConfig};
+use super::{GraphAccess, HoldWarned, HubConfig, HubProfile, RowValues, SecretText, TlsConfig, TrialAccess};
 use crate::outbound::endpoint::EmbeddingEndpoint;
 use capsid_rules::credits::{GrantedUse, StakeSource, from_shown, text, to_decimal};
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 use capsid_rules::evaluation::owners::UnclaimedOwners;
 use capsid_rules::evaluation::quorum::ArbiterRule;
 use capsid_rules::identity::secret_clients::SecretClient;
@@ -233,6 +234,12 @@ keys! {
         |c| c.promotion.rule.quorum.use_owners;
     "promotion.use_hours", Number, "a number of hours from 0 to 8760",
         |c, v| c.promotion.rule.quorum.use_hours = real(v, 8760.0)?, |c| c.promotion.rule.quorum.use_hours;
+    "promotion.proof", Text, "fetched, used, applied, assigned, reproduced or hub",
+        |c, v| c.promotion.rule.lowest_grade = counted_grade(v.as_str()?)?, |c| c.promotion.rule.lowest_grade.as_str();
+    "promotion.trial", Text, "node or level1",
+        |c, v| c.promotion.trial = TrialAccess::parse(v.as_str()?)?, |c| c.promotion.trial.as_str();
+    "promotion.demote_owners", Number, "a whole number from 1 to 1000",
+        |c, v| c.promotion.rule.demote_owners = parse_integer(v, 1, 1000)? as u32, |c| c.promotion.rule.demote_owners;
     "owners.unclaimed", Text, "node or network",
         |c, v| c.owners.unclaimed = UnclaimedOwners::parse(v.as_str()?)?, |c| c.owners.unclaimed.as_str();
     "owners.min_age_days", Number, "a number of days from 0 to 3650",
@@ -338,6 +345,11 @@ keys! {
 
 const YEAR_MS: i64 = 31_536_000_000;
 const DAY_MS: f64 = 86_400_000.0;
+
+/// A grade of reports that can count.
+fn counted_grade(text: &str) -> Option<EvidenceGrade> {
+    EvidenceGrade::parse(text).filter(|grade| *grade >= EvidenceGrade::Fetched)
+}
 
 fn parse_integer(value: &Toml, least: i64, most: i64) -> Option<i64> {
     value.as_integer().filter(|number| (least..=most).contains(number))

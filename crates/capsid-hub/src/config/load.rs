@@ -306,6 +306,17 @@ mod tests {
     }
 
     #[test]
+    fn a_hub_of_an_older_version_stays_private() {
+        let old = "[server]\nlisten = \"0.0.0.0:4000\"\nmax_connections = 80\n[limits]\nhello = \"5/day\"";
+        let config = with(old, &[], &[]).unwrap().config;
+        assert_eq!(config.profile, HubProfile::Private);
+        assert!(config.check_profile().is_ok());
+        assert_eq!(config.connection_limits().per_address, 20, "a quarter, as ever");
+        let public = with("[server]\nprofile = \"public\"", &[], &[]).unwrap().config;
+        assert_eq!(public.connection_limits().per_address, 64);
+    }
+
+    #[test]
     fn an_unknown_setting_is_named_with_its_nearest() {
         let message = problem("[server]\nlisten_ = \"127.0.0.1:1\"").message;
         assert!(

@@ -390,7 +390,23 @@ pub struct PromotionConfig {
     /// How many validators are asked about one asset.
     pub validators: usize,
     pub assignment_ms: i64,
+    /// Who may take a candidate on trial.
+    pub trial: TrialAccess,
 }
+
+/// Who may take a candidate on trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrialAccess {
+    /// Every node that the hub knows.
+    Node,
+    /// Nodes of owners of level 1.
+    Level1,
+}
+
+capsid_model::text_enum!(TrialAccess {
+    Node = "node",
+    Level1 = "level1",
+});
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -515,7 +531,13 @@ impl Default for RateLimitsConfig {
 
 impl Default for PromotionConfig {
     fn default() -> Self {
-        Self { interval_ms: MINUTE, rule: PromotionRule::default(), validators: 3, assignment_ms: HOUR }
+        Self {
+            interval_ms: MINUTE,
+            rule: PromotionRule::default(),
+            validators: 3,
+            assignment_ms: HOUR,
+            trial: TrialAccess::Node,
+        }
     }
 }
 

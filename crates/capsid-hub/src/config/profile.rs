@@ -1,9 +1,10 @@
 //! The two kinds of hub, and the defaults of each.
 
 use super::quotas::{KIB, MIB};
-use super::{DAY, HOUR, HoldWarned, HubConfig, IdentityConfig, RowValues};
+use super::{DAY, HOUR, HoldWarned, HubConfig, IdentityConfig, RowValues, TrialAccess};
 use capsid_model::problem::{Code, Problem, Result};
 use capsid_rules::credits::{CREDIT, GrantedUse, StakeSource};
+use capsid_rules::evaluation::evidence_grade::GradeWeights;
 use capsid_rules::evaluation::owners::OwnerPolicy;
 use capsid_rules::evaluation::promotion::PromotionRule;
 use capsid_rules::rate_limit::RateLimit;
@@ -99,6 +100,15 @@ impl HubConfig {
         self.owners = OwnerPolicy::PUBLIC;
         self.promotion.rule = PromotionRule::public();
         self.ranking.row_values = RowValues::Adjusted;
+        self.promotion.trial = TrialAccess::Level1;
         self
+    }
+
+    /// What reports weigh by their grade.
+    pub fn grade_weights(&self) -> GradeWeights {
+        match self.profile {
+            HubProfile::Private => GradeWeights::Private,
+            HubProfile::Public => GradeWeights::Public,
+        }
     }
 }

@@ -184,6 +184,8 @@ mod tests {
             "bounty_paid",
             "bounty_refunded",
             "bounty_expired",
+            "node_claimed",
+            "secret_recovery_requested",
             "ping",
         ] {
             assert!(webhook.contains(&format!("| `{kind}` |")), "{kind}");

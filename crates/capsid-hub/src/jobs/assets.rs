@@ -5,7 +5,7 @@ use crate::state::SharedHub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::lifecycle::AssetStatus;
-use capsid_store::evaluation::{assignments, owners, penalties, promotion, reevaluation, scoring};
+use capsid_store::evaluation::{assignments, demotion, owners, penalties, promotion, reevaluation, scoring};
 use capsid_store::system::jobs;
 
 /// How many rows a step looks at.
@@ -18,6 +18,29 @@ pub async fn promote(hub: &SharedHub, now: Time) -> Result<u64> {
         "promotion",
         move |tx, after| promotion::find_promotable(tx, after, STEP, &find, now),
         move |tx, id| Ok(u64::from(promotion::promote(tx, id, &act, &rewards, now)?)),
+    )
+    .await
+}
+
+/// Demotes what failed for others, and rejects candidates that nobody passed.
+pub async fn demote(hub: &SharedHub, now: Time) -> Result<u64> {
+    let rule = hub.config.promotion.rule;
+    walk(
+        hub,
+        "demotion",
+        |tx, after| demotion::find_failing(tx, after, STEP),
+        move |tx, id| Ok(u64::from(demotion::reconsider(tx, id, &rule, now)?.is_some())),
+    )
+    .await
+}
+
+/// Withdraws events whose capsule was withdrawn.
+pub async fn withdraw_events(hub: &SharedHub, now: Time) -> Result<u64> {
+    walk(
+        hub,
+        "orphaned_events",
+        |tx, after| demotion::find_orphaned_events(tx, after, STEP),
+        move |tx, id| Ok(u64::from(demotion::withdraw_event(tx, id, now)?)),
     )
     .await
 }

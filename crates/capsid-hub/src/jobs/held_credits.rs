@@ -25,7 +25,7 @@ pub async fn has_due(hub: &SharedHub) -> Result<bool> {
 }
 
 /// Settles what is due, each in a transaction of its own.
-pub async fn settle(hub: &SharedHub, now: Time) -> Result<u64> {
+pub async fn settle_due(hub: &SharedHub, now: Time) -> Result<u64> {
     let mut done = 0;
     for reference in hub.store.read(move |tx| held_rewards::find_due(tx, STEP, now)).await? {
         let settled = hub.store.write(move |tx| held_rewards::settle_due(tx, &reference, now)).await?;

@@ -239,10 +239,10 @@ async fn perform(hub: &SharedHub, job: Job) -> Result<u64> {
     let now = hub.now();
     match job {
         Job::Assignments => assets::assign(hub, now).await,
-        Job::Promotion => assets::promote(hub, now).await,
+        Job::Promotion => Ok(assets::demote(hub, now).await? + assets::promote(hub, now).await?),
         Job::Outliers => assets::close_outliers(hub, now).await,
         Job::Rewards => assets::reward_reports(hub, now).await,
-        Job::Ageing => assets::age(hub, now).await,
+        Job::Ageing => Ok(assets::age(hub, now).await? + assets::withdraw_events(hub, now).await?),
         Job::Rescoring => assets::rescore(hub, now).await,
         Job::Reputation => assets::reassess_nodes(hub, now).await,
         Job::Owners => assets::assess_owners(hub, now).await,
@@ -250,7 +250,7 @@ async fn perform(hub: &SharedHub, job: Job) -> Result<u64> {
         Job::Deadlines => work::run_deadlines(hub, now).await,
         Job::Announcements => work::announce(hub, now).await,
         Job::IssuedSecrets => cleanup::erase_issued_secrets(hub, now).await,
-        Job::HeldCredits => held_credits::settle(hub, now).await,
+        Job::HeldCredits => held_credits::settle_due(hub, now).await,
         Job::Scanning => scanning::rescan(hub, now).await,
         Job::Tidying => cleanup::run_cleanup(hub, now).await,
         Job::Embedding => hub.embedder.run().await,

@@ -141,7 +141,7 @@ pub async fn moderation_cases(
 
 /// Decides a case; for admins and those whom the operator appointed.
 #[utoipa::path(post, path = "/admin/moderation/{case_id}/decide", tag = "admin",
-    params(("case_id" = i64, Path)), request_body = DecideCaseRequest,
+    params(("case_id" = String, Path, description = "The number of the case.")), request_body = DecideCaseRequest,
     responses((status = 200, body = ModerationCaseView)))]
 pub async fn decide_case(
     State(hub): State<SharedHub>,
@@ -149,10 +149,7 @@ pub async fn decide_case(
     PathId(case_id): PathId,
     JsonBody(request): JsonBody<DecideCaseRequest>,
 ) -> ApiResult<Json<ModerationCaseView>> {
-    let case_id = case_id
-        .parse()
-        .map_err(|_| crate::error::ApiError::field("case_id", "the number of a case", "another text"))?;
-    Ok(Json(moderation_queue::decide_case(&hub, credentials, case_id, request).await?))
+    Ok(Json(moderation_queue::decide_case(&hub, credentials, &case_id, request).await?))
 }
 
 /// Appeals against the decision on a node's own asset, or on the node itself; once.

@@ -24,6 +24,8 @@ pub struct ConnectionPhase {
     phase: AtomicU8,
     /// Whether anything ever arrived.
     has_sent: AtomicBool,
+    /// Whether part of an answer is still to be sent.
+    has_unsent: AtomicBool,
     /// When it began to wait for a request.
     since: Mutex<Instant>,
 }
@@ -33,6 +35,7 @@ impl Default for ConnectionPhase {
         Self {
             phase: AtomicU8::new(HEAD),
             has_sent: AtomicBool::new(false),
+            has_unsent: AtomicBool::new(false),
             since: Mutex::new(Instant::now()),
         }
     }
@@ -54,7 +57,8 @@ impl ConnectionPhase {
     /// How long it has waited for a request, and whether it ever sent anything. Nothing while it answers one.
     pub fn waits_for(&self) -> Option<(Duration, bool)> {
         let since = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_busy = self.phase.load(Ordering::Relaxed) == REQUEST;
+        let is_busy =
+            self.phase.load(Ordering::Relaxed) == REQUEST || self.has_unsent.load(Ordering::Relaxed);
         (!is_busy).then(|| (since.elapsed(), self.has_sent.load(Ordering::Relaxed)))
     }
 
@@ -98,6 +102,7 @@ impl<S> TimedStream<S> {
 
     /// Gives up on a reader that takes nothing.
     fn unless_stalled<T>(&mut self, cx: &mut Context<'_>, written: Poll<Result<T>>) -> Poll<Result<T>> {
+        self.phase.has_unsent.store(written.is_pending(), Ordering::Relaxed);
         if written.is_ready() {
             self.stall_ends = None;
             return written;
@@ -226,6 +231,7 @@ mod tests {
     use super::{ConnectionPhase, TimedStream};
     use std::io::ErrorKind;
     use std::sync::Arc;
+    use std::sync::atomic::Ordering;
     use std::time::Duration;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
     use tokio::time::{Instant, sleep, timeout};
@@ -250,8 +256,10 @@ mod tests {
             far
         });
         stream.write_all(&[7; 640]).await.unwrap();
+        assert!(!stream.phase.has_unsent.load(Ordering::Relaxed));
         let _far = slow.await.unwrap();
         assert_eq!(stream.write_all(&[7; 640]).await.unwrap_err().kind(), ErrorKind::TimedOut);
+        assert_eq!(stream.phase.waits_for(), None, "what is still to be sent is no idle connection");
     }
 
     #[tokio::test]

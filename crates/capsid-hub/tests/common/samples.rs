@@ -1,6 +1,8 @@
 //! One request for each route that takes a body, as the hub takes it when nobody has spoilt it.
 
 use super::{Bundle, TestHub, TestResponse};
+use capsid_store::evaluation::moderation::{self, CaseKind};
+use capsid_store::params;
 use serde_json::{Value, json};
 
 /// A request that the hub takes when it is not spoilt.
@@ -44,7 +46,8 @@ pub fn fits(route: &str, path: &str) -> bool {
 }
 
 /// Routes without a sample here: they end what the others need, refuse whatever comes, or wait.
-pub const OTHERS: &[&str] = &["/auth/logout", "/auth/register", "/account/password", "/a2a/events/poll"];
+pub const OTHERS: &[&str] =
+    &["/auth/logout", "/auth/register", "/account/password", "/a2a/events/poll", "/a2a/claim/refuse"];
 
 /// One sample for each route that takes a body.
 pub fn samples(hub: &TestHub) -> Vec<Sample> {
@@ -324,7 +327,18 @@ fn admin(hub: &TestHub) -> Vec<Sample> {
         Sample::post(&format!("/admin/users/{other}/{verb}"), json!({"reason": "Sold votes."})).by(&token)
     };
     hub.post_as(&token, &decide(11, "quarantine").path, &json!({"reason": "Odd."})).expect(200);
+    let secret = hub.register("node_m");
+    let (open, decided) = (open_case(hub, "node_n"), open_case(hub, "node_m"));
+    let about_case = |id: i64| format!("/admin/moderation/{id}/decide");
+    let approve = json!({"decision": "approve", "reason": "Looked at it."});
+    hub.post_as(&token, &about_case(decided), &approve).expect(200);
     vec![
+        Sample::post(&about_case(open), approve).by(&token),
+        Sample::post(
+            "/a2a/moderation/node_m/appeal",
+            json!({"sender_id": "node_m", "reason": "Look again."}),
+        )
+        .by(&secret),
         decide(12, "promote"),
         decide(13, "reject"),
         quarantine,
@@ -336,6 +350,16 @@ fn admin(hub: &TestHub) -> Vec<Sample> {
         Sample::post(&about("reviews"), review("node_r")),
         Sample { method: "PUT", ..Sample::post(&about(&format!("reviews/{written}")), review("node_s")) },
     ]
+}
+
+/// Has a moderator look at a node, and gives the number of the case.
+fn open_case(hub: &TestHub, node: &'static str) -> i64 {
+    let now = hub.hub.now();
+    let opened = hub.hub.store.write_now(move |tx| {
+        moderation::open_case(tx, CaseKind::Publisher, node, node, "It is new.", now)?;
+        Ok(moderation::lock_subject(tx, CaseKind::Publisher, node)?.unwrap().seq)
+    });
+    opened.unwrap()
 }
 
 /// What is asked of others, and what becomes of it. An account of its own asks, and an admin matches.
@@ -357,6 +381,19 @@ fn asking(hub: &TestHub) -> Vec<Sample> {
         hub.post_as(&root, &format!("/bounty/{id}/match"), &found).expect(200)
     };
     let id = |bounty: &Value| bounty["bounty_id"].as_str().unwrap().to_owned();
+    // An admin owns the node that did the task, and so may dispute for it.
+    let owned = "UPDATE nodes SET owner = (SELECT user_id FROM users WHERE email = 'root@example.org')
+        WHERE node_id = 'node_w'";
+    assert_eq!(hub.hub.store.write_now(move |tx| tx.run(owned, &[])).unwrap(), 1);
+    let argued = |status: &'static str| {
+        let (bounty, until) = (id(&matched()), hub.hub.now().0 + 3_600_000);
+        let named = bounty.clone();
+        let sql =
+            "UPDATE bounties SET status = $2, rejected_at = matched_at, dispute_by = $3 WHERE bounty_id = $1";
+        let set = move |tx: &mut dyn capsid_store::db::tx::Tx| tx.run(sql, params![&named, status, until]);
+        assert_eq!(hub.hub.store.write_now(set).unwrap(), 1);
+        bounty
+    };
     let mut samples = Vec::new();
     for prefix in ["", "/a2a"] {
         let about = |id: String, verb: &str| format!("{prefix}/bounty/{id}/{verb}");
@@ -374,6 +411,12 @@ fn asking(hub: &TestHub) -> Vec<Sample> {
             Sample::post(&about(made("bounty_id"), "match"), found.clone()).by(&root),
             Sample::post(&about(id(&matched()), "accept"), found.clone()).by(&asker),
             Sample::post(&about(id(&matched()), "reject"), reason.clone()).by(&asker),
+            Sample::post(&about(argued("rejected"), "dispute"), reason.clone()).by(&root),
+            Sample::post(
+                &about(argued("disputed"), "resolve"),
+                json!({"decision": "split", "reason": "Both."}),
+            )
+            .by(&root),
             Sample::post(&about(made("bounty_id"), "cancel"), reason).by(&asker),
             Sample::post(&format!("{prefix}/task/accept-submission"), taken).by(&asker),
             Sample::post(&format!("{prefix}/task/propose-decomposition"), parts),

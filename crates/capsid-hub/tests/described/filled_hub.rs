@@ -4,6 +4,7 @@ use super::{Witness, messages};
 use crate::common::Bundle;
 use crate::common::economy::{admin, text, user};
 use capsid_model::time::Clock;
+use capsid_store::evaluation::moderation::{self, CaseKind};
 use serde_json::{Value, json};
 
 /// What was put in.
@@ -64,6 +65,24 @@ impl Filled {
         Self::services(on);
         Self::account(on, &ann);
         Self { admin: root, ann, promoted, candidate, bounty, task, swarm }
+    }
+
+    /// A case that is decided, and appealed against.
+    fn moderate(&self, on: &Witness<'_>) {
+        let (subject, now) = (self.promoted.capsule_id().to_owned(), on.hub.hub.now());
+        let case = subject.clone();
+        let open = move |tx: &mut dyn capsid_store::db::tx::Tx| {
+            moderation::open_case(tx, CaseKind::Warning, &case, "node_a", "content_safety_warning", now)
+        };
+        on.hub.hub.store.write_now(open).unwrap();
+        let cases = on.get(&self.admin, "/admin/moderation", "", "");
+        let case_id =
+            cases["cases"].as_array().unwrap().iter().find(|case| case["subject"] == subject.as_str());
+        let case_id = case_id.unwrap()["case_id"].to_string();
+        let approve = json!({"decision": "approve", "reason": "It is fine."});
+        on.post(&self.admin, "/admin/moderation/{case_id}/decide", &case_id, &approve);
+        let appeal = json!({"sender_id": "node_a", "reason": "Say so again."});
+        on.post("", "/a2a/moderation/{subject}/appeal", &subject, &appeal);
     }
 
     /// A bounty that was offered, taken, done and accepted.
@@ -310,7 +329,12 @@ impl Filled {
             made
         };
         let id = |bounty: &Value| text(&bounty["bounty_id"]);
-        on.post(&self.ann, "/bounty/{id}/reject", &id(&offered(40)), &json!({"reason": "No."}));
+        let rejected = id(&offered(40));
+        on.get(&self.ann, "/bounty/{id}", &rejected, "?open=true");
+        on.post(&self.ann, "/bounty/{id}/reject", &rejected, &json!({"reason": "No."}));
+        on.post("", "/bounty/{id}/dispute", &rejected, &json!({"node_id": "node_w", "reason": "It works."}));
+        on.post(&self.admin, "/bounty/{id}/resolve", &rejected, &json!({"decision": "split"}));
+        self.moderate(on);
         on.post(&self.ann, "/bounty/{id}/cancel", &id(&offered(0)), &json!({}));
         let found = json!({"asset_id": self.promoted.capsule_id()});
         on.post(&self.admin, "/bounty/{id}/match", &id(&offered(0)), &found);
@@ -336,6 +360,7 @@ impl Filled {
 fn report(on: &Witness<'_>, node: &str, asset: &str, ok: bool) {
     let report = json!({"target_asset_id": asset, "validation_report": {
         "report_id": format!("report_{node}"), "overall_ok": ok, "env_fingerprint_key": "linux_x64"}});
+    on.hub.take_on_trial(node, asset);
     on.hub.message(node, "report", report).expect(200);
 }
 

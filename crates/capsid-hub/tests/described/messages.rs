@@ -29,6 +29,8 @@ pub fn say_everything(on: &Witness<'_>, admin: &str, user: &str, promoted: &str)
     look_at_own(on);
     stake(on);
     say("node_b", "fetch", json!({"validation_only": true}));
+    say("node_b", "fetch", json!({"asset_ids": [good.capsule_id()], "trial": true}));
+    say("node_b", "fetch", json!({"signals": ["Signal1Error"], "search_only": true, "trial": true}));
     let report = |ok: bool| json!({"target_asset_id": good.capsule_id(), "validation_report": {"overall_ok": ok, "commands": []}});
     say("node_b", "report", report(true));
     say("node_said", "report", report(false));

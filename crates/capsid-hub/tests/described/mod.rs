@@ -64,13 +64,20 @@ fn with(route: &str, ids: &str) -> String {
 
 #[test]
 fn answers_are_as_they_are_described() {
-    both_with(crate::common::economy::trusting, |hub| {
+    let disputing = |config: &mut capsid_hub::config::HubConfig| {
+        crate::common::economy::trusting(config);
+        config.work.dispute_ms = 72 * 3_600_000;
+    };
+    both_with(disputing, |hub| {
         let witness = Witness { hub, seen: RefCell::default() };
         filled_hub::empty(&witness);
         nodes::call_everything(&witness);
         let filled = Filled::fill(&witness);
         filled.read_everything(&witness);
         filled.decide(&witness);
+        let strict = TestHub::start(hub.on, |config| config.identity.claim_grace_ms = 3_600_000);
+        let witness = Witness { hub: &strict, seen: witness.seen };
+        nodes::refuse_claim(&witness);
         let seen = witness.seen.borrow();
         let left: Vec<_> =
             described(&hub.description).into_iter().filter(|call| !seen.contains(call)).collect();

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 /// Calls everything of it.
 pub fn call_everything(on: &Witness<'_>) {
     discover(on);
+    identify(on);
     share_skills(on);
     remember(on);
     exchange_messages(on);
@@ -20,6 +21,25 @@ fn discover(on: &Witness<'_>) {
     for words in ["publish", "skill", "rate%20limit"] {
         assert_ne!(on.get("", "/a2a/help", "", &format!("?q={words}"))["matches"], json!([]), "{words}");
     }
+}
+
+/// Who nodes are.
+fn identify(on: &Witness<'_>) {
+    let secret = on.hub.register("node_known");
+    on.get("", "/a2a/identity/{node_id}", "node_known", "");
+    on.get("", "/a2a/identity/{node_id}/attestation", "node_known", "");
+    on.get(&secret, "/a2a/audit/{node_id}", "node_known", "");
+}
+
+/// A node refuses a claim, on a hub where it can.
+pub fn refuse_claim(on: &Witness<'_>) {
+    let met = on.hub.message("node_known", "hello", json!({})).expect(200);
+    let login = json!({"email": "ann@example.org", "password": "correct horse battery"});
+    let token = on.hub.post("/auth/register", &login).expect(201)["token"].clone();
+    let secret = text(&met["node_secret"]);
+    on.hub.post_as(&text(&token), &format!("/claim/{}", text(&met["claim_code"])), &json!({})).expect(200);
+    on.post(&secret, "/a2a/claim/refuse", "", &json!({"node_id": "node_known"}));
+    assert_ne!(on.get(&secret, "/a2a/audit/{node_id}", "node_known", "")["total"], 0);
 }
 
 fn share_skills(on: &Witness<'_>) {

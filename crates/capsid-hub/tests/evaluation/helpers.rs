@@ -37,8 +37,14 @@ pub fn audited(hub: &TestHub, kind: &'static str, subject: &str) -> Vec<AuditEnt
     hub.hub.store.read_now(move |tx| audit::list_for_subject(tx, kind, &subject, 1000)).unwrap()
 }
 
-/// A report in the shape of a node that tried an asset by itself.
+/// A report in the shape of a node that took an asset and tried it by itself.
 pub fn report(hub: &TestHub, sender: &str, asset: &str, ok: bool) -> TestResponse {
+    hub.take_on_trial(sender, asset);
+    blind_report(hub, sender, asset, ok)
+}
+
+/// The same by a node that never had the asset.
+pub fn blind_report(hub: &TestHub, sender: &str, asset: &str, ok: bool) -> TestResponse {
     hub.message(
         sender,
         "report",

@@ -18,7 +18,15 @@ fn a_job_is_done_when_it_is_due_and_not_before() {
     both(|hub| {
         let first = due(hub);
         // Those that are looked at every second are done only where there is something to do.
-        let idle = [Job::Reevaluation, Job::Deadlines, Job::Announcements, Job::Embedding];
+        let idle = [
+            Job::Reevaluation,
+            Job::Deadlines,
+            Job::Announcements,
+            Job::IssuedSecrets,
+            Job::HeldCredits,
+            Job::Scanning,
+            Job::Embedding,
+        ];
         assert!(Job::ALL.iter().all(|job| first.contains(job) != idle.contains(job)), "{first:?}");
         assert_eq!(due(hub), []);
         let bundle = Bundle::new(1);

@@ -3,10 +3,14 @@
 mod assignments;
 mod decay;
 mod decisions;
+mod demotion;
+mod evidence;
 mod helpers;
 mod jobs;
+mod own_work;
 mod penalties;
 mod promotion;
 mod ranking;
 mod reports;
 mod states;
+mod trials;

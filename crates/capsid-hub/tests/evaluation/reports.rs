@@ -44,7 +44,7 @@ fn a_report_tells_the_kind_of_machine_where_it_can() {
     on_sqlite(|hub| {
         let bundle = Bundle::new(1);
         hub.publish("node_a", &bundle).expect(200);
-        hub.register("node_b");
+        hub.take_on_trial("node_b", bundle.capsule_id());
         let machine = json!({"platform": "darwin", "arch": "arm64"});
         for (print, told) in [(json!(null), "b98472b2ef785976"), (machine, "darwin_arm64")] {
             let found = json!({"overall_ok": true, "env_fingerprint_key": "b98472b2ef785976", "env_fingerprint": print});

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::common::{Bundle, both, both_with};
+use capsid_model::problem::Problem;
 use capsid_rules::identity::secrets::RequireSecret;
 use serde_json::json;
 
@@ -77,7 +78,7 @@ fn a_strangers_hello_before_binding_returns_no_secret_and_no_claim_code() {
                 |hub| {
                     let (home, elsewhere) = (hub.from(HOME), hub.from(ELSEWHERE));
                     let payload = json!({"env_fingerprint": client});
-                    let secret = secret_in(&home.hello(NODE, None, payload.clone()).expect(200));
+                    let secret = secret_in(&home.hello(NODE, None, payload).expect(200));
                     let greets_a_stranger = || {
                         let before = hub.dump();
                         let named =
@@ -205,5 +206,31 @@ fn what_a_report_says_of_its_machine_is_in_no_answer() {
         }
         let detail = format!("/a2a/assets/{}?detailed=true", bundle.capsule_id());
         assert!(!hub.get(&detail).text.contains("device-77"));
+    });
+}
+
+#[test]
+fn fsck_finds_a_secret_that_can_be_read_and_erases_it() {
+    use capsid_store::fsck;
+    both(|hub| {
+        hub.from(HOME).hello(NODE, None, json!({})).expect(200);
+        let now = capsid_model::time::Time(crate::common::START.0 + HOUR);
+        let check = move |hub: &TestHub, now| {
+            hub.hub.store.read_now(move |tx| {
+                let mut report = fsck::check(tx, &mut |_, _, _| {})?;
+                fsck::check_issued(tx, &mut report, now)?;
+                Ok::<_, Problem>(report)
+            })
+        };
+        assert!(check(hub, crate::common::START).unwrap().is_clean(), "its window is open");
+        // A hub that was killed left it behind. With SQLite its key is gone too.
+        let left = check(hub, now).unwrap();
+        assert_eq!(left.total(), u64::from(hub.on == crate::common::On::Postgres));
+        run_sql(hub, "UPDATE nodes SET issued_secret = 'plain'");
+        let report = check(hub, now).unwrap();
+        assert_eq!(report.findings[0].code, "plain_secret");
+        fsck::repair(&hub.hub.store, &report, now).unwrap();
+        assert!(check(hub, now).unwrap().is_clean());
+        assert!(!hub.dump().contains("plain"));
     });
 }

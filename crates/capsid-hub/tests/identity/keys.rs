@@ -1,7 +1,7 @@
 //! Public keys of nodes, and what the hub signs.
 
 use super::*;
-use crate::common::both;
+use crate::common::{Bundle, both};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use capsid_model::hash::hex;
@@ -47,6 +47,33 @@ fn a_public_key_is_replaced_only_by_a_message_that_both_keys_sign() {
         change(json!({"current": sign(&first), "next": sign(&second)})).expect(200);
         assert_eq!(shown(), json!(STANDARD.encode(second.verifying_key().to_bytes())));
         home.hello(NODE, Some(&secret), json!({"public_key": public(&second)})).expect(200);
+    });
+}
+
+#[test]
+fn a_bundle_shows_the_key_that_signed_it() {
+    both(|hub| {
+        let home = hub.from(HOME);
+        let own = key(1);
+        let secret = secret_in(&home.hello(NODE, None, json!({"public_key": public(&own)})).expect(200));
+        let signed = |n: u64, key: &SigningKey| {
+            let bundle = Bundle::new(n);
+            let mut ids = [bundle.gene_id(), bundle.capsule_id()];
+            ids.sort();
+            let mut payload = bundle.payload();
+            payload["public_key_signature"] = json!(hex(&key.sign(ids.join("|").as_bytes()).to_bytes()));
+            payload
+        };
+        home.message(NODE, Some(&secret), "publish", signed(1, &own)).expect(200);
+        home.message(NODE, Some(&secret), "publish", signed(2, &key(2))).refused(422, "signature_invalid");
+        home.message("node_keyless", None, "publish", signed(3, &own)).refused(422, "signature_invalid");
+        home.message(NODE, Some(&secret), "publish", Bundle::new(4).payload()).expect(200);
+        let signer = |n: u64| {
+            let path = format!("/a2a/assets/{}?detailed=true", Bundle::new(n).capsule_id());
+            hub.get_as(&secret, &path).expect(200)["bundle"]["signed_by"].clone()
+        };
+        assert_eq!(signer(1), json!(STANDARD.encode(own.verifying_key().to_bytes())));
+        assert_eq!(signer(4), Value::Null);
     });
 }
 

@@ -11,7 +11,6 @@ mod windows;
 
 use crate::common::{On, TestHub};
 use capsid_hub::config::{HubConfig, HubProfile};
-use capsid_model::problem::Problem;
 use serde_json::Value;
 
 const NODE: &str = "node_e5f6a7b8c9d0e1f2";
@@ -70,7 +69,7 @@ fn run_sql(hub: &TestHub, sql: &'static str) {
 
 /// The number that a query gives.
 fn count(hub: &TestHub, sql: &'static str) -> i64 {
-    hub.hub.store.read_now(move |tx| Ok::<_, Problem>(tx.count(sql, &[])?)).unwrap()
+    hub.hub.store.read_now(move |tx| tx.count(sql, &[])).unwrap()
 }
 
 /// Lets the jobs do what is due.

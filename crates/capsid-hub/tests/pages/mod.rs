@@ -26,6 +26,7 @@ fn fetch(hub: &TestHub, node: &str, asset: &str) {
 fn report(hub: &TestHub, node: &str, asset: &str, ok: bool) {
     let report = json!({"target_asset_id": asset, "validation_report": {
         "report_id": format!("report_{node}_{asset}"), "overall_ok": ok}});
+    hub.take_on_trial(node, asset);
     hub.message(node, "report", report).expect(200);
 }
 

@@ -1,6 +1,6 @@
 //! Granted and earned credits, grants, rewards that are held, and stakes.
 
-use super::{DAY, balances, claim, give, public, run_jobs, user};
+use super::{DAY, balances, claim, pay_out, public, run_jobs, user};
 use crate::common::economy::{admin, all_is_well, text};
 use crate::common::{Bundle, TestHub, both_with};
 use capsid_hub::config::HubConfig;
@@ -51,7 +51,7 @@ fn granted_credits_pay_fees_and_are_neither_staked_nor_transferred_nor_offered()
         hub.post_as(&token, "/bounty/create", &offer).refused(402, "insufficient_credits");
         let move_on = json!({"from": "user", "to": "node_a", "amount": 5, "reference": "x"});
         hub.post_as(&token, "/account/transfer", &move_on).refused(402, "insufficient_credits");
-        give(hub, "node:node_a", 200, CreditSource::Granted);
+        pay_out(hub, "node:node_a", 200, CreditSource::Granted);
         let stake = json!({"sender_id": "node_a"});
         let refused = hub.post("/a2a/validator/stake", &stake).refused(402, "insufficient_credits");
         assert_eq!((&refused["required"], &refused["available"]), (&json!(50), &json!(0)));
@@ -59,8 +59,8 @@ fn granted_credits_pay_fees_and_are_neither_staked_nor_transferred_nor_offered()
         hub.post_as(&token, "/kg/query", &json!({"query": "timeout"})).expect(200);
         assert_eq!((balances(hub, &account), balances(hub, "hub")), ((47, 0), (3, 0)));
         // Earned credits can be used for all of it.
-        give(hub, &account, 20, CreditSource::Earned);
-        give(hub, "node:node_a", 60, CreditSource::Earned);
+        pay_out(hub, &account, 20, CreditSource::Earned);
+        pay_out(hub, "node:node_a", 60, CreditSource::Earned);
         hub.post_as(&token, "/bounty/create", &offer).expect(201);
         let moved = hub.post_as(&token, "/account/transfer", &move_on).expect(200);
         assert_eq!(
@@ -85,7 +85,7 @@ fn granted_credits_are_spent_first_and_stay_granted_where_they_may_be_used_for_a
                 (balances(hub, &format!("user:{id}")), balances(hub, "node:node_a")),
                 ((200, 0), (500, 0))
             );
-            give(hub, "node:node_a", 100, CreditSource::Earned);
+            pay_out(hub, "node:node_a", 100, CreditSource::Earned);
             let body = json!({"from": "node_a", "to": "user", "amount": 550, "reference": "all"});
             hub.post_as(&token, "/account/transfer", &body).expect(200);
             assert_eq!(balances(hub, "node:node_a"), (0, 50));
@@ -201,7 +201,7 @@ fn a_report_against_an_arbiter_costs_a_fifth_of_the_stake() {
         hub.publish("node_a", &bundle).expect(200);
         for (node, ok) in [("node_liar", true), ("node_right", false)] {
             hub.register(node);
-            give(hub, &format!("node:{node}"), 60, CreditSource::Earned);
+            pay_out(hub, &format!("node:{node}"), 60, CreditSource::Earned);
             hub.post("/a2a/validator/stake", &json!({"sender_id": node})).expect(200);
             report(hub, node, &bundle, ok);
         }

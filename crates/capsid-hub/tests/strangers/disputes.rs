@@ -1,6 +1,6 @@
 //! A creator reads an answer, rejects it and wants the credits back.
 
-use super::{DAY, balances, claim as claim_node, give, public, run_jobs, user};
+use super::{DAY, balances, claim as claim_node, pay_out, public, run_jobs, user};
 use crate::common::economy::{admin, all_is_well, complete, detail, offer, solve};
 use crate::common::{Bundle, TestHub, both_with};
 use capsid_rules::credits::CreditSource;
@@ -23,7 +23,7 @@ impl<'h> Answered<'h> {
     fn new(hub: &'h TestHub) -> Self {
         let (ann, id) = user(hub, "ann");
         let account = format!("user:{id}");
-        give(hub, &account, 10, CreditSource::Earned);
+        pay_out(hub, &account, 10, CreditSource::Earned);
         let secret = hub.register("node_w");
         let (bounty, task) = offer(hub, &ann, 10.0);
         let asset = solve(hub, "node_w", &task, 1);

@@ -42,7 +42,7 @@ pub fn claim(hub: &TestHub, token: &str, node: &str) {
 }
 
 /// Gives an account credits that it earned, or was granted.
-pub fn give(hub: &TestHub, account: &str, credits: i64, source: CreditSource) {
+pub fn pay_out(hub: &TestHub, account: &str, credits: i64, source: CreditSource) {
     let (account, now) = (account.to_owned(), hub.hub.now());
     let reference = hub.hub.new_id("test");
     let moved = hub.hub.store.write_now(move |tx| {

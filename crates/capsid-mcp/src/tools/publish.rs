@@ -37,9 +37,10 @@ pub const EXPLAINED: &str = "\
 bundle     id of a local capsule; without one, every capsule is listed with whether it may be shared and why not
 hello      registers this node; gives the address where a person claims it
 heartbeat  params: anything the hub should know
-fetch      id of an asset: fetched (this may cost credits), its id checked, staged; never run before it is promoted
+fetch      id of an asset: fetched (this may cost credits), its id checked, staged; never run before it is promoted;
+           params.trial true takes a candidate on trial
 promote    id of a staged asset: validated in the sandbox here, then taken in
-report     id of an asset, params.report: how its validation went here
+report     id of an asset, params.report: how its validation went here; read_proof is added
 revoke     id of an own asset, params.reason
 decide     id of an asset, params.decision (accept, reject, quarantine), params.reason
 vote       id of an asset, params.vote (up, down)
@@ -107,7 +108,10 @@ pub fn run(server: &ServerContext, job: &ToolContext, arguments: &ToolArguments)
     let agreed = agreed(arguments)?;
     match action {
         "bundle" => bundle(server, job, id, agreed),
-        "fetch" => fetch(server, job, required(id, "id")?, agreed),
+        "fetch" => {
+            let is_trial = params.get("trial").and_then(Value::as_bool).unwrap_or_default();
+            fetch(server, job, required(id, "id")?, is_trial, agreed)
+        }
         "promote" => accepted_json(server, job, required(id, "id")?, agreed),
         "hello" if agreed => {
             job.step("greeting the hub")?;
@@ -202,6 +206,7 @@ fn send(node: &NodeClient, action: &str, draft: PublishDraft) -> Result<Value> {
     match action {
         "heartbeat" => Ok(node.heartbeat(body.as_object().cloned().unwrap_or_default())?.into()),
         "decide" => Ok(node.decide(asset, text("decision"), word("reason"))?.into()),
+        "report" => Ok(node.report_tried(asset, &body["validation_report"])?.into()),
         "revoke" => Ok(node.revoke(asset, word("reason"))?.into()),
         "claim" => node.task_claim(text("task_id"), word("commitment_deadline")),
         "release" => node.task_release(text("task_id")),
@@ -246,13 +251,17 @@ fn bundle(server: &ServerContext, job: &ToolContext, id: Option<&str>, agreed: b
     Ok(value)
 }
 
-fn fetch(server: &ServerContext, job: &ToolContext, id: &str, agreed: bool) -> Result<Value> {
+fn fetch(server: &ServerContext, job: &ToolContext, id: &str, is_trial: bool, agreed: bool) -> Result<Value> {
     let (workspace, node) = (server.store()?, server.node()?);
     if !agreed {
-        return Ok(preview(&node, &PublishDraft::message("fetch", json!({"asset_ids": [id]}))));
+        let mut payload = json!({"asset_ids": [id]});
+        if is_trial {
+            payload["trial"] = true.into();
+        }
+        return Ok(preview(&node, &PublishDraft::message("fetch", payload)));
     }
     job.step("fetching")?;
-    let mut fetched = node.fetch(&[id])?;
+    let mut fetched = if is_trial { node.fetch_trial(&[id])? } else { node.fetch(&[id])? };
     companions::add_gene_companions(&workspace, &node, &mut fetched)?;
     job.step("staging")?;
     let staged = stage::stage_fetched(&workspace, &fetched, node.hub_url())?;

@@ -2,7 +2,7 @@
 
 use crate::{amount, clip01};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How many reports make it possible to stand apart from the others.
 pub const OUTLIERS_FROM: usize = 3;
@@ -98,6 +98,12 @@ pub fn outliers(reports: &[ReportVote]) -> Vec<usize> {
     }
     let passed = tally.passes > tally.fails;
     counted(reports).into_iter().filter(|(_, report)| report.ok != passed).map(|(at, _)| at).collect()
+}
+
+/// How many owners have a report among those that count that passed, or failed.
+pub fn count_owners(reports: &[ReportVote], ok: bool) -> usize {
+    let owners = counted(reports).into_iter().filter(|(_, report)| report.ok == ok);
+    owners.map(|(_, report)| report.owner.as_str()).collect::<HashSet<_>>().len()
 }
 
 /// The reports that count, with their places: every assigned one, and of the others the newest of each owner that has no assigned one.

@@ -1,5 +1,6 @@
 //! What stands between a candidate and its promotion, and when a promoted asset grows old.
 
+use crate::evaluation::evidence_grade::EvidenceGrade;
 use crate::evaluation::quorum::{QuorumFacts, QuorumRule, quorum_obstacles};
 use crate::lifecycle::{AssetEvent, AssetStatus};
 use serde::Serialize;
@@ -36,7 +37,7 @@ pub struct PromotionFacts {
 }
 
 /// What a promotion asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PromotionRule {
     pub min_gdi: f64,
     pub min_intrinsic: f64,
@@ -48,12 +49,21 @@ pub struct PromotionRule {
     pub require_report: bool,
     /// Who must have reported that.
     pub quorum: QuorumRule,
+    /// The lowest grade of reports that count.
+    pub lowest_grade: EvidenceGrade,
+    /// How many owners must have seen an asset fail before it is demoted, or rejected as a candidate.
+    pub demote_owners: u32,
 }
 
 impl PromotionRule {
     /// Where nobody is known.
     pub fn public() -> Self {
-        Self { min_gdi: 20.0, quorum: QuorumRule::PUBLIC, ..Self::default() }
+        Self {
+            min_gdi: 20.0,
+            quorum: QuorumRule::PUBLIC,
+            lowest_grade: EvidenceGrade::Assigned,
+            ..Self::default()
+        }
     }
 }
 
@@ -67,6 +77,8 @@ impl Default for PromotionRule {
             min_reputation: 30.0,
             require_report: true,
             quorum: QuorumRule::PRIVATE,
+            lowest_grade: EvidenceGrade::Fetched,
+            demote_owners: 2,
         }
     }
 }

@@ -45,6 +45,8 @@ const OTHER_MANIFESTS: [&str; 10] = [
 pub struct ForeignPatch<'a> {
     /// Whether the hub promoted it.
     pub is_promoted: bool,
+    /// Whether it was taken on trial: the owner lets candidates be tried that nobody has tried yet.
+    pub is_on_trial: bool,
     /// The grade of its proof record; none if it carries none.
     pub grade: Option<ProofGrade>,
     /// Whether the hub names a counted pass of another owner.
@@ -73,13 +75,13 @@ pub fn check_foreign_patch<S: AsRef<str>>(
     patch: &ForeignPatch<'_>,
     commands: &[S],
 ) -> Result<(), ForeignPatchRefusal> {
-    if !patch.is_promoted {
+    if !patch.is_promoted && !patch.is_on_trial {
         return Err(ForeignPatchRefusal::NotPromoted);
     }
     if !patch.grade.is_some_and(ProofGrade::is_proven) {
         return Err(ForeignPatchRefusal::NotProven);
     }
-    if !patch.has_pass_of_others {
+    if !patch.has_pass_of_others && !patch.is_on_trial {
         return Err(ForeignPatchRefusal::NoPassOfOthers);
     }
     if !patch.is_isolated {

@@ -431,6 +431,8 @@ row! {
         pub gene: AssetId = "gene_id",
         pub capsule: AssetId = "capsule_id",
         pub event: Option<AssetId> = "event_id",
+        /// The public key of the publisher, where it signed the bundle.
+        pub signed_by: Option<Vec<u8>> = "signed_by",
     }
 }
 
@@ -445,7 +447,7 @@ pub fn bundles_of(tx: &mut dyn Tx, id: &AssetId, limit: usize) -> Result<Vec<Bun
         select!(
             BundleRow,
             "FROM bundles WHERE gene_id = $1
-         UNION SELECT bundle_id, gene_id, capsule_id, event_id FROM bundles WHERE capsule_id = $1
+         UNION SELECT bundle_id, gene_id, capsule_id, event_id, signed_by FROM bundles WHERE capsule_id = $1
          ORDER BY bundle_id LIMIT $2"
         ),
         params![id, limit as i64],

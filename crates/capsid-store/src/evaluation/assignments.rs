@@ -32,6 +32,9 @@ pub struct AssignmentTerms {
     /// How many validators are asked about one asset.
     pub validators: usize,
     pub valid_ms: i64,
+    /// Whether owners are drawn at random, and nobody gets work by asking for it. Otherwise those with the least to do are
+    /// asked, and whoever asks gets some.
+    pub is_drawn: bool,
     /// What task ids and nonces are made of: nobody else may know it.
     pub chance: [u8; 32],
 }
@@ -80,7 +83,7 @@ pub fn poll(tx: &mut dyn Tx, node: &NodeRow, terms: &AssignmentTerms, now: Time)
     let open = open_for(tx, &node.node_id, now)?;
     let staked =
         tx.exists("SELECT 1 FROM stakes WHERE node_id = $1 AND status = 'active'", params![&node.node_id])?;
-    if open.len() >= ASSIGNED_PER_REQUEST || !staked || node.status != "active" {
+    if open.len() >= ASSIGNED_PER_REQUEST || !staked || node.status != "active" || terms.is_drawn {
         return Ok(open);
     }
     let wanted = ASSIGNED_PER_REQUEST - open.len();
@@ -252,13 +255,22 @@ fn cover(
             .all(|previous| previous.expired && previous.expires_at <= now.0 - ASK_AGAIN_MS)
     };
     let mut made = 0;
-    validators.sort_by(|a, b| a.open.cmp(&b.open).then_with(|| a.node_id.cmp(&b.node_id)));
+    if terms.is_drawn {
+        let place = |name: &str| draw(&terms.chance, &candidate.asset_id, name);
+        validators.sort_by_cached_key(|validator| (place(&validator.owner), place(&validator.node_id)));
+    } else {
+        validators.sort_by(|a, b| a.open.cmp(&b.open).then_with(|| a.node_id.cmp(&b.node_id)));
+    }
     for validator in validators.iter_mut() {
         let own = validator.node_id == candidate.node_id || validator.owner == candidate.owner;
-        if made as usize >= missing || validator.open >= MAX_OPEN {
+        if made as usize >= missing {
             break;
         }
-        if own || owners.contains(&validator.owner) || !rested(&validator.node_id) {
+        if own
+            || validator.open >= MAX_OPEN
+            || owners.contains(&validator.owner)
+            || !rested(&validator.node_id)
+        {
             continue;
         }
         ask(tx, &candidate.asset_id, &validator.node_id, terms, now)?;
@@ -267,6 +279,16 @@ fn cover(
         made += 1;
     }
     Ok(made)
+}
+
+/// The place of a name in the draw for an asset. Every name has the same chance to come first, and nobody can foretell it.
+fn draw(chance: &[u8; 32], id: &AssetId, name: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(chance);
+    hash.update(b"draw");
+    hash.update(id.0);
+    hash.update(name.as_bytes());
+    hash.finalize().into()
 }
 
 /// Who was asked about an asset before.
@@ -351,7 +373,20 @@ fn runnable(commands: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{GeneCommands, runnable};
+    use super::{AssetId, GeneCommands, draw, runnable};
+
+    #[test]
+    fn ten_thousand_draws_are_evenly_distributed() {
+        let owners: Vec<String> = (0..10).map(|n| format!("user:{n}")).collect();
+        let mut drawn = [0_u32; 10];
+        for round in 0..10_000_u64 {
+            let mut chance = [0; 32];
+            chance[..8].copy_from_slice(&round.to_le_bytes());
+            let first = (0..10).min_by_key(|at| draw(&chance, &AssetId([7; 32]), &owners[*at])).unwrap();
+            drawn[first] += 1;
+        }
+        assert!(drawn.iter().all(|count| (880..=1120).contains(count)), "{drawn:?}");
+    }
 
     #[test]
     fn only_what_a_sandbox_runs_is_handed_out() {

@@ -142,6 +142,7 @@ pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
                 JOIN assets a ON a.asset_id = d.asset_id JOIN nodes p ON p.node_id = a.node_id
              WHERE d.asset_id = $1 AND d.weight > 0 AND d.actor LIKE 'node:%'
                 AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
+                AND (a.demoted_at IS NULL OR d.created_at > a.demoted_at)
              ORDER BY d.created_at, d.seq"
         ),
         params![id],

@@ -69,6 +69,12 @@ fn set(
             last_activity_at = CASE WHEN $3 IS NULL THEN last_activity_at ELSE $3 END WHERE asset_id = $1",
         params![&asset.asset_id, to.as_str(), promoted_at],
     )?;
+    if change == AssetEvent::Demote {
+        tx.run(
+            "UPDATE assets SET demotions = demotions + 1, demoted_at = $2 WHERE asset_id = $1",
+            params![&asset.asset_id, now],
+        )?;
+    }
     count(tx, asset, to)?;
     held_rewards::return_failed(tx, asset, to, now)?;
     let subject = asset.asset_id.to_string();
@@ -131,10 +137,6 @@ fn companions(tx: &mut dyn Tx, asset: &AssetRow, change: AssetEvent) -> Result<V
                  WHERE b.capsule_id = $1 AND e.bundle_id = b.bundle_id AND e.node_id = b.node_id ORDER BY b.bundle_id",
                 asset,
             )?;
-            // An event is kept for the audit when its capsule is withdrawn.
-            if change == AssetEvent::Revoke {
-                along.clear();
-            }
             along.extend(genes_of(tx, asset, change)?);
             Ok(along)
         }
@@ -155,6 +157,14 @@ fn genes_of(tx: &mut dyn Tx, capsule: &AssetRow, change: AssetEvent) -> Result<V
     let genes = match change {
         AssetEvent::Promote | AssetEvent::Revive | AssetEvent::Release => {
             "SELECT gene_id FROM bundles WHERE capsule_id = $1 ORDER BY bundle_id"
+        }
+        // What others live on stays where they are.
+        AssetEvent::Demote => {
+            "SELECT b.gene_id FROM bundles b JOIN assets g ON g.asset_id = b.gene_id
+             WHERE b.capsule_id = $1 AND b.node_id = g.node_id AND NOT EXISTS (
+                SELECT 1 FROM bundles o JOIN assets c ON c.asset_id = o.capsule_id
+                WHERE o.gene_id = b.gene_id AND o.capsule_id <> $1 AND c.status IN ('promoted', 'stale'))
+             ORDER BY b.bundle_id"
         }
         AssetEvent::Reject | AssetEvent::Quarantine | AssetEvent::Revoke | AssetEvent::GrowStale | AssetEvent::Archive => {
             "SELECT b.gene_id FROM bundles b JOIN assets g ON g.asset_id = b.gene_id

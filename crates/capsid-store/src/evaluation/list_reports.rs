@@ -6,6 +6,7 @@ use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 
 row! {
     /// What a validator reported, without its words.
@@ -19,6 +20,11 @@ row! {
         pub overall_ok: bool = "overall_ok",
         pub weight: f64 = "weight",
         pub label: String = "label",
+        /// What it rests on.
+        pub grade: EvidenceGrade = "grade",
+        /// Whether the commands passed without the change.
+        pub control_bare: Option<bool> = "control_bare",
+        pub control_base: Option<bool> = "control_base",
         /// The surroundings it ran in.
         pub env_fingerprint_key: Option<String> = "env_fingerprint_key",
         pub commands_passed: Option<i64> = "commands_passed",

@@ -2,6 +2,8 @@
 
 pub mod assignments;
 pub mod decisions;
+pub mod demotion;
+pub mod evidence;
 pub mod held_rewards;
 pub mod lifecycle;
 pub mod list_reports;
@@ -18,5 +20,7 @@ pub mod runner_jobs;
 pub mod scoring;
 pub mod slashing;
 pub mod stakes;
+pub mod trials;
+pub mod voices;
 pub mod votes;
 pub mod weighted_reports;

@@ -40,7 +40,7 @@ pub struct AssetWalkStep {
 }
 
 impl AssetWalkStep {
-    fn from_rows(rows: Vec<(i64, Option<AssetId>)>, limit: i64) -> Self {
+    pub(super) fn from_rows(rows: Vec<(i64, Option<AssetId>)>, limit: i64) -> Self {
         let full = rows.len() as i64 == limit;
         let next = rows.last().map(|(seq, _)| *seq).filter(|_| full);
         Self { found: rows.into_iter().filter_map(|(_, id)| id).collect(), next }
@@ -65,7 +65,7 @@ pub fn load_facts(
         confidence: evidence.confidence,
         success_streak: evidence.success_streak,
         reputation: evidence.reputation,
-        quorum: quorum::load_quorum(tx, asset, &rule.quorum, now)?,
+        quorum: quorum::load_quorum(tx, asset, rule, now)?,
         // An admin's word is carried out at once, so nothing waits for it here.
         admin_accepted: false,
         is_anti_pattern: asset.traits.anti_pattern,

@@ -7,13 +7,16 @@ use crate::audit::{self, AuditChange};
 use crate::db::tx::Tx;
 use crate::evaluation::assignments;
 use crate::evaluation::assignments::AssignmentTicket;
+use crate::evaluation::evidence;
 use crate::evaluation::scoring;
 use crate::evaluation::weighted_reports;
 use crate::nodes::NodeRow;
 use crate::{graph, params};
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
-use capsid_rules::evaluation::consensus::{ConsensusTally, ReportSource, weight};
+use capsid_rules::evaluation::consensus::{ConsensusTally, ReportSource};
+use capsid_rules::evaluation::evidence_grade::{EvidenceGrade, GradeWeights};
+use capsid_rules::evaluation::stated_report::{ReportContradiction, StatedReport, find_contradiction};
 use capsid_rules::lifecycle::AssetStatus;
 
 /// What a node says.
@@ -37,6 +40,10 @@ pub struct NewReport {
     pub keyless: bool,
     /// Whether the sender could not run the validation at all, which says nothing about the asset.
     pub inconclusive: bool,
+    /// What it says of commands, control and proof.
+    pub stated: StatedReport,
+    /// The proof that its sender read the asset, as 64 hexadecimal digits.
+    pub read_proof: Option<String>,
     /// All that was sent, as JSON.
     pub body: String,
 }
@@ -62,6 +69,8 @@ pub enum ReportOutcome {
     AnotherAsset(AssetId),
     /// The node's report that the hub had asked for stands.
     AssignedStands,
+    /// The report says two things that cannot both be true.
+    Contradictory(ReportContradiction),
 }
 
 /// A report that is kept.
@@ -70,6 +79,7 @@ pub struct StoredReport {
     pub report_id: String,
     pub asset_id: AssetId,
     pub weight: f64,
+    pub grade: EvidenceGrade,
     pub label: &'static str,
     /// What all reports and votes say now.
     pub tally: ConsensusTally,
@@ -82,6 +92,7 @@ pub fn record(
     node: &NodeRow,
     target: &ReportTarget,
     report: &NewReport,
+    weights: GradeWeights,
     now: Time,
 ) -> Result<ReportOutcome> {
     let (id, ticket) = match target {
@@ -104,15 +115,24 @@ pub fn record(
     if ticket.is_none() && earlier.as_ref().is_some_and(|earlier| earlier.assigned) {
         return Ok(ReportOutcome::AssignedStands);
     }
-    let weight = if report.inconclusive || report.keyless { 0.0 } else { weight(source, node.reputation) };
+    let asked = match ticket {
+        Some(_) => Some(assignments::validation_of(tx, &id)?),
+        None => None,
+    };
+    if let Some(contradiction) = find_contradiction(&report.stated, asked.as_deref()) {
+        return Ok(ReportOutcome::Contradictory(contradiction));
+    }
+    let nonce = ticket.map(|ticket| ticket.nonce.as_str());
+    let (grade, weight) = evidence::grade(tx, &asset, node, report, nonce, weights, now)?;
     let label = weighted_reports::report_label(source);
+    let standing = ReportStanding { weight, label, grade };
     let before = match &earlier {
         Some(_) => graph::membership::reported(tx, &asset, &node.node_id)?,
         None => None,
     };
     let report_id = match earlier {
-        Some(earlier) => replace(tx, node, &id, earlier, report, (weight, label), now)?,
-        None => add(tx, node, &id, report, (weight, label), now)?,
+        Some(earlier) => replace(tx, node, &id, earlier, report, standing, now)?,
+        None => add(tx, node, &id, report, standing, now)?,
     };
     let after = graph::membership::reported(tx, &asset, &node.node_id)?;
     graph::membership::replace(tx, before.as_ref(), after.as_ref())?;
@@ -122,10 +142,19 @@ pub fn record(
         report_id,
         asset_id: id,
         weight,
+        grade,
         label,
         tally,
         status: asset.status,
     }))
+}
+
+/// How a report stands.
+#[derive(Clone, Copy)]
+struct ReportStanding {
+    weight: f64,
+    label: &'static str,
+    grade: EvidenceGrade,
 }
 
 struct PreviousReport {
@@ -151,7 +180,7 @@ fn add(
     node: &NodeRow,
     id: &AssetId,
     report: &NewReport,
-    (weight, label): (f64, &str),
+    standing: ReportStanding,
     now: Time,
 ) -> Result<String> {
     let report_id = match &report.wanted_id {
@@ -160,8 +189,9 @@ fn add(
     };
     let sql =
         "INSERT INTO reports (report_id, asset_id, node_id, overall_ok, weight, label, env_fingerprint_key,
-            commands_passed, commands_total, reproduction_score, failure_class, body, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (report_id) DO NOTHING";
+            commands_passed, commands_total, reproduction_score, failure_class, body, created_at, grade, control_bare,
+            control_base)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16) ON CONFLICT (report_id) DO NOTHING";
     // Two hubs may see the same id as free: the later one takes its own.
     for report_id in [report_id, &report.fresh_id] {
         let added = tx.run(
@@ -171,15 +201,18 @@ fn add(
                 id,
                 &node.node_id,
                 report.overall_ok,
-                weight,
-                label,
+                standing.weight,
+                standing.label,
                 &report.env_fingerprint_key,
                 report.commands_passed,
                 report.commands_total,
                 report.reproduction_score,
                 &report.failure_class,
                 &report.body,
-                now
+                now,
+                standing.grade.as_str(),
+                report.stated.control_bare.map(i64::from),
+                report.stated.control_base.map(i64::from)
             ],
         )?;
         if added == 1 {
@@ -197,26 +230,30 @@ fn replace(
     id: &AssetId,
     earlier: PreviousReport,
     report: &NewReport,
-    (weight, label): (f64, &str),
+    standing: ReportStanding,
     now: Time,
 ) -> Result<String> {
     tx.run(
         "UPDATE reports SET overall_ok = $3, weight = $4, label = $5, env_fingerprint_key = $6, commands_passed = $7,
-            commands_total = $8, reproduction_score = $9, failure_class = $10, body = $11, created_at = $12
+            commands_total = $8, reproduction_score = $9, failure_class = $10, body = $11, created_at = $12,
+            grade = $13, control_bare = $14, control_base = $15
          WHERE node_id = $1 AND asset_id = $2",
         params![
             &node.node_id,
             id,
             report.overall_ok,
-            weight,
-            label,
+            standing.weight,
+            standing.label,
             &report.env_fingerprint_key,
             report.commands_passed,
             report.commands_total,
             report.reproduction_score,
             &report.failure_class,
             &report.body,
-            now
+            now,
+            standing.grade.as_str(),
+            report.stated.control_bare.map(i64::from),
+            report.stated.control_base.map(i64::from)
         ],
     )?;
     let word = |ok: bool| if ok { "passed" } else { "failed" };

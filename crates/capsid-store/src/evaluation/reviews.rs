@@ -6,10 +6,11 @@ use crate::db::tx::Tx;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
+use capsid_rules::evaluation::consensus::ReportVote;
 
 row! {
     /// What a node says of an asset.
-    #[derive(Debug, Clone, PartialEq, Eq)]
+    #[derive(Debug, Clone, PartialEq)]
     pub struct ReviewRow {
         pub review_id: String = "review_id",
         pub asset_id: AssetId = "asset_id",
@@ -17,6 +18,8 @@ row! {
         /// 1 to 5.
         pub rating: i64 = "rating",
         pub content: String = "content",
+        /// How much it weighs as a report of use.
+        pub weight: f64 = "weight",
         /// When it was first said.
         pub created_at: i64 = "created_at",
         /// When it was last changed.
@@ -42,14 +45,15 @@ macro_rules! reviews {
 /// Keeps a review, unless the node has reviewed the asset before.
 pub fn add(tx: &mut dyn Tx, review: &ReviewRow) -> Result<bool> {
     let added = tx.run(
-        "INSERT INTO reviews (review_id, asset_id, node_id, rating, content, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+        "INSERT INTO reviews (review_id, asset_id, node_id, rating, content, weight, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
         params![
             &review.review_id,
             &review.asset_id,
             &review.node_id,
             review.rating,
             &review.content,
+            review.weight,
             review.created_at,
             review.updated_at
         ],
@@ -69,6 +73,25 @@ pub fn change(tx: &mut dyn Tx, review_id: &str, rating: i64, content: &str, now:
         params![review_id, rating, content, now],
     )?;
     Ok(())
+}
+
+/// The reviews of an asset as votes, each with its time: 4 and 5 say that it passed, 1 and 2 that it failed. A node that
+/// reported has said more than its review, and the publisher's owner says nothing.
+pub fn votes(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<(i64, ReportVote)>> {
+    let reviews = tx.query_all::<(i64, f64, i64, String)>(
+        "SELECT v.updated_at, v.weight, v.rating, COALESCE('user:' || n.owner, 'node:' || n.node_id)
+         FROM reviews v JOIN nodes n ON n.node_id = v.node_id
+            JOIN assets a ON a.asset_id = v.asset_id JOIN nodes p ON p.node_id = a.node_id
+         WHERE v.asset_id = $1 AND v.weight > 0 AND v.rating <> 3 AND v.node_id <> a.node_id
+            AND (n.owner IS NULL OR p.owner IS NULL OR n.owner <> p.owner)
+            AND (a.demoted_at IS NULL OR v.updated_at > a.demoted_at)
+            AND NOT EXISTS (SELECT 1 FROM reports r WHERE r.asset_id = v.asset_id AND r.node_id = v.node_id)
+         ORDER BY v.updated_at, v.review_id",
+        params![id],
+    )?;
+    let vote =
+        |(at, weight, rating, owner)| (at, ReportVote { weight, ok: rating > 3, assigned: false, owner });
+    Ok(reviews.into_iter().map(vote).collect())
 }
 
 /// Takes a review back.

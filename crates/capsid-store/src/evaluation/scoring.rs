@@ -7,7 +7,7 @@ use crate::db::row::joined;
 use crate::db::tx::Tx;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
 use crate::evaluation::owners::{owner_evidence, trust};
-use crate::evaluation::{decisions, weighted_reports};
+use crate::evaluation::{evidence as report_evidence, voices, weighted_reports};
 use crate::nodes::reputation_days;
 use crate::{params, search};
 use capsid_model::problem::Result;
@@ -22,13 +22,9 @@ pub fn reports(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<ReportVote>> {
     Ok(weighted_reports::load_others(tx, id)?.into_iter().map(|report| report.vote).collect())
 }
 
-/// What the reports on an asset and the decisions of validators say together. An owner has one voice: the last.
+/// What reports, decisions of validators and reviews say together, since the asset was last demoted.
 pub fn consensus(tx: &mut dyn Tx, id: &AssetId) -> Result<ConsensusTally> {
-    let reports = weighted_reports::load_others(tx, id)?.into_iter().map(|report| (report.at, report.vote));
-    let mut votes: Vec<(i64, ReportVote)> = reports.chain(decisions::votes(tx, id)?).collect();
-    votes.sort_by_key(|(at, _)| *at);
-    let votes: Vec<ReportVote> = votes.into_iter().map(|(_, vote)| vote).collect();
-    Ok(tally(&votes))
+    Ok(voices::load(tx, id)?.tally())
 }
 
 /// All that is known of an asset.
@@ -36,7 +32,7 @@ pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInput
     let id = &asset.asset_id;
     let reports = weighted_reports::load_others(tx, id)?;
     let counted = weighted_reports::counted_reports(&reports);
-    let validation = weighted_reports::shown_validation(asset.traits.proof, &counted);
+    let validation = weighted_reports::shown_validation(report_evidence::load_proof(tx, asset)?, &counted);
     let mut owners = OwnerEvidence::default();
     owner_evidence::add_reports(&mut owners, &counted, validation, tx.trust().grades, now);
     owner_evidence::add_fetches(tx, &mut owners, id, now)?;
@@ -62,7 +58,7 @@ pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInput
             params![id, month_ago],
         )?),
         successful_runs_90d: small(tx.count(
-            "SELECT COUNT(*) FROM reports WHERE asset_id = $1 AND label <> 'self' AND overall_ok = 1 AND created_at > $2",
+            "SELECT COUNT(*) FROM reports WHERE asset_id = $1 AND label <> 'self' AND weight > 0 AND overall_ok = 1 AND created_at > $2",
             params![id, now.0 - 90 * DAY_MS],
         )?),
         upvotes: small(asset.upvotes),
@@ -106,7 +102,8 @@ fn other_owners(tx: &mut dyn Tx, id: &AssetId, reports: &[ReportVote]) -> Result
         params![id],
     )?;
     let fetched = fetchers.iter().map(|node| node.owner_key(&policy));
-    let owners: BTreeSet<String> = fetched.chain(reports.iter().map(|report| report.owner.clone())).collect();
+    let reporting = reports.iter().filter(|report| report.weight > 0.0).map(|report| report.owner.clone());
+    let owners: BTreeSet<String> = fetched.chain(reporting).collect();
     Ok(owners.len().min(100) as u32)
 }
 

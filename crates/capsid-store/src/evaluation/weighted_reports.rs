@@ -47,6 +47,8 @@ pub struct WeightedReport {
     pub grade: EvidenceGrade,
     /// Where it ran, such as `linux_x64`.
     pub environment: Option<String>,
+    /// Whether it came after the asset was last demoted.
+    pub is_current: bool,
     pub vote: ReportVote,
 }
 
@@ -63,6 +65,7 @@ row! {
         label: String = "r.label",
         grade: EvidenceGrade = "r.grade",
         environment: Option<String> = "r.env_fingerprint_key",
+        is_current: bool = "CASE WHEN a.demoted_at IS NULL OR r.created_at > a.demoted_at THEN 1 ELSE 0 END",
         sender: NodeOwnership = OWNERSHIP_COLUMNS,
     }
 }
@@ -103,6 +106,7 @@ pub fn load_others(tx: &mut dyn Tx, id: &AssetId) -> Result<Vec<WeightedReport>>
             reward: row.reward,
             grade: row.grade,
             environment: row.environment,
+            is_current: row.is_current,
             vote,
         }
     });

@@ -124,3 +124,11 @@ pub fn total(tx: &mut dyn Tx) -> Result<(i64, bool)> {
     let counted = tx.count("SELECT COUNT(*) FROM (SELECT 1 AS one FROM nodes LIMIT $1) n", params![most])?;
     Ok((counted, counted >= most))
 }
+
+/// The nodes of an account, those that were heard of last first.
+pub fn owned_by(tx: &mut dyn Tx, owner: &str, limit: i64) -> Result<Vec<String>> {
+    tx.query_all(
+        "SELECT node_id FROM nodes WHERE owner = $1 ORDER BY last_seen_at DESC, node_id LIMIT $2",
+        params![owner, limit],
+    )
+}

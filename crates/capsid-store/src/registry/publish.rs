@@ -221,6 +221,15 @@ fn add_others<'b>(
     Ok((assets, new))
 }
 
+/// Notes the public key that the publisher of a bundle signed it with.
+pub fn set_signer(tx: &mut dyn Tx, bundle_id: &str, node_id: &str, key: &[u8]) -> Result<()> {
+    tx.run(
+        "UPDATE bundles SET signed_by = $3 WHERE bundle_id = $1 AND node_id = $2",
+        params![bundle_id, node_id, key],
+    )?;
+    Ok(())
+}
+
 fn link(tx: &mut dyn Tx, node_id: &str, bundle: &NewBundle, now: Time) -> Result<()> {
     let event = bundle.event.as_ref().map(|event| event.asset_id);
     tx.run(

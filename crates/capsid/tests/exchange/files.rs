@@ -181,8 +181,11 @@ fn exported_messages_are_taken_by_a_hub() {
 #[test]
 fn messages_in_the_inbox_take_effect_or_are_named_as_ignored() {
     let desk = desk();
+    let count = std::cell::Cell::new(0);
     let message = |kind: &str, sender: &str, payload: Value| {
-        json!({"protocol": "gep-a2a", "protocol_version": "1.0.0", "message_type": kind, "message_id": "m1",
+        count.set(count.get() + 1);
+        json!({"protocol": "gep-a2a", "protocol_version": "1.0.0", "message_type": kind,
+            "message_id": format!("m_{}", count.get()),
             "sender_id": sender, "timestamp": "2026-01-01T00:00:00Z", "payload": payload})
         .to_string()
     };

@@ -109,16 +109,16 @@ fn a_real_reuse_by_another_node_reaches_the_authors_streak() {
         "commands": [{"command": "node check.js", "ok": true}]});
     let other = node(&folder, "other", &url);
     // A validator runs the commands alone, and a failure is no success.
-    node(&folder, "tester", &url).report(asset, &json!({"overall_ok": true})).unwrap();
+    node(&folder, "tester", &url).report_tried(asset, &json!({"overall_ok": true})).unwrap();
     node(&folder, "unlucky", &url)
-        .report(asset, &json!({"overall_ok": false, "failure_class": "validation"}))
+        .report_tried(asset, &json!({"overall_ok": false, "failure_class": "validation"}))
         .unwrap();
     assert_eq!(sync()["reused_by_others"], json!([]));
-    other.report(asset, &reused).unwrap();
+    other.report_tried(asset, &reused).unwrap();
     assert_eq!(sync()["reused_by_others"], json!([{"capsule_id": id, "streak": 3}]));
     assert_eq!(store::list(&desk.repo, "capsules")[0]["success_streak"], 3);
     assert_eq!(sync()["reused_by_others"], json!([]), "a report counts once");
-    node(&folder, "third", &url).report(asset, &reused).unwrap();
+    node(&folder, "third", &url).report_tried(asset, &reused).unwrap();
     assert_eq!(sync()["reused_by_others"], json!([{"capsule_id": id, "streak": 4}]));
 
     let capsule = store::list(&desk.repo, "capsules").remove(0);

@@ -6,10 +6,11 @@ use crate::common::bundle::Bundle;
 use crate::common::program;
 use capsid_testkit::hub::ask;
 use capsid_testkit::program::{ProgramOutput, TestProgram, assert_status};
-use capsid_testkit::rounds::{rounds, seeded_rng};
+use capsid_testkit::rounds::{rounds, seeded_rng, size};
 use capsid_testkit::wait;
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Duration;
@@ -28,8 +29,9 @@ impl SmallDisk {
         let folder = capsid_testkit::disk::tempdir();
         let disk = folder.path().display();
         let log = if log_on_disk { format!("{disk}/log") } else { "/dev/null".to_owned() };
+        let megabytes = size(24, 200);
         let script = format!(
-            "mount -t tmpfs -o size=24m tmpfs '{disk}' && mkdir '{disk}/hub' && \
+            "mount -t tmpfs -o size={megabytes}m tmpfs '{disk}' && mkdir '{disk}/hub' && \
              printf '%b' '{settings}' > '{disk}/hub/hub.toml' && exec \"$0\" \"$@\" 2>>'{log}'"
         );
         // A mount in a name space of its own goes away with the hub. Who is not root becomes it inside.
@@ -56,7 +58,10 @@ impl SmallDisk {
     }
 
     fn fill(&self) {
-        let _full = std::fs::write(self.root.join("ballast"), vec![7; 64 << 20]);
+        let mut ballast = File::create(self.root.join("ballast")).unwrap();
+        let some = vec![7; 1 << 20];
+        // The last part may be written in part, so it goes on until nothing more is taken.
+        while ballast.write(&some).is_ok_and(|written| written > 0) {}
     }
 
     /// Looks at everything, beside the hub and among its mounts.
@@ -87,7 +92,7 @@ impl Drop for SmallDisk {
 }
 
 fn fill_and_free(settings: &str, log_on_disk: bool) {
-    let (rounds, mut rng) = (rounds(2, 40), seeded_rng());
+    let (rounds, mut rng) = (rounds(2, 20), seeded_rng());
     let program = program();
     let hub = SmallDisk::start(&program, settings, log_on_disk);
     let (mut next, mut acknowledged) = (0, Vec::new());

@@ -64,6 +64,13 @@ impl<'a> Hub<'a> {
         self.log().contains(&format!(" status={status} "))
     }
 
+    /// The requests that it refused because of who sent them.
+    pub fn refusals(&self) -> Vec<String> {
+        let log = self.log();
+        let refused = |line: &&str| line.contains(" status=401 ") || line.contains(" status=403 ");
+        log.lines().filter(refused).map(str::to_owned).collect()
+    }
+
     /// Lets everybody have an asset, as the operator, beside the running hub.
     pub fn promote(&self, asset: &str) {
         let args = [&["hub", "admin", "promote", asset], self.options].concat();

@@ -6,6 +6,7 @@
 mod evolver;
 mod http;
 mod hub;
+mod identity;
 mod keyless;
 mod loopback;
 mod memory;

@@ -21,8 +21,10 @@ fn story() {
     let hub = Hub::start(&program, folder.path(), &["--data", "data"]);
     let author = Evolver::new("author", hub::ADDRESS);
     author.register();
-    for asset in author.publish() {
-        hub.promote(&asset);
+    let published = author.preview();
+    author.publish();
+    for asset in published.keys() {
+        hub.promote(asset);
     }
     let reader = Evolver::new("reader", hub::ADDRESS);
     reader.register();

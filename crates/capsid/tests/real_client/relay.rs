@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// What one client sent, in the order in which its connections were opened.
 type Heard = Arc<Mutex<Vec<Vec<u8>>>>;
@@ -18,6 +19,11 @@ pub struct Relay {
 impl Relay {
     /// A relay to `http://host:port`.
     pub fn to(origin: &str) -> Self {
+        Self::slow(origin, Duration::ZERO)
+    }
+
+    /// The same where every answer to a hello takes a while.
+    pub fn slow(origin: &str, delay: Duration) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let (hub, heard) = (origin.strip_prefix("http://").unwrap().to_owned(), Heard::default());
@@ -25,7 +31,7 @@ impl Relay {
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 let Ok(hub) = TcpStream::connect(&hub) else { continue };
-                pass_on(client, hub, &kept);
+                pass_on(client, hub, &kept, delay);
             }
         });
         Self { address, heard }
@@ -47,19 +53,32 @@ impl Drop for Relay {
     }
 }
 
-fn pass_on(client: TcpStream, hub: TcpStream, heard: &Heard) {
+fn pass_on(client: TcpStream, hub: TcpStream, heard: &Heard, delay: Duration) {
     let number = {
         let mut heard = heard.lock().unwrap();
         heard.push(Vec::new());
         heard.len() - 1
     };
     let (mut from_client, mut to_hub) = (client.try_clone().unwrap(), hub.try_clone().unwrap());
-    let heard = Arc::clone(heard);
+    let (heard, asked) = (Arc::clone(heard), Arc::clone(heard));
     thread::spawn(move || {
         copy(&mut from_client, &mut to_hub, |bytes| heard.lock().unwrap()[number].extend(bytes));
     });
     let (mut from_hub, mut to_client) = (hub, client);
-    thread::spawn(move || copy(&mut from_hub, &mut to_client, |_| {}));
+    thread::spawn(move || {
+        let mut delayed = 0;
+        copy(&mut from_hub, &mut to_client, |_| {
+            let hellos = count_hellos(&asked.lock().unwrap()[number]);
+            if hellos > delayed {
+                delayed = hellos;
+                thread::sleep(delay);
+            }
+        });
+    });
+}
+
+fn count_hellos(heard: &[u8]) -> usize {
+    String::from_utf8_lossy(heard).matches("POST /a2a/hello ").count()
 }
 
 /// Passes everything on, and the end too: whoever hangs up is seen to hang up.

@@ -5,6 +5,7 @@ mod fake;
 mod hostile;
 mod reports;
 mod search;
+mod trial;
 
 use crate::common::program;
 use capsid_client::{ClientConfig, Identity, NodeClient};
@@ -65,7 +66,11 @@ struct Market {
 
 impl Market {
     fn open() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::open_in(tempfile::tempdir().unwrap())
+    }
+
+    /// The same in a folder, whose `hub` is the hub's data.
+    fn open_in(folder: tempfile::TempDir) -> Self {
         let program = program();
         let place = TestHubLocation { data: folder.path().join("hub"), database: None };
         let hub = HubProcess::start(&program, &place);

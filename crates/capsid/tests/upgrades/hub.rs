@@ -36,6 +36,21 @@ fn a_backup_of_an_older_hub_is_restored() {
     }
 }
 
+#[test]
+fn an_upgraded_hub_keeps_no_secret_and_no_machine_in_plain_text() {
+    for version in versions() {
+        let (scratch, _) = sqlite(&version);
+        let plain = || {
+            let database = rusqlite::Connection::open(scratch.place.data.join("hub.db")).unwrap();
+            let sql = "SELECT count(issued_secret), count(device_id), sum(env_fingerprint LIKE '%device_id%') FROM nodes";
+            database.query_row(sql, [], |row| Ok([row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?])).unwrap()
+        };
+        assert_eq!(plain(), [1, 1, 1]);
+        assert_status(0, &scratch.place.run(&program(), &["migrate"]));
+        assert_eq!(plain(), [0, 0, 0]);
+    }
+}
+
 /// A copy of a version's hub on SQLite, and what its story tells.
 pub fn sqlite(version: &Path) -> (Scratch, Value) {
     let (stored, scratch) = (version.join("hub-sqlite"), Scratch::sqlite());
@@ -96,6 +111,7 @@ impl<'a> Upgraded<'a> {
     }
 
     fn check(self) {
+        self.tells_granted_from_earned();
         self.shows_what_it_showed();
         self.answers_stored_messages_again();
         self.gives_assets_byte_for_byte();
@@ -106,6 +122,29 @@ impl<'a> Upgraded<'a> {
         self.does_its_jobs();
         assert_eq!(self.hub.stop(), Some(0));
         fsck(&self.program, self.place);
+    }
+
+    /// What a node holds is granted up to its grant, and the rest is earned.
+    fn tells_granted_from_earned(&self) {
+        let ledger = |account: &[&str]| {
+            let ran = self.place.run(&self.program, &[&["admin", "ledger", "--json"], account].concat());
+            assert_status(0, &ran);
+            ran.json()
+        };
+        let all = ledger(&[]);
+        assert_eq!(all["sum"], 0);
+        let accounts = all["accounts"].as_array().unwrap();
+        let nodes = accounts.iter().map(|it| text(&it["account"])).filter(|name| name.starts_with("node:"));
+        let mut granted_nodes = 0;
+        for name in nodes {
+            let shown = ledger(&[name]);
+            let number = |key: &str| shown[key].as_f64().unwrap();
+            let (balance, granted) = (number("balance"), number("granted"));
+            assert!((granted - balance.min(500.0)).abs() < 1e-9, "{name}: {granted} of {balance}");
+            assert!((number("earned") - (balance - granted)).abs() < 1e-9);
+            granted_nodes += 1;
+        }
+        assert!(granted_nodes > 0, "{all}");
     }
 
     fn send(&self, bearer: &str, method: &str, path: &str, body: &Value) -> (u16, Value) {

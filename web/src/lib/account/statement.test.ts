@@ -6,6 +6,8 @@ const entry = (time: string, delta: number, balance_after: number): StatementEnt
 	time,
 	delta,
 	balance_after,
+	granted: 0,
+	granted_after: 0,
 	kind: 'transfer',
 	reference: 'r',
 	counterparty: 'mint'

@@ -96,14 +96,24 @@ pub fn is_solution(capsule: &Object) -> bool {
 /// Whether the patch of a promoted capsule may be tried before an agent is called. No hub names counted passes of other
 /// owners yet, so it is shown as a reference.
 pub fn check_patch(capsule: &Object) -> Result<(), ForeignPatchRefusal> {
+    check(capsule, true, false)
+}
+
+/// The same for a candidate that was taken on trial, where nobody has to have passed it.
+pub fn check_trial_patch(capsule: &Object, is_isolated: bool) -> Result<(), ForeignPatchRefusal> {
+    check(capsule, false, is_isolated)
+}
+
+fn check(capsule: &Object, is_promoted: bool, is_isolated: bool) -> Result<(), ForeignPatchRefusal> {
     let grade = capsule.get("proof").and_then(|proof| proof.get("grade")).and_then(Value::as_str);
     let diff = capsule.get("diff").and_then(Value::as_str).unwrap_or_default();
     let paths: Vec<String> = DiffFacts::parse(diff).files;
     let patch = ForeignPatch {
-        is_promoted: true,
+        is_promoted,
+        is_on_trial: !is_promoted,
         grade: grade.and_then(ProofGrade::parse),
         has_pass_of_others: false,
-        is_isolated: false,
+        is_isolated,
         paths: &paths,
         review_paths: &[],
     };

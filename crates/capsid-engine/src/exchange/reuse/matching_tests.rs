@@ -79,4 +79,7 @@ fn a_patch_of_others_is_shown_until_a_hub_names_passes_of_other_owners() {
     let capsule = |grade: &str| object(&json!({"diff": diff, "proof": {"grade": grade}}));
     assert_eq!(check_patch(&capsule("passes")), Err(ForeignPatchRefusal::NotProven));
     assert_eq!(check_patch(&capsule("fail_to_pass")), Err(ForeignPatchRefusal::NoPassOfOthers));
+    assert_eq!(check_trial_patch(&capsule("fail_to_pass"), true), Ok(()));
+    assert_eq!(check_trial_patch(&capsule("passes"), true), Err(ForeignPatchRefusal::NotProven));
+    assert_eq!(check_trial_patch(&capsule("fail_to_pass"), false), Err(ForeignPatchRefusal::NotIsolated));
 }

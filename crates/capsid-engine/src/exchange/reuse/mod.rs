@@ -6,6 +6,7 @@ pub mod outbox;
 mod policy;
 pub mod report;
 mod search;
+mod trial_search;
 
 pub use policy::ReusePolicy;
 pub use search::search;
@@ -53,6 +54,8 @@ impl ReuseMode {
 pub struct ReuseHit {
     /// What is made of it.
     pub mode: ReuseMode,
+    /// Whether it is a candidate that was taken on trial.
+    pub is_candidate: bool,
     /// Its score, to three places.
     pub score: f64,
     /// How well the problem that it solved matches the one at hand.
@@ -96,6 +99,7 @@ impl ReuseSearch {
                 "level": hit.level,
                 "not_tried": hit.can_try.as_ref().err().map(ToString::to_string),
                 "asset_id": hit.asset_id,
+                "is_candidate": hit.is_candidate,
                 "source_node_id": hit.source_node_id,
                 "chain_id": hit.chain_id,
                 "hub": self.hub,

@@ -21,7 +21,7 @@ pub fn flush(workspace: &Workspace, node: &NodeClient) -> Result<FlushSummary> {
     let is_meant = |entry: &Object| text(entry, "hub") == node.hub_url();
     let flushed = REPORTS.flush(workspace, MAX_LEN, is_meant, is_final, |entry| {
         let report = entry.get("report").cloned().unwrap_or_default();
-        node.report(text(entry, "asset_id"), &report).map(drop)
+        node.report_tried(text(entry, "asset_id"), &report).map(drop)
     })?;
     record_reported(workspace, &flushed.done)?;
     Ok(flushed)

@@ -1,8 +1,9 @@
 //! What may be made of solutions of others: the owner's settings, and what was promoted here.
 
 use super::{DIRECT, REFERENCE, ReuseMode};
-use crate::config::ReuseConfig;
+use crate::config::{ReuseConfig, TrialPolicy};
 use crate::rules::foreign::{CONFIDENCE_FACTOR, confidence_factor};
+use crate::run::ViewLevel;
 use crate::workspace::Workspace;
 use capsid_model::{Object, Value};
 use std::collections::HashSet;
@@ -14,6 +15,8 @@ pub struct ReusePolicy {
     pub bound: ReuseConfig,
     /// Whether the owner lets the hub's promotion stand for a promotion here.
     pub trusts_hub: bool,
+    /// Whether candidates are tried, and whether that would be on an overlay without network; none where they are not.
+    pub trial: Option<bool>,
     /// What a stranger's confidence is worth here.
     pub factor: f64,
     /// The ids at the hub of the capsules that were promoted here.
@@ -25,6 +28,7 @@ impl Default for ReusePolicy {
         Self {
             bound: ReuseConfig::Direct,
             trusts_hub: false,
+            trial: None,
             factor: CONFIDENCE_FACTOR,
             promoted: HashSet::new(),
         }
@@ -39,6 +43,7 @@ impl ReusePolicy {
         Self {
             bound: hub.reuse,
             trusts_hub: hub.trust,
+            trial: (hub.trial == TrialPolicy::Auto).then(|| is_isolated(workspace)),
             factor: confidence_factor(workspace.variable("A2A_EXTERNAL_CONFIDENCE_FACTOR").as_deref()),
             promoted: capsules.iter().filter_map(promoted_id).collect(),
         }
@@ -63,6 +68,12 @@ impl ReusePolicy {
             _ => (score >= REFERENCE).then_some(ReuseMode::Reference),
         }
     }
+}
+
+/// Whether the change of a run is made on an overlay, and checked without network.
+fn is_isolated(workspace: &Workspace) -> bool {
+    let level = crate::run::level::choose(workspace).map(|chosen| chosen.level);
+    matches!(level, Ok(ViewLevel::Overlay)) && !workspace.config.validation.network
 }
 
 /// The id at the hub of a capsule that was promoted here.

@@ -5,6 +5,7 @@ use crate::run::verdict::Verdict;
 use capsid_model::redact::{RedactProfile, redact_value};
 use capsid_model::text::cut_front;
 use capsid_model::{Object, Time, Value, json};
+use capsid_rules::learning::proof::ProofRecord;
 use capsid_rules::learning::reuse_outcome::ReuseOutcome;
 
 /// The most commands that are listed, and the most that is told of what a failed one complained.
@@ -49,6 +50,11 @@ pub fn build_report(
     }
     if let Some(score) = outcome.reproduction_score() {
         report["reproduction_score"] = score.into();
+    }
+    // What shows that the problem was here, and that this change removed it.
+    if let Some(proof) = verdict.proof.as_ref().filter(|proof| is_ok && proof.grade.is_proven()) {
+        let proof = ProofRecord { check_files: Vec::new(), ..proof.clone() };
+        report["proof"] = serde_json::to_value(proof).unwrap_or_default();
     }
     if let Some(class) = outcome.failure_class() {
         report["failure_class"] = class.into();

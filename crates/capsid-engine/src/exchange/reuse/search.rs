@@ -4,6 +4,7 @@
 //! checked against its id, compared with the problem and scored again by what it says itself.
 
 use super::matching::{WantedProblem, check_patch, is_solution};
+use super::trial_search::find_candidate;
 use super::{REFERENCE, ReuseHit, ReuseMode, ReusePolicy, ReuseSearch};
 use crate::config::ReuseConfig;
 use crate::rules::outbound::{MAX, outbound_signals};
@@ -19,11 +20,11 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 /// The longest name in a row that is kept.
-const NAME_UNITS: usize = 200;
+pub(super) const NAME_UNITS: usize = 200;
 /// The most rows that are looked at.
 const ROWS: usize = 50;
 /// The most solutions that are fetched until one holds.
-const TRIES: usize = 3;
+pub(super) const TRIES: usize = 3;
 
 /// Searches the hub for what solves the problem, by its signatures among the signals. It takes no longer than
 /// [`client_config::SEARCH`] in all.
@@ -61,12 +62,12 @@ pub fn search(
 }
 
 /// What is looked for, and what may be made of what is found.
-struct ReuseQuery {
-    problem: WantedProblem,
+pub(super) struct ReuseQuery {
+    pub(super) problem: WantedProblem,
     /// The signatures as they are sent.
-    signals: Vec<String>,
-    policy: ReusePolicy,
-    joins: bool,
+    pub(super) signals: Vec<String>,
+    pub(super) policy: ReusePolicy,
+    pub(super) joins: bool,
 }
 
 /// Why nothing was found.
@@ -131,6 +132,15 @@ struct RankedRow {
 }
 
 fn search_hub(node: &NodeClient, query: &ReuseQuery, deadline: Instant) -> Result<ReuseHit, ReuseMiss> {
+    let promoted = search_promoted(node, query, deadline);
+    match (promoted, query.policy.trial) {
+        // What the hub promoted comes before what nobody has tried.
+        (Err(miss), Some(is_isolated)) => find_candidate(node, query, is_isolated, deadline).ok_or(miss),
+        (promoted, _) => promoted,
+    }
+}
+
+fn search_promoted(node: &NodeClient, query: &ReuseQuery, deadline: Instant) -> Result<ReuseHit, ReuseMiss> {
     let rows = node.search(&query.signals, Some("Capsule"), ROWS)?;
     let usable: Vec<SearchRow> = rows.into_iter().filter(|row| is_usable(row, node.id())).collect();
     if usable.is_empty() {
@@ -173,14 +183,14 @@ fn rank_rows(rows: Vec<SearchRow>, query: &ReuseQuery) -> Vec<RankedRow> {
 
 /// A hub counts the use of an asset, and thanks its publisher, only for a node that it knows. It gives the asset to
 /// others too, so a hello that fails stops nothing.
-fn describe_hit(node: &NodeClient) {
+pub(super) fn describe_hit(node: &NodeClient) {
     if node.known().is_ok_and(|known| known.secret.is_none()) {
         let _ = node.hello(Object::new());
     }
 }
 
 /// Whether a row, which is of a promoted asset, may be worth a fetch: a capsule of somebody else that was not proven on another platform.
-fn is_usable(row: &SearchRow, own_id: &str) -> bool {
+pub(super) fn is_usable(row: &SearchRow, own_id: &str) -> bool {
     let platform = env::platform();
     let elsewhere = row.row.get("platform").and_then(Value::as_str);
     let print = row.row.get("env_fingerprint").unwrap_or(&Value::Null);
@@ -221,6 +231,7 @@ fn hit(node: &NodeClient, row: &SearchRow, proven: ProvenCapsule, deadline: Inst
     ReuseHit {
         // What may not be tried is shown, however good its score is.
         mode: if can_try.is_ok() { proven.mode } else { ReuseMode::Reference },
+        is_candidate: false,
         score: proven.score,
         level: Some(proven.level),
         can_try,

@@ -1,16 +1,17 @@
 //! Reading a bundle: which assets there are, whether their ids hold, and what each has to be.
 
-use super::size_limits::check_sizes;
 use crate::error::{ApiError, ApiResult, HubCode};
-use crate::http::object_reader::ObjectReader;
+use crate::http::object_reader::{ObjectReader, kind_of};
 use capsid_model::asset;
 use capsid_model::gate::{self, CommandPolicy};
 use capsid_model::{Object, Value};
 use capsid_rules::assets::admission::{initial_status, quality_faults};
 use capsid_rules::assets::bundle::bundle_id;
 use capsid_rules::assets::fill_ids::fill_ids;
+use capsid_rules::assets::reproduction::{CapsuleReproduction, ReproductionRefusal};
 use capsid_rules::assets::safety::{SafetyScan, SafetyVerdict, scan_asset};
 use capsid_rules::assets::similarity::{sketch, text_of};
+use capsid_rules::assets::sizes::{Oversize, oversize};
 use capsid_rules::assets::traits;
 use capsid_rules::assets::traits::{CATEGORIES, SUMMARY_LIMIT, id_holds, strings, text};
 use capsid_rules::evaluation::proof;
@@ -42,6 +43,8 @@ pub struct PublishRequest<'a> {
     asset: Option<&'a RawValue>,
     /// Over the ids of gene and capsule, made with the node's secret.
     pub signature: Option<String>,
+    /// Over the same, made with the node's public key.
+    pub public_key_signature: Option<String>,
     chain_id: Option<String>,
 }
 
@@ -166,6 +169,7 @@ pub fn check_bundle(
     let (gene, capsule) = (gene.ok_or_else(bundle_required)?, capsule.ok_or_else(bundle_required)?);
     check_gene(&gene, policy)?;
     check_capsule(&capsule)?;
+    check_reproduction(&capsule, policy)?;
     if let Some(event) = &event {
         check_event(event)?;
     }
@@ -274,6 +278,19 @@ fn sort<'p>(payload: &'p PublishRequest<'_>, asset_bytes: i64) -> ApiResult<[Opt
     Ok(sorted)
 }
 
+/// Refuses an asset that is larger than this hub takes.
+fn check_sizes(path: &str, body: &str, object: &Object, most: i64) -> ApiResult<()> {
+    let Some(Oversize { what, bytes, limit }) = oversize(body, object, most) else { return Ok(()) };
+    Err(ApiError::new(
+        HubCode::PayloadTooLarge,
+        format!("`{path}` is too large: {what} may have {limit} bytes here, and has {bytes}."),
+        "Leave out what others do not need, or split the change.",
+    )
+    .with("path", path)
+    .with("limit_bytes", limit)
+    .with("bytes", bytes))
+}
+
 fn verify(text: &str, object: &Object, path: &str) -> ApiResult<AssetId> {
     let claimed = object.get(asset::ASSET_ID).and_then(Value::as_str).unwrap_or_default();
     let id = AssetId::parse(claimed);
@@ -324,6 +341,30 @@ fn check_gene(gene: &BundlePart<'_>, policy: &CommandPolicy) -> ApiResult<()> {
 fn is_outside_repository(argv: &[String]) -> bool {
     let script = argv.iter().skip(1).find(|word| !word.starts_with('-'));
     script.is_some_and(|script| script.starts_with('/') || script.split(['/', '\\']).any(|part| part == ".."))
+}
+
+/// A reproduction that comes with a capsule must be one that validators can use.
+fn check_reproduction(capsule: &BundlePart<'_>, policy: &CommandPolicy) -> ApiResult<()> {
+    let Some(value) = capsule.object.get("reproduction").filter(|value| !value.is_null()) else {
+        return Ok(());
+    };
+    let path = format!("{}.reproduction", capsule.path);
+    let reproduction = CapsuleReproduction::parse(value).map_err(|refusal| {
+        let received = match &refusal {
+            ReproductionRefusal::Shape => kind_of(value).to_owned(),
+            ReproductionRefusal::Path(path) => format!("`{path}`"),
+            ReproductionRefusal::TooManyFiles(count) => format!("{count} files"),
+            ReproductionRefusal::TooLarge(bytes) => format!("{bytes} bytes"),
+        };
+        ApiError::field(path.clone(), refusal.to_string(), received)
+    })?;
+    gate::check(&reproduction.command, policy).map(drop).map_err(|refusal| {
+        ApiError::new(
+            HubCode::ValidationCommandRejected,
+            format!("The command of the reproduction is refused: {}", refusal.message),
+            "Use a command that the hub's policy allows.",
+        )
+    })
 }
 
 fn check_capsule(capsule: &BundlePart<'_>) -> ApiResult<()> {

@@ -17,6 +17,8 @@ use crate::http::envelope::check_node_id;
 use crate::http::json::stored_json;
 use crate::http::traced_id;
 use crate::state::SharedHub;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use capsid_rules::evaluation::consensus::{ConsensusTally, ConsensusVerdict};
 use capsid_rules::evaluation::gdi::{Gdi, gdi};
 use capsid_rules::evaluation::promotion::{PromotionObstacle, PromotionRule};
@@ -28,7 +30,7 @@ use capsid_store::assets::list;
 use capsid_store::assets::list::ListedAsset;
 use capsid_store::assets::scans;
 use capsid_store::db::tx::Tx;
-use capsid_store::evaluation::{promotion, scoring};
+use capsid_store::evaluation::{evidence, promotion, scoring};
 use capsid_store::nodes::{self, NodeRow};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -103,6 +105,10 @@ pub struct BundleView {
     capsule: Option<AssetView>,
     #[schema(required)]
     event: Option<AssetView>,
+    /// The publisher's public key, where it signed the bundle: Ed25519, base64.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, required = false)]
+    signed_by: Option<String>,
 }
 
 /// What others say of an asset, and what its own validation proves.
@@ -220,7 +226,7 @@ fn load_detail(
     let mut detail = AssetDetailView {
         asset: AssetView::new(listed),
         bundle: load_bundle(tx, &asset.bundle_id)?,
-        validation: AssetValidationView::new(&tally, asset.traits.proof),
+        validation: AssetValidationView::new(&tally, evidence::load_proof(tx, asset)?),
         scan: scans::get(tx, &asset.asset_id)?.map(ScanView::from),
         gdi: round_gdi(gdi(&scoring::evidence(tx, asset, now)?, &tx.trust().belief)),
         runner: RunnerResultView::find(tx, &asset.asset_id)?,
@@ -307,6 +313,7 @@ fn load_bundle(tx: &mut dyn Tx, bundle_id: &str) -> ApiResult<Option<BundleView>
         gene: part(Some(bundle.gene)),
         capsule: part(Some(bundle.capsule)),
         event: part(bundle.event),
+        signed_by: bundle.signed_by.map(|key| STANDARD.encode(key)),
         bundle_id: bundle.bundle_id,
     }))
 }

@@ -1,7 +1,11 @@
 //! Assets as they were published, by id, by signals, or the best there are.
 
+use super::own_work::find_with_own;
 use super::parse_asset_id;
 use super::purchase;
+use super::trial::{
+    OfferedCandidateView, TrialView, offer_candidates, open_trials, require_trial_access, retain_triable,
+};
 use super::view::{AssetState, AssetView, FoundAssetView};
 use super::visibility::{AssetReader, retain_readable};
 use crate::auth::account;
@@ -29,11 +33,11 @@ use capsid_store::evaluation::stakes;
 use capsid_store::ledger;
 use capsid_store::nodes::NodeRow;
 use capsid_store::registry::purchases::PurchaseItem;
-use capsid_store::search::{self, SignalSearch};
+use capsid_store::search::SignalSearch;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Number, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use utoipa::ToSchema;
 
 /// How many assets a fetch gives when it does not say.
@@ -58,6 +62,7 @@ pub struct FetchRequest {
     tasks_only: Option<bool>,
     validation_only: Option<bool>,
     questions: Option<Vec<Value>>,
+    trial: Option<bool>,
     limit: Option<Value>,
 }
 
@@ -81,6 +86,8 @@ struct FetchPlan {
     search_only: bool,
     tasks: bool,
     validation_tasks: bool,
+    /// Candidates too, to be tried.
+    trial: bool,
     questions: Option<Vec<Value>>,
 }
 
@@ -102,6 +109,14 @@ pub struct FetchResponse {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<String>, required = false)]
     missing: Vec<AssetId>,
+    /// The tickets of what was taken on trial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<TrialView>, required = false)]
+    trials: Option<Vec<TrialView>>,
+    /// Candidates of others that match, with `search_only` and `trial`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Vec<OfferedCandidateView>, required = false)]
+    candidates: Option<Vec<OfferedCandidateView>>,
     /// Tasks that the node may take, and those it took.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Vec<TaskView>, required = false)]
@@ -188,9 +203,12 @@ pub async fn fetch(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aRespo
         found.balance = answers.left.or(found.balance);
         found.questions = answers.questions;
     }
-    if !plan.search_only {
-        let ids: Vec<AssetId> = found.assets.iter().map(|(listed, _)| listed.asset.asset_id).collect();
-        hub.usage.fetched(sender.id(), &ids);
+    let ids: Vec<AssetId> = found.assets.iter().map(|(listed, _)| listed.asset.asset_id).collect();
+    match (plan.search_only, plan.trial) {
+        (true, _) => {}
+        // A trial is no use yet.
+        (false, true) => found.trials = Some(open_trials(hub, sender, ids).await?),
+        (false, false) => hub.usage.fetched(sender.id(), &ids),
     }
     Ok(hub.answer("fetch").wrap(found.into_response(&plan)))
 }
@@ -219,6 +237,7 @@ fn plan(asked: FetchRequest) -> ApiResult<FetchPlan> {
         search_only: on(asked.search_only),
         tasks: on(asked.include_tasks) || on(asked.tasks_only),
         validation_tasks: on(asked.validation_only) || on(asked.include_tasks),
+        trial: on(asked.trial),
         questions: asked.questions,
     })
 }
@@ -257,6 +276,10 @@ fn parse_target(asked: &FetchRequest) -> ApiResult<FetchTarget> {
 #[derive(Debug, Default)]
 struct FetchOutcome {
     assets: Vec<(ListedAsset, FetchedAsset)>,
+    /// Which of them are candidates of the owner of whoever asks.
+    own: HashSet<AssetId>,
+    trials: Option<Vec<TrialView>>,
+    candidates: Option<Vec<OfferedCandidateView>>,
     /// Asked for by id and not to be had.
     missing: Vec<AssetId>,
     /// Whether the node asks for assets to validate, and has a stake.
@@ -273,8 +296,12 @@ struct FetchOutcome {
 
 impl FetchOutcome {
     fn into_response(self, plan: &FetchPlan) -> FetchResponse {
-        let state =
-            |(listed, _): &(ListedAsset, FetchedAsset)| (listed.asset.asset_id, AssetState::new(listed));
+        let state = |(listed, _): &(ListedAsset, FetchedAsset)| {
+            let id = listed.asset.asset_id;
+            let mut state = AssetState::new(listed);
+            state.own = self.own.contains(&id);
+            (id, state)
+        };
         let meta = (!plan.search_only).then(|| AssetStates(self.assets.iter().map(state).collect()));
         let assets: Vec<FetchedAsset> = self.assets.into_iter().map(|(_, asset)| asset).collect();
         FetchResponse {
@@ -283,6 +310,8 @@ impl FetchOutcome {
             assets,
             meta,
             missing: self.missing,
+            trials: self.trials,
+            candidates: self.candidates,
             tasks: plan.tasks.then_some(self.tasks),
             validation_tasks: plan.validation_tasks.then_some(self.validation_tasks),
             questions_created: plan.questions.is_some().then_some(self.questions),
@@ -321,10 +350,16 @@ fn find_assets(
     plan: &FetchPlan,
 ) -> ApiResult<FetchOutcome> {
     let node = asking.node;
+    let (mut own, mut candidates) = (HashSet::new(), None);
     let assets = match &plan.wanted {
         FetchTarget::Ids(ids) => {
             let mut known = asset_list::by_id(tx, ids)?;
-            retain_readable(tx, context, asking, &mut known)?;
+            if plan.trial {
+                require_trial_access(context, node)?;
+                retain_triable(tx, context, asking, &mut known)?;
+            } else {
+                retain_readable(tx, context, asking, &mut known)?;
+            }
             load_bodies(tx, context, known, plan)?
         }
         FetchTarget::LocalId(local_id) => {
@@ -333,7 +368,12 @@ fn find_assets(
             let known = asset_list::by_local_id(tx, by, local_id, plan.limit)?;
             load_bodies(tx, context, known, plan)?
         }
-        FetchTarget::Signals(signals) => by_signals(tx, context, signals, plan)?,
+        FetchTarget::Signals(signals) => {
+            if let Some(node) = node.filter(|node| may_offer(context, node, plan)) {
+                candidates = Some(offer_candidates(tx, context, node, signals, plan.limit)?);
+            }
+            by_signals(tx, context, node, signals, plan, &mut own)?
+        }
         FetchTarget::Best => {
             let filter = AssetFilter {
                 types: plan.asset_type.into_iter().collect(),
@@ -355,7 +395,12 @@ fn find_assets(
         && node.is_some()
         && stakes::get(tx, sender)?.is_some_and(|stake| stake.is_active());
     let balance = node.map(|_| ledger::balance(tx, &ledger::node_account(sender))).transpose()?;
-    Ok(FetchOutcome { assets, missing, is_validator, balance, ..FetchOutcome::default() })
+    Ok(FetchOutcome { assets, own, candidates, missing, is_validator, balance, ..FetchOutcome::default() })
+}
+
+/// Whether a search offers candidates: only to a node that asks for them and may try them.
+fn may_offer(context: &OperationContext, node: &NodeRow, plan: &FetchPlan) -> bool {
+    plan.trial && plan.search_only && require_trial_access(context, Some(node)).is_ok()
 }
 
 /// What a validator is asked to look at. One that has little to do gets more, so this may write.
@@ -375,19 +420,24 @@ async fn poll_assignments(hub: &SharedHub, sender: &Sender) -> ApiResult<Vec<Ass
 fn by_signals(
     tx: &mut dyn Tx,
     context: &OperationContext,
+    node: Option<&NodeRow>,
     signals: &[String],
     plan: &FetchPlan,
+    own: &mut HashSet<AssetId>,
 ) -> ApiResult<Vec<(ListedAsset, FetchedAsset)>> {
     let query =
         SignalSearch { asset_type: plan.asset_type, ..SignalSearch::signals(signals.to_vec(), plan.limit) };
-    let hits = search::find(tx, &query)?.into_iter();
+    let hits = find_with_own(tx, node, &query)?;
+    own.extend(hits.iter().filter(|found| found.is_own).map(|found| found.hit.listed.asset.asset_id));
+    let hits = hits.into_iter();
     if !plan.search_only {
-        return load_bodies(tx, context, hits.map(|hit| hit.listed).collect(), plan);
+        return load_bodies(tx, context, hits.map(|found| found.hit.listed).collect(), plan);
     }
     Ok(hits
-        .map(|hit| {
-            let row = FetchedAsset::Found(FoundAssetView::new(&hit, signals.len(), &context.config));
-            (hit.listed, row)
+        .map(|found| {
+            let mut row = FoundAssetView::new(&found.hit, signals.len(), &context.config);
+            row.asset.state.own = found.is_own;
+            (found.hit.listed, FetchedAsset::Found(row))
         })
         .collect())
 }

@@ -4,6 +4,7 @@ use super::bundle::{CheckedBundle, PublishRequest, PublishWarning, check_bundle}
 use super::publish_policy::PublishPolicy;
 use crate::auth::idempotency::{Idempotent, run_idempotent_with};
 use crate::auth::message::Message;
+use crate::auth::public_key::{is_signed_by, read_bytes};
 use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, ErrorCorrection, HubCode};
 use crate::http::cursor::unhex;
@@ -97,6 +98,8 @@ pub struct CheckedPublication {
     checked: CheckedBundle,
     /// A signature and the key that it must be made with.
     signature: Option<(String, Option<String>)>,
+    /// A signature that must be made with the node's public key.
+    key_signature: Option<String>,
 }
 
 impl CheckedPublication {
@@ -105,7 +108,7 @@ impl CheckedPublication {
         let limit = hub.config.quotas.asset_bytes;
         let checked = check_bundle(request, &hub.config.command_policy(), limit, hub.new_id("rcpt"))?;
         let signature = request.signature.clone().map(|signature| (signature, secret.map(str::to_owned)));
-        Ok(Self { checked, signature })
+        Ok(Self { checked, signature, key_signature: request.public_key_signature.clone() })
     }
 }
 
@@ -139,6 +142,7 @@ pub fn publish_in(
     publication: &CheckedPublication,
 ) -> ApiResult<PublishResponse> {
     let weak = check_signature(publication, node)?;
+    let signed_by = check_key_signature(publication, node)?;
     may_publish(node, context.now)?;
     let bundle = &publication.checked.bundle;
     let policy = PublishPolicy::load(tx, context, node, bundle)?;
@@ -146,6 +150,9 @@ pub fn publish_in(
     let admitted = policy.admit(context, bundle);
     let published = store::publish(tx, node, &admitted, context.now)?;
     policy.record(tx, context, node, &admitted, &published)?;
+    if let Some(key) = signed_by {
+        store::set_signer(tx, &bundle.bundle_id, &node.node_id, key)?;
+    }
     let balance = ledger::balance(tx, &ledger::node_account(&node.node_id))?;
     let mut response = PublishResponse::new(&publication.checked, published, balance)?;
     response.warnings.extend(weak);
@@ -277,6 +284,27 @@ fn check_signature(publication: &CheckedPublication, node: &NodeRow) -> ApiResul
         "Sign `sorted([gene_id, capsule_id]).join(\"|\")` with HMAC-SHA256 and the node's secret, or leave the \
          signature out.",
     ))
+}
+
+/// The public key of the node, where it signed the bundle.
+fn check_key_signature<'n>(
+    publication: &CheckedPublication,
+    node: &'n NodeRow,
+) -> ApiResult<Option<&'n [u8]>> {
+    let Some(signature) = &publication.key_signature else { return Ok(None) };
+    let bundle = &publication.checked.bundle;
+    let signed = signed_text(&bundle.gene.asset_id.to_string(), &bundle.capsule.asset_id.to_string());
+    let key = node.public_key.as_deref();
+    let signature = read_bytes(signature);
+    match (key, signature) {
+        (Some(key), Some(signature)) if is_signed_by(key, &signed, &signature) => Ok(Some(key)),
+        _ => Err(ApiError::new(
+            HubCode::SignatureInvalid,
+            "`payload.public_key_signature` was not made with the node's public key over the ids of gene and capsule.",
+            "Say hello with `public_key` first, sign `sorted([gene_id, capsule_id]).join(\"|\")` with that key (Ed25519), \
+             or leave the signature out.",
+        )),
+    }
 }
 
 fn may_publish(node: &NodeRow, now: Time) -> ApiResult<()> {

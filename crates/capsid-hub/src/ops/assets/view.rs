@@ -181,6 +181,10 @@ pub struct AssetState {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     safety: Option<String>,
+    /// Whether it is a candidate of the owner of whoever asks.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub own: bool,
     /// An asset that it is much like.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
@@ -225,6 +229,7 @@ impl AssetState {
             promoted_at: asset.promoted_at.map(|at| Time(at).iso()),
             last_activity_at: Time(asset.last_activity_at).iso(),
             safety: asset.safety.clone(),
+            own: false,
             similar_to: asset.similar_to,
             trust: asset.trust.clone().map_or_else(|| untested(asset), |trust| trust.0),
             unproven: asset.is_unproven,

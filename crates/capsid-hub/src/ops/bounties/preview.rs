@@ -38,7 +38,7 @@ pub struct SubmissionPreview {
     opened_at: Option<String>,
     /// The asset itself, for the creator who opens it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Object, required = false)]
+    #[schema(value_type = BTreeMap<String, Value>, required = false)]
     body: Option<Box<RawValue>>,
 }
 

@@ -22,6 +22,7 @@ use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::decisions;
 use capsid_store::evaluation::decisions::AssetDecision;
+use capsid_store::evaluation::demotion;
 use capsid_store::evaluation::rewards::RewardRates;
 use capsid_store::evaluation::scoring;
 use capsid_store::nodes::NodeRow;
@@ -99,6 +100,7 @@ fn decide_in(
             let standing = decisions::decision_weight(tx, &asset, node)?;
             let actor = format!("node:{}", node.node_id);
             decisions::record(tx, &id, &actor, decision, reason, standing.weight(), now)?;
+            demotion::reconsider(tx, &id, &context.config.promotion.rule, now)?;
             let note = describe_weight(standing);
             ("recorded", standing.label(), Some(standing.weight()), Some(note), asset.status)
         }

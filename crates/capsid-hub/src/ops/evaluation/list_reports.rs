@@ -61,6 +61,12 @@ pub struct ReportView {
     weight: f64,
     #[schema(value_type = ReportLabel)]
     label: String,
+    /// What it rests on: self, unverified, probe, fetched, used, applied, assigned, reproduced or hub.
+    grade: &'static str,
+    /// Whether the commands passed without the change, where that was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = ReportControl, required = false)]
+    control: Option<ReportControl>,
     #[schema(required)]
     env_fingerprint_key: Option<String>,
     #[schema(required)]
@@ -73,6 +79,17 @@ pub struct ReportView {
     #[schema(required)]
     failure_class: Option<String>,
     created_at: String,
+}
+
+/// Whether the commands passed without the change.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReportControl {
+    /// Beside a lone `package.json`.
+    #[schema(required)]
+    bare: Option<bool>,
+    /// With every file of the change emptied that is no test.
+    #[schema(required)]
+    base: Option<bool>,
 }
 
 page_response! {
@@ -123,6 +140,9 @@ impl From<ReportRow> for ReportView {
             overall_ok: report.overall_ok,
             weight: rounded(report.weight),
             label: report.label,
+            grade: report.grade.as_str(),
+            control: (report.control_bare.is_some() || report.control_base.is_some())
+                .then_some(ReportControl { bare: report.control_bare, base: report.control_base }),
             env_fingerprint_key: report.env_fingerprint_key,
             commands_passed: report.commands_passed,
             commands_total: report.commands_total,

@@ -5,6 +5,7 @@ pub mod list_reports;
 pub mod moderate;
 pub mod moderation_queue;
 pub mod report;
+mod report_contents;
 pub mod reviews;
 pub mod runner;
 pub mod stake;

@@ -12,6 +12,7 @@ use capsid_rules::lifecycle::{AssetEvent, AssetStatus, step};
 use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
+use capsid_store::evaluation::demotion;
 use capsid_store::evaluation::lifecycle;
 use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
 use capsid_store::evaluation::owners::outcomes;
@@ -67,6 +68,11 @@ pub fn apply_decision(
     let asset = assets::lock(tx, id)?.ok_or_else(not_found)?;
     if step(asset.status, change).is_err() && is_done(asset.status, change) {
         return Ok(asset.status);
+    }
+    // An arbiter who rejects what is given out takes it back; the third time it is rejected for good.
+    if change == AssetEvent::Reject && asset.status.is_distributed() {
+        let reason = reason.unwrap_or("an administrator rejected it");
+        return Ok(demotion::demote(tx, id, actor, reason, now)?);
     }
     match moderate_in(tx, id, change, actor, reason, rewards, now)? {
         StatusChangeOutcome::Done { to, .. } => Ok(to),

@@ -122,11 +122,11 @@ pub struct DecideCaseRequest {
 
 /// Decides a case about an asset or a publisher. An asset that is approved goes on as a candidate; one that is rejected stays
 /// held back, and is rejected for good after an appeal.
-#[tracing::instrument(skip_all, fields(case.id = case_id))]
+#[tracing::instrument(skip_all, fields(case.id = traced_id(case_id)))]
 pub async fn decide_case(
     hub: &SharedHub,
     credentials: Credentials,
-    case_id: i64,
+    case_id: &str,
     request: DecideCaseRequest,
 ) -> ApiResult<ModerationCaseView> {
     validate::text_or(request.reason.as_deref(), "reason", 1000)?;
@@ -135,12 +135,13 @@ pub async fn decide_case(
         "reject" => false,
         _ => return Err(ApiError::field("decision", "approve or reject", "another word")),
     };
+    let case_id: i64 = case_id.parse().map_err(|_| not_found())?;
     let (now, rewards) = (hub.now(), hub.config.rewards());
     let case = hub
         .store
         .write::<_, ApiError, _>(move |tx| {
             let actor = require_moderator(tx, &credentials, now)?.actor();
-            let case = moderation::lock(tx, case_id)?.ok_or_else(|| not_found(case_id))?;
+            let case = moderation::lock(tx, case_id)?.ok_or_else(not_found)?;
             if !case.is_open() || case.kind == CaseKind::Dispute {
                 return Err(not_open(&case));
             }
@@ -165,7 +166,7 @@ fn carry_out(
     rewards: &RewardRates,
     now: Time,
 ) -> ApiResult<()> {
-    let Some(id) = AssetId::parse(&case.subject) else { return Err(not_found(case.seq)) };
+    let Some(id) = AssetId::parse(&case.subject) else { return Err(not_found()) };
     let change = match (approves, case.appealed_at) {
         (true, _) => AssetEvent::Release,
         (false, None) => AssetEvent::Quarantine,
@@ -226,10 +227,10 @@ pub async fn appeal_case(
     Ok(case.into())
 }
 
-fn not_found(case_id: i64) -> ApiError {
+fn not_found() -> ApiError {
     ApiError::new(
         HubCode::NotFound,
-        format!("There is no case {case_id}."),
+        "There is no such case.",
         "List the cases that there are with GET /admin/moderation.",
     )
 }

@@ -11,7 +11,10 @@ use crate::http::object_reader::{ObjectReader, kind_of};
 use crate::http::validate;
 use crate::ops::assets::revoke::not_found;
 use crate::ops::assets::view::ConsensusView;
+use crate::ops::evaluation::report_contents::{read_read_proof, read_statements};
 use crate::state::SharedHub;
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
+use capsid_rules::evaluation::stated_report::StatedReport;
 use capsid_rules::lifecycle::AssetStatus;
 use capsid_store::assets;
 use capsid_store::assets::id::AssetId;
@@ -31,6 +34,9 @@ const NAME_LIMIT: usize = 200;
 /// The most commands that are listed.
 const COMMANDS_LIMIT: usize = 1000;
 
+/// Where a report says what machine it ran on.
+const MACHINES: [&str; 3] = ["env", "env_fingerprint", "environment"];
+
 /// What became of a report.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReportResponse {
@@ -42,6 +48,8 @@ pub struct ReportResponse {
     weight: f64,
     /// self, assigned or unsolicited.
     label: &'static str,
+    /// What it rests on: self, unverified, fetched, used, applied, assigned, reproduced or hub.
+    grade: &'static str,
     /// Why it has no weight.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
@@ -56,11 +64,13 @@ pub struct ReportResponse {
 
 /// Records what a node found.
 ///
-/// A report by another owner's node counts by the node's reputation, one that the hub asked for counts fully, and the
-/// publisher's own is kept without weight. A node has one report on an asset; a later one takes its place.
+/// A report counts by what its sender has shown: that it had the asset, that it read it, that it ran it. The publisher's
+/// own is kept without weight. A node has one report on an asset; a later one takes its place.
 #[tracing::instrument(skip_all, fields(node.id = %message.sender_id()))]
 pub async fn report(hub: &SharedHub, message: &Message<'_>) -> ApiResult<Idempotent<ReportResponse>> {
     let request = ReportRequest::read(message.envelope.payload.get(), hub.new_id("report"))?;
+    // A fetch of a moment ago counts.
+    hub.usage.flush().await?;
     run_idempotent(hub, message, "/a2a/report", "report", move |tx, context, node| {
         report_in(tx, context, node, &request)
     })
@@ -94,13 +104,17 @@ impl ReportRequest {
         if ticket.is_none() && asset_id.is_none() && local_id.is_none() {
             return Err(ApiError::field("payload.target_asset_id", "an asset id", "missing"));
         }
-        let report = match payload.get("validation_report").filter(|value| !value.is_null()) {
+        let mut report = match payload.get("validation_report").filter(|value| !value.is_null()) {
             Some(Value::Object(inner)) => found(inner, "payload.validation_report", fresh_id, body)?,
             Some(other) => {
                 return Err(ApiError::field("payload.validation_report", "an object", kind_of(other)));
             }
             None if ticket.is_some() => found(&payload, "payload", fresh_id, body)?,
             None => return Err(ApiError::field("payload.validation_report", "an object", "missing")),
+        };
+        report.read_proof = match report.read_proof {
+            None => read_read_proof(&payload, "payload")?,
+            inner => inner,
         };
         Ok(Self { asset_id, local_id, ticket, report })
     }
@@ -124,7 +138,8 @@ pub fn report_in(
     let identity = &context.config.identity;
     let keyless = node.stage(identity.issue_window_ms, context.now).is_keyless();
     let report = NewReport { keyless: keyless && !identity.count_keyless_reports, ..request.report.clone() };
-    match reports::record(tx, node, &target, &report, context.now)? {
+    let weights = context.config.grade_weights();
+    match reports::record(tx, node, &target, &report, weights, context.now)? {
         ReportOutcome::Kept(kept) => Ok(ReportResponse::new(kept, request.report.inconclusive)),
         ReportOutcome::AssetNotFound => Err(not_found()),
         ReportOutcome::AssignmentNotOpen => Err(ApiError::new(
@@ -136,6 +151,11 @@ pub fn report_in(
             "payload.target_asset_id",
             format!("`{id}`, which the assignment is about"),
             "another asset",
+        )),
+        ReportOutcome::Contradictory(contradiction) => Err(ApiError::new(
+            HubCode::ReportContradictory,
+            contradiction.to_string(),
+            "Send what was seen: `overall_ok` is true if every command passed, and only then.",
         )),
         ReportOutcome::AssignedStands => Err(ApiError::new(
             HubCode::StateConflict,
@@ -186,7 +206,8 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
         Ok(told.or(known.map(|count| count as i64)))
     };
     let total = count("commands_total", listed.as_ref().map(|commands| commands.len()))?;
-    let passed = count("commands_passed", listed.as_ref().map(|commands| passed(commands)))?;
+    let results = listed.filter(|commands| has_results(commands));
+    let passed = count("commands_passed", results.map(|commands| passed(commands)))?;
     if let (Some(passed), Some(total)) = (passed, total)
         && passed > total
     {
@@ -194,8 +215,18 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
         return Err(ApiError::field(format!("{path}.commands_passed"), expected, passed.to_string()));
     }
     let failure_class = name("failure_class")?;
-    let inconclusive =
-        !overall_ok && is_inconclusive(failure_class.as_deref(), listed.map_or(&[], Vec::as_slice));
+    let listed_commands = listed.map_or(&[][..], Vec::as_slice);
+    let inconclusive = !overall_ok && is_inconclusive(failure_class.as_deref(), listed_commands);
+    let stated = StatedReport {
+        overall_ok,
+        commands_passed: passed,
+        commands_total: total,
+        failure_class: failure_class.clone(),
+        has_environment: MACHINES
+            .iter()
+            .any(|key| object.get(*key).and_then(|it| machine(it, path)).is_some()),
+        ..read_statements(object, path, results.map(Vec::as_slice))?
+    };
     let reproduction_score = fields.number("reproduction_score", 0.0, 1.0)?.filter(|_| !inconclusive);
     Ok(NewReport {
         wanted_id,
@@ -208,6 +239,8 @@ fn found(object: &Map<String, Value>, path: &str, fresh_id: String, body: &str) 
         failure_class,
         keyless: false,
         inconclusive,
+        stated,
+        read_proof: read_read_proof(object, path)?,
         body: body.to_owned(),
     })
 }
@@ -239,6 +272,11 @@ fn is_ok(command: &Value) -> bool {
     command.get("ok").and_then(Value::as_bool) == Some(true)
 }
 
+/// Whether a list says how each command ended. Some clients list the commands alone.
+fn has_results(commands: &[Value]) -> bool {
+    commands.iter().all(|command| command.get("ok").is_some_and(Value::is_boolean))
+}
+
 fn passed(commands: &[Value]) -> usize {
     commands.iter().filter(|command| is_ok(command)).count()
 }
@@ -251,7 +289,7 @@ fn environment(
     name: &dyn Fn(&str) -> ApiResult<Option<String>>,
 ) -> ApiResult<Option<String>> {
     let named = name("env_fingerprint_key")?;
-    let told = ["env_fingerprint", "environment"].into_iter().find_map(|key| machine(object.get(key)?, path));
+    let told = MACHINES.into_iter().find_map(|key| machine(object.get(key)?, path));
     if told.is_some() || named.is_some() {
         return Ok(told.or(named));
     }
@@ -303,6 +341,7 @@ impl ReportResponse {
             target_asset_id: kept.asset_id,
             weight: kept.weight,
             label: kept.label,
+            grade: kept.grade.as_str(),
             consensus: ConsensusView::from(&kept.tally),
             asset_status: kept.status,
             reward_credits: 0,
@@ -315,7 +354,13 @@ fn describe_report(kept: &StoredReport, inconclusive: bool) -> &'static str {
     match (kept.label, inconclusive) {
         ("self", _) => "It is kept without weight, because the asset is the node's own or its owner's.",
         (_, true) => "It is kept without weight, because the validation could not be run there.",
-        _ => "It is kept without weight, because the node has no reputation left.",
+        _ if kept.grade <= EvidenceGrade::Probe => {
+            "It is kept without weight, because nothing shows that the node had the asset. Fetch it with `trial: true` \
+             before you try it, and send `read_proof`."
+        }
+        _ => {
+            "It is kept without weight: on this hub such a report counts for nothing, or the node has no reputation left."
+        }
     }
 }
 
@@ -343,6 +388,11 @@ mod tests {
         .unwrap();
         assert!(!older.report.overall_ok);
         assert_eq!((older.report.commands_passed, older.report.commands_total), (Some(1), Some(2)));
+        let bare = read(&json!({"target_asset_id": ID, "validation_report": {
+            "overall_ok": true, "commands": ["npm test"]}}))
+        .unwrap();
+        assert_eq!((bare.report.commands_passed, bare.report.commands_total), (None, Some(1)));
+        assert_eq!(bare.report.stated.commands, None, "it does not say how they ended");
         let asked = read(&json!({"task_id": "t", "nonce": "n", "overall_ok": true, "commands_passed": 1,
             "commands_total": 1, "reproduction_score": 1, "env_fingerprint": {"platform": "linux", "arch": "x64"}}))
         .unwrap();

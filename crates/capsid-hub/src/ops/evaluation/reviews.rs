@@ -13,10 +13,13 @@ use crate::ops::assets::revoke::not_found;
 use crate::ops::assets::visibility::owns;
 use crate::state::SharedHub;
 use capsid_model::time::Time;
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
 use capsid_store::assets::id::AssetId;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::reviews;
 use capsid_store::evaluation::reviews::{ReviewRow, ReviewSort};
+use capsid_store::evaluation::{demotion, evidence};
+use capsid_store::nodes::NodeRow;
 use capsid_store::registry::usage;
 use capsid_store::{assets, nodes};
 use serde::{Deserialize, Serialize};
@@ -193,12 +196,13 @@ pub async fn add_review(
         .ok_or_else(|| ApiError::field("rating", "a whole number from 1 to 5", "missing"))?;
     let (node_id, context) = (request.node()?, hub.context());
     tracing::Span::current().record("node.id", &node_id);
-    let review = ReviewRow {
+    let mut review = ReviewRow {
         review_id: hub.new_id("rev"),
         asset_id: id,
         node_id: node_id.clone(),
         rating,
         content: request.content()?.unwrap_or_default().to_owned(),
+        weight: 0.0,
         created_at: context.now.0,
         updated_at: context.now.0,
     };
@@ -227,8 +231,12 @@ pub async fn add_review(
                     "Fetch it with POST /a2a/fetch and `payload.asset_ids`, then review it.",
                 ));
             }
+            review.weight = review_weight(tx, &context, &node)?;
             match reviews::add(tx, &review)? {
-                true => Ok(review.clone().into()),
+                true => {
+                    demotion::reconsider(tx, &id, &context.config.promotion.rule, context.now)?;
+                    Ok(review.clone().into())
+                }
                 false => Err(ApiError::new(
                     HubCode::AlreadyReviewed,
                     "This node has reviewed the asset before.",
@@ -237,6 +245,12 @@ pub async fn add_review(
             }
         })
         .await
+}
+
+/// A review of a node that fetched the asset weighs half of a report of use.
+fn review_weight(tx: &mut dyn Tx, context: &OperationContext, node: &NodeRow) -> ApiResult<f64> {
+    let weight = context.config.grade_weights().of(EvidenceGrade::Used);
+    Ok(weight * evidence::owner_factor(tx, node)? / 2.0)
 }
 
 /// The review that a request may change: by the node that wrote it, or by an account that may act for that node.
@@ -285,6 +299,7 @@ pub async fn change_review(
             review.content = content.clone().unwrap_or(review.content);
             review.updated_at = context.now.0;
             reviews::change(tx, &review.review_id, review.rating, &review.content, context.now)?;
+            demotion::reconsider(tx, &which.asset_id, &context.config.promotion.rule, context.now)?;
             Ok(review.into())
         })
         .await

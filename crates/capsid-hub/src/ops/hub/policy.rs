@@ -58,6 +58,8 @@ struct PromotionPolicy {
     #[schema(value_type = i64)]
     validators: usize,
     assignment_seconds: i64,
+    /// Who may take a candidate on trial: node or level1.
+    trial: &'static str,
     rule: PromotionRuleView,
 }
 
@@ -81,6 +83,10 @@ struct PromotionRuleView {
     /// How many owners must have used an asset that has no test that could fail; 0 for the same rule.
     use_owners: i64,
     use_hours: f64,
+    /// The lowest grade of reports that count.
+    proof: &'static str,
+    /// How many owners must have seen an asset fail before it is demoted.
+    demote_owners: i64,
 }
 
 impl From<PromotionRule> for PromotionRuleView {
@@ -97,6 +103,8 @@ impl From<PromotionRule> for PromotionRuleView {
             arbiter: rule.quorum.arbiter,
             use_owners: i64::from(rule.quorum.use_owners),
             use_hours: rule.quorum.use_hours,
+            proof: rule.lowest_grade.as_str(),
+            demote_owners: i64::from(rule.demote_owners),
         }
     }
 }
@@ -167,6 +175,7 @@ pub fn show_policy(hub: &Hub) -> PolicyResponse {
             interval_seconds: promotion.interval_ms / 1000,
             validators: promotion.validators,
             assignment_seconds: promotion.assignment_ms / 1000,
+            trial: promotion.trial.as_str(),
             rule: promotion.rule.into(),
         },
         limits: LimitPolicy {

@@ -151,6 +151,10 @@ fn wrong_type(column: usize) -> Problem {
 /// What went wrong, with the code that fits it.
 pub fn problem(error: &rusqlite::Error) -> Problem {
     let (code, fix) = match error.sqlite_error_code() {
+        // The index of the log is a file as well, and a full disk cannot make it longer.
+        Some(_) if is_extended(error, rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => {
+            (Code::DiskFull, "Free some space; nothing that was acknowledged is lost.")
+        }
         Some(ErrorCode::DiskFull) => {
             (Code::DiskFull, "Free some space; nothing that was acknowledged is lost.")
         }
@@ -169,4 +173,22 @@ pub fn problem(error: &rusqlite::Error) -> Problem {
         _ => (Code::Internal, "Please report this as a bug."),
     };
     Problem::new(code, format!("The database failed: {error}.")).fix(fix)
+}
+
+fn is_extended(error: &rusqlite::Error, code: i32) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    #[test]
+    fn a_disk_without_room_for_the_index_of_the_log_is_full_and_not_broken() {
+        let code = |code: i32| problem(&rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).code;
+        assert_eq!(code(ffi::SQLITE_IOERR_SHMSIZE), Code::DiskFull);
+        assert_eq!(code(ffi::SQLITE_FULL), Code::DiskFull);
+        assert_eq!(code(ffi::SQLITE_IOERR_FSYNC), Code::IoError);
+    }
 }

@@ -6,36 +6,44 @@ use crate::db::tx::Tx;
 use crate::evaluation::owners::outcomes;
 use crate::evaluation::owners::owner_evidence::is_use;
 use crate::evaluation::owners::{self, NodeOwnership, OWNERSHIP_COLUMNS};
-use crate::evaluation::scoring;
 use crate::evaluation::weighted_reports::{WeightedReport, counted_reports, load_others, shown_validation};
+use crate::evaluation::{evidence, voices};
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::evaluation::evidence_grade::EvidenceGrade as Grade;
 use capsid_rules::evaluation::owners::OwnerLevel;
+use capsid_rules::evaluation::promotion::PromotionRule;
 use capsid_rules::evaluation::proof::ProofLevel;
 use capsid_rules::evaluation::quorum::{ArbiterRule, QuorumFacts, QuorumRule};
+use capsid_rules::evaluation::report_evidence::counts_for_promotion;
 use std::collections::BTreeSet;
 
 const HOUR_MS: f64 = 3_600_000.0;
 /// How many validators are looked at; more make no difference to a rule.
 const MAX_VALIDATORS: i64 = 1000;
 
-/// Who reported on a candidate.
-pub fn load_quorum(tx: &mut dyn Tx, asset: &AssetRow, rule: &QuorumRule, now: Time) -> Result<QuorumFacts> {
-    let reports = load_others(tx, &asset.asset_id)?;
-    let counted = counted_reports(&reports);
-    let validation = shown_validation(asset.traits.proof, &counted);
-    let distinct = |ok: bool| {
-        let owners = counted.iter().filter(|report| report.vote.ok == ok).map(|report| &report.vote.owner);
-        small(owners.collect::<BTreeSet<_>>().len())
+/// Who reported on a candidate, with reports that count for a promotion and came after the last demotion.
+pub fn load_quorum(
+    tx: &mut dyn Tx,
+    asset: &AssetRow,
+    promotion: &PromotionRule,
+    now: Time,
+) -> Result<QuorumFacts> {
+    let rule = &promotion.quorum;
+    let counts = |report: &WeightedReport| {
+        report.is_current && counts_for_promotion(report.grade, promotion.lowest_grade)
     };
+    let reports: Vec<WeightedReport> = load_others(tx, &asset.asset_id)?.into_iter().filter(counts).collect();
+    let counted = counted_reports(&reports);
+    let validation = shown_validation(evidence::load_proof(tx, asset)?, &counted);
     let runner_passed = counted.iter().any(|report| report.grade == Grade::Hub && report.vote.ok);
-    let tally = scoring::consensus(tx, &asset.asset_id)?;
+    let voices = voices::load(tx, &asset.asset_id)?;
+    let tally = voices.tally_for_promotion(promotion.lowest_grade);
     let mut facts = QuorumFacts {
         is_testable: validation == ProofLevel::Real,
-        owners_passed: distinct(true),
-        owners_failed: distinct(false),
+        owners_passed: voices.count_passed(promotion.lowest_grade),
+        owners_failed: voices.count_owners(false),
         passes: tally.passes,
         fails: tally.fails,
         runner_passed,

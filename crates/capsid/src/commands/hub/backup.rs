@@ -16,8 +16,8 @@ Examples:
   capsid hub backup --database postgres://capsid@db/capsid hub.db
 
 The file is an SQLite database whichever one the hub uses, and `capsid hub restore` brings it back into either. It
-appears only when it is whole. Only you can read it: it holds the hashes of passwords and secrets, and in plain text the
-claim codes, and the secrets of nodes that were handed out and never used.")]
+appears only when it is whole. Only you can read it: it holds the hashes of passwords and secrets, the key that the hub
+signs with, and in plain text the claim codes. It never holds the secret of a node.")]
 pub struct HubBackupArgs {
     /// The file to write. It must not be there yet.
     #[arg(value_name = "FILE")]

@@ -25,6 +25,7 @@ Examples:
   capsid node fetch --signals TimeoutError --type Capsule what answers a signal
   capsid node fetch --limit 5                             the five best
   capsid node fetch sha256:2f6c... --stage                and keep it here, with its gene
+  capsid node fetch sha256:2f6c... --trial                a candidate, to try it and report on it
   capsid node fetch sha256:2f6c... --lines > it.jsonl     the asset to the byte, for other tools
 
 Exit status: 1 when an asset was not to be had or was refused.")]
@@ -41,6 +42,9 @@ pub struct NodeFetchArgs {
     /// How many at most: 1 to 100.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     limit: Option<u16>,
+    /// Take them on trial: candidates too, each with a nonce for a report. A trial is no use of the asset.
+    #[arg(long, requires = "ids")]
+    trial: bool,
     /// Keep them as candidates of this repository, and a capsule's gene with it.
     #[arg(long)]
     stage: bool,
@@ -88,7 +92,7 @@ pub fn run(arguments: &NodeFetchArgs, folder: &Path) -> Result<u8> {
 fn fetch(arguments: &NodeFetchArgs, node: &NodeClient) -> Result<FetchedAssets> {
     if !arguments.ids.is_empty() {
         let ids: Vec<&str> = arguments.ids.iter().map(String::as_str).collect();
-        return node.fetch(&ids);
+        return if arguments.trial { take_on_trial(node, &ids) } else { node.fetch(&ids) };
     }
     let mut payload = json!({"asset_type": arguments.kind, "limit": arguments.limit.unwrap_or(20)});
     if !arguments.signals.is_empty() {
@@ -97,6 +101,14 @@ fn fetch(arguments: &NodeFetchArgs, node: &NodeClient) -> Result<FetchedAssets> 
         redactor.print_removed();
     }
     node.fetch_as(payload)
+}
+
+/// Only a node that the hub knows gets a trial.
+fn take_on_trial(node: &NodeClient, ids: &[&str]) -> Result<FetchedAssets> {
+    if node.known()?.secret.is_none() {
+        node.hello(Object::new())?;
+    }
+    node.fetch_trial(ids)
 }
 
 /// Most hubs charge nothing; one that does is announced before anything is paid.
@@ -132,6 +144,7 @@ fn document(fetched: &FetchedAssets, staged: Option<&StageOutcome>) -> Value {
         "refused": to_json(&fetched.refused),
         "credits_charged": fetched.payload.get("credits_charged"),
         "credit_balance": fetched.payload.get("credit_balance"),
+        "trials": fetched.payload.get("trials"),
         "staged": staged.map(|staged| json!({
             "accepted": staged.accepted, "known": staged.known, "refused": to_json(&staged.refused),
         })),
@@ -170,6 +183,15 @@ fn print_fetched(fetched: &FetchedAssets, staged: Option<&StageOutcome>) {
         print::print_note(format_args!(
             "{} is not to be had: the hub has no such asset, or does not give it out.",
             line(id, 100)
+        ));
+    }
+    if fetched
+        .payload
+        .get("trials")
+        .is_some_and(|trials| trials.as_array().is_some_and(|them| !them.is_empty()))
+    {
+        print::print_note(format_args!(
+            "On trial for an hour. `capsid node report ID --ok` or `--failed` says how it did."
         ));
     }
     let at_stage = staged.map(|staged| staged.refused.as_slice()).unwrap_or_default();

@@ -8,12 +8,13 @@ use capsid_client::refusal::may_pass;
 use capsid_engine::exchange::outgoing::{PublishCandidate, offers, outgoing};
 use capsid_engine::exchange::publication_log::OutgoingBundle;
 use capsid_engine::exchange::publish::{publish, refusal};
+use capsid_engine::exchange::reproduction::add_to_bundle;
 use capsid_engine::workspace::Workspace;
 use capsid_model::text::{cut, inert_line};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use clap::Args;
 use std::io::{BufRead, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Send a proven capsule with its gene to the hub.
 ///
@@ -26,6 +27,8 @@ use std::path::Path;
 Examples:
   capsid node publish --dry-run                           what may be shared, and what would be sent
   capsid node publish --dry-run capsule_1770477654236     one capsule, whether it may be shared or not yet
+  capsid node publish capsule_1770477654236 --with-reproduction repro
+                                                          with a small project in which the problem shows
   capsid node publish --all-eligible                      everything that may be shared and was not yet
   capsid node publish --hub http://127.0.0.1:4000         the one capsule that may be shared, to this hub")]
 pub struct NodePublishArgs {
@@ -41,6 +44,10 @@ pub struct NodePublishArgs {
     /// Send the capsule although it is not eligible, or was sent before.
     #[arg(long, requires = "capsule")]
     anyway: bool,
+    /// Send this folder along: a small project in which the command fails, and to which the patch applies. At most 64 KiB of
+    /// text.
+    #[arg(long, value_name = "DIR", requires = "capsule")]
+    with_reproduction: Option<PathBuf>,
     /// Do not ask.
     #[arg(long, short)]
     yes: bool,
@@ -68,7 +75,11 @@ pub fn run(arguments: &NodePublishArgs, folder: &Path) -> Result<u8> {
         }
     };
     let anyway = arguments.anyway || (arguments.dry_run && arguments.capsule.is_some());
-    let bundles = chosen.iter().map(|id| outgoing(&workspace, id, anyway)).collect::<Result<Vec<_>>>()?;
+    let mut bundles = chosen.iter().map(|id| outgoing(&workspace, id, anyway)).collect::<Result<Vec<_>>>()?;
+    if let Some(reproduction) = &arguments.with_reproduction {
+        let reproduction = folder.join(reproduction);
+        bundles.iter_mut().try_for_each(|bundle| add_to_bundle(bundle, &reproduction))?;
+    }
     if arguments.dry_run {
         preview(&bundles, &offers, output::is_json());
         return Ok(0);

@@ -11,8 +11,9 @@ use std::path::Path;
 
 /// Report to the hub whether an asset worked here.
 ///
-/// Reports are what assets are promoted by. One of a node of another owner counts by the node's reputation; one on an
-/// asset of your own is kept without weight. A later report of the same node takes the place of its earlier one.
+/// Reports are what assets are promoted by. A report counts by what its sender shows: the asset is taken on trial first,
+/// so that the hub knows that this node read it. One on an asset of your own is kept without weight. A later report of
+/// the same node takes the place of its earlier one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -45,7 +46,7 @@ pub fn run(arguments: &NodeReportArgs, folder: &Path) -> Result<u8> {
     let report = report(arguments, &mut redactor)?;
     let node = arguments.hub.node(folder)?;
     redactor.print_removed();
-    let answer = Value::Object(node.report(&arguments.asset, &report)?);
+    let answer = Value::Object(node.report_tried(&arguments.asset, &report)?);
     if output::is_json() {
         output::document(&answer);
     } else {
@@ -110,6 +111,7 @@ fn print(report: &Value, answer: &Value) {
         ("asset", text(answer, "target_asset_id")),
         ("status", print::state(raw(answer, "asset_status"))),
         ("report", text(answer, "report_id")),
+        ("evidence", text(answer, "grade")),
         ("weight", print::number(answer, "weight").map(print::amount).unwrap_or_default()),
         ("so far", tally(&consensus)),
         ("note", text(answer, "note")),

@@ -74,7 +74,10 @@ pub async fn hello(hub: &SharedHub, message: &Message<'_>) -> ApiResult<A2aRespo
         base: hub.config.base_url(),
     };
     let outcome = hub.store.write::<_, ApiError, _>(move |tx| register_or_update_node(tx, &hello)).await?;
-    hub.events.notify();
+    // A refusal may have left a notice.
+    if outcome.is_err() {
+        hub.events.notify();
+    }
     outcome.map(|response| envelope.wrap(response))
 }
 

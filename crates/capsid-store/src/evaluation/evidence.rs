@@ -1,0 +1,98 @@
+//! What a report rests on: gathered here and handed to the rules.
+
+use crate::assets::AssetRow;
+use crate::assets::id::AssetId;
+use crate::db::tx::Tx;
+use crate::evaluation::reports::NewReport;
+use crate::evaluation::{owners, stakes, trials, weighted_reports};
+use crate::nodes::NodeRow;
+use crate::params;
+use capsid_model::problem::Result;
+use capsid_model::time::Time;
+use capsid_rules::evaluation::evidence_grade::{EvidenceGrade, GradeWeights};
+use capsid_rules::evaluation::proof::ProofLevel;
+use capsid_rules::evaluation::report_evidence::{ControlOutcome, ReadProof, ReportEvidence, grade_report};
+use capsid_rules::learning::proof::ProofGrade;
+use subtle::ConstantTimeEq;
+
+/// The grade of a report and what it weighs. `nonce` is that of the assignment, if the hub had asked for it.
+pub fn grade(
+    tx: &mut dyn Tx,
+    asset: &AssetRow,
+    node: &NodeRow,
+    report: &NewReport,
+    nonce: Option<&str>,
+    weights: GradeWeights,
+    now: Time,
+) -> Result<(EvidenceGrade, f64)> {
+    let had_since = trials::had_since(tx, &node.node_id, &asset.asset_id)?;
+    let stated = &report.stated;
+    let evidence = ReportEvidence {
+        is_own: weighted_reports::is_own(tx, asset, node)?,
+        is_assigned: nonce.is_some(),
+        read_proof: check_read_proof(tx, asset, node, report.read_proof.as_deref(), nonce, now)?,
+        had_for_ms: had_since.map(|since| now.0.saturating_sub(since)),
+        has_stake: stakes::get(tx, &node.node_id)?.is_some_and(|stake| stake.is_active()),
+        has_environment: stated.has_environment,
+        has_commands: stated.has_commands(),
+        own_proof: stated.proof.as_ref().map_or(ProofGrade::None, |proof| proof.grade),
+        control: stated.control(),
+        is_from_scratch: stated.is_from_scratch,
+        is_isolated: stated.is_isolated,
+    };
+    let grade = grade_report(&evidence, weights);
+    let says_nothing = report.inconclusive || report.keyless;
+    let weight = if says_nothing { 0.0 } else { weights.of(grade) * owner_factor(tx, node)? };
+    Ok((grade, weight))
+}
+
+/// What the weight of a grade is multiplied with, by who is behind the node. A node without any reputation left weighs
+/// nothing.
+pub fn owner_factor(tx: &mut dyn Tx, node: &NodeRow) -> Result<f64> {
+    if node.reputation <= 0.0 {
+        return Ok(0.0);
+    }
+    let owner = owners::owner_of(tx, node)?;
+    Ok(owners::load_standing(tx, &owner)?.weight)
+}
+
+/// Whether a sender has shown that it read the asset: by an HMAC over the bytes that are served, with a nonce that only
+/// this sender was given. A proof that nothing valid belongs to shows nothing.
+fn check_read_proof(
+    tx: &mut dyn Tx,
+    asset: &AssetRow,
+    node: &NodeRow,
+    proof: Option<&str>,
+    assigned: Option<&str>,
+    now: Time,
+) -> Result<ReadProof> {
+    let Some(proof) = proof else { return Ok(ReadProof::Missing) };
+    let nonce = match assigned {
+        Some(nonce) => Some(nonce.to_owned()),
+        None => trials::find_nonce(tx, &node.node_id, &asset.asset_id, now)?,
+    };
+    let Some(nonce) = nonce else { return Ok(ReadProof::Missing) };
+    let body: String =
+        tx.query_one("SELECT body FROM assets WHERE asset_id = $1", params![&asset.asset_id])?;
+    let expected = capsid_model::hash::hmac_sha256_hex(nonce.as_bytes(), body.as_bytes());
+    let is_right = bool::from(expected.as_bytes().ct_eq(proof.to_ascii_lowercase().as_bytes()));
+    Ok(if is_right { ReadProof::Right } else { ReadProof::Wrong })
+}
+
+/// What the validation of an asset proves, by its commands and by what these did without the change.
+pub fn load_proof(tx: &mut dyn Tx, asset: &AssetRow) -> Result<ProofLevel> {
+    let is_vacuous = asset.traits.proof > ProofLevel::Vacuous
+        && load_control(tx, &asset.asset_id)? == ControlOutcome::Passes;
+    Ok(if is_vacuous { ProofLevel::Vacuous } else { asset.traits.proof })
+}
+
+/// What the commands of an asset did without the change, by all reports that count.
+pub fn load_control(tx: &mut dyn Tx, id: &AssetId) -> Result<ControlOutcome> {
+    let runs = tx.query_all::<(Option<bool>, Option<bool>)>(
+        "SELECT control_bare, control_base FROM reports
+         WHERE asset_id = $1 AND weight > 0 AND (control_bare IS NOT NULL OR control_base IS NOT NULL)",
+        params![id],
+    )?;
+    let outcomes = runs.into_iter().map(|(bare, base)| ControlOutcome::from_runs(bare, base));
+    Ok(outcomes.fold(ControlOutcome::Unknown, ControlOutcome::and))
+}

@@ -1,0 +1,91 @@
+//! Who says what of an asset since it was last demoted: reports, decisions of validators, and reviews of nodes that used
+//! it. An owner has one voice: the last.
+
+use crate::assets::id::AssetId;
+use crate::db::tx::Tx;
+use crate::evaluation::{decisions, reviews, weighted_reports};
+use capsid_model::problem::Result;
+use capsid_rules::evaluation::consensus::{ConsensusTally, ReportVote, count_owners, tally};
+use capsid_rules::evaluation::evidence_grade::EvidenceGrade;
+use capsid_rules::evaluation::report_evidence::counts_for_promotion;
+
+/// What is said of an asset.
+#[derive(Debug, Clone, Default)]
+pub struct AssetVoices {
+    /// Oldest first.
+    voices: Vec<AssetVoice>,
+    /// What an arbiter said last, if one spoke.
+    pub arbiter: Option<bool>,
+}
+
+#[derive(Debug, Clone)]
+struct AssetVoice {
+    at: i64,
+    /// What it rests on; none for a decision, which counts beside the reports.
+    grade: Option<EvidenceGrade>,
+    vote: ReportVote,
+}
+
+/// Loads what is said of an asset since it was last demoted.
+pub fn load(tx: &mut dyn Tx, id: &AssetId) -> Result<AssetVoices> {
+    let mut voices = Vec::new();
+    let mut arbiter = None;
+    for report in weighted_reports::load_others(tx, id)? {
+        if !report.is_current {
+            continue;
+        }
+        if report.grade == EvidenceGrade::Hub && report.vote.weight > 0.0 {
+            arbiter = Some(report.vote.ok);
+        }
+        voices.push(AssetVoice { at: report.at, grade: Some(report.grade), vote: report.vote });
+    }
+    for (at, vote) in decisions::votes(tx, id)? {
+        voices.push(AssetVoice { at, grade: None, vote });
+    }
+    for (at, vote) in reviews::votes(tx, id)? {
+        voices.push(AssetVoice { at, grade: Some(EvidenceGrade::Used), vote });
+    }
+    voices.sort_by_key(|voice| voice.at);
+    Ok(AssetVoices { voices, arbiter })
+}
+
+/// Whether a report of a grade counts for a promotion. Below `fetched` only reports from before there were grades have a
+/// weight, and they go on counting.
+fn counts(grade: EvidenceGrade, lowest: EvidenceGrade) -> bool {
+    grade < EvidenceGrade::Fetched || counts_for_promotion(grade, lowest)
+}
+
+impl AssetVoices {
+    /// All of them together.
+    pub fn tally(&self) -> ConsensusTally {
+        tally(&self.votes(|_| true))
+    }
+
+    /// Those that count for a promotion, and the decisions.
+    pub fn tally_for_promotion(&self, lowest: EvidenceGrade) -> ConsensusTally {
+        tally(&self.votes(|grade| grade.is_none_or(|grade| counts(grade, lowest))))
+    }
+
+    /// How many owners say that it passed, or failed.
+    pub fn count_owners(&self, ok: bool) -> u32 {
+        let owners = count_owners(&self.votes(|_| true), ok);
+        u32::try_from(owners).unwrap_or(u32::MAX)
+    }
+
+    /// How many owners reported a pass that counts for a promotion.
+    pub fn count_passed(&self, lowest: EvidenceGrade) -> u32 {
+        let reports = self.votes(|grade| grade.is_some_and(|grade| counts(grade, lowest)));
+        let mut owners: Vec<&str> = reports
+            .iter()
+            .filter(|report| report.ok && report.weight > 0.0)
+            .map(|report| report.owner.as_str())
+            .collect();
+        owners.sort_unstable();
+        owners.dedup();
+        u32::try_from(owners.len()).unwrap_or(u32::MAX)
+    }
+
+    fn votes(&self, is_counted: impl Fn(Option<EvidenceGrade>) -> bool) -> Vec<ReportVote> {
+        self.voices.iter().filter(|voice| is_counted(voice.grade)).map(|voice| voice.vote.clone()).collect()
+    }
+}
