@@ -233,7 +233,7 @@ fn outcomes_that_strangers_alone_decided_never_raise_a_weight() {
         }
         let weight = |hub: &TestHub| {
             hub.clock.advance(2 * DAY);
-            run_jobs(hub);
+            hub.run_jobs();
             hub.hub.store.read_now(|tx| owners::load_standing(tx, "user:user_member")).unwrap().weight
         };
         assert_eq!(weight(hub), 0.0);

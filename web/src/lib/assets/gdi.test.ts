@@ -15,6 +15,7 @@ const gdi = {
 	usage: 0.5,
 	social: 0.5,
 	freshness: 1,
+	beliefs: { validated: 0.6, used: 0.4, streak: 2 },
 	parts: [
 		part('intrinsic.confidence', 1, 0.5),
 		part('intrinsic.streak', 0, 0.5, '0 successes in a row of 10'),

@@ -31,10 +31,10 @@ pub fn load_quorum(
     now: Time,
 ) -> Result<QuorumFacts> {
     let rule = &promotion.quorum;
-    let counts = |report: &WeightedReport| {
-        report.is_current && counts_for_promotion(report.grade, promotion.lowest_grade)
-    };
-    let reports: Vec<WeightedReport> = load_others(tx, &asset.asset_id)?.into_iter().filter(counts).collect();
+    let mut current = load_others(tx, &asset.asset_id)?;
+    current.retain(|report| report.is_current);
+    let counts = |report: &&WeightedReport| counts_for_promotion(report.grade, promotion.lowest_grade);
+    let reports: Vec<WeightedReport> = current.iter().filter(counts).cloned().collect();
     let counted = counted_reports(&reports);
     let validation = shown_validation(evidence::load_proof(tx, asset)?, &counted);
     let runner_passed = counted.iter().any(|report| report.grade == Grade::Hub && report.vote.ok);
@@ -51,7 +51,8 @@ pub fn load_quorum(
         ..QuorumFacts::default()
     };
     if !facts.is_testable && rule.use_owners > 0 {
-        add_users(tx, &mut facts, asset, &counted, rule, now)?;
+        // What can only be used is promoted by use, whatever grade a test would have to have.
+        add_users(tx, &mut facts, asset, &counted_reports(&current), rule, now)?;
     }
     if rule.arbiter != ArbiterRule::Off {
         add_arbiter(tx, &mut facts, asset, &counted)?;
