@@ -369,7 +369,9 @@ fn find_assets(
             load_bodies(tx, context, known, plan)?
         }
         FetchTarget::Signals(signals) => {
-            if let Some(node) = node.filter(|node| may_offer(context, node, plan)) {
+            if let Some(node) = node
+                && may_offer(tx, context, node, plan)
+            {
                 candidates = Some(offer_candidates(tx, context, node, signals, plan.limit)?);
             }
             by_signals(tx, context, node, signals, plan, &mut own)?
@@ -399,7 +401,7 @@ fn find_assets(
 }
 
 /// Whether a search offers candidates: only to a node that asks for them and may try them.
-fn may_offer(context: &OperationContext, node: &NodeRow, plan: &FetchPlan) -> bool {
+fn may_offer(tx: &mut dyn Tx, context: &OperationContext, node: &NodeRow, plan: &FetchPlan) -> bool {
     plan.trial && plan.search_only && require_trial_access(tx, context, Some(node)).is_ok()
 }
 

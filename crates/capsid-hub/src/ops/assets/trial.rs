@@ -8,14 +8,14 @@ use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult, HubCode};
 use crate::state::SharedHub;
 use capsid_model::time::Time;
-use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_rules::evaluation::owners::OwnerLevel;
-use capsid_store::nodes::owner_level;
+use capsid_rules::lifecycle::{AssetStatus, AssetType};
 use capsid_store::assets::id::AssetId;
 use capsid_store::assets::list::ListedAsset;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::trials;
 use capsid_store::evaluation::trials::TrialTicket;
+use capsid_store::nodes::owner_level;
 use capsid_store::nodes::{self, NodeRow};
 use capsid_store::search::{self, SignalSearch};
 use serde::Serialize;
@@ -67,10 +67,12 @@ pub fn require_trial_access(
         Some(node) if node.status != "active" => {
             refusal("The node is held back by the operator of this hub.", "Ask the operator of the hub.")
         }
-        Some(node) if context.config.promotion.trial == TrialAccess::Level1 && !has_level1(tx, node)? => refusal(
-            "On this hub only owners of level 1 may take assets on trial.",
-            "Claim the node with an account; a level comes with time.",
-        ),
+        Some(node) if context.config.promotion.trial == TrialAccess::Level1 && !has_level1(tx, node)? => {
+            refusal(
+                "On this hub only owners of level 1 may take assets on trial.",
+                "Claim the node with an account; a level comes with time.",
+            )
+        }
         Some(_) => Ok(()),
     }
 }
@@ -111,7 +113,7 @@ pub async fn open_trials(hub: &SharedHub, sender: &Sender, ids: Vec<AssetId>) ->
     let (context, chance, sender) = (hub.context(), hub.random_bytes(), sender.clone());
     let open = move |tx: &mut dyn Tx| -> ApiResult<Vec<TrialTicket>> {
         let node = sender.find(tx, &context)?;
-        require_trial_access(&context, node.as_ref())?;
+        require_trial_access(tx, &context, node.as_ref())?;
         let Some(node) = node else { return Ok(Vec::new()) };
         let open = ids.iter().map(|id| trials::open(tx, &node.node_id, id, &chance, context.now));
         Ok(open.collect::<Result<_, _>>()?)
