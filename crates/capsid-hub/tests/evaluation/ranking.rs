@@ -390,7 +390,7 @@ fn what_has_no_test_that_could_fail_is_promoted_by_use_and_shown_as_used() {
         give(hub, "three", 1);
         assert_eq!(codes(hub, capsule), ["too_few_users"]);
         hub.clock.advance(DAY);
-        run_jobs(hub);
+        hub.run_jobs();
         assert_eq!(status(hub, capsule), "promoted");
         let detail = hub.get(&format!("/a2a/assets/{capsule}")).expect(200);
         assert_eq!(detail["trust"]["level"], "used");
