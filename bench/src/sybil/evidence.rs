@@ -46,8 +46,8 @@ impl EvidenceBook {
         let trust = config.trust();
         let owner = if trust.owners.settled_for_weight == 0 { 1.0 } else { speaker.weight };
         let weight = match grade {
-            Grade::Hub => trust.grades.of(grade),
-            grade => trust.grades.of(grade) * owner,
+            Grade::Hub => trust.grades.weigh(grade),
+            grade => trust.grades.weigh(grade) * owner,
         };
         if weight <= 0.0 {
             return;

@@ -6,7 +6,7 @@ use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_rules::identity::owner_level::LevelPolicy;
 use capsid_store::accounts::grants;
-use capsid_store::evaluation::held_rewards;
+use capsid_store::evaluation::rewards::held_rewards;
 
 /// How many rewards or grants a run settles.
 const STEP: i64 = 200;

@@ -5,7 +5,7 @@ use crate::state::SharedHub;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;
 use capsid_store::assets::scans;
-use capsid_store::evaluation::rescan;
+use capsid_store::evaluation::moderation::rescan;
 
 /// How many steps a run takes; other jobs wait meanwhile.
 const MAX_STEPS: usize = 20;

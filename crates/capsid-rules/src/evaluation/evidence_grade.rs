@@ -48,7 +48,7 @@ pub enum GradeWeights {
 
 impl GradeWeights {
     /// The weight of a grade.
-    pub fn of(self, grade: EvidenceGrade) -> f64 {
+    pub fn weigh(self, grade: EvidenceGrade) -> f64 {
         use EvidenceGrade as Grade;
         match (grade, self) {
             (Grade::Own | Grade::Unverified | Grade::Probe, _) => 0.0,
@@ -69,13 +69,13 @@ mod tests {
     #[test]
     fn nothing_weighs_more_with_less_to_show() {
         for weights in [GradeWeights::Private, GradeWeights::Public] {
-            let each: Vec<f64> = EvidenceGrade::ALL.iter().map(|grade| weights.of(*grade)).collect();
+            let each: Vec<f64> = EvidenceGrade::ALL.iter().map(|grade| weights.weigh(*grade)).collect();
             assert!(each.is_sorted(), "{each:?}");
         }
         assert!(
             EvidenceGrade::ALL
                 .iter()
-                .all(|grade| { GradeWeights::Public.of(*grade) <= GradeWeights::Private.of(*grade) })
+                .all(|grade| { GradeWeights::Public.weigh(*grade) <= GradeWeights::Private.weigh(*grade) })
         );
     }
 }

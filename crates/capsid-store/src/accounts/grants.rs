@@ -2,8 +2,8 @@
 //! brings its owner no second one.
 
 use crate::db::tx::Tx;
+use crate::evaluation::owners::owner_level;
 use crate::ledger::{self, MINT, Transfer};
-use crate::nodes::owner_level;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;

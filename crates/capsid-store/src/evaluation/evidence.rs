@@ -42,7 +42,7 @@ pub fn grade(
     };
     let grade = grade_report(&evidence, weights);
     let says_nothing = report.inconclusive || report.keyless;
-    let weight = if says_nothing { 0.0 } else { weights.of(grade) * owner_factor(tx, node)? };
+    let weight = if says_nothing { 0.0 } else { weights.weigh(grade) * owner_factor(tx, node)? };
     Ok((grade, weight))
 }
 

@@ -190,7 +190,7 @@ fn record_verdict(
             id,
             hub_id,
             passed,
-            GradeWeights::Public.of(EvidenceGrade::Hub),
+            GradeWeights::Public.weigh(EvidenceGrade::Hub),
             EvidenceGrade::Hub.as_str(),
             &report.runtime,
             &body,

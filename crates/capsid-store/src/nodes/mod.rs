@@ -2,7 +2,6 @@
 
 pub mod list;
 pub mod names;
-pub mod owner_level;
 pub mod reputation_days;
 
 use crate::db::row::{row, select};

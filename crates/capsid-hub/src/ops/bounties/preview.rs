@@ -7,7 +7,7 @@ use crate::auth::credentials::Credentials;
 use crate::context::OperationContext;
 use crate::error::{ApiError, ApiResult};
 use crate::http::traced_id;
-use crate::ops::assets::scan_view::ScanView;
+use crate::ops::assets::detail::scan_view::ScanView;
 use crate::state::SharedHub;
 use capsid_rules::assets::traits::card_members;
 use capsid_rules::work::bounties::BountyActor;

@@ -18,7 +18,8 @@ use capsid_store::evaluation::lifecycle::StatusChangeOutcome;
 use capsid_store::evaluation::owners::outcomes;
 use capsid_store::evaluation::rewards;
 use capsid_store::evaluation::rewards::RewardRates;
-use capsid_store::evaluation::{scoring, slashing};
+use capsid_store::evaluation::scoring;
+use capsid_store::evaluation::stakes::slashing;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 

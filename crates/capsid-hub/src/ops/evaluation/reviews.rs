@@ -249,7 +249,7 @@ pub async fn add_review(
 
 /// A review of a node that fetched the asset weighs half of a report of use.
 fn review_weight(tx: &mut dyn Tx, context: &OperationContext, node: &NodeRow) -> ApiResult<f64> {
-    let weight = context.config.grade_weights().of(EvidenceGrade::Used);
+    let weight = context.config.grade_weights().weigh(EvidenceGrade::Used);
     Ok(weight * evidence::owner_factor(tx, node)? / 2.0)
 }
 

@@ -10,8 +10,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use capsid_model::time::Time;
 use capsid_rules::identity::display_name::shown_name;
+use capsid_store::evaluation::owners::owner_level;
 use capsid_store::nodes;
-use capsid_store::nodes::owner_level;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -3,6 +3,7 @@
 mod assess;
 pub mod outcomes;
 pub mod owner_evidence;
+pub mod owner_level;
 pub mod quorum;
 pub mod trust;
 

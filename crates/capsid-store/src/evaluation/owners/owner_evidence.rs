@@ -52,7 +52,7 @@ pub fn add_reports(
         if by_use {
             let weight = match grade {
                 // The weight of its owner: a report of use weighs only a share of that.
-                Grade::Used => report.vote.weight / grades.of(Grade::Used),
+                Grade::Used => report.vote.weight / grades.weigh(Grade::Used),
                 _ => report.vote.weight,
             };
             *(if ok { &mut evidence.used } else { &mut evidence.used_failed }) += weight;

@@ -1,14 +1,17 @@
 //! Rewards: credits that the hub makes for what is good for all. All of them go through one place, which knows how much
 //! an owner may get on one day.
 
+pub mod held_rewards;
+
+use self::held_rewards::HeldRewardRow;
 use crate::assets::id::AssetId;
 use crate::assets::{self, AssetRow};
 use crate::db::DAY_MS;
 use crate::db::tx::Tx;
-use crate::evaluation::held_rewards::{self, HeldRewardRow};
+use crate::evaluation::owners::owner_level;
 use crate::ledger::earnings;
 use crate::ledger::{self, MINT, Transfer, TransferOutcome};
-use crate::nodes::{self, owner_level};
+use crate::nodes;
 use crate::params;
 use capsid_model::problem::Result;
 use capsid_model::time::Time;

@@ -12,8 +12,8 @@ use capsid_store::assets;
 use capsid_store::db::tx::Tx;
 use capsid_store::evaluation::moderation::{self, CaseKind};
 use capsid_store::evaluation::owners;
+use capsid_store::evaluation::owners::owner_level;
 use capsid_store::nodes::NodeRow;
-use capsid_store::nodes::owner_level;
 use capsid_store::registry::publish::{AWAITING_MODERATION, NewBundle, PublishOutcome};
 use capsid_store::registry::quotas::{self, PublishQuota, QuotaExceeded};
 

@@ -1,8 +1,8 @@
 //! How much the party behind a node is trusted.
 
-use super::NodeRow;
 use crate::db::tx::Tx;
 use crate::evaluation::owners;
+use crate::nodes::NodeRow;
 use capsid_model::problem::Result;
 use capsid_rules::evaluation::owners::OwnerLevel;
 

@@ -1,11 +1,14 @@
 //! All that is known of one asset.
 
+mod runner_result;
+pub mod scan_view;
+
+use self::runner_result::RunnerResultView;
+use self::scan_view::ScanView;
 use super::audit_trail::{StateChangeView, list_changes};
 use super::id_in_path;
 use super::purchase;
 use super::revoke::not_found;
-use super::runner_result::RunnerResultView;
-use super::scan_view::ScanView;
 use super::view::{AssetView, ConsensusWeight, FieldSelection, Selected, rounded};
 use super::visibility::{AssetReader, may_have};
 use crate::auth::account;

@@ -1,6 +1,8 @@
 //! Cases that a moderator looks at: assets with warnings, new publishers and disputed bounties. Each decision is audited, and
 //! whoever it concerns may appeal once.
 
+pub mod rescan;
+
 use crate::audit::{self, AuditChange};
 use crate::db::row::{column_enums, row, select};
 use crate::db::tx::Tx;

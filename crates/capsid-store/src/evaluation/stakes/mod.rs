@@ -1,5 +1,7 @@
 //! Stakes: credits that a validator puts aside as a pledge. They stay the node's own.
 
+pub mod slashing;
+
 use crate::db::row::{row, select};
 use crate::db::tx::Tx;
 use crate::ledger::{self, Transfer, TransferOutcome};

@@ -1,7 +1,9 @@
 //! Publishing a gene and a capsule together.
 
+mod publish_policy;
+
+use self::publish_policy::PublishPolicy;
 use super::bundle::{CheckedBundle, PublishRequest, PublishWarning, check_bundle};
-use super::publish_policy::PublishPolicy;
 use crate::auth::idempotency::{Idempotent, run_idempotent_with};
 use crate::auth::message::Message;
 use crate::auth::public_key::{is_signed_by, read_bytes};
