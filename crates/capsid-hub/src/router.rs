@@ -25,6 +25,8 @@ struct ApiInfo;
 /// The router and its description.
 pub fn router(hub: &SharedHub) -> (Router, Arc<Value>) {
     let (router, description) = described_routes();
+    // The hub's own runner is no client, so its calls are not described.
+    let router = router.merge(runner::routes());
     let router =
         router.layer(Extension(OpenApiDocument(Arc::clone(&description)))).with_state(Arc::clone(hub));
     (finish(router, hub), description)
@@ -78,9 +80,6 @@ fn routes() -> OpenApiRouter<SharedHub> {
         .routes(routes!(evaluation::stake))
         .routes(routes!(evaluation::unstake))
         .routes(routes!(evaluation::stake_status))
-        // The runner, if the operator started one.
-        .routes(routes!(runner::next_job))
-        .routes(routes!(runner::report))
         // Nodes, for pages and other nodes.
         .routes(routes!(nodes::list))
         .routes(routes!(nodes::detail))

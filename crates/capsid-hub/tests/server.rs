@@ -543,10 +543,10 @@ async fn connections_that_send_nothing_are_closed_early_once_half_are_used() {
     for _ in 0..4 {
         silent.push(hub.connect().await);
     }
+    // The first ones may have come while fewer than half were used.
+    let mut last = silent.pop().unwrap();
     let began = tokio::time::Instant::now();
-    for stream in &mut silent {
-        read_to_close(stream).await;
-    }
+    read_to_close(&mut last).await;
     // The usual deadline of a head is ten seconds.
     assert!(began.elapsed() < hub.hub.config.timeouts.head, "{:?}", began.elapsed());
     hub.stop().await;

@@ -4,11 +4,17 @@ use crate::error::{ApiError, ApiResult};
 use crate::http::json::JsonBody;
 use crate::ops::evaluation::runner::{self, RunnerJobResponse, RunnerReportResponse};
 use crate::state::SharedHub;
-use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::header;
 use axum::http::request::Parts;
+use axum::routing::post;
+use axum::{Json, Router};
 use capsid_rules::evaluation::runner_job::RunnerReport;
+
+/// The paths of the runner.
+pub fn routes() -> Router<SharedHub> {
+    Router::new().route("/runner/next", post(next_job)).route("/runner/report", post(report))
+}
 
 /// What a runner shows.
 pub struct RunnerToken(Option<String>);
@@ -23,18 +29,12 @@ impl<S: Send + Sync> FromRequestParts<S> for RunnerToken {
 }
 
 /// Takes the next bundle that is to be run, if one waits. For the hub's runner only.
-#[utoipa::path(post, path = "/runner/next", tag = "admin", responses((status = 200, body = RunnerJobResponse)))]
-pub async fn next_job(
-    State(hub): State<SharedHub>,
-    token: RunnerToken,
-) -> ApiResult<Json<RunnerJobResponse>> {
+async fn next_job(State(hub): State<SharedHub>, token: RunnerToken) -> ApiResult<Json<RunnerJobResponse>> {
     Ok(Json(runner::next_job(&hub, token.0.as_deref()).await?))
 }
 
 /// Reports what the runs of a bundle showed. For the hub's runner only.
-#[utoipa::path(post, path = "/runner/report", tag = "admin", request_body = RunnerReport,
-    responses((status = 200, body = RunnerReportResponse)))]
-pub async fn report(
+async fn report(
     State(hub): State<SharedHub>,
     token: RunnerToken,
     JsonBody(found): JsonBody<RunnerReport>,

@@ -2,8 +2,10 @@
 
 use super::helpers::{asset, blind_report, report, run_jobs, status, validator};
 use crate::common::{Bundle, TestHub, both, both_with, on_sqlite};
+use crate::strangers::pay_out;
 use capsid_hub::config::{HubConfig, HubProfile};
 use capsid_model::hash::hmac_sha256_hex;
+use capsid_rules::credits::CreditSource;
 use capsid_rules::evaluation::quorum::ArbiterRule;
 use serde_json::{Value, json};
 
@@ -238,6 +240,8 @@ fn a_public_hub_wants_more_than_a_fetch() {
         hub.register("node_b");
         hub.message("node_b", "fetch", json!({"asset_ids": [bundle.capsule_id()], "trial": true}))
             .refused(403, "trial_not_allowed");
+        hub.register("node_v");
+        pay_out(hub, "node:node_v", 200, CreditSource::Earned);
         validator(hub, "node_v");
         let answer = blind_report(hub, "node_v", bundle.capsule_id(), true).expect(200);
         assert_eq!(

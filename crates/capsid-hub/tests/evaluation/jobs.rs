@@ -63,8 +63,10 @@ fn a_clock_that_was_set_back_does_not_stop_the_jobs() {
         hub.clock.advance(DAY);
         assert!(due(hub).contains(&Job::Promotion));
         hub.clock.advance(-DAY);
+        // The hub's time stands until the clock has caught up; it never goes back.
+        assert!(!due(hub).contains(&Job::Promotion));
+        hub.clock.advance(DAY + MINUTE);
         assert!(due(hub).contains(&Job::Promotion));
-        assert_eq!(due(hub), []);
     });
 }
 

@@ -76,6 +76,8 @@ fn reports_of_keyless_nodes_count_on_a_private_hub_only() {
     let weight = |hub: &TestHub, secret: Option<&str>, node: &str| {
         let bundle = Bundle::new(1);
         hub.from(ELSEWHERE).message("node_author", None, "publish", bundle.payload()).expect(200);
+        let trial = json!({"asset_ids": [bundle.capsule_id()], "trial": true});
+        hub.from(HOME).message(node, secret, "fetch", trial).expect(200);
         let report =
             json!({"target_asset_id": bundle.capsule_id(), "validation_report": {"overall_ok": true}});
         hub.from(HOME).message(node, secret, "report", report).expect(200);

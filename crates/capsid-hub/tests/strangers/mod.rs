@@ -10,7 +10,9 @@ use crate::common::TestHub;
 use crate::common::economy::text;
 use capsid_hub::config::{HubConfig, HubProfile};
 use capsid_rules::credits::CreditSource;
+use capsid_rules::evaluation::owners::OwnerPolicy;
 use capsid_rules::rate_limit::RateLimit;
+use capsid_store::evaluation::owners;
 use capsid_store::ledger::{self, MINT, Transfer};
 use serde_json::json;
 
@@ -26,12 +28,17 @@ pub fn public(config: &mut HubConfig) {
     let endless = RateLimit { count: 1_000_000, window_ms: 60_000 };
     (config.limits.hello, config.limits.register) = (endless, endless);
     config.promotion.interval_ms = 0;
+    // An account has level 1 at once; how levels are earned is tested elsewhere.
+    config.owners = OwnerPolicy { min_age_days: 0.0, min_days_seen: 0, ..defaults.owners };
 }
 
 /// Makes an account; gives its token and its id.
 pub fn user(hub: &TestHub, name: &str) -> (String, String) {
     let (token, account) = crate::common::economy::user(hub, name);
-    (token, account.strip_prefix("user:").unwrap().to_owned())
+    let id = account.strip_prefix("user:").unwrap().to_owned();
+    let (user_id, now) = (id.clone(), hub.hub.now());
+    hub.hub.store.write_now(move |tx| owners::assess_account(tx, &user_id, now)).unwrap();
+    (token, id)
 }
 
 /// An account claims a node that says hello for the first time.

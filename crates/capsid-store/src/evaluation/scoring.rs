@@ -34,7 +34,8 @@ pub fn evidence(tx: &mut dyn Tx, asset: &AssetRow, now: Time) -> Result<GdiInput
     let counted = weighted_reports::counted_reports(&reports);
     let validation = weighted_reports::shown_validation(report_evidence::load_proof(tx, asset)?, &counted);
     let mut owners = OwnerEvidence::default();
-    owner_evidence::add_reports(&mut owners, &counted, validation, tx.trust().grades, now);
+    let proofs = (asset.traits.proof, validation);
+    owner_evidence::add_reports(&mut owners, &counted, proofs, tx.trust().grades, now);
     owner_evidence::add_fetches(tx, &mut owners, id, now)?;
     owner_evidence::add_votes(tx, &mut owners, id)?;
     let votes: Vec<ReportVote> = reports.iter().map(|report| report.vote.clone()).collect();

@@ -35,11 +35,12 @@ pub fn is_use(grade: Grade, validation: ProofLevel) -> bool {
     }
 }
 
-/// What the reports that count show.
+/// What the reports that count show. The validation is as it is declared, and as reports show it: one that a control
+/// showed to be vacuous makes no use of what was meant as a test.
 pub fn add_reports(
     evidence: &mut OwnerEvidence,
     counted: &[&WeightedReport],
-    validation: ProofLevel,
+    (declared, validation): (ProofLevel, ProofLevel),
     grades: GradeWeights,
     now: Time,
 ) {
@@ -48,7 +49,7 @@ pub fn add_reports(
     let mut runner_passed = false;
     for report in counted {
         let (ok, grade, owner) = (report.vote.ok, report.grade, report.vote.owner.as_str());
-        let by_use = is_use(grade, validation);
+        let by_use = is_use(grade, declared);
         if by_use {
             let weight = match grade {
                 // The weight of its owner: a report of use weighs only a share of that.
