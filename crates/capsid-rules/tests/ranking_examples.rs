@@ -85,8 +85,7 @@ fn examples() -> [RankedExample; 10] {
         },
     ];
     let scores = [50.4, 27.7, 30.5, 34.5, 37.9, 11.4, 11.8, 20.5, 33.0, 34.0];
-    let mut scores = scores.into_iter();
-    known.map(|known| RankedExample { score: scores.next().unwrap(), known })
+    std::array::from_fn(|at| RankedExample { score: scores[at], known: known[at] })
 }
 
 fn score(example: &RankedExample) -> f64 {

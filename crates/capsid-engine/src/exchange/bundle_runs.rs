@@ -3,12 +3,15 @@
 
 use super::scratch::{self, CreatedFile, CreatedFiles};
 use super::trial::{self, TrialReport};
+use capsid_model::env::{arch, platform};
 use capsid_model::gate::CommandPolicy;
+use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result};
 use capsid_rules::evaluation::runner_job::RunnerJob;
 use capsid_rules::evaluation::runner_outcome::{BundleRuns, FolderRun, RunnerOutcome};
 use capsid_rules::learning::check_files::is_check_file;
 use capsid_sandbox::git::Git;
+use capsid_sandbox::{Confinement, IsolationPolicy, ProcessLimits, ValidationProfile, run_validation};
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,6 +19,8 @@ use std::time::Duration;
 const BARE_PACKAGE: &str = "{\"name\": \"bare\", \"version\": \"1.0.0\"}\n";
 /// Files that say how tests are run stay as they are in the files without the change.
 const MANIFESTS: [&str; 3] = ["package.json", "Cargo.toml", "pyproject.toml"];
+
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What the runs of a bundle showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +38,25 @@ pub fn refuse_root() -> Result<()> {
     }
     Err(Problem::new(Code::InputInvalid, "The runner does not run as root.")
         .fix("Start it as a user of its own, such as `sudo -u capsid-runner capsid hub runner ...`."))
+}
+
+/// Where the commands run, such as `linux x64, node v20.20.0`.
+pub fn describe_runtime() -> String {
+    let machine = format!("{} {}", platform(), arch());
+    match read_node_version() {
+        Some(version) => format!("{machine}, node {version}"),
+        None => machine,
+    }
+}
+
+/// The version of Node that the sandbox has.
+fn read_node_version() -> Option<String> {
+    let folder = tempfile::tempdir().ok()?;
+    let confinement = Confinement { profile: ValidationProfile::Untrusted, ..Confinement::to(folder.path()) };
+    let argv = ["node", "--version"].map(str::to_owned);
+    let limits = ProcessLimits { timeout: VERSION_TIMEOUT, ..ProcessLimits::default() };
+    let finished = run_validation(&argv, &confinement, IsolationPolicy::Require, &limits).ok()?;
+    finished.end.ok().then(|| inert_line(finished.stdout.trim()))
 }
 
 /// Runs a bundle.

@@ -49,7 +49,7 @@ pub async fn hello(
 #[derive(ToSchema)]
 #[schema(as = PublishRefusal)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "It is only described.")]
+#[allow(dead_code, clippy::large_enum_variant, reason = "It is only described.")]
 enum PublishRefusal {
     Stored(PublishMessage),
     NotStored(ErrorBody),

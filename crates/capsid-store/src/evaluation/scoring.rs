@@ -120,10 +120,13 @@ pub fn rescore(tx: &mut dyn Tx, id: &AssetId, now: Time) -> Result<Option<Gdi>> 
     Ok(Some(score))
 }
 
+/// Published, promoted, rejected, revoked, the penalty and its time.
+type NodeTotals = (i64, i64, i64, i64, f64, i64);
+
 /// What the owner of a node did, as far as its reputation goes: all nodes of an account have one record.
 pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<NodeRecord> {
     let small = |n: i64| u32::try_from(n.max(0)).unwrap_or(u32::MAX);
-    let nodes = tx.query_all::<(i64, i64, i64, i64, f64, i64)>(
+    let nodes = tx.query_all::<NodeTotals>(
         "SELECT n.total_published, n.total_promoted, n.total_rejected, n.total_revoked, n.penalty, n.penalty_at
          FROM nodes n WHERE n.node_id = $1 OR n.owner = (SELECT m.owner FROM nodes m WHERE m.node_id = $1)
          ORDER BY n.node_id",
@@ -132,7 +135,7 @@ pub fn record(tx: &mut dyn Tx, node_id: &str, now: Time) -> Result<NodeRecord> {
     if nodes.is_empty() {
         return Err(crate::damaged(format!("The node {node_id} is named, but is not there in `nodes`.")));
     }
-    let sum = |of: fn(&(i64, i64, i64, i64, f64, i64)) -> i64| small(nodes.iter().map(of).sum());
+    let sum = |of: fn(&NodeTotals) -> i64| small(nodes.iter().map(of).sum());
     let (confidence, reused, gdi) = tx.query_one::<(f64, i64, f64)>(
         "SELECT COALESCE(AVG(CASE WHEN a.reuse_count > 0 THEN a.confidence END), 0),
             CAST(COALESCE(SUM(CASE WHEN a.reuse_count > 0 THEN 1 ELSE 0 END), 0) AS BIGINT),

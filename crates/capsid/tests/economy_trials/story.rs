@@ -55,6 +55,9 @@ fn earn(scratch: &Scratch) {
     let signing = agent.hello["payload"]["webhook_secret"].as_str().unwrap().to_owned();
     assert_eq!((holds(&hub, &user), agent.credits(&hub)), (200.0, 500.0));
 
+    // Nodes are told of what pays well where they say that they take such work.
+    let worker = json!({"sender_id": agent.node_id, "enabled": true, "domains": ["timeouterror"]});
+    expect(200, agent.post(&hub, "/a2a/worker/register", &worker));
     let (bounty, task) = offer(&hub, &user, 12.345);
     assert_eq!(holds(&hub, &user), 187.655);
     receiver.wait_for("high_value_task", &task).assert_signed(&signing);

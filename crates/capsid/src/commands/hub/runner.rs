@@ -5,8 +5,7 @@ use crate::commands::variable;
 use crate::output::{self, BAD, GOOD, NAME, WARN, paint};
 use capsid_client::ClientConfig;
 use capsid_client::runner::RunnerClient;
-use capsid_engine::exchange::bundle_runs::{refuse_root, run_bundle};
-use capsid_model::env::{arch, platform};
+use capsid_engine::exchange::bundle_runs::{describe_runtime, refuse_root, run_bundle};
 use capsid_model::text::inert_line;
 use capsid_model::{Code, Problem, Result, json};
 use capsid_rules::evaluation::runner_job::{RunnerJob, RunnerReport};
@@ -14,7 +13,6 @@ use capsid_rules::evaluation::runner_outcome::RunnerOutcome;
 use capsid_sandbox::require_untrusted_sandbox;
 use clap::Args;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -127,14 +125,6 @@ fn print_report(job: &RunnerJob, outcome: RunnerOutcome, report: &RunnerReport) 
     if !report.reason.is_empty() {
         output::line(format_args!("  {}", inert_line(&report.reason)));
     }
-}
-
-/// Where the commands run, such as `linux x64, node v20.20.0`.
-fn describe_runtime() -> String {
-    let node = Command::new("node").arg("--version").output().ok().filter(|output| output.status.success());
-    let version = node.map(|output| inert_line(String::from_utf8_lossy(&output.stdout).trim()));
-    let machine = format!("{} {}", platform(), arch());
-    version.map_or(machine.clone(), |version| format!("{machine}, node {version}"))
 }
 
 /// Waits, and tells whether it was told to stop.

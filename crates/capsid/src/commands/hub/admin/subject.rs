@@ -70,6 +70,8 @@ pub struct ReleaseArgs {
 }
 
 /// Who is meant.
+// One is made for each command.
+#[allow(clippy::large_enum_variant)]
 pub enum AdminSubject {
     User(UserRow),
     Node(NodeRow),
