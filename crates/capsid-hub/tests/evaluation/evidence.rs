@@ -2,7 +2,7 @@
 
 use super::helpers::{asset, blind_report, report, run_jobs, status, validator};
 use crate::common::{Bundle, TestHub, both, both_with, on_sqlite};
-use crate::strangers::pay_out;
+use crate::strangers::{claim, pay_out, user};
 use capsid_hub::config::{HubConfig, HubProfile};
 use capsid_model::hash::hmac_sha256_hex;
 use capsid_rules::credits::CreditSource;
@@ -236,6 +236,9 @@ fn public(config: &mut HubConfig) {
 fn a_public_hub_wants_more_than_a_fetch() {
     both_with(public, |hub| {
         let bundle = Bundle::new(1);
+        // Free nodes of one network are one owner, so the publisher has an account.
+        let (token, _) = user(hub, "ann");
+        claim(hub, &token, "node_a");
         hub.publish("node_a", &bundle).expect(200);
         hub.register("node_b");
         hub.message("node_b", "fetch", json!({"asset_ids": [bundle.capsule_id()], "trial": true}))

@@ -76,6 +76,10 @@ fn reports_of_keyless_nodes_count_on_a_private_hub_only() {
     let weight = |hub: &TestHub, secret: Option<&str>, node: &str| {
         let bundle = Bundle::new(1);
         hub.from(ELSEWHERE).message("node_author", None, "publish", bundle.payload()).expect(200);
+        if secret.is_none() {
+            hub.from(HOME).hello(node, None, json!({})).expect(200);
+            hub.clock.advance(61_000);
+        }
         let trial = json!({"asset_ids": [bundle.capsule_id()], "trial": true});
         hub.from(HOME).message(node, secret, "fetch", trial).expect(200);
         let report =

@@ -198,9 +198,13 @@ fn a_report_against_an_arbiter_costs_a_fifth_of_the_stake() {
     both_with(public, |hub| {
         let root = admin(hub);
         let bundle = Bundle::new(1);
+        // Free nodes of one network are one owner, so each of these has an account.
+        for (name, node) in [("ann", "node_a"), ("bob", "node_liar"), ("cid", "node_right")] {
+            let (token, _) = user(hub, name);
+            claim(hub, &token, node);
+        }
         hub.publish("node_a", &bundle).expect(200);
         for (node, ok) in [("node_liar", true), ("node_right", false)] {
-            hub.register(node);
             pay_out(hub, &format!("node:{node}"), 60, CreditSource::Earned);
             hub.post("/a2a/validator/stake", &json!({"sender_id": node})).expect(200);
             report(hub, node, &bundle, ok);

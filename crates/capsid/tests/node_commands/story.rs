@@ -25,7 +25,7 @@ fn a_node_registers_is_claimed_and_looks_at_itself() {
 
     let hello = ann.says(&["hello", "--name", "ann-laptop", "--webhook", "http://127.0.0.1:9/in"]);
     assert!(hello.stdout.starts_with(&format!("✓ {} is known to {}\n", ann.id(), hub.url())), "{hello}");
-    assert!(hello.stdout.contains("  credits     500 credits\n"), "{hello}");
+    assert!(hello.stdout.contains("  credits     500 credits (500 granted, 0 earned)\n"), "{hello}");
     assert!(hello.stdout.contains("  reputation  50 of 100\n"), "{hello}");
     assert!(hello.stdout.contains(&format!("{}/claim/", hub.url())), "{hello}");
     assert!(

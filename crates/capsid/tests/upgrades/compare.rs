@@ -2,8 +2,8 @@
 
 use capsid_model::Value;
 
-/// What follows from the time that has passed, or from how often somebody looked.
-const VOLATILE: [&str; 12] = [
+/// What follows from the time that has passed, from how often somebody looked, or from the rules of promotion.
+const VOLATILE: [&str; 13] = [
     "gdi",
     "gdi_freshness",
     "gdi_mean",
@@ -16,6 +16,7 @@ const VOLATILE: [&str; 12] = [
     "total_views",
     "uptime_s",
     "view_count",
+    "why_not_promoted",
 ];
 
 /// Panics unless everything that was shown is shown again. More may be shown, and times may be others.
