@@ -1,6 +1,7 @@
 //! Runs one bundle for a hub: in an empty folder, without its change, and twice with it. Everything runs in the sandbox
 //! for strangers.
 
+use super::control::BARE_MANIFEST;
 use super::scratch::{self, CreatedFile, CreatedFiles};
 use super::trial::{self, TrialReport};
 use capsid_model::env::{arch, platform};
@@ -10,13 +11,9 @@ use capsid_model::{Code, Problem, Result};
 use capsid_rules::evaluation::runner_job::RunnerJob;
 use capsid_rules::evaluation::runner_outcome::{BundleRuns, FolderRun, RunnerOutcome};
 use capsid_rules::learning::check_files::is_check_file;
-use capsid_sandbox::git::Git;
 use capsid_sandbox::{Confinement, IsolationPolicy, ProcessLimits, ValidationProfile, run_validation};
-use std::path::Path;
 use std::time::Duration;
 
-/// What an empty Node project is.
-const BARE_PACKAGE: &str = "{\"name\": \"bare\", \"version\": \"1.0.0\"}\n";
 /// Files that say how tests are run stay as they are in the files without the change.
 const MANIFESTS: [&str; 3] = ["package.json", "Cargo.toml", "pyproject.toml"];
 
@@ -115,7 +112,7 @@ struct BundleFolders<'a> {
 impl<'a> BundleFolders<'a> {
     /// The folders, or why they cannot be made.
     fn from_job(job: &'a RunnerJob) -> std::result::Result<Self, &'static str> {
-        let bare = from_files([("package.json", BARE_PACKAGE)]);
+        let bare = from_files([("package.json", BARE_MANIFEST)]);
         let made = scratch::created(&job.diff).map_err(|_| "The change cannot be put into a folder.")?;
         if !job.files.is_empty() {
             let files = job.files.iter().map(|file| (file.path.as_str(), file.text.as_str()));
@@ -163,7 +160,7 @@ impl FolderRunner<'_> {
         std::fs::create_dir(&root).map_err(|error| Problem::io("create", &root, &error))?;
         scratch::fill(&root, files)?;
         if let Some(diff) = diff
-            && !apply(&root, diff)?
+            && !trial::apply_diff(&root, diff)?
         {
             return Ok(TrialReport::nothing("env_files_missing", self.job.commands.len()));
         }
@@ -175,17 +172,6 @@ impl FolderRunner<'_> {
     fn conclude(&self, outcome: RunnerOutcome, reason: &str) -> RunBundle {
         RunBundle { outcome, reason: reason.to_owned(), duration: self.spent }
     }
-}
-
-/// Applies a change to a project; `false` if it does not fit.
-fn apply(root: &Path, diff: &str) -> Result<bool> {
-    let git = Git::at(root);
-    git.run(&["init", "-q"])?;
-    // Without `--unsafe-paths` git itself refuses to leave the folder or to follow a link out of it.
-    let applied = git.try_run(&["apply", "--whitespace=nowarn", "-"], diff.as_bytes())?;
-    let git_dir = root.join(".git");
-    std::fs::remove_dir_all(&git_dir).map_err(|error| Problem::io("remove", &git_dir, &error))?;
-    Ok(applied.status == 0)
 }
 
 /// In a control, a missing file is a failure like any other: the commands do not pass there.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// What a folder without anything in it has.
-const BARE_MANIFEST: &str = "{\"name\":\"bare\",\"version\":\"1.0.0\",\"private\":true}\n";
+pub(super) const BARE_MANIFEST: &str = "{\"name\":\"bare\",\"version\":\"1.0.0\",\"private\":true}\n";
 
 /// Whether all commands passed without the change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

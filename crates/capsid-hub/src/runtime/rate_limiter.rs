@@ -1,4 +1,4 @@
-//! How much is taken of whom. A lone hub keeps count in memory, by ticks that setting the clock does not change; hubs that
+//! How many requests of each caller are let in. A lone hub keeps count in memory, by ticks that setting the clock does not change; hubs that
 //! share a PostgreSQL keep it there, by its time.
 
 use crate::error::{ApiError, ApiResult, HubCode};

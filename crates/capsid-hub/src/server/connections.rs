@@ -38,7 +38,7 @@ struct OpenConnection {
     close: Arc<Notify>,
 }
 
-/// A place in the table, given back when it is dropped.
+/// A place in the table, free again when it is dropped.
 pub struct ConnectionSlot {
     table: Arc<ConnectionTable>,
     id: u64,

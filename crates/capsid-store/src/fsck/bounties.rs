@@ -98,8 +98,7 @@ fn find_orphan_escrow(tx: &mut dyn Tx, report: &mut FsckReport) -> Result<()> {
             AND NOT EXISTS (SELECT 1 FROM held_rewards h WHERE 'hold:reward:' || h.reference = account)
         ORDER BY account";
     tx.query_each(stray, params![], |(account, balance): (String, i64)| {
-        let problem =
-            format!("{balance} are put aside, and there is no bounty, no stake and no reward for it.");
+        let problem = format!("{balance} are held, and there is no bounty, no stake and no reward for it.");
         report.lost("hold_stray", account, problem);
         Ok(())
     })

@@ -100,7 +100,7 @@ pub fn accept(
     current(tx, &bounty)
 }
 
-/// Pays so much of what was put aside to those who did the task, gives the rest back and ends the bounty.
+/// Pays part of the escrow to those who did the task, refunds the rest and ends the bounty.
 pub(super) fn pay_and_end(
     tx: &mut dyn Tx,
     bounty: &BountyRow,
