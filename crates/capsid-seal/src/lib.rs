@@ -4,7 +4,6 @@
 pub mod bundle;
 pub mod chain;
 mod document;
-pub mod hash;
 pub mod home;
 pub mod keys;
 pub mod meta;
@@ -16,10 +15,10 @@ mod salt;
 pub mod sealer;
 pub mod sign;
 pub mod sources;
-pub mod stored;
 pub mod uri;
 pub mod verify;
 
+pub use capsid_verdict::{hash, stored};
 pub use home::TrailHome;
 pub use record::{ActionRecord, ChainLink};
 pub use sealer::{Sealer, python_iso};

@@ -91,6 +91,12 @@ impl PqPublicKey {
     }
 }
 
+impl capsid_verdict::PostQuantumKey for PqPublicKey {
+    fn verifies(&self, hash: &str, signature: &str) -> bool {
+        Self::verifies(self, hash, signature)
+    }
+}
+
 impl fmt::Debug for PqPublicKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "PqPublicKey({}…)", hex(&self.to_bytes()[..8]))

@@ -1,4 +1,5 @@
 use super::*;
+use capsid_model::Code;
 
 fn seed() -> [u8; 32] {
     std::array::from_fn(|i| i as u8)
@@ -25,7 +26,7 @@ fn a_public_key_is_read_strictly() {
 #[test]
 fn a_point_that_no_private_key_leads_to_is_refused() {
     use curve25519_dalek::constants::EIGHT_TORSION;
-    let honest = SigningKey::from_seed(&seed()).public().0.to_edwards();
+    let honest = SigningKey::from_seed(&seed()).public().verifying_key().to_edwards();
     for torsion in EIGHT_TORSION {
         assert!(PublicKey::from_hex(&hex(&torsion.compress().0)).is_err());
         let mixed = PublicKey::from_hex(&hex(&(honest + torsion).compress().0));

@@ -67,7 +67,7 @@ fn what_the_peer_sealed_holds() {
     // Its keyring alone is enough: the private key stays where it is.
     std::fs::create_dir(&ours).unwrap();
     std::fs::copy(theirs.join("keyring.json"), ours.join("keyring.json")).unwrap();
-    let keys = KeySet::load_home(&ours);
+    let keys = capsid_seal::keys::load_home(&ours);
     let verdict = holds(&theirs, count, &keys, true, &seed);
     assert_eq!(verdict.signers[&key.fingerprint()].count, count as u64);
 
@@ -82,7 +82,7 @@ fn its_keys_over_time_are_found_in_its_keyring() {
     let folder = tempfile::tempdir().unwrap();
     let (rotated, plain) = (folder.path().join("rotated"), folder.path().join("plain"));
     let last = sealed_by_peer(&rotated, &mut rng, 30, true, 10);
-    let verdict = holds(&rotated, 30, &KeySet::load_home(&rotated), true, &seed);
+    let verdict = holds(&rotated, 30, &capsid_seal::keys::load_home(&rotated), true, &seed);
     let counts: Vec<u64> = verdict.signers.values().map(|signer| signer.count).collect();
     assert_eq!(counts, [10, 10, 10]);
     assert_eq!(verdict.signers[&last.fingerprint()].origin, Some(KeyOrigin::Own));

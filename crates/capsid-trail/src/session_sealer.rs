@@ -10,7 +10,7 @@ use capsid_model::{Clock, Code, Problem, Result};
 use capsid_seal::chain::{
     AppendOutcome, ChainReader, ChainWriter, PendingRecord, RecordReason, checkpoint_of,
 };
-use capsid_seal::keys::{KeyOrigin, KeySet};
+use capsid_seal::keys::KeyOrigin;
 use capsid_seal::meta::{Conversation, SharedChain, is_continued, record_conversation};
 use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
 use capsid_seal::{ActionRecord, ChainLink, Sealer, StoredRecord, TrailHome, python_iso};
@@ -94,7 +94,7 @@ impl SessionSealer<'_> {
         let reader =
             chain_path.database.exists().then(|| ChainReader::open(&chain_path.database)).transpose()?;
         let records = reader.iter().flat_map(|reader| reader.records(tenant));
-        let mut keys = KeySet::load_home(self.home.root());
+        let mut keys = capsid_seal::keys::load_home(self.home.root());
         keys.add(self.sealer.public(), KeyOrigin::Own);
         let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
         let verdict = verify(records, &options, &keys)?;

@@ -7,7 +7,6 @@ use super::{LogChain, SealedLines, catch_up, session_file};
 use crate::workspace::Workspace;
 use capsid_model::Result;
 use capsid_seal::chain::ChainReader;
-use capsid_seal::keys::KeySet;
 use capsid_seal::verify::{ChainVerdict, VerifyOptions, verify};
 
 /// What there is to say about the event log.
@@ -70,7 +69,7 @@ pub fn prove(workspace: &Workspace) -> Result<LogProof> {
     if !path.exists() {
         return Ok(proof);
     }
-    let keys = KeySet::load_home(chain.home.root());
+    let keys = capsid_seal::keys::load_home(chain.home.root());
     let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
     let reader = ChainReader::open(&path)?;
     let verdict = verify(reader.records(tenant.as_deref()), &options, &keys)?;

@@ -9,7 +9,6 @@ use capsid_engine::workspace::Workspace;
 use capsid_model::asset::{self, IdVerdict};
 use capsid_model::{Code, Object, Problem, Result, Value, json};
 use capsid_seal::TrailHome;
-use capsid_seal::keys::KeySet;
 use capsid_seal::sources::open_any;
 use capsid_seal::verify::{VerifyOptions, verify};
 use std::path::PathBuf;
@@ -123,7 +122,7 @@ fn trail(server: &ServerContext, named: Option<&str>) -> Result<Value> {
         Some(named) => vec![server.path(&server.workspace()?, named)?],
         None => home.chain_paths(),
     };
-    let keys = KeySet::load_home(home.root());
+    let keys = capsid_seal::keys::load_home(home.root());
     let options = VerifyOptions { signatures: true, ..VerifyOptions::default() };
     let (mut chains, mut valid, mut records) = (Vec::new(), true, 0);
     for path in &paths {

@@ -8,15 +8,16 @@ pub mod file;
 pub mod health;
 pub mod keyring;
 pub mod known;
+pub mod load;
 mod map;
 pub mod own;
 pub mod pinned;
 pub mod rotation;
-pub mod trust;
 
 pub use crate::pq_public;
+pub use capsid_verdict::{KeyOrigin, KeySet, TrustedKey};
+pub use load::{add_folder, load_home};
 pub use map::KeyMap;
-pub use trust::{KeyOrigin, KeySet, TrustedKey};
 
 use capsid_disk::{Lock, files};
 use capsid_model::Result;

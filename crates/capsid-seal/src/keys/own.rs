@@ -92,7 +92,7 @@ fn sealer(_home: &Path, key: SigningKey) -> Result<Sealer> {
 #[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
-    use crate::keys::{KeyOrigin, KeySet};
+    use crate::keys::KeyOrigin;
 
     #[test]
     fn a_lost_key_is_not_replaced_unasked() {
@@ -109,7 +109,7 @@ mod tests {
         assert!(!file::path(home).exists());
         let new = renew(home, &[2; 32], "t3").unwrap();
         assert_eq!(own(home, || Ok([3; 32]), "t4").unwrap().sealer.public(), new);
-        let keys = KeySet::load_home(home);
+        let keys = crate::keys::load_home(home);
         let origin = |key| keys.iter().find(|trusted| trusted.key == key).map(|trusted| trusted.origin);
         assert_eq!(origin(first.sealer.public()), Some(KeyOrigin::Retired));
         assert_eq!(origin(new), Some(KeyOrigin::Own));

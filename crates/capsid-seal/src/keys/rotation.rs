@@ -45,7 +45,7 @@ fn retire(home: &Path, old: &SigningKey) -> Result<()> {
 #[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
-    use crate::keys::{KeyOrigin, KeySet};
+    use crate::keys::KeyOrigin;
     use std::fs;
 
     fn public(seed: u8) -> PublicKey {
@@ -67,7 +67,7 @@ mod tests {
             assert_eq!(fs::read(&retired).unwrap(), [seed; 32]);
             assert!(!file::is_loose(&retired).unwrap());
         }
-        let keys = KeySet::load_home(home);
+        let keys = crate::keys::load_home(home);
         let origins = [1, 2, 3].map(|seed| keys.candidates(&public(seed).fingerprint())[0].origin);
         assert_eq!(origins, [KeyOrigin::Retired, KeyOrigin::Retired, KeyOrigin::Own]);
         assert!(crate::keys::health::check(home).is_empty());
@@ -114,7 +114,7 @@ mod tests {
                 files::replace_secret(&file::path(home), &[2; 32]).unwrap();
             }
             let current = if steps == 3 { 2 } else { 1 };
-            let before = KeySet::load_home(home);
+            let before = crate::keys::load_home(home);
             assert_eq!(
                 before.candidates(&public(current).fingerprint())[0].origin,
                 KeyOrigin::Own,
@@ -123,7 +123,7 @@ mod tests {
             assert_eq!(before.candidates(&public(1).fingerprint()).len(), 1, "{steps}");
             rotate(home, &[5; 32], "t").unwrap();
             assert!(crate::keys::health::check(home).is_empty());
-            let after = KeySet::load_home(home);
+            let after = crate::keys::load_home(home);
             for seed in [1, current] {
                 assert_eq!(after.candidates(&public(seed).fingerprint()).len(), 1);
                 assert!(retired_path(home, &public(seed).fingerprint()).exists());

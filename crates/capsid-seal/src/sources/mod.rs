@@ -1,14 +1,13 @@
 //! Everything that holds chains: a database of either reference tool, a JSON file, a bundle, or a complete home.
 
 mod bundle;
-mod claim;
 mod home;
 pub(crate) mod json;
 mod scan;
 
 pub use bundle::is_plain;
 pub(crate) use bundle::{INDEX, META};
-pub use claim::{ChainClaim, ChainFacts};
+pub use capsid_verdict::claim::{ChainClaim, ChainFacts};
 
 use crate::chain::{ChainReader, ChainRecords, TableFlavour, no_chain};
 use crate::{PublicKey, StoredRecord};

@@ -1,11 +1,11 @@
 //! Reading, checking on every core, and judging in order, with a bounded number of records in memory.
 
-use super::chain::ChainVerifier;
-use super::record::{CheckedRecord, SourceEntry, check, glance};
 use super::{ChainVerdict, VerifyOptions};
 use crate::keys::KeySet;
 use crate::stored::StoredRecord;
 use capsid_model::{Code, Problem, Result};
+use capsid_verdict::ChainFold;
+use capsid_verdict::record::{CheckedRecord, SourceEntry, check, glance};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ pub(super) fn run(
 ) -> Result<ChainVerdict> {
     let mut reader =
         ChunkReader { records, chunk: if options.batch { BATCH_CHUNK } else { CHUNK }, stopped: None };
-    let mut chain = ChainVerifier::new(options);
+    let mut chain = ChainFold::new(options);
     let first = reader.next_chunk();
     let second = reader.next_chunk();
     if second.is_empty() {
@@ -81,7 +81,7 @@ fn start_workers(
     chunks: impl Iterator<Item = Vec<SourceEntry>>,
     options: &VerifyOptions,
     keys: &KeySet,
-    chain: &mut ChainVerifier<'_>,
+    chain: &mut ChainFold<'_>,
 ) -> Result<()> {
     let threads = options.threads();
     let broken = AtomicBool::new(false);
@@ -137,7 +137,7 @@ fn work(
 
 /// Hands chunks to the chain in the order they were read.
 struct OrderedChunks<'a, 'b> {
-    chain: &'a mut ChainVerifier<'b>,
+    chain: &'a mut ChainFold<'b>,
     broken: &'a AtomicBool,
     next: u64,
     early: BTreeMap<u64, Vec<CheckedRecord>>,

@@ -12,7 +12,7 @@ pub fn all() -> Value {
     let home = tempfile::tempdir().unwrap();
     let key = file::load_or_create(&file::path(home.path()), &[1; 32]).unwrap();
     let pq_key = pq::load_or_create(home.path(), &[3; 32]).unwrap();
-    let keys = KeySet::load_home(home.path());
+    let keys = capsid_seal::keys::load_home(home.path());
     let mut honest = Vec::new();
     extend(&mut honest, &Sealer::new(key).with_pq(pq_key.clone()), 2);
     let with = |signature: &str| {

@@ -21,7 +21,7 @@ fn without_a_key_for_it_a_signature_is_reported_as_not_checked() {
 #[cfg(feature = "pq")]
 mod with_the_feature {
     use super::*;
-    use capsid_seal::keys::{KeySet, file, rotation};
+    use capsid_seal::keys::{file, rotation};
     use capsid_seal::verify::{VerifyFailureClass, verify};
     use capsid_seal::{Sealer, pq};
 
@@ -35,7 +35,7 @@ mod with_the_feature {
         extend(&mut records, &Sealer::new(key).with_pq(pq_key), 3);
         assert_eq!(records[0].seal.signature_pq.len(), 6618);
         rotation::rotate(home, &[4; 32], SIGNED_AT).unwrap();
-        let keys = KeySet::load_home(home);
+        let keys = capsid_seal::keys::load_home(home);
         for batch in [false, true] {
             let options = VerifyOptions { batch, ..STRICT };
             let verdict = |records: &[_]| verify(records.iter().cloned().map(Ok), &options, &keys).unwrap();

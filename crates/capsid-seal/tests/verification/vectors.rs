@@ -97,7 +97,7 @@ fn stored(capsule: &Value) -> StoredRecord {
 #[test]
 fn a_home_of_the_reference_tool_gives_its_keys() {
     let Some(home) = data("home-sample") else { return };
-    let keys = KeySet::load_home(&home);
+    let keys = capsid_seal::keys::load_home(&home);
     let origins: Vec<&str> = keys.iter().map(|key| key.origin.as_str()).collect();
     assert_eq!(origins, ["own", "known"]);
     assert!(keys.refused.is_empty());

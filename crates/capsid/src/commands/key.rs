@@ -4,7 +4,7 @@ use crate::output::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 use capsid_model::text::inert_line;
 use capsid_model::{Clock, Result, SystemClock, Value, json};
 use capsid_seal::keys::own::{self, OwnKeys};
-use capsid_seal::keys::{self, KeySet, file, known, pinned};
+use capsid_seal::keys::{self, file, known, pinned};
 use capsid_seal::{PublicKey, Sealer, TrailHome, python_iso};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ fn add_pq(home: &TrailHome, as_json: bool) -> Result<u8> {
 
 fn show(home: &TrailHome, as_json: bool) -> Result<u8> {
     let own = file::load(&home.key())?.map(|key| key.public());
-    let set = KeySet::load_home(home.root());
+    let set = keys::load_home(home.root());
     if own.is_none() && set.iter().next().is_none() {
         file::require(&home.key())?;
     }

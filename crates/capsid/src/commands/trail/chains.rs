@@ -212,7 +212,7 @@ pub(super) fn keys_for(home: &TrailHome, path: &Path, sources: &ChainSources) ->
     let own = real(home.root());
     for folder in folders_with_keys(path, sources).iter().map(|folder| real(folder)) {
         if folder != own {
-            keys.add_folder(&folder, KeyOrigin::Bundled);
+            capsid_seal::keys::add_folder(&mut keys, &folder, KeyOrigin::Bundled);
         }
     }
     keys
@@ -220,9 +220,9 @@ pub(super) fn keys_for(home: &TrailHome, path: &Path, sources: &ChainSources) ->
 
 /// The keys of the user's home, and those of `qp-capsule` where it is in use.
 pub(super) fn own_keys(home: &TrailHome) -> KeySet {
-    let mut keys = KeySet::load_home(home.root());
+    let mut keys = capsid_seal::keys::load_home(home.root());
     if let Some(folder) = qp_capsule(&crate::commands::variable) {
-        keys.add_folder(&folder, KeyOrigin::Known);
+        capsid_seal::keys::add_folder(&mut keys, &folder, KeyOrigin::Known);
     }
     keys
 }

@@ -143,7 +143,7 @@ pub(super) struct ExportedChains {
 
 impl ExportedChains {
     pub fn collect(home: &TrailHome, chains: Vec<ChainSource>, own: Option<PublicKey>) -> Self {
-        let keys = KeySet::load_home(home.root());
+        let keys = capsid_seal::keys::load_home(home.root());
         let known = keys.iter().filter(|trusted| trusted.origin != KeyOrigin::Own);
         let known = known.map(|trusted| trusted.key).collect();
         Self { chains, own, known, generated_at: local(SystemClock.now()), refused: keys.refused }

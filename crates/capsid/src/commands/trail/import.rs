@@ -161,7 +161,7 @@ fn names(arguments: &TrailImportArgs, chain: &ChainSource) -> Result<(String, St
 
 /// Keys that came with the chains and signed what was taken in become known, which is less than vouched for.
 fn register_keys(home: &TrailHome, sources: &ChainSources, done: &[ImportOutcome]) -> Result<()> {
-    let here = KeySet::load_home(home.root());
+    let here = capsid_seal::keys::load_home(home.root());
     let signed = |key: &&PublicKey| {
         let imported = done.iter().filter(|done| done.outcome.is_ok());
         imported

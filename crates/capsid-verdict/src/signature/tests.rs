@@ -1,10 +1,10 @@
 //! Both modes on signatures at the edge of what the curve allows.
 
 use super::*;
-use crate::sign::SigningKey;
 use curve25519_dalek::constants::{ED25519_BASEPOINT_POINT, EIGHT_TORSION};
 use curve25519_dalek::edwards::EdwardsPoint;
 use curve25519_dalek::scalar::Scalar;
+use ed25519_dalek::SigningKey;
 use sha2::{Digest, Sha512};
 
 const SEED: [u8; 32] = [9; 32];
@@ -15,7 +15,7 @@ const ORDER: [u8; 32] = [
 ];
 
 fn key() -> PublicKey {
-    SigningKey::from_seed(&SEED).public()
+    PublicKey::from_signing_key(&SigningKey::from_bytes(&SEED))
 }
 
 fn claim(hash: &str, point: [u8; 32], scalar: [u8; 32]) -> SignatureClaim<'_> {
@@ -23,15 +23,15 @@ fn claim(hash: &str, point: [u8; 32], scalar: [u8; 32]) -> SignatureClaim<'_> {
 }
 
 fn honest(hash: &str) -> SignatureClaim<'_> {
-    let signature = read(&SigningKey::from_seed(&SEED).sign(hash)).unwrap();
+    let signature = ed25519_dalek::Signer::sign(&SigningKey::from_bytes(&SEED), hash.as_bytes());
     SignatureClaim { hash, signature, key: key() }
 }
 
 /// What the holder of the key can do that an honest signer does not: choose any point.
 fn signed_with_point<'a>(hash: &'a str, encoding: [u8; 32], nonce: Scalar) -> SignatureClaim<'a> {
-    let digest = Sha512::new().chain_update(encoding).chain_update(key().inner().as_bytes());
+    let digest = Sha512::new().chain_update(encoding).chain_update(key().verifying_key().as_bytes());
     let challenge: [u8; 64] = digest.chain_update(hash.as_bytes()).finalize().into();
-    let secret = ed25519_dalek::SigningKey::from_bytes(&SEED).to_scalar();
+    let secret = SigningKey::from_bytes(&SEED).to_scalar();
     let scalar = nonce + Scalar::from_bytes_mod_order_wide(&challenge) * secret;
     claim(hash, encoding, scalar.to_bytes())
 }
@@ -42,7 +42,7 @@ fn hash_text(number: u64) -> String {
 
 /// The verdict of the library's own strict verification, which ours must share.
 fn holds(odd: SignatureClaim<'_>) -> bool {
-    let library = odd.key.inner().verify_strict(odd.hash.as_bytes(), &odd.signature).is_ok();
+    let library = odd.key.verifying_key().verify_strict(odd.hash.as_bytes(), &odd.signature).is_ok();
     assert_eq!(odd.holds(), library);
     library
 }

@@ -1,12 +1,10 @@
 //! Which keys a verifier may use, and where each came from.
 
-use super::keyring::{self, KeyStatus};
-use super::{file, known, pinned};
-use crate::sign::{PublicKey, SHORT_PREFIX};
-use capsid_model::Result;
-use std::collections::BTreeMap;
+use crate::public_key::{PublicKey, SHORT_PREFIX};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::ops::Bound;
-use std::path::Path;
+use std::sync::Arc;
 
 /// The origin of a key, ordered by how much it proves about the signer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,62 +46,24 @@ pub struct TrustedKey {
     pub origin: KeyOrigin,
 }
 
+/// A key for signatures that also hold against quantum computers.
+pub trait PostQuantumKey: fmt::Debug + Send + Sync {
+    /// Whether the signature covers the text of this hash.
+    fn verifies(&self, hash: &str, signature: &str) -> bool;
+}
+
 /// All the keys a verifier may use.
 #[derive(Debug, Clone, Default)]
 pub struct KeySet {
     keys: BTreeMap<String, TrustedKey>,
     only_given: bool,
-    #[cfg(feature = "pq")]
-    own: std::collections::BTreeSet<String>,
+    own: BTreeSet<String>,
     /// A sentence for every file of keys, and every entry of one, that cannot be used.
     pub refused: Vec<String>,
-    #[cfg(feature = "pq")]
-    pq: Option<crate::pq::PqPublicKey>,
+    post_quantum: Option<Arc<dyn PostQuantumKey>>,
 }
 
 impl KeySet {
-    /// The keys of a home. Reads only; a missing file is an empty one, and one that cannot be used is listed in
-    /// [`KeySet::refused`]: what it holds may not be needed.
-    pub fn load_home(home: &Path) -> Self {
-        let mut set = Self::default();
-        for (map, origin) in [(known::load(home), KeyOrigin::Known), (pinned::load(home), KeyOrigin::Pinned)]
-        {
-            let map = set.usable(map);
-            map.keys.iter().for_each(|key| set.add(*key, origin));
-            set.refused.extend(map.refused);
-        }
-        let keyring = set.usable(keyring::load(home));
-        for epoch in keyring.into_iter().flat_map(|keyring| keyring.epochs) {
-            match epoch.key() {
-                Ok(key) if epoch.status == KeyStatus::Retired => set.add(key, KeyOrigin::Retired),
-                Ok(key) => set.add(key, KeyOrigin::Known),
-                Err(problem) => set.refused.push(problem.message),
-            }
-        }
-        if let Some(key) = set.usable(file::load(&file::path(home))) {
-            set.add(key.public(), KeyOrigin::Own);
-        }
-        #[cfg(feature = "pq")]
-        {
-            set.pq = set.usable(crate::pq::load_public(home));
-        }
-        set
-    }
-
-    /// Adds the keys in a folder that is not the user's home, all with one origin.
-    pub fn add_folder(&mut self, folder: &Path, origin: KeyOrigin) {
-        let keys = Self::load_home(folder);
-        keys.iter().for_each(|trusted| self.add(trusted.key, origin));
-        self.refused.extend(keys.refused);
-    }
-
-    fn usable<T: Default>(&mut self, read: Result<T>) -> T {
-        read.unwrap_or_else(|problem| {
-            self.refused.push(problem.message);
-            T::default()
-        })
-    }
-
     /// Only the key that the user named.
     pub fn from_key(key: PublicKey) -> Self {
         let mut set = Self::default();
@@ -116,7 +76,6 @@ impl KeySet {
         let entry = self.keys.entry(key.hex()).or_insert(TrustedKey { key, origin });
         entry.origin = entry.origin.max(origin);
         self.only_given |= origin == KeyOrigin::Given;
-        #[cfg(feature = "pq")]
         if matches!(origin, KeyOrigin::Own | KeyOrigin::Retired) {
             self.own.insert(key.hex());
         }
@@ -141,15 +100,18 @@ impl KeySet {
     }
 
     /// Whether a key is or was the home's own, whatever else is known of it.
-    #[cfg(feature = "pq")]
     pub fn is_own(&self, key: &PublicKey) -> bool {
         self.own.contains(&key.hex())
     }
 
     /// The home's post-quantum key, which goes with its own keys.
-    #[cfg(feature = "pq")]
-    pub fn pq(&self) -> Option<&crate::pq::PqPublicKey> {
-        self.pq.as_ref()
+    pub fn post_quantum(&self) -> Option<&dyn PostQuantumKey> {
+        self.post_quantum.as_deref()
+    }
+
+    /// Sets the home's post-quantum key.
+    pub fn set_post_quantum(&mut self, key: Arc<dyn PostQuantumKey>) {
+        self.post_quantum = Some(key);
     }
 }
 
@@ -161,15 +123,14 @@ fn digits(signed_by: &str) -> Option<&str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods)]
 mod tests {
     use super::*;
-    use crate::sign::SigningKey;
+    use ed25519_dalek::SigningKey;
 
     fn key(seed: u64) -> PublicKey {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&seed.to_le_bytes());
-        SigningKey::from_seed(&bytes).public()
+        PublicKey::from_signing_key(&SigningKey::from_bytes(&bytes))
     }
 
     fn matching_keys(set: &KeySet, name: &str) -> Vec<PublicKey> {
@@ -225,21 +186,5 @@ mod tests {
         set.add(key(2), KeyOrigin::Known);
         let origin = |seed: u64| set.candidates(&key(seed).fingerprint())[0].origin;
         assert_eq!([origin(1), origin(2)], [KeyOrigin::Pinned, KeyOrigin::Known]);
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_used_is_told_and_hides_no_other() {
-        let folder = tempfile::tempdir().unwrap();
-        let home = folder.path();
-        known::register(home, &key(1)).unwrap();
-        std::fs::write(file::path(home), "too short").unwrap();
-        std::fs::write(keyring::path(home), "{").unwrap();
-        let set = KeySet::load_home(home);
-        assert_eq!(matching_keys(&set, &key(1).fingerprint()), [key(1)]);
-        assert_eq!(set.refused.len(), 2, "{:?}", set.refused);
-        let mut other = KeySet::default();
-        other.add_folder(home, KeyOrigin::Bundled);
-        assert_eq!(other.candidates(&key(1).fingerprint())[0].origin, KeyOrigin::Bundled);
-        assert_eq!(other.refused, set.refused);
     }
 }

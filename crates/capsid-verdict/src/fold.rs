@@ -1,11 +1,11 @@
 //! The order of records: gaps, links, and the verdict.
 
-use super::record::{CheckedRecord, RecordFault, fault};
-use super::{ChainVerdict, Signer, VerifyFailure, VerifyFailureClass, VerifyOptions};
+use crate::record::{CheckedRecord, RecordFault, fault};
+use crate::verify::{ChainVerdict, Signer, VerifyFailure, VerifyFailureClass, VerifyOptions};
 use std::collections::BTreeMap;
 
 /// Takes checked records in their order and comes to a verdict.
-pub(super) struct ChainVerifier<'a> {
+pub struct ChainFold<'a> {
     options: &'a VerifyOptions,
     /// The position that the next record must have.
     expected: u64,
@@ -19,8 +19,9 @@ pub(super) struct ChainVerifier<'a> {
     notes: Vec<String>,
 }
 
-impl<'a> ChainVerifier<'a> {
-    pub(super) fn new(options: &'a VerifyOptions) -> Self {
+impl<'a> ChainFold<'a> {
+    /// Begins at the first record, or at the checkpoint of the options.
+    pub fn new(options: &'a VerifyOptions) -> Self {
         Self {
             options,
             expected: options.since.as_ref().map_or(0, |checkpoint| checkpoint.sequence),
@@ -34,15 +35,18 @@ impl<'a> ChainVerifier<'a> {
         }
     }
 
-    pub(super) fn is_broken(&self) -> bool {
+    /// Whether a bad record was met.
+    pub fn is_broken(&self) -> bool {
         self.failure.is_some()
     }
 
-    pub(super) fn push_note(&mut self, note: String) {
+    /// Adds a note for a reader.
+    pub fn push_note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    pub(super) fn push(&mut self, record: CheckedRecord) {
+    /// Takes the next record.
+    pub fn push(&mut self, record: CheckedRecord) {
         self.total += 1;
         if self.is_broken() {
             return self.report_missing(&record);
@@ -114,7 +118,8 @@ impl<'a> ChainVerifier<'a> {
         }
     }
 
-    pub(super) fn verdict(mut self) -> ChainVerdict {
+    /// What the records come to.
+    pub fn verdict(mut self) -> ChainVerdict {
         if self.total == 0
             && let Some(checkpoint) = &self.options.since
         {
@@ -141,7 +146,7 @@ impl<'a> ChainVerifier<'a> {
         if !self.options.signatures {
             self.notes.push("Signatures were not checked.".to_owned());
         } else if self.options.batch {
-            self.notes.push(super::BATCH_NOTE.to_owned());
+            self.notes.push(crate::verify::BATCH_NOTE.to_owned());
         }
         if self.pq_unchecked > 0 {
             let count = self.pq_unchecked;
@@ -152,10 +157,7 @@ impl<'a> ChainVerifier<'a> {
 
 const GENESIS_HAS_PREVIOUS: &str = "genesis has previous_hash";
 
-#[cfg(feature = "pq")]
 const PQ_REASON: &str = "there is no key for them";
-#[cfg(not(feature = "pq"))]
-const PQ_REASON: &str = "this build cannot";
 
 /// The words of `agent-capsule` where it has any.
 fn message(fault: &RecordFault, at: u64) -> String {

@@ -1,23 +1,25 @@
 //! What can be checked of a record without its neighbours.
 
-use super::signature::{self, SignatureClaim};
-use super::skim::{RecordHead, skim};
-use super::{VerifyFailureClass, VerifyOptions};
 use crate::hash::sha3_ascii;
-use crate::keys::{KeySet, TrustedKey};
+use crate::key_set::{KeySet, TrustedKey};
+use crate::signature::{self, SignatureClaim};
+use crate::skim::{RecordHead, skim};
 use crate::stored::{RecordColumns, RecordSeal, StoredRecord};
+use crate::verify::{VerifyFailureClass, VerifyOptions};
 use capsid_model::{Code, Problem};
 
 /// Something wrong with a record; the chain adds the position.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RecordFault {
+pub struct RecordFault {
+    /// The kind.
     pub class: VerifyFailureClass,
+    /// A few words.
     pub what: String,
 }
 
 /// What was found out about a record.
 #[derive(Debug)]
-pub(super) struct CheckedRecord {
+pub struct CheckedRecord {
     /// The position that the sealed text states, if it is a record at all.
     pub head: Option<RecordHead>,
     /// The stored hash.
@@ -32,18 +34,20 @@ pub(super) struct CheckedRecord {
 
 /// A signature that holds.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ValidSignature {
+pub struct ValidSignature {
+    /// The key that it holds for.
     pub by: TrustedKey,
     /// Whether there is a post-quantum signature that nobody could check.
     pub pq_unchecked: bool,
 }
 
-pub(super) fn fault(class: VerifyFailureClass, what: impl Into<String>) -> RecordFault {
+/// A fault in a few words.
+pub fn fault(class: VerifyFailureClass, what: impl Into<String>) -> RecordFault {
     RecordFault { class, what: what.into() }
 }
 
 /// Checks the records of a chunk. In batch mode their signatures are checked together.
-pub(super) fn check(records: &[SourceEntry], options: &VerifyOptions, keys: &KeySet) -> Vec<CheckedRecord> {
+pub fn check(records: &[SourceEntry], options: &VerifyOptions, keys: &KeySet) -> Vec<CheckedRecord> {
     let mut checked: Vec<CheckedRecord> = records.iter().map(check_content).collect();
     if !options.signatures {
         return checked;
@@ -78,14 +82,16 @@ pub(super) fn check(records: &[SourceEntry], options: &VerifyOptions, keys: &Key
 
 /// One thing that a source of records gave.
 #[derive(Debug)]
-pub(super) enum SourceEntry {
+pub enum SourceEntry {
+    /// A record.
     Record(Box<StoredRecord>),
+    /// Something else in the place of one.
     Malformed(Problem),
 }
 
 impl SourceEntry {
     /// A record, or what is wrong with it. Any other problem is one of reading, and stops it.
-    pub(super) fn new(item: capsid_model::Result<StoredRecord>) -> capsid_model::Result<Self> {
+    pub fn new(item: capsid_model::Result<StoredRecord>) -> capsid_model::Result<Self> {
         match item {
             Ok(stored) => Ok(Self::Record(Box::new(stored))),
             Err(problem) if problem.code == Code::ChainBroken => Ok(Self::Malformed(problem)),
@@ -94,7 +100,7 @@ impl SourceEntry {
     }
 
     /// How much memory it takes, roughly.
-    pub(super) fn size(&self) -> usize {
+    pub fn size(&self) -> usize {
         match self {
             Self::Record(stored) => stored.canonical.len() + stored.seal.signature_pq.len() + 512,
             Self::Malformed(_) => 512,
@@ -103,7 +109,7 @@ impl SourceEntry {
 }
 
 /// Only the place that the text claims, for records behind a break.
-pub(super) fn glance(entry: &SourceEntry) -> CheckedRecord {
+pub fn glance(entry: &SourceEntry) -> CheckedRecord {
     let mut checked = blank(entry);
     if let SourceEntry::Record(stored) = entry {
         checked.head = skim(&stored.canonical).ok();
@@ -200,15 +206,9 @@ fn signed(seal: &RecordSeal, by: TrustedKey, keys: &KeySet) -> Result<ValidSigna
 }
 
 /// The home's post-quantum key belongs to its own keys; it proves nothing about another's signature.
-#[cfg(feature = "pq")]
 fn pq_holds(seal: &RecordSeal, by: TrustedKey, keys: &KeySet) -> Option<bool> {
     keys.is_own(&by.key).then_some(())?;
-    Some(keys.pq()?.verifies(&seal.hash, &seal.signature_pq))
-}
-
-#[cfg(not(feature = "pq"))]
-fn pq_holds(_seal: &RecordSeal, _by: TrustedKey, _keys: &KeySet) -> Option<bool> {
-    None
+    Some(keys.post_quantum()?.verifies(&seal.hash, &seal.signature_pq))
 }
 
 /// The claims of a chunk that wait to be checked together.

@@ -9,19 +9,19 @@
 //! the batch is verified strictly, so a batch never refuses what strict verification takes.
 
 use crate::hash::unhex;
-use crate::sign::PublicKey;
+use crate::public_key::PublicKey;
 use ed25519_dalek::{Signature, Verifier, VerifyingKey};
 
 /// A signature to check: over which text, and with which key.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SignatureClaim<'a> {
+pub(crate) struct SignatureClaim<'a> {
     pub hash: &'a str,
     pub signature: Signature,
     pub key: PublicKey,
 }
 
 /// Reads a signature's text.
-pub(super) fn read(text: &str) -> Option<Signature> {
+pub(crate) fn read(text: &str) -> Option<Signature> {
     unhex::<64>(text).map(|bytes| Signature::from_bytes(&bytes))
 }
 
@@ -31,13 +31,13 @@ impl SignatureClaim<'_> {
     /// The library's strict verification decodes the point to see that it is not of small order. To look at its bytes
     /// comes to the same: the point that the equation gives is compared by its one encoding. A [`PublicKey`] never is
     /// of small order.
-    pub(super) fn holds(&self) -> bool {
-        is_plain_point(self) && self.key.inner().verify(self.hash.as_bytes(), &self.signature).is_ok()
+    pub(crate) fn holds(&self) -> bool {
+        is_plain_point(self) && self.key.verifying_key().verify(self.hash.as_bytes(), &self.signature).is_ok()
     }
 }
 
 /// Whether each claim holds, checked together as far as the verdicts are the same.
-pub(super) fn verify_batch(claims: &[SignatureClaim<'_>]) -> Vec<bool> {
+pub(crate) fn verify_batch(claims: &[SignatureClaim<'_>]) -> Vec<bool> {
     let fits: Vec<bool> = claims.iter().map(is_plain_point).collect();
     let together: Vec<&SignatureClaim<'_>> =
         claims.iter().zip(&fits).filter(|(_, fits)| **fits).map(|(c, _)| c).collect();
@@ -48,7 +48,7 @@ pub(super) fn verify_batch(claims: &[SignatureClaim<'_>]) -> Vec<bool> {
 fn equation_holds(claims: &[&SignatureClaim<'_>]) -> bool {
     let texts: Vec<&[u8]> = claims.iter().map(|claim| claim.hash.as_bytes()).collect();
     let signatures: Vec<Signature> = claims.iter().map(|claim| claim.signature).collect();
-    let keys: Vec<VerifyingKey> = claims.iter().map(|claim| *claim.key.inner()).collect();
+    let keys: Vec<VerifyingKey> = claims.iter().map(|claim| *claim.key.verifying_key()).collect();
     ed25519_dalek::verify_batch(&texts, &signatures, &keys).is_ok()
 }
 

@@ -1,6 +1,6 @@
 //! A bundle's claims about a chain, and whether the records confirm them.
 
-use crate::RecordSeal;
+use crate::stored::RecordSeal;
 use capsid_model::exact::ExactJson;
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ impl ChainFacts {
 
 impl ChainClaim {
     /// The claims in an entry of an index, or in the head of a chain file. A member of another type counts as absent.
-    pub(super) fn parse(entry: &ExactJson) -> Self {
+    pub fn parse(entry: &ExactJson) -> Self {
         let text = |name: &str| entry.text(name).map(str::to_owned);
         let names =
             |list: &[ExactJson]| list.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
