@@ -29,6 +29,17 @@ pub(super) fn is_jumbled(value: &str) -> bool {
     letters.len() >= 8 && changes * 3 >= letters.len()
 }
 
+/// Whether the long parts of `aaa.bbb.ccc` were made by a machine. Chance changes the case of letters often, but not
+/// always as often as [`is_jumbled`] wants.
+pub(super) fn is_three_part_token(value: &str) -> bool {
+    let is_mixed = |part: &str| {
+        let has = |is: fn(&u8) -> bool| part.bytes().any(|byte| is(&byte));
+        has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase)
+    };
+    let long_parts = || value.split('.').filter(|part| part.len() >= 20);
+    has_digit(value) && (is_jumbled(value) || (long_parts().count() == 2 && long_parts().all(is_mixed)))
+}
+
 /// Whether a value looks made by a machine rather than spelled by a person.
 pub(super) fn is_random(value: &str) -> bool {
     let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());

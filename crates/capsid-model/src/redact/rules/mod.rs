@@ -224,7 +224,7 @@ const SHAPES: &[RedactRule] = &[
     ),
     RedactRule::new(
         r"(?-u:\b)[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
-        |token| has_digit(token) && is_jumbled(token),
+        is_three_part_token,
     ),
     RedactRule::new(
         r"(?P<keep>hooks\.slack\.com/(?:services|workflows)/|discord(?:app)?\.com/api/webhooks/)[A-Za-z0-9_/-]{20,}",
