@@ -1,7 +1,8 @@
 //! The order of records: gaps, links, and the verdict.
 
+use crate::key_set::KeyOrigin;
 use crate::record::{CheckedRecord, RecordFault, fault};
-use crate::verify::{ChainVerdict, Signer, VerifyFailure, VerifyFailureClass, VerifyOptions};
+use crate::verify::{ChainVerdict, Signer, SignerRun, VerifyFailure, VerifyFailureClass, VerifyOptions};
 use std::collections::BTreeMap;
 
 /// Takes checked records in their order and comes to a verdict.
@@ -15,6 +16,8 @@ pub struct ChainFold<'a> {
     total: u64,
     failure: Option<(RecordFault, u64)>,
     signers: BTreeMap<String, Signer>,
+    runs: Vec<SignerRun>,
+    watched: BTreeMap<u64, String>,
     pq_unchecked: u64,
     notes: Vec<String>,
 }
@@ -30,6 +33,8 @@ impl<'a> ChainFold<'a> {
             total: 0,
             failure: None,
             signers: BTreeMap::new(),
+            runs: Vec::new(),
+            watched: BTreeMap::new(),
             pq_unchecked: 0,
             notes: Vec::new(),
         }
@@ -64,6 +69,9 @@ impl<'a> ChainFold<'a> {
         self.check_position(record)?;
         if let Some(Err(fault)) = &record.signed {
             if fault.class == VerifyFailureClass::UnknownSigner {
+                if self.options.passes_unknown_signers {
+                    return Ok(());
+                }
                 let signer = self.signers.entry(record.signed_by.clone()).or_default();
                 signer.count += 1;
             }
@@ -94,15 +102,38 @@ impl<'a> ChainFold<'a> {
     }
 
     fn accept(&mut self, record: CheckedRecord) {
-        if let Some(Ok(signed)) = record.signed {
-            let signer = self.signers.entry(signed.by.key.fingerprint()).or_default();
-            signer.count += 1;
-            signer.origin = Some(signed.by.origin);
-            self.pq_unchecked += u64::from(signed.pq_unchecked);
+        match record.signed {
+            Some(Ok(signed)) => {
+                self.pq_unchecked += u64::from(signed.pq_unchecked);
+                self.sign(signed.by.key.fingerprint(), Some(signed.by.origin), signed.epoch);
+            }
+            Some(Err(_)) => self.sign(record.signed_by, None, None),
+            None => {}
         }
         self.verified += 1;
         self.expected = self.expected.saturating_add(1);
+        if self.options.watch.contains(&self.expected) {
+            self.watched.insert(self.expected, record.hash.clone());
+        }
         self.previous = Some(record.hash);
+    }
+
+    /// Notes who signed the record at the expected position.
+    fn sign(&mut self, name: String, origin: Option<KeyOrigin>, epoch: Option<u64>) {
+        match self.runs.last_mut() {
+            Some(run) if run.signer == name && run.origin == origin => run.count += 1,
+            _ => self.runs.push(SignerRun {
+                first: self.expected,
+                count: 1,
+                signer: name.clone(),
+                origin,
+                epoch,
+                until: None,
+            }),
+        }
+        let signer = self.signers.entry(name).or_default();
+        signer.count += 1;
+        signer.origin = signer.origin.max(origin);
     }
 
     /// A record that is there after all, at another place, was moved and not removed.
@@ -138,6 +169,9 @@ impl<'a> ChainFold<'a> {
             head: self.previous,
             length: self.expected,
             signers: self.signers,
+            runs: self.runs,
+            watched: self.watched,
+            post_quantum_unchecked: self.pq_unchecked,
             notes: self.notes,
         }
     }

@@ -13,12 +13,12 @@ pub enum KeyOrigin {
     Bundled,
     /// The home knows it.
     Known,
+    /// The user vouches for it.
+    Pinned,
     /// It was the home's own before a rotation.
     Retired,
     /// It is the home's own.
     Own,
-    /// The user vouches for it.
-    Pinned,
     /// The user named it for this one verification. No other is used then.
     Given,
 }
@@ -57,7 +57,9 @@ pub trait PostQuantumKey: fmt::Debug + Send + Sync {
 pub struct KeySet {
     keys: BTreeMap<String, TrustedKey>,
     only_given: bool,
+    pinned: bool,
     own: BTreeSet<String>,
+    epochs: BTreeMap<String, u64>,
     /// A sentence for every file of keys, and every entry of one, that cannot be used.
     pub refused: Vec<String>,
     post_quantum: Option<Arc<dyn PostQuantumKey>>,
@@ -76,6 +78,7 @@ impl KeySet {
         let entry = self.keys.entry(key.hex()).or_insert(TrustedKey { key, origin });
         entry.origin = entry.origin.max(origin);
         self.only_given |= origin == KeyOrigin::Given;
+        self.pinned |= origin == KeyOrigin::Pinned;
         if matches!(origin, KeyOrigin::Own | KeyOrigin::Retired) {
             self.own.insert(key.hex());
         }
@@ -92,6 +95,21 @@ impl KeySet {
         let range = self.keys.range::<str, _>((Bound::Included(digits), Bound::Unbounded));
         let named = range.take_while(|(hex, _)| hex.starts_with(digits)).map(|(_, key)| key);
         named.filter(usable).copied().collect()
+    }
+
+    /// Says which of the home's own keys a key is, counted from the oldest.
+    pub fn set_epoch(&mut self, key: &PublicKey, epoch: u64) {
+        self.epochs.insert(key.hex(), epoch);
+    }
+
+    /// Which of the home's own keys a key is, counted from the oldest.
+    pub fn epoch(&self, key: &PublicKey) -> Option<u64> {
+        self.epochs.get(&key.hex()).copied()
+    }
+
+    /// Whether the user vouches for any key.
+    pub fn has_pinned(&self) -> bool {
+        self.pinned
     }
 
     /// All keys, in the order of their digits.

@@ -2,17 +2,28 @@
 #![warn(missing_docs)]
 
 pub mod claim;
+mod evaluate;
+pub mod evidence;
+mod finding;
 mod fold;
 pub mod hash;
 mod key_set;
+mod level;
+mod policy;
 mod public_key;
 pub mod record;
 mod signature;
 mod skim;
 pub mod stored;
+mod verdict;
 pub mod verify;
 
+pub use evaluate::evaluate;
+pub use finding::{Finding, FindingCode};
 pub use fold::ChainFold;
 pub use key_set::{KeyOrigin, KeySet, PostQuantumKey, TrustedKey};
+pub use level::{Dimension, Dimensions, VerdictLevel};
+pub use policy::{Require, SignerPolicy};
 pub use public_key::{PublicKey, SHORT_PREFIX};
 pub use skim::{RecordHead, skim};
+pub use verdict::{ChainLevel, TrailVerdict};

@@ -37,9 +37,14 @@ pub struct CheckedRecord {
 pub struct ValidSignature {
     /// The key that it holds for.
     pub by: TrustedKey,
+    /// Which of the home's own keys it is.
+    pub epoch: Option<u64>,
     /// Whether there is a post-quantum signature that nobody could check.
     pub pq_unchecked: bool,
 }
+
+/// What is said of a post-quantum signature that does not hold.
+pub const POST_QUANTUM_INVALID: &str = "post-quantum signature invalid";
 
 /// A fault in a few words.
 pub fn fault(class: VerifyFailureClass, what: impl Into<String>) -> RecordFault {
@@ -197,11 +202,11 @@ fn first_that_holds(
 
 fn signed(seal: &RecordSeal, by: TrustedKey, keys: &KeySet) -> Result<ValidSignature, RecordFault> {
     if seal.signature_pq.is_empty() {
-        return Ok(ValidSignature { by, pq_unchecked: false });
+        return Ok(ValidSignature { by, epoch: keys.epoch(&by.key), pq_unchecked: false });
     }
     match pq_holds(seal, by, keys) {
-        Some(false) => Err(fault(VerifyFailureClass::Signature, "post-quantum signature invalid")),
-        held => Ok(ValidSignature { by, pq_unchecked: held.is_none() }),
+        Some(false) => Err(fault(VerifyFailureClass::Signature, POST_QUANTUM_INVALID)),
+        held => Ok(ValidSignature { by, epoch: keys.epoch(&by.key), pq_unchecked: held.is_none() }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The words of verification: how to verify, and what it comes to.
 
 use crate::key_set::KeyOrigin;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Where the batch mode may say another thing than the strict one.
@@ -19,6 +19,10 @@ pub struct VerifyOptions {
     pub since: Option<VerifiedCheckpoint>,
     /// How many threads check; 0 is one for every core.
     pub threads: usize,
+    /// Go on behind a record whose signer no key is known for. The runs of signers tell of it.
+    pub passes_unknown_signers: bool,
+    /// Lengths of the chain at which the hash of the last record is asked for.
+    pub watch: BTreeSet<u64>,
 }
 
 impl VerifyOptions {
@@ -60,8 +64,31 @@ pub struct ChainVerdict {
     /// Who signed the good records, by fingerprint, and the unknown signer at the break, if that is what broke it.
     /// Empty when signatures were not checked.
     pub signers: BTreeMap<String, Signer>,
+    /// Who signed, in the order of the records. Empty when signatures were not checked.
+    pub runs: Vec<SignerRun>,
+    /// The hash of the last record at each length that was asked for.
+    pub watched: BTreeMap<u64, String>,
+    /// How many post-quantum signatures nobody could check.
+    pub post_quantum_unchecked: u64,
     /// Notes for a reader in addition to the verdict.
     pub notes: Vec<String>,
+}
+
+/// Records behind each other that one signer signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignerRun {
+    /// The position of the first.
+    pub first: u64,
+    /// How many they are.
+    pub count: u64,
+    /// The signer's fingerprint, or the name that the records give where no key goes by it.
+    pub signer: String,
+    /// Where the key came from; none where no key is known.
+    pub origin: Option<KeyOrigin>,
+    /// The place of the key among the home's own, oldest first.
+    pub epoch: Option<u64>,
+    /// The length up to which a retired key may have signed; none where nothing says.
+    pub until: Option<u64>,
 }
 
 /// What is wrong.

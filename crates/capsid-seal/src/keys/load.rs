@@ -17,6 +17,9 @@ pub fn load_home(home: &Path) -> KeySet {
     }
     let keyring = usable(&mut set, keyring::load(home));
     for epoch in keyring.into_iter().flat_map(|keyring| keyring.epochs) {
+        if let Ok(key) = epoch.key() {
+            set.set_epoch(&key, epoch.epoch);
+        }
         match epoch.key() {
             Ok(key) if epoch.status == KeyStatus::Retired => set.add(key, KeyOrigin::Retired),
             Ok(key) => set.add(key, KeyOrigin::Known),
@@ -25,6 +28,10 @@ pub fn load_home(home: &Path) -> KeySet {
     }
     if let Some(key) = usable(&mut set, file::load(&file::path(home))) {
         set.add(key.public(), KeyOrigin::Own);
+        if set.epoch(&key.public()).is_none() {
+            // A home of before there was a keyring, or one whose rotation was killed before its last step.
+            set.set_epoch(&key.public(), u64::MAX);
+        }
     }
     #[cfg(feature = "pq")]
     if let Some(key) = usable(&mut set, crate::pq::load_public(home)) {
