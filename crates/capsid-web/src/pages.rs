@@ -108,6 +108,14 @@ pub fn policy() -> &'static str {
     &POLICY
 }
 
+/// The policy of a file. A worker obeys the policy of its own script, not that of the page that started it, and the
+/// Explorer's worker alone may compile the verifier.
+pub fn file_policy(path: &str) -> &'static str {
+    static WORKER: LazyLock<String> =
+        LazyLock::new(|| policy().replacen("script-src ", "script-src 'wasm-unsafe-eval' ", 1));
+    if path.starts_with("/_app/immutable/workers/") { &WORKER } else { policy() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +152,17 @@ mod tests {
         assert!(shell(PageHost::Local).contains(r#"content="local""#));
         assert!(policy().starts_with("default-src 'none'") && policy().ends_with("frame-ancestors 'none'"));
         assert!(!policy().contains("unsafe-inline") && !policy().contains("http"));
+    }
+
+    #[test]
+    fn only_a_worker_may_compile_the_verifier() {
+        assert!(
+            file_policy("/_app/immutable/workers/worker-a.js").contains("script-src 'wasm-unsafe-eval' ")
+        );
+        for path in ["/_app/immutable/entry/start-a.js", "/favicon.svg"] {
+            assert_eq!(file_policy(path), policy());
+        }
+        assert!(!policy().contains("wasm-unsafe-eval"));
     }
 
     #[test]

@@ -37,8 +37,7 @@ pub fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind(path)));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_headers(path)));
-    // A worker obeys the policy of its own script, not that of the page that started it.
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(pages::policy()));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(pages::file_policy(path)));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(header::ETAG, tag);
     }
@@ -88,6 +87,7 @@ fn kind(path: &str) -> &'static str {
         "css" => "text/css; charset=utf-8",
         "json" => "application/json",
         "svg" => "image/svg+xml",
+        "wasm" => "application/wasm",
         "woff2" => "font/woff2",
         "png" => "image/png",
         "txt" => "text/plain; charset=utf-8",

@@ -1,0 +1,41 @@
+//! The functions that the page calls.
+//!
+//! This is the one file with `unsafe` attributes. `no_mangle` is unsafe because two symbols of one name would clash: every
+//! name here begins with `capsid_`, and nothing else exports a symbol. No function takes a pointer: the page writes only
+//! into the buffer that `capsid_input` returned.
+#![allow(unsafe_code)]
+
+use crate::VerdictModule;
+use std::cell::RefCell;
+
+thread_local! {
+    static MODULE: RefCell<VerdictModule> = const { RefCell::new(VerdictModule::new()) };
+}
+
+fn with_module<T>(call: impl FnOnce(&mut VerdictModule) -> T) -> T {
+    MODULE.with_borrow_mut(call)
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_input(len: usize) -> *mut u8 {
+    with_module(|module| module.resize_input(len).as_mut_ptr())
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_output() -> *const u8 {
+    with_module(|module| module.output().as_ptr())
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_output_len() -> usize {
+    with_module(|module| module.output().len())
+}
+
+// SAFETY: the only symbol of this name.
+#[unsafe(no_mangle)]
+extern "C" fn capsid_hash() {
+    with_module(VerdictModule::hash);
+}
