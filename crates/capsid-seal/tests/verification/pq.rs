@@ -3,7 +3,14 @@
 use super::support::*;
 use capsid_seal::verify::VerifyOptions;
 
-const STRICT: VerifyOptions = VerifyOptions { signatures: true, batch: false, since: None, threads: 1 };
+const STRICT: VerifyOptions = VerifyOptions {
+    signatures: true,
+    batch: false,
+    since: None,
+    threads: 1,
+    passes_unknown_signers: false,
+    watch: std::collections::BTreeSet::new(),
+};
 
 #[test]
 fn without_a_key_for_it_a_signature_is_reported_as_not_checked() {

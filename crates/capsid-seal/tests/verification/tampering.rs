@@ -7,7 +7,14 @@ use capsid_seal::verify::{VerifiedCheckpoint, VerifyFailureClass, VerifyOptions,
 use capsid_seal::{Sealer, StoredRecord};
 use proptest::prelude::*;
 
-const STRICT: VerifyOptions = VerifyOptions { signatures: true, batch: false, since: None, threads: 1 };
+const STRICT: VerifyOptions = VerifyOptions {
+    signatures: true,
+    batch: false,
+    since: None,
+    threads: 1,
+    passes_unknown_signers: false,
+    watch: std::collections::BTreeSet::new(),
+};
 
 #[test]
 fn an_honest_chain_of_any_length_is_valid() {

@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &TrailVerifyArgs, home: &TrailHome) -> Result<u8> {
         signatures: arguments.signatures || named_keys.is_some() || arguments.batch,
         batch: arguments.batch,
         since: arguments.since.clone(),
-        threads: 0,
+        ..VerifyOptions::default()
     };
     let paths = match arguments.paths.is_empty() {
         true => own_chain_paths(home)?,
