@@ -280,9 +280,9 @@ class Keys {
     return this.require === 'any' || TRUST.indexOf(trust) <= TRUST.indexOf(this.require);
   }
   // How many records of a chain a key may have signed. A retired key: those that were recorded before its rotation.
-  limit(hex, id) {
-    const found = this.retired.find(([key]) => key === hex);
-    return found ? (found[1].get(id) ?? 0) : Infinity;
+  limit(hex, ...ids) {
+    const [, counts] = this.retired.find(([key]) => key === hex) ?? [];
+    return counts ? (counts.get(ids.find((id) => counts.has(id))) ?? 0) : Infinity;
   }
 }
 
@@ -360,7 +360,7 @@ class Chain {
     const found = candidates.find(({ key }) => isSigned(hash, signature, key));
     if (!found) return { code: 'signature', signer };
     const { hex, trust } = found;
-    const limit = keys.limit(hex, this.isRenamed === false ? this.sealed.id : this.id);
+    const limit = keys.limit(hex, this.sealed?.id, this.id);
     if (!keys.isAllowed(found)) return { code: 'signer_not_allowed', signer: hex.slice(0, 16), trust, require: keys.require };
     if (place >= limit) return { code: 'retired_key', signer: hex.slice(0, 16), limit };
     if (trust === 'bundled') this.bundled.add(hex.slice(0, 16));
@@ -401,13 +401,14 @@ class Chain {
 }
 
 // ---- What must be there: the meta-chain's entries and head statements ------------------------------------------
-const STATEMENT = new RegExp('^capsid-head/v1\n(?:user \\d+\n)?key ([0-9a-f]{64})\nchain (\\S+) (.+)\ncount (\\d{1,15})\n' +
+const STATEMENT = new RegExp('^capsid-head/v1\n(?:user \\d+\n)?key ([0-9a-f]{64})\nchain (\\S+) (\\S+)\ncount (\\d{1,15})\n' +
   'head ([0-9a-f]{64})\n(?:entry \\d+\n)?(?:nonce \\S+\n)?time \\S+\n?$');
 
 function readStatements(folder) {
   if (!existsSync(join(folder, 'heads.json'))) return [];
   return readJson(join(folder, 'heads.json')).statements.map(({ text, signature }) => {
-    const [, hex, tool, session, count, head] = STATEMENT.exec(text) ?? [];
+    const [, hex, ...words] = STATEMENT.exec(text) ?? [];
+    const [tool, session, count, head] = words.map(decodeURIComponent); // a name is one word: `%20` is a space
     const id = `${tool}-${session}`;
     return { text, signature, hex, id, name: id === META ? 'meta' : hex ? `${tool}/${session}` : null, count: Number(count), head };
   });
@@ -501,7 +502,7 @@ export function checkBundle(folder, options = {}) {
     const [path, chain] = [join(folder, `${id}.json`), new Chain(id, name, keys, findings)];
     const countsOf = (one) => new Set(expected.get(expected.idOf(one))?.list.map((entry) => entry.count));
     if (!isFileName(id)) findings.add('unreadable', name, null, { what: `index.json: the id ${id} is no file name` });
-    else if (!existsSync(path)) findings.add('chain_missing', name, null, { id });
+    else if (!existsSync(path)) findings.add('chain_missing', name, 0, { id });
     else if (attempt(`${id}.json`, name, () => chain.read(path, countsOf))) {
       chain.conclude([['index.json', listed], [`${id}.json`, chain.header]]);
       if (!chain.fault) expected.compare(chain, findings);
@@ -526,12 +527,12 @@ export function checkBundle(folder, options = {}) {
   if (meta) {
     meta.conclude([...(isObject(index.meta) ? [['index.json', index.meta]] : []), ['meta.json', meta.header]]);
     if (!meta.fault) expected.compare(meta, findings);
-  } else if (metaTraces.length) findings.add('meta_missing', 'meta', null, { source: metaTraces[0][0], count: metaTraces[0][1] });
+  } else if (metaTraces.length) findings.add('meta_missing', 'meta', 0, { source: metaTraces[0][0], count: metaTraces[0][1] });
   else if (!expected.size && chains.length) findings.add('meta_absent', null);
   const present = new Set([META, ...chains.map((chain) => expected.idOf(chain))]);
   for (const [id, { name, list }] of expected) {
     const { source, count } = list.at(-1);
-    if (!present.has(id)) findings.add('conversation_missing', name, null, { source, count });
+    if (!present.has(id)) findings.add('conversation_missing', name, 0, { source, count });
   }
   for (const [hash, count] of noted) {
     const total = meta?.verified ?? 0;
@@ -563,7 +564,7 @@ function verdictOf(findings, keys, chains, meta) {
     broken_at: broken?.fault.position ?? null,
     error: ordered.find((one) => EXIT[one.level])?.message ?? null,
     chains: chains.map((chain) => ({ chain: chain.name, level: worst(of(chain)), dimensions: dimensionsOf(of(chain)), class: chain.fault?.code ?? null,
-      verified: chain.verified, total: chain.total, head: chain.head })),
+      broken_at: chain.fault?.position ?? null, verified: chain.verified, total: chain.total, head: chain.head })),
     unreadable: ordered.filter(({ code }) => code === 'unreadable').map(({ message }) => message),
     not_checked: ordered.filter(({ code }) => code === 'not_checked').map(({ message }) => message),
     keys: keys.list.map(({ hex, trust }) => [hex, trust]),
@@ -594,10 +595,11 @@ function main(args) {
   const print = (line) => console.log(line.replace(/[\p{Cc}\p{Cf}]/gu, '?')); // a name must not steer the terminal
   process.exitCode = isStrict && verdict.level !== 'valid' ? verdict.exit || 1 : verdict.exit;
   if (isJson) return console.log(JSON.stringify(verdict));
-  for (const { chain, level, verified, total, head: last } of verdict.chains) {
-    print(`[${MARK[level]}] ${chain}: ${verified}/${total} verified (head ${last ?? 'genesis'})`);
+  for (const { chain, level, verified, total, broken_at: at, head: last } of verdict.chains) {
+    print(`[${MARK[level]}] ${chain}: ${verified}/${total} verified (${at === null ? `head ${last ?? 'genesis'}` : `broken at #${at}`})`);
   }
-  for (const line of new Set(verdict.findings.map(({ code, chain, message }) => (/^(Record|The chain)/.test(message) && chain ? `${code}: ${chain}: ${message}` : `${code}: ${message}`)))) print(`  ${line}`);
+  const sentence = ({ code, chain, message }) => `  ${code}: ${/^(Record|The chain)/.test(message) && chain ? `${chain}: ` : ''}${message}`;
+  for (const line of new Set(verdict.findings.map(sentence))) print(line);
   print(`Keys: ${verdict.keys.map(([hex, trust]) => `${hex} (${trust})`).join(', ') || 'none'}`);
   print('Not proved: that the record is complete or true, when it was made, and who holds the key.');
   print(`[${MARK[verdict.level]}] ${verdict.level}, requires ${verdict.require.value}`);

@@ -16,7 +16,7 @@ const ORDER: [u8; 32] = [
 ];
 
 pub fn all() -> Value {
-    json!({ "keys": keys(), "signatures": signatures() })
+    json!({ "keys": keys(), "signatures": signatures(), "edges": edges() })
 }
 
 fn key() -> PublicKey {
@@ -67,6 +67,56 @@ fn signed_with_point(text: &str, point: [u8; 32], nonce: Scalar) -> String {
     let secret = Scalar::from_bytes_mod_order(secret);
     let scalar = nonce + Scalar::from_bytes_mod_order_wide(&challenge) * secret;
     hex(&point) + &hex(&scalar.to_bytes())
+}
+
+/// The cases in which libraries differ: name, key, text, signature, and whether it holds.
+fn edges() -> Vec<Value> {
+    let text = sha3_hex(b"edge");
+    let good = SigningKey::from_seed(&SEED).sign(&text);
+    let raised = add(unhex(&good[64..]).unwrap(), ORDER);
+    let nonce = Scalar::from(987_654_321_u64);
+    let torsion = EIGHT_TORSION[1];
+    let mixed_point = nonce * ED25519_BASEPOINT_POINT + torsion;
+    let honest = key().hex();
+    let neutral = EIGHT_TORSION[0].compress().0;
+    // Of a neutral key every signature holds whose point is its scalar's.
+    let by_neutral = hex(&(nonce * ED25519_BASEPOINT_POINT).compress().0) + &hex(&nonce.to_bytes());
+    let (mixed_key, by_mixed) = mixed_key(&text, torsion);
+    let cases = [
+        ("an honest signature", honest.clone(), good.clone()),
+        ("S + L", honest.clone(), format!("{}{}", &good[..64], hex(&raised))),
+        ("R of small order", honest.clone(), signed_with_point(&text, neutral, Scalar::ZERO)),
+        (
+            "a second encoding of R",
+            honest.clone(),
+            signed_with_point(&text, second_encoding(1, 0), Scalar::ZERO),
+        ),
+        ("R of mixed order", honest, signed_with_point(&text, mixed_point.compress().0, nonce)),
+        ("a key of small order", hex(&neutral), by_neutral),
+        ("a key of mixed order", mixed_key, by_mixed),
+    ];
+    let holds =
+        |key: &str, signature: &str| PublicKey::from_hex(key).is_ok_and(|key| key.verifies(&text, signature));
+    let case = |(name, key, signature): &(&str, String, String)| {
+        json!([name, key, text, signature, holds(key, signature)])
+    };
+    cases.iter().map(case).collect()
+}
+
+/// A key with a part of small order, and a signature whose challenge cancels that part.
+fn mixed_key(text: &str, torsion: EdwardsPoint) -> (String, String) {
+    let secret = Scalar::from(1_234_567_u64);
+    let public = (secret * ED25519_BASEPOINT_POINT + torsion).compress().0;
+    let signed = (1_u64..).find_map(|number| {
+        let nonce = Scalar::from(number);
+        let point = (nonce * ED25519_BASEPOINT_POINT).compress().0;
+        let digest = Sha512::new().chain_update(point).chain_update(public);
+        let bytes: [u8; 64] = digest.chain_update(text.as_bytes()).finalize().into();
+        let challenge = Scalar::from_bytes_mod_order_wide(&bytes);
+        let is_cancelled = challenge.to_bytes()[0] % 8 == 0;
+        is_cancelled.then(|| hex(&point) + &hex(&(nonce + challenge * secret).to_bytes()))
+    });
+    (hex(&public), signed.unwrap())
 }
 
 fn signatures() -> Vec<Value> {
