@@ -113,7 +113,7 @@ fn mixed_key(text: &str, torsion: EdwardsPoint) -> (String, String) {
         let digest = Sha512::new().chain_update(point).chain_update(public);
         let bytes: [u8; 64] = digest.chain_update(text.as_bytes()).finalize().into();
         let challenge = Scalar::from_bytes_mod_order_wide(&bytes);
-        let is_cancelled = challenge.to_bytes()[0] % 8 == 0;
+        let is_cancelled = challenge.to_bytes()[0].is_multiple_of(8);
         is_cancelled.then(|| hex(&point) + &hex(&(nonce + challenge * secret).to_bytes()))
     });
     (hex(&public), signed.unwrap())
