@@ -5,7 +5,7 @@ use super::super::expected::invalid;
 use super::{CHAIN, LAST, Manipulation, at_each, canonical, change_record, replaced, set_text, sign};
 
 pub fn all() -> Vec<Manipulation> {
-    let families = [edited(), renewed(), sequence(), previous_hash(), around()];
+    let families = [edited(), renewed(), sequence(), previous_hash(), surrounded()];
     families.into_iter().flatten().collect()
 }
 
@@ -82,7 +82,7 @@ fn previous_hash() -> Vec<Manipulation> {
 }
 
 /// White space around a record is allowed, so the fault is that the next one names another hash.
-fn around() -> Vec<Manipulation> {
+fn surrounded() -> Vec<Manipulation> {
     at_each(|position, words| {
         let (how, code, at) = match position {
             0 => ("white space around the document", "link", 1),
