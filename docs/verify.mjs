@@ -479,7 +479,7 @@ export function checkBundle(folder, options = {}) {
       const result = content.outcome?.result;
       seen.add(noted.has(meta.head) && meta.head);
       if (result?.kind === 'conversation_seal') expected.addEntry(result);
-      if (result?.kind !== 'key_rotation' || result.old_key !== hex) return;
+      if (result?.kind !== 'key_rotation' || result.old_public_key !== hex) return;
       const counts = [...expected].map(([id, { list }]) => [id, Math.max(...list.map(({ count }) => count))]);
       keys.retired.push([hex, new Map([...counts, [META, place + 1]])]);
     }));

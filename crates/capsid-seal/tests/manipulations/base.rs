@@ -111,8 +111,8 @@ pub fn meta() -> Vec<StoredRecord> {
     let [first, second, third] = chains();
     let rotation = fields! {
         "kind": "key_rotation",
-        "old_key": retired_key().public().hex(),
-        "new_key": current_key().public().hex(),
+        "old_public_key": retired_key().public().hex(),
+        "new_public_key": current_key().public().hex(),
     };
     let mut records = Vec::new();
     let mut add = |action: ActionRecord, key: &SigningKey| records.push(seal_next(&records, &action, key));
