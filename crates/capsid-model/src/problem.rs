@@ -174,6 +174,12 @@ codes! {
     KeyInvalid, "key_invalid", 2, "A key or a file of keys has the wrong form.";
     HookFileInvalid, "hook_file_invalid", 2, "A tool's settings file cannot be edited safely; it was left as it is.";
     DisclosureMismatch, "disclosure_mismatch", 1, "A value is not the one that was redacted before sealing.";
+    SignerFork, "signer_fork", 1, "The signing service refuses a second history of a session.";
+    SignerMalformed, "signer_malformed", 2, "The signing service was sent something that is not a record.";
+    SignerBusy, "signer_busy", 1, "A limit of the signing service is used up; the records stay pending.";
+    SignerRefused, "signer_refused", 1, "The signing service does not do what it was asked for by this user, or not any more.";
+    SignerDamaged, "signer_damaged", 1, "The files of the signing service cannot be used, so nothing is signed.";
+    SignerUnreachable, "signer_unreachable", 1, "The signing service does not answer; new records stay pending.";
     StoreBusy, "store_busy", 1, "The database has more work than it can do just now.";
     StoreUnreachable, "store_unreachable", 1, "The database server cannot be reached.";
     StoreTooNew, "store_too_new", 2, "The database was made by a newer program.";

@@ -1,0 +1,181 @@
+//! Requests and responses over the socket: two lengths, a JSON head, and raw bytes. All are bounded.
+
+use crate::rules::entry::EpochReason;
+use crate::rules::refusal::SignerRefusal;
+use crate::rules::signer_chain::SignerChain;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io::{Error, ErrorKind, Read, Result, Write};
+
+/// The longest head.
+const MAX_HEAD: usize = 2 << 20;
+/// The longest response: the heads of a million chains.
+pub const MAX_RESPONSE_BYTES: usize = 1 << 30;
+/// How many chains are adopted by one request.
+pub const MAX_ADOPTED: usize = 500;
+
+/// What a client asks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum SignerRequest {
+    /// Sign records of one chain. The texts follow, in order; these are their lengths.
+    Sign { lengths: Vec<u32> },
+    /// Learn records again that carry the service's own signature.
+    CatchUp { lengths: Vec<u32>, signatures: Vec<String> },
+    /// State all heads.
+    Heads { nonce: String },
+    /// Say how things are.
+    Status,
+    /// Take chains over.
+    Adopt { chains: Vec<AdoptedHead> },
+    /// Root: allow a new history of a chain.
+    RestartChain { user: u32, chain: SignerChain },
+    /// Root: a new key.
+    Rotate { user: u32 },
+    /// Root: the keys over time.
+    Epochs { user: u32 },
+}
+
+/// A chain to take over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdoptedHead {
+    pub chain: SignerChain,
+    pub count: u64,
+    pub head: String,
+}
+
+/// A key of the service, and since which entry of the journal it signs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrustedEpoch {
+    pub key: String,
+    pub from_entry: u64,
+    pub reason: EpochReason,
+    /// The signature of the key before it over the rotation statement; empty where there is none.
+    pub signature: String,
+}
+
+/// How things are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignerStatus {
+    pub user: u32,
+    pub key: String,
+    pub chains: u64,
+    pub records: u64,
+    pub entries: u64,
+    pub is_adopt_open: bool,
+}
+
+/// What the service answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "snake_case")]
+pub enum SignerReply {
+    /// A signature for each text, and the signed statement about the chain's head.
+    Signed {
+        key: String,
+        signatures: Vec<String>,
+        statement: String,
+        statement_signature: String,
+    },
+    /// The statement follows.
+    Heads {
+        signature: String,
+    },
+    Status(SignerStatus),
+    Epochs {
+        epochs: Vec<TrustedEpoch>,
+    },
+    Done,
+    Refused(SignerRefusal),
+}
+
+/// Writes a head and what follows it.
+pub fn write_frame(stream: &mut impl Write, head: &impl Serialize, parts: &[&[u8]]) -> Result<()> {
+    let head = serde_json::to_vec(head)?;
+    let payload: usize = parts.iter().map(|part| part.len()).sum();
+    let length = |length: usize| u32::try_from(length).map_err(|_| too_long()).map(u32::to_le_bytes);
+    let mut frame = Vec::with_capacity(8 + head.len() + payload);
+    frame.extend(length(head.len())?);
+    frame.extend(length(payload)?);
+    frame.extend(head);
+    parts.iter().for_each(|part| frame.extend(*part));
+    stream.write_all(&frame)
+}
+
+/// Reads a head and what follows it; nothing when the other end closed the connection between two.
+pub fn read_frame<T: DeserializeOwned>(
+    stream: &mut impl Read,
+    max_payload: usize,
+) -> Result<Option<(T, Vec<u8>)>> {
+    let mut lengths = [0; 8];
+    match stream.read(&mut lengths)? {
+        0 => return Ok(None),
+        read => stream.read_exact(&mut lengths[read..])?,
+    }
+    let [a, b, c, d, rest @ ..] = lengths;
+    let head = u32::from_le_bytes([a, b, c, d]) as usize;
+    let payload = u32::from_le_bytes(rest) as usize;
+    if head > MAX_HEAD || payload > max_payload {
+        return Err(too_long());
+    }
+    let head = serde_json::from_slice(&read_bytes(stream, head)?)?;
+    Ok(Some((head, read_bytes(stream, payload)?)))
+}
+
+/// Memory grows with what was sent, not with what was announced.
+fn read_bytes(stream: &mut impl Read, length: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(length.min(1 << 16));
+    stream.take(length as u64).read_to_end(&mut bytes)?;
+    if bytes.len() == length { Ok(bytes) } else { Err(ErrorKind::UnexpectedEof.into()) }
+}
+
+/// The texts of a payload. Their lengths must add up to it.
+pub fn split_texts<'a>(
+    payload: &'a [u8],
+    lengths: &[u32],
+) -> std::result::Result<Vec<&'a str>, SignerRefusal> {
+    let mut rest = payload;
+    let mut texts = Vec::with_capacity(lengths.len().min(crate::rules::MAX_TEXTS));
+    for length in lengths {
+        let (text, after) = rest
+            .split_at_checked(*length as usize)
+            .ok_or_else(|| SignerRefusal::malformed("the lengths do not add up"))?;
+        texts.push(std::str::from_utf8(text).map_err(SignerRefusal::malformed)?);
+        rest = after;
+    }
+    match rest.is_empty() {
+        true => Ok(texts),
+        false => Err(SignerRefusal::malformed("the lengths do not add up")),
+    }
+}
+
+fn too_long() -> Error {
+    Error::new(ErrorKind::InvalidData, "the message is longer than the protocol allows")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_read_back_and_what_is_too_long_is_not_read() {
+        let request = SignerRequest::Sign { lengths: vec![2, 0, 3] };
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, &request, &[b"ab", b"cde"]).unwrap();
+        let (read, payload) = read_frame::<SignerRequest>(&mut bytes.as_slice(), 5).unwrap().unwrap();
+        assert_eq!(read, request);
+        assert_eq!(split_texts(&payload, &[2, 0, 3]).unwrap(), ["ab", "", "cde"]);
+        assert!(read_frame::<SignerRequest>(&mut bytes.as_slice(), 4).is_err());
+        assert!(read_frame::<SignerRequest>(&mut &bytes[..bytes.len() - 1], 5).is_err());
+        assert!(read_frame::<SignerRequest>(&mut [].as_slice(), 5).unwrap().is_none());
+        let endless = [u32::MAX.to_le_bytes(), [0; 4]].concat();
+        assert!(read_frame::<SignerRequest>(&mut endless.as_slice(), 5).is_err());
+    }
+
+    #[test]
+    fn lengths_that_do_not_add_up_are_refused() {
+        for lengths in [&[4][..], &[6], &[2, 2], &[5, 1], &[u32::MAX, 1]] {
+            assert_eq!(split_texts(b"abcde", lengths).unwrap_err().code, "signer_malformed");
+        }
+        assert_eq!(split_texts(b"\xff", &[1]).unwrap_err().code, "signer_malformed");
+    }
+}

@@ -1,0 +1,6 @@
+//! One program for all topics.
+#![cfg(target_os = "linux")]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod over_socket;
+mod support;
